@@ -1,0 +1,169 @@
+// Matrix products, and ops that combine along an axis with a region.
+#ifndef KILN_DIALECT_TILE_IR_TILECOMPUTEOPS_TD
+#define KILN_DIALECT_TILE_IR_TILECOMPUTEOPS_TD
+
+include "kiln/Dialect/Tile/IR/TileDialect.td"
+include "kiln/Dialect/Tile/IR/TileEnums.td"
+include "kiln/Dialect/Tile/IR/TileTypes.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "a matrix product added to an accumulator";
+  let description = [{
+    `result = a · b + accumulator` over [batch…, M, K], [batch…, K, N] and [batch…, M, N].
+    With `transpose_a` the first operand is [batch…, K, M]; with `transpose_b` the second is
+    [batch…, N, K]. Operands may be tensors or buffers.
+
+    | operands | accumulator |
+    |---|---|
+    | f64 | f64 |
+    | f32, tf32, f16, bf16, f8E4M3FN, f8E5M2 | f32 (f16 also f16) |
+    | i8, i4 | i32 |
+
+    Every product is exact in the accumulator's type and sums are rounded to it; the order of
+    the sum over K is fixed by the compiled kernel, not by this op. `precision` says how f32
+    operands are read: exactly, rounded to tf32, or as three tf32 products. `unsigned_a` and
+    `unsigned_b` read integer operands as unsigned.
+
+    ```mlir
+    %d = tile.dot %a, %b, %c transpose_b
+       : tensor<128x64xbf16>, tensor<256x64xbf16> -> tensor<128x256xf32>
+    ```
+  }];
+  let arguments = (ins Tile_TensorOrBuffer:$a, Tile_TensorOrBuffer:$b, Tile_Tensor:$accumulator,
+                       UnitAttr:$transpose_a, UnitAttr:$transpose_b,
+                       UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
+                       DefaultValuedAttr<Tile_DotPrecisionAttr,
+                                         "DotPrecision::IEEE">:$precision);
+  let results = (outs Tile_Tensor:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $accumulator (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
+    (`unsigned_a` $unsigned_a^)? (`unsigned_b` $unsigned_b^)? (`precision` `=` $precision^)?
+    attr-dict `:` type($a) `,` type($b) `->` type($accumulator)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The extents M, N and K of one matrix product.
+    int64_t getM();
+    int64_t getN();
+    int64_t getK();
+  }];
+}
+
+def Tile_DotScaledOp : Tile_Op<"dot_scaled", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "a product of block-scaled matrices added to an accumulator";
+  let description = [{
+    `a` is [M, K] with scales [M, K / block], `b` is [K, N] (or, with `transpose_b`, [N, K])
+    with scales [N, K / block]. Each element counts as element × scale.
+
+    - MX formats: f8E4M3FN, f8E5M2, f6E2M3FN, f6E3M2FN or f4E2M1FN with f8E8M0FNU scales, a
+      block of 32;
+    - NV format: f4E2M1FN with f8E4M3FN scales, a block of 16.
+
+    A NaN scale makes the block NaN. The accumulator is f32, as in `tile.dot`.
+
+    ```mlir
+    %d = tile.dot_scaled %a scale %sa, %b scale %sb, %c
+       : tensor<64x128xf4E2M1FN>, tensor<64x4xf8E8M0FNU>,
+         tensor<128x64xf4E2M1FN>, tensor<64x4xf8E8M0FNU> -> tensor<64x64xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Tensor:$a, Tile_Tensor:$scale_a, Tile_Tensor:$b, Tile_Tensor:$scale_b,
+                       Tile_Tensor:$accumulator, UnitAttr:$transpose_b);
+  let results = (outs Tile_Tensor:$result);
+  let assemblyFormat = [{
+    $a `scale` $scale_a `,` $b `scale` $scale_b `,` $accumulator (`transpose_b` $transpose_b^)?
+    attr-dict `:` type($a) `,` type($scale_a) `,` type($b) `,` type($scale_b)
+    `->` type($accumulator)
+  }];
+  let hasVerifier = 1;
+}
+
+class Tile_AxisRegionOp<string mnemonic, list<Trait> traits = []>
+    : Tile_Op<mnemonic, !listconcat(traits, [RecursiveMemoryEffects,
+        RecursivelySpeculatable, SingleBlockImplicitTerminator<"YieldOp">])> {
+  let regions = (region SizedRegion<1>:$combiner);
+  let hasVerifier = 1;
+}
+
+def Tile_ReduceOp : Tile_AxisRegionOp<"reduce", [SameOperandsShape]> {
+  let summary = "combines all elements along an axis";
+  let description = [{
+    The region combines two groups of scalars, one scalar an input: (left…, right…) to
+    left ∘ right. It must be associative; the grouping is fixed by the compiled kernel, so
+    that one binary gives the same bits each time, but another chip may group otherwise.
+    Left always stands before right along the axis. The result loses the axis; reducing a
+    tensor of rank 1 gives one of rank 0, which `tile.to_scalar` reads.
+
+    ```mlir
+    %sum = tile.reduce %x axis = 1 : tensor<64x32xf32> -> tensor<64xf32> {
+    ^bb0(%left: f32, %right: f32):
+      %s = arith.addf %left, %right : f32
+      tile.yield %s : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Tensor>:$inputs, I64Attr:$axis);
+  let results = (outs Variadic<Tile_Tensor>:$results);
+  let assemblyFormat = [{
+    $inputs `axis` `=` $axis attr-dict `:` type($inputs) `->` type($results) $combiner
+  }];
+}
+
+def Tile_ScanOp : Tile_AxisRegionOp<"scan", [SameOperandsAndResultShape]> {
+  let summary = "combines all elements up to each one along an axis";
+  let description = [{
+    Inclusive: element i of the result combines elements 0 to i, or with `reverse` elements
+    i to the last. The region is that of `tile.reduce`.
+
+    ```mlir
+    %sums = tile.scan %x axis = 0 reverse : tensor<64xf32> -> tensor<64xf32> {
+    ^bb0(%left: f32, %right: f32):
+      %s = arith.addf %left, %right : f32
+      tile.yield %s : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Tensor>:$inputs, I64Attr:$axis, UnitAttr:$reverse);
+  let results = (outs Variadic<Tile_Tensor>:$results);
+  let assemblyFormat = [{
+    $inputs `axis` `=` $axis (`reverse` $reverse^)? attr-dict
+    `:` type($inputs) `->` type($results) $combiner
+  }];
+}
+
+def Tile_ArgReduceOp : Tile_AxisRegionOp<"arg_reduce"> {
+  let summary = "the winning element along an axis, and its position";
+  let description = [{
+    The region says whether its second scalar beats its first. Of elements that do not beat
+    each other the lowest position wins. The position is i32.
+
+    ```mlir
+    %max, %at = tile.arg_reduce %x axis = 1
+        : tensor<64x32xf32> -> tensor<64xf32>, tensor<64xi32> {
+    ^bb0(%best: f32, %next: f32):
+      %wins = arith.cmpf ogt, %next, %best : f32
+      tile.yield %wins : i1
+    }
+    ```
+  }];
+  let arguments = (ins Tile_Tensor:$input, I64Attr:$axis);
+  let results = (outs Tile_Tensor:$value, Tile_TensorOf<I32, "i32">:$position);
+  let assemblyFormat = [{
+    $input `axis` `=` $axis attr-dict
+    `:` type($input) `->` type($value) `,` type($position) $combiner
+  }];
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike,
+    ParentOneOf<["ReduceOp", "ScanOp", "ArgReduceOp"]>]> {
+  let summary = "what a combining region makes of its scalars";
+  let description = "```mlir\ntile.yield %s : f32\n```";
+  let arguments = (ins Variadic<Tile_Element>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{}]>];
+}
+
+#endif // KILN_DIALECT_TILE_IR_TILECOMPUTEOPS_TD

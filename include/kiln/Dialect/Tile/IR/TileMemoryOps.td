@@ -1,0 +1,252 @@
+// Views, buffers and every access to memory.
+#ifndef KILN_DIALECT_TILE_IR_TILEMEMORYOPS_TD
+#define KILN_DIALECT_TILE_IR_TILEMEMORYOPS_TD
+
+include "kiln/Dialect/Tile/IR/TileDialect.td"
+include "kiln/Dialect/Tile/IR/TileEnums.td"
+include "kiln/Dialect/Tile/IR/TileTypes.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Tile_GlobalMemory : Resource<"::kiln::tile::GlobalMemory">;
+def Tile_SharedMemory : Resource<"::kiln::tile::SharedMemory">;
+
+//===- Views --------------------------------------------------------------------------------===//
+
+def Tile_ViewFromPointerOp : Tile_Op<"view_from_pointer", [Pure, AttrSizedOperandSegments]> {
+  let summary = "sees a bare address as a strided array";
+  let description = [{
+    One operand for each `?` of the view's extents, and one for each `?` of its strides, in
+    order. The element types of the pointer and of the view must be the same.
+
+    ```mlir
+    %v = tile.view_from_pointer %p extents [%m, %n] strides [%ld]
+       : !tile.pointer<f32> -> !tile.view<?x?xf32>
+    ```
+  }];
+  let arguments = (ins Tile_PointerType:$pointer, Variadic<Index>:$extents,
+                       Variadic<Index>:$strides);
+  let results = (outs Tile_ViewType:$result);
+  let assemblyFormat = [{
+    $pointer `extents` `[` $extents `]` `strides` `[` $strides `]` attr-dict
+    `:` qualified(type($pointer)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+class Tile_ViewQuery<string mnemonic> : Tile_Op<mnemonic, [Pure]> {
+  let arguments = (ins Tile_ViewType:$view, I64Attr:$dim);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$view `,` $dim attr-dict `:` qualified(type($view))";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+def Tile_DimOp : Tile_ViewQuery<"dim"> {
+  let summary = "the extent of a view along one dimension, in elements";
+  let description = "```mlir\n%n = tile.dim %x, 0 : !tile.view<?xf32>\n```";
+}
+def Tile_StrideOp : Tile_ViewQuery<"stride"> {
+  let summary = "the stride of a view along one dimension, in elements";
+  let description = "```mlir\n%ld = tile.stride %x, 0 : !tile.view<?x?xf32>\n```";
+}
+
+//===- Tiles at an offset -------------------------------------------------------------------===//
+
+def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "reads a tile at an offset of a view";
+  let description = [{
+    Element `[i, j]` of the result is element `[offset0 + i, offset1 + j]` of the view, or
+    the padding value (zero if none is given) where that lies outside the view on any side,
+    below zero included. The result has the view's rank and element type.
+
+    ```mlir
+    %t = tile.load %a[%m, %k] pad(%minus_inf : f32) cache = streaming
+       : !tile.view<?x?xf32> -> tensor<64x32xf32>
+    ```
+  }];
+  let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$offsets,
+                       Optional<Tile_Element>:$padding,
+                       OptionalAttr<Tile_CacheAttr>:$cache,
+                       OptionalAttr<Tile_EvictionAttr>:$eviction);
+  let results = (outs Tile_Tensor:$result);
+  let assemblyFormat = [{
+    $view `[` $offsets `]` (`pad` `(` $padding^ `:` type($padding) `)`)?
+    (`cache` `=` $cache^)? (`evict` `=` $eviction^)? attr-dict
+    `:` qualified(type($view)) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "writes a tile at an offset of a view";
+  let description = [{
+    The counterpart of `tile.load`: elements that lie outside the view are dropped.
+
+    ```mlir
+    tile.store %t, %c[%m, %n] : tensor<64x32xf32>, !tile.view<?x?xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Tensor:$value, Tile_ViewType:$view, Variadic<Index>:$offsets,
+                       OptionalAttr<Tile_CacheAttr>:$cache,
+                       OptionalAttr<Tile_EvictionAttr>:$eviction);
+  let assemblyFormat = [{
+    $value `,` $view `[` $offsets `]` (`cache` `=` $cache^)? (`evict` `=` $eviction^)?
+    attr-dict `:` type($value) `,` qualified(type($view))
+  }];
+  let hasVerifier = 1;
+}
+
+//===- Elements at computed indices ---------------------------------------------------------===//
+
+def Tile_GatherOp : Tile_Op<"gather", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "reads elements of a view at computed indices";
+  let description = [{
+    One index tensor for each dimension of the view, all of the result's shape. An element
+    whose mask is false, or that lies outside the view on any side, is the padding value
+    (zero if none is given) and its memory is not touched.
+
+    ```mlir
+    %t = tile.gather %x[%rows, %cols] mask(%m : tensor<64xi1>) pad(%z : f32)
+       : !tile.view<?x?xf32>, [tensor<64xi32>, tensor<64xi32>] -> tensor<64xf32>
+    ```
+  }];
+  let arguments = (ins Tile_ViewType:$view, Variadic<Tile_IndexTensor>:$indices,
+                       Optional<Tile_BoolTensor>:$mask, Optional<Tile_Element>:$padding,
+                       OptionalAttr<Tile_CacheAttr>:$cache,
+                       OptionalAttr<Tile_EvictionAttr>:$eviction);
+  let results = (outs Tile_Tensor:$result);
+  let assemblyFormat = [{
+    $view `[` $indices `]` (`mask` `(` $mask^ `:` type($mask) `)`)?
+    (`pad` `(` $padding^ `:` type($padding) `)`)?
+    (`cache` `=` $cache^)? (`evict` `=` $eviction^)? attr-dict
+    `:` qualified(type($view)) `,` `[` type($indices) `]` `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ScatterOp : Tile_Op<"scatter", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "writes elements of a view at computed indices";
+  let description = [{
+    The counterpart of `tile.gather`. Elements whose mask is false or that lie outside the
+    view are dropped. Where two elements of one scatter have the same index, one of them is
+    written; which one is not defined.
+
+    ```mlir
+    tile.scatter %t, %x[%rows] mask(%m : tensor<64xi1>)
+       : tensor<64xf32>, !tile.view<?xf32>, [tensor<64xi32>]
+    ```
+  }];
+  let arguments = (ins Tile_Tensor:$value, Tile_ViewType:$view,
+                       Variadic<Tile_IndexTensor>:$indices, Optional<Tile_BoolTensor>:$mask,
+                       OptionalAttr<Tile_CacheAttr>:$cache,
+                       OptionalAttr<Tile_EvictionAttr>:$eviction);
+  let assemblyFormat = [{
+    $value `,` $view `[` $indices `]` (`mask` `(` $mask^ `:` type($mask) `)`)?
+    (`cache` `=` $cache^)? (`evict` `=` $eviction^)? attr-dict
+    `:` type($value) `,` qualified(type($view)) `,` `[` type($indices) `]`
+  }];
+  let hasVerifier = 1;
+}
+
+//===- Atomics ------------------------------------------------------------------------------===//
+
+def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [AttrSizedOperandSegments,
+    AllTypesMatch<["value", "result"]>, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "combines elements of a view with values, atomically, and yields the old ones";
+  let description = [{
+    On a scalar with `index` indices, or on a tensor with one index tensor a dimension.
+    Elements whose mask is false or that lie outside the view are left alone and yield zero.
+    `minf` and `maxf` follow `arith.minnumf` and `arith.maxnumf`. Elements of one op that
+    share an index are each applied once, in an order that is not defined.
+
+    ```mlir
+    %old = tile.atomic_rmw addf %x[%i], %v order = relaxed scope = device
+         : !tile.view<?xf32>, [tensor<64xi32>], tensor<64xf32>
+    ```
+  }];
+  let arguments = (ins Tile_AtomicKindAttr:$kind, Tile_ViewType:$view,
+                       Variadic<Tile_IndexTensorOrScalar>:$indices,
+                       Tile_TensorOrScalar:$value, Optional<Tile_BoolTensorOrScalar>:$mask,
+                       DefaultValuedAttr<Tile_MemoryOrderAttr, "MemoryOrder::AcqRel">:$order,
+                       DefaultValuedAttr<Tile_MemoryScopeAttr, "MemoryScope::Device">:$scope);
+  let results = (outs Tile_TensorOrScalar:$result);
+  let assemblyFormat = [{
+    $kind $view `[` $indices `]` `,` $value (`mask` `(` $mask^ `:` type($mask) `)`)?
+    (`order` `=` $order^)? (`scope` `=` $scope^)? attr-dict
+    `:` qualified(type($view)) `,` `[` type($indices) `]` `,` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_AtomicCASOp : Tile_Op<"atomic_cas", [AttrSizedOperandSegments,
+    AllTypesMatch<["compare", "value", "result"]>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "writes values where a view holds the expected ones, atomically; yields the old";
+  let description = [{
+    Compared by bits. Indices, masks, order and scope are those of `tile.atomic_rmw`.
+
+    ```mlir
+    %old = tile.atomic_cas %lock[%i], %zero, %one order = acquire
+         : !tile.view<?xi32>, [index], i32
+    ```
+  }];
+  let arguments = (ins Tile_ViewType:$view, Variadic<Tile_IndexTensorOrScalar>:$indices,
+                       Tile_TensorOrScalar:$compare, Tile_TensorOrScalar:$value,
+                       Optional<Tile_BoolTensorOrScalar>:$mask,
+                       DefaultValuedAttr<Tile_MemoryOrderAttr, "MemoryOrder::AcqRel">:$order,
+                       DefaultValuedAttr<Tile_MemoryScopeAttr, "MemoryScope::Device">:$scope);
+  let results = (outs Tile_TensorOrScalar:$result);
+  let assemblyFormat = [{
+    $view `[` $indices `]` `,` $compare `,` $value (`mask` `(` $mask^ `:` type($mask) `)`)?
+    (`order` `=` $order^)? (`scope` `=` $scope^)? attr-dict
+    `:` qualified(type($view)) `,` `[` type($indices) `]` `,` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+//===- Buffers ------------------------------------------------------------------------------===//
+
+def Tile_AllocOp : Tile_Op<"alloc", [MemoryEffects<[MemAlloc<Tile_SharedMemory>]>]> {
+  let summary = "memory that the threads of one program share";
+  let description = [{
+    Its contents are undefined until written. It lives until the program ends.
+
+    ```mlir
+    %b = tile.alloc : !tile.buffer<128x64xbf16>
+    ```
+  }];
+  let results = (outs Tile_BufferType:$result);
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
+}
+
+def Tile_ReadOp : Tile_Op<"read", [MemoryEffects<[MemRead<Tile_SharedMemory>]>]> {
+  let summary = "the whole contents of a buffer, as a tensor";
+  let description = [{
+    Sees every `tile.write` before it in program order.
+
+    ```mlir
+    %t = tile.read %b : !tile.buffer<128x64xbf16> -> tensor<128x64xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$buffer);
+  let results = (outs Tile_Tensor:$result);
+  let assemblyFormat = "$buffer attr-dict `:` qualified(type($buffer)) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_WriteOp : Tile_Op<"write", [MemoryEffects<[MemWrite<Tile_SharedMemory>]>]> {
+  let summary = "replaces the whole contents of a buffer";
+  let description = [{
+    ```mlir
+    tile.write %t, %b : tensor<128x64xbf16>, !tile.buffer<128x64xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_Tensor:$value, Tile_BufferType:$buffer);
+  let assemblyFormat = "$value `,` $buffer attr-dict `:` type($value) `,` qualified(type($buffer))";
+  let hasVerifier = 1;
+}
+
+#endif // KILN_DIALECT_TILE_IR_TILEMEMORYOPS_TD

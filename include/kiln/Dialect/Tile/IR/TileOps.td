@@ -1,0 +1,17 @@
+// Every op of the dialect, by group.
+#ifndef KILN_DIALECT_TILE_IR_TILEOPS_TD
+#define KILN_DIALECT_TILE_IR_TILEOPS_TD
+
+include "kiln/Dialect/Tile/IR/TileAttributes.td"
+include "kiln/Dialect/Tile/IR/TileDialect.td"
+include "kiln/Dialect/Tile/IR/TileEnums.td"
+include "kiln/Dialect/Tile/IR/TileTypes.td"
+
+include "kiln/Dialect/Tile/IR/TileKernelOps.td"
+include "kiln/Dialect/Tile/IR/TileMemoryOps.td"
+include "kiln/Dialect/Tile/IR/TileComputeOps.td"
+include "kiln/Dialect/Tile/IR/TileShapeOps.td"
+include "kiln/Dialect/Tile/IR/TileSelectionOps.td"
+include "kiln/Dialect/Tile/IR/TileEffectOps.td"
+
+#endif // KILN_DIALECT_TILE_IR_TILEOPS_TD
