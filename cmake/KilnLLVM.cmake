@@ -1,12 +1,12 @@
 # Finds Debian's LLVM/MLIR 22 and hides what its exported targets get wrong.
-find_package(MLIR 22 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
 find_package(LLD REQUIRED CONFIG HINTS ${LLVM_DIR}/../lld)
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
 include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
 
-add_compile_definitions(${LLVM_DEFINITIONS_LIST})
+
 separate_arguments(_kiln_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 add_definitions(${_kiln_llvm_definitions})
 add_compile_options(-fno-exceptions -ffunction-sections -fdata-sections

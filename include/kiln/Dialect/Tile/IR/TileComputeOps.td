@@ -163,7 +163,7 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike,
   let description = "```mlir\ntile.yield %s : f32\n```";
   let arguments = (ins Variadic<Tile_Element>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ (void)$_state; }]>];
 }
 
 #endif // KILN_DIALECT_TILE_IR_TILECOMPUTEOPS_TD

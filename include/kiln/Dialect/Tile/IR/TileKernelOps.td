@@ -5,15 +5,13 @@
 include "kiln/Dialect/Tile/IR/TileDialect.td"
 include "kiln/Dialect/Tile/IR/TileEnums.td"
 include "kiln/Dialect/Tile/IR/TileTypes.td"
-include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferIntRangeInterface.td"
 
-def Tile_KernelOp : Tile_Op<"kernel", [
-    FunctionOpInterface, IsolatedFromAbove, AffineScope, AutomaticAllocationScope]> {
+def Tile_KernelOp : Tile_Op<"kernel", [Symbol, IsolatedFromAbove, AutomaticAllocationScope]> {
   let summary = "a kernel: the grid it runs on, and one program of it";
   let description = [{
     The arguments are views, pointers and scalars. The optional `grid` region computes, from
@@ -21,7 +19,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [
     say. The body is run once by each program. Programs may run in any order, at the same
     time or one after another, and only atomics order what they do to memory.
 
-    The form is written by hand because both regions bind the names of the one signature.
+    It is no `FunctionOpInterface`, which allows one region only. The form is written by hand
+    because both regions bind the names of the one signature.
 
     ```mlir
     tile.kernel @copy(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>) grid {
@@ -40,16 +39,18 @@ def Tile_KernelOp : Tile_Op<"kernel", [
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
-                       OptionalAttr<DictArrayAttr>:$arg_attrs,
-                       OptionalAttr<DictArrayAttr>:$res_attrs);
+                       OptionalAttr<DictArrayAttr>:$arg_attrs);
   let regions = (region SizedRegion<1>:$body, MaxSizedRegion<1>:$grid);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
-    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
-    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    unsigned getNumArguments() { return getFunctionType().getNumInputs(); }
     bool hasGrid() { return !getGrid().empty(); }
+    /// The attributes of an argument; empty if it has none.
+    ::mlir::DictionaryAttr getArgumentAttributes(unsigned index);
+    /// The facts known of an argument, or null.
+    FactsAttr getFacts(unsigned index);
   }];
 }
 

@@ -27,11 +27,7 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
                         ArrayRefParameter<"int64_t">:$strides);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
-  let skipDefaultBuilders = 1;
   let builders = [
-    TypeBuilderWithInferredContext<(ins "::llvm::ArrayRef<int64_t>":$shape,
-                                        "::mlir::Type":$elementType,
-                                        "::llvm::ArrayRef<int64_t>":$strides)>,
     TypeBuilderWithInferredContext<(ins "::llvm::ArrayRef<int64_t>":$shape,
                                         "::mlir::Type":$elementType)>,
   ];

@@ -1,0 +1,50 @@
+// The tile dialect: its types, attributes and ops.
+#ifndef KILN_DIALECT_TILE_IR_TILE_H
+#define KILN_DIALECT_TILE_IR_TILE_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "kiln/Dialect/Tile/IR/TileDialect.h.inc"
+#include "kiln/Dialect/Tile/IR/TileEnums.h.inc"
+
+namespace kiln::tile {
+
+/// Memory that all programs of a grid share.
+struct GlobalMemory : public mlir::SideEffects::Resource::Base<GlobalMemory> {
+  llvm::StringRef getName() final { return "tile.global"; }
+};
+
+/// Memory that the threads of one program share.
+struct SharedMemory : public mlir::SideEffects::Resource::Base<SharedMemory> {
+  llvm::StringRef getName() final { return "tile.shared"; }
+};
+
+/// The name of the attribute that holds an argument's facts.
+inline constexpr llvm::StringLiteral kFactsAttrName = "tile.facts";
+/// The name of the attribute that lists what a tuner chose for a kernel.
+inline constexpr llvm::StringLiteral kTunablesAttrName = "tile.tunables";
+/// The name of the module's attribute that says what it is compiled for.
+inline constexpr llvm::StringLiteral kTargetAttrName = "tile.target";
+
+} // namespace kiln::tile
+
+#define GET_TYPEDEF_CLASSES
+#include "kiln/Dialect/Tile/IR/TileTypes.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "kiln/Dialect/Tile/IR/TileAttributes.h.inc"
+
+#define GET_OP_CLASSES
+#include "kiln/Dialect/Tile/IR/TileOps.h.inc"
+
+#endif // KILN_DIALECT_TILE_IR_TILE_H

@@ -1,0 +1,81 @@
+// Verifiers, effects and canonicalisation of checks, hints and foreign code.
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace kiln::tile;
+
+/// A check of what is always true says nothing.
+template <typename Check>
+static LogicalResult dropIfTrue(Check op, PatternRewriter &rewriter) {
+  if (!matchPattern(op.getCondition(), m_One()))
+    return rewriter.notifyMatchFailure(op, "the condition is not known to hold");
+  rewriter.eraseOp(op);
+  return success();
+}
+
+void AssertOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
+  patterns.add(dropIfTrue<AssertOp>);
+}
+
+void AssumeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
+  patterns.add(dropIfTrue<AssumeOp>);
+}
+
+LogicalResult MultipleOfOp::verify() {
+  if (getDivisor() < 1)
+    return emitOpError("expected a divisor of at least 1, got ") << getDivisor();
+  return success();
+}
+
+OpFoldResult MultipleOfOp::fold(FoldAdaptor adaptor) {
+  if (getDivisor() == 1)
+    return getValue();
+  return adaptor.getValue();
+}
+
+//===- Foreign code -------------------------------------------------------------------------===//
+
+using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+/// What is not known to be pure may read and write anything.
+static void addForeignEffects(bool pure, Effects &effects) {
+  if (pure)
+    return;
+  effects.emplace_back(MemoryEffects::Read::get());
+  effects.emplace_back(MemoryEffects::Write::get());
+}
+
+/// Operands and results have one shape: all scalars, or all tensors of one shape.
+static LogicalResult verifyOneShape(Operation *op) {
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  auto shapeOf = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor ? std::make_pair(true, tensor.getShape())
+                  : std::make_pair(false, ArrayRef<int64_t>());
+  };
+  for (Type type : types)
+    if (shapeOf(type) != shapeOf(types.front()))
+      return op->emitOpError("expected operands and results of one shape, got ")
+             << types.front() << " and " << type;
+  return success();
+}
+
+LogicalResult InlineAsmOp::verify() {
+  if (getPack() < 1)
+    return emitOpError("expected to pack at least 1 element, got ") << getPack();
+  return verifyOneShape(*this);
+}
+
+void InlineAsmOp::getEffects(Effects &effects) { addForeignEffects(getPure(), effects); }
+
+LogicalResult ExternCallOp::verify() {
+  if (getSymbol().empty())
+    return emitOpError("expected the name of a function");
+  return verifyOneShape(*this);
+}
+
+void ExternCallOp::getEffects(Effects &effects) { addForeignEffects(getPure(), effects); }

@@ -1,0 +1,195 @@
+// Verifiers, folders and effects of views, buffers and accesses to memory.
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace kiln::tile;
+
+//===- Shared checks ------------------------------------------------------------------------===//
+
+using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+static void addRead(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), GlobalMemory::get());
+}
+
+static void addWrite(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Write::get(), GlobalMemory::get());
+}
+
+static LogicalResult verifyElementType(Operation *op, Type expected, Type got, StringRef what) {
+  if (expected == got)
+    return success();
+  return op->emitOpError("expected ")
+         << what << " of the view's element type " << expected << ", got " << got;
+}
+
+static LogicalResult verifyPadding(Operation *op, ViewType view, Value padding) {
+  return padding ? verifyElementType(op, view.getElementType(), padding.getType(), "a padding")
+                 : success();
+}
+
+/// A tile at an offset: ranks and element types agree, one offset a dimension.
+static LogicalResult verifyTile(Operation *op, ViewType view, RankedTensorType tensor,
+                                size_t offsets) {
+  if (tensor.getRank() != view.getRank())
+    return op->emitOpError("expected a tensor of the view's rank ")
+           << view.getRank() << ", got rank " << tensor.getRank();
+  if (offsets != static_cast<size_t>(view.getRank()))
+    return op->emitOpError("expected ") << view.getRank() << " offsets (one a dimension of the "
+                                        << "view), got " << offsets;
+  return verifyElementType(op, view.getElementType(), tensor.getElementType(), "a tensor");
+}
+
+/// Elements at computed indices: one index a dimension, each shaped like the value; so the mask.
+static LogicalResult verifyIndices(Operation *op, ViewType view, Type value, ValueRange indices,
+                                   Value mask) {
+  if (indices.size() != static_cast<size_t>(view.getRank()))
+    return op->emitOpError("expected ") << view.getRank() << " indices (one a dimension of the "
+                                        << "view), got " << indices.size();
+  if (failed(verifyElementType(op, view.getElementType(), getElementTypeOrSelf(value), "a value")))
+    return failure();
+  auto tensor = dyn_cast<RankedTensorType>(value);
+  auto agrees = [&](Type other) {
+    auto shaped = dyn_cast<RankedTensorType>(other);
+    if (!tensor || !shaped)
+      return !tensor && !shaped;
+    return tensor.getShape() == shaped.getShape();
+  };
+  for (Value index : indices)
+    if (!agrees(index.getType()))
+      return op->emitOpError("expected indices of the value's shape, got ")
+             << index.getType() << " for a value of type " << value;
+  if (mask && !agrees(mask.getType()))
+    return op->emitOpError("expected a mask of the value's shape, got ")
+           << mask.getType() << " for a value of type " << value;
+  return success();
+}
+
+//===- Views --------------------------------------------------------------------------------===//
+
+LogicalResult ViewFromPointerOp::verify() {
+  ViewType view = getType();
+  if (getPointer().getType().getElementType() != view.getElementType())
+    return emitOpError("expected a view of the pointer's element type ")
+           << getPointer().getType().getElementType() << ", got " << view.getElementType();
+  if (static_cast<int64_t>(getExtents().size()) != view.getNumDynamicDims())
+    return emitOpError("expected ")
+           << view.getNumDynamicDims() << " extents (one a `?`), got " << getExtents().size();
+  if (static_cast<int64_t>(getStrides().size()) != view.getNumDynamicStrides())
+    return emitOpError("expected ")
+           << view.getNumDynamicStrides() << " strides (one a `?`), got " << getStrides().size();
+  return success();
+}
+
+template <typename Query>
+static LogicalResult verifyQuery(Query op) {
+  int64_t rank = op.getView().getType().getRank(), dim = op.getDim();
+  if (dim < 0 || dim >= rank)
+    return op.emitOpError("expected a dimension from 0 to ") << rank - 1 << ", got " << dim;
+  return success();
+}
+
+/// The static value, or the operand of the view_from_pointer that made the view.
+static OpFoldResult foldQuery(ArrayRef<int64_t> statics, int64_t dim, ValueRange dynamics,
+                              MLIRContext *context) {
+  if (!ShapedType::isDynamic(statics[dim]))
+    return IntegerAttr::get(IndexType::get(context), statics[dim]);
+  if (dynamics.empty())
+    return {};
+  return dynamics[llvm::count_if(statics.take_front(dim), ShapedType::isDynamic)];
+}
+
+LogicalResult DimOp::verify() { return verifyQuery(*this); }
+LogicalResult StrideOp::verify() { return verifyQuery(*this); }
+
+OpFoldResult DimOp::fold(FoldAdaptor) {
+  auto maker = getView().getDefiningOp<ViewFromPointerOp>();
+  return foldQuery(getView().getType().getShape(), getDim(),
+                   maker ? ValueRange(maker.getExtents()) : ValueRange(), getContext());
+}
+
+OpFoldResult StrideOp::fold(FoldAdaptor) {
+  auto maker = getView().getDefiningOp<ViewFromPointerOp>();
+  return foldQuery(getView().getType().getStrides(), getDim(),
+                   maker ? ValueRange(maker.getStrides()) : ValueRange(), getContext());
+}
+
+//===- Tiles at an offset -------------------------------------------------------------------===//
+
+LogicalResult LoadOp::verify() {
+  if (failed(verifyTile(*this, getView().getType(), getType(), getOffsets().size())))
+    return failure();
+  return verifyPadding(*this, getView().getType(), getPadding());
+}
+
+void LoadOp::getEffects(Effects &effects) { addRead(effects); }
+
+LogicalResult StoreOp::verify() {
+  return verifyTile(*this, getView().getType(), getValue().getType(), getOffsets().size());
+}
+
+void StoreOp::getEffects(Effects &effects) { addWrite(effects); }
+
+//===- Elements at computed indices ---------------------------------------------------------===//
+
+LogicalResult GatherOp::verify() {
+  if (failed(verifyIndices(*this, getView().getType(), getType(), getIndices(), getMask())))
+    return failure();
+  return verifyPadding(*this, getView().getType(), getPadding());
+}
+
+void GatherOp::getEffects(Effects &effects) { addRead(effects); }
+
+LogicalResult ScatterOp::verify() {
+  return verifyIndices(*this, getView().getType(), getValue().getType(), getIndices(), getMask());
+}
+
+void ScatterOp::getEffects(Effects &effects) { addWrite(effects); }
+
+//===- Atomics ------------------------------------------------------------------------------===//
+
+LogicalResult AtomicRMWOp::verify() {
+  if (failed(
+          verifyIndices(*this, getView().getType(), getValue().getType(), getIndices(), getMask())))
+    return failure();
+  AtomicKind kind = getKind();
+  if (kind == AtomicKind::Exch)
+    return success();
+  bool wantsFloat =
+      kind == AtomicKind::AddF || kind == AtomicKind::MinF || kind == AtomicKind::MaxF;
+  Type element = getElementTypeOrSelf(getValue().getType());
+  if (wantsFloat != isa<FloatType>(element))
+    return emitOpError("expected ") << (wantsFloat ? "float" : "integer") << " values for "
+                                    << stringifyAtomicKind(kind) << ", got " << element;
+  return success();
+}
+
+void AtomicRMWOp::getEffects(Effects &effects) {
+  addRead(effects);
+  addWrite(effects);
+}
+
+LogicalResult AtomicCASOp::verify() {
+  return verifyIndices(*this, getView().getType(), getValue().getType(), getIndices(), getMask());
+}
+
+void AtomicCASOp::getEffects(Effects &effects) {
+  addRead(effects);
+  addWrite(effects);
+}
+
+//===- Buffers ------------------------------------------------------------------------------===//
+
+static LogicalResult verifyWhole(Operation *op, BufferType buffer, RankedTensorType tensor) {
+  if (buffer.getShape() == tensor.getShape() && buffer.getElementType() == tensor.getElementType())
+    return success();
+  return op->emitOpError("expected a tensor of the buffer's shape and element type, got ")
+         << tensor << " for " << buffer;
+}
+
+LogicalResult ReadOp::verify() { return verifyWhole(*this, getBuffer().getType(), getType()); }
+
+LogicalResult WriteOp::verify() {
+  return verifyWhole(*this, getBuffer().getType(), getValue().getType());
+}

@@ -1,0 +1,47 @@
+// Verifiers of sorting, selecting and counting.
+#include "kiln/Dialect/Tile/IR/Tile.h"
+
+using namespace mlir;
+using namespace kiln::tile;
+
+static LogicalResult verifyAxis(Operation *op, int64_t axis, RankedTensorType input) {
+  if (axis >= 0 && axis < input.getRank())
+    return success();
+  return op->emitOpError("expected an axis from 0 to ")
+         << input.getRank() - 1 << " of " << input << ", got " << axis;
+}
+
+LogicalResult SortOp::verify() {
+  if (getInputs().empty())
+    return emitOpError("expected at least one input");
+  if (!llvm::equal(getInputs().getTypes(), getResultTypes()))
+    return emitOpError("expected results of the inputs' types");
+  return verifyAxis(*this, getAxis(), cast<RankedTensorType>(getInputs().front().getType()));
+}
+
+LogicalResult TopKOp::verify() {
+  RankedTensorType input = getInput().getType(), values = getValues().getType();
+  if (failed(verifyAxis(*this, getAxis(), input)))
+    return failure();
+  if (values.getElementType() != input.getElementType() ||
+      values.getShape() != getPositions().getType().getShape() ||
+      values.getRank() != input.getRank())
+    return emitOpError("expected values and positions of one shape, of the input's rank and "
+                       "element type");
+  for (int64_t dim = 0; dim < input.getRank(); ++dim) {
+    int64_t from = input.getShape()[dim], to = values.getShape()[dim];
+    if (dim == static_cast<int64_t>(getAxis()) ? to > from : to != from)
+      return emitOpError("expected at most ")
+             << from << " elements in dimension " << dim << ", got " << to;
+  }
+  return success();
+}
+
+LogicalResult HistogramOp::verify() {
+  if (getType().getRank() != 1)
+    return emitOpError("expected a result of rank 1, got ") << getType();
+  if (getMask() && getMask().getType().getShape() != getInput().getType().getShape())
+    return emitOpError("expected a mask of the input's shape, got ")
+           << getMask().getType() << " for " << getInput().getType();
+  return success();
+}
