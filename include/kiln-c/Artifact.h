@@ -1,41 +1,36 @@
 // A compiled kernel: metadata and named sections in one immutable object.
 //
 // The metadata is a JSON object. What the runtime reads of it:
+// clang-format off
 //   "kernel"         the kernel's name
 //   "target"         as it was compiled for, "cpu" for example
 //   "arguments"      one entry an argument, in the source's order:
-//                      {"name": "a", "kind": "view", "type": "f32", "shape":
-//                      [null, 128],
-//                       "strides": [null, 1],      elements; null is not known
-//                       when compiling "facts": {"pointer": 16, "strides": [16,
-//                       4], "extents": [16, 0],
+//                      {"name": "a", "kind": "view", "type": "f32", "shape": [null, 128],
+//                       "strides": [null, 1],      elements; null is not known when compiling
+//                       "facts": {"pointer": 16, "strides": [16, 4], "extents": [16, 0],
 //                                 "index32": true, "noalias": false}}
 //                      {"name": "p", "kind": "pointer", "type": "f32"}
-//                      {"name": "n", "kind": "scalar", "type": "i64", "facts":
-//                      {"divisor": 16}}
-//                    "facts" and each of its members may be absent: nothing was
-//                    promised.
-//   "abi"            one entry a parameter, hidden ones included, in the order
-//   of the parameters:
-//                      {"kind":
-//                      "pointer|extent|stride|scalar|workspace|counter|tensor_map",
+//                      {"name": "n", "kind": "scalar", "type": "i64", "facts": {"divisor": 16}}
+//                    "facts" and each of its members may be absent: nothing was promised.
+//   "abi"            one entry a parameter, hidden ones included, in the parameters' order:
+//                      {"kind": "pointer|extent|stride|scalar|workspace|counter|tensor_map",
 //                       "arg": 0, "dim": 1, "type": "i64"}
-//                    "arg" and "dim" only where they mean something; "bytes" on
-//                    a workspace.
+//                    "arg" and "dim" only where they mean something. A workspace has "bytes" and
+//                    "bytes_per_program", a counter (zero at the start) "bytes".
 //   "has_grid"       whether the kernel computes its own grid
 //   "scratch_bytes"  memory of each program on a host, 64-byte aligned
-//   "shared_bytes"   memory that the threads of a program share, on an
-//   accelerator "warps", "warp_size", "cluster": [x, y, z]      launch shape,
-//   on an accelerator "compiler"       kilnCompilerId() of the library that
-//   built it
-// Sections: "ir:tile", "ir:layout", "ir:schedule", "ir:target", "ir:llvm",
-// "ir:llvmir" (those that the request kept), "asm", "binary" (what the device
-// loads) and, for an accelerator, "host" (an object for the host with the
-// function that computes the grid).
+//   "shared_bytes"   memory that the threads of a program share, on an accelerator
+//   "warps", "warp_size", "cluster": [x, y, z]      launch shape, on an accelerator
+//   "compiler"       kilnCompilerId() of the library that built it
+// clang-format on
+// Sections: "ir:tile", "ir:layout", "ir:schedule", "ir:target", "ir:llvm", "ir:llvmir" (those that
+// the request kept), "asm", "binary" (what the device loads) and, for an accelerator, "host" (an
+// object for the host with the function that computes the grid). On a host, "binary" is a
+// relocatable, position-independent object that defines kiln_entry and, with a grid of its own,
+// kiln_grid (kiln/Runtime/Host/Services.h).
 //
-// Serialised, an artifact is one block: magic, version, a checksum over all
-// that follows, the metadata, the sections. Reading never trusts it: anything
-// wrong is KILN_ERROR_CORRUPT.
+// Serialised, an artifact is one block: magic, version, a checksum over all that follows, the
+// metadata, the sections. Reading never trusts it: anything wrong is KILN_ERROR_CORRUPT.
 #ifndef KILN_C_ARTIFACT_H
 #define KILN_C_ARTIFACT_H
 
@@ -54,18 +49,14 @@ KILN_EXPORT void kilnArtifactDestroy(KilnArtifact *artifact);
 KILN_EXPORT KilnString kilnArtifactGetMetadata(const KilnArtifact *artifact);
 KILN_EXPORT size_t kilnArtifactGetNumSections(const KilnArtifact *artifact);
 // `index` must be below kilnArtifactGetNumSections.
-KILN_EXPORT KilnString kilnArtifactGetSectionName(const KilnArtifact *artifact,
-                                                  size_t index);
+KILN_EXPORT KilnString kilnArtifactGetSectionName(const KilnArtifact *artifact, size_t index);
 // KILN_ERROR_NOT_FOUND names the sections that there are.
-KILN_EXPORT KilnError *kilnArtifactGetSection(const KilnArtifact *artifact,
-                                              const char *name,
+KILN_EXPORT KilnError *kilnArtifactGetSection(const KilnArtifact *artifact, const char *name,
                                               KilnString *out);
 
-KILN_EXPORT KilnError *kilnArtifactSerialize(const KilnArtifact *artifact,
-                                             KilnBuffer **out);
+KILN_EXPORT KilnError *kilnArtifactSerialize(const KilnArtifact *artifact, KilnBuffer **out);
 // Copies the bytes.
-KILN_EXPORT KilnError *kilnArtifactDeserialize(const void *bytes, size_t size,
-                                               KilnArtifact **out);
+KILN_EXPORT KilnError *kilnArtifactDeserialize(const void *bytes, size_t size, KilnArtifact **out);
 
 #ifdef __cplusplus
 }

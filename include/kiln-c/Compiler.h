@@ -8,11 +8,10 @@
 extern "C" {
 #endif
 
-// How a compile is kept from harming the process that asks for it. Deeply
-// nested input overflows the parser's stack and some bad input ends the process
-// from inside the code generator, so what is not trusted is checked for size
-// and depth first and then compiled by a worker process under limits; whatever
-// happens in there comes back as an error that names the kernel.
+// How a compile is kept from harming the process that asks for it. Deeply nested input overflows
+// the parser's stack and some bad input ends the process from inside the code generator, so what
+// is not trusted is checked for size and depth first and then compiled by a worker process under
+// limits; whatever happens in there comes back as an error that names the kernel.
 typedef enum KilnIsolation {
   KILN_ISOLATION_NONE = 0,  // in this process, sizes and depths still checked
   KILN_ISOLATION_WORKER = 1 // in a worker process, under the limits below
@@ -22,22 +21,18 @@ typedef struct KilnCompileRequest {
   size_t struct_size;
   const void *source; // MLIR text or bytecode, told apart by bytecode's magic
   size_t source_size;
-  const char
-      *source_name;   // what diagnostics call the source; "<source>" if NULL
-  const char *kernel; // NULL: the module holds exactly one kernel
-  const char *target; // "cpu", or a chip's as kilnTargetsDescribe lists them
+  const char *source_name; // what diagnostics call the source; "<source>" if NULL
+  const char *kernel;      // NULL: the module holds exactly one kernel
+  const char *target;      // "cpu", or a chip's as kilnTargetsDescribe lists them
 
-  // Stages whose IR is kept as sections "ir:<stage>": tile, layout, schedule,
-  // target, llvm, llvmir, asm. One entry "all" keeps each. Not part of what the
-  // code does, but of the key.
+  // Stages whose IR is kept as sections "ir:<stage>": tile, layout, schedule, target, llvm,
+  // llvmir, asm. One entry "all" keeps each. Not part of what the code does, but of the key.
   const char *const *keep_stages;
   size_t num_keep_stages;
 
   int32_t opt_level;   // 0 to 3
-  int32_t fast_math;   // 0 or 1: may reassociate and ignore NaN, infinities and
-                       // signed zeros
-  const char *options; // more of the pipeline's options, "name=value
-                       // name=value"; NULL: none
+  int32_t fast_math;   // 0 or 1: may reassociate and ignore NaN, infinities, signed zeros
+  const char *options; // more of the pipeline's options, "name=value name=value", or NULL
 
   // Limits, all checked before anything is parsed.
   uint64_t max_source_bytes;
@@ -46,47 +41,39 @@ typedef struct KilnCompileRequest {
   KilnIsolation isolation;
   uint64_t worker_memory_bytes; // address space of the worker
   uint32_t worker_seconds;      // CPU time; the wall clock gets twice as much
-  const char *worker_program;   // NULL: `kiln-worker` beside this library, or
-                                // $KILN_WORKER
+  const char *worker_program;   // NULL: `kiln-worker` beside this library, or $KILN_WORKER
 
-  // Called now and then while a worker runs, from the thread that asked:
-  // non-zero kills the worker and gives KILN_ERROR_CANCELLED. A compile inside
-  // this process asks once, at its start.
+  // Called now and then while a worker runs, from the thread that asked: non-zero kills the worker
+  // and gives KILN_ERROR_CANCELLED. A compile inside this process asks once, at its start.
   int32_t (*cancelled)(void *user_data);
-  // Called for every diagnostic as it is made, warnings and remarks included,
-  // from the thread that asked. The strings live until it returns; a note's
-  // `parent` counts the calls before.
+  // Called for every diagnostic as it is made, warnings and remarks included, from the thread that
+  // asked. The strings live until it returns; a note's `parent` counts the calls before.
   void (*diagnostic)(const KilnDiagnostic *diagnostic, void *user_data);
   void *user_data;
 } KilnCompileRequest;
 
-// opt_level 3, no fast-math, 64 MiB of source, depth 200, no isolation, 8 GiB,
-// 300 s.
+// opt_level 3, no fast-math, 64 MiB of source, depth 200, no isolation, 8 GiB, 300 s.
 KILN_EXPORT void kilnCompileRequestInit(KilnCompileRequest *request);
 
-KILN_EXPORT KilnError *kilnCompile(const KilnCompileRequest *request,
-                                   KilnArtifact **out);
+KILN_EXPORT KilnError *kilnCompile(const KilnCompileRequest *request, KilnArtifact **out);
 
 // The targets built in: {"targets": [{"name": "cpu", …}, …]}.
 KILN_EXPORT KilnError *kilnTargetsDescribe(KilnBuffer **json);
 
-//===- Keys
-//---------------------------------------------------------------------------------===//
+//===- Keys -----------------------------------------------------------------------------------===//
 
 // A content address.
 typedef struct KilnKey {
   uint8_t bytes[32];
 } KilnKey;
 
-// The key of what kilnCompile would make of this request: the source's bytes,
-// the kernel, target, stages and options, the compiler's id and, where code is
-// made for the machine at hand, that machine's resolved CPU features.
-// Isolation, limits and callbacks are not part of it.
-KILN_EXPORT KilnError *kilnCompileRequestKey(const KilnCompileRequest *request,
-                                             KilnKey *out);
+// The key of what kilnCompile would make of this request: the source's bytes, the kernel, target,
+// stages and options, the compiler's id and, where code is made for the machine at hand, that
+// machine's resolved CPU features. Isolation, limits and callbacks are not part of it.
+KILN_EXPORT KilnError *kilnCompileRequestKey(const KilnCompileRequest *request, KilnKey *out);
 
-// The key of any bytes: for a front end's own first-level key over its sources.
-// Add kilnCompilerId() and the device's "identity" to the bytes.
+// The key of any bytes: for a front end's own first-level key over its sources. Add
+// kilnCompilerId() and the device's "identity" to the bytes.
 KILN_EXPORT void kilnKeyOfBytes(const void *bytes, size_t size, KilnKey *out);
 
 #ifdef __cplusplus

@@ -1,21 +1,20 @@
-// From a call's arguments to a running kernel, in well under a microsecond when
-// warm.
+// From a call's arguments to a running kernel, in well under a microsecond when warm.
 //
-// A KilnFunction is one kernel of a front end and a table of its
-// specialisations. A launch computes the facts of its arguments, packs them
-// into a key of a few words, finds the executable under that key and starts it.
-// If there is none, the launch answers KILN_LAUNCH_MISS with the key; the front
-// end asks kilnFunctionDescribeKey what is known, compiles for that, loads, and
+// A KilnFunction is one kernel of a front end and a table of its specialisations. A launch
+// computes the facts of its arguments, packs them into a key of a few words, finds the executable
+// under that key and starts it. If there is none, the launch answers KILN_LAUNCH_MISS with the
+// key; the front end asks kilnFunctionDescribeKey what is known, compiles for that, loads, and
 // calls kilnFunctionInsert. Facts are thus computed in one place, here.
 //
 // The facts (DESIGN.md), each of which a parameter may opt out of:
+// clang-format off
 //   pointer   the base address is a multiple of 16, else of 8, 4, 2 or 1 bytes
-//   strides   each stride in bytes: likewise; and whether a stride is exactly 1
-//   element extents   each extent: exactly 1, or a multiple of 16, or nothing
-//   known index32   every element lies within 2^31 bytes of the base address
-//   noalias   no other tensor argument reaches this one's bytes (only where
-//   asked for) divisor   an integer is exactly 1, or a multiple of 16, or
-//   nothing is known
+//   strides   each stride in bytes: likewise; and whether a stride is exactly 1 element
+//   extents   each extent: exactly 1, or a multiple of 16, or nothing known
+//   index32   every element lies within 2^31 bytes of the base address
+//   noalias   no other tensor argument reaches this one's bytes (only where asked for)
+//   divisor   an integer is exactly 1, or a multiple of 16, or nothing is known
+// clang-format on
 #ifndef KILN_C_LAUNCH_H
 #define KILN_C_LAUNCH_H
 
@@ -25,12 +24,10 @@
 extern "C" {
 #endif
 
-//===- Arguments
-//----------------------------------------------------------------------------===//
+//===- Arguments ------------------------------------------------------------------------------===//
 
-// Element types. The spelling in JSON is the lower-case name without KILN_:
-// "f32", "f8e4m3fn". Unsigned types exist here and in front ends; the IR is
-// signless.
+// Element types. The spelling in JSON is the lower-case name without KILN_: "f32", "f8e4m3fn".
+// Unsigned types exist here and in front ends; the IR is signless.
 typedef enum KilnDType {
   KILN_NONE = 0,
   KILN_F64 = 1,
@@ -57,17 +54,15 @@ typedef enum KilnDType {
   KILN_U2 = 22,
   KILN_BOOL = 23 // one byte an element
 } KilnDType;
-KILN_EXPORT KilnString kilnDTypeGetName(KilnDType dtype); // "f8e4m3fn"; static
-KILN_EXPORT KilnString
-kilnDTypeGetIRName(KilnDType dtype); // "f8E4M3FN", "i8" for u8; static
+KILN_EXPORT KilnString kilnDTypeGetName(KilnDType dtype);   // "f8e4m3fn"; static
+KILN_EXPORT KilnString kilnDTypeGetIRName(KilnDType dtype); // "f8E4M3FN", "i8" for u8; static
 KILN_EXPORT uint32_t kilnDTypeGetBits(KilnDType dtype);
 
 #define KILN_MAX_RANK 8
 
-// Shape and strides are read during the call only. Strides are in elements and
-// may be zero or negative; NULL: contiguous, last dimension fastest. Types
-// narrower than a byte are packed, low bits first. (device_type, device_id) is
-// DLPack's; type 0: not stated and not checked.
+// Shape and strides are read during the call only. Strides are in elements and may be zero or
+// negative; NULL: contiguous, last dimension fastest. Types narrower than a byte are packed, low
+// bits first. (device_type, device_id) is DLPack's; type 0: not stated and not checked.
 typedef struct KilnTensor {
   void *data;
   const int64_t *shape;
@@ -99,37 +94,32 @@ typedef struct KilnArg {
 
 typedef struct KilnLaunchOptions {
   size_t struct_size;
-  // Programs along x, y, z; has_grid 0: the kernel's own grid. Zero anywhere
-  // launches nothing.
+  // Programs along x, y, z; has_grid 0: the kernel's own grid. Zero anywhere launches nothing.
   int32_t has_grid;
   int64_t grid[3];
   KilnStream stream;
-  KilnDevice
-      *device; // NULL: that of the first tensor, and "cpu" if there is none
-  // Whatever else selects a specialisation (values of constexprs, tunables,
-  // options): a number that the front end gives to each combination. Part of
-  // the key, not interpreted.
+  KilnDevice *device; // NULL: that of the first tensor, and "cpu" if there is none
+  // Whatever else selects a specialisation (values of constexprs, tunables, options): a number
+  // that the front end gives to each combination. Part of the key, not interpreted.
   uint64_t variant;
 } KilnLaunchOptions;
 KILN_EXPORT void kilnLaunchOptionsInit(KilnLaunchOptions *options);
 
-//===- Functions
-//----------------------------------------------------------------------------===//
+//===- Functions ------------------------------------------------------------------------------===//
 
 typedef enum KilnFactFlags {
   KILN_FACT_POINTER = 1,
   KILN_FACT_STRIDES = 2, // alignment of strides
-  KILN_FACT_UNIT = 4, // strides and extents (and integers) that are exactly 1
+  KILN_FACT_UNIT = 4,    // strides and extents (and integers) that are exactly 1
   KILN_FACT_EXTENTS = 8, // extents (and integers) that are multiples of 16
   KILN_FACT_INDEX32 = 16,
   KILN_FACT_NOALIAS = 32,
   KILN_FACTS_DEFAULT = 31 // all but noalias
 } KilnFactFlags;
 
-// `dtype` KILN_NONE: whatever comes (for a tensor), i64 / f32 / bool (for a
-// scalar). `rank` -1: whatever comes. What is stated is checked at launch. An
-// integer given to a float parameter is converted; a value that its type cannot
-// hold is an error.
+// `dtype` KILN_NONE: whatever comes (for a tensor), i64 / f32 / bool (for a scalar). `rank` -1:
+// whatever comes. What is stated is checked at launch. An integer given to a float parameter is
+// converted; a value that its type cannot hold is an error.
 typedef struct KilnParameter {
   const char *name;
   int32_t kind;  // KilnArgKind
@@ -140,10 +130,8 @@ typedef struct KilnParameter {
 
 typedef struct KilnFunction KilnFunction;
 // Copies all it is given. `name` is what errors call the kernel.
-KILN_EXPORT KilnError *kilnFunctionCreate(const char *name,
-                                          const KilnParameter *parameters,
-                                          size_t num_parameters,
-                                          KilnFunction **out);
+KILN_EXPORT KilnError *kilnFunctionCreate(const char *name, const KilnParameter *parameters,
+                                          size_t num_parameters, KilnFunction **out);
 KILN_EXPORT void kilnFunctionDestroy(KilnFunction *function);
 
 typedef enum KilnLaunchStatus {
@@ -152,62 +140,51 @@ typedef enum KilnLaunchStatus {
   KILN_LAUNCH_FAILED = 2 // *error is set
 } KilnLaunchStatus;
 
-// On a miss *key is borrowed from the calling thread until its next launch:
-// copy it first. `options` NULL: the defaults. On a host the programs have run
-// when this returns; on an accelerator they are queued, and what fails in them
-// is reported by kilnDeviceSynchronize.
-KILN_EXPORT KilnLaunchStatus kilnFunctionLaunch(
-    KilnFunction *function, const KilnArg *args, size_t num_args,
-    const KilnLaunchOptions *options, KilnString *key, KilnError **error);
+// On a miss *key is borrowed from the calling thread until its next launch: copy it first.
+// `options` NULL: the defaults. On a host the programs have run when this returns; on an
+// accelerator they are queued, and what fails in them is reported by kilnDeviceSynchronize.
+KILN_EXPORT KilnLaunchStatus kilnFunctionLaunch(KilnFunction *function, const KilnArg *args,
+                                                size_t num_args, const KilnLaunchOptions *options,
+                                                KilnString *key, KilnError **error);
 
 // The key that a launch with these arguments would look up, without launching.
-KILN_EXPORT KilnError *kilnFunctionKey(KilnFunction *function,
-                                       const KilnArg *args, size_t num_args,
-                                       const KilnLaunchOptions *options,
-                                       KilnBuffer **key);
+KILN_EXPORT KilnError *kilnFunctionKey(KilnFunction *function, const KilnArg *args, size_t num_args,
+                                       const KilnLaunchOptions *options, KilnBuffer **key);
 
+// clang-format off
 // {"variant": 0, "device": "cpu", "arguments": [
-//   {"name": "a", "kind": "tensor", "dtype": "f32", "type":
-//   "!tile.view<?x1xf32, strides [?, 1]>",
+//   {"name": "a", "kind": "tensor", "dtype": "f32", "type": "!tile.view<?x1xf32, strides [?, 1]>",
 //    "rank": 2, "shape": [null, 1], "strides": [null, 1],
-//    "facts": {"pointer": 16, "strides": [16, 4], "extents": [16, 0],
-//    "index32": true,
+//    "facts": {"pointer": 16, "strides": [16, 4], "extents": [16, 0], "index32": true,
 //              "noalias": false},
-//    "attribute": "#tile.facts<pointer = 16, strides = [16, 4], extents = [16,
-//    0], index32>"},
-//   {"name": "n", "kind": "integer", "dtype": "i64", "type": "i64", "value": 1
-//   or null,
+//    "attribute": "#tile.facts<pointer = 16, strides = [16, 4], extents = [16, 0], index32>"},
+//   {"name": "n", "kind": "integer", "dtype": "i64", "type": "i64", "value": 1 or null,
 //    "facts": {"divisor": 16}, "attribute": "#tile.facts<divisor = 16>"},
 //   {"name": "s", "kind": "float", "dtype": "f32", "type": "f32"},
-//   {"name": "p", "kind": "pointer", "dtype": "f32", "type":
-//   "!tile.pointer<f32>",
+//   {"name": "p", "kind": "pointer", "dtype": "f32", "type": "!tile.pointer<f32>",
 //    "facts": {"pointer": 16}, "attribute": "#tile.facts<pointer = 16>"}]}
-// "type" and "attribute" ("" if nothing is known) are written into the kernel's
-// signature as they stand. Extents and strides that are exactly 1 are static in
-// "type" and so no parameters of the kernel's. An integer whose "value" is 1
-// stays a parameter; the front end may use the constant. The text depends on
-// the key alone: with the kernel's sources, it makes the first-level key.
-KILN_EXPORT KilnError *kilnFunctionDescribeKey(KilnFunction *function,
-                                               const void *key, size_t key_size,
-                                               KilnBuffer **json);
+// clang-format on
+// "type" and "attribute" ("" if nothing is known) are written into the kernel's signature as they
+// stand. Extents and strides that are exactly 1 are static in "type" and so no parameters of the
+// kernel's. An integer whose "value" is 1 stays a parameter; the front end may use the constant.
+// "arguments" depends on nothing but facts: with the kernel's sources it makes a first-level key
+// that holds between processes. "variant" and "device" are this process's own.
+KILN_EXPORT KilnError *kilnFunctionDescribeKey(KilnFunction *function, const void *key,
+                                               size_t key_size, KilnBuffer **json);
 
-// From now on that key runs this executable (of the key's device), which the
-// function retains. A key that is there already is replaced; the one before
-// lives until the function goes.
-KILN_EXPORT KilnError *kilnFunctionInsert(KilnFunction *function,
-                                          const void *key, size_t key_size,
+// From now on that key runs this executable (of the key's device), which the function retains. A
+// key that is there already is replaced; the one before lives until the function goes.
+KILN_EXPORT KilnError *kilnFunctionInsert(KilnFunction *function, const void *key, size_t key_size,
                                           KilnExecutable *executable);
 
 // Forgets every specialisation. No launch may be running.
 KILN_EXPORT void kilnFunctionClear(KilnFunction *function);
 
-// Launches an executable as it is, no table: for tools, and for code compiled
-// ahead of time. Checks the arguments against all that the artifact's metadata
-// promises, static extents and facts included.
-KILN_EXPORT KilnError *kilnExecutableLaunch(KilnExecutable *executable,
-                                            const KilnArg *args,
-                                            size_t num_args,
-                                            const KilnLaunchOptions *options);
+// Launches an executable as it is, no table: for tools, and for code compiled ahead of time.
+// Checks the arguments against all that the artifact's metadata promises, static extents and facts
+// included.
+KILN_EXPORT KilnError *kilnExecutableLaunch(KilnExecutable *executable, const KilnArg *args,
+                                            size_t num_args, const KilnLaunchOptions *options);
 
 #ifdef __cplusplus
 }

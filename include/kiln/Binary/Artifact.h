@@ -7,12 +7,10 @@
 //   16  8  size of everything, this header included
 //   24  8  size of the metadata
 //   32 32  BLAKE3 over everything after this field
-//   64     metadata; then a section table of {name offset u32, name size u32,
-//   offset u64,
-//          size u64} entries; then the names; then the sections, each aligned
-//          to 64 bytes
-// A reader checks the checksum before it believes a size, and every size after
-// that.
+//   64     metadata; then a section table of {name offset u32, name size u32, offset u64,
+//          size u64} entries; then the names; then the sections, each aligned to 64 bytes
+// Metadata, names and sections are each followed by a zero byte, which no size counts.
+// A reader checks the checksum before it believes a size, and every size after that.
 #ifndef KILN_BINARY_ARTIFACT_H
 #define KILN_BINARY_ARTIFACT_H
 
@@ -37,8 +35,7 @@ public:
 
   /// The sections keep their order. `metadata` must be what kiln-c/Artifact.h
   /// describes.
-  static Artifact create(llvm::json::Object metadata,
-                         std::vector<Section> sections);
+  static Artifact create(llvm::json::Object metadata, std::vector<Section> sections);
 
   /// Checks everything; the error says what is wrong. The bytes are kept, so
   /// that sections are read in place.
@@ -64,8 +61,7 @@ public:
 
 private:
   struct Storage;
-  explicit Artifact(std::shared_ptr<const Storage> storage)
-      : storage(std::move(storage)) {}
+  explicit Artifact(std::shared_ptr<const Storage> storage) : storage(std::move(storage)) {}
   std::shared_ptr<const Storage> storage;
 };
 

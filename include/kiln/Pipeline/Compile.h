@@ -1,6 +1,5 @@
-// From source to artifact: the one function that the C API, the tools and the
-// compile worker call. No MLIR type appears here, so that its callers need
-// none.
+// From source to artifact: the one function that the C API, the tools and the compile worker call.
+// No MLIR type appears here, so that its callers need none.
 #ifndef KILN_PIPELINE_COMPILE_H
 #define KILN_PIPELINE_COMPILE_H
 
@@ -30,28 +29,24 @@ struct CompileRequest {
   llvm::StringRef source;              ///< MLIR text or bytecode
   std::string sourceName = "<source>"; ///< what diagnostics call it
   std::string kernel;                  ///< empty: the module's only kernel
-  std::string target = "cpu"; ///< "cpu", or another target's name and chip
-  std::vector<std::string>
-      keepStages;        ///< kept as sections "ir:<stage>"; "all": each
-  int optLevel = 3;      ///< 0 to 3
-  bool fastMath = false; ///< may reassociate and ignore NaN and infinities
-  std::string options;   ///< more pipeline options, "name=value name=value"
+  std::string target = "cpu";          ///< "cpu", or another target's name and chip
+  std::vector<std::string> keepStages; ///< kept as sections "ir:<stage>"; "all": each
+  int optLevel = 3;                    ///< 0 to 3
+  bool fastMath = false;               ///< may reassociate and ignore NaN and infinities
+  std::string options;                 ///< more pipeline options, "name=value name=value"
 };
 
-/// Compiles one kernel. Diagnostics go to `sink` as they are made, from this
-/// thread; a failure is reported there with the places, and by the returned
-/// error in one line that is complete without them. The artifact's metadata is
-/// described in kiln-c/Artifact.h; "compiler" is filled in by the caller. Safe
-/// to call from many threads at once.
-llvm::Expected<Artifact> compile(const CompileRequest &request,
-                                 DiagnosticSink sink);
+/// Compiles one kernel. Diagnostics go to `sink` as they are made, from this thread; a failure is
+/// reported there with the places, and by the returned error in one line that is complete without
+/// them. The artifact's metadata is described in kiln-c/Artifact.h; "compiler" is filled in by the
+/// caller. Safe to call from many threads at once.
+llvm::Expected<Artifact> compile(const CompileRequest &request, DiagnosticSink sink);
 
 /// The targets built in, as the JSON object that kilnTargetsDescribe promises.
 std::string describeTargets();
 
-/// What code for `target` depends on beside the request: for the machine at
-/// hand its resolved CPU and features, for any other target nothing. Part of
-/// the cache key.
+/// What code for `target` depends on beside the request: for the machine at hand its resolved CPU
+/// and features, for any other target nothing. Part of the cache key.
 std::string targetIdentity(llvm::StringRef target);
 
 } // namespace kiln
