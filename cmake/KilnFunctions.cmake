@@ -42,6 +42,7 @@ function(kiln_add_tool name)
   kiln_link_llvm(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set_property(GLOBAL APPEND PROPERTY KILN_TOOLS ${name})
 endfunction()
 
 # kiln_add_unittest(NAME sources... [LINK libraries...]): a GoogleTest program that `ctest`
