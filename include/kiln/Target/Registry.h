@@ -1,0 +1,47 @@
+// The targets that are built in, and the names they are called by.
+#ifndef KILN_TARGET_REGISTRY_H
+#define KILN_TARGET_REGISTRY_H
+
+#include "kiln/Target/TargetInterface.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace mlir {
+class DialectRegistry;
+class MLIRContext;
+} // namespace mlir
+
+namespace kiln {
+
+/// One folder of lib/Target, as the rest of Kiln sees it.
+struct TargetEntry {
+  /// What a target's name starts with: the part before the colon.
+  llvm::StringLiteral name;
+  llvm::StringLiteral summary;
+  /// The chips it can compile for. A target with a single chip is named without it.
+  llvm::ArrayRef<Chip> chips;
+  /// The target attribute for one of `chips`.
+  mlir::Attribute (*create)(mlir::MLIRContext *context, const Chip &chip);
+  /// The dialects that its stages speak, with the interfaces that translation needs.
+  void (*registerDialects)(mlir::DialectRegistry &registry);
+  /// Its passes, under the names that pipelines are written with; called once a process.
+  void (*registerPasses)();
+};
+
+/// Adds a target; called by each folder's `register<Name>Target`.
+void addTarget(const TargetEntry &entry);
+
+/// All built-in targets, in the order of the build's target list.
+llvm::ArrayRef<TargetEntry> getTargets();
+
+/// The chip of a table with this name, or null.
+const Chip *findChip(llvm::ArrayRef<Chip> chips, llvm::StringRef name);
+
+/// Reads a target's name, such as "cpu". Loads the dialect of the attribute. An unknown
+/// name or chip is an error that lists the known ones.
+mlir::FailureOr<TargetInterface>
+parseTarget(llvm::StringRef name, mlir::MLIRContext *context,
+            llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
+} // namespace kiln
+
+#endif // KILN_TARGET_REGISTRY_H

@@ -1,0 +1,43 @@
+// What a target answers: the seam between the common passes and each folder of lib/Target.
+#ifndef KILN_TARGET_TARGETINTERFACE_TD
+#define KILN_TARGET_TARGETINTERFACE_TD
+
+include "mlir/IR/OpBase.td"
+
+def TargetInterface : AttrInterface<"TargetInterface"> {
+  let cppNamespace = "::kiln";
+  let description = [{
+    A target is an attribute, `tile.target` on the module. Common code never asks which one
+    it is: it asks the attribute. A target lists its passes for each stage, so that whoever
+    runs the stages needs to know none of them by name.
+  }];
+  let methods = [
+    InterfaceMethod<"The name that parseTarget reads back, with the chip if it has one.",
+                    "std::string", "getSpelling">,
+    InterfaceMethod<"The chip's record.", "const ::kiln::Chip &", "getChipRecord">,
+    InterfaceMethod<"Whether its code runs in this process, or on a device.",
+                    "bool", "runsOnHost">,
+    InterfaceMethod<[{
+      Why this op of the source language cannot be compiled for this target: one phrase
+      without a full stop, or nothing if it can. An empty phrase says only that it cannot be
+      compiled yet.
+    }], "std::optional<std::string>", "whyUnsupported", (ins "::mlir::Operation *":$op)>,
+    InterfaceMethod<[{
+      The matrix instructions that multiply these element types into this accumulator, best
+      first; each implements the atom interface.
+    }], "::llvm::SmallVector<::mlir::Attribute>", "getMmaAtoms",
+        (ins "::mlir::Type":$a, "::mlir::Type":$b, "::mlir::Type":$accumulator), "",
+        "return {};">,
+    InterfaceMethod<[{
+      Adds the passes that take a module from the stage before to `stage`, for the stages from
+      layout to the LLVM dialect.
+    }], "void", "addPasses", (ins "::mlir::OpPassManager &":$pm, "::kiln::Stage":$stage)>,
+    InterfaceMethod<[{
+      Translates a module of the LLVM dialect to what `request` asks for. Reports errors at the
+      module's locations.
+    }], "::mlir::FailureOr<::kiln::TargetCode>", "emit",
+        (ins "::mlir::ModuleOp":$module, "const ::kiln::EmitRequest &":$request)>,
+  ];
+}
+
+#endif // KILN_TARGET_TARGETINTERFACE_TD

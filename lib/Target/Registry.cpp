@@ -1,0 +1,60 @@
+// The list of targets, and the reading of their names.
+#include "kiln/Target/Registry.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+static SmallVector<TargetEntry> &entries() {
+  static SmallVector<TargetEntry> list;
+  return list;
+}
+
+void addTarget(const TargetEntry &entry) {
+  for (const TargetEntry &known : entries())
+    if (known.name == entry.name)
+      return;
+  entries().push_back(entry);
+}
+
+ArrayRef<TargetEntry> getTargets() { return entries(); }
+
+const Chip *findChip(ArrayRef<Chip> chips, StringRef name) {
+  for (const Chip &chip : chips)
+    if (chip.name == name)
+      return &chip;
+  return nullptr;
+}
+
+FailureOr<TargetInterface> parseTarget(StringRef name, MLIRContext *context,
+                                       function_ref<InFlightDiagnostic()> emitError) {
+  auto [stem, chipName] = name.split(':');
+  for (const TargetEntry &entry : entries()) {
+    if (entry.name != stem)
+      continue;
+    const Chip *chip = nullptr;
+    if (entry.chips.size() == 1 && !name.contains(':'))
+      chip = &entry.chips.front();
+    else
+      chip = findChip(entry.chips, chipName);
+    if (chip)
+      return cast<TargetInterface>(entry.create(context, *chip));
+    InFlightDiagnostic diagnostic = emitError();
+    diagnostic << "expected a chip of target '" << stem << "' (";
+    llvm::interleaveComma(entry.chips, diagnostic,
+                          [&](const Chip &known) { diagnostic << known.name; });
+    return diagnostic << "), got '" << name << "'";
+  }
+  InFlightDiagnostic diagnostic = emitError();
+  diagnostic << "expected a target (";
+  llvm::interleaveComma(entries(), diagnostic, [&](const TargetEntry &known) {
+    diagnostic << known.name << (known.chips.size() == 1 ? "" : ":<chip>");
+  });
+  return diagnostic << "), got '" << name << "'";
+}
+
+} // namespace kiln
