@@ -2,6 +2,7 @@
 // registered by that target.
 #include "kiln/Pipeline/Registration.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Target/AllTargets.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -30,6 +31,7 @@ void kiln::registerAllDialects(mlir::DialectRegistry &registry) {
   mlir::func::registerInlinerExtension(registry);
   mlir::registerBuiltinDialectTranslation(registry);
   mlir::registerLLVMDialectTranslation(registry);
+  registerTargetDialects(registry);
 }
 
 void kiln::registerAllPasses() {
@@ -38,4 +40,5 @@ void kiln::registerAllPasses() {
   mlir::registerInlinerPass();
   mlir::registerLoopInvariantCodeMotionPass();
   mlir::registerSymbolDCEPass();
+  registerTargetPasses();
 }
