@@ -1,8 +1,13 @@
 # One way to declare each kind of thing this repository is made of.
+#
+# A tool or the shared library may have a packed twin, `NAME-packed`: the same objects linked with
+# LLVM inside (cmake/KilnStatic.cmake), under <build>/packed. `kiln-package` builds all twins;
+# utils/pack ships them.
 
 # Every header TableGen writes hangs from this target, so that a library needs to
 # know none of them by name.
 add_custom_target(kiln-headers)
+add_custom_target(kiln-package)
 
 # kiln_tablegen(FILE.td OUT GENERATOR... [OUT GENERATOR...]): in include/, beside the .td file.
 function(kiln_tablegen td)
@@ -27,22 +32,93 @@ function(kiln_add_library name)
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   add_dependencies(${name} kiln-headers)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  target_include_directories(${name} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   if(KILN_PCH AND NOT ARG_NO_PCH)
     target_precompile_headers(${name} REUSE_FROM kiln-pch)
   endif()
   set_property(GLOBAL APPEND PROPERTY KILN_LIBRARIES ${name})
 endfunction()
 
-# kiln_add_tool(NAME sources... [LINK libraries...]): one program of tools/.
-function(kiln_add_tool name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
-  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  add_dependencies(${name} kiln-headers)
-  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+# Compiles once what a final program or library and its packed twin both link.
+function(_kiln_objects name no_pch)
+  add_library(${name}-objects OBJECT ${ARGN})
+  add_dependencies(${name}-objects kiln-headers)
+  if(KILN_PCH AND NOT no_pch)
+    target_precompile_headers(${name}-objects REUSE_FROM kiln-pch)
+  endif()
+endfunction()
+
+# kiln_add_shared_library(NAME sources... [OUTPUT stem] [NO_PCH] [LINK libraries...]): a library
+# that exports only what is marked so, with its packed twin. Only its own sources can export: a
+# symbol of a library that it links is hidden.
+function(kiln_add_shared_library name)
+  cmake_parse_arguments(ARG "NO_PCH" "OUTPUT" "LINK" ${ARGN})
+  if(NOT ARG_OUTPUT)
+    set(ARG_OUTPUT ${name})
+  endif()
+  _kiln_objects(${name} ${ARG_NO_PCH} ${ARG_UNPARSED_ARGUMENTS})
+  add_library(${name} SHARED $<TARGET_OBJECTS:${name}-objects>)
+  add_library(${name}-packed SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${name}-objects>)
   kiln_link_llvm(${name})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  kiln_link_llvm_static(${name}-packed)
+  foreach(target ${name} ${name}-packed)
+    target_link_libraries(${target} PRIVATE ${ARG_LINK})
+    target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,defs)
+    target_include_directories(${target} INTERFACE
+      $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${ARG_OUTPUT} LINKER_LANGUAGE CXX)
+  endforeach()
+  set_target_properties(${name} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+  set_target_properties(${name}-packed PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/packed/lib)
+  add_dependencies(kiln-package ${name}-packed)
+  set_property(GLOBAL APPEND PROPERTY KILN_SHARED_LIBRARIES ${name})
+endfunction()
+
+# kiln_add_tool(NAME sources... [PACKED] [C_API] [NO_PCH] [LINK libraries...]): one program of
+# tools/. PACKED gives it a twin in the package. C_API is for a tool that stands on libkiln.so
+# alone and links no LLVM.
+function(kiln_add_tool name)
+  cmake_parse_arguments(ARG "PACKED;C_API;NO_PCH" "" "LINK" ${ARGN})
+  if(ARG_C_API)
+    set(ARG_NO_PCH TRUE)
+  endif()
+  _kiln_objects(${name} ${ARG_NO_PCH} ${ARG_UNPARSED_ARGUMENTS})
+  add_executable(${name} $<TARGET_OBJECTS:${name}-objects>)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  if(ARG_C_API)
+    target_link_libraries(${name} PRIVATE kiln)
+  else()
+    kiln_link_llvm(${name})
+  endif()
+  set_target_properties(${name} PROPERTIES
+    LINKER_LANGUAGE CXX
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}"
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   set_property(GLOBAL APPEND PROPERTY KILN_TOOLS ${name})
+  if(ARG_PACKED)
+    add_executable(${name}-packed EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${name}-objects>)
+    target_link_libraries(${name}-packed PRIVATE ${ARG_LINK})
+    if(ARG_C_API)
+      target_link_libraries(${name}-packed PRIVATE kiln-packed)
+      target_link_options(${name}-packed PRIVATE -static-libstdc++ -static-libgcc -Wl,--strip-all)
+    else()
+      kiln_link_llvm_static(${name}-packed)
+    endif()
+    set_target_properties(${name}-packed PROPERTIES
+      OUTPUT_NAME ${name}
+      LINKER_LANGUAGE CXX
+      BUILD_RPATH "$ORIGIN/../lib"
+      BUILD_RPATH_USE_ORIGIN ON
+      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/packed/bin)
+    add_dependencies(kiln-package ${name}-packed)
+  endif()
 endfunction()
 
 # kiln_add_unittest(NAME sources... [LINK libraries...]): a GoogleTest program that `ctest`
@@ -59,7 +135,7 @@ function(kiln_add_unittest name)
 endfunction()
 
 # Links a final program or shared library against LLVM and MLIR: their shared libraries
-# for development, the static archives for the self-contained library (KILN_STATIC).
+# for development, the static archives for the self-contained build (KILN_STATIC).
 function(kiln_link_llvm name)
   if(KILN_STATIC)
     kiln_link_llvm_static(${name})

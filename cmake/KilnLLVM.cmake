@@ -6,6 +6,18 @@ include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
 
+# The exported static libraries name LLVM's and MLIR's shared libraries among their dependencies,
+# so a program that links one statically would hold LLVM twice. kiln_link_llvm adds what is meant.
+get_property(_kiln_imported DIRECTORY PROPERTY IMPORTED_TARGETS)
+foreach(_target ${_kiln_imported})
+  if(_target MATCHES "^(MLIR|mlir|LLVM|lld)")
+    get_target_property(_links ${_target} INTERFACE_LINK_LIBRARIES)
+    if(_links)
+      list(REMOVE_ITEM _links LLVM MLIR)
+      set_target_properties(${_target} PROPERTIES INTERFACE_LINK_LIBRARIES "${_links}")
+    endif()
+  endif()
+endforeach()
 
 separate_arguments(_kiln_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 add_definitions(${_kiln_llvm_definitions})
