@@ -3,6 +3,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -28,11 +29,14 @@ Attribute FactsAttr::parse(AsmParser &parser, Type) {
   int64_t pointer = 0, divisor = 0;
   SmallVector<int64_t> strides, extents;
   bool index32 = false, noalias = false;
+  llvm::StringSet<> seen;
   auto parseFact = [&]() -> ParseResult {
     StringRef fact;
     SMLoc factLoc = parser.getCurrentLocation();
     if (parser.parseKeyword(&fact))
       return failure();
+    if (!seen.insert(fact).second)
+      return parser.emitError(factLoc) << "expected each fact once, got '" << fact << "' again";
     if (fact == "index32" || fact == "noalias") {
       (fact == "index32" ? index32 : noalias) = true;
       return success();
@@ -87,5 +91,16 @@ LogicalResult FactsAttr::verify(function_ref<InFlightDiagnostic()> emitError, in
   if (pointer < 0 || divisor < 0 || llvm::any_of(strides, isNegative) ||
       llvm::any_of(extents, isNegative))
     return emitError() << "expected multiples of at least 0, got a negative one";
+  if (pointer && !llvm::isPowerOf2_64(pointer))
+    return emitError() << "expected a pointer that is a multiple of a power of two, got "
+                       << pointer;
   return success();
+}
+
+LogicalResult TunableAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr name,
+                                  Attribute value, ArrayAttr candidates) {
+  if (llvm::is_contained(candidates, value))
+    return success();
+  return emitError() << "expected a value of " << name << " among the candidates " << candidates
+                     << ", got " << value;
 }

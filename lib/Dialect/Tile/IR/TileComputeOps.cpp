@@ -1,6 +1,9 @@
 // Verifiers of matrix products and of ops that combine along an axis.
+#include "Checks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 
 using namespace mlir;
 using namespace kiln::tile;
@@ -45,6 +48,13 @@ static LogicalResult verifyShapes(Operation *op, const Operand &a, bool transpos
            << a.rows(transposeA) << "x" << b.columns(transposeB) << ", got " << c.rows(false) << "x"
            << c.columns(false);
   return success();
+}
+
+/// A buffer is read when the dot runs; tensors are values.
+void DotOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  for (OpOperand *operand : {&getAMutable(), &getBMutable()})
+    if (isa<BufferType>(operand->get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), operand, SharedMemory::get());
 }
 
 int64_t DotOp::getM() { return getType().getShape().end()[-2]; }
@@ -115,17 +125,20 @@ LogicalResult DotScaledOp::verify() {
 
 //===- Combining along an axis --------------------------------------------------------------===//
 
-static LogicalResult verifyAxis(Operation *op, int64_t axis, RankedTensorType input) {
-  if (axis >= 0 && axis < input.getRank())
-    return success();
-  return op->emitOpError("expected an axis from 0 to ")
-         << input.getRank() - 1 << " of " << input << ", got " << axis;
+/// The input without its axis; what a layout says is checked where layouts are decided.
+static bool isReduced(RankedTensorType input, int64_t axis, Type element, Type result) {
+  SmallVector<int64_t> shape(input.getShape());
+  shape.erase(shape.begin() + axis);
+  auto tensor = cast<RankedTensorType>(result);
+  return tensor.getElementType() == element && tensor.getShape() == ArrayRef<int64_t>(shape);
 }
 
-static RankedTensorType dropAxis(RankedTensorType type, int64_t axis, Type element) {
-  SmallVector<int64_t> shape(type.getShape());
-  shape.erase(shape.begin() + axis);
-  return RankedTensorType::get(shape, element);
+static LogicalResult verifyReduced(Operation *op, RankedTensorType input, int64_t axis,
+                                   Type element, Type result) {
+  if (isReduced(input, axis, element, result))
+    return success();
+  return op->emitOpError("expected a result of ")
+         << element << " elements without axis " << axis << " of " << input << ", got " << result;
 }
 
 static LogicalResult verifyTypes(Operation *op, TypeRange expected, TypeRange got, StringRef what) {
@@ -138,7 +151,8 @@ static LogicalResult verifyTypes(Operation *op, TypeRange expected, TypeRange go
   return diagnostic << ")";
 }
 
-/// The region takes left and right of every input and yields the given types.
+/// The region takes left and right of every input, yields the given types, and holds nothing
+/// but scalar ops that touch no memory, so that it may be applied anywhere in any grouping.
 static LogicalResult verifyCombiner(Operation *op, Region &region, TypeRange inputs,
                                     TypeRange yielded) {
   SmallVector<Type> scalars;
@@ -147,8 +161,20 @@ static LogicalResult verifyCombiner(Operation *op, Region &region, TypeRange inp
       scalars.push_back(getElementTypeOrSelf(input));
   if (failed(verifyTypes(op, scalars, region.getArgumentTypes(), "the region to take")))
     return failure();
-  return verifyTypes(op, yielded, region.front().getTerminator()->getOperandTypes(),
-                     "the region to yield");
+  if (failed(verifyTypes(op, yielded, region.front().back().getOperandTypes(),
+                         "the region to yield")))
+    return failure();
+  WalkResult result = region.walk([](Operation *nested) -> WalkResult {
+    if (!isa<CallOpInterface>(nested) && nested->getNumRegions() == 0 &&
+        !isMemoryEffectFree(nested))
+      return nested->emitOpError("expected no access to memory in a combining region");
+    auto isTile = [](Type type) { return isa<ShapedType, BufferType>(type); };
+    if (llvm::any_of(nested->getOperandTypes(), isTile) ||
+        llvm::any_of(nested->getResultTypes(), isTile))
+      return nested->emitOpError("expected only scalars in a combining region");
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 static SmallVector<Type> elementTypes(TypeRange types) {
@@ -156,45 +182,66 @@ static SmallVector<Type> elementTypes(TypeRange types) {
 }
 
 LogicalResult ReduceOp::verify() {
-  if (getInputs().empty())
-    return emitOpError("expected at least one input");
   auto first = cast<RankedTensorType>(getInputs().front().getType());
   if (failed(verifyAxis(*this, getAxis(), first)))
     return failure();
-  if (first.getShape()[getAxis()] == 0)
-    return emitOpError("expected at least one element along the axis");
-  SmallVector<Type> results;
-  for (Type input : getInputs().getTypes())
-    results.push_back(
-        dropAxis(cast<RankedTensorType>(input), getAxis(), getElementTypeOrSelf(input)));
-  if (failed(verifyTypes(*this, results, getResultTypes(), "results")))
-    return failure();
+  if (getNumResults() != getInputs().size())
+    return emitOpError("expected ")
+           << getInputs().size() << " results (one an input), got " << getNumResults();
+  for (auto [input, result] : llvm::zip_equal(getInputs().getTypes(), getResultTypes()))
+    if (failed(verifyReduced(*this, cast<RankedTensorType>(input), getAxis(),
+                             getElementTypeOrSelf(input), result)))
+      return failure();
+  return success();
+}
+
+LogicalResult ReduceOp::verifyRegions() {
   return verifyCombiner(*this, getCombiner(), getInputs().getTypes(),
                         elementTypes(getInputs().getTypes()));
 }
 
+/// One element along the axis combines with nothing.
+void ReduceOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
+  patterns.add(+[](ReduceOp op, PatternRewriter &rewriter) -> LogicalResult {
+    if (cast<RankedTensorType>(op.getInputs().front().getType()).getShape()[op.getAxis()] != 1)
+      return rewriter.notifyMatchFailure(op, "the axis holds more than one element");
+    SmallVector<Value> results;
+    for (auto [input, type] : llvm::zip_equal(op.getInputs(), op.getResultTypes()))
+      results.push_back(ReshapeOp::create(rewriter, op.getLoc(), type, input));
+    rewriter.replaceOp(op, results);
+    return success();
+  });
+}
+
 LogicalResult ScanOp::verify() {
-  if (getInputs().empty())
-    return emitOpError("expected at least one input");
   auto first = cast<RankedTensorType>(getInputs().front().getType());
-  if (failed(verifyAxis(*this, getAxis(), first)) ||
-      failed(verifyTypes(*this, getInputs().getTypes(), getResultTypes(), "results")))
+  if (failed(verifyAxis(*this, getAxis(), first)))
     return failure();
+  return verifyTypes(*this, getInputs().getTypes(), getResultTypes(), "results");
+}
+
+LogicalResult ScanOp::verifyRegions() {
   return verifyCombiner(*this, getCombiner(), getInputs().getTypes(),
                         elementTypes(getInputs().getTypes()));
+}
+
+LogicalResult ScanOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  if (cast<RankedTensorType>(getInputs().front().getType()).getShape()[getAxis()] != 1)
+    return failure();
+  llvm::append_range(results, getInputs());
+  return success();
 }
 
 LogicalResult ArgReduceOp::verify() {
   RankedTensorType input = getInput().getType();
-  if (failed(verifyAxis(*this, getAxis(), input)))
+  if (failed(verifyAxis(*this, getAxis(), input)) ||
+      failed(verifyReduced(*this, input, getAxis(), input.getElementType(), getValue().getType())))
     return failure();
-  Type i32 = IntegerType::get(getContext(), 32);
-  if (input.getShape()[getAxis()] == 0)
-    return emitOpError("expected at least one element along the axis");
-  if (failed(verifyTypes(
-          *this,
-          {dropAxis(input, getAxis(), input.getElementType()), dropAxis(input, getAxis(), i32)},
-          getResultTypes(), "results")))
-    return failure();
-  return verifyCombiner(*this, getCombiner(), input, IntegerType::get(getContext(), 1));
+  return verifyReduced(*this, input, getAxis(), IntegerType::get(getContext(), 32),
+                       getPosition().getType());
+}
+
+LogicalResult ArgReduceOp::verifyRegions() {
+  return verifyCombiner(*this, getCombiner(), getInput().getType(),
+                        IntegerType::get(getContext(), 1));
 }

@@ -25,13 +25,17 @@ void AssumeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCont
 }
 
 LogicalResult MultipleOfOp::verify() {
-  if (getDivisor() < 1)
-    return emitOpError("expected a divisor of at least 1, got ") << getDivisor();
+  int64_t divisor = getDivisor();
+  if (divisor < 1)
+    return emitOpError("expected a divisor of at least 1, got ") << divisor;
   return success();
 }
 
 OpFoldResult MultipleOfOp::fold(FoldAdaptor adaptor) {
   if (getDivisor() == 1)
+    return getValue();
+  auto inner = getValue().getDefiningOp<MultipleOfOp>();
+  if (inner && inner.getDivisor() % getDivisor() == 0)
     return getValue();
   return adaptor.getValue();
 }
@@ -65,12 +69,30 @@ static LogicalResult verifyOneShape(Operation *op) {
 }
 
 LogicalResult InlineAsmOp::verify() {
-  if (getPack() < 1)
-    return emitOpError("expected to pack at least 1 element, got ") << getPack();
-  return verifyOneShape(*this);
+  if (failed(verifyOneShape(*this)))
+    return failure();
+  int64_t pack = getPack();
+  if (pack < 1)
+    return emitOpError("expected to pack at least 1 element, got ") << pack;
+  if (pack == 1 || ((*this)->getNumOperands() == 0 && (*this)->getNumResults() == 0))
+    return success();
+  Type type = (*this)->getNumResults() ? getResultTypes().front() : getOperandTypes().front();
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.getRank() == 0 || tensor.getShape().back() % pack)
+    return emitOpError("expected a multiple of ")
+           << pack << " elements in the last dimension to pack, got " << type;
+  return success();
+}
+
+Speculation::Speculatability InlineAsmOp::getSpeculatability() {
+  return getPure() ? Speculation::Speculatable : Speculation::NotSpeculatable;
 }
 
 void InlineAsmOp::getEffects(Effects &effects) { addForeignEffects(getPure(), effects); }
+
+Speculation::Speculatability ExternCallOp::getSpeculatability() {
+  return getPure() ? Speculation::Speculatable : Speculation::NotSpeculatable;
+}
 
 LogicalResult ExternCallOp::verify() {
   if (getSymbol().empty())

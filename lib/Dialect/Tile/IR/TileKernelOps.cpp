@@ -69,6 +69,26 @@ FactsAttr KernelOp::getFacts(unsigned index) {
   return getArgumentAttributes(index).getAs<FactsAttr>(kFactsAttrName);
 }
 
+/// Facts say only what means something of an argument of this type.
+static LogicalResult verifyFacts(KernelOp kernel, unsigned index, Type type, Attribute attribute) {
+  auto facts = dyn_cast<FactsAttr>(attribute);
+  if (!facts)
+    return kernel.emitOpError("expected #tile.facts as facts of argument ")
+           << index << ", got " << attribute;
+  auto view = dyn_cast<ViewType>(type);
+  size_t rank = view ? view.getRank() : 0;
+  if ((!facts.getStrides().empty() && facts.getStrides().size() != rank) ||
+      (!facts.getExtents().empty() && facts.getExtents().size() != rank))
+    return kernel.emitOpError("expected facts of ")
+           << rank << " strides and extents of argument " << index << ", got " << facts;
+  bool isMemory = isa<ViewType, PointerType>(type);
+  bool saysMemory = facts.getPointer() || facts.getIndex32() || facts.getNoalias();
+  if ((saysMemory && !isMemory) || (facts.getDivisor() && !type.isIntOrIndex()))
+    return kernel.emitOpError("expected facts that a value of type ")
+           << type << " can have of argument " << index << ", got " << facts;
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   if (getFunctionType().getNumResults() != 0)
     return emitOpError("expected no results, got ") << getFunctionType().getNumResults();
@@ -77,19 +97,41 @@ LogicalResult KernelOp::verify() {
   if (getArgAttrs() && getArgAttrs()->size() != getNumArguments())
     return emitOpError("expected ") << getNumArguments() << " dictionaries of argument attributes, "
                                     << "got " << getArgAttrs()->size();
-  for (auto [index, type] : llvm::enumerate(getArgumentTypes()))
-    if (!isa<ViewType, PointerType, FloatType, IndexType>(type) && !type.isSignlessInteger())
+  for (auto [index, type] : llvm::enumerate(getArgumentTypes())) {
+    if (!isa<ViewType, PointerType>(type) && !isElementType(type))
       return emitOpError("expected views, pointers and scalars as arguments, got ")
              << type << " as argument " << index;
+    Attribute facts = getArgumentAttributes(index).get(kFactsAttrName);
+    if (facts && failed(verifyFacts(*this, index, type, facts)))
+      return failure();
+  }
+  if (hasGrid() && !llvm::equal(getGrid().getArgumentTypes(), getArgumentTypes()))
+    return emitOpError("expected the grid region to take the kernel's arguments");
+  return success();
+}
+
+/// Whether an op may run on the host, before any program does.
+static bool mayComputeGrid(Operation *op) {
+  if (!isa_and_nonnull<TileDialect>(op->getDialect()) || isa<AssumeOp>(op))
+    return true;
+  return !isa<ProgramIdOp, NumProgramsOp, InlineAsmOp, ExternCallOp>(op) &&
+         (isMemoryEffectFree(op) || op->getNumRegions() > 0);
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  if (!isa<ReturnOp>(getBody().front().back()))
+    return emitOpError("expected the body to end in tile.return");
   if (!hasGrid())
     return success();
-  if (!llvm::hasSingleElement(getGrid()))
-    return emitOpError("expected one block in the grid region");
-  if (!llvm::equal(getGrid().getArgumentTypes(), getArgumentTypes()))
-    return emitOpError("expected the grid region to take the kernel's arguments");
-  if (getGrid().front().empty() || !isa<GridOp>(getGrid().front().back()))
+  if (!isa<GridOp>(getGrid().front().back()))
     return emitOpError("expected the grid region to end in tile.grid");
-  return success();
+  WalkResult result = getGrid().walk([](Operation *op) -> WalkResult {
+    if (mayComputeGrid(op))
+      return WalkResult::advance();
+    return op->emitOpError("expected no access to memory, no program's position and no foreign "
+                           "code in a grid region");
+  });
+  return failure(result.wasInterrupted());
 }
 
 //===- GridOp -------------------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-// Verifiers, folders and effects of views, buffers and accesses to memory.
+// Verifiers and effects of views, buffers and accesses to memory.
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
 
@@ -84,36 +84,16 @@ LogicalResult ViewFromPointerOp::verify() {
 
 template <typename Query>
 static LogicalResult verifyQuery(Query op) {
-  int64_t rank = op.getView().getType().getRank(), dim = op.getDim();
-  if (dim < 0 || dim >= rank)
-    return op.emitOpError("expected a dimension from 0 to ") << rank - 1 << ", got " << dim;
+  ViewType view = op.getView().getType();
+  int64_t dim = op.getDim();
+  if (dim < 0 || dim >= view.getRank())
+    return op.emitOpError("expected one of the ")
+           << view.getRank() << " dimensions of " << view << ", got " << dim;
   return success();
-}
-
-/// The static value, or the operand of the view_from_pointer that made the view.
-static OpFoldResult foldQuery(ArrayRef<int64_t> statics, int64_t dim, ValueRange dynamics,
-                              MLIRContext *context) {
-  if (!ShapedType::isDynamic(statics[dim]))
-    return IntegerAttr::get(IndexType::get(context), statics[dim]);
-  if (dynamics.empty())
-    return {};
-  return dynamics[llvm::count_if(statics.take_front(dim), ShapedType::isDynamic)];
 }
 
 LogicalResult DimOp::verify() { return verifyQuery(*this); }
 LogicalResult StrideOp::verify() { return verifyQuery(*this); }
-
-OpFoldResult DimOp::fold(FoldAdaptor) {
-  auto maker = getView().getDefiningOp<ViewFromPointerOp>();
-  return foldQuery(getView().getType().getShape(), getDim(),
-                   maker ? ValueRange(maker.getExtents()) : ValueRange(), getContext());
-}
-
-OpFoldResult StrideOp::fold(FoldAdaptor) {
-  auto maker = getView().getDefiningOp<ViewFromPointerOp>();
-  return foldQuery(getView().getType().getStrides(), getDim(),
-                   maker ? ValueRange(maker.getStrides()) : ValueRange(), getContext());
-}
 
 //===- Tiles at an offset -------------------------------------------------------------------===//
 
@@ -142,6 +122,9 @@ LogicalResult GatherOp::verify() {
 void GatherOp::getEffects(Effects &effects) { addRead(effects); }
 
 LogicalResult ScatterOp::verify() {
+  Type element = getView().getType().getElementType();
+  if (element.getIntOrFloatBitWidth() < 8)
+    return emitOpError("expected elements of at least a byte, got ") << element;
   return verifyIndices(*this, getView().getType(), getValue().getType(), getIndices(), getMask());
 }
 
@@ -149,16 +132,25 @@ void ScatterOp::getEffects(Effects &effects) { addWrite(effects); }
 
 //===- Atomics ------------------------------------------------------------------------------===//
 
+static LogicalResult verifyAtomicElement(Operation *op, Type element) {
+  if (isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(element) ||
+      element.isInteger(64) || element.isInteger(32))
+    return success();
+  return op->emitOpError("expected elements of f64, f32, f16, bf16, i64 or i32, got ") << element;
+}
+
 LogicalResult AtomicRMWOp::verify() {
   if (failed(
           verifyIndices(*this, getView().getType(), getValue().getType(), getIndices(), getMask())))
+    return failure();
+  Type element = getElementTypeOrSelf(getValue().getType());
+  if (failed(verifyAtomicElement(*this, element)))
     return failure();
   AtomicKind kind = getKind();
   if (kind == AtomicKind::Exch)
     return success();
   bool wantsFloat =
       kind == AtomicKind::AddF || kind == AtomicKind::MinF || kind == AtomicKind::MaxF;
-  Type element = getElementTypeOrSelf(getValue().getType());
   if (wantsFloat != isa<FloatType>(element))
     return emitOpError("expected ") << (wantsFloat ? "float" : "integer") << " values for "
                                     << stringifyAtomicKind(kind) << ", got " << element;
@@ -171,7 +163,10 @@ void AtomicRMWOp::getEffects(Effects &effects) {
 }
 
 LogicalResult AtomicCASOp::verify() {
-  return verifyIndices(*this, getView().getType(), getValue().getType(), getIndices(), getMask());
+  if (failed(
+          verifyIndices(*this, getView().getType(), getValue().getType(), getIndices(), getMask())))
+    return failure();
+  return verifyAtomicElement(*this, getElementTypeOrSelf(getValue().getType()));
 }
 
 void AtomicCASOp::getEffects(Effects &effects) {

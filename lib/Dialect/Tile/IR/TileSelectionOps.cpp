@@ -1,22 +1,21 @@
 // Verifiers of sorting, selecting and counting.
+#include "Checks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 
 using namespace mlir;
 using namespace kiln::tile;
 
-static LogicalResult verifyAxis(Operation *op, int64_t axis, RankedTensorType input) {
-  if (axis >= 0 && axis < input.getRank())
-    return success();
-  return op->emitOpError("expected an axis from 0 to ")
-         << input.getRank() - 1 << " of " << input << ", got " << axis;
-}
-
 LogicalResult SortOp::verify() {
-  if (getInputs().empty())
-    return emitOpError("expected at least one input");
   if (!llvm::equal(getInputs().getTypes(), getResultTypes()))
     return emitOpError("expected results of the inputs' types");
   return verifyAxis(*this, getAxis(), cast<RankedTensorType>(getInputs().front().getType()));
+}
+
+LogicalResult SortOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  if (cast<RankedTensorType>(getInputs().front().getType()).getShape()[getAxis()] != 1)
+    return failure();
+  llvm::append_range(results, getInputs());
+  return success();
 }
 
 LogicalResult TopKOp::verify() {

@@ -1,24 +1,10 @@
-// Verifiers, folders and canonicalisation of ops that move elements without computing.
+// Verifiers of ops that move elements without computing.
+#include "Checks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace kiln::tile;
-
-/// A splat stays one under any op that only moves elements.
-static OpFoldResult foldSplat(Attribute input, RankedTensorType result) {
-  auto splat = dyn_cast_or_null<SplatElementsAttr>(input);
-  return splat ? splat.resizeSplat(result) : OpFoldResult();
-}
-
-OpFoldResult SplatOp::fold(FoldAdaptor adaptor) {
-  if (adaptor.getValue() && isa<IntegerAttr, FloatAttr>(adaptor.getValue()))
-    return SplatElementsAttr::get(getType(), adaptor.getValue());
-  return {};
-}
 
 LogicalResult ToScalarOp::verify() {
   if (getInput().getType().getNumElements() != 1)
@@ -26,28 +12,17 @@ LogicalResult ToScalarOp::verify() {
   return success();
 }
 
-OpFoldResult ToScalarOp::fold(FoldAdaptor adaptor) {
-  if (auto splat = getInput().getDefiningOp<SplatOp>())
-    return splat.getValue();
-  if (auto elements = dyn_cast_or_null<SplatElementsAttr>(adaptor.getInput()))
-    return elements.getSplatValue<Attribute>();
-  return {};
-}
-
 LogicalResult IotaOp::verify() {
-  int64_t rank = getType().getRank(), dim = getDim();
-  if (dim < 0 || dim >= rank)
-    return emitOpError("expected a dimension from 0 to ") << rank - 1 << ", got " << dim;
+  if (failed(verifyAxis(*this, getDim(), getType())))
+    return failure();
   Type element = getType().getElementType();
-  int64_t extent = getType().getShape()[dim];
+  int64_t extent = getType().getShape()[getDim()];
   if (element.isInteger() && element.getIntOrFloatBitWidth() < 63 &&
       extent > int64_t(1) << element.getIntOrFloatBitWidth())
     return emitOpError("expected an element type that holds positions up to ")
            << extent - 1 << ", got " << element;
   return success();
 }
-
-//===- BroadcastOp --------------------------------------------------------------------------===//
 
 LogicalResult BroadcastOp::verify() {
   ArrayRef<int64_t> from = getInput().getType().getShape(), to = getType().getShape();
@@ -60,14 +35,6 @@ LogicalResult BroadcastOp::verify() {
   return success();
 }
 
-OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
-  if (getInput().getType() == getType())
-    return getInput();
-  return foldSplat(adaptor.getInput(), getType());
-}
-
-//===- ReshapeOp ----------------------------------------------------------------------------===//
-
 LogicalResult ReshapeOp::verify() {
   if (getInput().getType().getNumElements() != getType().getNumElements())
     return emitOpError("expected ") << getInput().getType().getNumElements() << " elements, got "
@@ -75,25 +42,19 @@ LogicalResult ReshapeOp::verify() {
   return success();
 }
 
-OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
-  if (getInput().getType() == getType())
-    return getInput();
-  if (auto before = getInput().getDefiningOp<ReshapeOp>()) {
-    if (before.getInput().getType() == getType())
-      return before.getInput();
-    getInputMutable().assign(before.getInput());
-    return getResult();
+static bool isPermutation(ArrayRef<int64_t> values) {
+  SmallVector<bool> seen(values.size(), false);
+  for (int64_t value : values) {
+    if (value < 0 || value >= static_cast<int64_t>(values.size()) || seen[value])
+      return false;
+    seen[value] = true;
   }
-  if (auto elements = dyn_cast_or_null<DenseElementsAttr>(adaptor.getInput()))
-    return elements.reshape(getType());
-  return {};
+  return true;
 }
-
-//===- TransposeOp --------------------------------------------------------------------------===//
 
 LogicalResult TransposeOp::verify() {
   ArrayRef<int64_t> from = getInput().getType().getShape(), to = getType().getShape();
-  if (!isPermutationVector(getPermutation()) || getPermutation().size() != from.size())
+  if (!isPermutation(getPermutation()) || getPermutation().size() != from.size())
     return emitOpError("expected a permutation of ") << from.size() << " dimensions";
   if (from.size() != to.size())
     return emitOpError("expected the same rank, got ") << from.size() << " and " << to.size();
@@ -104,41 +65,23 @@ LogicalResult TransposeOp::verify() {
   return success();
 }
 
-OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
-  if (llvm::equal(getPermutation(), llvm::seq<int64_t>(0, getPermutation().size())))
-    return getInput();
-  return foldSplat(adaptor.getInput(), getType());
-}
-
-//===- SliceOp ------------------------------------------------------------------------------===//
-
 LogicalResult SliceOp::verify() {
   ArrayRef<int64_t> from = getInput().getType().getShape(), to = getType().getShape();
   if (from.size() != to.size() || getOffsets().size() != to.size())
     return emitOpError("expected ranks and offsets of one number, got ")
            << from.size() << ", " << to.size() << " and " << getOffsets().size();
   for (auto [dim, offset] : llvm::enumerate(getOffsets()))
-    if (offset < 0 || offset + to[dim] > from[dim])
-      return emitOpError("expected elements ")
-             << offset << " to " << offset + to[dim] << " to lie within extent " << from[dim]
-             << " of dimension " << dim;
+    if (offset < 0 || to[dim] > from[dim] || offset > from[dim] - to[dim])
+      return emitOpError("expected ")
+             << to[dim] << " elements from offset " << offset << " on to lie within extent "
+             << from[dim] << " of dimension " << dim;
   return success();
 }
 
-OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
-  if (getInput().getType() == getType())
-    return getInput();
-  return foldSplat(adaptor.getInput(), getType());
-}
-
-//===- ConcatOp, JoinOp, SplitOp ------------------------------------------------------------===//
-
 LogicalResult ConcatOp::verify() {
   int64_t axis = getAxis(), rank = getType().getRank(), extent = 0;
-  if (getInputs().empty())
-    return emitOpError("expected at least one input");
-  if (axis < 0 || axis >= rank)
-    return emitOpError("expected an axis from 0 to ") << rank - 1 << ", got " << axis;
+  if (failed(verifyAxis(*this, axis, getType())))
+    return failure();
   for (Type type : getInputs().getTypes()) {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
     for (int64_t dim = 0; dim < rank; ++dim)
@@ -170,22 +113,11 @@ LogicalResult SplitOp::verify() {
   return verifyPair(*this, getLeft().getType(), getInput().getType());
 }
 
-void SplitOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
-  patterns.add(+[](SplitOp op, PatternRewriter &rewriter) -> LogicalResult {
-    auto join = op.getInput().getDefiningOp<JoinOp>();
-    if (!join)
-      return rewriter.notifyMatchFailure(op, "does not split what a join made");
-    rewriter.replaceOp(op, {join.getLeft(), join.getRight()});
-    return success();
-  });
-}
-
-//===- BitcastOp ----------------------------------------------------------------------------===//
-
 LogicalResult BitcastOp::verify() {
   RankedTensorType from = getInput().getType(), to = getType();
-  if (from.getElementType().isIndex() || to.getElementType().isIndex())
-    return emitOpError("expected element types of known width, got index");
+  for (Type element : {from.getElementType(), to.getElementType()})
+    if (isa<IndexType, FloatTF32Type>(element))
+      return emitOpError("expected element types of a width that memory knows, got ") << element;
   if (from.getRank() != to.getRank() || from.getRank() == 0 ||
       from.getShape().drop_back() != to.getShape().drop_back())
     return emitOpError("expected the same extents but the last, got ") << from << " and " << to;
@@ -194,14 +126,4 @@ LogicalResult BitcastOp::verify() {
   if (fromBits != toBits)
     return emitOpError("expected ") << fromBits << " bits in the last dimension, got " << toBits;
   return success();
-}
-
-OpFoldResult BitcastOp::fold(FoldAdaptor) {
-  if (getInput().getType() == getType())
-    return getInput();
-  if (auto before = getInput().getDefiningOp<BitcastOp>()) {
-    getInputMutable().assign(before.getInput());
-    return getResult();
-  }
-  return {};
 }

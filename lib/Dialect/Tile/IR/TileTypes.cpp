@@ -17,11 +17,50 @@ void TileDialect::registerTypes() {
       >();
 }
 
-/// What memory can hold: `index` has no size there.
-static LogicalResult verifyElement(function_ref<InFlightDiagnostic()> emitError, Type element) {
-  if (isa<FloatType>(element) || element.isSignlessInteger())
+//===- What a value may be ------------------------------------------------------------------===//
+
+bool kiln::tile::isElementType(Type type) {
+  if (isa<Float64Type, Float32Type, FloatTF32Type, Float16Type, BFloat16Type, Float8E4M3FNType,
+          Float8E5M2Type, Float8E8M0FNUType, Float6E2M3FNType, Float6E3M2FNType, Float4E2M1FNType,
+          IndexType>(type))
+    return true;
+  auto integer = dyn_cast<IntegerType>(type);
+  return integer && integer.isSignless() && integer.getWidth() <= 64 &&
+         llvm::isPowerOf2_32(integer.getWidth());
+}
+
+bool kiln::tile::isMemoryElementType(Type type) {
+  return isElementType(type) && !isa<IndexType, FloatTF32Type>(type) && !type.isInteger(1);
+}
+
+/// The product of the extents, or nothing if one is below 1 or there are too many elements.
+static std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t extent : shape) {
+    if (extent < 1 || extent > kMaxTileElements / count)
+      return std::nullopt;
+    count *= extent;
+  }
+  return count;
+}
+
+bool kiln::tile::isTileType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getRank() <= kMaxRank && isElementType(tensor.getElementType()) &&
+         countElements(tensor.getShape());
+}
+
+static LogicalResult verifyMemory(function_ref<InFlightDiagnostic()> emitError, Type element,
+                                  size_t rank = 0) {
+  if (rank > static_cast<size_t>(kMaxRank))
+    return emitError() << "expected a rank of at most " << kMaxRank << ", got " << rank;
+  if (isMemoryElementType(element))
     return success();
-  return emitError() << "expected a float or signless integer element type, got " << element;
+  return emitError() << "expected an element type that memory can hold, got " << element;
+}
+
+LogicalResult PointerType::verify(function_ref<InFlightDiagnostic()> emitError, Type elementType) {
+  return verifyMemory(emitError, elementType);
 }
 
 //===- ViewType -----------------------------------------------------------------------------===//
@@ -103,7 +142,7 @@ LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError,
   for (int64_t extent : shape)
     if (!ShapedType::isDynamic(extent) && extent < 0)
       return emitError() << "expected extents of at least 0, got " << extent;
-  return verifyElement(emitError, elementType);
+  return verifyMemory(emitError, elementType, shape.size());
 }
 
 //===- BufferType ---------------------------------------------------------------------------===//
@@ -135,8 +174,7 @@ void BufferType::print(AsmPrinter &printer) const {
 
 LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> shape, Type elementType, Attribute layout) {
-  for (int64_t extent : shape)
-    if (extent < 1)
-      return emitError() << "expected static extents of at least 1, got " << extent;
-  return verifyElement(emitError, elementType);
+  if (!countElements(shape))
+    return emitError() << "expected 1 to " << kMaxTileElements << " elements in a buffer";
+  return verifyMemory(emitError, elementType, shape.size());
 }

@@ -29,6 +29,17 @@ struct SharedMemory : public mlir::SideEffects::Resource::Base<SharedMemory> {
   llvm::StringRef getName() final { return "tile.shared"; }
 };
 
+/// The limits of a tile; `isTileType` says no beyond them.
+inline constexpr int64_t kMaxRank = 8;
+inline constexpr int64_t kMaxTileElements = int64_t(1) << 24;
+
+/// Whether a scalar, or a tile's element, may be of this type.
+bool isElementType(mlir::Type type);
+/// Whether memory may hold elements of this type: i1, tf32 and index have no form there.
+bool isMemoryElementType(mlir::Type type);
+/// Whether this is a tensor of static shape within the limits, of such elements.
+bool isTileType(mlir::Type type);
+
 /// The name of the attribute that holds an argument's facts.
 inline constexpr llvm::StringLiteral kFactsAttrName = "tile.facts";
 /// The name of the attribute that lists what a tuner chose for a kernel.

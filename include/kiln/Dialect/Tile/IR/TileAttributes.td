@@ -16,14 +16,15 @@ def Tile_FactsAttr : Tile_Attr<"Facts", "facts"> {
     Stands as `tile.facts` on an argument of a kernel. Every fact is optional, is computed
     at launch and belongs to the key that the compiled kernel is cached under:
 
-    - `pointer`: the base address is a multiple of so many bytes (1 to 16);
+    - `pointer`: the base address is a multiple of so many bytes, a power of two;
     - `strides`: each stride, in bytes, is a multiple of so many bytes (0: nothing known);
     - `extents`: each extent is a multiple of so many elements (0: nothing known);
     - `index32`: every element lies within 2^31 bytes of the base address;
     - `noalias`: no other argument reaches this argument's memory;
     - `divisor`: for an integer argument, what its value is a multiple of.
 
-    Strides and extents that are known to be 1 are static in the view's type.
+    Strides and extents that are known to be 1 are static in the view's type. A scalar has
+    only a divisor, and only if it is an integer; a view and a pointer have none.
 
     ```mlir
     %a: !tile.view<?x?xf32> {tile.facts = #tile.facts<pointer = 16, strides = [16, 4],
@@ -53,6 +54,7 @@ def Tile_TunableAttr : Tile_Attr<"Tunable", "tunable"> {
   let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Attribute":$value,
                         "::mlir::ArrayAttr":$candidates);
   let assemblyFormat = "`<` $name `=` $value `of` $candidates `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif // KILN_DIALECT_TILE_IR_TILEATTRIBUTES_TD

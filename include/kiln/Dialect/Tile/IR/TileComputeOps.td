@@ -9,12 +9,14 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
+def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator", "result"]>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a matrix product added to an accumulator";
   let description = [{
     `result = a · b + accumulator` over [batch…, M, K], [batch…, K, N] and [batch…, M, N].
     With `transpose_a` the first operand is [batch…, K, M]; with `transpose_b` the second is
-    [batch…, N, K]. Operands may be tensors or buffers.
+    [batch…, N, K]. Operands may be tensors or buffers; what a buffer holds is read when the
+    op runs.
 
     | operands | accumulator |
     |---|---|
@@ -22,10 +24,11 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]
     | f32, tf32, f16, bf16, f8E4M3FN, f8E5M2 | f32 (f16 also f16) |
     | i8, i4 | i32 |
 
-    Every product is exact in the accumulator's type and sums are rounded to it; the order of
-    the sum over K is fixed by the compiled kernel, not by this op. `precision` says how f32
-    operands are read: exactly, rounded to tf32, or as three tf32 products. `unsigned_a` and
-    `unsigned_b` read integer operands as unsigned.
+    The two f8 types may be mixed. Sums are rounded to the accumulator's type and so are the
+    products that it cannot hold; a product and the sum it goes into may be rounded once
+    together. i32 wraps. The order of the sum over K is fixed by the compiled kernel, not by
+    this op. `precision` says how f32 operands are read: exactly, rounded to tf32, or as three
+    tf32 products. `unsigned_a` and `unsigned_b` read integer operands as unsigned.
 
     ```mlir
     %d = tile.dot %a, %b, %c transpose_b
@@ -40,7 +43,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $accumulator (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
-    (`unsigned_a` $unsigned_a^)? (`unsigned_b` $unsigned_b^)? (`precision` `=` $precision^)?
+    (`unsigned_a` $unsigned_a^)? (`unsigned_b` $unsigned_b^)? (`precision` `=` `` $precision^)?
     attr-dict `:` type($a) `,` type($b) `->` type($accumulator)
   }];
   let hasVerifier = 1;
@@ -86,6 +89,7 @@ class Tile_AxisRegionOp<string mnemonic, list<Trait> traits = []>
         RecursivelySpeculatable, SingleBlockImplicitTerminator<"YieldOp">])> {
   let regions = (region SizedRegion<1>:$combiner);
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Tile_ReduceOp : Tile_AxisRegionOp<"reduce", [SameOperandsShape]> {
@@ -94,8 +98,9 @@ def Tile_ReduceOp : Tile_AxisRegionOp<"reduce", [SameOperandsShape]> {
     The region combines two groups of scalars, one scalar an input: (left…, right…) to
     left ∘ right. It must be associative; the grouping is fixed by the compiled kernel, so
     that one binary gives the same bits each time, but another chip may group otherwise.
-    Left always stands before right along the axis. The result loses the axis; reducing a
-    tensor of rank 1 gives one of rank 0, which `tile.to_scalar` reads.
+    Left always stands before right along the axis. The region holds only scalars and ops
+    without effect on memory; it may use scalars from around it. The result loses the axis;
+    reducing a tensor of rank 1 gives one of rank 0, which `tile.to_scalar` reads.
 
     ```mlir
     %sum = tile.reduce %x axis = 1 : tensor<64x32xf32> -> tensor<64xf32> {
@@ -110,6 +115,7 @@ def Tile_ReduceOp : Tile_AxisRegionOp<"reduce", [SameOperandsShape]> {
   let assemblyFormat = [{
     $inputs `axis` `=` $axis attr-dict `:` type($inputs) `->` type($results) $combiner
   }];
+  let hasCanonicalizer = 1;
 }
 
 def Tile_ScanOp : Tile_AxisRegionOp<"scan", [SameOperandsAndResultShape]> {
@@ -132,13 +138,15 @@ def Tile_ScanOp : Tile_AxisRegionOp<"scan", [SameOperandsAndResultShape]> {
     $inputs `axis` `=` $axis (`reverse` $reverse^)? attr-dict
     `:` type($inputs) `->` type($results) $combiner
   }];
+  let hasFolder = 1;
 }
 
 def Tile_ArgReduceOp : Tile_AxisRegionOp<"arg_reduce"> {
   let summary = "the winning element along an axis, and its position";
   let description = [{
-    The region says whether its second scalar beats its first. Of elements that do not beat
-    each other the lowest position wins. The position is i32.
+    The region, bound as that of `tile.reduce`, says whether its second scalar beats its first.
+    "Beats" must be a strict weak order; of elements that do not beat each other the lowest
+    position wins. The position is i32.
 
     ```mlir
     %max, %at = tile.arg_reduce %x axis = 1
@@ -163,7 +171,7 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike,
   let description = "```mlir\ntile.yield %s : f32\n```";
   let arguments = (ins Variadic<Tile_Element>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{ (void)$_state; }]>];
+  let builders = [OpBuilder<(ins), "(void)$_state;">];
 }
 
 #endif // KILN_DIALECT_TILE_IR_TILECOMPUTEOPS_TD

@@ -55,21 +55,28 @@ def Tile_AssumeOp : Tile_Op<"assume", [MemoryEffects<[MemWrite]>]> {
 
 def Tile_MultipleOfOp : Tile_Op<"multiple_of", [Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "the same integer, known to be a multiple of a constant";
-  let description = "```mlir\n%n = tile.multiple_of %m, 16 : index\n```";
-  let arguments = (ins AnyTypeOf<[AnySignlessInteger, Index]>:$value, I64Attr:$divisor);
-  let results = (outs AnyTypeOf<[AnySignlessInteger, Index]>:$result);
+  let description = [{
+    If it is none, the behaviour of the kernel is undefined.
+
+    ```mlir
+    %n = tile.multiple_of %m, 16 : index
+    ```
+  }];
+  let arguments = (ins Tile_Integer:$value, I64Attr:$divisor);
+  let results = (outs Tile_Integer:$result);
   let assemblyFormat = "$value `,` $divisor attr-dict `:` type($value)";
   let hasFolder = 1;
   let hasVerifier = 1;
 }
 
 def Tile_InlineAsmOp : Tile_Op<"inline_asm",
-    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+     DeclareOpInterfaceMethods<ConditionallySpeculatable>]> {
   let summary = "the target's own instructions, applied element by element";
   let description = [{
     `constraints` are LLVM's. Operands and results have one shape; the text sees `pack`
-    consecutive elements of the last dimension at a time. With `pure` it may be moved, merged
-    and removed. A kernel that holds one is bound to the target that reads it.
+    consecutive elements of the last dimension at a time, whose extent is a multiple of it.
+    With `pure` it may be moved, merged and removed. A kernel that holds one is bound to the target that reads it.
 
     ```mlir
     %y = tile.inline_asm "ex2.approx.f32 $0, $1;" "=f,f" pure (%x)
@@ -88,7 +95,8 @@ def Tile_InlineAsmOp : Tile_Op<"inline_asm",
 }
 
 def Tile_ExternCallOp : Tile_Op<"extern_call",
-    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+     DeclareOpInterfaceMethods<ConditionallySpeculatable>]> {
   let summary = "calls a device function of a library, element by element";
   let description = [{
     `symbol` is the function's linkage name and `library` the path of the bitcode or object

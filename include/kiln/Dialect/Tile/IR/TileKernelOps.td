@@ -16,7 +16,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, IsolatedFromAbove, AutomaticAlloc
   let description = [{
     The arguments are views, pointers and scalars. The optional `grid` region computes, from
     the arguments alone, how many programs run along each axis; without one a launch must
-    say. The body is run once by each program. Programs may run in any order, at the same
+    say. It runs on the host: it reads extents, strides and scalars, but no memory and no
+    program's position. The body is run once by each program. Programs may run in any order, at the same
     time or one after another, and only atomics order what they do to memory.
 
     It is no `FunctionOpInterface`, which allows one region only. The form is written by hand
@@ -43,6 +44,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, IsolatedFromAbove, AutomaticAlloc
   let regions = (region SizedRegion<1>:$body, MaxSizedRegion<1>:$grid);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     unsigned getNumArguments() { return getFunctionType().getNumInputs(); }
@@ -79,7 +81,7 @@ class Tile_AxisQuery<string mnemonic> : Tile_Op<mnemonic, [Pure,
     DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
   let arguments = (ins Tile_AxisAttr:$axis);
   let results = (outs Index:$result);
-  let assemblyFormat = "$axis attr-dict";
+  let assemblyFormat = "`` $axis attr-dict";
 }
 def Tile_ProgramIdOp : Tile_AxisQuery<"program_id"> {
   let summary = "which program of the grid this is, along one axis";

@@ -5,6 +5,7 @@
 include "kiln/Dialect/Tile/IR/TileDialect.td"
 include "kiln/Dialect/Tile/IR/TileEnums.td"
 include "kiln/Dialect/Tile/IR/TileTypes.td"
+include "mlir/Interfaces/InferIntRangeInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -28,20 +29,22 @@ def Tile_ViewFromPointerOp : Tile_Op<"view_from_pointer", [Pure, AttrSizedOperan
                        Variadic<Index>:$strides);
   let results = (outs Tile_ViewType:$result);
   let assemblyFormat = [{
-    $pointer `extents` `[` $extents `]` `strides` `[` $strides `]` attr-dict
+    $pointer `extents` ` ` `[` $extents `]` `strides` ` ` `[` $strides `]` attr-dict
     `:` qualified(type($pointer)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
 
-class Tile_ViewQuery<string mnemonic> : Tile_Op<mnemonic, [Pure]> {
+class Tile_ViewQuery<string mnemonic, list<Trait> traits = []>
+    : Tile_Op<mnemonic, !listconcat(traits, [Pure])> {
   let arguments = (ins Tile_ViewType:$view, I64Attr:$dim);
   let results = (outs Index:$result);
   let assemblyFormat = "$view `,` $dim attr-dict `:` qualified(type($view))";
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def Tile_DimOp : Tile_ViewQuery<"dim"> {
+def Tile_DimOp : Tile_ViewQuery<"dim",
+    [DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
   let summary = "the extent of a view along one dimension, in elements";
   let description = "```mlir\n%n = tile.dim %x, 0 : !tile.view<?xf32>\n```";
 }
@@ -57,8 +60,9 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
   let summary = "reads a tile at an offset of a view";
   let description = [{
     Element `[i, j]` of the result is element `[offset0 + i, offset1 + j]` of the view, or
-    the padding value (zero if none is given) where that lies outside the view on any side,
-    below zero included. The result has the view's rank and element type.
+    the padding value (all bits zero if none is given) where that lies outside the view on any side,
+    below zero included; offset and index are added without wrapping. The result has the
+    view's rank and element type. A padding of zero bits is the same as none.
 
     ```mlir
     %t = tile.load %a[%m, %k] pad(%minus_inf : f32) cache = streaming
@@ -72,9 +76,10 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
     $view `[` $offsets `]` (`pad` `(` $padding^ `:` type($padding) `)`)?
-    (`cache` `=` $cache^)? (`evict` `=` $eviction^)? attr-dict
+    (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)? attr-dict
     `:` qualified(type($view)) `->` type($result)
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -91,7 +96,7 @@ def Tile_StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpIn
                        OptionalAttr<Tile_CacheAttr>:$cache,
                        OptionalAttr<Tile_EvictionAttr>:$eviction);
   let assemblyFormat = [{
-    $value `,` $view `[` $offsets `]` (`cache` `=` $cache^)? (`evict` `=` $eviction^)?
+    $value `,` $view `[` $offsets `]` (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)?
     attr-dict `:` type($value) `,` qualified(type($view))
   }];
   let hasVerifier = 1;
@@ -105,7 +110,7 @@ def Tile_GatherOp : Tile_Op<"gather", [AttrSizedOperandSegments,
   let description = [{
     One index tensor for each dimension of the view, all of the result's shape. An element
     whose mask is false, or that lies outside the view on any side, is the padding value
-    (zero if none is given) and its memory is not touched.
+    (all bits zero if none is given) and its memory is not touched.
 
     ```mlir
     %t = tile.gather %x[%rows, %cols] mask(%m : tensor<64xi1>) pad(%z : f32)
@@ -120,9 +125,10 @@ def Tile_GatherOp : Tile_Op<"gather", [AttrSizedOperandSegments,
   let assemblyFormat = [{
     $view `[` $indices `]` (`mask` `(` $mask^ `:` type($mask) `)`)?
     (`pad` `(` $padding^ `:` type($padding) `)`)?
-    (`cache` `=` $cache^)? (`evict` `=` $eviction^)? attr-dict
+    (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)? attr-dict
     `:` qualified(type($view)) `,` `[` type($indices) `]` `->` type($result)
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -132,7 +138,8 @@ def Tile_ScatterOp : Tile_Op<"scatter", [AttrSizedOperandSegments,
   let description = [{
     The counterpart of `tile.gather`. Elements whose mask is false or that lie outside the
     view are dropped. Where two elements of one scatter have the same index, one of them is
-    written; which one is not defined.
+    written; which one is not defined. Elements fill at least a byte: narrower ones share
+    theirs with neighbours.
 
     ```mlir
     tile.scatter %t, %x[%rows] mask(%m : tensor<64xi1>)
@@ -145,9 +152,10 @@ def Tile_ScatterOp : Tile_Op<"scatter", [AttrSizedOperandSegments,
                        OptionalAttr<Tile_EvictionAttr>:$eviction);
   let assemblyFormat = [{
     $value `,` $view `[` $indices `]` (`mask` `(` $mask^ `:` type($mask) `)`)?
-    (`cache` `=` $cache^)? (`evict` `=` $eviction^)? attr-dict
+    (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)? attr-dict
     `:` type($value) `,` qualified(type($view)) `,` `[` type($indices) `]`
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -157,10 +165,11 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [AttrSizedOperandSegments,
     AllTypesMatch<["value", "result"]>, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "combines elements of a view with values, atomically, and yields the old ones";
   let description = [{
-    On a scalar with `index` indices, or on a tensor with one index tensor a dimension.
-    Elements whose mask is false or that lie outside the view are left alone and yield zero.
-    `minf` and `maxf` follow `arith.minnumf` and `arith.maxnumf`. Elements of one op that
-    share an index are each applied once, in an order that is not defined.
+    On a scalar with `index` indices, or on a tensor with one index tensor a dimension; of
+    f64, f32, f16, bf16, i64 or i32. Elements whose mask is false or that lie outside the
+    view are left alone and yield zero. `minf` and `maxf` follow `arith.minnumf` and
+    `arith.maxnumf`. Elements of one op that share an index are each applied once, in an order
+    that is not defined.
 
     ```mlir
     %old = tile.atomic_rmw addf %x[%i], %v order = relaxed scope = device
@@ -174,10 +183,11 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [AttrSizedOperandSegments,
                        DefaultValuedAttr<Tile_MemoryScopeAttr, "MemoryScope::Device">:$scope);
   let results = (outs Tile_TensorOrScalar:$result);
   let assemblyFormat = [{
-    $kind $view `[` $indices `]` `,` $value (`mask` `(` $mask^ `:` type($mask) `)`)?
-    (`order` `=` $order^)? (`scope` `=` $scope^)? attr-dict
+    `` $kind $view `[` $indices `]` `,` $value (`mask` `(` $mask^ `:` type($mask) `)`)?
+    (`order` `=` `` $order^)? (`scope` `=` `` $scope^)? attr-dict
     `:` qualified(type($view)) `,` `[` type($indices) `]` `,` type($value)
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -186,7 +196,7 @@ def Tile_AtomicCASOp : Tile_Op<"atomic_cas", [AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "writes values where a view holds the expected ones, atomically; yields the old";
   let description = [{
-    Compared by bits. Indices, masks, order and scope are those of `tile.atomic_rmw`.
+    Compared by bits. Types, indices, masks, order and scope are those of `tile.atomic_rmw`.
 
     ```mlir
     %old = tile.atomic_cas %lock[%i], %zero, %one order = acquire
@@ -201,28 +211,31 @@ def Tile_AtomicCASOp : Tile_Op<"atomic_cas", [AttrSizedOperandSegments,
   let results = (outs Tile_TensorOrScalar:$result);
   let assemblyFormat = [{
     $view `[` $indices `]` `,` $compare `,` $value (`mask` `(` $mask^ `:` type($mask) `)`)?
-    (`order` `=` $order^)? (`scope` `=` $scope^)? attr-dict
+    (`order` `=` `` $order^)? (`scope` `=` `` $scope^)? attr-dict
     `:` qualified(type($view)) `,` `[` type($indices) `]` `,` type($value)
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
 //===- Buffers ------------------------------------------------------------------------------===//
 
-def Tile_AllocOp : Tile_Op<"alloc", [MemoryEffects<[MemAlloc<Tile_SharedMemory>]>]> {
+def Tile_AllocOp : Tile_Op<"alloc"> {
   let summary = "memory that the threads of one program share";
   let description = [{
-    Its contents are undefined until written. It lives until the program ends.
+    Its contents are undefined until written. It lives until the program ends; in a loop it
+    is the same memory each time.
 
     ```mlir
     %b = tile.alloc : !tile.buffer<128x64xbf16>
     ```
   }];
-  let results = (outs Tile_BufferType:$result);
+  let results = (outs Res<Tile_BufferType, "the memory",
+                          [MemAlloc<Tile_SharedMemory>]>:$result);
   let assemblyFormat = "attr-dict `:` qualified(type($result))";
 }
 
-def Tile_ReadOp : Tile_Op<"read", [MemoryEffects<[MemRead<Tile_SharedMemory>]>]> {
+def Tile_ReadOp : Tile_Op<"read"> {
   let summary = "the whole contents of a buffer, as a tensor";
   let description = [{
     Sees every `tile.write` before it in program order.
@@ -231,20 +244,21 @@ def Tile_ReadOp : Tile_Op<"read", [MemoryEffects<[MemRead<Tile_SharedMemory>]>]>
     %t = tile.read %b : !tile.buffer<128x64xbf16> -> tensor<128x64xbf16>
     ```
   }];
-  let arguments = (ins Tile_BufferType:$buffer);
+  let arguments = (ins Arg<Tile_BufferType, "the memory", [MemRead<Tile_SharedMemory>]>:$buffer);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = "$buffer attr-dict `:` qualified(type($buffer)) `->` type($result)";
   let hasVerifier = 1;
 }
 
-def Tile_WriteOp : Tile_Op<"write", [MemoryEffects<[MemWrite<Tile_SharedMemory>]>]> {
+def Tile_WriteOp : Tile_Op<"write"> {
   let summary = "replaces the whole contents of a buffer";
   let description = [{
     ```mlir
     tile.write %t, %b : tensor<128x64xbf16>, !tile.buffer<128x64xbf16>
     ```
   }];
-  let arguments = (ins Tile_Tensor:$value, Tile_BufferType:$buffer);
+  let arguments = (ins Tile_Tensor:$value,
+                       Arg<Tile_BufferType, "the memory", [MemWrite<Tile_SharedMemory>]>:$buffer);
   let assemblyFormat = "$value `,` $buffer attr-dict `:` type($value) `,` qualified(type($buffer))";
   let hasVerifier = 1;
 }

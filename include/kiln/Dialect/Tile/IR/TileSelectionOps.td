@@ -17,7 +17,7 @@ def Tile_SortOp : Tile_Op<"sort", [Pure, SameOperandsAndResultShape]> {
 
     ```mlir
     %k, %v = tile.sort %keys, %values axis = 0 descending
-           : tensor<64xf32>, tensor<64xi32>
+           : tensor<64xf32>, tensor<64xi32> -> tensor<64xf32>, tensor<64xi32>
     ```
   }];
   let arguments = (ins Variadic<Tile_Tensor>:$inputs, I64Attr:$axis, UnitAttr:$descending,
@@ -27,6 +27,7 @@ def Tile_SortOp : Tile_Op<"sort", [Pure, SameOperandsAndResultShape]> {
     $inputs `axis` `=` $axis (`descending` $descending^)? (`unsigned` $unsigned_keys^)?
     attr-dict `:` type($inputs) `->` type($results)
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -60,7 +61,7 @@ def Tile_HistogramOp : Tile_Op<"histogram", [Pure]> {
     %h = tile.histogram %x mask(%m : tensor<256xi1>) : tensor<256xi32> -> tensor<16xi32>
     ```
   }];
-  let arguments = (ins Tile_TensorOf<AnySignlessInteger, "signless integer">:$input,
+  let arguments = (ins Tile_TensorOf<Tile_Integer, "integers">:$input,
                        Optional<Tile_BoolTensor>:$mask);
   let results = (outs Tile_TensorOf<I32, "i32">:$result);
   let assemblyFormat = [{

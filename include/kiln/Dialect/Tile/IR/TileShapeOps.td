@@ -34,9 +34,9 @@ def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
   let summary = "each element's position along a dimension";
   let description = "```mlir\n%i = tile.iota 0 : tensor<64x32xi32>\n```";
   let arguments = (ins I64Attr:$dim);
-  let results = (outs Tile_TensorOf<AnyTypeOf<[AnySignlessInteger, Index]>,
-                                    "signless integer or index">:$result);
+  let results = (outs Tile_TensorOf<Tile_Integer, "integers">:$result);
   let assemblyFormat = "$dim attr-dict `:` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -46,6 +46,7 @@ class Tile_ShapeOp<string mnemonic, list<Trait> traits = []> : Tile_Op<mnemonic,
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -98,6 +99,7 @@ def Tile_ConcatOp : Tile_Op<"concat", [Pure, SameOperandsAndResultElementType]> 
   let arguments = (ins Variadic<Tile_Tensor>:$inputs, I64Attr:$axis);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = "$inputs `axis` `=` $axis attr-dict `:` type($inputs) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -107,6 +109,7 @@ def Tile_JoinOp : Tile_Op<"join", [Pure, SameTypeOperands]> {
   let arguments = (ins Tile_Tensor:$left, Tile_Tensor:$right);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = "$left `,` $right attr-dict `:` type($left) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -116,7 +119,7 @@ def Tile_SplitOp : Tile_Op<"split", [Pure, AllTypesMatch<["left", "right"]>]> {
   let arguments = (ins Tile_Tensor:$input);
   let results = (outs Tile_Tensor:$left, Tile_Tensor:$right);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($left)";
-  let hasCanonicalizer = 1;
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -124,7 +127,7 @@ def Tile_BitcastOp : Tile_Op<"bitcast", [Pure]> {
   let summary = "reads the bits of the last dimension as another element type";
   let description = [{
     The last dimension's bits stay the same in number; elements narrower than a byte are
-    packed low bits first, as in memory.
+    packed low bits first, as in memory. Neither type is tf32 or index.
     ```mlir
     %t = tile.bitcast %x : tensor<64x8xi8> -> tensor<64x16xi4>
     ```

@@ -15,8 +15,9 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
   let description = [{
     A base address, an extent for each dimension and a stride, in elements, for each
     dimension; what is not known when compiling is `?`. Without `strides` the last stride
-    is 1 and the others are dynamic. Elements narrower than a byte are packed, low bits
-    first.
+    is 1 and the others are dynamic; a stride may be zero or negative. Elements narrower than
+    a byte are packed, low bits first. Every element type but i1, tf32 and index has a form in
+    memory: a boolean is kept as i8, a tf32 as f32. The rank is at most 8.
 
     ```mlir
     !tile.view<?x?xbf16>                  // strides [?, 1]
@@ -49,7 +50,7 @@ def Tile_BufferType : Tile_Type<"Buffer", "buffer"> {
   let summary = "an array in the memory that one program's threads share";
   let description = [{
     Shape and element type, and the layout that orders the elements in memory once it is
-    decided.
+    decided. Element types and rank are those of a view; there are 1 to 2^24 elements.
 
     ```mlir
     !tile.buffer<128x64xbf16>
@@ -70,23 +71,25 @@ def Tile_PointerType : Tile_Type<"Pointer", "pointer"> {
   }];
   let parameters = (ins "::mlir::Type":$elementType);
   let assemblyFormat = "`<` $elementType `>`";
+  let genVerifyDecl = 1;
 }
 
 //===- Constraints --------------------------------------------------------------------------===//
 
-def Tile_Element : AnyTypeOf<[AnyFloat, AnySignlessInteger, Index],
-                             "float, signless integer or index">;
-def Tile_Tensor : Type<And<[
-    CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">,
-    CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).hasStaticShape()">,
-    SubstLeaves<"$_self", "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()",
-                Tile_Element.predicate>]>,
-    "tensor of static shape of float, signless integer or index", "::mlir::RankedTensorType">;
+// The element types and limits are those that `isElementType` and `isTileType` in Tile.h name.
+def Tile_Element : Type<CPred<"::kiln::tile::isElementType($_self)">,
+    "scalar (f64, f32, tf32, f16, bf16, an OCP f8, f6 or f4, i64, i32, i16, i8, i4, i2, i1 or "
+    "index)">;
+def Tile_Integer : Type<And<[Tile_Element.predicate,
+                             CPred<"$_self.isSignlessIntOrIndex()">]>,
+    "integer of 1, 2, 4, 8, 16, 32 or 64 bits or index">;
+def Tile_Tensor : Type<CPred<"::kiln::tile::isTileType($_self)">,
+    "tensor of rank at most 8, of 1 to 2^24 elements, of scalars", "::mlir::RankedTensorType">;
 class Tile_TensorOf<Type element, string words> : Type<And<[
     Tile_Tensor.predicate,
     SubstLeaves<"$_self", "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()",
                 element.predicate>]>,
-    "tensor of static shape of " # words, "::mlir::RankedTensorType">;
+    "tensor of rank at most 8, of 1 to 2^24 elements, of " # words, "::mlir::RankedTensorType">;
 def Tile_BoolTensor : Tile_TensorOf<I1, "i1">;
 def Tile_IndexTensor : Tile_TensorOf<AnyTypeOf<[I32, I64, Index]>, "i32, i64 or index">;
 def Tile_TensorOrScalar : AnyTypeOf<[Tile_Tensor, Tile_Element]>;

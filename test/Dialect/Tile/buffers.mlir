@@ -1,0 +1,22 @@
+// Shared memory, in text, generic form and bytecode.
+// RUN: tile-opt %s | tile-opt | FileCheck %s
+// RUN: tile-opt %s --mlir-print-op-generic | tile-opt | FileCheck %s
+// RUN: tile-opt %s --emit-bytecode | tile-opt | FileCheck %s
+
+// CHECK-LABEL: tile.kernel @buffers
+// CHECK:         %[[B:.*]] = tile.alloc : !tile.buffer<16x32xf16>
+// CHECK:         %[[C:.*]] = tile.alloc : !tile.buffer<32x16xf16, "any layout">
+// CHECK:         tile.write %{{.*}}, %[[B]] : tensor<16x32xf16>, !tile.buffer<16x32xf16>
+// CHECK:         tile.read %[[C]] : !tile.buffer<32x16xf16, "any layout"> -> tensor<32x16xf16>
+// CHECK:         tile.dot %[[B]], %[[C]], %{{.*}} : !tile.buffer<16x32xf16>, !tile.buffer<32x16xf16, "any layout"> -> tensor<16x16xf32>
+tile.kernel @buffers() {
+  %b = tile.alloc : !tile.buffer<16x32xf16>
+  %c = tile.alloc : !tile.buffer<32x16xf16, "any layout">
+  %x = arith.constant dense<1.0> : tensor<16x32xf16>
+  %z = arith.constant dense<0.0> : tensor<16x16xf32>
+  tile.write %x, %b : tensor<16x32xf16>, !tile.buffer<16x32xf16>
+  %y = tile.read %c : !tile.buffer<32x16xf16, "any layout"> -> tensor<32x16xf16>
+  %d = tile.dot %b, %c, %z
+     : !tile.buffer<16x32xf16>, !tile.buffer<32x16xf16, "any layout"> -> tensor<16x16xf32>
+  tile.return
+}

@@ -1,0 +1,49 @@
+// Views, tiles at an offset and elements at indices, in text, generic form and bytecode.
+// RUN: tile-opt %s | tile-opt | FileCheck %s
+// RUN: tile-opt %s --mlir-print-op-generic | tile-opt | FileCheck %s
+// RUN: tile-opt %s --emit-bytecode | tile-opt | FileCheck %s
+
+// CHECK-LABEL: tile.kernel @views
+// CHECK:         %[[V:.*]] = tile.view_from_pointer %{{.*}} extents [%{{.*}}] strides [%{{.*}}, %{{.*}}] : !tile.pointer<f32> -> !tile.view<?x8xf32, strides [?, ?]>
+// CHECK:         tile.dim %[[V]], 0 : !tile.view<?x8xf32, strides [?, ?]>
+// CHECK:         tile.stride %[[V]], 1 : !tile.view<?x8xf32, strides [?, ?]>
+// CHECK:         tile.view_from_pointer %{{.*}} extents [] strides [] : !tile.pointer<f32> -> !tile.view<f32>
+tile.kernel @views(%p: !tile.pointer<f32>, %n: index) {
+  %v = tile.view_from_pointer %p extents [%n] strides [%n, %n]
+     : !tile.pointer<f32> -> !tile.view<?x8xf32, strides [?, ?]>
+  %m = tile.dim %v, 0 : !tile.view<?x8xf32, strides [?, ?]>
+  %s = tile.stride %v, 1 : !tile.view<?x8xf32, strides [?, ?]>
+  %scalar = tile.view_from_pointer %p extents [] strides [] : !tile.pointer<f32> -> !tile.view<f32>
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @tiles
+// CHECK:         tile.load %{{.*}}[%{{.*}}, %{{.*}}] pad(%{{.*}} : f16) cache = streaming evict = first : !tile.view<?x?xf16> -> tensor<8x16xf16>
+// CHECK:         tile.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] cache = global evict = last : tensor<8x16xf16>, !tile.view<?x?xf16>
+// CHECK:         tile.load %{{.*}}[] cache = bypass : !tile.view<f32> -> tensor<f32>
+// CHECK:         tile.store %{{.*}}, %{{.*}}[] evict = normal : tensor<f32>, !tile.view<f32>
+tile.kernel @tiles(%x: !tile.view<?x?xf16>, %y: !tile.view<f32>, %i: index, %pad: f16) {
+  %t = tile.load %x[%i, %i] pad(%pad : f16) cache = streaming evict = first
+     : !tile.view<?x?xf16> -> tensor<8x16xf16>
+  tile.store %t, %x[%i, %i] cache = global evict = last : tensor<8x16xf16>, !tile.view<?x?xf16>
+  %s = tile.load %y[] cache = bypass : !tile.view<f32> -> tensor<f32>
+  tile.store %s, %y[] evict = normal : tensor<f32>, !tile.view<f32>
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @indices
+// CHECK:         tile.gather %{{.*}}[%{{.*}}, %{{.*}}] mask(%{{.*}} : tensor<64xi1>) pad(%{{.*}} : f32) cache = all evict = last : !tile.view<?x?xf32>, [tensor<64xi32>, tensor<64xindex>] -> tensor<64xf32>
+// CHECK:         tile.gather %{{.*}}[%{{.*}}, %{{.*}}] : !tile.view<?x?xf32>, [tensor<64xi32>, tensor<64xindex>] -> tensor<64xf32>
+// CHECK:         tile.scatter %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] mask(%{{.*}} : tensor<64xi1>) cache = streaming : tensor<64xf32>, !tile.view<?x?xf32>, [tensor<64xi32>, tensor<64xindex>]
+tile.kernel @indices(%x: !tile.view<?x?xf32>, %pad: f32) {
+  %i = tile.iota 0 : tensor<64xi32>
+  %j = tile.iota 0 : tensor<64xindex>
+  %m = arith.constant dense<true> : tensor<64xi1>
+  %t = tile.gather %x[%i, %j] mask(%m : tensor<64xi1>) pad(%pad : f32) cache = all evict = last
+     : !tile.view<?x?xf32>, [tensor<64xi32>, tensor<64xindex>] -> tensor<64xf32>
+  %u = tile.gather %x[%i, %j]
+     : !tile.view<?x?xf32>, [tensor<64xi32>, tensor<64xindex>] -> tensor<64xf32>
+  tile.scatter %t, %x[%i, %j] mask(%m : tensor<64xi1>) cache = streaming
+    : tensor<64xf32>, !tile.view<?x?xf32>, [tensor<64xi32>, tensor<64xindex>]
+  tile.return
+}
