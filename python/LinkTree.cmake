@@ -1,0 +1,16 @@
+# cmake -DFROM=source -DTO=build -P LinkTree.cmake: a relative link in TO for every entry of FROM,
+# so that the tree may be mounted or moved as a whole; links to what has gone are removed.
+file(MAKE_DIRECTORY ${TO})
+file(GLOB entries RELATIVE ${FROM} ${FROM}/*)
+file(RELATIVE_PATH way ${TO} ${FROM})
+foreach(entry ${entries})
+  if(NOT entry STREQUAL "__pycache__")
+    file(CREATE_LINK ${way}/${entry} ${TO}/${entry} SYMBOLIC)
+  endif()
+endforeach()
+file(GLOB links ${TO}/*)
+foreach(link ${links})
+  if(IS_SYMLINK ${link} AND NOT EXISTS ${link})
+    file(REMOVE ${link})
+  endif()
+endforeach()

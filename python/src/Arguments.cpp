@@ -1,0 +1,203 @@
+// What a Python object is to a kernel, by its type; and the scalars.
+#include "Arguments.h"
+
+using namespace kiln::python;
+
+namespace {
+
+enum class Class : uint8_t {
+  Unknown,
+  Integer,
+  Float,
+  Bool,
+  NumPy,
+  Exchange,
+  Capsule,
+  Protocol,
+  Number
+};
+
+struct KnownType {
+  PyTypeObject *type = nullptr;
+  Class kind = Class::Unknown;
+  const dlpack::ExchangeAPI *api = nullptr;
+};
+
+/// Types seen before, each kept alive so that its address stays its own.
+KnownType knownTypes[64];
+
+size_t slotOf(const void *pointer) {
+  auto bits = reinterpret_cast<uintptr_t>(pointer);
+  return (bits >> 4 ^ bits >> 10) % 64;
+}
+
+/// numpy.ndarray if NumPy has been imported, without importing it.
+nb::object loadedNumPy(const char *module, const char *name) {
+  nb::object found = nb::borrow(PyImport_GetModuleDict());
+  PyObject *numpy = PyDict_GetItemString(found.ptr(), module);
+  return numpy ? nb::getattr(nb::borrow(numpy), name, nb::none()) : nb::none();
+}
+
+bool isSubtype(PyTypeObject *type, nb::handle of) {
+  return PyType_Check(of.ptr()) &&
+         PyType_IsSubtype(type, reinterpret_cast<PyTypeObject *>(of.ptr()));
+}
+
+const dlpack::ExchangeAPI *exchangeOf(nb::handle type) {
+  nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
+  if (!PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api"))
+    return nullptr;
+  auto *api = static_cast<const dlpack::ExchangeAPI *>(
+      PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  while (api && api->version.major > 1)
+    api = api->older;
+  return api && api->version.major == 1 && api->borrowFromObject ? api : nullptr;
+}
+
+/// Masked arrays are arrays to NumPy, but a kernel would read what the mask hides.
+KnownType classify(PyTypeObject *type) {
+  nb::handle object(reinterpret_cast<PyObject *>(type));
+  if (type == &PyBool_Type)
+    return {type, Class::Bool};
+  if (PyType_IsSubtype(type, &PyLong_Type))
+    return {type, Class::Integer};
+  if (isSubtype(type, loadedNumPy("numpy.ma", "MaskedArray")))
+    return {type, Class::Unknown};
+  if (isSubtype(type, loadedNumPy("numpy", "ndarray")))
+    return {type, Class::NumPy};
+  if (isSubtype(type, loadedNumPy("numpy", "bool")) ||
+      isSubtype(type, loadedNumPy("numpy", "bool_")))
+    return {type, Class::Bool};
+  if (PyType_IsSubtype(type, &PyFloat_Type))
+    return {type, Class::Float};
+  if (nb::hasattr(object, "__kiln_tensor__"))
+    return {type, Class::Protocol};
+  if (const dlpack::ExchangeAPI *api = exchangeOf(object))
+    return {type, Class::Exchange, api};
+  if (nb::hasattr(object, "__dlpack__"))
+    return {type, Class::Capsule};
+  if (nb::hasattr(object, "__index__") || nb::hasattr(object, "__float__"))
+    return {type, Class::Number};
+  return {type, Class::Unknown};
+}
+
+const KnownType &knownType(PyTypeObject *type) {
+  KnownType &slot = knownTypes[slotOf(type)];
+  if (slot.type != type) {
+    KnownType found = classify(type);
+    Py_INCREF(reinterpret_cast<PyObject *>(type));
+    Py_XDECREF(reinterpret_cast<PyObject *>(slot.type));
+    slot = found;
+  }
+  return slot;
+}
+
+bool convertInteger(const ArgumentTarget &to, PyObject *object) {
+  KilnArg &arg = to.frame.args[to.index];
+  int overflow = 0;
+  long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (value == -1 && !overflow && PyErr_Occurred())
+    return false;
+  bool unsigned64 = to.parameter.dtype == KILN_U64 && to.parameter.kind == KILN_ARG_INTEGER;
+  bool pointer = to.parameter.kind == KILN_ARG_POINTER;
+  if (overflow > 0 && (unsigned64 || pointer)) {
+    unsigned long long bits = PyLong_AsUnsignedLongLong(object);
+    if (bits != (unsigned long long)-1 || !PyErr_Occurred()) {
+      value = (long long)bits;
+      overflow = 0;
+    } else {
+      PyErr_Clear();
+    }
+  } else if (!overflow && value < 0 && (unsigned64 || pointer)) {
+    overflow = -1;
+  }
+  if (overflow) {
+    nb::object text = nb::steal(PyObject_Str(object));
+    PyErr_Clear();
+    std::string type =
+        pointer ? "an address" : dtypeName(to.parameter.dtype ? to.parameter.dtype : KILN_I64);
+    return to.fail("expected a value that fits " + type + ", got " +
+                   (text.is_valid() ? nb::cast<std::string>(text) : "a larger integer"));
+  }
+  if (pointer) {
+    arg.kind = KILN_ARG_POINTER;
+    arg.value.pointer = reinterpret_cast<void *>(uintptr_t(value));
+    return true;
+  }
+  arg.kind = KILN_ARG_INTEGER;
+  arg.value.integer = value;
+  return true;
+}
+
+bool convertFloat(const ArgumentTarget &to, PyObject *object) {
+  double value = PyFloat_AsDouble(object);
+  if (value == -1.0 && PyErr_Occurred())
+    return false;
+  to.frame.args[to.index].kind = KILN_ARG_FLOAT;
+  to.frame.args[to.index].value.real = value;
+  return true;
+}
+
+/// NumPy's scalars and the like: an integer if it says so, else a float.
+bool convertNumber(const ArgumentTarget &to, PyObject *object) {
+  if (PyObject *integer = PyNumber_Index(object)) {
+    bool done = convertInteger(to, integer);
+    Py_DECREF(integer);
+    return done;
+  }
+  PyErr_Clear();
+  return convertFloat(to, object);
+}
+
+bool convertByClass(const ArgumentTarget &to, PyObject *object, const KnownType &known) {
+  switch (known.kind) {
+  case Class::Integer:
+    return convertInteger(to, object);
+  case Class::Float:
+    return convertFloat(to, object);
+  case Class::Bool: {
+    int value = PyObject_IsTrue(object);
+    to.frame.args[to.index].kind = KILN_ARG_BOOL;
+    to.frame.args[to.index].value.integer = value;
+    return value >= 0;
+  }
+  case Class::NumPy:
+    return convertNumPy(to, object);
+  case Class::Exchange:
+    return convertExchange(to, object, known.api);
+  case Class::Capsule:
+    return convertCapsule(to, object);
+  case Class::Protocol:
+    return convertProtocol(to, object);
+  case Class::Number:
+    return convertNumber(to, object);
+  case Class::Unknown:
+    break;
+  }
+  nb::object name = nb::handle(reinterpret_cast<PyObject *>(known.type)).attr("__name__");
+  return to.fail("expected an array, a tensor or a number, got " + nb::cast<std::string>(name));
+}
+
+} // namespace
+
+const char *kiln::python::dtypeName(int32_t dtype) {
+  return kilnDTypeGetName(KilnDType(dtype)).data;
+}
+
+bool kiln::python::convertArgument(ArgumentFrame &frame, size_t index, PyObject *object,
+                                   const ParameterInfo &parameter, const char *kernel) {
+  ArgumentTarget to{frame, index, parameter, kernel};
+  if (!convertByClass(to, object, knownType(Py_TYPE(object))))
+    return false;
+  KilnArg &arg = frame.args[index];
+  if (arg.kind == KILN_ARG_TENSOR && parameter.kind == KILN_ARG_POINTER) {
+    // A tensor for a bare pointer: its first element's address.
+    KilnTensor tensor = arg.value.tensor;
+    if (parameter.dtype != KILN_NONE && parameter.dtype != tensor.dtype)
+      return to.fail("expected a tensor of " + std::string(dtypeName(parameter.dtype)) + ", got " +
+                     dtypeName(tensor.dtype));
+    arg.kind = KILN_ARG_POINTER;
+    arg.value.pointer = tensor.data;
+  }
+  return true;
+}

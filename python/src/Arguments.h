@@ -1,0 +1,93 @@
+// Python objects as the arguments of a launch, without a Python call for the common types.
+//
+// What an object is follows from its type, and types are remembered in a small table:
+//   int, float, bool            scalars
+//   numpy.ndarray               its C structure is read (the layout is NumPy's stable ABI)
+//   a type with `__dlpack_c_exchange_api__`
+//                               one C call of the framework's, which also tells its stream
+//   anything with `__dlpack__`  a capsule, held until the launch has returned
+//   anything with `__kiln_tensor__`
+//                               a tuple (address, dtype, shape, strides, device type, device
+//                               id, read-only): kiln.PackedArray
+//   NumPy's scalars and whatever has `__index__` or `__float__`
+#ifndef KILN_PYTHON_ARGUMENTS_H
+#define KILN_PYTHON_ARGUMENTS_H
+
+#include "Common.h"
+#include "DLPack.h"
+
+#include "kiln-c/Launch.h"
+
+#include <cstdint>
+
+namespace kiln::python {
+
+constexpr size_t kMaxArguments = 64;
+
+/// A parameter of the kernel as the launcher knows it.
+struct ParameterInfo {
+  std::string name;
+  int32_t kind;  ///< KilnArgKind, or -1: the argument decides
+  int32_t dtype; ///< KilnDType, KILN_NONE if the argument decides
+  int32_t rank;  ///< -1 if the argument decides
+  uint32_t facts;
+};
+
+/// The arguments of one launch. Uninitialised memory on the stack: only what `size` counts is
+/// alive. The Python objects must outlive it.
+struct ArgumentFrame {
+  KilnArg args[kMaxArguments];
+  int64_t shapes[kMaxArguments][KILN_MAX_RANK];
+  int64_t strides[kMaxArguments][KILN_MAX_RANK];
+  PyObject *held[kMaxArguments]; ///< capsules, owned
+  size_t numHeld = 0;
+  uint64_t readOnly = 0; ///< bit i: argument i may not be written
+  KilnStream stream = nullptr;
+  bool hasStream = false; ///< a framework told its current stream
+
+  ArgumentFrame() {}
+  ArgumentFrame(const ArgumentFrame &) = delete;
+  ~ArgumentFrame() {
+    for (size_t i = 0; i < numHeld; ++i)
+      Py_DECREF(held[i]);
+  }
+};
+
+/// Converts argument `index`; on failure sets a Python error that names kernel and argument.
+bool convertArgument(ArgumentFrame &frame, size_t index, PyObject *object,
+                     const ParameterInfo &parameter, const char *kernel);
+
+/// What the parts of the conversion share.
+struct ArgumentTarget {
+  ArgumentFrame &frame;
+  size_t index;
+  const ParameterInfo &parameter;
+  const char *kernel;
+
+  KilnTensor &tensor() const {
+    frame.args[index].kind = KILN_ARG_TENSOR;
+    return frame.args[index].value.tensor;
+  }
+  /// Sets kiln.LaunchError about this argument; false.
+  bool fail(const std::string &message) const {
+    setLaunchError(kernel, parameter.name.c_str(), message);
+    return false;
+  }
+  bool hold(PyObject *owned) const {
+    frame.held[frame.numHeld++] = owned;
+    return true;
+  }
+};
+
+/// numpy.ndarray and its subclasses.
+bool convertNumPy(const ArgumentTarget &to, PyObject *array);
+bool convertExchange(const ArgumentTarget &to, PyObject *object, const dlpack::ExchangeAPI *api);
+bool convertCapsule(const ArgumentTarget &to, PyObject *object);
+bool convertProtocol(const ArgumentTarget &to, PyObject *object);
+
+/// "f32" for KILN_F32.
+const char *dtypeName(int32_t dtype);
+
+} // namespace kiln::python
+
+#endif // KILN_PYTHON_ARGUMENTS_H

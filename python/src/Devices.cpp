@@ -1,0 +1,146 @@
+// Devices, and kernels loaded on them.
+#include "Launcher.h"
+#include "Objects.h"
+
+using namespace kiln::python;
+
+namespace {
+
+KilnStream asStream(uint64_t handle) { return reinterpret_cast<void *>(uintptr_t(handle)); }
+
+nb::str describeDevices() {
+  KilnBuffer *json = nullptr;
+  KilnError *error;
+  {
+    nb::gil_scoped_release release;
+    error = kilnDevicesDescribe(&json);
+  }
+  check(error);
+  return takeStr(json);
+}
+
+ExecutableObject load(const DeviceObject &device, const ArtifactObject &artifact) {
+  KilnExecutable *executable = nullptr;
+  KilnError *error;
+  {
+    nb::gil_scoped_release release;
+    error = kilnExecutableLoad(device.device, artifact.get(), &executable);
+  }
+  check(error);
+  return ExecutableObject(executable);
+}
+
+/// launch(executable, name, arguments, grid or None, stream): tools launch without a table.
+void launchExecutable(const ExecutableObject &executable, const std::string &name,
+                      nb::list arguments, nb::object grid, uint64_t stream) {
+  if (arguments.size() > kMaxArguments)
+    throw nb::value_error("expected at most 64 arguments");
+  ArgumentFrame frame;
+  std::vector<ParameterInfo> parameters;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    parameters.push_back({"#" + std::to_string(i), -1, KILN_NONE, -1, 0});
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!convertArgument(frame, i, nb::object(arguments[i]).ptr(), parameters[i], name.c_str()))
+      throw nb::python_error();
+  KilnLaunchOptions options;
+  kilnLaunchOptionsInit(&options);
+  options.stream = stream ? asStream(stream) : frame.stream;
+  if (!grid.is_none()) {
+    options.has_grid = 1;
+    if (!gridOf(grid.ptr(), options.grid))
+      throw nb::python_error();
+  }
+  KilnError *error;
+  {
+    nb::gil_scoped_release release;
+    error = kilnExecutableLaunch(executable.get(), frame.args, arguments.size(), &options);
+  }
+  if (error) {
+    setError(error, name.c_str());
+    throw nb::python_error();
+  }
+}
+
+} // namespace
+
+void kiln::python::bindDevices(nb::module_ &m) {
+  m.def("devices", &describeDevices);
+  m.def("dtype_code", [](const std::string &name) -> int {
+    for (int code = KILN_F64; code <= KILN_BOOL; ++code)
+      if (toString(kilnDTypeGetName(KilnDType(code))) == name)
+        return code;
+    throw nb::key_error(name.c_str());
+  });
+  m.def("set_active_hooks", [](int count) { activeHooks = count; });
+
+  nb::class_<ExecutableObject>(m, "Executable")
+      .def_prop_ro(
+          "metadata",
+          [](const ExecutableObject &e) { return toStr(kilnExecutableGetMetadata(e.get())); })
+      .def("describe",
+           [](const ExecutableObject &e) {
+             KilnBuffer *json = nullptr;
+             check(kilnExecutableDescribe(e.get(), &json));
+             return takeStr(json);
+           })
+      .def("launch", &launchExecutable, nb::arg("name"), nb::arg("arguments"),
+           nb::arg("grid").none() = nb::none(), nb::arg("stream") = 0);
+
+  nb::class_<DeviceObject>(m, "Device")
+      .def_static("open",
+                  [](const std::string &name) {
+                    KilnDevice *device = nullptr;
+                    check(kilnDeviceOpen(name.c_str(), &device));
+                    return DeviceObject{device};
+                  })
+      .def_prop_ro("name", [](const DeviceObject &d) { return toStr(kilnDeviceGetName(d.device)); })
+      .def_prop_ro("target",
+                   [](const DeviceObject &d) { return toStr(kilnDeviceGetTarget(d.device)); })
+      .def_prop_ro("identity",
+                   [](const DeviceObject &d) { return toStr(kilnDeviceGetIdentity(d.device)); })
+      .def_prop_ro("memory",
+                   [](const DeviceObject &d) {
+                     int32_t type, id;
+                     kilnDeviceGetMemory(d.device, &type, &id);
+                     return nb::make_tuple(type, id);
+                   })
+      .def("describe",
+           [](const DeviceObject &d) {
+             KilnBuffer *json = nullptr;
+             check(kilnDeviceDescribe(d.device, &json));
+             return takeStr(json);
+           })
+      .def("load", &load)
+      .def("allocate",
+           [](const DeviceObject &d, uint64_t size) {
+             void *memory = nullptr;
+             check(kilnDeviceAllocate(d.device, size, &memory));
+             return uint64_t(reinterpret_cast<uintptr_t>(memory));
+           })
+      .def("free", [](const DeviceObject &d,
+                      uint64_t address) { check(kilnDeviceFree(d.device, asStream(address))); })
+      .def(
+          "copy",
+          [](const DeviceObject &d, uint64_t to, uint64_t from, uint64_t size, int kind,
+             uint64_t stream) {
+            KilnError *error;
+            {
+              nb::gil_scoped_release release;
+              error = kilnDeviceCopy(d.device, asStream(to), asStream(from), size,
+                                     KilnCopyKind(kind), asStream(stream));
+            }
+            check(error);
+          },
+          nb::arg("to"), nb::arg("from"), nb::arg("size"), nb::arg("kind"), nb::arg("stream") = 0)
+      .def(
+          "synchronize",
+          [](const DeviceObject &d, uint64_t stream) {
+            KilnError *error;
+            {
+              nb::gil_scoped_release release;
+              error = kilnDeviceSynchronize(d.device, asStream(stream));
+            }
+            check(error);
+          },
+          nb::arg("stream") = 0);
+}

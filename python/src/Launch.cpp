@@ -1,0 +1,238 @@
+// One launch, from a Python call to the C API. See Launcher.h for the steps.
+#include "Launcher.h"
+
+#include <cstring>
+
+using namespace kiln::python;
+
+int kiln::python::activeHooks = 0;
+
+LauncherState::~LauncherState() {
+  for (Specialiser &s : functions)
+    kilnFunctionDestroy(s.function);
+}
+
+namespace {
+
+/// Raises Python's own error for a call that does not fit.
+void setSignatureError(LauncherState &state, PyObject *const *args, size_t numArgs,
+                       PyObject *names) {
+  nb::list positional;
+  for (size_t i = 0; i < numArgs; ++i)
+    positional.append(nb::handle(args[i]));
+  nb::dict keywords;
+  for (Py_ssize_t i = 0, n = names ? PyTuple_Size(names) : 0; i < n; ++i)
+    keywords[nb::handle(PyTuple_GetItem(names, i))] = nb::handle(args[numArgs + i]);
+  state.half.attr("raise_signature_error")(positional, keywords);
+  PyErr_SetString(PyExc_TypeError, "expected other arguments");
+}
+
+/// Tells the Python half if a captured global is no longer what it was.
+void checkWatches(LauncherState &state) {
+  for (const Watch &watch : state.watches) {
+    PyObject *now = PyDict_GetItemWithError(watch.scope.ptr(), watch.name.ptr());
+    if (now != watch.value.ptr()) {
+      PyErr_Clear();
+      state.half.attr("captured_changed")();
+      return;
+    }
+  }
+}
+
+uint64_t newVariant(LauncherState &state, const BoundCall &bound, PyObject *options,
+                    uint64_t readOnly) {
+  nb::list constants;
+  for (const SignatureEntry &entry : state.signature.entries)
+    if (entry.constant >= 0) {
+      PyObject *given = bound.constants[entry.constant];
+      constants.append(nb::handle(given ? given : entry.defaultValue));
+    }
+  nb::object key = options ? nb::borrow(options) : nb::none();
+  return nb::cast<uint64_t>(state.half.attr("new_variant")(constants, key, readOnly));
+}
+
+uint64_t variantOf(LauncherState &state, const BoundCall &bound, PyObject *options,
+                   uint64_t readOnly) {
+  if (!bound.anyConstant && !options && !readOnly) {
+    if (!state.hasDefaultVariant) {
+      state.defaultVariant = newVariant(state, bound, nullptr, 0);
+      state.hasDefaultVariant = true;
+    }
+    return state.defaultVariant;
+  }
+  size_t n = state.signature.numConstants;
+  nb::object key = nb::steal(PyTuple_New(Py_ssize_t(n + 2)));
+  for (const SignatureEntry &entry : state.signature.entries)
+    if (entry.constant >= 0) {
+      PyObject *given = bound.constants[entry.constant];
+      nb::object part = constantKey(given ? given : entry.defaultValue);
+      PyTuple_SetItem(key.ptr(), entry.constant, part.release().ptr());
+    }
+  nb::object optionsKey = options ? nb::borrow(options) : nb::none();
+  PyTuple_SetItem(key.ptr(), Py_ssize_t(n), optionsKey.release().ptr());
+  PyTuple_SetItem(key.ptr(), Py_ssize_t(n + 1), PyLong_FromUnsignedLongLong(readOnly));
+  PyObject *known = PyDict_GetItemWithError(state.variants.ptr(), key.ptr());
+  if (known)
+    return PyLong_AsUnsignedLongLong(known);
+  if (PyErr_Occurred())
+    throw nb::python_error();
+  uint64_t number = newVariant(state, bound, options, readOnly);
+  state.variants[key] = number;
+  return number;
+}
+
+/// The KilnFunction for the kinds of these arguments.
+size_t functionOf(LauncherState &state, const ArgumentFrame &frame) {
+  const auto &runtime = state.signature.runtime;
+  auto fits = [&](const Specialiser &s) {
+    for (size_t i = 0, n = runtime.size(); i < n; ++i)
+      if (runtime[i].kind < 0 && s.kinds[i] != frame.args[i].kind)
+        return false;
+    return true;
+  };
+  if (state.lastFunction < state.functions.size() && fits(state.functions[state.lastFunction]))
+    return state.lastFunction;
+  for (size_t i = 0; i < state.functions.size(); ++i)
+    if (fits(state.functions[i]))
+      return state.lastFunction = i;
+  Specialiser made{};
+  std::vector<KilnParameter> parameters;
+  for (size_t i = 0; i < runtime.size(); ++i) {
+    made.kinds[i] = runtime[i].kind < 0 ? frame.args[i].kind : runtime[i].kind;
+    parameters.push_back({runtime[i].name.c_str(), made.kinds[i], runtime[i].dtype, runtime[i].rank,
+                          runtime[i].facts});
+  }
+  check(
+      kilnFunctionCreate(state.name.c_str(), parameters.data(), parameters.size(), &made.function));
+  state.functions.push_back(made);
+  return state.lastFunction = state.functions.size() - 1;
+}
+
+/// Further options in the call itself: the Python half makes a Configured of them.
+nb::object withOptions(LauncherState &state, Configured *config, PyObject *const *values,
+                       PyObject *names) {
+  nb::dict extra;
+  for (Py_ssize_t i = 0, n = PyTuple_Size(names); i < n; ++i) {
+    nb::str name = nb::borrow<nb::str>(PyTuple_GetItem(names, i));
+    bool parameter = false;
+    for (const SignatureEntry &entry : state.signature.entries)
+      parameter |= PyUnicode_Compare(entry.name, name.ptr()) == 0;
+    std::string text = nb::cast<std::string>(name);
+    if (!parameter && text[0] == '_' && text != "_stream" && text != "_device")
+      extra[nb::str(text.c_str() + 1)] = nb::handle(values[i]);
+  }
+  nb::object base = config ? nb::borrow(reinterpret_cast<PyObject *>(config)) : nb::none();
+  return state.half.attr("configured")(base, extra);
+}
+
+} // namespace
+
+bool kiln::python::prepareLaunch(Launcher *self, Configured *config, PyObject *const *args,
+                                 size_t numArgs, PyObject *names, PreparedLaunch &out) {
+  LauncherState &state = *self->state;
+  if (!bindCall(state.signature, args, numArgs, names, out.bound)) {
+    setSignatureError(state, args, numArgs, names);
+    return false;
+  }
+  nb::object holder;
+  if (out.bound.otherOptions) {
+    holder = withOptions(state, config, args + numArgs, names);
+    config = reinterpret_cast<Configured *>(holder.ptr());
+  }
+  checkWatches(state);
+  const auto &runtime = state.signature.runtime;
+  for (size_t i = 0, n = runtime.size(); i < n; ++i)
+    if (!convertArgument(out.frame, i, out.bound.runtime[i], runtime[i], state.name.c_str()))
+      return false;
+  KilnLaunchOptions &options = out.options;
+  options = KilnLaunchOptions{};
+  options.struct_size = sizeof(KilnLaunchOptions);
+  if (config) {
+    options.has_grid = config->hasGrid;
+    std::memcpy(options.grid, config->grid, sizeof options.grid);
+    options.device = config->device;
+  }
+  if (out.bound.device && !deviceOf(out.bound.device, options.device))
+    return false;
+  if (out.bound.stream) {
+    if (!streamOf(out.bound.stream, options.stream))
+      return false;
+  } else if (config && config->hasStream) {
+    options.stream = config->stream;
+  } else if (out.frame.hasStream) {
+    options.stream = out.frame.stream;
+  }
+  options.variant =
+      variantOf(state, out.bound, config ? config->options : nullptr, out.frame.readOnly);
+  out.function = functionOf(state, out.frame);
+  return true;
+}
+
+PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *const *args,
+                               size_t numArgs, PyObject *names, bool hooks) {
+  LauncherState &state = *self->state;
+  try {
+    if (hooks && activeHooks) {
+      nb::list positional;
+      for (size_t i = 0; i < numArgs; ++i)
+        positional.append(nb::handle(args[i]));
+      nb::dict keywords;
+      for (Py_ssize_t i = 0, n = names ? PyTuple_Size(names) : 0; i < n; ++i)
+        keywords[nb::handle(PyTuple_GetItem(names, i))] = nb::handle(args[numArgs + i]);
+      nb::object base = config ? nb::borrow(reinterpret_cast<PyObject *>(config)) : nb::none();
+      return state.half.attr("launch_with_hooks")(base, positional, keywords).release().ptr();
+    }
+    PreparedLaunch prepared;
+    if (!prepareLaunch(self, config, args, numArgs, names, prepared))
+      return nullptr;
+    for (int attempt = 0;; ++attempt) {
+      KilnFunction *function = state.functions[prepared.function].function;
+      KilnString key{};
+      KilnError *error = nullptr;
+      PyThreadState *thread = PyEval_SaveThread();
+      KilnLaunchStatus status =
+          kilnFunctionLaunch(function, prepared.frame.args, state.signature.runtime.size(),
+                             &prepared.options, &key, &error);
+      PyEval_RestoreThread(thread);
+      if (status == KILN_LAUNCH_OK)
+        Py_RETURN_NONE;
+      if (status == KILN_LAUNCH_FAILED) {
+        setError(error, state.name.c_str());
+        return nullptr;
+      }
+      if (attempt == 2) {
+        setLaunchError(state.name.c_str(), nullptr,
+                       "expected the compiled kernel to be found, got a miss again");
+        return nullptr;
+      }
+      nb::bytes copy = toBytes(key);
+      state.half.attr("specialise")(prepared.function, copy, prepared.options.variant,
+                                    bool(prepared.options.has_grid));
+    }
+  } catch (nb::python_error &failed) {
+    failed.restore();
+    return nullptr;
+  } catch (const std::exception &failed) {
+    PyErr_SetString(PyExc_RuntimeError, failed.what());
+    return nullptr;
+  }
+}
+
+nb::object kiln::python::constantKey(PyObject *value) {
+  PyObject *type = reinterpret_cast<PyObject *>(Py_TYPE(value));
+  if (PyLong_CheckExact(value) || PyUnicode_CheckExact(value))
+    return nb::borrow(value);
+  if (PyFloat_CheckExact(value)) {
+    double number = PyFloat_AsDouble(value);
+    return nb::bytes(reinterpret_cast<const char *>(&number), sizeof number);
+  }
+  if (PyTuple_Check(value)) {
+    Py_ssize_t size = PyTuple_Size(value);
+    nb::object out = nb::steal(PyTuple_New(size + 1));
+    PyTuple_SetItem(out.ptr(), 0, nb::borrow(type).release().ptr());
+    for (Py_ssize_t i = 0; i < size; ++i)
+      PyTuple_SetItem(out.ptr(), i + 1, constantKey(PyTuple_GetItem(value, i)).release().ptr());
+    return out;
+  }
+  return nb::make_tuple(nb::borrow(type), nb::borrow(value));
+}

@@ -1,0 +1,105 @@
+// The object that a decorated kernel is: callable through vectorcall, with everything that is
+// not a launch left to its Python half (`kiln.runtime.kernel.KernelHalf`), to which unknown
+// attributes are passed on.
+//
+// A launch
+//   1. binds the call (Signature.h), checks that no captured global has changed;
+//   2. finds the number of its variant: the combination of constants, options and read-only
+//      arguments;
+//   3. converts the arguments (Arguments.h) and picks the KilnFunction for their kinds (more
+//      than one only where parameters have no annotation);
+//   4. calls kilnFunctionLaunch without the GIL; on a miss the Python half compiles and inserts,
+//      and the launch is made again.
+#ifndef KILN_PYTHON_LAUNCHER_H
+#define KILN_PYTHON_LAUNCHER_H
+
+#include "Signature.h"
+
+#include <memory>
+#include <vector>
+
+namespace kiln::python {
+
+struct Specialiser {
+  int32_t kinds[kMaxArguments];
+  KilnFunction *function;
+};
+
+/// A global that the kernel's source names, and what it was when the source was taken.
+struct Watch {
+  nb::object scope;
+  nb::object name;
+  nb::object value;
+};
+
+struct LauncherState {
+  nb::object half; ///< the Python half
+  std::string name;
+  Signature signature;
+  std::vector<Specialiser> functions;
+  size_t lastFunction = 0;
+  std::vector<Watch> watches;
+  nb::dict variants;
+  uint64_t defaultVariant = 0;
+  bool hasDefaultVariant = false;
+
+  ~LauncherState();
+};
+
+struct Launcher {
+  PyObject head;
+  vectorcallfunc vectorcall;
+  PyObject *weakrefs;
+  LauncherState *state;
+};
+
+/// `kernel[grid]` and `kernel.options(...)`: a launcher with launch options.
+struct Configured {
+  PyObject head;
+  vectorcallfunc vectorcall;
+  Launcher *launcher;  // owned
+  PyObject *options;   // owned: the key of the compile options, or null
+  PyObject *described; // owned: the keywords it was made from, or null
+  int32_t hasGrid;
+  int64_t grid[3];
+  bool hasStream;
+  KilnStream stream;
+  KilnDevice *device;
+};
+
+extern PyTypeObject *launcherType;
+extern PyTypeObject *configuredType;
+/// How many launch hooks there are; with any, launches take the slow way through Python.
+extern int activeHooks;
+
+/// One launch up to the point where the C API is called.
+struct PreparedLaunch {
+  BoundCall bound;
+  ArgumentFrame frame;
+  KilnLaunchOptions options;
+  size_t function = 0;
+};
+
+/// Steps 1 to 3. `config` may be null. False with a Python error. `hooked` is set, and nothing
+/// else done, if the caller must go through the hooks.
+bool prepareLaunch(Launcher *self, Configured *config, PyObject *const *args, size_t numArgs,
+                   PyObject *names, PreparedLaunch &out);
+
+/// All of it.
+PyObject *launch(Launcher *self, Configured *config, PyObject *const *args, size_t numArgs,
+                 PyObject *names, bool hooks);
+
+/// A stream from an int, or from an object of a framework that has a handle.
+bool streamOf(PyObject *object, KilnStream &out);
+/// A device from its name or from an object with a `name`.
+bool deviceOf(PyObject *object, KilnDevice *&out);
+/// The grid from an int or a tuple of one to three.
+bool gridOf(PyObject *object, int64_t out[3]);
+
+/// The part of a variant's key that stands for one constant: 1, 1.0 and True differ, and so do
+/// 0.0 and -0.0.
+nb::object constantKey(PyObject *value);
+
+} // namespace kiln::python
+
+#endif // KILN_PYTHON_LAUNCHER_H

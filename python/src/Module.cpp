@@ -1,0 +1,10 @@
+// kiln._native: Kiln's C API in Python. What users see is in kiln.runtime; this is its engine.
+#include "Common.h"
+
+NB_MODULE(_native, m) {
+  kiln::python::bindCompiler(m);
+  kiln::python::bindCache(m);
+  kiln::python::bindDevices(m);
+  if (!kiln::python::addLauncher(m.ptr()))
+    throw nanobind::python_error();
+}
