@@ -1,5 +1,6 @@
 // Calls each target of the build's list by name; the list is the build's, not this file's.
 #include "kiln/Target/AllTargets.h"
+#include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Registry.h"
 #include <mutex>
 
@@ -26,6 +27,7 @@ void registerTargetDialects(mlir::DialectRegistry &registry) {
 
 void registerTargetPasses() {
   registerAllTargets();
+  registerTargetCommonPasses();
   for (const TargetEntry &entry : getTargets())
     entry.registerPasses();
 }

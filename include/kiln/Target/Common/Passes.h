@@ -1,0 +1,27 @@
+// Passes that more than one target runs, and the patterns they are made of.
+#ifndef KILN_TARGET_COMMON_PASSES_H
+#define KILN_TARGET_COMMON_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace mlir {
+class RewritePatternSet;
+namespace arith {
+class ArithDialect;
+} // namespace arith
+} // namespace mlir
+
+namespace kiln {
+
+#define GEN_PASS_DECL
+#include "kiln/Target/Common/Passes.h.inc"
+
+/// What `expand-narrow-floats` does, for a conversion that has more to do.
+void populateExpandNarrowFloatsPatterns(mlir::RewritePatternSet &patterns);
+
+#define GEN_PASS_REGISTRATION
+#include "kiln/Target/Common/Passes.h.inc"
+
+} // namespace kiln
+
+#endif // KILN_TARGET_COMMON_PASSES_H

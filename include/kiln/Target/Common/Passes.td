@@ -1,0 +1,40 @@
+// Passes that more than one target runs.
+#ifndef KILN_TARGET_COMMON_PASSES_TD
+#define KILN_TARGET_COMMON_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ExpandNarrowFloats : Pass<"expand-narrow-floats"> {
+  let summary = "turns conversions to and from narrow floats into integer arithmetic";
+  let description = [{
+    Expands `arith.extf` from, and `arith.truncf` to, bf16 and the floats of 8 bits and fewer,
+    on scalars and vectors, and constants of those types; and `arith.truncf` from f64 to f16,
+    which has no instruction. Narrowing rounds once, to nearest, ties to even. What does not
+    fit becomes:
+
+    | type | too large | NaN |
+    |---|---|---|
+    | bf16, f8E5M2 | infinity | NaN |
+    | f8E4M3FN, f8E4M3FNUZ, f8E5M2FNUZ, f8E4M3B11FNUZ | NaN | NaN |
+    | f6E2M3FN, f6E3M2FN, f4E2M1FN | the largest value | zero, of the opposite sign |
+    | f8E8M0FNU | NaN, as are zero and what is negative | NaN |
+
+    f8E8M0FNU holds powers of two; narrowing to it takes the nearer one, of two the larger.
+    These are the results of `ml_dtypes`, to the bit.
+
+    Precondition: arithmetic on those types was widened before (`arith-emulate-unsupported-floats`).
+    Postcondition: no conversion to or from them is left.
+
+    ```mlir
+    %y = arith.extf %x : vector<16xbf16> to vector<16xf32>
+    // becomes
+    %bits = arith.bitcast %x : vector<16xbf16> to vector<16xi16>
+    %wide = arith.extui %bits : vector<16xi16> to vector<16xi32>
+    %high = arith.shli %wide, %c16 : vector<16xi32>
+    %y = arith.bitcast %high : vector<16xi32> to vector<16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+#endif // KILN_TARGET_COMMON_PASSES_TD
