@@ -178,11 +178,11 @@ Value Expander::widen(Value value, const Format &format) {
 
   constexpr uint32_t infinity = 0x7f800000, nan = 0x7fc00000;
   switch (format.nonFinite) {
-  case NonFinite::IEEE: {
-    Value special = op<arith::OrIOp>(op<arith::ShLIOp>(magnitude, 23 - format.mantissa), infinity);
-    result = select(compare(CmpIPredicate::uge, magnitude, format.infinity()), special, result);
+  case NonFinite::IEEE:
+    result =
+        select(compare(CmpIPredicate::eq, magnitude, format.infinity()), word(infinity), result);
+    result = select(compare(CmpIPredicate::ugt, magnitude, format.infinity()), word(nan), result);
     break;
-  }
   case NonFinite::NaNAllOnes:
     result = select(compare(CmpIPredicate::eq, magnitude, format.nan()), word(nan), result);
     break;
@@ -315,6 +315,9 @@ LogicalResult expandTruncF(arith::TruncFOp op, PatternRewriter &rewriter) {
   bool fromF64ToF16 = from.isF64() && to.isF16();
   if (!isNarrow(to) && !fromF64ToF16)
     return rewriter.notifyMatchFailure(op, "does not narrow to a narrow float");
+  if (op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) !=
+      arith::RoundingMode::to_nearest_even)
+    return rewriter.notifyMatchFailure(op, "does not round to nearest even");
   Expander expand(rewriter, op.getLoc(), op.getType());
   Value value = op.getIn();
   if (from.isF64())
