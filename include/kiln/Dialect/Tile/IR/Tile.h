@@ -9,6 +9,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
@@ -16,6 +17,10 @@
 
 #include "kiln/Dialect/Tile/IR/TileDialect.h.inc"
 #include "kiln/Dialect/Tile/IR/TileEnums.h.inc"
+
+namespace kiln {
+class LinearLayout;
+} // namespace kiln
 
 namespace kiln::tile {
 

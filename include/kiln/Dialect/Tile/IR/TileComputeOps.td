@@ -29,6 +29,7 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
     together. i32 wraps. The order of the sum over K is fixed by the compiled kernel, not by
     this op. `precision` says how f32 operands are read: exactly, rounded to tf32, or as three
     tf32 products. `unsigned_a` and `unsigned_b` read integer operands as unsigned.
+    `atom` is the matrix instruction that a pass or the author chose.
 
     ```mlir
     %d = tile.dot %a, %b, %c transpose_b
@@ -39,7 +40,8 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
                        UnitAttr:$transpose_a, UnitAttr:$transpose_b,
                        UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
                        DefaultValuedAttr<Tile_DotPrecisionAttr,
-                                         "DotPrecision::IEEE">:$precision);
+                                         "DotPrecision::IEEE">:$precision,
+                       OptionalAttr<AnyAttr>:$atom);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $accumulator (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?

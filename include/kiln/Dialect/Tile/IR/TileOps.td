@@ -3,6 +3,7 @@
 #define KILN_DIALECT_TILE_IR_TILEOPS_TD
 
 include "kiln/Dialect/Tile/IR/TileAttributes.td"
+include "kiln/Dialect/Tile/IR/TileLayoutAttr.td"
 include "kiln/Dialect/Tile/IR/TileDialect.td"
 include "kiln/Dialect/Tile/IR/TileEnums.td"
 include "kiln/Dialect/Tile/IR/TileTypes.td"
@@ -13,5 +14,6 @@ include "kiln/Dialect/Tile/IR/TileComputeOps.td"
 include "kiln/Dialect/Tile/IR/TileShapeOps.td"
 include "kiln/Dialect/Tile/IR/TileSelectionOps.td"
 include "kiln/Dialect/Tile/IR/TileEffectOps.td"
+include "kiln/Dialect/Tile/IR/TileLayoutOps.td"
 
 #endif // KILN_DIALECT_TILE_IR_TILEOPS_TD

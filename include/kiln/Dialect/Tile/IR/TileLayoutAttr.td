@@ -1,0 +1,45 @@
+// Decisions about who holds what, as attributes.
+#ifndef KILN_DIALECT_TILE_IR_TILELAYOUTATTR_TD
+#define KILN_DIALECT_TILE_IR_TILELAYOUTATTR_TD
+
+include "kiln/Dialect/Tile/IR/TileAttributes.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/TensorEncoding.td"
+
+def Tile_LayoutAttr : Tile_Attr<"Layout", "layout", [
+    DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let summary = "a linear layout: which place holds which element";
+  let description = [{
+    For each part of a place (`register`, `lane`, `warp`, `block`; or `offset`, of memory) the
+    element that each of its bits stands for, low bit first; other places follow by exclusive
+    or. See `kiln/Layout/Algebra/LinearLayout.h`. As the encoding of a tensor it says which
+    thread holds which element; a buffer's says which element lies at which offset. The extents
+    are those of the tensor or buffer.
+
+    ```mlir
+    tensor<16x8xf32, #tile.layout<register = [[0,1],[8,0]],
+                                  lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names,
+                        ArrayRefParameter<"int64_t">:$bits,
+                        ArrayRefParameter<"int64_t">:$bases, "int64_t":$rank);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let genMnemonicAlias = 1;
+  let extraClassDeclaration = [{
+    static LayoutAttr get(::mlir::MLIRContext *context, const ::kiln::LinearLayout &layout);
+    /// The layout over a tensor of this shape, which verification has found to fit.
+    ::kiln::LinearLayout toLinear(::llvm::ArrayRef<int64_t> shape) const;
+  }];
+}
+
+def Tile_FmaAtomAttr : Tile_Attr<"FmaAtom", "fma"> {
+  let summary = "a matrix product by one multiply-add an element";
+  let description = [{
+    The atom of a `tile.dot` for which the chip has no matrix instruction that keeps the
+    meaning: each thread holds the rows and columns that its part of the result needs.
+  }];
+}
+
+#endif // KILN_DIALECT_TILE_IR_TILELAYOUTATTR_TD
