@@ -51,7 +51,8 @@ static LogicalResult verifyShapes(Operation *op, const Operand &a, bool transpos
 }
 
 /// A buffer is read when the dot runs; tensors are values.
-void DotOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+void DotOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   for (OpOperand *operand : {&getAMutable(), &getBMutable()})
     if (isa<BufferType>(operand->get().getType()))
       effects.emplace_back(MemoryEffects::Read::get(), operand, SharedMemory::get());
@@ -161,8 +162,8 @@ static LogicalResult verifyCombiner(Operation *op, Region &region, TypeRange inp
       scalars.push_back(getElementTypeOrSelf(input));
   if (failed(verifyTypes(op, scalars, region.getArgumentTypes(), "the region to take")))
     return failure();
-  if (failed(verifyTypes(op, yielded, region.front().back().getOperandTypes(),
-                         "the region to yield")))
+  if (failed(
+          verifyTypes(op, yielded, region.front().back().getOperandTypes(), "the region to yield")))
     return failure();
   WalkResult result = region.walk([](Operation *nested) -> WalkResult {
     if (!isa<CallOpInterface>(nested) && nested->getNumRegions() == 0 &&

@@ -43,8 +43,7 @@ static Attribute getZeroBits(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     return SplatElementsAttr::get(tensor, getZeroBits(tensor.getElementType()));
   if (auto real = dyn_cast<FloatType>(type))
-    return FloatAttr::get(real,
-                          APFloat(real.getFloatSemantics(), APInt::getZero(real.getWidth())));
+    return FloatAttr::get(real, APFloat(real.getFloatSemantics(), APInt::getZero(real.getWidth())));
   return IntegerAttr::get(type, 0);
 }
 

@@ -133,8 +133,8 @@ void ScatterOp::getEffects(Effects &effects) { addWrite(effects); }
 //===- Atomics ------------------------------------------------------------------------------===//
 
 static LogicalResult verifyAtomicElement(Operation *op, Type element) {
-  if (isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(element) ||
-      element.isInteger(64) || element.isInteger(32))
+  if (isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(element) || element.isInteger(64) ||
+      element.isInteger(32))
     return success();
   return op->emitOpError("expected elements of f64, f32, f16, bf16, i64 or i32, got ") << element;
 }

@@ -124,8 +124,8 @@ static std::optional<int64_t> movedDim(SliceOp op, int64_t dim) {
 static std::optional<int64_t> movedDim(ReshapeOp op, int64_t dim) {
   auto isWide = [](int64_t extent) { return extent != 1; };
   ArrayRef<int64_t> from = op.getInput().getType().getShape(), to = op.getType().getShape();
-  if (!isWide(from[dim]) || !llvm::equal(llvm::make_filter_range(from, isWide),
-                                         llvm::make_filter_range(to, isWide)))
+  if (!isWide(from[dim]) ||
+      !llvm::equal(llvm::make_filter_range(from, isWide), llvm::make_filter_range(to, isWide)))
     return std::nullopt;
   int64_t before = llvm::count_if(from.take_front(dim), isWide), at = 0;
   while (!isWide(to[at]) || before-- > 0)

@@ -1,0 +1,232 @@
+"""Runs every test runner and adds up what each one says it ran.
+
+A runner's counts come from the report it writes (JUnit's XML from lit, GoogleTest and pytest),
+never from its exit status alone: a runner that dies before its report, or that runs nothing, is a
+failure.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Result:
+    """What one runner ran."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    reasons: list = field(default_factory=list)  # why each skipped test was skipped
+    failures: list = field(default_factory=list)  # the names of the tests that failed
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.reasons += other.reasons
+        self.failures += other.failures
+
+    def fail(self, name):
+        self.failed += 1
+        self.failures.append(name)
+
+
+def read_junit(path, result, prefix):
+    """Adds up one JUnit report. A report that is missing or broken is one failure."""
+    try:
+        cases = list(ElementTree.parse(path).getroot().iter("testcase"))
+    except (OSError, ElementTree.ParseError) as error:
+        result.fail(f"{prefix}: wrote no report ({error})")
+        return
+    for case in cases:
+        name = f"{prefix}: {case.get('classname', '')}.{case.get('name', '')}"
+        skipped = case.find("skipped")
+        if case.find("failure") is not None or case.find("error") is not None:
+            result.fail(name)
+        elif skipped is not None or case.get("status") == "notrun":
+            result.skipped += 1
+            result.reasons.append(f"{name}: {'' if skipped is None else skipped.get('message')}")
+        else:
+            result.passed += 1
+
+
+class Runner:
+    """One way to run tests: its name on the command line, and what it does."""
+
+    def __init__(self, options):
+        self.options = options
+        self.build = options.build
+        self.reports = options.build / "test-reports"
+        self.reports.mkdir(parents=True, exist_ok=True)
+
+    def execute(self, command, report=None, environment=None, cwd=ROOT):
+        """Runs a command to its end, output shown; a stale report must not count."""
+        if report is not None:
+            report.unlink(missing_ok=True)
+        environment = {**os.environ, **(environment or {})}
+        return subprocess.run(
+            [str(part) for part in command],
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        ).returncode
+
+    def counted(self, name, command, environment=None, cwd=ROOT, flag="--junitxml="):
+        """Runs a runner that writes a JUnit report, and reads it."""
+        result, report = Result(), self.reports / f"{name}.xml"
+        status = self.execute([*command, f"{flag}{report}"], report, environment, cwd)
+        read_junit(report, result, name)
+        if status != 0 and result.failed == 0 and not (status == 5 and "pytest" in command):
+            result.fail(f"{name}: exited with status {status}")
+        return result
+
+    def lint(self):
+        result, report = Result(), self.reports / "lint.json"
+        self.execute([sys.executable, ROOT / "utils/lint", "--tidy", "--json", report], report)
+        try:
+            counts = json.loads(report.read_text())
+        except (OSError, ValueError) as error:
+            result.fail(f"lint: wrote no report ({error})")
+            return result
+        result.passed, result.failed = counts["passed"], counts["failed"]
+        result.failures += ["lint: see above"] * counts["failed"]
+        return result
+
+    def lit(self):
+        lit = self.llvm_tool("lit")
+        command = [
+            sys.executable,
+            lit,
+            "-s",
+            "-v",
+            f"-j{os.cpu_count()}",
+            "--timeout=600",
+            self.build / "test",
+        ]
+        if self.options.filter:
+            command.insert(2, f"--filter={self.options.filter}")
+        return self.counted("lit", command, flag="--xunit-xml-output=")
+
+    def unit(self):
+        result = Result()
+        for program in sorted((self.build / "unittests").glob("*")):
+            if program.is_file() and os.access(program, os.X_OK):
+                command = [program, "--gtest_brief=1"]
+                if self.options.filter:
+                    command.append(f"--gtest_filter=*{self.options.filter}*")
+                result.add(self.counted(program.name, command, flag="--gtest_output=xml:"))
+        return result
+
+    def pytest(self, name, arguments, environment=None, cwd=ROOT):
+        command = [sys.executable, "-m", "pytest", "-q", *arguments]
+        if self.options.filter:
+            command += ["-k", self.options.filter]
+        return self.counted(name, command, environment, cwd)
+
+    def python(self):
+        """All Python tests: those that measure time alone, the others on all cores."""
+        environment = {"PYTHONPATH": str(self.build / "python"), "KILN_BUILD": str(self.build)}
+        folders = [p for p in ("test/python", "test/packaging") if (ROOT / p).is_dir()]
+        parallel = [*folders, "-m", "not serial", "-n", os.cpu_count()]
+        result = self.pytest("pytest", parallel, environment)
+        result.add(self.pytest("pytest-serial", [*folders, "-m", "serial"], environment))
+        return result
+
+    def docs(self):
+        """The documentation builds, and says nothing while it does."""
+        result = Result()
+        log = self.build / "docs.log"
+        with open(log, "w", encoding="utf-8") as output:
+            status = subprocess.run(
+                ["ninja", "-C", str(self.build), "kiln-docs"],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            ).returncode
+        text = log.read_text(encoding="utf-8")
+        if status != 0 or "warning:" in text.lower():
+            print(text)
+            result.fail("docs: warnings or errors")
+        else:
+            result.passed = 1
+        return result
+
+    def packed(self):
+        """The end-to-end tests again, as the package that utils/pack makes runs them."""
+        result = Result()
+        folder = self.build / "package"
+        if self.execute([ROOT / "utils/pack", "--folder", folder, "--no-build"]) != 0:
+            result.fail("packed: utils/pack failed")
+            return result
+        result.passed += 1
+        report = self.reports / "packed.xml"
+        status = self.execute(
+            [folder / "run-tests", f"--junitxml={report}", "-n", os.cpu_count()],
+            report,
+            {"KILN_PYTHON": sys.executable},
+            cwd=folder,
+        )
+        read_junit(report, result, "packed")
+        if status != 0 and result.failed == 0:
+            result.fail(f"packed: exited with status {status}")
+        return result
+
+    def llvm_tool(self, name):
+        for line in (self.build / "CMakeCache.txt").read_text().splitlines():
+            if line.startswith("LLVM_DIR:"):
+                return Path(line.partition("=")[2]).parents[2] / "bin" / name
+        return name
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--only", required=True)
+    parser.add_argument("--filter", default="")
+    options = parser.parse_args()
+    runner, total, rows = Runner(options), Result(), []
+    for name in options.only.split(","):
+        if not hasattr(Runner, name):
+            parser.error(f"expected a runner, got '{name}'")
+        print(f"\n== {name}", flush=True)
+        start = time.monotonic()
+        try:
+            result = getattr(runner, name)()
+        except Exception as error:  # one runner's defect must not hide the others' results
+            result = Result()
+            result.fail(f"{name}: {type(error).__name__}: {error}")
+        if result.passed + result.failed == 0 and not options.filter:
+            result.fail(f"{name}: ran no test")
+        rows.append((name, result, time.monotonic() - start))
+        total.add(result)
+    report(rows, total)
+    return 1 if total.failed else 0
+
+
+def report(rows, total):
+    """The summary. Its last line is what CI reads."""
+    print("\n== summary")
+    for name, result, seconds in rows:
+        counts = f"{result.passed:6} passed {result.failed:4} failed {result.skipped:4} skipped"
+        print(f"{name:8} {counts} {seconds:8.1f} s")
+    for reason in sorted(set(total.reasons)):
+        print(f"skipped: {reason}")
+    for failure in total.failures:
+        print(f"FAILED: {failure}")
+    skipped = f", {total.skipped} skipped" if total.skipped else ""
+    print(f"{total.passed} passed, {total.failed} failed{skipped}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
