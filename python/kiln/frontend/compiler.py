@@ -1,0 +1,92 @@
+"""The compiler of functions: the state, the errors, and the names.
+
+The work is split by what it compiles: expressions, statements, loops and branches, calls. All
+are parts of one `Compiler`; the place that operations and errors belong to is `e.node` in
+`e.frame`.
+"""
+
+from __future__ import annotations
+
+import ast
+from types import ModuleType
+from typing import Any
+
+from kiln.frontend.branches import Branches
+from kiln.frontend.calls import Calls
+from kiln.frontend.emitter import Emitter
+from kiln.frontend.errors import CompileError, Misuse
+from kiln.frontend.expressions import Expressions
+from kiln.frontend.frames import Frame
+from kiln.frontend.function import CAPTURES, as_constant
+from kiln.frontend.loops import Loops
+from kiln.frontend.statements import Statements
+from kiln.frontend.values import Undefined
+
+
+class Compiler(Expressions, Statements, Branches, Loops, Calls):
+    """Compiles one kernel.
+
+    e           the text under construction
+    messages    what static_print said, in order
+    grid_call   the one call of kiln.grid, or None
+    loop_types  the types that a loop's carried values were found to have, so that a loop
+                inside another one is not searched again
+    """
+
+    def __init__(self):
+        self.e = Emitter()
+        self.frames = 0
+        self.messages: list[str] = []
+        self.grid_call: ast.Call | None = None
+        self.loop_types: dict[Any, list[Any]] = {}
+
+    def new_frame(self, *args, **kwargs) -> Frame:
+        self.frames += 1
+        return Frame(self.frames, *args, **kwargs)
+
+    def error(
+        self, message: str, legal: str | None = None, node: ast.AST | None = None
+    ) -> CompileError:
+        """An error at a node of the current frame."""
+        frame = self.e.frame
+        span = frame.source.span(node if node is not None else self.e.node)
+        return CompileError(message, legal=legal, span=span, calls=frame.calls())
+
+    def lookup(self, name: str) -> Any:
+        """What a name stands for."""
+        frame = self.e.frame
+        while True:
+            if name in frame.liveness.locals or name in frame.names:
+                value = frame.names.get(name, Undefined("it is assigned later, or not at all"))
+                if isinstance(value, Undefined):
+                    raise Misuse(f"expected `{name}` to have a value here, but {value.reason}")
+                return value
+            if frame.outer is None:
+                break
+            frame = frame.outer
+        try:
+            value = frame.source.lookup(name)
+        except KeyError:
+            raise Misuse(f"expected a name that is defined, got `{name}`") from None
+        return self.captured(value, f"`{name}`")
+
+    def captured(self, value: Any, what: str) -> Any:
+        """A Python object that the source refers to, as a constant."""
+        try:
+            return as_constant(value)
+        except TypeError:
+            pass
+        if callable(value) and hasattr(value, "__code__"):
+            legal = f"decorate it with @kiln.function: {getattr(value, '__name__', what)}"
+            raise Misuse(f"expected a kiln function, got the Python function {what}", legal)
+        raise Misuse(
+            f"expected a constant outside the kernel, got {what}, a {type(value).__name__}",
+            f"a kernel may capture {CAPTURES}; pass arrays as arguments",
+        )
+
+    def attribute_of(self, module: ModuleType, name: str) -> Any:
+        """A name in a module."""
+        what = f"`{module.__name__}.{name}`"
+        if not hasattr(module, name):
+            raise Misuse(f"expected a name that {module.__name__} has, got {what}")
+        return self.captured(getattr(module, name), what)

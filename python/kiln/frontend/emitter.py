@@ -1,0 +1,186 @@
+"""Appends operations to the text of a kernel.
+
+A region is a list of lines. Constants, and questions about the views that are arguments, are
+emitted once, at the top of the region they serve (the grid or the body). Every operation ends
+with an alias of its location; the aliases stand before the module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kiln.frontend.errors import Misuse
+from kiln.frontend.literals import literal, quoted
+from kiln.frontend.types import ScalarType, TensorType, Type
+from kiln.frontend.values import Value, type_of
+from kiln.language.dtypes import DType, bool_, index
+
+
+class Emitter:
+    """The text under construction, and the place in the source that it is for."""
+
+    def __init__(self):
+        self.lines: list[str] = []
+        self.depth = 1
+        self.counter = 0
+        self.effects = 0
+        self.host = False
+        self.entry: list[str] = []
+        self.entry_values: dict[Any, Value] = {}
+        self.aliases: dict[Any, str] = {}
+        self.alias_lines: list[str] = []
+        self.frame: Any = None
+        self.node: Any = None
+
+    # Locations.
+
+    def location(self) -> str:
+        """` loc(#l3)` for the current node."""
+        frame, node = self.frame, self.node
+        key = (frame.number, node.lineno, node.col_offset)
+        alias = self.aliases.get(key)
+        if alias is None:
+            line, column = frame.source.position(node)
+            text = f"{quoted(frame.source.file)}:{line}:{column}"
+            if frame.call_alias is not None:
+                inner = self._alias(f"loc({text})")
+                alias = self._alias(f"loc(callsite({inner} at {frame.call_alias}))")
+            else:
+                alias = self._alias(f"loc({text})")
+            self.aliases[key] = alias
+        return f" loc({alias})"
+
+    def alias(self) -> str:
+        """The alias of the current location."""
+        return self.location()[5:-1]
+
+    def _alias(self, definition: str) -> str:
+        name = f"#l{len(self.alias_lines)}"
+        self.alias_lines.append(f"{name} = {definition}")
+        return name
+
+    # Operations.
+
+    def line(self, text: str) -> None:
+        """One operation's last (or only) line."""
+        self.lines.append(f"{'  ' * self.depth}{text}{self.location()}")
+
+    def raw(self, text: str) -> None:
+        """A line that does not end an operation."""
+        self.lines.append("  " * self.depth + text)
+
+    def fresh(self) -> str:
+        self.counter += 1
+        return f"%{self.counter}"
+
+    def value(self, text: str, type: Type, effect: bool = False) -> Value:
+        """An operation with one result."""
+        if self.host and (effect or isinstance(type, TensorType)):
+            self.refuse_on_host()
+        self.effects += effect
+        name = self.fresh()
+        self.line(f"{name} = {text}")
+        return Value(name, type)
+
+    def results(self, text: str, types: list[Type], effect: bool = False) -> list[Value]:
+        """An operation with several results."""
+        if self.host:
+            self.refuse_on_host()
+        self.effects += effect
+        names = [self.fresh() for _ in types]
+        self.line(f"{', '.join(names)} = {text}" if names else text)
+        return [Value(n, t) for n, t in zip(names, types)]
+
+    def effect(self, text: str) -> None:
+        """An operation without results."""
+        if self.host:
+            self.refuse_on_host()
+        self.effects += 1
+        self.line(text)
+
+    def refuse_on_host(self) -> None:
+        raise Misuse(
+            "expected only scalar arithmetic on arguments before kiln.grid, got an operation of "
+            "a program",
+            "move the statement after kiln.grid: what stands before it computes the grid on the host",
+        )
+
+    # Regions.
+
+    @contextmanager
+    def region(self) -> Iterator[list[str]]:
+        """Collects lines apart; they are placed with `splice`."""
+        outer, self.lines = self.lines, []
+        self.depth += 1
+        try:
+            yield self.lines
+        finally:
+            self.lines = outer
+            self.depth -= 1
+
+    def splice(self, lines: list[str]) -> None:
+        self.lines.extend(lines)
+
+    @contextmanager
+    def top(self, host: bool) -> Iterator[list[str]]:
+        """The region of a grid or of a body: what is emitted, entry first, once it is left."""
+        saved = self.lines, self.entry, self.entry_values, self.host, self.depth
+        self.lines, self.entry, self.entry_values, self.host, self.depth = [], [], {}, host, 2
+        out: list[str] = []
+        try:
+            yield out
+        finally:
+            out += self.entry + self.lines
+            self.lines, self.entry, self.entry_values, self.host, self.depth = saved
+
+    def once(self, key: Any, text: str, type: Type) -> Value:
+        """An operation without operands of the region it stands in, emitted once at the top."""
+        known = self.entry_values.get(key)
+        if known is None:
+            name = self.fresh()
+            self.entry.append(f"    {name} = {text}{self.location()}")
+            known = self.entry_values[key] = Value(name, type)
+        return known
+
+    # Constants.
+
+    def constant(self, value: bool | int | float, dtype: DType, shape: tuple[int, ...] = ()) -> Value:
+        """A scalar, or a tile whose elements are all one number."""
+        text = literal(value, dtype)
+        type = type_of(shape, dtype)
+        if self.host and shape:
+            self.refuse_on_host()
+        if shape:
+            return self.once((text, type), f"arith.constant dense<{text}> : {type.ir}", type)
+        suffix = "" if dtype is bool_ else f" : {type.ir}"
+        return self.once((text, type), f"arith.constant {text}{suffix}", type)
+
+    def index(self, value: int) -> Value:
+        return self.constant(value, index)
+
+    def unary(self, op: str, x: Value, type: Type | None = None) -> Value:
+        """`op` of one operand and one type."""
+        return self.value(f"{op} {x.ref} : {x.type.ir}", type or x.type)
+
+    def binary(self, op: str, a: Value, b: Value, type: Type | None = None) -> Value:
+        """`op` of two operands of one type."""
+        return self.value(f"{op} {a.ref}, {b.ref} : {a.type.ir}", type or a.type)
+
+    def convert(self, op: str, x: Value, dtype: DType) -> Value:
+        """`op` from one element type to another."""
+        type = type_of(x.shape, dtype)
+        return self.value(f"{op} {x.ref} : {x.type.ir} to {type.ir}", type)
+
+    def compare(self, op: str, predicate: str, a: Value, b: Value) -> Value:
+        return self.value(f"{op} {predicate}, {a.ref}, {b.ref} : {a.type.ir}", type_of(a.shape, bool_))
+
+    def select(self, condition: Value, a: Value, b: Value) -> Value:
+        """Both of one type; the condition of their shape, or a scalar."""
+        types = a.type.ir
+        if a.shape and isinstance(condition.type, ScalarType):
+            types = f"i1, {a.type.ir}"
+        elif a.shape:
+            types = f"{condition.type.ir}, {a.type.ir}"
+        return self.value(f"arith.select {condition.ref}, {a.ref}, {b.ref} : {types}", a.type)

@@ -1,0 +1,141 @@
+"""A kernel as the front end sees it: its parameters, its fingerprint, and its lowering.
+
+This is what the run-time half of `@kiln.kernel` is built on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from kiln.frontend.errors import CompileError
+from kiln.frontend.function import CAPTURES, Function, as_constant, source_hash
+from kiln.frontend.signature import Parameter, kernel_parameters
+from kiln.frontend.types import ArgumentType, PointerType, ScalarType, ViewType
+
+
+class KernelSource:
+    """A Python function that is a kernel.
+
+    name          the symbol of the kernel in the IR
+    parameters    in order; see `Parameter`
+    has_grid      whether the source says how many programs run (`kiln.grid`)
+    source_hash   a fingerprint of everything in the source that the compiled code depends on;
+                  taken once, at the first use: later changes of captured globals are not seen
+    """
+
+    def __init__(self, function: Callable[..., Any]):
+        self.helper = Function(function)
+        self.source = self.helper.source
+        self.name = function.__name__
+        self.parameters: tuple[Parameter, ...] = kernel_parameters(self.source)
+        self.by_name = {p.name: p for p in self.parameters}
+
+    @cached_property
+    def source_hash(self) -> str:
+        return source_hash(self.source)
+
+    @cached_property
+    def has_grid(self) -> bool:
+        from kiln.frontend.lowering import find_grid
+
+        return find_grid(self.source) is not None
+
+    def lower(
+        self,
+        argument_types: dict[str, ArgumentType],
+        constants: dict[str, Any] | None = None,
+        tunables: dict[str, Any] | None = None,
+        grid_pinned: bool = False,
+    ) -> str:
+        """The kernel as the text of a module of the tile dialect.
+
+        argument_types  the type of each view, pointer and scalar argument, with its facts
+        constants       the values of constexpr parameters; also of any other parameter that
+                        this instance fixes (it is then no argument of the kernel)
+        tunables        the values of tunables
+        grid_pinned     the launch says the grid: no grid region is emitted
+
+        Constants and tunables that are missing take their defaults. Raises CompileError.
+        """
+        from kiln.frontend.lowering import lower_kernel
+
+        values = self._constants(constants or {}, tunables or {})
+        types = self._types(argument_types, values)
+        return lower_kernel(self, types, values, grid_pinned)
+
+    def _constants(self, constants: dict[str, Any], tunables: dict[str, Any]) -> dict[str, Any]:
+        given = {**constants, **tunables}
+        for name in given:
+            if name not in self.by_name:
+                raise self._wrong(None, f"expected a parameter of `{self.name}`, got `{name}`")
+        out = {}
+        for parameter in self.parameters:
+            name = parameter.name
+            if name in given:
+                value = given[name]
+            elif parameter.is_constant and parameter.has_default:
+                value = parameter.default
+            elif parameter.is_constant:
+                raise self._wrong(parameter, f"expected a value for the constant `{name}`, got none")
+            else:
+                continue
+            try:
+                out[name] = as_constant(value)
+            except TypeError:
+                raise self._wrong(
+                    parameter,
+                    f"expected a constant for `{name}`, got a {type(value).__name__}",
+                    CAPTURES,
+                ) from None
+        return out
+
+    def _types(
+        self, types: dict[str, ArgumentType], constants: dict[str, Any]
+    ) -> dict[str, ArgumentType]:
+        out = {}
+        for parameter in self.parameters:
+            name = parameter.name
+            if name in constants:
+                continue
+            if name not in types:
+                raise self._wrong(parameter, f"expected a type for the argument `{name}`, got none")
+            self._check_type(parameter, types[name])
+            out[name] = types[name]
+        return out
+
+    def _check_type(self, parameter: Parameter, given: ArgumentType) -> None:
+        kinds = {"view": ViewType, "pointer": PointerType, "scalar": ScalarType}
+        wanted = kinds.get(parameter.kind, (ViewType, PointerType, ScalarType))
+        name = parameter.name
+        if not isinstance(given, wanted):
+            raise self._wrong(parameter, f"expected a {parameter.kind} for `{name}`, got a {given}")
+        if parameter.dtype is not None and given.dtype is not parameter.dtype:
+            raise self._wrong(
+                parameter, f"expected {parameter.dtype} for `{name}`, got {given.dtype}"
+            )
+        if not isinstance(given, ViewType):
+            return
+        if given.dtype.name == "tf32":
+            raise self._wrong(parameter, "expected a dtype that memory holds, got tf32", "kiln.f32")
+        if parameter.shape is not None:
+            if len(parameter.shape) != given.rank:
+                raise self._wrong(
+                    parameter,
+                    f"expected a view of rank {parameter.rank} for `{name}`, got rank {given.rank}",
+                )
+            for dim, (fixed, extent) in enumerate(zip(parameter.shape, given.shape)):
+                if fixed is not None and extent is not None and extent != fixed:
+                    raise self._wrong(
+                        parameter,
+                        f"expected extent {fixed} of dimension {dim} of `{name}`, got {extent}",
+                    )
+
+    def _wrong(self, parameter: Parameter | None, message: str, legal: str | None = None):
+        node = self.source.tree
+        args = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+        for arg in args:
+            if parameter is not None and arg.arg == parameter.name:
+                node = arg
+        return CompileError(message, legal=legal, span=self.source.span(node))

@@ -1,0 +1,107 @@
+"""Which dtype two operands meet in."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from kiln.frontend.errors import Misuse
+from kiln.frontend.values import Value, describe, is_numeric
+from kiln.language.dtypes import DTYPES, DType, bool_, f32, f64, i32, i64, index
+
+_SIGNED = {d.bits: d for d in DTYPES.values() if d.kind == "int"}
+
+
+@lru_cache(maxsize=1024)
+def promote_dtypes(a: DType, b: DType) -> DType:
+    """The dtype of `a + b` for two run-time operands.
+
+    Floats: the one that holds the other's values, else f32. An int with a float is the float.
+    Ints of one signedness: the wider. A signed with an unsigned: the least signed type that
+    holds both, at most i64. `bool` gives way to everything. `index` counts as i64, and wins
+    over it.
+    """
+    if a is b:
+        return a
+    if a.is_bool or b.is_bool:
+        return b if a.is_bool else a
+    if a.is_float and b.is_float:
+        return _promote_floats(a, b)
+    if a.is_float or b.is_float:
+        return a if a.is_float else b
+    if index in (a, b):
+        return index
+    if a.kind == b.kind:
+        return a if a.bits >= b.bits else b
+    signed, unsigned = (a, b) if a.kind == "int" else (b, a)
+    if signed.bits > unsigned.bits:
+        return signed
+    return _SIGNED.get(min(unsigned.bits * 2, 64), i64)
+
+
+def _promote_floats(a: DType, b: DType) -> DType:
+    for wide, narrow in ((a, b), (b, a)):
+        if wide.exponent >= narrow.exponent and wide.mantissa >= narrow.mantissa:
+            if wide.bits > narrow.bits:
+                return wide
+    return f64 if f64 in (a, b) else f32
+
+
+def constant_dtype(value: bool | int | float, other: DType | None) -> DType:
+    """The dtype that a Python number takes beside `other`, or by itself (None)."""
+    if other is None:
+        if isinstance(value, bool):
+            return bool_
+        return f32 if isinstance(value, float) else i64
+    if isinstance(value, bool):
+        return other
+    if isinstance(value, int):
+        return i32 if other.is_bool else other
+    return other if other.is_float else f32
+
+
+def promote(a: Any, b: Any) -> DType:
+    """The dtype two operands meet in; at least one exists only at run time.
+
+    `index` scalars that meet a tensor count as i64.
+    """
+    for x in (a, b):
+        if not is_numeric(x):
+            raise Misuse(f"expected numbers, scalars or tensors, got {describe(x)}")
+    if not isinstance(a, Value):
+        return constant_dtype(a, b.dtype)
+    if not isinstance(b, Value):
+        return constant_dtype(b, a.dtype)
+    return promote_dtypes(_beside(a, b), _beside(b, a))
+
+
+def _beside(x: Value, other: Value) -> DType:
+    return i64 if x.dtype is index and other.is_tensor and x.is_scalar else x.dtype
+
+
+def broadcast_shapes(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape two operands meet in, as NumPy has it."""
+    if a == b or not b:
+        return a
+    if not a:
+        return b
+    rank = max(len(a), len(b))
+    left = (1,) * (rank - len(a)) + a
+    right = (1,) * (rank - len(b)) + b
+    out = []
+    for m, n in zip(left, right):
+        if m != n and m != 1 and n != 1:
+            raise Misuse(
+                f"expected shapes that broadcast, got {'x'.join(map(str, a))} and {'x'.join(map(str, b))}",
+                "extents that are the same or 1, counted from the last dimension; x[:, None] adds a 1",
+            )
+        out.append(n if m == 1 else m)
+    return tuple(out)
+
+
+def broadcast_all(*operands: Any) -> tuple[int, ...]:
+    shape: tuple[int, ...] = ()
+    for x in operands:
+        if isinstance(x, Value):
+            shape = broadcast_shapes(shape, x.shape)
+    return shape

@@ -1,0 +1,28 @@
+"""What makes a name of the language callable inside a kernel, and only there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def intrinsic(function: Callable[P, R]) -> Callable[P, R]:
+    """Marks a declaration whose meaning the compiler supplies.
+
+    The body is never run: the declaration gives the name, the parameters with their defaults
+    and the documentation. Outside a kernel a call is an error.
+    """
+
+    @wraps(function)
+    def outside(*args, **kwargs):
+        raise TypeError(
+            f"expected kiln.{function.__name__} inside a kernel or a @kiln.function, "
+            "got a call on the host"
+        )
+
+    outside.__kiln_intrinsic__ = function.__name__
+    return outside

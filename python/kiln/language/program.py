@@ -1,0 +1,128 @@
+"""The program in its grid, compile-time checks, facts for the compiler, and messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kiln.language.intrinsic import intrinsic
+from kiln.language.values import Number, Pointer, Shape, Tensor, View
+
+
+@intrinsic
+def grid(*extents: Number) -> Any:
+    """Says how many programs the kernel runs, and gives this program's position.
+
+    Stands once in a kernel, at the top level. One to three integer scalars, computed from the
+    arguments alone: the statements before it run on the host too, so they may only compute
+    with scalars and shapes. Gives one `index` scalar for each extent (for one extent: itself,
+    not a tuple). An extent of zero or less launches nothing.
+
+        i, j = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN))
+    """
+
+
+@intrinsic
+def program_id(axis: int) -> Number:
+    """This program's position along an axis (0, 1 or 2) of the grid: an `index` scalar."""
+
+
+@intrinsic
+def num_programs(axis: int) -> Number:
+    """How many programs the grid has along an axis (0, 1 or 2): an `index` scalar."""
+
+
+def cdiv(a: Number, b: Number) -> Number:
+    """`a / b` rounded up, for integer scalars or tensors; on Python ints also on the host.
+
+    A divisor that is zero when the kernel runs gives 0.
+    """
+    if not all(isinstance(x, int) for x in (a, b)):
+        raise TypeError(f"expected ints on the host, got {a!r} and {b!r}")
+    return -(-a // b)
+
+
+cdiv.__kiln_intrinsic__ = "cdiv"
+
+
+@intrinsic
+def static_range(start: int, stop: int | None = None, step: int = 1) -> range:
+    """A range of constants; a `for` over it is unrolled, its variable is a constant."""
+
+
+@intrinsic
+def static_assert(condition: bool, message: str = "") -> None:
+    """Fails the compilation where a constant condition is false."""
+
+
+@intrinsic
+def static_print(*values: Any) -> None:
+    """Prints constants, and the types of other values, when the kernel is compiled."""
+
+
+@intrinsic
+def assume(condition: Number) -> None:
+    """Tells the compiler that a bool scalar is true; if it is not, behaviour is undefined."""
+
+
+@intrinsic
+def multiple_of(value: Number, divisor: int) -> Number:
+    """The same integer scalar, known to be a multiple of a constant; else undefined."""
+
+
+@intrinsic
+def device_print(prefix: str, *values: Any, hex: bool = False) -> None:
+    """Prints one line for each element: program, indices, prefix, value.
+
+    `prefix` is a constant string. `hex` prints the bits.
+    """
+
+
+@intrinsic
+def device_assert(condition: Any, message: str = "") -> None:
+    """Fails the launch, by message and line, where a bool scalar or tensor is false.
+
+    What the launch wrote before is not undone. A plain `assert` does the same.
+    """
+
+
+@intrinsic
+def view(pointer: Pointer, shape: Shape, strides: Shape | None = None) -> View:
+    """Sees the memory at a pointer as a strided array.
+
+    Extents and strides (in elements) are constants or integer scalars; without strides the
+    array is dense and row-major.
+    """
+
+
+@intrinsic
+def inline_asm(
+    text: str,
+    constraints: str,
+    arguments: Any,
+    dtype: Any,
+    pack: int = 1,
+    pure: bool = True,
+) -> Any:
+    """The target's own instructions, applied element by element.
+
+    `constraints` are LLVM's. `arguments` is a tensor, a scalar or a tuple of them, broadcast to
+    one shape; the text sees `pack` consecutive elements at a time. `dtype` is the result's, or
+    a tuple of them for several results. With `pure` the call may be moved, merged or removed.
+    """
+
+
+@intrinsic
+def extern_call(
+    symbol: str, arguments: Any, dtype: Any, library: str = "", pure: bool = True
+) -> Tensor:
+    """Calls a device function of a library (bitcode or object), element by element.
+
+    Arguments are broadcast to one shape; the function sees scalars and returns one `dtype`.
+    """
+
+
+__all__ = [
+    "assume", "cdiv", "device_assert", "device_print", "extern_call", "grid",
+    "inline_asm", "multiple_of", "num_programs", "program_id", "static_assert", "static_print",
+    "static_range", "view",
+]  # fmt: skip

@@ -1,0 +1,284 @@
+"""Memory, matrix products, reductions, scans, order and shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kiln.language.dtypes import DType
+from kiln.language.intrinsic import intrinsic
+from kiln.language.values import Number, Offsets, Shape, Tensor, View
+
+
+@intrinsic
+def load(
+    view: View, offsets: Offsets, shape: Shape, pad: Number = 0,
+    cache: str | None = None, evict: str | None = None,
+) -> Tensor:
+    """The tile of `shape` that starts at `offsets` (elements) of a view.
+
+    `offsets` has one integer scalar and `shape` one constant for each dimension. What lies
+    outside the view on any side is `pad` and its memory is not touched. `cache`: "all",
+    "global", "streaming", "bypass"; `evict`: "normal", "first", "last".
+    """
+
+
+@intrinsic
+def store(
+    view: View, offsets: Offsets, value: Tensor,
+    cache: str | None = None, evict: str | None = None,
+) -> None:
+    """Writes a tile at `offsets` of a view; elements outside are dropped.
+
+    `value` has the view's rank (a scalar fills a tile of extents 1) and its dtype; constants
+    take the dtype, anything else needs `.to(view.dtype)`.
+    """
+
+
+@intrinsic
+def gather(
+    view: View, indices: Any, mask: Tensor | None = None, pad: Number = 0,
+    cache: str | None = None, evict: str | None = None,
+) -> Tensor:
+    """Elements of a view at computed indices: one integer tensor for each dimension.
+
+    The index tensors are broadcast to one shape, the result's. Where the mask is false, or an
+    index lies outside, the element is `pad`.
+    """
+
+
+@intrinsic
+def scatter(
+    view: View, indices: Any, value: Tensor, mask: Tensor | None = None,
+    cache: str | None = None, evict: str | None = None,
+) -> None:
+    """Writes elements at computed indices; masked and outside ones are dropped.
+
+    Of elements with the same index one is written; which one is not defined.
+    """
+
+
+@intrinsic
+def atomic_add(
+    view: View, indices: Any, value: Any, mask: Any = None,
+    order: str = "acq_rel", scope: str = "device",
+) -> Any:
+    """Adds to elements, each atomically, and gives the old ones (0 where masked or outside).
+
+    Indices are integer scalars (then `value` is a scalar) or integer tensors, one for each
+    dimension. `order`: "relaxed", "acquire", "release", "acq_rel"; `scope`: "program",
+    "cluster", "device", "system".
+    """
+
+
+@intrinsic
+def atomic_min(
+    view: View, indices: Any, value: Any, mask: Any = None,
+    order: str = "acq_rel", scope: str = "device",
+) -> Any:
+    """`atomic_add` with the lesser; of a NaN and a number, the number."""
+
+
+@intrinsic
+def atomic_max(
+    view: View, indices: Any, value: Any, mask: Any = None,
+    order: str = "acq_rel", scope: str = "device",
+) -> Any:
+    """`atomic_add` with the greater; of a NaN and a number, the number."""
+
+
+@intrinsic
+def atomic_and(
+    view: View, indices: Any, value: Any, mask: Any = None,
+    order: str = "acq_rel", scope: str = "device",
+) -> Any:
+    """`atomic_add` with bitwise and (integers)."""
+
+
+@intrinsic
+def atomic_or(
+    view: View, indices: Any, value: Any, mask: Any = None,
+    order: str = "acq_rel", scope: str = "device",
+) -> Any:
+    """`atomic_add` with bitwise or (integers)."""
+
+
+@intrinsic
+def atomic_xor(
+    view: View, indices: Any, value: Any, mask: Any = None,
+    order: str = "acq_rel", scope: str = "device",
+) -> Any:
+    """`atomic_add` with bitwise exclusive or (integers)."""
+
+
+@intrinsic
+def atomic_exchange(
+    view: View, indices: Any, value: Any, mask: Any = None,
+    order: str = "acq_rel", scope: str = "device",
+) -> Any:
+    """Replaces elements, each atomically, and gives the old ones."""
+
+
+@intrinsic
+def atomic_cas(
+    view: View, indices: Any, compare: Any, value: Any, mask: Any = None,
+    order: str = "acq_rel", scope: str = "device",
+) -> Any:
+    """Writes `value` where the element's bits are `compare`'s; gives the old elements."""
+
+
+@intrinsic
+def dot(
+    a: Tensor, b: Tensor, acc: Tensor | None = None, transpose_a: bool = False,
+    transpose_b: bool = False, precision: str = "ieee", dtype: DType | None = None,
+) -> Tensor:
+    """The matrix product of [..., M, K] and [..., K, N], added to `acc`.
+
+    With `transpose_a` the first is [..., K, M]; with `transpose_b` the second is [..., N, K].
+    f64 accumulates in f64; f32, f16, bf16 and f8 in f32; integers in i32. Without `acc` it
+    starts from zeros of `dtype` (by default the accumulator's; f16 operands may ask for f16).
+    `precision` says how f32 operands are read: "ieee", "tf32" or "tf32x3".
+    """
+
+
+@intrinsic
+def dot_scaled(
+    a: Tensor, scale_a: Tensor, b: Tensor, scale_b: Tensor, acc: Tensor | None = None,
+    transpose_b: bool = False,
+) -> Tensor:
+    """A product of block-scaled matrices: a [M, K], b [K, N], scales [M or N, K / block].
+
+    Elements f8, f6 or f4 with f8e8m0fnu scales and blocks of 32, or f4e2m1fn with f8e4m3fn
+    scales and blocks of 16. Accumulates in f32.
+    """
+
+
+@intrinsic
+def sum(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The sum along an axis, or of all elements (a scalar).
+
+    Floats narrower than f32 are summed in f32 and give f32, integers narrower than 32 bits
+    and bool give i32 or u32. The order is fixed by the compiled kernel.
+    """
+
+
+@intrinsic
+def prod(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The product along an axis, or of all elements; dtypes as `sum`."""
+
+
+@intrinsic
+def max(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The greatest element along an axis, or of all; NaN if there is one. Keeps the dtype."""
+
+
+@intrinsic
+def min(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The least element along an axis, or of all; NaN if there is one. Keeps the dtype."""
+
+
+@intrinsic
+def argmax(x: Tensor, axis: int | None = None) -> Any:
+    """The i32 position of the greatest element; the first of several; a NaN counts as such."""
+
+
+@intrinsic
+def argmin(x: Tensor, axis: int | None = None) -> Any:
+    """The i32 position of the least element; the first of several; a NaN counts as such."""
+
+
+@intrinsic
+def any(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Whether some element is not zero (bool)."""
+
+
+@intrinsic
+def all(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Whether every element is not zero (bool)."""
+
+
+@intrinsic
+def reduce(x: Any, axis: int | None, combine: Any, keepdims: bool = False) -> Any:
+    """Combines all elements along an axis with an associative function of two scalars.
+
+    `x` may be a tuple of tensors of one shape; then `combine` takes all left scalars, then all
+    right ones, and gives a tuple. Left always stands before right along the axis.
+    """
+
+
+@intrinsic
+def scan(x: Any, axis: int, combine: Any, reverse: bool = False) -> Any:
+    """Combines all elements up to each one (`reverse`: from each one on), inclusive."""
+
+
+@intrinsic
+def cumsum(x: Tensor, axis: int = 0, reverse: bool = False) -> Tensor:
+    """Running sums along an axis; dtypes as `sum`."""
+
+
+@intrinsic
+def cumprod(x: Tensor, axis: int = 0, reverse: bool = False) -> Tensor:
+    """Running products along an axis; dtypes as `sum`."""
+
+
+@intrinsic
+def sort(x: Tensor, *values: Tensor, axis: int = -1, descending: bool = False) -> Any:
+    """Sorted along an axis, stable, NaN last; `values` move with the keys (gives a tuple)."""
+
+
+@intrinsic
+def topk(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> tuple[Tensor, Tensor]:
+    """The `k` largest (or smallest) elements in order, and their i32 positions."""
+
+
+@intrinsic
+def histogram(x: Tensor, bins: int, mask: Tensor | None = None) -> Tensor:
+    """How often each of 0 ... bins - 1 occurs in an integer tensor: i32 of shape (bins,)."""
+
+
+@intrinsic
+def broadcast_to(x: Any, shape: Shape) -> Tensor:
+    """Repeats along dimensions of extent 1 and new leading ones, as NumPy does."""
+
+
+@intrinsic
+def reshape(x: Tensor, shape: Shape) -> Tensor:
+    """The same elements in row-major order; one extent may be -1; () gives a scalar."""
+
+
+@intrinsic
+def transpose(x: Tensor, *permutation: int) -> Tensor:
+    """Dimension i of the result is dimension `permutation[i]`; without one, all reversed."""
+
+
+@intrinsic
+def expand_dims(x: Tensor, axis: int) -> Tensor:
+    """A new dimension of extent 1 at `axis`."""
+
+
+@intrinsic
+def join(x: Tensor, y: Tensor) -> Tensor:
+    """Interleaves two tensors along a new last dimension of extent 2."""
+
+
+@intrinsic
+def split(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The two tensors that a last dimension of extent 2 interleaves."""
+
+
+@intrinsic
+def concat(tensors: Any, axis: int = 0) -> Tensor:
+    """Tensors of one dtype, one after another along a dimension."""
+
+
+@intrinsic
+def slice(x: Tensor, offsets: Shape, shape: Shape) -> Tensor:
+    """The elements from constant offsets on, as many as `shape` says."""
+
+
+__all__ = [
+    "all", "any", "argmax", "argmin", "atomic_add", "atomic_and", "atomic_cas",
+    "atomic_exchange", "atomic_max", "atomic_min", "atomic_or", "atomic_xor", "broadcast_to",
+    "concat", "cumprod", "cumsum", "dot", "dot_scaled", "expand_dims", "gather", "histogram",
+    "join", "load", "max", "min", "prod", "reduce", "reshape", "scan", "scatter", "slice",
+    "sort", "split", "store", "sum", "topk", "transpose",
+]  # fmt: skip
