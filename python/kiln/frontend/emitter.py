@@ -31,6 +31,7 @@ class Emitter:
         self.entry_values: dict[Any, Value] = {}
         self.aliases: dict[Any, str] = {}
         self.alias_lines: list[str] = []
+        self.arguments: set[str] = set()
         self.frame: Any = None
         self.node: Any = None
 

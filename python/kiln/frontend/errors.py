@@ -50,6 +50,8 @@ class CompileError(Exception):
     calls     the inlined calls from the kernel down to `span`: (function name, span) pairs
     """
 
+    __module__ = "kiln"
+
     def __init__(
         self,
         message: str,

@@ -1,0 +1,14 @@
+"""What the functions of `kiln.language` do, one file a group.
+
+Importing the package registers them all with `kiln.frontend.calls`.
+"""
+
+from kiln.frontend.intrinsics import (
+    accesses, arithmetic, combining, creation, foreign, order, products, program, random, shapes,
+)  # fmt: skip
+from kiln.frontend.intrinsics.program import GridReached
+
+__all__ = [
+    "GridReached", "accesses", "arithmetic", "combining", "creation", "foreign", "order",
+    "products", "program", "random", "shapes",
+]  # fmt: skip

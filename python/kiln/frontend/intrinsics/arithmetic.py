@@ -1,0 +1,199 @@
+"""Functions applied element by element."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+from kiln.frontend.calls import implements
+from kiln.frontend.casts import cast, coerce, compute_dtype, math_dtype, scalar_of
+from kiln.frontend.errors import Misuse
+from kiln.frontend.operators import binary, meet, minmax
+from kiln.frontend.promotion import broadcast_all, constant_dtype, promote, promote_dtypes
+from kiln.frontend.values import Value, describe, is_const_number, is_numeric
+from kiln.language.dtypes import f32, i32
+
+_FUNCTIONS = {
+    "exp": math.exp, "exp2": lambda x: 2.0**x, "log": math.log, "log2": math.log2,
+    "sqrt": math.sqrt, "rsqrt": lambda x: 1 / math.sqrt(x), "sin": math.sin, "cos": math.cos,
+    "tanh": math.tanh, "erf": math.erf,
+}  # fmt: skip
+
+
+def _operand(c: Any, x: Any, argument: str = "x") -> Value:
+    """A run-time scalar or a tensor; constants become scalars."""
+    if not is_numeric(x):
+        raise Misuse(
+            f"expected a number, a scalar or a tensor, got {describe(x)}", argument=argument
+        )
+    return x if isinstance(x, Value) else scalar_of(c.e, x)
+
+
+def _function(name: str):
+    op = f"math.{name}"
+
+    def apply(c: Any, x: Any) -> Any:
+        if is_const_number(x):
+            return _constant(name, _FUNCTIONS[name], x)
+        return _in_float(c, x, lambda wide: c.e.unary(op, wide))
+
+    return apply
+
+
+def _constant(name: str, compute: Any, x: Any) -> float:
+    """A function of a constant is a constant, computed in f64."""
+    try:
+        return float(compute(x))
+    except (ValueError, ArithmeticError) as problem:
+        raise Misuse(f"expected a constant that {name} takes, got {x!r} ({problem})") from None
+
+
+for _name in _FUNCTIONS:
+    implements(_name)(_function(_name))
+
+
+def _in_float(c: Any, x: Any, compute: Any) -> Value:
+    """A function computed in f32 or f64, and rounded to the float that was given."""
+    x = _operand(c, x)
+    dtype = x.dtype if x.dtype.is_float else f32
+    return cast(c.e, compute(cast(c.e, x, math_dtype(dtype))), dtype)
+
+
+@implements("sigmoid")
+def sigmoid(c: Any, x: Any) -> Any:
+    e = c.e
+    if is_const_number(x):
+        return _constant("sigmoid", lambda v: 1 / (1 + math.exp(-v)), x)
+
+    def compute(wide: Value) -> Value:
+        one = e.constant(1.0, wide.dtype, wide.shape)
+        small = e.unary("math.exp", e.unary("arith.negf", wide))
+        return e.binary("arith.divf", one, e.binary("arith.addf", one, small))
+
+    return _in_float(c, x, compute)
+
+
+@implements("abs")
+def abs(c: Any, x: Any) -> Any:
+    if is_const_number(x):
+        return builtins.abs(x)
+    x = _operand(c, x)
+    if x.dtype.is_float:
+        return cast(c.e, c.e.unary("math.absf", cast(c.e, x, compute_dtype(x.dtype))), x.dtype)
+    if x.dtype.kind == "index":
+        return minmax(c.e, True, x, binary(c.e, "-", 0, x))
+    return c.e.unary("math.absi", x) if x.dtype.kind == "int" else x
+
+
+def _round(name: str):
+    def apply(c: Any, x: Any) -> Any:
+        if is_const_number(x):
+            if isinstance(x, float) and math.isfinite(x):
+                return float(getattr(math, name)(x))
+            return x
+        x = _operand(c, x)
+        if not x.dtype.is_float:
+            return x
+        wide = cast(c.e, x, math_dtype(x.dtype))
+        return cast(c.e, c.e.unary(f"math.{name}", wide), x.dtype)
+
+    return apply
+
+
+implements("floor")(_round("floor"))
+implements("ceil")(_round("ceil"))
+
+
+@implements("isnan")
+def isnan(c: Any, x: Any) -> Any:
+    if is_const_number(x):
+        return x != x
+    x = _operand(c, x)
+    if not x.dtype.is_float:
+        return binary(c.e, "!=", x, x)
+    wide = cast(c.e, x, compute_dtype(x.dtype))
+    return c.e.compare("arith.cmpf", "uno", wide, wide)
+
+
+@implements("fma")
+def fma(c: Any, a: Any, b: Any, other: Any) -> Value:
+    e = c.e
+    for x, name in ((a, "a"), (b, "b"), (other, "c")):
+        if not is_numeric(x):
+            raise Misuse(f"expected numbers, scalars or tensors, got {describe(x)}", argument=name)
+    dtype = _common(a, b, other)
+    if not dtype.is_float:
+        raise Misuse(f"expected floats, got {dtype}", "a * b + c is exact for integers")
+    shape = broadcast_all(a, b, other)
+    wide = math_dtype(dtype)
+    x, y, z = (coerce(e, v, shape, wide) for v in (a, b, other))
+    out = e.value(f"math.fma {x.ref}, {y.ref}, {z.ref} : {x.type.ir}", x.type)
+    return cast(e, out, dtype)
+
+
+def _common(*operands: Any) -> Any:
+    """The dtype that several operands meet in."""
+    values = [x for x in operands if isinstance(x, Value)]
+    constants = [x for x in operands if not isinstance(x, Value)]
+    dtype = values[0].dtype if values else constant_dtype(constants[0], None)
+    for value in values[1:]:
+        dtype = promote_dtypes(dtype, value.dtype)
+    for constant in constants:
+        dtype = constant_dtype(constant, dtype)
+    return dtype
+
+
+@implements("where")
+def where(c: Any, condition: Any, x: Any, y: Any) -> Any:
+    e = c.e
+    for value, name in ((condition, "condition"), (x, "x"), (y, "y")):
+        if not is_numeric(value):
+            raise Misuse(
+                f"expected numbers, scalars or tensors, got {describe(value)}", argument=name
+            )
+    if not isinstance(condition, Value):
+        if not isinstance(x, Value) and not isinstance(y, Value):
+            return x if condition else y
+        condition = scalar_of(e, builtins.bool(condition))
+    if not condition.dtype.is_bool:
+        raise Misuse(
+            f"expected a bool condition, got {describe(condition)}", "x != 0", "condition"
+        )
+    if isinstance(x, Value) or isinstance(y, Value):
+        dtype = promote(x, y)
+    else:
+        dtype = promote_dtypes(constant_dtype(x, None), constant_dtype(y, None))
+        if condition.is_tensor and not dtype.is_float and not dtype.is_bool:
+            dtype = i32
+    shape = broadcast_all(condition, x, y)
+    a, b = coerce(e, x, shape, dtype), coerce(e, y, shape, dtype)
+    if condition.is_tensor:
+        condition = coerce(e, condition, shape, condition.dtype)
+    return e.select(condition, a, b)
+
+
+def _extreme(greater: bool):
+    def apply(c: Any, a: Any, b: Any) -> Any:
+        for x, name in ((a, "a"), (b, "b")):
+            if not is_numeric(x):
+                raise Misuse(
+                    f"expected numbers, scalars or tensors, got {describe(x)}", argument=name
+                )
+        if isinstance(a, Value) or isinstance(b, Value):
+            return minmax(c.e, greater, a, b)
+        if a != a or b != b:
+            return math.nan
+        return builtins.max(a, b) if greater else builtins.min(a, b)
+
+    return apply
+
+
+maximum = implements("maximum")(_extreme(True))
+minimum = implements("minimum")(_extreme(False))
+
+
+@implements("clamp")
+def clamp(c: Any, x: Any, low: Any, high: Any) -> Any:
+    return minimum(c, maximum(c, x, low), high)
+

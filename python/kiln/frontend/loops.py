@@ -1,0 +1,323 @@
+"""Loops: `for` over a range, a tuple or a static range, and `while`.
+
+What a loop carries is found by liveness (liveness.py). The types of the carried values are
+found by trying: the body is compiled with the types at entry, and, where a carried constant
+comes out as something else, compiled again with that type. A typed value keeps its type.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from kiln.frontend.branches import to_type
+from kiln.frontend.casts import bool_of, index_of
+from kiln.frontend.errors import Misuse
+from kiln.frontend.promotion import constant_dtype, promote_dtypes
+from kiln.frontend.values import (
+    Shape, Undefined, Value, describe, flatten, has_values, type_of, unflatten,
+)  # fmt: skip
+from kiln.language.dtypes import i64, index
+
+MAX_UNROLLED = 4096
+MAX_ATTEMPTS = 8
+
+
+@dataclass(frozen=True)
+class Range:
+    """`range(start, stop, step)`: constants or integer scalars."""
+
+    start: Any
+    stop: Any
+    step: Any
+
+
+@dataclass
+class Carried:
+    """What a loop carries: the names, the skeletons of their values, the leaves at entry and
+    the types that they have in the loop."""
+
+    names: list[str]
+    skeletons: list[Shape]
+    counts: list[int]
+    leaves: list[Any]
+    types: list[Any]
+
+    def bind(self, values: list[Value]) -> dict[str, Any]:
+        """The names over one value for each leaf."""
+        out, left = {}, list(values)
+        for name, skeleton in zip(self.names, self.skeletons):
+            out[name] = unflatten(skeleton, left)
+        return out
+
+    def owner(self, leaf: int) -> str:
+        for name, count in zip(self.names, self.counts):
+            if leaf < count:
+                return name
+            leaf -= count
+        return ""
+
+
+class Loops:
+    """The part of the compiler that compiles loops."""
+
+    def for_statement(self, node: ast.For) -> None:
+        if node.orelse:
+            raise Misuse("expected a `for` without `else`, got one with", "statements after the loop")
+        items = self.expr(node.iter)
+        self.e.node = node
+        self.e.frame.loops += 1
+        try:
+            if isinstance(items, Range):
+                if not isinstance(node.target, ast.Name):
+                    raise Misuse("expected one name as the variable of a range, got several")
+                self.range_loop(node, items)
+            else:
+                for item in self.unrolled(items, node.iter):
+                    self.assign(node.target, item)
+                    self.block(node.body)
+        finally:
+            self.e.frame.loops -= 1
+
+    def unrolled(self, items: Any, node: ast.AST) -> list[Any]:
+        """The items that a loop over constants goes through."""
+        if isinstance(items, Range) and not has_values((items.start, items.stop, items.step)):
+            items = range(items.start, items.stop, items.step)
+        if isinstance(items, range) and len(items) > MAX_UNROLLED:
+            raise self.error(
+                f"expected at most {MAX_UNROLLED} rounds to unroll, got {len(items)}",
+                "`for ... in range(...)` compiles to a loop",
+                node,
+            )
+        if isinstance(items, (Range, Value)):
+            raise self.error(
+                f"expected a range, a tuple or a static range, got {describe(items)}",
+                "for i in range(n), for x in (a, b), for i in kiln.static_range(4)",
+                node,
+            )
+        return self.unpackable(items, node)
+
+    def carried(self, node: ast.For | ast.While) -> Carried:
+        """What a loop carries, with the types it starts from."""
+        frame = self.e.frame
+        names, skeletons, counts, leaves = [], [], [], []
+        for name in frame.liveness.carried(node):
+            value = frame.names.get(name)
+            if name not in frame.names or isinstance(value, Undefined):
+                continue
+            before = len(leaves)
+            names.append(name)
+            skeletons.append(flatten(value, leaves))
+            counts.append(len(leaves) - before)
+        types = self.loop_types.get(self.loop_key(node, leaves))
+        if types is None:
+            types = [
+                leaf.type if isinstance(leaf, Value) else type_of((), constant_dtype(leaf, None))
+                for leaf in leaves
+            ]
+        return Carried(names, skeletons, counts, leaves, types)
+
+    def loop_key(self, node: ast.AST, leaves: list[Any]) -> Any:
+        kinds = tuple(v.type if isinstance(v, Value) else constant_dtype(v, None) for v in leaves)
+        return (self.e.frame.call_alias, id(node), kinds)
+
+    def range_loop(self, node: ast.For, items: Range) -> None:
+        """`for` over a range, as `scf.for`."""
+        e = self.e
+        name = node.target.id
+        start, stop, step, count = self.range_bounds(items)
+        carried = self.carried(node)
+
+        def body(values: list[Value]) -> tuple[list[str], str]:
+            variable = Value(e.fresh(), type_of((), index))
+            with e.region() as lines:
+                if count is None:
+                    position = variable
+                else:
+                    position = e.binary("arith.muli", variable, step)
+                    position = e.binary("arith.addi", start, position)
+                e.frame.names[name] = position
+                self.block(node.body)
+            return lines, variable.ref
+
+        values, yields, (lines, variable) = self.settle(node, carried, body)
+        bounds = (start, stop, step) if count is None else (e.index(0), count, e.index(1))
+        entry = [to_type(e, leaf, type) for leaf, type in zip(carried.leaves, carried.types)]
+        results = [Value(e.fresh(), type) for type in carried.types]
+        head, tail = "", ""
+        types = ", ".join(t.ir for t in carried.types)
+        if results:
+            head = f"{', '.join(v.ref for v in results)} = "
+            pairs = ", ".join(f"{a.ref} = {v.ref}" for a, v in zip(values, entry))
+            tail = f" iter_args({pairs}) -> ({types})"
+        low, high, by = (b.ref for b in bounds)
+        e.raw(f"{head}scf.for {variable} = {low} to {high} step {by}{tail} {{")
+        e.splice(lines)
+        if results:
+            e.depth += 1
+            e.line(f"scf.yield {', '.join(v.ref for v in yields)} : {types}")
+            e.depth -= 1
+        e.line("}")
+        self.after_loop(node, carried, results, name)
+
+    def range_bounds(self, items: Range) -> tuple[Value, Value, Value, Value | None]:
+        """Start, stop, step and, where the step is not a positive constant, the number of
+        rounds."""
+        e = self.e
+        step = items.step
+        bounds = [
+            index_of(e, x, word)
+            for x, word in ((items.start, "start"), (items.stop, "stop"), (step, "step"))
+        ]
+        if isinstance(step, int):
+            if step == 0:
+                raise Misuse("expected a step that is not zero, got 0")
+            if step > 0:
+                return (*bounds, None)
+            distance = e.binary("arith.subi", bounds[0], bounds[1])
+            return (*bounds, e.binary("arith.ceildivsi", distance, e.index(-step)))
+        zero = e.index(0)
+        if not e.host:
+            message = '"the step of a range is not positive"'
+            positive = e.compare("arith.cmpi", "sgt", bounds[2], zero)
+            e.effect(f"tile.assert {positive.ref}, {message} : i1")
+        by = e.binary("arith.maxsi", bounds[2], e.index(1))
+        return (bounds[0], bounds[1], by, None)
+
+    def settle(self, node: ast.AST, carried: Carried, body) -> tuple[list[Value], list[Value], Any]:
+        """Compiles a body until the carried types hold. Gives the values in the loop, what the
+        body yields, and what `body` gave."""
+        e = self.e
+        frame = e.frame
+        before = frame.names
+        said = len(self.messages)
+        key = self.loop_key(node, carried.leaves)
+        for _ in range(MAX_ATTEMPTS):
+            frame.names = dict(before)
+            del self.messages[said:]
+            values = [Value(e.fresh(), type) for type in carried.types]
+            frame.names.update(carried.bind(values))
+            made = body(values)
+            e.node = node
+            ends: list[Any] = []
+            for name, skeleton in zip(carried.names, carried.skeletons):
+                value = frame.names[name]
+                if isinstance(value, Undefined):
+                    raise Misuse(f"expected `{name}` to keep a value in the loop, but {value.reason}")
+                if flatten(value, ends) != skeleton:
+                    raise Misuse(
+                        f"expected `{name}` to stay of one kind in the loop, got {describe(value)}",
+                        "scalars, tensors and tuples of them; constants other than numbers change "
+                        "only in loops over kiln.static_range",
+                    )
+            types = [self.joined(carried, i, end) for i, end in enumerate(ends)]
+            if types == carried.types:
+                self.loop_types[key] = types
+                lines = made[0]
+                yields = [self.in_region(lines, v, t) for v, t in zip(ends, types)]
+                frame.names = before
+                return values, yields, made
+            carried.types = types
+        raise Misuse("expected the types in a loop to settle, got new ones each time", "typed values")
+
+    def joined(self, carried: Carried, i: int, end: Any) -> Any:
+        """The type of a carried leaf, given what the body makes of it."""
+        type, entry = carried.types[i], carried.leaves[i]
+        name = carried.owner(i)
+        if not isinstance(end, Value):
+            dtype = constant_dtype(end, type.dtype)
+            if isinstance(entry, Value) and dtype is not type.dtype:
+                raise self.changed(name, type, describe(end))
+            return type_of(getattr(type, "shape", ()), dtype)
+        if end.type == type:
+            return type
+        if isinstance(entry, Value):
+            if entry.is_scalar and end.is_scalar and {entry.dtype, end.dtype} <= {index, i64}:
+                return type_of((), index)
+            raise self.changed(name, type, describe(end))
+        if not end.is_numeric:
+            raise self.changed(name, type, describe(end))
+        if type.dtype in (end.dtype, constant_dtype(entry, None)):
+            return end.type
+        return type_of(end.shape, promote_dtypes(type.dtype, end.dtype))
+
+    def changed(self, name: str, type: Any, got: str) -> Misuse:
+        return Misuse(
+            f"expected `{name}` to keep its type in the loop, a {type}, got {got}",
+            f"start with a value of the right type, or cast at the end of the body: "
+            f"{name} = {name}.to({type.dtype})",
+        )
+
+    def while_statement(self, node: ast.While) -> None:
+        """`while`, as `scf.while`."""
+        if node.orelse:
+            raise Misuse("expected a `while` without `else`, got one with", "statements after it")
+        e = self.e
+        frame = e.frame
+        e.effects += 1
+        carried = self.carried(node)
+
+        def body(values: list[Value]):
+            with e.region() as before:
+                condition = self.expr(node.test)
+                if not isinstance(condition, Value):
+                    if has_values(condition) or condition:
+                        raise self.error(
+                            "expected a condition that can become false, got "
+                            + describe(condition),
+                            "a condition on a variable that the loop assigns",
+                            node.test,
+                        )
+                else:
+                    self.constant_truth(condition)
+                condition = bool_of(e, condition)
+            inner = [Value(e.fresh(), type) for type in carried.types]
+            frame.names.update(carried.bind(inner))
+            frame.loops += 1
+            try:
+                with e.region() as lines:
+                    self.block(node.body)
+            finally:
+                frame.loops -= 1
+            return lines, before, condition, inner
+
+        values, yields, (lines, before, condition, inner) = self.settle(node, carried, body)
+        entry = [to_type(e, leaf, type) for leaf, type in zip(carried.leaves, carried.types)]
+        results = [Value(e.fresh(), type) for type in carried.types]
+        types = ", ".join(t.ir for t in carried.types)
+        head = f"{', '.join(v.ref for v in results)} = " if results else ""
+        pairs = ", ".join(f"{a.ref} = {v.ref}" for a, v in zip(values, entry))
+        e.raw(f"{head}scf.while ({pairs}) : ({types}) -> ({types}) {{")
+        e.splice(before)
+        e.depth += 1
+        colon = f" : {types}" if results else ""
+        e.line(f"scf.condition({condition.ref}) {', '.join(v.ref for v in values)}{colon}")
+        e.depth -= 1
+        e.raw("} do {")
+        if results:
+            arguments = ", ".join(f"{v.ref}: {v.type.ir}" for v in inner)
+            e.raw(f"^bb0({arguments}):")
+        e.splice(lines)
+        e.depth += 1
+        e.line(f"scf.yield {', '.join(v.ref for v in yields)}{colon}".rstrip())
+        e.depth -= 1
+        e.line("}")
+        self.after_loop(node, carried, results, None)
+
+    def after_loop(
+        self, node: ast.For | ast.While, carried: Carried, results: list[Value], variable: str | None
+    ) -> None:
+        """The names after a loop: the carried ones have its results, others none."""
+        from kiln.frontend.liveness import assigned
+
+        names = self.e.frame.names
+        line = self.e.frame.source.position(node)[0]
+        for name in assigned(node.body):
+            names[name] = Undefined(
+                f"it is assigned only inside the loop in line {line}, which may run no round: "
+                "give it a value before the loop"
+            )
+        names.update(carried.bind(results))
+        if variable is not None and variable not in carried.names:
+            names[variable] = Undefined(f"it is the variable of the loop in line {line}, which has ended")

@@ -1,0 +1,168 @@
+"""A whole kernel: the signature, the grid region, the body, the module around them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from kiln.frontend.compiler import Compiler
+from kiln.frontend.errors import CompileError
+from kiln.frontend.function import constant_key
+from kiln.frontend.intrinsics import GridReached
+from kiln.frontend.literals import quoted
+from kiln.frontend.source import FunctionSource, dotted
+from kiln.frontend.types import ArgumentType
+from kiln.frontend.values import Value, describe
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+def find_grid(source: FunctionSource) -> tuple[int, ast.Call] | None:
+    """The statement of a kernel that holds its call of kiln.grid, and the call."""
+    found = None
+    for i, statement in enumerate(source.tree.body):
+        for node in ast.walk(statement):
+            if not (isinstance(node, ast.Call) and _is_grid(source, node.func)):
+                continue
+            whole = isinstance(statement, (ast.Assign, ast.Expr, ast.AnnAssign))
+            if not whole or statement.value is not node or found is not None:
+                raise CompileError(
+                    "expected kiln.grid once, as a statement of its own at the top level",
+                    legal="i, j = kiln.grid(m, n)",
+                    span=source.span(node),
+                )
+            found = i, node
+    return found
+
+
+def _is_grid(source: FunctionSource, node: ast.expr) -> bool:
+    path = dotted(node)
+    if path is None or path[-1] != "grid" and len(path) > 1:
+        return False
+    try:
+        value = source.lookup(path[0])
+        for name in path[1:]:
+            value = getattr(value, name)
+    except (KeyError, AttributeError):
+        return False
+    return getattr(value, "__kiln_intrinsic__", None) == "grid"
+
+
+def lower_kernel(
+    kernel: Any, types: dict[str, ArgumentType], constants: dict[str, Any], grid_pinned: bool
+) -> str:
+    """The text of a module with one kernel. `kernel` is a KernelSource, the rest is checked."""
+    source = kernel.source
+    grid = find_grid(source)
+    c = Compiler()
+    e = c.e
+    frame = c.new_frame(source, source.tree, kernel.name)
+    e.frame, e.node = frame, source.tree
+    names = _argument_names(types)
+    e.arguments = set(names.values())
+
+    def names_at_entry() -> dict[str, Any]:
+        values = {name: Value(names[name], type) for name, type in types.items()}
+        return constants | values
+
+    region: list[str] | None = None
+    if grid is not None:
+        c.grid_call = grid[1]
+        if not grid_pinned:
+            frame.names = names_at_entry()
+            with e.top(host=True) as region:
+                _lower_grid(c, source.tree.body[: grid[0]], grid[1])
+            c.messages.clear()
+    frame.names = names_at_entry()
+    with e.top(host=False) as body:
+        try:
+            returned = c.function_body(source.tree)
+        except RecursionError:
+            raise c.error("expected statements of moderate depth, got some too deep") from None
+        e.node = _last(source.tree)
+        if returned is not None:
+            raise c.error(
+                f"expected a kernel to return nothing, got {describe(returned)}",
+                "a store to a view",
+            )
+        e.line("tile.return")
+    e.node = source.tree
+    for message in c.messages:
+        print(message)
+    return _module(c, kernel, types, names, constants, region, body)
+
+
+def _last(tree: ast.FunctionDef) -> ast.stmt:
+    return tree.body[-1]
+
+
+def _lower_grid(c: Compiler, statements: list[ast.stmt], call: ast.Call) -> None:
+    """The grid region: the statements before the call of kiln.grid, and the call."""
+    result = c.block(statements)
+    if not _fell_through(result):
+        raise c.error("expected kiln.grid before the kernel returns, got a `return` before it")
+    c.e.node = call
+    try:
+        c.expr(call)
+    except GridReached as reached:
+        extents = ", ".join(v.ref for v in reached.extents)
+        c.e.line(f"tile.grid {extents}")
+
+
+def _fell_through(result: Any) -> bool:
+    from kiln.frontend.statements import NO_RETURN
+
+    return result is NO_RETURN
+
+
+def _argument_names(types: dict[str, ArgumentType]) -> dict[str, str]:
+    """The name of each argument in the text: its own where that is an identifier there."""
+    return {
+        name: f"%{name}" if _NAME.match(name) else f"%arg_{i}" for i, name in enumerate(types)
+    }
+
+
+def _module(c, kernel, types, names, constants, region, body) -> str:
+    a = kernel.source.tree.args
+    nodes = {node.arg: node for node in a.posonlyargs + a.args + a.kwonlyargs}
+    arguments = []
+    for name, type in types.items():
+        facts = type.facts.ir
+        suffix = f" {{tile.facts = {facts}}}" if facts else ""
+        c.e.node = nodes[name]
+        arguments.append(f"{names[name]}: {type.ir}{suffix}{c.e.location()}")
+    c.e.node = kernel.source.tree
+    symbol = kernel.name if _NAME.match(kernel.name) else quoted(kernel.name)
+    head = f"  tile.kernel @{symbol}({', '.join(arguments)})"
+    tunables = _tunables(kernel, constants)
+    if tunables:
+        head += f" attributes {{tile.tunables = [{', '.join(tunables)}]}}"
+    alias = c.e.alias()
+    lines = [*c.e.alias_lines, "module {"]
+    if region is not None:
+        lines += [f"{head} grid {{", *region, "  } {"]
+    else:
+        lines.append(f"{head} {{")
+    lines += [*body, f"  }} loc({alias})", f"}} loc({alias})"]
+    return "\n".join(lines) + "\n"
+
+
+def _tunables(kernel: Any, constants: dict[str, Any]) -> list[str]:
+    out = []
+    for parameter in kernel.parameters:
+        if parameter.kind == "tunable":
+            value = _attribute(constants[parameter.name])
+            candidates = ", ".join(map(_attribute, parameter.candidates))
+            out.append(f'#tile.tunable<{quoted(parameter.name)} = {value} of [{candidates}]>')
+    return out
+
+
+def _attribute(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return f"{value:e} : f64"
+    return quoted(value if isinstance(value, str) else constant_key(value))
