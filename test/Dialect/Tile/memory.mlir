@@ -47,3 +47,19 @@ tile.kernel @indices(%x: !tile.view<?x?xf32>, %pad: f32) {
     : tensor<64xf32>, !tile.view<?x?xf32>, [tensor<64xi32>, tensor<64xindex>]
   tile.return
 }
+
+// A view of rank 0 has no index, one of rank 2 has two.
+// CHECK-LABEL: tile.kernel @rank_zero
+// CHECK:         tile.gather %{{.*}}[] : !tile.view<f32> -> tensor<f32>
+// CHECK:         tile.scatter %{{.*}}, %{{.*}}[] : tensor<f32>, !tile.view<f32>
+// CHECK:         tile.atomic_rmw addf %{{.*}}[], %{{.*}} : !tile.view<f32>, f32
+// CHECK:         tile.atomic_cas %{{.*}}[], %{{.*}}, %{{.*}} : !tile.view<f32>, tensor<f32>
+// CHECK:         tile.atomic_rmw addf %{{.*}}[%{{.*}}, %{{.*}}], %{{.*}} : !tile.view<?x?xf32>, [index, index], f32
+tile.kernel @rank_zero(%x: !tile.view<f32>, %y: !tile.view<?x?xf32>, %v: f32, %i: index) {
+  %t = tile.gather %x[] : !tile.view<f32> -> tensor<f32>
+  tile.scatter %t, %x[] : tensor<f32>, !tile.view<f32>
+  %0 = tile.atomic_rmw addf %x[], %v : !tile.view<f32>, f32
+  %1 = tile.atomic_cas %x[], %t, %t : !tile.view<f32>, tensor<f32>
+  %2 = tile.atomic_rmw addf %y[%i, %i], %v : !tile.view<?x?xf32>, [index, index], f32
+  tile.return
+}

@@ -29,9 +29,10 @@ LogicalResult TopKOp::verify() {
                        "element type");
   for (int64_t dim = 0; dim < input.getRank(); ++dim) {
     int64_t from = input.getShape()[dim], to = values.getShape()[dim];
-    if (dim == static_cast<int64_t>(getAxis()) ? to > from : to != from)
-      return emitOpError("expected at most ")
-             << from << " elements in dimension " << dim << ", got " << to;
+    bool isAxis = dim == static_cast<int64_t>(getAxis());
+    if (isAxis ? to > from : to != from)
+      return emitOpError("expected ") << (isAxis ? "at most " : "") << from
+                                      << " elements in dimension " << dim << ", got " << to;
   }
   return success();
 }

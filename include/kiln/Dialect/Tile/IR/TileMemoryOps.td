@@ -126,7 +126,7 @@ def Tile_GatherOp : Tile_Op<"gather", [AttrSizedOperandSegments,
     $view `[` $indices `]` (`mask` `(` $mask^ `:` type($mask) `)`)?
     (`pad` `(` $padding^ `:` type($padding) `)`)?
     (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)? attr-dict
-    `:` qualified(type($view)) `,` `[` type($indices) `]` `->` type($result)
+    `:` qualified(type($view)) (`,` `[` type($indices)^ `]`)? `->` type($result)
   }];
   let hasCanonicalizer = 1;
   let hasVerifier = 1;
@@ -153,7 +153,7 @@ def Tile_ScatterOp : Tile_Op<"scatter", [AttrSizedOperandSegments,
   let assemblyFormat = [{
     $value `,` $view `[` $indices `]` (`mask` `(` $mask^ `:` type($mask) `)`)?
     (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)? attr-dict
-    `:` type($value) `,` qualified(type($view)) `,` `[` type($indices) `]`
+    `:` type($value) `,` qualified(type($view)) (`,` `[` type($indices)^ `]`)?
   }];
   let hasCanonicalizer = 1;
   let hasVerifier = 1;
@@ -176,16 +176,18 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [AttrSizedOperandSegments,
          : !tile.view<?xf32>, [tensor<64xi32>], tensor<64xf32>
     ```
   }];
-  let arguments = (ins Tile_AtomicKindAttr:$kind, Tile_ViewType:$view,
+  // The value stands before the indices: TableGen infers the result's type from an operand's
+  // position, which a variadic operand before it would shift.
+  let arguments = (ins Tile_AtomicKindAttr:$kind, Tile_ViewType:$view, Tile_TensorOrScalar:$value,
                        Variadic<Tile_IndexTensorOrScalar>:$indices,
-                       Tile_TensorOrScalar:$value, Optional<Tile_BoolTensorOrScalar>:$mask,
+                       Optional<Tile_BoolTensorOrScalar>:$mask,
                        DefaultValuedAttr<Tile_MemoryOrderAttr, "MemoryOrder::AcqRel">:$order,
                        DefaultValuedAttr<Tile_MemoryScopeAttr, "MemoryScope::Device">:$scope);
   let results = (outs Tile_TensorOrScalar:$result);
   let assemblyFormat = [{
     `` $kind $view `[` $indices `]` `,` $value (`mask` `(` $mask^ `:` type($mask) `)`)?
     (`order` `=` `` $order^)? (`scope` `=` `` $scope^)? attr-dict
-    `:` qualified(type($view)) `,` `[` type($indices) `]` `,` type($value)
+    `:` qualified(type($view)) `,` (`[` type($indices)^ `]` `,`)? type($value)
   }];
   let hasCanonicalizer = 1;
   let hasVerifier = 1;
@@ -203,8 +205,8 @@ def Tile_AtomicCASOp : Tile_Op<"atomic_cas", [AttrSizedOperandSegments,
          : !tile.view<?xi32>, [index], i32
     ```
   }];
-  let arguments = (ins Tile_ViewType:$view, Variadic<Tile_IndexTensorOrScalar>:$indices,
-                       Tile_TensorOrScalar:$compare, Tile_TensorOrScalar:$value,
+  let arguments = (ins Tile_ViewType:$view, Tile_TensorOrScalar:$compare,
+                       Tile_TensorOrScalar:$value, Variadic<Tile_IndexTensorOrScalar>:$indices,
                        Optional<Tile_BoolTensorOrScalar>:$mask,
                        DefaultValuedAttr<Tile_MemoryOrderAttr, "MemoryOrder::AcqRel">:$order,
                        DefaultValuedAttr<Tile_MemoryScopeAttr, "MemoryScope::Device">:$scope);
@@ -212,7 +214,7 @@ def Tile_AtomicCASOp : Tile_Op<"atomic_cas", [AttrSizedOperandSegments,
   let assemblyFormat = [{
     $view `[` $indices `]` `,` $compare `,` $value (`mask` `(` $mask^ `:` type($mask) `)`)?
     (`order` `=` `` $order^)? (`scope` `=` `` $scope^)? attr-dict
-    `:` qualified(type($view)) `,` `[` type($indices) `]` `,` type($value)
+    `:` qualified(type($view)) `,` (`[` type($indices)^ `]` `,`)? type($value)
   }];
   let hasCanonicalizer = 1;
   let hasVerifier = 1;
