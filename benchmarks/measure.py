@@ -1,0 +1,191 @@
+"""How a case is measured: checked first, then timed in turns, then reported as a line of JSON."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, TextIO
+
+import numpy as np
+
+
+@dataclass
+class Implementation:
+    """One way to do a case's work.
+
+    run        does it once
+    result     what it computed, for the check; None: nothing to compare
+    tolerance  the error it may have against the case's float64 reference
+    work       if one run of it does another amount of work than the case says
+    """
+
+    name: str
+    run: Callable[[], Any]
+    result: Callable[[], np.ndarray] | None = None
+    tolerance: float = 1e-5
+    work: float | None = None
+
+
+@dataclass
+class Case:
+    """Work that several implementations do. The first is ours, the others are its peers.
+
+    work       floating-point operations, bytes or calls of one run
+    unit       what `work` a second is called: "GFLOP/s", "GB/s" or "/s"
+    targets    the least ratio of our rate to a peer's, by the peer's name
+    """
+
+    name: str
+    work: float
+    unit: str
+    implementations: list[Implementation]
+    reference: Callable[[], np.ndarray] | None = None
+    targets: dict[str, float] = field(default_factory=dict)
+    seconds: float = 2.0  # of timing, for each implementation that is not slower than that
+
+
+@dataclass
+class Measurement:
+    """A line of the output."""
+
+    suite: str
+    case: str
+    implementation: str
+    milliseconds: float
+    rate: float
+    unit: str
+    error: float | None
+
+    def line(self) -> str:
+        return json.dumps(self.__dict__)
+
+
+def error_of(result: np.ndarray, reference: np.ndarray) -> float:
+    """‖x − ref‖ / ‖ref‖ in float64."""
+    result = np.asarray(result).astype(np.float64)
+    if result.shape != reference.shape:
+        raise AssertionError(f"expected a result of shape {reference.shape}, got {result.shape}")
+    return float(np.linalg.norm((result - reference).ravel()) / np.linalg.norm(reference.ravel()))
+
+
+def check(case: Case) -> dict[str, float | None]:
+    """Runs each implementation once and compares; a wrong one is not worth timing."""
+    reference = case.reference() if case.reference else None
+    errors: dict[str, float | None] = {}
+    for one in case.implementations:
+        one.run()
+        if reference is None or one.result is None:
+            errors[one.name] = None
+            continue
+        error = error_of(one.result(), reference)
+        if not error <= one.tolerance:
+            raise AssertionError(
+                f"{case.name}: expected {one.name} within {one.tolerance:.1e} of the reference, "
+                f"got {error:.1e}"
+            )
+        errors[one.name] = error
+    return errors
+
+
+def time_in_turns(case: Case) -> dict[str, float]:
+    """The median seconds of one run, by implementation.
+
+    The implementations take turns (A B A B), so that a machine that slows down slows all of
+    them. A turn lasts at least 10 ms; one that takes longer than the case's budget is run once.
+    """
+    repeats, samples = {}, {one.name: [] for one in case.implementations}
+    for one in case.implementations:
+        count = 1
+        while True:
+            spent = timed(one.run, count)
+            if spent >= 0.01 or count >= 1 << 20:
+                break
+            count = max(2 * count, int(count * 0.012 / max(spent, 1e-9)))
+        repeats[one.name] = count
+        samples[one.name].append(spent / count)
+    spent = {one.name: 0.0 for one in case.implementations}
+    while True:
+        # Whoever has used up its budget rests, and so does who needs all of it for one turn.
+        due = [
+            one
+            for one in case.implementations
+            if spent[one.name] < case.seconds
+            and len(samples[one.name]) < 200
+            and samples[one.name][0] * repeats[one.name] < case.seconds
+        ]
+        if not due:
+            break
+        for one in due:
+            seconds = timed(one.run, repeats[one.name])
+            spent[one.name] += seconds
+            samples[one.name].append(seconds / repeats[one.name])
+    return {name: statistics.median(values) for name, values in samples.items()}
+
+
+def timed(run: Callable[[], Any], count: int) -> float:
+    start = perf_counter()
+    for _ in range(count):
+        run()
+    return perf_counter() - start
+
+
+class Report:
+    """Collects measurements, writes each as a line of JSON, and prints the table at the end."""
+
+    def __init__(self, suite: str, output: TextIO | None):
+        self.suite, self.output = suite, output
+        self.rows: list[tuple[Measurement, float | None, float | None, float | None]] = []
+
+    def add(
+        self, case: str, implementation: str, seconds: float, work: float, unit: str,
+        error: float | None = None, ratio: float | None = None, target: float | None = None,
+        limit: float | None = None,
+    ) -> None:  # fmt: skip
+        """`ratio`: our rate over this one's; `target`: what it ought to be at least; `limit`:
+        the most seconds that this may take."""
+        scale = 1e-9 if unit.startswith("G") else 1.0
+        rate = work * scale / seconds
+        row = Measurement(self.suite, case, implementation, seconds * 1e3, rate, unit, error)
+        self.rows.append((row, ratio, target, limit))
+        if self.output:
+            print(row.line(), file=self.output, flush=True)
+
+    def run(self, case: Case) -> None:
+        print(f"  {case.name} ...", file=sys.stderr, flush=True)
+        errors = check(case)
+        medians = time_in_turns(case)
+        ours = case.work / medians[case.implementations[0].name]
+        for index, one in enumerate(case.implementations):
+            work = case.work if one.work is None else one.work
+            self.add(
+                case.name, one.name, medians[one.name], work, case.unit, errors[one.name],
+                ours * medians[one.name] / work if index else None, case.targets.get(one.name),
+            )  # fmt: skip
+
+    def print_table(self) -> int:
+        """The number of targets missed."""
+        missed, last = 0, None
+        header = f"{'case':34} {'implementation':24} {'ms':>11} {'rate':>17} {'error':>8}"
+        print(f"{header}  ours / this")
+        for row, ratio, target, limit in self.rows:
+            if last not in (None, row.case):
+                print()
+            name, last = row.case if row.case != last else "", row.case
+            error = "" if row.error is None else f"{row.error:.1e}"
+            text = f"{name:34} {row.implementation:24} {row.milliseconds:11.4f} "
+            text += f"{row.rate:9.4g} {row.unit:7} {error:>8}"
+            if ratio is not None:
+                text += f"  {ratio:.3g}"
+            if ratio is not None and target is not None:
+                missed += ratio < target
+                text += f" (asked: {target:g}{'' if ratio >= target else ', MISSED'})"
+            if limit is not None:
+                missed += row.milliseconds > limit * 1e3
+                over = ", MISSED" if row.milliseconds > limit * 1e3 else ""
+                text += f"  (asked: at most {limit * 1e3:.4g} ms{over})"
+            print(text)
+        return missed

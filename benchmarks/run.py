@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Measures Kiln beside its peers: benchmarks/run.py SUITE [--json FILE].
+
+Suites:
+  cpu   kernels on this machine, beside NumPy, PyTorch and Triton's interpreter
+  host  what a launch, an import, a warm start and a compile cost
+
+Each result is one JSON object a line: suite, case, implementation, milliseconds, rate, unit,
+error (against a float64 reference). The table gives the ratio of our rate to each peer's, with
+the ratio that was asked for. Results are checked before they are timed.
+
+Exit codes: 0 measured; 1 a peer is missing or of another version, or a result is wrong;
+2 the command line is wrong; 3 with --strict, a ratio is below what was asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="benchmarks/run.py", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("suite", choices=["cpu", "host"])
+    parser.add_argument("--json", metavar="FILE", help="write the lines here; - is standard output")
+    parser.add_argument(
+        "--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N",
+        help="threads for every implementation (default: the cores of this process)",
+    )  # fmt: skip
+    parser.add_argument("--only", metavar="TEXT", help="only the cases whose name contains this")
+    parser.add_argument(
+        "--seconds", type=float, default=2.0, metavar="S",
+        help="how long to time each implementation of a case (default: 2)",
+    )  # fmt: skip
+    parser.add_argument("--strict", action="store_true", help="fail if a ratio is too low")
+    options = parser.parse_args(arguments)
+    if options.threads < 1:
+        parser.error(f"expected at least one thread, got {options.threads}")
+    return options
+
+
+def set_environment(threads: int) -> None:
+    """Before any peer is imported, for that is when they read it."""
+    for name in ("OMP", "OPENBLAS", "MKL", "KILN"):
+        os.environ[f"{name}_NUM_THREADS"] = str(threads)
+    os.environ["TRITON_INTERPRET"] = "1"
+
+
+def lines(path: str | None):
+    """Where the lines of JSON go."""
+    if path is None or path == "-":
+        return nullcontext(sys.stdout if path else None)
+    return open(path, "w", encoding="utf-8")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parse(arguments)
+    set_environment(options.threads)
+    sys.path.insert(0, str(HERE))
+    import peers
+    from measure import Report
+
+    try:
+        peers.require(HERE / "requirements.txt")
+    except peers.MissingPeer as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+    import importlib
+
+    suite = importlib.import_module(f"suite_{options.suite}")
+    try:
+        context = lines(options.json)
+    except OSError as error:
+        print(f"error: cannot write {options.json}: {error.strerror}", file=sys.stderr)
+        return 2
+    with context as output:
+        report = Report(options.suite, output)
+        print(f"{options.suite}: {peers.describe(options.threads)}", file=sys.stderr)
+        try:
+            suite.run(report, options)
+        except AssertionError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
+    missed = report.print_table()
+    return 3 if missed and options.strict else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
