@@ -2,6 +2,7 @@
 // registered by that target.
 #include "kiln/Pipeline/Registration.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Pipeline/Pipeline.h"
 #include "kiln/Target/AllTargets.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,4 +42,5 @@ void kiln::registerAllPasses() {
   mlir::registerLoopInvariantCodeMotionPass();
   mlir::registerSymbolDCEPass();
   registerTargetPasses();
+  registerTilePipeline();
 }

@@ -23,6 +23,9 @@ struct EmitRequest {
   Stage last = Stage::Binary;
   /// 0 to 3.
   int optLevel = 3;
+  /// Whether to keep what lies on the way, where it costs extra work.
+  bool keepLLVMIR = false;
+  bool keepAssembly = false;
 };
 
 /// What a kernel became. What was not asked for is empty.

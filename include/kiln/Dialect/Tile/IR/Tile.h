@@ -47,6 +47,8 @@ bool isTileType(mlir::Type type);
 
 /// The name of the attribute that holds an argument's facts.
 inline constexpr llvm::StringLiteral kFactsAttrName = "tile.facts";
+/// The name of the attribute that holds an argument's name in the source.
+inline constexpr llvm::StringLiteral kNameAttrName = "tile.name";
 /// The name of the attribute that lists what a tuner chose for a kernel.
 inline constexpr llvm::StringLiteral kTunablesAttrName = "tile.tunables";
 /// The name of the module's attribute that says what it is compiled for.

@@ -1,0 +1,19 @@
+// The stage list: which passes take a module from source to the LLVM dialect.
+#ifndef KILN_PIPELINE_PIPELINE_H
+#define KILN_PIPELINE_PIPELINE_H
+
+#include "kiln/Target/TargetInterface.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace kiln {
+
+/// Adds the passes of one stage, from `tile` to `llvm`, for a target. The tile stage is the same
+/// for every target; the rest are the target's own.
+void addStage(mlir::OpPassManager &pm, TargetInterface target, Stage stage);
+
+/// Registers `--tile-pipeline="target=cpu stop-after=layout"`: exactly what ships.
+void registerTilePipeline();
+
+} // namespace kiln
+
+#endif // KILN_PIPELINE_PIPELINE_H

@@ -1,0 +1,49 @@
+// How a kernel's arguments flatten to parameters, the same on every target.
+//
+// A view becomes a pointer, then one extent for each `?` of its shape, then one stride (in
+// elements) for each `?` of its strides; a pointer and a scalar stay themselves. Extents and
+// strides are i64, index is i64, i1 is i8. What a target hides behind the last one (workspaces,
+// counters) it adds to the module's metadata.
+#ifndef KILN_TARGET_COMMON_ABI_H
+#define KILN_TARGET_COMMON_ABI_H
+
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "llvm/Support/JSON.h"
+
+namespace kiln {
+
+struct Parameter {
+  enum class Kind { Pointer, Extent, Stride, Scalar };
+  Kind kind;
+  /// The kernel's argument, and the dimension of an extent or stride.
+  unsigned argument;
+  unsigned dim;
+  /// What the kernel sees: an element type behind a pointer, i64, or the scalar's type.
+  mlir::Type type;
+};
+
+/// The parameters of all arguments, in order.
+llvm::SmallVector<Parameter> getParameters(tile::KernelOp kernel);
+
+/// A type as the metadata spells it: "f32", "i64", "f8E4M3FN".
+std::string spellType(mlir::Type type);
+
+/// The metadata's "abi" and "arguments", as kiln-c/Artifact.h describes them. An argument says
+/// "written" if the kernel stores to it, and takes its name from its `tile.name` attribute.
+llvm::json::Array describeParameters(tile::KernelOp kernel);
+llvm::json::Array describeArguments(tile::KernelOp kernel);
+
+/// A dictionary on the module that passes fill with what the runtime must know of the compiled
+/// kernel; it becomes members of the artifact's metadata.
+inline constexpr llvm::StringLiteral kMetadataAttrName = "tile.metadata";
+
+/// Sets one member of the metadata of `op`'s module.
+void setMetadata(mlir::Operation *op, llvm::StringRef name, mlir::Attribute value);
+
+/// An attribute of the metadata as JSON: integers, floats, booleans, strings, arrays of them and
+/// dictionaries.
+llvm::json::Value toJSON(mlir::Attribute value);
+
+} // namespace kiln
+
+#endif // KILN_TARGET_COMMON_ABI_H

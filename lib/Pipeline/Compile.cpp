@@ -1,0 +1,347 @@
+// From text to artifact, stage by stage.
+#include "kiln/Pipeline/Compile.h"
+#include "kiln/Binary/HostCode.h"
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Pipeline/Pipeline.h"
+#include "kiln/Pipeline/Registration.h"
+#include "kiln/Target/AllTargets.h"
+#include "kiln/Target/Common/ABI.h"
+#include "kiln/Target/Registry.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace kiln {
+namespace {
+
+//===- Diagnostics --------------------------------------------------------------------------===//
+
+/// The innermost place in a file, and the calls that led to it.
+void findPlaces(Location loc, SmallVectorImpl<FileLineColLoc> &places) {
+  if (auto file = dyn_cast<FileLineColLoc>(loc)) {
+    places.push_back(file);
+  } else if (auto name = dyn_cast<NameLoc>(loc)) {
+    findPlaces(name.getChildLoc(), places);
+  } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {
+    findPlaces(call.getCallee(), places);
+    findPlaces(call.getCaller(), places);
+  } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
+    if (!fused.getLocations().empty())
+      findPlaces(fused.getLocations().front(), places);
+  }
+}
+
+Severity severityOf(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Error:
+    return Severity::Error;
+  case DiagnosticSeverity::Warning:
+    return Severity::Warning;
+  case DiagnosticSeverity::Remark:
+    return Severity::Remark;
+  case DiagnosticSeverity::Note:
+    return Severity::Note;
+  }
+  return Severity::Error;
+}
+
+/// Hands every diagnostic of a context on and keeps the first error as one line.
+class Reporter {
+public:
+  Reporter(MLIRContext &context, DiagnosticSink sink)
+      : sink(sink), handler(&context, [this](mlir::Diagnostic &diagnostic) {
+          report(diagnostic, severityOf(diagnostic.getSeverity()));
+          for (mlir::Diagnostic &note : diagnostic.getNotes())
+            report(note, Severity::Note);
+          return success();
+        }) {}
+
+  /// The error to return once something failed.
+  llvm::Error takeError(StringRef otherwise) {
+    return llvm::createStringError(first.empty() ? otherwise.str() : first);
+  }
+  /// An error that has no place in the source.
+  llvm::Error error(const Twine &text) {
+    sink({Severity::Error, "", 0, 0, text.str()});
+    return llvm::createStringError(text);
+  }
+
+private:
+  void report(mlir::Diagnostic &diagnostic, Severity severity) {
+    SmallVector<FileLineColLoc> places;
+    findPlaces(diagnostic.getLocation(), places);
+    Diagnostic out{severity, "", 0, 0, diagnostic.str()};
+    auto setPlace = [&](FileLineColLoc place) {
+      out.file = place.getFilename().str();
+      out.line = place.getLine();
+      out.column = place.getColumn();
+    };
+    if (!places.empty())
+      setPlace(places.front());
+    sink(out);
+    if (severity == Severity::Error && first.empty())
+      first = (out.file.empty() ? ""
+                                : out.file + ":" + std::to_string(out.line) + ":" +
+                                      std::to_string(out.column) + ": ") +
+              out.text;
+    if (severity == Severity::Note)
+      return;
+    for (FileLineColLoc place : ArrayRef(places).drop_front()) {
+      out.severity = Severity::Note;
+      out.text = "called from here";
+      setPlace(place);
+      sink(out);
+    }
+  }
+
+  DiagnosticSink sink;
+  ScopedDiagnosticHandler handler;
+  std::string first;
+};
+
+//===- Preparing the module -----------------------------------------------------------------===//
+
+/// The kernel that the request names, or the only one there is; all others are dropped.
+FailureOr<tile::KernelOp> selectKernel(ModuleOp module, StringRef name) {
+  SmallVector<tile::KernelOp> kernels(module.getOps<tile::KernelOp>());
+  auto list = [&](InFlightDiagnostic &&diagnostic) -> FailureOr<tile::KernelOp> {
+    diagnostic << " (the module holds ";
+    llvm::interleaveComma(kernels, diagnostic,
+                          [&](tile::KernelOp kernel) { diagnostic << "@" << kernel.getSymName(); });
+    return diagnostic << (kernels.empty() ? "no kernel)" : ")");
+  };
+  tile::KernelOp chosen;
+  for (tile::KernelOp kernel : kernels)
+    if (kernel.getSymName() == name || (name.empty() && kernels.size() == 1))
+      chosen = kernel;
+  if (!chosen && name.empty())
+    return list(module.emitError("expected one kernel, or the name of one"));
+  if (!chosen)
+    return list(module.emitError("expected a kernel named @") << name);
+  for (tile::KernelOp kernel : kernels)
+    if (kernel != chosen)
+      kernel.erase();
+  return chosen;
+}
+
+void allowFastMath(ModuleOp module) {
+  auto fast = arith::FastMathFlagsAttr::get(module.getContext(), arith::FastMathFlags::fast);
+  module.walk(
+      [&](arith::ArithFastMathInterface op) { op->setAttr(op.getFastMathAttrName(), fast); });
+}
+
+std::string print(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  op->print(stream, OpPrintingFlags().enableDebugInfo(false));
+  return text;
+}
+
+/// The grid of a kernel as a kernel of its own: nothing in its body.
+OwningOpRef<ModuleOp> cloneGrid(tile::KernelOp kernel) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  auto clone = cast<tile::KernelOp>(builder.clone(*kernel));
+  Block &body = clone.getBody().front();
+  body.dropAllReferences();
+  while (!body.empty())
+    body.back().erase();
+  builder.setInsertionPointToEnd(&body);
+  tile::ReturnOp::create(builder, kernel.getLoc());
+  return module;
+}
+
+//===- The compile --------------------------------------------------------------------------===//
+
+const DialectRegistry &getRegistry() {
+  static const DialectRegistry *registry = [] {
+    auto *result = new DialectRegistry;
+    registerAllDialects(*result);
+    return result;
+  }();
+  return *registry;
+}
+
+/// The target whose code runs in this process.
+FailureOr<TargetInterface> getHostTarget(MLIRContext *context) {
+  for (const TargetEntry &entry : getTargets())
+    if (auto target = dyn_cast<TargetInterface>(entry.create(context, entry.chips.front())))
+      if (target.runsOnHost())
+        return target;
+  return failure();
+}
+
+class Compilation {
+public:
+  Compilation(const CompileRequest &request, MLIRContext &context, Reporter &reporter)
+      : request(request), context(context), reporter(reporter) {}
+
+  llvm::Expected<Artifact> run();
+
+private:
+  bool keeps(Stage stage) const {
+    return llvm::is_contained(request.keepStages, "all") ||
+           llvm::is_contained(request.keepStages, stringify(stage));
+  }
+  /// Runs the stages from `first` to `last`, keeping the IR that was asked for.
+  LogicalResult runStages(ModuleOp module, TargetInterface target, Stage first, Stage last);
+  /// An accelerator's grid is computed by the host: the section that does.
+  LogicalResult addHostGrid(tile::KernelOp kernel);
+  json::Object describe(tile::KernelOp kernel, TargetInterface target);
+
+  const CompileRequest &request;
+  MLIRContext &context;
+  Reporter &reporter;
+  std::vector<Artifact::Section> sections;
+};
+
+LogicalResult Compilation::runStages(ModuleOp module, TargetInterface target, Stage first,
+                                     Stage last) {
+  for (Stage stage : getStages()) {
+    if (stage < first || stage > last)
+      continue;
+    PassManager pm(&context, ModuleOp::getOperationName());
+    addStage(pm, target, stage);
+    if (failed(pm.run(module)))
+      return failure();
+    if (keeps(stage))
+      sections.push_back({"ir:" + stringify(stage).str(), print(module)});
+  }
+  return success();
+}
+
+LogicalResult Compilation::addHostGrid(tile::KernelOp kernel) {
+  FailureOr<TargetInterface> host = getHostTarget(&context);
+  if (failed(host))
+    return kernel.emitError("expected a target for the host in this build, to compute the grid");
+  OwningOpRef<ModuleOp> module = cloneGrid(kernel);
+  (*module)->setAttr(kTargetAttrName, *host);
+  for (Stage stage : {Stage::Layout, Stage::Schedule, Stage::Target, Stage::LLVM}) {
+    PassManager pm(&context, ModuleOp::getOperationName());
+    addStage(pm, *host, stage);
+    if (failed(pm.run(*module)))
+      return failure();
+  }
+  FailureOr<TargetCode> code = host->emit(*module, EmitRequest());
+  if (failed(code))
+    return failure();
+  sections.push_back({"host", std::move(code->binary)});
+  return success();
+}
+
+json::Object Compilation::describe(tile::KernelOp kernel, TargetInterface target) {
+  json::Object metadata{
+      {"kernel", kernel.getSymName()},     {"target", target.getSpelling()},
+      {"source", request.sourceName},      {"opt_level", request.optLevel},
+      {"fast_math", request.fastMath},     {"arguments", describeArguments(kernel)},
+      {"abi", describeParameters(kernel)}, {"has_grid", kernel.hasGrid()}};
+  if (auto tunables = kernel->getAttrOfType<ArrayAttr>(tile::kTunablesAttrName)) {
+    json::Object chosen;
+    for (auto tunable : tunables.getAsRange<tile::TunableAttr>())
+      chosen[tunable.getName().getValue()] = toJSON(tunable.getValue());
+    metadata["tunables"] = std::move(chosen);
+  }
+  return metadata;
+}
+
+llvm::Expected<Artifact> Compilation::run() {
+  auto fail = [&](StringRef what) { return reporter.takeError(what); };
+  if (!request.options.empty())
+    return reporter.error("unknown pipeline options '" + request.options + "'");
+  for (const std::string &name : request.keepStages)
+    if (name != "all" && !parseStage(name))
+      return reporter.error("unknown stage '" + name + "' to keep");
+
+  FailureOr<TargetInterface> target =
+      parseTarget(request.target, &context, [&] { return emitError(UnknownLoc::get(&context)); });
+  if (failed(target))
+    return fail("unknown target");
+
+  ParserConfig config(&context);
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(request.source, request.sourceName,
+                                                               /*RequiresNullTerminator=*/false),
+                              llvm::SMLoc());
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
+  if (!module)
+    return fail("the source cannot be parsed");
+  FailureOr<tile::KernelOp> kernel = selectKernel(*module, request.kernel);
+  if (failed(kernel))
+    return fail("no kernel to compile");
+  std::string name = (*kernel).getSymName().str();
+  if (request.fastMath)
+    allowFastMath(*module);
+  (*module)->setAttr(kTargetAttrName, *target);
+
+  std::string impossible = "kernel @" + name + " cannot be compiled for " + target->getSpelling();
+  if (failed(runStages(*module, *target, Stage::Tile, Stage::Tile)))
+    return fail(impossible);
+  // The tile stage is common: the kernel is still one, and says what a launcher must know.
+  auto tiles = module->lookupSymbol<tile::KernelOp>(name);
+  json::Object metadata = describe(tiles, *target);
+  if (!target->runsOnHost() && tiles.hasGrid() && failed(addHostGrid(tiles)))
+    return fail(impossible);
+  if (failed(runStages(*module, *target, Stage::Layout, Stage::LLVM)))
+    return fail(impossible);
+  if (auto members = (*module)->getAttrOfType<DictionaryAttr>(kMetadataAttrName))
+    for (NamedAttribute member : members)
+      metadata[member.getName().getValue()] = toJSON(member.getValue());
+
+  EmitRequest emitRequest{Stage::Binary, request.optLevel, keeps(Stage::LLVMIR), keeps(Stage::Asm)};
+  FailureOr<TargetCode> code = target->emit(*module, emitRequest);
+  if (failed(code))
+    return fail(impossible);
+  for (const auto &[figure, value] : code->figures)
+    metadata[figure] = value;
+  if (keeps(Stage::LLVMIR))
+    sections.push_back({"ir:" + stringify(Stage::LLVMIR).str(), std::move(code->llvmIR)});
+  if (!code->assembly.empty())
+    sections.push_back({"asm", std::move(code->assembly)});
+  if (!code->binary.empty())
+    sections.push_back({"binary", std::move(code->binary)});
+  return Artifact::create(std::move(metadata), std::move(sections));
+}
+
+} // namespace
+
+llvm::Expected<Artifact> compile(const CompileRequest &request, DiagnosticSink sink) {
+  MLIRContext context(getRegistry(), MLIRContext::Threading::DISABLED);
+  Reporter reporter(context, sink);
+  return Compilation(request, context, reporter).run();
+}
+
+std::string describeTargets() {
+  registerAllTargets();
+  MLIRContext context(getRegistry(), MLIRContext::Threading::DISABLED);
+  json::Array targets;
+  for (const TargetEntry &entry : getTargets()) {
+    json::Array chips;
+    for (const Chip &chip : entry.chips)
+      if (auto target = dyn_cast_or_null<TargetInterface>(entry.create(&context, chip)))
+        chips.push_back(target.getSpelling());
+    targets.push_back(json::Object{
+        {"name", entry.name}, {"summary", entry.summary}, {"spellings", std::move(chips)}});
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << json::Value(json::Object{{"targets", std::move(targets)}});
+  return text;
+}
+
+std::string targetIdentity(llvm::StringRef target) {
+  MLIRContext context(getRegistry(), MLIRContext::Threading::DISABLED);
+  ScopedDiagnosticHandler silence(&context, [](mlir::Diagnostic &) { return success(); });
+  FailureOr<TargetInterface> parsed =
+      parseTarget(target, &context, [&] { return emitError(UnknownLoc::get(&context)); });
+  if (failed(parsed) || !parsed->runsOnHost())
+    return "";
+  const HostCPU &host = getHostCPU();
+  return host.triple + " " + host.name + " " + host.features;
+}
+
+} // namespace kiln

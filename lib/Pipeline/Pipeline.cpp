@@ -1,0 +1,76 @@
+// The stage list in one readable place, and the pass that runs it from the command line.
+#include "kiln/Pipeline/Pipeline.h"
+#include "kiln/Pipeline/Registration.h"
+#include "kiln/Target/Registry.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+/// What every target starts from: helper functions inlined, constants folded, no dead code. The
+/// last place where upstream's clean-ups may run before decisions are attributes.
+static void addTileStage(OpPassManager &pm) {
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+}
+
+void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
+  if (stage == Stage::Tile)
+    addTileStage(pm);
+  else
+    target.addPasses(pm, stage);
+}
+
+namespace {
+/// A pass, not a pass pipeline: which passes to run is known once the target's name has become an
+/// attribute, which takes a context.
+struct TilePipeline : public PassWrapper<TilePipeline, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TilePipeline)
+
+  TilePipeline() = default;
+  TilePipeline(const TilePipeline &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const final { return "tile-pipeline"; }
+  StringRef getDescription() const final {
+    return "run the stages that Kiln ships for a target, to the one named";
+  }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registerAllDialects(registry);
+  }
+
+  void runOnOperation() final {
+    ModuleOp module = getOperation();
+    FailureOr<TargetInterface> parsed =
+        parseTarget(target, &getContext(), [&] { return module.emitError(); });
+    std::optional<Stage> last = parseStage(stopAfter);
+    if (!last || *last > Stage::LLVM)
+      module.emitError("expected stop-after to be tile, layout, schedule, target or llvm, got '")
+          << stopAfter << "'";
+    if (failed(parsed) || !last || *last > Stage::LLVM)
+      return signalPassFailure();
+    module->setAttr(kTargetAttrName, *parsed);
+    for (Stage stage : getStages()) {
+      if (stage > *last)
+        return;
+      OpPassManager pm(ModuleOp::getOperationName());
+      addStage(pm, *parsed, stage);
+      if (failed(runPipeline(pm, module)))
+        return signalPassFailure();
+    }
+  }
+
+  Option<std::string> target{*this, "target", llvm::cl::desc("what to compile for: cpu, or a chip"),
+                             llvm::cl::init("cpu")};
+  Option<std::string> stopAfter{*this, "stop-after", llvm::cl::desc("the last stage to run"),
+                                llvm::cl::init("llvm")};
+};
+} // namespace
+
+void registerTilePipeline() { PassRegistration<TilePipeline>(); }
+
+} // namespace kiln
