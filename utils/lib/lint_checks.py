@@ -25,7 +25,7 @@ LINE_CAPS = {
 # Kinds of files that must open with a comment that says what they are and why.
 HEAD_COMMENT = {
     ".cpp": "//",
-    ".c": "//",
+    ".c": ("//", "/*"),
     ".h": "//",
     ".td": "//",
     ".mlir": "//",
