@@ -1,17 +1,49 @@
-"""Kernels over tiles, written in Python.
+"""Kiln fires tiles into kernels.
 
     import kiln
 
     @kiln.kernel
-    def add(x: kiln.View, y: kiln.View, z: kiln.View, N: kiln.constexpr = 1024):
-        i = kiln.grid(kiln.cdiv(x.shape[0], N))
-        z.store(i * N, x.load(i * N, N) + y.load(i * N, N))
+    def add(a: kiln.View, b: kiln.View, c: kiln.View, BLOCK: kiln.constexpr = 1024):
+        i = kiln.grid(kiln.cdiv(a.shape[0], BLOCK))
+        c.store(i * BLOCK, a.load(i * BLOCK, BLOCK) + b.load(i * BLOCK, BLOCK))
 
-The names are those of the language (`kiln.language`) and of the run time.
+    add(x, y, z)        # NumPy arrays, tensors of any framework that speaks DLPack
+
+The language (what stands inside a kernel) is documented in `kiln.language`; compiling and
+launching in `kiln.runtime`, which is loaded, with the compiler's library, when the first of its
+names is used; `kiln --help` is the command line.
 """
 
-from kiln.frontend import CompileError, function
+from typing import TYPE_CHECKING
+
+from kiln.frontend import CompileError, Function, function
 from kiln.language import *  # noqa: F403
 from kiln.language import __all__ as _language
 
-__all__ = ["CompileError", "function", *_language]
+if TYPE_CHECKING:
+    from kiln.runtime import (
+        CacheError, CompiledKernel, DeviceAssertError, DeviceError, LaunchError, LaunchEvent,
+        PackedArray, UnsupportedError, WorkerError, __version__, autotune, cache, device, devices,
+        kernel, on_launch, synchronize, targets,
+    )  # fmt: skip
+
+_RUNTIME = (
+    "CacheError", "CompiledKernel", "DeviceAssertError", "DeviceError", "LaunchError",
+    "LaunchEvent", "PackedArray", "UnsupportedError", "WorkerError", "__version__", "autotune",
+    "cache", "device", "devices", "kernel", "on_launch", "synchronize", "targets",
+)  # fmt: skip
+
+__all__ = ["CompileError", "Function", "function", *_RUNTIME, *_language]  # noqa: PLE0604
+
+
+def __getattr__(name: str):
+    if name not in _RUNTIME:
+        raise AttributeError(f"module 'kiln' has no attribute {name!r}")
+    from kiln import runtime
+
+    globals().update((each, getattr(runtime, each)) for each in _RUNTIME)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -149,6 +149,20 @@ bool convertNumber(const ArgumentTarget &to, PyObject *object) {
   return convertFloat(to, object);
 }
 
+/// The code is compiled for the extents that an annotation fixes, so each launch checks them.
+bool hasExtents(const ArgumentTarget &to) {
+  const KilnTensor &tensor = to.frame.args[to.index].value.tensor;
+  const auto &extents = to.parameter.extents;
+  if (size_t(tensor.rank) != extents.size())
+    return to.fail("expected rank " + std::to_string(extents.size()) + ", got " +
+                   std::to_string(tensor.rank));
+  for (size_t d = 0; d < extents.size(); ++d)
+    if (extents[d] >= 0 && tensor.shape[d] != extents[d])
+      return to.fail("expected extent " + std::to_string(extents[d]) + " of dimension " +
+                     std::to_string(d) + ", got " + std::to_string(tensor.shape[d]));
+  return true;
+}
+
 bool convertByClass(const ArgumentTarget &to, PyObject *object, const KnownType &known) {
   switch (known.kind) {
   case Class::Integer:
@@ -190,6 +204,8 @@ bool kiln::python::convertArgument(ArgumentFrame &frame, size_t index, PyObject 
   if (!convertByClass(to, object, knownType(Py_TYPE(object))))
     return false;
   KilnArg &arg = frame.args[index];
+  if (arg.kind == KILN_ARG_TENSOR && !parameter.extents.empty() && !hasExtents(to))
+    return false;
   if (arg.kind == KILN_ARG_TENSOR && parameter.kind == KILN_ARG_POINTER) {
     // A tensor for a bare pointer: its first element's address.
     KilnTensor tensor = arg.value.tensor;

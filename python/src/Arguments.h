@@ -19,6 +19,7 @@
 #include "kiln-c/Launch.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace kiln::python {
 
@@ -31,6 +32,7 @@ struct ParameterInfo {
   int32_t dtype; ///< KilnDType, KILN_NONE if the argument decides
   int32_t rank;  ///< -1 if the argument decides
   uint32_t facts;
+  std::vector<int64_t> extents; ///< those that the annotation fixes, -1 elsewhere; or empty
 };
 
 /// The arguments of one launch. Uninitialised memory on the stack: only what `size` counts is

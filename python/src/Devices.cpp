@@ -38,7 +38,7 @@ void launchExecutable(const ExecutableObject &executable, const std::string &nam
   ArgumentFrame frame;
   std::vector<ParameterInfo> parameters;
   for (size_t i = 0; i < arguments.size(); ++i)
-    parameters.push_back({"#" + std::to_string(i), -1, KILN_NONE, -1, 0});
+    parameters.push_back({"#" + std::to_string(i), -1, KILN_NONE, -1, 0, {}});
   for (size_t i = 0; i < arguments.size(); ++i)
     if (!convertArgument(frame, i, nb::object(arguments[i]).ptr(), parameters[i], name.c_str()))
       throw nb::python_error();
@@ -70,6 +70,11 @@ void kiln::python::bindDevices(nb::module_ &m) {
       if (toString(kilnDTypeGetName(KilnDType(code))) == name)
         return code;
     throw nb::key_error(name.c_str());
+  });
+  m.def("device_of_memory", [](int32_t type, int32_t id) {
+    KilnDevice *device = nullptr;
+    check(kilnDeviceOfMemory(type, id, &device));
+    return toStr(kilnDeviceGetName(device));
   });
   m.def("set_active_hooks", [](int count) { activeHooks = count; });
 

@@ -413,6 +413,29 @@ PyMethodDef launcherMethods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+/// Attributes that a type has itself would hide those of the Python half.
+PyObject *getDoc(PyObject *self, void *) {
+  return guarded([&]() -> PyObject * {
+    return nb::object(asLauncher(self)->state->half.attr("function").attr("__doc__"))
+        .release()
+        .ptr();
+  });
+}
+
+PyObject *getModule(PyObject *self, void *) {
+  return guarded([&]() -> PyObject * {
+    return nb::object(asLauncher(self)->state->half.attr("function").attr("__module__"))
+        .release()
+        .ptr();
+  });
+}
+
+PyGetSetDef launcherProperties[] = {
+    {"__doc__", getDoc, nullptr, nullptr, nullptr},
+    {"__module__", getModule, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
 PyMemberDef launcherMembers[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Launcher, vectorcall), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Launcher, weakrefs), READONLY, nullptr},
@@ -435,6 +458,34 @@ void destroyConfigured(PyObject *self) {
   release(self, Py_TYPE(self));
 }
 
+PyObject *getGrid(PyObject *self, void *) {
+  const Configured &config = *asConfigured(self);
+  if (!config.hasGrid)
+    Py_RETURN_NONE;
+  return Py_BuildValue("(LLL)", (long long)config.grid[0], (long long)config.grid[1],
+                       (long long)config.grid[2]);
+}
+
+/// compile and warmup are those of the kernel, with these options.
+PyObject *warmupMethod(PyObject *self, PyObject *args, PyObject *keywords) {
+  return guarded([&]() -> PyObject * {
+    nb::object half = asConfigured(self)->launcher->state->half;
+    nb::object given = keywords ? nb::borrow(keywords) : nb::object(nb::dict());
+    return half.attr("compiled_for")(nb::borrow(self), nb::borrow(args), given).release().ptr();
+  });
+}
+
+PyMethodDef configuredMethods[] = {
+    {"warmup", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(warmupMethod)),
+     METH_VARARGS | METH_KEYWORDS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyGetSetDef configuredProperties[] = {
+    {"_grid", getGrid, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
 PyMemberDef configuredMembers[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Configured, vectorcall), READONLY, nullptr},
     {"kernel", T_OBJECT, offsetof(Configured, launcher), READONLY, nullptr},
@@ -453,6 +504,7 @@ PyType_Slot launcherSlots[] = {
     {Py_tp_repr, reinterpret_cast<void *>(reprLauncher)},
     {Py_mp_subscript, reinterpret_cast<void *>(subscriptLauncher)},
     {Py_tp_methods, launcherMethods},
+    {Py_tp_getset, launcherProperties},
     {Py_tp_members, launcherMembers},
     {0, nullptr},
 };
@@ -466,6 +518,8 @@ PyType_Slot configuredSlots[] = {
     {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
     {Py_tp_repr, reinterpret_cast<void *>(reprConfigured)},
     {Py_mp_subscript, reinterpret_cast<void *>(subscriptConfigured)},
+    {Py_tp_methods, configuredMethods},
+    {Py_tp_getset, configuredProperties},
     {Py_tp_members, configuredMembers},
     {0, nullptr},
 };

@@ -2,6 +2,8 @@
 #include "Common.h"
 
 NB_MODULE(_native, m) {
+  // Kernels are globals of modules, which Python does not tear down in order.
+  nanobind::set_leak_warnings(false);
   kiln::python::bindCompiler(m);
   kiln::python::bindCache(m);
   kiln::python::bindDevices(m);

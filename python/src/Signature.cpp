@@ -25,8 +25,15 @@ void Signature::parse(nb::list parameters) {
       entry.constant = int32_t(numConstants++);
     } else {
       entry.runtime = int32_t(runtime.size());
-      runtime.push_back({nb::cast<std::string>(fields[0]), kind, nb::cast<int>(fields[2]),
-                         nb::cast<int>(fields[3]), nb::cast<uint32_t>(fields[4])});
+      runtime.push_back({nb::cast<std::string>(fields[0]),
+                         kind,
+                         nb::cast<int>(fields[2]),
+                         nb::cast<int>(fields[3]),
+                         nb::cast<uint32_t>(fields[4]),
+                         {}});
+      if (fields.size() > 8)
+        for (nb::handle extent : nb::cast<nb::tuple>(fields[8]))
+          runtime.back().extents.push_back(nb::cast<int64_t>(extent));
     }
     if (!entry.keywordOnly)
       ++numPositional;

@@ -31,7 +31,7 @@ struct Signature {
   Signature(const Signature &) = delete;
   ~Signature();
   /// From the Python half's list of tuples (name, kind, dtype, rank, facts, has default,
-  /// default, keyword only); kind -2 is a constant.
+  /// default, keyword only, fixed extents); kind -2 is a constant.
   void parse(nb::list parameters);
 };
 

@@ -1,0 +1,116 @@
+"""`CompiledKernel.explain()`: what was compiled, and the decisions that stand in its IR."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+# A decision is an attribute in the IR; the stages that write them, in order.
+_DECIDING = ("layout", "schedule", "target")
+_OPERATION = re.compile(r"^\s*(?:%\S+(?:, %\S+)* = )?\"?([a-z_]+\.[a-z_.]+)\"?")
+_ATTRIBUTES = re.compile(r"\{([^{}]*)\}")
+_LOCATION = re.compile(r'loc\("([^"]+)":(\d+):(\d+)\)')
+
+
+def explain(compiled: Any) -> str:
+    """The text of `kiln explain`."""
+    metadata = compiled.metadata
+    lines = [f"kernel {compiled.name} for {compiled.target}"]
+    for name, value in compiled.constants.items():
+        lines.append(f"  {name} = {value!r}")
+    tunables = metadata.get("tunables") or {}
+    for name, value in tunables.items() if isinstance(tunables, dict) else ():
+        if name not in compiled.constants:
+            lines.append(f"  {name} = {value!r}")
+    lines += ["", "arguments"]
+    lines += [f"  {_argument(a)}" for a in metadata.get("arguments", ())]
+    lines += ["", "parameters of the code"]
+    for index, entry in enumerate(metadata.get("abi", ())):
+        lines.append(f"  {index:2}  {_parameter(entry, metadata)}")
+    lines += ["", "grid: " + ("the kernel's own" if metadata.get("has_grid") else "the call's")]
+    for key, label in (("scratch_bytes", "scratch memory"), ("shared_bytes", "shared memory")):
+        if metadata.get(key):
+            lines.append(f"{label}: {metadata[key]} bytes a program")
+    if metadata.get("warps"):
+        lines.append(f"warps: {metadata['warps']} of {metadata.get('warp_size', '?')} lanes")
+    for stage in _DECIDING:
+        found = _decisions(_ir(compiled, stage))
+        if found:
+            lines += ["", f"decided by stage {stage}", *(f"  {d}" for d in found)]
+    lines += ["", "stages"]
+    for stage in ("tile", *_DECIDING, "llvm", "llvmir", "asm"):
+        text = _ir(compiled, stage)
+        if text:
+            lines.append(f"  {stage:9} {text.count(chr(10)):6} lines")
+    lines.append(f"  {'binary':9} {len(compiled.binary):6} bytes")
+    if compiled.remarks:
+        lines += ["", "remarks", *(f"  {r}" for r in compiled.remarks)]
+    return "\n".join(lines) + "\n"
+
+
+def _ir(compiled: Any, stage: str) -> str:
+    try:
+        return compiled.ir(stage)
+    except LookupError:
+        return ""
+
+
+def _argument(entry: dict[str, Any]) -> str:
+    if entry.get("kind") != "view":
+        text = f"{entry['name']}: {entry.get('type')} {entry.get('kind')}"
+    else:
+        shape = "x".join("?" if n is None else str(n) for n in entry.get("shape") or ())
+        strides = ", ".join("?" if n is None else str(n) for n in entry.get("strides") or ())
+        text = f"{entry['name']}: view {shape} of {entry.get('type')}, strides [{strides}]"
+    facts = entry.get("facts") or {}
+    known = []
+    if (facts.get("pointer") or 0) > 1:
+        known.append(f"address a multiple of {facts['pointer']} bytes")
+    if any((s or 0) > 1 for s in facts.get("strides") or ()):
+        known.append(f"strides multiples of {facts['strides']} bytes")
+    if any((e or 0) > 1 for e in facts.get("extents") or ()):
+        known.append(f"extents multiples of {facts['extents']}")
+    if facts.get("index32"):
+        known.append("addressable in 32 bits")
+    if facts.get("noalias"):
+        known.append("overlaps no other")
+    if (facts.get("divisor") or 0) > 1:
+        known.append(f"a multiple of {facts['divisor']}")
+    if entry.get("written"):
+        text += ", written"
+    return text + (f"; {'; '.join(known)}" if known else "")
+
+
+def _parameter(entry: dict[str, Any], metadata: dict[str, Any]) -> str:
+    text = f"{entry['kind']} {entry.get('type', '')}".strip()
+    arguments = metadata.get("arguments", ())
+    if isinstance(entry.get("arg"), int) and entry["arg"] < len(arguments):
+        text += f" of {arguments[entry['arg']]['name']}"
+    if isinstance(entry.get("dim"), int):
+        text += f", dimension {entry['dim']}"
+    return text
+
+
+def _decisions(text: str) -> list[str]:
+    """Operations that carry attributes of a decision, with their source lines, once each."""
+    found: dict[str, None] = {}
+    for line in text.splitlines():
+        operation = _OPERATION.match(line)
+        attributes = _ATTRIBUTES.search(line)
+        if not operation or not attributes:
+            continue
+        kept = [a.strip() for a in attributes[1].split(", ") if _is_decision(a)]
+        if not kept:
+            continue
+        place = _LOCATION.search(line)
+        where = f"  ({place[1].rsplit('/', 1)[-1]}:{place[2]})" if place else ""
+        found[f"{operation[1]}: {', '.join(kept)}{where}"] = None
+    return list(found)
+
+
+def _is_decision(attribute: str) -> bool:
+    name = attribute.split("=", maxsplit=1)[0].strip()
+    return bool(
+        re.match(r"(tile|cpu|nvptx|amdgcn)\.", name)
+        or name in ("atom", "warps", "stage", "order", "role", "roles", "in_flight", "layout")
+    )

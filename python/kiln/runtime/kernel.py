@@ -1,0 +1,336 @@
+"""`@kiln.kernel`: the object that a kernel is.
+
+A kernel is a `Launcher` of the extension, which makes launches; what is not a launch is the
+`KernelHalf` here, to which the launcher passes on every attribute that it does not know.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Callable
+from typing import Any
+
+from kiln import _native
+from kiln.frontend.errors import CompileError
+from kiln.frontend.function import Function
+from kiln.frontend.kernel import KernelSource
+from kiln.frontend.signature import Parameter
+from kiln.frontend.types import ArgumentType, PointerType, ScalarType, ViewType
+from kiln.language.annotations import PointerSpec, ViewSpec
+from kiln.language.dtypes import DType
+from kiln.runtime import hooks
+from kiln.runtime.compiled import CompiledKernel
+from kiln.runtime.devices import device
+from kiln.runtime.errors import LaunchError, launch_error
+from kiln.runtime.options import LAUNCH_OPTIONS, check_options, options_key
+from kiln.runtime.specialise import Instance, build, types_of
+
+# KilnArgKind, and what stands for "the argument decides" and "a constant".
+_TENSOR, _INTEGER, _FLOAT, _BOOL, _POINTER, _ANY, _CONSTANT = 0, 1, 2, 3, 4, -1, -2
+_FACTS_DEFAULT, _FACT_NOALIAS = 31, 32
+
+
+class KernelHalf:
+    """Everything about a kernel but its launches.
+
+    Reached through the kernel itself: `kernel.compile(...)`, `kernel.warmup(...)`,
+    `kernel.options(...)`, `kernel.parameters`.
+    """
+
+    def __init__(self, function: types.FunctionType, options: dict[str, Any], noalias: bool,
+                 no_facts: tuple[str, ...]):  # fmt: skip
+        self.function = self.__wrapped__ = function
+        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
+        self.__kernel_options__ = options
+        self.source = KernelSource(function)
+        self.parameters: tuple[Parameter, ...] = self.source.parameters
+        self._noalias, self._no_facts = noalias, no_facts
+        unknown = [n for n in no_facts if n not in self.source.by_name]
+        if unknown:
+            raise TypeError(f"expected parameters of `{self.__name__}`, got {unknown[0]!r}")
+        self._arguments = [p for p in self.parameters if not p.is_constant]
+        self._constants = [p for p in self.parameters if p.is_constant]
+        self._variants: list[tuple[dict[str, Any], dict[str, Any], int]] = []
+        self._specialised: dict[tuple[int, bytes], CompiledKernel] = {}
+        self._watched = False
+        self._empty: Callable[..., None] | None = None
+        self.launcher = _native.Launcher(
+            self, self.__name__, [self._native_parameter(p) for p in self.parameters]
+        )
+
+    def _native_parameter(self, parameter: Parameter) -> tuple:
+        dtype = parameter.dtype
+        facts = 0 if parameter.name in self._no_facts else _FACTS_DEFAULT
+        if self._noalias and facts:
+            facts |= _FACT_NOALIAS
+        if parameter.is_constant:
+            kind, dtype = _CONSTANT, None
+        elif parameter.kind == "view":
+            kind = _TENSOR
+        elif parameter.kind == "pointer":
+            kind = _POINTER
+        elif parameter.kind == "scalar":
+            kind = _FLOAT if dtype.is_float else _BOOL if dtype.is_bool else _INTEGER
+        else:
+            kind = _ANY
+        code = _native.dtype_code("i64" if dtype.name == "index" else dtype.name) if dtype else 0
+        rank = -1 if parameter.rank is None else parameter.rank
+        extents = tuple(-1 if e is None else e for e in parameter.shape or ())
+        default = parameter.default if parameter.has_default else None
+        return (parameter.name, kind, code, rank, facts, parameter.has_default, default,
+                parameter.keyword_only, extents)  # fmt: skip
+
+    # What users call.
+
+    def compile(self, *arguments: Any, target: str | None = None, **constants: Any):
+        """Compiles without launching, for a device that need not be there.
+
+        arguments  for each argument an array, a tensor or a number (whose facts are then used),
+                   or its type: `kiln.View[bf16, 2]`, `kiln.Pointer[f32]`, `kiln.i32`
+        target     such as "cpu"; without one that of the CPU
+        constants  constexprs and tunables by name, and launch options by `_name`
+
+        The result has `.ir(stage)`, `.asm`, `.binary`, `.metadata` and `.explain()`.
+        """
+        values, options = {}, dict(self.__kernel_options__)
+        extra = {}
+        for name, value in constants.items():
+            if name in self.source.by_name:
+                values[name] = value
+            elif name.startswith("_"):
+                extra[name[1:]] = value
+            else:
+                self._empty_function()(*(None for _ in self._arguments), **{name: value})
+        options.update(check_options(self.__name__, extra))
+        types_, fixed = self._types(arguments, values)
+        where = device("cpu")
+        target = target or where.target
+        instance = Instance(
+            self.source, types_, fixed, options, target,
+            where.identity if target == where.target else "",
+        )  # fmt: skip
+        return build(instance, ("all",))
+
+    def warmup(self, *args: Any, **keywords: Any) -> CompiledKernel:
+        """Compiles and loads what the same call would launch, without launching it."""
+        return self.compiled_for(None, args, keywords)
+
+    def options(self, **options: Any) -> Any:
+        """The kernel with launch options: `grid`, `stream`, `device`, `opt_level`, `fast_math`,
+        `pipeline`. The result is called like the kernel."""
+        return self.configured(None, options)
+
+    # What the launcher calls.
+
+    def configured(self, base: Any, options: dict[str, Any]) -> Any:
+        launch = [options.pop(name, None) for name in LAUNCH_OPTIONS]
+        kept = dict(base._described or {}) if base is not None else {}
+        kept.update(check_options(self.__name__, options))
+        return self.launcher._configure(base, *launch, options_key(kept), kept or None)
+
+    def raise_signature_error(self, args: list, keywords: dict[str, Any]) -> None:
+        known = {k: v for k, v in keywords.items()
+                 if k in self.source.by_name or not k.startswith("_")}  # fmt: skip
+        self._empty_function()(*args, **known)
+
+    def new_variant(self, constants: list, options: tuple | None, read_only: int) -> int:
+        values = {p.name: v for p, v in zip(self._constants, constants, strict=False)}
+        merged = {**self.__kernel_options__, **dict(options or ())}
+        self._variants.append((values, merged, read_only))
+        return len(self._variants) - 1
+
+    def captured_changed(self) -> None:
+        """A global that the kernel names has another value: start afresh."""
+        self.source = KernelSource(self.function)
+        self._specialised.clear()
+        self.launcher._forget()
+        self._watch()
+
+    def specialise(self, function: int, key: bytes, variant: int, pinned: bool) -> CompiledKernel:
+        """Compiles for a key of the launcher's table, loads, and inserts it there."""
+        if not self._watched:
+            self._watch()
+        constants, options, read_only = self._variants[variant]
+        described = json.loads(self.launcher._describe(function, key))
+        where = device(described["device"])
+        arguments = described["arguments"]
+        instance = Instance(
+            self.source, types_of(arguments, self.source), constants, options, where.target,
+            where.identity, repr(arguments),
+        )  # fmt: skip
+        compiled = build(instance)
+        if not pinned and not compiled.metadata.get("has_grid"):
+            raise launch_error(
+                self.__name__, None,
+                f"expected a grid, got none: the kernel has no kiln.grid(...), so pin one with "
+                f"{self.__name__}[grid](...)",
+            )  # fmt: skip
+        if read_only:
+            self._check_writable(compiled, read_only)
+        compiled.executable = where.load(compiled.artifact)
+        self.launcher._insert(function, key, compiled.executable)
+        self._specialised[function, key] = compiled
+        return compiled
+
+    def launch_with_hooks(self, config: Any, args: list, keywords: dict[str, Any]) -> None:
+        compiled = self.compiled_for(config, args, keywords)
+        names = [p.name for p in self.parameters if not p.keyword_only]
+        arguments = dict(zip(names, args, strict=False))
+        arguments.update((k, v) for k, v in keywords.items() if k in self.source.by_name)
+        options = {k: v for k, v in keywords.items() if k not in self.source.by_name}
+        event = hooks.LaunchEvent(
+            self.__name__, arguments, config._grid if config is not None else None, options,
+            compiled,
+        )  # fmt: skip
+        hooks.run(event, lambda: self.launcher._launch(config, args, keywords))
+
+    def compiled_for(self, config: Any, args: Any, keywords: dict[str, Any]) -> CompiledKernel:
+        function, key, variant, pinned = self.launcher._key(config, args, keywords)
+        found = self._specialised.get((function, key))
+        return found or self.specialise(function, key, variant, pinned)
+
+    def _check_writable(self, compiled: CompiledKernel, read_only: int) -> None:
+        for index, entry in enumerate(compiled.metadata.get("arguments", ())):
+            if read_only >> index & 1 and entry.get("written"):
+                raise launch_error(
+                    self.__name__, entry["name"],
+                    "expected an array that may be written, since the kernel stores to it, got a "
+                    "read-only one",
+                )  # fmt: skip
+
+    def _watch(self) -> None:
+        """Tells the launcher which globals the source names."""
+        seen: set[int] = set()
+        watches = []
+        pending = [self.source.source]
+        while pending:
+            source = pending.pop()
+            if id(source.function) in seen:
+                continue
+            seen.add(id(source.function))
+            scope = source.function.__globals__
+            for path in source.free_references():
+                if path[0] not in scope or path[0] in source.function.__code__.co_varnames:
+                    continue
+                value = scope[path[0]]
+                helper = getattr(value, "__kiln_function__", value)
+                if isinstance(helper, Function):
+                    pending.append(helper.source)
+                watches.append((scope, path[0], value))
+        self.launcher._watch(watches)
+        self._watched = True
+
+    def _types(
+        self, arguments: tuple, values: dict[str, Any]
+    ) -> tuple[dict[str, ArgumentType], dict[str, Any]]:
+        """Argument types and constants of `compile`, from what its caller passed."""
+        constants = {p.name: p.default for p in self._constants if p.has_default}
+        given = dict(values)
+        positional = [p for p in self.parameters if not p.keyword_only]
+        if len(arguments) > len(positional):
+            self._empty_function()(*arguments, **values)
+        for parameter, value in zip(positional, arguments, strict=False):
+            given[parameter.name] = value
+        types_: dict[str, ArgumentType] = {}
+        real: dict[str, Any] = {}
+        for parameter in self.parameters:
+            name = parameter.name
+            if parameter.is_constant:
+                if name in given:
+                    constants[name] = given[name]
+                continue
+            if name not in given:
+                if not parameter.has_default:
+                    self._empty_function()(*arguments, **values)
+                given[name] = parameter.default
+            spec = _argument_type(parameter, given[name])
+            if spec is None:
+                real[name] = given[name]
+            else:
+                types_[name] = spec
+        if real:
+            types_.update(self._types_of_values(real))
+        return {p.name: types_[p.name] for p in self._arguments}, constants
+
+    def _types_of_values(self, values: dict[str, Any]) -> dict[str, ArgumentType]:
+        """The types and facts of real arguments, as a launch would see them."""
+        parameters = [self._native_parameter(self.source.by_name[n]) for n in values]
+        probe = _native.Launcher(_Probe(), self.__name__, parameters)
+        function, key, _, _ = probe._key(None, list(values.values()), {})
+        described = json.loads(probe._describe(function, key))
+        return types_of(described["arguments"], self.source)
+
+    def _empty_function(self) -> Callable[..., None]:
+        """A function of the same signature that does nothing: its errors are Python's own."""
+        if self._empty is None:
+            parts, star = [], False
+            for p in self.parameters:
+                if p.keyword_only and not star:
+                    parts.append("*")
+                    star = True
+                parts.append(p.name + ("=None" if p.has_default else ""))
+            scope: dict[str, Any] = {}
+            exec(f"def {self.__name__}({', '.join(parts)}): pass", scope)
+            self._empty = scope[self.__name__]
+        return self._empty
+
+
+class _Probe:
+    """Stands in for a KernelHalf where only the facts of arguments are asked for."""
+
+    def new_variant(self, *_: Any) -> int:
+        return 0
+
+
+def _argument_type(parameter: Parameter, value: Any) -> ArgumentType | None:
+    """The type that `value` says, or None if it is a real argument."""
+    if isinstance(value, (ViewType, PointerType, ScalarType)):
+        return value
+    if isinstance(value, ViewSpec):
+        shape = value.shape if value.shape is not None else parameter.shape
+        if shape is None:
+            raise LaunchError(
+                f"expected the rank of `{parameter.name}`, as in kiln.View[{value.dtype}, 2], got "
+                f"none", argument=parameter.name,
+            )  # fmt: skip
+        return ViewType(value.dtype, shape)
+    if isinstance(value, PointerSpec):
+        return PointerType(value.dtype)
+    if isinstance(value, DType):
+        return ScalarType(value)
+    return None
+
+
+def kernel(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    opt_level: int = 3,
+    fast_math: bool = False,
+    pipeline: str = "",
+    noalias: bool = False,
+    no_facts: tuple[str, ...] = (),
+) -> Any:
+    """Makes a kernel of a Python function.
+
+    `kernel(...)` launches it on its own grid, `kernel[grid](...)` on a pinned one. Results are
+    written in place.
+
+    opt_level  0 to 3
+    fast_math  may reassociate, and ignore NaN, infinities and signed zeros
+    pipeline   further options of the compiler's pipeline, "name=value name=value"
+    noalias    tests at each launch whether arguments overlap, and compiles for the answer
+    no_facts   parameters whose alignment, divisibility and ones are not compiled for
+    """
+    if function is None:
+        return lambda fn: kernel(
+            fn, opt_level=opt_level, fast_math=fast_math, pipeline=pipeline, noalias=noalias,
+            no_facts=no_facts,
+        )  # fmt: skip
+    if not isinstance(function, types.FunctionType):
+        raise CompileError(f"expected a function to make a kernel of, got {function!r}")
+    options = check_options(
+        function.__name__, {"opt_level": opt_level, "fast_math": fast_math, "pipeline": pipeline}
+    )
+    return KernelHalf(function, options, noalias, tuple(no_facts)).launcher

@@ -1,0 +1,46 @@
+"""Launch options: how a kernel is compiled, apart from its arguments and constants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# What each option is, and its default. `pipeline` is more of the pipeline's own options,
+# "name=value name=value", as tile-opt --tile-pipeline takes them.
+COMPILE_OPTIONS: dict[str, Any] = {"opt_level": 3, "fast_math": False, "pipeline": ""}
+LAUNCH_OPTIONS = ("grid", "stream", "device")
+
+
+def check_options(kernel: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The compile options among `options` that differ from the defaults, checked."""
+    out = {}
+    for name, value in options.items():
+        if name not in COMPILE_OPTIONS:
+            legal = ", ".join(f"_{n}" for n in (*LAUNCH_OPTIONS[1:], *COMPILE_OPTIONS))
+            raise TypeError(
+                f"{kernel}() got an unexpected launch option '_{name}'; expected one of {legal}"
+            )
+        default = COMPILE_OPTIONS[name]
+        if name == "opt_level" and (type(value) is not int or not 0 <= value <= 3):
+            raise TypeError(f"expected an opt_level of 0 to 3, got {value!r}")
+        if name == "fast_math" and type(value) is not bool:
+            raise TypeError(f"expected True or False for fast_math, got {value!r}")
+        if name == "pipeline" and not isinstance(value, str):
+            raise TypeError(f"expected a string for pipeline, got {value!r}")
+        if value != default:
+            out[name] = value
+    return out
+
+
+def options_key(options: dict[str, Any]) -> tuple | None:
+    """Hashable; None for the defaults."""
+    return tuple(sorted(options.items())) or None
+
+
+def request_fields(options: dict[str, Any]) -> dict[str, Any]:
+    """The options as fields of a compile request."""
+    full = {**COMPILE_OPTIONS, **options}
+    return {
+        "opt_level": full["opt_level"],
+        "fast_math": int(full["fast_math"]),
+        "options": full["pipeline"] or None,
+    }
