@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import kiln.language as language
+from kiln import language
 from kiln.frontend.errors import Misuse
 from kiln.frontend.function import Function, as_constant
 from kiln.frontend.types import PointerType

@@ -33,7 +33,7 @@ class Parameters:
 
     def bind(self, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         """What each parameter gets. Raises Misuse."""
-        bound = dict(zip(self.names[: self.positional], args))
+        bound = dict(zip(self.names[: self.positional], args, strict=False))
         extra = args[self.positional :]
         if self.rest is not None:
             bound[self.rest] = tuple(extra)

@@ -15,7 +15,14 @@ from kiln.frontend.errors import Misuse
 from kiln.frontend.promotion import constant_dtype
 from kiln.frontend.types import ScalarType
 from kiln.frontend.values import (
-    Undefined, Value, describe, flatten, has_values, is_const_number, type_of, unflatten,
+    Undefined,
+    Value,
+    describe,
+    flatten,
+    has_values,
+    is_const_number,
+    type_of,
+    unflatten,
 )  # fmt: skip
 from kiln.language.dtypes import f32, i64, index
 
@@ -131,7 +138,9 @@ class Branches:
             return e.binary("arith.andi" if is_and else "arith.ori", left, right)
         with e.region() as other:
             pass
-        regions, pair = ([lines, other], (right, False)) if is_and else ([other, lines], (True, right))
+        regions, pair = (
+            ([lines, other], (right, False)) if is_and else ([other, lines], (True, right))
+        )
         return self.emit_if(left, regions, [(word, *pair)])[word]
 
     def _condition(self, value: Any, word: str) -> Value:
@@ -167,7 +176,7 @@ class Branches:
                     "scalars, tensors and views of one type, and the same constants",
                 )
             skeletons.append((name, skeleton, len(left)))
-            flat += [(name, x, y) for x, y in zip(left, right)]
+            flat += [(name, x, y) for x, y in zip(left, right, strict=False)]
         leaves: list[Any] = []
         yields: tuple[list[Value], list[Value]] = ([], [])
         types = []
@@ -176,7 +185,7 @@ class Branches:
                 leaves.append(x)
                 continue
             type = join_types(name, x, y)
-            for lines, side, value in zip(regions, yields, (x, y)):
+            for lines, side, value in zip(regions, yields, (x, y), strict=False):
                 side.append(self.in_region(lines, value, type))
             result = Value(e.fresh(), type)
             types.append(type)
@@ -202,8 +211,10 @@ class Branches:
     def _write_if(self, condition, regions, yields, types, results) -> None:
         e = self.e
         if not any(regions) and len(results) and all(isinstance(t, ScalarType) for t in types):
-            for result, x, y in zip(results, *yields):
-                e.line(f"{result.ref} = arith.select {condition.ref}, {x.ref}, {y.ref} : {x.type.ir}")
+            for result, x, y in zip(results, *yields, strict=False):
+                e.line(
+                    f"{result.ref} = arith.select {condition.ref}, {x.ref}, {y.ref} : {x.type.ir}"
+                )
             return
         texts = ", ".join(t.ir for t in types)
         head = f"{', '.join(v.ref for v in results)} = " if results else ""
@@ -211,7 +222,7 @@ class Branches:
         if not results and not any(regions):
             return
         e.raw(f"{head}scf.if {condition.ref}{tail} {{")
-        for i, (lines, values) in enumerate(zip(regions, yields)):
+        for i, (lines, values) in enumerate(zip(regions, yields, strict=False)):
             if i == 1:
                 if not lines and not results:
                     break
@@ -238,7 +249,7 @@ def same_constant(x: Any, y: Any) -> bool:
     """Whether two leaves are one constant, or one value."""
     if isinstance(x, Value) or isinstance(y, Value):
         return x is y
-    return type(x) is type(y) and (x == y or (x != x and y != y)) and str(x) == str(y)
+    return type(x) is type(y) and repr(x) == repr(y)
 
 
 def join_types(name: str, x: Any, y: Any):

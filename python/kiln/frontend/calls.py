@@ -18,7 +18,14 @@ from kiln.frontend.function import Function, as_constant, field_names
 from kiln.frontend.loops import Range
 from kiln.frontend.signature import resolve_annotation
 from kiln.frontend.values import (
-    BoundMethod, Closure, Struct, Value, describe, has_values, is_const_number, is_numeric,
+    BoundMethod,
+    Closure,
+    Struct,
+    Value,
+    describe,
+    has_values,
+    is_const_number,
+    is_numeric,
 )  # fmt: skip
 from kiln.language.annotations import constexpr
 from kiln.language.dtypes import DType, f32, i64
@@ -109,7 +116,7 @@ class Calls:
     ) -> Any:
         """A function of the language."""
         if declared is None:
-            import kiln.language as language
+            from kiln import language
 
             declared = getattr(language, name)
         implementation = INTRINSICS.get(name)
@@ -272,7 +279,7 @@ def _tuple(c: Calls, value: Any = ()) -> tuple:
 
 
 def _zip(c: Calls, *items: Any) -> tuple:
-    return tuple(zip(*(c.unrolled(x, c.e.node) for x in items)))
+    return tuple(zip(*(c.unrolled(x, c.e.node) for x in items), strict=False))
 
 
 def _enumerate(c: Calls, items: Any, start: Any = 0) -> tuple:

@@ -58,8 +58,8 @@ def _check_size(op: str, left: Any, right: Any) -> None:
             raise Misuse(f"expected a constant of at most {MAX_BITS} bits, got about {bits}")
     if op == "*":
         for sequence, count in ((left, right), (right, left)):
-            if isinstance(sequence, (str, tuple)) and isinstance(count, int):
-                if len(sequence) * count > MAX_LENGTH:
-                    raise Misuse(f"expected a constant of at most {MAX_LENGTH} elements")
+            repeats = isinstance(sequence, (str, tuple)) and isinstance(count, int)
+            if repeats and len(sequence) * count > MAX_LENGTH:
+                raise Misuse(f"expected a constant of at most {MAX_LENGTH} elements")
     if op == "%" and isinstance(left, str):
         raise Misuse("expected numbers around `%`, got a string", "an f-string")

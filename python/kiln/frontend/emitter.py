@@ -92,7 +92,7 @@ class Emitter:
         self.effects += effect
         names = [self.fresh() for _ in types]
         self.line(f"{', '.join(names)} = {text}" if names else text)
-        return [Value(n, t) for n, t in zip(names, types)]
+        return [Value(n, t) for n, t in zip(names, types, strict=False)]
 
     def effect(self, text: str) -> None:
         """An operation without results."""
@@ -105,7 +105,7 @@ class Emitter:
         raise Misuse(
             "expected only scalar arithmetic on arguments before kiln.grid, got an operation of "
             "a program",
-            "move the statement after kiln.grid: what stands before it computes the grid on the host",
+            "the statement after kiln.grid; what stands before it computes the grid",
         )
 
     # Regions.
@@ -147,7 +147,9 @@ class Emitter:
 
     # Constants.
 
-    def constant(self, value: bool | int | float, dtype: DType, shape: tuple[int, ...] = ()) -> Value:
+    def constant(
+        self, value: bool | int | float, dtype: DType, shape: tuple[int, ...] = ()
+    ) -> Value:
         """A scalar, or a tile whose elements are all one number."""
         text = literal(value, dtype)
         type = type_of(shape, dtype)
@@ -175,7 +177,9 @@ class Emitter:
         return self.value(f"{op} {x.ref} : {x.type.ir} to {type.ir}", type)
 
     def compare(self, op: str, predicate: str, a: Value, b: Value) -> Value:
-        return self.value(f"{op} {predicate}, {a.ref}, {b.ref} : {a.type.ir}", type_of(a.shape, bool_))
+        return self.value(
+            f"{op} {predicate}, {a.ref}, {b.ref} : {a.type.ir}", type_of(a.shape, bool_)
+        )
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
         """Both of one type; the condition of their shape, or a scalar."""

@@ -120,7 +120,9 @@ def render_diagnostic(
     first. The underline covers the word or the bracketed expression that starts there.
     """
     span = SourceSpan(file, line, max(column, 1), _end_of_expression(file, line, column))
-    chain = tuple((name, SourceSpan(f, n, c, _end_of_expression(f, n, c))) for name, f, n, c in calls)
+    chain = tuple(
+        (name, SourceSpan(f, n, c, _end_of_expression(f, n, c))) for name, f, n, c in calls
+    )
     return CompileError(message, span=span, calls=chain, notes=notes)
 
 

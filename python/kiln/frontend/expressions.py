@@ -13,7 +13,11 @@ from kiln.frontend.constants import fold_binary, fold_unary
 from kiln.frontend.errors import Misuse
 from kiln.frontend.subscripts import subscript
 from kiln.frontend.values import (
-    Closure, Struct, Value, describe, has_values,
+    Closure,
+    Struct,
+    Value,
+    describe,
+    has_values,
 )  # fmt: skip
 
 _BINARY = {
@@ -110,7 +114,7 @@ class Expressions:
     def expr_Compare(self, node: ast.Compare) -> Any:
         left = self.expr(node.left)
         out: Any = True
-        for op, right_node in zip(node.ops, node.comparators):
+        for op, right_node in zip(node.ops, node.comparators, strict=False):
             right = self.expr(right_node)
             one = self.compare(op, left, right)
             out = one if out is True else self.both(out, one)
@@ -192,8 +196,10 @@ class Expressions:
         """The default values of a lambda or a nested function, evaluated where it stands."""
         a = node.args
         names = [x.arg for x in a.posonlyargs + a.args]
-        pairs = list(zip(reversed(names), reversed(a.defaults)))
-        pairs += [(x.arg, d) for x, d in zip(a.kwonlyargs, a.kw_defaults) if d is not None]
+        pairs = list(zip(reversed(names), reversed(a.defaults), strict=False))
+        pairs += [
+            (x.arg, d) for x, d in zip(a.kwonlyargs, a.kw_defaults, strict=False) if d is not None
+        ]
         return {name: self.expr(default) for name, default in pairs}
 
     def expr_JoinedStr(self, node: ast.JoinedStr) -> str:

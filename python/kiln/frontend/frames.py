@@ -23,8 +23,17 @@ class Frame:
     """
 
     __slots__ = (
-        "number", "source", "tree", "name", "names", "outer", "caller", "call", "call_alias",
-        "liveness", "loops",
+        "call",
+        "call_alias",
+        "caller",
+        "liveness",
+        "loops",
+        "name",
+        "names",
+        "number",
+        "outer",
+        "source",
+        "tree",
     )  # fmt: skip
 
     def __init__(

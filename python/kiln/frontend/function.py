@@ -134,7 +134,7 @@ def source_hash(source: FunctionSource) -> str:
             continue
         seen.add(id(current.function))
         digest.update(f"{current.file}:{current.first_line}\n{current.text}".encode())
-        for default in (current.function.__defaults__ or ()):
+        for default in current.function.__defaults__ or ():
             _add(digest, "default", default, pending)
         for name, default in (current.function.__kwdefaults__ or {}).items():
             _add(digest, name, default, pending)

@@ -78,7 +78,9 @@ class KernelSource:
             elif parameter.is_constant and parameter.has_default:
                 value = parameter.default
             elif parameter.is_constant:
-                raise self._wrong(parameter, f"expected a value for the constant `{name}`, got none")
+                raise self._wrong(
+                    parameter, f"expected a value for the constant `{name}`, got none"
+                )
             else:
                 continue
             try:
@@ -125,7 +127,7 @@ class KernelSource:
                     parameter,
                     f"expected a view of rank {parameter.rank} for `{name}`, got rank {given.rank}",
                 )
-            for dim, (fixed, extent) in enumerate(zip(parameter.shape, given.shape)):
+            for dim, (fixed, extent) in enumerate(zip(parameter.shape, given.shape, strict=False)):
                 if fixed is not None and extent is not None and extent != fixed:
                     raise self._wrong(
                         parameter,

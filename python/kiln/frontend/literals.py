@@ -39,7 +39,10 @@ def literal(value: bool | int | float, dtype: DType) -> str:
 
 def _integer(value: bool | int | float, dtype: DType) -> str:
     if isinstance(value, float):
-        raise Misuse(f"expected an integer constant for {dtype}, got {value!r}", f"an int, or {int(value) if math.isfinite(value) else 0}")
+        raise Misuse(
+            f"expected an integer constant for {dtype}, got {value!r}",
+            f"an int, or {int(value) if math.isfinite(value) else 0}",
+        )
     value = int(value)
     if not dtype.minimum <= value <= dtype.maximum:
         raise Misuse(
@@ -62,7 +65,9 @@ def _float(value: bool | int | float, dtype: DType) -> str:
         return _NAN[dtype.name]
     if math.isinf(value):
         if not dtype.infinity:
-            raise Misuse(f"expected a constant that fits {dtype}, got an infinity, which it has not")
+            raise Misuse(
+                f"expected a constant that fits {dtype}, got an infinity, which it has not"
+            )
         width = dtype.exponent + dtype.mantissa + 1
         bits = ((1 << dtype.exponent) - 1) << dtype.mantissa
         if value < 0:

@@ -16,7 +16,14 @@ from kiln.frontend.casts import bool_of, index_of
 from kiln.frontend.errors import Misuse
 from kiln.frontend.promotion import constant_dtype, promote_dtypes
 from kiln.frontend.values import (
-    Shape, Undefined, Value, describe, flatten, has_values, type_of, unflatten,
+    Shape,
+    Undefined,
+    Value,
+    describe,
+    flatten,
+    has_values,
+    type_of,
+    unflatten,
 )  # fmt: skip
 from kiln.language.dtypes import i64, index
 
@@ -47,12 +54,12 @@ class Carried:
     def bind(self, values: list[Value]) -> dict[str, Any]:
         """The names over one value for each leaf."""
         out, left = {}, list(values)
-        for name, skeleton in zip(self.names, self.skeletons):
+        for name, skeleton in zip(self.names, self.skeletons, strict=False):
             out[name] = unflatten(skeleton, left)
         return out
 
     def owner(self, leaf: int) -> str:
-        for name, count in zip(self.names, self.counts):
+        for name, count in zip(self.names, self.counts, strict=False):
             if leaf < count:
                 return name
             leaf -= count
@@ -64,7 +71,9 @@ class Loops:
 
     def for_statement(self, node: ast.For) -> None:
         if node.orelse:
-            raise Misuse("expected a `for` without `else`, got one with", "statements after the loop")
+            raise Misuse(
+                "expected a `for` without `else`, got one with", "statements after the loop"
+            )
         items = self.expr(node.iter)
         self.e.node = node
         self.e.frame.loops += 1
@@ -143,13 +152,16 @@ class Loops:
 
         values, yields, (lines, variable) = self.settle(node, carried, body)
         bounds = (start, stop, step) if count is None else (e.index(0), count, e.index(1))
-        entry = [to_type(e, leaf, type) for leaf, type in zip(carried.leaves, carried.types)]
+        entry = [
+            to_type(e, leaf, type)
+            for leaf, type in zip(carried.leaves, carried.types, strict=False)
+        ]
         results = [Value(e.fresh(), type) for type in carried.types]
         head, tail = "", ""
         types = ", ".join(t.ir for t in carried.types)
         if results:
             head = f"{', '.join(v.ref for v in results)} = "
-            pairs = ", ".join(f"{a.ref} = {v.ref}" for a, v in zip(values, entry))
+            pairs = ", ".join(f"{a.ref} = {v.ref}" for a, v in zip(values, entry, strict=False))
             tail = f" iter_args({pairs}) -> ({types})"
         low, high, by = (b.ref for b in bounds)
         e.raw(f"{head}scf.for {variable} = {low} to {high} step {by}{tail} {{")
@@ -201,10 +213,12 @@ class Loops:
             made = body(values)
             e.node = node
             ends: list[Any] = []
-            for name, skeleton in zip(carried.names, carried.skeletons):
+            for name, skeleton in zip(carried.names, carried.skeletons, strict=False):
                 value = frame.names[name]
                 if isinstance(value, Undefined):
-                    raise Misuse(f"expected `{name}` to keep a value in the loop, but {value.reason}")
+                    raise Misuse(
+                        f"expected `{name}` to keep a value in the loop, but {value.reason}"
+                    )
                 if flatten(value, ends) != skeleton:
                     raise Misuse(
                         f"expected `{name}` to stay of one kind in the loop, got {describe(value)}",
@@ -215,11 +229,13 @@ class Loops:
             if types == carried.types:
                 self.loop_types[key] = types
                 lines = made[0]
-                yields = [self.in_region(lines, v, t) for v, t in zip(ends, types)]
+                yields = [self.in_region(lines, v, t) for v, t in zip(ends, types, strict=False)]
                 frame.names = before
                 return values, yields, made
             carried.types = types
-        raise Misuse("expected the types in a loop to settle, got new ones each time", "typed values")
+        raise Misuse(
+            "expected the types in a loop to settle, got new ones each time", "typed values"
+        )
 
     def joined(self, carried: Carried, i: int, end: Any) -> Any:
         """The type of a carried leaf, given what the body makes of it."""
@@ -283,11 +299,14 @@ class Loops:
             return lines, before, condition, inner
 
         values, yields, (lines, before, condition, inner) = self.settle(node, carried, body)
-        entry = [to_type(e, leaf, type) for leaf, type in zip(carried.leaves, carried.types)]
+        entry = [
+            to_type(e, leaf, type)
+            for leaf, type in zip(carried.leaves, carried.types, strict=False)
+        ]
         results = [Value(e.fresh(), type) for type in carried.types]
         types = ", ".join(t.ir for t in carried.types)
         head = f"{', '.join(v.ref for v in results)} = " if results else ""
-        pairs = ", ".join(f"{a.ref} = {v.ref}" for a, v in zip(values, entry))
+        pairs = ", ".join(f"{a.ref} = {v.ref}" for a, v in zip(values, entry, strict=False))
         e.raw(f"{head}scf.while ({pairs}) : ({types}) -> ({types}) {{")
         e.splice(before)
         e.depth += 1
@@ -306,7 +325,11 @@ class Loops:
         self.after_loop(node, carried, results, None)
 
     def after_loop(
-        self, node: ast.For | ast.While, carried: Carried, results: list[Value], variable: str | None
+        self,
+        node: ast.For | ast.While,
+        carried: Carried,
+        results: list[Value],
+        variable: str | None,
     ) -> None:
         """The names after a loop: the carried ones have its results, others none."""
         from kiln.frontend.liveness import assigned
@@ -320,4 +343,6 @@ class Loops:
             )
         names.update(carried.bind(results))
         if variable is not None and variable not in carried.names:
-            names[variable] = Undefined(f"it is the variable of the loop in line {line}, which has ended")
+            names[variable] = Undefined(
+                f"it is the variable of the loop in line {line}, which has ended"
+            )

@@ -38,7 +38,7 @@ def find_grid(source: FunctionSource) -> tuple[int, ast.Call] | None:
 
 def _is_grid(source: FunctionSource, node: ast.expr) -> bool:
     path = dotted(node)
-    if path is None or path[-1] != "grid" and len(path) > 1:
+    if path is None or (path[-1] != "grid" and len(path) > 1):
         return False
     try:
         value = source.lookup(path[0])
@@ -118,9 +118,7 @@ def _fell_through(result: Any) -> bool:
 
 def _argument_names(types: dict[str, ArgumentType]) -> dict[str, str]:
     """The name of each argument in the text: its own where that is an identifier there."""
-    return {
-        name: f"%{name}" if _NAME.match(name) else f"%arg_{i}" for i, name in enumerate(types)
-    }
+    return {name: f"%{name}" if _NAME.match(name) else f"%arg_{i}" for i, name in enumerate(types)}
 
 
 def _module(c, kernel, types, names, constants, region, body) -> str:
@@ -154,7 +152,7 @@ def _tunables(kernel: Any, constants: dict[str, Any]) -> list[str]:
         if parameter.kind == "tunable":
             value = _attribute(constants[parameter.name])
             candidates = ", ".join(map(_attribute, parameter.candidates))
-            out.append(f'#tile.tunable<{quoted(parameter.name)} = {value} of [{candidates}]>')
+            out.append(f"#tile.tunable<{quoted(parameter.name)} = {value} of [{candidates}]>")
     return out
 
 

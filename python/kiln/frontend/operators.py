@@ -212,30 +212,35 @@ def _shift(e: Emitter, op: str, a: Any, b: Any) -> Value:
         dtype = promote(a, b)
     if not dtype.is_integer or (isinstance(b, Value) and not b.dtype.is_integer):
         raise Misuse(f"expected integers around `{op}`, got {describe(a)} and {describe(b)}")
-    if not isinstance(b, Value):
-        if isinstance(b, float) or not 0 <= b < dtype.bits:
-            raise Misuse(f"expected a shift of 0 to {dtype.bits - 1} bits for {dtype}, got {b!r}")
-    x, y = meet(e, a, b, dtype)
     right = op == ">>"
     name = "arith.shli" if not right else ("arith.shrsi" if dtype.is_signed else "arith.shrui")
     if not isinstance(b, Value):
-        return e.binary(name, x, y)
-    last = e.constant(dtype.bits - 1, dtype, x.shape)
-    clamped = e.binary("arith.minui", y, last)
-    out = e.binary(name, x, clamped)
+        if isinstance(b, float) or not 0 <= b < dtype.bits:
+            raise Misuse(f"expected a shift of 0 to {dtype.bits - 1} bits for {dtype}, got {b!r}")
+        return e.binary(name, *meet(e, a, b, dtype))
+    if b.dtype.bits < dtype.bits:
+        b = cast(e, b, dtype)
+    last = e.constant(dtype.bits - 1, b.dtype, b.shape)
+    fits = e.compare("arith.cmpi", "ule", b, last)
+    out = e.binary(name, *meet(e, a, e.binary("arith.minui", b, last), dtype))
     if right and dtype.is_signed:
         return out
-    fits = e.compare("arith.cmpi", "ule", y, last)
-    return e.select(fits, out, e.constant(0, dtype, x.shape))
+    fits = coerce(e, fits, out.shape, bool_)
+    return e.select(fits, out, e.constant(0, dtype, out.shape))
 
 
 def _power(e: Emitter, a: Any, b: Any) -> Value:
     dtype = promote(a, b)
-    if isinstance(b, int) and not isinstance(b, bool) and (b >= 0 or dtype.is_float) and abs(b) <= 64:
+    if (
+        isinstance(b, int)
+        and not isinstance(b, bool)
+        and (b >= 0 or dtype.is_float)
+        and abs(b) <= 64
+    ):
         return _integer_power(e, a, b)
     if not dtype.is_float:
         raise Misuse(
-            f"expected a float or a constant power from 0 to 64, got {describe(a)} ** {describe(b)}",
+            f"expected a float or a constant power of 0 to 64, got {describe(a)} ** {describe(b)}",
             "x.to(kiln.f32) ** y",
         )
     if isinstance(b, float) and b == 0.5:

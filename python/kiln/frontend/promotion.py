@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from kiln.frontend.errors import Misuse
+from kiln.frontend.types import shape_text
 from kiln.frontend.values import Value, describe, is_numeric
 from kiln.language.dtypes import DTYPES, DType, bool_, f32, f64, i32, i64, index
 
@@ -41,9 +42,9 @@ def promote_dtypes(a: DType, b: DType) -> DType:
 
 def _promote_floats(a: DType, b: DType) -> DType:
     for wide, narrow in ((a, b), (b, a)):
-        if wide.exponent >= narrow.exponent and wide.mantissa >= narrow.mantissa:
-            if wide.bits > narrow.bits:
-                return wide
+        holds = wide.exponent >= narrow.exponent and wide.mantissa >= narrow.mantissa
+        if holds and wide.bits > narrow.bits:
+            return wide
     return f64 if f64 in (a, b) else f32
 
 
@@ -89,11 +90,11 @@ def broadcast_shapes(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     left = (1,) * (rank - len(a)) + a
     right = (1,) * (rank - len(b)) + b
     out = []
-    for m, n in zip(left, right):
-        if m != n and m != 1 and n != 1:
+    for m, n in zip(left, right, strict=False):
+        if m not in (n, 1) and n != 1:
             raise Misuse(
-                f"expected shapes that broadcast, got {'x'.join(map(str, a))} and {'x'.join(map(str, b))}",
-                "extents that are the same or 1, counted from the last dimension; x[:, None] adds a 1",
+                f"expected shapes that broadcast, got {shape_text(a)} and {shape_text(b)}",
+                "extents that are the same or 1, from the last dimension on; x[:, None] adds a 1",
             )
         out.append(n if m == 1 else m)
     return tuple(out)

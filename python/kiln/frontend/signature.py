@@ -79,7 +79,11 @@ def resolve_annotation(source: FunctionSource, annotation: Any, node: ast.AST) -
         return annotation
     function = source.function
     free = dict(
-        zip(function.__code__.co_freevars, (c.cell_contents for c in function.__closure__ or ()))
+        zip(
+            function.__code__.co_freevars,
+            (c.cell_contents for c in function.__closure__ or ()),
+            strict=False,
+        )
     )
     try:
         return eval(annotation, function.__globals__, free)

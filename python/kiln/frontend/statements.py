@@ -11,7 +11,10 @@ from kiln.frontend.subscripts import assign_subscript
 from kiln.frontend.values import Closure, Value, describe, has_values
 
 _REFUSED = {
-    "Break": ("break", "a `while` whose condition ends the loop, or `if` around the rest of the body"),
+    "Break": (
+        "break",
+        "a `while` whose condition ends the loop, or `if` around the rest of the body",
+    ),
     "Continue": ("continue", "`if` around the rest of the body"),
     "Try": ("try", "checks before the operation: nothing raises inside a kernel"),
     "Raise": ("raise", "`assert condition, message`, or kiln.static_assert"),
@@ -122,7 +125,7 @@ class Statements:
             raise Misuse(
                 "expected a name before an augmented assignment, got "
                 + ("an element" if isinstance(target, ast.Subscript) else "an attribute"),
-                "view[i] = view[i] + x for one program's own element, kiln.atomic_add for a shared one",
+                "view[i] = view[i] + x, or kiln.atomic_add where programs share the element",
             )
         left = self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
         right = self.expr(node.value)
@@ -142,7 +145,9 @@ class Statements:
 
     def stmt_FunctionDef(self, node: ast.FunctionDef) -> None:
         if node.decorator_list:
-            raise Misuse("expected a nested function without decorators, got one with", "a plain def")
+            raise Misuse(
+                "expected a nested function without decorators, got one with", "a plain def"
+            )
         frame = self.e.frame
         frame.names[node.name] = Closure(node.name, node, frame, self.closure_defaults(node))
 
@@ -181,7 +186,7 @@ class Statements:
             raise self.error(
                 f"expected {len(targets)} values to unpack, got {len(items)}", node=target
             )
-        for one, item in zip(targets, items):
+        for one, item in zip(targets, items, strict=False):
             self.assign(one, item)
 
     def store_element(self, target: ast.Subscript, value: Any) -> None:

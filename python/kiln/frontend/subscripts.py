@@ -139,14 +139,16 @@ def _bounds(key: Any, extent: int) -> tuple[int, int]:
         if part is not None and (isinstance(part, bool) or not isinstance(part, int)):
             raise Misuse(
                 f"expected constant indices of a tensor, got {describe(part)}",
-                "None, slices with constant bounds, constants; view.gather reads at computed indices",
+                "None, slices with constant bounds, ints; view.gather reads at computed indices",
             )
     if isinstance(key, slice):
         start, stop, step = key.indices(extent)
         if step != 1:
             raise Misuse(f"expected a slice of step 1, got {step}")
         if stop <= start:
-            raise Misuse(f"expected a slice of at least one element of {extent}, got {start}:{stop}")
+            raise Misuse(
+                f"expected a slice of at least one element of {extent}, got {start}:{stop}"
+            )
         return start, stop - start
     if not -extent <= key < extent:
         raise Misuse(f"expected an index from {-extent} to {extent - 1}, got {key}")

@@ -108,9 +108,9 @@ class ViewType:
         default = (None,) * (len(self.shape) - 1) + (1,) if self.shape else ()
         strides = ""
         if self.strides != default:
-            strides = ", strides [" + ", ".join(
-                "?" if n is None else str(n) for n in self.strides
-            ) + "]"
+            strides = (
+                ", strides [" + ", ".join("?" if n is None else str(n) for n in self.strides) + "]"
+            )
         return f"!tile.view<{extents}{self.dtype.storage_ir}{strides}>"
 
     def __str__(self) -> str:

@@ -26,7 +26,7 @@ class Value:
     strides (`extents`, `strides`), so that no operation is needed to ask for them.
     """
 
-    __slots__ = ("ref", "type", "extents", "strides")
+    __slots__ = ("extents", "ref", "strides", "type")
 
     def __init__(self, ref: str, type: Type, extents: tuple = (), strides: tuple = ()):
         self.ref = ref
@@ -143,7 +143,7 @@ def describe(x: Any) -> str:
 class Shape:
     """The skeleton of a value: where its run-time leaves sit, and what is constant in it."""
 
-    __slots__ = ("kind", "payload", "children")
+    __slots__ = ("children", "kind", "payload")
 
     def __init__(self, kind: str, payload: Any = None, children: tuple[Shape, ...] = ()):
         self.kind = kind
@@ -185,7 +185,9 @@ def unflatten(skeleton: Shape, leaves: list[Any]) -> Any:
         return tuple(unflatten(child, leaves) for child in skeleton.children)
     if skeleton.kind == "struct":
         cls, names = skeleton.payload
-        return Struct(cls, {n: unflatten(c, leaves) for n, c in zip(names, skeleton.children)})
+        return Struct(
+            cls, {n: unflatten(c, leaves) for n, c in zip(names, skeleton.children, strict=False)}
+        )
     return skeleton.payload
 
 
@@ -200,7 +202,9 @@ def has_values(x: Any) -> bool:
 
 def as_dtype(x: Any, argument: str = "dtype") -> DType:
     if not isinstance(x, DType):
-        raise Misuse(f"expected a dtype, got {describe(x)}", "kiln.f32, kiln.bf16, kiln.i32, ...", argument)
+        raise Misuse(
+            f"expected a dtype, got {describe(x)}", "kiln.f32, kiln.bf16, kiln.i32, ...", argument
+        )
     return x
 
 
@@ -223,13 +227,19 @@ def as_int(x: Any, argument: str) -> int:
 
 def as_flag(x: Any, argument: str) -> bool:
     if not isinstance(x, bool):
-        raise Misuse(f"expected a constant bool for `{argument}`, got {describe(x)}", "True or False", argument)
+        raise Misuse(
+            f"expected a constant bool for `{argument}`, got {describe(x)}",
+            "True or False",
+            argument,
+        )
     return x
 
 
 def as_text(x: Any, argument: str) -> str:
     if not isinstance(x, str):
-        raise Misuse(f"expected a constant string for `{argument}`, got {describe(x)}", argument=argument)
+        raise Misuse(
+            f"expected a constant string for `{argument}`, got {describe(x)}", argument=argument
+        )
     return x
 
 
@@ -256,7 +266,9 @@ def as_shape(x: Any, argument: str = "shape") -> tuple[int, ...]:
             raise Misuse(f"expected extents of at least 1, got {extent}", argument=argument)
         size *= extent
     if size > MAX_ELEMENTS:
-        raise Misuse(f"expected a tile of at most {MAX_ELEMENTS} elements, got {size}", argument=argument)
+        raise Misuse(
+            f"expected a tile of at most {MAX_ELEMENTS} elements, got {size}", argument=argument
+        )
     return x
 
 
@@ -273,7 +285,9 @@ def as_axis(x: Any, rank: int, argument: str = "axis") -> int:
 
 def as_pointer(x: Any, argument: str = "pointer") -> Value:
     if not (isinstance(x, Value) and isinstance(x.type, PointerType)):
-        raise Misuse(f"expected a pointer, got {describe(x)}", "a kiln.Pointer[dtype] parameter", argument)
+        raise Misuse(
+            f"expected a pointer, got {describe(x)}", "a kiln.Pointer[dtype] parameter", argument
+        )
     return x
 
 

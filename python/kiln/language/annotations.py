@@ -28,7 +28,10 @@ class ViewSpec:
         return f"kiln.View[{self.dtype}, {self.shape}]"
 
     def __eq__(self, other) -> bool:
-        return isinstance(other, ViewSpec) and (self.dtype, self.shape) == (other.dtype, other.shape)
+        return isinstance(other, ViewSpec) and (self.dtype, self.shape) == (
+            other.dtype,
+            other.shape,
+        )
 
     def __hash__(self) -> int:
         return hash((self.dtype, self.shape))
@@ -75,7 +78,7 @@ def pointer_spec(key: Any) -> PointerSpec:
     return PointerSpec(key)
 
 
-class constexpr:  # noqa: N801
+class constexpr:
     """Marks a parameter whose value is known when the kernel is compiled.
 
     Ints, floats, bools, strings, dtypes, tuples of these, None, and kiln functions. Each value
@@ -83,7 +86,7 @@ class constexpr:  # noqa: N801
     """
 
 
-class tunable:  # noqa: N801
+class tunable:
     """A constant that a tuner chooses among candidates.
 
     `BM: kiln.tunable = kiln.tunable(32, 64, 128, default=64)`; without `default` the first

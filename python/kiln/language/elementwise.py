@@ -177,7 +177,10 @@ def randn(seed: Number, counter: Tensor, stream: Number = 0) -> Tensor:
 
 @intrinsic
 def randint(
-    seed: Number, counter: Tensor, low: Number | None = None, high: Number | None = None,
+    seed: Number,
+    counter: Tensor,
+    low: Number | None = None,
+    high: Number | None = None,
     stream: Number = 0,
 ) -> Tensor:
     """Random integers: u32 of all bits, or i32 in [low, high) if bounds are given.

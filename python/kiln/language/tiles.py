@@ -11,21 +11,29 @@ from kiln.language.values import Number, Offsets, Shape, Tensor, View
 
 @intrinsic
 def load(
-    view: View, offsets: Offsets, shape: Shape, pad: Number = 0,
-    cache: str | None = None, evict: str | None = None,
+    view: View,
+    offsets: Offsets,
+    shape: Shape,
+    pad: Number = 0,
+    cache: str | None = None,
+    evict: str | None = None,
 ) -> Tensor:
     """The tile of `shape` that starts at `offsets` (elements) of a view.
 
     `offsets` has one integer scalar and `shape` one constant for each dimension. What lies
     outside the view on any side is `pad` and its memory is not touched. `cache`: "all",
-    "global", "streaming", "bypass"; `evict`: "normal", "first", "last".
+    "global", "streaming", "bypass"; `evict`: "normal", "first", "last". The format f8e8m0fnu has
+    no zero: there a `pad` of 0 means 1.
     """
 
 
 @intrinsic
 def store(
-    view: View, offsets: Offsets, value: Tensor,
-    cache: str | None = None, evict: str | None = None,
+    view: View,
+    offsets: Offsets,
+    value: Tensor,
+    cache: str | None = None,
+    evict: str | None = None,
 ) -> None:
     """Writes a tile at `offsets` of a view; elements outside are dropped.
 
@@ -36,8 +44,12 @@ def store(
 
 @intrinsic
 def gather(
-    view: View, indices: Any, mask: Tensor | None = None, pad: Number = 0,
-    cache: str | None = None, evict: str | None = None,
+    view: View,
+    indices: Any,
+    mask: Tensor | None = None,
+    pad: Number = 0,
+    cache: str | None = None,
+    evict: str | None = None,
 ) -> Tensor:
     """Elements of a view at computed indices: one integer tensor for each dimension.
 
@@ -48,8 +60,12 @@ def gather(
 
 @intrinsic
 def scatter(
-    view: View, indices: Any, value: Tensor, mask: Tensor | None = None,
-    cache: str | None = None, evict: str | None = None,
+    view: View,
+    indices: Any,
+    value: Tensor,
+    mask: Tensor | None = None,
+    cache: str | None = None,
+    evict: str | None = None,
 ) -> None:
     """Writes elements at computed indices; masked and outside ones are dropped.
 
@@ -59,8 +75,12 @@ def scatter(
 
 @intrinsic
 def atomic_add(
-    view: View, indices: Any, value: Any, mask: Any = None,
-    order: str = "acq_rel", scope: str = "device",
+    view: View,
+    indices: Any,
+    value: Any,
+    mask: Any = None,
+    order: str = "acq_rel",
+    scope: str = "device",
 ) -> Any:
     """Adds to elements, each atomically, and gives the old ones (0 where masked or outside).
 
@@ -72,64 +92,98 @@ def atomic_add(
 
 @intrinsic
 def atomic_min(
-    view: View, indices: Any, value: Any, mask: Any = None,
-    order: str = "acq_rel", scope: str = "device",
+    view: View,
+    indices: Any,
+    value: Any,
+    mask: Any = None,
+    order: str = "acq_rel",
+    scope: str = "device",
 ) -> Any:
     """`atomic_add` with the lesser; of a NaN and a number, the number."""
 
 
 @intrinsic
 def atomic_max(
-    view: View, indices: Any, value: Any, mask: Any = None,
-    order: str = "acq_rel", scope: str = "device",
+    view: View,
+    indices: Any,
+    value: Any,
+    mask: Any = None,
+    order: str = "acq_rel",
+    scope: str = "device",
 ) -> Any:
     """`atomic_add` with the greater; of a NaN and a number, the number."""
 
 
 @intrinsic
 def atomic_and(
-    view: View, indices: Any, value: Any, mask: Any = None,
-    order: str = "acq_rel", scope: str = "device",
+    view: View,
+    indices: Any,
+    value: Any,
+    mask: Any = None,
+    order: str = "acq_rel",
+    scope: str = "device",
 ) -> Any:
     """`atomic_add` with bitwise and (integers)."""
 
 
 @intrinsic
 def atomic_or(
-    view: View, indices: Any, value: Any, mask: Any = None,
-    order: str = "acq_rel", scope: str = "device",
+    view: View,
+    indices: Any,
+    value: Any,
+    mask: Any = None,
+    order: str = "acq_rel",
+    scope: str = "device",
 ) -> Any:
     """`atomic_add` with bitwise or (integers)."""
 
 
 @intrinsic
 def atomic_xor(
-    view: View, indices: Any, value: Any, mask: Any = None,
-    order: str = "acq_rel", scope: str = "device",
+    view: View,
+    indices: Any,
+    value: Any,
+    mask: Any = None,
+    order: str = "acq_rel",
+    scope: str = "device",
 ) -> Any:
     """`atomic_add` with bitwise exclusive or (integers)."""
 
 
 @intrinsic
 def atomic_exchange(
-    view: View, indices: Any, value: Any, mask: Any = None,
-    order: str = "acq_rel", scope: str = "device",
+    view: View,
+    indices: Any,
+    value: Any,
+    mask: Any = None,
+    order: str = "acq_rel",
+    scope: str = "device",
 ) -> Any:
     """Replaces elements, each atomically, and gives the old ones."""
 
 
 @intrinsic
 def atomic_cas(
-    view: View, indices: Any, compare: Any, value: Any, mask: Any = None,
-    order: str = "acq_rel", scope: str = "device",
+    view: View,
+    indices: Any,
+    compare: Any,
+    value: Any,
+    mask: Any = None,
+    order: str = "acq_rel",
+    scope: str = "device",
 ) -> Any:
     """Writes `value` where the element's bits are `compare`'s; gives the old elements."""
 
 
 @intrinsic
 def dot(
-    a: Tensor, b: Tensor, acc: Tensor | None = None, transpose_a: bool = False,
-    transpose_b: bool = False, precision: str = "ieee", dtype: DType | None = None,
+    a: Tensor,
+    b: Tensor,
+    acc: Tensor | None = None,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    precision: str = "ieee",
+    dtype: DType | None = None,
 ) -> Tensor:
     """The matrix product of [..., M, K] and [..., K, N], added to `acc`.
 
@@ -142,7 +196,11 @@ def dot(
 
 @intrinsic
 def dot_scaled(
-    a: Tensor, scale_a: Tensor, b: Tensor, scale_b: Tensor, acc: Tensor | None = None,
+    a: Tensor,
+    scale_a: Tensor,
+    b: Tensor,
+    scale_b: Tensor,
+    acc: Tensor | None = None,
     transpose_b: bool = False,
 ) -> Tensor:
     """A product of block-scaled matrices: a [M, K], b [K, N], scales [M or N, K / block].

@@ -141,26 +141,41 @@ class View:
         return view_spec(key)
 
     def load(
-        self, offsets: Offsets, shape: Shape, pad: Number = 0,
-        cache: str | None = None, evict: str | None = None,
+        self,
+        offsets: Offsets,
+        shape: Shape,
+        pad: Number = 0,
+        cache: str | None = None,
+        evict: str | None = None,
     ) -> Tensor:
         """`kiln.load(self, offsets, shape, pad, cache, evict)`."""
 
     def store(
-        self, offsets: Offsets, value: Tensor,
-        cache: str | None = None, evict: str | None = None,
+        self,
+        offsets: Offsets,
+        value: Tensor,
+        cache: str | None = None,
+        evict: str | None = None,
     ) -> None:
         """`kiln.store(self, offsets, value, cache, evict)`."""
 
     def gather(
-        self, indices: Any, mask: Tensor | None = None, pad: Number = 0,
-        cache: str | None = None, evict: str | None = None,
+        self,
+        indices: Any,
+        mask: Tensor | None = None,
+        pad: Number = 0,
+        cache: str | None = None,
+        evict: str | None = None,
     ) -> Tensor:
         """`kiln.gather(self, indices, mask, pad, cache, evict)`."""
 
     def scatter(
-        self, indices: Any, value: Tensor, mask: Tensor | None = None,
-        cache: str | None = None, evict: str | None = None,
+        self,
+        indices: Any,
+        value: Tensor,
+        mask: Tensor | None = None,
+        cache: str | None = None,
+        evict: str | None = None,
     ) -> None:
         """`kiln.scatter(self, indices, value, mask, cache, evict)`."""
 

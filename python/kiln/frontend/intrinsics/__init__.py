@@ -4,7 +4,16 @@ Importing the package registers them all with `kiln.frontend.calls`.
 """
 
 from kiln.frontend.intrinsics import (
-    accesses, arithmetic, combining, creation, foreign, order, products, program, random, shapes,
+    accesses,
+    arithmetic,
+    combining,
+    creation,
+    foreign,
+    order,
+    products,
+    program,
+    random,
+    shapes,
 )  # fmt: skip
 from kiln.frontend.intrinsics.program import GridReached
 

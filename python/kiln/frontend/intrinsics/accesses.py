@@ -14,14 +14,22 @@ from kiln.frontend.errors import Misuse
 from kiln.frontend.promotion import broadcast_shapes
 from kiln.frontend.types import TensorType, Type
 from kiln.frontend.values import (
-    Struct, Value, as_shape, as_view, as_word, describe, is_const_number, is_numeric, shape_of,
-
+    Struct,
+    Value,
+    as_shape,
+    as_view,
+    as_word,
+    describe,
+    is_const_number,
+    is_numeric,
+    shape_of,
 )  # fmt: skip
 from kiln.language.dtypes import DType, bool_, i32, i64, u8
 
 _CACHE = ("all", "global", "streaming", "bypass")
 _EVICT = ("normal", "first", "last")
 _ORDERS = ("relaxed", "acquire", "release", "acq_rel")
+_ATOMIC = ("f64", "f32", "f16", "bf16", "i64", "i32", "u64", "u32")
 _SCOPES = ("program", "cluster", "device", "system")
 
 
@@ -56,9 +64,12 @@ def _items(x: Any) -> tuple[Any, ...]:
 
 
 def _padding(c: Any, pad: Any, dtype: DType) -> Value | None:
-    """The padding as a scalar of a dtype; None for zero, which needs no operand."""
+    """The padding as a scalar of a dtype; None for zero, which needs no operand. Scales have no
+    zero: theirs is 1."""
     if is_const_number(pad):
-        if pad == 0 and str(pad) != "-0.0" and dtype.name != "f8e8m0fnu":
+        if pad == 0 and dtype.name == "f8e8m0fnu":
+            return c.e.constant(1.0, dtype)
+        if pad == 0 and str(pad) != "-0.0":
             return None
         return c.e.constant(pad, dtype)
     if not (isinstance(pad, Value) and pad.is_scalar):
@@ -210,9 +221,7 @@ def gather(c: Any, view: Any, indices: Any, mask: Any, pad: Any, cache: Any, evi
 
 
 @implements("scatter")
-def scatter(
-    c: Any, view: Any, indices: Any, value: Any, mask: Any, cache: Any, evict: Any
-) -> None:
+def scatter(c: Any, view: Any, indices: Any, value: Any, mask: Any, cache: Any, evict: Any) -> None:
     e = c.e
     view = as_view(view)
     value = _stored(c, view, value)
@@ -269,8 +278,12 @@ def atomic_cas(
 
 def _atomic_view(view: Any) -> Value:
     view = as_view(view)
-    if view.dtype.is_bool:
-        raise Misuse("expected a view of numbers, got one of bool", "kiln.u8 or kiln.i32", "view")
+    if view.dtype.name not in _ATOMIC:
+        raise Misuse(
+            f"expected a view whose elements can be accessed atomically, got {describe(view)}",
+            "elements of " + ", ".join(_ATOMIC),
+            "view",
+        )
     return view
 
 
@@ -291,5 +304,3 @@ def _emit_atomic(e, head, view, at, values, mask, order, scope) -> Value:
         type,
         effect=True,
     )
-
-

@@ -9,7 +9,7 @@ from typing import Any
 from kiln.frontend.calls import implements
 from kiln.frontend.casts import cast, coerce, compute_dtype, math_dtype, scalar_of
 from kiln.frontend.errors import Misuse
-from kiln.frontend.operators import binary, meet, minmax
+from kiln.frontend.operators import binary, minmax
 from kiln.frontend.promotion import broadcast_all, constant_dtype, promote, promote_dtypes
 from kiln.frontend.values import Value, describe, is_const_number, is_numeric
 from kiln.language.dtypes import f32, i32
@@ -108,7 +108,7 @@ implements("ceil")(_round("ceil"))
 @implements("isnan")
 def isnan(c: Any, x: Any) -> Any:
     if is_const_number(x):
-        return x != x
+        return isinstance(x, float) and math.isnan(x)
     x = _operand(c, x)
     if not x.dtype.is_float:
         return binary(c.e, "!=", x, x)
@@ -157,9 +157,7 @@ def where(c: Any, condition: Any, x: Any, y: Any) -> Any:
             return x if condition else y
         condition = scalar_of(e, builtins.bool(condition))
     if not condition.dtype.is_bool:
-        raise Misuse(
-            f"expected a bool condition, got {describe(condition)}", "x != 0", "condition"
-        )
+        raise Misuse(f"expected a bool condition, got {describe(condition)}", "x != 0", "condition")
     if isinstance(x, Value) or isinstance(y, Value):
         dtype = promote(x, y)
     else:
@@ -182,7 +180,7 @@ def _extreme(greater: bool):
                 )
         if isinstance(a, Value) or isinstance(b, Value):
             return minmax(c.e, greater, a, b)
-        if a != a or b != b:
+        if any(isinstance(x, float) and math.isnan(x) for x in (a, b)):
             return math.nan
         return builtins.max(a, b) if greater else builtins.min(a, b)
 
@@ -196,4 +194,3 @@ minimum = implements("minimum")(_extreme(False))
 @implements("clamp")
 def clamp(c: Any, x: Any, low: Any, high: Any) -> Any:
     return minimum(c, maximum(c, x, low), high)
-

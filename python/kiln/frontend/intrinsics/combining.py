@@ -12,7 +12,13 @@ from kiln.frontend.operators import minmax_op
 from kiln.frontend.subscripts import reshape
 from kiln.frontend.types import ScalarType, TensorType, shape_text
 from kiln.frontend.values import (
-    Value, as_axis, as_flag, as_tensor, describe, is_const_number, type_of,
+    Value,
+    as_axis,
+    as_flag,
+    as_tensor,
+    describe,
+    is_const_number,
+    type_of,
 )  # fmt: skip
 from kiln.language.dtypes import DType, f32, i32, u32
 
@@ -48,7 +54,7 @@ def _emit(e: Any, head: str, types: list[Any], lines: list[str], block: str) -> 
     e.raw(block)
     e.splice(lines)
     e.line("}")
-    return [Value(name, type) for name, type in zip(names, types)]
+    return [Value(name, type) for name, type in zip(names, types, strict=False)]
 
 
 def _reduce_axis(e: Any, inputs: list[Value], axis: int, combine: Combine) -> list[Value]:
@@ -148,8 +154,7 @@ def _arg(greater: bool):
         shape = x.shape[:axis] + x.shape[axis + 1 :]
         types = [TensorType(shape, x.dtype), TensorType(shape, i32)]
         head = (
-            f"tile.arg_reduce {x.ref} axis = {axis} : {x.type.ir} -> "
-            f"{types[0].ir}, {types[1].ir}"
+            f"tile.arg_reduce {x.ref} axis = {axis} : {x.type.ir} -> {types[0].ir}, {types[1].ir}"
         )
         return scalar_at_rank_0(e, _emit(e, head, types, lines, block)[1])
 
@@ -196,7 +201,7 @@ def _calling(c: Any, function: Any, inputs: list[Value]) -> Combine:
                 f"expected the function to give {len(inputs)} scalars, got {len(out)}",
                 argument="combine",
             )
-        return [_result(c, value, x.dtype) for value, x in zip(out, inputs)]
+        return [_result(c, value, x.dtype) for value, x in zip(out, inputs, strict=False)]
 
     return combine
 
@@ -230,7 +235,9 @@ def _scan(e: Any, inputs: list[Value], axis: Any, combine: Combine, reverse: Any
     word = " reverse" if as_flag(reverse, "reverse") else ""
     texts = ", ".join(t.ir for t in types)
     names = ", ".join(x.ref for x in inputs)
-    return _emit(e, f"tile.scan {names} axis = {axis}{word} : {texts} -> {texts}", types, lines, block)
+    return _emit(
+        e, f"tile.scan {names} axis = {axis}{word} : {texts} -> {texts}", types, lines, block
+    )
 
 
 @implements("scan")

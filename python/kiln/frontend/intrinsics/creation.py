@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from kiln.frontend.calls import implements
@@ -10,7 +11,13 @@ from kiln.frontend.casts import coerce, scalar_of
 from kiln.frontend.errors import Misuse
 from kiln.frontend.types import TensorType
 from kiln.frontend.values import (
-    Value, as_dtype, as_int, as_shape, describe, is_const_number, type_of,
+    Value,
+    as_dtype,
+    as_int,
+    as_shape,
+    describe,
+    is_const_number,
+    type_of,
 )  # fmt: skip
 from kiln.language.dtypes import DTYPES, bool_, f32, i32, i64
 
@@ -49,7 +56,7 @@ def arange(c: Any, start: Any, stop: Any, dtype: Any) -> Value:
     dtype = i32 if dtype is None else as_dtype(dtype)
     if dtype.is_bool:
         raise Misuse("expected an integer or a float dtype, got bool", argument="dtype")
-    counted = i32 if -(2**31) <= start and stop <= 2**31 else i64
+    counted = i32 if start >= -(2**31) and stop <= 2**31 else i64
     (extent,) = as_shape((stop - start,), "stop")
     if dtype.is_integer and not dtype.minimum <= start <= stop - 1 <= dtype.maximum:
         raise Misuse(f"expected bounds that fit {dtype}, got {start} and {stop}")
@@ -74,7 +81,7 @@ def _constant(c: Any, x: Any, dtype: Any) -> Value:
     if dtype.is_bool:
         return c.e.constant(bool(x), dtype)
     if isinstance(x, float) and dtype.is_integer:
-        if x != x:
+        if math.isnan(x):
             x = 0
         x = dtype.maximum if x >= dtype.maximum else dtype.minimum if x <= dtype.minimum else int(x)
     elif dtype.is_integer and not dtype.minimum <= x <= dtype.maximum:

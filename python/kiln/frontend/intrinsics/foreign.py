@@ -10,7 +10,14 @@ from kiln.frontend.errors import Misuse
 from kiln.frontend.literals import quoted
 from kiln.frontend.promotion import broadcast_all, constant_dtype
 from kiln.frontend.values import (
-    Value, as_dtype, as_flag, as_int, as_text, describe, is_numeric, type_of,
+    Value,
+    as_dtype,
+    as_flag,
+    as_int,
+    as_text,
+    describe,
+    is_numeric,
+    type_of,
 )  # fmt: skip
 
 
@@ -24,7 +31,7 @@ def _operands(c: Any, arguments: Any) -> tuple[list[Value], tuple[int, ...]]:
             )
     shape = broadcast_all(*items)
     dtypes = [x.dtype if isinstance(x, Value) else constant_dtype(x, None) for x in items]
-    return [coerce(c.e, x, shape, dtype) for x, dtype in zip(items, dtypes)], shape
+    return [coerce(c.e, x, shape, dtype) for x, dtype in zip(items, dtypes, strict=False)], shape
 
 
 def _signature(values: list[Value], results: list[Any]) -> str:
@@ -45,7 +52,9 @@ def inline_asm(
     pure = as_flag(pure, "pure")
     pack = as_int(pack, "pack")
     if pack < 1 or (pack > 1 and (not shape or shape[-1] % pack)):
-        raise Misuse(f"expected a pack that divides the last dimension, got {pack}", argument="pack")
+        raise Misuse(
+            f"expected a pack that divides the last dimension, got {pack}", argument="pack"
+        )
     words = (f" pack = {pack}" if pack > 1 else "") + " pure" * pure
     head = f"tile.inline_asm {quoted(as_text(text, 'text'))}"
     head += f" {quoted(as_text(constraints, 'constraints'))}{words} "
@@ -54,9 +63,7 @@ def inline_asm(
 
 
 @implements("extern_call")
-def extern_call(
-    c: Any, symbol: Any, arguments: Any, dtype: Any, library: Any, pure: Any
-) -> Value:
+def extern_call(c: Any, symbol: Any, arguments: Any, dtype: Any, library: Any, pure: Any) -> Value:
     e = c.e
     values, shape = _operands(c, arguments)
     type = type_of(shape, as_dtype(dtype))

@@ -78,7 +78,9 @@ def histogram(c: Any, x: Any, bins: Any, mask: Any) -> Value:
     if mask is not None:
         mask = as_tensor(mask, "mask")
         if not mask.dtype.is_bool or broadcast_shapes(mask.shape, x.shape) != x.shape:
-            raise Misuse(f"expected bools that broadcast to x, got {describe(mask)}", argument="mask")
+            raise Misuse(
+                f"expected bools that broadcast to x, got {describe(mask)}", argument="mask"
+            )
         mask = coerce(e, mask, x.shape, bool_)
         masked = f" mask({mask.ref} : {mask.type.ir})"
     type = TensorType((bins,), i32)

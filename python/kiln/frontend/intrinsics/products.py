@@ -9,7 +9,13 @@ from kiln.frontend.casts import coerce
 from kiln.frontend.errors import Misuse
 from kiln.frontend.types import TensorType
 from kiln.frontend.values import (
-    Value, as_dtype, as_flag, as_tensor, as_word, describe, is_const_number,
+    Value,
+    as_dtype,
+    as_flag,
+    as_tensor,
+    as_word,
+    describe,
+    is_const_number,
 )  # fmt: skip
 from kiln.language.dtypes import DType, f8e4m3fn, f8e8m0fnu, f16, f32, f64, i32
 
@@ -23,9 +29,7 @@ def _accumulators(a: DType, b: DType) -> tuple[DType, ...]:
     both_f8 = a.name in _F8 and b.name in _F8
     both_int = a.kind in ("int", "uint") and b.kind in ("int", "uint") and a.bits == b.bits
     if a is not b and not both_f8 and not both_int:
-        raise Misuse(
-            f"expected operands of one dtype, got {a} and {b}", "a cast: .to(dtype)", "b"
-        )
+        raise Misuse(f"expected operands of one dtype, got {a} and {b}", "a cast: .to(dtype)", "b")
     if both_int and a.bits in (4, 8):
         return (i32,)
     if a is f64:

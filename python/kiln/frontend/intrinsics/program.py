@@ -11,7 +11,15 @@ from kiln.frontend.literals import quoted
 from kiln.frontend.operators import ceil_divide
 from kiln.frontend.types import ViewType
 from kiln.frontend.values import (
-    Value, as_flag, as_int, as_pointer, as_text, describe, has_values, is_const_number, is_numeric,
+    Value,
+    as_flag,
+    as_int,
+    as_pointer,
+    as_text,
+    describe,
+    has_values,
+    is_const_number,
+    is_numeric,
     type_of,
 )  # fmt: skip
 from kiln.language.dtypes import index

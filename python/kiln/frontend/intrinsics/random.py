@@ -73,7 +73,9 @@ def randint(c: Any, seed: Any, counter: Any, low: Any, high: Any, stream: Any) -
         return bits
     for x, name in ((low, "low"), (high, "high")):
         if not is_numeric(x) or isinstance(x, (bool, float)):
-            raise Misuse(f"expected both bounds as integer scalars, got {describe(x)}", argument=name)
+            raise Misuse(
+                f"expected both bounds as integer scalars, got {describe(x)}", argument=name
+            )
         if isinstance(x, int) and not i32.minimum <= x <= i32.maximum + (name == "high"):
             raise Misuse(f"expected a bound that fits i32, got {x}", argument=name)
     if isinstance(low, int) and isinstance(high, int) and high <= low:

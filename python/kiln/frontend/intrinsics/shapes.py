@@ -12,7 +12,14 @@ from kiln.frontend.promotion import broadcast_shapes
 from kiln.frontend.subscripts import reshape as to_shape
 from kiln.frontend.types import TensorType, shape_text
 from kiln.frontend.values import (
-    Struct, Value, as_axis, as_int, as_shape, as_tensor, describe, is_numeric,
+    Struct,
+    Value,
+    as_axis,
+    as_int,
+    as_shape,
+    as_tensor,
+    describe,
+    is_numeric,
 )  # fmt: skip
 
 
@@ -84,7 +91,9 @@ def expand_dims(c: Any, x: Any, axis: Any) -> Value:
 def _pair(x: Any, y: Any) -> tuple[Value, Value]:
     x, y = as_tensor(x, "x"), as_tensor(y, "y")
     if x.type != y.type:
-        raise Misuse(f"expected tensors of one type, got {describe(x)} and {describe(y)}", None, "y")
+        raise Misuse(
+            f"expected tensors of one type, got {describe(x)} and {describe(y)}", None, "y"
+        )
     return x, y
 
 
@@ -119,7 +128,9 @@ def concat(c: Any, tensors: Any, axis: Any) -> Value:
     axis = as_axis(axis, len(first.shape))
     for x in values:
         same = len(x.shape) == len(first.shape) and all(
-            m == n for dim, (m, n) in enumerate(zip(x.shape, first.shape)) if dim != axis
+            m == n
+            for dim, (m, n) in enumerate(zip(x.shape, first.shape, strict=False))
+            if dim != axis
         )
         if x.dtype is not first.dtype or not same:
             raise Misuse(
@@ -141,7 +152,7 @@ def slice(c: Any, x: Any, offsets: Any, shape: Any) -> Value:
     at = offsets if isinstance(offsets, tuple) else (offsets,)
     if len(at) != len(x.shape) or len(shape) != len(x.shape):
         raise Misuse(f"expected {len(x.shape)} offsets and extents, got {len(at)} and {len(shape)}")
-    for dim, (offset, extent) in enumerate(zip(at, shape)):
+    for dim, (offset, extent) in enumerate(zip(at, shape, strict=False)):
         offset = as_int(offset, "offsets")
         if offset < 0 or offset + extent > x.shape[dim]:
             raise Misuse(

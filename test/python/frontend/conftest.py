@@ -1,0 +1,64 @@
+"""Lowers kernels and has tile-opt verify what comes out."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+if importlib.util.find_spec("kiln") is None:
+    sys.path.insert(0, str(ROOT / "python"))
+
+from kiln.frontend import KernelSource, ScalarType, ViewType  # noqa: E402
+from kiln.language import dtypes  # noqa: E402
+
+
+def tile_opt() -> str:
+    """The tile-opt of the build under test."""
+    for folder in (os.environ.get("KILN_BUILD"), ROOT / "build"):
+        if folder and (Path(folder) / "bin/tile-opt").exists():
+            return str(Path(folder) / "bin/tile-opt")
+    found = shutil.which("tile-opt")
+    if found is None:
+        pytest.fail("expected tile-opt in the build folder or on the path, got none")
+    return found
+
+
+def verified(text: str) -> str:
+    """The module as tile-opt prints it, after parsing and verifying it."""
+    done = subprocess.run([tile_opt(), "-"], input=text, text=True, capture_output=True)
+    assert done.returncode == 0, f"{done.stderr}\n{text}"
+    return done.stdout
+
+
+class Lowered:
+    """Lowers a function and has the text verified.
+
+    Keywords name arguments: a dtype makes a scalar, a pair (dtype, rank or extents) a view,
+    anything else is passed on as it is.
+    """
+
+    def __call__(self, function, constants=None, grid_pinned=False, **arguments) -> str:
+        types = {name: self.type(given) for name, given in arguments.items()}
+        source = KernelSource(function)
+        text = source.lower(types, constants or {}, grid_pinned=grid_pinned)
+        verified(text)
+        return text
+
+    @staticmethod
+    def type(given):
+        if isinstance(given, dtypes.DType):
+            return ScalarType(given)
+        if isinstance(given, tuple):
+            dtype, shape = given
+            return ViewType(dtype, (None,) * shape if isinstance(shape, int) else shape)
+        return given
+
+
+@pytest.fixture(scope="session")
+def lower() -> Lowered:
+    return Lowered()
