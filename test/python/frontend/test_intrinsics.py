@@ -5,10 +5,9 @@ A case names its arguments as `Lowered` takes them, and the texts that must stan
 
 import inspect
 
-import pytest
-
 import kiln
 import kiln.frontend.intrinsics
+import pytest
 from kiln import language
 from kiln.frontend.calls import INTRINSICS
 
@@ -82,8 +81,21 @@ def arange(v):
     )
 
 
-@case("math.exp %", "math.exp2", "math.log %", "math.log2", "math.sqrt", "math.rsqrt", "math.sin",
-      "math.cos", "math.tanh", "math.erf", "arith.extf", "arith.truncf", v=F16)  # fmt: skip
+@case(
+    "math.exp %",
+    "math.exp2",
+    "math.log %",
+    "math.log2",
+    "math.sqrt",
+    "math.rsqrt",
+    "math.sin",
+    "math.cos",
+    "math.tanh",
+    "math.erf",
+    "arith.extf",
+    "arith.truncf",
+    v=F16,
+)
 def functions(v):
     x = v.load(0, 16)
     x = kiln.exp(x) + kiln.exp2(x) + kiln.log(x) + kiln.log2(x) + kiln.sqrt(x) + kiln.rsqrt(x)
@@ -145,8 +157,22 @@ def indices(a, n):
     kiln.scatter(a, (rows, rows), 1.0, mask=rows > 1)
 
 
-@case("tile.atomic_rmw addf", "addi", "mins", "maxu", " and ", " or ", " xor ", " exch ",
-      "order = relaxed scope = system", "tile.atomic_cas", "[index], i32", f=F32, i=I32, u=(kiln.u64, 1))  # fmt: skip
+@case(
+    "tile.atomic_rmw addf",
+    "addi",
+    "mins",
+    "maxu",
+    " and ",
+    " or ",
+    " xor ",
+    " exch ",
+    "order = relaxed scope = system",
+    "tile.atomic_cas",
+    "[index], i32",
+    f=F32,
+    i=I32,
+    u=(kiln.u64, 1),
+)
 def atomics(f, i, u):
     at = kiln.arange(8)
     old = kiln.atomic_add(f, at, 1.0, mask=at < 3, order="relaxed", scope="system")
@@ -162,8 +188,18 @@ def atomics(f, i, u):
         pass
 
 
-@case("tile.dot", "transpose_a", "transpose_b", "precision = tf32x3", "unsigned_a", "-> tensor<16x16xi32>",
-      a=M32, h=(kiln.f16, 2), u=(kiln.u8, 2), s=(kiln.i8, 2))  # fmt: skip
+@case(
+    "tile.dot",
+    "transpose_a",
+    "transpose_b",
+    "precision = tf32x3",
+    "unsigned_a",
+    "-> tensor<16x16xi32>",
+    a=M32,
+    h=(kiln.f16, 2),
+    u=(kiln.u8, 2),
+    s=(kiln.i8, 2),
+)
 def products(a, h, u, s):
     x, y = a.load((0, 0), (32, 16)), a.load((0, 0), (16, 32))
     z = kiln.dot(x, y, transpose_a=True, transpose_b=True, precision="tf32x3")
@@ -176,8 +212,16 @@ def products(a, h, u, s):
     a.store((0, 0), z + n + i)
 
 
-@case("tile.dot_scaled", "f8E8M0FNU", "f4E2M1FN", c=M32, a=(kiln.f4e2m1fn, 2), b=(kiln.f4e2m1fn, 2),
-      s=(kiln.f8e8m0fnu, 2), t=(kiln.f8e4m3fn, 2))  # fmt: skip
+@case(
+    "tile.dot_scaled",
+    "f8E8M0FNU",
+    "f4E2M1FN",
+    c=M32,
+    a=(kiln.f4e2m1fn, 2),
+    b=(kiln.f4e2m1fn, 2),
+    s=(kiln.f8e8m0fnu, 2),
+    t=(kiln.f8e4m3fn, 2),
+)
 def scaled_products(a, b, s, t, c):
     x, y = a.load((0, 0), (16, 64)), b.load((0, 0), (16, 64))
     s = s.load((0, 0), (16, 2))
@@ -252,8 +296,17 @@ def order(v, u):
     v.store(0, (top[None, :] + at[None, :] + low[:, None]).reshape(8) + counts)
 
 
-@case("tile.broadcast", "tile.reshape", "tile.transpose", "tile.join", "tile.split", "tile.concat %", "axis = 0 : tensor<8xf32>, tensor<8xf32>",
-      "tile.slice", v=F32)  # fmt: skip
+@case(
+    "tile.broadcast",
+    "tile.reshape",
+    "tile.transpose",
+    "tile.join",
+    "tile.split",
+    "tile.concat %",
+    "axis = 0 : tensor<8xf32>, tensor<8xf32>",
+    "tile.slice",
+    v=F32,
+)
 def shapes(v):
     x = v.load(0, 8)
     y = kiln.broadcast_to(x, (4, 8)).T.transpose(1, 0).reshape(-1, 2)
