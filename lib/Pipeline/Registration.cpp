@@ -2,6 +2,7 @@
 // registered by that target.
 #include "kiln/Pipeline/Registration.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Pipeline/Pipeline.h"
 #include "kiln/Target/AllTargets.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -41,6 +42,7 @@ void kiln::registerAllPasses() {
   mlir::registerInlinerPass();
   mlir::registerLoopInvariantCodeMotionPass();
   mlir::registerSymbolDCEPass();
+  tile::registerTilePasses();
   registerTargetPasses();
   registerTilePipeline();
 }

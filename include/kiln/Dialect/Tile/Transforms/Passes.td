@@ -4,4 +4,71 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ExpandArgReduce : Pass<"tile-expand-arg-reduce"> {
+  let summary = "turns tile.arg_reduce into a tile.reduce of values and positions";
+  let description = [{
+    For targets with nothing better. Postcondition: no `tile.arg_reduce` is left.
+
+    ```mlir
+    %v, %i = tile.arg_reduce %x axis = 0 : tensor<8xf32> -> tensor<f32>, tensor<i32> { … }
+    // becomes
+    %at = tile.iota 0 : tensor<8xi32>
+    %v, %i = tile.reduce %x, %at axis = 0
+           : tensor<8xf32>, tensor<8xi32> -> tensor<f32>, tensor<i32> { … }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def ExpandDotScaled : Pass<"tile-expand-dot-scaled"> {
+  let summary = "turns tile.dot_scaled into an f32 dot of dequantised operands";
+  let description = [{
+    For targets whose matrix units read no block scales. Each operand is widened to f32 and
+    multiplied by its block's scale. Postcondition: no `tile.dot_scaled` is left.
+
+    ```mlir
+    %d = tile.dot_scaled %a scale %sa, %b scale %sb, %c transpose_b : …
+    // becomes, for each operand,
+    %wide = arith.extf %a : tensor<64x64xf8E4M3FN> to tensor<64x64xf32>
+    %scale = arith.extf %sa : tensor<64x2xf8E8M0FNU> to tensor<64x2xf32>
+    %column = tile.reshape %scale : tensor<64x2xf32> -> tensor<64x2x1xf32>
+    %blocks = tile.broadcast %column : tensor<64x2x1xf32> -> tensor<64x2x32xf32>
+    %scales = tile.reshape %blocks : tensor<64x2x32xf32> -> tensor<64x64xf32>
+    %x = arith.mulf %wide, %scales : tensor<64x64xf32>
+    // and then
+    %d = tile.dot %x, %y, %c transpose_b : …
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def ExpandPhilox : Pass<"tile-expand-philox"> {
+  let summary = "turns tile.philox into its ten rounds of integer arithmetic";
+  let description = [{
+    The four words stay elementwise, so that a target computes them where they are used.
+    Postcondition: no `tile.philox` is left.
+
+    ```mlir
+    %low, %high = arith.mului_extended %counter, %multiplier : tensor<64xi32>   // and so on
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def ExpandTopK : Pass<"tile-expand-topk"> {
+  let summary = "turns tile.topk into the head of a tile.sort";
+  let description = [{
+    For targets with nothing better. Postcondition: no `tile.topk` is left.
+
+    ```mlir
+    %v, %i = tile.topk %x axis = 0 : tensor<64xf32> -> tensor<8xf32>, tensor<8xi32>
+    // becomes
+    %at = tile.iota 0 : tensor<64xi32>
+    %k, %p = tile.sort %x, %at axis = 0 descending : …
+    %v = tile.slice %k [0] : tensor<64xf32> -> tensor<8xf32>
+    %i = tile.slice %p [0] : tensor<64xi32> -> tensor<8xi32>
+    ```
+  }];
+}
+
 #endif // KILN_DIALECT_TILE_TRANSFORMS_PASSES_TD
