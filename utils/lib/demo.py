@@ -1,11 +1,10 @@
-"""What utils/demo shows: one kernel from its source to checked numbers on the best device present."""
+"""What utils/demo shows: one kernel, from its source to checked numbers, on the best device."""
 
 import sys
 import time
 
-import numpy as np
-
 import kiln
+import numpy as np
 
 
 @kiln.function

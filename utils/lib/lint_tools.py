@@ -5,16 +5,17 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def find_tool(*names):
-    """The first of these programs that exists; the project's own virtual environment goes first."""
-    venv = Path(os.environ.get("KILN_VENV", ROOT / ".venv")) / "bin"
+    """The first of these programs that exists; this Python's and the project's own go first."""
+    folders = [Path(sys.prefix) / "bin", Path(os.environ.get("KILN_VENV", ROOT / ".venv")) / "bin"]
     for name in names:
-        found = shutil.which(name, path=f"{venv}{os.pathsep}{os.environ['PATH']}")
+        found = shutil.which(name, path=os.pathsep.join([*map(str, folders), os.environ["PATH"]]))
         if found:
             return found
     raise FileNotFoundError(f"expected {' or '.join(names)} on the path, got none; run utils/test")

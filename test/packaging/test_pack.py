@@ -1,0 +1,94 @@
+"""The package stands on libc and libm alone, exports the C API alone, and is small enough."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, run
+
+# What a stock Ubuntu 24.04 has, and the newest symbol of it that Debian 12 may use.
+SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+NEWEST_GLIBC = (2, 36)
+
+
+def binaries(package):
+    found = [*package.glob("lib/*.so"), *package.glob("python/kiln/*.so")]
+    found += [p for p in package.glob("bin/*") if p.read_bytes()[:4] == b"\x7fELF"]
+    assert len(found) >= 3
+    return found
+
+
+def test_package_needs_only_libc(package):
+    for binary in binaries(package):
+        needed = set(re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", binary)))
+        assert needed <= SYSTEM_LIBRARIES | {"libkiln.so"}, binary
+
+
+def test_package_needs_no_newer_libc(package):
+    for binary in binaries(package):
+        versions = re.findall(r"GLIBC_(\d+)\.(\d+)", run("readelf", "-V", binary))
+        assert max((int(a), int(b)) for a, b in versions) <= NEWEST_GLIBC, binary
+
+
+def test_library_exports_the_c_api_alone(package):
+    names = re.findall(
+        r" [TWDBVR] (\S+)", run("nm", "-D", "--defined-only", package / "lib/libkiln.so")
+    )
+    assert len(names) > 20
+    assert [name for name in names if not name.startswith("kiln")] == []
+
+
+def test_binaries_are_stripped(package):
+    for binary in binaries(package):
+        assert ".symtab" not in run("readelf", "-SW", binary), binary
+
+
+def test_package_has_both_extensions(package):
+    names = sorted(path.name for path in (package / "python/kiln").glob("_native*.so"))
+    assert any(name.endswith(".abi3.so") for name in names), names
+    if sys.version_info[:2] == (3, 11):
+        assert any("cpython-311" in name for name in names), names
+
+
+@pytest.mark.serial
+def test_archive_stays_under_60_megabytes(package, tmp_path):
+    archive = tmp_path / "kiln.tar.xz"
+    run("tar", "-C", package.parent, "-cf", tmp_path / "kiln.tar", package.name)
+    run("xz", "-3", "-T0", "-k", tmp_path / "kiln.tar")
+    assert archive.stat().st_size <= 60e6
+
+
+def newer_pythons():
+    """Pythons of 3.12 and later on this machine."""
+    names = [shutil.which(f"python3.{minor}") for minor in range(12, 16)]
+    root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
+    folder = os.path.join(root, "versions")
+    for version in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        if re.match(r"3\.1[2-9]\.", version):
+            names.append(os.path.join(folder, version, "bin/python"))
+    return [name for name in names if name and works(name)]
+
+
+def works(python):
+    return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+
+
+def test_extension_loads_in_newer_pythons(package):
+    pythons = newer_pythons()
+    if not pythons:
+        pytest.skip("no Python of 3.12 or later on this machine")
+    code = "import importlib.util as u, sys; s = u.spec_from_file_location('_native', sys.argv[1]);"
+    code += " m = u.module_from_spec(s); s.loader.exec_module(m); print('loaded', len(dir(m)))"
+    for python in pythons:
+        output = run(python, "-c", code, package / "python/kiln/_native.abi3.so")
+        assert "loaded" in output
+
+
+def test_pack_replaces_no_folder_that_is_not_a_package(tmp_path):
+    (tmp_path / "precious").write_text("mine")
+    output = run(ROOT / "utils/pack", "--no-build", "--folder", tmp_path, status=1)
+    assert "expected" in output
+    assert (tmp_path / "precious").read_text() == "mine"
