@@ -189,6 +189,8 @@ private:
     return llvm::is_contained(request.keepStages, "all") ||
            llvm::is_contained(request.keepStages, stringify(stage));
   }
+  /// Reads the request's further options: `stop-after=STAGE`.
+  llvm::Error readOptions();
   /// Runs the stages from `first` to `last`, keeping the IR that was asked for.
   LogicalResult runStages(ModuleOp module, TargetInterface target, Stage first, Stage last);
   /// An accelerator's grid is computed by the host: the section that does.
@@ -199,7 +201,23 @@ private:
   MLIRContext &context;
   Reporter &reporter;
   std::vector<Artifact::Section> sections;
+  Stage last = Stage::Binary;
 };
+
+llvm::Error Compilation::readOptions() {
+  SmallVector<StringRef> options;
+  llvm::SplitString(request.options, options);
+  for (StringRef option : options) {
+    auto [name, value] = option.split('=');
+    if (name != "stop-after")
+      return reporter.error("expected the pipeline option stop-after, got '" + name + "'");
+    std::optional<Stage> stage = parseStage(value);
+    if (!stage)
+      return reporter.error("expected stop-after to be a stage, got '" + value + "'");
+    last = *stage;
+  }
+  return llvm::Error::success();
+}
 
 LogicalResult Compilation::runStages(ModuleOp module, TargetInterface target, Stage first,
                                      Stage last) {
@@ -252,8 +270,8 @@ json::Object Compilation::describe(tile::KernelOp kernel, TargetInterface target
 
 llvm::Expected<Artifact> Compilation::run() {
   auto fail = [&](StringRef what) { return reporter.takeError(what); };
-  if (!request.options.empty())
-    return reporter.error("unknown pipeline options '" + request.options + "'");
+  if (llvm::Error error = readOptions())
+    return error;
   for (const std::string &name : request.keepStages)
     if (name != "all" && !parseStage(name))
       return reporter.error("unknown stage '" + name + "' to keep");
@@ -285,15 +303,17 @@ llvm::Expected<Artifact> Compilation::run() {
   // The tile stage is common: the kernel is still one, and says what a launcher must know.
   auto tiles = module->lookupSymbol<tile::KernelOp>(name);
   json::Object metadata = describe(tiles, *target);
-  if (!target->runsOnHost() && tiles.hasGrid() && failed(addHostGrid(tiles)))
+  if (last > Stage::LLVM && !target->runsOnHost() && tiles.hasGrid() && failed(addHostGrid(tiles)))
     return fail(impossible);
-  if (failed(runStages(*module, *target, Stage::Layout, Stage::LLVM)))
+  if (failed(runStages(*module, *target, Stage::Layout, std::min(last, Stage::LLVM))))
     return fail(impossible);
   if (auto members = (*module)->getAttrOfType<DictionaryAttr>(kMetadataAttrName))
     for (NamedAttribute member : members)
       metadata[member.getName().getValue()] = toJSON(member.getValue());
 
-  EmitRequest emitRequest{Stage::Binary, request.optLevel, keeps(Stage::LLVMIR), keeps(Stage::Asm)};
+  if (last <= Stage::LLVM)
+    return Artifact::create(std::move(metadata), std::move(sections));
+  EmitRequest emitRequest{last, request.optLevel, keeps(Stage::LLVMIR), keeps(Stage::Asm)};
   FailureOr<TargetCode> code = target->emit(*module, emitRequest);
   if (failed(code))
     return fail(impossible);

@@ -33,7 +33,7 @@ struct CompileRequest {
   std::vector<std::string> keepStages; ///< kept as sections "ir:<stage>"; "all": each
   int optLevel = 3;                    ///< 0 to 3
   bool fastMath = false;               ///< may reassociate and ignore NaN and infinities
-  std::string options;                 ///< more pipeline options, "name=value name=value"
+  std::string options;                 ///< more pipeline options: "stop-after=STAGE"
 };
 
 /// Compiles one kernel. Diagnostics go to `sink` as they are made, from this thread; a failure is

@@ -1,0 +1,195 @@
+// Compiles a kernel from a file to any stage, without Python: the pipeline that ships, and
+// nothing that only this tool knows.
+#include "DiagnosticPrinter.h"
+#include "kiln/Pipeline/Compile.h"
+#include "kiln/Target/Stage.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace kiln;
+namespace cl = llvm::cl;
+using llvm::StringRef;
+
+namespace {
+
+enum ExitCode { kDone = 0, kBadSource = 1, kBadUsage = 2, kBadFile = 3 };
+
+const char *const kOverview =
+    R"(Compiles one kernel of an .mlir file (text or bytecode) and writes the stage asked for.
+
+EXAMPLES:
+  tile-compile add.mlir -o add.kiln                      compiled for this machine
+  tile-compile add.mlir --emit layout                    the IR once layouts are decided
+  tile-compile add.mlir --target NAME --emit asm         for another (--list-targets)
+  tile-compile - --kernel add --emit llvmir < add.mlir
+
+EXIT CODES:
+  0  written
+  1  the source does not compile; the diagnostics say where
+  2  the command line is wrong: an unknown option, target or stage
+  3  a file cannot be read or written
+)";
+
+struct Options {
+  cl::OptionCategory category{"tile-compile's options"};
+  cl::opt<std::string> input{cl::Positional, cl::desc("<file, or - for standard input>"),
+                             cl::init("-"), cl::cat(category)};
+  cl::opt<std::string> output{"o",
+                              cl::desc("The file to write, whole or not at all; - is "
+                                       "standard output (default: -)"),
+                              cl::value_desc("file"), cl::init("-"), cl::cat(category)};
+  cl::opt<std::string> target{"target",
+                              cl::desc("What to compile for (default: cpu); see "
+                                       "--list-targets"),
+                              cl::value_desc("name"), cl::init("cpu"), cl::cat(category)};
+  cl::opt<std::string> kernel{"kernel", cl::desc("Which kernel, if the file holds several"),
+                              cl::value_desc("name"), cl::cat(category)};
+  cl::opt<std::string> emit{
+      "emit",
+      cl::desc("tile, layout, schedule, target, llvm (that stage's MLIR), llvmir, asm, binary "
+               "(what the device loads), metadata (JSON) or artifact (all that a launch needs) "
+               "(default: artifact)"),
+      cl::value_desc("stage"), cl::init("artifact"), cl::cat(category)};
+  cl::opt<int> optLevel{"O",
+                        cl::Prefix,
+                        cl::desc("How hard to optimise, 0 to 3 (default: 3)"),
+                        cl::value_desc("level"),
+                        cl::init(3),
+                        cl::cat(category)};
+  cl::opt<bool> fastMath{"fast-math", cl::desc("May reassociate and ignore NaN and infinities"),
+                         cl::cat(category)};
+  cl::opt<std::string> pipeline{"options", cl::desc("More options of the pipeline"),
+                                cl::value_desc("name=value ..."), cl::cat(category)};
+  cl::opt<bool> listTargets{"list-targets",
+                            cl::desc("Print the targets that are built in, one "
+                                     "a line"),
+                            cl::cat(category)};
+};
+
+llvm::raw_ostream &error() { return llvm::WithColor::error(llvm::errs(), "tile-compile"); }
+
+/// Every name that --target takes.
+std::vector<std::string> targetNames() {
+  std::vector<std::string> names;
+  llvm::Expected<llvm::json::Value> described = llvm::json::parse(describeTargets());
+  if (!described) {
+    llvm::consumeError(described.takeError());
+    return names;
+  }
+  for (const llvm::json::Value &target : *described->getAsObject()->getArray("targets"))
+    for (const llvm::json::Value &name : *target.getAsObject()->getArray("spellings"))
+      names.push_back(name.getAsString()->str());
+  return names;
+}
+
+/// Where the artifact keeps what `emit` asks for; empty if there is no such stage.
+std::string sectionOf(StringRef emit) {
+  std::optional<Stage> stage = parseStage(emit);
+  if (!stage)
+    return "";
+  bool isText = *stage != Stage::Asm && *stage != Stage::Binary;
+  return isText ? ("ir:" + emit).str() : emit.str();
+}
+
+int checkUsage(const Options &options) {
+  std::vector<std::string> targets = targetNames();
+  if (!llvm::is_contained(targets, options.target)) {
+    error() << "expected one of the targets " << llvm::join(targets, ", ") << ", got '"
+            << options.target << "'\n";
+    return kBadUsage;
+  }
+  if (options.emit != "artifact" && options.emit != "metadata" && sectionOf(options.emit).empty()) {
+    error() << "expected one of the stages tile, layout, schedule, target, llvm, llvmir, asm, "
+               "binary, metadata, artifact, got '"
+            << options.emit << "'\n";
+    return kBadUsage;
+  }
+  if (options.optLevel < 0 || options.optLevel > 3) {
+    error() << "expected an optimisation level from 0 to 3, got " << options.optLevel << "\n";
+    return kBadUsage;
+  }
+  bool isBytes = options.emit == "artifact" || options.emit == "binary";
+  if (isBytes && options.output == "-" && llvm::sys::Process::StandardOutIsDisplayed()) {
+    error() << "expected -o FILE or --emit of a text, got bytes for a terminal\n";
+    return kBadUsage;
+  }
+  return kDone;
+}
+
+int writeOutput(StringRef path, StringRef bytes) {
+  llvm::Error failure = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
+    os << bytes;
+    return llvm::Error::success();
+  });
+  if (!failure)
+    return kDone;
+  error() << "cannot write '" << path << "': " << llvm::toString(std::move(failure)) << "\n";
+  return kBadFile;
+}
+
+int run(const Options &options) {
+  if (options.listTargets)
+    return writeOutput(options.output, llvm::join(targetNames(), "\n") + "\n");
+  if (int code = checkUsage(options))
+    return code;
+
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(options.input, /*IsText=*/false);
+  if (!buffer) {
+    error() << "cannot read '" << options.input << "': " << buffer.getError().message() << "\n";
+    return kBadFile;
+  }
+
+  CompileRequest request;
+  request.source = (*buffer)->getBuffer();
+  request.sourceName = options.input == "-" ? "<stdin>" : options.input.getValue();
+  request.kernel = options.kernel;
+  request.target = options.target;
+  request.optLevel = options.optLevel;
+  request.fastMath = options.fastMath;
+  request.options = options.pipeline;
+  std::string section = sectionOf(options.emit);
+  if (!section.empty()) {
+    request.keepStages = {options.emit};
+    request.options += " stop-after=" + options.emit;
+  }
+
+  DiagnosticPrinter printer(llvm::errs());
+  printer.addSource(request.sourceName, request.source);
+  bool reported = false;
+  llvm::Expected<Artifact> artifact = compile(request, [&](const Diagnostic &diagnostic) {
+    reported |= diagnostic.severity == Severity::Error;
+    printer.print(diagnostic);
+  });
+  if (!artifact) {
+    std::string message = llvm::toString(artifact.takeError());
+    if (!reported)
+      error() << message << "\n";
+    return kBadSource;
+  }
+
+  if (options.emit == "artifact")
+    return writeOutput(options.output, artifact->serialized());
+  if (options.emit == "metadata")
+    return writeOutput(options.output, (artifact->metadataText() + "\n").str());
+  if (std::optional<StringRef> bytes = artifact->section(section))
+    return writeOutput(options.output, *bytes);
+  error() << "target '" << options.target << "' has no stage '" << options.emit << "'\n";
+  return kBadUsage;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  Options options;
+  cl::HideUnrelatedOptions(options.category);
+  if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
+    return kBadUsage;
+  return run(options);
+}
