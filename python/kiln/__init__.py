@@ -21,7 +21,7 @@ from kiln.language import *  # noqa: F403
 from kiln.language import __all__ as _language
 
 if TYPE_CHECKING:
-    from kiln.runtime import (
+    from kiln.runtime import (  # noqa: F401, I001
         CacheError, CompiledKernel, DeviceAssertError, DeviceError, LaunchError, LaunchEvent,
         PackedArray, UnsupportedError, WorkerError, __version__, autotune, cache, device, devices,
         kernel, on_launch, synchronize, targets,
@@ -33,7 +33,7 @@ _RUNTIME = (
     "cache", "device", "devices", "kernel", "on_launch", "synchronize", "targets",
 )  # fmt: skip
 
-__all__ = ["CompileError", "Function", "function", *_RUNTIME, *_language]  # noqa: PLE0604
+__all__ = ["CompileError", "Function", "function", *_RUNTIME, *_language]
 
 
 def __getattr__(name: str):

@@ -1,0 +1,73 @@
+"""`kiln compile` and `kiln explain`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from kiln.cli import EXIT_CODES, Failure
+from kiln.cli.kernels import TYPES_HELP, add_kernel_options, compile_file
+
+STAGES = ("tile", "layout", "schedule", "target", "llvm", "llvmir", "asm", "binary")
+_EXAMPLES = """examples:
+  kiln compile softmax.py --arg 'x=f32[?,?]' --arg 'y=f32[?,?]' --emit asm
+  kiln compile matmul.py:matmul --set BM=128 --emit llvmir -o matmul.ll
+  kiln compile kernel.mlir -o kernel.kiln"""
+
+
+def add_options(command: str, parser: argparse.ArgumentParser) -> None:
+    add_kernel_options(parser)
+    parser.epilog = f"{TYPES_HELP}\n\n{_EXAMPLES}\n\n{EXIT_CODES}"
+    if command == "explain":
+        parser.epilog = f"{TYPES_HELP}\n\n{EXIT_CODES}"
+        parser.set_defaults(handler=explain)
+        return
+    parser.add_argument(
+        "--emit", choices=(*STAGES, "metadata", "artifact"), default="artifact",
+        help="what to write: the program after a stage, the metadata as JSON, or the artifact "
+        "that holds all of it (default)",
+    )  # fmt: skip
+    parser.add_argument(
+        "-o", dest="output", metavar="FILE",
+        help="where to; text goes to the terminal without it, `-` forces that",
+    )  # fmt: skip
+    parser.set_defaults(handler=compile_)
+
+
+def compile_(options: argparse.Namespace) -> None:
+    compiled = compile_file(options)
+    if options.emit == "artifact":
+        data: str | bytes = compiled.artifact.serialize()
+        output = options.output or f"{compiled.name}.kiln"
+    else:
+        output = options.output
+        if options.emit == "binary":
+            data = compiled.binary
+            output = output or f"{compiled.name}.bin"
+        elif options.emit == "metadata":
+            import json
+
+            data = json.dumps(compiled.metadata, indent=2) + "\n"
+        else:
+            data = compiled.ir(options.emit)
+    _write(data, output)
+
+
+def explain(options: argparse.Namespace) -> None:
+    sys.stdout.write(compile_file(options).explain())
+
+
+def _write(data: str | bytes, output: str | None) -> None:
+    raw = data.encode() if isinstance(data, str) else data
+    if output in (None, "-"):
+        if isinstance(data, bytes) and sys.stdout.isatty():
+            raise Failure("expected -o FILE for binary output, got a terminal")
+        sys.stdout.buffer.write(raw)
+        sys.stdout.flush()
+        return
+    try:
+        Path(output).write_bytes(raw)
+    except OSError as error:
+        raise Failure(f"expected a file that can be written, got {output}: {error}") from None
+    print(f"{output}: {len(raw)} bytes", file=sys.stderr)

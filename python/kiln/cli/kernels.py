@@ -1,0 +1,194 @@
+"""Kernels in files, and argument types and constants from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from kiln.cli import Failure
+
+TYPES_HELP = """argument types:
+  f32[?,128]   a view: element type and extents, `?` for one known only at launch
+  *f32         a pointer
+  i32          a scalar"""
+
+
+def add_kernel_options(parser: argparse.ArgumentParser) -> None:
+    """What `compile`, `explain` and `run` share."""
+    parser.add_argument(
+        "file", metavar="FILE[:KERNEL]",
+        help="Python source, MLIR text or bytecode; the kernel's name if the file has several",
+    )  # fmt: skip
+    parser.add_argument(
+        "--target", default=None,
+        help="such as cpu (the default), or another that `kiln devices --targets` lists",
+    )  # fmt: skip
+    parser.add_argument(
+        "--arg", action="append", default=[], metavar="NAME=TYPE",
+        help="the type of an argument of a Python kernel, as f32[?,128], *f32 or i32",
+    )  # fmt: skip
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE",
+        help="the value of a constant or tunable of a Python kernel",
+    )  # fmt: skip
+    parser.add_argument("-O", dest="opt_level", type=int, choices=range(4), default=3,
+                        help="optimisation level (default 3)")  # fmt: skip
+    parser.add_argument("--fast-math", action="store_true",
+                        help="may reassociate and ignore NaN and infinities")  # fmt: skip
+    parser.add_argument("--pipeline", default="", metavar="OPTIONS",
+                        help="more options of the pipeline, 'name=value name=value'")  # fmt: skip
+    parser.add_argument("--in-process", action="store_true",
+                        help="compile MLIR in this process, not in a limited worker")  # fmt: skip
+
+
+def split_name(text: str) -> tuple[Path, str | None]:
+    """FILE[:KERNEL], and that the file is there."""
+    path, name = Path(text), None
+    if not path.exists() and ":" in text:
+        file, name = text.rsplit(":", 1)
+        path = Path(file)
+    if not path.is_file():
+        raise Failure(f"expected a file, got {text!r}, which is not there")
+    return path, name
+
+
+def is_python(path: Path) -> bool:
+    return path.suffix == ".py"
+
+
+def load_kernel(path: Path, name: str | None) -> Any:
+    """The kernel of that name in a Python file, or its only one."""
+    spec = importlib.util.spec_from_file_location("kiln_command_file", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.resolve().parent))
+    spec.loader.exec_module(module)
+    found = {
+        key: value for key, value in vars(module).items()
+        if hasattr(value, "parameters") and hasattr(value, "compile")
+        and getattr(value, "__module__", None) == spec.name
+    }  # fmt: skip
+    if name is None and len(found) == 1:
+        return next(iter(found.values()))
+    if name not in found:
+        names = ", ".join(found) or "none"
+        wanted = f"the kernel {name!r}" if name else "one kernel, or FILE:KERNEL"
+        raise Failure(f"expected {wanted} in {path}, got {names}")
+    return found[name]
+
+
+def parse_type(text: str) -> Any:
+    """`f32[?,128]`, `*f32` or `i32` as the front end's type."""
+    from kiln.frontend.types import PointerType, ScalarType, ViewType
+    from kiln.language.dtypes import DTYPES
+
+    match = re.fullmatch(r"(\*?)(\w+)(?:\[([^\]]*)\])?", text.strip())
+    if not match or match[2] not in DTYPES or (match[1] and match[3] is not None):
+        raise Failure(f"expected a type such as f32[?,128], *f32 or i32, got {text!r}")
+    dtype = DTYPES[match[2]]
+    if match[1]:
+        return PointerType(dtype)
+    if match[3] is None:
+        return ScalarType(dtype)
+    extents = [e.strip() for e in match[3].split(",")] if match[3].strip() else []
+    if not all(e == "?" or e.isdigit() for e in extents):
+        raise Failure(f"expected extents that are numbers or `?`, got {text!r}")
+    return ViewType(dtype, tuple(None if e == "?" else int(e) for e in extents))
+
+
+def parse_pairs(pairs: list[str], what: str) -> dict[str, str]:
+    """NAME=VALUE, each."""
+    out = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise Failure(f"expected {what}, got {pair!r}")
+        out[name.strip()] = value.strip()
+    return out
+
+
+def parse_value(text: str) -> Any:
+    """A constant: a Python literal, else a string or the name of a dtype."""
+    from kiln.language.dtypes import DTYPES
+
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return DTYPES.get(text, text)
+
+
+def compile_python(kernel: Any, options: argparse.Namespace) -> Any:
+    """A Python kernel for the types on the command line; annotations give the others."""
+    from kiln.frontend.types import PointerType, ScalarType, ViewType
+
+    given = {n: parse_type(t) for n, t in parse_pairs(options.arg, "NAME=TYPE").items()}
+    constants = {n: parse_value(v) for n, v in parse_pairs(options.set, "NAME=VALUE").items()}
+    types: dict[str, Any] = {}
+    missing = []
+    for parameter in kernel.parameters:
+        name = parameter.name
+        if parameter.is_constant or name in constants:
+            continue
+        if name in given:
+            types[name] = given.pop(name)
+        elif parameter.kind == "view" and parameter.dtype and parameter.shape is not None:
+            types[name] = ViewType(parameter.dtype, parameter.shape)
+        elif parameter.kind == "pointer" and parameter.dtype:
+            types[name] = PointerType(parameter.dtype)
+        elif parameter.kind == "scalar":
+            types[name] = ScalarType(parameter.dtype)
+        else:
+            missing.append(name)
+    if given:
+        raise Failure(f"expected arguments of {kernel.__name__}, got {', '.join(given)}")
+    if missing:
+        raise Failure(
+            f"expected the types of {', '.join(missing)}, got none; for example "
+            f"--arg '{missing[0]}=f32[?]'"
+        )
+    return kernel.compile(
+        **types, **constants, target=options.target, _opt_level=options.opt_level,
+        _fast_math=options.fast_math, _pipeline=options.pipeline,
+    )  # fmt: skip
+
+
+def compile_mlir(path: Path, name: str | None, options: argparse.Namespace) -> Any:
+    """A kernel in MLIR, in a worker process unless told otherwise."""
+    from kiln import _native
+    from kiln.runtime.compiled import CompiledKernel
+    from kiln.runtime.devices import device
+    from kiln.runtime.errors import note_text
+
+    request = {
+        "source": path.read_bytes(),
+        "source_name": str(path),
+        "kernel": name,
+        "target": options.target or device("cpu").target,
+        "keep_stages": ("all",),
+        "opt_level": options.opt_level,
+        "fast_math": int(options.fast_math),
+        "options": options.pipeline or None,
+        "isolation": 0 if options.in_process else 1,
+    }
+    artifact, _, messages = _native.compile(None, None, request)
+    for message in messages:
+        print(note_text(message), file=sys.stderr)
+    return CompiledKernel(artifact)
+
+
+def compile_file(options: argparse.Namespace) -> Any:
+    """What the command line names, compiled with every stage kept."""
+    from kiln.cli.progress import Progress
+
+    path, name = split_name(options.file)
+    with Progress(f"compiling {options.file} for {options.target or 'cpu'}"):
+        if is_python(path):
+            return compile_python(load_kernel(path, name), options)
+        if options.arg or options.set:
+            raise Failure("expected --arg and --set with a Python kernel, got MLIR")
+        return compile_mlir(path, name, options)

@@ -1,0 +1,190 @@
+"""`kiln run`: a Python script, or a kernel in MLIR on random inputs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from kiln.cli import EXIT_CODES, Failure
+from kiln.cli.kernels import (
+    add_kernel_options,
+    compile_file,
+    is_python,
+    parse_pairs,
+    split_name,
+)
+
+_EXAMPLES = """examples:
+  kiln run softmax.py                          runs the script
+  kiln run add.mlir --size a=4096              a kernel on random inputs, 4096 elements
+  kiln run gemm.mlir --size a=512x256 --size b=256x128 --size c=512x128 --repeat 20"""
+
+
+def add_options(_: str, parser: argparse.ArgumentParser) -> None:
+    add_kernel_options(parser)
+    parser.epilog = f"{_EXAMPLES}\n\n{EXIT_CODES}"
+    parser.add_argument("script_args", nargs="*", metavar="ARGUMENT",
+                        help="arguments of a script (after --)")  # fmt: skip
+    parser.add_argument("--size", action="append", default=[], metavar="NAME=EXTENTS",
+                        help="the shape of a view, as 512x256 (default: 256 each)")  # fmt: skip
+    parser.add_argument("--value", action="append", default=[], metavar="NAME=VALUE",
+                        help="the value of a scalar (default: 1)")  # fmt: skip
+    parser.add_argument("--grid", help="pins the grid, as 4x4")
+    parser.add_argument("--seed", type=int, default=None, help="of the inputs (default: fresh)")
+    parser.add_argument("--repeat", type=int, default=0, metavar="N", help="time N launches")
+    parser.add_argument("--save", metavar="FILE", help="write all arrays to a .npz file")
+    parser.set_defaults(handler=handle)
+
+
+def handle(options: argparse.Namespace) -> None:
+    path, _ = split_name(options.file)
+    if is_python(path):
+        _run_script(path, options.script_args)
+    else:
+        _run_kernel(options)
+
+
+def _run_script(path: Path, arguments: list[str]) -> None:
+    import runpy
+
+    sys.argv = [str(path), *arguments]
+    sys.path.insert(0, str(path.resolve().parent))
+    runpy.run_path(str(path), run_name="__main__")
+
+
+def _run_kernel(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    from kiln.runtime.devices import device
+
+    compiled = compile_file(options)
+    seed = options.seed if options.seed is not None else np.random.SeedSequence().entropy % 2**32
+    inputs = _Inputs(options, np.random.default_rng(seed))
+    arguments = [inputs.make(entry) for entry in compiled.metadata["arguments"]]
+    inputs.finish()
+    grid = _extents(options.grid, "--grid") if options.grid else None
+    where = device("cpu")
+    if compiled.target != where.target:
+        raise Failure(f"expected a kernel for {where.target}, got one for {compiled.target}", 3)
+    executable = where.load(compiled.artifact)
+
+    def launch() -> None:
+        executable.launch(compiled.name, arguments, grid)
+
+    launch()
+    print(f"{compiled.name} for {compiled.target}, seed {seed}")
+    for entry, value in zip(compiled.metadata["arguments"], arguments, strict=True):
+        print(f"  {_summary(entry, value)}")
+    if options.repeat > 0:
+        times = sorted(_once(launch) for _ in range(options.repeat))
+        print(f"  median of {options.repeat}: {times[len(times) // 2] * 1e3:.4f} ms, least "
+              f"{times[0] * 1e3:.4f} ms")  # fmt: skip
+    if options.save:
+        arrays = {
+            entry["name"]: value.to_numpy() if hasattr(value, "to_numpy") else np.asarray(value)
+            for entry, value in zip(compiled.metadata["arguments"], arguments, strict=True)
+        }
+        np.savez(options.save, **arrays)
+
+
+def _once(call: Any) -> float:
+    from time import perf_counter
+
+    start = perf_counter()
+    call()
+    return perf_counter() - start
+
+
+def _extents(text: str, what: str) -> tuple[int, ...]:
+    parts = text.lower().split("x")
+    if not all(p.isdigit() for p in parts):
+        raise Failure(f"expected extents such as 4x4 for {what}, got {text!r}")
+    return tuple(map(int, parts))
+
+
+class _Inputs:
+    """Random arguments for what the metadata asks for."""
+
+    def __init__(self, options: argparse.Namespace, generator: Any):
+        self.sizes = parse_pairs(options.size, "NAME=EXTENTS")
+        self.values = parse_pairs(options.value, "NAME=VALUE")
+        self.generator = generator
+
+    def finish(self) -> None:
+        """What was given for arguments that are not there is wrong usage."""
+        for rest in (*self.sizes, *self.values):
+            raise Failure(f"expected the name of an argument, got {rest!r}")
+
+    def make(self, entry: dict[str, Any]) -> Any:
+        name = entry["name"]
+        if entry["kind"] == "scalar":
+            return self._scalar(entry)
+        if entry["kind"] != "view":
+            raise Failure(f"expected views and scalars, got the {entry['kind']} `{name}`")
+        wanted = entry["shape"]
+        shape = tuple(256 if n is None else n for n in wanted)
+        if name in self.sizes:
+            shape = _extents(self.sizes.pop(name), f"--size {name}")
+            if len(shape) != len(wanted) or any(
+                n is not None and n != m for n, m in zip(wanted, shape, strict=False)
+            ):
+                text = "x".join("?" if n is None else str(n) for n in wanted)
+                raise Failure(f"expected a shape like {text} for `{name}`, got {shape}")
+        return self._array(shape, entry["type"])
+
+    def _scalar(self, entry: dict[str, Any]) -> Any:
+        text = self.values.pop(entry["name"], "1")
+        try:
+            return float(text) if entry["type"].startswith(("f", "bf")) else int(text, 0)
+        except ValueError:
+            raise Failure(f"expected a number for `{entry['name']}`, got {text!r}") from None
+
+    def _array(self, shape: tuple[int, ...], name: str) -> Any:
+        import numpy as np
+
+        from kiln.language.dtypes import by_name
+        from kiln.runtime.arrays import PackedArray
+
+        dtype = by_name(name.lower())
+        if dtype.is_integer or dtype.is_bool:
+            low, high = max(dtype.minimum, -128), min(dtype.maximum, 127)
+            values = self.generator.integers(low, high, shape, endpoint=True)
+        else:
+            values = self.generator.standard_normal(shape)
+        if dtype.bits < 8 and not dtype.is_bool:
+            if dtype.is_float:
+                values = self.generator.integers(0, 1 << dtype.bits, shape).astype(np.uint8)
+            return PackedArray.from_numpy(values, dtype)
+        return values.astype(_numpy_dtype(dtype))
+
+
+def _numpy_dtype(dtype: Any) -> Any:
+    import numpy as np
+
+    plain = {"f64": "float64", "f32": "float32", "f16": "float16", "bool": "bool"}
+    if dtype.name in plain:
+        return np.dtype(plain[dtype.name])
+    if dtype.is_integer:
+        return np.dtype(f"{'u' if dtype.kind == 'uint' else ''}int{dtype.bits}")
+    import ml_dtypes
+
+    names = {"bf16": "bfloat16", "f8e4m3fn": "float8_e4m3fn", "f8e5m2": "float8_e5m2",
+             "f8e8m0fnu": "float8_e8m0fnu"}  # fmt: skip
+    return np.dtype(getattr(ml_dtypes, names[dtype.name]))
+
+
+def _summary(entry: dict[str, Any], value: Any) -> str:
+    """One line: enough to compare two runs by eye."""
+    import numpy as np
+
+    if not hasattr(value, "shape"):
+        return f"{entry['name']} = {value}"
+    array = (value.to_numpy() if hasattr(value, "to_numpy") else value).astype(np.float64)
+    first = ", ".join(f"{x:.6g}" for x in array.reshape(-1)[:4])
+    written = " written" if entry.get("written") else ""
+    return (
+        f"{entry['name']}: {'x'.join(map(str, array.shape))} {entry['type']}{written}, norm "
+        f"{np.linalg.norm(array.reshape(-1)):.9g}, [{first}{', …' if array.size > 4 else ''}]"
+    )
