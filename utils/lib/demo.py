@@ -3,8 +3,9 @@
 import sys
 import time
 
-import kiln
 import numpy as np
+
+import kiln
 
 
 @kiln.function

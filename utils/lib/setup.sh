@@ -17,7 +17,7 @@ kiln_missing_packages() {
   local wanted
   wanted="$(kiln_list "$KILN_ROOT/utils/lib/packages.txt" | sort)"
   # shellcheck disable=SC2086
-  dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null |
+  { dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null || true; } |
     sed -n 's/^installed //p' | sort -u | comm -23 <(echo "$wanted") -
 }
 

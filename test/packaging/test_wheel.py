@@ -1,0 +1,57 @@
+"""A wheel is built by pip from the tree, installs, and runs a kernel with nothing else of ours."""
+
+import os
+import sys
+import zipfile
+
+import pytest
+from conftest import ROOT, run
+
+
+@pytest.fixture(scope="module")
+def wheel(package, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    run(
+        *(sys.executable, "-m", "pip", "wheel", ROOT, "--no-deps", "--no-build-isolation", "-w"),
+        *(folder, f"-Ccmake.define.KILN_PREBUILT={package}", f"-Cbuild-dir={folder / 'build'}"),
+    )
+    wheels = list(folder.glob("kiln-*.whl"))
+    assert len(wheels) == 1
+    return wheels[0]
+
+
+def test_wheel_holds_the_library_and_one_extension(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "kiln/libkiln.so" in names
+    assert len([name for name in names if name.startswith("kiln/_native.")]) == 1
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert not any("test" in name.split("/")[0] for name in names)
+
+
+def test_wheel_names_its_python_and_machine(wheel):
+    tag = f"cp3{sys.version_info[1]}" if sys.version_info[1] < 12 else "cp312-abi3"
+    assert f"-{tag}" in wheel.name
+    assert wheel.name.endswith(f"_{os.uname().machine}.whl")
+
+
+KERNEL = """
+import numpy as np
+import kiln
+@kiln.kernel
+def double(x: kiln.View, y: kiln.View):
+    i = kiln.grid(kiln.cdiv(x.shape[0], 128))
+    y.store(i * 128, x.load(i * 128, 128) * 2.0)
+x = np.random.default_rng().standard_normal(1000).astype(np.float32)
+y = np.empty_like(x)
+double(x, y)
+assert (y == 2 * x).all()
+print("ran from", kiln.__file__)
+"""
+
+
+def test_installed_wheel_runs_a_kernel(wheel, tmp_path):
+    target = tmp_path / "site"
+    run(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", target, wheel)
+    (tmp_path / "use.py").write_text(KERNEL)
+    environment = {**os.environ, "PYTHONPATH": str(target), "KILN_CACHE_DIR": str(tmp_path / "c")}
+    assert str(target) in run(sys.executable, tmp_path / "use.py", cwd=tmp_path, env=environment)
