@@ -60,6 +60,10 @@ KILN_EXPORT KilnError *kilnCompile(const KilnCompileRequest *request, KilnArtifa
 // The targets built in: {"targets": [{"name": "cpu", …}, …]}.
 KILN_EXPORT KilnError *kilnTargetsDescribe(KilnBuffer **json);
 
+// The body of kiln-worker: reads one request from the socket, compiles it under the limits that it
+// names, writes what came of it and returns the process's exit status.
+KILN_EXPORT int32_t kilnWorkerMain(int32_t socket);
+
 //===- Keys -----------------------------------------------------------------------------------===//
 
 // A content address.
