@@ -1,0 +1,63 @@
+// Both levels of the cache, and one compile a key at a time.
+#ifndef KILN_RUNTIME_CACHE_CACHE_H
+#define KILN_RUNTIME_CACHE_CACHE_H
+
+#include "kiln/Runtime/Cache/DiskCache.h"
+#include "kiln/Runtime/Cache/KeyLock.h"
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <unordered_map>
+
+namespace kiln {
+
+class Cache {
+public:
+  enum class Hit { None = 0, Memory = 1, Disk = 2 };
+  struct Stats {
+    uint64_t memoryHits = 0, diskHits = 0, misses = 0;
+  };
+
+  /// No path: kiln-c/Cache.h says where. An empty path: memory only. Zero bytes: the default.
+  static llvm::Expected<std::unique_ptr<Cache>> open(std::optional<llvm::StringRef> path,
+                                                     uint64_t maxBytes);
+  ~Cache();
+
+  std::optional<Artifact> get(const Key &key, Hit *hit = nullptr);
+  void put(const Key &key, const Artifact &artifact);
+  void alias(const Key &from, const Key &to);
+  void remove(const Key &key);
+
+  /// Finds the artifact, waiting for a thread that is making it, or else makes the caller the one
+  /// who makes it: nothing is returned, and end() must follow.
+  std::optional<Artifact> begin(const Key &key, Hit *hit = nullptr);
+  void end(const Key &key, const std::optional<Artifact> &artifact);
+
+  DiskCache *disk() { return second.get(); }
+  Stats stats() const;
+
+private:
+  struct Flight;
+  struct Remembered {
+    std::optional<Artifact> artifact;
+    std::optional<Key> alias;
+    std::list<Key>::iterator place;
+  };
+
+  explicit Cache(std::unique_ptr<DiskCache> second);
+  std::optional<Artifact> find(const Key &key, Hit &hit);
+  void remember(const Key &key, std::optional<Artifact> artifact, std::optional<Key> alias);
+  void forget(const Key &key);
+
+  std::unique_ptr<DiskCache> second;
+  mutable std::mutex mutex;
+  std::unordered_map<Key, Remembered, KeyHash> memory;
+  std::list<Key> recency; ///< most recently used first
+  uint64_t memoryBytes = 0;
+  std::unordered_map<Key, std::shared_ptr<Flight>, KeyHash> flights;
+  Stats counts;
+};
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_CACHE_CACHE_H
