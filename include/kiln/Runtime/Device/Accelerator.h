@@ -1,0 +1,84 @@
+// What accelerators have in common: code loaded as a module, a grid of blocks, streams.
+//
+// A vendor's driver implements AcceleratorApi, a thin shell around the functions of its library;
+// everything else, from reading the artifact to hidden memory, is here once.
+#ifndef KILN_RUNTIME_DEVICE_ACCELERATOR_H
+#define KILN_RUNTIME_DEVICE_ACCELERATOR_H
+
+#include "kiln/Runtime/Device/Device.h"
+
+namespace kiln {
+
+/// One device through its driver library. Every call but enter() and leave() is made between
+/// these two, which make the device the calling thread's and put back what was.
+class AcceleratorApi {
+public:
+  struct Code {
+    void *module = nullptr;
+    void *function = nullptr;
+  };
+  struct Launch {
+    void *function;
+    void **parameters;
+    unsigned grid[3], block, sharedBytes, cluster[3];
+    KilnStream stream;
+  };
+  virtual ~AcceleratorApi() = default;
+
+  virtual llvm::Expected<void *> enter() = 0;
+  virtual void leave(void *previous) = 0;
+
+  virtual llvm::Expected<Code> load(llvm::StringRef code, const std::string &symbol,
+                                    uint64_t sharedBytes) = 0;
+  virtual void unload(const Code &code) = 0;
+  virtual llvm::json::Object describe(const Code &code) = 0;
+  virtual llvm::Error launch(const Launch &launch) = 0;
+
+  virtual llvm::Expected<void *> allocate(uint64_t size) = 0;
+  virtual llvm::Error free(void *memory) = 0;
+  virtual llvm::Error copy(void *to, const void *from, uint64_t size, KilnCopyKind kind,
+                           KilnStream stream) = 0;
+  virtual llvm::Error clear(void *memory, uint64_t size, KilnStream stream) = 0;
+  virtual llvm::Expected<KilnStream> createStream() = 0;
+  virtual llvm::Error destroyStream(KilnStream stream) = 0;
+  virtual llvm::Error synchronize(KilnStream stream) = 0;
+};
+
+/// What a driver knows of a device before it makes one.
+struct AcceleratorInfo {
+  std::string name, target, identity, description;
+  MemorySpace memory;
+  std::vector<int32_t> reachableTypes; ///< DLPack's types of host memory that kernels reach
+  uint64_t maxSharedBytes = 0;
+  uint64_t maxGrid[3] = {0, 0, 0};
+  std::vector<std::pair<std::string, int64_t>> numbers; ///< for the description
+};
+
+std::unique_ptr<Device> makeAccelerator(AcceleratorInfo info, std::unique_ptr<AcceleratorApi> api);
+
+/// A driver library, opened once, and its functions.
+class DriverLibrary {
+public:
+  /// Tries `names` in turn, or only what the environment variable `override` names. The error
+  /// says what was tried and what the loader answered.
+  static llvm::Expected<DriverLibrary> open(llvm::ArrayRef<const char *> names,
+                                            const char *override);
+
+  /// Sets the pointer, or notes the name as missing.
+  template <typename Function>
+  void find(Function *&function, llvm::ArrayRef<const char *> names) {
+    function = reinterpret_cast<Function *>(address(names));
+  }
+  /// The driver is too old if a function was missing: an error that names them.
+  llvm::Error checkComplete() const;
+  const std::string &name() const { return opened; }
+
+private:
+  void *address(llvm::ArrayRef<const char *> names);
+  void *handle = nullptr;
+  std::string opened, missing;
+};
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_DEVICE_ACCELERATOR_H

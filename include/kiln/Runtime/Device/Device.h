@@ -1,0 +1,123 @@
+// The seam between the runtime and what runs kernels: a driver opens devices, a device loads
+// artifacts, an executable is launched. A new kind of device implements these three classes and
+// adds its folder's name to the list in lib/Runtime/CMakeLists.txt; nothing else asks which kind
+// a device is.
+#ifndef KILN_RUNTIME_DEVICE_DEVICE_H
+#define KILN_RUNTIME_DEVICE_DEVICE_H
+
+#include "kiln-c/Device.h"
+#include "kiln/Binary/Artifact.h"
+#include "kiln/Runtime/Device/Plan.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/IntrusiveRefCntPtr.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+class Device;
+
+/// A kernel loaded on a device.
+class Executable : public llvm::ThreadSafeRefCountedBase<Executable> {
+public:
+  Executable(Device &device, Artifact artifact, LaunchPlan plan)
+      : device(device), artifact(std::move(artifact)), plan(std::move(plan)) {}
+  virtual ~Executable() = default;
+
+  /// The kernel's own grid; only if plan.hasGrid.
+  virtual void computeGrid(const uint64_t *slots, int64_t grid[3]) = 0;
+
+  /// Runs or queues grid[0] * grid[1] * grid[2] programs, at least one. Hidden slots are filled.
+  virtual llvm::Error launch(const uint64_t *slots, const int64_t grid[3], KilnStream stream) = 0;
+
+  /// What the device's loader says of the code.
+  virtual llvm::json::Object describe() const { return {}; }
+
+  /// Checks the grid, fills the hidden slots and launches. Zero or fewer programs along an axis
+  /// launch nothing.
+  llvm::Error run(uint64_t *slots, const int64_t grid[3], KilnStream stream);
+
+  Device &device;
+  const Artifact artifact;
+  const LaunchPlan plan;
+};
+
+using ExecutablePtr = llvm::IntrusiveRefCntPtr<Executable>;
+
+/// What DLPack calls a device's memory.
+struct MemorySpace {
+  int32_t type = 0, id = 0;
+};
+
+class Device {
+public:
+  Device(std::string name, std::string target, std::string identity, MemorySpace memory)
+      : name(std::move(name)), target(std::move(target)), identity(std::move(identity)),
+        memory(memory) {}
+  virtual ~Device() = default;
+
+  virtual llvm::json::Object properties() const = 0;
+  virtual std::string description() const = 0;
+
+  /// Whether kernels here can reach memory of another space (pinned or managed, say).
+  virtual bool reaches(MemorySpace other) const = 0;
+
+  virtual llvm::Expected<ExecutablePtr> load(const Artifact &artifact) = 0;
+
+  virtual llvm::Expected<void *> allocate(uint64_t size) = 0;
+  virtual llvm::Error free(void *pointer) = 0;
+  virtual llvm::Error copy(void *to, const void *from, uint64_t size, KilnCopyKind kind,
+                           KilnStream stream) = 0;
+  virtual llvm::Expected<KilnStream> createStream() = 0;
+  virtual llvm::Error destroyStream(KilnStream stream) = 0;
+  virtual llvm::Error synchronize(KilnStream stream) = 0;
+
+  /// Memory for a launch's hidden parameter, valid until that launch has run; `zeroed` as a
+  /// counter needs it. `slot` tells apart several of one launch.
+  virtual llvm::Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool zeroed,
+                                              KilnStream stream) = 0;
+
+  const std::string name;
+  const std::string target;
+  const std::string identity;
+  const MemorySpace memory;
+  /// Its place in the process's list of devices; stands for the device in launch keys.
+  uint32_t number = 0;
+};
+
+class Driver {
+public:
+  virtual ~Driver() = default;
+  /// The part of a device's name before the colon.
+  virtual llvm::StringRef prefix() const = 0;
+  /// `rest` is what follows the colon, empty without one.
+  virtual llvm::Expected<std::unique_ptr<Device>> open(llvm::StringRef rest) = 0;
+  /// The devices that there are, for the list; or why there are none.
+  virtual llvm::Expected<std::vector<std::string>> names() = 0;
+  /// The name of the device that has this memory, or the empty string.
+  virtual std::string nameOfMemory(MemorySpace memory) const = 0;
+};
+
+//===- The process's devices ----------------------------------------------------------------===//
+
+/// Every driver that was built in, the host's first.
+llvm::ArrayRef<std::unique_ptr<Driver>> drivers();
+
+/// Opens a device once; later calls give the same one.
+llvm::Expected<Device *> openDevice(llvm::StringRef name);
+
+/// The device that holds this memory, opened if need be. Type 0 is the host.
+llvm::Expected<Device *> deviceOfMemory(MemorySpace memory);
+
+/// By Device::number; null for a number that was never given.
+Device *deviceByNumber(uint32_t number);
+
+llvm::json::Object describeDevice(const Device &device);
+llvm::json::Array describeDevices();
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_DEVICE_DEVICE_H

@@ -1,0 +1,46 @@
+// What a launch needs of an artifact's metadata, read once when the artifact is loaded.
+#ifndef KILN_RUNTIME_DEVICE_PLAN_H
+#define KILN_RUNTIME_DEVICE_PLAN_H
+
+#include "kiln-c/Launch.h"
+#include "kiln/Binary/Artifact.h"
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+struct LaunchPlan {
+  enum class Kind : uint8_t { Pointer, Extent, Stride, Scalar, Workspace, Counter };
+  /// One parameter of the kernel's.
+  struct Slot {
+    Kind kind;
+    uint8_t dim = 0;
+    uint16_t arg = 0;
+    uint64_t bytes = 0, bytesPerProgram = 0; ///< of hidden memory
+  };
+  /// One argument of the source's; -1 in shape and strides: not known when it was compiled.
+  struct Argument {
+    std::string name;
+    KilnArgKind kind = KILN_ARG_TENSOR;
+    std::string type; ///< as the IR spells it
+    std::vector<int64_t> shape, strides;
+    int64_t pointer = 0, divisor = 0; ///< what the code relies on; 0: nothing
+    std::vector<int64_t> strideMultiples, extentMultiples;
+    bool index32 = false, noalias = false;
+  };
+
+  static llvm::Expected<LaunchPlan> parse(const Artifact &artifact);
+
+  std::string kernel;
+  std::vector<Argument> arguments;
+  std::vector<Slot> slots;
+  bool hasGrid = false;
+  bool hasHidden = false;
+  uint64_t scratchBytes = 0, sharedBytes = 0;
+  int64_t warps = 1, warpSize = 1;
+  int64_t cluster[3] = {1, 1, 1};
+};
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_DEVICE_PLAN_H

@@ -1,0 +1,145 @@
+// Reading the metadata that Artifact.h describes, without trust.
+#include "kiln/Runtime/Device/Plan.h"
+#include "kiln/Runtime/Error.h"
+
+using namespace kiln;
+using namespace llvm;
+
+static Error wrong(StringRef kernel, const Twine &what) {
+  return makeError(KILN_ERROR_CORRUPT,
+                   "metadata of kernel '" + kernel + "' cannot be used: " + what);
+}
+
+/// Integers with null as -1; nothing if it is no such list.
+static std::optional<std::vector<int64_t>> integers(const json::Array *array) {
+  std::vector<int64_t> values;
+  if (!array)
+    return values;
+  for (const json::Value &value : *array) {
+    if (value.getAsNull())
+      values.push_back(-1);
+    else if (auto number = value.getAsInteger())
+      values.push_back(*number);
+    else
+      return std::nullopt;
+  }
+  return values;
+}
+
+static Error parseArgument(StringRef kernel, const json::Object &entry, LaunchPlan::Argument &out) {
+  out.name = entry.getString("name").value_or("").str();
+  out.type = entry.getString("type").value_or("").str();
+  StringRef kind = entry.getString("kind").value_or("");
+  if (kind == "view")
+    out.kind = KILN_ARG_TENSOR;
+  else if (kind == "pointer")
+    out.kind = KILN_ARG_POINTER;
+  else if (kind == "scalar")
+    out.kind = out.type == "i1"                       ? KILN_ARG_BOOL
+               : StringRef(out.type).starts_with("i") ? KILN_ARG_INTEGER
+                                                      : KILN_ARG_FLOAT;
+  else
+    return wrong(kernel, "argument of unknown kind '" + kind + "'");
+  auto shape = integers(entry.getArray("shape")), strides = integers(entry.getArray("strides"));
+  if (!shape || !strides || shape->size() != strides->size() || shape->size() > KILN_MAX_RANK)
+    return wrong(kernel, "argument '" + out.name + "' has no proper shape and strides");
+  out.shape = std::move(*shape);
+  out.strides = std::move(*strides);
+
+  const json::Object *facts = entry.getObject("facts");
+  if (!facts)
+    return Error::success();
+  out.pointer = facts->getInteger("pointer").value_or(0);
+  out.divisor = facts->getInteger("divisor").value_or(0);
+  out.index32 = facts->getBoolean("index32").value_or(false);
+  out.noalias = facts->getBoolean("noalias").value_or(false);
+  auto strideFacts = integers(facts->getArray("strides"));
+  auto extentFacts = integers(facts->getArray("extents"));
+  if (!strideFacts || !extentFacts || strideFacts->size() > out.shape.size() ||
+      extentFacts->size() > out.shape.size())
+    return wrong(kernel, "argument '" + out.name + "' has no proper facts");
+  out.strideMultiples = std::move(*strideFacts);
+  out.extentMultiples = std::move(*extentFacts);
+  return Error::success();
+}
+
+static Error parseSlot(const LaunchPlan &plan, const json::Object &entry, LaunchPlan::Slot &out) {
+  using Kind = LaunchPlan::Kind;
+  StringRef kind = entry.getString("kind").value_or("");
+  int64_t arg = entry.getInteger("arg").value_or(-1), dim = entry.getInteger("dim").value_or(-1);
+  if (kind == "workspace" || kind == "counter") {
+    int64_t bytes = entry.getInteger("bytes").value_or(0);
+    int64_t perProgram = entry.getInteger("bytes_per_program").value_or(0);
+    if (bytes < 0 || perProgram < 0)
+      return wrong(plan.kernel, "a parameter of negative size");
+    out.kind = kind == "counter" ? Kind::Counter : Kind::Workspace;
+    out.bytes = bytes;
+    out.bytesPerProgram = perProgram;
+    return Error::success();
+  }
+  if (kind != "pointer" && kind != "extent" && kind != "stride" && kind != "scalar")
+    return makeError(KILN_ERROR_UNSUPPORTED, "kernel '" + plan.kernel +
+                                                 "' has a parameter of kind '" + kind +
+                                                 "', which this runtime does not know");
+  if (arg < 0 || arg >= int64_t(plan.arguments.size()))
+    return wrong(plan.kernel, "a parameter of argument " + Twine(arg) + ", of " +
+                                  Twine(plan.arguments.size()) + " arguments");
+  out.arg = arg;
+  const LaunchPlan::Argument &argument = plan.arguments[arg];
+  bool isView = argument.kind == KILN_ARG_TENSOR;
+  if (kind == "extent" || kind == "stride") {
+    if (!isView || dim < 0 || dim >= int64_t(argument.shape.size()))
+      return wrong(plan.kernel, "argument '" + argument.name + "' has no dimension " + Twine(dim));
+    out.kind = kind == "extent" ? Kind::Extent : Kind::Stride;
+    out.dim = dim;
+    return Error::success();
+  }
+  bool isPointer = isView || argument.kind == KILN_ARG_POINTER;
+  if (isPointer != (kind == "pointer"))
+    return wrong(plan.kernel,
+                 "argument '" + argument.name + "' as a parameter of kind '" + kind + "'");
+  out.kind = isPointer ? Kind::Pointer : Kind::Scalar;
+  return Error::success();
+}
+
+Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
+  const json::Object &metadata = artifact.metadata();
+  LaunchPlan plan;
+  plan.kernel = artifact.metadataString("kernel").str();
+  const json::Array *arguments = metadata.getArray("arguments"), *abi = metadata.getArray("abi");
+  if (plan.kernel.empty() || !arguments || !abi)
+    return wrong(plan.kernel, "expected 'kernel', 'arguments' and 'abi'");
+  for (const json::Value &value : *arguments) {
+    const json::Object *entry = value.getAsObject();
+    if (!entry)
+      return wrong(plan.kernel, "expected each of 'arguments' to be an object");
+    if (Error error = parseArgument(plan.kernel, *entry, plan.arguments.emplace_back()))
+      return error;
+  }
+  for (const json::Value &value : *abi) {
+    const json::Object *entry = value.getAsObject();
+    if (!entry)
+      return wrong(plan.kernel, "expected each of 'abi' to be an object");
+    Slot slot{};
+    if (Error error = parseSlot(plan, *entry, slot))
+      return error;
+    plan.hasHidden |= slot.kind == Kind::Workspace || slot.kind == Kind::Counter;
+    plan.slots.push_back(slot);
+  }
+  auto count = [&](StringRef name, int64_t none) {
+    return metadata.getInteger(name).value_or(none);
+  };
+  int64_t scratch = count("scratch_bytes", 0), shared = count("shared_bytes", 0);
+  plan.hasGrid = metadata.getBoolean("has_grid").value_or(false);
+  plan.warps = count("warps", 1);
+  plan.warpSize = count("warp_size", 1);
+  if (const json::Array *cluster = metadata.getArray("cluster"))
+    for (size_t i = 0; i < std::min<size_t>(3, cluster->size()); ++i)
+      plan.cluster[i] = (*cluster)[i].getAsInteger().value_or(1);
+  if (scratch < 0 || shared < 0 || plan.warps < 1 || plan.warpSize < 1 || plan.cluster[0] < 1 ||
+      plan.cluster[1] < 1 || plan.cluster[2] < 1)
+    return wrong(plan.kernel, "a negative size or count");
+  plan.scratchBytes = scratch;
+  plan.sharedBytes = shared;
+  return plan;
+}

@@ -1,0 +1,209 @@
+// The host as a device: kernels are objects in this process, grids run over the thread pool.
+#include "Arena.h"
+#include "LaunchServices.h"
+#include "kiln/Runtime/Device/Device.h"
+#include "kiln/Runtime/Error.h"
+#include "kiln/Runtime/Host/LoadedObject.h"
+#include "kiln/Runtime/Host/ThreadPool.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/TargetParser/Host.h"
+#include <atomic>
+#include <cstring>
+
+using namespace kiln;
+using namespace llvm;
+
+/// DLPack's kDLCPU.
+static constexpr MemorySpace hostMemory{1, 0};
+
+static Arena &scratchArena() {
+  static thread_local Arena arena;
+  return arena;
+}
+
+//===- Executable ---------------------------------------------------------------------------===//
+
+namespace {
+class HostExecutable : public Executable {
+public:
+  HostExecutable(Device &device, Artifact artifact, LaunchPlan plan,
+                 std::unique_ptr<LoadedObject> object, HostEntry entry, HostGrid grid)
+      : Executable(device, std::move(artifact), std::move(plan)), object(std::move(object)),
+        entry(entry), grid(grid) {}
+
+  void computeGrid(const uint64_t *slots, int64_t out[3]) override { grid(slots, out); }
+  Error launch(const uint64_t *slots, const int64_t shape[3], KilnStream) override;
+
+private:
+  std::unique_ptr<LoadedObject> object;
+  HostEntry entry;
+  HostGrid grid;
+};
+} // namespace
+
+Error HostExecutable::launch(const uint64_t *slots, const int64_t shape[3], KilnStream) {
+  int64_t programs = shape[0] * shape[1] * shape[2];
+  AssertReport report;
+  std::atomic<bool> failed{false}, outOfMemory{false};
+  auto body = [&](int64_t first, int64_t last) {
+    LaunchServices services(report);
+    void *scratch = scratchArena().get(plan.scratchBytes);
+    if (LLVM_UNLIKELY(!scratch)) {
+      outOfMemory = true;
+      return false;
+    }
+    if (LLVM_LIKELY(entry(slots, first, last, shape, scratch, &services) == 0))
+      return true;
+    failed = true;
+    return false;
+  };
+  // The pool is not even made for a single program.
+  if (programs == 1)
+    body(0, 1);
+  else
+    ThreadPool::get().run(programs, body);
+  if (LLVM_UNLIKELY(outOfMemory.load(std::memory_order_relaxed)))
+    return makeError(KILN_ERROR_OUT_OF_MEMORY, "kernel '" + plan.kernel + "': cannot allocate " +
+                                                   Twine(plan.scratchBytes) +
+                                                   " bytes of scratch memory a thread");
+  if (LLVM_UNLIKELY(failed.load(std::memory_order_relaxed)))
+    return makeError(KILN_ERROR_ASSERT,
+                     "kernel '" + plan.kernel +
+                         "': " + (report.text.empty() ? "a program failed" : report.text));
+  return Error::success();
+}
+
+//===- Device -------------------------------------------------------------------------------===//
+
+/// Sorted, so that equal machines get equal identities.
+static std::string hostFeatures() {
+  std::vector<std::string> on;
+  for (auto &feature : sys::getHostCPUFeatures())
+    if (feature.second)
+      on.push_back(feature.first().str());
+  llvm::sort(on);
+  return join(on, ",");
+}
+
+namespace {
+class HostDevice : public Device {
+public:
+  HostDevice(const std::string &features)
+      : Device("cpu", "cpu", (sys::getHostCPUName() + " " + features).str(), hostMemory),
+        features(features) {}
+
+  json::Object properties() const override {
+    return json::Object{{"processor", sys::getHostCPUName()},
+                        {"features", features},
+                        {"threads", ThreadPool::get().numThreads()}};
+  }
+  std::string description() const override {
+    return (sys::getHostCPUName() + ", " + Twine(ThreadPool::get().numThreads()) + " threads")
+        .str();
+  }
+
+  /// The host's own, and what DLPack says that drivers pin (3, 11) or manage (13).
+  bool reaches(MemorySpace other) const override {
+    return other.type == 1 || other.type == 3 || other.type == 11 || other.type == 13;
+  }
+
+  Expected<ExecutablePtr> load(const Artifact &artifact) override;
+
+  Expected<void *> allocate(uint64_t size) override {
+    if (size == 0)
+      return nullptr;
+    uint64_t rounded = (size + 255) / 256 * 256;
+    void *memory = rounded < size ? nullptr : std::aligned_alloc(256, rounded);
+    if (!memory)
+      return makeError(KILN_ERROR_OUT_OF_MEMORY,
+                       "cannot allocate " + Twine(size) + " bytes on 'cpu'");
+    return memory;
+  }
+  Error free(void *memory) override {
+    std::free(memory);
+    return Error::success();
+  }
+  Error copy(void *to, const void *from, uint64_t size, KilnCopyKind, KilnStream) override {
+    if (size)
+      std::memmove(to, from, size);
+    return Error::success();
+  }
+  Expected<KilnStream> createStream() override { return nullptr; }
+  Error destroyStream(KilnStream) override { return Error::success(); }
+  Error synchronize(KilnStream) override { return Error::success(); }
+
+  /// Launches end before they return, so the calling thread's own memory serves each of them.
+  Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool zeroed, KilnStream) override {
+    static constexpr unsigned most = 8;
+    static thread_local Arena arenas[most];
+    void *memory = slot % most == slot ? arenas[slot].get(size) : nullptr;
+    if (slot >= most) {
+      static thread_local std::vector<std::unique_ptr<Arena>> more;
+      while (more.size() <= slot - most)
+        more.push_back(std::make_unique<Arena>());
+      memory = more[slot - most]->get(size);
+    }
+    if (!memory)
+      return makeError(KILN_ERROR_OUT_OF_MEMORY,
+                       "cannot allocate a workspace of " + Twine(size) + " bytes on 'cpu'");
+    if (zeroed)
+      std::memset(memory, 0, size);
+    return memory;
+  }
+
+private:
+  std::string features;
+};
+} // namespace
+
+Expected<ExecutablePtr> HostDevice::load(const Artifact &artifact) {
+  Expected<LaunchPlan> plan = LaunchPlan::parse(artifact);
+  if (!plan)
+    return plan.takeError();
+  if (artifact.metadataString("target") != target)
+    return makeError(KILN_ERROR_INVALID_ARGUMENT,
+                     "kernel '" + plan->kernel +
+                         "': expected an artifact for target 'cpu', got "
+                         "one for '" +
+                         artifact.metadataString("target") + "'");
+  std::optional<StringRef> code = artifact.section("binary");
+  if (!code)
+    return makeError(KILN_ERROR_CORRUPT,
+                     "the artifact of kernel '" + plan->kernel + "' has no section 'binary'");
+  Expected<std::unique_ptr<LoadedObject>> object = LoadedObject::load(*code, plan->kernel);
+  if (!object)
+    return object.takeError();
+  auto entry = (*object)->find<HostEntry>("kiln_entry");
+  auto grid = (*object)->find<HostGrid>("kiln_grid");
+  if (!entry || (plan->hasGrid && !grid))
+    return makeError(KILN_ERROR_CORRUPT, "the host code of kernel '" + plan->kernel +
+                                             "' does not define '" +
+                                             (entry ? "kiln_grid" : "kiln_entry") + "'");
+  return ExecutablePtr(
+      new HostExecutable(*this, artifact, std::move(*plan), std::move(*object), entry, grid));
+}
+
+//===- Driver -------------------------------------------------------------------------------===//
+
+namespace {
+class HostDriver : public Driver {
+public:
+  StringRef prefix() const override { return "cpu"; }
+  Expected<std::unique_ptr<Device>> open(StringRef rest) override {
+    if (!rest.empty())
+      return makeError(KILN_ERROR_NOT_FOUND, "expected the host's device to be called 'cpu', got "
+                                             "'cpu:" +
+                                                 rest + "'");
+    return std::make_unique<HostDevice>(hostFeatures());
+  }
+  Expected<std::vector<std::string>> names() override { return std::vector<std::string>{"cpu"}; }
+  std::string nameOfMemory(MemorySpace memory) const override {
+    return memory.type == hostMemory.type ? "cpu" : "";
+  }
+};
+} // namespace
+
+namespace kiln {
+std::unique_ptr<Driver> createHostDriver() { return std::make_unique<HostDriver>(); }
+} // namespace kiln
