@@ -1,0 +1,123 @@
+// The table of element types, and conversion of scalars to them.
+#include "kiln/Runtime/Launch/DType.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/bit.h"
+#include <cmath>
+#include <cstring>
+#include <iterator>
+
+using namespace kiln;
+using namespace llvm;
+
+using Kind = DTypeInfo::Kind;
+
+static const DTypeInfo table[] = {
+    {"", "", 0, Kind::None},
+    {"f64", "f64", 64, Kind::Float},
+    {"f32", "f32", 32, Kind::Float},
+    {"f16", "f16", 16, Kind::Float},
+    {"bf16", "bf16", 16, Kind::Float},
+    {"f8e4m3fn", "f8E4M3FN", 8, Kind::Float},
+    {"f8e5m2", "f8E5M2", 8, Kind::Float},
+    {"f8e8m0fnu", "f8E8M0FNU", 8, Kind::Float},
+    {"f6e2m3fn", "f6E2M3FN", 6, Kind::Float},
+    {"f6e3m2fn", "f6E3M2FN", 6, Kind::Float},
+    {"f4e2m1fn", "f4E2M1FN", 4, Kind::Float},
+    {"i64", "i64", 64, Kind::Signed},
+    {"i32", "i32", 32, Kind::Signed},
+    {"i16", "i16", 16, Kind::Signed},
+    {"i8", "i8", 8, Kind::Signed},
+    {"i4", "i4", 4, Kind::Signed},
+    {"i2", "i2", 2, Kind::Signed},
+    {"u64", "i64", 64, Kind::Unsigned},
+    {"u32", "i32", 32, Kind::Unsigned},
+    {"u16", "i16", 16, Kind::Unsigned},
+    {"u8", "i8", 8, Kind::Unsigned},
+    {"u4", "i4", 4, Kind::Unsigned},
+    {"u2", "i2", 2, Kind::Unsigned},
+    {"bool", "i8", 8, Kind::Bool},
+};
+
+const DTypeInfo &kiln::dtypeInfo(int32_t dtype) {
+  return dtype > 0 && size_t(dtype) < std::size(table) ? table[dtype] : table[0];
+}
+
+KilnDType kiln::dtypeOfIR(StringRef name) {
+  if (name == "i1")
+    return KILN_BOOL;
+  if (name == "index")
+    return KILN_I64;
+  for (size_t i = 1; i < std::size(table); ++i)
+    if (name == table[i].irName)
+      return KilnDType(i);
+  return KILN_NONE;
+}
+
+bool kiln::encodeInteger(int64_t value, int32_t dtype, uint64_t &bits) {
+  const DTypeInfo &info = dtypeInfo(dtype);
+  switch (info.kind) {
+  case Kind::Float:
+    return encodeReal(double(value), dtype, bits);
+  case Kind::Bool:
+    bits = value;
+    return value == 0 || value == 1;
+  case Kind::Signed:
+  case Kind::Unsigned: {
+    uint64_t mask = info.bits == 64 ? ~uint64_t(0) : (uint64_t(1) << info.bits) - 1;
+    bits = uint64_t(value) & mask;
+    if (info.bits == 64)
+      return true;
+    if (info.kind == Kind::Unsigned)
+      return value >= 0 && uint64_t(value) <= mask;
+    return value >= -int64_t(mask / 2) - 1 && value <= int64_t(mask / 2);
+  }
+  case Kind::None:
+    break;
+  }
+  return false;
+}
+
+static const fltSemantics *semantics(int32_t dtype) {
+  switch (dtype) {
+  case KILN_F16:
+    return &APFloat::IEEEhalf();
+  case KILN_BF16:
+    return &APFloat::BFloat();
+  case KILN_F8E4M3FN:
+    return &APFloat::Float8E4M3FN();
+  case KILN_F8E5M2:
+    return &APFloat::Float8E5M2();
+  case KILN_F8E8M0FNU:
+    return &APFloat::Float8E8M0FNU();
+  case KILN_F6E2M3FN:
+    return &APFloat::Float6E2M3FN();
+  case KILN_F6E3M2FN:
+    return &APFloat::Float6E3M2FN();
+  case KILN_F4E2M1FN:
+    return &APFloat::Float4E2M1FN();
+  default:
+    return nullptr;
+  }
+}
+
+bool kiln::encodeReal(double value, int32_t dtype, uint64_t &bits) {
+  if (dtype == KILN_F32) {
+    float narrow = float(value);
+    bits = llvm::bit_cast<uint32_t>(narrow);
+    return std::isinf(value) || !std::isinf(narrow);
+  }
+  if (dtype == KILN_F64) {
+    bits = llvm::bit_cast<uint64_t>(value);
+    return true;
+  }
+  const fltSemantics *format = semantics(dtype);
+  if (!format)
+    return false;
+  APFloat number(value);
+  bool losesInfo;
+  APFloat::opStatus status = number.convert(*format, APFloat::rmNearestTiesToEven, &losesInfo);
+  bits = number.bitcastToAPInt().getZExtValue();
+  bool hasSpecials = std::isfinite(value) || (std::isnan(value) && number.isNaN()) ||
+                     (std::isinf(value) && number.isInfinity());
+  return hasSpecials && !(status & (APFloat::opOverflow | APFloat::opInvalidOp));
+}

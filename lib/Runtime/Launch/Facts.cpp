@@ -1,0 +1,278 @@
+// Checking arguments and computing the key of Facts.h. The path without errors does not allocate.
+#include "kiln/Runtime/Launch/Facts.h"
+#include "kiln/Runtime/Error.h"
+#include "kiln/Runtime/Launch/DType.h"
+#include "llvm/ADT/bit.h"
+#include <algorithm>
+
+using namespace kiln;
+using namespace llvm;
+
+/// log2 of the alignment of an address or distance, 16 at most.
+static inline unsigned alignmentLog2(uint64_t value) { return llvm::countr_zero(value | 16); }
+
+static StringRef kindName(int32_t kind) {
+  switch (kind) {
+  case KILN_ARG_TENSOR:
+    return "a tensor";
+  case KILN_ARG_INTEGER:
+    return "an integer";
+  case KILN_ARG_FLOAT:
+    return "a float";
+  case KILN_ARG_BOOL:
+    return "a bool";
+  case KILN_ARG_POINTER:
+    return "a pointer";
+  default:
+    return "an argument of unknown kind";
+  }
+}
+
+namespace {
+/// One call's worth of checking: where errors go, and what they are about.
+struct Checker {
+  StringRef kernel;
+  const Device &device;
+  Error &error;
+
+  bool fail(const Parameter &parameter, const Twine &what) {
+    error = makeError(KILN_ERROR_INVALID_ARGUMENT,
+                      "kernel '" + kernel + "': argument '" + parameter.name + "': " + what);
+    return false;
+  }
+  bool failKind(const Parameter &parameter, const KilnArg &arg) {
+    return fail(parameter, "expected " + kindName(parameter.kind) + ", got " + kindName(arg.kind));
+  }
+  bool tensor(const Parameter &parameter, const KilnTensor &tensor, uint64_t *words,
+              Checked &checked, int64_t *strides);
+  bool pointer(const Parameter &parameter, const KilnArg &arg, uint64_t &word, Checked &checked);
+  bool scalar(const Parameter &parameter, const KilnArg &arg, uint64_t &word, Checked &checked);
+};
+} // namespace
+
+bool Checker::tensor(const Parameter &parameter, const KilnTensor &tensor, uint64_t *words,
+                     Checked &checked, int64_t *strides) {
+  const DTypeInfo &type = dtypeInfo(tensor.dtype);
+  int32_t rank = tensor.rank;
+  if (LLVM_UNLIKELY(type.kind == DTypeInfo::None))
+    return fail(parameter, "expected an element type, got number " + Twine(tensor.dtype));
+  if (LLVM_UNLIKELY(parameter.dtype != KILN_NONE && parameter.dtype != tensor.dtype))
+    return fail(parameter, Twine("expected elements of type ") + dtypeInfo(parameter.dtype).name +
+                               ", got " + type.name);
+  if (LLVM_UNLIKELY(parameter.rank >= 0 && parameter.rank != rank))
+    return fail(parameter,
+                "expected a tensor of rank " + Twine(parameter.rank) + ", got rank " + Twine(rank));
+  if (LLVM_UNLIKELY(rank < 0 || rank > KILN_MAX_RANK))
+    return fail(parameter, "expected a tensor of rank 0 to " + Twine(KILN_MAX_RANK) +
+                               ", got rank " + Twine(rank));
+  if (LLVM_UNLIKELY(
+          tensor.device_type != 0 &&
+          (tensor.device_type != device.memory.type || tensor.device_id != device.memory.id) &&
+          !device.reaches({tensor.device_type, tensor.device_id})))
+    return fail(parameter, "expected a tensor that device '" + device.name +
+                               "' can reach, got one in memory of DLPack device type " +
+                               Twine(tensor.device_type) + " and id " + Twine(tensor.device_id));
+
+  const int64_t *shape = tensor.shape;
+  if (LLVM_UNLIKELY(!shape && rank > 0))
+    return fail(parameter, "expected a shape, got null");
+  // Strides that were not given are those of a contiguous tensor. An empty dimension counts as
+  // one element, so that the outer strides stay what they would be.
+  if (!tensor.strides) {
+    int64_t stride = 1;
+    for (int32_t i = rank - 1; i >= 0; --i) {
+      strides[i] = stride;
+      if (LLVM_UNLIKELY(__builtin_mul_overflow(stride, std::max<int64_t>(shape[i], 1), &stride)))
+        return fail(parameter, "its elements exceed the address space");
+    }
+  } else {
+    strides = const_cast<int64_t *>(tensor.strides);
+  }
+
+  // The furthest elements on both sides of the base address, in elements; 0 of an empty tensor.
+  int64_t low = 0, high = 0, bits = type.bits;
+  bool isEmpty = false;
+  uint64_t dims = 0;
+  for (int32_t i = 0; i < rank; ++i) {
+    int64_t extent = shape[i], stride = strides[i], reach;
+    if (LLVM_UNLIKELY(extent < 0))
+      return fail(parameter, "expected extents of at least 0, got " + Twine(extent) +
+                                 " along dimension " + Twine(i));
+    isEmpty |= extent == 0;
+    if (LLVM_UNLIKELY(
+            __builtin_mul_overflow(std::max<int64_t>(extent - 1, 0), stride, &reach) ||
+            __builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high)))
+      return fail(parameter, "its elements exceed the address space");
+    uint64_t strideBits = uint64_t(stride) * bits;
+    uint64_t known = strideBits % 8 ? 0 : 1 + alignmentLog2(strideBits / 8);
+    uint64_t dim = known | uint64_t(stride == 1) << 3 | uint64_t(extent == 1) << 4 |
+                   uint64_t(extent % 16 == 0) << 5;
+    dims |= dim << (8 * i);
+  }
+  if (isEmpty)
+    low = high = 0;
+  int64_t lowBits, highBits;
+  if (LLVM_UNLIKELY(__builtin_mul_overflow(low, bits, &lowBits) ||
+                    __builtin_mul_overflow(high + 1, bits, &highBits)))
+    return fail(parameter, "its elements exceed the address space");
+  uint64_t address = reinterpret_cast<uint64_t>(tensor.data), end;
+  if (LLVM_UNLIKELY(!isEmpty)) {
+    if (LLVM_UNLIKELY(!address))
+      return fail(parameter, "expected the address of its elements, got null");
+    if (LLVM_UNLIKELY(__builtin_add_overflow(address, uint64_t(highBits / 8), &end) ||
+                      uint64_t(-lowBits / 8) > address))
+      return fail(parameter, "its elements exceed the address space");
+  }
+  unsigned align = alignmentLog2(address);
+  if (LLVM_UNLIKELY(!isEmpty && bits > 8 && (address & (bits / 8 - 1))))
+    return fail(parameter, "expected an address that is a multiple of its element size, " +
+                               Twine(bits / 8) + " bytes, got 0x" + Twine::utohexstr(address));
+
+  bool index32 = lowBits / 8 > -(int64_t(1) << 31) && highBits / 8 <= (int64_t(1) << 31);
+  uint32_t facts = parameter.facts;
+  if (LLVM_UNLIKELY((facts & KILN_FACTS_DEFAULT) != KILN_FACTS_DEFAULT)) {
+    constexpr uint64_t each = 0x0101010101010101;
+    uint64_t keep = (facts & KILN_FACT_STRIDES ? 7 : 0) | (facts & KILN_FACT_UNIT ? 8 | 16 : 0) |
+                    (facts & KILN_FACT_EXTENTS ? 32 : 0);
+    dims &= each * keep;
+    align = facts & KILN_FACT_POINTER ? align : 0;
+    index32 &= (facts & KILN_FACT_INDEX32) != 0;
+  }
+  words[0] = KILN_ARG_TENSOR | uint64_t(tensor.dtype) << 4 | uint64_t(rank) << 12 |
+             uint64_t(align) << 16 | uint64_t(index32) << 19;
+  words[1] = dims;
+  checked = {shape, strides, address, rank};
+  return true;
+}
+
+bool Checker::pointer(const Parameter &parameter, const KilnArg &arg, uint64_t &word,
+                      Checked &checked) {
+  uint64_t address;
+  if (arg.kind == KILN_ARG_POINTER)
+    address = reinterpret_cast<uint64_t>(arg.value.pointer);
+  else if (arg.kind == KILN_ARG_INTEGER)
+    address = uint64_t(arg.value.integer);
+  else
+    return failKind(parameter, arg);
+  unsigned align = parameter.facts & KILN_FACT_POINTER ? alignmentLog2(address) : 0;
+  word = KILN_ARG_POINTER | uint64_t(parameter.dtype) << 4 | uint64_t(align) << 16;
+  checked = {nullptr, nullptr, address, 0};
+  return true;
+}
+
+bool Checker::scalar(const Parameter &parameter, const KilnArg &arg, uint64_t &word,
+                     Checked &checked) {
+  bool isWhole = arg.kind == KILN_ARG_INTEGER || arg.kind == KILN_ARG_BOOL;
+  bool isReal = arg.kind == KILN_ARG_FLOAT;
+  if (LLVM_UNLIKELY(!isWhole && !(isReal && parameter.kind == KILN_ARG_FLOAT)))
+    return failKind(parameter, arg);
+  checked = {nullptr, nullptr, 0, 0};
+  bool fits = isReal ? encodeReal(arg.value.real, parameter.dtype, checked.bits)
+                     : encodeInteger(arg.value.integer, parameter.dtype, checked.bits);
+  if (LLVM_UNLIKELY(!fits))
+    return fail(parameter,
+                Twine("expected a value that ") + dtypeInfo(parameter.dtype).name +
+                    " can hold, got " +
+                    (isReal ? std::to_string(arg.value.real) : std::to_string(arg.value.integer)));
+  word = uint64_t(parameter.kind) | uint64_t(parameter.dtype) << 4;
+  if (parameter.kind == KILN_ARG_INTEGER) {
+    int64_t value = arg.value.integer;
+    if (parameter.facts & KILN_FACT_UNIT)
+      word |= uint64_t(value == 1) << 21;
+    if (parameter.facts & KILN_FACT_EXTENTS)
+      word |= uint64_t(value % 16 == 0) << 22;
+  }
+  return true;
+}
+
+//===- All arguments ------------------------------------------------------------------------===//
+
+/// The bytes that a tensor covers.
+static std::pair<uint64_t, uint64_t> extentOf(const Checked &checked, int64_t bits) {
+  int64_t low = 0, high = 1;
+  for (int64_t i = 0; i < checked.rank; ++i) {
+    if (checked.shape[i] == 0)
+      return {0, 0};
+    int64_t reach = (checked.shape[i] - 1) * checked.strides[i];
+    (reach < 0 ? low : high) += reach;
+  }
+  return {checked.bits + low * bits / 8, checked.bits + (high * bits + 7) / 8};
+}
+
+/// Sets the bit on each tensor that asked for it and that no other tensor touches.
+static void markNoAlias(ArrayRef<Parameter> parameters, ArrayRef<KilnArg> args,
+                        const Checked *checked, MutableArrayRef<uint64_t *> firstWords) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (parameters[i].kind != KILN_ARG_TENSOR || !(parameters[i].facts & KILN_FACT_NOALIAS))
+      continue;
+    auto mine = extentOf(checked[i], dtypeInfo(args[i].value.tensor.dtype).bits);
+    bool alone = true;
+    for (size_t j = 0; j < args.size() && alone; ++j) {
+      // Nothing is known of what a bare pointer reaches.
+      if (parameters[j].kind == KILN_ARG_POINTER)
+        alone = false;
+      if (j == i || parameters[j].kind != KILN_ARG_TENSOR)
+        continue;
+      auto other = extentOf(checked[j], dtypeInfo(args[j].value.tensor.dtype).bits);
+      alone = mine.second <= other.first || other.second <= mine.first;
+    }
+    *firstWords[i] |= uint64_t(alone) << 20;
+  }
+}
+
+Expected<Device *> kiln::chooseDevice(ArrayRef<KilnArg> args, const KilnLaunchOptions *options) {
+  if (options && options->device)
+    return reinterpret_cast<Device *>(options->device);
+  for (const KilnArg &arg : args)
+    if (arg.kind == KILN_ARG_TENSOR)
+      return deviceOfMemory({arg.value.tensor.device_type, arg.value.tensor.device_id});
+  return deviceOfMemory({});
+}
+
+size_t kiln::computeKey(StringRef kernel, ArrayRef<Parameter> parameters, ArrayRef<KilnArg> args,
+                        uint64_t variant, const Device &device, uint64_t *words, Checked *checked,
+                        int64_t *strides, Error &error) {
+  if (LLVM_UNLIKELY(args.size() != parameters.size())) {
+    error = makeError(KILN_ERROR_INVALID_ARGUMENT, "kernel '" + kernel + "': expected " +
+                                                       Twine(parameters.size()) +
+                                                       " arguments, got " + Twine(args.size()));
+    return 0;
+  }
+  Checker checker{kernel, device, error};
+  words[0] = variant;
+  words[1] = device.number | uint64_t(args.size()) << 32;
+  uint64_t *word = words + 2;
+  bool wantsNoAlias = false;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Parameter &parameter = parameters[i];
+    const KilnArg &arg = args[i];
+    if (parameter.kind == KILN_ARG_TENSOR) {
+      if (LLVM_UNLIKELY(arg.kind != KILN_ARG_TENSOR)) {
+        checker.failKind(parameter, arg);
+        return 0;
+      }
+      if (LLVM_UNLIKELY(!checker.tensor(parameter, arg.value.tensor, word, checked[i],
+                                        strides + i * KILN_MAX_RANK)))
+        return 0;
+      wantsNoAlias |= (parameter.facts & KILN_FACT_NOALIAS) != 0;
+      word += 2;
+      continue;
+    }
+    bool ok = parameter.kind == KILN_ARG_POINTER
+                  ? checker.pointer(parameter, arg, *word, checked[i])
+                  : checker.scalar(parameter, arg, *word, checked[i]);
+    if (LLVM_UNLIKELY(!ok))
+      return 0;
+    ++word;
+  }
+  if (LLVM_UNLIKELY(wantsNoAlias)) {
+    SmallVector<uint64_t *, 16> firstWords;
+    uint64_t *at = words + 2;
+    for (const Parameter &parameter : parameters) {
+      firstWords.push_back(at);
+      at += parameter.kind == KILN_ARG_TENSOR ? 2 : 1;
+    }
+    markNoAlias(parameters, args, checked, firstWords);
+  }
+  return word - words;
+}

@@ -1,0 +1,80 @@
+// From checked arguments to a kernel's parameters, and whether they keep what it was promised.
+#include "kiln/Runtime/Error.h"
+#include "kiln/Runtime/Launch/DType.h"
+#include "kiln/Runtime/Launch/Facts.h"
+
+using namespace kiln;
+using namespace llvm;
+
+void kiln::packSlots(const LaunchPlan &plan, const Checked *checked, uint64_t *slots) {
+  using Kind = LaunchPlan::Kind;
+  for (const LaunchPlan::Slot &slot : plan.slots) {
+    const Checked &argument = checked[slot.arg];
+    switch (slot.kind) {
+    case Kind::Pointer:
+    case Kind::Scalar:
+      *slots++ = argument.bits;
+      break;
+    case Kind::Extent:
+      *slots++ = argument.shape[slot.dim];
+      break;
+    case Kind::Stride:
+      *slots++ = argument.strides[slot.dim];
+      break;
+    case Kind::Workspace:
+    case Kind::Counter:
+      *slots++ = 0;
+      break;
+    }
+  }
+}
+
+static Error checkTensor(const LaunchPlan::Argument &promise, const Checked &checked,
+                         const KilnTensor &tensor, function_ref<Error(const Twine &)> fail) {
+  int64_t bits = dtypeInfo(tensor.dtype).bits;
+  int64_t low = 0, high = 1;
+  for (size_t i = 0; i < promise.shape.size(); ++i) {
+    int64_t extent = checked.shape[i], stride = checked.strides[i];
+    if (promise.shape[i] >= 0 && promise.shape[i] != extent)
+      return fail("expected extent " + Twine(promise.shape[i]) + " along dimension " + Twine(i) +
+                  ", got " + Twine(extent));
+    if (promise.strides[i] >= 0 && promise.strides[i] != stride)
+      return fail("expected stride " + Twine(promise.strides[i]) + " along dimension " + Twine(i) +
+                  ", got " + Twine(stride));
+    int64_t multiple = i < promise.extentMultiples.size() ? promise.extentMultiples[i] : 0;
+    if (multiple > 1 && extent % multiple)
+      return fail("expected an extent that is a multiple of " + Twine(multiple) +
+                  " along dimension " + Twine(i) + ", got " + Twine(extent));
+    multiple = i < promise.strideMultiples.size() ? promise.strideMultiples[i] : 0;
+    if (multiple > 0 && (stride * bits) % (8 * multiple))
+      return fail("expected a stride that is a multiple of " + Twine(multiple) +
+                  " bytes along dimension " + Twine(i) + ", got " + Twine(stride) + " elements");
+    if (extent > 0) {
+      int64_t reach = (extent - 1) * stride;
+      (reach < 0 ? low : high) += reach;
+    }
+  }
+  if (promise.index32 &&
+      (low * bits / 8 <= -(int64_t(1) << 31) || high * bits / 8 > (int64_t(1) << 31)))
+    return fail("expected every element to lie within 2^31 bytes of the first");
+  return Error::success();
+}
+
+Error kiln::checkPromises(const LaunchPlan &plan, ArrayRef<KilnArg> args, const Checked *checked) {
+  for (auto [i, promise] : enumerate(plan.arguments)) {
+    auto fail = [&, &promise = promise](const Twine &what) {
+      return makeError(KILN_ERROR_INVALID_ARGUMENT,
+                       "kernel '" + plan.kernel + "': argument '" + promise.name + "': " + what);
+    };
+    if (promise.pointer > 1 && checked[i].bits % promise.pointer)
+      return fail("expected an address that is a multiple of " + Twine(promise.pointer) +
+                  " bytes, got 0x" + Twine::utohexstr(checked[i].bits));
+    if (promise.divisor > 1 && int64_t(args[i].value.integer) % promise.divisor)
+      return fail("expected a multiple of " + Twine(promise.divisor) + ", got " +
+                  Twine(args[i].value.integer));
+    if (promise.kind == KILN_ARG_TENSOR)
+      if (Error error = checkTensor(promise, checked[i], args[i].value.tensor, fail))
+        return error;
+  }
+  return Error::success();
+}
