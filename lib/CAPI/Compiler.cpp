@@ -1,0 +1,180 @@
+// kiln-c/Compiler.h: checking a request, then compiling it here or in a worker.
+#include "SourceLimits.h"
+#include "Worker.h"
+#include "kiln/Runtime/Error.h"
+#include "llvm/Support/Endian.h"
+
+using namespace kiln;
+using namespace kiln::capi;
+using namespace llvm;
+
+void kilnCompileRequestInit(KilnCompileRequest *request) {
+  *request = {};
+  request->struct_size = sizeof(KilnCompileRequest);
+  request->opt_level = 3;
+  request->max_source_bytes = uint64_t(64) << 20;
+  request->max_depth = 200;
+  request->worker_memory_bytes = uint64_t(8) << 30;
+  request->worker_seconds = 300;
+}
+
+CompileRequest capi::convert(const KilnCompileRequest &request) {
+  CompileRequest result;
+  result.source = StringRef(static_cast<const char *>(request.source), request.source_size);
+  if (request.source_name)
+    result.sourceName = request.source_name;
+  result.kernel = text(request.kernel).str();
+  if (request.target)
+    result.target = request.target;
+  for (size_t i = 0; i < request.num_keep_stages; ++i)
+    result.keepStages.push_back(text(request.keep_stages[i]).str());
+  result.optLevel = request.opt_level;
+  result.fastMath = request.fast_math;
+  result.options = text(request.options).str();
+  return result;
+}
+
+Expected<Artifact> capi::compileHere(const CompileRequest &request, DiagnosticHandler handler) {
+#ifdef KILN_HAS_COMPILER
+  Expected<Artifact> artifact = kiln::compile(request, handler);
+  if (!artifact)
+    return artifact.takeError();
+  return artifact->withMetadata(json::Object{{"compiler", StringRef(kilnCompilerId().data)}});
+#else
+  return makeError(KILN_ERROR_UNSUPPORTED, "this build can run kernels but not compile them");
+#endif
+}
+
+static KilnError *check(const KilnCompileRequest &request) {
+  if (request.struct_size != sizeof(KilnCompileRequest))
+    return report(KILN_ERROR_INVALID_ARGUMENT,
+                  "expected a request of " + Twine(sizeof(KilnCompileRequest)) + " bytes, got " +
+                      Twine(request.struct_size) +
+                      ": was kilnCompileRequestInit called, and of this library?");
+  if (!request.source && request.source_size)
+    return reportNull("kilnCompile", "source");
+  if (request.num_keep_stages && !request.keep_stages)
+    return reportNull("kilnCompile", "keep_stages");
+  if (request.opt_level < 0 || request.opt_level > 3)
+    return report(KILN_ERROR_INVALID_ARGUMENT,
+                  "expected an optimisation level of 0 to 3, got " + Twine(request.opt_level));
+  return nullptr;
+}
+
+KilnError *capi::compile(const KilnCompileRequest &request, std::optional<Artifact> &out) {
+  if (KilnError *error = check(request))
+    return error;
+  CompileRequest converted = convert(request);
+  if (Error error = checkSource(converted.source, converted.sourceName, request.max_source_bytes,
+                                request.max_depth))
+    return report(std::move(error));
+  if (request.cancelled && request.cancelled(request.user_data))
+    return report(KILN_ERROR_CANCELLED,
+                  "kernel '" + converted.kernel + "': the compile was cancelled");
+
+  std::vector<KilnError::Located> seen;
+  auto handler = [&](const Diagnostic &diagnostic) {
+    append(seen, diagnostic);
+    KilnDiagnostic presented = present(seen.back().diagnostic, seen.back().parent);
+    if (request.diagnostic)
+      request.diagnostic(&presented, request.user_data);
+  };
+  Expected<Artifact> artifact = request.isolation == KILN_ISOLATION_WORKER
+                                    ? compileInWorker(converted, request, handler)
+                                    : compileHere(converted, handler);
+  if (!artifact) {
+    KilnError *error = report(artifact.takeError(), KILN_ERROR_COMPILE);
+    error->diagnostics = std::move(seen);
+    return error;
+  }
+  out = std::move(*artifact);
+  return nullptr;
+}
+
+KilnError *kilnCompile(const KilnCompileRequest *request, KilnArtifact **out) {
+  if (!request || !out)
+    return reportNull("kilnCompile", "request and out");
+  std::optional<Artifact> artifact;
+  if (KilnError *error = capi::compile(*request, artifact))
+    return error;
+  *out = new KilnArtifact{std::move(*artifact)};
+  return nullptr;
+}
+
+KilnError *kilnTargetsDescribe(KilnBuffer **json) {
+  if (!json)
+    return reportNull("kilnTargetsDescribe", "json");
+#ifdef KILN_HAS_COMPILER
+  *json = new KilnBuffer{describeTargets()};
+#else
+  *json = new KilnBuffer{"{\"targets\":[]}"};
+#endif
+  return nullptr;
+}
+
+//===- Keys ---------------------------------------------------------------------------------===//
+
+namespace {
+/// Each field goes in with its length before it, so that no two requests read the same.
+class Fields {
+public:
+  void add(StringRef bytes) {
+    add(bytes.size());
+    hasher.update(bytes);
+  }
+  void add(uint64_t number) {
+    uint8_t bytes[8];
+    support::endian::write64le(bytes, number);
+    hasher.update(ArrayRef(bytes));
+  }
+  Key finish() {
+    Key key;
+    auto sum = hasher.final<32>();
+    std::memcpy(key.bytes.data(), sum.data(), sum.size());
+    return key;
+  }
+
+private:
+  BLAKE3 hasher;
+};
+} // namespace
+
+KilnError *capi::requestKey(const KilnCompileRequest &request, Key &out) {
+  if (KilnError *error = check(request))
+    return error;
+  CompileRequest converted = convert(request);
+  Fields fields;
+  fields.add("kiln request 1");
+  fields.add(StringRef(kilnCompilerId().data));
+  fields.add(converted.source);
+  // Names of sources are in the locations of what comes out, in asserts for example.
+  fields.add(converted.sourceName);
+  fields.add(converted.kernel);
+  fields.add(converted.target);
+#ifdef KILN_HAS_COMPILER
+  fields.add(targetIdentity(converted.target));
+#endif
+  fields.add(converted.keepStages.size());
+  for (const std::string &stage : converted.keepStages)
+    fields.add(stage);
+  fields.add(uint64_t(converted.optLevel));
+  fields.add(uint64_t(converted.fastMath));
+  fields.add(converted.options);
+  out = fields.finish();
+  return nullptr;
+}
+
+KilnError *kilnCompileRequestKey(const KilnCompileRequest *request, KilnKey *out) {
+  if (!request || !out)
+    return reportNull("kilnCompileRequestKey", "request and out");
+  Key key;
+  if (KilnError *error = requestKey(*request, key))
+    return error;
+  std::memcpy(out->bytes, key.bytes.data(), sizeof(out->bytes));
+  return nullptr;
+}
+
+void kilnKeyOfBytes(const void *bytes, size_t size, KilnKey *out) {
+  Key key = Key::of(StringRef(static_cast<const char *>(bytes), size));
+  std::memcpy(out->bytes, key.bytes.data(), sizeof(out->bytes));
+}

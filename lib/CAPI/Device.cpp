@@ -1,0 +1,125 @@
+// kiln-c/Device.h.
+#include "Objects.h"
+
+using namespace kiln;
+using namespace kiln::capi;
+using namespace llvm;
+
+//===- Devices ------------------------------------------------------------------------------===//
+
+KilnError *kilnDevicesDescribe(KilnBuffer **json) {
+  return json ? give(describeDevices(), json) : reportNull("kilnDevicesDescribe", "json");
+}
+
+static KilnError *give(Expected<Device *> device, KilnDevice **out) {
+  if (!device)
+    return report(device.takeError());
+  *out = wrap(*device);
+  return nullptr;
+}
+
+KilnError *kilnDeviceOpen(const char *name, KilnDevice **out) {
+  if (!name || !out)
+    return reportNull("kilnDeviceOpen", "name and out");
+  return ::give(openDevice(name), out);
+}
+
+KilnError *kilnDeviceOfMemory(int32_t device_type, int32_t device_id, KilnDevice **out) {
+  if (!out)
+    return reportNull("kilnDeviceOfMemory", "out");
+  return ::give(deviceOfMemory({device_type, device_id}), out);
+}
+
+KilnError *kilnDeviceDescribe(KilnDevice *device, KilnBuffer **json) {
+  if (!device || !json)
+    return reportNull("kilnDeviceDescribe", "device and json");
+  return capi::give(describeDevice(*unwrap(device)), json);
+}
+
+KilnString kilnDeviceGetName(const KilnDevice *device) { return string(unwrap(device)->name); }
+KilnString kilnDeviceGetTarget(const KilnDevice *device) { return string(unwrap(device)->target); }
+KilnString kilnDeviceGetIdentity(const KilnDevice *device) {
+  return string(unwrap(device)->identity);
+}
+void kilnDeviceGetMemory(const KilnDevice *device, int32_t *device_type, int32_t *device_id) {
+  *device_type = unwrap(device)->memory.type;
+  *device_id = unwrap(device)->memory.id;
+}
+
+//===- Memory and streams -------------------------------------------------------------------===//
+
+KilnError *kilnDeviceAllocate(KilnDevice *device, uint64_t size, void **out) {
+  if (!device || !out)
+    return reportNull("kilnDeviceAllocate", "device and out");
+  Expected<void *> memory = unwrap(device)->allocate(size);
+  if (!memory)
+    return report(memory.takeError());
+  *out = *memory;
+  return nullptr;
+}
+
+KilnError *kilnDeviceFree(KilnDevice *device, void *memory) {
+  return device ? report(unwrap(device)->free(memory)) : reportNull("kilnDeviceFree", "device");
+}
+
+KilnError *kilnDeviceCopy(KilnDevice *device, void *to, const void *from, uint64_t size,
+                          KilnCopyKind kind, KilnStream stream) {
+  if (!device || (size && (!to || !from)))
+    return reportNull("kilnDeviceCopy", "device, to and from");
+  return report(unwrap(device)->copy(to, from, size, kind, stream));
+}
+
+KilnError *kilnDeviceCreateStream(KilnDevice *device, KilnStream *out) {
+  if (!device || !out)
+    return reportNull("kilnDeviceCreateStream", "device and out");
+  Expected<KilnStream> stream = unwrap(device)->createStream();
+  if (!stream)
+    return report(stream.takeError());
+  *out = *stream;
+  return nullptr;
+}
+
+KilnError *kilnDeviceDestroyStream(KilnDevice *device, KilnStream stream) {
+  return device ? report(unwrap(device)->destroyStream(stream))
+                : reportNull("kilnDeviceDestroyStream", "device");
+}
+
+KilnError *kilnDeviceSynchronize(KilnDevice *device, KilnStream stream) {
+  return device ? report(unwrap(device)->synchronize(stream))
+                : reportNull("kilnDeviceSynchronize", "device");
+}
+
+//===- Loaded kernels -----------------------------------------------------------------------===//
+
+KilnError *kilnExecutableLoad(KilnDevice *device, const KilnArtifact *artifact,
+                              KilnExecutable **out) {
+  if (!device || !artifact || !out)
+    return reportNull("kilnExecutableLoad", "device, artifact and out");
+  Expected<ExecutablePtr> executable = unwrap(device)->load(artifact->artifact);
+  if (!executable)
+    return report(executable.takeError());
+  (*executable)->Retain();
+  *out = wrap(executable->get());
+  return nullptr;
+}
+
+KilnExecutable *kilnExecutableRetain(KilnExecutable *executable) {
+  if (executable)
+    unwrap(executable)->Retain();
+  return executable;
+}
+void kilnExecutableDestroy(KilnExecutable *executable) {
+  if (executable)
+    unwrap(executable)->Release();
+}
+KilnDevice *kilnExecutableGetDevice(const KilnExecutable *executable) {
+  return wrap(&unwrap(executable)->device);
+}
+KilnString kilnExecutableGetMetadata(const KilnExecutable *executable) {
+  return string(unwrap(executable)->artifact.metadataText());
+}
+KilnError *kilnExecutableDescribe(const KilnExecutable *executable, KilnBuffer **json) {
+  if (!executable || !json)
+    return reportNull("kilnExecutableDescribe", "executable and json");
+  return capi::give(unwrap(executable)->describe(), json);
+}
