@@ -1,8 +1,8 @@
 # One way to declare each kind of thing this repository is made of.
 #
-# A tool or the shared library may have a packed twin, `NAME-packed`: the same objects linked with
-# LLVM inside (cmake/KilnStatic.cmake), under <build>/packed. `kiln-package` builds all twins;
-# utils/pack ships them.
+# The shared library, and a tool that asks for it, have a packed twin, `NAME-packed`, that needs no
+# LLVM on the machine (cmake/KilnStatic.cmake), under <build>/packed. `kiln-package` builds all
+# twins; utils/pack ships them.
 
 # Every header TableGen writes hangs from this target, so that a library needs to
 # know none of them by name.
@@ -102,23 +102,43 @@ function(kiln_add_tool name)
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   set_property(GLOBAL APPEND PROPERTY KILN_TOOLS ${name})
-  if(ARG_PACKED)
-    add_executable(${name}-packed EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${name}-objects>)
-    target_link_libraries(${name}-packed PRIVATE ${ARG_LINK})
-    if(ARG_C_API)
-      target_link_libraries(${name}-packed PRIVATE kiln-packed)
-      target_link_options(${name}-packed PRIVATE -static-libstdc++ -static-libgcc -Wl,--strip-all)
-    else()
-      kiln_link_llvm_static(${name}-packed)
-    endif()
-    set_target_properties(${name}-packed PROPERTIES
-      OUTPUT_NAME ${name}
-      LINKER_LANGUAGE CXX
-      BUILD_RPATH "$ORIGIN/../lib"
-      BUILD_RPATH_USE_ORIGIN ON
-      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/packed/bin)
-    add_dependencies(kiln-package ${name}-packed)
+  if(ARG_PACKED AND TARGET kiln-packed)
+    _kiln_add_packed_tool(${name} "${ARG_UNPARSED_ARGUMENTS}" "${ARG_LINK}" ${ARG_C_API})
   endif()
+endfunction()
+
+# A packed tool is a few lines that call into the packed library: a second copy of LLVM in each tool
+# would more than double the package. The tool's sources are compiled into the library with `main`
+# renamed; a tool on the C API alone keeps its own main.
+function(_kiln_add_packed_tool name sources libraries c_api)
+  if(c_api)
+    add_executable(${name}-packed EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${name}-objects>)
+    target_link_libraries(${name}-packed PRIVATE ${libraries})
+  else()
+    string(MAKE_C_IDENTIFIER "kiln_tool_${name}" entry)
+    _kiln_objects(${name}-packed FALSE ${sources})
+    target_compile_definitions(${name}-packed-objects PRIVATE
+      "main=__attribute__((visibility(\"default\"))) ${entry}")
+    set_target_properties(${name}-packed-objects PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    target_sources(kiln-packed PRIVATE $<TARGET_OBJECTS:${name}-packed-objects>)
+    target_link_libraries(kiln-packed PRIVATE ${libraries})
+    set(source ${PROJECT_BINARY_DIR}/packed/${name}.cpp)
+    file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "// Written by cmake/KilnFunctions.cmake.
+int ${entry}(int argc, char **argv);
+int main(int argc, char **argv) { return ${entry}(argc, argv); }
+")
+    add_executable(${name}-packed EXCLUDE_FROM_ALL ${source})
+  endif()
+  target_link_libraries(${name}-packed PRIVATE kiln-packed)
+  target_link_options(${name}-packed PRIVATE -static-libstdc++ -static-libgcc -Wl,--strip-all)
+  set_target_properties(${name}-packed PROPERTIES
+    OUTPUT_NAME ${name}
+    LINKER_LANGUAGE CXX
+    BUILD_WITH_INSTALL_RPATH ON
+    INSTALL_RPATH "$ORIGIN/../lib"
+    INSTALL_RPATH_USE_LINK_PATH OFF
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/packed/bin)
+  add_dependencies(kiln-package ${name}-packed)
 endfunction()
 
 # kiln_add_unittest(NAME sources... [LINK libraries...]): a GoogleTest program that `ctest`
