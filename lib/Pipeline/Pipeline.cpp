@@ -1,5 +1,6 @@
 // The stage list in one readable place, and the pass that runs it from the command line.
 #include "kiln/Pipeline/Pipeline.h"
+#include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Pipeline/Registration.h"
 #include "kiln/Target/Registry.h"
 #include "mlir/Pass/Pass.h"
@@ -12,8 +13,8 @@ namespace kiln {
 /// What every target starts from: helper functions inlined, constants folded, no dead code. The
 /// last place where upstream's clean-ups may run before decisions are attributes.
 static void addTileStage(OpPassManager &pm) {
-  pm.addPass(createInlinerPass());
-  pm.addPass(createSymbolDCEPass());
+  pm.addPass(tile::createInlineFunctions());
+  pm.addPass(tile::createVerifyKernels());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());

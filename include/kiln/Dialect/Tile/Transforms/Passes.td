@@ -71,4 +71,49 @@ def ExpandTopK : Pass<"tile-expand-topk"> {
   }];
 }
 
+def InlineFunctions : Pass<"tile-inline-functions", "::mlir::ModuleOp"> {
+  let summary = "puts the bodies of helper functions where kernels call them";
+  let description = [{
+    Precondition: a function that a kernel calls has one block that ends in `func.return`, and
+    does not call itself, directly or through others; what is not so is an error at the call.
+    Postcondition: the module holds no function and its kernels call none. An inlined op's
+    location says both where it was written and where it was called.
+
+    ```mlir
+    func.func @relu(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %zero = arith.constant dense<0.0> : tensor<8xf32>
+      %y = arith.maximumf %x, %zero : tensor<8xf32>
+      return %y : tensor<8xf32>
+    }
+    %r = func.call @relu(%t) : (tensor<8xf32>) -> tensor<8xf32>
+    // becomes
+    %zero = arith.constant dense<0.0> : tensor<8xf32>
+    %r = arith.maximumf %t, %zero : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+  let options = [
+    Option<"maxOps", "max-ops", "int64_t", "1000000", "how many operations a kernel may gain">,
+  ];
+}
+
+def VerifyKernels : Pass<"tile-verify-kernels", "::mlir::ModuleOp"> {
+  let summary = "checks that kernels hold only what every target is promised";
+  let description = [{
+    Precondition: functions are inlined. Postcondition, or an error at the op that breaks it:
+
+    - the module holds nothing but kernels, whose names are identifiers;
+    - each op is one of tile, arith, math, or structured control flow (`scf.for`, `scf.if`,
+      `scf.while`), nested no deeper than `max-depth` regions;
+    - each value is a scalar or a tile within the dialect's limits, or memory that stays where
+      it was made: no loop or branch carries a view, a pointer or a buffer;
+    - a loop's step, where it is constant, is at least 1.
+
+    Nothing is changed.
+  }];
+  let options = [
+    Option<"maxDepth", "max-depth", "int64_t", "64", "how deep regions may nest in a kernel">,
+  ];
+}
+
 #endif // KILN_DIALECT_TILE_TRANSFORMS_PASSES_TD

@@ -1,0 +1,107 @@
+// Checks of a kernel that no op's verifier can make, for they concern ops of other dialects.
+#include "kiln/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace kiln::tile {
+#define GEN_PASS_DEF_VERIFYKERNELS
+#include "kiln/Dialect/Tile/Transforms/Passes.h.inc"
+
+static bool isKernelOp(Operation *op) {
+  if (isa_and_nonnull<TileDialect, arith::ArithDialect, math::MathDialect>(op->getDialect()))
+    return !isa<KernelOp>(op);
+  return isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp, ub::PoisonOp>(op);
+}
+
+static bool isMemory(Type type) { return isa<ViewType, PointerType, BufferType>(type); }
+
+/// The values that an op defines are scalars and tiles; only few ops make memory.
+static LogicalResult verifyTypes(Operation *op, TypeRange types) {
+  for (Type type : types) {
+    if (isMemory(type)) {
+      if (isa<ViewFromPointerOp, AllocOp>(op))
+        continue;
+      return op->emitOpError("expected views, pointers and buffers to be used where they are "
+                             "made, got one carried as ")
+             << type;
+    }
+    if (!isElementType(type) && !isTileType(type))
+      return op->emitOpError("expected scalars and tiles within the limits of the tile dialect, "
+                             "got ")
+             << type;
+  }
+  return success();
+}
+
+/// A constant step that never ends is refused; one that is not known is the kernel's own risk.
+static LogicalResult verifyStep(scf::ForOp loop) {
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  if (!step || *step > 0)
+    return success();
+  return loop.emitOpError("expected a step of at least 1, got ") << *step;
+}
+
+static LogicalResult verifyOp(Operation *op, int64_t depth, int64_t maxDepth) {
+  if (!isKernelOp(op))
+    return op->emitOpError("expected an operation of tile, arith, math or structured control "
+                           "flow in a kernel");
+  if (depth > maxDepth)
+    return op->emitOpError("expected regions nested at most ") << maxDepth << " deep";
+  if (failed(verifyTypes(op, op->getResultTypes())))
+    return failure();
+  if (auto loop = dyn_cast<scf::ForOp>(op); loop && failed(verifyStep(loop)))
+    return failure();
+  for (Region &region : op->getRegions())
+    for (Block &block : region) {
+      if (failed(verifyTypes(op, block.getArgumentTypes())))
+        return failure();
+      for (Operation &nested : block)
+        if (failed(verifyOp(&nested, depth + 1, maxDepth)))
+          return failure();
+    }
+  return success();
+}
+
+/// Object files, drivers and caches all carry the name.
+static bool isName(StringRef name) {
+  return !name.empty() && !llvm::isDigit(name.front()) &&
+         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+namespace {
+struct VerifyKernels : public impl::VerifyKernelsBase<VerifyKernels> {
+  using VerifyKernelsBase::VerifyKernelsBase;
+
+  LogicalResult verifyKernel(KernelOp kernel) {
+    if (!isName(kernel.getSymName()))
+      return kernel.emitOpError("expected a name of letters, digits and underscores, got '")
+             << kernel.getSymName() << "'";
+    for (Region &region : kernel->getRegions())
+      for (Operation &op : region.getOps())
+        if (failed(verifyOp(&op, /*depth=*/1, maxDepth)))
+          return failure();
+    return success();
+  }
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    bool ok = true;
+    for (Operation &op : getOperation().getOps()) {
+      if (auto kernel = dyn_cast<KernelOp>(op)) {
+        ok &= succeeded(verifyKernel(kernel));
+        continue;
+      }
+      op.emitOpError("expected only kernels in the module");
+      ok = false;
+    }
+    if (!ok)
+      signalPassFailure();
+  }
+};
+} // namespace
+} // namespace kiln::tile

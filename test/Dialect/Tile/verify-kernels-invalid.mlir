@@ -1,0 +1,90 @@
+// What a kernel may not hold.
+// RUN: tile-opt %s -tile-verify-kernels=max-depth=2 -split-input-file -verify-diagnostics
+
+// expected-error @below {{expected only kernels in the module}}
+func.func private @f()
+
+// -----
+
+// expected-error @below {{expected a name of letters, digits and underscores, got 'a b'}}
+tile.kernel @"a b"() {
+  tile.return
+}
+
+// -----
+
+// expected-error @below {{expected a name of letters, digits and underscores, got '2'}}
+tile.kernel @"2"() {
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%n: index) {
+  // expected-error @below {{expected an operation of tile, arith, math or structured control flow in a kernel}}
+  %0 = tensor.empty() : tensor<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%n: index) {
+  // expected-error @below {{expected an operation of tile, arith, math or structured control flow in a kernel}}
+  scf.forall (%i) in (8) {
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%n: index) {
+  // expected-error @below {{expected scalars and tiles within the limits of the tile dialect, got 'vector<8xf32>'}}
+  %0 = arith.constant dense<0.0> : vector<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%n: index) {
+  // expected-error @below {{expected scalars and tiles within the limits of the tile dialect, got 'tensor<16777217xf32>'}}
+  %0 = arith.constant dense<0.0> : tensor<16777217xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%n: i64) {
+  // expected-error @below {{expected scalars and tiles within the limits of the tile dialect, got 'i128'}}
+  %0 = arith.extsi %n : i64 to i128
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>, %c: i1) {
+  // expected-error @below {{expected views, pointers and buffers to be used where they are made, got one carried as '!tile.view<?xf32>'}}
+  %0 = arith.select %c, %x, %y : !tile.view<?xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%c: i1) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected a step of at least 1, got 0}}
+  scf.for %i = %c0 to %c0 step %c0 {
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%c: i1) {
+  scf.if %c {
+    scf.if %c {
+      // expected-error @below {{expected regions nested at most 2 deep}}
+      tile.print "deep"
+    }
+  }
+  tile.return
+}
