@@ -1,0 +1,114 @@
+"""The benchmark's own parts: what it refuses, what it measures, what it writes."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def path(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+
+def sleeper(seconds: float, result=None, **keywords):
+    from measure import Implementation
+
+    kept = None if result is None else lambda: result
+    return Implementation(f"sleeps {seconds}", lambda: time.sleep(seconds), kept, **keywords)
+
+
+def test_peers_of_the_pinned_version_pass(tmp_path):
+    import peers
+
+    pins = tmp_path / "requirements.txt"
+    pins.write_text(f"# a comment\nnumpy=={metadata.version('numpy')}\n", encoding="utf-8")
+    peers.require(pins)
+
+
+@pytest.mark.parametrize("pin", ["numpy==1.0.0", "no-such-package-of-anyone==1.0"])
+def test_a_missing_peer_fails(tmp_path, pin):
+    import peers
+
+    pins = tmp_path / "requirements.txt"
+    pins.write_text(pin + "\n", encoding="utf-8")
+    name, _, version = pin.partition("==")
+    with pytest.raises(peers.MissingPeer, match=f"expected {name} {version}, got .*pip install"):
+        peers.require(pins)
+
+
+def test_the_pins_are_those_of_the_tests():
+    """One environment serves both."""
+    ours = (BENCHMARKS / "requirements.txt").read_text(encoding="utf-8")
+    folder = BENCHMARKS.parent / "utils" / "lib"
+    if not folder.exists():
+        pytest.skip("a package has no utils/")
+    theirs = "".join(f.read_text(encoding="utf-8") for f in folder.glob("requirements*.txt"))
+    for line in ours.splitlines():
+        assert line.startswith("#") or line in theirs.splitlines()
+
+
+@pytest.mark.serial
+def test_ratio_rate_and_lines():
+    from measure import Case, Report
+
+    stream = io.StringIO()
+    report = Report("demo", stream)
+    case = Case(
+        "nap", 2e6, "GB/s", [sleeper(0.004), sleeper(0.016), sleeper(0.008, work=4e6)],
+        targets={"sleeps 0.016": 2.0, "sleeps 0.008": 3.0}, seconds=0.2,
+    )  # fmt: skip
+    report.run(case)
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [line["implementation"][7:] for line in lines] == ["0.004", "0.016", "0.008"]
+    for line in lines:
+        keys = {"suite", "case", "implementation", "milliseconds", "rate", "error"}
+        assert keys <= line.keys()
+        assert line["milliseconds"] >= 1e3 * float(line["implementation"][7:])
+    assert lines[0]["rate"] == pytest.approx(2e6 * 1e-9 / (lines[0]["milliseconds"] * 1e-3))
+    # By rates: a quarter of the time is ratio 4; twice the work in twice the time is ratio 1.
+    ratios = [ratio for _, ratio, _, _ in report.rows]
+    assert ratios[0] is None
+    assert 2.5 < ratios[1] < 4.5
+    assert 0.6 < ratios[2] < 1.4
+
+
+def test_the_table_counts_what_was_missed(capsys):
+    from measure import Report
+
+    report = Report("demo", None)
+    report.add("case", "ours", 1.0, 1.0, "/s")
+    report.add("case", "theirs", 1.0, 1.0, "/s", ratio=0.5, target=0.6)
+    report.add("case", "others", 1.0, 1.0, "/s", ratio=0.7, target=0.6)
+    report.add("other", "ours", 2e-3, 1.0, "/s", limit=1e-3)
+    assert report.print_table() == 2
+    assert capsys.readouterr().out.count("MISSED") == 2
+
+
+@pytest.mark.parametrize("wrong", [np.full(4, 1.1), np.full(4, np.nan), np.ones(3)])
+def test_a_wrong_result_is_not_timed(wrong):
+    from measure import Case, Report
+
+    case = Case("bad", 1.0, "/s", [sleeper(0.0, wrong)], lambda: np.ones(4))
+    with pytest.raises(AssertionError):
+        Report("demo", None).run(case)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [([], 2), (["soup"], 2), (["cpu", "--threads", "0"], 2), (["-h"], 0)]
+)
+def test_command_line(arguments, code):
+    command = [sys.executable, str(BENCHMARKS / "run.py"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert "usage:" in done.stdout + done.stderr
