@@ -1,0 +1,211 @@
+// Arithmetic that is defined for all inputs, on types that the processor computes with.
+#include "kiln/Target/CPU/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace kiln::cpu {
+#define GEN_PASS_DEF_LEGALIZEARITHMETIC
+#include "kiln/Target/CPU/Passes.h.inc"
+} // namespace kiln::cpu
+
+using namespace mlir;
+
+namespace {
+
+Type withElement(Type type, Type element) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped ? Type(shaped.clone(element)) : element;
+}
+
+Value constantLike(OpBuilder &builder, Location loc, Type type, const APInt &value) {
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr attr = builder.getIntegerAttr(element, value);
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    attr = DenseElementsAttr::get(shaped, attr);
+  return arith::ConstantOp::create(builder, loc, attr);
+}
+
+unsigned bitsOf(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return isa<IndexType>(element) ? 64 : element.getIntOrFloatBitWidth();
+}
+
+/// Divisions: the divisor is replaced where it would fault, and the result of x / 0 is 0.
+void guardDivision(Operation *op, bool isSigned) {
+  APInt known;
+  if (matchPattern(op->getOperand(1), m_ConstantInt(&known)) && !known.isZero() &&
+      !known.isAllOnes())
+    return;
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  Value left = op->getOperand(0), right = op->getOperand(1);
+  Type type = left.getType();
+  unsigned bits = bitsOf(type);
+  auto constant = [&](const APInt &value) { return constantLike(builder, loc, type, value); };
+  auto equal = [&](Value a, Value b) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a, b);
+  };
+  Value zero = constant(APInt(bits, 0)), one = constant(APInt(bits, 1));
+  Value byZero = equal(right, zero), bad = byZero;
+  if (isSigned && bits > 1) {
+    Value overflows =
+        arith::AndIOp::create(builder, loc, equal(right, constant(APInt::getAllOnes(bits))),
+                              equal(left, constant(APInt::getSignedMinValue(bits))));
+    bad = arith::OrIOp::create(builder, loc, bad, overflows);
+  }
+  op->setOperand(1, arith::SelectOp::create(builder, loc, bad, one, right));
+  builder.setInsertionPointAfter(op);
+  Value result = op->getResult(0);
+  auto guarded = arith::SelectOp::create(builder, loc, byZero, zero, result);
+  result.replaceAllUsesExcept(guarded, guarded);
+}
+
+void guardShift(Operation *op) {
+  APInt known;
+  Type type = op->getResult(0).getType();
+  unsigned bits = bitsOf(type);
+  if (matchPattern(op->getOperand(1), m_ConstantInt(&known)) && known.ult(bits))
+    return;
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  Value amount = op->getOperand(1);
+  Value last = constantLike(builder, loc, type, APInt(bits, bits - 1));
+  Value wide = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, amount, last);
+  op->setOperand(1, arith::MinUIOp::create(builder, loc, amount, last));
+  if (isa<arith::ShRSIOp>(op))
+    return;
+  builder.setInsertionPointAfter(op);
+  Value result = op->getResult(0), zero = constantLike(builder, loc, type, APInt(bits, 0));
+  auto guarded = arith::SelectOp::create(builder, loc, wide, zero, result);
+  result.replaceAllUsesExcept(guarded, guarded);
+}
+
+/// Floats to integers, clamped. Integers narrower than a byte go through one.
+void saturate(Operation *op, bool isSigned) {
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  Type type = op->getResult(0).getType();
+  StringRef name = isSigned ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+  Value result = LLVM::CallIntrinsicOp::create(builder, loc, type, builder.getStringAttr(name),
+                                               op->getOperands())
+                     ->getResult(0);
+  op->getResult(0).replaceAllUsesWith(result);
+  op->erase();
+}
+
+bool isNarrow(Type type) {
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+  return element && element.getWidth() <= 16;
+}
+
+/// An op of arith or math on narrow floats, in f32.
+void widen(Operation *op) {
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  Type f32 = builder.getF32Type();
+  for (OpOperand &operand : op->getOpOperands()) {
+    Type type = operand.get().getType();
+    if (isNarrow(type))
+      operand.set(arith::ExtFOp::create(builder, loc, withElement(type, f32), operand.get()));
+  }
+  builder.setInsertionPointAfter(op);
+  for (Value result : op->getResults()) {
+    Type type = result.getType();
+    if (!isNarrow(type))
+      continue;
+    result.setType(withElement(type, f32));
+    auto narrow = arith::TruncFOp::create(builder, loc, type, result);
+    result.replaceAllUsesExcept(narrow, narrow);
+  }
+}
+
+/// i32 and wider to a narrow float, rounded once: through f64, into which 64-bit integers go with
+/// their low bits gathered into one, so that the second rounding sees whether they were zero.
+void convertInteger(Operation *op, bool isSigned) {
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  Value value = op->getOperand(0);
+  Type to = op->getResult(0).getType();
+  unsigned bits = bitsOf(value.getType());
+  Type wide = withElement(to, bits <= 16 ? Type(builder.getF32Type()) : builder.getF64Type());
+  if (bits > 32) {
+    Type type = value.getType();
+    auto constant = [&](uint64_t v) { return constantLike(builder, loc, type, APInt(bits, v)); };
+    Value low = arith::AndIOp::create(builder, loc, value, constant(0xfff));
+    Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, low, constant(0));
+    Value high = arith::AndIOp::create(builder, loc, value, constant(~uint64_t(0xfff)));
+    Value odd = arith::OrIOp::create(
+        builder, loc, high,
+        arith::SelectOp::create(builder, loc, some, constant(0x800), constant(0)));
+    // Only where the integer does not fit 53 bits as it is.
+    Value size = value;
+    if (isSigned) {
+      Value sign = arith::ShRSIOp::create(builder, loc, value, constant(63));
+      size = arith::XOrIOp::create(builder, loc, value, sign);
+    }
+    Value big = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, size,
+                                      constant(uint64_t(1) << 52));
+    value = arith::SelectOp::create(builder, loc, big, odd, value);
+  }
+  Value real = isSigned ? arith::SIToFPOp::create(builder, loc, wide, value).getResult()
+                        : arith::UIToFPOp::create(builder, loc, wide, value).getResult();
+  op->getResult(0).replaceAllUsesWith(arith::TruncFOp::create(builder, loc, to, real));
+  op->erase();
+}
+
+struct LegalizePass : kiln::cpu::impl::LegalizeArithmeticBase<LegalizePass> {
+  using LegalizeArithmeticBase::LegalizeArithmeticBase;
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+    GreedyRewriteConfig config;
+    config.enableFolding(false).enableConstantCSE(false);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      return signalPassFailure();
+
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      if (isa<arith::ConstantOp, arith::BitcastOp, arith::SelectOp>(op))
+        continue;
+      if (isa<arith::DivSIOp, arith::RemSIOp>(op)) {
+        guardDivision(op, true);
+      } else if (isa<arith::DivUIOp, arith::RemUIOp>(op)) {
+        guardDivision(op, false);
+      } else if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op)) {
+        guardShift(op);
+      } else if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
+        if (isNarrow(op->getResult(0).getType()))
+          convertInteger(op, isa<arith::SIToFPOp>(op));
+      } else if (isa<arith::FPToSIOp, arith::FPToUIOp>(op)) {
+        if (isNarrow(op->getOperand(0).getType()))
+          widen(op);
+        saturate(op, isa<arith::FPToSIOp>(op));
+      } else if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
+        // Between two narrow floats there is f32.
+        if (isNarrow(op->getOperand(0).getType()) && isNarrow(op->getResult(0).getType())) {
+          OpBuilder builder(op);
+          Type to = op->getResult(0).getType();
+          Value wide = arith::ExtFOp::create(
+              builder, op->getLoc(), withElement(to, builder.getF32Type()), op->getOperand(0));
+          op->getResult(0).replaceAllUsesWith(
+              arith::TruncFOp::create(builder, op->getLoc(), to, wide));
+          op->erase();
+        }
+      } else if (llvm::any_of(op->getOperandTypes(), isNarrow) ||
+                 llvm::any_of(op->getResultTypes(), isNarrow)) {
+        widen(op);
+      }
+    }
+  }
+};
+
+} // namespace

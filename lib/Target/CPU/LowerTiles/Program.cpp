@@ -1,0 +1,378 @@
+// The walk over a kernel's ops, and what they share: views, buffers, versions of a nest.
+#include "Program.h"
+#include "kiln/Target/CPU/Passes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+namespace kiln::cpu {
+#define GEN_PASS_DEF_LOWERTILES
+#include "kiln/Target/CPU/Passes.h.inc"
+} // namespace kiln::cpu
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::cpu;
+
+Program::Program(tile::KernelOp kernel, TargetAttr target)
+    : builder(kernel.getContext()), kernel(kernel), target(target),
+      offsets(kernel->getAttrOfType<DenseI64ArrayAttr>(kBufferOffsetsAttr).asArrayRef()) {}
+
+LogicalResult Program::lower() {
+  // The old body stays where it is until the end: decisions are read off it.
+  Region &old = kernel.getBody();
+  Region made;
+  entry = &made.emplaceBlock();
+  builder.setInsertionPointToStart(entry);
+  scratchBase = ScratchOp::create(builder, kernel.getLoc());
+  for (BlockArgument argument : old.getArguments()) {
+    scalars.map(argument, entry->addArgument(argument.getType(), argument.getLoc()));
+    if (isa<tile::ViewType>(argument.getType()))
+      defineView(argument);
+  }
+  LogicalResult result = lowerBlock(old.front());
+  if (failed(result)) {
+    made.dropAllReferences();
+    return failure();
+  }
+  tile::ReturnOp::create(builder, kernel.getLoc());
+  kernel.getBody().takeBody(made);
+  return success();
+}
+
+LogicalResult Program::lowerBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(lowerOp(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult Program::lowerOp(Operation *op) {
+  Location loc = op->getLoc();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return lowerFor(loop);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return lowerWhile(loop);
+  if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
+    return lowerBranches(op);
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    return lowerStore(store), success();
+  if (auto scatter = dyn_cast<tile::ScatterOp>(op))
+    return lowerScatter(scatter), success();
+  if (isa<tile::AtomicRMWOp, tile::AtomicCASOp>(op))
+    return lowerAtomic(op);
+  if (auto dot = dyn_cast<tile::DotOp>(op))
+    return lowerDot(dot), success();
+  if (auto dot = dyn_cast<tile::DotScaledOp>(op))
+    return lowerDotScaled(dot), success();
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    return lowerReduce(reduce), success();
+  if (auto scan = dyn_cast<tile::ScanOp>(op))
+    return lowerScan(scan), success();
+  if (auto reduce = dyn_cast<tile::ArgReduceOp>(op))
+    return lowerArgReduce(reduce), success();
+  if (auto sort = dyn_cast<tile::SortOp>(op))
+    return lowerSort(op, sort.getAxis(), sort.getDescending(), sort.getUnsignedKeys()), success();
+  if (auto topk = dyn_cast<tile::TopKOp>(op))
+    return lowerSort(op, topk.getAxis(), !topk.getSmallest(), topk.getUnsignedKeys()), success();
+  if (auto histogram = dyn_cast<tile::HistogramOp>(op))
+    return lowerHistogram(histogram), success();
+  if (auto concat = dyn_cast<tile::ConcatOp>(op))
+    return lowerConcat(concat), success();
+  if (auto join = dyn_cast<tile::JoinOp>(op))
+    return lowerJoin(join), success();
+  if (auto philox = dyn_cast<tile::PhiloxOp>(op))
+    return lowerPhilox(philox), success();
+  if (auto print = dyn_cast<tile::PrintOp>(op))
+    return lowerPrint(print);
+  if (auto check = dyn_cast<tile::AssertOp>(op))
+    return lowerAssert(check);
+  if (auto text = dyn_cast<tile::InlineAsmOp>(op))
+    return lowerInlineAsm(text);
+  if (auto call = dyn_cast<tile::ExternCallOp>(op))
+    return lowerExternCall(call);
+  if (isa<tile::AllocOp, tile::AssumeOp>(op))
+    return success();
+  if (auto write = dyn_cast<tile::WriteOp>(op)) {
+    auto type = cast<RankedTensorType>(write.getValue().getType());
+    materialize(
+        loc, write.getValue(),
+        buffer(temp(write.getBuffer().getDefiningOp(), 0), type.getShape(), type.getElementType()));
+    return success();
+  }
+  if (auto bitcast = dyn_cast<tile::BitcastOp>(op);
+      bitcast && !isInline(bitcast.getResult()) && !isInlineable(op))
+    return lowerBitcast(bitcast), success();
+  if (auto from = dyn_cast<tile::ViewFromPointerOp>(op)) {
+    Operation *copy = builder.clone(*op, scalars);
+    scalars.map(from.getResult(), copy->getResult(0));
+    defineView(from.getResult());
+    return success();
+  }
+  if (auto to = dyn_cast<tile::ToScalarOp>(op)) {
+    SmallVector<Value> conditions;
+    Nest nest(*this, loc);
+    auto type = cast<RankedTensorType>(to.getInput().getType());
+    Point point;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      point.at.push_back(nest.index(0));
+    scalars.map(to.getResult(), nest.value(to.getInput(), point));
+    return success();
+  }
+  if (auto dim = dyn_cast<tile::DimOp>(op)) {
+    scalars.map(dim.getResult(), view(dim.getView()).extents[dim.getDim()]);
+    return success();
+  }
+  if (auto stride = dyn_cast<tile::StrideOp>(op)) {
+    scalars.map(stride.getResult(), view(stride.getView()).strides[stride.getDim()]);
+    return success();
+  }
+  if (auto multiple = dyn_cast<tile::MultipleOfOp>(op)) {
+    scalars.map(multiple.getResult(), scalar(multiple.getValue()));
+    return success();
+  }
+
+  bool tensors = false;
+  for (Type type : op->getResultTypes())
+    tensors |= isa<RankedTensorType>(type);
+  if (!tensors) {
+    auto isScalar = [](Type type) { return !isa<RankedTensorType, tile::BufferType>(type); };
+    if (op->getNumRegions() || !llvm::all_of(op->getOperandTypes(), isScalar))
+      return op->emitOpError("cannot be compiled for the host");
+    Operation *copy = builder.clone(*op, scalars);
+    for (auto [from, to] : llvm::zip_equal(op->getResults(), copy->getResults()))
+      scalars.map(from, to);
+    return success();
+  }
+  if (!isInlineable(op))
+    return op->emitOpError("cannot be compiled for the host");
+  for (Value result : op->getResults())
+    if (bufferOf(result) >= 0) {
+      Array to = storage(result);
+      Attribute kept = op->removeAttr(kBuffersAttr); // computed for once, not read
+      materialize(loc, result, to);
+      op->setAttr(kBuffersAttr, kept);
+    }
+  return success();
+}
+
+//===- Views and buffers --------------------------------------------------------------------===//
+
+/// The start of the program: what is made there can be used everywhere.
+OpBuilder Program::atEntry() {
+  OpBuilder start(builder.getContext());
+  start.setInsertionPointAfter(scratchBase.getDefiningOp());
+  return start;
+}
+
+Value Program::indexConstant(Location, int64_t value) {
+  Value &known = indices[value];
+  if (!known) {
+    OpBuilder start = atEntry();
+    known = arith::ConstantIndexOp::create(start, kernel.getLoc(), value);
+  }
+  return known;
+}
+
+SmallVector<Value> Program::scalarRange(ValueRange old) {
+  return llvm::map_to_vector(old, [&](Value value) { return scalar(value); });
+}
+
+void Program::defineView(Value old) {
+  auto type = cast<tile::ViewType>(old.getType());
+  Value made = scalar(old);
+  Location loc = old.getLoc();
+  Array array;
+  array.element = type.getElementType();
+  array.packed = viewBits(type.getElementType()) < 8;
+  auto source = old.getDefiningOp<tile::ViewFromPointerOp>();
+  if (source)
+    array.base = BaseOp::create(builder, loc, scalar(source.getPointer()));
+  else
+    array.base = BaseOp::create(builder, loc, made);
+  unsigned extents = 0, strides = 0;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!type.isDynamicDim(dim))
+      array.extents.push_back(indexConstant(loc, type.getShape()[dim]));
+    else if (source)
+      array.extents.push_back(scalar(source.getExtents()[extents++]));
+    else
+      array.extents.push_back(tile::DimOp::create(builder, loc, made, dim));
+    if (!type.isDynamicStride(dim))
+      array.strides.push_back(indexConstant(loc, type.getStrides()[dim]));
+    else if (source)
+      array.strides.push_back(scalar(source.getStrides()[strides++]));
+    else
+      array.strides.push_back(tile::StrideOp::create(builder, loc, made, dim));
+  }
+  if (source)
+    made.getDefiningOp()->erase();
+  views[old] = array;
+}
+
+const Array &Program::view(Value old) { return views.find(old)->second; }
+
+Value Program::services() {
+  if (!servicesBase) {
+    OpBuilder start = atEntry();
+    servicesBase = ServicesOp::create(start, kernel.getLoc());
+  }
+  return servicesBase;
+}
+
+int64_t Program::temp(Operation *op, unsigned index) {
+  return op->getAttrOfType<DenseI64ArrayAttr>(kTempsAttr)[index];
+}
+
+static SmallVector<int64_t> rowMajor(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (int dim = static_cast<int>(shape.size()) - 2; dim >= 0; --dim)
+    strides[dim] = strides[dim + 1] * shape[dim + 1];
+  return strides;
+}
+
+Array Program::buffer(int64_t number, ArrayRef<int64_t> shape, Type element) {
+  Location loc = kernel.getLoc();
+  Array array;
+  array.element = element;
+  Value &base = bufferBases[offsets[number]];
+  if (!base) {
+    OpBuilder start = atEntry();
+    base = LLVM::GEPOp::create(start, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+                               builder.getI8Type(), scratchBase,
+                               ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offsets[number])});
+  }
+  array.base = base;
+  for (auto [extent, stride] : llvm::zip_equal(shape, rowMajor(shape))) {
+    array.extents.push_back(indexConstant(loc, extent));
+    array.strides.push_back(indexConstant(loc, stride));
+  }
+  return array;
+}
+
+Array Program::storage(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return buffer(bufferOf(tensor), type.getShape(), type.getElementType());
+}
+
+Array Program::constant(arith::ConstantOp op) {
+  auto data = cast<DenseElementsAttr>(op.getValue());
+  auto type = cast<RankedTensorType>(data.getType());
+  Type element = type.getElementType(), storage = storageType(element);
+  SmallVector<Attribute> values;
+  for (Attribute value : data.getValues<Attribute>()) {
+    if (auto real = dyn_cast<FloatAttr>(value)) {
+      APInt bits = real.getValue().bitcastToAPInt();
+      values.push_back(isa<FloatType>(storage)
+                           ? value
+                           : IntegerAttr::get(storage, bits.zext(storage.getIntOrFloatBitWidth())));
+    } else {
+      APInt bits = cast<IntegerAttr>(value).getValue();
+      values.push_back(
+          IntegerAttr::get(storage, bits.zextOrTrunc(storage.getIntOrFloatBitWidth())));
+    }
+  }
+  auto flat = RankedTensorType::get({type.getNumElements()}, storage);
+  auto module = kernel->getParentOfType<ModuleOp>();
+  OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
+  auto global = LLVM::GlobalOp::create(
+      top, op.getLoc(), LLVM::LLVMArrayType::get(storage, type.getNumElements()),
+      /*isConstant=*/true, LLVM::Linkage::Internal,
+      (kernel.getSymName() + "_constant_" + Twine(globals++)).str(),
+      DenseElementsAttr::get(flat, values));
+  Array array;
+  array.element = element;
+  OpBuilder start = atEntry();
+  array.base = LLVM::AddressOfOp::create(start, op.getLoc(), global);
+  for (auto [extent, stride] : llvm::zip_equal(type.getShape(), rowMajor(type.getShape()))) {
+    array.extents.push_back(indexConstant(op.getLoc(), extent));
+    array.strides.push_back(indexConstant(op.getLoc(), stride));
+  }
+  return array;
+}
+
+//===- Versions of a nest -------------------------------------------------------------------===//
+
+Value Program::tileInside(Location loc, const Array &array, ValueRange offsets,
+                          ArrayRef<int64_t> shape) {
+  Value all;
+  for (auto [dim, offset] : llvm::enumerate(offsets)) {
+    Value last =
+        arith::SubIOp::create(builder, loc, array.extents[dim], indexConstant(loc, shape[dim]));
+    Value above = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, offset,
+                                        indexConstant(loc, 0));
+    Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, offset, last);
+    Value both = arith::AndIOp::create(builder, loc, above, below);
+    all = all ? arith::AndIOp::create(builder, loc, all, both) : both;
+  }
+  return all;
+}
+
+void Program::insideConditions(Value tensor, SmallVectorImpl<Value> &conditions) {
+  walkTree(tensor, [&](Value value) {
+    auto load = value.getDefiningOp<tile::LoadOp>();
+    if (!load || !isInline(value))
+      return;
+    if (Value ok = tileInside(load.getLoc(), view(load.getView()), scalarRange(load.getOffsets()),
+                              load.getResult().getType().getShape()))
+      conditions.push_back(ok);
+  });
+}
+
+void Program::versions(Location loc, ArrayRef<Value> conditions, function_ref<void(bool)> body) {
+  if (conditions.empty())
+    return body(true);
+  Value all = conditions.front();
+  for (Value condition : conditions.drop_front())
+    all = arith::AndIOp::create(builder, loc, all, condition);
+  auto branch = scf::IfOp::create(builder, loc, all, /*withElse=*/true);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  body(true);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  body(false);
+  builder.setInsertionPointAfter(branch);
+}
+
+void Program::materialize(Location loc, Value tensor, const Array &to,
+                          function_ref<Value(Nest &, Value)> convert) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
+  int lane = -1;
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    if (extent > 1)
+      lane = dim;
+  SmallVector<Value> conditions;
+  insideConditions(tensor, conditions);
+  versions(loc, conditions, [&](bool inside) {
+    Nest nest(*this, loc, inside);
+    nest.forEach(shape, lane, [&](Point point) {
+      Value value = nest.vectorValue(tensor, point);
+      nest.store(convert ? convert(nest, value) : value, to, point);
+    });
+  });
+}
+
+namespace {
+
+struct LowerTilesPass : kiln::cpu::impl::LowerTilesBase<LowerTilesPass> {
+  using LowerTilesBase::LowerTilesBase;
+  void runOnOperation() override {
+    SmallVector<tile::KernelOp> kernels;
+    getOperation()->walk([&](tile::KernelOp kernel) { kernels.push_back(kernel); });
+    for (tile::KernelOp kernel : kernels) {
+      auto target = dyn_cast_or_null<TargetAttr>(Attribute(getTarget(kernel)));
+      if (!target) {
+        kernel.emitOpError("expected a module with a cpu target as tile.target");
+        return signalPassFailure();
+      }
+      if (!kernel->hasAttr(kBufferOffsetsAttr)) {
+        kernel.emitOpError("expected cpu.buffer_offsets, which cpu-plan-scratch writes");
+        return signalPassFailure();
+      }
+      if (failed(Program(kernel, target).lower()))
+        return signalPassFailure();
+      kernel->removeAttr(kBufferBytesAttr);
+      kernel->removeAttr(kBufferOffsetsAttr);
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,67 @@
+// What the deciding and the realising passes agree on: which ops can be computed where they are
+// used, how elements lie in scratch memory, and the attributes that hold the decisions.
+#ifndef KILN_LIB_TARGET_CPU_MATERIALIZATION_H
+#define KILN_LIB_TARGET_CPU_MATERIALIZATION_H
+
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace kiln::cpu {
+
+/// On an op: one buffer number for each result, -1 for none.
+inline constexpr llvm::StringLiteral kBuffersAttr = "cpu.buffers";
+/// On scf.while: the same for what its first region is given.
+inline constexpr llvm::StringLiteral kBeforeBuffersAttr = "cpu.before_buffers";
+/// On an op: buffers that only its own realisation uses.
+inline constexpr llvm::StringLiteral kTempsAttr = "cpu.temps";
+/// On the kernel: the size of each buffer, its place, and the whole.
+inline constexpr llvm::StringLiteral kBufferBytesAttr = "cpu.buffer_bytes";
+inline constexpr llvm::StringLiteral kBufferOffsetsAttr = "cpu.buffer_offsets";
+inline constexpr llvm::StringLiteral kScratchBytesAttr = "cpu.scratch_bytes";
+
+/// What the scratch memory begins with: 64 bytes that may be overwritten at any time, and the
+/// number of failed asserts.
+inline constexpr int64_t kAssertCountOffset = 64;
+inline constexpr int64_t kScratchHeaderBytes = 128;
+
+/// How one element lies in scratch memory, and in views whose elements fill bytes: an LLVM type
+/// of whole bytes. What is narrower than a byte takes one; bf16 and smaller floats are integers.
+mlir::Type storageType(mlir::Type element);
+int64_t storageBytes(mlir::Type element);
+inline int64_t bytesOf(mlir::RankedTensorType type) {
+  return type.getNumElements() * storageBytes(type.getElementType());
+}
+/// The bits of an element in a view: 8 for i1, which takes a byte there.
+int64_t viewBits(mlir::Type element);
+
+/// Whether an op's tensors can be computed element by element where they are used.
+bool isInlineable(mlir::Operation *op);
+/// Whether an element of the result depends on the same element of the operands only.
+bool isElementwise(mlir::Operation *op);
+/// Whether a reshape of these shapes merges dimensions (beside those of extent 1).
+bool mergesDimensions(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
+
+/// The buffer that holds a tensor, or -1.
+int64_t bufferOf(mlir::Value tensor);
+inline bool isInline(mlir::Value tensor) {
+  mlir::Operation *op = tensor.getDefiningOp();
+  return op && isInlineable(op) && bufferOf(tensor) < 0;
+}
+
+/// Visits the tensors that computing `tensor` reads, itself first, down to those in buffers.
+void walkTree(mlir::Value tensor, llvm::function_ref<void(mlir::Value)> visit);
+/// Whether computing an element of `tensor` reads only the same element of `leaf`, if any.
+bool readsSameElement(mlir::Value tensor, mlir::Value leaf);
+
+/// Loads in the tree of a store's value that must see the memory as it was before the store,
+/// and are not known to: where the store may overlap them, they are copied first.
+llvm::SmallVector<tile::LoadOp> loadsToGuard(tile::StoreOp store);
+
+/// Whether the op, or one inside, writes memory that a load may read.
+bool writesGlobal(mlir::Operation *op);
+bool writesShared(mlir::Operation *op);
+
+} // namespace kiln::cpu
+
+#endif // KILN_LIB_TARGET_CPU_MATERIALIZATION_H
