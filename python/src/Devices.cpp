@@ -136,7 +136,7 @@ void kiln::python::bindDevices(nb::module_ &m) {
             }
             check(error);
           },
-          nb::arg("to"), nb::arg("from"), nb::arg("size"), nb::arg("kind"), nb::arg("stream") = 0)
+          nb::arg("to"), nb::arg("source"), nb::arg("size"), nb::arg("kind"), nb::arg("stream") = 0)
       .def(
           "synchronize",
           [](const DeviceObject &d, uint64_t stream) {

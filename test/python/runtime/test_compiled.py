@@ -1,0 +1,100 @@
+"""kernel.compile, kernel.warmup, and what they give."""
+
+import kiln
+import numpy as np
+import pytest
+from runtime_kernels import add, scale
+
+VECTOR = kiln.View[kiln.f32, 1]
+STAGES = ("tile", "layout", "schedule", "target", "llvm", "llvmir", "asm")
+
+
+def test_every_stage_is_there():
+    compiled = add.compile(VECTOR, VECTOR, VECTOR, BLOCK=128)
+    texts = [compiled.ir(stage) for stage in STAGES]
+    assert "tile.kernel" in texts[0] and "tensor<128xf32>" in texts[0]
+    assert "define" in compiled.ir("llvmir")
+    assert compiled.asm == compiled.ir("asm") and ".text" in compiled.asm
+    assert len(compiled.binary) > 100
+    assert compiled.constants == {"BLOCK": 128} and compiled.target == "cpu"
+
+
+def test_the_metadata_is_the_abi():
+    metadata = add.compile(VECTOR, VECTOR, VECTOR).metadata
+    assert metadata["kernel"] == "add" and metadata["has_grid"] is True
+    assert [a["name"] for a in metadata["arguments"]] == ["a", "b", "c"]
+    assert [a["written"] for a in metadata["arguments"]] == [False, False, True]
+    assert [e["kind"] for e in metadata["abi"][:2]] == ["pointer", "extent"]
+
+
+def test_types_and_real_arguments_mix():
+    compiled = scale.compile(np.zeros(32, np.float32), VECTOR, kiln.f32)
+    facts = [a.get("facts", {}) for a in compiled.metadata["arguments"]]
+    assert facts[0].get("pointer") == 16 and not facts[1].get("pointer")
+
+
+def test_wrong_requests():
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'c'"):
+        add.compile(VECTOR, VECTOR)
+    with pytest.raises(kiln.LaunchError, match="expected the rank of `a`"):
+        add.compile(kiln.View[kiln.f32], VECTOR, VECTOR)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'BLOK'"):
+        add.compile(VECTOR, VECTOR, VECTOR, BLOK=3)
+    with pytest.raises(ValueError, match="expected a stage of tile, layout"):
+        add.compile(VECTOR, VECTOR, VECTOR).ir("cuda")
+    with pytest.raises((kiln.LaunchError, kiln.CompileError), match="expected .*target.*, got"):
+        add.compile(VECTOR, VECTOR, VECTOR, target="abacus")
+
+
+def test_warmup_does_not_launch():
+    x, out = np.ones(40, np.float32), np.zeros(40, np.float32)
+    compiled = add.warmup(x, x, out, BLOCK=8)
+    np.testing.assert_array_equal(out, 0)
+    add(x, x, out, BLOCK=8)
+    np.testing.assert_array_equal(out, 2)
+    assert add.warmup(x, x, out, BLOCK=8) is compiled
+    assert "tile.kernel" in compiled.ir("tile")  # compiled once more, to keep the stages
+
+
+def test_explain_tells_arguments_and_stages():
+    text = add.compile(VECTOR, VECTOR, VECTOR, BLOCK=64).explain()
+    assert text.startswith("kernel add for cpu\n  BLOCK = 64\n")
+    assert "c: view ? of f32, strides [1], written" in text
+    assert "grid: the kernel's own" in text
+    for stage in STAGES:
+        assert f"  {stage:9}" in text
+
+
+def test_an_artifact_is_saved_and_read_back(tmp_path):
+    from kiln import _native
+
+    compiled = add.compile(VECTOR, VECTOR, VECTOR)
+    compiled.save(tmp_path / "add.kiln")
+    artifact = _native.Artifact.deserialize((tmp_path / "add.kiln").read_bytes())
+    assert artifact.metadata == compiled.artifact.metadata
+    x, out = np.arange(9, dtype=np.float32), np.zeros(9, np.float32)
+    kiln.device("cpu").load(artifact).launch("add", [x, x, out])
+    np.testing.assert_array_equal(out, x + x)
+    damaged = bytearray((tmp_path / "add.kiln").read_bytes())
+    damaged[-10] ^= 1
+    with pytest.raises(kiln.CacheError):
+        _native.Artifact.deserialize(bytes(damaged))
+
+
+def test_a_kernel_says_what_it_is():
+    assert repr(add) == "<kiln.kernel add>" and add.__name__ == "add"
+    assert add.__doc__ == "Adds two vectors." and add.__module__ == "runtime_kernels"
+    assert [p.name for p in add.parameters] == ["a", "b", "c", "BLOCK"]
+    import inspect
+
+    assert list(inspect.signature(add).parameters) == ["a", "b", "c", "BLOCK"]
+
+
+def test_options_make_code_of_their_own():
+    x, out = np.ones(16, np.float32), np.zeros(16, np.float32)
+    configured = add.options(opt_level=1, grid=1)
+    configured(x, x, out)
+    np.testing.assert_array_equal(out, 2)
+    assert add.warmup(x, x, out, _opt_level=1) is not add.warmup(x, x, out)
+    with pytest.raises(TypeError, match="unexpected launch option '_speed'"):
+        add.options(speed=3)
