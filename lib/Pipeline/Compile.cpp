@@ -90,7 +90,7 @@ private:
                                 : out.file + ":" + std::to_string(out.line) + ":" +
                                       std::to_string(out.column) + ": ") +
               out.text;
-    if (severity == Severity::Note)
+    if (severity == Severity::Note || places.empty())
       return;
     for (FileLineColLoc place : ArrayRef(places).drop_front()) {
       out.severity = Severity::Note;
