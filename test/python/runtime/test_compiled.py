@@ -42,7 +42,7 @@ def test_wrong_requests():
         add.compile(VECTOR, VECTOR, VECTOR, BLOK=3)
     with pytest.raises(ValueError, match="expected a stage of tile, layout"):
         add.compile(VECTOR, VECTOR, VECTOR).ir("cuda")
-    with pytest.raises((kiln.LaunchError, kiln.CompileError), match="expected .*target.*, got"):
+    with pytest.raises((kiln.LaunchError, kiln.CompileError), match=r"expected .*target.*, got"):
         add.compile(VECTOR, VECTOR, VECTOR, target="abacus")
 
 

@@ -53,7 +53,7 @@ def test_matmul(rng, m, n, k, dtype):
 )  # fmt: skip
 def test_every_numpy_dtype_goes_through(rng, dtype):
     dtype = np.dtype(dtype)
-    raw = rng.integers(0, 2 if dtype == bool else 256, 100 * dtype.itemsize, dtype=np.uint8)
+    raw = rng.integers(0, 2 if dtype.kind == "b" else 256, 100 * dtype.itemsize, dtype=np.uint8)
     x = raw.view(dtype)
     out = np.zeros(100, dtype)
     copy(x, out)
