@@ -1,7 +1,8 @@
 """The kernels that the run time's tests launch, and how their results are judged."""
 
-import kiln
 import numpy as np
+
+import kiln
 
 
 def error_of(result, reference):

@@ -2,10 +2,11 @@
 
 import json
 
-import kiln
 import numpy as np
 import pytest
 from runtime_kernels import accumulate, add
+
+import kiln
 
 
 def test_the_choice_is_one_of_the_candidates_and_the_result_is_right(rng):

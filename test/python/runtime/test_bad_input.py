@@ -1,10 +1,11 @@
 """Whatever a caller gets wrong is an error that names the kernel and the argument."""
 
-import kiln
 import ml_dtypes
 import numpy as np
 import pytest
 from runtime_kernels import add, checked, copy, fixed, matmul, pinned, scale, softmax
+
+import kiln
 
 X = np.ones(32, np.float32)
 

@@ -1,9 +1,10 @@
 """kernel.compile, kernel.warmup, and what they give."""
 
-import kiln
 import numpy as np
 import pytest
 from runtime_kernels import add, scale
+
+import kiln
 
 VECTOR = kiln.View[kiln.f32, 1]
 STAGES = ("tile", "layout", "schedule", "target", "llvm", "llvmir", "asm")

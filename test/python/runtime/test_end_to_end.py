@@ -1,6 +1,5 @@
 """Kernels from Python to numbers on the CPU, against float64."""
 
-import kiln
 import ml_dtypes
 import numpy as np
 import pytest
@@ -17,6 +16,8 @@ from runtime_kernels import (
     scale,
     softmax,
 )
+
+import kiln
 
 
 @pytest.mark.parametrize("n", [1, 255, 256, 257, 10_007])

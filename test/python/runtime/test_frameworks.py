@@ -1,9 +1,10 @@
 """Tensors of other frameworks: PyTorch, and whatever has `__dlpack__`."""
 
-import kiln
 import numpy as np
 import pytest
 from runtime_kernels import add, copy
+
+import kiln
 
 torch = pytest.importorskip("torch")
 

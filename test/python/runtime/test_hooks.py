@@ -1,9 +1,10 @@
 """Launch hooks."""
 
-import kiln
 import numpy as np
 import pytest
 from runtime_kernels import add, checked
+
+import kiln
 
 X = np.ones(32, np.float32)
 

@@ -4,8 +4,9 @@ import statistics
 
 import numpy as np
 import pytest
-from kiln.runtime.measure import launch_overhead
 from runtime_kernels import empty
+
+from kiln.runtime.measure import launch_overhead
 
 pytestmark = pytest.mark.serial
 
