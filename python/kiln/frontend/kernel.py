@@ -112,15 +112,19 @@ class KernelSource:
         wanted = kinds.get(parameter.kind, (ViewType, PointerType, ScalarType))
         name = parameter.name
         if not isinstance(given, wanted):
-            raise self._wrong(parameter, f"expected a {parameter.kind} for `{name}`, got a {given}")
+            raise self._wrong(parameter, f"expected a {parameter.kind} for `{name}`, got: {given}")
         if parameter.dtype is not None and given.dtype is not parameter.dtype:
             raise self._wrong(
                 parameter, f"expected {parameter.dtype} for `{name}`, got {given.dtype}"
             )
         if not isinstance(given, ViewType):
             return
-        if given.dtype.name == "tf32":
-            raise self._wrong(parameter, "expected a dtype that memory holds, got tf32", "kiln.f32")
+        if given.dtype.name in ("tf32", "index"):
+            raise self._wrong(
+                parameter,
+                f"expected a dtype that memory holds for `{name}`, got {given.dtype}",
+                "kiln.f32" if given.dtype.is_float else "kiln.i64",
+            )
         if parameter.shape is not None:
             if len(parameter.shape) != given.rank:
                 raise self._wrong(

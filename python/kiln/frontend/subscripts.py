@@ -82,7 +82,7 @@ def assign_subscript(c: Any, receiver: Any, key: Any, value: Any) -> None:
     offsets = _offsets(receiver, key)
     if isinstance(value, Value) and value.dtype is not receiver.dtype:
         raise Misuse(
-            f"expected a {receiver.dtype} scalar, got {describe(value)}",
+            f"expected a scalar of {receiver.dtype}, got {describe(value)}",
             f"a cast: .to(kiln.{receiver.dtype})",
         )
     tile = coerce(c.e, value, (1,) * len(offsets), receiver.dtype)

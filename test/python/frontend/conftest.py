@@ -1,6 +1,8 @@
 """Lowers kernels and has tile-opt verify what comes out."""
 
 import importlib.util
+import itertools
+import linecache
 import os
 import shutil
 import subprocess
@@ -8,13 +10,20 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("kiln", deadline=None, max_examples=40)
+settings.load_profile("kiln")
 
 ROOT = Path(__file__).resolve().parents[3]
 if importlib.util.find_spec("kiln") is None:
     sys.path.insert(0, str(ROOT / "python"))
 
+import kiln  # noqa: E402
 from kiln.frontend import KernelSource, ScalarType, ViewType  # noqa: E402
 from kiln.language import dtypes  # noqa: E402
+
+_numbers = itertools.count()
 
 
 def tile_opt() -> str:
@@ -62,3 +71,13 @@ class Lowered:
 @pytest.fixture(scope="session")
 def lower() -> Lowered:
     return Lowered()
+
+
+def from_text(text: str, name: str = "kernel", **scope):
+    """A function defined by a text, whose source the front end can read."""
+    file = f"generated_{next(_numbers)}.py"
+    lines = text.splitlines(keepends=True)
+    linecache.cache[file] = (len(text), None, lines, file)
+    scope = {"kiln": kiln, **scope}
+    exec(compile(text, file, "exec"), scope)
+    return scope[name]
