@@ -248,7 +248,7 @@ MAX_ELEMENTS = 1 << 24
 
 def as_shape(x: Any, argument: str = "shape") -> tuple[int, ...]:
     """A tuple of constant extents."""
-    if isinstance(x, int) and not isinstance(x, bool):
+    if is_numeric(x) and not isinstance(x, bool):
         x = (x,)
     if isinstance(x, Struct) and x.unpacks:
         x = tuple(x.fields.values())

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -37,9 +38,9 @@ def tile_opt() -> str:
     return found
 
 
-def verified(text: str) -> str:
+def verified(text: str, *options: str) -> str:
     """The module as tile-opt prints it, after parsing and verifying it."""
-    done = subprocess.run([tile_opt(), "-"], input=text, text=True, capture_output=True)
+    done = subprocess.run([tile_opt(), *options, "-"], input=text, text=True, capture_output=True)
     assert done.returncode == 0, f"{done.stderr}\n{text}"
     return done.stdout
 
@@ -79,5 +80,7 @@ def from_text(text: str, name: str = "kernel", **scope):
     lines = text.splitlines(keepends=True)
     linecache.cache[file] = (len(text), None, lines, file)
     scope = {"kiln": kiln, **scope}
-    exec(compile(text, file, "exec"), scope)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        exec(compile(text, file, "exec"), scope)
     return scope[name]
