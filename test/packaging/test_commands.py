@@ -43,6 +43,17 @@ def test_nothing_missing_needs_no_root(setup):
     assert shell(f". {setup}; {user}; kiln_install_packages") == ""
 
 
+def test_a_failed_installation_is_tried_again(setup, tmp_path):
+    (setup.parent / "requirements.txt").write_text("kiln-no-such-package==1\n")
+    venv = tmp_path / "venv/bin"
+    venv.mkdir(parents=True)
+    (venv / "python").write_text("#!/bin/sh\necho tried; exit 1\n")
+    (venv / "python").chmod(0o755)
+    for _ in range(2):
+        script = f"KILN_VENV={venv.parent}; . {setup}; kiln_venv requirements.txt"
+        assert "tried" in shell(script, status=1)
+
+
 def test_failed_build_shows_its_errors(setup, tmp_path):
     log = tmp_path / "log"
     output = shell(f". {setup}; kiln_quietly {log} bash -c 'echo x.c:1: error: bad; exit 3'", 3)

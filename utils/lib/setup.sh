@@ -34,9 +34,9 @@ install them; as root: apt-get install $missing"
     install="sudo $install"
   fi
   kiln_say "installing Debian packages: $missing"
-  $install update
+  $install update || kiln_die "apt-get update failed"
   # shellcheck disable=SC2086
-  $install install --no-install-recommends $missing
+  $install install --no-install-recommends $missing || kiln_die "apt-get install failed"
 }
 
 # A Python of at least 3.11 that has its headers and can make a virtual environment. The one on the
@@ -61,17 +61,17 @@ kiln_venv() {
   sum="$(cat "$KILN_ROOT"/utils/lib/requirements*.txt | sha256sum)"
   if [ "$(cat "$stamp" 2>/dev/null)" != "$sum" ]; then
     local python
-    python="$(kiln_python)"
+    python="$(kiln_python)" || return 1
     kiln_say "installing Python packages into ${KILN_VENV#"$KILN_ROOT"/} ($1)"
-    [ -x "$KILN_VENV/bin/python" ] || "$python" -m venv "$KILN_VENV"
-    "$KILN_VENV/bin/python" -m pip install -q --disable-pip-version-check -r "$wanted"
+    [ -x "$KILN_VENV/bin/python" ] || "$python" -m venv "$KILN_VENV" || return 1
+    "$KILN_VENV/bin/python" -m pip install -q --disable-pip-version-check -r "$wanted" || return 1
     echo "$sum" > "$stamp"
   fi
 }
 
 # What utils/ needs before it builds: kiln_setup REQUIREMENTS
 kiln_setup() {
-  [ -n "${KILN_SKIP_PACKAGES:-}" ] || kiln_install_packages
+  [ -n "${KILN_SKIP_PACKAGES:-}" ] || kiln_install_packages || return 1
   kiln_venv "$1"
 }
 
