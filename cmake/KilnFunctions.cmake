@@ -10,6 +10,7 @@ add_custom_target(kiln-headers)
 add_custom_target(kiln-package)
 
 # kiln_tablegen(FILE.td OUT GENERATOR... [OUT GENERATOR...]): in include/, beside the .td file.
+# What declares a dialect or passes also makes a page of the reference, for `kiln-docs`.
 function(kiln_tablegen td)
   set(LLVM_TARGET_DEFINITIONS ${td})
   set(rest ${ARGN})
@@ -23,6 +24,25 @@ function(kiln_tablegen td)
   string(REPLACE "/" "-" room "${room}")
   add_public_tablegen_target(${room}-${stem}-tablegen)
   add_dependencies(kiln-headers ${room}-${stem}-tablegen)
+  foreach(gen ${ARGN})
+    if(gen MATCHES "^-gen-dialect-decls -dialect=(.*)$")
+      kiln_reference(dialect-${CMAKE_MATCH_1}.md -gen-dialect-doc -dialect=${CMAKE_MATCH_1})
+    elseif(gen MATCHES "^-gen-pass-decls -name (.*)$")
+      kiln_reference(passes-${CMAKE_MATCH_1}.md -gen-pass-doc)
+    endif()
+  endforeach()
+endfunction()
+
+# One page of the reference, made of LLVM_TARGET_DEFINITIONS.
+function(kiln_reference page)
+  tablegen(MLIR ${page} ${ARGN})
+  string(TOLOWER ${page} name)
+  set(copy ${PROJECT_BINARY_DIR}/docs/reference/${name})
+  add_custom_command(OUTPUT ${copy}
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${CMAKE_CURRENT_BINARY_DIR}/${page} ${copy}
+    DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${page})
+  add_custom_target(kiln-reference-${page} DEPENDS ${copy})
+  set_property(GLOBAL APPEND PROPERTY KILN_REFERENCE kiln-reference-${page})
 endfunction()
 
 # kiln_add_library(NAME sources... [NO_PCH] [LINK libraries...]): one room of lib/.

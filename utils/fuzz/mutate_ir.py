@@ -24,13 +24,13 @@ TOKEN = re.compile(
     r"|\s+|."
 )
 NUMBERS = ["0", "1", "-1", "2", "3", "7", "8", "9", "64", "4294967296", "9223372036854775807",
-           "-9223372036854775808", "16777217", "?"]
+           "-9223372036854775808", "16777217", "?"]  # fmt: skip
 WORDS = ["f32", "f64", "tf32", "bf16", "f8E8M0FNU", "f4E2M1FN", "i1", "i4", "i64", "index", "none",
          "tensor<8xf32>", "tensor<f32>", "tensor<?xf32>", "tensor<*xf32>", "tensor<0xf32>",
          "tensor<4x8xi4>", "vector<4xf32>", "!tile.view<?xf32>", "!tile.view<f32>",
-         "!tile.buffer<8x8xf32>", "!tile.pointer<f32>", "()", "{}", "({})", "[]", "unit", "dense<0>",
-         "memref<8xf32>", "complex<f32>", "tuple<>"]  # fmt: skip
-
+         "!tile.buffer<8x8xf32>", "!tile.pointer<f32>", "()", "{}", "({})", "[]", "unit",
+         "dense<0>", "memref<8xf32>", "complex<f32>", "tuple<>"]  # fmt: skip
+PASSES = "-canonicalize -cse -tile-inline-functions -tile-verify-kernels -canonicalize"
 
 # Text on which LLVM 22's own parser is known to die, before any code of ours runs. The compile
 # worker turns that into an error; here it would hide what else there is to find.
@@ -55,7 +55,11 @@ def run(tool, arguments, text, timeout):
     """The exit status; None if it hung."""
     try:
         return subprocess.run(
-            [tool, *arguments], input=text.encode(), capture_output=True, timeout=timeout, check=False
+            [tool, *arguments],
+            input=text.encode(),
+            capture_output=True,
+            timeout=timeout,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return None
@@ -144,7 +148,9 @@ def empty_region(text, corpus, rng):
         return text
     place = rng.choice(places)
     lines = place.group().splitlines()
-    body = rng.choice([["{}"], ["{", "^bb0:", "}"], lines[:2] + lines[-1:], lines[:-2] + lines[-1:]])
+    body = rng.choice(
+        [["{}"], ["{", "^bb0:", "}"], lines[:2] + lines[-1:], lines[:-2] + lines[-1:]]
+    )
     return text[: place.start()] + "\n".join(body) + text[place.end() :]
 
 
@@ -239,7 +245,7 @@ def main():
     parser.add_argument("--seconds", default=30.0, type=float)
     parser.add_argument("--seed", default=None, type=int, help="default: of the clock")
     parser.add_argument("--batch", default=100, type=int, help="mutants a process")
-    parser.add_argument("--passes", default="-canonicalize -cse", help="what tile-opt runs")
+    parser.add_argument("--passes", default=PASSES, help="what tile-opt runs")
     parser.add_argument("--output", default=Path("fuzz-crashes"), type=Path)
     parser.add_argument("corpus", nargs="*", default=[ROOT / "test"], help="folders of .mlir files")
     options = parser.parse_args()

@@ -81,8 +81,7 @@ private:
   }
 
   static LogicalResult refuse(func::CallOp call, func::FuncOp callee, StringRef expected) {
-    InFlightDiagnostic diagnostic = call.emitOpError(expected)
-                                    << ", got @" << callee.getSymName();
+    InFlightDiagnostic diagnostic = call.emitOpError(expected) << ", got @" << callee.getSymName();
     diagnostic.attachNote(callee.getLoc()) << "the function is here";
     return diagnostic;
   }
