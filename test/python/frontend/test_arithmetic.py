@@ -3,13 +3,14 @@
 import math
 import operator
 
-import kiln
 import numpy as np
 import pytest
 from conftest import Lowered, from_text
 from evaluator import FLOATS, evaluate, make, signed
 from hypothesis import example, given
 from hypothesis import strategies as st
+
+import kiln
 from kiln.frontend import KernelSource, ScalarType, ViewType
 from kiln.language.dtypes import DTYPES
 

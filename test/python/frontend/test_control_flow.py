@@ -6,9 +6,10 @@ import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import kiln
 import numpy as np
 from conftest import from_text
+
+import kiln
 from kiln.frontend import KernelSource, ViewType
 
 SCALE = 0.5

@@ -1,8 +1,9 @@
 """What wrong kernels get: the line, what is underlined, what was wrong, what would be legal."""
 
-import kiln
 import pytest
 from conftest import Lowered, from_text
+
+import kiln
 from kiln.frontend import (
     CompileError,
     KernelSource,

@@ -5,9 +5,10 @@ A case names its arguments as `Lowered` takes them, and the texts that must stan
 
 import inspect
 
+import pytest
+
 import kiln
 import kiln.frontend.intrinsics
-import pytest
 from kiln import language
 from kiln.frontend.calls import INTRINSICS
 
