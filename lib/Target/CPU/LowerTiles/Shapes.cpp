@@ -161,7 +161,8 @@ void Program::lowerPhilox(tile::PhiloxOp op) {
         key0 = nest.make<arith::AddIOp>(key0, nest.integer(i32, static_cast<int32_t>(0x9E3779B9u)));
         key1 = nest.make<arith::AddIOp>(key1, nest.integer(i32, static_cast<int32_t>(0xBB67AE85u)));
       }
-      for (auto [word, result] : llvm::zip_equal(ValueRange{c0, c1, c2, c3}, results))
+      Value words[] = {c0, c1, c2, c3};
+      for (auto [word, result] : llvm::zip_equal(words, results))
         nest.store(word, result, point);
     });
   });
