@@ -18,7 +18,8 @@ settings.load_profile("kiln")
 
 ROOT = Path(__file__).resolve().parents[3]
 if importlib.util.find_spec("kiln") is None:
-    sys.path.insert(0, str(ROOT / "python"))
+    build = Path(os.environ.get("KILN_BUILD", ROOT / "build")) / "python"
+    sys.path.insert(0, str(build if build.exists() else ROOT / "python"))
 
 import kiln  # noqa: E402
 from kiln.frontend import KernelSource, ScalarType, ViewType  # noqa: E402
