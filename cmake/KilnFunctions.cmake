@@ -72,8 +72,7 @@ function(_kiln_objects name no_pch)
 endfunction()
 
 # kiln_add_shared_library(NAME sources... [OUTPUT stem] [NO_PCH] [LINK libraries...]): a library
-# that exports only what is marked so, with its packed twin. Only its own sources can export: a
-# symbol of a library that it links is hidden.
+# that exports only what exports.map names, with its packed twin.
 function(kiln_add_shared_library name)
   cmake_parse_arguments(ARG "NO_PCH" "OUTPUT" "LINK" ${ARGN})
   if(NOT ARG_OUTPUT)
@@ -86,7 +85,10 @@ function(kiln_add_shared_library name)
   kiln_link_llvm_static(${name}-packed)
   foreach(target ${name} ${name}-packed)
     target_link_libraries(${target} PRIVATE ${ARG_LINK})
-    target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,defs)
+    target_link_options(${target} PRIVATE -Wl,-z,defs
+      -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+    set_property(TARGET ${target} APPEND PROPERTY
+      LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
     target_include_directories(${target} INTERFACE
       $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
       $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
