@@ -1,8 +1,9 @@
 """Vector add: the smallest kernel. Each program adds one block; the last one is ragged."""
 
-import kiln
 import numpy as np
 from checking import check, generator
+
+import kiln
 
 
 @kiln.kernel

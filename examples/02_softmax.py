@@ -1,9 +1,10 @@
 """Softmax of each row. A row is read once, whole: the block is the next power of two."""
 
-import kiln
 import ml_dtypes
 import numpy as np
 from checking import check, generator
+
+import kiln
 
 
 @kiln.kernel

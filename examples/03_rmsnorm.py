@@ -1,8 +1,9 @@
 """RMSNorm: each row divided by its root mean square, then scaled by a weight a column."""
 
-import kiln
 import numpy as np
 from checking import check, generator
+
+import kiln
 
 
 @kiln.kernel

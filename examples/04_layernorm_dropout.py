@@ -5,9 +5,10 @@ position alone, so the reference below makes the same ones in NumPy, and a backw
 make them again.
 """
 
-import kiln
 import numpy as np
 from checking import check, check_equal, generator
+
+import kiln
 
 
 @kiln.kernel

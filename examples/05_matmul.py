@@ -5,10 +5,11 @@ the same; Kiln compiles it for the strides that it is given. Tiles over the edge
 which add nothing, and what they would write outside is dropped.
 """
 
-import kiln
 import ml_dtypes
 import numpy as np
 from checking import check, generator
+
+import kiln
 
 
 @kiln.kernel

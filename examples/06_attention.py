@@ -6,10 +6,11 @@ heads share one key head. A head size that is no power of two is padded while lo
 add nothing to q kᵀ, and the extra columns of v are dropped by the store.
 """
 
-import kiln
 import ml_dtypes
 import numpy as np
 from checking import check, generator
+
+import kiln
 
 
 @kiln.kernel

@@ -1,8 +1,9 @@
 """Cumulative sum along rows of any length: a scan a block, the total carried to the next."""
 
-import kiln
 import numpy as np
 from checking import check, check_equal, generator
+
+import kiln
 
 
 @kiln.kernel

@@ -1,8 +1,9 @@
 """Histogram of bytes: each program counts its block, then adds the counts to memory at once."""
 
-import kiln
 import numpy as np
 from checking import check_equal, generator
+
+import kiln
 
 
 @kiln.kernel

@@ -5,9 +5,10 @@ three bits of a weight lie in three bit planes: word [p, k, n] holds bit p of th
 32 k + 31 of column n, so 32 weights take 96 bits and none straddles a word.
 """
 
-import kiln
 import numpy as np
 from checking import check, generator
+
+import kiln
 
 GROUP = 64
 

@@ -12,10 +12,11 @@ import importlib.util
 import sys
 from pathlib import Path
 
-import kiln
 import numpy as np
 import png
 from checking import check, check_equal, generator
+
+import kiln
 
 BINOMIAL = (1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16)
 

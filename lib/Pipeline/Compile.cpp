@@ -332,6 +332,7 @@ llvm::Expected<Artifact> Compilation::run() {
 
 llvm::Expected<Artifact> compile(const CompileRequest &request, DiagnosticSink sink) {
   MLIRContext context(getRegistry(), MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false); // the place is enough for a user
   Reporter reporter(context, sink);
   return Compilation(request, context, reporter).run();
 }

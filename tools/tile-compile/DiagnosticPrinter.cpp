@@ -1,7 +1,7 @@
 // See the header. A place may lie in a file that is not what is compiled: a front end writes the
 // lines of its own source into the locations.
 #include "DiagnosticPrinter.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/WithColor.h"
 
 using namespace kiln;
 using llvm::StringRef;
@@ -52,9 +52,9 @@ void DiagnosticPrinter::print(const Diagnostic &diagnostic) {
       os << diagnostic.column << ':';
     os << ' ';
   }
-  os.changeColor(colourOf(diagnostic.severity), /*Bold=*/true);
-  os << nameOf(diagnostic.severity) << ':';
-  os.resetColor() << ' ' << diagnostic.text << '\n';
+  llvm::WithColor(os, colourOf(diagnostic.severity), /*Bold=*/true)
+      << nameOf(diagnostic.severity) << ':';
+  os << ' ' << diagnostic.text << '\n';
   if (diagnostic.file.empty() || !diagnostic.line)
     return;
 

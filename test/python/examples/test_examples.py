@@ -1,0 +1,88 @@
+"""Every example runs, on fresh random input, and finds its own result right."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+FILES = sorted(EXAMPLES.glob("[0-9][0-9]_*.py"))
+
+
+@pytest.fixture
+def load(monkeypatch):
+    """Imports an example the way `python examples/NN_name.py` sees it."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+
+    def load(path: Path):
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, path.stem, module)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem[3:] for path in FILES])
+def test_example(path, load, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # the image filter writes where it stands
+    load(path).main()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines
+    assert all(" error " in line or line.endswith(", 0 wrong") for line in lines)
+
+
+def test_there_is_an_example_of_each_kind():
+    kinds = {path.stem[3:] for path in FILES}
+    assert kinds >= {
+        "vector_add", "softmax", "rmsnorm", "layernorm_dropout", "matmul", "attention",
+        "cumsum", "histogram", "dequant_matmul", "image_filter", "swiglu",
+    }  # fmt: skip
+
+
+def test_a_wrong_result_fails(load):
+    """The judge itself: one bad element is enough."""
+    checking = load(EXAMPLES / "checking.py")
+    reference = np.ones((100, 100))
+    wrong = reference.astype(np.float32)
+    wrong[3, 4] += 1e-3
+    checking.check("right", reference.astype(np.float32), reference, 1e-6)
+    with pytest.raises(AssertionError, match="KILN_SEED"):
+        checking.check("wrong", wrong, reference, 2e-5)
+    with pytest.raises(AssertionError, match="KILN_SEED"):
+        checking.check("NaN", np.full((100, 100), np.nan), reference, 1e-5)
+    with pytest.raises(AssertionError, match="shape"):
+        checking.check("shape", wrong[0], reference, 1e-5)
+    with pytest.raises(AssertionError, match="1 elements differ"):
+        checking.check_equal("integers", np.array([1, 2]), np.array([1, 3]))
+
+
+def test_png_round_trip(load, tmp_path):
+    png = load(EXAMPLES / "png.py")
+    for shape in ((10, 7, 3), (1, 1), (5, 300)):
+        image = np.random.default_rng().integers(0, 256, shape, dtype=np.uint8)
+        png.write(tmp_path / "a.png", image)
+        again = png.read(tmp_path / "a.png")
+        np.testing.assert_array_equal(again, image.reshape(*shape[:2], -1) + np.zeros(3, int))
+
+
+def test_png_filters(load):
+    """Pictures from elsewhere use all of PNG's filters; ours uses none."""
+    png = load(EXAMPLES / "png.py")
+    rows = np.random.default_rng().integers(0, 256, (10, 21))
+    above = np.vstack([np.zeros((1, 21), int), rows[:-1]])
+    left, corner = (np.pad(x, ((0, 0), (3, 0)))[:, :21] for x in (rows, above))
+    far = [abs(left + above - corner - x) for x in (left, above, corner)]
+    paeth = np.where(
+        (far[0] <= far[1]) & (far[0] <= far[2]), left, np.where(far[1] <= far[2], above, corner)
+    )
+    guesses = [0 * rows, left, above, (left + above) // 2, paeth]
+    kinds = np.arange(10) % 5
+    filtered = np.stack([(rows - guesses[kind])[y] & 255 for y, kind in enumerate(kinds)])
+    lines = np.hstack([kinds[:, None], filtered]).astype(np.uint8).tobytes()
+    np.testing.assert_array_equal(png.unfilter(lines, 10, 21, 3), rows)
