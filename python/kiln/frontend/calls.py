@@ -136,7 +136,7 @@ class Calls:
         parameters = parameters_of(callee.function, source.name)
         bound = parameters.bind(args, kwargs)
         for name, annotation in parameters.annotations.items():
-            annotation = resolve_annotation(source, annotation, source.tree)
+            annotation = resolve_annotation(callee.function, name, annotation)
             bound[name] = self.declared(name, annotation, bound[name])
         for name, default in parameters.defaults.items():
             if bound[name] is default:

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from kiln.frontend.errors import CompileError
 from kiln.frontend.function import CAPTURES, Function, as_constant, source_hash
-from kiln.frontend.signature import Parameter, kernel_parameters
+from kiln.frontend.grid import find_grid
+from kiln.frontend.signature import Parameter, kernel_parameters, wrong_parameter
+from kiln.frontend.source import FunctionSource
 from kiln.frontend.types import ArgumentType, PointerType, ScalarType, ViewType
 
 
@@ -27,10 +28,13 @@ class KernelSource:
 
     def __init__(self, function: Callable[..., Any]):
         self.helper = Function(function)
-        self.source = self.helper.source
         self.name = function.__name__
-        self.parameters: tuple[Parameter, ...] = kernel_parameters(self.source)
+        self.parameters: tuple[Parameter, ...] = kernel_parameters(function)
         self.by_name = {p.name: p for p in self.parameters}
+
+    @property
+    def source(self) -> FunctionSource:
+        return self.helper.source
 
     @cached_property
     def source_hash(self) -> str:
@@ -38,8 +42,6 @@ class KernelSource:
 
     @cached_property
     def has_grid(self) -> bool:
-        from kiln.frontend.lowering import find_grid
-
         return find_grid(self.source) is not None
 
     def lower(
@@ -139,9 +141,5 @@ class KernelSource:
                     )
 
     def _wrong(self, parameter: Parameter | None, message: str, legal: str | None = None):
-        node = self.source.tree
-        args = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
-        for arg in args:
-            if parameter is not None and arg.arg == parameter.name:
-                node = arg
-        return CompileError(message, legal=legal, span=self.source.span(node))
+        name = None if parameter is None else parameter.name
+        return wrong_parameter(self.helper.function, name, message, legal)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from kiln.frontend.errors import CompileError
@@ -50,34 +50,36 @@ class Parameter:
         return None if self.shape is None else len(self.shape)
 
 
-def kernel_parameters(source: FunctionSource) -> tuple[Parameter, ...]:
-    """The parameters of a kernel, from its signature."""
-    function = source.function
-    nodes = {a.arg: a for a in _arguments(source.tree)}
+def kernel_parameters(function: FunctionType) -> tuple[Parameter, ...]:
+    """The parameters of a kernel, from its signature. The source is read for errors only."""
     out = []
     for name, parameter in inspect.signature(function).parameters.items():
-        node = nodes.get(name, source.tree)
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise CompileError(
+            raise wrong_parameter(
+                function,
+                name,
                 f"expected named parameters in a kernel, got *{name}",
-                legal="one parameter for each argument",
-                span=source.span(node),
+                "one parameter for each argument",
             )
-        annotation = resolve_annotation(source, parameter.annotation, node)
-        out.append(_parameter(source, node, parameter, annotation))
+        annotation = resolve_annotation(function, name, parameter.annotation)
+        out.append(_parameter(function, parameter, annotation))
     return tuple(out)
 
 
-def _arguments(tree: ast.FunctionDef) -> list[ast.arg]:
-    a = tree.args
-    return a.posonlyargs + a.args + a.kwonlyargs
+def wrong_parameter(
+    function: FunctionType, name: str | None, message: str, legal: str | None = None
+) -> CompileError:
+    """An error at a parameter of a function."""
+    source = FunctionSource(function)
+    a = source.tree.args
+    nodes = {x.arg: x for x in a.posonlyargs + a.args + a.kwonlyargs}
+    return CompileError(message, legal=legal, span=source.span(nodes.get(name, source.tree)))
 
 
-def resolve_annotation(source: FunctionSource, annotation: Any, node: ast.AST) -> Any:
+def resolve_annotation(function: FunctionType, name: str, annotation: Any) -> Any:
     """The object an annotation stands for, also where annotations are kept as strings."""
     if not isinstance(annotation, str):
         return annotation
-    function = source.function
     free = dict(
         zip(
             function.__code__.co_freevars,
@@ -88,13 +90,14 @@ def resolve_annotation(source: FunctionSource, annotation: Any, node: ast.AST) -
     try:
         return eval(annotation, function.__globals__, free)
     except Exception as error:
-        raise CompileError(
+        raise wrong_parameter(
+            function,
+            name,
             f"expected an annotation that can be evaluated, got {annotation!r} ({error})",
-            span=source.span(node),
         ) from None
 
 
-def _parameter(source, node, parameter, annotation) -> Parameter:
+def _parameter(function: FunctionType, parameter: Any, annotation: Any) -> Parameter:
     name, default = parameter.name, parameter.default
     keyword_only = parameter.kind is parameter.KEYWORD_ONLY
 
@@ -107,10 +110,11 @@ def _parameter(source, node, parameter, annotation) -> Parameter:
     if isinstance(default, tunable):
         return make("tunable", default=default.default, candidates=default.candidates)
     if annotation is tunable:
-        raise CompileError(
+        raise wrong_parameter(
+            function,
+            name,
             f"expected candidates for the tunable `{name}`, got no default",
-            legal=f"{name}: kiln.tunable = kiln.tunable(32, 64, default=64)",
-            span=source.span(node),
+            f"{name}: kiln.tunable = kiln.tunable(32, 64, default=64)",
         )
     if annotation is constexpr:
         return make("constexpr")
@@ -128,11 +132,12 @@ def _parameter(source, node, parameter, annotation) -> Parameter:
         return make("scalar", dtype=annotation)
     if annotation in _PYTHON_SCALARS:
         return make("scalar", dtype=_PYTHON_SCALARS[annotation])
-    raise CompileError(
+    raise wrong_parameter(
+        function,
+        name,
         f"expected an annotation that a kernel's parameter can have, got {annotation!r}",
-        legal="kiln.View, kiln.View[dtype, rank], kiln.Pointer[dtype], a dtype such as kiln.f32, "
+        "kiln.View, kiln.View[dtype, rank], kiln.Pointer[dtype], a dtype such as kiln.f32, "
         "kiln.constexpr, kiln.tunable, or none",
-        span=source.span(node),
     )
 
 

@@ -2,6 +2,10 @@
 
 Columns are counted in characters from 1, lines are those of the file, whatever the indentation
 of the function is.
+
+A launch that finds its kernel in the cache asks for the text and the free names only, so these
+come quickly, without Python's tokenizer and parser: the text ends at the first line that is
+indented like the `def`, and the names are those of the code object.
 """
 
 from __future__ import annotations
@@ -9,8 +13,10 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import linecache
 from collections.abc import Iterator
-from types import FunctionType
+from functools import cached_property
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from kiln.frontend.errors import CompileError, SourceSpan
@@ -23,18 +29,42 @@ class FunctionSource:
         self.function = function
         self.name = function.__name__
         self.file = inspect.getsourcefile(function) or function.__code__.co_filename
+        lines = quick_lines(function, self.file)
+        first = function.__code__.co_firstlineno
+        if lines is None:
+            lines, first = self._slow_lines()
+        self._take(lines, first)
+
+    def _take(self, lines: list[str], first: int) -> None:
+        self._lines = lines
+        self.text = "".join(lines)
+        self.first_line = first
+        self._ascii = self.text.isascii()
+
+    def _slow_lines(self) -> tuple[list[str], int]:
         try:
-            lines, first = inspect.getsourcelines(function)
+            return inspect.getsourcelines(self.function)
         except (OSError, TypeError):
             raise CompileError(
                 f"expected the source of `{self.name}` in a file, got a function without one",
                 legal="define it in a module, a script or a notebook cell",
             ) from None
-        self.text = "".join(lines)
-        self.first_line = first
-        self.tree, self.line_offset = self._parse(lines, first)
-        self._ascii = self.text.isascii()
-        self._lines = lines
+
+    @cached_property
+    def tree(self) -> ast.FunctionDef | ast.Lambda:
+        return self._parsed[0]
+
+    @cached_property
+    def line_offset(self) -> int:
+        return self._parsed[1]
+
+    @cached_property
+    def _parsed(self) -> tuple[ast.FunctionDef | ast.Lambda, int]:
+        try:
+            return self._parse(self._lines, self.first_line)
+        except CompileError:
+            self._take(*self._slow_lines())
+            return self._parse(self._lines, self.first_line)
 
     def _parse(self, lines: list[str], first: int):
         indented = lines[0][:1] in (" ", "\t")
@@ -92,13 +122,67 @@ class FunctionSource:
         return builtins.__dict__[name]
 
     def free_references(self) -> Iterator[tuple[str, ...]]:
-        """The dotted names that the body and the defaults refer to, each once."""
-        seen: set[tuple[str, ...]] = set()
-        for node in ast.walk(self.tree):
-            path = dotted(node)
-            if path and path not in seen:
-                seen.add(path)
-                yield path
+        """The names outside the function that it may refer to: ("helper",), or what follows a
+        module, ("module", "helper"). May hold names that it uses in another sense."""
+        names = _names(self.function.__code__)
+        for name in names:
+            try:
+                value = self.lookup(name)
+            except KeyError:
+                continue
+            yield from _paths((name,), value, names)
+
+
+def quick_lines(function: FunctionType, file: str) -> list[str] | None:
+    """The lines of a function's definition, or None where they are not plain to see."""
+    code = function.__code__
+    lines = linecache.getlines(file, function.__globals__)
+    first = code.co_firstlineno - 1
+    if not 0 <= first < len(lines) or function.__name__ == "<lambda>":
+        return None
+    end = _last_line(code)
+    if end > len(lines):
+        return None
+    indent = _indent(lines[first])
+    for at in range(end, len(lines)):
+        line = lines[at]
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if _indent(line) <= indent:
+            break
+        end = at + 1
+    return lines[first:end]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _last_line(code: CodeType) -> int:
+    last = max((end or 0 for _, end, _, _ in code.co_positions()), default=0)
+    nested = [_last_line(c) for c in code.co_consts if isinstance(c, CodeType)]
+    return max(last, code.co_firstlineno, *nested) if nested else max(last, code.co_firstlineno)
+
+
+def _names(code: CodeType) -> dict[str, None]:
+    """The names that a code object and those in it read from outside, in order."""
+    out = dict.fromkeys((*code.co_names, *code.co_freevars))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            out |= _names(constant)
+    return out
+
+
+def _paths(path: tuple[str, ...], value: Any, names: dict[str, None]) -> Iterator[tuple[str, ...]]:
+    if not isinstance(value, ModuleType):
+        yield path
+        return
+    if len(path) > 4:
+        return
+    scope = vars(value)
+    for name in names:
+        if name in scope and scope[name] is not value:
+            yield from _paths((*path, name), scope[name], names)
 
 
 def dotted(node: ast.AST) -> tuple[str, ...] | None:

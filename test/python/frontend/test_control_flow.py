@@ -1,5 +1,6 @@
 """Loops, branches, helpers, closures: what is carried, what is folded, what is refused."""
 
+import inspect
 import math
 import re
 import time
@@ -306,6 +307,51 @@ def test_source_hash_follows_what_the_kernel_can_reach():
     assert make(2, sign) != make(3, sign)
     assert make(2, sign) != make(2.0, sign)
     assert make(2, sign) != make(2, apply)
+
+
+# fmt: off
+@kiln.function
+def odd(
+    x,
+    y=(
+        1
+    ),
+):
+    """A text
+that starts at the margin.
+    """
+    # a comment
+    z = x * 2 + len("""
+""")
+# a comment at the margin
+
+    if False:
+        z = nothing
+
+    return z
+# not part of it
+# fmt: on
+
+
+def test_the_text_of_a_function_is_found_whole():
+    for function in (odd, sign, apply, Pair.total):
+        lines, first = inspect.getsourcelines(function.function)
+        source = function.source
+        assert source.first_line == first
+        assert source.text.strip() == "".join(lines).strip()
+    assert "return z" in odd.source.text
+
+
+def test_free_references_follow_modules():
+    paths = set(collatz_like.source.free_references())
+    assert {("sign",), ("SCALE",), ("math", "pi"), ("kiln", "exp")} <= paths
+    assert ("kiln",) not in paths
+
+
+@kiln.function
+def collatz_like(x):
+    inner = lambda y: sign(y) * SCALE  # noqa: E731
+    return inner(x) + math.pi + kiln.exp(x)
 
 
 def test_parameters():

@@ -473,7 +473,7 @@ def test_no_source_is_an_error():
     scope = {}
     exec("def kernel(v): pass", scope)
     with pytest.raises(CompileError, match="expected the source of `kernel` in a file"):
-        KernelSource(scope["kernel"])
+        KernelSource(scope["kernel"]).lower({"v": ViewType(kiln.f32, (None,))})
 
 
 def test_constants_without_a_key_are_an_error():
