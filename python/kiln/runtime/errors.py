@@ -11,6 +11,8 @@ The extension makes them through `from_native` and `launch_error`.
 
 from __future__ import annotations
 
+import re
+
 from kiln.frontend.errors import CompileError, render_diagnostic
 
 
@@ -51,6 +53,9 @@ class WorkerError(CompileError):
 _INVALID, _COMPILE, _UNSUPPORTED, _NOT_FOUND, _MEMORY, _IO = 1, 2, 3, 4, 5, 6
 _CORRUPT, _REFUSED, _DEVICE, _ASSERT, _WORKER, _CANCELLED, _INTERNAL = 7, 8, 9, 10, 11, 12, 13
 
+# How the C API begins what it says of an argument.
+_PLACE = re.compile(r"kernel '([^']*)': (?:argument '([^']*)': )?(.*)", re.DOTALL)
+
 # KilnSeverity.
 ERROR, WARNING, REMARK, NOTE = 0, 1, 2, 3
 
@@ -69,9 +74,10 @@ def from_native(
 ) -> BaseException:
     """A KilnError as an exception. Diagnostics are (severity, parent, file, line, column, text)."""
     if code == _INVALID:
-        if kernel and f"`{kernel}`" not in message:
-            return launch_error(kernel, None, message)
-        return LaunchError(message, kernel)
+        place = _PLACE.match(message)
+        if place:
+            return launch_error(place[1], place[2], place[3])
+        return launch_error(kernel, None, message)
     if code in (_COMPILE, _UNSUPPORTED, _WORKER):
         kind = {_UNSUPPORTED: UnsupportedError, _WORKER: WorkerError}.get(code, CompileError)
         return _compile_error(kind, message, diagnostics)
