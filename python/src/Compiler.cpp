@@ -2,15 +2,16 @@
 //
 // A compile runs on a thread of its own that touches no Python object, while the thread that
 // asked looks for signals. Ctrl-C ends the wait, not the compile: it finishes behind the scenes
-// and its artifact is in the cache for the next call. At exit what is still running is waited
-// for (a second Ctrl-C ends the process), because a thread in LLVM does not survive the
-// destructors of the library.
+// and its artifact is in the cache for the next call. A process that exits before that does so
+// without running the destructors of LLVM, which the thread would not survive.
 #include "Objects.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <nanobind/stl/vector.h>
@@ -100,7 +101,6 @@ struct Job {
 };
 
 std::mutex runningMutex;
-std::condition_variable runningChanged;
 int running = 0;
 
 void *runJob(void *argument) {
@@ -134,7 +134,6 @@ void *runJob(void *argument) {
   job.reset();
   std::lock_guard<std::mutex> lock(runningMutex);
   --running;
-  runningChanged.notify_all();
   return nullptr;
 }
 
@@ -211,18 +210,13 @@ nb::object compileRequest(nb::object cache, std::optional<nb::bytes> key, nb::di
   return nb::make_tuple(ArtifactObject(artifact), job->hit, messages);
 }
 
-/// Called at exit.
-void waitForCompiles() {
-  for (;;) {
-    {
-      nb::gil_scoped_release release;
-      std::unique_lock<std::mutex> lock(runningMutex);
-      if (runningChanged.wait_for(lock, std::chrono::milliseconds(50), [] { return !running; }))
-        return;
-    }
-    if (PyErr_CheckSignals() != 0)
-      _exit(130);
-  }
+/// Called by exit(), after Python's own end and before the destructors of what was loaded earlier.
+void leaveCompiles(int status, void *) {
+  std::unique_lock<std::mutex> lock(runningMutex, std::try_to_lock);
+  if (lock && !running)
+    return;
+  fflush(nullptr);
+  _exit(status);
 }
 
 } // namespace
@@ -240,6 +234,7 @@ nb::bytes kiln::python::bytesOf(const KilnKey &key) {
 }
 
 void kiln::python::bindCompiler(nb::module_ &m) {
+  on_exit(leaveCompiles, nullptr);
   m.def("version", [] { return toStr(kilnVersion()); });
   m.def("compiler_id", [] { return toStr(kilnCompilerId()); });
   m.def("api_version", [] { return kilnApiVersion(); });
@@ -276,7 +271,6 @@ void kiln::python::bindCompiler(nb::module_ &m) {
 
   m.def("compile", &compileRequest, nb::arg("cache").none(), nb::arg("key").none(),
         nb::arg("request"));
-  m.def("wait_for_compiles", &waitForCompiles);
   m.def("request_key", [](nb::dict fields) {
     Request request(fields);
     KilnKey key;

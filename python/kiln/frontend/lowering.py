@@ -95,7 +95,8 @@ def _module(c, kernel, types, names, constants, region, body) -> str:
     arguments = []
     for name, type in types.items():
         facts = type.facts.ir
-        suffix = f" {{tile.facts = {facts}}}" if facts else ""
+        attributes = [f"tile.name = {quoted(name)}", *([f"tile.facts = {facts}"] if facts else [])]
+        suffix = f" {{{', '.join(attributes)}}}"
         c.e.node = nodes[name]
         arguments.append(f"{names[name]}: {type.ir}{suffix}{c.e.location()}")
     c.e.node = kernel.source.tree

@@ -10,8 +10,6 @@ measure.py      how long launches take
 cache.py, devices.py, arrays.py, errors.py
 """
 
-import atexit
-
 from kiln import _native
 from kiln.runtime import cache
 from kiln.runtime.arrays import PackedArray
@@ -28,9 +26,6 @@ from kiln.runtime.errors import (
 )  # fmt: skip
 from kiln.runtime.hooks import LaunchEvent, on_launch
 from kiln.runtime.kernel import kernel
-
-# A compile that Ctrl-C left behind must not meet the end of the process.
-atexit.register(_native.wait_for_compiles)
 
 __version__ = _native.version()
 
