@@ -1,7 +1,7 @@
 // kiln-c/Compiler.h: checking a request, then compiling it here or in a worker.
-#include "SourceLimits.h"
 #include "Worker.h"
 #include "kiln/Runtime/Error.h"
+#include "kiln/Support/SourceLimits.h"
 #include "llvm/Support/Endian.h"
 
 using namespace kiln;
@@ -13,7 +13,7 @@ void kilnCompileRequestInit(KilnCompileRequest *request) {
   request->struct_size = sizeof(KilnCompileRequest);
   request->opt_level = 3;
   request->max_source_bytes = uint64_t(64) << 20;
-  request->max_depth = 200;
+  request->max_depth = kMaxSourceDepth;
   request->worker_memory_bytes = uint64_t(8) << 30;
   request->worker_seconds = 300;
 }

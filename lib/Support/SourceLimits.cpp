@@ -1,5 +1,5 @@
 // One pass over a source's characters, counting brackets.
-#include "SourceLimits.h"
+#include "kiln/Support/SourceLimits.h"
 #include "kiln/Runtime/Error.h"
 
 using namespace kiln;
@@ -7,7 +7,7 @@ using namespace llvm;
 
 static constexpr StringLiteral bytecodeMagic = "ML\xefR";
 
-Error capi::checkSource(StringRef source, StringRef name, uint64_t maxBytes, uint32_t maxDepth) {
+Error kiln::checkSource(StringRef source, StringRef name, uint64_t maxBytes, uint32_t maxDepth) {
   if (source.size() > maxBytes)
     return makeError(KILN_ERROR_REFUSED, name + ": expected at most " + Twine(maxBytes) +
                                              " bytes of source, got " + Twine(source.size()));

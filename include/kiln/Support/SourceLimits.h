@@ -1,12 +1,15 @@
 // What a source may look like before anything parses it.
-#ifndef KILN_LIB_CAPI_SOURCELIMITS_H
-#define KILN_LIB_CAPI_SOURCELIMITS_H
+#ifndef KILN_SUPPORT_SOURCELIMITS_H
+#define KILN_SUPPORT_SOURCELIMITS_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
 
-namespace kiln::capi {
+namespace kiln {
+
+/// How deeply brackets may nest where nobody says otherwise.
+inline constexpr uint32_t kMaxSourceDepth = 200;
 
 /// Refuses a source that is too large, or whose brackets <> () {} [] nest too deeply outside
 /// strings and comments: the parser recurses, and would overflow its stack. Bytecode is checked
@@ -14,6 +17,6 @@ namespace kiln::capi {
 llvm::Error checkSource(llvm::StringRef source, llvm::StringRef name, uint64_t maxBytes,
                         uint32_t maxDepth);
 
-} // namespace kiln::capi
+} // namespace kiln
 
-#endif // KILN_LIB_CAPI_SOURCELIMITS_H
+#endif // KILN_SUPPORT_SOURCELIMITS_H
