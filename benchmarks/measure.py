@@ -176,7 +176,7 @@ class Report:
                 print()
             name, last = row.case if row.case != last else "", row.case
             error = "" if row.error is None else f"{row.error:.1e}"
-            text = f"{name:34} {row.implementation:24} {row.milliseconds:11.4f} "
+            text = f"{name:34} {row.implementation:24} {row.milliseconds:11.5f} "
             text += f"{row.rate:9.4g} {row.unit:7} {error:>8}"
             if ratio is not None:
                 text += f"  {ratio:.3g}"

@@ -40,16 +40,14 @@ def run(report: Report, options) -> None:
 
 
 class PlainDLPack:
-    """An array of a library that Kiln knows nothing of."""
+    """An array of a library that Kiln knows nothing of. Its two methods are C functions, as those
+    of a library are."""
+
+    __slots__ = ("__dlpack__", "__dlpack_device__")
 
     def __init__(self, array: np.ndarray):
-        self.array = array
-
-    def __dlpack__(self, **keywords: Any):
-        return self.array.__dlpack__(**keywords)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
+        self.__dlpack__ = array.__dlpack__
+        self.__dlpack_device__ = array.__dlpack_device__
 
 
 def c_api_program() -> str:
