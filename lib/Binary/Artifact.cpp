@@ -4,6 +4,7 @@
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <cstring>
 
 using namespace kiln;
@@ -14,6 +15,7 @@ static constexpr uint32_t formatVersion = 1;
 static constexpr size_t headerSize = 64;
 static constexpr size_t tableEntrySize = 24;
 static constexpr size_t checksumEnd = 64;
+static constexpr int maxMetadataDepth = 32;
 static constexpr size_t sectionAlignment = 64;
 
 namespace {
@@ -50,11 +52,11 @@ static Error corrupt(const Twine &what) {
 //===- Writing ------------------------------------------------------------------------------===//
 
 static std::string serialize(StringRef metadata, ArrayRef<Artifact::Section> sections) {
-  size_t table = headerSize + metadata.size();
+  size_t table = headerSize + metadata.size() + 1;
   size_t names = table + sections.size() * tableEntrySize;
   size_t at = names;
   for (const Artifact::Section &section : sections)
-    at += section.name.size();
+    at += section.name.size() + 1;
 
   std::string out(at, '\0');
   std::memcpy(out.data() + headerSize, metadata.data(), metadata.size());
@@ -63,13 +65,14 @@ static std::string serialize(StringRef metadata, ArrayRef<Artifact::Section> sec
     size_t offset = alignTo(out.size(), sectionAlignment);
     out.resize(offset);
     out += section.bytes;
+    out += '\0';
     std::memcpy(out.data() + nameAt, section.name.data(), section.name.size());
     size_t entry = table + i * tableEntrySize;
     put<uint32_t>(out, entry, nameAt);
     put<uint32_t>(out, entry + 4, section.name.size());
     put<uint64_t>(out, entry + 8, offset);
     put<uint64_t>(out, entry + 16, section.bytes.size());
-    nameAt += section.name.size();
+    nameAt += section.name.size() + 1;
   }
   std::memcpy(out.data(), magic, sizeof(magic));
   put<uint32_t>(out, 8, formatVersion);
@@ -100,6 +103,25 @@ Artifact Artifact::withMetadata(json::Object members) const {
 
 //===- Reading ------------------------------------------------------------------------------===//
 
+/// How deep brackets outside strings nest: the JSON parser recurses, so this is found out before it
+/// runs.
+static int depth(StringRef text) {
+  int now = 0, most = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString && c == '\\')
+      ++i;
+    else if (c == '"')
+      inString = !inString;
+    else if (!inString && (c == '{' || c == '['))
+      most = std::max(most, ++now);
+    else if (!inString && (c == '}' || c == ']'))
+      --now;
+  }
+  return most;
+}
+
 Expected<Artifact> Artifact::deserialize(std::string bytes) {
   auto storage = std::make_shared<Storage>();
   storage->file = std::move(bytes);
@@ -118,9 +140,13 @@ Expected<Artifact> Artifact::deserialize(std::string bytes) {
   // The checksum finds accidents; what follows holds against a hostile file as well.
   uint64_t numSections = get<uint32_t>(file, 12), metadataSize = get<uint64_t>(file, 24);
   uint64_t room = file.size() - headerSize;
-  if (metadataSize > room || numSections * tableEntrySize > room - metadataSize)
+  if (metadataSize >= room || numSections * tableEntrySize > room - metadataSize - 1)
     return corrupt("its sizes do not fit");
+  if (file[headerSize + metadataSize] != '\0')
+    return corrupt("its metadata does not end with a zero byte");
   storage->metadataText = file.substr(headerSize, metadataSize);
+  if (depth(storage->metadataText) > maxMetadataDepth)
+    return corrupt("its metadata is nested deeper than " + Twine(maxMetadataDepth));
   Expected<json::Value> parsed = json::parse(storage->metadataText);
   if (!parsed)
     return corrupt("its metadata is not JSON: " + toString(parsed.takeError()));
@@ -130,12 +156,14 @@ Expected<Artifact> Artifact::deserialize(std::string bytes) {
   storage->metadata = std::move(*object);
 
   for (uint64_t i = 0; i < numSections; ++i) {
-    size_t entry = headerSize + metadataSize + i * tableEntrySize;
+    size_t entry = headerSize + metadataSize + 1 + i * tableEntrySize;
     uint64_t nameAt = get<uint32_t>(file, entry), nameSize = get<uint32_t>(file, entry + 4);
     uint64_t offset = get<uint64_t>(file, entry + 8), size = get<uint64_t>(file, entry + 16);
-    if (nameAt > file.size() || nameSize > file.size() - nameAt || offset > file.size() ||
-        size > file.size() - offset)
+    if (nameAt >= file.size() || nameSize >= file.size() - nameAt || offset >= file.size() ||
+        size >= file.size() - offset)
       return corrupt("section " + Twine(i) + " lies outside the file");
+    if (file[nameAt + nameSize] != '\0' || file[offset + size] != '\0')
+      return corrupt("section " + Twine(i) + " does not end with a zero byte");
     storage->sections.push_back({file.substr(nameAt, nameSize), file.substr(offset, size)});
   }
   return Artifact(std::move(storage));

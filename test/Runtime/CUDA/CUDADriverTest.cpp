@@ -1,0 +1,188 @@
+// The CUDA driver against a stand-in that records its calls; and without any library.
+#include "../Support/Kernels.h"
+#include "../Support/TemporaryDirectory.h"
+#include "kiln/Runtime/Launch/Function.h"
+#include "gmock/gmock.h"
+#include <fstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace kiln;
+using namespace kiln::testing;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+namespace {
+class CUDATest : public ::testing::Test {
+protected:
+  CUDATest() {
+    ::setenv("KILN_CUDA_LIBRARY", KILN_FAKE_CUDA, 1);
+    ::setenv("KILN_FAKE_LOG", (temporary / "log").c_str(), 1);
+  }
+  Device &device() { return *llvm::cantFail(openDevice("cuda:0")); }
+
+  /// What was called since the last time.
+  std::string calls() {
+    std::ifstream in(temporary / "log");
+    std::string text(std::istreambuf_iterator<char>(in), {});
+    std::filesystem::remove(temporary / "log");
+    return text;
+  }
+  Artifact artifact(const std::string &code, const std::string &more = "",
+                    const std::string &kernel = "k") {
+    llvm::json::Value value = llvm::cantFail(llvm::json::parse(
+        R"({"target":"nvptx:sm_90a","kernel":")" + kernel + R"(","warps":4,"warp_size":32,
+        "arguments":[{"name":"p","kind":"pointer","type":"i64"},
+                     {"name":"n","kind":"scalar","type":"i64"}],
+        "abi":[{"kind":"pointer","arg":0},{"kind":"scalar","arg":1})" +
+        more + "}"));
+    return Artifact::create(std::move(*value.getAsObject()),
+                            {{"asm", code}, {"host", objectOf("add")}});
+  }
+  Failure run(const Artifact &what, const KilnLaunchOptions *options = nullptr) {
+    auto executable = device().load(what);
+    if (!executable)
+      return failureOf(executable.takeError());
+    return failureOf(launchExecutable(**executable, {pointer(address), integer(130)}, options));
+  }
+
+  /// In a process of its own, because a driver is opened once.
+  static std::string reasonInChild(const char *variable, const char *value) {
+    TemporaryDirectory place;
+    pid_t child = ::fork();
+    if (child == 0) {
+      ::setenv(variable, value, 1);
+      std::ofstream out(place / "reason");
+      auto opened = openDevice("cuda:0");
+      out << (opened ? std::string("opened") : llvm::toString(opened.takeError())) << "\n";
+      for (const llvm::json::Value &entry : describeDevices())
+        if (entry.getAsObject()->getString("name").value_or("").starts_with("cuda"))
+          out << "listed: " << entry.getAsObject()->getString("reason").value_or("available").str();
+      out.close();
+      ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+    std::ifstream in(place / "reason");
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
+
+  TemporaryDirectory temporary;
+  void *address = reinterpret_cast<void *>(0x1000);
+};
+} // namespace
+
+// These come first: they want a process in which no driver is open.
+TEST_F(CUDATest, AbsentLibrariesAreNamed) {
+  std::string reason = reasonInChild("KILN_CUDA_LIBRARY", "libnosuch.so.1");
+  EXPECT_THAT(reason,
+              AllOf(HasSubstr("looked for 'libnosuch.so.1'"), HasSubstr("listed: no driver"),
+                    HasSubstr("cannot open shared object file")));
+  EXPECT_THAT(reasonInChild("KILN_CUDA_LIBRARY", "libm.so.6"),
+              AllOf(HasSubstr("too old: it lacks"), HasSubstr("'cuInit'")));
+  EXPECT_THAT(reasonInChild("KILN_FAKE_VERSION", "11040"), HasSubstr("11.8 or later, got 11.4"));
+  EXPECT_THAT(reasonInChild("KILN_FAKE_FAIL", "cuInit"),
+              HasSubstr("cuInit failed: CUDA_ERROR_FAKE (the fake said so)"));
+  EXPECT_THAT(reasonInChild("KILN_FAKE_DEVICES", "0"),
+              AllOf(HasSubstr("expected a number below 0"), HasSubstr("has no device")));
+}
+
+TEST_F(CUDATest, DescribesTheDevice) {
+  llvm::json::Object described = describeDevice(device());
+  EXPECT_EQ(described.getString("target"), llvm::StringRef("nvptx:sm_90a"));
+  EXPECT_THAT(device().identity, AllOf(HasSubstr("sm_90a"), HasSubstr("12040")));
+  EXPECT_EQ(described.getString("description"), llvm::StringRef("Fake, sm_90a, 80 GiB"));
+  EXPECT_EQ(llvm::cantFail(deviceOfMemory({2, 0})), &device());
+  EXPECT_TRUE(device().reaches({3, 0}) && device().reaches({13, 0}));
+  EXPECT_FALSE(device().reaches({1, 0}) || device().reaches({2, 1}));
+}
+
+TEST_F(CUDATest, LoadsAndLaunches) {
+  calls();
+  EXPECT_EQ(run(artifact("code", R"(],"has_grid":true,"shared_bytes":1000)")).text, "");
+  std::string said = calls();
+  EXPECT_THAT(said, HasSubstr("cuModuleLoadDataEx code\ncuModuleGetFunction k\n"));
+  // The grid comes from the host's code: ceil(slot 1 / 64).
+  EXPECT_THAT(said, HasSubstr("cuLaunchKernel 3x1x1 of 128x1x1 shared 1000 stream (nil) "
+                              "args 4096 130\n"));
+  EXPECT_THAT(said, HasSubstr("cuModuleUnload"));
+  EXPECT_THAT(said, Not(HasSubstr("cuFuncSetAttribute")));
+  EXPECT_THAT(said, HasSubstr("cuCtxPushCurrent ours"));
+}
+
+TEST_F(CUDATest, LargeSharedMemoryIsAskedFor) {
+  KilnLaunchOptions options = gridOf(5, 6, 7);
+  options.stream = reinterpret_cast<void *>(0x42);
+  EXPECT_EQ(run(artifact("code", R"(],"shared_bytes":200000)"), &options).text, "");
+  EXPECT_THAT(calls(), AllOf(HasSubstr("cuFuncSetAttribute 8=200000\n"),
+                             HasSubstr("5x6x7 of 128x1x1 shared 200000 stream 0x42")));
+  EXPECT_THAT(run(artifact("code", R"(],"shared_bytes":300000)"), &options).text,
+              AllOf(HasSubstr("'k'"), HasSubstr("at most 232448"), HasSubstr("got 300000")));
+}
+
+TEST_F(CUDATest, Clusters) {
+  KilnLaunchOptions options = gridOf(32);
+  EXPECT_EQ(run(artifact("code", R"(],"cluster":[2,1,1])"), &options).text, "");
+  EXPECT_THAT(calls(), HasSubstr("32x1x1 of 128 attribute 4: 2x1x1 of 1 attributes"));
+  EXPECT_EQ(run(artifact("code", R"(],"cluster":[16,1,1])"), &options).text, "");
+  EXPECT_THAT(calls(), HasSubstr("cuFuncSetAttribute 14=1"));
+}
+
+TEST_F(CUDATest, HiddenMemoryIsKeptAndCleared) {
+  KilnLaunchOptions options = gridOf(10);
+  Artifact hidden = artifact("code", R"(,{"kind":"workspace","bytes":0,"bytes_per_program":100},
+                                        {"kind":"counter","bytes":4}])");
+  auto executable = llvm::cantFail(device().load(hidden));
+  std::vector<KilnArg> args{pointer(address), integer(1)};
+  calls();
+  EXPECT_EQ(failureOf(launchExecutable(*executable, args, &options)).text, "");
+  EXPECT_THAT(calls(), AllOf(HasSubstr("cuMemAlloc 1000"), HasSubstr("cuMemAlloc 4"),
+                             HasSubstr("cuMemsetD8 4")));
+  EXPECT_EQ(failureOf(launchExecutable(*executable, args, &options)).text, "");
+  EXPECT_THAT(calls(), AllOf(Not(HasSubstr("cuMemAlloc")), HasSubstr("cuMemsetD8 4")));
+  options.grid[0] = 11;
+  EXPECT_EQ(failureOf(launchExecutable(*executable, args, &options)).text, "");
+  EXPECT_THAT(calls(), HasSubstr("cuStreamSynchronize\ncuMemFree\ncuMemAlloc 1100\n"));
+}
+
+TEST_F(CUDATest, GridsOverTheLimitAreErrors) {
+  KilnLaunchOptions options = gridOf(1, 65536);
+  EXPECT_THAT(run(artifact("code", "]"), &options).text,
+              HasSubstr("at most 65535 programs along axis 1 on 'cuda:0', got 65536"));
+}
+
+TEST_F(CUDATest, TheLoadersOwnWordsAreShown) {
+  EXPECT_THAT(run(artifact("bad code", "]")).text,
+              AllOf(HasSubstr("cannot load kernel 'k' on 'cuda:0'"),
+                    HasSubstr("ptxas: line 1: what is this")));
+  EXPECT_THAT(run(artifact("code", "]", "absent")).text, HasSubstr("cuModuleGetFunction failed"));
+  EXPECT_THAT(calls(), HasSubstr("cuModuleUnload"));
+}
+
+TEST_F(CUDATest, FailuresOfLaunchesNameTheKernel) {
+  ::setenv("KILN_FAKE_FAIL", "cuLaunchKernel", 1);
+  KilnLaunchOptions options = gridOf(1);
+  Failure failure = run(artifact("code", "]"), &options);
+  ::unsetenv("KILN_FAKE_FAIL");
+  EXPECT_EQ(failure.code, KILN_ERROR_DEVICE);
+  EXPECT_THAT(failure.text, AllOf(HasSubstr("kernel 'k'"), HasSubstr("cuLaunchKernel failed")));
+}
+
+TEST_F(CUDATest, MemoryAndStreams) {
+  std::string text = "some bytes to carry", back(text.size(), ' ');
+  void *a = llvm::cantFail(device().allocate(text.size()));
+  void *b = llvm::cantFail(device().allocate(text.size()));
+  KilnStream stream = llvm::cantFail(device().createStream());
+  llvm::cantFail(device().copy(a, text.data(), text.size(), KILN_COPY_TO_DEVICE, stream));
+  llvm::cantFail(device().copy(b, a, text.size(), KILN_COPY_ON_DEVICE, stream));
+  llvm::cantFail(device().copy(back.data(), b, text.size(), KILN_COPY_FROM_DEVICE, stream));
+  llvm::cantFail(device().synchronize(stream));
+  EXPECT_EQ(back, text);
+  llvm::cantFail(device().destroyStream(stream));
+  llvm::cantFail(device().free(a));
+  llvm::cantFail(device().free(b));
+  auto memory = device().allocate(uint64_t(1) << 50);
+  Failure failure = failureOf(memory.takeError());
+  EXPECT_EQ(failure.code, KILN_ERROR_OUT_OF_MEMORY);
+  EXPECT_THAT(failure.text, HasSubstr("1125899906842624 bytes"));
+}

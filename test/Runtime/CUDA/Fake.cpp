@@ -1,0 +1,174 @@
+// A stand-in for NVIDIA's driver library: one device of compute capability 9.0 whose memory is the
+// host's. It appends a line to the file $KILN_FAKE_LOG for each call that matters and fails the
+// call that $KILN_FAKE_FAIL names.
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#define FAKE extern "C" __attribute__((visibility("default"))) int
+
+namespace {
+int fakeContext, fakeModule, fakeFunction;
+void *current = nullptr;
+constexpr int outOfMemory = 2, invalidValue = 1, invalidImage = 200, notFound = 500;
+
+__attribute__((format(printf, 2, 3))) int call(const char *name, const char *format = nullptr,
+                                               ...) {
+  if (const char *path = std::getenv("KILN_FAKE_LOG")) {
+    std::FILE *log = std::fopen(path, "a");
+    std::fprintf(log, "%s", name);
+    if (format) {
+      va_list values;
+      va_start(values, format);
+      std::fputc(' ', log);
+      std::vfprintf(log, format, values);
+      va_end(values);
+    }
+    std::fputc('\n', log);
+    std::fclose(log);
+  }
+  const char *fail = std::getenv("KILN_FAKE_FAIL");
+  return fail && std::strcmp(fail, name) == 0 ? invalidValue : 0;
+}
+} // namespace
+
+FAKE cuInit(unsigned) { return call("cuInit"); }
+FAKE cuDriverGetVersion(int *version) {
+  const char *set = std::getenv("KILN_FAKE_VERSION");
+  *version = set ? std::atoi(set) : 12040;
+  return 0;
+}
+FAKE cuGetErrorName(int error, const char **name) {
+  *name = error == outOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_FAKE";
+  return 0;
+}
+FAKE cuGetErrorString(int, const char **text) {
+  *text = "the fake said so";
+  return 0;
+}
+FAKE cuDeviceGetCount(int *count) {
+  const char *set = std::getenv("KILN_FAKE_DEVICES");
+  *count = set ? std::atoi(set) : 1;
+  return 0;
+}
+FAKE cuDeviceGet(int *device, int number) {
+  *device = number;
+  return 0;
+}
+FAKE cuDeviceGetName(char *name, int size, int) {
+  std::snprintf(name, size, "Fake");
+  return 0;
+}
+FAKE cuDeviceTotalMem_v2(size_t *bytes, int) {
+  *bytes = size_t(80) << 30;
+  return 0;
+}
+FAKE cuDeviceGetAttribute(int *value, int attribute, int) {
+  *value = attribute == 75   ? 9
+           : attribute == 76 ? 0
+           : attribute == 97 ? 232448
+           : attribute == 5  ? 0x7fffffff
+           : attribute <= 7  ? 65535
+                             : 100;
+  return 0;
+}
+FAKE cuDevicePrimaryCtxRetain(void **context, int) {
+  *context = &fakeContext;
+  return call("cuDevicePrimaryCtxRetain");
+}
+FAKE cuCtxGetCurrent(void **context) {
+  *context = current;
+  return 0;
+}
+FAKE cuCtxPushCurrent_v2(void *context) {
+  current = context;
+  return call("cuCtxPushCurrent", context == &fakeContext ? "ours" : "another");
+}
+FAKE cuCtxPopCurrent_v2(void **context) {
+  *context = current;
+  current = nullptr;
+  return call("cuCtxPopCurrent");
+}
+FAKE cuModuleLoadDataEx(void **module, const void *image, unsigned numOptions, int *options,
+                        void **values) {
+  const char *text = static_cast<const char *>(image);
+  if (std::strncmp(text, "bad", 3) == 0) {
+    for (unsigned i = 0; i < numOptions; ++i)
+      if (options[i] == 5)
+        std::strcpy(static_cast<char *>(values[i]), "ptxas: line 1: what is this\n");
+    return invalidImage;
+  }
+  *module = &fakeModule;
+  return call("cuModuleLoadDataEx", "%s", text);
+}
+FAKE cuModuleUnload(void *) { return call("cuModuleUnload"); }
+FAKE cuModuleGetFunction(void **function, void *, const char *name) {
+  *function = &fakeFunction;
+  return std::strcmp(name, "absent") == 0 ? notFound : call("cuModuleGetFunction", "%s", name);
+}
+FAKE cuFuncGetAttribute(int *value, int attribute, void *) {
+  *value = attribute == 4 ? 168 : 0;
+  return 0;
+}
+FAKE cuFuncSetAttribute(void *, int attribute, int value) {
+  return call("cuFuncSetAttribute", "%d=%d", attribute, value);
+}
+FAKE cuLaunchKernel(void *, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                    unsigned bz, unsigned shared, void *stream, void **parameters, void **) {
+  // The first two parameters: an address and a number.
+  return call("cuLaunchKernel", "%ux%ux%u of %ux%ux%u shared %u stream %p args %llu %llu", gx, gy,
+              gz, bx, by, bz, shared, stream,
+              static_cast<unsigned long long>(*static_cast<uint64_t *>(parameters[0])),
+              static_cast<unsigned long long>(*static_cast<uint64_t *>(parameters[1])));
+}
+struct Attribute {
+  int id;
+  char pad[4];
+  unsigned value[16];
+};
+struct Config {
+  unsigned grid[3], block[3], shared;
+  void *stream;
+  Attribute *attributes;
+  unsigned count;
+};
+FAKE cuLaunchKernelEx(const Config *config, void *, void **, void **) {
+  return call("cuLaunchKernelEx", "%ux%ux%u of %u attribute %d: %ux%ux%u of %u attributes",
+              config->grid[0], config->grid[1], config->grid[2], config->block[0],
+              config->attributes->id, config->attributes->value[0], config->attributes->value[1],
+              config->attributes->value[2], config->count);
+}
+FAKE cuMemAlloc_v2(uint64_t *memory, size_t size) {
+  if (size > (size_t(80) << 30))
+    return outOfMemory;
+  *memory = reinterpret_cast<uint64_t>(std::aligned_alloc(256, (size + 255) / 256 * 256));
+  return call("cuMemAlloc", "%zu", size);
+}
+FAKE cuMemFree_v2(uint64_t memory) {
+  std::free(reinterpret_cast<void *>(memory));
+  return call("cuMemFree");
+}
+FAKE cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *) {
+  std::memcpy(reinterpret_cast<void *>(to), from, size);
+  return call("cuMemcpyHtoD", "%zu", size);
+}
+FAKE cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *) {
+  std::memcpy(to, reinterpret_cast<void *>(from), size);
+  return call("cuMemcpyDtoH", "%zu", size);
+}
+FAKE cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *) {
+  std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), size);
+  return call("cuMemcpyDtoD", "%zu", size);
+}
+FAKE cuMemsetD8Async(uint64_t memory, unsigned char value, size_t size, void *) {
+  std::memset(reinterpret_cast<void *>(memory), value, size);
+  return call("cuMemsetD8", "%zu", size);
+}
+FAKE cuStreamCreate(void **stream, unsigned) {
+  *stream = &fakeFunction;
+  return call("cuStreamCreate");
+}
+FAKE cuStreamDestroy_v2(void *) { return call("cuStreamDestroy"); }
+FAKE cuStreamSynchronize(void *) { return call("cuStreamSynchronize"); }

@@ -1,0 +1,147 @@
+// Both levels together: aliases, one compile a key among threads, where the cache is.
+#include "Entries.h"
+#include <atomic>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace kiln;
+using namespace kiln::testing;
+using ::testing::HasSubstr;
+
+TEST(Cache, MemoryThenDisk) {
+  TemporaryDirectory temporary;
+  Cache::Hit hit;
+  auto cache = openCache(temporary / "cache");
+  EXPECT_FALSE(cache->get(keyOf(1), &hit).has_value());
+  EXPECT_EQ(hit, Cache::Hit::None);
+  cache->put(keyOf(1), artifactOf(1));
+  EXPECT_TRUE(isArtifactOf(cache->get(keyOf(1), &hit), 1));
+  EXPECT_EQ(hit, Cache::Hit::Memory);
+  auto other = openCache(temporary / "cache");
+  EXPECT_TRUE(isArtifactOf(other->get(keyOf(1), &hit), 1));
+  EXPECT_EQ(hit, Cache::Hit::Disk);
+  EXPECT_TRUE(isArtifactOf(other->get(keyOf(1), &hit), 1));
+  EXPECT_EQ(hit, Cache::Hit::Memory);
+  other->remove(keyOf(1));
+  EXPECT_FALSE(other->get(keyOf(1)).has_value());
+  EXPECT_FALSE(openCache(temporary / "cache")->get(keyOf(1)).has_value());
+}
+
+TEST(Cache, MemoryOnly) {
+  auto cache = openCache("");
+  EXPECT_EQ(cache->disk(), nullptr);
+  EXPECT_FALSE(cache->begin(keyOf(1)).has_value());
+  cache->end(keyOf(1), artifactOf(1));
+  EXPECT_TRUE(isArtifactOf(cache->get(keyOf(1)), 1));
+}
+
+TEST(Cache, AliasesAreFollowedOnBothLevels) {
+  TemporaryDirectory temporary;
+  auto cache = openCache(temporary / "cache");
+  cache->put(keyOf(1), artifactOf(1));
+  cache->alias(keyOf(2), keyOf(1));
+  EXPECT_TRUE(isArtifactOf(cache->get(keyOf(2)), 1));
+  EXPECT_TRUE(isArtifactOf(openCache(temporary / "cache")->get(keyOf(2)), 1));
+  cache->remove(keyOf(1));
+  EXPECT_FALSE(cache->get(keyOf(2)).has_value()) << "an alias of nothing is a miss";
+}
+
+TEST(Cache, AliasesInACircleEnd) {
+  auto cache = openCache("");
+  cache->alias(keyOf(1), keyOf(2));
+  cache->alias(keyOf(2), keyOf(1));
+  cache->alias(keyOf(3), keyOf(3));
+  EXPECT_FALSE(cache->get(keyOf(1)).has_value());
+  EXPECT_FALSE(cache->get(keyOf(3)).has_value());
+}
+
+TEST(Cache, OneCompileAKeyAmongThreads) {
+  TemporaryDirectory temporary;
+  for (const std::string &directory : {std::string(), temporary / "cache"}) {
+    auto cache = openCache(directory);
+    std::atomic<int> compiles{0}, right{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 16; ++i)
+      threads.emplace_back([&] {
+        std::optional<Artifact> artifact = cache->begin(keyOf(1));
+        if (!artifact) {
+          ++compiles;
+          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+          artifact = artifactOf(1);
+          cache->end(keyOf(1), artifact);
+        }
+        right += isArtifactOf(artifact, 1);
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    EXPECT_EQ(compiles, 1);
+    EXPECT_EQ(right, 16);
+  }
+}
+
+TEST(Cache, OtherKeysGoOn) {
+  auto cache = openCache("");
+  EXPECT_FALSE(cache->begin(keyOf(1)).has_value());
+  EXPECT_FALSE(cache->begin(keyOf(2)).has_value()) << "key 1 is being made all the while";
+  cache->end(keyOf(2), artifactOf(2));
+  cache->end(keyOf(1), artifactOf(1));
+}
+
+TEST(Cache, AFailedCompileIsTriedByThoseWhoWaited) {
+  auto cache = openCache("");
+  std::atomic<int> tries{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      if (cache->begin(keyOf(1)))
+        return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      bool fails = tries++ < 2;
+      cache->end(keyOf(1), fails ? std::nullopt : std::optional(artifactOf(1)));
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(tries, 3);
+  EXPECT_TRUE(isArtifactOf(cache->get(keyOf(1)), 1));
+}
+
+TEST(Cache, AForkedChildDoesNotWaitForItsParentsThreads) {
+  auto cache = openCache("");
+  EXPECT_FALSE(cache->begin(keyOf(1)).has_value());
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    bool mine = !cache->begin(keyOf(1));
+    ::_exit(mine ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  cache->end(keyOf(1), std::nullopt);
+}
+
+//===- Where --------------------------------------------------------------------------------===//
+
+TEST(Cache, PlaceAndBoundComeFromTheEnvironment) {
+  TemporaryDirectory temporary;
+  ::unsetenv("KILN_CACHE_DIR");
+  ::setenv("XDG_CACHE_HOME", temporary.path.c_str(), 1);
+  EXPECT_EQ(llvm::cantFail(Cache::open(std::nullopt, 0))->disk()->directory().path(),
+            temporary / "kiln");
+  ::setenv("KILN_CACHE_DIR", (temporary / "chosen").c_str(), 1);
+  ::setenv("KILN_CACHE_SIZE", "3M", 1);
+  auto cache = llvm::cantFail(Cache::open(std::nullopt, 0));
+  EXPECT_EQ(cache->disk()->directory().path(), temporary / "chosen");
+  EXPECT_EQ(cache->disk()->maxBytes(), uint64_t(3) << 20);
+  for (const char *wrong : {"0", "-1", "much", "99999999999999G"}) {
+    ::setenv("KILN_CACHE_SIZE", wrong, 1);
+    llvm::Expected<std::unique_ptr<Cache>> opened = Cache::open(std::nullopt, 0);
+    ASSERT_FALSE(bool(opened)) << wrong;
+    EXPECT_THAT(llvm::toString(opened.takeError()), HasSubstr("KILN_CACHE_SIZE"));
+  }
+  ::unsetenv("KILN_CACHE_SIZE");
+  ::setenv("KILN_CACHE_DIR", "", 1);
+  EXPECT_EQ(llvm::cantFail(Cache::open(std::nullopt, 0))->disk(), nullptr);
+  ::unsetenv("KILN_CACHE_DIR");
+}

@@ -1,0 +1,112 @@
+// A stand-in for AMD's runtime library: two devices of gfx942 whose memory is the host's. It
+// appends a line to the file $KILN_FAKE_LOG for each call that matters.
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#define FAKE extern "C" __attribute__((visibility("default"))) int
+
+namespace {
+int fakeModule, fakeFunction, current = 0;
+constexpr int outOfMemory = 2, invalidImage = 200;
+
+__attribute__((format(printf, 2, 3))) int call(const char *name, const char *format = nullptr,
+                                               ...) {
+  if (const char *path = std::getenv("KILN_FAKE_LOG")) {
+    std::FILE *log = std::fopen(path, "a");
+    std::fprintf(log, "%s", name);
+    if (format) {
+      va_list values;
+      va_start(values, format);
+      std::fputc(' ', log);
+      std::vfprintf(log, format, values);
+      va_end(values);
+    }
+    std::fputc('\n', log);
+    std::fclose(log);
+  }
+  return 0;
+}
+} // namespace
+
+FAKE hipInit(unsigned) { return call("hipInit"); }
+FAKE hipDriverGetVersion(int *version) {
+  const char *set = std::getenv("KILN_FAKE_VERSION");
+  *version = set ? std::atoi(set) : 60032830;
+  return 0;
+}
+extern "C" __attribute__((visibility("default"))) const char *hipGetErrorName(int error) {
+  return error == outOfMemory ? "hipErrorOutOfMemory" : "hipErrorFake";
+}
+extern "C" __attribute__((visibility("default"))) const char *hipGetErrorString(int) {
+  return "the fake said so";
+}
+FAKE hipGetDeviceCount(int *count) {
+  *count = 2;
+  return 0;
+}
+FAKE hipGetDevicePropertiesR0600(char *properties, int) {
+  std::memset(properties, 0, 1472);
+  std::strcpy(properties, "Fake Instinct");
+  std::strcpy(properties + 1160, "gfx942:sramecc+:xnack-");
+  return 0;
+}
+FAKE hipDeviceTotalMem(size_t *bytes, int) {
+  *bytes = size_t(192) << 30;
+  return 0;
+}
+FAKE hipGetDevice(int *device) {
+  *device = current;
+  return 0;
+}
+FAKE hipSetDevice(int device) {
+  current = device;
+  return call("hipSetDevice", "%d", device);
+}
+FAKE hipModuleLoadData(void **module, const void *image) {
+  if (std::strncmp(static_cast<const char *>(image), "bad", 3) == 0)
+    return invalidImage;
+  *module = &fakeModule;
+  return call("hipModuleLoadData");
+}
+FAKE hipModuleUnload(void *) { return call("hipModuleUnload"); }
+FAKE hipModuleGetFunction(void **function, void *, const char *name) {
+  *function = &fakeFunction;
+  return call("hipModuleGetFunction", "%s", name);
+}
+FAKE hipFuncGetAttribute(int *value, int, void *) {
+  *value = 128;
+  return 0;
+}
+FAKE hipModuleLaunchKernel(void *, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                           unsigned bz, unsigned shared, void *, void **parameters, void **) {
+  return call("hipModuleLaunchKernel", "%ux%ux%u of %ux%ux%u shared %u args %llu", gx, gy, gz, bx,
+              by, bz, shared,
+              static_cast<unsigned long long>(*static_cast<uint64_t *>(parameters[0])));
+}
+FAKE hipMalloc(void **memory, size_t size) {
+  if (size > (size_t(192) << 30))
+    return outOfMemory;
+  *memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
+  return call("hipMalloc", "%zu", size);
+}
+FAKE hipFree(void *memory) {
+  std::free(memory);
+  return call("hipFree");
+}
+FAKE hipMemcpyAsync(void *to, const void *from, size_t size, int kind, void *) {
+  std::memcpy(to, from, size);
+  return call("hipMemcpyAsync", "%zu kind %d", size, kind);
+}
+FAKE hipMemsetAsync(void *memory, int value, size_t size, void *) {
+  std::memset(memory, value, size);
+  return call("hipMemsetAsync", "%zu", size);
+}
+FAKE hipStreamCreateWithFlags(void **stream, unsigned) {
+  *stream = &fakeFunction;
+  return 0;
+}
+FAKE hipStreamDestroy(void *) { return 0; }
+FAKE hipStreamSynchronize(void *) { return call("hipStreamSynchronize"); }

@@ -1,0 +1,95 @@
+// The HIP driver against a stand-in that records its calls; and without any library.
+#include "../Support/Kernels.h"
+#include "../Support/TemporaryDirectory.h"
+#include "kiln/Runtime/Launch/Function.h"
+#include "gmock/gmock.h"
+#include <fstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace kiln;
+using namespace kiln::testing;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+namespace {
+class HIPTest : public ::testing::Test {
+protected:
+  HIPTest() {
+    ::setenv("KILN_HIP_LIBRARY", KILN_FAKE_HIP, 1);
+    ::setenv("KILN_FAKE_LOG", (temporary / "log").c_str(), 1);
+  }
+  std::string calls() {
+    std::ifstream in(temporary / "log");
+    std::string text(std::istreambuf_iterator<char>(in), {});
+    std::filesystem::remove(temporary / "log");
+    return text;
+  }
+  Artifact artifact(const std::string &code) {
+    llvm::json::Value value = llvm::cantFail(llvm::json::parse(
+        R"({"target":"amdgpu:gfx942","kernel":"k","warps":4,"warp_size":64,"shared_bytes":2000,
+        "arguments":[{"name":"n","kind":"scalar","type":"i32"}],
+        "abi":[{"kind":"scalar","arg":0}]})"));
+    return Artifact::create(std::move(*value.getAsObject()), {{"binary", code}});
+  }
+  static std::string reasonInChild(const char *variable, const char *value) {
+    TemporaryDirectory place;
+    pid_t child = ::fork();
+    if (child == 0) {
+      ::setenv(variable, value, 1);
+      std::ofstream out(place / "reason");
+      auto opened = openDevice("hip:0");
+      out << (opened ? std::string("opened") : llvm::toString(opened.takeError()));
+      out.close();
+      ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+    std::ifstream in(place / "reason");
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
+  TemporaryDirectory temporary;
+};
+} // namespace
+
+// This comes first: it wants a process in which no driver is open.
+TEST_F(HIPTest, AbsentLibrariesAreNamed) {
+  EXPECT_THAT(reasonInChild("KILN_HIP_LIBRARY", "libnosuch.so"),
+              AllOf(HasSubstr("no driver library"), HasSubstr("looked for 'libnosuch.so'")));
+  EXPECT_THAT(reasonInChild("KILN_HIP_LIBRARY", "libm.so.6"), HasSubstr("too old: it lacks"));
+  EXPECT_THAT(reasonInChild("KILN_FAKE_VERSION", "40200000"), HasSubstr("5.0 or later, got 4.2"));
+}
+
+TEST_F(HIPTest, DescribesTheDevices) {
+  Device &device = *llvm::cantFail(openDevice("hip:1"));
+  EXPECT_EQ(device.target, "amdgpu:gfx942");
+  EXPECT_EQ(device.description(), "Fake Instinct, gfx942, 192 GiB");
+  EXPECT_EQ(llvm::cantFail(deviceOfMemory({10, 1})), &device);
+  EXPECT_THAT(llvm::toString(openDevice("hip:2").takeError()), HasSubstr("a number below 2"));
+}
+
+TEST_F(HIPTest, LoadsAndLaunchesOnItsOwnDevice) {
+  Device &device = *llvm::cantFail(openDevice("hip:1"));
+  calls();
+  auto executable = llvm::cantFail(device.load(artifact("code")));
+  KilnLaunchOptions options = gridOf(7, 2, 1);
+  EXPECT_EQ(failureOf(launchExecutable(*executable, integer(-1), &options)).text, "");
+  EXPECT_THAT(calls(), AllOf(HasSubstr("hipSetDevice 1\nhipModuleLoadData\n"),
+                             HasSubstr("hipModuleGetFunction k\nhipSetDevice 0\n"),
+                             HasSubstr("7x2x1 of 256x1x1 shared 2000 args 4294967295")));
+}
+
+TEST_F(HIPTest, MemoryAndFailures) {
+  Device &device = *llvm::cantFail(openDevice("hip:0"));
+  std::string text = "bytes", back(5, ' ');
+  void *memory = llvm::cantFail(device.allocate(5));
+  llvm::cantFail(device.copy(memory, text.data(), 5, KILN_COPY_TO_DEVICE, nullptr));
+  llvm::cantFail(device.copy(back.data(), memory, 5, KILN_COPY_FROM_DEVICE, nullptr));
+  EXPECT_EQ(back, text);
+  EXPECT_THAT(calls(), AllOf(HasSubstr("5 kind 1"), HasSubstr("5 kind 2")));
+  llvm::cantFail(device.free(memory));
+  auto large = device.allocate(uint64_t(1) << 50);
+  EXPECT_EQ(failureOf(large.takeError()).code, KILN_ERROR_OUT_OF_MEMORY);
+  auto bad = device.load(artifact("bad"));
+  EXPECT_THAT(failureOf(bad.takeError()).text,
+              AllOf(HasSubstr("'k'"), HasSubstr("hipModuleLoadData failed: hipErrorFake")));
+}
