@@ -1,4 +1,5 @@
 // Everything that is left becomes the LLVM dialect.
+#include "ExpandMath.h"
 #include "kiln/Target/CPU/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -41,8 +42,14 @@ struct ConvertPass : kiln::cpu::impl::ConvertToLLVMBase<ConvertPass> {
     ModuleOp module = getOperation();
     { // functions of math: polynomials on vectors, the C library lane by lane for the rest
       RewritePatternSet patterns(context);
-      MathPolynomialApproximationOptions options;
-      populateMathPolynomialApproximationPatterns(patterns, options);
+      auto target = dyn_cast_or_null<kiln::cpu::TargetAttr>(
+          Attribute(kiln::getTarget(module.getOperation())));
+      kiln::cpu::populateExpandMathPatterns(patterns, target && target.getVectorBits() == 512);
+      // Of MLIR's own polynomials those that are accurate to a few ulp.
+      populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+        return llvm::is_contained(
+            {"math.tanh", "math.erf", "math.expm1", "math.log1p", "math.asin", "math.acos"}, name);
+      });
       arith::populateCeilFloorDivExpandOpsPatterns(patterns);
       if (failed(applyPatternsGreedily(module, std::move(patterns))))
         return signalPassFailure();

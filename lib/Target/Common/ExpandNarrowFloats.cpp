@@ -260,8 +260,8 @@ Value Expander::narrowScale(Value value, Type type) {
   using arith::CmpIPredicate;
   Value bits = bitcast(value, i32);
   Value rounded = op<arith::ShRUIOp>(op<arith::AddIOp>(bits, 0x00400000), 23);
-  // Below 2^-126 the steps are those of the subnormals: the midpoint is 0x600000.
-  Value low = cast<arith::ExtUIOp>(compare(CmpIPredicate::uge, bits, 0x00600000), i32);
+  // Below 2^-126 ml_dtypes takes whatever is above 2^-127 up.
+  Value low = cast<arith::ExtUIOp>(compare(CmpIPredicate::ugt, bits, 0x00400000), i32);
   rounded = select(compare(CmpIPredicate::ult, bits, 0x00800000), low, rounded);
   // Zero, the negatives (patterns from 2^31 on), infinity and NaN, and what rounds up to 2^128.
   Value isNumber = compare(CmpIPredicate::ult, op<arith::SubIOp>(bits, 1), 0x7f3fffff);

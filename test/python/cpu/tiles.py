@@ -1,0 +1,114 @@
+"""Kernels written as MLIR text over whole tensors, run on the CPU, for the tests beside.
+
+`apply(body, inputs, outputs)` makes a kernel of one program that loads each input as one tile,
+runs the body and stores each output, and returns the outputs.
+"""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+import kiln
+from kiln import _native
+
+NUMPY = {
+    "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu, "f6E2M3FN": ml_dtypes.float6_e2m3fn,
+    "f6E3M2FN": ml_dtypes.float6_e3m2fn, "f4E2M1FN": ml_dtypes.float4_e2m1fn,
+    "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8, "i1": np.bool_,
+    "i4": ml_dtypes.int4, "i2": ml_dtypes.int2, "index": np.int64,
+}  # fmt: skip
+PACKED = ("i4", "i2", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN")
+
+
+def name_of(dtype: np.dtype) -> str:
+    return next(name for name, known in NUMPY.items() if np.dtype(known) == dtype)
+
+
+def bits(array: np.ndarray) -> np.ndarray:
+    """The elements' bits, for comparisons to the bit."""
+    return array.view({1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}[array.itemsize])
+
+
+def tensor(shape: tuple[int, ...], element: str) -> str:
+    return "tensor<" + "".join(f"{n}x" for n in shape) + element + ">"
+
+
+def view(rank: int, element: str, strides: str = "") -> str:
+    return "!tile.view<" + "?x" * rank + element + strides + ">"
+
+
+def compile_text(text: str, kernel: str = "k", **fields):
+    request = {"source": text, "target": "cpu", "kernel": kernel, "source_name": "test.mlir"}
+    request.update(fields)
+    artifact = _native.compile(None, None, request)
+    artifact = artifact[0] if isinstance(artifact, tuple) else artifact
+    return _native.Device.open("cpu").load(artifact)
+
+
+def launch(text: str, arguments: list, grid: tuple[int, ...] = (1,)) -> None:
+    """Runs a kernel @k. Arrays below a byte go packed and come back in place."""
+    executable = compile_text(text)
+    given, packed = [], []
+    for argument in arguments:
+        if isinstance(argument, np.ndarray) and name_of(argument.dtype) in PACKED:
+            array = kiln.PackedArray.from_numpy(argument)
+            packed.append((argument, array))
+            given.append(array)
+        else:
+            given.append(argument)
+    executable.launch("k", given, grid)
+    for argument, array in packed:
+        argument[...] = array.to_numpy()
+
+
+def apply(body: str, inputs: dict[str, np.ndarray], outputs: dict[str, tuple], scalars: str = ""):
+    """`outputs` maps a name to (shape, element). In the body, `%name` is a tensor."""
+    arguments, loads, stores, arrays, results = [], [], [], [], {}
+    for name, array in inputs.items():
+        element = name_of(array.dtype)
+        kind = view(array.ndim, "i8" if element == "i1" else element)
+        zeros = ", ".join(["%zero"] * array.ndim)
+        arguments.append(f"%{name}_view: {kind}")
+        byte = tensor(array.shape, "i8" if element == "i1" else element)
+        loaded = f"%{name}_byte" if element == "i1" else f"%{name}"
+        loads.append(f"{loaded} = tile.load %{name}_view[{zeros}] : {kind} -> {byte}")
+        if element == "i1":
+            loads.append(
+                f"%{name} = arith.trunci {loaded} : {byte} to {tensor(array.shape, element)}"
+            )
+        arrays.append(np.ascontiguousarray(array))
+    for name, (shape, element) in outputs.items():
+        kind = view(len(shape), "i8" if element == "i1" else element)
+        zeros = ", ".join(["%zero"] * len(shape))
+        arguments.append(f"%{name}_view: {kind}")
+        byte = tensor(shape, "i8" if element == "i1" else element)
+        stored = f"%{name}_byte" if element == "i1" else f"%{name}"
+        if element == "i1":
+            stores.append(f"{stored} = arith.extui %{name} : {tensor(shape, element)} to {byte}")
+        stores.append(f"tile.store {stored}, %{name}_view[{zeros}] : {byte}, {kind}")
+        results[name] = np.zeros(shape, NUMPY[element])
+        arrays.append(results[name])
+    text = (
+        f"tile.kernel @k({', '.join(arguments)}) {{\n%zero = arith.constant 0 : index\n"
+        + "\n".join([*loads, body, *stores])
+        + "\ntile.return\n}\n"
+    )
+    launch(text, arrays)
+    return tuple(results.values()) if len(results) > 1 else next(iter(results.values()))
+
+
+def assert_close(got: np.ndarray, want: np.ndarray, tolerance: float) -> None:
+    """Norm-wise and element by element; NaN and infinity must be where they are wanted."""
+    got, want = got.astype(np.float64), want.astype(np.float64)
+    assert got.shape == want.shape
+    assert np.array_equal(np.isnan(got), np.isnan(want))
+    finite = np.isfinite(want)
+    assert np.array_equal(got[~finite & ~np.isnan(want)], want[~finite & ~np.isnan(want)])
+    got, want = got[finite], want[finite]
+    scale = np.linalg.norm(want) or 1.0
+    assert np.linalg.norm(got - want) <= tolerance * scale
+    worst = np.abs(got - want) / np.maximum(np.abs(want), scale / max(1, want.size) ** 0.5)
+    assert worst.max(initial=0) <= 16 * tolerance
