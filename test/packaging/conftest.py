@@ -1,28 +1,9 @@
-"""What the packaging tests share: the build tree, and a way to run commands."""
+"""Fixtures of the packaging tests: the build tree, and a package made from it."""
 
 import os
-import subprocess
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("KILN_BUILD", ROOT / "build"))
-
-
-def run(*command, status=0, **options):
-    """Runs a command and returns its output; any other exit status than expected fails the test."""
-    result = subprocess.run(
-        [str(part) for part in command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        **options,
-    )
-    assert result.returncode == status, result.stdout
-    return result.stdout
+from packaging_support import BUILD, ROOT, run
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, run
+from packaging_support import ROOT, run
 
 sys.path.insert(0, str(ROOT / "utils/lib"))
 import run_tests

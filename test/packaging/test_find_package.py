@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import run
+from packaging_support import run
 
 CONSUMER = Path(__file__).parent / "Inputs/consumer"
 

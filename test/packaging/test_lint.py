@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest import ROOT
+from packaging_support import ROOT
 
 sys.path.insert(0, str(ROOT / "utils/lib"))
 import lint_checks

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, run
+from packaging_support import ROOT, run
 
 # What a stock Ubuntu 24.04 has, and the newest symbol of it that Debian 12 may use.
 SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}

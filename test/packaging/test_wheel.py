@@ -6,7 +6,7 @@ import sys
 import zipfile
 
 import pytest
-from conftest import ROOT, run
+from packaging_support import ROOT, run
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,7 @@ TargetInterface getTarget(mlir::Operation *op);
 /// The target of `op`'s module; an error at `op` if the module has none.
 mlir::FailureOr<TargetInterface> requireTarget(mlir::Operation *op);
 
-/// The one way to refuse what a target cannot do: "'tile.sort' is not supported on nvptx:sm_90a
+/// The one way to refuse what a target cannot do: "'tile.sort' is not supported on amdgpu
 /// yet: reason", at the user's location.
 mlir::InFlightDiagnostic emitUnsupported(mlir::Operation *op, TargetInterface target,
                                          llvm::StringRef reason = "");

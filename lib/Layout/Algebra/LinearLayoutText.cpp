@@ -79,7 +79,8 @@ std::optional<LinearLayout> LinearLayout::parse(StringRef text, std::string *err
   auto run = [&] {
     while (!reader.accept("->")) {
       reader.rest = reader.rest.ltrim();
-      InDim in{reader.rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).str(), {}};
+      InDim in{reader.rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).str(),
+               {}};
       reader.rest = reader.rest.drop_front(in.name.size());
       if (in.name.empty() || !reader.expect("=") || !reader.expect("["))
         return reader.expect("a name");

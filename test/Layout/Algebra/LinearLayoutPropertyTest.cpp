@@ -45,8 +45,9 @@ protected:
   LinearLayout invertible(unsigned bits) {
     for (;;) {
       unsigned first = upTo(bits);
-      LinearLayout made = layout({part("register", first), part("lane", bits - first)},
-                                 getTensorOuts({int64_t(1) << bits / 2, int64_t(1) << (bits - bits / 2)}));
+      LinearLayout made =
+          layout({part("register", first), part("lane", bits - first)},
+                 getTensorOuts({int64_t(1) << bits / 2, int64_t(1) << (bits - bits / 2)}));
       if (made.isInvertible())
         return made;
     }

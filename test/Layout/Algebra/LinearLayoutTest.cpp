@@ -52,10 +52,9 @@ TEST(LinearLayout, InvertsWithSwizzle) {
 
 TEST(LinearLayout, StacksBlocked) {
   // Four elements a lane, four lanes along a row, two lanes down; then two warps down.
-  LinearLayout layout = LinearLayout::identity(4, "register", "dim1") *
-                        LinearLayout::identity(4, "lane", "dim1") *
-                        LinearLayout::identity(2, "lane", "dim0") *
-                        LinearLayout::identity(2, "warp", "dim0");
+  LinearLayout layout =
+      LinearLayout::identity(4, "register", "dim1") * LinearLayout::identity(4, "lane", "dim1") *
+      LinearLayout::identity(2, "lane", "dim0") * LinearLayout::identity(2, "warp", "dim0");
   EXPECT_EQ(layout.transposeOuts({1, 0}).str(),
             "register = [[0,1],[0,2]], lane = [[0,4],[0,8],[1,0]], warp = [[2,0]] -> [4, 16]");
   EXPECT_EQ(layout.getOrder("lane"), (llvm::SmallVector<unsigned>{0, 1}));
@@ -79,8 +78,8 @@ TEST(LinearLayout, Divides) {
 TEST(LinearLayout, ConvertsBetweenPlaces) {
   // From a blocked layout to the fragment: lane 1 of the fragment holds column 2 of row 0, which
   // the blocked layout keeps in register 2 of lane 0.
-  LinearLayout blocked = parsed(
-      "register = [[0,1],[0,2]], lane = [[0,4],[1,0],[2,0],[4,0],[8,0]] -> [16, 8]");
+  LinearLayout blocked =
+      parsed("register = [[0,1],[0,2]], lane = [[0,4],[1,0],[2,0],[4,0],[8,0]] -> [16, 8]");
   std::optional<LinearLayout> conversion = parsed(kFragment).invertAndCompose(blocked);
   ASSERT_TRUE(conversion);
   EXPECT_EQ(conversion->apply({0, 1}), (Basis{2, 0}));
@@ -104,13 +103,11 @@ TEST(LinearLayout, MeasuresContiguity) {
 
 TEST(LinearLayout, ChangesShape) {
   LinearLayout layout = parsed(kExample);
-  EXPECT_EQ(layout.reshapeOuts({32}).str(),
-            "register = [[1],[2],[16]], lane = [[4],[8]] -> [32]");
+  EXPECT_EQ(layout.reshapeOuts({32}).str(), "register = [[1],[2],[16]], lane = [[4],[8]] -> [32]");
   EXPECT_EQ(layout.reshapeOuts({32}).reshapeOuts({8, 4}), layout);
   EXPECT_EQ(layout.transposeOuts({1, 0}).apply({5, 3}), (Basis{1, 7}));
   LinearLayout slice = layout.sublayout({"register", "lane"}, {"dim0"});
-  EXPECT_EQ(slice.removeZeroBases("register").str(),
-            "register = [[4]], lane = [[1],[2]] -> [8]");
+  EXPECT_EQ(slice.removeZeroBases("register").str(), "register = [[4]], lane = [[1],[2]] -> [8]");
 }
 
 TEST(LinearLayout, RefusesWithReasons) {
@@ -121,8 +118,7 @@ TEST(LinearLayout, RefusesWithReasons) {
   };
   EXPECT_EQ(reason("lane = [[1]] -> [3]"),
             "expected an extent that is a power of two along dim0, got 3");
-  EXPECT_EQ(reason("lane = [[2]] -> [2]"),
-            "expected a basis of 'lane' within the extent 2, got 2");
+  EXPECT_EQ(reason("lane = [[2]] -> [2]"), "expected a basis of 'lane' within the extent 2, got 2");
   EXPECT_EQ(reason("lane = [[1,0]] -> [2]"),
             "expected 1 coordinates in each basis of 'lane', got 2");
   EXPECT_EQ(reason("lane = [[1]], lane = [[1]] -> [2]"),

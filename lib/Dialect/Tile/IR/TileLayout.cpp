@@ -42,8 +42,8 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, parsePart))
     return {};
-  return parser.getChecked<LayoutAttr>(loc, parser.getContext(), ArrayRef(names),
-                                       ArrayRef(bits), ArrayRef(bases), rank);
+  return parser.getChecked<LayoutAttr>(loc, parser.getContext(), ArrayRef(names), ArrayRef(bits),
+                                       ArrayRef(bases), rank);
 }
 
 void LayoutAttr::print(AsmPrinter &printer) const {
