@@ -8,6 +8,7 @@ unsigned, and picks the operation that goes with it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +119,9 @@ DTYPES = {
         i64, i32, i16, i8, i4, i2, u64, u32, u16, u8, u4, u2, bool_, index,
     )
 }  # fmt: skip
+
+DTypeLike = DType | type[Any]
+"""Where a dtype is asked for. To type checkers `kiln.f32` is a class; see __init__.pyi."""
 
 
 def by_name(name: str) -> DType:

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiln.language.dtypes import DType
+from kiln.language.dtypes import DTypeLike
 from kiln.language.intrinsic import intrinsic
 from kiln.language.values import Number, Shape, Tensor
 
 
 @intrinsic
-def zeros(shape: Shape, dtype: DType) -> Tensor:
+def zeros(shape: Shape, dtype: DTypeLike) -> Tensor:
     """A tile of zeros. `shape` is a tuple of constants (or one constant)."""
 
 
 @intrinsic
-def ones(shape: Shape, dtype: DType) -> Tensor:
+def ones(shape: Shape, dtype: DTypeLike) -> Tensor:
     """A tile of ones."""
 
 
 @intrinsic
-def full(shape: Shape, value: Number, dtype: DType | None = None) -> Tensor:
+def full(shape: Shape, value: Number, dtype: DTypeLike | None = None) -> Tensor:
     """A tile of one scalar; without `dtype` a constant is i32, f32 or bool by its kind."""
 
 
 @intrinsic
-def arange(start: int, stop: int | None = None, dtype: DType | None = None) -> Tensor:
+def arange(start: int, stop: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
     """The integers from `start` (0 if one bound is given) up to `stop`, exclusive.
 
     The bounds are constants; the dtype is i32 unless given (integers and floats).
@@ -33,7 +33,7 @@ def arange(start: int, stop: int | None = None, dtype: DType | None = None) -> T
 
 
 @intrinsic
-def cast(x: Any, dtype: DType) -> Any:
+def cast(x: Any, dtype: DTypeLike) -> Any:
     """Converts a tensor or a scalar to another dtype.
 
     - float to float: rounded to nearest, ties to even; overflow as the format defines it;
@@ -45,7 +45,7 @@ def cast(x: Any, dtype: DType) -> Any:
 
 
 @intrinsic
-def bitcast(x: Any, dtype: DType) -> Any:
+def bitcast(x: Any, dtype: DTypeLike) -> Any:
     """Reads the bits as another dtype.
 
     Of a tensor the last dimension grows or shrinks if the widths differ; elements narrower

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiln.language.dtypes import DType
+from kiln.language.dtypes import DTypeLike
 from kiln.language.intrinsic import intrinsic
 from kiln.language.values import Number, Offsets, Shape, Tensor, View
 
@@ -183,7 +183,7 @@ def dot(
     transpose_a: bool = False,
     transpose_b: bool = False,
     precision: str = "ieee",
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
 ) -> Tensor:
     """The matrix product of [..., M, K] and [..., K, N], added to `acc`.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from kiln.language.annotations import PointerSpec, ViewSpec, pointer_spec, view_spec
-from kiln.language.dtypes import DType
+from kiln.language.dtypes import DType, DTypeLike
 
 Number = Any
 """A scalar: a Python constant, or a value that is known only when the kernel runs."""
@@ -44,10 +44,10 @@ class Tensor:
     T: Tensor
     """The dimensions in the opposite order."""
 
-    def to(self, dtype: DType) -> Tensor:
+    def to(self, dtype: DTypeLike) -> Tensor:
         """`kiln.cast(self, dtype)`."""
 
-    def bitcast(self, dtype: DType) -> Tensor:
+    def bitcast(self, dtype: DTypeLike) -> Tensor:
         """`kiln.bitcast(self, dtype)`."""
 
     def reshape(self, *shape: Shape) -> Tensor:
