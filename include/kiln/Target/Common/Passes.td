@@ -20,7 +20,8 @@ def ExpandNarrowFloats : Pass<"expand-narrow-floats"> {
     | f8E8M0FNU | NaN, as are zero and what is negative | NaN |
 
     f8E8M0FNU holds powers of two; narrowing to it takes the nearer one, of two the larger.
-    These are the results of `ml_dtypes`, to the bit.
+    These are the results of `ml_dtypes`, to the bit, but for f8E8M0FNU below 2^-126, where that
+    does not take the nearer one.
 
     Precondition: arithmetic on those types was widened before (`arith-emulate-unsupported-floats`).
     Postcondition: no conversion to or from them is left.
