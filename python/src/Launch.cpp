@@ -74,9 +74,11 @@ uint64_t variantOf(LauncherState &state, const BoundCall &bound, PyObject *optio
   PyObject *known = PyDict_GetItemWithError(state.variants.ptr(), key.ptr());
   if (known)
     return PyLong_AsUnsignedLongLong(known);
-  if (PyErr_Occurred())
-    throw nb::python_error();
+  bool hashable = !PyErr_Occurred(); // else the compile will say what is wrong with it
+  PyErr_Clear();
   uint64_t number = newVariant(state, bound, options, readOnly);
+  if (!hashable)
+    return number;
   state.variants[key] = number;
   return number;
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from functools import cache as once
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +50,6 @@ def notice() -> None:
         warnings.warn(f"kiln: {text}", RuntimeWarning, stacklevel=2)
 
 
-@once
 def front_end_identity() -> str:
     """Changes when the front end does. Its files' sizes and times stand for their contents:
     another installation then misses at this level and hits at that of the IR."""
@@ -66,7 +64,11 @@ def front_end_identity() -> str:
     return digest.hexdigest()
 
 
+# Taken at import, so that the first launch need not.
+_FRONT_END = front_end_identity()
+
+
 def first_key(*parts: str) -> bytes:
     """A key over a front end's view of a kernel, and over whatever compiles it."""
-    text = "\0".join((*parts, _native.compiler_id(), front_end_identity()))
+    text = "\0".join((*parts, _native.compiler_id(), _FRONT_END))
     return _native.key_of_bytes(text.encode())

@@ -107,7 +107,7 @@ class KernelHalf:
         where = device("cpu")
         target = target or where.target
         instance = Instance(
-            self.source, types_, fixed, options, target,
+            self.source, lambda: types_, repr(types_), fixed, options, target,
             where.identity if target == where.target else "",
         )  # fmt: skip
         return build(instance, ("all",))
@@ -154,10 +154,10 @@ class KernelHalf:
         constants, options, read_only = self._variants[variant]
         described = json.loads(self.launcher._describe(function, key))
         where = device(described["device"])
-        arguments = described["arguments"]
+        arguments, source = described["arguments"], self.source
         instance = Instance(
-            self.source, types_of(arguments, self.source), constants, options, where.target,
-            where.identity, repr(arguments),
+            self.source, lambda: types_of(arguments, source), repr(arguments), constants,
+            options, where.target, where.identity,
         )  # fmt: skip
         compiled = build(instance)
         if not pinned and not compiled.metadata.get("has_grid"):

@@ -8,7 +8,8 @@ another name of that entry.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from kiln import _native
@@ -29,29 +30,29 @@ HITS = ("compiled", "memory", "disk")
 class Instance:
     """Everything that says which code is wanted.
 
-    arguments  the run-time arguments by name, in order
+    arguments       the run-time arguments by name, in order: called where the cache misses
+    argument_text   the same as a text, for the key
     """
 
     source: KernelSource
-    arguments: dict[str, ArgumentType]
+    arguments: Callable[[], dict[str, ArgumentType]]
+    argument_text: str
     constants: dict[str, Any]
     options: dict[str, Any]
     target: str
     identity: str
-    argument_text: str = field(default="", compare=False)
 
     def first_key(self) -> bytes:
         constants = ";".join(f"{k}={constant_key(v)}" for k, v in self.constants.items())
-        arguments = self.argument_text or repr([(n, t, t.facts) for n, t in self.arguments.items()])
         return cache.first_key(
-            self.source.source_hash, arguments, constants, repr(sorted(self.options.items())),
-            self.target, self.identity,
+            self.source.source_hash, self.argument_text, constants,
+            repr(sorted(self.options.items())), self.target, self.identity,
         )  # fmt: skip
 
     def request(self, keep: tuple[str, ...] = ()) -> dict[str, Any]:
         """Lowers the kernel: the fields of a compile request."""
         pinned = not self.source.has_grid
-        text = self.source.lower(self.arguments, self.constants, grid_pinned=pinned)
+        text = self.source.lower(self.arguments(), self.constants, grid_pinned=pinned)
         return {
             "source": text,
             "source_name": self.source.source.file,

@@ -1,0 +1,185 @@
+"""The command `kiln`: its options, what it writes, its exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+HERE = Path(__file__).resolve().parent
+KERNELS = str(HERE / "runtime_kernels.py")
+MLIR = """
+tile.kernel @double(%x: !tile.view<?xf32> {tile.name = "x"}, %y: !tile.view<?xf32> {tile.name = "y"},
+                    %f: f32 {tile.name = "f"}) grid {
+  %c0 = arith.constant 0 : index
+  %c31 = arith.constant 31 : index
+  %c32 = arith.constant 32 : index
+  %n = tile.dim %x, %c0 : !tile.view<?xf32>
+  %up = arith.addi %n, %c31 : index
+  %g = arith.divui %up, %c32 : index
+  tile.grid %g
+} {
+  %c32 = arith.constant 32 : index
+  %p = tile.program_id x
+  %i = arith.muli %p, %c32 : index
+  %v = tile.load %x[%i] : !tile.view<?xf32> -> tensor<32xf32>
+  %s = tensor.splat %f : tensor<32xf32>
+  %w = arith.mulf %v, %s : tensor<32xf32>
+  tile.store %w, %y[%i] : tensor<32xf32>, !tile.view<?xf32>
+  tile.return
+}
+"""
+
+
+@pytest.fixture
+def kiln_command(tmp_path):
+    """kiln_command(*arguments) -> the finished process; it runs in an empty folder."""
+
+    def run(*arguments, **environment):
+        path = os.pathsep.join(sys.path)
+        return subprocess.run(
+            [sys.executable, "-m", "kiln", *map(str, arguments)],
+            env={**os.environ, "PYTHONPATH": path, **environment}, cwd=tmp_path,
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+
+    return run
+
+
+def succeeded(done):
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+TYPES = ("--arg", "a=f32[?]", "--arg", "b=f32[?]", "--arg", "c=f32[?]")
+
+
+@pytest.mark.parametrize("stage", ["tile", "layout", "schedule", "target", "llvm", "llvmir", "asm"])
+def test_compile_emits_every_stage(kiln_command, stage):
+    text = succeeded(kiln_command("compile", f"{KERNELS}:add", *TYPES, "--emit", stage))
+    assert {"tile": "tile.kernel @add", "llvmir": "define", "asm": ".text"}.get(stage, "") in text
+    assert len(text) > 200
+
+
+def test_compile_writes_an_artifact(kiln_command, tmp_path):
+    succeeded(kiln_command("compile", f"{KERNELS}:add", *TYPES, "--set", "BLOCK=64"))
+    from kiln import _native
+
+    artifact = _native.Artifact.deserialize((tmp_path / "add.kiln").read_bytes())
+    assert json.loads(artifact.metadata)["kernel"] == "add"
+    assert "tensor<64xf32>" in artifact.section("ir:tile").decode()
+
+
+def test_explain(kiln_command):
+    text = succeeded(kiln_command("explain", f"{KERNELS}:scale", "--arg", "x=f32[?]", "--arg",
+                                  "y=f32[?]"))  # fmt: skip
+    assert text.startswith("kernel scale for cpu") and "factor: f32 scalar" in text
+
+
+def test_run_a_script_with_arguments(kiln_command, tmp_path):
+    (tmp_path / "script.py").write_text(
+        "import sys\nif __name__ == '__main__':\n    print('ran', sys.argv[1:])\n"
+    )
+    assert succeeded(kiln_command("run", "script.py", "--", "one", "--two")) == (
+        "ran ['one', '--two']\n"
+    )
+
+
+def test_run_a_kernel_on_random_inputs(kiln_command, tmp_path):
+    (tmp_path / "k.mlir").write_text(MLIR)
+    text = succeeded(
+        kiln_command("run", "k.mlir", "--size", "x=100", "--size", "y=100", "--value", "f=2.5",
+                     "--seed", "7", "--repeat", "3", "--save", "out.npz")
+    )  # fmt: skip
+    assert "double for cpu, seed 7" in text and "median of 3" in text
+    arrays = np.load(tmp_path / "out.npz")
+    np.testing.assert_array_equal(arrays["y"], arrays["x"] * np.float32(2.5))
+    assert np.linalg.norm(arrays["x"]) > 1
+
+
+def test_mlir_is_compiled_in_a_worker(kiln_command, tmp_path):
+    (tmp_path / "k.mlir").write_text(MLIR)
+    done = kiln_command("compile", "k.mlir", KILN_WORKER=str(tmp_path / "nowhere"))
+    assert done.returncode == 1 and "worker" in done.stderr
+    succeeded(kiln_command("compile", "k.mlir", "--in-process", KILN_WORKER="/nowhere"))
+
+
+def test_a_compile_error_shows_the_line_and_exits_1(kiln_command, tmp_path):
+    (tmp_path / "bad.py").write_text(
+        "import kiln\n@kiln.kernel\ndef bad(x: kiln.View[kiln.f32, 1]):\n"
+        "    kiln.grid(1)\n    y = x.nothing\n"
+    )
+    done = kiln_command("compile", "bad.py")
+    assert done.returncode == 1 and "bad.py:5:9: error:" in done.stderr and "^" in done.stderr
+    (tmp_path / "bad.mlir").write_text("tile.kernel @k( {\n")
+    done = kiln_command("compile", "bad.mlir")
+    assert done.returncode == 1 and "bad.mlir:1:" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["compile", "nope.py"], "expected a file, got 'nope.py'"),
+        (["compile", KERNELS], "expected one kernel, or FILE:KERNEL"),
+        (["compile", f"{KERNELS}:nope"], "expected the kernel 'nope'"),
+        (["compile", f"{KERNELS}:add"], "expected the types of a, b, c"),
+        (["compile", f"{KERNELS}:add", "--arg", "a=f99[?]"], "expected a type such as f32"),
+        (["compile", f"{KERNELS}:add", "--arg", "a"], "expected NAME=TYPE, got 'a'"),
+        (["compile", f"{KERNELS}:add", *TYPES, "--arg", "z=f32"], "expected arguments of add"),
+        (["cache", "show", "zz"], "expected the beginning of one key"),
+        (["cache", "prune", "--max-bytes", "much"], "expected a size such as 500M"),
+        (["bake"], "invalid choice"),
+        ([], "usage: kiln"),
+    ],
+)
+def test_wrong_usage_exits_2(kiln_command, arguments, message):
+    done = kiln_command(*arguments)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert message in done.stderr + done.stdout
+
+
+def test_the_cache(kiln_command, tmp_path):
+    where = {"KILN_CACHE_DIR": str(tmp_path / "cache")}
+    (tmp_path / "script.py").write_text(
+        f"import sys; sys.path.insert(0, {str(HERE)!r})\n"
+        "import runtime_kernels as k, numpy as np\n"
+        "x = np.ones(9, np.float32); k.add(x, x, x.copy())\n"
+    )
+    succeeded(kiln_command("run", "script.py", **where))
+    (entry,) = [e for e in json.loads(succeeded(kiln_command("cache", "list", "--json", **where)))
+                if e["kind"] == "artifact"]  # fmt: skip
+    assert entry["kernel"] == "add" and entry["key"][:16] in succeeded(
+        kiln_command("cache", "list", **where)
+    )
+    shown = json.loads(succeeded(kiln_command("cache", "show", entry["key"][:12], **where)))
+    assert shown["metadata"]["kernel"] == "add" and shown["sections"]["binary"] > 0
+    assert "0 removed" in succeeded(kiln_command("cache", "verify", **where))
+    damaged = next(p for p in (tmp_path / "cache").rglob("*") if p.is_file()
+                   and p.stat().st_size > 1000)  # fmt: skip
+    damaged.write_bytes(damaged.read_bytes()[:-5])
+    assert "1 removed" in succeeded(kiln_command("cache", "verify", **where))
+    succeeded(kiln_command("cache", "prune", **where))
+    assert json.loads(succeeded(kiln_command("cache", "show", **where)))["entries"] == 0
+
+
+def test_an_unsafe_cache_directory_exits_4(kiln_command, tmp_path):
+    (tmp_path / "open").mkdir()
+    os.chmod(tmp_path / "open", 0o777)
+    done = kiln_command("cache", "list", "--dir", tmp_path / "open")
+    assert done.returncode == 4, done.stdout + done.stderr
+
+
+def test_devices_and_targets(kiln_command):
+    assert succeeded(kiln_command("devices")).startswith("cpu ")
+    entries = json.loads(succeeded(kiln_command("devices", "--json")))
+    assert entries[0]["available"] and all(e["available"] or e["reason"] for e in entries)
+    assert "cpu" in succeeded(kiln_command("devices", "--targets"))
+
+
+@pytest.mark.parametrize("command", ["compile", "explain", "run", "cache", "devices"])
+def test_help_names_the_exit_codes(kiln_command, command):
+    assert "exit codes:" in succeeded(kiln_command(command, "--help"))
+    assert "kiln 0." in succeeded(kiln_command("--version"))
