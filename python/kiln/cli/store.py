@@ -11,8 +11,6 @@ from kiln.cli import CACHE_FAILED, Failure
 
 
 def add_options(_: str, parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dir", metavar="DIR", help="another directory than the default, which "
-                        "is $KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln or ~/.cache/kiln")  # fmt: skip
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     listed = actions.add_parser("list", help="list the kernels, most recently used first")
     listed.add_argument("--json", action="store_true", help="as JSON")
@@ -21,7 +19,10 @@ def add_options(_: str, parser: argparse.ArgumentParser) -> None:
     prune = actions.add_parser("prune", help="remove what was used least recently")
     prune.add_argument("--max-bytes", type=_size, default=0, metavar="SIZE",
                        help="keep at most so much, as 500M or 2G (default: nothing)")  # fmt: skip
-    actions.add_parser("verify", help="read every entry, and remove those that are damaged")
+    verify = actions.add_parser("verify", help="read every entry, remove those that are damaged")
+    for action in (listed, show, prune, verify):
+        action.add_argument("--dir", metavar="DIR", help="another directory than the default, "
+                            "$KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln or ~/.cache/kiln")  # fmt: skip
     parser.set_defaults(handler=handle)
 
 

@@ -12,21 +12,19 @@ import pytest
 HERE = Path(__file__).resolve().parent
 KERNELS = str(HERE / "runtime_kernels.py")
 MLIR = """
-tile.kernel @double(%x: !tile.view<?xf32> {tile.name = "x"}, %y: !tile.view<?xf32> {tile.name = "y"},
+tile.kernel @double(%x: !tile.view<?xf32> {tile.name = "x"},
+                    %y: !tile.view<?xf32> {tile.name = "y"},
                     %f: f32 {tile.name = "f"}) grid {
-  %c0 = arith.constant 0 : index
-  %c31 = arith.constant 31 : index
+  %n = tile.dim %x, 0 : !tile.view<?xf32>
   %c32 = arith.constant 32 : index
-  %n = tile.dim %x, %c0 : !tile.view<?xf32>
-  %up = arith.addi %n, %c31 : index
-  %g = arith.divui %up, %c32 : index
-  tile.grid %g
+  %tiles = arith.ceildivsi %n, %c32 : index
+  tile.grid %tiles
 } {
-  %c32 = arith.constant 32 : index
   %p = tile.program_id x
+  %c32 = arith.constant 32 : index
   %i = arith.muli %p, %c32 : index
   %v = tile.load %x[%i] : !tile.view<?xf32> -> tensor<32xf32>
-  %s = tensor.splat %f : tensor<32xf32>
+  %s = tile.splat %f : tensor<32xf32>
   %w = arith.mulf %v, %s : tensor<32xf32>
   tile.store %w, %y[%i] : tensor<32xf32>, !tile.view<?xf32>
   tile.return
