@@ -8,8 +8,10 @@ from typing import Any
 # A decision is an attribute in the IR; the stages that write them, in order.
 _DECIDING = ("layout", "schedule", "target")
 _OPERATION = re.compile(r"^\s*(?:%\S+(?:, %\S+)* = )?\"?([a-z_]+\.[a-z_.]+)\"?")
-_ATTRIBUTES = re.compile(r"\{([^{}]*)\}")
-_LOCATION = re.compile(r'loc\("([^"]+)":(\d+):(\d+)\)')
+_TYPE = re.compile(r"tensor<[^ ]*>")
+# What the source says, as opposed to what was decided.
+_GIVEN = ("tile.name", "tile.facts", "tile.tunables", "tile.target")
+_BARE = ("atom", "warps", "stage", "order", "role", "roles", "in_flight", "layout")
 
 
 def explain(compiled: Any) -> str:
@@ -33,8 +35,10 @@ def explain(compiled: Any) -> str:
             lines.append(f"{label}: {metadata[key]} bytes a program")
     if metadata.get("warps"):
         lines.append(f"warps: {metadata['warps']} of {metadata.get('warp_size', '?')} lanes")
+    known: set[str] = set()
     for stage in _DECIDING:
-        found = _decisions(_ir(compiled, stage))
+        found = [d for d in _decisions(_ir(compiled, stage)) if d not in known]
+        known.update(found)
         if found:
             lines += ["", f"decided by stage {stage}", *(f"  {d}" for d in found)]
     lines += ["", "stages"]
@@ -92,25 +96,70 @@ def _parameter(entry: dict[str, Any], metadata: dict[str, Any]) -> str:
 
 
 def _decisions(text: str) -> list[str]:
-    """Operations that carry attributes of a decision, with their source lines, once each."""
+    """Operations that carry attributes of a decision, once each, in the order of the program."""
     found: dict[str, None] = {}
+    regions: list[str] = []
     for line in text.splitlines():
         operation = _OPERATION.match(line)
-        attributes = _ATTRIBUTES.search(line)
-        if not operation or not attributes:
-            continue
-        kept = [a.strip() for a in attributes[1].split(", ") if _is_decision(a)]
-        if not kept:
-            continue
-        place = _LOCATION.search(line)
-        where = f"  ({place[1].rsplit('/', 1)[-1]}:{place[2]})" if place else ""
-        found[f"{operation[1]}: {', '.join(kept)}{where}"] = None
+        body = line.strip()
+        name = operation[1] if operation else ""
+        if body.startswith("}"):
+            name = regions.pop() if regions else ""
+        if name:
+            groups, result = _groups(line)
+            kept = [a for group in groups for a in _split(group) if _is_decision(a)]
+            if kept:
+                type_ = _TYPE.search(result.rsplit("->", 1)[-1])
+                what = f"{name} {type_[0]}" if type_ and not body.endswith(("{", "}")) else name
+                found[f"{what}: {', '.join(dict.fromkeys(map(_short, kept)))}"] = None
+        if body.endswith("{"):
+            regions.append(name)
     return list(found)
+
+
+def _groups(line: str) -> tuple[list[str], str]:
+    """The contents of the outermost braces of a line, and the line without them."""
+    groups, rest, depth, start = [], [], 0, 0
+    quoted = False
+    for index, character in enumerate(line):
+        if character == '"' and line[index - 1] != "\\":
+            quoted = not quoted
+        if quoted:
+            pass
+        elif character == "{":
+            if depth == 0:
+                start = index + 1
+            depth += 1
+        elif character == "}" and depth:
+            depth -= 1
+            if depth == 0:
+                groups.append(line[start:index])
+                continue
+        if depth == 0:
+            rest.append(character)
+    return groups, "".join(rest)
+
+
+def _split(attributes: str) -> list[str]:
+    """A list of attributes at the commas that are in no bracket."""
+    out, depth, start = [], 0, 0
+    for index, character in enumerate(attributes):
+        if character in "<[({":
+            depth += 1
+        elif character in ">])}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            out.append(attributes[start:index])
+            start = index + 1
+    return [part.strip() for part in (*out, attributes[start:]) if part.strip()]
+
+
+def _short(attribute: str) -> str:
+    """`array<i64: 1, 2>` as `[1, 2]`, and integers without their type."""
+    text = re.sub(r"array<\w+(?:: ([^<>]*))?>", lambda m: f"[{m[1] or ''}]", attribute)
+    return re.sub(r"(= -?\d+) : \w+$", r"\1", text)
 
 
 def _is_decision(attribute: str) -> bool:
     name = attribute.split("=", maxsplit=1)[0].strip()
-    return bool(
-        re.match(r"(tile|cpu|nvptx|amdgcn)\.", name)
-        or name in ("atom", "warps", "stage", "order", "role", "roles", "in_flight", "layout")
-    )
+    return name in _BARE or ("." in name and name not in _GIVEN and re.match(r"[\w.]+$", name))

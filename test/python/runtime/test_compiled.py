@@ -1,8 +1,10 @@
 """kernel.compile, kernel.warmup, and what they give."""
 
+import re
+
 import numpy as np
 import pytest
-from runtime_kernels import add, scale
+from runtime_kernels import add, matmul, scale
 
 import kiln
 
@@ -64,6 +66,31 @@ def test_explain_tells_arguments_and_stages():
     assert "grid: the kernel's own" in text
     for stage in STAGES:
         assert f"  {stage:9}" in text
+
+
+def test_explain_tells_the_decisions():
+    view = kiln.View[kiln.f32, 2]
+    text = matmul.compile(view, view, view).explain()
+    assert "decided by stage layout" in text
+    assert re.search(r"  tile.dot tensor<32x32xf32>: .*= ", text), text
+
+
+def test_decisions_are_found_wherever_attributes_stand():
+    from kiln.runtime.explain import _decisions
+
+    text = """
+      "x.kernel"(%a: !tile.view<4xf32> {tile.name = "a, {b}"}) attributes {x.bytes = 8 : i64} {
+        %1 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %z) -> (tensor<4xf32>) {
+          %2 = tile.dot %a, %b, %s {atom = #x.mma<16x8, [1, 2]>, tile.name = "n"} : tensor<4xf32>
+        } {order = 3 : i64, roles = [#tile.role<"load", warps 4>]}
+        %4 = arith.addi %1, %2 {overflow = 1} : i64
+      }
+    """
+    assert _decisions(text) == [
+        "x.kernel: x.bytes = 8",
+        "tile.dot tensor<4xf32>: atom = #x.mma<16x8, [1, 2]>",
+        'scf.for: order = 3, roles = [#tile.role<"load", warps 4>]',
+    ]
 
 
 def test_an_artifact_is_saved_and_read_back(tmp_path):
