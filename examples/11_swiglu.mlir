@@ -3,9 +3,8 @@
 //   tile-compile examples/11_swiglu.mlir --emit asm          what this machine will run
 //   tile-compile examples/11_swiglu.mlir --emit layout       a stage on the way there
 //   python examples/11_swiglu.py                             run it on random input
-tile.kernel @swiglu(%gate: !tile.view<?x?xf32> {tile.name = "gate"},
-                    %up: !tile.view<?x?xf32> {tile.name = "up"},
-                    %out: !tile.view<?x?xf32> {tile.name = "out"}) grid {
+tile.kernel @swiglu(%gate: !tile.view<?x?xf32>, %up: !tile.view<?x?xf32>,
+                    %out: !tile.view<?x?xf32>) grid {
   %rows = tile.dim %gate, 0 : !tile.view<?x?xf32>
   %columns = tile.dim %gate, 1 : !tile.view<?x?xf32>
   %c16 = arith.constant 16 : index

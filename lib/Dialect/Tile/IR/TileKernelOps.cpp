@@ -2,11 +2,27 @@
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace kiln::tile;
 
 //===- KernelOp -----------------------------------------------------------------------------===//
+
+/// Whether the text can show a name as that of an SSA value: `%name`.
+static bool isArgumentName(StringRef name) {
+  return !name.empty() && !llvm::isDigit(name.front()) &&
+         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+/// The attributes of a parsed argument, its name among them.
+static DictionaryAttr nameArgument(const OpAsmParser::Argument &argument, Builder &builder) {
+  NamedAttrList attributes(argument.attrs);
+  StringRef name = argument.ssaName.name.drop_front(); // the percent sign
+  if (isArgumentName(name) && !attributes.get(kNameAttrName))
+    attributes.set(kNameAttrName, builder.getStringAttr(name));
+  return attributes.getDictionary(builder.getContext());
+}
 
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
@@ -23,8 +39,10 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
   result.addAttribute(getFunctionTypeAttrName(result.name),
                       TypeAttr::get(builder.getFunctionType(types, {})));
-  SmallVector<Attribute> attributes = llvm::map_to_vector(
-      arguments, [](const OpAsmParser::Argument &argument) -> Attribute { return argument.attrs; });
+  SmallVector<Attribute> attributes =
+      llvm::map_to_vector(arguments, [&](const OpAsmParser::Argument &argument) -> Attribute {
+        return nameArgument(argument, builder);
+      });
   if (llvm::any_of(attributes, [](Attribute dict) { return !cast<DictionaryAttr>(dict).empty(); }))
     result.addAttribute(getArgAttrsAttrName(result.name), builder.getArrayAttr(attributes));
 
@@ -43,8 +61,13 @@ void KernelOp::print(OpAsmPrinter &printer) {
   for (BlockArgument argument : getBody().getArguments()) {
     if (argument.getArgNumber() > 0)
       printer << ", ";
-    printer.printRegionArgument(argument,
-                                getArgumentAttributes(argument.getArgNumber()).getValue());
+    SmallVector<NamedAttribute> attributes(
+        getArgumentAttributes(argument.getArgNumber()).getValue());
+    llvm::erase_if(attributes, [](NamedAttribute attribute) {
+      auto name = dyn_cast<StringAttr>(attribute.getValue());
+      return attribute.getName() == kNameAttrName && name && isArgumentName(name);
+    });
+    printer.printRegionArgument(argument, attributes);
   }
   printer << ')';
   printer.printOptionalAttrDictWithKeyword(
@@ -57,6 +80,13 @@ void KernelOp::print(OpAsmPrinter &printer) {
   }
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+void KernelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+  for (BlockArgument argument : region.getArguments())
+    if (auto name = getArgumentAttributes(argument.getArgNumber()).getAs<StringAttr>(kNameAttrName))
+      if (isArgumentName(name))
+        setName(argument, name);
 }
 
 DictionaryAttr KernelOp::getArgumentAttributes(unsigned index) {

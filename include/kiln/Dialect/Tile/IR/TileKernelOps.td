@@ -11,7 +11,8 @@ include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferIntRangeInterface.td"
 
-def Tile_KernelOp : Tile_Op<"kernel", [Symbol, IsolatedFromAbove, AutomaticAllocationScope]> {
+def Tile_KernelOp : Tile_Op<"kernel", [Symbol, IsolatedFromAbove, AutomaticAllocationScope,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "a kernel: the grid it runs on, and one program of it";
   let description = [{
     The arguments are views, pointers and scalars. The optional `grid` region computes, from
@@ -19,6 +20,9 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, IsolatedFromAbove, AutomaticAlloc
     say. It runs on the host: it reads extents, strides and scalars, but no memory and no
     program's position. The body is run once by each program. Programs may run in any order, at the same
     time or one after another, and only atomics order what they do to memory.
+
+    An argument's name is kept as `tile.name`, so that launches and messages can name it; the
+    text has it as the argument's own name.
 
     It is no `FunctionOpInterface`, which allows one region only. The form is written by hand
     because both regions bind the names of the one signature.
