@@ -12,6 +12,7 @@ from typing import Any
 
 from kiln.frontend.casts import bool_of, coerce, scalar_of
 from kiln.frontend.errors import Misuse
+from kiln.frontend.liveness import always_returns
 from kiln.frontend.promotion import constant_dtype
 from kiln.frontend.types import ScalarType
 from kiln.frontend.values import (
@@ -25,6 +26,9 @@ from kiln.frontend.values import (
     unflatten,
 )  # fmt: skip
 from kiln.language.dtypes import f32, i64, index
+
+MAX_COPIES = 100
+"""How often what follows an `if` may be compiled twice, once for each branch."""
 
 
 class Branches:
@@ -78,6 +82,13 @@ class Branches:
         """An `if` on a run-time scalar of which a branch returns: what follows it belongs to
         the branches that do not."""
         self.check_return(node)
+        if rest and not always_returns(node.body) and not always_returns(node.orelse):
+            self.copies += 1
+            if self.copies > MAX_COPIES:
+                raise self.error(
+                    "expected few branches that return in some cases only, got too many",
+                    "a variable that says whether to go on, and one `return` at the end",
+                )
         e = self.e
         frame = e.frame
         before = frame.names

@@ -293,7 +293,12 @@ def _string(c: Calls, value: Any = "") -> str:
 
 
 def _len(c: Calls, value: Any) -> int:
-    if isinstance(value, (tuple, str, range)):
+    if isinstance(value, Range) and not has_values((value.start, value.stop, value.step)):
+        value = range(value.start, value.stop, value.step)
+    if isinstance(value, range):
+        sign = 1 if value.step > 0 else -1
+        return max(0, (value.stop - value.start + value.step - sign) // value.step)
+    if isinstance(value, (tuple, str)):
         return len(value)
     if isinstance(value, Struct) and value.unpacks:
         return len(value.fields)

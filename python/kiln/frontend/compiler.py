@@ -22,11 +22,15 @@ from kiln.frontend.loops import Loops
 from kiln.frontend.statements import Statements
 from kiln.frontend.values import Undefined
 
+MAX_WORK = 500_000
+
 
 class Compiler(Expressions, Statements, Branches, Loops, Calls):
     """Compiles one kernel.
 
     e           the text under construction
+    work        how many nodes were compiled
+    copies      how often an `if` had what follows it compiled in both of its branches
     messages    what static_print said, in order
     grid_call   the one call of kiln.grid, or None
     loop_types  the types that a loop's carried values were found to have, so that a loop
@@ -37,8 +41,19 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
         self.e = Emitter()
         self.frames = 0
         self.messages: list[str] = []
+        self.work = 0
+        self.copies = 0
         self.grid_call: ast.Call | None = None
         self.loop_types: dict[Any, list[Any]] = {}
+
+    def spend(self) -> None:
+        """Counts the nodes compiled, so that no kernel compiles for ever."""
+        self.work += 1
+        if self.work > MAX_WORK:
+            raise self.error(
+                f"expected at most {MAX_WORK} expressions after inlining and unrolling, got more",
+                "loops over range(...) instead of kiln.static_range",
+            )
 
     def new_frame(self, *args, **kwargs) -> Frame:
         self.frames += 1

@@ -32,9 +32,17 @@ def fold_binary(op: str, left: Any, right: Any) -> Any:
             f"expected constants that `{op}` takes, got {describe(left)} and {describe(right)} "
             f"({problem})"
         ) from None
+    check_length(out)
     if isinstance(out, complex):
         raise Misuse(f"expected a real number, got {left!r} {op} {right!r}")
     return out
+
+
+def check_length(value: Any) -> Any:
+    """A constant, if it is not a text or a tuple beyond all bounds."""
+    if isinstance(value, (str, tuple)) and len(value) > MAX_LENGTH:
+        raise Misuse(f"expected a constant of at most {MAX_LENGTH} elements, got {len(value)}")
+    return value
 
 
 def fold_unary(op: str, value: Any) -> Any:

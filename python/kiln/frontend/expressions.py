@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from types import ModuleType
 from typing import Any
 
 from kiln.frontend import operators
 from kiln.frontend.attributes import attribute
-from kiln.frontend.constants import fold_binary, fold_unary
+from kiln.frontend.constants import MAX_LENGTH, check_length, fold_binary, fold_unary
 from kiln.frontend.errors import Misuse
 from kiln.frontend.subscripts import subscript
 from kiln.frontend.values import (
     Closure,
     Struct,
+    TypeText,
     Value,
     describe,
     has_values,
@@ -43,6 +45,7 @@ class Expressions:
         e = self.e
         saved = e.node
         e.node = node
+        self.spend()
         try:
             method = getattr(self, "expr_" + type(node).__name__, None)
             if method is None:
@@ -101,7 +104,7 @@ class Expressions:
         if isinstance(left, Value) or isinstance(right, Value):
             return operators.binary(self.e, op, left, right)
         if op == "+" and isinstance(left, tuple) and isinstance(right, tuple):
-            return left + right
+            return check_length(left + right)
         return fold_binary(op, left, right)
 
     def expr_UnaryOp(self, node: ast.UnaryOp) -> Any:
@@ -204,18 +207,23 @@ class Expressions:
 
     def expr_JoinedStr(self, node: ast.JoinedStr) -> str:
         parts = []
+        constant = True
         for part in node.values:
             if isinstance(part, ast.Constant):
                 parts.append(part.value)
                 continue
             value = self.expr(part.value)
+            constant = constant and not has_values(value)
             spec = self.expr(part.format_spec) if part.format_spec is not None else ""
             parts.append(self.format(value, part.conversion, spec))
-        return "".join(parts)
+        text = "".join(parts)
+        return text if constant else TypeText(text)
 
     def format(self, value: Any, conversion: int, spec: str) -> str:
         """A piece of an f-string: constants as Python writes them, values by their type."""
         value = self.printable(value)
+        if any(int(digits) > MAX_LENGTH for digits in re.findall(r"\d+", spec)):
+            raise Misuse(f"expected a format of at most {MAX_LENGTH} columns, got {spec!r}")
         if conversion == ord("r"):
             value = repr(value)
         try:

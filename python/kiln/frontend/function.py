@@ -149,13 +149,28 @@ def _add(digest, name: str, value: Any, pending: list[FunctionSource]) -> None:
     if isinstance(value, Function):
         digest.update(f"\n{name}=function".encode())
         pending.append(value.source)
-    elif isinstance(value, (bool, int, float, str, DType, tuple)) or value is None:
+    elif isinstance(value, type):
+        _add_class(digest, name, value, pending)
+    elif not isinstance(value, types.ModuleType) and not hasattr(value, "__kiln_intrinsic__"):
         try:
             digest.update(f"\n{name}={constant_key(value)}".encode())
         except CompileError:
-            digest.update(f"\n{name}={value!r}".encode())
-    elif type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
-        digest.update(f"\n{name}={value!r}".encode())
+            return  # the kernel cannot use it
+        if is_structure(value):
+            _add_class(digest, name, type(value), pending)
+
+
+def _add_class(digest, name: str, cls: type, pending: list[FunctionSource]) -> None:
+    """The constants, defaults and methods that a kernel reaches through a class."""
+    for base in cls.__mro__:
+        if base.__module__ in ("builtins", "typing"):
+            continue
+        members = {**vars(base), **getattr(base, "_field_defaults", {})}
+        for key, value in members.items():
+            if key.startswith("__") or isinstance(value, type):
+                continue
+            if isinstance(value, (Function, bool, int, float, str, tuple, DType)) or value is None:
+                _add(digest, f"{name}.{key}", value, pending)
 
 
 def _resolve(source: FunctionSource, path: tuple[str, ...]) -> tuple[bool, Any]:

@@ -113,6 +113,16 @@ def returns(statements: list[ast.stmt]) -> bool:
     )
 
 
+def always_returns(statements: list[ast.stmt]) -> bool:
+    """Whether statements end in a `return` on every way through them."""
+    if not statements:
+        return False
+    last = statements[-1]
+    if isinstance(last, ast.If):
+        return always_returns(last.body) and always_returns(last.orelse)
+    return isinstance(last, ast.Return)
+
+
 def _locals(tree: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     a = tree.args
     names = [x.arg for x in a.posonlyargs + a.args + a.kwonlyargs]

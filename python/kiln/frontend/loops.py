@@ -93,9 +93,14 @@ class Loops:
         """The items that a loop over constants goes through."""
         if isinstance(items, Range) and not has_values((items.start, items.stop, items.step)):
             items = range(items.start, items.stop, items.step)
-        if isinstance(items, range) and len(items) > MAX_UNROLLED:
+        if (
+            isinstance(items, range)
+            and items
+            and (items[-1] - items[0]) // items.step >= MAX_UNROLLED
+        ):
             raise self.error(
-                f"expected at most {MAX_UNROLLED} rounds to unroll, got {len(items)}",
+                f"expected at most {MAX_UNROLLED} rounds to unroll, got "
+                f"{(items[-1] - items[0]) // items.step + 1}",
                 "`for ... in range(...)` compiles to a loop",
                 node,
             )

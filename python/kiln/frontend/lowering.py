@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from kiln.frontend.compiler import Compiler
+from kiln.frontend.errors import CompileError
 from kiln.frontend.function import constant_key
 from kiln.frontend.grid import find_grid
 from kiln.frontend.intrinsics import GridReached
@@ -21,14 +22,31 @@ def lower_kernel(
     kernel: Any, types: dict[str, ArgumentType], constants: dict[str, Any], grid_pinned: bool
 ) -> str:
     """The text of a module with one kernel. `kernel` is a KernelSource, the rest is checked."""
-    source = kernel.source
-    grid = find_grid(source)
     c = Compiler()
+    try:
+        return _lower(c, kernel, types, constants, grid_pinned)
+    except CompileError:
+        raise
+    except RecursionError:
+        raise c.error("expected expressions of moderate depth, got some too deep") from None
+    except Exception as error:
+        raise c.error(f"the front end failed: {type(error).__name__}: {error}") from error
+
+
+def _lower(
+    c: Compiler,
+    kernel: Any,
+    types: dict[str, ArgumentType],
+    constants: dict[str, Any],
+    grid_pinned: bool,
+) -> str:
+    source = kernel.source
     e = c.e
     frame = c.new_frame(source, source.tree, kernel.name)
     e.frame, e.node = frame, source.tree
     names = _argument_names(types)
     e.arguments = set(names.values())
+    grid = find_grid(source)
 
     def names_at_entry() -> dict[str, Any]:
         values = {name: Value(names[name], type) for name, type in types.items()}
@@ -44,10 +62,7 @@ def lower_kernel(
             c.messages.clear()
     frame.names = names_at_entry()
     with e.top(host=False) as body:
-        try:
-            returned = c.function_body(source.tree)
-        except RecursionError:
-            raise c.error("expected statements of moderate depth, got some too deep") from None
+        returned = c.function_body(source.tree)
         e.node = _last(source.tree)
         if returned is not None:
             raise c.error(

@@ -51,6 +51,7 @@ class Statements:
         """Runs statements; gives what they return, or NO_RETURN."""
         for i, node in enumerate(statements):
             self.e.node = node
+            self.spend()
             if isinstance(node, ast.Return):
                 self.check_return(node)
                 return None if node.value is None else self.expr(node.value)

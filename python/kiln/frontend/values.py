@@ -235,7 +235,19 @@ def as_flag(x: Any, argument: str) -> bool:
     return x
 
 
+class TypeText(str):
+    """What an f-string gives that holds run-time values: their types stand for them."""
+
+    __slots__ = ()
+
+
 def as_text(x: Any, argument: str) -> str:
+    if isinstance(x, TypeText):
+        raise Misuse(
+            f"expected a constant string for `{argument}`, got one with run-time values",
+            'kiln.device_print("x", x) prints values',
+            argument,
+        )
     if not isinstance(x, str):
         raise Misuse(
             f"expected a constant string for `{argument}`, got {describe(x)}", argument=argument

@@ -309,6 +309,36 @@ def test_source_hash_follows_what_the_kernel_can_reach():
     assert make(2, sign) != make(2, apply)
 
 
+def test_source_hash_follows_classes():
+    def make(value, method):
+        class Settings:
+            SIZE = value
+
+        class Tuple(NamedTuple):
+            x: int = value
+
+            step = method
+
+        instance = Tuple(1)
+
+        def kernel(v):
+            v[Settings.SIZE] = instance.step() + Tuple(x=1).x
+
+        return KernelSource(kernel).source_hash
+
+    assert make(2, sign) == make(2, sign)
+    assert make(2, sign) != make(3, sign)
+    assert make(2, sign) != make(2, apply)
+
+
+def test_text_of_odd_values(lower):
+    def kernel(v):
+        kiln.static_assert(len(range(10, 0, -3)) == 4 and len(range(0, 7, 2)) == 4)
+        kiln.static_assert(len(range(10**30)) == 10**30 and len(range(5, 0)) == 0)
+
+    lower(kernel, v=V)
+
+
 # fmt: off
 @kiln.function
 def odd(

@@ -322,6 +322,12 @@ CASES = [
     ("x = kiln.sqrt(-1)", "kiln.sqrt(-1)", "expected a constant that sqrt takes", None),
     ("x = v < None", "v < None", "expected numbers, scalars or tensors on both sides of `<`", None),
     ("@kiln.function\n    def f():\n        pass", None, "without decorators", None),
+    (
+        "assert n > 0, f'{n}'",
+        "assert n > 0, f'{n}'",
+        "got one with run-time values",
+        "kiln.device_print",
+    ),
     ("x = lambda *, k: k\n    y = x(1)", "x(1)", "expected at most 0 arguments", "*, k"),
     ("x = f'{n:>{s}}'", "f'{n:>{s}}'", "expected a format that fits", None),
     ("x = kiln.bitcast(s, kiln.i8)", "kiln.i8", "expected a dtype of 32 bits, got i8 of 8", None),
@@ -392,6 +398,29 @@ def test_the_whole_text():
         "     2 |     x = broken(v)\n"
         "       |         ^^^^^^^^^"
     )
+
+
+HEAVY = [
+    "for i in kiln.static_range(4000):\n"
+    "        for j in kiln.static_range(4000):\n            x = i * j",
+    "\n    ".join(f"if n > {i}:\n        if n > {i + 1}:\n            return\n" for i in range(40)),
+    "x = 'ab'\n    for i in kiln.static_range(100):\n        x = x + x",
+    "x = (1, 2)\n    for i in kiln.static_range(100):\n        x = x + x",
+    "x = 3\n    for i in kiln.static_range(100):\n        x = x * x",
+    "x = f'{1:>999999999}'",
+    "x = [i for i in range(10 ** 30)]",
+    "for i in kiln.static_range(-10 ** 30, 10 ** 30):\n        pass",
+    "x = " + "+".join(["n"] * 800),
+    "x = tuple(range(10 ** 9))",
+    "x = kiln.zeros((10 ** 30,), kiln.f32)",
+    "x = sum(range(10 ** 9))",
+]
+
+
+@pytest.mark.parametrize("body", HEAVY, ids=lambda body: body[:30])
+@pytest.mark.timeout(60)
+def test_programs_that_would_never_end_are_refused(body):
+    assert failure(body).message.startswith("expected ")
 
 
 def test_columns_count_characters_and_tabs_stay():
