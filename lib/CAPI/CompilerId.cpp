@@ -45,17 +45,17 @@ static bool contains(const dl_phdr_info &module, const void *address) {
 /// Adds the module if it is this library, or a shared library of LLVM's or MLIR's.
 static int visit(dl_phdr_info *module, size_t, void *out) {
   StringRef name = module->dlpi_name ? module->dlpi_name : "";
-  bool isOurs = contains(*module, reinterpret_cast<const void *>(&kilnCompilerId));
+  // By a function that no other copy of this library can stand in for.
+  bool isOurs = contains(*module, reinterpret_cast<const void *>(&visit));
   if (!isOurs && !name.contains("libLLVM") && !name.contains("libMLIR"))
     return 0;
-  std::string &text = *static_cast<std::string *>(out);
   StringRef id = buildId(*module);
-  text += id.empty() ? "no build id" : toHex(id);
+  std::string line = id.empty() ? "no build id" : toHex(id);
   struct stat status;
   if (id.empty() && ::stat(name.empty() ? "/proc/self/exe" : name.str().c_str(), &status) == 0)
-    text += " " + std::to_string(status.st_size) + " " + std::to_string(status.st_mtim.tv_sec) +
+    line += " " + std::to_string(status.st_size) + " " + std::to_string(status.st_mtim.tv_sec) +
             "." + std::to_string(status.st_mtim.tv_nsec);
-  text += '\n';
+  static_cast<std::vector<std::string> *>(out)->push_back(line);
   return 0;
 }
 
@@ -63,8 +63,11 @@ KilnString kilnCompilerId() {
   static const std::string id = [] {
     std::string text = "kiln " KILN_VERSION_STRING "\nllvm " LLVM_VERSION_STRING
                        "\ntargets " KILN_TARGET_LIST "\n";
-    ::dl_iterate_phdr(visit, &text);
-    return Key::of(text).hex();
+    // Sorted, because the order in which modules were loaded says nothing.
+    std::vector<std::string> modules;
+    ::dl_iterate_phdr(visit, &modules);
+    llvm::sort(modules);
+    return Key::of(text + join(modules, "\n")).hex();
   }();
   return string(id);
 }

@@ -102,11 +102,12 @@ public:
   Error start(const std::string &program);
   ~Process() {
     if (pid > 0) {
-      ::kill(pid, SIGKILL);
+      kill();
       wait();
     }
   }
-  void kill() { ::kill(pid, SIGKILL); }
+  /// With all that it may have started: it leads a group.
+  void kill() { ::kill(-pid, SIGKILL); }
   /// The wait status; -1 if someone else in this process took it.
   int wait() {
     int status = -1;
@@ -250,6 +251,8 @@ Expected<Artifact> capi::compileInWorker(const CompileRequest &request,
           ::send(process.socket.fd, outgoing.data() + sent, outgoing.size() - sent, MSG_NOSIGNAL);
       if (put > 0)
         sent += put;
+      if (sent == outgoing.size())
+        ::shutdown(process.socket.fd, SHUT_WR);
     }
     if ((ends[1].revents & (POLLIN | POLLHUP)) && !drain(process.errors, said))
       process.errors.reset();
