@@ -36,7 +36,15 @@ EXIT CODES:
   3  a file cannot be read or written
 )";
 
+/// What was asked for. Plain values: the linker that makes some targets' code resets every
+/// `cl::opt` of the process.
 struct Options {
+  std::string input, output, target, kernel, emit, pipeline;
+  int optLevel;
+  bool fastMath, listTargets;
+};
+
+struct CommandLine {
   cl::OptionCategory category{"tile-compile's options"};
   cl::opt<std::string> input{cl::Positional, cl::desc("<file, or - for standard input>"),
                              cl::init("-"), cl::cat(category)};
@@ -70,6 +78,10 @@ struct Options {
                             cl::desc("Print the targets that are built in, one "
                                      "a line"),
                             cl::cat(category)};
+
+  Options get() const {
+    return {input, output, target, kernel, emit, pipeline, optLevel, fastMath, listTargets};
+  }
 };
 
 llvm::raw_ostream &error() { return llvm::WithColor::error(llvm::errs(), "tile-compile"); }
@@ -147,7 +159,7 @@ int run(const Options &options) {
 
   CompileRequest request;
   request.source = (*buffer)->getBuffer();
-  request.sourceName = options.input == "-" ? "<stdin>" : options.input.getValue();
+  request.sourceName = options.input == "-" ? "<stdin>" : options.input;
   request.kernel = options.kernel;
   request.target = options.target;
   request.optLevel = options.optLevel;
@@ -187,9 +199,9 @@ int run(const Options &options) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  Options options;
-  cl::HideUnrelatedOptions(options.category);
+  CommandLine line;
+  cl::HideUnrelatedOptions(line.category);
   if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
     return kBadUsage;
-  return run(options);
+  return run(line.get());
 }

@@ -1,0 +1,55 @@
+// From a module of the LLVM dialect to an accelerator's code.
+#ifndef KILN_BINARY_DEVICECODE_H
+#define KILN_BINARY_DEVICECODE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+#include <string>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace kiln {
+
+/// The code generator for a chip, as LLVM names things.
+struct DeviceMachine {
+  llvm::StringRef triple, chip, features;
+  /// Module flags that the code generator reads.
+  llvm::SmallVector<std::pair<llvm::StringRef, uint32_t>, 1> flags = {};
+};
+
+/// One module on its way through LLVM. Errors of the code generator that do not end the process
+/// are caught and returned.
+class DeviceCompilation {
+public:
+  DeviceCompilation();
+  ~DeviceCompilation();
+
+  /// Translates, sets triple and data layout, and optimises.
+  llvm::Error translate(mlir::ModuleOp module, const DeviceMachine &machine, int optLevel);
+  llvm::Module &getModule() { return *module; }
+  std::string printIR() const;
+  /// Each works on a copy, so that both can be asked for.
+  llvm::Expected<std::string> emitAssembly();
+  llvm::Expected<std::string> emitObject();
+
+private:
+  llvm::Expected<std::string> emit(bool assembly);
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::string errors;
+};
+
+/// Links one relocatable object to a shared one, in process. One at a time: the linker keeps
+/// global state, so callers wait for each other.
+llvm::Expected<std::string> linkSharedObject(llvm::StringRef object);
+
+} // namespace kiln
+
+#endif // KILN_BINARY_DEVICECODE_H

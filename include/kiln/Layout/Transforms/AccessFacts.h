@@ -1,0 +1,24 @@
+// What is known about a tile's address when compiling: from arguments' facts and arithmetic.
+#ifndef KILN_LAYOUT_TRANSFORMS_ACCESSFACTS_H
+#define KILN_LAYOUT_TRANSFORMS_ACCESSFACTS_H
+
+#include "kiln/Dialect/Tile/IR/Tile.h"
+
+namespace kiln {
+
+/// The largest power of two that the integer is known to be a multiple of.
+int64_t getKnownDivisor(mlir::Value value);
+
+/// How many consecutive elements of a view's tile, from a multiple of as many on, are known to
+/// be consecutive and aligned in memory, and in bounds all together or not at all.
+struct AccessFacts {
+  /// The dimension whose stride is 1; -1 if none is known to be.
+  int dim = -1;
+  /// The elements of one access, a power of two; at most 16 bytes.
+  int64_t width = 1;
+};
+AccessFacts getAccessFacts(mlir::TypedValue<tile::ViewType> view, mlir::ValueRange offsets);
+
+} // namespace kiln
+
+#endif // KILN_LAYOUT_TRANSFORMS_ACCESSFACTS_H

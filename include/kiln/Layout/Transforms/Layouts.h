@@ -1,0 +1,63 @@
+// Layouts as the passes make them: over the parts register, lane and warp, in that order.
+#ifndef KILN_LAYOUT_TRANSFORMS_LAYOUTS_H
+#define KILN_LAYOUT_TRANSFORMS_LAYOUTS_H
+
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Layout/Algebra/LinearLayout.h"
+#include "kiln/Layout/Transforms/MmaAtomInterface.h"
+#include <optional>
+
+namespace kiln {
+
+inline constexpr llvm::StringLiteral kRegister = "register";
+inline constexpr llvm::StringLiteral kLane = "lane";
+inline constexpr llvm::StringLiteral kWarp = "warp";
+
+/// The kernel's attribute that says how many warps run one program.
+inline constexpr llvm::StringLiteral kWarpsAttrName = "tile.warps";
+
+/// What one program has to spread a tensor over.
+struct ThreadShape {
+  unsigned lanes;
+  unsigned warps;
+};
+
+/// The parts in their order, and no register that repeats another by a zero basis.
+LinearLayout canonicalise(const LinearLayout &layout);
+
+/// Blocked and coalesced: `width` elements of the last dimension a thread, lanes along the last
+/// dimensions, warps along the first ones, and what is left in registers.
+LinearLayout getBlockedLayout(llvm::ArrayRef<int64_t> shape, int64_t width, ThreadShape threads);
+
+/// Drops a dimension: the layout of a reduction's result. Each basis must lie along the axis or
+/// across it, see isSeparable.
+LinearLayout dropDim(const LinearLayout &layout, unsigned axis);
+bool isSeparable(const LinearLayout &layout, unsigned axis);
+
+/// The layout that a broadcast's input has when its result has `layout`.
+LinearLayout projectTo(const LinearLayout &layout, llvm::ArrayRef<int64_t> inputShape);
+
+/// The layouts of a, b and the accumulator of a dot by its atom.
+struct DotLayouts {
+  LinearLayout a, b, accumulator;
+};
+DotLayouts getDotLayouts(tile::DotOp dot, mlir::Attribute atom, ThreadShape threads);
+/// Whether the atom's fragment fits a dot of these extents.
+bool fits(MmaAtomInterface atom, tile::DotOp dot);
+
+/// The layout of a tensor's type; it must have one.
+LinearLayout getLayout(mlir::Value tensor);
+mlir::RankedTensorType withLayout(mlir::RankedTensorType type, const LinearLayout &layout);
+
+/// How a conversion can be made.
+enum class ConversionKind { Registers, Lanes, Memory };
+struct Conversion {
+  ConversionKind kind;
+  /// From the places of the result to those of the input.
+  LinearLayout places;
+};
+Conversion classifyConversion(const LinearLayout &from, const LinearLayout &to);
+
+} // namespace kiln
+
+#endif // KILN_LAYOUT_TRANSFORMS_LAYOUTS_H

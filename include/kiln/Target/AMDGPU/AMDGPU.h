@@ -1,0 +1,26 @@
+// The amdgcn dialect.
+#ifndef KILN_TARGET_AMDGPU_AMDGPU_H
+#define KILN_TARGET_AMDGPU_AMDGPU_H
+
+#include "kiln/Layout/Transforms/MmaAtomInterface.h"
+#include "kiln/Target/TargetInterface.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+
+#include "kiln/Target/AMDGPU/AMDGPUDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "kiln/Target/AMDGPU/AMDGPUAttrs.h.inc"
+
+namespace kiln::amdgcn {
+
+llvm::ArrayRef<Chip> getChips();
+
+/// The matrix instructions of a chip for these types, best first.
+llvm::SmallVector<mlir::Attribute> getMatrixAtoms(llvm::StringRef chip, mlir::Type element,
+                                                  mlir::Type accumulator);
+
+} // namespace kiln::amdgcn
+
+#endif // KILN_TARGET_AMDGPU_AMDGPU_H

@@ -1,0 +1,52 @@
+// The `amdgcn` dialect: the target attribute and its matrix instructions. (`amdgpu` is upstream's.)
+#ifndef KILN_TARGET_AMDGPU_AMDGPU_TD
+#define KILN_TARGET_AMDGPU_AMDGPU_TD
+
+include "kiln/Layout/Transforms/MmaAtomInterface.td"
+include "kiln/Target/TargetInterface.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+
+def AMDGCN_Dialect : Dialect {
+  let name = "amdgcn";
+  let cppNamespace = "::kiln::amdgcn";
+  let summary = "what compiling for AMD's chips decides";
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::ROCDL::ROCDLDialect"];
+}
+
+def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
+    DeclareAttrInterfaceMethods<TargetInterface,
+        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "getMmaAtoms",
+         "addPasses", "emit"]>]> {
+  let mnemonic = "target";
+  let summary = "an AMD chip";
+  let description = [{
+    ```mlir
+    module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {}
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$chip);
+  let assemblyFormat = "`<` `chip` `=` $chip `>`";
+  let genVerifyDecl = 1;
+}
+
+def AMDGCN_MatrixAttr : AttrDef<AMDGCN_Dialect, "Matrix", [
+    DeclareAttrInterfaceMethods<MmaAtomInterface>]> {
+  let mnemonic = "matrix";
+  let summary = "a matrix instruction, out of registers: MFMA or WMMA";
+  let description = [{
+    The instruction as the `rocdl` dialect names it, the chip (generations differ in where the
+    lanes of one instruction hold what), and the type of its a and b.
+
+    ```mlir
+    #amdgcn.matrix<"mfma.f32.32x32x8f16", "gfx942", f16>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$instruction, StringRefParameter<>:$chip,
+                        "::mlir::Type":$element);
+  let assemblyFormat = "`<` $instruction `,` $chip `,` $element `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // KILN_TARGET_AMDGPU_AMDGPU_TD

@@ -1,0 +1,42 @@
+// The passes that all targets with warps of threads share.
+#ifndef KILN_TARGET_COMMON_THREADPASSES_TD
+#define KILN_TARGET_COMMON_THREADPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CheckTarget : Pass<"tile-check-target", "::mlir::ModuleOp"> {
+  let summary = "refuse what the target cannot do, by name and line";
+  let description = [{
+    Asks the module's target about each op of each kernel and reports every one that it does not
+    support. Later passes and the code generator may then rely on it: the code generator ends
+    the process where it cannot go on.
+    The test is `test/Target/Common/check-target.mlir`.
+  }];
+}
+
+def PlanSharedMemory : Pass<"tile-plan-shared-memory", "::mlir::ModuleOp"> {
+  let summary = "give buffers and scratch their place in shared memory";
+  let description = [{
+    Precondition: conversions are realised. Postcondition: each `tile.alloc` and each op that
+    needs scratch has `tile.shared_offset`, and the kernel `tile.shared_bytes`. Buffers whose
+    lives do not meet share memory. What does not fit the chip is an error that lists sizes.
+    The test is `test/Target/Common/plan-shared-memory.mlir`.
+  }];
+}
+
+def LowerToThreads : Pass<"tile-lower-to-threads", "::mlir::ModuleOp"> {
+  let summary = "lower a kernel over tiles to the program of one thread";
+  let description = [{
+    Precondition: every tensor has a layout, conversions are realised, shared memory is planned.
+    Postcondition: each kernel is a `func.func` over the parameters of the ABI; a tensor is a
+    vector of the thread's registers, on which arith and math go on unchanged; memory is reached
+    through LLVM's pointers, threads and barriers through the gpu dialect.
+    The test is `test/Target/Common/lower-to-threads.mlir`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+#endif // KILN_TARGET_COMMON_THREADPASSES_TD

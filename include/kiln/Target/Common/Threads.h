@@ -1,0 +1,38 @@
+// From tiles with layouts to the program of one thread, for targets whose programs are run by
+// warps of threads.
+#ifndef KILN_TARGET_COMMON_THREADS_H
+#define KILN_TARGET_COMMON_THREADS_H
+
+#include "kiln/Target/TargetInterface.h"
+#include "mlir/Pass/Pass.h"
+
+namespace kiln {
+
+/// The lowered function's attributes: how many threads run it, what shared memory it uses.
+inline constexpr llvm::StringLiteral kThreadsAttrName = "tile.threads";
+inline constexpr llvm::StringLiteral kSharedBytesAttrName = "tile.shared_bytes";
+/// Where in shared memory an op's buffer or scratch begins, in bytes.
+inline constexpr llvm::StringLiteral kSharedOffsetAttrName = "tile.shared_offset";
+/// The global that stands for a program's shared memory.
+inline constexpr llvm::StringLiteral kSharedSymbol = "kiln_shared";
+/// The address spaces of global and of shared memory, on every target that has both.
+inline constexpr unsigned kGlobalSpace = 1;
+inline constexpr unsigned kSharedSpace = 3;
+
+/// Why the lowering to threads has no way to lower this op of the source language; none if it
+/// has. Targets add what they refuse themselves.
+std::optional<std::string> whyUnsupportedByThreads(mlir::Operation *op);
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "kiln/Target/Common/ThreadPasses.h.inc"
+
+/// The passes of the stages layout, schedule and target, which all such targets share.
+void addThreadStage(mlir::OpPassManager &pm, Stage stage);
+
+/// Registers those passes, once however many targets call.
+void registerThreadStagePasses();
+
+} // namespace kiln
+
+#endif // KILN_TARGET_COMMON_THREADS_H

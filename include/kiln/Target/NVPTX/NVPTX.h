@@ -1,0 +1,26 @@
+// The nvptx dialect.
+#ifndef KILN_TARGET_NVPTX_NVPTX_H
+#define KILN_TARGET_NVPTX_NVPTX_H
+
+#include "kiln/Layout/Transforms/MmaAtomInterface.h"
+#include "kiln/Target/TargetInterface.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+
+#include "kiln/Target/NVPTX/NVPTXDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "kiln/Target/NVPTX/NVPTXAttrs.h.inc"
+
+namespace kiln::nvptx {
+
+/// The chips, and the version of PTX that each is written in.
+llvm::ArrayRef<Chip> getChips();
+
+/// The instructions of every chip from sm_80 on, for these types.
+llvm::SmallVector<mlir::Attribute> getMmaSyncAtoms(mlir::Type element, mlir::Type accumulator);
+
+} // namespace kiln::nvptx
+
+#endif // KILN_TARGET_NVPTX_NVPTX_H

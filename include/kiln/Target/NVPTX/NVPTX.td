@@ -1,0 +1,51 @@
+// The `nvptx` dialect: the target attribute and its matrix instructions.
+#ifndef KILN_TARGET_NVPTX_NVPTX_TD
+#define KILN_TARGET_NVPTX_NVPTX_TD
+
+include "kiln/Layout/Transforms/MmaAtomInterface.td"
+include "kiln/Target/TargetInterface.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+
+def NVPTX_Dialect : Dialect {
+  let name = "nvptx";
+  let cppNamespace = "::kiln::nvptx";
+  let summary = "what compiling for NVIDIA's chips decides";
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
+}
+
+def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
+    DeclareAttrInterfaceMethods<TargetInterface,
+        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "getMmaAtoms",
+         "addPasses", "emit"]>]> {
+  let mnemonic = "target";
+  let summary = "an NVIDIA chip";
+  let description = [{
+    ```mlir
+    module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {}
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$chip);
+  let assemblyFormat = "`<` `chip` `=` $chip `>`";
+  let genVerifyDecl = 1;
+}
+
+def NVPTX_MmaSyncAttr : AttrDef<NVPTX_Dialect, "MmaSync", [
+    DeclareAttrInterfaceMethods<MmaAtomInterface>]> {
+  let mnemonic = "mma_sync";
+  let summary = "`mma.sync`: a matrix product by the 32 lanes of a warp, out of registers";
+  let description = [{
+    The shape as PTX spells it, the type of a and b, and that of the accumulator.
+
+    ```mlir
+    #nvptx.mma_sync<"m16n8k16", bf16, f32>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$shape, "::mlir::Type":$element,
+                        "::mlir::Type":$accumulator);
+  let assemblyFormat = "`<` $shape `,` $element `,` $accumulator `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // KILN_TARGET_NVPTX_NVPTX_TD

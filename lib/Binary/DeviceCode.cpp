@@ -1,0 +1,156 @@
+// LLVM's code generators for accelerators, and its linker.
+#include "kiln/Binary/DeviceCode.h"
+#include "lld/Common/Driver.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include <mutex>
+
+LLD_HAS_DRIVER(elf)
+
+using namespace mlir;
+using namespace kiln;
+
+namespace {
+/// Keeps errors as text. LLVM's own handler prints them and exits.
+struct CollectErrors : llvm::DiagnosticHandler {
+  explicit CollectErrors(std::string &errors) : errors(errors) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() != llvm::DS_Error)
+      return true;
+    llvm::raw_string_ostream stream(errors);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    if (!errors.empty())
+      stream << "; ";
+    info.print(printer);
+    return true;
+  }
+  std::string &errors;
+};
+} // namespace
+
+DeviceCompilation::DeviceCompilation() : context(std::make_unique<llvm::LLVMContext>()) {
+  context->setDiagnosticHandler(std::make_unique<CollectErrors>(errors));
+}
+
+DeviceCompilation::~DeviceCompilation() = default;
+
+static void optimise(llvm::Module &module, llvm::TargetMachine &machine, int optLevel) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  const llvm::OptimizationLevel levels[] = {
+      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1, llvm::OptimizationLevel::O2,
+      llvm::OptimizationLevel::O3};
+  llvm::OptimizationLevel level = levels[std::clamp(optLevel, 0, 3)];
+  llvm::ModulePassManager passes = level == llvm::OptimizationLevel::O0
+                                       ? builder.buildO0DefaultPipeline(level)
+                                       : builder.buildPerModuleDefaultPipeline(level);
+  passes.run(module, modules);
+}
+
+llvm::Error DeviceCompilation::translate(ModuleOp source, const DeviceMachine &description,
+                                         int optLevel) {
+  module = translateModuleToLLVMIR(source, *context, "kiln");
+  if (!module)
+    return llvm::createStringError("the module cannot be translated to LLVM IR");
+  llvm::Triple triple(description.triple);
+  std::string message;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return llvm::createStringError("no code generator for " + description.triple + ": " + message);
+  auto level = llvm::CodeGenOpt::getLevel(optLevel).value_or(llvm::CodeGenOptLevel::Aggressive);
+  machine.reset(target->createTargetMachine(triple, description.chip, description.features,
+                                            llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt,
+                                            level));
+  if (!machine)
+    return llvm::createStringError("no code generator for chip " + description.chip);
+  for (auto [flag, value] : description.flags)
+    module->addModuleFlag(llvm::Module::Error, flag, value);
+  module->setTargetTriple(triple);
+  module->setDataLayout(machine->createDataLayout());
+  optimise(*module, *machine, optLevel);
+  if (!errors.empty())
+    return llvm::createStringError(errors);
+  return llvm::Error::success();
+}
+
+std::string DeviceCompilation::printIR() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, nullptr);
+  return text;
+}
+
+llvm::Expected<std::string> DeviceCompilation::emit(bool assembly) {
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*module);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  auto type = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
+    return llvm::createStringError("the code generator cannot write this kind of file");
+  passes.run(*copy);
+  if (!errors.empty())
+    return llvm::createStringError(errors);
+  return std::string(bytes.data(), bytes.size());
+}
+
+llvm::Expected<std::string> DeviceCompilation::emitAssembly() { return emit(true); }
+
+llvm::Expected<std::string> DeviceCompilation::emitObject() { return emit(false); }
+
+llvm::Expected<std::string> kiln::linkSharedObject(llvm::StringRef object) {
+  static std::mutex mutex;
+  static bool usable = true;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!usable)
+    return llvm::createStringError("the linker failed before in this process and cannot go on");
+  // The linker reads and writes files only.
+  llvm::SmallString<128> input, output;
+  int descriptor;
+  if (std::error_code code = llvm::sys::fs::createTemporaryFile("kiln", "o", descriptor, input))
+    return llvm::createStringError(code, "cannot create a temporary file: " + code.message());
+  llvm::FileRemover removeInput(input);
+  {
+    llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+    stream << object;
+    if (stream.has_error())
+      return llvm::createStringError("cannot write " + input.str());
+  }
+  if (std::error_code code = llvm::sys::fs::createTemporaryFile("kiln", "so", output))
+    return llvm::createStringError(code, "cannot create a temporary file: " + code.message());
+  llvm::FileRemover removeOutput(output);
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  const char *arguments[] = {"ld.lld", "-shared", input.c_str(), "-o", output.c_str()};
+  lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  usable = result.canRunAgain;
+  if (result.retCode)
+    return llvm::createStringError("the linker failed: " + messages);
+  auto buffer = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return llvm::createStringError(buffer.getError(), "cannot read the linked object");
+  return (*buffer)->getBuffer().str();
+}

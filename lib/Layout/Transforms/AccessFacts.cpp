@@ -1,0 +1,116 @@
+// Divisors of index arithmetic, and the access width that they and the facts allow.
+#include "kiln/Layout/Transforms/AccessFacts.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+static constexpr int64_t kMax = int64_t(1) << 30;
+
+/// The power of two in `multiple`; 0 says that nothing is known, or that the value is zero.
+static int64_t powerOf(int64_t multiple, int64_t ifZero) {
+  if (multiple == 0)
+    return ifZero;
+  return std::min(kMax, multiple & -multiple);
+}
+
+static FactsAttr factsOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
+  return kernel ? kernel.getFacts(argument.getArgNumber()) : FactsAttr();
+}
+
+static int64_t factAt(ArrayRef<int64_t> facts, int64_t dim) {
+  return dim < int64_t(facts.size()) ? powerOf(facts[dim], 1) : 1;
+}
+
+static int64_t elementBytes(Type type) {
+  return std::max<int64_t>(1, llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
+}
+
+static int64_t getDivisor(Value value, unsigned depth) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return powerOf(constant.getSExtValue(), kMax);
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (FactsAttr facts = factsOf(value))
+      return powerOf(facts.getDivisor(), 1);
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (loop && value == loop.getInductionVar() && depth)
+      return std::min(getDivisor(loop.getLowerBound(), depth - 1),
+                      getDivisor(loop.getStep(), depth - 1));
+    return 1;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op || !depth)
+    return 1;
+  auto least = [&](auto operands) {
+    int64_t divisor = kMax;
+    for (Value operand : operands)
+      divisor = std::min(divisor, getDivisor(operand, depth - 1));
+    return divisor;
+  };
+  return TypeSwitch<Operation *, int64_t>(op)
+      .Case<arith::MulIOp>([&](auto) {
+        int64_t left = getDivisor(op->getOperand(0), depth - 1);
+        return std::min(kMax, left * getDivisor(op->getOperand(1), depth - 1));
+      })
+      .Case<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp,
+            arith::MaxUIOp>([&](auto) { return least(op->getOperands()); })
+      .Case<arith::SelectOp>([&](auto) { return least(op->getOperands().drop_front()); })
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(
+          [&](auto) { return least(op->getOperands()); })
+      .Case<MultipleOfOp>([&](MultipleOfOp hint) {
+        return std::max(powerOf(hint.getDivisor(), 1), getDivisor(hint.getValue(), depth - 1));
+      })
+      .Case<DimOp>([&](DimOp dim) {
+        int64_t extent = dim.getView().getType().getShape()[dim.getDim()];
+        if (!ShapedType::isDynamic(extent))
+          return powerOf(extent, kMax);
+        FactsAttr facts = factsOf(dim.getView());
+        return facts ? factAt(facts.getExtents(), dim.getDim()) : 1;
+      })
+      .Case<StrideOp>([&](StrideOp stride) {
+        ViewType view = stride.getView().getType();
+        int64_t elements = view.getStrides()[stride.getDim()];
+        if (!ShapedType::isDynamic(elements))
+          return powerOf(elements, kMax);
+        FactsAttr facts = factsOf(stride.getView());
+        return facts ? std::max<int64_t>(1, factAt(facts.getStrides(), stride.getDim()) /
+                                                elementBytes(view.getElementType()))
+                     : 1;
+      })
+      .Default(int64_t(1));
+}
+
+int64_t kiln::getKnownDivisor(Value value) { return getDivisor(value, 16); }
+
+AccessFacts kiln::getAccessFacts(TypedValue<ViewType> view, ValueRange offsets) {
+  AccessFacts result;
+  ViewType type = view.getType();
+  for (auto [dim, stride] : llvm::enumerate(type.getStrides()))
+    if (stride == 1)
+      result.dim = dim;
+  FactsAttr facts = factsOf(view);
+  if (result.dim < 0 || !facts || !type.getElementType().isIntOrFloat())
+    return result;
+  int64_t bytes = elementBytes(type.getElementType());
+  // In bytes: the base address and each other dimension's stride; in elements: the offset and
+  // the extent along the dimension itself.
+  int64_t aligned = std::min<int64_t>(16, powerOf(facts.getPointer(), 1));
+  for (auto [dim, stride] : llvm::enumerate(type.getStrides()))
+    if (int(dim) != result.dim)
+      aligned = std::min(aligned, ShapedType::isDynamic(stride) ? factAt(facts.getStrides(), dim)
+                                                                : powerOf(stride * bytes, kMax));
+  int64_t extent = type.getShape()[result.dim];
+  int64_t elements = ShapedType::isDynamic(extent) ? factAt(facts.getExtents(), result.dim)
+                                                   : powerOf(extent, kMax);
+  elements = std::min(elements, getKnownDivisor(offsets[result.dim]));
+  result.width = std::max<int64_t>(1, std::min(elements, aligned / bytes));
+  return result;
+}

@@ -1,0 +1,66 @@
+// Decides how many warps run a program, and by which instruction each dot is made.
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Layout/Transforms/Passes.h"
+#include "kiln/Target/TargetInterface.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_DECIDEATOMS
+#include "kiln/Layout/Transforms/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// Few enough warps that the largest tensor gives each thread some elements, and at most eight.
+static int64_t decideWarps(KernelOp kernel, const Chip &chip) {
+  constexpr int64_t kElementsPerThread = 16;
+  constexpr int64_t kMostWarps = 8;
+  int64_t largest = 1;
+  kernel.getBody().walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type))
+        largest = std::max(largest, tensor.getNumElements());
+  });
+  int64_t warps = 1;
+  while (warps < kMostWarps && warps * 2 * chip.warpSize <= chip.maxThreads &&
+         largest >= warps * 2 * chip.warpSize * kElementsPerThread)
+    warps *= 2;
+  return warps;
+}
+
+static Attribute decideAtom(DotOp dot, TargetInterface target) {
+  auto elementOf = [](Value value) {
+    return isa<BufferType>(value.getType()) ? cast<BufferType>(value.getType()).getElementType()
+                                            : getElementTypeOrSelf(value.getType());
+  };
+  Type a = elementOf(dot.getA()), b = elementOf(dot.getB());
+  if (!dot.getUnsignedA() && !dot.getUnsignedB()) {
+    if (a.isF32() && dot.getPrecision() == DotPrecision::TF32)
+      a = b = FloatTF32Type::get(dot.getContext());
+    for (Attribute atom : target.getMmaAtoms(a, b, elementOf(dot.getAccumulator())))
+      if (fits(cast<MmaAtomInterface>(atom), dot))
+        return atom;
+  }
+  return FmaAtomAttr::get(dot.getContext());
+}
+
+namespace {
+struct DecideAtoms : kiln::impl::DecideAtomsBase<DecideAtoms> {
+  void runOnOperation() override {
+    FailureOr<TargetInterface> target = requireTarget(getOperation());
+    if (failed(target))
+      return signalPassFailure();
+    Builder builder(&getContext());
+    getOperation().walk([&](KernelOp kernel) {
+      if (!kernel->hasAttr(kWarpsAttrName))
+        kernel->setAttr(kWarpsAttrName,
+                        builder.getI64IntegerAttr(decideWarps(kernel, target->getChipRecord())));
+      kernel.walk([&](DotOp dot) {
+        if (!dot.getAtomAttr())
+          dot.setAtomAttr(decideAtom(dot, *target));
+      });
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,188 @@
+// The forward walk: anchors, and how each kind of op carries a layout on.
+#include "LayoutInference.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+LayoutInference::LayoutInference(KernelOp kernel, ThreadShape threads) : threads(threads) {
+  // One width for the whole kernel, so that tensors of one shape share one layout.
+  kernel.getBody().walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      width = std::max(width, getAccessFacts(load.getView(), load.getOffsets()).width);
+    if (auto store = dyn_cast<StoreOp>(op))
+      width = std::max(width, getAccessFacts(store.getView(), store.getOffsets()).width);
+  });
+  visit(kernel.getBody().front());
+}
+
+LinearLayout LayoutInference::getBlocked(Value value) const {
+  return getBlockedLayout(shapeOf(value), width, threads);
+}
+
+void LayoutInference::set(Value value, const LinearLayout &layout, Strength strength) {
+  if (!isTensor(value))
+    return;
+  auto type = cast<RankedTensorType>(value.getType());
+  // What the author has pinned stays.
+  if (auto pinned = dyn_cast_or_null<LayoutAttr>(type.getEncoding()))
+    layouts[value] = {canonicalise(pinned.toLinear(type.getShape())), Anchored};
+  else
+    layouts[value] = {canonicalise(layout), strength};
+}
+
+LayoutInference::Entry LayoutInference::lookup(Value value) const {
+  return layouts.find(value)->second;
+}
+
+void LayoutInference::visit(Block &block) {
+  for (Operation &op : block)
+    visit(&op);
+}
+
+void LayoutInference::visitElementwise(Operation *op) {
+  const Entry *best = nullptr;
+  for (Value operand : op->getOperands())
+    if (isTensor(operand)) {
+      auto found = layouts.find(operand);
+      if (found != layouts.end() && (!best || found->second.strength > best->strength))
+        best = &found->second;
+    }
+  for (Value result : op->getResults())
+    if (isTensor(result)) {
+      if (best)
+        set(result, Entry(*best).layout, std::max(best->strength, Plain));
+      else
+        set(result, getBlocked(result), Plain);
+    }
+}
+
+void LayoutInference::visitShape(Operation *op) {
+  TypeSwitch<Operation *>(op)
+      .Case<ReshapeOp>([&](ReshapeOp reshape) {
+        Entry input = lookup(reshape.getInput());
+        set(reshape.getResult(), input.layout.reshapeOuts(shapeOf(reshape.getResult())),
+            input.strength);
+      })
+      .Case<TransposeOp>([&](TransposeOp transpose) {
+        Entry input = lookup(transpose.getInput());
+        SmallVector<unsigned> permutation(transpose.getPermutation());
+        set(transpose.getResult(), input.layout.transposeOuts(permutation), input.strength);
+      });
+}
+
+void LayoutInference::visitLoop(Operation *op) {
+  auto loop = cast<scf::ForOp>(op);
+  for (auto [init, argument] : llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs()))
+    if (isTensor(init))
+      set(argument, lookup(init).layout, lookup(init).strength);
+  // Strengths only grow, and there are three, so this ends.
+  bool changed = true;
+  for (unsigned round = 0; changed && round < 2 * loop.getNumRegionIterArgs() + 1; ++round) {
+    visit(*loop.getBody());
+    changed = false;
+    for (auto [argument, yielded] :
+         llvm::zip(loop.getRegionIterArgs(), loop.getBody()->getTerminator()->getOperands())) {
+      if (!isTensor(argument))
+        continue;
+      Entry before = lookup(argument), after = lookup(yielded);
+      if (after.strength > before.strength) {
+        set(argument, after.layout, after.strength);
+        changed = true;
+      }
+    }
+  }
+  for (auto [result, argument] : llvm::zip(loop.getResults(), loop.getRegionIterArgs()))
+    if (isTensor(result))
+      set(result, lookup(argument).layout, lookup(argument).strength);
+}
+
+void LayoutInference::visitIf(Operation *op) {
+  auto branch = cast<scf::IfOp>(op);
+  for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()})
+    if (!region->empty())
+      visit(region->front());
+  for (auto [index, result] : llvm::enumerate(branch.getResults())) {
+    if (!isTensor(result))
+      continue;
+    Entry left = lookup(branch.thenYield().getOperand(index));
+    Entry right = lookup(branch.elseYield().getOperand(index));
+    Entry best = right.strength > left.strength ? right : left;
+    set(result, best.layout, std::max(best.strength, Plain));
+  }
+}
+
+void LayoutInference::visit(Operation *op) {
+  TypeSwitch<Operation *>(op)
+      .Case<scf::ForOp>([&](auto) { visitLoop(op); })
+      .Case<scf::IfOp>([&](auto) { visitIf(op); })
+      .Case<ReshapeOp, TransposeOp>([&](auto) { visitShape(op); })
+      .Case<SplatOp, IotaOp, BroadcastOp>(
+          [&](auto) { set(op->getResult(0), getBlocked(op->getResult(0)), Free); })
+      .Case<DotOp>([&](DotOp dot) {
+        set(dot.getResult(), getDotLayouts(dot, dot.getAtomAttr(), threads).accumulator, Anchored);
+      })
+      .Case<ReduceOp>([&](ReduceOp reduce) {
+        Entry input = lookup(reduce.getInputs().front());
+        LinearLayout wanted = getWanted(reduce->getOpOperand(0));
+        for (Value result : reduce.getResults())
+          set(result, dropDim(wanted, reduce.getAxis()), input.strength);
+      })
+      .Case<ConvertLayoutOp>([&](ConvertLayoutOp convert) {
+        set(convert.getResult(), getLayout(convert.getResult()), Anchored);
+      })
+      .Case<LoadOp, ReadOp>(
+          [&](auto) { set(op->getResult(0), getBlocked(op->getResult(0)), Plain); })
+      .Default([&](Operation *) {
+        if (op->hasTrait<OpTrait::ConstantLike>() && isTensor(op->getResult(0)))
+          set(op->getResult(0), getBlocked(op->getResult(0)), Free);
+        else
+          visitElementwise(op);
+      });
+}
+
+LinearLayout LayoutInference::getWanted(OpOperand &operand) const {
+  Operation *op = operand.getOwner();
+  unsigned index = operand.getOperandNumber();
+  LinearLayout here = get(operand.get());
+  return TypeSwitch<Operation *, LinearLayout>(op)
+      .Case<scf::ForOp>(
+          [&](scf::ForOp loop) { return get(loop.getTiedLoopRegionIterArg(&operand)); })
+      .Case<scf::YieldOp>([&](auto) {
+        Operation *parent = op->getParentOp();
+        if (auto loop = dyn_cast<scf::ForOp>(parent))
+          return get(loop.getRegionIterArgs()[index]);
+        return get(parent->getResult(index));
+      })
+      .Case<BroadcastOp>([&](BroadcastOp broadcast) {
+        return projectTo(get(broadcast.getResult()), shapeOf(operand.get()));
+      })
+      .Case<ReduceOp>([&](ReduceOp reduce) {
+        LinearLayout first = get(reduce.getInputs().front());
+        if (isSeparable(first, reduce.getAxis()))
+          return first;
+        return getBlocked(operand.get());
+      })
+      .Case<DotOp>([&](DotOp dot) {
+        DotLayouts layouts = getDotLayouts(dot, dot.getAtomAttr(), threads);
+        return index == 0 ? layouts.a : index == 1 ? layouts.b : layouts.accumulator;
+      })
+      .Case<ReshapeOp, TransposeOp, ToScalarOp, StoreOp, WriteOp, ConvertLayoutOp>(
+          [&](auto) { return here; })
+      .Default([&](Operation *) {
+        for (Value result : op->getResults())
+          if (isTensor(result))
+            return get(result);
+        return here;
+      });
+}

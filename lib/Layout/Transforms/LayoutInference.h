@@ -1,0 +1,47 @@
+// Which layout each value of a kernel should have, before anything is changed.
+#ifndef KILN_LIB_LAYOUT_TRANSFORMS_LAYOUTINFERENCE_H
+#define KILN_LIB_LAYOUT_TRANSFORMS_LAYOUTINFERENCE_H
+
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace kiln {
+
+/// One forward walk over a kernel's body. Values come in three strengths: *free* ones can be
+/// made in any layout at no cost (constants, iota, splats, broadcasts), *plain* ones have the
+/// layout that their loads gave them, *anchored* ones come from a matrix instruction. An op on
+/// several operands takes the layout of the strongest. A loop is walked again while what it
+/// yields is stronger than what it started with.
+class LayoutInference {
+public:
+  LayoutInference(tile::KernelOp kernel, ThreadShape threads);
+
+  enum Strength { Free, Plain, Anchored };
+  const LinearLayout &get(mlir::Value value) const { return layouts.find(value)->second.layout; }
+  bool has(mlir::Value value) const { return layouts.contains(value); }
+  /// The layout that `op` wants its tensor operand to have.
+  LinearLayout getWanted(mlir::OpOperand &operand) const;
+
+private:
+  struct Entry {
+    LinearLayout layout;
+    Strength strength;
+  };
+  void visit(mlir::Block &block);
+  void visit(mlir::Operation *op);
+  void visitLoop(mlir::Operation *loop);
+  void visitIf(mlir::Operation *branch);
+  void visitShape(mlir::Operation *op);
+  void visitElementwise(mlir::Operation *op);
+  void set(mlir::Value value, const LinearLayout &layout, Strength strength);
+  LinearLayout getBlocked(mlir::Value value) const;
+  Entry lookup(mlir::Value value) const;
+
+  ThreadShape threads;
+  int64_t width = 1;
+  llvm::DenseMap<mlir::Value, Entry> layouts;
+};
+
+} // namespace kiln
+
+#endif // KILN_LIB_LAYOUT_TRANSFORMS_LAYOUTINFERENCE_H

@@ -1,0 +1,213 @@
+// The layouts that decisions are made of.
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace kiln;
+
+#include "kiln/Layout/Transforms/MmaAtomInterface.cpp.inc"
+
+using Basis = LinearLayout::Basis;
+using InDim = LinearLayout::InDim;
+
+static bool isZero(const Basis &basis) {
+  return llvm::all_of(basis, [](int64_t value) { return value == 0; });
+}
+
+static LinearLayout make(ArrayRef<InDim> ins, ArrayRef<int64_t> shape) {
+  return LinearLayout::create(ins, getTensorOuts(shape)).value_or(LinearLayout());
+}
+
+LinearLayout kiln::canonicalise(const LinearLayout &layout) {
+  SmallVector<std::string> names = layout.getOutNames();
+  SmallVector<StringRef> outs(names.begin(), names.end());
+  return layout.sublayout({kRegister, kLane, kWarp}, outs).removeZeroBases(kRegister);
+}
+
+LinearLayout kiln::getBlockedLayout(ArrayRef<int64_t> shape, int64_t width, ThreadShape threads) {
+  int64_t rank = shape.size();
+  SmallVector<int64_t> taken(rank, 1);
+  InDim registers{kRegister.str(), {}}, lanes{kLane.str(), {}}, warps{kWarp.str(), {}};
+  // Takes the next bit of a dimension for a part; false if the dimension has no more.
+  auto take = [&](InDim &part, int64_t dim) {
+    if (taken[dim] >= shape[dim])
+      return false;
+    Basis basis(rank, 0);
+    basis[dim] = taken[dim];
+    part.bases.push_back(basis);
+    taken[dim] *= 2;
+    return true;
+  };
+  auto fill = [&](InDim &part, unsigned bits, ArrayRef<int64_t> dims) {
+    for (int64_t dim : dims)
+      while (part.bases.size() < bits && take(part, dim)) {
+      }
+    while (part.bases.size() < bits)
+      part.bases.push_back(Basis(rank, 0));
+  };
+  SmallVector<int64_t> lastFirst, firstFirst;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    firstFirst.push_back(dim);
+    lastFirst.insert(lastFirst.begin(), dim);
+  }
+  // Every thread should have its own elements before one has several.
+  int64_t elements = ShapedType::getNumElements(shape);
+  width = std::min(width, std::max<int64_t>(1, elements / (threads.lanes * threads.warps)));
+  for (int64_t have = 1; rank > 0 && have < width && take(registers, rank - 1); have *= 2) {
+  }
+  fill(lanes, llvm::Log2_32(threads.lanes), lastFirst);
+  fill(warps, llvm::Log2_32(threads.warps), firstFirst);
+  for (int64_t dim : lastFirst)
+    while (take(registers, dim)) {
+    }
+  return make({registers, lanes, warps}, shape);
+}
+
+bool kiln::isSeparable(const LinearLayout &layout, unsigned axis) {
+  for (const InDim &in : layout.getIns())
+    for (const Basis &basis : in.bases) {
+      Basis across = basis;
+      across[axis] = 0;
+      if (basis[axis] && (!isZero(across) || !llvm::isPowerOf2_64(basis[axis])))
+        return false;
+    }
+  return true;
+}
+
+LinearLayout kiln::dropDim(const LinearLayout &layout, unsigned axis) {
+  SmallVector<int64_t> shape = layout.getShape();
+  shape.erase(shape.begin() + axis);
+  SmallVector<InDim> ins(layout.getIns());
+  for (InDim &in : ins)
+    for (Basis &basis : in.bases)
+      basis.erase(basis.begin() + axis);
+  return canonicalise(make(ins, shape));
+}
+
+LinearLayout kiln::projectTo(const LinearLayout &layout, ArrayRef<int64_t> inputShape) {
+  SmallVector<InDim> ins(layout.getIns());
+  for (InDim &in : ins)
+    for (Basis &basis : in.bases)
+      for (auto [value, extent] : llvm::zip(basis, inputShape))
+        if (extent == 1)
+          value = 0;
+  return canonicalise(make(ins, inputShape));
+}
+
+//===- Dots ---------------------------------------------------------------------------------===//
+
+bool kiln::fits(MmaAtomInterface atom, tile::DotOp dot) {
+  std::array<int64_t, 3> extents = atom.getExtents();
+  return dot.getM() >= extents[0] && dot.getN() >= extents[1] && dot.getK() >= extents[2];
+}
+
+/// The fragment of one operand, repeated: along `inner` then `outer` in registers, and over
+/// warps along the dimensions that `warpDims` names (-1: all warps hold the same).
+static LinearLayout repeat(const LinearLayout &fragment, ArrayRef<int64_t> shape, unsigned inner,
+                           ArrayRef<int64_t> warpExtents, ArrayRef<int> warpDims) {
+  LinearLayout layout = fragment;
+  SmallVector<int64_t> have = fragment.getShape();
+  for (unsigned dim : {inner, 1 - inner}) {
+    int64_t count = shape[dim] / (have[dim] * warpExtents[dim]);
+    layout = layout * LinearLayout::identity(count, kRegister, getDimName(dim));
+  }
+  for (int dim : warpDims)
+    layout = layout * (dim < 0 ? LinearLayout::zeros(2, kWarp, getDimName(0))
+                               : LinearLayout::identity(2, kWarp, getDimName(dim)));
+  return canonicalise(layout);
+}
+
+static LinearLayout transposeIf(bool transposed, const LinearLayout &layout) {
+  return transposed ? layout.transposeOuts({1, 0}) : layout;
+}
+
+/// Each thread multiplies and adds on its own: it holds all of K for its rows and columns.
+static DotLayouts getFmaLayouts(tile::DotOp dot, ThreadShape threads) {
+  int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
+  LinearLayout accumulator = getBlockedLayout({m, n}, 4, threads);
+  auto operand = [&](unsigned keep, unsigned dimK, ArrayRef<int64_t> shape) {
+    SmallVector<InDim> ins(accumulator.getIns());
+    for (InDim &in : ins)
+      for (Basis &basis : in.bases) {
+        int64_t kept = basis[keep];
+        basis = Basis(2, 0);
+        basis[1 - dimK] = kept;
+      }
+    llvm::erase_if(ins.front().bases, isZero);
+    for (int64_t value = 1; value < k; value *= 2) {
+      Basis basis(2, 0);
+      basis[dimK] = value;
+      ins.front().bases.push_back(basis);
+    }
+    return canonicalise(make(ins, shape));
+  };
+  LinearLayout a = operand(0, 1, {m, k}), b = operand(1, 0, {k, n});
+  return {transposeIf(dot.getTransposeA(), a), transposeIf(dot.getTransposeB(), b), accumulator};
+}
+
+DotLayouts kiln::getDotLayouts(tile::DotOp dot, Attribute atomAttr, ThreadShape threads) {
+  auto atom = dyn_cast<MmaAtomInterface>(atomAttr);
+  if (!atom)
+    return getFmaLayouts(dot, threads);
+  int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
+  std::array<int64_t, 3> extents = atom.getExtents();
+  // Give warps to the longer side of what is left for each, so that it stays near a square.
+  int64_t warpsM = 1, warpsN = 1;
+  SmallVector<int> dims;
+  for (unsigned warps = threads.warps; warps > 1; warps /= 2) {
+    int64_t restM = m / (extents[0] * warpsM), restN = n / (extents[1] * warpsN);
+    bool alongM = restM > 1 && (m / warpsM >= n / warpsN || restN <= 1);
+    if (alongM)
+      warpsM *= 2;
+    else if (restN > 1)
+      warpsN *= 2;
+    dims.push_back(alongM ? 0 : restN > 1 ? 1 : -1);
+  }
+  auto only = [&](int keep, int as) {
+    SmallVector<int> mapped;
+    for (int dim : dims)
+      mapped.push_back(dim == keep ? as : -1);
+    return mapped;
+  };
+  LinearLayout a = repeat(atom.getFragment(0), {m, k}, 1, {warpsM, 1}, only(0, 0));
+  LinearLayout b = repeat(atom.getFragment(1), {k, n}, 0, {1, warpsN}, only(1, 1));
+  LinearLayout c = repeat(atom.getFragment(2), {m, n}, 1, {warpsM, warpsN}, dims);
+  return {transposeIf(dot.getTransposeA(), a), transposeIf(dot.getTransposeB(), b), c};
+}
+
+//===- Types --------------------------------------------------------------------------------===//
+
+LinearLayout kiln::getLayout(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return cast<tile::LayoutAttr>(type.getEncoding()).toLinear(type.getShape());
+}
+
+RankedTensorType kiln::withLayout(RankedTensorType type, const LinearLayout &layout) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               tile::LayoutAttr::get(type.getContext(), layout));
+}
+
+//===- Conversions --------------------------------------------------------------------------===//
+
+Conversion kiln::classifyConversion(const LinearLayout &from, const LinearLayout &to) {
+  std::optional<LinearLayout> places = to.invertAndCompose(from);
+  if (!places)
+    return {ConversionKind::Memory, LinearLayout()};
+  // The coordinates of `places` are register, lane and warp, as are its parts.
+  bool lanesMove = false, warpsMove = false;
+  int64_t registersByLane = 0;
+  for (auto [part, in] : llvm::enumerate(places->getIns()))
+    for (auto [bit, basis] : llvm::enumerate(in.bases)) {
+      int64_t lane = part == 1 ? int64_t(1) << bit : 0, warp = part == 2 ? int64_t(1) << bit : 0;
+      warpsMove |= basis[2] != warp;
+      lanesMove |= basis[1] != lane || (part != 0 && basis[0] != 0);
+      if (part == 1)
+        registersByLane |= basis[0];
+      if (part == 2)
+        warpsMove |= basis[0] != 0;
+    }
+  if (warpsMove || llvm::popcount(uint64_t(registersByLane)) > 1)
+    return {ConversionKind::Memory, *places};
+  return {lanesMove ? ConversionKind::Lanes : ConversionKind::Registers, *places};
+}

@@ -1,0 +1,170 @@
+// The gpu dialect as ROCDL's special registers, barriers and permutes, and the kernel's frame.
+#include "kiln/Target/AMDGPU/Passes.h"
+#include "kiln/Target/Common/Threads.h"
+#include "kiln/Target/Common/ThreadsToLLVM.h"
+#include "kiln/Target/TargetInterface.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_CONVERTTHREADSTOROCDL
+#include "kiln/Target/AMDGPU/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+
+namespace {
+template <typename Op, typename X, typename Y, typename Z>
+struct ConvertIndex : ConvertOpToLLVMPattern<Op> {
+  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Type i32 = rewriter.getI32Type();
+    Value id;
+    switch (op.getDimension()) {
+    case gpu::Dimension::x:
+      id = X::create(rewriter, op.getLoc(), i32);
+      break;
+    case gpu::Dimension::y:
+      id = Y::create(rewriter, op.getLoc(), i32);
+      break;
+    case gpu::Dimension::z:
+      id = Z::create(rewriter, op.getLoc(), i32);
+      break;
+    }
+    rewriter.replaceOpWithNewOp<LLVM::ZExtOp>(op, rewriter.getI64Type(), id);
+    return success();
+  }
+};
+
+/// The number of blocks is the first of the hidden arguments (code object version 5). Upstream's
+/// way is a call into the device library, which need not be at hand.
+struct ConvertGridDim : ConvertOpToLLVMPattern<gpu::GridDimOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(gpu::GridDimOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    constexpr unsigned kConstantSpace = 4;
+    Location loc = op.getLoc();
+    Type i32 = rewriter.getI32Type();
+    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext(), kConstantSpace);
+    Value hidden = LLVM::CallIntrinsicOp::create(
+                       rewriter, loc, pointer,
+                       rewriter.getStringAttr("llvm.amdgcn.implicitarg.ptr"), ValueRange())
+                       .getResult(0);
+    int32_t at = static_cast<int32_t>(op.getDimension());
+    hidden = LLVM::GEPOp::create(rewriter, loc, pointer, i32, hidden,
+                                 ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(at)});
+    Value count = LLVM::LoadOp::create(rewriter, loc, i32, hidden, /*alignment=*/4);
+    rewriter.replaceOpWithNewOp<LLVM::ZExtOp>(op, rewriter.getI64Type(), count);
+    return success();
+  }
+};
+
+struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(gpu::BarrierOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    // The fences make memory as all threads see it; the barrier alone only makes them meet.
+    LLVM::FenceOp::create(rewriter, op.getLoc(), LLVM::AtomicOrdering::release, "workgroup");
+    ROCDL::SBarrierOp::create(rewriter, op.getLoc());
+    LLVM::FenceOp::create(rewriter, op.getLoc(), LLVM::AtomicOrdering::acquire, "workgroup");
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ConvertShuffle : ConvertOpToLLVMPattern<gpu::ShuffleOp> {
+  ConvertShuffle(const LLVMTypeConverter &converter, unsigned warpSize)
+      : ConvertOpToLLVMPattern(converter), warpSize(warpSize) {}
+  LogicalResult matchAndRewrite(gpu::ShuffleOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type i32 = rewriter.getI32Type();
+    auto constant = [&](int64_t value) -> Value {
+      return LLVM::ConstantOp::create(rewriter, loc, i32, value);
+    };
+    Value source = adaptor.getOffset();
+    if (op.getMode() == gpu::ShuffleMode::XOR) {
+      auto count = [&](StringRef name, Value before) {
+        return LLVM::CallIntrinsicOp::create(rewriter, loc, i32, rewriter.getStringAttr(name),
+                                             ValueRange{constant(-1), before})
+            .getResult(0);
+      };
+      Value lane = count("llvm.amdgcn.mbcnt.lo", constant(0));
+      if (warpSize == 64)
+        lane = count("llvm.amdgcn.mbcnt.hi", lane);
+      source = LLVM::XOrOp::create(rewriter, loc, lane, source);
+    } else if (op.getMode() != gpu::ShuffleMode::IDX) {
+      return rewriter.notifyMatchFailure(op, "expected a shuffle by mask or by lane");
+    }
+    // The permute addresses lanes by bytes.
+    Value address = LLVM::ShlOp::create(rewriter, loc, source, constant(2));
+    Value result = ROCDL::DsBpermuteOp::create(rewriter, loc, i32, address, adaptor.getValue());
+    Value valid = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI1Type(), true);
+    rewriter.replaceOp(op, {result, valid});
+    return success();
+  }
+  unsigned warpSize;
+};
+
+struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThreadsToROCDL> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<TargetInterface> chip = requireTarget(module);
+    if (failed(chip))
+      return signalPassFailure();
+    unsigned warpSize = (*chip).getChipRecord().warpSize;
+    ThreadsToLLVM target{
+        [](StringRef name) {
+          return name == math::ExpOp::getOperationName() ||
+                 name == math::Exp2Op::getOperationName() ||
+                 name == math::LogOp::getOperationName() ||
+                 name == math::Log2Op::getOperationName() ||
+                 name == math::CeilOp::getOperationName();
+        },
+        [](RewritePatternSet &) {},
+        [warpSize](const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+          patterns.add<
+              ConvertIndex<gpu::ThreadIdOp, ROCDL::ThreadIdXOp, ROCDL::ThreadIdYOp,
+                           ROCDL::ThreadIdZOp>,
+              ConvertIndex<gpu::BlockIdOp, ROCDL::BlockIdXOp, ROCDL::BlockIdYOp, ROCDL::BlockIdZOp>,
+              ConvertGridDim, ConvertBarrier>(converter);
+          patterns.add<ConvertShuffle>(converter, warpSize);
+        }};
+    if (failed(convertThreadsToLLVM(module, target)))
+      return signalPassFailure();
+    int64_t sharedBytes = 0;
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      finishKernel(function, sharedBytes);
+    if (auto shared = module.lookupSymbol<LLVM::GlobalOp>(kSharedSymbol)) {
+      // Of a fixed size, so that a launch need not say it.
+      Builder builder(&getContext());
+      shared.setGlobalType(LLVM::LLVMArrayType::get(builder.getI8Type(), sharedBytes));
+      shared.setLinkage(LLVM::Linkage::Internal);
+    }
+  }
+
+  void finishKernel(LLVM::LLVMFuncOp function, int64_t &sharedBytes) {
+    Builder builder(&getContext());
+    auto threads = function->getAttrOfType<IntegerAttr>(kThreadsAttrName);
+    if (!threads)
+      return;
+    int32_t count = threads.getInt();
+    if (auto bytes = function->getAttrOfType<IntegerAttr>(kSharedBytesAttrName))
+      sharedBytes = std::max(sharedBytes, bytes.getInt());
+    std::string range = std::to_string(count) + "," + std::to_string(count);
+    function->setAttr(ROCDL::ROCDLDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+    function->setAttr("rocdl.flat_work_group_size", builder.getStringAttr(range));
+    function->setAttr("rocdl.reqd_work_group_size", builder.getDenseI32ArrayAttr({count, 1, 1}));
+    function->removeAttr(kThreadsAttrName);
+    function->removeAttr(kSharedBytesAttrName);
+  }
+};
+} // namespace

@@ -1,0 +1,138 @@
+// The AMDGPU target: its chips, what it answers to the common passes, and its code.
+#include "kiln/Binary/DeviceCode.h"
+#include "kiln/Target/AMDGPU/AMDGPU.h"
+#include "kiln/Target/AMDGPU/Passes.h"
+#include "kiln/Target/Common/Threads.h"
+#include "kiln/Target/Registry.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::amdgcn;
+
+#include "kiln/Target/AMDGPU/AMDGPUDialect.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "kiln/Target/AMDGPU/AMDGPUAttrs.cpp.inc"
+
+extern "C" {
+void LLVMInitializeAMDGPUTargetInfo();
+void LLVMInitializeAMDGPUTarget();
+void LLVMInitializeAMDGPUTargetMC();
+void LLVMInitializeAMDGPUAsmPrinter();
+void LLVMInitializeAMDGPUAsmParser();
+}
+
+void AMDGCNDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "kiln/Target/AMDGPU/AMDGPUAttrs.cpp.inc"
+      >();
+}
+
+static const Chip kChips[] = {
+    {"gfx90a", 64, 1024, 512, 131072, 65536, ""},  {"gfx942", 64, 1024, 512, 131072, 65536, ""},
+    {"gfx950", 64, 1024, 512, 131072, 163840, ""}, {"gfx1100", 32, 1024, 256, 49152, 65536, ""},
+    {"gfx1201", 32, 1024, 256, 49152, 65536, ""},
+};
+
+ArrayRef<Chip> kiln::amdgcn::getChips() { return kChips; }
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef chip) {
+  if (findChip(kChips, chip))
+    return success();
+  return emitError() << "expected a known chip, got '" << chip << "'";
+}
+
+std::string TargetAttr::getSpelling() const { return "amdgpu:" + getChip().str(); }
+
+const Chip &TargetAttr::getChipRecord() const { return *findChip(kChips, getChip()); }
+
+bool TargetAttr::runsOnHost() const { return false; }
+
+std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
+  return whyUnsupportedByThreads(op);
+}
+
+SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator) const {
+  if (a != b)
+    return {};
+  return getMatrixAtoms(getChip(), a, accumulator);
+}
+
+void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
+  addThreadStage(pm, stage);
+  if (stage != Stage::LLVM)
+    return;
+  pm.addPass(math::createMathExtendToSupportedTypes());
+  pm.addPass(createConvertThreadsToROCDL());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
+  static const bool initialised = [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+    LLVMInitializeAMDGPUAsmParser();
+    return true;
+  }();
+  (void)initialised;
+  auto fail = [&](llvm::Error error) -> FailureOr<TargetCode> {
+    return module.emitError() << "the code generator of " << getSpelling()
+                              << " failed: " << llvm::toString(std::move(error));
+  };
+  DeviceCompilation compilation;
+  const Chip &chip = getChipRecord();
+  // Version 5 is what every driver of these chips loads.
+  DeviceMachine machine{
+      "amdgcn-amd-amdhsa", chip.name, chip.features, {{"amdhsa_code_object_version", 500}}};
+  if (llvm::Error error = compilation.translate(module, machine, request.optLevel))
+    return fail(std::move(error));
+  TargetCode code;
+  if (request.keepLLVMIR || request.last == Stage::LLVMIR)
+    code.llvmIR = compilation.printIR();
+  if (request.keepAssembly || request.last == Stage::Asm) {
+    llvm::Expected<std::string> assembly = compilation.emitAssembly();
+    if (!assembly)
+      return fail(assembly.takeError());
+    code.assembly = std::move(*assembly);
+  }
+  if (request.last == Stage::Binary) {
+    llvm::Expected<std::string> object = compilation.emitObject();
+    if (!object)
+      return fail(object.takeError());
+    llvm::Expected<std::string> linked = linkSharedObject(*object);
+    if (!linked)
+      return fail(linked.takeError());
+    code.binary = std::move(*linked);
+  }
+  return code;
+}
+
+namespace kiln {
+void registerAMDGPUTarget() {
+  static const TargetEntry entry{"amdgpu",
+                                 "AMD's chips, by code objects that are linked here",
+                                 kChips,
+                                 [](MLIRContext *context, const Chip &chip) -> Attribute {
+                                   context->getOrLoadDialect<AMDGCNDialect>();
+                                   return TargetAttr::get(context, chip.name);
+                                 },
+                                 [](DialectRegistry &registry) {
+                                   registry.insert<AMDGCNDialect, ROCDL::ROCDLDialect>();
+                                   registerROCDLDialectTranslation(registry);
+                                 },
+                                 [] {
+                                   registerThreadStagePasses();
+                                   registerAMDGPUPasses();
+                                 }};
+  addTarget(entry);
+}
+} // namespace kiln

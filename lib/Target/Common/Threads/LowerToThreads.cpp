@@ -1,0 +1,86 @@
+// The pass around the lowering of one kernel, and the stages that it is part of.
+#include "ThreadLowering.h"
+#include "kiln/Layout/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_LOWERTOTHREADS
+#include "kiln/Target/Common/ThreadPasses.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// What the walk takes for granted, said as errors to whoever runs it without the passes before.
+static LogicalResult check(KernelOp kernel) {
+  if (!kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName))
+    return kernel.emitOpError("expected '") << kWarpsAttrName << "', which is decided with atoms";
+  WalkResult result = kernel.getBody().walk([&](Operation *op) {
+    auto needs = [&](StringRef what) {
+      op->emitOpError("expected ") << what;
+      return WalkResult::interrupt();
+    };
+    for (Type type : op->getResultTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type))
+        if (!isa_and_nonnull<LayoutAttr>(tensor.getEncoding()))
+          return needs("a result with a layout");
+    if (auto dot = dyn_cast<DotOp>(op); dot && !dot.getAtomAttr())
+      return needs("an atom");
+    auto reduce = dyn_cast<ReduceOp>(op);
+    bool needsMemory = isa<AllocOp>(op) || (reduce && getScratchBytes(reduce) > 0);
+    if (needsMemory && !op->hasAttr(kSharedOffsetAttrName))
+      return needs("a place in shared memory");
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+namespace {
+struct LowerToThreads : kiln::impl::LowerToThreadsBase<LowerToThreads> {
+  void runOnOperation() override {
+    FailureOr<TargetInterface> target = requireTarget(getOperation());
+    if (failed(target))
+      return signalPassFailure();
+    SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
+    for (KernelOp kernel : kernels)
+      if (failed(check(kernel)) || failed(ThreadLowering(kernel, *target).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace
+
+void kiln::addThreadStage(OpPassManager &pm, Stage stage) {
+  switch (stage) {
+  case Stage::Layout:
+    pm.addPass(createCheckTarget());
+    pm.addPass(createDecideAtoms());
+    pm.addPass(createDecideLayouts());
+    pm.addPass(createRealiseConversions());
+    break;
+  case Stage::Schedule:
+    pm.addPass(createPlanSharedMemory());
+    break;
+  case Stage::Target:
+    pm.addPass(createLowerToThreads());
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+    break;
+  default:
+    break;
+  }
+}
+
+void kiln::registerThreadStagePasses() {
+  static const bool once = [] {
+    registerLayoutPasses();
+    registerThreadTargetPasses();
+    return true;
+  }();
+  (void)once;
+}

@@ -1,0 +1,207 @@
+// Tiles of views: addresses, bounds and vectors of registers.
+//
+// A load never branches. A register that lies outside the view reads sixteen zero bytes that
+// the module holds instead, so all of a tile's loads can be in flight at once; where the padding
+// is zero nothing more is needed. Stores are guarded one access at a time.
+#include "ThreadLowering.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include <map>
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+static constexpr StringLiteral kZeros = "kiln_zeros";
+
+struct ThreadLowering::Access {
+  const View &view;
+  Place place;
+  SmallVector<Value> offsets;
+  Type elementType;
+  /// Consecutive registers that one access takes.
+  int64_t width;
+  /// By dimension and register coordinate, since many registers share these.
+  std::map<std::pair<unsigned, int64_t>, Value> terms, bounds;
+};
+
+/// What memory holds for an element.
+static Type getStorageType(Type element) {
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 8)
+    return IntegerType::get(element.getContext(), 8);
+  return element;
+}
+
+static Value castBits(OpBuilder &builder, Location loc, Value value, Type element) {
+  Type type = element;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = vector.clone(element);
+  if (type == value.getType())
+    return value;
+  return arith::BitcastOp::create(builder, loc, type, value);
+}
+
+ThreadLowering::Access ThreadLowering::getAccess(Operation *op, Value view, ValueRange offsets,
+                                                 const LinearLayout &layout) {
+  auto typed = cast<TypedValue<ViewType>>(view);
+  Access access{
+      views.find(view)->second, getPlace(layout), {}, typed.getType().getElementType(), 1, {}, {}};
+  for (Value offset : offsets)
+    access.offsets.push_back(get(offset));
+  AccessFacts facts = getAccessFacts(typed, offsets);
+  if (facts.dim >= 0)
+    access.width = std::min(facts.width, layout.getContiguity(kRegister, getDimName(facts.dim)));
+  return access;
+}
+
+Value ThreadLowering::getPointer(Access &access, int64_t reg) {
+  Value sum;
+  auto coordinates = access.place.layout.applyTo(kRegister, reg);
+  for (auto [dim, stride] : llvm::enumerate(access.view.strides)) {
+    Value &term = access.terms[{unsigned(dim), coordinates[dim]}];
+    if (!term) {
+      Value at = getCoordinate(access.place, dim, reg, access.offsets[dim]);
+      term = arith::MulIOp::create(builder, loc, at, stride);
+    }
+    sum = sum ? Value(arith::AddIOp::create(builder, loc, sum, term)) : term;
+  }
+  if (!sum)
+    return access.view.pointer;
+  sum = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), sum);
+  return LLVM::GEPOp::create(builder, loc, access.view.pointer.getType(),
+                             getStorageType(access.elementType), access.view.pointer,
+                             ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(sum)});
+}
+
+/// Null if the register is in bounds whatever the extents are.
+Value ThreadLowering::getInBounds(Access &access, int64_t reg) {
+  Value all;
+  auto coordinates = access.place.layout.applyTo(kRegister, reg);
+  for (auto [dim, extent] : llvm::enumerate(access.view.extents)) {
+    Value &bound = access.bounds[{unsigned(dim), coordinates[dim]}];
+    if (!bound) {
+      // Unsigned, so that what lies below zero is outside as well.
+      Value at = getCoordinate(access.place, dim, reg, access.offsets[dim]);
+      bound = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, extent);
+    }
+    all = all ? Value(arith::AndIOp::create(builder, loc, all, bound)) : bound;
+  }
+  return all;
+}
+
+Value ThreadLowering::getZeros() {
+  auto module = function->getParentOfType<ModuleOp>();
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 16);
+  if (!module.lookupSymbol(kZeros)) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, kZeros,
+                           builder.getZeroAttr(RankedTensorType::get({16}, builder.getI8Type())),
+                           /*alignment=*/16, kGlobalSpace);
+  }
+  return LLVM::AddressOfOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), kGlobalSpace), kZeros);
+}
+
+static bool isStreaming(std::optional<Cache> cache, std::optional<Eviction> eviction) {
+  return cache == Cache::Streaming || eviction == Eviction::First;
+}
+
+LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
+  LinearLayout layout = getLayout(op.getResult());
+  Access access = getAccess(op, op.getView(), op.getOffsets(), layout);
+  Type storage = getStorageType(access.elementType);
+  unsigned alignment = access.width * storage.getIntOrFloatBitWidth() / 8;
+  Type type = storage;
+  if (access.width > 1)
+    type = VectorType::get({access.width}, storage);
+  Value padding;
+  if (op.getPadding() && !matchPattern(op.getPadding(), m_PosZeroFloat()) &&
+      !matchPattern(op.getPadding(), m_Zero()))
+    padding = get(op.getPadding());
+  Value zeros = getZeros();
+
+  SmallVector<Value> elements;
+  for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width) {
+    Value inBounds = getInBounds(access, reg);
+    Value pointer = getPointer(access, reg);
+    if (inBounds)
+      pointer = arith::SelectOp::create(builder, loc, inBounds, pointer, zeros);
+    Value loaded =
+        LLVM::LoadOp::create(builder, loc, type, pointer, alignment, /*isVolatile=*/false,
+                             isStreaming(op.getCache(), op.getEviction()));
+    loaded = castBits(builder, loc, loaded, access.elementType);
+    for (int64_t i = 0; i < access.width; ++i) {
+      Value element = loaded;
+      if (access.width > 1)
+        element = vector::ExtractOp::create(builder, loc, loaded, i);
+      if (padding && inBounds)
+        element = arith::SelectOp::create(builder, loc, inBounds, element, padding);
+      elements.push_back(element);
+    }
+  }
+  setElements(op.getResult(), elements);
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerStore(StoreOp op) {
+  LinearLayout layout = getLayout(op.getValue());
+  Access access = getAccess(op, op.getView(), op.getOffsets(), layout);
+  Type storage = getStorageType(access.elementType);
+  unsigned alignment = access.width * storage.getIntOrFloatBitWidth() / 8;
+  int64_t repeated = layout.freeVariables().front();
+  Value owner = isOwner(layout);
+  SmallVector<Value> elements = getElements(op.getValue());
+
+  for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width) {
+    if (reg & repeated)
+      continue;
+    Value guard = getInBounds(access, reg);
+    if (owner)
+      guard = guard ? Value(arith::AndIOp::create(builder, loc, owner, guard)) : owner;
+    Value pointer = getPointer(access, reg);
+    Value value = elements[reg];
+    if (access.width > 1)
+      value = vector::FromElementsOp::create(builder, loc,
+                                             VectorType::get({access.width}, access.elementType),
+                                             ArrayRef<Value>(elements).slice(reg, access.width));
+    value = castBits(builder, loc, value, storage);
+    OpBuilder::InsertionGuard insertion(builder);
+    if (guard) {
+      auto branch = scf::IfOp::create(builder, loc, guard, /*withElseRegion=*/false);
+      builder.setInsertionPointToStart(&branch.getThenRegion().front());
+    }
+    LLVM::StoreOp::create(builder, loc, value, pointer, alignment, /*isVolatile=*/false,
+                          isStreaming(op.getCache(), op.getEviction()));
+  }
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerViewFromPointer(ViewFromPointerOp op) {
+  View view{views.find(op.getPointer())->second.pointer, {}, {}};
+  auto fill = [&](ArrayRef<int64_t> known, ValueRange given, SmallVector<Value> &values) {
+    for (int64_t value : known) {
+      if (!ShapedType::isDynamic(value)) {
+        values.push_back(index(value));
+        continue;
+      }
+      values.push_back(get(given.front()));
+      given = given.drop_front();
+    }
+  };
+  ViewType type = op.getResult().getType();
+  fill(type.getShape(), op.getExtents(), view.extents);
+  fill(type.getStrides(), op.getStrides(), view.strides);
+  views[op.getResult()] = view;
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerViewQuery(Operation *op) {
+  if (auto dim = dyn_cast<DimOp>(op))
+    set(dim, views.find(dim.getView())->second.extents[dim.getDim()]);
+  if (auto stride = dyn_cast<StrideOp>(op))
+    set(stride, views.find(stride.getView())->second.strides[stride.getDim()]);
+  return success();
+}

@@ -1,0 +1,104 @@
+// Places buffers and scratch in shared memory by the span of the program in which they live.
+#include "ThreadLowering.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_PLANSHAREDMEMORY
+#include "kiln/Target/Common/ThreadPasses.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+namespace {
+/// Something in shared memory, and the first and last op that need it, by their number.
+struct Piece {
+  Operation *op;
+  int64_t bytes;
+  int64_t first, last;
+  int64_t offset = 0;
+};
+
+struct PlanSharedMemory : kiln::impl::PlanSharedMemoryBase<PlanSharedMemory> {
+  void runOnOperation() override {
+    FailureOr<TargetInterface> target = requireTarget(getOperation());
+    if (failed(target))
+      return signalPassFailure();
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (failed(plan(kernel, *target)))
+        return signalPassFailure();
+  }
+
+  /// Ops are numbered in program order. A buffer lives from its allocation to its last use; if
+  /// that is inside a loop which the allocation is outside of, to the loop's end.
+  SmallVector<Piece> getPieces(KernelOp kernel) {
+    DenseMap<Operation *, std::pair<int64_t, int64_t>> spans;
+    int64_t number = 0;
+    kernel->walk([&](Operation *op, const WalkStage &stage) {
+      if (stage.isBeforeAllRegions())
+        spans[op].first = number++;
+      if (stage.isAfterAllRegions())
+        spans[op].second = number++;
+    });
+    SmallVector<Piece> pieces;
+    kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (auto reduce = dyn_cast<ReduceOp>(op))
+        if (int64_t bytes = getScratchBytes(reduce))
+          pieces.push_back({op, bytes, spans[op].first, spans[op].second});
+      auto alloc = dyn_cast<AllocOp>(op);
+      if (!alloc)
+        return;
+      BufferType type = alloc.getResult().getType();
+      Piece piece{op,
+                  ShapedType::getNumElements(type.getShape()) *
+                      int64_t(getSharedElementBytes(type.getElementType())),
+                  spans[op].first, spans[op].second};
+      for (Operation *user : alloc->getUsers()) {
+        while (user->getBlock() != op->getBlock())
+          user = user->getParentOp();
+        piece.last = std::max(piece.last, spans[user].second);
+      }
+      pieces.push_back(piece);
+    });
+    return pieces;
+  }
+
+  LogicalResult plan(KernelOp kernel, TargetInterface target) {
+    constexpr int64_t kAlignment = 128;
+    SmallVector<Piece> pieces = getPieces(kernel);
+    int64_t total = 0;
+    for (auto [i, piece] : llvm::enumerate(pieces)) {
+      // The lowest place that no piece of an overlapping life takes.
+      bool moved = true;
+      while (moved) {
+        moved = false;
+        for (const Piece &other : ArrayRef(pieces).take_front(i)) {
+          bool apart = other.last < piece.first || piece.last < other.first ||
+                       piece.offset >= other.offset + other.bytes ||
+                       other.offset >= piece.offset + piece.bytes;
+          if (apart)
+            continue;
+          piece.offset = llvm::alignTo(other.offset + other.bytes, kAlignment);
+          moved = true;
+        }
+      }
+      total = std::max(total, piece.offset + piece.bytes);
+    }
+    int64_t limit = target.getChipRecord().sharedBytes;
+    if (total > limit) {
+      InFlightDiagnostic error = kernel.emitError()
+                                 << "expected at most " << limit << " bytes of shared memory on "
+                                 << target.getSpelling() << ", got " << total;
+      for (const Piece &piece : pieces)
+        error.attachNote(piece.op->getLoc())
+            << piece.bytes << " bytes for '" << piece.op->getName() << "'";
+      return error;
+    }
+    Builder builder(&getContext());
+    for (const Piece &piece : pieces)
+      piece.op->setAttr(kSharedOffsetAttrName, builder.getI64IntegerAttr(piece.offset));
+    kernel->setAttr(kSharedBytesAttrName, builder.getI64IntegerAttr(total));
+    return success();
+  }
+};
+} // namespace

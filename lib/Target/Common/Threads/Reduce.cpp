@@ -1,0 +1,224 @@
+// Reductions: each thread folds its registers, lanes exchange, and warps meet in shared memory.
+//
+// The bits of the axis are folded one after another; folding bit b combines the elements that
+// differ in b alone, the one without it on the left. If the combiner commutes, a thread's own
+// registers go first, which leaves the fewest exchanges. If not, bits go from the lowest up, so
+// that only neighbours along the axis are combined, and from the first bit that belongs to warps
+// on all the rest goes through memory.
+#include "ThreadLowering.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// Each result is one commutative op on the two sides of its own input.
+static bool commutes(ReduceOp op) {
+  Block &block = op.getCombiner().front();
+  unsigned count = op.getInputs().size();
+  for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands())) {
+    Operation *def = value.getDefiningOp();
+    if (!def || !def->hasTrait<OpTrait::IsCommutative>() || def->getNumOperands() != 2)
+      return false;
+    Value left = block.getArgument(i), right = block.getArgument(count + i);
+    bool straight = def->getOperand(0) == left && def->getOperand(1) == right;
+    bool crossed = def->getOperand(0) == right && def->getOperand(1) == left;
+    if (!straight && !crossed)
+      return false;
+  }
+  return true;
+}
+
+ReducePlan kiln::planReduce(ReduceOp op) {
+  LinearLayout layout = getLayout(op.getInputs().front());
+  unsigned axis = op.getAxis();
+  enum Owner { Register, Lane, Warp };
+  struct Bit {
+    int64_t value;
+    Owner owner;
+    unsigned bit;
+  };
+  ReducePlan plan;
+  plan.commutative = commutes(op);
+  SmallVector<Bit> bits;
+  SmallVector<int64_t> repeated = layout.freeVariables();
+  plan.droppedRegisters = repeated[Register];
+  for (auto [part, in] : llvm::enumerate(layout.getIns()))
+    for (auto [bit, basis] : llvm::enumerate(in.bases))
+      if (basis[axis] && !(repeated[part] >> bit & 1))
+        bits.push_back({basis[axis], Owner(part), unsigned(bit)});
+  llvm::sort(bits, [&](const Bit &left, const Bit &right) {
+    if (plan.commutative && left.owner != right.owner)
+      return left.owner < right.owner;
+    return left.value < right.value;
+  });
+  bool throughMemory = false;
+  for (const Bit &bit : bits) {
+    throughMemory |= bit.owner == Warp;
+    if (throughMemory) {
+      plan.remaining.push_back(bit.value);
+      continue;
+    }
+    plan.steps.push_back({bit.owner == Lane, bit.bit});
+    if (bit.owner == Register)
+      plan.droppedRegisters |= int64_t(1) << bit.bit;
+  }
+  llvm::sort(plan.remaining);
+  return plan;
+}
+
+static int64_t getPartialBytes(ReduceOp op, const ReducePlan &plan, unsigned input) {
+  auto result = cast<RankedTensorType>(op.getResult(input).getType());
+  int64_t bytes = result.getNumElements() * (int64_t(1) << plan.remaining.size()) *
+                  getSharedElementBytes(result.getElementType());
+  return llvm::alignTo(bytes, 16);
+}
+
+int64_t kiln::getScratchBytes(ReduceOp op) {
+  ReducePlan plan = planReduce(op);
+  int64_t bytes = 0;
+  if (!plan.remaining.empty())
+    for (unsigned i = 0; i < op.getInputs().size(); ++i)
+      bytes += getPartialBytes(op, plan, i);
+  return bytes;
+}
+
+SmallVector<Value> ThreadLowering::combine(ReduceOp op, ArrayRef<Value> left,
+                                           ArrayRef<Value> right) {
+  Block &block = op.getCombiner().front();
+  IRMapping mapping;
+  for (auto [i, argument] : llvm::enumerate(block.getArguments()))
+    mapping.map(argument, i < left.size() ? left[i] : right[i - left.size()]);
+  // Values from outside are scalars of the kernel, already lowered.
+  block.walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (!mapping.contains(operand) && values.contains(operand))
+        mapping.map(operand, get(operand));
+  });
+  for (Operation &inner : block.without_terminator())
+    builder.clone(inner, mapping);
+  SmallVector<Value> results;
+  for (Value value : block.getTerminator()->getOperands())
+    results.push_back(mapping.lookupOrDefault(value));
+  return results;
+}
+
+/// Where the partial results of a layout's places lie in memory: those of one result element
+/// beside each other, in the order of the axis.
+static LinearLayout getPartialOffsets(const LinearLayout &layout, unsigned axis,
+                                      const ReducePlan &plan) {
+  SmallVector<int64_t> across = layout.getShape();
+  across.erase(across.begin() + axis);
+  int64_t partials = int64_t(1) << plan.remaining.size();
+  SmallVector<LinearLayout::InDim> ins;
+  for (const LinearLayout::InDim &in : layout.getIns()) {
+    ins.push_back({in.name, {}});
+    for (auto [bit, basis] : llvm::enumerate(in.bases)) {
+      if (in.name == kRegister && (plan.droppedRegisters >> bit & 1))
+        continue;
+      int64_t flat = 0;
+      for (auto [dim, out] : llvm::enumerate(layout.getOuts()))
+        if (dim != axis)
+          flat = flat * out.size + basis[dim];
+      flat *= partials;
+      for (auto [position, value] : llvm::enumerate(plan.remaining))
+        if (basis[axis] == value)
+          flat += int64_t(1) << position;
+      ins.back().bases.push_back({flat});
+    }
+  }
+  return *LinearLayout::create(ins, getTensorOuts({ShapedType::getNumElements(across) * partials}));
+}
+
+LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
+  LinearLayout layout = getLayout(op.getInputs().front());
+  ReducePlan plan = planReduce(op);
+  unsigned count = op.getInputs().size();
+  int64_t registers = layout.getInSize(kRegister);
+  // By register, one value an input.
+  SmallVector<SmallVector<Value>> partial(registers);
+  for (Value input : op.getInputs())
+    for (auto [reg, element] : llvm::enumerate(getElements(input)))
+      partial[reg].push_back(element);
+
+  int64_t folded = layout.freeVariables().front();
+  for (const ReducePlan::Step &step : plan.steps) {
+    int64_t bit = int64_t(1) << step.bit;
+    Value isRight;
+    if (step.acrossLanes && !plan.commutative)
+      isRight = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                      arith::AndIOp::create(builder, loc, lane, i32(bit)), i32(0));
+    for (int64_t reg = 0; reg < registers; ++reg) {
+      if ((reg & folded) || (!step.acrossLanes && (reg & bit)))
+        continue;
+      SmallVector<Value> left = partial[reg], right;
+      if (!step.acrossLanes)
+        right = partial[reg | bit];
+      else
+        for (Value &mine : left) {
+          Value other = shuffleXor(mine, bit);
+          right.push_back(
+              isRight ? Value(arith::SelectOp::create(builder, loc, isRight, mine, other)) : other);
+          if (isRight)
+            mine = arith::SelectOp::create(builder, loc, isRight, other, mine);
+        }
+      partial[reg] = combine(op, left, right);
+    }
+    if (!step.acrossLanes)
+      folded |= bit;
+  }
+
+  SmallVector<SmallVector<Value>> kept;
+  for (int64_t reg = 0; reg < registers; ++reg)
+    if (!(reg & plan.droppedRegisters))
+      kept.push_back(partial[reg]);
+  if (!plan.remaining.empty()) {
+    LinearLayout offsets = getPartialOffsets(layout, op.getAxis(), plan);
+    // What comes back: first the partial results of an element, then the next element.
+    LinearLayout result = getLayout(op.getResult(0));
+    SmallVector<int64_t> flat{ShapedType::getNumElements(result.getShape())};
+    int64_t partials = int64_t(1) << plan.remaining.size();
+    LinearLayout reads =
+        LinearLayout::identity(partials, kRegister, getDimName(0)) * result.reshapeOuts(flat);
+    Value base = getShared(op);
+    barrier();
+    SmallVector<Value> bases;
+    int32_t at = 0;
+    for (unsigned i = 0; i < count; ++i) {
+      bases.push_back(LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
+                                          ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(at)}));
+      at += getPartialBytes(op, plan, i);
+      SmallVector<Value> column;
+      for (const SmallVector<Value> &row : kept)
+        column.push_back(row[i]);
+      writeShared(bases[i], offsets, column);
+    }
+    barrier();
+    SmallVector<SmallVector<Value>> read;
+    for (unsigned i = 0; i < count; ++i) {
+      Type type = cast<RankedTensorType>(op.getResult(i).getType()).getElementType();
+      read.push_back(readShared(bases[i], reads, type));
+    }
+    kept.clear();
+    for (int64_t reg = 0; reg < result.getInSize(kRegister); ++reg) {
+      auto row = [&](int64_t part) {
+        SmallVector<Value> values;
+        for (const SmallVector<Value> &column : read)
+          values.push_back(column[reg * partials + part]);
+        return values;
+      };
+      SmallVector<Value> sum = row(0);
+      for (int64_t part = 1; part < partials; ++part)
+        sum = combine(op, sum, row(part));
+      kept.push_back(sum);
+    }
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    SmallVector<Value> column;
+    for (const SmallVector<Value> &row : kept)
+      column.push_back(row[i]);
+    setElements(op.getResult(i), column);
+  }
+  return success();
+}

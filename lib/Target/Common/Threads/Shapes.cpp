@@ -1,0 +1,120 @@
+// Ops that move elements: within a thread by renaming registers, else between lanes.
+#include "ThreadLowering.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// For each register of `to`, the register of `from` that holds the element which `map` makes of
+/// its own; threads stand in the same place of both.
+static SmallVector<int64_t>
+matchRegisters(const LinearLayout &to, const LinearLayout &from,
+               function_ref<LinearLayout::Basis(LinearLayout::Basis)> map) {
+  llvm::DenseMap<int64_t, int64_t> registers;
+  for (int64_t reg = from.getInSize(kRegister) - 1; reg >= 0; --reg)
+    registers[from.flatten(from.applyTo(kRegister, reg))] = reg;
+  SmallVector<int64_t> matched;
+  for (int64_t reg = 0; reg < to.getInSize(kRegister); ++reg)
+    matched.push_back(registers.lookup(from.flatten(map(to.applyTo(kRegister, reg)))));
+  return matched;
+}
+
+LogicalResult ThreadLowering::lowerShape(Operation *op) {
+  Value result = op->getResult(0);
+  auto vectorType = dyn_cast<VectorType>(
+      isa<RankedTensorType>(result.getType()) ? convert(result.getType()) : Type());
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<SplatOp>([&](SplatOp splat) {
+        set(result, vector::BroadcastOp::create(builder, loc, vectorType, get(splat.getValue())));
+        return success();
+      })
+      .Case<ToScalarOp>([&](ToScalarOp scalar) {
+        set(result, vector::ExtractOp::create(builder, loc, get(scalar.getInput()), 0));
+        return success();
+      })
+      .Case<IotaOp>([&](IotaOp iota) {
+        LinearLayout layout = getLayout(result);
+        Place place = getPlace(layout);
+        SmallVector<Value> elements;
+        for (int64_t reg = 0; reg < layout.getInSize(kRegister); ++reg) {
+          Value at = getCoordinate(place, iota.getDim(), reg);
+          if (!vectorType.getElementType().isIndex())
+            at = arith::IndexCastOp::create(builder, loc, vectorType.getElementType(), at);
+          elements.push_back(at);
+        }
+        setElements(result, elements);
+        return success();
+      })
+      .Case<ReshapeOp, TransposeOp>([&](auto) {
+        // The layout has gone along, so every element stays where it is.
+        set(result, get(op->getOperand(0)));
+        return success();
+      })
+      .Case<BroadcastOp>([&](BroadcastOp broadcast) {
+        LinearLayout from = getLayout(broadcast.getInput()), to = getLayout(result);
+        SmallVector<Value> inputs = getElements(broadcast.getInput()), elements;
+        auto project = [&](LinearLayout::Basis element) {
+          for (auto [value, extent] : llvm::zip(element, from.getShape()))
+            value = extent == 1 ? 0 : value;
+          return element;
+        };
+        for (int64_t reg : matchRegisters(to, from, project))
+          elements.push_back(inputs[reg]);
+        setElements(result, elements);
+        return success();
+      })
+      .Case<BitcastOp>([&](BitcastOp bitcast) {
+        set(result, arith::BitcastOp::create(builder, loc, vectorType, get(bitcast.getInput())));
+        return success();
+      });
+}
+
+LogicalResult ThreadLowering::lowerConversion(ConvertLayoutOp op) {
+  LinearLayout from = getLayout(op.getInput()), to = getLayout(op.getResult());
+  Conversion conversion = classifyConversion(from, to);
+  const LinearLayout &places = conversion.places;
+  SmallVector<Value> inputs = getElements(op.getInput()), elements;
+  if (conversion.kind == ConversionKind::Memory)
+    return op.emitOpError("expected a conversion within warps, got one that needs memory");
+  int64_t registers = to.getInSize(kRegister);
+  if (conversion.kind == ConversionKind::Registers) {
+    for (int64_t reg = 0; reg < registers; ++reg)
+      elements.push_back(inputs[places.applyTo(kRegister, reg)[0]]);
+    setElements(op.getResult(), elements);
+    return success();
+  }
+  // Which lane to ask is this lane's own affair; which register it shall give may depend on who
+  // asks, in one bit: then both are asked for, and one is taken.
+  Place lanes = getPlace(places);
+  int64_t choice = 0;
+  int64_t chooser = 0;
+  for (auto [bit, basis] : llvm::enumerate(places.getBases(kLane)))
+    if (basis[0]) {
+      choice = basis[0];
+      chooser |= int64_t(1) << bit;
+    }
+  Value chosen;
+  if (choice) {
+    Value bits = arith::AndIOp::create(builder, loc, lane, i32(chooser));
+    // The parity of the choosing bits.
+    for (unsigned shift : {16, 8, 4, 2, 1})
+      bits = arith::XOrIOp::create(builder, loc, bits,
+                                   arith::ShRUIOp::create(builder, loc, bits, i32(shift)));
+    bits = arith::AndIOp::create(builder, loc, bits, i32(1));
+    chosen = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bits, i32(0));
+  }
+  for (int64_t reg = 0; reg < registers; ++reg) {
+    Value source = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                              getCoordinate(lanes, 1, reg));
+    int64_t sourceReg = places.applyTo(kRegister, reg)[0];
+    Value element = shuffleFrom(inputs[sourceReg], source);
+    if (choice)
+      element = arith::SelectOp::create(builder, loc, chosen,
+                                        shuffleFrom(inputs[sourceReg ^ choice], source), element);
+    elements.push_back(element);
+  }
+  setElements(op.getResult(), elements);
+  return success();
+}

@@ -1,0 +1,386 @@
+// The walk over a kernel, its parameters, control flow, and where a thread stands in a layout.
+#include "ThreadLowering.h"
+#include "kiln/Target/Common/ABI.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+ThreadLowering::ThreadLowering(KernelOp kernel, TargetInterface target)
+    : kernel(kernel), target(target), chip(target.getChipRecord()),
+      warps(kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName).getInt()), builder(kernel),
+      prologue(kernel), loc(kernel.getLoc()) {}
+
+LogicalResult ThreadLowering::run() {
+  lowerParameters();
+  if (failed(lower(kernel.getBody().front())))
+    return failure();
+  setMetadata(kernel, "warps", builder.getI64IntegerAttr(warps));
+  setMetadata(kernel, "warp_size", builder.getI64IntegerAttr(chip.warpSize));
+  setMetadata(kernel, "shared_bytes", function->getAttr(kSharedBytesAttrName));
+  kernel.erase();
+  return success();
+}
+
+//===- Parameters ---------------------------------------------------------------------------===//
+
+void ThreadLowering::lowerParameters() {
+  SmallVector<Parameter> parameters = getParameters(kernel);
+  SmallVector<Type> types;
+  for (const Parameter &parameter : parameters) {
+    if (parameter.kind == Parameter::Kind::Pointer)
+      types.push_back(LLVM::LLVMPointerType::get(kernel.getContext(), kGlobalSpace));
+    else if (parameter.type.isIndex())
+      types.push_back(builder.getI64Type());
+    else if (parameter.type.isInteger(1))
+      types.push_back(builder.getI8Type());
+    else
+      types.push_back(parameter.type);
+  }
+  function =
+      func::FuncOp::create(builder, loc, kernel.getSymName(), builder.getFunctionType(types, {}));
+  function->setAttr(kThreadsAttrName, builder.getI64IntegerAttr(warps * chip.warpSize));
+  Attribute shared = kernel->getAttr(kSharedBytesAttrName);
+  function->setAttr(kSharedBytesAttrName, shared ? shared : builder.getI64IntegerAttr(0));
+  Block *entry = function.addEntryBlock();
+  builder.setInsertionPointToEnd(entry);
+
+  Value thread = arith::IndexCastUIOp::create(
+      builder, loc, builder.getI32Type(), gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x));
+  Value size = i32(chip.warpSize);
+  lane = arith::RemUIOp::create(builder, loc, thread, size);
+  warp = arith::DivUIOp::create(builder, loc, thread, size);
+  // What is added to the prologue later goes in front of this op, so behind the ones above.
+  Value end = index(0);
+  prologue.setInsertionPoint(end.getDefiningOp());
+
+  for (auto [parameter, value] : llvm::zip(parameters, entry->getArguments())) {
+    BlockArgument argument = kernel.getBody().getArgument(parameter.argument);
+    auto asIndex = [&](Value integer) -> Value {
+      return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), integer);
+    };
+    switch (parameter.kind) {
+    case Parameter::Kind::Pointer: {
+      views[argument].pointer = value;
+      if (auto view = dyn_cast<ViewType>(argument.getType())) {
+        auto constants = [&](ArrayRef<int64_t> extents) {
+          SmallVector<Value> known;
+          for (int64_t extent : extents)
+            known.push_back(ShapedType::isDynamic(extent) ? Value() : index(extent));
+          return known;
+        };
+        views[argument].extents = constants(view.getShape());
+        views[argument].strides = constants(view.getStrides());
+      }
+      break;
+    }
+    case Parameter::Kind::Extent:
+      views[argument].extents[parameter.dim] = asIndex(value);
+      break;
+    case Parameter::Kind::Stride:
+      views[argument].strides[parameter.dim] = asIndex(value);
+      break;
+    case Parameter::Kind::Scalar:
+      if (parameter.type.isIndex())
+        set(argument, asIndex(value));
+      else if (parameter.type.isInteger(1))
+        set(argument, arith::TruncIOp::create(builder, loc, builder.getI1Type(), value));
+      else
+        set(argument, value);
+      break;
+    }
+  }
+}
+
+//===- Values -------------------------------------------------------------------------------===//
+
+Value ThreadLowering::index(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+Value ThreadLowering::i32(int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 32);
+}
+
+Type ThreadLowering::convert(Type type) const {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return type;
+  auto layout = cast<LayoutAttr>(tensor.getEncoding()).toLinear(tensor.getShape());
+  return VectorType::get({layout.getInSize(kRegister)}, tensor.getElementType());
+}
+
+SmallVector<Value> ThreadLowering::getElements(Value tensor) {
+  Value vector = get(tensor);
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < cast<VectorType>(vector.getType()).getNumElements(); ++i)
+    elements.push_back(vector::ExtractOp::create(builder, loc, vector, i));
+  return elements;
+}
+
+void ThreadLowering::setElements(Value tensor, ArrayRef<Value> elements) {
+  set(tensor, vector::FromElementsOp::create(
+                  builder, loc, cast<VectorType>(convert(tensor.getType())), elements));
+}
+
+//===- Places -------------------------------------------------------------------------------===//
+
+/// The part of a coordinate that the bits of `number` (i32) bring, as i32; null if none.
+static Value combineBits(OpBuilder &builder, Location loc, Value number,
+                         ArrayRef<LinearLayout::Basis> bases, unsigned dim, Value sum) {
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIntOp::create(builder, loc, value, 32);
+  };
+  for (unsigned bit = 0; bit < bases.size();) {
+    int64_t basis = bases[bit][dim];
+    if (basis == 0) {
+      ++bit;
+      continue;
+    }
+    // A run of bits whose bases double is one shift of the number, masked.
+    unsigned run = 1;
+    while (llvm::isPowerOf2_64(basis) && bit + run < bases.size() &&
+           bases[bit + run][dim] == basis << run)
+      ++run;
+    Value part = bit == 0 ? number : arith::ShRUIOp::create(builder, loc, number, constant(bit));
+    part = arith::AndIOp::create(builder, loc, part, constant((int64_t(1) << run) - 1));
+    if (basis != 1)
+      part = arith::MulIOp::create(builder, loc, part, constant(basis));
+    sum = sum ? Value(arith::XOrIOp::create(builder, loc, sum, part)) : part;
+    bit += run;
+  }
+  return sum;
+}
+
+ThreadLowering::Place ThreadLowering::getPlace(const LinearLayout &layout) {
+  Place place{layout, {}, {}};
+  Attribute key = LayoutAttr::get(kernel.getContext(), layout);
+  SmallVector<Value> &cached = threadCoordinates[key];
+  bool compute = cached.empty();
+  for (auto [dim, out] : llvm::enumerate(layout.getOuts())) {
+    int64_t registers = 0, threads = 0;
+    for (const LinearLayout::InDim &in : layout.getIns())
+      for (const LinearLayout::Basis &basis : in.bases)
+        (in.name == kRegister ? registers : threads) |= basis[dim];
+    place.additive.push_back((registers & threads) == 0);
+    if (!compute)
+      continue;
+    Value sum = combineBits(prologue, loc, lane, layout.getBases(kLane), dim, {});
+    sum = combineBits(prologue, loc, warp, layout.getBases(kWarp), dim, sum);
+    if (sum)
+      cached.push_back(arith::IndexCastUIOp::create(prologue, loc, prologue.getIndexType(), sum));
+    else
+      cached.push_back(arith::ConstantIndexOp::create(prologue, loc, 0));
+  }
+  place.thread = cached;
+  return place;
+}
+
+Value ThreadLowering::getCoordinate(const Place &place, unsigned dim, int64_t reg, Value offset) {
+  int64_t constant = place.layout.applyTo(kRegister, reg)[dim];
+  Value value = place.thread[dim];
+  if (!place.additive[dim] && constant)
+    value = arith::XOrIOp::create(builder, loc, value, index(constant));
+  if (offset)
+    value = arith::AddIOp::create(builder, loc, offset, value);
+  if (place.additive[dim] && constant)
+    value = arith::AddIOp::create(builder, loc, value, index(constant));
+  return value;
+}
+
+Value ThreadLowering::isOwner(const LinearLayout &layout) {
+  Value owner;
+  for (auto [in, mask] : llvm::zip(layout.getIns(), layout.freeVariables())) {
+    if (in.name == kRegister || !mask)
+      continue;
+    Value bits = arith::AndIOp::create(builder, loc, in.name == kLane ? lane : warp, i32(mask));
+    Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits, i32(0));
+    owner = owner ? Value(arith::AndIOp::create(builder, loc, owner, first)) : first;
+  }
+  return owner;
+}
+
+//===- Threads ------------------------------------------------------------------------------===//
+
+void ThreadLowering::barrier() { gpu::BarrierOp::create(builder, loc); }
+
+Value ThreadLowering::shuffle(Value element, Value offset, bool isXor) {
+  Type type = element.getType();
+  if (type.isIndex()) {
+    Value wide = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), element);
+    return arith::IndexCastOp::create(builder, loc, type, shuffle(wide, offset, isXor));
+  }
+  unsigned bits = type.getIntOrFloatBitWidth();
+  Type integer = builder.getIntegerType(bits);
+  if (!type.isInteger()) {
+    Value raw = arith::BitcastOp::create(builder, loc, integer, element);
+    return arith::BitcastOp::create(builder, loc, type, shuffle(raw, offset, isXor));
+  }
+  Type word = builder.getI32Type();
+  if (bits < 32) {
+    Value wide = arith::ExtUIOp::create(builder, loc, word, element);
+    return arith::TruncIOp::create(builder, loc, integer, shuffle(wide, offset, isXor));
+  }
+  if (bits == 64) {
+    Value shift = arith::ConstantIntOp::create(builder, loc, 32, 64);
+    Value low = arith::TruncIOp::create(builder, loc, word, element);
+    Value high = arith::TruncIOp::create(builder, loc, word,
+                                         arith::ShRUIOp::create(builder, loc, element, shift));
+    low = arith::ExtUIOp::create(builder, loc, integer, shuffle(low, offset, isXor));
+    high = arith::ExtUIOp::create(builder, loc, integer, shuffle(high, offset, isXor));
+    high = arith::ShLIOp::create(builder, loc, high, shift);
+    return arith::OrIOp::create(builder, loc, low, high);
+  }
+  auto mode = isXor ? gpu::ShuffleMode::XOR : gpu::ShuffleMode::IDX;
+  return gpu::ShuffleOp::create(builder, loc, element, offset, i32(chip.warpSize), mode)
+      .getShuffleResult();
+}
+
+Value ThreadLowering::shuffleXor(Value element, int64_t mask) {
+  return shuffle(element, i32(mask), /*isXor=*/true);
+}
+
+Value ThreadLowering::shuffleFrom(Value element, Value sourceLane) {
+  return shuffle(element, sourceLane, /*isXor=*/false);
+}
+
+//===- The walk -----------------------------------------------------------------------------===//
+
+LogicalResult ThreadLowering::lower(Block &block) {
+  for (Operation &op : block)
+    if (failed(lower(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult ThreadLowering::lower(Operation *op) {
+  loc = op->getLoc();
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<scf::ForOp>([&](auto) { return lowerLoop(op); })
+      .Case<scf::IfOp>([&](auto) { return lowerIf(op); })
+      .Case<LoadOp>([&](LoadOp load) { return lowerLoad(load); })
+      .Case<StoreOp>([&](StoreOp store) { return lowerStore(store); })
+      .Case<DimOp, StrideOp>([&](auto) { return lowerViewQuery(op); })
+      .Case<ViewFromPointerOp>([&](ViewFromPointerOp view) { return lowerViewFromPointer(view); })
+      .Case<AllocOp, ReadOp, WriteOp>([&](auto) { return lowerBuffer(op); })
+      .Case<SplatOp, ToScalarOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, BitcastOp>(
+          [&](auto) { return lowerShape(op); })
+      .Case<ConvertLayoutOp>([&](ConvertLayoutOp convert) { return lowerConversion(convert); })
+      .Case<ReduceOp>([&](ReduceOp reduce) { return lowerReduce(reduce); })
+      .Case<DotOp>([&](DotOp dot) { return lowerDot(dot); })
+      .Case<ProgramIdOp>([&](ProgramIdOp id) {
+        set(id, gpu::BlockIdOp::create(builder, loc, gpu::Dimension(unsigned(id.getAxis()))));
+        return success();
+      })
+      .Case<NumProgramsOp>([&](NumProgramsOp programs) {
+        set(programs,
+            gpu::GridDimOp::create(builder, loc, gpu::Dimension(unsigned(programs.getAxis()))));
+        return success();
+      })
+      .Case<MultipleOfOp>([&](MultipleOfOp hint) {
+        set(hint, get(hint.getValue()));
+        return success();
+      })
+      .Case<AssumeOp>([&](AssumeOp assume) {
+        LLVM::AssumeOp::create(builder, loc, get(assume.getCondition()));
+        return success();
+      })
+      .Case<tile::ReturnOp>([&](auto) {
+        func::ReturnOp::create(builder, loc);
+        return success();
+      })
+      .Case<scf::YieldOp>([&](auto) {
+        SmallVector<Value> operands;
+        for (Value operand : op->getOperands())
+          operands.push_back(get(operand));
+        scf::YieldOp::create(builder, loc, operands);
+        return success();
+      })
+      .Default([&](Operation *) {
+        if (op->hasTrait<OpTrait::ConstantLike>())
+          return lowerConstant(op);
+        return lowerElementwise(op);
+      });
+}
+
+LogicalResult ThreadLowering::lowerLoop(Operation *op) {
+  auto loop = cast<scf::ForOp>(op);
+  SmallVector<Value> inits;
+  for (Value init : loop.getInitArgs())
+    inits.push_back(get(init));
+  auto lowered = scf::ForOp::create(builder, loc, get(loop.getLowerBound()),
+                                    get(loop.getUpperBound()), get(loop.getStep()), inits);
+  // Without results the builder makes a terminator of its own.
+  Block *body = lowered.getBody();
+  if (!body->empty())
+    body->back().erase();
+  set(loop.getInductionVar(), lowered.getInductionVar());
+  for (auto [from, to] : llvm::zip(loop.getRegionIterArgs(), lowered.getRegionIterArgs()))
+    set(from, to);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(body);
+  if (failed(lower(*loop.getBody())))
+    return failure();
+  for (auto [from, to] : llvm::zip(loop.getResults(), lowered.getResults()))
+    set(from, to);
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerIf(Operation *op) {
+  auto branch = cast<scf::IfOp>(op);
+  SmallVector<Type> types;
+  for (Type type : branch.getResultTypes())
+    types.push_back(convert(type));
+  auto lowered = scf::IfOp::create(builder, loc, types, get(branch.getCondition()),
+                                   /*addThenBlock=*/true,
+                                   /*addElseBlock=*/!branch.getElseRegion().empty());
+  auto lowerRegion = [&](Region &from, Region &to) {
+    if (from.empty())
+      return success();
+    OpBuilder::InsertionGuard guard(builder);
+    to.front().clear();
+    builder.setInsertionPointToEnd(&to.front());
+    return lower(from.front());
+  };
+  if (failed(lowerRegion(branch.getThenRegion(), lowered.getThenRegion())) ||
+      failed(lowerRegion(branch.getElseRegion(), lowered.getElseRegion())))
+    return failure();
+  for (auto [from, to] : llvm::zip(branch.getResults(), lowered.getResults()))
+    set(from, to);
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerConstant(Operation *op) {
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  if (!elements) {
+    set(op->getResult(0), builder.clone(*op)->getResult(0));
+    return success();
+  }
+  if (!elements.isSplat())
+    return emitUnsupported(op, target, "expected all elements of a constant to be the same");
+  auto type = cast<VectorType>(convert(constant.getType()));
+  auto splat = DenseElementsAttr::get(type, elements.getSplatValue<Attribute>());
+  set(constant, arith::ConstantOp::create(builder, loc, type, splat));
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerElementwise(Operation *op) {
+  if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+    return emitUnsupported(op, target);
+  OperationState state(loc, op->getName());
+  for (Value operand : op->getOperands())
+    state.operands.push_back(get(operand));
+  for (Type type : op->getResultTypes())
+    state.types.push_back(convert(type));
+  state.attributes = op->getAttrs();
+  Operation *lowered = builder.create(state);
+  for (auto [from, to] : llvm::zip(op->getResults(), lowered->getResults()))
+    set(from, to);
+  return success();
+}

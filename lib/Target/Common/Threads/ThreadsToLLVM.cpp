@@ -1,0 +1,76 @@
+// Mathematics as arithmetic, loops as branches, then everything as LLVM's dialect.
+#include "kiln/Target/Common/ThreadsToLLVM.h"
+#include "kiln/Target/Common/Passes.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+/// Floats of a byte and less exist in memory only; whatever converts them is done in integers.
+static bool hasNarrowFloats(ModuleOp module) {
+  WalkResult result = module.walk([&](Operation *op) {
+    if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+      for (Type type : {op->getOperand(0).getType(), op->getResult(0).getType()})
+        if (getElementTypeOrSelf(type).getIntOrFloatBitWidth() < 16)
+          return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &target) {
+  MLIRContext *context = module.getContext();
+  {
+    RewritePatternSet patterns(context);
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+    target.addMathPatterns(patterns);
+    populateMathPolynomialApproximationPatterns(
+        patterns, [&](StringRef name) { return !target.isNativeMath(name); });
+    if (hasNarrowFloats(module))
+      populateExpandNarrowFloatsPatterns(patterns);
+    if (failed(applyPatternsGreedily(module, std::move(patterns))))
+      return module.emitError("expected the math of the kernel to be expanded");
+  }
+  {
+    RewritePatternSet patterns(context);
+    populateSCFToControlFlowConversionPatterns(patterns);
+    ConversionTarget legal(*context);
+    legal.addIllegalDialect<scf::SCFDialect>();
+    legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    if (failed(applyPartialConversion(module, legal, std::move(patterns))))
+      return failure();
+  }
+  LowerToLLVMOptions options(context);
+  LLVMTypeConverter converter(context, options);
+  RewritePatternSet patterns(context);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  populateMathToLLVMConversionPatterns(converter, patterns);
+  populateVectorToLLVMConversionPatterns(converter, patterns);
+  vector::populateVectorBroadcastLoweringPatterns(patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  populateFuncToLLVMConversionPatterns(converter, patterns);
+  ub::populateUBToLLVMConversionPatterns(converter, patterns);
+  target.addPatterns(converter, patterns);
+  LLVMConversionTarget legal(*context);
+  legal.addLegalOp<ModuleOp>();
+  legal.markUnknownOpDynamicallyLegal([](Operation *op) {
+    return op->getName().getDialectNamespace() == "nvvm" ||
+           op->getName().getDialectNamespace() == "rocdl";
+  });
+  return applyPartialConversion(module, legal, std::move(patterns));
+}

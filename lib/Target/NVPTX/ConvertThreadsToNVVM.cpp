@@ -1,0 +1,145 @@
+// The gpu dialect as NVVM's special registers, barriers and shuffles; exp by the chip's exp2.
+#include "kiln/Target/Common/Threads.h"
+#include "kiln/Target/Common/ThreadsToLLVM.h"
+#include "kiln/Target/NVPTX/Passes.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_CONVERTTHREADSTONVVM
+#include "kiln/Target/NVPTX/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+
+namespace {
+/// gpu.thread_id and its kin: one register for each dimension.
+template <typename Op, typename X, typename Y, typename Z>
+struct ConvertIndex : ConvertOpToLLVMPattern<Op> {
+  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Type i32 = rewriter.getI32Type();
+    Value id;
+    switch (op.getDimension()) {
+    case gpu::Dimension::x:
+      id = X::create(rewriter, op.getLoc(), i32);
+      break;
+    case gpu::Dimension::y:
+      id = Y::create(rewriter, op.getLoc(), i32);
+      break;
+    case gpu::Dimension::z:
+      id = Z::create(rewriter, op.getLoc(), i32);
+      break;
+    }
+    rewriter.replaceOpWithNewOp<LLVM::ZExtOp>(op, rewriter.getI64Type(), id);
+    return success();
+  }
+};
+
+struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(gpu::BarrierOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    NVVM::Barrier0Op::create(rewriter, op.getLoc());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ConvertShuffle : ConvertOpToLLVMPattern<gpu::ShuffleOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(gpu::ShuffleOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type i32 = rewriter.getI32Type();
+    if (op.getMode() != gpu::ShuffleMode::XOR && op.getMode() != gpu::ShuffleMode::IDX)
+      return rewriter.notifyMatchFailure(op, "expected a shuffle by mask or by lane");
+    Value all = LLVM::ConstantOp::create(rewriter, loc, i32, -1);
+    Value clamp = LLVM::ConstantOp::create(rewriter, loc, i32, 31);
+    auto kind = op.getMode() == gpu::ShuffleMode::XOR ? NVVM::ShflKind::bfly : NVVM::ShflKind::idx;
+    Value result = NVVM::ShflOp::create(rewriter, loc, i32, all, adaptor.getValue(),
+                                        adaptor.getOffset(), clamp, kind, UnitAttr());
+    Value valid = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI1Type(), true);
+    rewriter.replaceOp(op, {result, valid});
+    return success();
+  }
+};
+
+/// exp(x) = exp2(t + e), where t = x·log2(e) rounded and e is what rounding lost, found by a
+/// fused multiply-add: exp2(t) is the chip's own, and exp2(e) is 1 + e·ln 2 to within f32. Where
+/// the result overflows or vanishes e has no say.
+struct ExpandExp : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (!getElementTypeOrSelf(type).isF32())
+      return rewriter.notifyMatchFailure(op, "expected f32");
+    Location loc = op.getLoc();
+    auto constant = [&](double value) -> Value {
+      Attribute scalar = rewriter.getF32FloatAttr(value);
+      if (auto vector = dyn_cast<VectorType>(type))
+        return arith::ConstantOp::create(
+            rewriter, loc,
+            cast<TypedAttr>(cast<Attribute>(DenseElementsAttr::get(vector, scalar))));
+      return arith::ConstantOp::create(rewriter, loc, cast<TypedAttr>(scalar));
+    };
+    Value x = op.getOperand();
+    // log2(e) and ln(2) to f32, and the first one's remainder.
+    Value high = constant(1.44269502162933349609375), low = constant(1.92596299112661746887e-8);
+    Value t = arith::MulFOp::create(rewriter, loc, x, high);
+    Value lost =
+        math::FmaOp::create(rewriter, loc, x, high, arith::NegFOp::create(rewriter, loc, t));
+    lost = math::FmaOp::create(rewriter, loc, x, low, lost);
+    Value power = math::Exp2Op::create(rewriter, loc, t);
+    Value factor = arith::MulFOp::create(rewriter, loc, power, constant(0.693147180559945));
+    Value fixed = math::FmaOp::create(rewriter, loc, factor, lost, power);
+    Value size = math::AbsFOp::create(rewriter, loc, t);
+    Value within =
+        arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OLT, size, constant(126.0));
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, within, fixed, power);
+    return success();
+  }
+};
+
+struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThreadsToNVVM> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    ThreadsToLLVM target{
+        [](StringRef name) {
+          return name == math::ExpOp::getOperationName() ||
+                 name == math::Exp2Op::getOperationName() ||
+                 name == math::CeilOp::getOperationName();
+        },
+        [](RewritePatternSet &patterns) { patterns.add<ExpandExp>(patterns.getContext()); },
+        [](const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+          patterns.add<
+              ConvertIndex<gpu::ThreadIdOp, NVVM::ThreadIdXOp, NVVM::ThreadIdYOp,
+                           NVVM::ThreadIdZOp>,
+              ConvertIndex<gpu::BlockIdOp, NVVM::BlockIdXOp, NVVM::BlockIdYOp, NVVM::BlockIdZOp>,
+              ConvertIndex<gpu::GridDimOp, NVVM::GridDimXOp, NVVM::GridDimYOp, NVVM::GridDimZOp>,
+              ConvertBarrier, ConvertShuffle>(converter);
+        }};
+    if (failed(convertThreadsToLLVM(module, target)))
+      return signalPassFailure();
+    Builder builder(&getContext());
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+      auto threads = function->getAttrOfType<IntegerAttr>(kThreadsAttrName);
+      if (!threads)
+        continue;
+      function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+      function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                        builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
+      function->removeAttr(kThreadsAttrName);
+      function->removeAttr(kSharedBytesAttrName);
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,133 @@
+// The NVPTX target: its chips, what it answers to the common passes, and its code.
+#include "kiln/Binary/DeviceCode.h"
+#include "kiln/Target/Common/Threads.h"
+#include "kiln/Target/NVPTX/NVPTX.h"
+#include "kiln/Target/NVPTX/Passes.h"
+#include "kiln/Target/Registry.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nvptx;
+
+#include "kiln/Target/NVPTX/NVPTXDialect.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "kiln/Target/NVPTX/NVPTXAttrs.cpp.inc"
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+void NVPTXDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "kiln/Target/NVPTX/NVPTXAttrs.cpp.inc"
+      >();
+}
+
+// Shared memory is what a block may ask for, less what the system keeps. The version of PTX is
+// the first that knows the chip in full; without one LLVM takes a default that may be too old.
+static const Chip kChips[] = {
+    {"sm_80", 32, 1024, 255, 65536, 166912, "+ptx80"},
+    {"sm_86", 32, 1024, 255, 65536, 101376, "+ptx80"},
+    {"sm_89", 32, 1024, 255, 65536, 101376, "+ptx81"},
+    {"sm_90a", 32, 1024, 255, 65536, 232448, "+ptx86"},
+    {"sm_100a", 32, 1024, 255, 65536, 232448, "+ptx86"},
+    {"sm_103a", 32, 1024, 255, 65536, 232448, "+ptx88"},
+    {"sm_120a", 32, 1024, 255, 65536, 101376, "+ptx87"},
+};
+
+ArrayRef<Chip> kiln::nvptx::getChips() { return kChips; }
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef chip) {
+  if (findChip(kChips, chip))
+    return success();
+  return emitError() << "expected a known chip, got '" << chip << "'";
+}
+
+std::string TargetAttr::getSpelling() const { return "nvptx:" + getChip().str(); }
+
+const Chip &TargetAttr::getChipRecord() const { return *findChip(kChips, getChip()); }
+
+bool TargetAttr::runsOnHost() const { return false; }
+
+std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
+  return whyUnsupportedByThreads(op);
+}
+
+SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator) const {
+  if (a != b)
+    return {};
+  return getMmaSyncAtoms(a, accumulator);
+}
+
+void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
+  addThreadStage(pm, stage);
+  if (stage != Stage::LLVM)
+    return;
+  pm.addPass(math::createMathExtendToSupportedTypes());
+  pm.addPass(createConvertThreadsToNVVM());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
+  static const bool initialised = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    return true;
+  }();
+  (void)initialised;
+  auto fail = [&](llvm::Error error) -> FailureOr<TargetCode> {
+    return module.emitError() << "the code generator of " << getSpelling()
+                              << " failed: " << llvm::toString(std::move(error));
+  };
+  DeviceCompilation compilation;
+  const Chip &chip = getChipRecord();
+  if (llvm::Error error = compilation.translate(
+          module, {"nvptx64-nvidia-cuda", chip.name, chip.features}, request.optLevel))
+    return fail(std::move(error));
+  TargetCode code;
+  if (request.keepLLVMIR || request.last == Stage::LLVMIR)
+    code.llvmIR = compilation.printIR();
+  // The text is what the driver assembles, so it is always made.
+  if (request.last != Stage::LLVMIR) {
+    llvm::Expected<std::string> assembly = compilation.emitAssembly();
+    if (!assembly)
+      return fail(assembly.takeError());
+    code.assembly = std::move(*assembly);
+  }
+  return code;
+}
+
+namespace kiln {
+void registerNVPTXTarget() {
+  static const TargetEntry entry{"nvptx",
+                                 "NVIDIA's chips, by PTX that the driver assembles",
+                                 kChips,
+                                 [](MLIRContext *context, const Chip &chip) -> Attribute {
+                                   context->getOrLoadDialect<NVPTXDialect>();
+                                   return TargetAttr::get(context, chip.name);
+                                 },
+                                 [](DialectRegistry &registry) {
+                                   registry.insert<NVPTXDialect, NVVM::NVVMDialect>();
+                                   registerNVVMDialectTranslation(registry);
+                                 },
+                                 [] {
+                                   registerThreadStagePasses();
+                                   registerNVPTXPasses();
+                                 }};
+  addTarget(entry);
+}
+} // namespace kiln

@@ -1,0 +1,29 @@
+// RUN: tile-opt %s --tile-decide-layouts --split-input-file --verify-diagnostics
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  // expected-error @+1 {{expected 'tile.warps', which is decided with atoms}}
+  tile.kernel @warps(%x: index) {
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  tile.kernel @extent(%x: index) attributes {tile.warps = 1 : i64} {
+    // expected-error @+1 {{expected extents that are powers of two, got 'tensor<12xf32>'}}
+    %a = arith.constant dense<1.0> : tensor<12xf32>
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  tile.kernel @atom(%a: index) attributes {tile.warps = 1 : i64} {
+    %x = arith.constant dense<1.0> : tensor<16x16xf32>
+    // expected-error @+1 {{expected an atom}}
+    %d = tile.dot %x, %x, %x : tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32>
+    tile.return
+  }
+}

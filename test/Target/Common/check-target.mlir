@@ -1,0 +1,36 @@
+// RUN: tile-opt %s --tile-check-target --split-input-file --verify-diagnostics
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @refused(%x: !tile.view<?xi4>, %n: index) {
+    // expected-error @+1 {{'tile.load' is not supported on nvptx:sm_90a yet: expected elements of whole bytes, got i4}}
+    %t = tile.load %x[%n] : !tile.view<?xi4> -> tensor<64xi4>
+    %f = arith.constant dense<1.0> : tensor<64xf32>
+    // expected-error @+1 {{'tile.sort' is not supported on nvptx:sm_90a yet}}
+    %s = tile.sort %f axis = 0 : tensor<64xf32> -> tensor<64xf32>
+    // expected-error @+1 {{'math.atan2' is not supported on nvptx:sm_90a yet}}
+    %a = math.atan2 %f, %f : tensor<64xf32>
+    // expected-error @+1 {{'arith.constant' is not supported on nvptx:sm_90a yet: expected all elements of a constant to be the same}}
+    %c = arith.constant dense<[1, 2]> : tensor<2xi32>
+    // expected-error @+1 {{'arith.constant' is not supported on nvptx:sm_90a yet: expected extents that are powers of two, got tensor<12xf32>}}
+    %o = arith.constant dense<1.0> : tensor<12xf32>
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+  tile.kernel @refused(%n: index) {
+    %d = arith.constant dense<1.0> : tensor<64xf64>
+    // expected-error @+1 {{'math.exp' is not supported on amdgpu:gfx942 yet: expected at most f32, got f64}}
+    %e = math.exp %d : tensor<64xf64>
+    %x = arith.constant dense<1.0> : tensor<2x16x16xf32>
+    // expected-error @+1 {{'tile.dot' is not supported on amdgpu:gfx942 yet: expected matrices without batch dimensions}}
+    %b = tile.dot %x, %x, %x : tensor<2x16x16xf32>, tensor<2x16x16xf32> -> tensor<2x16x16xf32>
+    %y = arith.constant dense<1.0> : tensor<16x16xf32>
+    // expected-error @+1 {{'tile.dot' is not supported on amdgpu:gfx942 yet: expected precision ieee or tf32}}
+    %t = tile.dot %y, %y, %y precision = tf32x3
+       : tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32>
+    tile.return
+  }
+}
