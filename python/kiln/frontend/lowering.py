@@ -110,8 +110,9 @@ def _module(c, kernel, types, names, constants, region, body) -> str:
     arguments = []
     for name, type in types.items():
         facts = type.facts.ir
-        attributes = [f"tile.name = {quoted(name)}", *([f"tile.facts = {facts}"] if facts else [])]
-        suffix = f" {{{', '.join(attributes)}}}"
+        attributes = [f"tile.name = {quoted(name)}"] if names[name] != f"%{name}" else []
+        attributes += [f"tile.facts = {facts}"] if facts else []
+        suffix = f" {{{', '.join(attributes)}}}" if attributes else ""
         c.e.node = nodes[name]
         arguments.append(f"{names[name]}: {type.ir}{suffix}{c.e.location()}")
     c.e.node = kernel.source.tree
