@@ -1,0 +1,235 @@
+"""Reductions, scans, sorts and the rest that works along an axis."""
+
+import numpy as np
+import pytest
+from tiles import NUMPY, apply, assert_close, bits, tensor
+
+SHAPES = [
+    ((1,), 0),
+    ((7,), 0),
+    ((100,), 0),
+    ((256,), 0),
+    ((5, 37), 0),
+    ((5, 37), 1),
+    ((37, 5), 1),
+    ((3, 64), 1),
+    ((4, 6, 10), 1),
+    ((4, 1, 17), 2),
+    ((33, 1), 0),
+]
+REDUCTIONS = {
+    "addf": (np.add, "f"), "mulf": (np.multiply, "f"), "maximumf": (np.maximum, "f"), "minimumf": (np.minimum, "f"),
+    "maxnumf": (np.fmax, "f"), "minnumf": (np.fmin, "f"),
+    "addi": (np.add, "i"), "muli": (np.multiply, "i"), "maxsi": (np.maximum, "i"), "minsi": (np.minimum, "i"),
+    "andi": (np.bitwise_and, "i"), "ori": (np.bitwise_or, "i"), "xori": (np.bitwise_xor, "i"),
+}  # fmt: skip
+
+
+def random_values(rng, shape, element):
+    if element[0] == "i":
+        return rng.integers(-100, 100, shape).astype(NUMPY[element])
+    return rng.standard_normal(shape).astype(NUMPY[element])
+
+
+@pytest.mark.parametrize("shape, axis", SHAPES)
+@pytest.mark.parametrize("op", REDUCTIONS)
+def test_reduce_and_scan(rng, op, shape, axis):
+    function, letter = REDUCTIONS[op]
+    for element in ("f64", "f32", "f16", "bf16") if letter == "f" else ("i64", "i32", "i16", "i8"):
+        a = random_values(rng, shape, element)
+        if "max" in op and letter == "f" and a.size > 20:
+            a.flat[::9] = np.nan
+        kept = shape[:axis] + shape[axis + 1 :]
+        region = f"{{\n^bb0(%l: {element}, %r: {element}):\n%s = arith.{op} %l, %r : {element}\ntile.yield %s : {element}\n}}"
+        t = tensor(shape, element)
+        body = f"%x = tile.reduce %a axis = {axis} : {t} -> {tensor(kept, element)} {region}\n"
+        body += f"%y = tile.scan %a axis = {axis} : {t} -> {t} {region}\n"
+        body += f"%z = tile.scan %a axis = {axis} reverse : {t} -> {t} {region}"
+        x, y, z = apply(
+            body, {"a": a}, {"x": (kept, element), "y": (shape, element), "z": (shape, element)}
+        )
+        w = a.astype(np.float64) if letter == "f" else a
+        tolerance = {"f64": 1e-14, "f32": 1e-5, "f16": 2e-2, "bf16": 2e-1}.get(element, 0)
+        with np.errstate(all="ignore"):
+            want = [
+                function.reduce(w, axis=axis),
+                function.accumulate(w, axis=axis),
+                np.flip(function.accumulate(np.flip(w, axis), axis=axis), axis),
+            ]
+        for got, wanted in zip((x, y, z), want, strict=True):
+            if letter == "i":
+                assert np.array_equal(got, wanted.astype(got.dtype))
+            elif op in ("addf", "mulf"):
+                assert_close(got, wanted.astype(NUMPY[element]), tolerance)
+            else:
+                assert np.array_equal(got.astype(np.float64), wanted, equal_nan=True)
+
+
+@pytest.mark.parametrize("shape, axis", SHAPES)
+def test_region_of_several(rng, shape, axis):
+    """Welford's mean and variance: three tensors, a region that does not commute by form."""
+    a = random_values(rng, shape, "f32")
+    kept = shape[:axis] + shape[axis + 1 :]
+    t, k = tensor(shape, "f32"), tensor(kept, "f32")
+    body = f"""
+    %zero = arith.constant dense<0.0> : {t}
+    %one = arith.constant dense<1.0> : {t}
+    %m, %v, %n = tile.reduce %a, %zero_, %one axis = {axis} : {t}, {t}, {t} -> {k}, {k}, {k} {{
+    ^bb0(%ma: f32, %va: f32, %na: f32, %mb: f32, %vb: f32, %nb: f32):
+      %ns = arith.addf %na, %nb : f32
+      %d = arith.subf %mb, %ma : f32
+      %q = arith.divf %nb, %ns : f32
+      %dm = arith.mulf %d, %q : f32
+      %ms = arith.addf %ma, %dm : f32
+      %dd = arith.mulf %d, %dm : f32
+      %e = arith.mulf %dd, %na : f32
+      %vs = arith.addf %va, %vb : f32
+      %vt = arith.addf %vs, %e : f32
+      tile.yield %ms, %vt, %ns : f32, f32, f32
+    }}
+    """.replace("%zero_", "%zeros").replace("%zero =", "%zeros =")
+    m, v, n = apply(body, {"a": a}, {"m": (kept, "f32"), "v": (kept, "f32"), "n": (kept, "f32")})
+    w = a.astype(np.float64)
+    assert np.all(n == shape[axis])
+    assert_close(m, w.mean(axis), 1e-5)
+    assert_close(v, w.var(axis) * shape[axis], 1e-4)
+
+
+def test_order_of_a_reduction(rng):
+    """left always stands before right: an operation that does not commute."""
+    for n in (5, 64, 100):
+        a = rng.integers(1, 100, (3, n)).astype(np.int32)
+        for shape, axis, given in (((3, n), 1, a), ((n, 3), 0, np.ascontiguousarray(a.T))):
+            t = tensor(shape, "i32")
+            first = "{\n^bb0(%l: i32, %r: i32):\ntile.yield %l : i32\n}"
+            last = "{\n^bb0(%l: i32, %r: i32):\ntile.yield %r : i32\n}"
+            body = f"%x = tile.reduce %a axis = {axis} : {t} -> tensor<3xi32> {first}\n"
+            body += f"%y = tile.reduce %a axis = {axis} : {t} -> tensor<3xi32> {last}\n"
+            body += f"%z = tile.scan %a axis = {axis} reverse : {t} -> {t} {last}"
+            x, y, z = apply(
+                body, {"a": given}, {"x": ((3,), "i32"), "y": ((3,), "i32"), "z": (shape, "i32")}
+            )
+            assert np.array_equal(x, a[:, 0]) and np.array_equal(y, a[:, -1])
+            assert np.all(z == np.expand_dims(a[:, -1], axis))
+
+
+@pytest.mark.parametrize("shape, axis", SHAPES)
+@pytest.mark.parametrize("element", ["f64", "f32", "bf16", "i32", "i8"])
+def test_arg_reduce(rng, element, shape, axis):
+    a = rng.integers(-5, 5, shape).astype(NUMPY[element])  # many ties: the lowest position wins
+    kept = shape[:axis] + shape[axis + 1 :]
+    compare = (
+        f"arith.cmpi sgt, %n, %b : {element}"
+        if element[0] == "i"
+        else f"arith.cmpf ogt, %n, %b : {element}"
+    )
+    body = f"""%v, %i = tile.arg_reduce %a axis = {axis} : {tensor(shape, element)} -> {tensor(kept, element)}, {tensor(kept, "i32")} {{
+    ^bb0(%b: {element}, %n: {element}):
+      %w = {compare}
+      tile.yield %w : i1
+    }}"""
+    v, i = apply(body, {"a": a}, {"v": (kept, element), "i": (kept, "i32")})
+    w = a.astype(np.float64)
+    assert np.array_equal(i, w.argmax(axis)) and np.array_equal(v.astype(np.float64), w.max(axis))
+
+
+@pytest.mark.parametrize("shape, axis", SHAPES)
+@pytest.mark.parametrize(
+    "element", ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i64", "i32", "i8", "i4"]
+)
+@pytest.mark.parametrize("descending", [False, True])
+def test_sort_and_topk(rng, element, shape, axis, descending):
+    a = rng.integers(-6, 6, shape).astype(np.float32).astype(NUMPY[element])
+    if element[0] != "i" and a.size > 10:
+        a.flat[::5] = np.nan
+        a.flat[1::7] = -0.0
+    t, p = tensor(shape, element), tensor(shape, "i32")
+    word = "descending" if descending else ""
+    count = (shape[axis] + 1) // 2
+    top = (*shape[:axis], count, *shape[axis + 1 :])
+    body = f"%at = tile.iota {axis} : {p}\n"
+    body += f"%k, %v = tile.sort %a, %at axis = {axis} {word} : {t}, {p} -> {t}, {p}\n"
+    body += f"%tk, %ti = tile.topk %a axis = {axis} {'' if descending else 'smallest'} : {t} -> {tensor(top, element)}, {tensor(top, 'i32')}"
+    k, v, tk, ti = apply(
+        body,
+        {"a": a},
+        {"k": (shape, element), "v": (shape, "i32"), "tk": (top, element), "ti": (top, "i32")},
+    )
+    w = a.astype(np.float64)
+    nan, sign = np.isnan(w), np.signbit(w)
+    value = np.where(nan, 0, w)
+    zero = np.where((value == 0) & ~nan & (element[0] != "i"), np.where(sign, -1, 1), 0)
+    if descending:
+        value, zero = -value, -zero
+    order = np.lexsort(
+        (
+            np.broadcast_to(
+                np.expand_dims(
+                    np.arange(shape[axis]), tuple(d for d in range(len(shape)) if d != axis)
+                ),
+                shape,
+            ),
+            zero,
+            value,
+            nan,
+        ),
+        axis=axis,
+    )
+    assert np.array_equal(v, order)
+    wanted = np.take_along_axis(a.view(np.uint8) if element == "i4" else bits(a), order, axis)
+    assert np.array_equal(k.view(np.uint8) if element == "i4" else bits(k), wanted)
+    assert np.array_equal(ti, np.take(order, range(count), axis))
+    assert np.array_equal(
+        tk.astype(np.float64), np.take(k, range(count), axis).astype(np.float64), equal_nan=True
+    )
+
+
+@pytest.mark.parametrize("element", ["i64", "i32", "i16", "i8", "i4"])
+def test_histogram(rng, element):
+    a = rng.integers(-8 if element == "i4" else -20, 8 if element == "i4" else 40, 333).astype(
+        NUMPY[element]
+    )
+    m = rng.integers(0, 2, 333).astype(np.bool_)
+    t = tensor((333,), element)
+    body = f"%h = tile.histogram %a : {t} -> tensor<16xi32>\n"
+    body += f"%g = tile.histogram %a mask(%m : tensor<333xi1>) : {t} -> tensor<16xi32>"
+    h, g = apply(body, {"a": a, "m": m}, {"h": ((16,), "i32"), "g": ((16,), "i32")})
+    w = a.astype(np.int64)
+    ok = (w >= 0) & (w < 16)
+    assert np.array_equal(h, np.bincount(w[ok], minlength=16))
+    assert np.array_equal(g, np.bincount(w[ok & m], minlength=16))
+
+
+def test_philox():
+    """Known answers of the authors' own test vectors, and a plain model of the rounds."""
+
+    def model(counter, key):
+        c, k = list(counter), list(key)
+        for _ in range(10):
+            p0, p1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+            c = [
+                (p1 >> 32) ^ c[1] ^ k[0],
+                p1 & 0xFFFFFFFF,
+                (p0 >> 32) ^ c[3] ^ k[1],
+                p0 & 0xFFFFFFFF,
+            ]
+            k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+        return c
+
+    assert model((0, 0, 0, 0), (0, 0)) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+    counter = np.array([0, 1, 2, -1, 12345, -(2**31)] * 7, np.int32)
+    n = counter.size
+    seed, stream = 0x0123456789ABCDEF, 77
+    body = f"""%seed = arith.constant {seed} : i64
+    %stream = arith.constant {stream} : i32
+    %a, %b, %c, %d = tile.philox %seed, %stream, %n : tensor<{n}xi32>"""
+    shapes = {name: ((n,), "i32") for name in "abcd"}
+    got = apply(body, {"n": counter}, shapes)
+    want = np.array(
+        [model((int(c) % 2**32, stream, 0, 0), (seed & 0xFFFFFFFF, seed >> 32)) for c in counter],
+        np.uint32,
+    )
+    for word, result in enumerate(got):
+        assert np.array_equal(result.view(np.uint32), want[:, word])
+    one = apply(body, {"n": counter}, {"b": ((n,), "i32")})
+    assert np.array_equal(one.view(np.uint32), want[:, 1])
