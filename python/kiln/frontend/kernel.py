@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from kiln.frontend.errors import CompileError
 from kiln.frontend.function import CAPTURES, Function, as_constant, source_hash
 from kiln.frontend.grid import find_grid
 from kiln.frontend.signature import Parameter, kernel_parameters, wrong_parameter
@@ -65,7 +66,12 @@ class KernelSource:
 
         values = self._constants(constants or {}, tunables or {})
         types = self._types(argument_types, values)
-        return lower_kernel(self, types, values, grid_pinned)
+        try:
+            return lower_kernel(self, types, values, grid_pinned)
+        except CompileError as error:
+            raise error.with_traceback(
+                None
+            ) from error.__cause__  # the compiler's own frames tell a user nothing
 
     def _constants(self, constants: dict[str, Any], tunables: dict[str, Any]) -> dict[str, Any]:
         given = {**constants, **tunables}

@@ -11,9 +11,10 @@ from kiln.frontend.errors import CompileError
 from kiln.frontend.function import constant_key
 from kiln.frontend.grid import find_grid
 from kiln.frontend.intrinsics import GridReached
-from kiln.frontend.literals import quoted
+from kiln.frontend.literals import literal, quoted
 from kiln.frontend.types import ArgumentType
 from kiln.frontend.values import Value, describe
+from kiln.language.dtypes import f64
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -147,5 +148,5 @@ def _attribute(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        return f"{value:e} : f64"
+        return f"{literal(value, f64)} : f64"
     return quoted(value if isinstance(value, str) else constant_key(value))
