@@ -19,9 +19,9 @@ def ExpandNarrowFloats : Pass<"expand-narrow-floats"> {
     | f6E2M3FN, f6E3M2FN, f4E2M1FN | the largest value | zero, of the opposite sign |
     | f8E8M0FNU | NaN, as are zero and what is negative | NaN |
 
-    f8E8M0FNU holds powers of two; narrowing to it takes the nearer one, of two the larger.
-    These are the results of `ml_dtypes`, to the bit, but for f8E8M0FNU below 2^-126, where that
-    does not take the nearer one.
+    f8E8M0FNU holds powers of two; narrowing to it takes the nearer one, of two the larger, and
+    2^-126 for all that lies between 2^-127 and 2^-126. These are the results of `ml_dtypes`, to
+    the bit.
 
     Precondition: arithmetic on those types was widened before (`arith-emulate-unsupported-floats`).
     Postcondition: no conversion to or from them is left.

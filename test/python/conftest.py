@@ -1,0 +1,23 @@
+"""What all Python tests share: a cache of their own, and numbers that are fresh each run."""
+
+import os
+
+import numpy as np
+import pytest
+
+SEED = int(os.environ.get("KILN_SEED") or np.random.SeedSequence().entropy % 2**32)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def cache_directory(tmp_path_factory):
+    """Tests neither use nor fill the user's cache."""
+    directory = tmp_path_factory.mktemp("kiln-cache")
+    os.environ["KILN_CACHE_DIR"] = str(directory)
+    return directory
+
+
+@pytest.fixture
+def rng():
+    """The seed stands in the output of a test that fails."""
+    print(f"KILN_SEED={SEED}")
+    return np.random.default_rng(SEED)
