@@ -18,18 +18,10 @@ enum class Class : uint8_t {
 };
 
 struct KnownType {
-  PyTypeObject *type = nullptr;
   Class kind = Class::Unknown;
   const dlpack::ExchangeAPI *api = nullptr;
 };
-
-/// Types seen before, each kept alive so that its address stays its own.
-KnownType knownTypes[64];
-
-size_t slotOf(const void *pointer) {
-  auto bits = reinterpret_cast<uintptr_t>(pointer);
-  return (bits >> 4 ^ bits >> 10) % 64;
-}
+Memo<KnownType> knownTypes;
 
 /// numpy.ndarray if NumPy has been imported, without importing it.
 nb::object loadedNumPy(const char *module, const char *name) {
@@ -58,38 +50,33 @@ const dlpack::ExchangeAPI *exchangeOf(nb::handle type) {
 KnownType classify(PyTypeObject *type) {
   nb::handle object(reinterpret_cast<PyObject *>(type));
   if (type == &PyBool_Type)
-    return {type, Class::Bool};
+    return {Class::Bool};
   if (PyType_IsSubtype(type, &PyLong_Type))
-    return {type, Class::Integer};
+    return {Class::Integer};
   if (isSubtype(type, loadedNumPy("numpy.ma", "MaskedArray")))
-    return {type, Class::Unknown};
+    return {Class::Unknown};
   if (isSubtype(type, loadedNumPy("numpy", "ndarray")))
-    return {type, Class::NumPy};
+    return {Class::NumPy};
   if (isSubtype(type, loadedNumPy("numpy", "bool")) ||
       isSubtype(type, loadedNumPy("numpy", "bool_")))
-    return {type, Class::Bool};
+    return {Class::Bool};
   if (PyType_IsSubtype(type, &PyFloat_Type))
-    return {type, Class::Float};
+    return {Class::Float};
   if (nb::hasattr(object, "__kiln_tensor__"))
-    return {type, Class::Protocol};
+    return {Class::Protocol};
   if (const dlpack::ExchangeAPI *api = exchangeOf(object))
-    return {type, Class::Exchange, api};
+    return {Class::Exchange, api};
   if (nb::hasattr(object, "__dlpack__"))
-    return {type, Class::Capsule};
+    return {Class::Capsule};
   if (nb::hasattr(object, "__index__") || nb::hasattr(object, "__float__"))
-    return {type, Class::Number};
-  return {type, Class::Unknown};
+    return {Class::Number};
+  return {Class::Unknown};
 }
 
 const KnownType &knownType(PyTypeObject *type) {
-  KnownType &slot = knownTypes[slotOf(type)];
-  if (slot.type != type) {
-    KnownType found = classify(type);
-    Py_INCREF(reinterpret_cast<PyObject *>(type));
-    Py_XDECREF(reinterpret_cast<PyObject *>(slot.type));
-    slot = found;
-  }
-  return slot;
+  auto *key = reinterpret_cast<PyObject *>(type);
+  const KnownType *known = knownTypes.find(key);
+  return known ? *known : knownTypes.insert(key, classify(type));
 }
 
 bool convertInteger(const ArgumentTarget &to, PyObject *object) {
@@ -188,7 +175,7 @@ bool convertByClass(const ArgumentTarget &to, PyObject *object, const KnownType 
   case Class::Unknown:
     break;
   }
-  nb::object name = nb::handle(reinterpret_cast<PyObject *>(known.type)).attr("__name__");
+  nb::object name = nb::handle(reinterpret_cast<PyObject *>(Py_TYPE(object))).attr("__name__");
   return to.fail("expected an array, a tensor or a number, got " + nb::cast<std::string>(name));
 }
 

@@ -59,6 +59,43 @@ struct ArgumentFrame {
 bool convertArgument(ArgumentFrame &frame, size_t index, PyObject *object,
                      const ParameterInfo &parameter, const char *kernel);
 
+/// What was learned of a few Python objects (types, dtypes), by their addresses. Each is kept
+/// alive, so that its address stays its own; the oldest of a crowded place makes room.
+template <typename Value>
+class Memo {
+public:
+  const Value *find(PyObject *key) const {
+    size_t start = slotOf(key);
+    for (size_t i = 0; i < kProbes; ++i)
+      if (slots[(start + i) % kSlots].key == key)
+        return &slots[(start + i) % kSlots].value;
+    return nullptr;
+  }
+  const Value &insert(PyObject *key, const Value &value) {
+    size_t start = slotOf(key), chosen = (start + next++ % kProbes) % kSlots;
+    for (size_t i = kProbes; i-- > 0;)
+      if (!slots[(start + i) % kSlots].key)
+        chosen = (start + i) % kSlots;
+    Py_INCREF(key);
+    PyObject *old = slots[chosen].key;
+    slots[chosen] = {key, value};
+    Py_XDECREF(old);
+    return slots[chosen].value;
+  }
+
+private:
+  static constexpr size_t kSlots = 128, kProbes = 8;
+  static size_t slotOf(const PyObject *pointer) {
+    auto bits = reinterpret_cast<uintptr_t>(pointer);
+    return (bits >> 4 ^ bits >> 11) % kSlots;
+  }
+  struct Slot {
+    PyObject *key = nullptr;
+    Value value{};
+  } slots[kSlots];
+  size_t next = 0;
+};
+
 /// What the parts of the conversion share.
 struct ArgumentTarget {
   ArgumentFrame &frame;

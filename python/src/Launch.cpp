@@ -10,6 +10,8 @@ int kiln::python::activeHooks = 0;
 LauncherState::~LauncherState() {
   for (Specialiser &s : functions)
     kilnFunctionDestroy(s.function);
+  for (KilnFunction *function : retired)
+    kilnFunctionDestroy(function);
 }
 
 namespace {
@@ -187,29 +189,35 @@ PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *con
     PreparedLaunch prepared;
     if (!prepareLaunch(self, config, args, numArgs, names, prepared))
       return nullptr;
+    size_t generation = state.generation;
     for (int attempt = 0;; ++attempt) {
+      prepared.function = functionOf(state, prepared.frame); // another thread may have forgotten
       KilnFunction *function = state.functions[prepared.function].function;
       KilnString key{};
       KilnError *error = nullptr;
+      ++state.launching;
       PyThreadState *thread = PyEval_SaveThread();
       KilnLaunchStatus status =
           kilnFunctionLaunch(function, prepared.frame.args, state.signature.runtime.size(),
                              &prepared.options, &key, &error);
       PyEval_RestoreThread(thread);
+      --state.launching;
       if (status == KILN_LAUNCH_OK)
         Py_RETURN_NONE;
       if (status == KILN_LAUNCH_FAILED) {
         setError(error, state.name.c_str());
         return nullptr;
       }
+      if (generation != state.generation) // another thread made the kernel start afresh
+        generation = state.generation, attempt = 0;
       if (attempt == 2) {
         setLaunchError(state.name.c_str(), nullptr,
                        "expected the compiled kernel to be found, got a miss again");
         return nullptr;
       }
       nb::bytes copy = toBytes(key);
-      state.half.attr("specialise")(prepared.function, copy, prepared.options.variant,
-                                    bool(prepared.options.has_grid));
+      state.half.attr("specialise")(state.numberOf(prepared.function), copy,
+                                    prepared.options.variant, bool(prepared.options.has_grid));
     }
   } catch (nb::python_error &failed) {
     failed.restore();

@@ -295,31 +295,33 @@ PyObject *keyMethod(PyObject *self, PyObject *arguments) {
     }
     nb::bytes key = toBytes(kilnBufferGet(buffer));
     kilnBufferDestroy(buffer);
-    return nb::make_tuple(prepared.function, key, prepared.options.variant,
+    return nb::make_tuple(state.numberOf(prepared.function), key, prepared.options.variant,
                           bool(prepared.options.has_grid))
         .release()
         .ptr();
   });
 }
 
-bool functionAt(PyObject *self, size_t index, KilnFunction *&out) {
+/// The function of a number, null if it was forgotten since.
+KilnFunction *functionAt(PyObject *self, size_t number) {
   LauncherState &state = *asLauncher(self)->state;
-  if (index >= state.functions.size()) {
-    PyErr_SetString(PyExc_IndexError, "expected the number of a function");
-    return false;
-  }
-  out = state.functions[index].function;
-  return true;
+  size_t index = number & 0xffff;
+  bool stale = number >> 16 != state.generation || index >= state.functions.size();
+  return stale ? nullptr : state.functions[index].function;
 }
 
 /// describe(function, key) -> JSON
 PyObject *describeMethod(PyObject *self, PyObject *arguments) {
-  Py_ssize_t index, size;
+  Py_ssize_t number, size;
   const char *key;
-  KilnFunction *function;
-  if (!PyArg_ParseTuple(arguments, "ny#", &index, &key, &size) ||
-      !functionAt(self, size_t(index), function))
+  if (!PyArg_ParseTuple(arguments, "ny#", &number, &key, &size))
     return nullptr;
+  KilnFunction *function = functionAt(self, size_t(number));
+  if (!function) {
+    PyErr_SetString(PyExc_RuntimeError, "expected a kernel whose captured globals stay as they "
+                                        "are during its first launch, got one that changed");
+    return nullptr;
+  }
   return guarded([&]() -> PyObject * {
     KilnBuffer *json = nullptr;
     check(kilnFunctionDescribeKey(function, key, size_t(size), &json));
@@ -329,13 +331,14 @@ PyObject *describeMethod(PyObject *self, PyObject *arguments) {
 
 /// insert(function, key, executable)
 PyObject *insertMethod(PyObject *self, PyObject *arguments) {
-  Py_ssize_t index, size;
+  Py_ssize_t number, size;
   const char *key;
   PyObject *executable;
-  KilnFunction *function;
-  if (!PyArg_ParseTuple(arguments, "ny#O", &index, &key, &size, &executable) ||
-      !functionAt(self, size_t(index), function))
+  if (!PyArg_ParseTuple(arguments, "ny#O", &number, &key, &size, &executable))
     return nullptr;
+  KilnFunction *function = functionAt(self, size_t(number));
+  if (!function) // what was compiled is not what the kernel is now
+    Py_RETURN_NONE;
   return guarded([&]() -> PyObject * {
     auto &loaded = nb::cast<ExecutableObject &>(nb::handle(executable));
     check(kilnFunctionInsert(function, key, size_t(size), loaded.get()));
@@ -346,8 +349,14 @@ PyObject *insertMethod(PyObject *self, PyObject *arguments) {
 /// forget(): drops every specialisation and variant.
 PyObject *forgetMethod(PyObject *self, PyObject *) {
   LauncherState &state = *asLauncher(self)->state;
-  for (Specialiser &s : state.functions)
-    kilnFunctionClear(s.function);
+  for (Specialiser &s : state.functions) {
+    if (!state.launching)
+      kilnFunctionDestroy(s.function);
+    else
+      state.retired.push_back(s.function);
+  }
+  state.functions.clear();
+  ++state.generation;
   state.variants.clear();
   state.hasDefaultVariant = false;
   Py_RETURN_NONE;

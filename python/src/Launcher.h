@@ -37,13 +37,17 @@ struct LauncherState {
   std::string name;
   Signature signature;
   std::vector<Specialiser> functions;
+  std::vector<KilnFunction *> retired; ///< forgotten while they were launching
+  size_t launching = 0;                ///< launches in the C API now, in all threads
   size_t lastFunction = 0;
+  size_t generation = 0; ///< counts `_forget`: a number of a function says its generation too
   std::vector<Watch> watches;
   nb::dict variants;
   uint64_t defaultVariant = 0;
   bool hasDefaultVariant = false;
 
   ~LauncherState();
+  size_t numberOf(size_t index) const { return generation << 16 | index; }
 };
 
 struct Launcher {

@@ -61,18 +61,11 @@ std::string textOf(PyObject *object) {
   return nb::cast<std::string>(text);
 }
 
-/// A dtype object seen before: NumPy's builtin ones live for ever, and so does each one here.
 struct KnownDType {
-  PyObject *descr = nullptr;
   int32_t dtype = KILN_NONE;
   uint32_t bytes = 0;
 };
-KnownDType knownDTypes[64];
-
-size_t slotOf(const void *pointer) {
-  auto bits = reinterpret_cast<uintptr_t>(pointer);
-  return (bits >> 4 ^ bits >> 10) % 64;
-}
+Memo<KnownDType> knownDTypes;
 
 bool learnDType(const ArgumentTarget &to, PyObject *descr, KnownDType &out) {
   nb::object object = nb::borrow(descr);
@@ -93,11 +86,7 @@ bool learnDType(const ArgumentTarget &to, PyObject *descr, KnownDType &out) {
     return to.fail("expected packed " + std::string(dtypeName(found->dtype)) +
                    " elements, got a numpy array, which keeps one in each byte; "
                    "kiln.PackedArray.from_numpy(a) packs it");
-  out = {descr, found->dtype, found->dtype == KILN_BOOL ? 1 : bits / 8};
-  KnownDType &slot = knownDTypes[slotOf(descr)];
-  Py_INCREF(descr);
-  Py_XDECREF(slot.descr);
-  slot = out;
+  out = knownDTypes.insert(descr, {found->dtype, found->dtype == KILN_BOOL ? 1 : bits / 8});
   return true;
 }
 
@@ -105,8 +94,10 @@ bool learnDType(const ArgumentTarget &to, PyObject *descr, KnownDType &out) {
 
 bool kiln::python::convertNumPy(const ArgumentTarget &to, PyObject *array) {
   const auto &fields = *reinterpret_cast<const ArrayFields *>(array);
-  KnownDType dtype = knownDTypes[slotOf(fields.descr)];
-  if (dtype.descr != fields.descr && !learnDType(to, fields.descr, dtype))
+  KnownDType dtype;
+  if (const KnownDType *known = knownDTypes.find(fields.descr))
+    dtype = *known;
+  else if (!learnDType(to, fields.descr, dtype))
     return false;
   if (fields.nd > KILN_MAX_RANK)
     return to.fail("expected at most " + std::to_string(KILN_MAX_RANK) + " dimensions, got " +

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kiln import _native
+from kiln.runtime.errors import CacheError
 
 
 class _State:
@@ -20,9 +21,16 @@ class _State:
 
 def current() -> Any:
     """The cache that launches use: opened at the first compile, at $KILN_CACHE_DIR,
-    $XDG_CACHE_HOME/kiln or ~/.cache/kiln."""
+    $XDG_CACHE_HOME/kiln or ~/.cache/kiln. A directory that cannot be made costs the kernels'
+    way to the disk, and a warning; one that is unsafe is an error."""
     if _State.cache is None:
-        _State.cache = _native.Cache.open()
+        try:
+            _State.cache = _native.Cache.open()
+        except CacheError as error:
+            if error.refused:
+                raise
+            _State.cache = _native.Cache.open("")
+            _warn(f"{error}; kernels are kept in memory only")
     return _State.cache
 
 
@@ -44,10 +52,14 @@ def notice() -> None:
         return
     text = describe().get("notice")
     if text:
-        import warnings
+        _warn(text)
 
-        _State.notice_shown = True
-        warnings.warn(f"kiln: {text}", RuntimeWarning, stacklevel=2)
+
+def _warn(text: str) -> None:
+    import warnings
+
+    _State.notice_shown = True
+    warnings.warn(f"kiln: {text}", RuntimeWarning, stacklevel=3)
 
 
 def front_end_identity() -> str:

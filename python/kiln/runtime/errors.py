@@ -38,7 +38,14 @@ class DeviceAssertError(AssertionError):
 
 
 class CacheError(OSError):
-    """The cache directory was refused, or the file system failed."""
+    """The cache directory was refused, or the file system failed.
+
+    refused  whether it is unsafe, as opposed to unusable
+    """
+
+    def __init__(self, message: str, refused: bool = False):
+        self.refused = refused
+        super().__init__(message)
 
 
 class UnsupportedError(CompileError):
@@ -86,7 +93,7 @@ def from_native(
     if code == _MEMORY:
         return MemoryError(message)
     if code in (_IO, _REFUSED) and not diagnostics:
-        return CacheError(message)
+        return CacheError(message, refused=code == _REFUSED)
     if code == _REFUSED:
         return _compile_error(CompileError, message, diagnostics)
     if code == _NOT_FOUND:

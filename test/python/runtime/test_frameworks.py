@@ -99,3 +99,45 @@ def test_something_else_than_a_capsule():
 def test_torch_complex_is_refused():
     with pytest.raises(kiln.LaunchError, match="argument `x`: expected an element type"):
         copy(torch.zeros(4, dtype=torch.complex64), torch.zeros(4))
+
+
+class Elsewhere:
+    """A tensor that says it is in another device's memory. Nothing may touch its bytes."""
+
+    def __init__(self, device_type):
+        self.device_type = device_type
+
+    def __dlpack_device__(self):
+        return (self.device_type, 0)
+
+    def __dlpack__(self, **keywords):
+        import ctypes
+
+        class Tensor(ctypes.Structure):
+            _fields_ = [
+                ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32),
+                ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64),
+                ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+            ]  # fmt: skip
+
+        self.shape = (ctypes.c_int64 * 1)(16)
+        self.tensor = Tensor(0x1000, self.device_type, 0, 1, 2, 32, 1, self.shape, None, 0)
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype = ctypes.py_object
+        make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return make(ctypes.addressof(self.tensor), b"dltensor", None)
+
+
+def test_memory_of_a_device_that_is_not_there():
+    with pytest.raises((kiln.LaunchError, kiln.DeviceError, LookupError)) as caught:
+        copy(Elsewhere(15), Elsewhere(15))
+    assert "15" in str(caught.value)
+
+
+def test_memory_of_two_devices_in_one_launch():
+    out = np.zeros(16, np.float32)
+    with pytest.raises(kiln.LaunchError, match=r"kernel `copy`, argument `y`: expected .*cpu"):
+        copy(out, Elsewhere(15))

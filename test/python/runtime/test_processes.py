@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from runtime_kernels import add, matmul
 
+import kiln
+
 
 def test_threads_share_a_kernel(rng):
     """Each thread with types of its own, so that they compile and launch at once."""
@@ -123,3 +125,88 @@ def test_ctrl_c_ends_the_wait_for_a_compile(tmp_path):
         pytest.skip("the compile was over before the signal")
     assert out.splitlines() == ["interrupted", "usable"], err
     assert process.returncode == 0, err
+
+
+def test_a_kernel_that_nobody_holds_is_freed():
+    import gc
+    import weakref
+
+    def make():
+        factor = 3.0
+
+        @kiln.kernel
+        def local(x: kiln.View, y: kiln.View):
+            kiln.grid(1)
+            y.store((0,), x.load((0,), (16,)) * factor)
+
+        x, out = np.ones(16, np.float32), np.zeros(16, np.float32)
+        local(x, out)
+        local[1](x, out)
+        np.testing.assert_array_equal(out, 3)
+        return weakref.ref(local)
+
+    reference = make()
+    gc.collect()
+    assert reference() is None
+
+
+SCALE = 0.0
+
+
+def test_globals_that_change_while_other_threads_launch():
+    """No launch crashes; each sees one of the values."""
+    global SCALE
+
+    @kiln.kernel
+    def scaled(x: kiln.View, y: kiln.View):
+        kiln.grid(1)
+        y.store((0,), x.load((0,), (16,)) * SCALE)
+
+    x, failures, done = np.ones(16, np.float32), [], threading.Event()
+
+    def work():
+        out = np.zeros(16, np.float32)
+        while not done.is_set():
+            try:
+                scaled(x, out)
+            except RuntimeError as error:
+                if "captured globals" not in str(error):
+                    failures.append(error)
+            except BaseException as error:
+                failures.append(error)
+            if not (out == out[0]).all():
+                failures.append(out.copy())
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for value in range(20):
+        SCALE = float(value)
+        time.sleep(0.03)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    out = np.zeros(16, np.float32)
+    scaled(x, out)
+    np.testing.assert_array_equal(out, SCALE)
+
+
+def test_without_memory(python):
+    """An allocation that cannot succeed is a MemoryError, and the process goes on."""
+    with pytest.raises(MemoryError):
+        kiln.device("cpu").allocate(1 << 60)
+
+
+def test_a_cache_that_cannot_be_written_is_said_once(python):
+    lines = python(
+        "import warnings, numpy as np, runtime_kernels as k\n"
+        "x = np.ones(9, np.float32)\n"
+        "with warnings.catch_warnings(record=True) as seen:\n"
+        "    warnings.simplefilter('always')\n"
+        "    for dtype in ('f4', 'f8', 'i4'):\n"
+        "        v = x.astype(dtype); out = v.copy(); k.add(v, v, out); assert (out == 2).all()\n"
+        "print(len(seen), *[str(w.message) for w in seen])",
+        KILN_CACHE_DIR="/proc/nowhere/kiln",
+    )
+    assert lines[-1].startswith("1 kiln: ") and "/proc/nowhere/kiln" in lines[-1], lines
