@@ -120,9 +120,9 @@ KilnError *kilnCacheDescribe(KilnCache *cache, KilnBuffer **json) {
     object["entries"] = entries;
     object["corrupt"] = counts.corrupt;
     object["evicted"] = counts.evicted;
-    if (std::string notice = disk->notice(); !notice.empty())
-      object["notice"] = notice;
   }
+  if (std::string notice = cache->cache->notice(); !notice.empty())
+    object["notice"] = notice;
   return give(std::move(object), json);
 }
 

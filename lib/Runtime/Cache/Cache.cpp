@@ -4,6 +4,8 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
 #include <cstdlib>
+#include <pthread.h>
+#include <set>
 #include <unistd.h>
 
 using namespace kiln;
@@ -84,14 +86,69 @@ Expected<std::unique_ptr<Cache>> Cache::open(std::optional<StringRef> path, uint
     maxBytes = *bound;
   }
   Expected<CacheDirectory> directory = CacheDirectory::open(where);
-  if (!directory)
-    return directory.takeError();
+  if (!directory) {
+    bool isChosen = path || std::getenv("KILN_CACHE_DIR");
+    std::string why;
+    Error refused =
+        handleErrors(directory.takeError(), [&](std::unique_ptr<RuntimeError> error) -> Error {
+          if (isChosen || error->code != KILN_ERROR_IO)
+            return Error(std::move(error));
+          why = error->text;
+          return Error::success();
+        });
+    if (refused)
+      return std::move(refused);
+    std::unique_ptr<Cache> cache(new Cache(nullptr));
+    cache->unplaced = why + "; compiled kernels are kept in memory only";
+    return std::move(cache);
+  }
   return std::unique_ptr<Cache>(
       new Cache(std::make_unique<DiskCache>(std::move(*directory), maxBytes)));
 }
 
-Cache::Cache(std::unique_ptr<DiskCache> second) : second(std::move(second)) {}
-Cache::~Cache() = default;
+//===- Forks --------------------------------------------------------------------------------===//
+
+namespace {
+struct Living {
+  std::mutex mutex;
+  std::set<Cache *> caches;
+};
+} // namespace
+
+static Living &living() {
+  static Living *all = new Living;
+  return *all;
+}
+
+void Cache::lockAll() {
+  living().mutex.lock();
+  for (Cache *cache : living().caches) {
+    cache->mutex.lock();
+    if (cache->second)
+      cache->second->lock();
+  }
+}
+
+void Cache::unlockAll() {
+  for (Cache *cache : living().caches) {
+    if (cache->second)
+      cache->second->unlock();
+    cache->mutex.unlock();
+  }
+  living().mutex.unlock();
+}
+
+Cache::Cache(std::unique_ptr<DiskCache> second) : second(std::move(second)) {
+  static int registered = ::pthread_atfork(lockAll, unlockAll, unlockAll);
+  (void)registered;
+  std::lock_guard<std::mutex> lock(living().mutex);
+  living().caches.insert(this);
+}
+
+Cache::~Cache() {
+  std::lock_guard<std::mutex> lock(living().mutex);
+  living().caches.erase(this);
+}
 
 //===- Memory -------------------------------------------------------------------------------===//
 

@@ -58,7 +58,8 @@ static Holder inspect(StringRef text) {
 KeyLock::KeyLock(const CacheDirectory &directory, const Key &key, function_ref<bool()> done,
                  unsigned seconds)
     : directory(directory), name(key.hex() + ".lock"),
-      text(machine() + " " + std::to_string(::getpid()) + " " + startOf(::getpid())) {
+      text(machine() + " " + std::to_string(::getpid()) + " " + startOf(::getpid())),
+      process(::getpid()) {
   using namespace std::chrono;
   auto end = steady_clock::now() + std::chrono::seconds(seconds);
   auto pause = milliseconds(2);
@@ -101,7 +102,8 @@ KeyLock::KeyLock(const CacheDirectory &directory, const Key &key, function_ref<b
 }
 
 KeyLock::~KeyLock() {
-  // Whoever broke our lock made their own: only ours is removed.
-  if (held && directory.read(name) == text)
+  // Whoever broke our lock made their own: only ours is removed. A forked child has a copy of this
+  // object, but not the lock.
+  if (held && process == ::getpid() && directory.read(name) == text)
     directory.remove(name);
 }

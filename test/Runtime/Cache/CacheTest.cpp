@@ -121,6 +121,35 @@ TEST(Cache, AForkedChildDoesNotWaitForItsParentsThreads) {
   cache->end(keyOf(1), std::nullopt);
 }
 
+// A lock that another thread holds at the moment of a fork has no owner in the child.
+TEST(Cache, ForksAmongBusyThreadsFindEveryLockFree) {
+  TemporaryDirectory temporary;
+  auto cache = openCache(temporary / "cache");
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&, i] {
+      for (int number = 0; !stop; number = (number + 1) % 50)
+        if (!cache->get(keyOf(100 * i + number)))
+          cache->put(keyOf(100 * i + number), artifactOf(number, 100));
+    });
+  for (int round = 0; round < 100; ++round) {
+    pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20);
+      bool made = !cache->begin(keyOf(10000 + round));
+      cache->end(keyOf(10000 + round), artifactOf(1, 100));
+      ::_exit(made && isArtifactOf(cache->get(keyOf(10000 + round)), 1) ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  stop = true;
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
 //===- Where --------------------------------------------------------------------------------===//
 
 TEST(Cache, PlaceAndBoundComeFromTheEnvironment) {
@@ -144,4 +173,20 @@ TEST(Cache, PlaceAndBoundComeFromTheEnvironment) {
   ::setenv("KILN_CACHE_DIR", "", 1);
   EXPECT_EQ(llvm::cantFail(Cache::open(std::nullopt, 0))->disk(), nullptr);
   ::unsetenv("KILN_CACHE_DIR");
+}
+
+TEST(Cache, ADefaultPlaceThatCannotBeMadeLeavesMemory) {
+  TemporaryDirectory temporary;
+  spill(temporary / "file", "");
+  ::unsetenv("KILN_CACHE_DIR");
+  ::setenv("XDG_CACHE_HOME", (temporary / "file/below").c_str(), 1);
+  auto cache = llvm::cantFail(Cache::open(std::nullopt, 0));
+  EXPECT_EQ(cache->disk(), nullptr);
+  EXPECT_THAT(cache->notice(), HasSubstr("kept in memory only"));
+  cache->put(keyOf(1), artifactOf(1));
+  EXPECT_TRUE(isArtifactOf(cache->get(keyOf(1)), 1));
+  // A place that somebody chose is not passed over in silence.
+  EXPECT_FALSE(
+      bool(llvm::expectedToOptional(Cache::open(llvm::StringRef(temporary / "file/below"), 0))));
+  ::unsetenv("XDG_CACHE_HOME");
 }

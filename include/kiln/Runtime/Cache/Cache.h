@@ -18,7 +18,8 @@ public:
     uint64_t memoryHits = 0, diskHits = 0, misses = 0;
   };
 
-  /// No path: kiln-c/Cache.h says where. An empty path: memory only. Zero bytes: the default.
+  /// No path: kiln-c/Cache.h says where. An empty path: memory only. Zero bytes: the default. A
+  /// place that nobody chose and that cannot be made gives a cache in memory with a notice.
   static llvm::Expected<std::unique_ptr<Cache>> open(std::optional<llvm::StringRef> path,
                                                      uint64_t maxBytes);
   ~Cache();
@@ -34,6 +35,8 @@ public:
   void end(const Key &key, const std::optional<Artifact> &artifact);
 
   DiskCache *disk() { return second.get(); }
+  /// Why nothing is kept on disk although it was to be, or the empty string.
+  std::string notice() const { return second ? second->notice() : unplaced; }
   Stats stats() const;
 
 private:
@@ -49,7 +52,12 @@ private:
   void remember(const Key &key, std::optional<Artifact> artifact, std::optional<Key> alias);
   void forget(const Key &key);
 
+  /// Around a fork every cache's mutex is held, so that a child finds them free.
+  static void lockAll();
+  static void unlockAll();
+
   std::unique_ptr<DiskCache> second;
+  std::string unplaced;
   mutable std::mutex mutex;
   std::unordered_map<Key, Remembered, KeyHash> memory;
   std::list<Key> recency; ///< most recently used first

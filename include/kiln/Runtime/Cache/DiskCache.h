@@ -57,6 +57,10 @@ public:
   /// Why nothing is written any more, or the empty string.
   std::string notice() const;
 
+  /// Around a fork (Cache::lockAll).
+  void lock() { mutex.lock(); }
+  void unlock() { mutex.unlock(); }
+
 private:
   void write(const Key &key, char kind, llvm::StringRef payload);
   uint64_t evict(uint64_t target);

@@ -25,6 +25,7 @@ public:
 private:
   const CacheDirectory &directory;
   std::string name, text;
+  const int process;
   bool held = false;
 };
 
