@@ -41,4 +41,5 @@ void kiln::registerAllPasses() {
   tile::registerTilePasses();
   registerTargetPasses();
   registerTilePipeline();
+  registerReportSupport();
 }

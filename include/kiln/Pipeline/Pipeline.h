@@ -14,6 +14,9 @@ void addStage(mlir::OpPassManager &pm, TargetInterface target, Stage stage);
 /// Registers `--tile-pipeline="target=cpu stop-after=layout"`: exactly what ships.
 void registerTilePipeline();
 
+/// Registers `--tile-report-support="target=cpu"`: what the target makes of each op.
+void registerReportSupport();
+
 } // namespace kiln
 
 #endif // KILN_PIPELINE_PIPELINE_H

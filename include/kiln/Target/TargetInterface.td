@@ -23,6 +23,11 @@ def TargetInterface : AttrInterface<"TargetInterface"> {
       compiled yet.
     }], "std::optional<std::string>", "whyUnsupported", (ins "::mlir::Operation *":$op)>,
     InterfaceMethod<[{
+      Whether this op, which can be compiled, takes a detour: it computes in a wider type,
+      unpacks elements that share a byte, is expanded into other ops, or is a loop around a
+      compare-and-swap.
+    }], "bool", "isEmulated", (ins "::mlir::Operation *":$op), "", "return false;">,
+    InterfaceMethod<[{
       The matrix instructions that multiply these element types into this accumulator, best
       first; each implements the atom interface.
     }], "::llvm::SmallVector<::mlir::Attribute>", "getMmaAtoms",

@@ -11,6 +11,11 @@ tile.kernel @k(%x: i3) { tile.return }
 
 // -----
 
+// expected-error @below {{expected a name}}
+tile.kernel @""() { tile.return }
+
+// -----
+
 // expected-error @below {{expected no results, got 1}}
 "tile.kernel"() <{sym_name = "k", function_type = () -> i32}> ({ tile.return }, {}) : () -> ()
 

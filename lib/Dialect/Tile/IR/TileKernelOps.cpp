@@ -120,6 +120,8 @@ static LogicalResult verifyFacts(KernelOp kernel, unsigned index, Type type, Att
 }
 
 LogicalResult KernelOp::verify() {
+  if (getSymName().empty())
+    return emitOpError("expected a name");
   if (getFunctionType().getNumResults() != 0)
     return emitOpError("expected no results, got ") << getFunctionType().getNumResults();
   if (!llvm::equal(getBody().getArgumentTypes(), getArgumentTypes()))

@@ -1,0 +1,225 @@
+"""Each cell of the support table, op by type by target: the compiler says what the table says, and
+what the table says the host can do is run and compared with Python's numbers."""
+
+import math
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+from references import ATOMIC, ELEMENTWISE, WHOLE, WIDTHS, philox
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "utils/support"))
+import probes  # noqa: E402
+import table  # noqa: E402
+
+from kiln import PackedArray, _native  # noqa: E402
+
+TABLE = table.read()
+PROBES = {probe.op: probe for probe in probes.PROBES}
+CASES = [(t, p.op, e) for t in TABLE for p in probes.PROBES for e in probes.TYPES]
+DTYPES = {
+    "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu, "f6E2M3FN": ml_dtypes.float6_e2m3fn,
+    "f6E3M2FN": ml_dtypes.float6_e3m2fn, "f4E2M1FN": ml_dtypes.float4_e2m1fn,
+    "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8, "i4": ml_dtypes.int4,
+    "i2": ml_dtypes.int2,
+}  # fmt: skip
+PACKED = {"f6E2M3FN", "f6E3M2FN", "f4E2M1FN", "i4", "i2"}
+POSITIVE = {
+    "tile.scan",
+    "tile.reduce",
+    "math.log",
+    "math.log2",
+    "math.sqrt",
+    "math.rsqrt",
+    "math.powf",
+    "arith.fptoui to i32",
+}
+DIVISIONS = {"divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"}
+
+
+def tool():
+    return str((Path(os.environ.get("KILN_BUILD", ROOT / "build")) / "bin/tile-opt").resolve())
+
+
+@cache
+def answers(target):
+    return table.classify(tool(), target)
+
+
+def is_real(element):
+    return element[0] in "ftb"
+
+
+def stored(element):
+    return probes.STORAGE.get(element, (element,))[0]
+
+
+def random_values(element, op, letter, rng):
+    """16 values that the type holds, of a size at which nothing overflows."""
+    if is_real(element):
+        dtype = DTYPES[stored(element)]
+        pool = rng.uniform(0.5, 2, 16)
+        if op in ("tile.scan", "tile.reduce") and np.dtype(dtype).itemsize == 1:
+            pool = rng.permutation([1.0] * 3 + [0.0] * 13)  # narrow sums that are exact
+        if op == "arith.fptosi from f32":
+            pool = rng.uniform(0.1, 0.9, 16)
+        if not (op in POSITIVE or element == "f8E8M0FNU"):
+            pool *= rng.choice([-1, 1], 16)
+        return [float(v) for v in pool.astype(np.float32).astype(dtype).astype(np.float64)]
+    bits = WIDTHS[element]
+    if op == "tile.extern_call":
+        return [int(v) for v in rng.integers(-100, 100, 16)]
+    low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    if op.split(".")[-1] in DIVISIONS and letter == "b":
+        low, high = (-1, -1) if bits == 1 else (1, high)
+    if op.split(".")[-1] in ("shli", "shrsi", "shrui") and letter == "b":
+        if bits == 1:
+            return [0] * 16
+        low, high = 0, min(bits - 1, high)
+    if op == "tile.assert" or op == "tile.assume":
+        return [-1] * 16
+    if op == "arith.sitofp from i32" or op == "arith.trunci from i64":
+        low, high = -2, 1
+    return [int(v) for v in rng.integers(low, high, 16, endpoint=True)]
+
+
+def encode(values, element):
+    """The array that a view of the type takes."""
+    kind = stored(element)
+    if element == "i1":
+        return np.array([v & 1 for v in values], np.int8)
+    array = np.array(values, np.float64 if is_real(kind) else np.int64).astype(DTYPES[kind])
+    return PackedArray.from_numpy(array) if kind in PACKED else array
+
+
+def decode(array, element):
+    array = array.to_numpy() if isinstance(array, PackedArray) else array
+    kind = float if is_real(element) else int
+    return [kind(v) for v in array.astype(np.float64 if is_real(element) else np.int64)]
+
+
+def agrees(got, want, element, widest):
+    """Integers wrap; floats are as near as the type and the type computed in allow."""
+    if not is_real(element):
+        mask = (1 << WIDTHS[element]) - 1
+        return int(got) & mask == int(want) & mask
+    info = ml_dtypes.finfo(DTYPES[stored(element)])
+    biggest, eps = float(info.max), float(info.eps)
+    if element == "f8E8M0FNU" and want < float(info.tiny):
+        return math.isnan(got)
+    if abs(want) > biggest:
+        return math.isnan(got) or abs(got) >= biggest
+    slack = float(info.smallest_subnormal) if element != "f8E8M0FNU" else 0.0
+    return abs(got - want) <= max(eps, 8 * widest) * abs(want) + slack
+
+
+def expected(probe, values, old, element):
+    """What is in %o afterwards."""
+    x, y, z = (values.get(letter, [0] * 16) for letter in "abc")
+    if probe.op.startswith("tile.atomic_rmw"):
+        combine = ATOMIC[probe.op.split(" ")[1]]
+        return [combine(o, v, element) for o, v in zip(old, x, strict=True)]
+    if probe.op == "tile.atomic_cas":
+        return [b if o == a else o for o, a, b in zip(old, x, y, strict=True)]
+    if probe.op == "tile.kernel":
+        return [1] * 16
+    if probe.op == "tile.philox":
+        return [philox(v & 0xFFFFFFFF, 3, 7) for v in x]
+    if probe.op == "tile.bitcast":
+        return flipped(x, element)
+    if probe.op in WHOLE:
+        return [float(v) if is_real(element) else v for v in WHOLE[probe.op](x, y, element)]
+    return [ELEMENTWISE[probe.op](*v, element) for v in zip(x, y, z, strict=True)]
+
+
+def flipped(values, element):
+    """The lowest bit of each byte of the packed values, flipped."""
+    if element == "i1":
+        return [v ^ 1 if i % 8 == 0 else v for i, v in enumerate(values)]
+    array = encode(values, element)
+    if isinstance(array, PackedArray):
+        return decode(PackedArray(array.data ^ 1, array.shape, array.dtype), element)
+    return decode((array.view(np.uint8) ^ 1).view(array.dtype), element)
+
+
+def run(probe, element, text):
+    rng = np.random.default_rng()
+    source = element if probe.source == "E" else probe.source
+    result = {"E": element, "acc": probes.accumulator(element)}.get(probe.result, probe.result)
+    values = {letter: random_values(source, probe.op, letter, rng) for letter in probe.inputs}
+    old = random_values(result, probe.op, "o", rng) if probe.raw else [1] * 16
+    if probe.op == "tile.atomic_cas":
+        old = [a if i % 2 else o for i, (a, o) in enumerate(zip(values["a"], old, strict=True))]
+    out = encode(old, result)
+    arguments = [encode(values[letter], source) for letter in probe.inputs]
+    if probe.op == "tile.kernel":
+        arguments.append(True if element == "i1" else 1.0 if is_real(element) else 1)
+    elif probe.op == "tile.view_from_pointer":
+        values["a"] = random_values(source, probe.op, "a", rng)
+        kept = encode(values["a"], source)
+        bytes_of = kept.data if isinstance(kept, PackedArray) else kept
+        arguments.append(bytes_of.ctypes.data)
+    elif probe.extra:
+        arguments.append(encode(random_values(source, probe.op, "a", rng), source))
+    artifact, _, _ = _native.compile(None, None, {"source": text.encode(), "target": "cpu"})
+    if probe.op == "tile.extern_call" and element not in ("f64", "f32", "i64", "i32"):
+        return  # no library has a function of that type
+    executable = _native.Device.open("cpu").load(artifact)
+    executable.launch("probe", [*arguments, out])
+    widest = 1e-16 if result == "f64" and source in ("f64", "f32") else 6e-8
+    if probe.op == "tile.dot tf32":
+        widest = 2**-12
+    got = decode(out, result)
+    want = expected(probe, values, old, source if probe.source == "E" else element)
+    if is_real(result) and probe.op in ("tile.scan", "tile.reduce"):
+        if element == "f8E8M0FNU":
+            return  # it holds no sums
+        widest = float(ml_dtypes.finfo(DTYPES[stored(result)]).eps) * 16
+    wrong = [
+        (index, g, w)
+        for index, (g, w) in enumerate(zip(got, want, strict=True))
+        if not agrees(g, w, result, widest)
+    ]
+    assert not wrong, f"expected {want}, got {got} for {values}"
+
+
+def test_every_op_type_and_target_has_an_answer():
+    assert len(CASES) == len(TABLE) * len(PROBES) * len(probes.TYPES)
+    assert len(CASES) == sum(len(row) for rows in TABLE.values() for row in rows.values())
+    for target, op, element in CASES:
+        answer = TABLE[target][op][element]
+        assert answer in table.WORDS or answer.startswith("refused: "), (target, op)
+    assert set(TABLE) == {t for t in table.TARGETS if table.is_known(tool(), t)}
+
+
+def test_every_op_of_the_dialect_has_a_row():
+    import re
+
+    names = set()
+    for path in (ROOT / "include/kiln/Dialect/Tile/IR").glob("*.td"):
+        names |= set(
+            re.findall(r"^def \w+\s*:\s*Tile_\w*(?:Op|Query)<\"(\w+)\"", path.read_text(), re.M)
+        )
+    asked = {probe.name.removeprefix("tile.") for probe in probes.PROBES}
+    every = {"grid", "return", "alloc", "yield"}  # part of other ops' probes
+    decided = {"convert_layout"}  # no kernel is written with it
+    assert names - asked == every | decided
+
+
+def test_the_page_is_made_of_the_table():
+    assert table.PAGE.read_text() == table.render(TABLE)
+
+
+@pytest.mark.parametrize("target, op, element", CASES, ids=["-".join(c) for c in CASES])
+def test_cell(target, op, element):
+    answer = answers(target)[op][element]
+    assert answer == TABLE[target][op][element]
+    if target == "cpu" and not answer.startswith("refused: "):
+        run(PROBES[op], element, PROBES[op].kernel(element))

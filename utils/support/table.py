@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Asks the compiler what each target makes of each op and element type, and writes it down.
+
+    utils/support/table.py             compare docs/reference/support.json with what it says now
+    utils/support/table.py --write     write that file and docs/reference/support.md
+Exit status: 0 the table is as the compiler says, 1 it is not, 2 wrong usage.
+
+A cell is `native`, `emulated`, or the message that the target refuses the op with. The JSON file is
+what the tests read; the page is made of it.
+"""
+
+import argparse
+import bisect
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import probes
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "docs/reference/support.json"
+PAGE = ROOT / "docs/reference/support.md"
+TARGETS = ["cpu", "nvptx:sm_90a", "amdgpu:gfx942"]
+WORDS = ("native", "emulated")
+SEPARATOR = "\n// -----\n"
+DIAGNOSTIC = re.compile(r"^<stdin>:(\d+):\d+: (error|remark): (.*)$", re.MULTILINE)
+
+
+def cells():
+    """Every (op, type), in the table's order."""
+    return [(probe, element) for probe in probes.PROBES for element in probes.TYPES]
+
+
+def ask(tool, kernels, arguments):
+    """For each kernel, the diagnostics that tile-opt has about it, as (sort, text)."""
+    starts, line = [], 1
+    for kernel in kernels:
+        starts.append(line)
+        line += kernel.count("\n") + SEPARATOR.count("\n")
+    text = SEPARATOR.join(kernels)
+    done = subprocess.run(
+        [tool, "-split-input-file", "-mlir-print-op-on-diagnostic=false", "-mlir-disable-threading",
+         *arguments, "-o", "/dev/null"],
+        input=text, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"expected tile-opt to end, got status {done.returncode}")
+    found = [[] for _ in kernels]
+    for number, sort, message in DIAGNOSTIC.findall(done.stderr):
+        found[bisect.bisect_right(starts, int(number)) - 1].append((sort, message))
+    return found
+
+
+def is_known(tool, target):
+    """Whether this build has the target."""
+    done = subprocess.run(
+        [tool, f"--tile-report-support=target={target}"],
+        input="module {}", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode == 0
+
+
+def classify(tool, target):
+    """What the target makes of each cell: native, emulated or why it is refused."""
+    kernels = [probe.kernel(element) for probe, element in cells()]
+    compiled = ask(tool, kernels, [f"--tile-pipeline=target={target} stop-after=llvm"])
+    reported = ask(tool, kernels, [f"--tile-report-support=target={target}"])
+    table = {}
+    for (probe, element), errors, remarks in zip(cells(), compiled, reported, strict=True):
+        refusals = [message for sort, message in errors if sort == "error"]
+        if refusals:
+            answer = f"refused: {refusals[0]}"
+        elif ("remark", f"'{probe.name}' is emulated") in remarks:
+            answer = "emulated"
+        else:
+            answer = "native"
+        table.setdefault(probe.op, {})[element] = answer
+    return table
+
+
+def differences(old, new):
+    """Where two tables of one target differ, in words."""
+    for op in sorted(old.keys() | new.keys()):
+        for element in sorted(old.get(op, {}).keys() | new.get(op, {}).keys()):
+            was, is_now = old.get(op, {}).get(element), new.get(op, {}).get(element)
+            if was != is_now:
+                yield f"{op} of {element}: expected {was!r}, got {is_now!r}"
+
+
+def write(tables):
+    """The data file: a row is a word for each type, a number stands for one of the messages."""
+    packed = {}
+    for target, table in tables.items():
+        messages, rows = {}, {}
+        for op, row in table.items():
+            rows[op] = " ".join(
+                answer if answer in WORDS else str(messages.setdefault(answer, len(messages)))
+                for answer in row.values()
+            )
+        packed[target] = {"rows": rows, "messages": list(messages)}
+    DATA.parent.mkdir(parents=True, exist_ok=True)
+    DATA.write_text(json.dumps(packed, indent=1, ensure_ascii=False) + "\n")
+    PAGE.write_text(render(tables))
+
+
+def read():
+    """The tables that `write` wrote."""
+    tables = {}
+    for target, packed in json.loads(DATA.read_text()).items():
+        tables[target] = {
+            op: {
+                element: word if word in WORDS else packed["messages"][int(word)]
+                for element, word in zip(probes.TYPES, row.split(" "), strict=True)
+            }
+            for op, row in packed["rows"].items()
+        }
+    return tables
+
+
+def render(tables):
+    """The page."""
+    lines = [
+        "# What each target supports",
+        "",
+        "Written by `utils/support/table.py --write`, which asks the compiler; the tests compile",
+        "every cell, and run those of the host. **N**: native. **E**: emulated: computed in a wider",
+        "type, unpacked, expanded into other ops, or a loop around a compare-and-swap. A number:",
+        "refused, with the message of that number.",
+    ]
+    for target, table in tables.items():
+        messages = {}
+        lines += ["", f"## {target}", "", "| op | " + " | ".join(probes.TYPES) + " |"]
+        lines.append("|---" * (len(probes.TYPES) + 1) + "|")
+        for op, row in table.items():
+            marks = []
+            for answer in row.values():
+                if answer in WORDS:
+                    marks.append(answer[0].upper())
+                else:
+                    message = general(answer.removeprefix("refused: "))
+                    marks.append(str(messages.setdefault(message, len(messages) + 1)))
+            lines.append(f"| `{op}` | " + " | ".join(marks) + " |")
+        lines.append("")
+        lines += [f"{number}. {message}" for message, number in messages.items()]
+    return "\n".join(lines) + "\n"
+
+
+def general(message):
+    """A refusal without what differs from cell to cell."""
+    message = re.sub(r"'(?:[^' ]*<[^']*|[if]\d\w*|bf16|tf32|index)'", "…", message)
+    message = re.sub(r"^custom op '[a-z]+\.\w+' |^'[a-z]+\.\w+' op ", "", message)
+    message = re.sub(r"'(arith|math|tile)\.\w+'", r"'\1.…'", message)
+    return message.replace("|", "\\|").replace("<", "\\<")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tool", default=ROOT / "build/bin/tile-opt", type=Path)
+    parser.add_argument("--write", action="store_true", help="write the table")
+    options = parser.parse_args()
+    tool = str(options.tool.resolve())
+    tables = {target: classify(tool, target) for target in TARGETS if is_known(tool, target)}
+    if options.write:
+        write(tables)
+        return 0
+    committed = read()
+    wrong = [
+        f"{target}: {difference}"
+        for target in tables.keys() | committed.keys()
+        for difference in differences(committed.get(target, {}), tables.get(target, {}))
+    ]
+    if PAGE.read_text() != render(committed):
+        wrong.append(f"{PAGE.name} is not the page of {DATA.name}")
+    for line in wrong:
+        print(line)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
