@@ -12,12 +12,13 @@ from types import ModuleType
 from typing import Any
 
 from kiln.frontend.branches import Branches
-from kiln.frontend.calls import Calls
+from kiln.frontend.calls import INTRINSICS, Calls
 from kiln.frontend.emitter import Emitter
 from kiln.frontend.errors import CompileError, Misuse
 from kiln.frontend.expressions import Expressions
 from kiln.frontend.frames import Frame
 from kiln.frontend.function import CAPTURES, as_constant
+from kiln.frontend.kernel import KernelSource
 from kiln.frontend.loops import Loops
 from kiln.frontend.statements import Statements
 from kiln.frontend.values import Undefined
@@ -94,6 +95,14 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
         if callable(value) and hasattr(value, "__code__"):
             legal = f"decorate it with @kiln.function: {getattr(value, '__name__', what)}"
             raise Misuse(f"expected a kiln function, got the Python function {what}", legal)
+        if callable(value) and getattr(value, "__name__", None) in INTRINSICS:
+            name = value.__name__
+            raise Misuse(f"expected a kiln function, got {what}", f"kiln.{name}")
+        if isinstance(getattr(value, "source", None), KernelSource):
+            raise Misuse(
+                f"expected a helper, got the kernel {what}",
+                "@kiln.function on what both share: a kernel is launched from the host",
+            )
         raise Misuse(
             f"expected a constant outside the kernel, got {what}, a {type(value).__name__}",
             f"a kernel may capture {CAPTURES}; pass arrays as arguments",

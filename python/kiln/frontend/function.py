@@ -167,7 +167,11 @@ def _add_class(digest, name: str, cls: type, pending: list[FunctionSource]) -> N
             continue
         members = {**vars(base), **getattr(base, "_field_defaults", {})}
         for key, value in members.items():
-            if key.startswith("__") or isinstance(value, type):
+            if key.startswith("__"):
+                continue
+            if isinstance(value, type):
+                if value.__qualname__ == f"{base.__qualname__}.{key}":
+                    _add_class(digest, f"{name}.{key}", value, pending)
                 continue
             if isinstance(value, (Function, bool, int, float, str, tuple, DType)) or value is None:
                 _add(digest, f"{name}.{key}", value, pending)

@@ -1,5 +1,6 @@
 """What wrong kernels get: the line, what is underlined, what was wrong, what would be legal."""
 
+import numpy as np
 import pytest
 from conftest import Lowered, from_text
 
@@ -21,6 +22,8 @@ ARGUMENTS = {
 
 # (the body of a kernel, what is underlined, a piece of the message, a piece of what is legal)
 CASES = [
+    ("launched(v)", "launched", "expected a helper, got the kernel `launched`", "@kiln.function"),
+    ("x = np.sum(v.load(0, 4))", "np.sum", "expected a kiln function, got `numpy.sum`", "kiln.sum"),
     ("v[0] = w", "w", "expected a name that is defined, got `w`", None),
     ("v[0] = later\n    later = 1", "later", "expected `later` to have a value here", None),
     (
@@ -345,7 +348,12 @@ def helper(x, size: kiln.constexpr):
     return x + size
 
 
-SCOPE = {"outside": outside, "ARRAY": [1, 2], "helper": helper}
+@kiln.kernel
+def launched(v):
+    pass
+
+
+SCOPE = {"np": np, "launched": launched, "outside": outside, "ARRAY": [1, 2], "helper": helper}
 
 
 def scope():
