@@ -1,0 +1,39 @@
+// RUN: tile-opt %s --convert-threads-to-rocdl | FileCheck %s
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+  // Shared memory gets its size.
+  // CHECK: llvm.mlir.global internal @kiln_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<512 x i8>
+  llvm.mlir.global external @kiln_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
+
+  // CHECK-LABEL: llvm.func @kernel
+  // CHECK-SAME: rocdl.flat_work_group_size = "128,128", rocdl.kernel, rocdl.reqd_work_group_size = array<i32: 128, 1, 1>
+  // CHECK: rocdl.workitem.id.x
+  // CHECK: rocdl.workgroup.id.y
+  // The third of the hidden arguments.
+  // CHECK: %[[HIDDEN:.*]] = llvm.call_intrinsic "llvm.amdgcn.implicitarg.ptr"()
+  // CHECK: llvm.getelementptr %[[HIDDEN]][2]
+  // CHECK: llvm.fence syncscope("workgroup") release
+  // CHECK-NEXT: rocdl.s.barrier
+  // CHECK-NEXT: llvm.fence syncscope("workgroup") acquire
+  // CHECK: llvm.call_intrinsic "llvm.amdgcn.mbcnt.lo"
+  // CHECK: llvm.call_intrinsic "llvm.amdgcn.mbcnt.hi"
+  // CHECK: rocdl.ds_bpermute
+  func.func @kernel(%p: !llvm.ptr<1>, %w: i32)
+      attributes {tile.threads = 128 : i64, tile.shared_bytes = 512 : i64} {
+    %t = gpu.thread_id x
+    %b = gpu.block_id y
+    %g = gpu.grid_dim z
+    gpu.barrier
+    %c1 = arith.constant 1 : i32
+    %c64 = arith.constant 64 : i32
+    %x, %ok = gpu.shuffle xor %w, %c1, %c64 : i32
+    llvm.store %x, %p : i32, !llvm.ptr<1>
+    %s = llvm.mlir.addressof @kiln_shared : !llvm.ptr<3>
+    llvm.store %x, %s : i32, !llvm.ptr<3>
+    %i = arith.addi %t, %b : index
+    %j = arith.addi %i, %g : index
+    %k = arith.index_cast %j : index to i32
+    llvm.store %k, %p : i32, !llvm.ptr<1>
+    return
+  }
+}

@@ -1,0 +1,74 @@
+// RUN: tile-opt %s --tile-lower-to-threads --canonicalize --cse | FileCheck %s
+
+#l = #tile.layout<register = [[0,1],[4,0]], lane = [[0,2],[0,4],[0,8],[1,0],[2,0]], warp = [[0,16]]>
+#s = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[0],[0]], warp = [[0]]>
+#w = #tile.layout<register = [], lane = [[1],[2],[4],[8],[16]], warp = [[32]]>
+#n = #tile.layout<register = [], lane = [[],[],[],[],[]], warp = [[]]>
+#facts = #tile.facts<pointer = 16, strides = [8, 4], extents = [0, 2]>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  // A view is a pointer, its unknown extents and its unknown strides. Two elements at a time,
+  // since the facts prove no more; what is outside reads zeros that the module holds.
+  // CHECK: llvm.mlir.global internal constant @kiln_zeros(dense<0> : tensor<16xi8>) {addr_space = 1 : i32, alignment = 16 : i64}
+  // CHECK-LABEL: func.func @load(
+  // CHECK-SAME: %[[P:[a-z0-9]+]]: !llvm.ptr<1>, %[[M:[a-z0-9]+]]: i64, %[[N:[a-z0-9]+]]: i64, %[[LD:[a-z0-9]+]]: i64,
+  // CHECK-SAME: %[[FLAG:[a-z0-9]+]]: i8, %[[O:[a-z0-9]+]]: i64) attributes {tile.shared_bytes = 0 : i64, tile.threads = 64 : i64}
+  // CHECK: gpu.thread_id x
+  // CHECK: %[[INROW:.*]] = arith.cmpi ult
+  // CHECK: %[[INCOL:.*]] = arith.cmpi ult
+  // CHECK: %[[IN:.*]] = arith.andi %[[INROW]], %[[INCOL]] : i1
+  // CHECK: %[[AT:.*]] = llvm.getelementptr %[[P]][
+  // CHECK: %[[SAFE:.*]] = arith.select %[[IN]], %[[AT]], %{{.*}} : !llvm.ptr<1>
+  // CHECK: llvm.load %[[SAFE]] {alignment = 8 : i64} : !llvm.ptr<1> -> vector<2xf32>
+  // CHECK: llvm.load {{.*}} -> vector<2xf32>
+  // CHECK-NOT: llvm.load
+  // CHECK: %[[V:.*]] = vector.from_elements {{.*}} : vector<4xf32>
+  // CHECK: %[[R:.*]] = arith.addf %[[V]], %[[V]] : vector<4xf32>
+  // CHECK: scf.if
+  // CHECK: llvm.store {{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<1>
+  tile.kernel @load(%x: !tile.view<?x?xf32> {tile.facts = #facts}, %flag: i1, %o: index)
+      attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %t = tile.load %x[%c0, %c0] : !tile.view<?x?xf32> -> tensor<8x32xf32, #l>
+    %u = arith.addf %t, %t : tensor<8x32xf32, #l>
+    tile.store %u, %x[%c0, %c0] : tensor<8x32xf32, #l>, !tile.view<?x?xf32>
+    tile.return
+  }
+
+  // Threads that hold the same element leave the store to one of them.
+  // CHECK-LABEL: func.func @repeated
+  // CHECK: %[[REST:.*]] = arith.andi %{{.*}}, %c24_i32 : i32
+  // CHECK: %[[LANE:.*]] = arith.cmpi eq, %[[REST]], %c0_i32 : i32
+  // CHECK: %[[WARP:.*]] = arith.cmpi eq, %{{.*}}, %c0_i32 : i32
+  // CHECK: arith.andi %[[LANE]], %[[WARP]] : i1
+  tile.kernel @repeated(%x: !tile.view<?xi32>) attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %t = tile.iota 0 : tensor<32xi32, #s>
+    tile.store %t, %x[%c0] : tensor<32xi32, #s>, !tile.view<?xi32>
+    tile.return
+  }
+
+  // Lanes fold by butterflies; the two warps meet in memory, between barriers.
+  // CHECK-LABEL: func.func @reduce
+  // CHECK-COUNT-5: gpu.shuffle xor
+  // CHECK: gpu.barrier
+  // CHECK: llvm.store {{.*}} : i32, !llvm.ptr<3>
+  // CHECK: gpu.barrier
+  // CHECK: llvm.load {{.*}} : !llvm.ptr<3> -> vector<2xi32>
+  // CHECK: arith.addf
+  tile.kernel @reduce(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>)
+      attributes {tile.warps = 2 : i64, tile.shared_bytes = 16 : i64} {
+    %c0 = arith.constant 0 : index
+    %t = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<64xf32, #w>
+    %s = tile.reduce %t axis = 0 {tile.shared_offset = 0 : i64}
+       : tensor<64xf32, #w> -> tensor<f32, #n> {
+    ^bb0(%left: f32, %right: f32):
+      %a = arith.addf %left, %right : f32
+      tile.yield %a : f32
+    }
+    %v = tile.to_scalar %s : tensor<f32, #n>
+    %b = tile.splat %v : tensor<64xf32, #w>
+    tile.store %b, %y[%c0] : tensor<64xf32, #w>, !tile.view<?xf32>
+    tile.return
+  }
+}
