@@ -22,13 +22,13 @@ from kiln.language import __all__ as _language
 
 if TYPE_CHECKING:
     from kiln.runtime import (  # noqa: F401, I001
-        CacheError, CompiledKernel, DeviceAssertError, DeviceError, LaunchError, LaunchEvent,
-        PackedArray, UnsupportedError, WorkerError, __version__, autotune, cache, device, devices,
-        kernel, on_launch, synchronize, targets,
+        CacheError, CompiledKernel, DeviceAssertError, DeviceError, Kernel, LaunchError,
+        LaunchEvent, PackedArray, UnsupportedError, WorkerError, __version__, autotune, cache,
+        device, devices, kernel, on_launch, synchronize, targets,
     )  # fmt: skip
 
 _RUNTIME = (
-    "CacheError", "CompiledKernel", "DeviceAssertError", "DeviceError", "LaunchError",
+    "CacheError", "CompiledKernel", "DeviceAssertError", "DeviceError", "Kernel", "LaunchError",
     "LaunchEvent", "PackedArray", "UnsupportedError", "WorkerError", "__version__", "autotune",
     "cache", "device", "devices", "kernel", "on_launch", "synchronize", "targets",
 )  # fmt: skip

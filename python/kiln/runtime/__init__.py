@@ -26,11 +26,13 @@ from kiln.runtime.errors import (
 )  # fmt: skip
 from kiln.runtime.hooks import LaunchEvent, on_launch
 from kiln.runtime.kernel import kernel
+from kiln.runtime.protocol import ConfiguredKernel, Kernel
 
 __version__ = _native.version()
 
 __all__ = [
-    "CacheError", "CompiledKernel", "DeviceAssertError", "DeviceError", "LaunchError",
+    "CacheError", "CompiledKernel", "ConfiguredKernel", "DeviceAssertError", "DeviceError",
+    "Kernel", "LaunchError",
     "LaunchEvent", "PackedArray", "UnsupportedError", "WorkerError", "autotune", "cache",
     "device", "devices", "kernel", "on_launch", "synchronize", "targets",
 ]  # fmt: skip

@@ -61,8 +61,8 @@ class CompiledKernel:
 
     @property
     def binary(self) -> bytes:
-        """What the device loads."""
-        return self.artifact.section("binary")
+        """What the device loads: machine code, or assembly where the driver assembles it."""
+        return self.artifact.section("binary" if "binary" in self.artifact.sections else "asm")
 
     def save(self, path: Any) -> None:
         """Writes the artifact to a file, for `load` of another process or for tools."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 from kiln import _native
 from kiln.frontend.errors import CompileError
@@ -24,6 +24,7 @@ from kiln.runtime.compiled import CompiledKernel
 from kiln.runtime.devices import device
 from kiln.runtime.errors import LaunchError, launch_error
 from kiln.runtime.options import LAUNCH_OPTIONS, check_options, options_key
+from kiln.runtime.protocol import Kernel
 from kiln.runtime.specialise import Instance, build, types_of
 
 # KilnArgKind, and what stands for "the argument decides" and "a constant".
@@ -300,6 +301,19 @@ def _argument_type(parameter: Parameter, value: Any) -> ArgumentType | None:
     if isinstance(value, DType):
         return ScalarType(value)
     return None
+
+
+@overload
+def kernel(function: Callable[..., Any], /) -> Kernel: ...
+@overload
+def kernel(
+    *,
+    opt_level: int = 3,
+    fast_math: bool = False,
+    pipeline: str = "",
+    noalias: bool = False,
+    no_facts: tuple[str, ...] = (),
+) -> Callable[[Callable[..., Any]], Kernel]: ...
 
 
 def kernel(
