@@ -260,6 +260,34 @@ static bool canAccumulateInPlace(tile::DotOp dot, BlockArgument carried) {
   return fine;
 }
 
+/// The reduction that can fill this kept tensor on its way: the first op that reads it, with only
+/// such ops between that read scalars or write buffers of their own.
+static tile::ReduceOp fillingReduction(Operation *op) {
+  if (!isInlineable(op) || op->getNumResults() != 1 || bufferOf(op->getResult(0)) < 0)
+    return {};
+  Value value = op->getResult(0);
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
+    if (auto reduce = dyn_cast<tile::ReduceOp>(next))
+      return reduce.getInputs().size() == 1 && reduce.getInputs().front() == value
+                 ? reduce
+                 : tile::ReduceOp();
+    bool scalar = llvm::none_of(next->getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
+                  llvm::none_of(next->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
+    if (next->getNumRegions() || writesGlobal(next) || writesShared(next) ||
+        (!isInlineable(next) && !(scalar && isMemoryEffectFree(next))))
+      return {};
+    if (scalar || isInline(next->getResult(0)))
+      continue;
+    bool reads = false;
+    for (Value operand : next->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        walkTree(operand, [&](Value leaf) { reads |= leaf == value; });
+    if (reads)
+      return {};
+  }
+  return {};
+}
+
 void Decider::run() {
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { estimate(op); });
 
@@ -295,6 +323,9 @@ void Decider::run() {
         dot->setAttr(kBuffersAttr, DenseI64ArrayAttr::get(op->getContext(), buffers[k]));
     }
   }
+  for (Operation *op : order)
+    if (fillingReduction(op))
+      op->setAttr(kFusedAttr, UnitAttr::get(op->getContext()));
   for (Operation *op : order) {
     if (isa<scf::YieldOp>(op)) {
       Operation *parent = op->getParentOp();

@@ -61,7 +61,7 @@ struct Builder {
 constexpr double kLog2E = 1.44269504088896340736;
 constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440054690583e-4;
 
-/// 2^n · e^r for |r| <= ln 2 / 2.
+/// 2^n · e^r for |r| <= ln 2 / 2. A NaN r makes the result NaN, whatever the exponent then is.
 Value scaledExp(Builder &b, Value n, Value r, bool hasScale) {
   Value q = b.polynomial(r, {0.0013926177052780986, 0.00836317427456379, 0.041666556149721146,
                              0.16666577756404877, 0.5});
@@ -86,24 +86,19 @@ Value clamp(Builder &b, Value x, double low, double high) {
   return b.select(b.compare(arith::CmpFPredicate::OGT, bottom, x), bottom, x);
 }
 
-/// NaN has no exponent to scale by: it is put back at the end.
-Value orNaN(Builder &b, Value x, Value result) {
-  return b.select(b.compare(arith::CmpFPredicate::UNO, x, x), x, result);
-}
-
 Value expandExp(Builder &b, Value x, bool hasScale) {
   Value bounded = clamp(b, x, -104.5, 89.0);
   Value n = math::RoundEvenOp::create(b.builder, b.loc, b.mul(bounded, b.real(kLog2E)));
   Value r = b.fma(n, b.real(-kLn2High), bounded);
   r = b.fma(n, b.real(-kLn2Low), r);
-  return orNaN(b, x, scaledExp(b, n, r, hasScale));
+  return scaledExp(b, n, r, hasScale);
 }
 
 Value expandExp2(Builder &b, Value x, bool hasScale) {
   Value bounded = clamp(b, x, -151, 129);
   Value n = math::RoundEvenOp::create(b.builder, b.loc, bounded);
   Value f = arith::SubFOp::create(b.builder, b.loc, bounded, n);
-  return orNaN(b, x, scaledExp(b, n, b.mul(f, b.real(0.693147180559945309417)), hasScale));
+  return scaledExp(b, n, b.mul(f, b.real(0.693147180559945309417)), hasScale);
 }
 
 Value expandLog(Builder &b, Value x, bool base2) {

@@ -15,6 +15,8 @@ inline constexpr llvm::StringLiteral kBuffersAttr = "cpu.buffers";
 inline constexpr llvm::StringLiteral kBeforeBuffersAttr = "cpu.before_buffers";
 /// On an op: buffers that only its own realisation uses.
 inline constexpr llvm::StringLiteral kTempsAttr = "cpu.temps";
+/// On an op that is kept: the reduction after it computes and keeps the elements as it reads them.
+inline constexpr llvm::StringLiteral kFusedAttr = "cpu.fused";
 /// On the kernel: the size of each buffer, its place, and the whole.
 inline constexpr llvm::StringLiteral kBufferBytesAttr = "cpu.buffer_bytes";
 inline constexpr llvm::StringLiteral kBufferOffsetsAttr = "cpu.buffer_offsets";

@@ -74,6 +74,12 @@ struct Planner {
       for (Value operand : op->getOperands())
         if (isa<RankedTensorType>(operand.getType()))
           walkTree(operand, [&](Value leaf) { touch(bufferOf(leaf), op); });
+      if (auto reduce = dyn_cast<tile::ReduceOp>(op)) // what it computes on its way is read here
+        if (Operation *input = reduce.getInputs().front().getDefiningOp();
+            input && input->hasAttr(kFusedAttr))
+          for (Value operand : input->getOperands())
+            if (isa<RankedTensorType>(operand.getType()))
+              walkTree(operand, [&](Value leaf) { touch(bufferOf(leaf), op); });
     });
 
     SmallVector<unsigned> order(llvm::to_vector(llvm::seq<unsigned>(0, bytes.size())));

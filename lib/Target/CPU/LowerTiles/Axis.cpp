@@ -72,6 +72,16 @@ void Program::lowerReduce(tile::ReduceOp op) {
   for (Value result : op.getResults())
     results.push_back(storage(result));
 
+  // An input that is computed here and kept on the way.
+  Operation *source = op.getInputs().front().getDefiningOp();
+  bool fills = source && source->hasAttr(kFusedAttr);
+  Array kept;
+  Attribute buffers;
+  if (fills) {
+    kept = storage(op.getInputs().front());
+    buffers = source->removeAttr(kBuffersAttr);
+  }
+
   int lane = lastWide(shape);
   bool along = lane == axis && extent > 1;
   bool vectors = along && commutes(region);
@@ -96,6 +106,8 @@ void Program::lowerReduce(tile::ReduceOp op) {
             SmallVector<Value> values;
             for (Value input : op.getInputs())
               values.push_back(nest.vectorValue(input, where));
+            if (fills)
+              nest.store(values.front(), kept, where);
             return values;
           };
           SmallVector<Value> sums;
@@ -104,7 +116,7 @@ void Program::lowerReduce(tile::ReduceOp op) {
               Point wide = at(index);
               wide.lane = axis;
               wide.width = width;
-              return nest.vectorValue(op.getInputs().front(), wide);
+              return valuesAt(wide).front();
             };
             int64_t whole = extent / width, ways = std::min<int64_t>(whole, 4);
             int64_t rounds = whole / ways;
@@ -133,7 +145,7 @@ void Program::lowerReduce(tile::ReduceOp op) {
             }
             sums = {combineLanes(nest, region, partial.front())};
             for (int64_t rest = whole * width; rest < extent; ++rest) {
-              Value more = nest.value(op.getInputs().front(), at(nest.index(rest)));
+              Value more = valuesAt(at(nest.index(rest))).front();
               sums = nest.combine(region, {sums.front(), more});
             }
           } else {
@@ -154,6 +166,8 @@ void Program::lowerReduce(tile::ReduceOp op) {
         },
         axis);
   });
+  if (fills)
+    source->setAttr(kBuffersAttr, buffers);
 }
 
 void Program::lowerScan(tile::ScanOp op) {

@@ -145,6 +145,8 @@ LogicalResult Program::lowerOp(Operation *op) {
   }
   if (!isInlineable(op))
     return op->emitOpError("cannot be compiled for the host");
+  if (op->hasAttr(kFusedAttr)) // the reduction that reads it does it
+    return success();
   for (Value result : op->getResults())
     if (bufferOf(result) >= 0) {
       Array to = storage(result);
