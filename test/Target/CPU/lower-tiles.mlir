@@ -1,0 +1,81 @@
+// RUN: tile-opt %s --cpu-decide-materialization --cpu-plan-scratch --cpu-lower-tiles --canonicalize --cse --split-input-file --verify-diagnostics | FileCheck %s
+
+// One loop by vectors where the tiles lie inside and do not overlap; masks elsewhere.
+
+module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>} {
+// CHECK-LABEL: tile.kernel @add(
+// CHECK-DAG:     %[[STEP:.*]] = arith.constant 8 : index
+// CHECK-DAG:     %[[X:.*]] = cpu.base %{{.*}} : !tile.view<?xf32> -> !llvm.ptr
+// CHECK:         scf.if %{{.*}} {
+// CHECK-NEXT:      scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %[[STEP]] {
+// CHECK-NOT:         llvm.intr.masked
+// CHECK:             %[[A:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<8xf32>
+// CHECK:             %[[B:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<8xf32>
+// CHECK:             %[[S:.*]] = arith.addf %[[A]], %[[B]] : vector<8xf32>
+// CHECK:             llvm.store %[[S]], %{{.*}} {alignment = 4 : i64}
+// CHECK-NEXT:      }
+// CHECK-NEXT:    } else {
+// CHECK:           llvm.intr.masked.load
+// CHECK:           llvm.intr.masked.store
+tile.kernel @add(%x: !tile.view<?xf32> {tile.facts = #tile.facts<noalias>},
+                 %y: !tile.view<?xf32> {tile.facts = #tile.facts<noalias>},
+                 %z: !tile.view<?xf32>) {
+  %o = tile.program_id x
+  %a = tile.load %x[%o] : !tile.view<?xf32> -> tensor<64xf32>
+  %b = tile.load %y[%o] : !tile.view<?xf32> -> tensor<64xf32>
+  %s = arith.addf %a, %b : tensor<64xf32>
+  tile.store %s, %z[%o] : tensor<64xf32>, !tile.view<?xf32>
+  tile.return
+}
+}
+
+// -----
+
+// The row's value is read once a row, in front of the loop over its columns; 11 columns are a
+// vector and shorter ones.
+
+module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>} {
+// CHECK-LABEL: tile.kernel @rows(
+// CHECK:         scf.for
+// CHECK:           %[[M:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
+// CHECK:           vector.broadcast %[[M]] : f32 to vector<8xf32>
+// CHECK:           vector<8xf32>
+// CHECK:           vector<2xf32>
+// CHECK:           llvm.store %{{.*}} : f32, !llvm.ptr
+tile.kernel @rows(%x: !tile.view<4x1xf32, strides [1, 1]>, %z: !tile.view<4x11xf32, strides [11, 1]>) {
+  %c0 = arith.constant 0 : index
+  %b = tile.alloc : !tile.buffer<4x1xf32>
+  %r = tile.read %b : !tile.buffer<4x1xf32> -> tensor<4x1xf32>
+  %w = tile.broadcast %r : tensor<4x1xf32> -> tensor<4x11xf32>
+  tile.store %w, %z[%c0, %c0] : tensor<4x11xf32>, !tile.view<4x11xf32, strides [11, 1]>
+  tile.return
+}
+}
+
+// -----
+
+// A dot: blocks of 8 rows by two vectors stay in registers while k runs.
+
+module attributes {tile.target = #cpu.target<vector_bits = 512, registers = 32>} {
+// CHECK-LABEL: tile.kernel @dot(
+// CHECK:         %[[SUMS:.*]]:16 = scf.for
+// CHECK-COUNT-16:  math.fma %{{.*}} : vector<16xf32>
+// CHECK:           scf.yield
+// CHECK-COUNT-16: llvm.store %[[SUMS]]#
+tile.kernel @dot(%x: !tile.view<?x?xf32>, %z: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0, %c0] : !tile.view<?x?xf32> -> tensor<16x16xf32>
+  %b = tile.load %x[%c0, %c0] : !tile.view<?x?xf32> -> tensor<16x32xf32>
+  %zero = arith.constant dense<0.0> : tensor<16x32xf32>
+  %d = tile.dot %a, %b, %zero : tensor<16x16xf32>, tensor<16x32xf32> -> tensor<16x32xf32>
+  tile.store %d, %z[%c0, %c0] : tensor<16x32xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
+// expected-error @+1 {{expected a module with a cpu target as tile.target}}
+tile.kernel @untargeted() {
+  tile.return
+}
