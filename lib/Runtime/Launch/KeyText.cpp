@@ -125,7 +125,8 @@ Expected<std::string> kiln::describeKey(ArrayRef<Parameter> parameters, StringRe
   size_t at = 2;
   for (const Parameter &parameter : parameters) {
     size_t take = parameter.kind == KILN_ARG_TENSOR ? 2 : 1;
-    if (words.size() - at < take || (words[at] & 15) != uint64_t(parameter.kind))
+    if (words.size() - at < take || (words[at] & 15) != uint64_t(parameter.kind) ||
+        (take == 2 && (words[at] >> 12 & 15) > KILN_MAX_RANK))
       return wrong();
     json::Object argument = take == 2 ? describeTensor(words[at], words[at + 1])
                             : parameter.kind == KILN_ARG_POINTER ? describePointer(words[at])

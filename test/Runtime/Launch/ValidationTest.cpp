@@ -64,7 +64,7 @@ TEST_F(ValidationTest, RanksAndTypes) {
   EXPECT_THAT(tensorError(tensor(memory, KILN_F32, shape, -1)), HasSubstr("rank 0 to 8"));
   EXPECT_THAT(tensorError(tensor(memory, KILN_F16, shape, 1), KILN_F32),
               HasSubstr("expected elements of type f32, got f16"));
-  EXPECT_THAT(tensorError(tensor(memory, KilnDType(99), shape, 1)), HasSubstr("number 99"));
+  EXPECT_THAT(tensorError(tensor(memory, 99, shape, 1)), HasSubstr("number 99"));
   EXPECT_THAT(tensorError(tensor(memory, KILN_F32, nullptr, 1)), HasSubstr("a shape, got null"));
 }
 

@@ -46,7 +46,7 @@ inline Artifact countArtifact(const std::string &kernel, const std::string &more
                                     more + "}");
 }
 
-inline KilnArg tensor(void *data, KilnDType dtype, const int64_t *shape, int32_t rank,
+inline KilnArg tensor(void *data, int32_t dtype, const int64_t *shape, int32_t rank,
                       const int64_t *strides = nullptr, int32_t deviceType = 1) {
   KilnArg arg{};
   arg.kind = KILN_ARG_TENSOR;
