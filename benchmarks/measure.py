@@ -59,9 +59,20 @@ class Measurement:
     rate: float
     unit: str
     error: float | None
+    ratio: float | None = None  # our rate over this one's
+    asked: float | None = None  # the least ratio that was asked for
+    limit: float | None = None  # the most milliseconds that were asked for
+
+    @property
+    def missed(self) -> bool:
+        return (self.asked is not None and not self.ratio >= self.asked) or (
+            self.limit is not None and not self.milliseconds <= self.limit
+        )
 
     def line(self) -> str:
-        return json.dumps(self.__dict__)
+        optional = ("ratio", "asked", "limit")
+        members = self.__dict__.items()
+        return json.dumps({k: v for k, v in members if k not in optional or v is not None})
 
 
 def error_of(result: np.ndarray, reference: np.ndarray) -> float:
@@ -138,7 +149,7 @@ class Report:
 
     def __init__(self, suite: str, output: TextIO | None):
         self.suite, self.output = suite, output
-        self.rows: list[tuple[Measurement, float | None, float | None, float | None]] = []
+        self.rows: list[Measurement] = []
 
     def add(
         self, case: str, implementation: str, seconds: float, work: float, unit: str,
@@ -149,8 +160,11 @@ class Report:
         the most seconds that this may take."""
         scale = 1e-9 if unit.startswith("G") else 1.0
         rate = work * scale / seconds
-        row = Measurement(self.suite, case, implementation, seconds * 1e3, rate, unit, error)
-        self.rows.append((row, ratio, target, limit))
+        row = Measurement(
+            self.suite, case, implementation, seconds * 1e3, rate, unit, error, ratio, target,
+            None if limit is None else limit * 1e3,
+        )  # fmt: skip
+        self.rows.append(row)
         if self.output:
             print(row.line(), file=self.output, flush=True)
 
@@ -168,24 +182,22 @@ class Report:
 
     def print_table(self) -> int:
         """The number of targets missed."""
-        missed, last = 0, None
+        last = None
         header = f"{'case':34} {'implementation':24} {'ms':>11} {'rate':>17} {'error':>8}"
         print(f"{header}  ours / this")
-        for row, ratio, target, limit in self.rows:
+        for row in self.rows:
             if last not in (None, row.case):
                 print()
             name, last = row.case if row.case != last else "", row.case
             error = "" if row.error is None else f"{row.error:.1e}"
             text = f"{name:34} {row.implementation:24} {row.milliseconds:11.5f} "
             text += f"{row.rate:9.4g} {row.unit:7} {error:>8}"
-            if ratio is not None:
-                text += f"  {ratio:.3g}"
-            if ratio is not None and target is not None:
-                missed += ratio < target
-                text += f" (asked: {target:g}{'' if ratio >= target else ', MISSED'})"
-            if limit is not None:
-                missed += row.milliseconds > limit * 1e3
-                over = ", MISSED" if row.milliseconds > limit * 1e3 else ""
-                text += f"  (asked: at most {limit * 1e3:.4g} ms{over})"
+            over = ", MISSED" if row.missed else ""
+            if row.ratio is not None:
+                text += f"  {row.ratio:.3g}"
+            if row.asked is not None:
+                text += f" (asked: {row.asked:g}{over})"
+            if row.limit is not None:
+                text += f"  (asked: at most {row.limit:.4g} ms{over})"
             print(text)
-        return missed
+        return sum(row.missed for row in self.rows)

@@ -77,7 +77,7 @@ def test_ratio_rate_and_lines():
         assert line["milliseconds"] >= 1e3 * float(line["implementation"][7:])
     assert lines[0]["rate"] == pytest.approx(2e6 * 1e-9 / (lines[0]["milliseconds"] * 1e-3))
     # By rates: a quarter of the time is ratio 4; twice the work in twice the time is ratio 1.
-    ratios = [ratio for _, ratio, _, _ in report.rows]
+    ratios = [row.ratio for row in report.rows]
     assert ratios[0] is None
     assert 2.5 < ratios[1] < 4.5
     assert 0.6 < ratios[2] < 1.4
