@@ -20,5 +20,6 @@ from kiln.runtime.errors import WorkerError as WorkerError
 from kiln.runtime.hooks import LaunchEvent as LaunchEvent
 from kiln.runtime.hooks import on_launch as on_launch
 from kiln.runtime.kernel import kernel as kernel
+from kiln.runtime.protocol import Kernel as Kernel
 
 __version__: str

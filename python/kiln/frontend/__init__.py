@@ -1,12 +1,12 @@
 """From a Python function to the text of a kernel of the tile dialect.
 
-    source.py, signature.py, function.py, kernel.py   what a kernel is before it is compiled
-    types.py, values.py, literals.py                  what things are while it is compiled
-    promotion.py, casts.py, operators.py              arithmetic and its dtypes
-    liveness.py, compiler.py, expressions.py, ...     from the syntax tree to operations
-    intrinsics/                                       the functions of `kiln.language`
-    emitter.py                                        the text
-    errors.py                                         what a user sees when something is wrong
+    source.py, signature.py, function.py, grid.py, kernel.py   a kernel before it is compiled
+    types.py, values.py, views.py    what things are while it is compiled
+    arithmetic/                      numbers: literals, dtypes, casts, operators
+    syntax/                          from the syntax tree to operations
+    intrinsics/                      the functions of `kiln.language`
+    emitter.py, lowering.py          the text; a whole kernel
+    errors.py                        what a user sees when something is wrong
 
 `KernelSource` is the seam to the run-time half: it gives the parameters and the fingerprint
 of a kernel, and lowers it for given argument types and constants.

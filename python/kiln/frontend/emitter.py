@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kiln.frontend.arithmetic.literals import literal, quoted
 from kiln.frontend.errors import Misuse
-from kiln.frontend.literals import literal, quoted
 from kiln.frontend.types import ScalarType, TensorType, Type
 from kiln.frontend.values import Value, type_of
 from kiln.language.dtypes import DType, bool_, index

@@ -6,12 +6,12 @@ import ast
 import re
 from typing import Any
 
-from kiln.frontend.compiler import Compiler
+from kiln.frontend.arithmetic.literals import literal, quoted
 from kiln.frontend.errors import CompileError
 from kiln.frontend.function import constant_key
 from kiln.frontend.grid import find_grid
 from kiln.frontend.intrinsics import GridReached
-from kiln.frontend.literals import literal, quoted
+from kiln.frontend.syntax.compiler import Compiler
 from kiln.frontend.types import ArgumentType
 from kiln.frontend.values import Value, describe
 from kiln.language.dtypes import f64
@@ -95,7 +95,7 @@ def _lower_grid(c: Compiler, statements: list[ast.stmt], call: ast.Call) -> None
 
 
 def _fell_through(result: Any) -> bool:
-    from kiln.frontend.statements import NO_RETURN
+    from kiln.frontend.syntax.statements import NO_RETURN
 
     return result is NO_RETURN
 

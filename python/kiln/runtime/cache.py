@@ -67,7 +67,8 @@ def front_end_identity() -> str:
     another installation then misses at this level and hits at that of the IR."""
     digest = hashlib.sha256()
     root = Path(__file__).parent.parent
-    for folder in ("frontend", "frontend/intrinsics", "language", "runtime"):
+    parts = ("arithmetic", "intrinsics", "syntax")
+    for folder in ("frontend", *(f"frontend/{part}" for part in parts), "language", "runtime"):
         with os.scandir(root / folder) as entries:
             for entry in sorted(entries, key=lambda e: e.name):
                 if entry.name.endswith(".py"):

@@ -5,10 +5,10 @@ import operator
 
 import numpy as np
 import pytest
-from conftest import Lowered, from_text
 from evaluator import FLOATS, evaluate, make, signed
 from hypothesis import example, given
 from hypothesis import strategies as st
+from programs import Lowered, from_text
 
 import kiln
 from kiln.frontend import KernelSource, ScalarType, ViewType

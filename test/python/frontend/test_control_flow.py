@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from conftest import from_text
+from programs import from_text
 
 import kiln
 from kiln.frontend import KernelSource, ViewType

@@ -10,7 +10,7 @@ import pytest
 import kiln
 import kiln.frontend.intrinsics
 from kiln import language
-from kiln.frontend.calls import INTRINSICS
+from kiln.frontend.syntax.calls import INTRINSICS
 
 F32, F16, I32, U8 = (kiln.f32, 1), (kiln.f16, 1), (kiln.i32, 1), (kiln.u8, 1)
 M32 = (kiln.f32, 2)

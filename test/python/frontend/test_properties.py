@@ -3,9 +3,9 @@ an error at a line of the program."""
 
 import ast
 
-from conftest import from_text, verified
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import from_text, verified
 
 import kiln
 from kiln.frontend import CompileError, KernelSource, ScalarType, ViewType
@@ -119,9 +119,10 @@ def test_random_programs_verify(programs):
         verified("\n// -----\n".join(texts), "--split-input-file")
 
 
-@given(expression=expressions, dtypes=st.sampled_from(MEMORY))
-@settings(max_examples=300)
-def test_random_expressions_over_one_dtype_verify(expression, dtypes):
-    text = lowered([f"x = {expression}"], (dtypes,) * 3)
-    if text:
-        verified(text)
+@given(programs=st.lists(st.tuples(expressions, st.sampled_from(MEMORY)), min_size=20))
+@settings(max_examples=20)
+def test_random_expressions_over_one_dtype_verify(programs):
+    texts = [lowered([f"x = {expression}"], (dtype,) * 3) for expression, dtype in programs]
+    texts = [text for text in texts if text]
+    if texts:
+        verified("\n// -----\n".join(texts), "--split-input-file")

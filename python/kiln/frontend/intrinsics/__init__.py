@@ -1,6 +1,6 @@
 """What the functions of `kiln.language` do, one file a group.
 
-Importing the package registers them all with `kiln.frontend.calls`.
+Importing the package registers them all with `kiln.frontend.syntax.calls`.
 """
 
 from kiln.frontend.intrinsics import (

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiln.frontend.calls import implements
-from kiln.frontend.casts import cast, coerce, index_of
+from kiln.frontend.arithmetic.casts import cast, coerce, index_of
+from kiln.frontend.arithmetic.promotion import broadcast_shapes
 from kiln.frontend.errors import Misuse
-from kiln.frontend.promotion import broadcast_shapes
+from kiln.frontend.syntax.calls import implements
 from kiln.frontend.types import TensorType, Type
 from kiln.frontend.values import (
     Struct,

@@ -6,11 +6,16 @@ import builtins
 import math
 from typing import Any
 
-from kiln.frontend.calls import implements
-from kiln.frontend.casts import cast, coerce, compute_dtype, math_dtype, scalar_of
+from kiln.frontend.arithmetic.casts import cast, coerce, compute_dtype, math_dtype, scalar_of
+from kiln.frontend.arithmetic.operators import binary, minmax
+from kiln.frontend.arithmetic.promotion import (
+    broadcast_all,
+    constant_dtype,
+    promote,
+    promote_dtypes,
+)
 from kiln.frontend.errors import Misuse
-from kiln.frontend.operators import binary, minmax
-from kiln.frontend.promotion import broadcast_all, constant_dtype, promote, promote_dtypes
+from kiln.frontend.syntax.calls import implements
 from kiln.frontend.values import Value, describe, is_const_number, is_numeric
 from kiln.language.dtypes import f32, i32
 

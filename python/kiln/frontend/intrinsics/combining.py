@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kiln.frontend.calls import implements
-from kiln.frontend.casts import cast, compute_dtype, truth
+from kiln.frontend.arithmetic.casts import cast, compute_dtype, truth
+from kiln.frontend.arithmetic.operators import minmax_op
 from kiln.frontend.errors import Misuse
-from kiln.frontend.operators import minmax_op
-from kiln.frontend.subscripts import reshape
+from kiln.frontend.syntax.calls import implements
+from kiln.frontend.syntax.subscripts import reshape
 from kiln.frontend.types import ScalarType, TensorType, shape_text
 from kiln.frontend.values import (
     Value,

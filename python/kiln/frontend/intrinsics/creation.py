@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from kiln.frontend.calls import implements
-from kiln.frontend.casts import cast as convert
-from kiln.frontend.casts import coerce, scalar_of
+from kiln.frontend.arithmetic.casts import cast as convert
+from kiln.frontend.arithmetic.casts import coerce, scalar_of
 from kiln.frontend.errors import Misuse
+from kiln.frontend.syntax.calls import implements
 from kiln.frontend.types import TensorType
 from kiln.frontend.values import (
     Value,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiln.frontend.calls import implements
-from kiln.frontend.casts import coerce
+from kiln.frontend.arithmetic.casts import coerce
+from kiln.frontend.arithmetic.literals import quoted
+from kiln.frontend.arithmetic.promotion import broadcast_all, constant_dtype
 from kiln.frontend.errors import Misuse
-from kiln.frontend.literals import quoted
-from kiln.frontend.promotion import broadcast_all, constant_dtype
+from kiln.frontend.syntax.calls import implements
 from kiln.frontend.values import (
     Value,
     as_dtype,

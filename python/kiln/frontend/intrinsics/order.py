@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiln.frontend.calls import implements
-from kiln.frontend.casts import cast, coerce
+from kiln.frontend.arithmetic.casts import cast, coerce
+from kiln.frontend.arithmetic.promotion import broadcast_shapes
 from kiln.frontend.errors import Misuse
-from kiln.frontend.promotion import broadcast_shapes
+from kiln.frontend.syntax.calls import implements
 from kiln.frontend.types import TensorType, shape_text
 from kiln.frontend.values import Value, as_axis, as_flag, as_int, as_tensor, describe
 from kiln.language.dtypes import bool_, i32, u8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiln.frontend.calls import implements
-from kiln.frontend.casts import coerce
+from kiln.frontend.arithmetic.casts import coerce
 from kiln.frontend.errors import Misuse
+from kiln.frontend.syntax.calls import implements
 from kiln.frontend.types import TensorType
 from kiln.frontend.values import (
     Value,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiln.frontend.calls import implements
-from kiln.frontend.casts import bool_of, index_of
+from kiln.frontend.arithmetic.casts import bool_of, index_of
+from kiln.frontend.arithmetic.literals import quoted
+from kiln.frontend.arithmetic.operators import ceil_divide
 from kiln.frontend.errors import Misuse
-from kiln.frontend.literals import quoted
-from kiln.frontend.operators import ceil_divide
+from kiln.frontend.syntax.calls import implements
 from kiln.frontend.types import ViewType
 from kiln.frontend.values import (
     Value,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from kiln.frontend.calls import implements
-from kiln.frontend.casts import cast, scalar_of
+from kiln.frontend.arithmetic.casts import cast, scalar_of
+from kiln.frontend.arithmetic.operators import binary
 from kiln.frontend.errors import Misuse
-from kiln.frontend.operators import binary
+from kiln.frontend.syntax.calls import implements
 from kiln.frontend.values import Value, as_tensor, describe, is_numeric, type_of
 from kiln.language.dtypes import f32, i32, i64, u32, u64
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from kiln.frontend.calls import implements
-from kiln.frontend.casts import coerce, scalar_of
+from kiln.frontend.arithmetic.casts import coerce, scalar_of
+from kiln.frontend.arithmetic.promotion import broadcast_shapes
 from kiln.frontend.errors import Misuse
-from kiln.frontend.promotion import broadcast_shapes
-from kiln.frontend.subscripts import reshape as to_shape
+from kiln.frontend.syntax.calls import implements
+from kiln.frontend.syntax.subscripts import reshape as to_shape
 from kiln.frontend.types import TensorType, shape_text
 from kiln.frontend.values import (
     Struct,

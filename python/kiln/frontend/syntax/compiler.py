@@ -11,16 +11,16 @@ import ast
 from types import ModuleType
 from typing import Any
 
-from kiln.frontend.branches import Branches
-from kiln.frontend.calls import INTRINSICS, Calls
 from kiln.frontend.emitter import Emitter
 from kiln.frontend.errors import CompileError, Misuse
-from kiln.frontend.expressions import Expressions
-from kiln.frontend.frames import Frame
 from kiln.frontend.function import CAPTURES, as_constant
 from kiln.frontend.kernel import KernelSource
-from kiln.frontend.loops import Loops
-from kiln.frontend.statements import Statements
+from kiln.frontend.syntax.branches import Branches
+from kiln.frontend.syntax.calls import INTRINSICS, Calls
+from kiln.frontend.syntax.expressions import Expressions
+from kiln.frontend.syntax.frames import Frame
+from kiln.frontend.syntax.loops import Loops
+from kiln.frontend.syntax.statements import Statements
 from kiln.frontend.values import Undefined
 
 MAX_WORK = 500_000

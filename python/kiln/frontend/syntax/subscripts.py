@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiln.frontend.casts import coerce
+from kiln.frontend.arithmetic.casts import coerce
 from kiln.frontend.errors import Misuse
 from kiln.frontend.types import TensorType
 from kiln.frontend.values import Struct, Value, describe, type_of

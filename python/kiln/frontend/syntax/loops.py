@@ -11,10 +11,10 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
-from kiln.frontend.branches import to_type
-from kiln.frontend.casts import bool_of, index_of
+from kiln.frontend.arithmetic.casts import bool_of, index_of
+from kiln.frontend.arithmetic.promotion import constant_dtype, promote_dtypes
 from kiln.frontend.errors import Misuse
-from kiln.frontend.promotion import constant_dtype, promote_dtypes
+from kiln.frontend.syntax.branches import to_type
 from kiln.frontend.values import (
     Shape,
     Undefined,
@@ -337,7 +337,7 @@ class Loops:
         variable: str | None,
     ) -> None:
         """The names after a loop: the carried ones have its results, others none."""
-        from kiln.frontend.liveness import assigned
+        from kiln.frontend.syntax.liveness import assigned
 
         names = self.e.frame.names
         line = self.e.frame.source.position(node)[0]

@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 from kiln.frontend.errors import CompileError, Misuse
-from kiln.frontend.liveness import returns
-from kiln.frontend.subscripts import assign_subscript
+from kiln.frontend.syntax.liveness import returns
+from kiln.frontend.syntax.subscripts import assign_subscript
 from kiln.frontend.values import Closure, Value, describe, has_values
 
 _REFUSED = {

@@ -10,13 +10,13 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from kiln.frontend.attributes import spread
-from kiln.frontend.binding import EMPTY, Parameters, parameters_of, parameters_of_tree
-from kiln.frontend.casts import scalar_of
+from kiln.frontend.arithmetic.casts import scalar_of
 from kiln.frontend.errors import Misuse
 from kiln.frontend.function import Function, as_constant, field_names
-from kiln.frontend.loops import Range
 from kiln.frontend.signature import resolve_annotation
+from kiln.frontend.syntax.attributes import spread
+from kiln.frontend.syntax.binding import EMPTY, Parameters, parameters_of, parameters_of_tree
+from kiln.frontend.syntax.loops import Range
 from kiln.frontend.values import (
     BoundMethod,
     Closure,

@@ -10,10 +10,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from kiln.frontend.casts import bool_of, coerce, scalar_of
+from kiln.frontend.arithmetic.casts import bool_of, coerce, scalar_of
+from kiln.frontend.arithmetic.promotion import constant_dtype
 from kiln.frontend.errors import Misuse
-from kiln.frontend.liveness import always_returns
-from kiln.frontend.promotion import constant_dtype
+from kiln.frontend.syntax.liveness import always_returns
 from kiln.frontend.types import ScalarType
 from kiln.frontend.values import (
     Undefined,
@@ -247,7 +247,7 @@ class Branches:
 
 
 def _fell_through(value: Any) -> bool:
-    from kiln.frontend.statements import NO_RETURN
+    from kiln.frontend.syntax.statements import NO_RETURN
 
     return value is NO_RETURN
 

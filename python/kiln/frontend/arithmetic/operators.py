@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiln.frontend.casts import cast, coerce, compute_dtype, truth
+from kiln.frontend.arithmetic.casts import cast, coerce, compute_dtype, truth
+from kiln.frontend.arithmetic.promotion import broadcast_all, promote
 from kiln.frontend.emitter import Emitter
 from kiln.frontend.errors import Misuse
-from kiln.frontend.promotion import broadcast_all, promote
 from kiln.frontend.values import Value, describe, is_numeric
 from kiln.language.dtypes import DType, bool_, f32, i32, index
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from kiln.frontend.arithmetic.promotion import constant_dtype
 from kiln.frontend.emitter import Emitter
 from kiln.frontend.errors import Misuse
-from kiln.frontend.promotion import constant_dtype
 from kiln.frontend.types import TensorType
 from kiln.frontend.values import Value, describe, is_const_number, is_numeric, type_of
 from kiln.language.dtypes import DType, bool_, f32, f64, i8, i32, i64, index

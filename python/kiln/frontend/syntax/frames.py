@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 from kiln.frontend.errors import SourceSpan
-from kiln.frontend.liveness import Liveness
 from kiln.frontend.source import FunctionSource
+from kiln.frontend.syntax.liveness import Liveness
 
 
 class Frame:

@@ -8,11 +8,11 @@ import re
 from types import ModuleType
 from typing import Any
 
-from kiln.frontend import operators
-from kiln.frontend.attributes import attribute
-from kiln.frontend.constants import MAX_LENGTH, check_length, fold_binary, fold_unary
+from kiln.frontend.arithmetic import operators
+from kiln.frontend.arithmetic.constants import MAX_LENGTH, check_length, fold_binary, fold_unary
 from kiln.frontend.errors import Misuse
-from kiln.frontend.subscripts import subscript
+from kiln.frontend.syntax.attributes import attribute
+from kiln.frontend.syntax.subscripts import subscript
 from kiln.frontend.values import (
     Closure,
     Struct,

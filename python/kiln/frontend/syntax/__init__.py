@@ -1,0 +1,1 @@
+"""From the syntax tree to operations: one part of the `Compiler` a file."""
