@@ -6,8 +6,6 @@
 #ifndef KILN_PYTHON_COMMON_H
 #define KILN_PYTHON_COMMON_H
 
-#define PY_SSIZE_T_CLEAN
-
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -313,8 +313,10 @@ KilnFunction *functionAt(PyObject *self, size_t number) {
 /// describe(function, key) -> JSON
 PyObject *describeMethod(PyObject *self, PyObject *arguments) {
   Py_ssize_t number, size;
-  const char *key;
-  if (!PyArg_ParseTuple(arguments, "ny#", &number, &key, &size))
+  PyObject *bytes;
+  char *key;
+  if (!PyArg_ParseTuple(arguments, "nS", &number, &bytes) ||
+      PyBytes_AsStringAndSize(bytes, &key, &size) != 0)
     return nullptr;
   KilnFunction *function = functionAt(self, size_t(number));
   if (!function) {
@@ -332,9 +334,10 @@ PyObject *describeMethod(PyObject *self, PyObject *arguments) {
 /// insert(function, key, executable)
 PyObject *insertMethod(PyObject *self, PyObject *arguments) {
   Py_ssize_t number, size;
-  const char *key;
-  PyObject *executable;
-  if (!PyArg_ParseTuple(arguments, "ny#O", &number, &key, &size, &executable))
+  PyObject *bytes, *executable;
+  char *key;
+  if (!PyArg_ParseTuple(arguments, "nSO", &number, &bytes, &executable) ||
+      PyBytes_AsStringAndSize(bytes, &key, &size) != 0)
     return nullptr;
   KilnFunction *function = functionAt(self, size_t(number));
   if (!function) // what was compiled is not what the kernel is now

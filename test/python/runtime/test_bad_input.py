@@ -141,7 +141,7 @@ def test_grids(grid, message):
 
 
 def test_a_kernel_without_a_grid_must_be_pinned():
-    with launch_error(r"kernel `pinned`: expected a grid, got none.*pinned\[grid\]"):
+    with launch_error(r"kernel `pinned`: expected a grid"):
         pinned(X.copy())
 
 
