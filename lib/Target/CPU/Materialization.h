@@ -26,6 +26,8 @@ inline constexpr llvm::StringLiteral kScratchBytesAttr = "cpu.scratch_bytes";
 /// number of failed asserts.
 inline constexpr int64_t kAssertCountOffset = 64;
 inline constexpr int64_t kScratchHeaderBytes = 128;
+/// Each thread has its own: more than this is a mistake in a tile's shape.
+inline constexpr int64_t kMostScratchBytes = int64_t(1) << 30;
 
 /// How one element lies in scratch memory, and in views whose elements fill bytes: an LLVM type
 /// of whole bytes. What is narrower than a byte takes one; bf16 and smaller floats are integers.

@@ -56,7 +56,7 @@ struct Planner {
     life.last = std::max(life.last, last);
   }
 
-  void run() {
+  int64_t run() {
     auto bytes = kernel->getAttrOfType<DenseI64ArrayAttr>(kBufferBytesAttr).asArrayRef();
     lives.resize(bytes.size());
     int64_t next = 1;
@@ -104,6 +104,7 @@ struct Planner {
     MLIRContext *context = kernel.getContext();
     kernel->setAttr(kBufferOffsetsAttr, DenseI64ArrayAttr::get(context, offsets));
     kernel->setAttr(kScratchBytesAttr, IntegerAttr::get(IntegerType::get(context, 64), total));
+    return total;
   }
 };
 
@@ -117,8 +118,12 @@ struct PlanPass : kiln::cpu::impl::PlanScratchBase<PlanPass> {
       }
       Planner planner;
       planner.kernel = kernel;
-      planner.run();
-      return WalkResult::advance();
+      int64_t total = planner.run();
+      if (total <= kMostScratchBytes)
+        return WalkResult::advance();
+      kernel.emitOpError("expected tiles that fit ")
+          << kMostScratchBytes << " bytes of scratch memory together, got " << total << " bytes";
+      return WalkResult::interrupt();
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -39,3 +39,13 @@ tile.kernel @loop(%x: !tile.view<?xf32>) attributes {cpu.buffer_bytes = array<i6
 tile.kernel @undecided() {
   tile.return
 }
+
+// -----
+
+// expected-error @+1 {{expected tiles that fit 1073741824 bytes of scratch memory together, got 4294967424 bytes}}
+tile.kernel @huge(%x: !tile.view<?xf32>) attributes {cpu.buffer_bytes = array<i64: 4294967296>} {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] {cpu.buffers = array<i64: 0>} : !tile.view<?xf32> -> tensor<16xf32>
+  tile.store %a, %x[%c0] : tensor<16xf32>, !tile.view<?xf32>
+  tile.return
+}

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Reductions, scans, sorts and the rest that works along an axis."""
 
 import numpy as np
@@ -133,7 +134,7 @@ def test_arg_reduce(rng, element, shape, axis):
     assert np.array_equal(i, w.argmax(axis)) and np.array_equal(v.astype(np.float64), w.max(axis))
 
 
-@pytest.mark.parametrize("shape, axis", SHAPES)
+@pytest.mark.parametrize("shape, axis", SHAPES[2::4])
 @pytest.mark.parametrize(
     "element", ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i64", "i32", "i8", "i4"]
 )
@@ -223,7 +224,7 @@ def test_philox():
     body = f"""%seed = arith.constant {seed} : i64
     %stream = arith.constant {stream} : i32
     %a, %b, %c, %d = tile.philox %seed, %stream, %n : tensor<{n}xi32>"""
-    shapes = {name: ((n,), "i32") for name in "abcd"}
+    shapes = dict.fromkeys("abcd", ((n,), "i32"))
     got = apply(body, {"n": counter}, shapes)
     want = np.array(
         [model((int(c) % 2**32, stream, 0, 0), (seed & 0xFFFFFFFF, seed >> 32)) for c in counter],

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Loops and branches that carry tensors, and what a program does beside its memory."""
 
 import subprocess

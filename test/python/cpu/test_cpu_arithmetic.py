@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Arithmetic of every type against float64 and Python's integers, and all conversions."""
 
 import ml_dtypes
@@ -268,21 +269,21 @@ def test_integer_casts_and_compares(rng, element):
     )
     assert np.array_equal(less, x < y) and np.array_equal(above, ux >= uy)
     assert np.array_equal(smaller.astype(np.int64), np.minimum(x, y))
-    for other in WIDTH:
-        if WIDTH[other] > width:
+    for other, narrow in WIDTH.items():
+        if narrow > width:
             wide = apply(
                 f"%r = arith.extsi %a : {t} to {tensor(shape, other)}",
                 {"a": a},
                 {"r": (shape, other)},
             )
             assert np.array_equal(wide.astype(np.int64), x)
-        elif WIDTH[other] < width and other != "i1":
+        elif narrow < width and other != "i1":
             cut = apply(
                 f"%r = arith.trunci %a : {t} to {tensor(shape, other)}",
                 {"a": a},
                 {"r": (shape, other)},
             )
-            assert np.array_equal((cut.astype(np.int64) - x) % 2 ** WIDTH[other], np.zeros_like(x))
+            assert np.array_equal((cut.astype(np.int64) - x) % 2**narrow, np.zeros_like(x))
 
 
 FUNCTIONS = {

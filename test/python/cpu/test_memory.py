@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Loads, stores, gathers, scatters and atomics: every border, stride, type and overlap."""
 
 import numpy as np
@@ -213,6 +214,10 @@ def test_gather_and_scatter(rng, element, index):
 @pytest.mark.parametrize("element", ["f64", "f32", "f16", "bf16", "i64", "i32"])
 def test_atomics(rng, element):
     n, slots = 200, 9
+
+    def as_unsigned(value):
+        return int(value) % (2**32 if element == "i32" else 2**64)
+
     real = element[0] != "i"
     kinds = (
         ["addf", "minf", "maxf"]
@@ -241,7 +246,6 @@ def test_atomics(rng, element):
         )
         inside = (i >= 0) & (i < slots) & (k != 0)
         assert np.all(old[~inside].astype(np.float64) == 0)
-        unsigned = np.uint64 if element == "i64" else np.uint32
         for s in range(slots):
             mine = v[inside & (i == s)]
             if kind == "exch":
@@ -252,8 +256,8 @@ def test_atomics(rng, element):
                 want = {
                     "addf": lambda a, b: a + b, "addi": lambda a, b: a + b, "minf": min, "maxf": max, "mins": min,
                     "maxs": max, "and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b,
-                    "minu": lambda a, b: min(a, b, key=lambda c: unsigned(int(c) % 2**64 % (2**32 if element == "i32" else 2**64))),
-                    "maxu": lambda a, b: max(a, b, key=lambda c: unsigned(int(c) % 2**64 % (2**32 if element == "i32" else 2**64))),
+                    "minu": lambda a, b: min(a, b, key=as_unsigned),
+                    "maxu": lambda a, b: max(a, b, key=as_unsigned),
                 }[kind](want, value)  # fmt: skip
             assert x[s] == want, (kind, s)
 

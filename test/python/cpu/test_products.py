@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """tile.dot and tile.dot_scaled of every type, orientation and shape."""
 
 import ml_dtypes

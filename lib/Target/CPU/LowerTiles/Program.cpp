@@ -354,6 +354,29 @@ void Program::materialize(Location loc, Value tensor, const Array &to,
 
 namespace {
 
+/// Views come from the kernel's arguments or from pointers, buffers from tile.alloc: which memory
+/// an op reaches is then known.
+LogicalResult verifyMemory(tile::KernelOp kernel) {
+  WalkResult result = kernel.getBody().walk([&](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      auto argument = dyn_cast<BlockArgument>(operand);
+      bool own = argument && argument.getOwner()->getParentOp() == kernel;
+      if (isa<tile::ViewType, tile::PointerType>(operand.getType()) && !own &&
+          !operand.getDefiningOp<tile::ViewFromPointerOp>()) {
+        op->emitOpError("expected a view or pointer that is an argument of the kernel, or a view "
+                        "made by tile.view_from_pointer");
+        return WalkResult::interrupt();
+      }
+      if (isa<tile::BufferType>(operand.getType()) && !operand.getDefiningOp<tile::AllocOp>()) {
+        op->emitOpError("expected a buffer made by tile.alloc");
+        return WalkResult::interrupt();
+      }
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 struct LowerTilesPass : kiln::cpu::impl::LowerTilesBase<LowerTilesPass> {
   using LowerTilesBase::LowerTilesBase;
   void runOnOperation() override {
@@ -369,7 +392,7 @@ struct LowerTilesPass : kiln::cpu::impl::LowerTilesBase<LowerTilesPass> {
         kernel.emitOpError("expected cpu.buffer_offsets, which cpu-plan-scratch writes");
         return signalPassFailure();
       }
-      if (failed(Program(kernel, target).lower()))
+      if (failed(verifyMemory(kernel)) || failed(Program(kernel, target).lower()))
         return signalPassFailure();
       kernel->removeAttr(kBufferBytesAttr);
       kernel->removeAttr(kBufferOffsetsAttr);
