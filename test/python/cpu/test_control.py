@@ -309,3 +309,20 @@ def test_foreign_code(rng):
     )
     body = '%r = tile.inline_asm "vpaddd $1, $1, $0" "=x,x" pack = 4 pure (%i) : (tensor<40xi32>) -> tensor<40xi32>'
     assert np.array_equal(apply(body, {"i": i}, {"r": ((40,), "i32")}), 2 * i)
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_branch_without_else(value):
+    text = """
+    tile.kernel @k(%y: !tile.view<?xf32>, %n: index) {
+      %c0 = arith.constant 0 : index
+      %one = arith.constant dense<1.0> : tensor<4xf32>
+      %is = arith.cmpi eq, %n, %c0 : index
+      scf.if %is {
+        tile.store %one, %y[%c0] : tensor<4xf32>, !tile.view<?xf32>
+      }
+      tile.return
+    }"""
+    y = np.zeros(4, np.float32)
+    launch(text, [y, value])
+    assert np.all(y == (1 if value == 0 else 0))
