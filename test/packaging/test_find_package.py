@@ -38,6 +38,6 @@ def test_another_major_version_is_refused(consumer, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(X NONE)\nfind_package(Kiln 9.0 REQUIRED)\n"
     )
-    output = run("cmake", "-S", tmp_path, "-B", tmp_path / "b",
+    output = run("cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "b",
                  f"-DCMAKE_PREFIX_PATH={consumer / 'prefix'}", status=1)  # fmt: skip
     assert "9.0" in output

@@ -101,6 +101,12 @@ def test_hygiene(tree, text, words):
     assert any(words in found for found in findings(lint_checks.hygiene, tree("lib/a.cpp", text)))
 
 
+def test_two_tests_of_one_name(tree):
+    assert not findings(lint_checks.test_names, tree("test/python/a/test_x.py", ""))
+    assert findings(lint_checks.test_names, tree("test/python/b/test_x.py", ""))
+    assert not findings(lint_checks.test_names, tree("test/python/c/conftest.py", "")[-1:])
+
+
 def test_clang_format(tree):
     tree(".clang-format", "BasedOnStyle: LLVM\n")
     assert not findings(lint_tools.clang_format, tree("lib/a.cpp", "int x;\n"))

@@ -146,6 +146,16 @@ def hygiene(files, options):
     return len(files), findings
 
 
+def test_names(files, options):
+    """pytest imports a test by its bare name, so two of one name hide each other."""
+    chosen = [path for path in files if path.suffix == ".py" and path.parts[0] == "test"]
+    first, findings = {}, []
+    for path in chosen:
+        if path.name != "conftest.py" and first.setdefault(path.name, path) != path:
+            findings.append(f"{path}:1: another test has this name: {first[path.name]}")
+    return len(chosen), findings
+
+
 def licence(files, options):
     text = "\n".join(lines_of(Path("LICENSE")))
     findings = []
@@ -160,5 +170,6 @@ CHECKS = {
     "head-comments": head_comments,
     "vendors": vendors,
     "hygiene": hygiene,
+    "test-names": test_names,
     "licence": licence,
 }
