@@ -157,7 +157,7 @@ int main(int argc, char **argv) { return ${entry}(argc, argv); }
     OUTPUT_NAME ${name}
     LINKER_LANGUAGE CXX
     BUILD_WITH_INSTALL_RPATH ON
-    INSTALL_RPATH "$ORIGIN/../lib"
+    INSTALL_RPATH "$ORIGIN;$ORIGIN/../lib"
     INSTALL_RPATH_USE_LINK_PATH OFF
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/packed/bin)
   add_dependencies(kiln-package ${name}-packed)

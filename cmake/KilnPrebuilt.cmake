@@ -13,5 +13,6 @@ endif()
 if(NOT _kiln_extensions)
   message(FATAL_ERROR "expected an extension for ${SKBUILD_SOABI} in '${KILN_PREBUILT}', got none")
 endif()
-install(PROGRAMS ${KILN_PREBUILT}/lib/libkiln.so ${_kiln_extensions}
+install(PROGRAMS
+  ${KILN_PREBUILT}/lib/libkiln.so ${KILN_PREBUILT}/bin/kiln-worker ${_kiln_extensions}
   DESTINATION kiln COMPONENT python)

@@ -10,8 +10,8 @@
 //
 // The directory must belong to the caller and be writable by nobody else; anything else is
 // KILN_ERROR_REFUSED with the reason, and so is a symbolic link in its place that leads to such a
-// one. If the directory cannot be written (read-only, full, over quota), or if the default one cannot
-// be made, the cache goes on in memory alone and kilnCacheDescribe says why, under "notice".
+// one. If the directory cannot be written (read-only, full, over quota), or if the default one
+// cannot be made, the cache goes on in memory alone and kilnCacheDescribe says why, under "notice".
 #ifndef KILN_C_CACHE_H
 #define KILN_C_CACHE_H
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import kiln
 import numpy as np
 import pytest
+
+import kiln
 
 torch = pytest.importorskip("torch", reason="PyTorch, which allocates on the GPU, is not installed")
 if not torch.cuda.is_available():
