@@ -127,6 +127,7 @@ struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThre
                  name == math::Exp2Op::getOperationName() ||
                  name == math::LogOp::getOperationName() ||
                  name == math::Log2Op::getOperationName() ||
+                 name == math::RsqrtOp::getOperationName() ||
                  name == math::CeilOp::getOperationName();
         },
         [](RewritePatternSet &) {},

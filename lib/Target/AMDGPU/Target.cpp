@@ -4,6 +4,7 @@
 #include "kiln/Target/AMDGPU/Passes.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Registry.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Pass/PassManager.h"
@@ -55,6 +56,9 @@ const Chip &TargetAttr::getChipRecord() const { return *findChip(kChips, getChip
 bool TargetAttr::runsOnHost() const { return false; }
 
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
+  // Nor does widening it by hand help: LLVM narrows it again.
+  if (isa<arith::RemFOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isBF16())
+    return "expected a remainder of f16, f32 or f64, got bf16";
   return whyUnsupportedByThreads(op);
 }
 

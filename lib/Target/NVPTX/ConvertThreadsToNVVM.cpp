@@ -116,6 +116,7 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
         [](StringRef name) {
           return name == math::ExpOp::getOperationName() ||
                  name == math::Exp2Op::getOperationName() ||
+                 name == math::RsqrtOp::getOperationName() ||
                  name == math::CeilOp::getOperationName();
         },
         [](RewritePatternSet &patterns) { patterns.add<ExpandExp>(patterns.getContext()); },

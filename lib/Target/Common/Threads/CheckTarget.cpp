@@ -113,8 +113,9 @@ std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
     return std::nullopt;
   }
   if (isa<AllocOp, AssumeOp, BroadcastOp, ConvertLayoutOp, DimOp, GridOp, IotaOp, MultipleOfOp,
-          NumProgramsOp, ProgramIdOp, ReadOp, ReduceOp, ReshapeOp, tile::ReturnOp, SplatOp,
-          StrideOp, ToScalarOp, TransposeOp, ViewFromPointerOp, WriteOp, tile::YieldOp>(op))
+          NumProgramsOp, PhiloxOp, ProgramIdOp, ReadOp, ReduceOp, ReshapeOp, tile::ReturnOp,
+          SplatOp, StrideOp, ToScalarOp, TransposeOp, ViewFromPointerOp, WriteOp, tile::YieldOp>(
+          op))
     return std::nullopt;
   return "";
 }
