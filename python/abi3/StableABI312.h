@@ -7,6 +7,7 @@
 #ifndef KILN_PYTHON_STABLEABI312_H
 #define KILN_PYTHON_STABLEABI312_H
 
+#define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 #if PY_VERSION_HEX < 0x030C0000
