@@ -87,6 +87,13 @@ def test_extension_loads_in_newer_pythons(package):
         assert "loaded" in output
 
 
+def test_extension_parses_sizes_as_newer_pythons_insist(package):
+    """Without PY_SSIZE_T_CLEAN, 3.12 refuses `#` in an argument's format when it is met."""
+    output = run("nm", "-D", "--undefined-only", package / "python/kiln/_native.abi3.so")
+    assert "_PyArg_ParseTuple_SizeT" in output
+    assert not re.search(r"U PyArg_ParseTuple$", output, re.MULTILINE)
+
+
 def test_pack_replaces_no_folder_that_is_not_a_package(tmp_path):
     (tmp_path / "precious").write_text("mine")
     output = run(ROOT / "utils/pack", "--no-build", "--folder", tmp_path, status=1)
