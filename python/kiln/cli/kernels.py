@@ -68,11 +68,12 @@ def load_kernel(path: Path, name: str | None) -> Any:
     sys.modules[spec.name] = module
     sys.path.insert(0, str(path.resolve().parent))
     spec.loader.exec_module(module)
-    found = {
-        key: value for key, value in vars(module).items()
-        if hasattr(value, "parameters") and hasattr(value, "compile")
-        and getattr(value, "__module__", None) == spec.name
-    }  # fmt: skip
+    found = {}
+    for key, value in vars(module).items():
+        kernel = getattr(value, "kernel", value)  # of a tuner
+        mine = getattr(kernel, "__module__", None) == spec.name
+        if mine and hasattr(kernel, "parameters") and hasattr(kernel, "compile"):
+            found[key] = kernel
     if name is None and len(found) == 1:
         return next(iter(found.values()))
     if name not in found:

@@ -147,7 +147,7 @@ class _Inputs:
         from kiln.language.dtypes import by_name
         from kiln.runtime.arrays import PackedArray
 
-        dtype = by_name(name.lower())
+        dtype = by_name("bool" if name == "i1" else name.lower())
         if dtype.is_integer or dtype.is_bool:
             low, high = max(dtype.minimum, -128), min(dtype.maximum, 127)
             values = self.generator.integers(low, high, shape, endpoint=True)

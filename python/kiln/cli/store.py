@@ -6,6 +6,7 @@ import argparse
 import json
 import re
 from datetime import datetime
+from pathlib import Path
 
 from kiln.cli import CACHE_FAILED, Failure
 
@@ -81,6 +82,12 @@ def _show(cache, options: argparse.Namespace) -> None:
 
 def _prune(cache, options: argparse.Namespace) -> None:
     print(f"removed {cache.prune(options.max_bytes)} entries")
+    directory = json.loads(cache.describe())["directory"]
+    if directory and not options.max_bytes:
+        tuned = list(Path(directory, "autotune").glob("*.json"))
+        for file in tuned:
+            file.unlink(missing_ok=True)
+        print(f"removed {len(tuned)} choices of tuners")
 
 
 def _verify(cache, _: argparse.Namespace) -> int:

@@ -163,6 +163,27 @@ def test_the_cache(kiln_command, tmp_path):
     assert json.loads(succeeded(kiln_command("cache", "show", **where)))["entries"] == 0
 
 
+def test_pruning_takes_the_choices_of_tuners_too(kiln_command, tmp_path):
+    (tmp_path / "tuned.py").write_text(
+        f"import sys; sys.path.insert(0, {str(HERE)!r})\n"
+        "import kiln, numpy as np\n"
+        "@kiln.autotune(restore=['y'], seconds=0.002)\n"
+        "@kiln.kernel\n"
+        "def copy(x: kiln.View, y: kiln.View, B: kiln.tunable = kiln.tunable(16, 32)):\n"
+        "    i = kiln.grid(kiln.cdiv(x.shape[0], B))\n"
+        "    y.store((i * B,), x.load((i * B,), (B,)))\n"
+        "if __name__ == '__main__':\n"
+        "    x = np.ones(99, np.float32); copy(x, np.zeros_like(x))\n"
+    )
+    where = {"KILN_CACHE_DIR": str(tmp_path / "cache")}
+    succeeded(kiln_command("run", "tuned.py", **where))
+    assert len(list((tmp_path / "cache" / "autotune").glob("*.json"))) == 1
+    assert "removed 1 choices" in succeeded(kiln_command("cache", "prune", **where))
+    assert not list((tmp_path / "cache" / "autotune").glob("*.json"))
+    text = succeeded(kiln_command("explain", "tuned.py", "--arg", "x=f32[?]", "--arg", "y=f32[?]"))
+    assert "kernel copy for cpu\n  B = 16" in text
+
+
 def test_an_unsafe_cache_directory_exits_4(kiln_command, tmp_path):
     (tmp_path / "open").mkdir()
     os.chmod(tmp_path / "open", 0o777)
