@@ -13,6 +13,8 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %c = arith.constant dense<[1, 2]> : tensor<2xi32>
     // expected-error @+1 {{'arith.constant' is not supported on nvptx:sm_90a yet: expected extents that are powers of two, got tensor<12xf32>}}
     %o = arith.constant dense<1.0> : tensor<12xf32>
+    // expected-error @+1 {{'arith.constant' is not supported on nvptx:sm_90a yet: expected at most 131072 elements, got tensor<1024x256xf32>}}
+    %l = arith.constant dense<1.0> : tensor<1024x256xf32>
     tile.return
   }
 }
@@ -27,6 +29,9 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
     %x = arith.constant dense<1.0> : tensor<2x16x16xf32>
     // expected-error @+1 {{'tile.dot' is not supported on amdgpu:gfx942 yet: expected matrices without batch dimensions}}
     %b = tile.dot %x, %x, %x : tensor<2x16x16xf32>, tensor<2x16x16xf32> -> tensor<2x16x16xf32>
+    %w = arith.constant dense<1.0> : tensor<256x256xf32>
+    // expected-error @+1 {{'tile.dot' is not supported on amdgpu:gfx942 yet: expected at most 8388608 products, got 16777216}}
+    %p = tile.dot %w, %w, %w : tensor<256x256xf32>, tensor<256x256xf32> -> tensor<256x256xf32>
     %y = arith.constant dense<1.0> : tensor<16x16xf32>
     // expected-error @+1 {{'tile.dot' is not supported on amdgpu:gfx942 yet: expected precision ieee or tf32}}
     %t = tile.dot %y, %y, %y precision = tf32x3

@@ -31,11 +31,19 @@ static bool isAddressable(Type element) {
          element.getIntOrFloatBitWidth() % 8 == 0 && element.getIntOrFloatBitWidth() <= 64;
 }
 
+/// Registers are unrolled, so code grows with a tile: what is refused here would take minutes to
+/// compile and then spill.
+static constexpr int64_t kMostElements = 1 << 17;
+static constexpr int64_t kMostProducts = 1 << 23;
+
 static std::optional<std::string> whyDot(DotOp op) {
   if (op.getResult().getType().getRank() != 2)
     return "expected matrices without batch dimensions";
   if (isa<BufferType>(op.getA().getType()) || isa<BufferType>(op.getB().getType()))
     return "expected tensors as operands";
+  if (op.getM() * op.getN() * op.getK() > kMostProducts)
+    return "expected at most " + std::to_string(kMostProducts) + " products, got " +
+           std::to_string(op.getM() * op.getN() * op.getK());
   if (op.getPrecision() == DotPrecision::TF32x3)
     return "expected precision ieee or tf32";
   for (Value operand : {op.getA(), op.getB()}) {
@@ -79,10 +87,14 @@ static std::optional<std::string> whyElementwise(Operation *op) {
 
 std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
   for (Type type : op->getResultTypes())
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
+    if (auto tensor = dyn_cast<RankedTensorType>(type)) {
       for (int64_t extent : tensor.getShape())
         if (!llvm::isPowerOf2_64(extent))
           return "expected extents that are powers of two, got " + spell(tensor);
+      if (tensor.getNumElements() > kMostElements)
+        return "expected at most " + std::to_string(kMostElements) + " elements, got " +
+               spell(tensor);
+    }
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (elements && !elements.isSplat())
