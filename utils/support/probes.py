@@ -219,16 +219,20 @@ PROBES = [
         %zero = arith.constant dense<{acc0}> : tensor<16x16x{acc}>
         %d = tile.dot %p16, %q16, %zero transpose_b
            : tensor<16x16x{E}>, tensor<16x16x{E}> -> tensor<16x16x{acc}>
-        %s = tile.slice %d [0, 0] : tensor<16x16x{acc}> -> tensor<1x16x{acc}>
-        %r = tile.reshape %s : tensor<1x16x{acc}> -> tensor<16x{acc}>""", result="acc"),
+        %r = tile.reduce %d axis = 0 : tensor<16x16x{acc}> -> tensor<16x{acc}> {
+        ^bb0(%l: {acc}, %n: {acc}):
+          tile.yield %l : {acc}
+        }""", result="acc"),
     *[Probe(f"tile.dot {precision}", f"""
         %p = tile.reshape %x : {{T}} -> tensor<1x16x{{E}}>
         %p16 = tile.broadcast %p : tensor<1x16x{{E}}> -> tensor<16x16x{{E}}>
         %zero = arith.constant dense<{{acc0}}> : tensor<16x16x{{acc}}>
         %d = tile.dot %p16, %p16, %zero transpose_b precision = {precision}
            : tensor<16x16x{{E}}>, tensor<16x16x{{E}}> -> tensor<16x16x{{acc}}>
-        %s = tile.slice %d [0, 0] : tensor<16x16x{{acc}}> -> tensor<1x16x{{acc}}>
-        %r = tile.reshape %s : tensor<1x16x{{acc}}> -> tensor<16x{{acc}}>""", result="acc")
+        %r = tile.reduce %d axis = 0 : tensor<16x16x{{acc}}> -> tensor<16x{{acc}}> {{
+        ^bb0(%l: {{acc}}, %n: {{acc}}):
+          tile.yield %l : {{acc}}
+        }}""", result="acc")
       for precision in ("tf32", "tf32x3")],
     Probe("tile.dot_scaled", """
         %p = tile.reshape %x : {T} -> tensor<1x16x{E}>
@@ -239,8 +243,10 @@ PROBES = [
         %d = tile.dot_scaled %p32 scale %one, %p32 scale %one, %zero transpose_b
            : tensor<16x32x{E}>, tensor<16x1xf8E8M0FNU>, tensor<16x32x{E}>, tensor<16x1xf8E8M0FNU>
              -> tensor<16x16xf32>
-        %s = tile.slice %d [0, 0] : tensor<16x16xf32> -> tensor<1x16xf32>
-        %r = tile.reshape %s : tensor<1x16xf32> -> tensor<16xf32>""", result="f32"),
+        %r = tile.reduce %d axis = 0 : tensor<16x16xf32> -> tensor<16xf32> {
+        ^bb0(%l: f32, %n: f32):
+          tile.yield %l : f32
+        }""", result="f32"),
     Probe("tile.reduce", """
         %s = tile.reduce %x axis = 0 : {T} -> tensor<{E}> {
         ^bb0(%l: {E}, %n: {E}):
@@ -264,22 +270,22 @@ PROBES = [
         %u = tile.to_scalar %i : tensor<i32>
         %r = tile.splat %u : {R}""", result="i32"),
     # Shapes
-    Probe("tile.splat", """
-        %h = tile.slice %x [3] : {T} -> tensor<1x{E}>
-        %u = tile.to_scalar %h : tensor<1x{E}>
-        %r = tile.splat %u : {T}"""),
+    Probe("tile.splat", "%r = tile.splat %s : {T}", extra="%s: {E}"),
     Probe("tile.to_scalar", """
-        %h = tile.slice %x [3] : {T} -> tensor<1x{E}>
+        %h = tile.load %a[%c0] : !tile.view<?x{E}> -> tensor<1x{E}>
         %u = tile.to_scalar %h : tensor<1x{E}>
-        %r = tile.splat %u : {T}"""),
+        %r = tile.splat %u : {T}
+        tile.store %r, %o[%c0] : {T}, !tile.view<?x{E}>""", raw=True),
     Probe("tile.iota", """
         %i = tile.iota 1 : tensor<8x2x{E}>
         %r = tile.reshape %i : tensor<8x2x{E}> -> {T}"""),
     Probe("tile.broadcast", f"""
-        %h = tile.slice %x [4] : {{T}} -> tensor<4x{{E}}>
-        %c = tile.reshape %h : tensor<4x{{E}}> -> tensor<4x1x{{E}}>
-        %w = tile.broadcast %c : tensor<4x1x{{E}}> -> {SQUARE}
-        %r = tile.reshape %w : {SQUARE} -> {{T}}"""),
+        %c4 = arith.constant 4 : index
+        %h = tile.load %a[%c4] : !tile.view<?x{{E}}> -> tensor<4x{{E}}>
+        %q = tile.reshape %h : tensor<4x{{E}}> -> tensor<4x1x{{E}}>
+        %w = tile.broadcast %q : tensor<4x1x{{E}}> -> {SQUARE}
+        %r = tile.reshape %w : {SQUARE} -> {{T}}
+        tile.store %r, %o[%c0] : {{T}}, !tile.view<?x{{E}}>""", raw=True),
     Probe("tile.reshape", f"""
         %m = tile.reshape %x : {{T}} -> {SQUARE}
         %t = tile.transpose %m [1, 0] : {SQUARE} -> {SQUARE}

@@ -126,10 +126,9 @@ def render(tables):
         "# What each target supports",
         "",
         "Written by `utils/support/table.py --write`, which asks the compiler; the tests compile",
-        "every cell, and run those of the host. **N**: native. **E**: emulated: computed in a "
-        "wider",
-        "type, unpacked, expanded into other ops, or a loop around a compare-and-swap. A number:",
-        "refused, with the message of that number.",
+        "every cell, and run those of the host. **N**: native. **E**: emulated: computed in a",
+        "wider type, unpacked, expanded into other ops, or a loop around a compare-and-swap. A",
+        "number: refused, with the message of that number.",
     ]
     for target, table in tables.items():
         messages = {}

@@ -128,7 +128,7 @@ def expected(probe, values, old, element):
         return [combine(o, v, element) for o, v in zip(old, x, strict=True)]
     if probe.op == "tile.atomic_cas":
         return [b if o == a else o for o, a, b in zip(old, x, y, strict=True)]
-    if probe.op == "tile.kernel":
+    if probe.op in ("tile.kernel", "tile.splat"):
         return [1] * 16
     if probe.op == "tile.philox":
         return [philox(v & 0xFFFFFFFF, 3, 7) for v in x]
@@ -159,7 +159,7 @@ def run(probe, element, text):
         old = [a if i % 2 else o for i, (a, o) in enumerate(zip(values["a"], old, strict=True))]
     out = encode(old, result)
     arguments = [encode(values[letter], source) for letter in probe.inputs]
-    if probe.op == "tile.kernel":
+    if probe.op in ("tile.kernel", "tile.splat"):
         arguments.append(True if element == "i1" else 1.0 if is_real(element) else 1)
     elif probe.op == "tile.view_from_pointer":
         values["a"] = random_values(source, probe.op, "a", rng)
@@ -221,5 +221,12 @@ def test_the_page_is_made_of_the_table():
 def test_cell(target, op, element):
     answer = answers(target)[op][element]
     assert answer == TABLE[target][op][element]
-    if target == "cpu" and not answer.startswith("refused: "):
-        run(PROBES[op], element, PROBES[op].kernel(element))
+    if answer.startswith("refused: "):
+        return
+    text = PROBES[op].kernel(element)
+    if target == "cpu":
+        run(PROBES[op], element, text)
+    else:
+        request = {"source": text.encode(), "target": target, "isolation": 0}
+        artifact, _, _ = _native.compile(None, None, request)
+        assert {"asm", "binary"} & set(artifact.sections)
