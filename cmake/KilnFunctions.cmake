@@ -182,6 +182,7 @@ function(kiln_link_llvm name)
   if(KILN_STATIC)
     kiln_link_llvm_static(${name})
   else()
-    target_link_libraries(${name} PRIVATE MLIR LLVM)
+    # LLD is an archive even here, and wants the compression libraries itself.
+    target_link_libraries(${name} PRIVATE MLIR LLVM ZLIB::ZLIB zstd::libzstd_shared)
   endif()
 endfunction()

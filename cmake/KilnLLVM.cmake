@@ -7,13 +7,17 @@ include(AddLLVM)
 include(AddMLIR)
 
 # The exported static libraries name LLVM's and MLIR's shared libraries among their dependencies,
-# so a program that links one statically would hold LLVM twice. kiln_link_llvm adds what is meant.
+# so a program that links one statically would hold LLVM twice, and name shared libraries of the
+# system that the packed library has inside or needs not. kiln_link_llvm adds what is meant.
+set(_kiln_unmeant LLVM MLIR Polly PollyISL ZLIB::ZLIB zstd::libzstd_shared zstd::libzstd_static
+  LibXml2::LibXml2 CURL::libcurl LibEdit::LibEdit FFI::ffi)
 get_property(_kiln_imported DIRECTORY PROPERTY IMPORTED_TARGETS)
 foreach(_target ${_kiln_imported})
   if(_target MATCHES "^(MLIR|mlir|LLVM|lld)")
     get_target_property(_links ${_target} INTERFACE_LINK_LIBRARIES)
     if(_links)
-      list(REMOVE_ITEM _links LLVM MLIR)
+      list(REMOVE_ITEM _links ${_kiln_unmeant})
+      list(FILTER _links EXCLUDE REGEX "libz3")
       set_target_properties(${_target} PROPERTIES INTERFACE_LINK_LIBRARIES "${_links}")
     endif()
   endif()
