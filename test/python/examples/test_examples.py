@@ -37,6 +37,19 @@ def test_example(path, load, tmp_path, monkeypatch, capsys):
     assert all(" error " in line or line.endswith(", 0 wrong") for line in lines)
 
 
+def test_image_filter_on_a_real_picture(load, tmp_path):
+    pytest.importorskip("skimage", reason="scikit-image ships the photograph")
+    example = load(EXAMPLES / "10_image_filter.py")
+    picture = example.photograph()
+    assert picture.shape == (512, 512, 3)
+    example.main(target=str(tmp_path / "sharp.png"))
+    sharp = load(EXAMPLES / "png.py").read(tmp_path / "sharp.png")
+    # Sharpening moves neighbours apart, and leaves the picture as bright as it was.
+    steps = [np.abs(np.diff(x.astype(float), axis=1)).mean() for x in (picture, sharp)]
+    assert steps[1] > 1.2 * steps[0]
+    assert abs(sharp.mean() - picture.mean()) < 3
+
+
 def test_there_is_an_example_of_each_kind():
     kinds = {path.stem[3:] for path in FILES}
     assert kinds >= {
