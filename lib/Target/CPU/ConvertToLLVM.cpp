@@ -51,7 +51,10 @@ struct ConvertPass : kiln::cpu::impl::ConvertToLLVMBase<ConvertPass> {
             {"math.tanh", "math.erf", "math.expm1", "math.log1p", "math.asin", "math.acos"}, name);
       });
       arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-      if (failed(applyPatternsGreedily(module, std::move(patterns))))
+      // Folding would turn the bits of a narrow float back into a constant of its type.
+      GreedyRewriteConfig config;
+      config.enableFolding(false).enableConstantCSE(false);
+      if (failed(applyPatternsGreedily(module, std::move(patterns), config)))
         return signalPassFailure();
     }
     { // loops become branches first: what is below them is then flat
@@ -69,7 +72,10 @@ struct ConvertPass : kiln::cpu::impl::ConvertToLLVMBase<ConvertPass> {
       if (failed(applyPartialConversion(module, target, std::move(patterns))))
         return signalPassFailure();
     }
+    // bf16 is only moved by now: as an integer, for processors that have no such type.
     LLVMTypeConverter converter(context);
+    converter.addConversion(
+        [](BFloat16Type type) -> Type { return IntegerType::get(type.getContext(), 16); });
     RewritePatternSet patterns(context);
     arith::populateArithToLLVMConversionPatterns(converter, patterns);
     populateMathToLLVMConversionPatterns(converter, patterns);

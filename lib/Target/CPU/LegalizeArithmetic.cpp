@@ -157,6 +157,24 @@ void convertInteger(Operation *op, bool isSigned) {
   op->erase();
 }
 
+/// A constant of bf16 as its bits: not every processor has the type.
+void makeBits(arith::ConstantOp op) {
+  OpBuilder builder(op);
+  Type i16 = builder.getI16Type();
+  TypedAttr bits;
+  if (auto scalar = dyn_cast<FloatAttr>(op.getValue()))
+    bits = builder.getIntegerAttr(i16, scalar.getValue().bitcastToAPInt());
+  else if (auto elements = dyn_cast<DenseFPElementsAttr>(op.getValue()))
+    bits = cast<TypedAttr>(
+        elements.mapValues(i16, [](const APFloat &value) { return value.bitcastToAPInt(); }));
+  if (!bits)
+    return;
+  Value constant = arith::ConstantOp::create(builder, op.getLoc(), bits);
+  op.getResult().replaceAllUsesWith(
+      arith::BitcastOp::create(builder, op.getLoc(), op.getType(), constant));
+  op.erase();
+}
+
 struct LegalizePass : kiln::cpu::impl::LegalizeArithmeticBase<LegalizePass> {
   using LegalizeArithmeticBase::LegalizeArithmeticBase;
 
@@ -174,7 +192,12 @@ struct LegalizePass : kiln::cpu::impl::LegalizeArithmeticBase<LegalizePass> {
         ops.push_back(op);
     });
     for (Operation *op : ops) {
-      if (isa<arith::ConstantOp, arith::BitcastOp, arith::SelectOp>(op))
+      if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+        if (getElementTypeOrSelf(constant.getType()).isBF16())
+          makeBits(constant);
+        continue;
+      }
+      if (isa<arith::BitcastOp, arith::SelectOp>(op))
         continue;
       if (isa<arith::DivSIOp, arith::RemSIOp>(op)) {
         guardDivision(op, true);
