@@ -133,13 +133,38 @@ def test_a_stream_orders_the_launch() -> None:
     assert (z == 2).all()
 
 
+def test_a_stream_can_be_named() -> None:
+    stream = torch.cuda.Stream()
+    x = torch.randn(1 << 20, device="cuda")
+    z = torch.empty_like(x)
+    torch.cuda.synchronize()
+    add(x, x, z, B=1024, _stream=stream)
+    stream.synchronize()
+    assert torch.equal(z, x + x)
+
+
 def test_an_empty_grid_launches_nothing() -> None:
     empty = torch.empty(0, device="cuda")
     add(empty, empty, empty, B=1024)
     torch.cuda.synchronize()
 
 
-def test_arguments_on_two_devices_are_refused() -> None:
+def test_memory_of_the_host_does_not_mix_in() -> None:
     x = torch.zeros(16, device="cuda")
-    with pytest.raises(Exception, match="y"):
+    with pytest.raises(kiln.LaunchError, match=r"kernel `add`, argument `y`: expected .*reach"):
         add(x, np.zeros(16, np.float32), x, B=16)
+
+
+def test_tuning_waits_for_the_device() -> None:
+    @kiln.autotune(key=["x"], restore=["y"], seconds=0.002)
+    @kiln.kernel
+    def accumulate(x: kiln.View, y: kiln.View, B: kiln.tunable = kiln.tunable(128, 256)):
+        i = kiln.grid(kiln.cdiv(x.shape[0], B))
+        y.store((i * B,), y.load((i * B,), (B,)) + x.load((i * B,), (B,)))
+
+    x = torch.randn(1000, device="cuda")
+    y = torch.zeros_like(x)
+    accumulate(x, y)
+    torch.cuda.synchronize()
+    assert torch.equal(y, x)
+    assert accumulate.records[0]["device"] != "cpu"
