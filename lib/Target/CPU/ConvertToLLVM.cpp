@@ -76,6 +76,11 @@ struct ConvertPass : kiln::cpu::impl::ConvertToLLVMBase<ConvertPass> {
     LLVMTypeConverter converter(context);
     converter.addConversion(
         [](BFloat16Type type) -> Type { return IntegerType::get(type.getContext(), 16); });
+    converter.addConversion([](VectorType type) -> std::optional<Type> {
+      if (!type.getElementType().isBF16())
+        return std::nullopt;
+      return VectorType::get(type.getShape(), IntegerType::get(type.getContext(), 16));
+    });
     RewritePatternSet patterns(context);
     arith::populateArithToLLVMConversionPatterns(converter, patterns);
     populateMathToLLVMConversionPatterns(converter, patterns);

@@ -33,3 +33,23 @@ func.func @functions(%x: vector<2xf32>, %n: index) -> vector<2xf32> {
   return %y : vector<2xf32>
 }
 }
+
+// -----
+
+// bf16 is moved as an integer: through loops, selections and vectors.
+
+module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>} {
+// CHECK-LABEL: llvm.func @move(
+// CHECK-NOT:     bf16
+// CHECK:         llvm.return %{{.*}} : i16
+func.func @move(%c: i1, %x: vector<2xbf16>, %y: vector<2xbf16>) -> bf16 {
+  %v = scf.if %c -> vector<2xbf16> {
+    scf.yield %x : vector<2xbf16>
+  } else {
+    scf.yield %y : vector<2xbf16>
+  }
+  %s = arith.select %c, %v, %y : vector<2xbf16>
+  %e = vector.extract %s[1] : bf16 from vector<2xbf16>
+  return %e : bf16
+}
+}
