@@ -76,7 +76,8 @@ int32_t kilnWorkerMain(int32_t socket) {
   if (seconds)
     limit(RLIMIT_CPU, seconds, seconds + 5);
   limit(RLIMIT_CORE, 0, 0);
-  limit(RLIMIT_FSIZE, 0, 0);
+  // Linkers go through temporary files; a code object is far smaller than this.
+  limit(RLIMIT_FSIZE, uint64_t(1) << 28, uint64_t(1) << 28);
   if (!receive(socket, stream, frame::source, source))
     return badRequest;
 

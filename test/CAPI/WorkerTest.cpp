@@ -1,6 +1,7 @@
 // Compiling in a worker process: the same artifacts and errors; whatever befalls the worker is an
 // error that names the kernel.
 #include "Support.h"
+#include "llvm/Support/JSON.h"
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -39,6 +40,25 @@ protected:
   KilnCompileRequest request;
 };
 } // namespace
+
+/// A target may go through a linker and its temporary files, which the limits must leave room for.
+TEST_F(WorkerTest, CompilesForTheFirstChipOfEveryTarget) {
+  KilnBuffer *buffer = nullptr;
+  ASSERT_EQ(kilnTargetsDescribe(&buffer), nullptr);
+  Owned<KilnBuffer> owner(buffer);
+  KilnString bytes = kilnBufferGet(buffer);
+  auto described = llvm::json::parse(llvm::StringRef(bytes.data, bytes.size));
+  ASSERT_TRUE(bool(described));
+  for (const llvm::json::Value &target : *described->getAsObject()->getArray("targets")) {
+    const llvm::json::Array &spellings = *target.getAsObject()->getArray("spellings");
+    std::string spelling = spellings.front().getAsString()->str();
+    request.target = spelling.c_str();
+    KilnArtifact *artifact = nullptr;
+    Owned<KilnError> error(kilnCompile(&request, &artifact));
+    EXPECT_FALSE(error) << spelling << ": " << text(kilnErrorGetMessage(error.get()));
+    kilnArtifactDestroy(artifact);
+  }
+}
 
 TEST_F(WorkerTest, GivesTheSameArtifact) {
   const char *stages[] = {"all"};
