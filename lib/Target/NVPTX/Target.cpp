@@ -64,6 +64,8 @@ std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   return whyUnsupportedByThreads(op);
 }
 
+bool TargetAttr::isEmulated(Operation *op) const { return isEmulatedByThreads(op); }
+
 SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator) const {
   if (a != b)
     return {};

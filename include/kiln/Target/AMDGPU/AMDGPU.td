@@ -17,7 +17,7 @@ def AMDGCN_Dialect : Dialect {
 
 def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
-        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "getMmaAtoms",
+        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
          "addPasses", "emit"]>]> {
   let mnemonic = "target";
   let summary = "an AMD chip";

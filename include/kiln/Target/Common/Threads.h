@@ -23,6 +23,9 @@ inline constexpr unsigned kSharedSpace = 3;
 /// has. Targets add what they refuse themselves.
 std::optional<std::string> whyUnsupportedByThreads(mlir::Operation *op);
 
+/// Whether such an op is lowered through others, rather than to what the chips have for it.
+bool isEmulatedByThreads(mlir::Operation *op);
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "kiln/Target/Common/ThreadPasses.h.inc"

@@ -17,7 +17,7 @@ def NVPTX_Dialect : Dialect {
 
 def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
-        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "getMmaAtoms",
+        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
          "addPasses", "emit"]>]> {
   let mnemonic = "target";
   let summary = "an NVIDIA chip";

@@ -124,13 +124,15 @@ std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
       return "expected elements of whole bytes, got " + spell(view.getElementType());
     return std::nullopt;
   }
-  if (isa<AllocOp, AssumeOp, BroadcastOp, ConvertLayoutOp, DimOp, GridOp, IotaOp, MultipleOfOp,
-          NumProgramsOp, PhiloxOp, ProgramIdOp, ReadOp, ReduceOp, ReshapeOp, tile::ReturnOp,
-          SplatOp, StrideOp, ToScalarOp, TransposeOp, ViewFromPointerOp, WriteOp, tile::YieldOp>(
-          op))
+  if (isa<AllocOp, ArgReduceOp, AssumeOp, BroadcastOp, ConvertLayoutOp, DimOp, GridOp, IotaOp,
+          MultipleOfOp, NumProgramsOp, PhiloxOp, ProgramIdOp, ReadOp, ReduceOp, ReshapeOp,
+          tile::ReturnOp, SplatOp, StrideOp, ToScalarOp, TransposeOp, ViewFromPointerOp, WriteOp,
+          tile::YieldOp>(op))
     return std::nullopt;
   return "";
 }
+
+bool kiln::isEmulatedByThreads(Operation *op) { return isa<ArgReduceOp, PhiloxOp>(op); }
 
 namespace {
 struct CheckTarget : kiln::impl::CheckTargetBase<CheckTarget> {

@@ -1,5 +1,6 @@
 // The pass around the lowering of one kernel, and the stages that it is part of.
 #include "ThreadLowering.h"
+#include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -59,6 +60,8 @@ void kiln::addThreadStage(OpPassManager &pm, Stage stage) {
   switch (stage) {
   case Stage::Layout:
     pm.addPass(createCheckTarget());
+    pm.addPass(createExpandArgReduce());
+    pm.addPass(createExpandPhilox());
     pm.addPass(createDecideAtoms());
     pm.addPass(createDecideLayouts());
     pm.addPass(createRealiseConversions());

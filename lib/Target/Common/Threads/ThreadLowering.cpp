@@ -272,7 +272,6 @@ LogicalResult ThreadLowering::lower(Operation *op) {
           [&](auto) { return lowerShape(op); })
       .Case<ConvertLayoutOp>([&](ConvertLayoutOp convert) { return lowerConversion(convert); })
       .Case<ReduceOp>([&](ReduceOp reduce) { return lowerReduce(reduce); })
-      .Case<PhiloxOp>([&](PhiloxOp philox) { return lowerPhilox(philox); })
       .Case<DotOp>([&](DotOp dot) { return lowerDot(dot); })
       .Case<ProgramIdOp>([&](ProgramIdOp id) {
         set(id, gpu::BlockIdOp::create(builder, loc, gpu::Dimension(unsigned(id.getAxis()))));

@@ -97,8 +97,6 @@ private:
   // Shapes.cpp
   mlir::LogicalResult lowerShape(mlir::Operation *op);
   mlir::LogicalResult lowerConversion(tile::ConvertLayoutOp op);
-  // Random.cpp
-  mlir::LogicalResult lowerPhilox(tile::PhiloxOp op);
   // Reduce.cpp
   mlir::LogicalResult lowerReduce(tile::ReduceOp op);
   llvm::SmallVector<mlir::Value> combine(tile::ReduceOp op, llvm::ArrayRef<mlir::Value> left,

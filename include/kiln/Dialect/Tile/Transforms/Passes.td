@@ -20,28 +20,6 @@ def ExpandArgReduce : Pass<"tile-expand-arg-reduce"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def ExpandDotScaled : Pass<"tile-expand-dot-scaled"> {
-  let summary = "turns tile.dot_scaled into an f32 dot of dequantised operands";
-  let description = [{
-    For targets whose matrix units read no block scales. Each operand is widened to f32 and
-    multiplied by its block's scale. Postcondition: no `tile.dot_scaled` is left.
-
-    ```mlir
-    %d = tile.dot_scaled %a scale %sa, %b scale %sb, %c transpose_b : …
-    // becomes, for each operand,
-    %wide = arith.extf %a : tensor<64x64xf8E4M3FN> to tensor<64x64xf32>
-    %scale = arith.extf %sa : tensor<64x2xf8E8M0FNU> to tensor<64x2xf32>
-    %column = tile.reshape %scale : tensor<64x2xf32> -> tensor<64x2x1xf32>
-    %blocks = tile.broadcast %column : tensor<64x2x1xf32> -> tensor<64x2x32xf32>
-    %scales = tile.reshape %blocks : tensor<64x2x32xf32> -> tensor<64x64xf32>
-    %x = arith.mulf %wide, %scales : tensor<64x64xf32>
-    // and then
-    %d = tile.dot %x, %y, %c transpose_b : …
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
-}
-
 def ExpandPhilox : Pass<"tile-expand-philox"> {
   let summary = "turns tile.philox into its ten rounds of integer arithmetic";
   let description = [{
@@ -53,22 +31,6 @@ def ExpandPhilox : Pass<"tile-expand-philox"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
-}
-
-def ExpandTopK : Pass<"tile-expand-topk"> {
-  let summary = "turns tile.topk into the head of a tile.sort";
-  let description = [{
-    For targets with nothing better. Postcondition: no `tile.topk` is left.
-
-    ```mlir
-    %v, %i = tile.topk %x axis = 0 : tensor<64xf32> -> tensor<8xf32>, tensor<8xi32>
-    // becomes
-    %at = tile.iota 0 : tensor<64xi32>
-    %k, %p = tile.sort %x, %at axis = 0 descending : …
-    %v = tile.slice %k [0] : tensor<64xf32> -> tensor<8xf32>
-    %i = tile.slice %p [0] : tensor<64xi32> -> tensor<8xi32>
-    ```
-  }];
 }
 
 def InlineFunctions : Pass<"tile-inline-functions", "::mlir::ModuleOp"> {
