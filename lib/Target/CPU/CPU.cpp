@@ -50,11 +50,18 @@ const Chip &TargetAttr::getChipRecord() const { return chips[0]; }
 
 bool TargetAttr::runsOnHost() const { return true; }
 
-std::optional<std::string> TargetAttr::whyUnsupported(Operation *) const { return std::nullopt; }
+/// LLVM has no type that tf32 could live in; as the precision of a dot it needs none.
+std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
+  auto isTF32 = [](Type type) { return isa<FloatTF32Type>(getElementTypeOrSelf(type)); };
+  if (llvm::any_of(op->getOperandTypes(), isTF32) || llvm::any_of(op->getResultTypes(), isTF32))
+    return "expected f32 (and precision = tf32 on the dot), got tf32";
+  return std::nullopt;
+}
 
 void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
   switch (stage) {
   case Stage::Layout:
+    pm.addPass(createCheckTarget());
     pm.addPass(createDecideMaterialization());
     pm.addPass(createPlanScratch());
     return;

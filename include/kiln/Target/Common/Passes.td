@@ -4,6 +4,16 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CheckTarget : Pass<"tile-check-target", "::mlir::ModuleOp"> {
+  let summary = "refuse what the target cannot do, by name and line";
+  let description = [{
+    Asks the module's target about each op of each kernel and reports every one that it does not
+    support. Later passes and the code generator may then rely on it: the code generator ends
+    the process where it cannot go on.
+    The test is `test/Target/Common/check-target.mlir`.
+  }];
+}
+
 def ExpandNarrowFloats : Pass<"expand-narrow-floats"> {
   let summary = "turns conversions to and from narrow floats into integer arithmetic";
   let description = [{

@@ -4,16 +4,6 @@
 
 include "mlir/Pass/PassBase.td"
 
-def CheckTarget : Pass<"tile-check-target", "::mlir::ModuleOp"> {
-  let summary = "refuse what the target cannot do, by name and line";
-  let description = [{
-    Asks the module's target about each op of each kernel and reports every one that it does not
-    support. Later passes and the code generator may then rely on it: the code generator ends
-    the process where it cannot go on.
-    The test is `test/Target/Common/check-target.mlir`.
-  }];
-}
-
 def PlanSharedMemory : Pass<"tile-plan-shared-memory", "::mlir::ModuleOp"> {
   let summary = "give buffers and scratch their place in shared memory";
   let description = [{

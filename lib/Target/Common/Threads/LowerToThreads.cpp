@@ -2,6 +2,7 @@
 #include "ThreadLowering.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/Passes.h"
+#include "kiln/Target/Common/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

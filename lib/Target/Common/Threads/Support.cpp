@@ -6,11 +6,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
-namespace kiln {
-#define GEN_PASS_DEF_CHECKTARGET
-#include "kiln/Target/Common/ThreadPasses.h.inc"
-} // namespace kiln
-
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
@@ -86,6 +81,12 @@ static std::optional<std::string> whyElementwise(Operation *op) {
 }
 
 std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
+  if (auto kernel = dyn_cast<KernelOp>(op)) {
+    for (Type type : kernel.getArgumentTypes())
+      if (isNarrowFloat(type))
+        return "expected scalars of at least 16 bits, got " + spell(type);
+    return std::nullopt;
+  }
   for (Type type : op->getResultTypes())
     if (auto tensor = dyn_cast<RankedTensorType>(type)) {
       for (int64_t extent : tensor.getShape())
@@ -133,32 +134,3 @@ std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
 }
 
 bool kiln::isEmulatedByThreads(Operation *op) { return isa<ArgReduceOp, PhiloxOp>(op); }
-
-namespace {
-struct CheckTarget : kiln::impl::CheckTargetBase<CheckTarget> {
-  void runOnOperation() override {
-    FailureOr<TargetInterface> target = requireTarget(getOperation());
-    if (failed(target))
-      return signalPassFailure();
-    bool ok = true;
-    auto check = [&](Operation *op) {
-      if (std::optional<std::string> reason = target->whyUnsupported(op)) {
-        emitUnsupported(op, *target, *reason);
-        ok = false;
-      }
-    };
-    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      for (Type type : kernel.getArgumentTypes())
-        if (isNarrowFloat(type)) {
-          emitUnsupported(kernel, *target,
-                          "expected scalars of at least 16 bits, got " + spell(type));
-          ok = false;
-        }
-      // The grid is the host's affair.
-      kernel.getBody().walk(check);
-    }
-    if (!ok)
-      signalPassFailure();
-  }
-};
-} // namespace
