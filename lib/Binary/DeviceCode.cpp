@@ -1,18 +1,15 @@
 // LLVM's code generators for accelerators, and its linker.
 #include "kiln/Binary/DeviceCode.h"
+#include "kiln/Binary/CodeGenerator.h"
 #include "lld/Common/Driver.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include <mutex>
 
@@ -45,50 +42,18 @@ DeviceCompilation::DeviceCompilation() : context(std::make_unique<llvm::LLVMCont
 
 DeviceCompilation::~DeviceCompilation() = default;
 
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine, int optLevel) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = false;
-  tuning.SLPVectorization = false;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  const llvm::OptimizationLevel levels[] = {
-      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1, llvm::OptimizationLevel::O2,
-      llvm::OptimizationLevel::O3};
-  llvm::OptimizationLevel level = levels[std::clamp(optLevel, 0, 3)];
-  llvm::ModulePassManager passes = level == llvm::OptimizationLevel::O0
-                                       ? builder.buildO0DefaultPipeline(level)
-                                       : builder.buildPerModuleDefaultPipeline(level);
-  passes.run(module, modules);
-}
-
 llvm::Error DeviceCompilation::translate(ModuleOp source, const DeviceMachine &description,
                                          int optLevel) {
   module = translateModuleToLLVMIR(source, *context, "kiln");
   if (!module)
     return llvm::createStringError("the module cannot be translated to LLVM IR");
-  llvm::Triple triple(description.triple);
-  std::string message;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
-  if (!target)
-    return llvm::createStringError("no code generator for " + description.triple + ": " + message);
-  auto level = llvm::CodeGenOpt::getLevel(optLevel).value_or(llvm::CodeGenOptLevel::Aggressive);
-  machine.reset(target->createTargetMachine(triple, description.chip, description.features,
-                                            llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt,
-                                            level));
-  if (!machine)
-    return llvm::createStringError("no code generator for chip " + description.chip);
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> created =
+      createTargetMachine(description.triple, description.chip, description.features, optLevel);
+  if (!created)
+    return created.takeError();
+  machine = std::move(*created);
   for (auto [flag, value] : description.flags)
     module->addModuleFlag(llvm::Module::Error, flag, value);
-  module->setTargetTriple(triple);
-  module->setDataLayout(machine->createDataLayout());
   optimise(*module, *machine, optLevel);
   if (!errors.empty())
     return llvm::createStringError(errors);
@@ -102,23 +67,20 @@ std::string DeviceCompilation::printIR() const {
   return text;
 }
 
-llvm::Expected<std::string> DeviceCompilation::emit(bool assembly) {
-  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*module);
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  auto type = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
-    return llvm::createStringError("the code generator cannot write this kind of file");
-  passes.run(*copy);
-  if (!errors.empty())
+llvm::Expected<std::string> DeviceCompilation::emit(llvm::CodeGenFileType type) {
+  llvm::Expected<std::string> text = emitFile(*llvm::CloneModule(*module), *machine, type);
+  if (text && !errors.empty())
     return llvm::createStringError(errors);
-  return std::string(bytes.data(), bytes.size());
+  return text;
 }
 
-llvm::Expected<std::string> DeviceCompilation::emitAssembly() { return emit(true); }
+llvm::Expected<std::string> DeviceCompilation::emitAssembly() {
+  return emit(llvm::CodeGenFileType::AssemblyFile);
+}
 
-llvm::Expected<std::string> DeviceCompilation::emitObject() { return emit(false); }
+llvm::Expected<std::string> DeviceCompilation::emitObject() {
+  return emit(llvm::CodeGenFileType::ObjectFile);
+}
 
 llvm::Expected<std::string> kiln::linkSharedObject(llvm::StringRef object) {
   static std::mutex mutex;

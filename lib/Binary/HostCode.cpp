@@ -1,13 +1,8 @@
 // LLVM's native code generator, set up for the machine at hand.
 #include "kiln/Binary/HostCode.h"
+#include "kiln/Binary/CodeGenerator.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 
@@ -38,65 +33,24 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine(int optLe
   }();
   (void)initialized;
   const HostCPU &host = getHostCPU();
-  llvm::Triple triple(host.triple);
-  std::string message;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
-  if (!target)
-    return llvm::createStringError("no code generator for this machine: " + message);
-  llvm::TargetOptions options;
-  auto level = llvm::CodeGenOpt::getLevel(optLevel).value_or(llvm::CodeGenOptLevel::Aggressive);
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, host.name, host.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
-  if (!machine)
-    return llvm::createStringError("no code generator for this machine's CPU '" + host.name + "'");
-  return machine;
+  return createTargetMachine(host.triple, host.name, host.features, optLevel,
+                             llvm::CodeModel::Small);
 }
 
 void optimizeForHost(llvm::Module &module, llvm::TargetMachine &machine, int optLevel) {
-  module.setTargetTriple(machine.getTargetTriple());
-  module.setDataLayout(machine.createDataLayout());
+  // Loops arrive unrolled as they should be.
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = false;
-  tuning.SLPVectorization = false;
   tuning.LoopUnrolling = false;
   tuning.LoopInterleaving = false;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  const llvm::OptimizationLevel levels[] = {
-      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1, llvm::OptimizationLevel::O2,
-      llvm::OptimizationLevel::O3};
-  llvm::OptimizationLevel level = levels[std::clamp(optLevel, 0, 3)];
-  llvm::ModulePassManager passes = level == llvm::OptimizationLevel::O0
-                                       ? builder.buildO0DefaultPipeline(level)
-                                       : builder.buildPerModuleDefaultPipeline(level);
-  passes.run(module, modules);
-}
-
-static llvm::Expected<std::string> emit(llvm::Module &module, llvm::TargetMachine &machine,
-                                        llvm::CodeGenFileType type) {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
-    return llvm::createStringError("the code generator cannot write this kind of file");
-  passes.run(module);
-  return std::string(bytes.data(), bytes.size());
+  optimise(module, machine, optLevel, tuning);
 }
 
 llvm::Expected<std::string> emitHostAssembly(llvm::Module &module, llvm::TargetMachine &machine) {
-  return emit(module, machine, llvm::CodeGenFileType::AssemblyFile);
+  return emitFile(module, machine, llvm::CodeGenFileType::AssemblyFile);
 }
 
 llvm::Expected<std::string> emitHostObject(llvm::Module &module, llvm::TargetMachine &machine) {
-  return emit(module, machine, llvm::CodeGenFileType::ObjectFile);
+  return emitFile(module, machine, llvm::CodeGenFileType::ObjectFile);
 }
 
 } // namespace kiln

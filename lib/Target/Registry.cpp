@@ -30,6 +30,13 @@ const Chip *findChip(ArrayRef<Chip> chips, StringRef name) {
   return nullptr;
 }
 
+LogicalResult verifyChip(ArrayRef<Chip> chips, StringRef name,
+                         function_ref<InFlightDiagnostic()> emitError) {
+  if (findChip(chips, name))
+    return success();
+  return emitError() << "expected a known chip, got '" << name << "'";
+}
+
 FailureOr<TargetInterface> parseTarget(StringRef name, MLIRContext *context,
                                        function_ref<InFlightDiagnostic()> emitError) {
   auto [stem, chipName] = name.split(':');

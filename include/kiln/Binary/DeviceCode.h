@@ -4,6 +4,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/CodeGen.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 #include <string>
@@ -39,7 +40,7 @@ public:
   llvm::Expected<std::string> emitObject();
 
 private:
-  llvm::Expected<std::string> emit(bool assembly);
+  llvm::Expected<std::string> emit(llvm::CodeGenFileType type);
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;

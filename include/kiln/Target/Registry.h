@@ -36,6 +36,10 @@ llvm::ArrayRef<TargetEntry> getTargets();
 /// The chip of a table with this name, or null.
 const Chip *findChip(llvm::ArrayRef<Chip> chips, llvm::StringRef name);
 
+/// Whether a target's attribute may name this chip.
+mlir::LogicalResult verifyChip(llvm::ArrayRef<Chip> chips, llvm::StringRef name,
+                               llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
 /// Reads a target's name, such as "cpu". Loads the dialect of the attribute. An unknown
 /// name or chip is an error that lists the known ones.
 mlir::FailureOr<TargetInterface>

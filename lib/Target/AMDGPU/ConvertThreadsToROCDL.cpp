@@ -21,29 +21,6 @@ using namespace mlir;
 using namespace kiln;
 
 namespace {
-template <typename Op, typename X, typename Y, typename Z>
-struct ConvertIndex : ConvertOpToLLVMPattern<Op> {
-  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    Type i32 = rewriter.getI32Type();
-    Value id;
-    switch (op.getDimension()) {
-    case gpu::Dimension::x:
-      id = X::create(rewriter, op.getLoc(), i32);
-      break;
-    case gpu::Dimension::y:
-      id = Y::create(rewriter, op.getLoc(), i32);
-      break;
-    case gpu::Dimension::z:
-      id = Z::create(rewriter, op.getLoc(), i32);
-      break;
-    }
-    rewriter.replaceOpWithNewOp<LLVM::ZExtOp>(op, rewriter.getI64Type(), id);
-    return success();
-  }
-};
-
 /// The number of blocks is the first of the hidden arguments (code object version 5). Upstream's
 /// way is a call into the device library, which need not be at hand.
 struct ConvertGridDim : ConvertOpToLLVMPattern<gpu::GridDimOp> {
@@ -122,6 +99,7 @@ struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThre
       return signalPassFailure();
     unsigned warpSize = (*chip).getChipRecord().warpSize;
     ThreadsToLLVM target{
+        ROCDL::ROCDLDialect::getDialectNamespace(),
         [](StringRef name) {
           return name == math::ExpOp::getOperationName() ||
                  name == math::Exp2Op::getOperationName() ||
@@ -138,34 +116,18 @@ struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThre
               ConvertIndex<gpu::BlockIdOp, ROCDL::BlockIdXOp, ROCDL::BlockIdYOp, ROCDL::BlockIdZOp>,
               ConvertGridDim, ConvertBarrier>(converter);
           patterns.add<ConvertShuffle>(converter, warpSize);
-        }};
+        },
+        [](LLVM::LLVMFuncOp function, int32_t threads) {
+          Builder builder(function.getContext());
+          std::string range = std::to_string(threads) + "," + std::to_string(threads);
+          function->setAttr(ROCDL::ROCDLDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+          function->setAttr("rocdl.flat_work_group_size", builder.getStringAttr(range));
+          function->setAttr("rocdl.reqd_work_group_size",
+                            builder.getDenseI32ArrayAttr({threads, 1, 1}));
+        },
+        /*sharedHasSize=*/true};
     if (failed(convertThreadsToLLVM(module, target)))
-      return signalPassFailure();
-    int64_t sharedBytes = 0;
-    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-      finishKernel(function, sharedBytes);
-    if (auto shared = module.lookupSymbol<LLVM::GlobalOp>(kSharedSymbol)) {
-      // Of a fixed size, so that a launch need not say it.
-      Builder builder(&getContext());
-      shared.setGlobalType(LLVM::LLVMArrayType::get(builder.getI8Type(), sharedBytes));
-      shared.setLinkage(LLVM::Linkage::Internal);
-    }
-  }
-
-  void finishKernel(LLVM::LLVMFuncOp function, int64_t &sharedBytes) {
-    Builder builder(&getContext());
-    auto threads = function->getAttrOfType<IntegerAttr>(kThreadsAttrName);
-    if (!threads)
-      return;
-    int32_t count = threads.getInt();
-    if (auto bytes = function->getAttrOfType<IntegerAttr>(kSharedBytesAttrName))
-      sharedBytes = std::max(sharedBytes, bytes.getInt());
-    std::string range = std::to_string(count) + "," + std::to_string(count);
-    function->setAttr(ROCDL::ROCDLDialect::getKernelFuncAttrName(), builder.getUnitAttr());
-    function->setAttr("rocdl.flat_work_group_size", builder.getStringAttr(range));
-    function->setAttr("rocdl.reqd_work_group_size", builder.getDenseI32ArrayAttr({count, 1, 1}));
-    function->removeAttr(kThreadsAttrName);
-    function->removeAttr(kSharedBytesAttrName);
+      signalPassFailure();
   }
 };
 } // namespace

@@ -1,15 +1,12 @@
 // The AMDGPU target: its chips, what it answers to the common passes, and its code.
-#include "kiln/Binary/DeviceCode.h"
 #include "kiln/Target/AMDGPU/AMDGPU.h"
 #include "kiln/Target/AMDGPU/Passes.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Registry.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -44,9 +41,7 @@ static const Chip kChips[] = {
 ArrayRef<Chip> kiln::amdgcn::getChips() { return kChips; }
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef chip) {
-  if (findChip(kChips, chip))
-    return success();
-  return emitError() << "expected a known chip, got '" << chip << "'";
+  return verifyChip(kChips, chip, emitError);
 }
 
 std::string TargetAttr::getSpelling() const { return "amdgpu:" + getChip().str(); }
@@ -71,13 +66,7 @@ SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator)
 }
 
 void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
-  addThreadStage(pm, stage);
-  if (stage != Stage::LLVM)
-    return;
-  pm.addPass(math::createMathExtendToSupportedTypes());
-  pm.addPass(createConvertThreadsToROCDL());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addThreadStage(pm, stage, createConvertThreadsToROCDL);
 }
 
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
@@ -90,36 +79,11 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
     return true;
   }();
   (void)initialised;
-  auto fail = [&](llvm::Error error) -> FailureOr<TargetCode> {
-    return module.emitError() << "the code generator of " << getSpelling()
-                              << " failed: " << llvm::toString(std::move(error));
-  };
-  DeviceCompilation compilation;
-  const Chip &chip = getChipRecord();
   // Version 5 is what every driver of these chips loads.
+  const Chip &chip = getChipRecord();
   DeviceMachine machine{
       "amdgcn-amd-amdhsa", chip.name, chip.features, {{"amdhsa_code_object_version", 500}}};
-  if (llvm::Error error = compilation.translate(module, machine, request.optLevel))
-    return fail(std::move(error));
-  TargetCode code;
-  if (request.keepLLVMIR || request.last == Stage::LLVMIR)
-    code.llvmIR = compilation.printIR();
-  if (request.keepAssembly || request.last == Stage::Asm) {
-    llvm::Expected<std::string> assembly = compilation.emitAssembly();
-    if (!assembly)
-      return fail(assembly.takeError());
-    code.assembly = std::move(*assembly);
-  }
-  if (request.last == Stage::Binary) {
-    llvm::Expected<std::string> object = compilation.emitObject();
-    if (!object)
-      return fail(object.takeError());
-    llvm::Expected<std::string> linked = linkSharedObject(*object);
-    if (!linked)
-      return fail(linked.takeError());
-    code.binary = std::move(*linked);
-  }
-  return code;
+  return emitDeviceCode(module, *this, machine, DeviceBinary::SharedObject, request);
 }
 
 namespace kiln {

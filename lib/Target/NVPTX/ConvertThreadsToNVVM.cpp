@@ -20,30 +20,6 @@ using namespace mlir;
 using namespace kiln;
 
 namespace {
-/// gpu.thread_id and its kin: one register for each dimension.
-template <typename Op, typename X, typename Y, typename Z>
-struct ConvertIndex : ConvertOpToLLVMPattern<Op> {
-  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    Type i32 = rewriter.getI32Type();
-    Value id;
-    switch (op.getDimension()) {
-    case gpu::Dimension::x:
-      id = X::create(rewriter, op.getLoc(), i32);
-      break;
-    case gpu::Dimension::y:
-      id = Y::create(rewriter, op.getLoc(), i32);
-      break;
-    case gpu::Dimension::z:
-      id = Z::create(rewriter, op.getLoc(), i32);
-      break;
-    }
-    rewriter.replaceOpWithNewOp<LLVM::ZExtOp>(op, rewriter.getI64Type(), id);
-    return success();
-  }
-};
-
 struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(gpu::BarrierOp op, OpAdaptor,
@@ -111,8 +87,8 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
 
 struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThreadsToNVVM> {
   void runOnOperation() override {
-    ModuleOp module = getOperation();
     ThreadsToLLVM target{
+        NVVM::NVVMDialect::getDialectNamespace(),
         [](StringRef name) {
           return name == math::ExpOp::getOperationName() ||
                  name == math::Exp2Op::getOperationName() ||
@@ -127,20 +103,15 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
               ConvertIndex<gpu::BlockIdOp, NVVM::BlockIdXOp, NVVM::BlockIdYOp, NVVM::BlockIdZOp>,
               ConvertIndex<gpu::GridDimOp, NVVM::GridDimXOp, NVVM::GridDimYOp, NVVM::GridDimZOp>,
               ConvertBarrier, ConvertShuffle>(converter);
+        },
+        [](LLVM::LLVMFuncOp function, int32_t threads) {
+          Builder builder(function.getContext());
+          function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+          function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                            builder.getDenseI32ArrayAttr({threads}));
         }};
-    if (failed(convertThreadsToLLVM(module, target)))
-      return signalPassFailure();
-    Builder builder(&getContext());
-    for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-      auto threads = function->getAttrOfType<IntegerAttr>(kThreadsAttrName);
-      if (!threads)
-        continue;
-      function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
-      function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
-                        builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
-      function->removeAttr(kThreadsAttrName);
-      function->removeAttr(kSharedBytesAttrName);
-    }
+    if (failed(convertThreadsToLLVM(getOperation(), target)))
+      signalPassFailure();
   }
 };
 } // namespace

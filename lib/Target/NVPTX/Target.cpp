@@ -1,15 +1,12 @@
 // The NVPTX target: its chips, what it answers to the common passes, and its code.
-#include "kiln/Binary/DeviceCode.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "kiln/Target/NVPTX/Passes.h"
 #include "kiln/Target/Registry.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -49,9 +46,7 @@ static const Chip kChips[] = {
 ArrayRef<Chip> kiln::nvptx::getChips() { return kChips; }
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef chip) {
-  if (findChip(kChips, chip))
-    return success();
-  return emitError() << "expected a known chip, got '" << chip << "'";
+  return verifyChip(kChips, chip, emitError);
 }
 
 std::string TargetAttr::getSpelling() const { return "nvptx:" + getChip().str(); }
@@ -73,13 +68,7 @@ SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator)
 }
 
 void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
-  addThreadStage(pm, stage);
-  if (stage != Stage::LLVM)
-    return;
-  pm.addPass(math::createMathExtendToSupportedTypes());
-  pm.addPass(createConvertThreadsToNVVM());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addThreadStage(pm, stage, createConvertThreadsToNVVM);
 }
 
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
@@ -91,26 +80,9 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
     return true;
   }();
   (void)initialised;
-  auto fail = [&](llvm::Error error) -> FailureOr<TargetCode> {
-    return module.emitError() << "the code generator of " << getSpelling()
-                              << " failed: " << llvm::toString(std::move(error));
-  };
-  DeviceCompilation compilation;
   const Chip &chip = getChipRecord();
-  if (llvm::Error error = compilation.translate(
-          module, {"nvptx64-nvidia-cuda", chip.name, chip.features}, request.optLevel))
-    return fail(std::move(error));
-  TargetCode code;
-  if (request.keepLLVMIR || request.last == Stage::LLVMIR)
-    code.llvmIR = compilation.printIR();
-  // The text is what the driver assembles, so it is always made.
-  if (request.last != Stage::LLVMIR) {
-    llvm::Expected<std::string> assembly = compilation.emitAssembly();
-    if (!assembly)
-      return fail(assembly.takeError());
-    code.assembly = std::move(*assembly);
-  }
-  return code;
+  return emitDeviceCode(module, *this, {"nvptx64-nvidia-cuda", chip.name, chip.features},
+                        DeviceBinary::Text, request);
 }
 
 namespace kiln {

@@ -3,6 +3,7 @@
 #ifndef KILN_TARGET_COMMON_THREADS_H
 #define KILN_TARGET_COMMON_THREADS_H
 
+#include "kiln/Binary/DeviceCode.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Pass/Pass.h"
 
@@ -30,8 +31,22 @@ bool isEmulatedByThreads(mlir::Operation *op);
 #define GEN_PASS_REGISTRATION
 #include "kiln/Target/Common/ThreadPasses.h.inc"
 
-/// The passes of the stages layout, schedule and target, which all such targets share.
-void addThreadStage(mlir::OpPassManager &pm, Stage stage);
+/// The passes of every stage. All such targets share them but for `createConversion`, which makes
+/// the one to the LLVM dialect and the target's own.
+void addThreadStage(mlir::OpPassManager &pm, Stage stage,
+                    std::unique_ptr<mlir::Pass> (*createConversion)());
+
+/// What the driver of a device loads.
+enum class DeviceBinary {
+  Text,        ///< the assembly, which the driver assembles
+  SharedObject ///< an object linked here
+};
+
+/// Translates a module of the LLVM dialect to what `request` asks for. The code generator must
+/// have been initialised.
+mlir::FailureOr<TargetCode> emitDeviceCode(mlir::ModuleOp module, TargetInterface target,
+                                           const DeviceMachine &machine, DeviceBinary form,
+                                           const EmitRequest &request);
 
 /// Registers those passes, once however many targets call.
 void registerThreadStagePasses();

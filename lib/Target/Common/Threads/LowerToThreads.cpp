@@ -5,6 +5,7 @@
 #include "kiln/Target/Common/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -57,7 +58,8 @@ struct LowerToThreads : kiln::impl::LowerToThreadsBase<LowerToThreads> {
 };
 } // namespace
 
-void kiln::addThreadStage(OpPassManager &pm, Stage stage) {
+void kiln::addThreadStage(OpPassManager &pm, Stage stage,
+                          std::unique_ptr<Pass> (*createConversion)()) {
   switch (stage) {
   case Stage::Layout:
     pm.addPass(createCheckTarget());
@@ -72,6 +74,12 @@ void kiln::addThreadStage(OpPassManager &pm, Stage stage) {
     break;
   case Stage::Target:
     pm.addPass(createLowerToThreads());
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+    break;
+  case Stage::LLVM:
+    pm.addPass(math::createMathExtendToSupportedTypes());
+    pm.addPass(createConversion());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
     break;

@@ -1,6 +1,7 @@
 // Mathematics as arithmetic, loops as branches, then everything as LLVM's dialect.
 #include "kiln/Target/Common/ThreadsToLLVM.h"
 #include "kiln/Target/Common/Passes.h"
+#include "kiln/Target/Common/Threads.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -31,6 +32,26 @@ static bool hasNarrowFloats(ModuleOp module) {
     return WalkResult::advance();
   });
   return result.wasInterrupted();
+}
+
+static void markKernels(ModuleOp module, const kiln::ThreadsToLLVM &target) {
+  int64_t sharedBytes = 0;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    auto threads = function->getAttrOfType<IntegerAttr>(kiln::kThreadsAttrName);
+    if (!threads)
+      continue;
+    if (auto bytes = function->getAttrOfType<IntegerAttr>(kiln::kSharedBytesAttrName))
+      sharedBytes = std::max(sharedBytes, bytes.getInt());
+    target.markKernel(function, threads.getInt());
+    function->removeAttr(kiln::kThreadsAttrName);
+    function->removeAttr(kiln::kSharedBytesAttrName);
+  }
+  auto shared = module.lookupSymbol<LLVM::GlobalOp>(kiln::kSharedSymbol);
+  if (!shared || !target.sharedHasSize)
+    return;
+  Builder builder(module.getContext());
+  shared.setGlobalType(LLVM::LLVMArrayType::get(builder.getI8Type(), sharedBytes));
+  shared.setLinkage(LLVM::Linkage::Internal);
 }
 
 LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &target) {
@@ -68,9 +89,9 @@ LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &t
   target.addPatterns(converter, patterns);
   LLVMConversionTarget legal(*context);
   legal.addLegalOp<ModuleOp>();
-  legal.markUnknownOpDynamicallyLegal([](Operation *op) {
-    return op->getName().getDialectNamespace() == "nvvm" ||
-           op->getName().getDialectNamespace() == "rocdl";
-  });
-  return applyPartialConversion(module, legal, std::move(patterns));
+  legal.addLegalDialect(target.dialect);
+  if (failed(applyPartialConversion(module, legal, std::move(patterns))))
+    return failure();
+  markKernels(module, target);
+  return success();
 }

@@ -1,0 +1,58 @@
+// One way to set up LLVM's code generators, whichever machine they are for.
+#include "kiln/Binary/CodeGenerator.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+
+using namespace llvm;
+
+Expected<std::unique_ptr<TargetMachine>>
+kiln::createTargetMachine(StringRef tripleText, StringRef chip, StringRef features, int optLevel,
+                          std::optional<CodeModel::Model> codeModel) {
+  Triple triple(tripleText);
+  std::string message;
+  const Target *target = TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return createStringError("no code generator for " + tripleText + ": " + message);
+  auto level = CodeGenOpt::getLevel(optLevel).value_or(CodeGenOptLevel::Aggressive);
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+      triple, chip, features, TargetOptions(), Reloc::PIC_, codeModel, level));
+  if (!machine)
+    return createStringError("no code generator for chip '" + chip + "'");
+  return machine;
+}
+
+void kiln::optimise(Module &module, TargetMachine &machine, int optLevel,
+                    PipelineTuningOptions tuning) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  const OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1,
+                                      OptimizationLevel::O2, OptimizationLevel::O3};
+  OptimizationLevel level = levels[std::clamp(optLevel, 0, 3)];
+  ModulePassManager passes = level == OptimizationLevel::O0
+                                 ? builder.buildO0DefaultPipeline(level)
+                                 : builder.buildPerModuleDefaultPipeline(level);
+  passes.run(module, modules);
+}
+
+Expected<std::string> kiln::emitFile(Module &module, TargetMachine &machine, CodeGenFileType type) {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream(bytes);
+  legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+    return createStringError("the code generator cannot write this kind of file");
+  passes.run(module);
+  return std::string(bytes.data(), bytes.size());
+}

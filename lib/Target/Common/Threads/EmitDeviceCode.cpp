@@ -1,0 +1,38 @@
+// From the LLVM dialect to a device's code, the same for all that LLVM generates code for.
+#include "kiln/Target/Common/Threads.h"
+
+using namespace mlir;
+using namespace kiln;
+
+FailureOr<TargetCode> kiln::emitDeviceCode(ModuleOp module, TargetInterface target,
+                                           const DeviceMachine &machine, DeviceBinary form,
+                                           const EmitRequest &request) {
+  auto fail = [&](llvm::Error error) -> FailureOr<TargetCode> {
+    return module.emitError() << "the code generator of " << target.getSpelling()
+                              << " failed: " << llvm::toString(std::move(error));
+  };
+  DeviceCompilation compilation;
+  if (llvm::Error error = compilation.translate(module, machine, request.optLevel))
+    return fail(std::move(error));
+  TargetCode code;
+  if (request.keepLLVMIR || request.last == Stage::LLVMIR)
+    code.llvmIR = compilation.printIR();
+  if (request.last == Stage::LLVMIR)
+    return code;
+  if (form == DeviceBinary::Text || request.keepAssembly || request.last == Stage::Asm) {
+    llvm::Expected<std::string> assembly = compilation.emitAssembly();
+    if (!assembly)
+      return fail(assembly.takeError());
+    code.assembly = std::move(*assembly);
+  }
+  if (form == DeviceBinary::SharedObject && request.last == Stage::Binary) {
+    llvm::Expected<std::string> object = compilation.emitObject();
+    if (!object)
+      return fail(object.takeError());
+    llvm::Expected<std::string> linked = linkSharedObject(*object);
+    if (!linked)
+      return fail(linked.takeError());
+    code.binary = std::move(*linked);
+  }
+  return code;
+}
