@@ -1,5 +1,6 @@
 """How lit runs the .mlir tests: each file's RUN lines, with Kiln's and LLVM's tools on the path."""
 
+import glob
 import os
 
 import lit.formats
@@ -14,9 +15,14 @@ config.environment["PATH"] = os.pathsep.join(
     [config.kiln_tools_dir, config.llvm_tools_dir, os.environ["PATH"]]
 )
 
-# Where an assembler for PTX is at hand, the PTX that tests emit is assembled as well.
-if lit.util.which("ptxas", config.environment["PATH"]):
-    config.available_features.add("ptxas")
-    config.substitutions.append(("%ptxas", "ptxas"))
-else:
-    config.substitutions.append(("%ptxas", "true"))
+# The PTX that tests emit is assembled as well. The assembler is a Python package that
+# utils/test installs; without it those tests fail, so that nobody mistakes silence for success.
+assembler = os.environ.get("KILN_PTXAS") or next(
+    iter(glob.glob(config.kiln_venv + "/lib/python3*/site-packages/nvidia/cu13/bin/ptxas")),
+    lit.util.which("ptxas", config.environment["PATH"]),
+)
+if not assembler:
+    lit_config.warning(
+        "expected ptxas, of the package nvidia-cuda-nvcc in utils/lib/requirements-test.txt"
+    )
+config.substitutions.append(("%ptxas", assembler or "ptxas"))

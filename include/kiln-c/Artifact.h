@@ -16,11 +16,15 @@
 //                      {"kind": "pointer|extent|stride|scalar|workspace|counter|tensor_map",
 //                       "arg": 0, "dim": 1, "type": "i64"}
 //                    "arg" and "dim" only where they mean something. A workspace has "bytes" and
-//                    "bytes_per_program", a counter (zero at the start) "bytes".
+//                    "bytes_per_program", a counter (zero at the start) "bytes". A tensor map,
+//                    128 bytes by value, has the "type", the "box" (extents of a tile) and the
+//                    "swizzle" in bytes, 0 for none; it is made of the view's other parameters
+//                    when the kernel is launched.
 //   "has_grid"       whether the kernel computes its own grid
 //   "scratch_bytes"  memory of each program on a host, 64-byte aligned
 //   "shared_bytes"   memory that the threads of a program share, on an accelerator
 //   "warps", "warp_size", "cluster": [x, y, z]      launch shape, on an accelerator
+//   "persistent"     programs for each multiprocessor, to which the grid's x is cut; absent: all
 //   "compiler"       kilnCompilerId() of the library that built it
 // clang-format on
 // Sections: "ir:tile", "ir:layout", "ir:schedule", "ir:target", "ir:llvm", "ir:llvmir" (those that

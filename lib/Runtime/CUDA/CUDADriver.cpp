@@ -1,6 +1,7 @@
 // Devices named "cuda:<number>", through NVIDIA's driver library.
 #include "Library.h"
 #include "kiln/Runtime/Error.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace kiln;
 using namespace kiln::cuda;
@@ -33,6 +34,7 @@ public:
   void unload(const Code &code) override { library.moduleUnload(code.module); }
   json::Object describe(const Code &code) override;
   Error launch(const Launch &launch) override;
+  Error encode(const TensorMap &view, void *out) override;
 
   Expected<void *> allocate(uint64_t size) override {
     uint64_t memory = 0;
@@ -145,6 +147,68 @@ Error CUDAApi::launch(const Launch &launch) {
                        "cuLaunchKernelEx");
 }
 
+//===- Tensor maps --------------------------------------------------------------------------===//
+
+/// The driver's number for a type, and its bits; narrow floats are bytes to the copy engine.
+static std::optional<std::pair<int, int64_t>> tensorMapType(StringRef type) {
+  using Number = std::pair<int, int64_t>;
+  return StringSwitch<std::optional<Number>>(type)
+      .Case("f64", Number{mapF64, 64})
+      .Case("f32", Number{mapF32, 32})
+      .Case("f16", Number{mapF16, 16})
+      .Case("bf16", Number{mapBF16, 16})
+      .Case("i64", Number{mapI64, 64})
+      .Case("i32", Number{mapI32, 32})
+      .Case("i16", Number{mapU16, 16})
+      .Cases({"i8", "f8E4M3FN", "f8E5M2", "f8E8M0FNU"}, Number{mapU8, 8})
+      .Default(std::nullopt);
+}
+
+Error CUDAApi::encode(const TensorMap &view, void *out) {
+  auto fail = [](const Twine &text) { return makeError(KILN_ERROR_INVALID_ARGUMENT, text); };
+  if (!library.tensorMapEncode)
+    return makeError(KILN_ERROR_UNSUPPORTED, "expected a driver of version 12.0 or later, which "
+                                             "encodes tensor maps");
+  auto type = tensorMapType(view.map.type);
+  if (!type)
+    return fail("expected elements that a tensor map can hold, got " + view.map.type);
+  if (view.address % 16)
+    return fail("expected an address that is a multiple of 16 bytes for a tensor map, got 0x" +
+                Twine::utohexstr(view.address));
+  int rank = view.map.box.size();
+  uint64_t extents[5], strides[5];
+  uint32_t box[5], steps[5];
+  for (int i = 0; i < rank; ++i) {
+    int dim = rank - 1 - i;
+    int64_t bytes = view.strides[dim] * (type->second / 8);
+    if (view.shape[dim] > int64_t(1) << 32)
+      return fail("expected an extent of at most 2^32 for a tensor map, got " +
+                  Twine(view.shape[dim]) + " along dimension " + Twine(dim));
+    // Where there is one element, no step is ever taken.
+    if (view.shape[dim] == 1)
+      bytes = i == 0 ? type->second / 8 : 16;
+    if (i == 0 && bytes != type->second / 8)
+      return fail("expected a stride of 1 along dimension " + Twine(dim) +
+                  " for a tensor map, got " + Twine(view.strides[dim]));
+    if (i > 0 && (bytes % 16 || bytes < 0 || bytes >= int64_t(1) << 40))
+      return fail("expected a stride that is a multiple of 16 bytes along dimension " + Twine(dim) +
+                  " for a tensor map, got " + Twine(view.strides[dim]) + " elements");
+    extents[i] = view.shape[dim];
+    strides[i] = bytes;
+    box[i] = view.map.box[dim];
+    steps[i] = 1;
+  }
+  int swizzle = view.map.swizzle == 128  ? 3
+                : view.map.swizzle == 64 ? 2
+                : view.map.swizzle == 32 ? 1
+                                         : 0;
+  return library.check(library.tensorMapEncode(out, type->first, rank,
+                                               reinterpret_cast<void *>(view.address), extents,
+                                               strides + 1, box, steps, 0, swizzle, promote128Bytes,
+                                               /*padding with zeros*/ 0),
+                       "cuTensorMapEncodeTiled");
+}
+
 //===- Driver -------------------------------------------------------------------------------===//
 
 /// The architecture's name; from 9.0 on with its accelerated features.
@@ -181,10 +245,11 @@ static Expected<std::unique_ptr<Device>> openNumber(const Library &library, int 
   info.memory = {deviceMemory, number};
   info.reachableTypes = {pinnedMemory, managedMemory};
   info.maxSharedBytes = ask(maxSharedOptIn);
+  info.multiprocessors = ask(multiprocessors);
   for (int i = 0; i < 3; ++i)
     info.maxGrid[i] = ask(DeviceAttribute(maxGridX + i));
   info.numbers = {{"memory_bytes", memory},
-                  {"multiprocessors", ask(multiprocessors)},
+                  {"multiprocessors", info.multiprocessors},
                   {"l2_cache_bytes", ask(l2CacheBytes)},
                   {"driver_version", library.version}};
   return makeAccelerator(std::move(info), std::make_unique<CUDAApi>(library, context));

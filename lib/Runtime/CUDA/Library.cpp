@@ -54,6 +54,7 @@ static Expected<Library> open() {
   if (Error error = opened->checkComplete())
     return error;
   opened->find(library.launchKernelEx, {"cuLaunchKernelEx"});
+  opened->find(library.tensorMapEncode, {"cuTensorMapEncodeTiled"});
   if (Error error = library.check(library.init(0), "cuInit"))
     return makeError(KILN_ERROR_DEVICE, "the driver in '" + opened->name() +
                                             "' does not start: " + toString(std::move(error)));

@@ -17,6 +17,19 @@ struct LaunchAttribute { // CUlaunchAttribute
 };
 constexpr int clusterDimension = 4; // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 
+/// CUtensorMapDataType, CUtensorMapSwizzle and CUtensorMapL2promotion
+enum TensorMapType {
+  mapU8 = 0,
+  mapU16 = 1,
+  mapI32 = 3,
+  mapI64 = 5,
+  mapF16 = 6,
+  mapF32 = 7,
+  mapF64 = 8,
+  mapBF16 = 9
+};
+constexpr int promote128Bytes = 2;
+
 struct LaunchConfig { // CUlaunchConfig
   unsigned grid[3], block[3], sharedBytes;
   void *stream;
@@ -74,6 +87,11 @@ struct Library {
                          unsigned, void *, void **, void **);
   /// Null in drivers before 11.8, which have no clusters either.
   Result (*launchKernelEx)(const LaunchConfig *, void *, void **, void **);
+  /// Null in drivers before 12.0. Map, type, rank, address, extents, strides in bytes (all but
+  /// the first dimension's), box, steps, interleaving, swizzle, promotion, padding; the first
+  /// dimension is the one whose elements are neighbours.
+  Result (*tensorMapEncode)(void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,
+                            const uint32_t *, const uint32_t *, int, int, int, int);
   Result (*memoryAllocate)(uint64_t *, size_t);
   Result (*memoryFree)(uint64_t);
   Result (*copyToDevice)(uint64_t, const void *, size_t, void *);

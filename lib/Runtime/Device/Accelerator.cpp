@@ -1,9 +1,11 @@
 // Devices on top of a vendor's driver library.
 #include "kiln/Runtime/Device/Accelerator.h"
+#include "TensorMaps.h"
 #include "kiln/Runtime/Error.h"
 #include "kiln/Runtime/Host/LoadedObject.h"
 #include "kiln/Runtime/Host/Services.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Alignment.h"
 #include <alloca.h>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -102,6 +104,7 @@ private:
   const AcceleratorApi::Code code;
   const std::unique_ptr<LoadedObject> host;
   const HostGrid grid;
+  TensorMaps maps;
 };
 } // namespace
 
@@ -122,6 +125,13 @@ Error AcceleratorExecutable::launch(const uint64_t *slots, const int64_t shape[3
   auto **parameters = static_cast<void **>(alloca((plan.slots.size() + 1) * sizeof(void *)));
   for (size_t i = 0; i < plan.slots.size(); ++i)
     parameters[i] = const_cast<uint64_t *>(slots + i);
+  if (plan.persistent) {
+    int64_t programs = owner.info.multiprocessors * plan.persistent;
+    programs = std::max(programs / plan.cluster[0], int64_t(1)) * plan.cluster[0];
+    launch.grid[0] = std::min<int64_t>(launch.grid[0], programs);
+  }
+  auto *encoded = static_cast<char *>(alloca((plan.maps.size() + 1) * sizeof(EncodedMap)));
+  encoded = reinterpret_cast<char *>(alignAddr(encoded, Align(alignof(EncodedMap))));
   launch.function = code.function;
   launch.parameters = parameters;
   launch.block = plan.warps * plan.warpSize;
@@ -130,6 +140,15 @@ Error AcceleratorExecutable::launch(const uint64_t *slots, const int64_t shape[3
   Entered entered(*owner.api);
   if (Error error = entered.failed())
     return error;
+  for (size_t i = 0; i < (plan.maps.empty() ? 0 : plan.slots.size()); ++i) {
+    const LaunchPlan::Slot &slot = plan.slots[i];
+    if (slot.kind != LaunchPlan::Kind::TensorMap)
+      continue;
+    auto *map = reinterpret_cast<EncodedMap *>(encoded) + slot.map;
+    if (Error error = maps.get(*owner.api, plan, slot.map, slots, *map))
+      return error;
+    parameters[i] = map;
+  }
   if (Error error = owner.api->launch(launch))
     return makeError(KILN_ERROR_DEVICE,
                      "kernel '" + plan.kernel + "': " + toString(std::move(error)));

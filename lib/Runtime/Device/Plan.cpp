@@ -63,7 +63,60 @@ static Error parseArgument(StringRef kernel, const json::Object &entry, LaunchPl
   return Error::success();
 }
 
-static Error parseSlot(const LaunchPlan &plan, const json::Object &entry, LaunchPlan::Slot &out) {
+static Error parseTensorMap(LaunchPlan &plan, const json::Object &entry, LaunchPlan::Slot &out) {
+  LaunchPlan::TensorMap map;
+  int64_t arg = entry.getInteger("arg").value_or(-1);
+  if (arg < 0 || arg >= int64_t(plan.arguments.size()) ||
+      plan.arguments[arg].kind != KILN_ARG_TENSOR)
+    return wrong(plan.kernel, "a tensor map of argument " + Twine(arg) + ", which is no view");
+  const LaunchPlan::Argument &argument = plan.arguments[arg];
+  auto box = integers(entry.getArray("box"));
+  map.arg = arg;
+  map.type = entry.getString("type").value_or(argument.type).str();
+  map.swizzle = entry.getInteger("swizzle").value_or(0);
+  bool fits = box && box->size() == argument.shape.size() && !box->empty() && box->size() <= 5;
+  for (size_t i = 0; fits && i < box->size(); ++i)
+    fits = (*box)[i] >= 1 && (*box)[i] <= 256;
+  if (!fits)
+    return wrong(plan.kernel, "the tensor map of argument '" + argument.name +
+                                  "' has no box of extents from 1 to 256");
+  map.box = std::move(*box);
+  map.extentSlots.assign(map.box.size(), -1);
+  map.strideSlots.assign(map.box.size(), -1);
+  out.kind = LaunchPlan::Kind::TensorMap;
+  out.arg = arg;
+  out.map = plan.maps.size();
+  plan.maps.push_back(std::move(map));
+  return Error::success();
+}
+
+/// Finds what each map is made of among the other parameters.
+static Error resolveTensorMaps(LaunchPlan &plan) {
+  for (LaunchPlan::TensorMap &map : plan.maps) {
+    const LaunchPlan::Argument &argument = plan.arguments[map.arg];
+    for (size_t i = 0; i < plan.slots.size(); ++i) {
+      const LaunchPlan::Slot &slot = plan.slots[i];
+      if (slot.arg != map.arg)
+        continue;
+      if (slot.kind == LaunchPlan::Kind::Pointer)
+        map.pointerSlot = i;
+      if (slot.kind == LaunchPlan::Kind::Extent)
+        map.extentSlots[slot.dim] = i;
+      if (slot.kind == LaunchPlan::Kind::Stride)
+        map.strideSlots[slot.dim] = i;
+    }
+    bool known = map.pointerSlot >= 0;
+    for (size_t i = 0; i < map.box.size(); ++i)
+      known &= (map.extentSlots[i] >= 0 || argument.shape[i] >= 0) &&
+               (map.strideSlots[i] >= 0 || argument.strides[i] >= 0);
+    if (!known)
+      return wrong(plan.kernel, "the tensor map of argument '" + argument.name +
+                                    "' needs its pointer, extents and strides as parameters");
+  }
+  return Error::success();
+}
+
+static Error parseSlot(LaunchPlan &plan, const json::Object &entry, LaunchPlan::Slot &out) {
   using Kind = LaunchPlan::Kind;
   StringRef kind = entry.getString("kind").value_or("");
   int64_t arg = entry.getInteger("arg").value_or(-1), dim = entry.getInteger("dim").value_or(-1);
@@ -77,6 +130,8 @@ static Error parseSlot(const LaunchPlan &plan, const json::Object &entry, Launch
     out.bytesPerProgram = perProgram;
     return Error::success();
   }
+  if (kind == "tensor_map")
+    return parseTensorMap(plan, entry, out);
   if (kind != "pointer" && kind != "extent" && kind != "stride" && kind != "scalar")
     return makeError(KILN_ERROR_UNSUPPORTED, "kernel '" + plan.kernel +
                                                  "' has a parameter of kind '" + kind +
@@ -126,6 +181,8 @@ Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
     plan.hasHidden |= slot.kind == Kind::Workspace || slot.kind == Kind::Counter;
     plan.slots.push_back(slot);
   }
+  if (Error error = resolveTensorMaps(plan))
+    return error;
   auto count = [&](StringRef name, int64_t none) {
     return metadata.getInteger(name).value_or(none);
   };
@@ -136,7 +193,8 @@ Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
   if (const json::Array *cluster = metadata.getArray("cluster"))
     for (size_t i = 0; i < std::min<size_t>(3, cluster->size()); ++i)
       plan.cluster[i] = (*cluster)[i].getAsInteger().value_or(1);
-  if (scratch < 0 || shared < 0 || plan.warps < 1 || plan.warpSize < 1 || plan.cluster[0] < 1 ||
+  plan.persistent = count("persistent", 0);
+  if (scratch < 0 || shared < 0 || plan.persistent < 0 || plan.warps < 1 || plan.warpSize < 1 || plan.cluster[0] < 1 ||
       plan.cluster[1] < 1 || plan.cluster[2] < 1)
     return wrong(plan.kernel, "a negative size or count");
   plan.scratchBytes = scratch;

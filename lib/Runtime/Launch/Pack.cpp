@@ -23,6 +23,7 @@ void kiln::packSlots(const LaunchPlan &plan, const Checked *checked, uint64_t *s
       break;
     case Kind::Workspace:
     case Kind::Counter:
+    case Kind::TensorMap:
       *slots++ = 0;
       break;
     }

@@ -128,6 +128,104 @@ TEST_F(CUDATest, Clusters) {
   EXPECT_THAT(calls(), HasSubstr("cuFuncSetAttribute 14=1"));
 }
 
+// A grid is cut to the multiprocessors (the stand-in has 100), never stretched to them.
+TEST_F(CUDATest, PersistentGrids) {
+  KilnLaunchOptions options = gridOf(1000);
+  EXPECT_EQ(run(artifact("code", R"(],"persistent":2)"), &options).text, "");
+  EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 200x1x1"));
+  options.grid[0] = 7;
+  EXPECT_EQ(run(artifact("code", R"(],"persistent":2)"), &options).text, "");
+  EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 7x1x1"));
+  options.grid[0] = 1000;
+  EXPECT_EQ(run(artifact("code", R"(],"persistent":1,"cluster":[8,1,1])"), &options).text, "");
+  EXPECT_THAT(calls(), HasSubstr("cuLaunchKernelEx 96x1x1"));
+}
+
+namespace {
+/// One view of two dimensions whose rows are dynamic, and a map of tiles of 128 by 64.
+class TensorMapTest : public CUDATest {
+protected:
+  TensorMapTest() { ::setenv("KILN_FAKE_MAP", "3", 1); }
+  ~TensorMapTest() override { ::unsetenv("KILN_FAKE_MAP"); }
+  Artifact artifact(const std::string &type = "bf16", const std::string &more = "") {
+    llvm::json::Value value = llvm::cantFail(llvm::json::parse(
+        R"({"target":"nvptx:sm_90a","kernel":"k","arguments":[{"name":"a","kind":"view","type":")" +
+        type + R"(","shape":[null,512],"strides":[null,1]}],
+        "abi":[{"kind":"pointer","arg":0},{"kind":"extent","arg":0,"dim":0},
+               {"kind":"stride","arg":0,"dim":0},{"kind":"tensor_map","arg":0,)" +
+        (more.empty() ? R"("box":[128,64],"swizzle":128)" : more) + "}]}"));
+    return Artifact::create(std::move(*value.getAsObject()), {{"asm", "code"}});
+  }
+  Failure run(Executable &executable, uint64_t at, int64_t rows, int64_t stride) {
+    int64_t shape[] = {rows, 512}, strides[] = {stride, 1};
+    KilnLaunchOptions options = gridOf(1);
+    KilnArg arg = tensor(reinterpret_cast<void *>(at), KILN_BF16, shape, 2, strides, 2);
+    return failureOf(launchExecutable(executable, {arg}, &options));
+  }
+  ExecutablePtr load(const Artifact &what) { return llvm::cantFail(device().load(what)); }
+};
+} // namespace
+
+TEST_F(TensorMapTest, IsMadeOfTheViewAndKept) {
+  ExecutablePtr executable = load(artifact());
+  calls();
+  EXPECT_EQ(run(*executable, 0x10000, 300, 520).text, "");
+  // Innermost first: 512 columns in tiles of 64, 300 rows in tiles of 128, 1040 bytes apart.
+  EXPECT_THAT(calls(), AllOf(HasSubstr("cuTensorMapEncodeTiled aligned 1"),
+                             HasSubstr("map type 9 at 0x10000 512/64 by 0 300/128 by 1040 "
+                                       "swizzle 3 padding 0 aligned 1")));
+  EXPECT_EQ(run(*executable, 0x10000, 300, 520).text, "");
+  EXPECT_THAT(calls(), AllOf(Not(HasSubstr("Encode")), HasSubstr("300/128 by 1040")));
+  // Another address, extent or stride is another map; the first one is still known after.
+  EXPECT_EQ(run(*executable, 0x20000, 300, 520).text, "");
+  EXPECT_THAT(calls(), AllOf(HasSubstr("Encode"), HasSubstr("at 0x20000")));
+  EXPECT_EQ(run(*executable, 0x10000, 301, 520).text, "");
+  EXPECT_THAT(calls(), AllOf(HasSubstr("Encode"), HasSubstr("301/128")));
+  EXPECT_EQ(run(*executable, 0x10000, 300, 528).text, "");
+  EXPECT_THAT(calls(), AllOf(HasSubstr("Encode"), HasSubstr("by 1056")));
+  EXPECT_EQ(run(*executable, 0x10000, 300, 520).text, "");
+  EXPECT_THAT(calls(), AllOf(Not(HasSubstr("Encode")), HasSubstr("300/128 by 1040")));
+  // However many come, what is handed over is right.
+  for (int round = 0; round < 2; ++round)
+    for (int rows = 1; rows < 40; ++rows) {
+      EXPECT_EQ(run(*executable, 0x10000, rows, 520).text, "");
+      EXPECT_THAT(calls(), HasSubstr(" " + std::to_string(rows) + "/128"));
+    }
+}
+
+TEST_F(TensorMapTest, WhatCannotBeMappedIsNamed) {
+  ExecutablePtr executable = load(artifact());
+  EXPECT_THAT(run(*executable, 0x10008, 300, 520).text,
+              AllOf(HasSubstr("kernel 'k': argument 'a'"),
+                    HasSubstr("multiple of 16 bytes for a tensor map, got 0x10008")));
+  EXPECT_THAT(run(*executable, 0x10000, 300, 514).text,
+              HasSubstr("multiple of 16 bytes along dimension 0 for a tensor map, got 514"));
+  EXPECT_THAT(run(*executable, 0x10000, (int64_t(1) << 32) + 1, 520).text,
+              HasSubstr("at most 2^32"));
+  calls();
+  // One row steps nowhere; no row needs no map.
+  EXPECT_EQ(run(*executable, 0x10000, 1, 513).text, "");
+  EXPECT_THAT(calls(), HasSubstr("1/128 by 16"));
+  EXPECT_EQ(run(*executable, 0x10000, 0, 520).text, "");
+  EXPECT_THAT(calls(), Not(HasSubstr("Encode")));
+  ::setenv("KILN_FAKE_FAIL", "cuTensorMapEncodeTiled", 1);
+  EXPECT_THAT(run(*executable, 0x30000, 300, 520).text,
+              AllOf(HasSubstr("argument 'a': cuTensorMapEncodeTiled failed")));
+  ::unsetenv("KILN_FAKE_FAIL");
+}
+
+TEST_F(TensorMapTest, MetadataIsNotTrusted) {
+  auto reason = [&](const std::string &more) {
+    auto loaded = device().load(artifact("bf16", more));
+    return loaded ? std::string() : failureOf(loaded.takeError()).text;
+  };
+  EXPECT_THAT(reason(R"("box":[128])"), HasSubstr("no box of extents from 1 to 256"));
+  EXPECT_THAT(reason(R"("box":[128,512])"), HasSubstr("no box of extents from 1 to 256"));
+  EXPECT_THAT(reason(R"("swizzle":0)"), HasSubstr("no box of extents from 1 to 256"));
+  ExecutablePtr odd = load(artifact("bf16", R"("box":[1,64],"type":"i4")"));
+  EXPECT_THAT(run(*odd, 0x10000, 300, 520).text, HasSubstr("a tensor map can hold, got i4"));
+}
+
 TEST_F(CUDATest, HiddenMemoryIsKeptAndCleared) {
   KilnLaunchOptions options = gridOf(10);
   Artifact hidden = artifact("code", R"(,{"kind":"workspace","bytes":0,"bytes_per_program":100},

@@ -115,8 +115,28 @@ FAKE cuFuncGetAttribute(int *value, int attribute, void *) {
 FAKE cuFuncSetAttribute(void *, int attribute, int value) {
   return call("cuFuncSetAttribute", "%d=%d", attribute, value);
 }
+// A map is the text of what it was made of.
+FAKE cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, void *address,
+                            const uint64_t *extents, const uint64_t *strides, const uint32_t *box,
+                            const uint32_t *, int, int swizzle, int, int padding) {
+  char *text = static_cast<char *>(map);
+  std::memset(text, 0, 128);
+  int used = std::snprintf(text, 128, "type %d at %p", type, address);
+  for (uint32_t i = 0; i < rank; ++i)
+    used += std::snprintf(text + used, 128 - used, " %llu/%u by %llu",
+                          static_cast<unsigned long long>(extents[i]), box[i],
+                          i ? static_cast<unsigned long long>(strides[i - 1]) : 0ull);
+  std::snprintf(text + used, 128 - used, " swizzle %d padding %d", swizzle, padding);
+  return call("cuTensorMapEncodeTiled", "aligned %d",
+              int(reinterpret_cast<uintptr_t>(map) % 64 == 0));
+}
 FAKE cuLaunchKernel(void *, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                     unsigned bz, unsigned shared, void *stream, void **parameters, void **) {
+  if (const char *number = std::getenv("KILN_FAKE_MAP")) {
+    const void *map = parameters[std::atoi(number)];
+    call("map", "%s aligned %d", static_cast<const char *>(map),
+         int(reinterpret_cast<uintptr_t>(map) % 64 == 0));
+  }
   // The first two parameters: an address and a number.
   return call("cuLaunchKernel", "%ux%ux%u of %ux%ux%u shared %u stream %p args %llu %llu", gx, gy,
               gz, bx, by, bz, shared, stream,

@@ -23,6 +23,13 @@ public:
     unsigned grid[3], block, sharedBytes, cluster[3];
     KilnStream stream;
   };
+  /// A view and the tiles of it that a copy engine moves, dimensions from the outermost on.
+  struct TensorMap {
+    uint64_t address;
+    const int64_t *shape, *strides; ///< in elements
+    const LaunchPlan::TensorMap &map;
+  };
+  static constexpr size_t tensorMapBytes = 128;
   virtual ~AcceleratorApi() = default;
 
   virtual llvm::Expected<void *> enter() = 0;
@@ -33,6 +40,8 @@ public:
   virtual void unload(const Code &code) = 0;
   virtual llvm::json::Object describe(const Code &code) = 0;
   virtual llvm::Error launch(const Launch &launch) = 0;
+  /// Writes tensorMapBytes to `out`, which is aligned to 64; the error begins with what is wrong.
+  virtual llvm::Error encode(const TensorMap &view, void *out);
 
   virtual llvm::Expected<void *> allocate(uint64_t size) = 0;
   virtual llvm::Error free(void *memory) = 0;
@@ -51,6 +60,7 @@ struct AcceleratorInfo {
   std::vector<int32_t> reachableTypes; ///< DLPack's types of host memory that kernels reach
   uint64_t maxSharedBytes = 0;
   uint64_t maxGrid[3] = {0, 0, 0};
+  int64_t multiprocessors = 0;
   std::vector<std::pair<std::string, int64_t>> numbers; ///< for the description
 };
 

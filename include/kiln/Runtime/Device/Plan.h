@@ -10,13 +10,25 @@
 namespace kiln {
 
 struct LaunchPlan {
-  enum class Kind : uint8_t { Pointer, Extent, Stride, Scalar, Workspace, Counter };
+  enum class Kind : uint8_t { Pointer, Extent, Stride, Scalar, Workspace, Counter, TensorMap };
   /// One parameter of the kernel's.
   struct Slot {
     Kind kind;
     uint8_t dim = 0;
     uint16_t arg = 0;
     uint64_t bytes = 0, bytesPerProgram = 0; ///< of hidden memory
+    uint16_t map = 0;                        ///< of a tensor map: its number
+  };
+  /// What a copy engine is told of an argument: the tiles that it moves, and how the elements of
+  /// one lie in shared memory. The rest it reads from the argument's other parameters.
+  struct TensorMap {
+    uint16_t arg = 0;
+    std::string type;
+    std::vector<int64_t> box; ///< extents of a tile, one a dimension
+    int64_t swizzle = 0;      ///< bytes over which rows are permuted; 0: not at all
+    int pointerSlot = -1;
+    /// By dimension: the slot of an extent or stride, or -1 where the argument's type says it.
+    std::vector<int> extentSlots, strideSlots;
   };
   /// One argument of the source's; -1 in shape and strides: not known when it was compiled.
   struct Argument {
@@ -34,11 +46,14 @@ struct LaunchPlan {
   std::string kernel;
   std::vector<Argument> arguments;
   std::vector<Slot> slots;
+  std::vector<TensorMap> maps;
   bool hasGrid = false;
   bool hasHidden = false;
   uint64_t scratchBytes = 0, sharedBytes = 0;
   int64_t warps = 1, warpSize = 1;
   int64_t cluster[3] = {1, 1, 1};
+  /// A grid is cut to so many programs for each multiprocessor, whose loops take the rest; 0: not.
+  int64_t persistent = 0;
 };
 
 } // namespace kiln
