@@ -1,4 +1,17 @@
-"""How a case is measured: checked first, then timed in turns, then reported as a line of JSON."""
+"""How a case is measured: checked first, then timed in turns, then reported as a line of JSON.
+
+Each implementation is timed alone, though all share a process. The threads of a peer (OpenMP's,
+OpenBLAS's) go on spinning for a while after their work is done, for the next piece of it: with as
+many threads as cores they would take half of the machine from whoever comes next, and its time
+would depend on who ran before. So before each turn the process comes to rest (`rest`): its CPU time
+must stand still. Then the implementation runs once untimed, which wakes its threads and brings its
+data into the caches, and after that it is timed. No peer's own settings are touched: what it gains
+by spinning, it keeps.
+
+Turns alternate (A B A B), so that a machine that slows down slows all of them. Times are medians;
+a ratio is the median of the ratios of turns that stood side by side, for the machine's other load
+comes in phases that last longer than a round.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +20,7 @@ import statistics
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import perf_counter, process_time, sleep
 from typing import Any, TextIO
 
 import numpy as np
@@ -102,15 +115,16 @@ def check(case: Case) -> dict[str, float | None]:
     return errors
 
 
-def time_in_turns(case: Case) -> dict[str, float]:
-    """The median seconds of one run, by implementation.
+def time_in_turns(case: Case) -> dict[str, list[float]]:
+    """The seconds of one run in each turn, by implementation.
 
-    The implementations take turns (A B A B), so that a machine that slows down slows all of
-    them. A turn lasts at least 10 ms; one that takes longer than the case's budget is run once.
+    A turn lasts at least 10 ms. Each has three turns at least, unless one takes a multiple of the
+    case's budget.
     """
     repeats, samples = {}, {one.name: [] for one in case.implementations}
     for one in case.implementations:
         count = 1
+        rest()
         while True:
             spent = timed(one.run, count)
             if spent >= 0.01 or count >= 1 << 20:
@@ -120,21 +134,38 @@ def time_in_turns(case: Case) -> dict[str, float]:
         samples[one.name].append(spent / count)
     spent = {one.name: 0.0 for one in case.implementations}
     while True:
-        # Whoever has used up its budget rests, and so does who needs all of it for one turn.
         due = [
             one
             for one in case.implementations
-            if spent[one.name] < case.seconds
+            if (spent[one.name] < case.seconds or len(samples[one.name]) < 3)
             and len(samples[one.name]) < 200
-            and samples[one.name][0] * repeats[one.name] < case.seconds
+            and samples[one.name][0] * repeats[one.name] < LONG * case.seconds
         ]
         if not due:
             break
         for one in due:
+            rest()
+            if samples[one.name][0] < WARM_UP:
+                one.run()
             seconds = timed(one.run, repeats[one.name])
             spent[one.name] += seconds
             samples[one.name].append(seconds / repeats[one.name])
-    return {name: statistics.median(values) for name, values in samples.items()}
+    return samples
+
+
+LONG = 4.0  # budgets: what takes longer than this is run once
+WARM_UP = 0.5  # seconds: what runs longer than this is not run once more before it is timed
+
+
+def rest(limit: float = 2.0) -> bool:
+    """Waits until no thread of this process computes any more, or for `limit` seconds."""
+    until = perf_counter() + limit
+    while perf_counter() < until:
+        before = process_time()
+        sleep(0.002)
+        if process_time() - before < 0.0004:
+            return True
+    return False
 
 
 def timed(run: Callable[[], Any], count: int) -> float:
@@ -142,6 +173,14 @@ def timed(run: Callable[[], Any], count: int) -> float:
     for _ in range(count):
         run()
     return perf_counter() - start
+
+
+def ratio_of(theirs: list[float], ours: list[float]) -> float:
+    """Their time over ours: turn by turn where both had turns enough, else by the medians."""
+    pairs = [a / b for a, b in zip(theirs, ours, strict=False)][1:]
+    if len(pairs) < 4:
+        return statistics.median(theirs) / statistics.median(ours)
+    return statistics.median(pairs)
 
 
 class Report:
@@ -171,13 +210,15 @@ class Report:
     def run(self, case: Case) -> None:
         print(f"  {case.name} ...", file=sys.stderr, flush=True)
         errors = check(case)
-        medians = time_in_turns(case)
-        ours = case.work / medians[case.implementations[0].name]
+        samples = time_in_turns(case)
+        ours = samples[case.implementations[0].name]
         for index, one in enumerate(case.implementations):
             work = case.work if one.work is None else one.work
             self.add(
-                case.name, one.name, medians[one.name], work, case.unit, errors[one.name],
-                ours * medians[one.name] / work if index else None, case.targets.get(one.name),
+                case.name, one.name, statistics.median(samples[one.name]), work, case.unit,
+                errors[one.name],
+                ratio_of(samples[one.name], ours) * case.work / work if index else None,
+                case.targets.get(one.name),
             )  # fmt: skip
 
     def print_table(self) -> int:

@@ -7,7 +7,8 @@ Suites:
 
 Each result is one JSON object a line: suite, case, implementation, milliseconds, rate, unit,
 error (against a float64 reference). The table gives the ratio of our rate to each peer's, with
-the ratio that was asked for. Results are checked before they are timed.
+the ratio that was asked for. Results are checked before they are timed, and each implementation is
+timed with all others at rest (measure.py says how).
 
 Exit codes: 0 measured; 1 a peer is missing or of another version, or a result is wrong;
 2 the command line is wrong; 3 with --strict, a ratio is below what was asked for.

@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+import threading
 import time
 from importlib import metadata
 from pathlib import Path
@@ -81,6 +82,61 @@ def test_ratio_rate_and_lines():
     assert ratios[0] is None
     assert 2.5 < ratios[1] < 4.5
     assert 0.6 < ratios[2] < 1.4
+
+
+def spin(seconds: float):
+    """Leaves a thread behind that computes for a while, as the pools of BLAS libraries do."""
+    until = time.perf_counter() + seconds
+
+    def work():
+        while time.perf_counter() < until:
+            sum(range(1000))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+@pytest.mark.serial
+def test_a_turn_waits_until_the_process_is_at_rest():
+    from measure import rest
+
+    assert rest()
+    start = time.perf_counter()
+    thread = spin(0.2)
+    assert rest()
+    assert time.perf_counter() - start >= 0.2
+    thread.join()
+    thread = spin(0.3)
+    assert not rest(0.05)
+    thread.join()
+
+
+def test_what_one_leaves_running_is_over_when_the_next_has_its_turn():
+    from measure import Case, Implementation, time_in_turns
+
+    threads, alive = [], []
+
+    def leave():
+        threads.append(spin(0.02))
+
+    def see():
+        alive.append(any(thread.is_alive() for thread in threads))
+        sum(range(1_000_000))
+
+    case = Case("alone", 1.0, "/s", [Implementation("leaves", leave),
+                Implementation("sees", see)], seconds=0.1)  # fmt: skip
+    time_in_turns(case)
+    assert alive and not any(alive)
+
+
+def test_ratios_are_those_of_turns_side_by_side():
+    from measure import ratio_of
+
+    # The machine halves its speed in the middle: each turn's ratio is 2 all the same.
+    ours = [9.0, 1.0, 1.0, 1.0, 2.0, 2.0]
+    assert ratio_of([9.0, 2.0, 2.0, 2.0, 4.0, 4.0, 4.0, 4.0], ours) == 2.0
+    assert ratio_of([4.0], ours) == 4.0 / 1.5
 
 
 def test_the_table_counts_what_was_missed(capsys):
