@@ -1,6 +1,5 @@
 // Devices named "cuda:<number>", through NVIDIA's driver library.
 #include "Library.h"
-#include "kiln/Runtime/Error.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace kiln;
@@ -11,16 +10,17 @@ using namespace llvm;
 static constexpr int32_t deviceMemory = 2, pinnedMemory = 3, managedMemory = 13;
 
 namespace {
-class CUDAApi : public AcceleratorApi {
+class CUDAApi : public LibraryApi {
 public:
-  CUDAApi(const Library &library, void *context) : library(library), context(context) {}
+  CUDAApi(const Library &library, void *context)
+      : LibraryApi(library), library(library), context(context) {}
 
   Expected<void *> enter() override {
     void *current = nullptr;
-    if (Error error = library.check(library.contextGetCurrent(&current), "cuCtxGetCurrent"))
+    if (Error error = library.call(library.contextGetCurrent, &current))
       return error;
     if (current != context)
-      if (Error error = library.check(library.contextPush(context), "cuCtxPushCurrent"))
+      if (Error error = library.call(library.contextPush, context))
         return error;
     return current;
   }
@@ -31,47 +31,15 @@ public:
   }
 
   Expected<Code> load(StringRef code, const std::string &symbol, uint64_t sharedBytes) override;
-  void unload(const Code &code) override { library.moduleUnload(code.module); }
-  json::Object describe(const Code &code) override;
   Error launch(const Launch &launch) override;
   Error encode(const TensorMap &view, void *out) override;
 
-  Expected<void *> allocate(uint64_t size) override {
-    uint64_t memory = 0;
-    if (Error error = library.check(library.memoryAllocate(&memory, size),
-                                    "cuMemAlloc of " + Twine(size) + " bytes"))
-      return error;
-    return reinterpret_cast<void *>(memory);
-  }
-  Error free(void *memory) override {
-    return library.check(library.memoryFree(reinterpret_cast<uint64_t>(memory)), "cuMemFree");
-  }
   Error copy(void *to, const void *from, uint64_t size, KilnCopyKind kind,
              KilnStream stream) override {
-    auto address = [](const void *pointer) { return reinterpret_cast<uint64_t>(pointer); };
-    if (kind == KILN_COPY_TO_DEVICE)
-      return library.check(library.copyToDevice(address(to), from, size, stream), "cuMemcpyHtoD");
-    if (kind == KILN_COPY_FROM_DEVICE)
-      return library.check(library.copyFromDevice(to, address(from), size, stream), "cuMemcpyDtoH");
-    return library.check(library.copyOnDevice(address(to), address(from), size, stream),
-                         "cuMemcpyDtoD");
-  }
-  Error clear(void *memory, uint64_t size, KilnStream stream) override {
-    return library.check(library.memorySet(reinterpret_cast<uint64_t>(memory), 0, size, stream),
-                         "cuMemsetD8");
-  }
-  Expected<KilnStream> createStream() override {
-    void *stream = nullptr;
-    // Flag 1: no implicit ordering with the default stream.
-    if (Error error = library.check(library.streamCreate(&stream, 1), "cuStreamCreate"))
-      return error;
-    return stream;
-  }
-  Error destroyStream(KilnStream stream) override {
-    return library.check(library.streamDestroy(stream), "cuStreamDestroy");
-  }
-  Error synchronize(KilnStream stream) override {
-    return library.check(library.streamSynchronize(stream), "cuStreamSynchronize");
+    const auto &entry = kind == KILN_COPY_TO_DEVICE     ? library.copyToDevice
+                        : kind == KILN_COPY_FROM_DEVICE ? library.copyFromDevice
+                                                        : library.copyOnDevice;
+    return library.call(entry, to, from, size, stream);
   }
 
 private:
@@ -87,54 +55,32 @@ Expected<AcceleratorApi::Code> CUDAApi::load(StringRef code, const std::string &
   int options[] = {errorLogBuffer, errorLogBytes};
   void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
   Code loaded;
-  if (Error error = library.check(
-          library.moduleLoad(&loaded.module, code.data(), std::size(options), options, values),
-          "cuModuleLoadDataEx")) {
+  if (Error error = library.call(library.moduleLoad, &loaded.module, code.data(),
+                                 std::size(options), options, values)) {
     log[sizeof(log) - 1] = 0;
     StringRef said = StringRef(log).rtrim();
     return makeError(KILN_ERROR_DEVICE,
                      toString(std::move(error)) + (said.empty() ? "" : "\n" + said.str()));
   }
-  auto fail = [&](Error error) {
-    unload(loaded);
+  if (Error error = findFunction(loaded, symbol))
     return error;
-  };
-  if (Error error =
-          library.check(library.moduleGetFunction(&loaded.function, loaded.module, symbol.c_str()),
-                        "cuModuleGetFunction"))
-    return fail(std::move(error));
   // More than 48 KiB of dynamic shared memory must be asked for.
   if (sharedBytes > 48 * 1024)
-    if (Error error = library.check(
-            library.functionSetAttribute(loaded.function, maxDynamicSharedBytes, sharedBytes),
-            "cuFuncSetAttribute"))
-      return fail(std::move(error));
+    if (Error error = library.call(library.functionSetAttribute, loaded.function,
+                                   maxDynamicSharedBytes, sharedBytes)) {
+      unload(loaded);
+      return error;
+    }
   return loaded;
-}
-
-json::Object CUDAApi::describe(const Code &code) {
-  auto ask = [&](int attribute) -> int64_t {
-    int value = 0;
-    return library.functionGetAttribute(&value, attribute, code.function) == 0 ? value : -1;
-  };
-  return json::Object{{"registers", ask(numRegisters)},
-                      {"local_bytes", ask(localBytes)},
-                      {"static_shared_bytes", ask(staticSharedBytes)}};
 }
 
 Error CUDAApi::launch(const Launch &launch) {
   const unsigned *grid = launch.grid, *cluster = launch.cluster;
-  if (LLVM_LIKELY(cluster[0] * cluster[1] * cluster[2] == 1))
-    return library.check(library.launchKernel(launch.function, grid[0], grid[1], grid[2],
-                                              launch.block, 1, 1, launch.sharedBytes, launch.stream,
-                                              launch.parameters, nullptr),
-                         "cuLaunchKernel");
-  if (!library.launchKernelEx)
-    return makeError(KILN_ERROR_UNSUPPORTED, "this driver cannot launch clusters");
+  if (LLVM_LIKELY(cluster[0] * cluster[1] * cluster[2] == 1) || !library.launchKernelEx.function)
+    return LibraryApi::launch(launch);
   if (cluster[0] * cluster[1] * cluster[2] > 8)
     if (Error error =
-            library.check(library.functionSetAttribute(launch.function, nonPortableClusters, 1),
-                          "cuFuncSetAttribute"))
+            library.call(library.functionSetAttribute, launch.function, nonPortableClusters, 1))
       return error;
   LaunchAttribute attribute{clusterDimension, {}, {cluster[0], cluster[1], cluster[2]}};
   LaunchConfig config{{grid[0], grid[1], grid[2]},
@@ -143,8 +89,8 @@ Error CUDAApi::launch(const Launch &launch) {
                       launch.stream,
                       &attribute,
                       1};
-  return library.check(library.launchKernelEx(&config, launch.function, launch.parameters, nullptr),
-                       "cuLaunchKernelEx");
+  return library.call(library.launchKernelEx, &config, launch.function, launch.parameters,
+                      static_cast<void **>(nullptr));
 }
 
 //===- Tensor maps --------------------------------------------------------------------------===//
@@ -166,7 +112,7 @@ static std::optional<std::pair<int, int64_t>> tensorMapType(StringRef type) {
 
 Error CUDAApi::encode(const TensorMap &view, void *out) {
   auto fail = [](const Twine &text) { return makeError(KILN_ERROR_INVALID_ARGUMENT, text); };
-  if (!library.tensorMapEncode)
+  if (!library.tensorMapEncode.function)
     return makeError(KILN_ERROR_UNSUPPORTED, "expected a driver of version 12.0 or later, which "
                                              "encodes tensor maps");
   auto type = tensorMapType(view.map.type);
@@ -202,11 +148,9 @@ Error CUDAApi::encode(const TensorMap &view, void *out) {
                 : view.map.swizzle == 64 ? 2
                 : view.map.swizzle == 32 ? 1
                                          : 0;
-  return library.check(library.tensorMapEncode(out, type->first, rank,
-                                               reinterpret_cast<void *>(view.address), extents,
-                                               strides + 1, box, steps, 0, swizzle, promote128Bytes,
-                                               /*padding with zeros*/ 0),
-                       "cuTensorMapEncodeTiled");
+  return library.call(library.tensorMapEncode, out, type->first, rank,
+                      reinterpret_cast<void *>(view.address), extents, strides + 1, box, steps, 0,
+                      swizzle, promote128Bytes, /*padding with zeros*/ 0);
 }
 
 //===- Driver -------------------------------------------------------------------------------===//
@@ -221,12 +165,11 @@ static Expected<std::unique_ptr<Device>> openNumber(const Library &library, int 
   char name[256] = {};
   size_t memory = 0;
   void *context = nullptr;
-  if (Error error = library.check(library.deviceGet(&device, number), "cuDeviceGet"))
+  if (Error error = library.call(library.deviceGet, &device, number))
     return error;
-  if (Error error =
-          library.check(library.deviceGetName(name, sizeof(name) - 1, device), "cuDeviceGetName"))
+  if (Error error = library.call(library.deviceGetName, name, sizeof(name) - 1, device))
     return error;
-  if (Error error = library.check(library.deviceTotalMem(&memory, device), "cuDeviceTotalMem"))
+  if (Error error = library.call(library.functions.getTotalMemory, &memory, device))
     return error;
   auto ask = [&](DeviceAttribute attribute) {
     int value = 0;
@@ -234,8 +177,7 @@ static Expected<std::unique_ptr<Device>> openNumber(const Library &library, int 
     return value;
   };
   std::string arch = architecture(ask(majorCapability), ask(minorCapability));
-  if (Error error =
-          library.check(library.primaryContextRetain(&context, device), "cuDevicePrimaryCtxRetain"))
+  if (Error error = library.call(library.primaryContextRetain, &context, device))
     return error;
   AcceleratorInfo info;
   info.name = "cuda:" + std::to_string(number);
@@ -256,41 +198,18 @@ static Expected<std::unique_ptr<Device>> openNumber(const Library &library, int 
 }
 
 namespace {
-class CUDADriver : public Driver {
+class CUDADriver : public NumberedDriver {
 public:
   StringRef prefix() const override { return "cuda"; }
-
-  Expected<std::unique_ptr<Device>> open(StringRef rest) override {
-    Expected<const Library *> library = Library::get();
-    if (!library)
-      return library.takeError();
-    int number = 0, count = 0;
-    if (Error error = (*library)->check((*library)->deviceGetCount(&count), "cuDeviceGetCount"))
-      return error;
-    if ((!rest.empty() && rest.getAsInteger(10, number)) || number < 0 || number >= count)
-      return makeError(KILN_ERROR_NOT_FOUND,
-                       "no device 'cuda:" + rest + "': expected a number below " + Twine(count));
-    return openNumber(**library, number);
-  }
-
-  Expected<std::vector<std::string>> names() override {
-    Expected<const Library *> library = Library::get();
-    if (!library)
-      return library.takeError();
-    int count = 0;
-    if (Error error = (*library)->check((*library)->deviceGetCount(&count), "cuDeviceGetCount"))
-      return error;
-    if (count == 0)
-      return makeError(KILN_ERROR_NOT_FOUND, "the driver has no device");
-    std::vector<std::string> all;
-    for (int i = 0; i < count; ++i)
-      all.push_back("cuda:" + std::to_string(i));
-    return all;
-  }
-
   std::string nameOfMemory(MemorySpace memory) const override {
     bool isOurs = memory.type == deviceMemory || memory.type == managedMemory;
     return isOurs ? "cuda:" + std::to_string(memory.id) : "";
+  }
+
+protected:
+  Expected<const DriverLibrary *> library() const override { return openOnce<Library>(); }
+  Expected<std::unique_ptr<Device>> openNumber(int number) override {
+    return ::openNumber(*cantFail(openOnce<Library>()), number);
   }
 };
 } // namespace

@@ -3,12 +3,9 @@
 #ifndef KILN_LIB_RUNTIME_CUDA_LIBRARY_H
 #define KILN_LIB_RUNTIME_CUDA_LIBRARY_H
 
-#include "kiln/Runtime/Device/Accelerator.h"
+#include "kiln/Runtime/Device/DriverLibrary.h"
 
 namespace kiln::cuda {
-
-using Result = int; // CUresult; 0 is success
-constexpr Result outOfMemory = 2;
 
 struct LaunchAttribute { // CUlaunchAttribute
   int id;
@@ -49,58 +46,42 @@ enum DeviceAttribute {
   maxSharedOptIn = 97
 };
 /// CUfunction_attribute
-enum FunctionAttribute {
-  staticSharedBytes = 1,
-  localBytes = 3,
-  numRegisters = 4,
-  maxDynamicSharedBytes = 8,
-  nonPortableClusters = 14
-};
+enum FunctionAttribute { maxDynamicSharedBytes = 8, nonPortableClusters = 14 };
 /// CUjit_option
 enum JitOption { errorLogBuffer = 5, errorLogBytes = 6 };
 
-struct Library {
-  /// Opened and initialised once for the process; the error is the same each time.
-  static llvm::Expected<const Library *> get();
-  llvm::Error check(Result result, const llvm::Twine &doing) const;
+/// A version is 12040 for 12.4.
+class Library : public DriverLibrary {
+public:
+  Library();
+  llvm::Error open();
+  std::pair<const char *, const char *> explain(int result) const override;
+  std::string spellVersion(int version) const override;
 
-  int version = 0; // 12040 is 12.4
-  Result (*init)(unsigned);
-  Result (*driverGetVersion)(int *);
-  Result (*getErrorName)(Result, const char **);
-  Result (*getErrorString)(Result, const char **);
-  Result (*deviceGetCount)(int *);
-  Result (*deviceGet)(int *, int);
-  Result (*deviceGetName)(char *, int, int);
-  Result (*deviceTotalMem)(size_t *, int);
-  Result (*deviceGetAttribute)(int *, int, int);
-  Result (*primaryContextRetain)(void **, int);
-  Result (*contextGetCurrent)(void **);
-  Result (*contextPush)(void *);
-  Result (*contextPop)(void **);
-  Result (*moduleLoad)(void **, const void *, unsigned, int *, void **);
-  Result (*moduleUnload)(void *);
-  Result (*moduleGetFunction)(void **, void *, const char *);
-  Result (*functionGetAttribute)(int *, int, void *);
-  Result (*functionSetAttribute)(void *, int, int);
-  Result (*launchKernel)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                         unsigned, void *, void **, void **);
+  EntryPoint<int *, int> deviceGet{"cuDeviceGet"};
+  EntryPoint<char *, int, int> deviceGetName{"cuDeviceGetName"};
+  EntryPoint<int *, int, int> deviceGetAttribute{"cuDeviceGetAttribute"};
+  EntryPoint<void **, int> primaryContextRetain{"cuDevicePrimaryCtxRetain"};
+  EntryPoint<void **> contextGetCurrent{"cuCtxGetCurrent"};
+  EntryPoint<void *> contextPush{"cuCtxPushCurrent_v2"};
+  EntryPoint<void **> contextPop{"cuCtxPopCurrent_v2"};
+  EntryPoint<void **, const void *, unsigned, int *, void **> moduleLoad{"cuModuleLoadDataEx"};
+  EntryPoint<void *, int, int> functionSetAttribute{"cuFuncSetAttribute"};
   /// Null in drivers before 11.8, which have no clusters either.
-  Result (*launchKernelEx)(const LaunchConfig *, void *, void **, void **);
+  EntryPoint<const LaunchConfig *, void *, void **, void **> launchKernelEx{"cuLaunchKernelEx"};
   /// Null in drivers before 12.0. Map, type, rank, address, extents, strides in bytes (all but
   /// the first dimension's), box, steps, interleaving, swizzle, promotion, padding; the first
   /// dimension is the one whose elements are neighbours.
-  Result (*tensorMapEncode)(void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,
-                            const uint32_t *, const uint32_t *, int, int, int, int);
-  Result (*memoryAllocate)(uint64_t *, size_t);
-  Result (*memoryFree)(uint64_t);
-  Result (*copyToDevice)(uint64_t, const void *, size_t, void *);
-  Result (*copyFromDevice)(void *, uint64_t, size_t, void *);
-  Result (*copyOnDevice)(uint64_t, uint64_t, size_t, void *);
-  Result (*memorySet)(uint64_t, unsigned char, size_t, void *);
-  Result (*streamCreate)(void **, unsigned);
-  Result (*streamDestroy)(void *);
-  Result (*streamSynchronize)(void *);
+  EntryPoint<void *, int, uint32_t, void *, const uint64_t *, const uint64_t *, const uint32_t *,
+             const uint32_t *, int, int, int, int>
+      tensorMapEncode{"cuTensorMapEncodeTiled"};
+  EntryPoint<void *, const void *, size_t, void *> copyToDevice{"cuMemcpyHtoDAsync_v2"};
+  EntryPoint<void *, const void *, size_t, void *> copyFromDevice{"cuMemcpyDtoHAsync_v2"};
+  EntryPoint<void *, const void *, size_t, void *> copyOnDevice{"cuMemcpyDtoDAsync_v2"};
+
+private:
+  int (*getErrorName)(int, const char **) = nullptr;
+  int (*getErrorString)(int, const char **) = nullptr;
 };
 
 } // namespace kiln::cuda

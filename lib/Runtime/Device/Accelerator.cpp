@@ -7,8 +7,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Alignment.h"
 #include <alloca.h>
-#include <cstdlib>
-#include <dlfcn.h>
 #include <map>
 #include <mutex>
 
@@ -295,40 +293,4 @@ Expected<void *> AcceleratorDevice::hiddenMemory(unsigned slot, uint64_t size, b
 std::unique_ptr<Device> kiln::makeAccelerator(AcceleratorInfo info,
                                               std::unique_ptr<AcceleratorApi> api) {
   return std::make_unique<AcceleratorDevice>(std::move(info), std::move(api));
-}
-
-//===- Driver libraries ---------------------------------------------------------------------===//
-
-Expected<DriverLibrary> DriverLibrary::open(ArrayRef<const char *> names, const char *override) {
-  const char *chosen = std::getenv(override);
-  if (chosen && *chosen)
-    names = chosen;
-  std::string tried;
-  for (const char *name : names) {
-    DriverLibrary library;
-    library.handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library.handle) {
-      library.opened = name;
-      return library;
-    }
-    const char *why = ::dlerror();
-    tried += std::string(tried.empty() ? "" : "; ") + "looked for '" + name +
-             "': " + (why ? why : "not found");
-  }
-  return makeError(KILN_ERROR_NOT_FOUND, "no driver library: " + tried);
-}
-
-void *DriverLibrary::address(ArrayRef<const char *> names) {
-  for (const char *name : names)
-    if (void *found = ::dlsym(handle, name))
-      return found;
-  missing += (missing.empty() ? "'" : ", '") + std::string(names.front()) + "'";
-  return nullptr;
-}
-
-Error DriverLibrary::checkComplete() const {
-  if (missing.empty())
-    return Error::success();
-  return makeError(KILN_ERROR_UNSUPPORTED,
-                   "the driver library '" + opened + "' is too old: it lacks " + missing);
 }

@@ -194,8 +194,8 @@ Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
     for (size_t i = 0; i < std::min<size_t>(3, cluster->size()); ++i)
       plan.cluster[i] = (*cluster)[i].getAsInteger().value_or(1);
   plan.persistent = count("persistent", 0);
-  if (scratch < 0 || shared < 0 || plan.persistent < 0 || plan.warps < 1 || plan.warpSize < 1 || plan.cluster[0] < 1 ||
-      plan.cluster[1] < 1 || plan.cluster[2] < 1)
+  if (scratch < 0 || shared < 0 || plan.persistent < 0 || plan.warps < 1 || plan.warpSize < 1 ||
+      plan.cluster[0] < 1 || plan.cluster[1] < 1 || plan.cluster[2] < 1)
     return wrong(plan.kernel, "a negative size or count");
   plan.scratchBytes = scratch;
   plan.sharedBytes = shared;

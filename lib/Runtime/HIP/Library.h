@@ -3,17 +3,12 @@
 #ifndef KILN_LIB_RUNTIME_HIP_LIBRARY_H
 #define KILN_LIB_RUNTIME_HIP_LIBRARY_H
 
-#include "kiln/Runtime/Device/Accelerator.h"
+#include "kiln/Runtime/Device/DriverLibrary.h"
 
 namespace kiln::hip {
 
-using Result = int; // hipError_t; 0 is success
-constexpr Result outOfMemory = 2;
-
 /// hipMemcpyKind
 enum CopyKind { hostToDevice = 1, deviceToHost = 2, deviceToDevice = 3 };
-/// hipFunction_attribute
-enum FunctionAttribute { sharedBytes = 1, localBytes = 3, numRegisters = 4 };
 
 /// hipDeviceProp_t has changed its layout between releases; what is read of it is found by its
 /// looks, in a buffer that is larger than any.
@@ -21,34 +16,23 @@ struct DeviceProperties {
   char bytes[8192];
 };
 
-struct Library {
-  /// Opened and initialised once for the process; the error is the same each time.
-  static llvm::Expected<const Library *> get();
-  llvm::Error check(Result result, const llvm::Twine &doing) const;
+/// A version is 60032830 for 6.0.
+class Library : public DriverLibrary {
+public:
+  Library();
+  llvm::Error open();
+  std::pair<const char *, const char *> explain(int result) const override;
+  std::string spellVersion(int version) const override;
 
-  int version = 0; // 60032830 is 6.0
-  Result (*init)(unsigned);
-  Result (*driverGetVersion)(int *);
-  const char *(*getErrorName)(Result);
-  const char *(*getErrorString)(Result);
-  Result (*getDeviceCount)(int *);
-  Result (*getDeviceProperties)(DeviceProperties *, int);
-  Result (*deviceTotalMem)(size_t *, int);
-  Result (*getDevice)(int *);
-  Result (*setDevice)(int);
-  Result (*moduleLoad)(void **, const void *);
-  Result (*moduleUnload)(void *);
-  Result (*moduleGetFunction)(void **, void *, const char *);
-  Result (*functionGetAttribute)(int *, int, void *);
-  Result (*launchKernel)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                         unsigned, void *, void **, void **);
-  Result (*memoryAllocate)(void **, size_t);
-  Result (*memoryFree)(void *);
-  Result (*memoryCopy)(void *, const void *, size_t, int, void *);
-  Result (*memorySet)(void *, int, size_t, void *);
-  Result (*streamCreate)(void **, unsigned);
-  Result (*streamDestroy)(void *);
-  Result (*streamSynchronize)(void *);
+  EntryPoint<DeviceProperties *, int> getDeviceProperties{"hipGetDevicePropertiesR0600"};
+  EntryPoint<int *> getDevice{"hipGetDevice"};
+  EntryPoint<int> setDevice{"hipSetDevice"};
+  EntryPoint<void **, const void *> moduleLoad{"hipModuleLoadData"};
+  EntryPoint<void *, const void *, size_t, int, void *> memoryCopy{"hipMemcpyAsync"};
+
+private:
+  const char *(*getErrorName)(int) = nullptr;
+  const char *(*getErrorString)(int) = nullptr;
 };
 
 } // namespace kiln::hip

@@ -66,29 +66,6 @@ struct AcceleratorInfo {
 
 std::unique_ptr<Device> makeAccelerator(AcceleratorInfo info, std::unique_ptr<AcceleratorApi> api);
 
-/// A driver library, opened once, and its functions.
-class DriverLibrary {
-public:
-  /// Tries `names` in turn, or only what the environment variable `override` names. The error
-  /// says what was tried and what the loader answered.
-  static llvm::Expected<DriverLibrary> open(llvm::ArrayRef<const char *> names,
-                                            const char *override);
-
-  /// Sets the pointer, or notes the name as missing.
-  template <typename Function>
-  void find(Function *&function, llvm::ArrayRef<const char *> names) {
-    function = reinterpret_cast<Function *>(address(names));
-  }
-  /// The driver is too old if a function was missing: an error that names them.
-  llvm::Error checkComplete() const;
-  const std::string &name() const { return opened; }
-
-private:
-  void *address(llvm::ArrayRef<const char *> names);
-  void *handle = nullptr;
-  std::string opened, missing;
-};
-
 } // namespace kiln
 
 #endif // KILN_RUNTIME_DEVICE_ACCELERATOR_H

@@ -1,0 +1,153 @@
+// Opening a vendor's library, and the devices that its functions make.
+#include "kiln/Runtime/Device/DriverLibrary.h"
+#include <cstdlib>
+#include <dlfcn.h>
+
+using namespace kiln;
+using namespace llvm;
+
+/// The result that every library gives for too little memory.
+static constexpr int outOfMemory = 2;
+/// The numbers of a function's attributes, which the libraries share.
+enum FunctionAttribute { sharedBytes = 1, localBytes = 3, numRegisters = 4 };
+
+//===- The library --------------------------------------------------------------------------===//
+
+Error DriverLibrary::open(ArrayRef<const char *> names, const char *override) {
+  const char *chosen = std::getenv(override);
+  if (chosen && *chosen)
+    names = chosen;
+  std::string tried;
+  for (const char *name : names) {
+    handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (handle) {
+      opened = name;
+      return Error::success();
+    }
+    const char *why = ::dlerror();
+    tried += std::string(tried.empty() ? "" : "; ") + "looked for '" + name +
+             "': " + (why ? why : "not found");
+  }
+  return makeError(KILN_ERROR_NOT_FOUND, "no driver library: " + tried);
+}
+
+void *DriverLibrary::address(const char *name) const { return ::dlsym(handle, name); }
+
+Error DriverLibrary::start(int oldest) {
+  functions.forEach([&](auto &entry) { find(entry); });
+  if (!missing.empty())
+    return makeError(KILN_ERROR_UNSUPPORTED,
+                     "the driver library '" + opened + "' is too old: it lacks " + missing);
+  if (Error error = call(functions.init, 0u))
+    return makeError(KILN_ERROR_DEVICE, "the driver in '" + opened +
+                                            "' does not start: " + toString(std::move(error)));
+  if (Error error = call(functions.getVersion, &version))
+    return error;
+  if (version < oldest)
+    return makeError(KILN_ERROR_UNSUPPORTED,
+                     "the driver in '" + opened + "' is too old: expected version " +
+                         spellVersion(oldest) + " or later, got " + spellVersion(version));
+  return Error::success();
+}
+
+Error DriverLibrary::fail(int result, const Twine &doing) const {
+  auto [name, text] = explain(result);
+  return makeError(result == outOfMemory ? KILN_ERROR_OUT_OF_MEMORY : KILN_ERROR_DEVICE,
+                   doing + " failed: " + (name ? name : "unknown error") + " (" +
+                       (text ? text : "no description") + ")");
+}
+
+//===- A device -----------------------------------------------------------------------------===//
+
+json::Object LibraryApi::describe(const Code &code) {
+  auto ask = [&](int attribute) -> int64_t {
+    int value = 0;
+    return functions.functionGetAttribute(&value, attribute, code.function) == 0 ? value : -1;
+  };
+  return json::Object{{"registers", ask(numRegisters)},
+                      {"local_bytes", ask(localBytes)},
+                      {"static_shared_bytes", ask(sharedBytes)}};
+}
+
+Error LibraryApi::launch(const Launch &launch) {
+  const unsigned *grid = launch.grid, *cluster = launch.cluster;
+  if (LLVM_UNLIKELY(cluster[0] * cluster[1] * cluster[2] != 1))
+    return makeError(KILN_ERROR_UNSUPPORTED, "this driver cannot launch clusters");
+  return library.call(functions.launchKernel, launch.function, grid[0], grid[1], grid[2],
+                      launch.block, 1u, 1u, launch.sharedBytes, launch.stream, launch.parameters,
+                      static_cast<void **>(nullptr));
+}
+
+Expected<void *> LibraryApi::allocate(uint64_t size) {
+  void *memory = nullptr;
+  const auto &entry = functions.memoryAllocate;
+  if (Error error =
+          library.check(entry(&memory, size), entry.name() + " of " + Twine(size) + " bytes"))
+    return error;
+  return memory;
+}
+
+Error LibraryApi::free(void *memory) { return library.call(functions.memoryFree, memory); }
+
+Error LibraryApi::clear(void *memory, uint64_t size, KilnStream stream) {
+  return library.call(functions.memorySet, memory, 0, size, stream);
+}
+
+Expected<KilnStream> LibraryApi::createStream() {
+  void *stream = nullptr;
+  // Flag 1: no implicit ordering with the default stream.
+  if (Error error = library.call(functions.streamCreate, &stream, 1u))
+    return error;
+  return stream;
+}
+
+Error LibraryApi::destroyStream(KilnStream stream) {
+  return library.call(functions.streamDestroy, stream);
+}
+
+Error LibraryApi::synchronize(KilnStream stream) {
+  return library.call(functions.streamSynchronize, stream);
+}
+
+Error LibraryApi::findFunction(Code &loaded, const std::string &symbol) {
+  Error error =
+      library.call(functions.moduleGetFunction, &loaded.function, loaded.module, symbol.c_str());
+  if (error)
+    unload(loaded);
+  return error;
+}
+
+//===- A driver -----------------------------------------------------------------------------===//
+
+Expected<int> NumberedDriver::count() const {
+  Expected<const DriverLibrary *> opened = library();
+  if (!opened)
+    return opened.takeError();
+  int count = 0;
+  if (Error error = (*opened)->call((*opened)->functions.getDeviceCount, &count))
+    return error;
+  return count;
+}
+
+Expected<std::unique_ptr<Device>> NumberedDriver::open(StringRef rest) {
+  Expected<int> known = count();
+  if (!known)
+    return known.takeError();
+  int number = 0;
+  if ((!rest.empty() && rest.getAsInteger(10, number)) || number < 0 || number >= *known)
+    return makeError(KILN_ERROR_NOT_FOUND, "no device '" + prefix() + ":" + rest +
+                                               "': expected a number below " + Twine(*known));
+  return openNumber(number);
+}
+
+Expected<std::vector<std::string>> NumberedDriver::names() {
+  Expected<int> known = count();
+  if (!known)
+    return known.takeError();
+  if (*known == 0)
+    return makeError(KILN_ERROR_NOT_FOUND, "the driver has no device");
+  std::vector<std::string> all;
+  for (int i = 0; i < *known; ++i)
+    all.push_back((prefix() + ":" + Twine(i)).str());
+  return all;
+}
