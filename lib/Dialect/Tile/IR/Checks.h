@@ -2,6 +2,7 @@
 #ifndef KILN_LIB_DIALECT_TILE_IR_CHECKS_H
 #define KILN_LIB_DIALECT_TILE_IR_CHECKS_H
 
+#include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
@@ -17,6 +18,19 @@ inline mlir::LogicalResult verifyAxis(mlir::Operation *op, int64_t axis,
   return op->emitOpError("expected an axis from 0 to ")
          << tensor.getRank() - 1 << " of " << tensor << ", got " << axis;
 }
+
+/// An attribute that counts something, if it is there.
+mlir::LogicalResult verifyCount(mlir::Operation *op, llvm::StringRef name,
+                                std::optional<int64_t> value, int64_t least);
+/// Each role of a list has a name of its own.
+mlir::LogicalResult verifyRoleNames(mlir::Operation *op, mlir::ArrayAttr roles);
+/// A `tile.` attribute that decides about the schedule; true of all others.
+mlir::LogicalResult verifyDecision(mlir::Operation *op, llvm::StringRef name,
+                                   mlir::Attribute value);
+/// What `tile.dot` asks of operands, tensors or buffers, and of its accumulator.
+mlir::LogicalResult verifyDot(mlir::Operation *op, mlir::Type a, bool transposeA, mlir::Type b,
+                              bool transposeB, mlir::RankedTensorType accumulator, bool hasUnsigned,
+                              DotPrecision precision);
 
 } // namespace kiln::tile
 

@@ -13,13 +13,14 @@ using namespace kiln::tile;
 namespace {
 /// A tensor or buffer operand, as a dot looks at it.
 struct Operand {
-  explicit Operand(Value value) {
-    if (auto buffer = dyn_cast<BufferType>(value.getType())) {
+  explicit Operand(Value value) : Operand(value.getType()) {}
+  explicit Operand(Type type) {
+    if (auto buffer = dyn_cast<BufferType>(type)) {
       shape = buffer.getShape();
       element = buffer.getElementType();
       return;
     }
-    auto tensor = cast<RankedTensorType>(value.getType());
+    auto tensor = cast<RankedTensorType>(type);
     shape = tensor.getShape();
     element = tensor.getElementType();
   }
@@ -75,24 +76,35 @@ static bool isAccumulator(Type operand, Type accumulator) {
   return false;
 }
 
-LogicalResult DotOp::verify() {
-  Operand a(getA()), b(getB()), c(getAccumulator());
-  if (failed(verifyShapes(*this, a, getTransposeA(), b, getTransposeB(), c)))
+LogicalResult kiln::tile::verifyDot(Operation *op, Type aType, bool transposeA, Type bType,
+                                    bool transposeB, RankedTensorType accumulator, bool hasUnsigned,
+                                    DotPrecision precision) {
+  Operand a(aType), b(bType), c(accumulator);
+  if (failed(verifyShapes(op, a, transposeA, b, transposeB, c)))
     return failure();
   bool bothF8 = isa<Float8E4M3FNType, Float8E5M2Type>(a.element) &&
                 isa<Float8E4M3FNType, Float8E5M2Type>(b.element);
   if (a.element != b.element && !bothF8)
-    return emitOpError("expected operands of one element type, got ")
+    return op->emitOpError("expected operands of one element type, got ")
            << a.element << " and " << b.element;
   if (!isAccumulator(a.element, c.element))
-    return emitOpError("expected operands and an accumulator of the op's table, got ")
+    return op->emitOpError("expected operands and an accumulator of the op's table, got ")
            << a.element << " into " << c.element;
-  if ((getUnsignedA() || getUnsignedB()) && !a.element.isInteger())
-    return emitOpError("expected integer operands with unsigned_a or unsigned_b, got ")
+  if (hasUnsigned && !a.element.isInteger())
+    return op->emitOpError("expected integer operands with unsigned_a or unsigned_b, got ")
            << a.element;
-  if (getPrecision() != DotPrecision::IEEE && !a.element.isF32())
-    return emitOpError("expected f32 operands with a precision, got ") << a.element;
+  if (precision != DotPrecision::IEEE && !a.element.isF32())
+    return op->emitOpError("expected f32 operands with a precision, got ") << a.element;
   return success();
+}
+
+LogicalResult DotOp::verify() {
+  if (failed(verifyDot(*this, getA().getType(), getTransposeA(), getB().getType(), getTransposeB(),
+                       getType(), getUnsignedA() || getUnsignedB(), getPrecision())) ||
+      failed(verifyCount(*this, "stage", getStage(), 0)) ||
+      failed(verifyCount(*this, "order", getOrder(), 0)))
+    return failure();
+  return verifyCount(*this, "in_flight", getInFlight(), 0);
 }
 
 LogicalResult DotScaledOp::verify() {

@@ -1,4 +1,5 @@
 // Registers what the tile dialect is made of.
+#include "Checks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -31,7 +32,7 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (name == kTargetAttrName && !isa<ModuleOp>(op))
     return op->emitError() << "expected '" << name << "' on a module";
   if (name != kTunablesAttrName)
-    return success();
+    return verifyDecision(op, name, attribute.getValue());
   auto tunables = dyn_cast<ArrayAttr>(attribute.getValue());
   if (isa<KernelOp>(op) && tunables && llvm::all_of(tunables, llvm::IsaPred<TunableAttr>))
     return success();

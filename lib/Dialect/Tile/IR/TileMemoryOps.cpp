@@ -1,4 +1,5 @@
 // Verifiers and effects of views, buffers and accesses to memory.
+#include "Checks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
 
@@ -97,8 +98,30 @@ LogicalResult StrideOp::verify() { return verifyQuery(*this); }
 
 //===- Tiles at an offset -------------------------------------------------------------------===//
 
+/// The decisions that loads and stores have in common. A buffer holds the tile, or some of it.
+template <typename Access>
+static LogicalResult verifyDecisions(Access op, RankedTensorType tile, bool isWhole) {
+  if (failed(verifyCount(op, "stage", op.getStage(), 0)) ||
+      failed(verifyCount(op, "order", op.getOrder(), 0)))
+    return failure();
+  if (!op.getBuffer())
+    return success();
+  auto buffer = cast<BufferType>(*op.getBuffer());
+  bool fits = buffer.getElementType() == tile.getElementType() &&
+              buffer.getShape().size() == tile.getShape().size();
+  for (size_t dim = 0; fits && dim < buffer.getShape().size(); ++dim)
+    fits = isWhole ? buffer.getShape()[dim] == tile.getShape()[dim]
+                   : tile.getShape()[dim] % buffer.getShape()[dim] == 0;
+  if (fits)
+    return success();
+  return op.emitOpError("expected a buffer of ")
+         << (isWhole ? "the shape and element type" : "parts") << " of " << tile << ", got "
+         << buffer;
+}
+
 LogicalResult LoadOp::verify() {
-  if (failed(verifyTile(*this, getView().getType(), getType(), getOffsets().size())))
+  if (failed(verifyTile(*this, getView().getType(), getType(), getOffsets().size())) ||
+      failed(verifyDecisions(*this, getType(), /*isWhole=*/true)))
     return failure();
   return verifyPadding(*this, getView().getType(), getPadding());
 }
@@ -106,6 +129,9 @@ LogicalResult LoadOp::verify() {
 void LoadOp::getEffects(Effects &effects) { addRead(effects); }
 
 LogicalResult StoreOp::verify() {
+  if (failed(verifyDecisions(*this, getValue().getType(), /*isWhole=*/false)) ||
+      failed(verifyCount(*this, "in_flight", getInFlight(), 0)))
+    return failure();
   return verifyTile(*this, getView().getType(), getValue().getType(), getOffsets().size());
 }
 

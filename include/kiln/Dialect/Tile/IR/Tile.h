@@ -54,6 +54,20 @@ inline constexpr llvm::StringLiteral kTunablesAttrName = "tile.tunables";
 /// The name of the module's attribute that says what it is compiled for.
 inline constexpr llvm::StringLiteral kTargetAttrName = "tile.target";
 
+// Decisions about the schedule: a kernel's roles and grid, a loop's ring depth, and on ops of other
+// dialects what loads, dots and stores have as attributes of their own.
+inline constexpr llvm::StringLiteral kRolesAttrName = "tile.roles";
+inline constexpr llvm::StringLiteral kPersistentAttrName = "tile.persistent";
+inline constexpr llvm::StringLiteral kDepthAttrName = "tile.depth";
+inline constexpr llvm::StringLiteral kStageAttrName = "tile.stage";
+inline constexpr llvm::StringLiteral kOrderAttrName = "tile.order";
+inline constexpr llvm::StringLiteral kRoleAttrName = "tile.role";
+
+/// What a role may say of its registers.
+inline constexpr int64_t kLeastRoleRegisters = 24;
+inline constexpr int64_t kMostRoleRegisters = 256;
+inline constexpr int64_t kRoleRegisterStep = 8;
+
 } // namespace kiln::tile
 
 #define GET_TYPEDEF_CLASSES
@@ -64,5 +78,10 @@ inline constexpr llvm::StringLiteral kTargetAttrName = "tile.target";
 
 #define GET_OP_CLASSES
 #include "kiln/Dialect/Tile/IR/TileOps.h.inc"
+
+namespace kiln::tile {
+/// The type of a part of a buffer; null if the layout does not keep such a part together.
+BufferType getPartType(BufferType whole, llvm::ArrayRef<int64_t> shape);
+} // namespace kiln::tile
 
 #endif // KILN_DIALECT_TILE_IR_TILE_H

@@ -29,7 +29,9 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
     together. i32 wraps. The order of the sum over K is fixed by the compiled kernel, not by
     this op. `precision` says how f32 operands are read: exactly, rounded to tf32, or as three
     tf32 products. `unsigned_a` and `unsigned_b` read integer operands as unsigned.
-    `atom` is the matrix instruction that a pass or the author chose.
+    `atom` is the matrix instruction that a pass or the author chose, `stage`, `order` and `role`
+    are when and by whom, and `in_flight` is how many dots may be under way when a trip of the
+    loop ends.
 
     ```mlir
     %d = tile.dot %a, %b, %c transpose_b
@@ -41,7 +43,9 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
                        UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
                        DefaultValuedAttr<Tile_DotPrecisionAttr,
                                          "DotPrecision::IEEE">:$precision,
-                       OptionalAttr<AnyAttr>:$atom);
+                       OptionalAttr<AnyAttr>:$atom, OptionalAttr<I64Attr>:$stage,
+                       OptionalAttr<I64Attr>:$order, OptionalAttr<StrAttr>:$role,
+                       OptionalAttr<I64Attr>:$in_flight);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $accumulator (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?

@@ -64,6 +64,9 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
     below zero included; offset and index are added without wrapping. The result has the
     view's rank and element type. A padding of zero bits is the same as none.
 
+    `atom` is the copy instruction that a pass or the author chose, `buffer` the type of the shared
+    buffer that it copies into, and `stage`, `order` and `role` are when and by whom.
+
     ```mlir
     %t = tile.load %a[%m, %k] pad(%minus_inf : f32) cache = streaming
        : !tile.view<?x?xf32> -> tensor<64x32xf32>
@@ -72,7 +75,11 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
   let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$offsets,
                        Optional<Tile_Element>:$padding,
                        OptionalAttr<Tile_CacheAttr>:$cache,
-                       OptionalAttr<Tile_EvictionAttr>:$eviction);
+                       OptionalAttr<Tile_EvictionAttr>:$eviction,
+                       OptionalAttr<AnyAttr>:$atom,
+                       OptionalAttr<TypeAttrOf<Tile_BufferType>>:$buffer,
+                       OptionalAttr<I64Attr>:$stage, OptionalAttr<I64Attr>:$order,
+                       OptionalAttr<StrAttr>:$role);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
     $view `[` $offsets `]` (`pad` `(` $padding^ `:` type($padding) `)`)?
@@ -86,7 +93,9 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
 def Tile_StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "writes a tile at an offset of a view";
   let description = [{
-    The counterpart of `tile.load`: elements that lie outside the view are dropped.
+    The counterpart of `tile.load`: elements that lie outside the view are dropped. Its decisions
+    are those of `tile.load`; `buffer` is the type of one box of columns, and at most `in_flight`
+    stores still read theirs when the next is filled.
 
     ```mlir
     tile.store %t, %c[%m, %n] : tensor<64x32xf32>, !tile.view<?x?xf32>
@@ -94,7 +103,11 @@ def Tile_StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpIn
   }];
   let arguments = (ins Tile_Tensor:$value, Tile_ViewType:$view, Variadic<Index>:$offsets,
                        OptionalAttr<Tile_CacheAttr>:$cache,
-                       OptionalAttr<Tile_EvictionAttr>:$eviction);
+                       OptionalAttr<Tile_EvictionAttr>:$eviction,
+                       OptionalAttr<AnyAttr>:$atom,
+                       OptionalAttr<TypeAttrOf<Tile_BufferType>>:$buffer,
+                       OptionalAttr<I64Attr>:$stage, OptionalAttr<I64Attr>:$order,
+                       OptionalAttr<StrAttr>:$role, OptionalAttr<I64Attr>:$in_flight);
   let assemblyFormat = [{
     $value `,` $view `[` $offsets `]` (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)?
     attr-dict `:` type($value) `,` qualified(type($view))

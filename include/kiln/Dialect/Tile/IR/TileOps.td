@@ -4,6 +4,7 @@
 
 include "kiln/Dialect/Tile/IR/TileAttributes.td"
 include "kiln/Dialect/Tile/IR/TileLayoutAttr.td"
+include "kiln/Dialect/Tile/IR/TileScheduleAttrs.td"
 include "kiln/Dialect/Tile/IR/TileDialect.td"
 include "kiln/Dialect/Tile/IR/TileEnums.td"
 include "kiln/Dialect/Tile/IR/TileTypes.td"
@@ -15,5 +16,6 @@ include "kiln/Dialect/Tile/IR/TileShapeOps.td"
 include "kiln/Dialect/Tile/IR/TileSelectionOps.td"
 include "kiln/Dialect/Tile/IR/TileEffectOps.td"
 include "kiln/Dialect/Tile/IR/TileLayoutOps.td"
+include "kiln/Dialect/Tile/IR/TileScheduleOps.td"
 
 #endif // KILN_DIALECT_TILE_IR_TILEOPS_TD

@@ -74,6 +74,44 @@ def Tile_PointerType : Tile_Type<"Pointer", "pointer"> {
   let genVerifyDecl = 1;
 }
 
+def Tile_ChannelType : Tile_Type<"Channel", "channel"> {
+  let summary = "a ring of slots, each with one buffer of each type";
+  let description = [{
+    How many slots, at least 1, and the buffers of one slot. See `tile.channel`.
+
+    ```mlir
+    !tile.channel<4, !tile.buffer<128x64xbf16, #a>, !tile.buffer<256x64xbf16, #b>>
+    ```
+  }];
+  let parameters = (ins "int64_t":$depth, ArrayRefParameter<"::mlir::Type">:$buffers);
+  let assemblyFormat = "`<` $depth `,` $buffers `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    BufferType getBuffer(unsigned index) const {
+      return ::llvm::cast<BufferType>(getBuffers()[index]);
+    }
+  }];
+}
+
+def Tile_PendingType : Tile_Type<"Pending", "pending"> {
+  let summary = "a tensor that dots in flight are still making";
+  let description = [{
+    Only `tile.wait` makes it a tensor.
+
+    ```mlir
+    !tile.pending<tensor<64x256xf32, #acc>>
+    ```
+  }];
+  let parameters = (ins "::mlir::RankedTensorType":$tensor);
+  let assemblyFormat = "`<` $tensor `>`";
+  let genVerifyDecl = 1;
+  let builders = [
+    TypeBuilderWithInferredContext<(ins "::mlir::RankedTensorType":$tensor), [{
+      return $_get(tensor.getContext(), tensor);
+    }]>,
+  ];
+}
+
 //===- Constraints --------------------------------------------------------------------------===//
 
 // The element types and limits are those that `isElementType` and `isTileType` in Tile.h name.

@@ -1,0 +1,344 @@
+// Ops that exist once a schedule is realised: roles, channels, copies and dots in flight.
+#ifndef KILN_DIALECT_TILE_IR_TILESCHEDULEOPS_TD
+#define KILN_DIALECT_TILE_IR_TILESCHEDULEOPS_TD
+
+include "kiln/Dialect/Tile/IR/TileDialect.td"
+include "kiln/Dialect/Tile/IR/TileMemoryOps.td"
+include "kiln/Dialect/Tile/IR/TileScheduleAttrs.td"
+include "kiln/Dialect/Tile/IR/TileTypes.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+// What synchronises reads and writes shared memory as far as upstream's passes can tell: they
+// neither delete it nor move an access across it.
+class Tile_SyncOp<string mnemonic, list<Trait> traits = []>
+    : Tile_Op<mnemonic, !listconcat(traits, [
+        MemoryEffects<[MemRead<Tile_SharedMemory>, MemWrite<Tile_SharedMemory>]>])>;
+
+//===- Roles --------------------------------------------------------------------------------===//
+
+def Tile_WarpGroupsOp : Tile_Op<"warp_groups", [IsolatedFromAbove, NoTerminator,
+    RecursiveMemoryEffects]> {
+  let summary = "the program, shared out among roles";
+  let description = [{
+    Each region is what one role runs; the roles' warps follow one another in their order and
+    together are the kernel's. A role's `copies` all run its region, and `tile.copy_id` tells them
+    apart. The operands are all that the regions see from outside; within a region they keep their
+    names. In a region
+
+    - a layout's `warp` counts the warps of one copy from zero;
+    - `tile.alloc` is memory of each copy alone;
+    - `tile.write` and `tile.read` wait for nobody: `tile.barrier` and channels order them.
+
+    The op ends when all roles have. The form is written by hand so that roles head their regions
+    and operands keep their names.
+
+    ```mlir
+    tile.warp_groups(%ring, %a : !tile.channel<4, !tile.buffer<64x64xf16>>, !tile.view<?x?xf16>) {
+      role #tile.role<"load", warps = 4, registers = 40> {
+        …
+      }
+      role #tile.role<"mma", warps = 4, copies = 2, registers = 232> {
+        …
+      }
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$captures, ArrayAttr:$roles);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    RoleAttr getRole(unsigned region) {
+      return ::llvm::cast<RoleAttr>(getRoles()[region]);
+    }
+    /// The role that runs this op.
+    static RoleAttr getRoleOf(::mlir::Operation *op);
+  }];
+}
+
+def Tile_CopyIdOp : Tile_Op<"copy_id", [Pure]> {
+  let summary = "which copy of its role this is";
+  let description = "From 0 to the role's `copies` - 1.\n```mlir\n%i = tile.copy_id\n```";
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_BarrierOp : Tile_SyncOp<"barrier"> {
+  let summary = "the warps of a copy, or of its role, wait for one another";
+  let description = [{
+    What they wrote to shared memory before it, all of them see after it. With `publish` the
+    engines that make copies see it too. With `all_copies` the warps of all copies of the role
+    meet.
+
+    ```mlir
+    tile.barrier publish
+    ```
+  }];
+  let arguments = (ins UnitAttr:$publish, UnitAttr:$all_copies);
+  let assemblyFormat = "(`publish` $publish^)? (`all_copies` $all_copies^)? attr-dict";
+  let hasVerifier = 1;
+}
+
+//===- Channels -----------------------------------------------------------------------------===//
+
+def Tile_ChannelOp : Tile_Op<"channel"> {
+  let summary = "a ring of slots by which one role hands buffers to others";
+  let description = [{
+    Each of the type's `depth` slots holds one of each buffer, and is empty at first. `full` is how
+    many arrivals announce that it was filled: one if copies that count bytes fill it, else one of
+    each warp that writes it. `empty` is how many arrivals announce that it was released: one of
+    each warp that gets it.
+
+    Roles go round the ring: use `i` is of slot `i mod depth`, and its phase is
+    `(i / depth) mod 2`, for those who put and for those who get. Everyone starts at slot 0 and
+    phase 0, and `tile.advance` makes the next pair.
+
+    ```mlir
+    %ring = tile.channel full = 1 empty = 8
+          : !tile.channel<4, !tile.buffer<128x64xbf16, #a>, !tile.buffer<256x64xbf16, #b>>
+    ```
+  }];
+  let arguments = (ins I64Attr:$full, I64Attr:$empty);
+  let results = (outs Res<Tile_ChannelType, "the slots",
+                          [MemAlloc<Tile_SharedMemory>]>:$result);
+  let assemblyFormat = [{
+    `full` `=` $full `empty` `=` $empty attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_AdvanceOp : Tile_Op<"advance", [Pure]> {
+  let summary = "the slot and phase of the next use of a channel";
+  let description = [{
+    Or, with `by`, of the use so many further on.
+
+    ```mlir
+    %s1, %p1 = tile.advance %s, %p of %ring : !tile.channel<4, !tile.buffer<64x64xf16>>
+    ```
+  }];
+  let arguments = (ins I32:$slot, I32:$phase, Optional<Index>:$by, Tile_ChannelType:$channel);
+  let results = (outs I32:$next_slot, I32:$next_phase);
+  let assemblyFormat = [{
+    $slot `,` $phase (`by` $by^)? `of` $channel attr-dict `:` qualified(type($channel))
+  }];
+}
+
+def Tile_PutOp : Tile_SyncOp<"put", [SingleBlock, NoTerminator]> {
+  let summary = "fills a slot of a channel";
+  let description = [{
+    Waits until the slot's use before this one was released by all, then runs the region, whose
+    arguments are the slot's buffers. The slot is full once each warp of the role has ended the
+    region and the copies in it have arrived. `bytes` is what those copies bring that count bytes;
+    with such copies one thread runs the whole op, and only they may stand in the region.
+
+    ```mlir
+    tile.put %ring[%s, %p] bytes = 8192 : !tile.channel<4, !tile.buffer<64x64xf16, #b>> {
+    ^bb0(%x: !tile.buffer<64x64xf16, #b>):
+      tile.copy_in %a[%m, %k], %x {atom = #nvptx.tma}
+        : !tile.view<?x?xf16>, !tile.buffer<64x64xf16, #b>
+    }
+    ```
+  }];
+  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, I32:$phase, I64Attr:$bytes);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $channel `[` $slot `,` $phase `]` `bytes` `=` $bytes attr-dict
+    `:` qualified(type($channel)) $body
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def Tile_GetOp : Tile_SyncOp<"get", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface, ["inferReturnTypes"]>]> {
+  let summary = "the buffers of a slot, once it is full";
+  let description = [{
+    Waits. The buffers may be read until this role's `tile.release` of the slot. Where the role
+    that gets is also the one that puts, `in_flight` says how many of its later puts may still
+    be under way when this one has arrived.
+
+    ```mlir
+    %x = tile.get %ring[%s, %p] : !tile.channel<4, !tile.buffer<64x64xf16>>
+    ```
+  }];
+  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, I32:$phase,
+                       OptionalAttr<I64Attr>:$in_flight);
+  let results = (outs Variadic<Tile_BufferType>:$buffers);
+  let assemblyFormat = [{
+    $channel `[` $slot `,` $phase `]` (`in_flight` `=` $in_flight^)? attr-dict
+    `:` qualified(type($channel))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ReleaseOp : Tile_SyncOp<"release"> {
+  let summary = "gives a slot back, to be filled again";
+  let description = [{
+    Each warp of the role arrives once. Everything that read the slot's buffers must be done:
+    reads before it, and dots that were waited for.
+
+    ```mlir
+    tile.release %ring[%s] : !tile.channel<4, !tile.buffer<64x64xf16>>
+    ```
+  }];
+  let arguments = (ins Tile_ChannelType:$channel, I32:$slot);
+  let assemblyFormat = "$channel `[` $slot `]` attr-dict `:` qualified(type($channel))";
+}
+
+//===- Copies -------------------------------------------------------------------------------===//
+
+def Tile_CopyInOp : Tile_Op<"copy_in"> {
+  let summary = "starts a copy of a view's tile into a buffer";
+  let description = [{
+    What `tile.load` at these offsets gives, without a padding value, replaces what the buffer
+    holds. It stands in a `tile.put`, whose slot is full only once the copy is done.
+
+    ```mlir
+    tile.copy_in %a[%m, %k], %x {atom = #nvptx.tma}
+      : !tile.view<?x?xf16>, !tile.buffer<64x64xf16, #b>
+    ```
+  }];
+  let arguments = (ins Arg<Tile_ViewType, "the source", [MemRead<Tile_GlobalMemory>]>:$view,
+                       Variadic<Index>:$offsets,
+                       Arg<Tile_BufferType, "the destination", [MemWrite<Tile_SharedMemory>]>:$buffer,
+                       AnyAttr:$atom, OptionalAttr<Tile_CacheAttr>:$cache,
+                       OptionalAttr<Tile_EvictionAttr>:$eviction);
+  let assemblyFormat = [{
+    $view `[` $offsets `]` `,` $buffer (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)?
+    attr-dict `:` qualified(type($view)) `,` qualified(type($buffer))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_CopyOutOp : Tile_Op<"copy_out"> {
+  let summary = "starts a copy of a buffer into a view";
+  let description = [{
+    What `tile.store` of the buffer's contents at these offsets does, later: the buffer must not
+    change until a `tile.wait_stores` has waited for the copy. The warps of the copy of the role
+    start it together; what any of them wrote into the buffer must have been published by a
+    `tile.barrier publish`.
+
+    ```mlir
+    tile.copy_out %x, %c[%m, %n] {atom = #nvptx.tma}
+      : !tile.buffer<64x64xbf16, #b>, !tile.view<?x?xbf16>
+    ```
+  }];
+  let arguments = (ins Arg<Tile_BufferType, "the source", [MemRead<Tile_SharedMemory>]>:$buffer,
+                       Arg<Tile_ViewType, "the destination", [MemWrite<Tile_GlobalMemory>]>:$view,
+                       Variadic<Index>:$offsets, AnyAttr:$atom,
+                       OptionalAttr<Tile_CacheAttr>:$cache,
+                       OptionalAttr<Tile_EvictionAttr>:$eviction);
+  let assemblyFormat = [{
+    $buffer `,` $view `[` $offsets `]` (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)?
+    attr-dict `:` qualified(type($buffer)) `,` qualified(type($view))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_WaitStoresOp : Tile_SyncOp<"wait_stores"> {
+  let summary = "waits until at most so many of a copy's stores still read their buffers";
+  let description = [{
+    Counts the `tile.copy_out` of this copy of the role, oldest first. Only the warp that starts
+    them waits: a `tile.barrier` tells the others.
+
+    ```mlir
+    tile.wait_stores in_flight = 1
+    ```
+  }];
+  let arguments = (ins I64Attr:$in_flight);
+  let assemblyFormat = "`in_flight` `=` $in_flight attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_PartOp : Tile_Op<"part", [Pure]> {
+  let summary = "a part of a buffer, as a buffer";
+  let description = [{
+    The part begins at these offsets, which are multiples of its extents. Its layout is that of
+    the whole, as far as it reaches.
+
+    ```mlir
+    %half = tile.part %x[%row, %c0]
+          : !tile.buffer<128x64xbf16, #a> -> !tile.buffer<64x64xbf16, #half>
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, Variadic<Index>:$offsets);
+  let results = (outs Tile_BufferType:$result);
+  let assemblyFormat = [{
+    $buffer `[` $offsets `]` attr-dict
+    `:` qualified(type($buffer)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+//===- Dots in flight -----------------------------------------------------------------------===//
+
+def Tile_PendOp : Tile_Op<"pend", [Pure, TypesMatchWith<"the result is the pending tensor",
+    "tensor", "result", "PendingType::get(::llvm::cast<::mlir::RankedTensorType>($_self))">]> {
+  let summary = "a tensor, as the accumulator of dots to come";
+  let description = [{
+    Nothing is in flight yet.
+
+    ```mlir
+    %p = tile.pend %t : tensor<64x256xf32, #acc>
+    ```
+  }];
+  let arguments = (ins Tile_Tensor:$tensor);
+  let results = (outs Tile_PendingType:$result);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
+}
+
+def Tile_StartDotOp : Tile_SyncOp<"start_dot", [AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "starts a `tile.dot`, whose result is pending";
+  let description = [{
+    Operands mean what they mean to `tile.dot`. Buffers are read until a `tile.wait` has waited
+    for this dot. If `accumulates` is given and false, the accumulator counts as zero and is not
+    read. Dots of one role end in the order in which they started.
+
+    ```mlir
+    %q = tile.start_dot %x, %y, %p when %more transpose_b {atom = #nvptx.wgmma<"m64n256k16", f16, f32>}
+       : !tile.buffer<64x64xf16, #a>, !tile.buffer<256x64xf16, #b>
+         -> !tile.pending<tensor<64x256xf32, #acc>>
+    ```
+  }];
+  let arguments = (ins Tile_TensorOrBuffer:$a, Tile_TensorOrBuffer:$b,
+                       Tile_PendingType:$accumulator, Optional<I1>:$accumulates,
+                       UnitAttr:$transpose_a, UnitAttr:$transpose_b,
+                       UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
+                       DefaultValuedAttr<Tile_DotPrecisionAttr,
+                                         "DotPrecision::IEEE">:$precision,
+                       AnyAttr:$atom);
+  let results = (outs Tile_PendingType:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $accumulator (`when` $accumulates^)? (`transpose_a` $transpose_a^)?
+    (`transpose_b` $transpose_b^)? (`unsigned_a` $unsigned_a^)? (`unsigned_b` $unsigned_b^)?
+    (`precision` `=` `` $precision^)?
+    attr-dict `:` type($a) `,` type($b) `->` qualified(type($accumulator))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_WaitOp : Tile_SyncOp<"wait"> {
+  let summary = "waits until at most so many dots are in flight";
+  let description = [{
+    Counts the `tile.start_dot` of this copy of the role, oldest first. The result is the operand.
+    It may be a tensor if the operand's dot is among those waited for; while it is pending, later
+    dots may still accumulate into it. Whatever follows uses the result, so that nothing that reads
+    the accumulator moves in front of the wait.
+
+    ```mlir
+    %q = tile.wait %p in_flight = 1
+       : !tile.pending<tensor<64x256xf32>> -> !tile.pending<tensor<64x256xf32>>
+    %t = tile.wait %q in_flight = 0 : !tile.pending<tensor<64x256xf32>> -> tensor<64x256xf32>
+    ```
+  }];
+  let arguments = (ins Tile_PendingType:$pending, I64Attr:$in_flight);
+  let results = (outs AnyTypeOf<[Tile_Tensor, Tile_PendingType]>:$result);
+  let assemblyFormat = [{
+    $pending `in_flight` `=` $in_flight attr-dict
+    `:` qualified(type($pending)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // KILN_DIALECT_TILE_IR_TILESCHEDULEOPS_TD

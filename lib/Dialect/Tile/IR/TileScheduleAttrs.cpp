@@ -1,0 +1,93 @@
+// Validity of roles and of decisions about the schedule, wherever they stand.
+#include "Checks.h"
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace kiln::tile;
+
+LogicalResult RoleAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name,
+                               int64_t warps, int64_t copies, int64_t skew, int64_t registers) {
+  if (name.empty())
+    return emitError() << "expected a role with a name";
+  if (warps < 1 || copies < 1)
+    return emitError() << "expected at least one warp and one copy of role \"" << name << "\", got "
+                       << warps << " and " << copies;
+  if (skew < 0)
+    return emitError() << "expected a skew of at least 0 of role \"" << name << "\", got " << skew;
+  if (registers && (registers < kLeastRoleRegisters || registers > kMostRoleRegisters ||
+                    registers % kRoleRegisterStep))
+    return emitError() << "expected registers of role \"" << name
+                       << "\" to be a multiple of 8 from 24 to 256, got " << registers;
+  return success();
+}
+
+LogicalResult PersistentAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t programs,
+                                     int64_t group) {
+  if (programs >= 1 && group >= 1)
+    return success();
+  return emitError() << "expected at least one program and a group of at least one tile, got "
+                     << programs << " and " << group;
+}
+
+LogicalResult kiln::tile::verifyCount(Operation *op, StringRef name, std::optional<int64_t> value,
+                                      int64_t least) {
+  if (!value || *value >= least)
+    return success();
+  return op->emitOpError("expected ") << name << " to be at least " << least << ", got " << *value;
+}
+
+static LogicalResult verifyRoles(Operation *op, Attribute value) {
+  auto roles = dyn_cast<ArrayAttr>(value);
+  if (!isa<KernelOp>(op) || !roles || roles.empty() ||
+      !llvm::all_of(roles, llvm::IsaPred<RoleAttr>))
+    return op->emitError() << "expected '" << kRolesAttrName
+                           << "' on a kernel, as an array of #tile.role";
+  return verifyRoleNames(op, roles);
+}
+
+LogicalResult kiln::tile::verifyRoleNames(Operation *op, ArrayAttr roles) {
+  llvm::StringSet<> names;
+  for (auto role : roles.getAsRange<RoleAttr>())
+    if (!names.insert(role.getName()).second)
+      return op->emitError() << "expected roles of different names, got \"" << role.getName()
+                             << "\" twice";
+  return success();
+}
+
+/// Ops of ours have such a decision among their own attributes.
+static LogicalResult verifyForeign(Operation *op, StringRef name) {
+  if (!isa_and_nonnull<TileDialect>(op->getDialect()))
+    return success();
+  return op->emitError() << "expected '" << name
+                         << "' on an op of another dialect; ops of tile spell it '"
+                         << name.drop_front(StringRef("tile.").size()) << "'";
+}
+
+LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribute value) {
+  if (name == kRolesAttrName)
+    return verifyRoles(op, value);
+  if (name == kPersistentAttrName) {
+    if (isa<KernelOp>(op) && isa<PersistentAttr>(value))
+      return success();
+    return op->emitError() << "expected '" << name << "' on a kernel, as #tile.persistent";
+  }
+  if (name == kRoleAttrName) {
+    auto role = dyn_cast<StringAttr>(value);
+    if (!role || role.empty())
+      return op->emitError() << "expected '" << name << "' to be the name of a role, got " << value;
+    return verifyForeign(op, name);
+  }
+  bool isDepth = name == kDepthAttrName;
+  if (!isDepth && name != kStageAttrName && name != kOrderAttrName)
+    return success();
+  if (isDepth && !isa<scf::ForOp>(op))
+    return op->emitError() << "expected '" << name << "' on an scf.for";
+  auto number = dyn_cast<IntegerAttr>(value);
+  int64_t least = isDepth ? 1 : 0;
+  if (!number || number.getValue().slt(least))
+    return op->emitError() << "expected '" << name << "' to be an integer of at least " << least
+                           << ", got " << value;
+  return verifyForeign(op, name);
+}

@@ -1,0 +1,226 @@
+// Verifiers of roles, channels, copies and dots in flight, and the form of tile.warp_groups.
+#include "Checks.h"
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Layout/Algebra/LinearLayout.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+//===- Types --------------------------------------------------------------------------------===//
+
+LogicalResult ChannelType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t depth,
+                                  ArrayRef<Type> buffers) {
+  if (depth < 1)
+    return emitError() << "expected a channel of at least one slot, got " << depth;
+  for (Type type : buffers)
+    if (!isa<BufferType>(type))
+      return emitError() << "expected buffers in a channel, got " << type;
+  return success();
+}
+
+LogicalResult PendingType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  RankedTensorType tensor) {
+  if (isTileType(tensor))
+    return success();
+  return emitError() << "expected a tile to be pending, got " << tensor;
+}
+
+//===- Roles --------------------------------------------------------------------------------===//
+
+ParseResult WarpGroupsOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::UnresolvedOperand> captures;
+  SmallVector<Type> types;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLParen())
+    return failure();
+  if (failed(parser.parseOptionalRParen()) &&
+      (parser.parseOperandList(captures) || parser.parseColonTypeList(types) ||
+       parser.parseRParen()))
+    return failure();
+  if (parser.resolveOperands(captures, types, loc, result.operands) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseLBrace())
+    return failure();
+  SmallVector<OpAsmParser::Argument> arguments;
+  for (auto [capture, type] : llvm::zip_equal(captures, types)) {
+    arguments.emplace_back();
+    arguments.back().ssaName = capture;
+    arguments.back().type = type;
+  }
+  SmallVector<Attribute> roles;
+  while (succeeded(parser.parseOptionalKeyword("role"))) {
+    RoleAttr role;
+    if (parser.parseAttribute(role) ||
+        parser.parseRegion(*result.addRegion(), arguments, /*enableNameShadowing=*/true))
+      return failure();
+    if (result.regions.back()->empty())
+      return parser.emitError(loc) << "expected a body of role \"" << role.getName() << "\"";
+    roles.push_back(role);
+  }
+  result.addAttribute(getRolesAttrName(result.name), parser.getBuilder().getArrayAttr(roles));
+  return parser.parseRBrace();
+}
+
+void WarpGroupsOp::print(OpAsmPrinter &printer) {
+  printer << '(';
+  if (!getCaptures().empty())
+    printer << getCaptures() << " : " << getCaptures().getTypes();
+  printer << ')';
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getRolesAttrName()});
+  printer << " {";
+  printer.increaseIndent();
+  for (auto [i, region] : llvm::enumerate(getBodies())) {
+    printer.printNewline();
+    printer << "role " << getRole(i) << ' ';
+    printer.shadowRegionArgs(region, getCaptures());
+    printer.printRegion(region, /*printEntryBlockArgs=*/false);
+  }
+  printer.decreaseIndent();
+  printer.printNewline();
+  printer << '}';
+}
+
+LogicalResult WarpGroupsOp::verify() {
+  if (getRoles().empty() || getRoles().size() != getBodies().size() ||
+      !llvm::all_of(getRoles(), llvm::IsaPred<RoleAttr>))
+    return emitOpError("expected one #tile.role a region, and at least one");
+  if (failed(verifyRoleNames(*this, getRoles())))
+    return failure();
+  if (!isa_and_nonnull<KernelOp>((*this)->getParentOp()))
+    return emitOpError("expected to stand in the body of a kernel");
+  for (Region &region : getBodies())
+    if (!llvm::equal(region.getArgumentTypes(), getCaptures().getTypes()))
+      return emitOpError("expected each region to take the captured values");
+  return success();
+}
+
+RoleAttr WarpGroupsOp::getRoleOf(Operation *op) {
+  for (Region *region = op->getParentRegion(); region; region = region->getParentRegion())
+    if (auto groups = dyn_cast_or_null<WarpGroupsOp>(region->getParentOp()))
+      return groups.getRole(region->getRegionNumber());
+  return {};
+}
+
+static LogicalResult verifyInRole(Operation *op) {
+  if (WarpGroupsOp::getRoleOf(op))
+    return success();
+  return op->emitOpError("expected to stand in a role of tile.warp_groups");
+}
+
+LogicalResult CopyIdOp::verify() { return verifyInRole(*this); }
+LogicalResult BarrierOp::verify() { return verifyInRole(*this); }
+
+//===- Channels -----------------------------------------------------------------------------===//
+
+LogicalResult ChannelOp::verify() {
+  if (failed(verifyCount(*this, "full", getFull(), 1)))
+    return failure();
+  return verifyCount(*this, "empty", getEmpty(), 1);
+}
+
+LogicalResult PutOp::verifyRegions() {
+  if (!llvm::equal(getBody().getArgumentTypes(), getChannel().getType().getBuffers()))
+    return emitOpError("expected the region to take the buffers of ") << getChannel().getType();
+  return verifyCount(*this, "bytes", getBytes(), 0);
+}
+
+LogicalResult GetOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands,
+                                      DictionaryAttr, OpaqueProperties, RegionRange,
+                                      SmallVectorImpl<Type> &types) {
+  auto channel = operands.empty() ? ChannelType() : dyn_cast<ChannelType>(operands[0].getType());
+  if (!channel)
+    return failure();
+  llvm::append_range(types, channel.getBuffers());
+  return success();
+}
+
+LogicalResult GetOp::verify() { return verifyCount(*this, "in_flight", getInFlight(), 0); }
+
+//===- Copies -------------------------------------------------------------------------------===//
+
+/// A buffer's worth of a view: one rank and element type, one offset a dimension.
+static LogicalResult verifyCopy(Operation *op, ViewType view, BufferType buffer, size_t offsets) {
+  int64_t rank = view.getRank();
+  if (int64_t(buffer.getShape().size()) != rank || int64_t(offsets) != rank)
+    return op->emitOpError("expected a buffer and offsets of the view's rank ")
+           << rank << ", got " << buffer.getShape().size() << " and " << offsets;
+  if (buffer.getElementType() == view.getElementType())
+    return success();
+  return op->emitOpError("expected a buffer of the view's element type ")
+         << view.getElementType() << ", got " << buffer.getElementType();
+}
+
+LogicalResult CopyInOp::verify() {
+  if (!(*this)->getParentOfType<PutOp>())
+    return emitOpError("expected to stand in a tile.put");
+  return verifyCopy(*this, getView().getType(), getBuffer().getType(), getOffsets().size());
+}
+
+LogicalResult CopyOutOp::verify() {
+  if (failed(verifyInRole(*this)))
+    return failure();
+  return verifyCopy(*this, getView().getType(), getBuffer().getType(), getOffsets().size());
+}
+
+LogicalResult WaitStoresOp::verify() {
+  if (failed(verifyInRole(*this)))
+    return failure();
+  return verifyCount(*this, "in_flight", getInFlight(), 0);
+}
+
+BufferType kiln::tile::getPartType(BufferType whole, ArrayRef<int64_t> shape) {
+  auto layout = dyn_cast_or_null<LayoutAttr>(whole.getLayout());
+  if (!layout)
+    return BufferType::get(whole.getContext(), shape, whole.getElementType(), whole.getLayout());
+  SmallVector<LinearLayout::InDim> ins;
+  LinearLayout linear = layout.toLinear(whole.getShape());
+  for (const LinearLayout::InDim &in : linear.getIns()) {
+    ins.push_back({in.name, {}});
+    for (const LinearLayout::Basis &basis : in.bases)
+      if (llvm::all_of(llvm::zip_equal(basis, shape),
+                       [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); }))
+        ins.back().bases.push_back(basis);
+  }
+  std::optional<LinearLayout> part = LinearLayout::create(ins, getTensorOuts(shape));
+  if (!part || !part->isInvertible())
+    return {};
+  return BufferType::get(whole.getContext(), shape, whole.getElementType(),
+                         LayoutAttr::get(whole.getContext(), *part));
+}
+
+LogicalResult PartOp::verify() {
+  BufferType whole = getBuffer().getType(), part = getType();
+  if (part.getShape().size() != whole.getShape().size() ||
+      getOffsets().size() != whole.getShape().size())
+    return emitOpError("expected a part and offsets of the buffer's rank ")
+           << whole.getShape().size() << ", got " << part.getShape().size() << " and "
+           << getOffsets().size();
+  for (auto [of, extent] : llvm::zip_equal(whole.getShape(), part.getShape()))
+    if (of % extent)
+      return emitOpError("expected extents that divide the buffer's, got ")
+             << part << " of " << whole;
+  BufferType expected = getPartType(whole, part.getShape());
+  if (!expected)
+    return emitOpError("expected a part that the buffer's layout keeps together, got ")
+           << part << " of " << whole;
+  if (part == expected)
+    return success();
+  return emitOpError("expected a part of type ") << expected << ", got " << part;
+}
+
+//===- Dots in flight -----------------------------------------------------------------------===//
+
+LogicalResult StartDotOp::verify() {
+  return verifyDot(*this, getA().getType(), getTransposeA(), getB().getType(), getTransposeB(),
+                   getType().getTensor(), getUnsignedA() || getUnsignedB(), getPrecision());
+}
+
+LogicalResult WaitOp::verify() {
+  RankedTensorType tensor = getPending().getType().getTensor();
+  auto pending = dyn_cast<PendingType>(getType());
+  if ((pending ? pending.getTensor() : getType()) != tensor)
+    return emitOpError("expected a result of ") << tensor << ", pending or not, got " << getType();
+  return verifyCount(*this, "in_flight", getInFlight(), 0);
+}

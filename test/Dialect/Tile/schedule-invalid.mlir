@@ -1,0 +1,144 @@
+// What verification says of schedules that make no sense.
+// RUN: tile-opt %s -split-input-file -verify-diagnostics
+
+// expected-error@+1 {{expected a role with a name}}
+#no_name = #tile.role<"", warps = 4>
+
+// -----
+
+// expected-error@+1 {{expected at least one warp and one copy of role "mma", got 4 and 0}}
+#no_copies = #tile.role<"mma", warps = 4, copies = 0>
+
+// -----
+
+// expected-error@+1 {{expected a skew of at least 0 of role "mma", got -1}}
+#skew = #tile.role<"mma", warps = 4, skew = -1>
+
+// -----
+
+// expected-error@+1 {{expected registers of role "mma" to be a multiple of 8 from 24 to 256, got 100}}
+#registers = #tile.role<"mma", warps = 4, registers = 100>
+
+// -----
+
+// expected-error@+1 {{expected registers of role "mma" to be a multiple of 8 from 24 to 256, got 264}}
+#registers = #tile.role<"mma", warps = 4, registers = 264>
+
+// -----
+
+// expected-error@+1 {{expected at least one program and a group of at least one tile, got 132 and 0}}
+#group = #tile.persistent<programs = 132, group = 0>
+
+// -----
+
+// expected-error@+1 {{expected a channel of at least one slot, got 0}}
+!ring = !tile.channel<0, !tile.buffer<8xf32>>
+
+// -----
+
+// expected-error@+1 {{expected buffers in a channel, got 'f32'}}
+!ring = !tile.channel<1, f32>
+
+// -----
+
+// expected-error@+1 {{expected a tile to be pending, got 'tensor<?xf32>'}}
+!pending = !tile.pending<tensor<?xf32>>
+
+// -----
+
+// expected-error@+1 {{expected 'tile.roles' on a kernel, as an array of #tile.role}}
+module attributes {tile.roles = []} {}
+
+// -----
+
+// expected-error@+1 {{expected roles of different names, got "a" twice}}
+tile.kernel @k() attributes {tile.roles = [#tile.role<"a", warps = 1>, #tile.role<"a", warps = 1>]} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected 'tile.persistent' on a kernel, as #tile.persistent}}
+tile.kernel @k() attributes {tile.persistent = 132} {
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.view<?xf32>) {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected 'tile.stage' on an op of another dialect; ops of tile spell it 'stage'}}
+  %t = tile.load %x[%c0] {tile.stage = 1 : i64} : !tile.view<?xf32> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() {
+  // expected-error@+1 {{expected 'tile.stage' to be an integer of at least 0, got -1 : i64}}
+  %c0 = arith.constant {tile.stage = -1} 0 : index
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() {
+  // expected-error@+1 {{expected 'tile.role' to be the name of a role, got 1 : i64}}
+  %c0 = arith.constant {tile.role = 1} 0 : index
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() {
+  // expected-error@+1 {{expected 'tile.depth' on an scf.for}}
+  %c0 = arith.constant {tile.depth = 1} 0 : index
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%n: index) {
+  // expected-error@+1 {{expected 'tile.depth' to be an integer of at least 1, got 0 : i64}}
+  scf.for %i = %n to %n step %n {
+  } {tile.depth = 0}
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.view<?xf32>) {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected stage to be at least 0, got -2}}
+  %t = tile.load %x[%c0] {stage = -2} : !tile.view<?xf32> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.view<?xf32>) {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected a buffer of the shape and element type of 'tensor<8xf32>', got '!tile.buffer<4xf32>'}}
+  %t = tile.load %x[%c0] {buffer = !tile.buffer<4xf32>} : !tile.view<?xf32> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.view<?xf32>, %t: f32) {
+  %c0 = arith.constant 0 : index
+  %v = tile.splat %t : tensor<8xf32>
+  // expected-error@+1 {{expected a buffer of parts of 'tensor<8xf32>', got '!tile.buffer<3xf32>'}}
+  tile.store %v, %x[%c0] {buffer = !tile.buffer<3xf32>} : tensor<8xf32>, !tile.view<?xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.view<?xf32>, %t: f32) {
+  %c0 = arith.constant 0 : index
+  %v = tile.splat %t : tensor<8xf32>
+  // expected-error@+1 {{expected in_flight to be at least 0, got -1}}
+  tile.store %v, %x[%c0] {in_flight = -1} : tensor<8xf32>, !tile.view<?xf32>
+  tile.return
+}

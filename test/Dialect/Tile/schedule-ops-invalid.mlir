@@ -1,0 +1,177 @@
+// What verification says of roles, channels, copies and dots in flight that make no sense.
+// RUN: tile-opt %s -split-input-file -verify-diagnostics
+
+tile.kernel @k() {
+  // expected-error@+1 {{expected one #tile.role a region, and at least one}}
+  tile.warp_groups() {
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() {
+  // expected-error@+1 {{expected roles of different names, got "a" twice}}
+  tile.warp_groups() {
+    role #tile.role<"a", warps = 1> {
+      tile.barrier
+    }
+    role #tile.role<"a", warps = 1> {
+      tile.barrier
+    }
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() {
+  // expected-error@+1 {{expected to stand in a role of tile.warp_groups}}
+  %i = tile.copy_id
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%n: index) {
+  tile.warp_groups() {
+    role #tile.role<"a", warps = 1> {
+      // expected-error@+1 {{expected to stand in the body of a kernel}}
+      tile.warp_groups() {
+        role #tile.role<"b", warps = 1> {
+          tile.barrier
+        }
+      }
+    }
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() {
+  // expected-error@+1 {{expected empty to be at least 1, got 0}}
+  %ring = tile.channel full = 1 empty = 0 : !tile.channel<2, !tile.buffer<8xf32>>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%s: i32) {
+  %ring = tile.channel full = 1 empty = 1 : !tile.channel<2, !tile.buffer<8xf32>>
+  // expected-error@+1 {{expected the region to take the buffers of '!tile.channel<2, !tile.buffer<8xf32>>'}}
+  tile.put %ring[%s, %s] bytes = 0 : !tile.channel<2, !tile.buffer<8xf32>> {
+  ^bb0(%x: !tile.buffer<8xf16>):
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%s: i32) {
+  %ring = tile.channel full = 1 empty = 1 : !tile.channel<2, !tile.buffer<8xf32>>
+  // expected-error@+1 {{expected in_flight to be at least 0, got -1}}
+  %x = tile.get %ring[%s, %s] in_flight = -1 : !tile.channel<2, !tile.buffer<8xf32>>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%a: !tile.view<?xf32>, %n: index) {
+  %x = tile.alloc : !tile.buffer<8xf32>
+  // expected-error@+1 {{expected to stand in a tile.put}}
+  tile.copy_in %a[%n], %x {atom = "copy"} : !tile.view<?xf32>, !tile.buffer<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%a: !tile.view<?xf32>, %n: index) {
+  tile.warp_groups(%a, %n : !tile.view<?xf32>, index) {
+    role #tile.role<"a", warps = 1> {
+      %x = tile.alloc : !tile.buffer<8xf16>
+      // expected-error@+1 {{expected a buffer of the view's element type 'f32', got 'f16'}}
+      tile.copy_out %x, %a[%n] {atom = "copy"} : !tile.buffer<8xf16>, !tile.view<?xf32>
+    }
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%a: !tile.view<?xf32>, %n: index) {
+  tile.warp_groups(%a, %n : !tile.view<?xf32>, index) {
+    role #tile.role<"a", warps = 1> {
+      %x = tile.alloc : !tile.buffer<8x8xf32>
+      // expected-error@+1 {{expected a buffer and offsets of the view's rank 1, got 2 and 1}}
+      tile.copy_out %x, %a[%n] {atom = "copy"} : !tile.buffer<8x8xf32>, !tile.view<?xf32>
+    }
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() {
+  tile.warp_groups() {
+    role #tile.role<"a", warps = 1> {
+      // expected-error@+1 {{expected in_flight to be at least 0, got -1}}
+      tile.wait_stores in_flight = -1
+    }
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%i: index) {
+  %x = tile.alloc : !tile.buffer<8x8xf32>
+  // expected-error@+1 {{expected extents that divide the buffer's, got '!tile.buffer<3x8xf32>' of '!tile.buffer<8x8xf32>'}}
+  %y = tile.part %x[%i, %i] : !tile.buffer<8x8xf32> -> !tile.buffer<3x8xf32>
+  tile.return
+}
+
+// -----
+
+#whole = #tile.layout<offset = [[0,1],[0,2],[1,0],[2,0]]>
+#wrong = #tile.layout<offset = [[1,0],[0,1],[0,2]]>
+tile.kernel @k(%i: index) {
+  %x = tile.alloc : !tile.buffer<4x4xf32, #whole>
+  // expected-error@+1 {{expected a part of type}}
+  %y = tile.part %x[%i, %i] : !tile.buffer<4x4xf32, #whole> -> !tile.buffer<2x4xf32, #wrong>
+  tile.return
+}
+
+// -----
+
+#mixed = #tile.layout<offset = [[2,1],[0,2],[1,0],[2,0]]>
+#part = #tile.layout<offset = [[0,2],[1,0]]>
+tile.kernel @k(%i: index) {
+  %x = tile.alloc : !tile.buffer<4x4xf32, #mixed>
+  // expected-error@+1 {{expected a part that the buffer's layout keeps together}}
+  %y = tile.part %x[%i, %i] : !tile.buffer<4x4xf32, #mixed> -> !tile.buffer<2x4xf32, #part>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%p: f32) {
+  %zero = arith.constant dense<0.0> : tensor<8x8xf32>
+  %x = tile.alloc : !tile.buffer<8x8xf16>
+  %y = tile.alloc : !tile.buffer<16x8xf16>
+  %none = tile.pend %zero : tensor<8x8xf32>
+  // expected-error@+1 {{expected the same K in both operands, got 8 and 16}}
+  %d = tile.start_dot %x, %y, %none {atom = "mma"}
+     : !tile.buffer<8x8xf16>, !tile.buffer<16x8xf16> -> !tile.pending<tensor<8x8xf32>>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() {
+  %zero = arith.constant dense<0.0> : tensor<8x8xf32>
+  %none = tile.pend %zero : tensor<8x8xf32>
+  // expected-error@+1 {{expected a result of 'tensor<8x8xf32>', pending or not, got 'tensor<8xf32>'}}
+  %d = tile.wait %none in_flight = 0 : !tile.pending<tensor<8x8xf32>> -> tensor<8xf32>
+  tile.return
+}

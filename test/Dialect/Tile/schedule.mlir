@@ -1,0 +1,118 @@
+// Ops, types and attributes of schedules, decided and realised, in their own syntax.
+// RUN: tile-opt %s | tile-opt | FileCheck %s
+// RUN: tile-opt %s --mlir-print-op-generic | tile-opt | FileCheck %s
+
+!view = !tile.view<?x?xf16>
+!buffer = !tile.buffer<64x32xf16>
+!ring = !tile.channel<2, !buffer, !tile.buffer<32x32xf16>>
+
+// CHECK-LABEL: tile.kernel @decided
+// CHECK-SAME: tile.persistent = #tile.persistent<programs = 132, group = 8>
+// CHECK-SAME: tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4, copies = 2, skew = 1, registers = 128>]
+tile.kernel @decided(%a: !view, %b: !view, %k: index) attributes {
+    tile.roles = [#tile.role<"load", warps = 1>,
+                  #tile.role<"mma", warps = 4, copies = 2, skew = 1, registers = 128>],
+    tile.persistent = #tile.persistent<programs = 132, group = 8>} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant {tile.role = "mma"} dense<0.0> : tensor<64x32xf32>
+  // CHECK: scf.for
+  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<64x32xf32> {
+    // CHECK: tile.load {{.*}} {atom = "copy", buffer = !tile.buffer<64x32xf16>, order = 1 : i64, role = "load", stage = 0 : i64}
+    %x = tile.load %a[%c0, %i] {atom = "copy", buffer = !buffer, stage = 0, order = 1, role = "load"}
+       : !view -> tensor<64x32xf16>
+    %y = tile.load %a[%c0, %i] : !view -> tensor<32x32xf16>
+    // CHECK: tile.dot {{.*}} {atom = "mma", in_flight = 1 : i64, order = 0 : i64, role = "mma", stage = 2 : i64}
+    %d = tile.dot %x, %y, %s {atom = "mma", stage = 2, order = 0, role = "mma", in_flight = 1}
+       : tensor<64x32xf16>, tensor<32x32xf16> -> tensor<64x32xf32>
+    scf.yield %d : tensor<64x32xf32>
+    // CHECK: } {tile.depth = 4 : i64}
+  } {tile.depth = 4 : i64}
+  // CHECK: arith.truncf {{.*}} {tile.order = 0 : i64, tile.role = "mma", tile.stage = 3 : i64}
+  %t = arith.truncf %sum {tile.stage = 3 : i64, tile.order = 0 : i64, tile.role = "mma"}
+     : tensor<64x32xf32> to tensor<64x32xf16>
+  // CHECK: tile.store {{.*}} {atom = "copy", buffer = !tile.buffer<32x16xf16>, in_flight = 1 : i64, role = "mma"}
+  tile.store %t, %b[%c0, %c0] {atom = "copy", buffer = !tile.buffer<32x16xf16>, role = "mma", in_flight = 1}
+    : tensor<64x32xf16>, !view
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @realised
+tile.kernel @realised(%a: !view, %n: index) {
+  // CHECK: %[[RING:.*]] = tile.channel full = 1 empty = 8 : !tile.channel<2, !tile.buffer<64x32xf16>, !tile.buffer<32x32xf16>>
+  %ring = tile.channel full = 1 empty = 8 : !ring
+  // CHECK: tile.warp_groups(%a, %n, %[[RING]] : !tile.view<?x?xf16>, index, !tile.channel<
+  tile.warp_groups(%a, %n, %ring : !view, index, !ring) {
+    // CHECK: role #tile.role<"load", warps = 1>
+    role #tile.role<"load", warps = 1> {
+      %s0 = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      // CHECK: tile.put %[[RING]][%{{.*}}, %{{.*}}] bytes = 6144 :
+      tile.put %ring[%s0, %s0] bytes = 6144 : !ring {
+      // CHECK: ^bb0(%{{.*}}: !tile.buffer<64x32xf16>, %{{.*}}: !tile.buffer<32x32xf16>):
+      ^bb0(%x: !buffer, %y: !tile.buffer<32x32xf16>):
+        // CHECK: tile.copy_in %a[%{{.*}}, %n], %{{.*}} evict = last {atom = "copy"} : !tile.view<?x?xf16>, !tile.buffer<64x32xf16>
+        tile.copy_in %a[%c0, %n], %x evict = last {atom = "copy"} : !view, !buffer
+        tile.copy_in %a[%c0, %n], %y cache = streaming {atom = "copy"} : !view, !tile.buffer<32x32xf16>
+      }
+      // CHECK: tile.advance %{{.*}}, %{{.*}} of %[[RING]] : !tile.channel
+      %s1, %p1 = tile.advance %s0, %s0 of %ring : !ring
+      // CHECK: tile.advance %{{.*}}, %{{.*}} by %n of %[[RING]] : !tile.channel
+      %s2, %p2 = tile.advance %s1, %p1 by %n of %ring : !ring
+    }
+    // CHECK: role #tile.role<"mma", warps = 4, copies = 2, registers = 128>
+    role #tile.role<"mma", warps = 4, copies = 2, registers = 128> {
+      %s0 = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      %yes = arith.constant true
+      %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+      // CHECK: tile.copy_id
+      %copy = tile.copy_id
+      // CHECK: tile.get %[[RING]][%{{.*}}, %{{.*}}] : !tile.channel
+      %x, %y = tile.get %ring[%s0, %s0] : !ring
+      // CHECK: tile.get %[[RING]][%{{.*}}, %{{.*}}] in_flight = 2 : !tile.channel
+      %u, %v = tile.get %ring[%s0, %s0] in_flight = 2 : !ring
+      // CHECK: tile.part %{{.*}}[%{{.*}}, %{{.*}}] : !tile.buffer<64x32xf16> -> !tile.buffer<32x32xf16>
+      %part = tile.part %x[%copy, %c0] : !buffer -> !tile.buffer<32x32xf16>
+      // CHECK: tile.pend %{{.*}} : tensor<32x32xf32>
+      %none = tile.pend %zero : tensor<32x32xf32>
+      // CHECK: tile.start_dot %{{.*}}, %{{.*}}, %{{.*}} when %{{.*}} transpose_b {atom = "mma"} : !tile.buffer<32x32xf16>, !tile.buffer<32x32xf16> -> !tile.pending<tensor<32x32xf32>>
+      %d = tile.start_dot %part, %y, %none when %yes transpose_b {atom = "mma"}
+         : !tile.buffer<32x32xf16>, !tile.buffer<32x32xf16> -> !tile.pending<tensor<32x32xf32>>
+      // CHECK: tile.wait %{{.*}} in_flight = 1 : !tile.pending<tensor<32x32xf32>> -> !tile.pending<tensor<32x32xf32>>
+      %h = tile.wait %d in_flight = 1
+         : !tile.pending<tensor<32x32xf32>> -> !tile.pending<tensor<32x32xf32>>
+      // CHECK: tile.wait %{{.*}} in_flight = 0 : !tile.pending<tensor<32x32xf32>> -> tensor<32x32xf32>
+      %r = tile.wait %h in_flight = 0 : !tile.pending<tensor<32x32xf32>> -> tensor<32x32xf32>
+      // CHECK: tile.release %[[RING]][%{{.*}}] : !tile.channel
+      tile.release %ring[%s0] : !ring
+      // CHECK: tile.wait_stores in_flight = 0
+      tile.wait_stores in_flight = 0
+      // CHECK: tile.barrier all_copies
+      tile.barrier all_copies
+      // CHECK: tile.copy_out %{{.*}}, %a[%{{.*}}, %n] {atom = "copy"} : !tile.buffer<32x32xf16>, !tile.view<?x?xf16>
+      %box = tile.alloc : !tile.buffer<32x32xf16>
+      tile.barrier publish
+      tile.copy_out %box, %a[%c0, %n] {atom = "copy"} : !tile.buffer<32x32xf16>, !view
+    }
+  }
+  tile.return
+}
+
+// Values of an op with several results keep their names inside.
+// CHECK-LABEL: tile.kernel @captures_results
+tile.kernel @captures_results(%n: index) {
+  %c0 = arith.constant 0 : index
+  %two:2 = scf.for %i = %c0 to %n step %n iter_args(%x = %c0, %y = %n) -> (index, index) {
+    scf.yield %y, %x : index, index
+  }
+  // CHECK: tile.warp_groups(%[[TWO:.*]]#0, %[[TWO]]#1 : index, index) {
+  tile.warp_groups(%two#0, %two#1 : index, index) {
+    role #tile.role<"all", warps = 4> {
+      // CHECK: arith.addi %[[TWO]]#0, %[[TWO]]#1 : index
+      %sum = arith.addi %two#0, %two#1 : index
+      tile.print "sum" %sum : index
+    }
+  }
+  tile.return
+}
