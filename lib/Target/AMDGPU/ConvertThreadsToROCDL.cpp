@@ -1,4 +1,5 @@
-// The gpu dialect as ROCDL's special registers, barriers and permutes, and the kernel's frame.
+// The gpu dialect as ROCDL's special registers and barriers, and the kernel's frame.
+#include "Shuffles.h"
 #include "kiln/Target/AMDGPU/Passes.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Common/ThreadsToLLVM.h"
@@ -44,51 +45,25 @@ struct ConvertGridDim : ConvertOpToLLVMPattern<gpu::GridDimOp> {
   }
 };
 
+/// Barriers of a program of tiles order what its threads do in shared memory, so that loads from
+/// global memory run on across them.
 struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(gpu::BarrierOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
+    auto fence = [&](LLVM::AtomicOrdering order) {
+      auto fence = LLVM::FenceOp::create(rewriter, op.getLoc(), order, "workgroup");
+      fence->setAttr(
+          LLVM::LLVMDialect::getMmraAttrName(),
+          LLVM::MMRATagAttr::get(rewriter.getContext(), "amdgpu-synchronize-as", "local"));
+    };
     // The fences make memory as all threads see it; the barrier alone only makes them meet.
-    LLVM::FenceOp::create(rewriter, op.getLoc(), LLVM::AtomicOrdering::release, "workgroup");
+    fence(LLVM::AtomicOrdering::release);
     ROCDL::SBarrierOp::create(rewriter, op.getLoc());
-    LLVM::FenceOp::create(rewriter, op.getLoc(), LLVM::AtomicOrdering::acquire, "workgroup");
+    fence(LLVM::AtomicOrdering::acquire);
     rewriter.eraseOp(op);
     return success();
   }
-};
-
-struct ConvertShuffle : ConvertOpToLLVMPattern<gpu::ShuffleOp> {
-  ConvertShuffle(const LLVMTypeConverter &converter, unsigned warpSize)
-      : ConvertOpToLLVMPattern(converter), warpSize(warpSize) {}
-  LogicalResult matchAndRewrite(gpu::ShuffleOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Type i32 = rewriter.getI32Type();
-    auto constant = [&](int64_t value) -> Value {
-      return LLVM::ConstantOp::create(rewriter, loc, i32, value);
-    };
-    Value source = adaptor.getOffset();
-    if (op.getMode() == gpu::ShuffleMode::XOR) {
-      auto count = [&](StringRef name, Value before) {
-        return LLVM::CallIntrinsicOp::create(rewriter, loc, i32, rewriter.getStringAttr(name),
-                                             ValueRange{constant(-1), before})
-            .getResult(0);
-      };
-      Value lane = count("llvm.amdgcn.mbcnt.lo", constant(0));
-      if (warpSize == 64)
-        lane = count("llvm.amdgcn.mbcnt.hi", lane);
-      source = LLVM::XOrOp::create(rewriter, loc, lane, source);
-    } else if (op.getMode() != gpu::ShuffleMode::IDX) {
-      return rewriter.notifyMatchFailure(op, "expected a shuffle by mask or by lane");
-    }
-    // The permute addresses lanes by bytes.
-    Value address = LLVM::ShlOp::create(rewriter, loc, source, constant(2));
-    Value result = ROCDL::DsBpermuteOp::create(rewriter, loc, i32, address, adaptor.getValue());
-    Value valid = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI1Type(), true);
-    rewriter.replaceOp(op, {result, valid});
-    return success();
-  }
-  unsigned warpSize;
 };
 
 struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThreadsToROCDL> {
@@ -97,7 +72,7 @@ struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThre
     FailureOr<TargetInterface> chip = requireTarget(module);
     if (failed(chip))
       return signalPassFailure();
-    unsigned warpSize = (*chip).getChipRecord().warpSize;
+    StringRef chipName = (*chip).getChipRecord().name;
     ThreadsToLLVM target{
         ROCDL::ROCDLDialect::getDialectNamespace(),
         [](StringRef name) {
@@ -109,13 +84,13 @@ struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThre
                  name == math::CeilOp::getOperationName();
         },
         [](RewritePatternSet &) {},
-        [warpSize](const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+        [chipName](const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
           patterns.add<
               ConvertIndex<gpu::ThreadIdOp, ROCDL::ThreadIdXOp, ROCDL::ThreadIdYOp,
                            ROCDL::ThreadIdZOp>,
               ConvertIndex<gpu::BlockIdOp, ROCDL::BlockIdXOp, ROCDL::BlockIdYOp, ROCDL::BlockIdZOp>,
               ConvertGridDim, ConvertBarrier>(converter);
-          patterns.add<ConvertShuffle>(converter, warpSize);
+          amdgcn::populateShufflePatterns(converter, patterns, chipName);
         },
         [](LLVM::LLVMFuncOp function, int32_t threads) {
           Builder builder(function.getContext());

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from types import FunctionType
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -26,3 +27,13 @@ def intrinsic(function: Callable[P, R]) -> Callable[P, R]:
 
     outside.__kiln_intrinsic__ = function.__name__
     return outside
+
+
+def alike(declaration: Callable[P, R], name: str, documentation: str) -> Callable[P, R]:
+    """Another intrinsic that takes and gives what an intrinsic declared before does."""
+    body: FunctionType = declaration.__wrapped__  # type: ignore[attr-defined]
+    twin = FunctionType(body.__code__, body.__globals__, name, body.__defaults__)
+    twin.__kwdefaults__ = body.__kwdefaults__
+    twin.__annotations__ = body.__annotations__
+    twin.__module__, twin.__qualname__, twin.__doc__ = body.__module__, name, documentation
+    return intrinsic(twin)

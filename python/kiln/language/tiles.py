@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kiln.language.dtypes import DTypeLike
-from kiln.language.intrinsic import intrinsic
+from kiln.language.intrinsic import alike, intrinsic
 from kiln.language.values import Number, Offsets, Shape, Tensor, View
 
 
@@ -90,76 +90,29 @@ def atomic_add(
     """
 
 
-@intrinsic
-def atomic_min(
-    view: View,
-    indices: Any,
-    value: Any,
-    mask: Any = None,
-    order: str = "acq_rel",
-    scope: str = "device",
-) -> Any:
-    """`atomic_add` with the lesser; of a NaN and a number, the number."""
+atomic_min = alike(
+    atomic_add,
+    "atomic_min",
+    "`atomic_add` with the lesser; of a NaN and a number, the number.",
+)
 
+atomic_max = alike(
+    atomic_add,
+    "atomic_max",
+    "`atomic_add` with the greater; of a NaN and a number, the number.",
+)
 
-@intrinsic
-def atomic_max(
-    view: View,
-    indices: Any,
-    value: Any,
-    mask: Any = None,
-    order: str = "acq_rel",
-    scope: str = "device",
-) -> Any:
-    """`atomic_add` with the greater; of a NaN and a number, the number."""
+atomic_and = alike(atomic_add, "atomic_and", "`atomic_add` with bitwise and (integers).")
 
+atomic_or = alike(atomic_add, "atomic_or", "`atomic_add` with bitwise or (integers).")
 
-@intrinsic
-def atomic_and(
-    view: View,
-    indices: Any,
-    value: Any,
-    mask: Any = None,
-    order: str = "acq_rel",
-    scope: str = "device",
-) -> Any:
-    """`atomic_add` with bitwise and (integers)."""
+atomic_xor = alike(atomic_add, "atomic_xor", "`atomic_add` with bitwise exclusive or (integers).")
 
-
-@intrinsic
-def atomic_or(
-    view: View,
-    indices: Any,
-    value: Any,
-    mask: Any = None,
-    order: str = "acq_rel",
-    scope: str = "device",
-) -> Any:
-    """`atomic_add` with bitwise or (integers)."""
-
-
-@intrinsic
-def atomic_xor(
-    view: View,
-    indices: Any,
-    value: Any,
-    mask: Any = None,
-    order: str = "acq_rel",
-    scope: str = "device",
-) -> Any:
-    """`atomic_add` with bitwise exclusive or (integers)."""
-
-
-@intrinsic
-def atomic_exchange(
-    view: View,
-    indices: Any,
-    value: Any,
-    mask: Any = None,
-    order: str = "acq_rel",
-    scope: str = "device",
-) -> Any:
-    """Replaces elements, each atomically, and gives the old ones."""
+atomic_exchange = alike(
+    atomic_add,
+    "atomic_exchange",
+    "Replaces elements, each atomically, and gives the old ones.",
+)
 
 
 @intrinsic
@@ -219,9 +172,7 @@ def sum(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
     """
 
 
-@intrinsic
-def prod(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The product along an axis, or of all elements; dtypes as `sum`."""
+prod = alike(sum, "prod", "The product along an axis, or of all elements; dtypes as `sum`.")
 
 
 @intrinsic
@@ -229,9 +180,11 @@ def max(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
     """The greatest element along an axis, or of all; NaN if there is one. Keeps the dtype."""
 
 
-@intrinsic
-def min(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The least element along an axis, or of all; NaN if there is one. Keeps the dtype."""
+min = alike(
+    max,
+    "min",
+    "The least element along an axis, or of all; NaN if there is one. Keeps the dtype.",
+)
 
 
 @intrinsic
@@ -239,9 +192,11 @@ def argmax(x: Tensor, axis: int | None = None) -> Any:
     """The i32 position of the greatest element; the first of several; a NaN counts as such."""
 
 
-@intrinsic
-def argmin(x: Tensor, axis: int | None = None) -> Any:
-    """The i32 position of the least element; the first of several; a NaN counts as such."""
+argmin = alike(
+    argmax,
+    "argmin",
+    "The i32 position of the least element; the first of several; a NaN counts as such.",
+)
 
 
 @intrinsic
@@ -249,9 +204,7 @@ def any(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
     """Whether some element is not zero (bool)."""
 
 
-@intrinsic
-def all(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Whether every element is not zero (bool)."""
+all = alike(any, "all", "Whether every element is not zero (bool).")
 
 
 @intrinsic
@@ -273,9 +226,7 @@ def cumsum(x: Tensor, axis: int = 0, reverse: bool = False) -> Tensor:
     """Running sums along an axis; dtypes as `sum`."""
 
 
-@intrinsic
-def cumprod(x: Tensor, axis: int = 0, reverse: bool = False) -> Tensor:
-    """Running products along an axis; dtypes as `sum`."""
+cumprod = alike(cumsum, "cumprod", "Running products along an axis; dtypes as `sum`.")
 
 
 @intrinsic

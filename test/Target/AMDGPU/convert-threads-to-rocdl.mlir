@@ -1,5 +1,7 @@
 // RUN: tile-opt %s --convert-threads-to-rocdl | FileCheck %s
 
+// CHECK: #[[LOCAL:.*]] = #llvm.mmra_tag<"amdgpu-synchronize-as":"local">
+
 module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   // Shared memory gets its size.
   // CHECK: llvm.mlir.global internal @kiln_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<512 x i8>
@@ -12,12 +14,11 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   // The third of the hidden arguments.
   // CHECK: %[[HIDDEN:.*]] = llvm.call_intrinsic "llvm.amdgcn.implicitarg.ptr"()
   // CHECK: llvm.getelementptr %[[HIDDEN]][2]
-  // CHECK: llvm.fence syncscope("workgroup") release
+  // Only shared memory is waited for.
+  // CHECK: llvm.fence syncscope("workgroup") release {llvm.mmra = #[[LOCAL]]}
   // CHECK-NEXT: rocdl.s.barrier
-  // CHECK-NEXT: llvm.fence syncscope("workgroup") acquire
-  // CHECK: llvm.call_intrinsic "llvm.amdgcn.mbcnt.lo"
-  // CHECK: llvm.call_intrinsic "llvm.amdgcn.mbcnt.hi"
-  // CHECK: rocdl.ds_bpermute
+  // CHECK-NEXT: llvm.fence syncscope("workgroup") acquire {llvm.mmra = #[[LOCAL]]}
+  // CHECK: rocdl.update.dpp
   func.func @kernel(%p: !llvm.ptr<1>, %w: i32)
       attributes {tile.threads = 128 : i64, tile.shared_bytes = 512 : i64} {
     %t = gpu.thread_id x

@@ -1,0 +1,38 @@
+// A proof over the final code that whatever is read was waited for.
+//
+// Memory accesses run on while the wave goes on; a wait holds it until at most so many of a kind
+// are outstanding, and each kind is done in the order of issue. Three facts are proven for every
+// path through a kernel, around its loops included:
+//
+//  - a register that a load fills is not touched before the load is done;
+//  - between a write to LDS and a read of the same place by another wave, the write is done, and
+//    then a barrier stands; and so between a read and a write that follows it;
+//  - the same for loads that go to LDS directly, which are done when the counter of loads says so.
+//
+// The state before an instruction is, for each access that may be outstanding, how many of its
+// kind were issued since at the least: a wait for n completes what is at least n old. Where paths
+// meet, the younger counts. Places in LDS are intervals of bytes, found by following what is known
+// of the size of registers (Ranges.h); what is not known is all of it.
+#ifndef KILN_TARGET_AMDGPU_WAITS_H
+#define KILN_TARGET_AMDGPU_WAITS_H
+
+#include "kiln/Target/AMDGPU/ISA.h"
+
+namespace kiln::amdgcn {
+
+/// One thing that is wrong, at an instruction of the code.
+struct WaitProblem {
+  unsigned at;
+  std::string text;
+};
+
+/// What is not waited for; nothing if all is. One problem an instruction.
+std::vector<WaitProblem> checkWaits(const KernelCode &kernel);
+
+/// Waits of the innermost loops that could let one more access run on, and the proof still holds.
+/// The kernel must be free of problems.
+std::vector<WaitProblem> findStrongWaits(const KernelCode &kernel);
+
+} // namespace kiln::amdgcn
+
+#endif // KILN_TARGET_AMDGPU_WAITS_H

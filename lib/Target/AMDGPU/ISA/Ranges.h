@@ -1,0 +1,38 @@
+// How large the numbers in registers can be: enough to tell one part of LDS from another.
+#ifndef KILN_LIB_TARGET_AMDGPU_ISA_RANGES_H
+#define KILN_LIB_TARGET_AMDGPU_ISA_RANGES_H
+
+#include "kiln/Target/AMDGPU/ISA.h"
+#include <map>
+
+namespace kiln::amdgcn {
+
+/// An unsigned number of 32 bits, the same for all lanes or not.
+struct Range {
+  uint64_t low = 0, high = UINT32_MAX;
+  bool operator==(const Range &other) const { return low == other.low && high == other.high; }
+  bool isAll() const { return low == 0 && high >= UINT32_MAX; }
+};
+
+/// By register; what is absent may be anything.
+class Ranges {
+public:
+  Range get(char file, unsigned number) const;
+  Range get(llvm::StringRef operand) const;
+  /// After the instruction.
+  void apply(const Instruction &instruction);
+  /// Where two paths meet. What grew becomes unknown if `widen`, so that loops come to an end.
+  /// Whether this changed.
+  bool join(const Ranges &other, bool widen);
+
+private:
+  void set(const Registers &registers, Range range);
+  std::map<std::pair<char, unsigned>, Range> known;
+};
+
+/// The bytes of LDS that an access may touch.
+Range getPlace(const Instruction &access, const Ranges &ranges, unsigned waveSize);
+
+} // namespace kiln::amdgcn
+
+#endif // KILN_LIB_TARGET_AMDGPU_ISA_RANGES_H

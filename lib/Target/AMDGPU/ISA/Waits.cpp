@@ -1,0 +1,305 @@
+// The proof of Waits.h: ages of outstanding accesses, to a fixed point over the kernel's blocks.
+#include "kiln/Target/AMDGPU/Waits.h"
+#include "Ranges.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <deque>
+
+using namespace llvm;
+using namespace kiln::amdgcn;
+
+namespace {
+/// Counters hold no more than this; what is older is as good as done by any wait there is.
+constexpr unsigned kOldest = 255;
+
+/// An access to LDS that others may still have to know of.
+struct LDSAccess {
+  bool reads, writes;
+  Range place;
+  /// Its own wave knows that it is done; the others know after the next barrier.
+  bool done;
+  bool operator==(const LDSAccess &other) const {
+    return place == other.place && done == other.done;
+  }
+};
+
+/// What holds before an instruction, whichever way it was reached.
+struct State {
+  /// By counter and instruction: how many of the counter's kind were issued since, at the least.
+  std::map<unsigned, unsigned> ages[kNumCounters];
+  std::map<unsigned, LDSAccess> lds;
+  Ranges ranges;
+  bool reached = false;
+};
+
+class WaitCheck {
+public:
+  explicit WaitCheck(const KernelCode &kernel) : kernel(kernel), waveSize(kernel.getWaveSize()) {
+    before.resize(kernel.code.size() + 1);
+  }
+
+  std::vector<WaitProblem> run();
+
+private:
+  std::optional<Counter> getCounter(const Instruction &instruction) const;
+  void issue(State &state, unsigned at) const;
+  void wait(State &state, const Instruction &wait) const;
+  void complete(State &state, Counter counter, unsigned upTo) const;
+  std::optional<LDSAccess> getLDSAccess(const Instruction &instruction, const State &state) const;
+  std::string findProblem(const State &state, unsigned at) const;
+  bool join(State &into, const State &from, bool widen) const;
+
+  const KernelCode &kernel;
+  const unsigned waveSize;
+  std::vector<State> before;
+};
+} // namespace
+
+std::optional<Counter> WaitCheck::getCounter(const Instruction &instruction) const {
+  switch (instruction.kind) {
+  case Kind::LoadGlobal:
+  case Kind::LoadToLDS:
+    return Counter::Load;
+  case Kind::AtomicGlobal:
+    return instruction.result || !kernel.countsStoresApart() ? Counter::Load : Counter::Store;
+  case Kind::StoreGlobal:
+    return kernel.countsStoresApart() ? Counter::Store : Counter::Load;
+  case Kind::ReadLDS:
+  case Kind::WriteLDS:
+  case Kind::AtomicLDS:
+  case Kind::PermuteLanes:
+    return Counter::LDS;
+  case Kind::LoadScalar:
+    return Counter::Scalar;
+  default:
+    return std::nullopt;
+  }
+}
+
+void WaitCheck::complete(State &state, Counter counter, unsigned upTo) const {
+  auto &ages = state.ages[unsigned(counter)];
+  for (auto it = ages.begin(); it != ages.end();) {
+    // Scalar loads are done in any order, so only all of them are.
+    bool done = counter == Counter::Scalar ? upTo == 0 : it->second >= upTo;
+    if (!done) {
+      ++it;
+      continue;
+    }
+    auto access = state.lds.find(it->first);
+    if (access != state.lds.end())
+      access->second.done = true;
+    it = ages.erase(it);
+  }
+}
+
+void WaitCheck::wait(State &state, const Instruction &wait) const {
+  for (unsigned counter = 0; counter < kNumCounters; ++counter)
+    if (wait.waits[counter])
+      complete(state, Counter(counter), *wait.waits[counter]);
+}
+
+std::optional<LDSAccess> WaitCheck::getLDSAccess(const Instruction &instruction,
+                                                 const State &state) const {
+  bool reads = instruction.kind == Kind::ReadLDS || instruction.kind == Kind::AtomicLDS;
+  bool writes = instruction.kind == Kind::WriteLDS || instruction.kind == Kind::AtomicLDS ||
+                instruction.kind == Kind::LoadToLDS;
+  if (!reads && !writes)
+    return std::nullopt;
+  return LDSAccess{reads, writes, getPlace(instruction, state.ranges, waveSize), false};
+}
+
+void WaitCheck::issue(State &state, unsigned at) const {
+  const Instruction &instruction = kernel.code[at];
+  if (instruction.kind == Kind::Wait) {
+    wait(state, instruction);
+  } else if (instruction.kind == Kind::Barrier || instruction.kind == Kind::BarrierSignal) {
+    for (auto it = state.lds.begin(); it != state.lds.end();)
+      it = it->second.done ? state.lds.erase(it) : std::next(it);
+  } else if (std::optional<Counter> counter = getCounter(instruction)) {
+    auto &ages = state.ages[unsigned(*counter)];
+    for (auto &entry : ages)
+      entry.second = std::min(entry.second + 1, kOldest);
+    ages[at] = 0;
+    if (auto access = getLDSAccess(instruction, state)) {
+      // Of two rounds through a loop, the places of both count.
+      auto [it, isNew] = state.lds.try_emplace(at, *access);
+      if (!isNew) {
+        it->second.place.low = std::min(it->second.place.low, access->place.low);
+        it->second.place.high = std::max(it->second.place.high, access->place.high);
+        it->second.done = false;
+      }
+    }
+  }
+  state.ranges.apply(instruction);
+}
+
+std::string WaitCheck::findProblem(const State &state, unsigned at) const {
+  const Instruction &instruction = kernel.code[at];
+  auto line = [&](unsigned other) { return kernel.code[other].line; };
+  if (instruction.kind == Kind::Flat)
+    return "expected no flat accesses, which are done in any order";
+  std::optional<Counter> own = getCounter(instruction);
+  for (unsigned counter = 0; counter < kNumCounters; ++counter)
+    for (auto [load, age] : state.ages[counter]) {
+      const std::optional<Registers> &result = kernel.code[load].result;
+      if (!result)
+        continue;
+      for (const Registers &registers : instruction.registers) {
+        if (!registers.overlaps(*result))
+          continue;
+        // Results of one kind come in order, so that a later load may overwrite an earlier one; one
+        // that fills half a register keeps the other half, and so reads it.
+        bool overwrites = own && unsigned(*own) == counter && instruction.result &&
+                          *own != Counter::Scalar &&
+                          !StringRef(instruction.mnemonic).contains("_d16") &&
+                          &registers == instruction.registers.begin();
+        if (!overwrites)
+          return formatv("expected a wait for '{0}' of line {1} before its register is used",
+                         kernel.code[load].mnemonic, line(load));
+      }
+    }
+  std::optional<LDSAccess> access = getLDSAccess(instruction, state);
+  if (!access)
+    return "";
+  for (const auto &[other, earlier] : state.lds) {
+    bool conflict = (access->reads && earlier.writes) || (access->writes && earlier.reads);
+    bool apart = access->place.high < earlier.place.low || earlier.place.high < access->place.low;
+    if (!conflict || apart)
+      continue;
+    StringRef name = kernel.code[other].mnemonic;
+    // One wave's own accesses to LDS are done in order, and loads to it when they are waited for.
+    if (kernel.isOneWave()) {
+      bool isLoad = kernel.code[other].kind == Kind::LoadToLDS;
+      if ((isLoad || instruction.kind == Kind::LoadToLDS) && !earlier.done)
+        return formatv("expected a wait for '{0}' of line {1} before its place in LDS is reached",
+                       name, line(other));
+      continue;
+    }
+    if (!earlier.done)
+      return formatv("expected a wait for '{0}' of line {1}, and a barrier, before its place in "
+                     "LDS is reached",
+                     name, line(other));
+    return formatv("expected a barrier between '{0}' of line {1} and what reaches its place in LDS",
+                   name, line(other));
+  }
+  return "";
+}
+
+bool WaitCheck::join(State &into, const State &from, bool widen) const {
+  if (!into.reached) {
+    into = from;
+    into.reached = true;
+    return true;
+  }
+  bool changed = into.ranges.join(from.ranges, widen);
+  for (unsigned counter = 0; counter < kNumCounters; ++counter)
+    for (auto [at, age] : from.ages[counter]) {
+      auto [it, isNew] = into.ages[counter].try_emplace(at, age);
+      if (!isNew && it->second <= age)
+        continue;
+      it->second = std::min(it->second, age);
+      changed = true;
+    }
+  for (const auto &[at, access] : from.lds) {
+    auto [it, isNew] = into.lds.try_emplace(at, access);
+    LDSAccess both = it->second;
+    both.done &= access.done;
+    both.place = {std::min(both.place.low, access.place.low),
+                  std::max(both.place.high, access.place.high)};
+    if (widen && !(both.place == it->second.place))
+      both.place = {};
+    changed |= isNew || !(both == it->second);
+    it->second = both;
+  }
+  return changed;
+}
+
+std::vector<WaitProblem> WaitCheck::run() {
+  // Blocks begin where branches go and behind branches.
+  std::vector<bool> begins(kernel.code.size() + 1, false);
+  begins[0] = true;
+  for (auto [at, instruction] : enumerate(kernel.code)) {
+    if (instruction.target)
+      begins[*instruction.target] = true;
+    if (instruction.target || !instruction.fallsThrough)
+      begins[at + 1] = true;
+  }
+  constexpr unsigned kPatience = 4;
+  std::vector<unsigned> visits(kernel.code.size() + 1, 0);
+  std::deque<unsigned> work{0};
+  before[0].reached = true;
+  auto arrive = [&](unsigned at, const State &state) {
+    if (at < kernel.code.size() && join(before[at], state, ++visits[at] > kPatience) &&
+        !is_contained(work, at))
+      work.push_back(at);
+  };
+  std::map<unsigned, std::string> problems;
+  while (!work.empty()) {
+    unsigned at = work.front();
+    work.pop_front();
+    State state = before[at];
+    for (;; ++at) {
+      if (at == kernel.code.size())
+        break;
+      std::string problem = findProblem(state, at);
+      // What is known only weakens from visit to visit, so that a problem stays one.
+      if (!problem.empty())
+        problems.try_emplace(at, problem);
+      issue(state, at);
+      const Instruction &instruction = kernel.code[at];
+      if (instruction.target)
+        arrive(*instruction.target, state);
+      if (!instruction.fallsThrough)
+        break;
+      if (begins[at + 1]) {
+        arrive(at + 1, state);
+        break;
+      }
+    }
+  }
+  std::vector<WaitProblem> list;
+  for (auto &[at, text] : problems)
+    list.push_back({at, text});
+  return list;
+}
+
+std::vector<WaitProblem> kiln::amdgcn::checkWaits(const KernelCode &kernel) {
+  return WaitCheck(kernel).run();
+}
+
+std::vector<WaitProblem> kiln::amdgcn::findStrongWaits(const KernelCode &kernel) {
+  std::vector<WaitProblem> strong;
+  KernelCode weaker = kernel;
+  for (const std::vector<unsigned> &loop : kernel.getInnerLoops())
+    for (unsigned at : loop) {
+      if (kernel.code[at].kind != Kind::Wait)
+        continue;
+      // Counters that one number stands for are weakened together.
+      static constexpr std::pair<unsigned, StringLiteral> names[] = {
+          {1u << unsigned(Counter::Load), "loads"},
+          {1u << unsigned(Counter::Store), "stores"},
+          {1u << unsigned(Counter::LDS), "LDS accesses"},
+          {1u << unsigned(Counter::Scalar), "scalar loads"},
+          {1u << unsigned(Counter::LDS) | 1u << unsigned(Counter::Scalar), "LDS accesses"}};
+      bool together = !kernel.countsScalarsApart();
+      for (auto [mask, name] : names) {
+        bool isPair = (mask & (mask - 1)) != 0;
+        bool ofPair =
+            mask == 1u << unsigned(Counter::LDS) || mask == 1u << unsigned(Counter::Scalar);
+        if ((isPair && !together) || (ofPair && together))
+          continue;
+        Instruction &wait = weaker.code[at];
+        bool has = false;
+        for (unsigned counter = 0; counter < kNumCounters; ++counter)
+          if ((mask >> counter & 1) && wait.waits[counter]) {
+            ++*wait.waits[counter];
+            has = true;
+          }
+        if (has && checkWaits(weaker).empty())
+          strong.push_back(
+              {at, formatv("expected a wait for fewer {0}: one more may be outstanding", name)});
+        wait = kernel.code[at];
+      }
+    }
+  return strong;
+}

@@ -1,0 +1,147 @@
+// Kernels in their final code, small enough to reason about: what the tests of the checks take
+// apart.
+#ifndef KILN_TEST_TARGET_AMDGPU_ISA_KERNELS_H
+#define KILN_TEST_TARGET_AMDGPU_ISA_KERNELS_H
+
+#include "kiln/Target/AMDGPU/ISA.h"
+#include <string>
+
+namespace kiln::testing {
+
+/// A kernel's text around its instructions, as LLVM prints it.
+inline std::string inKernel(const std::string &body, const std::string &chip = "gfx942",
+                            unsigned threads = 256) {
+  return "\t.amdgcn_target \"amdgcn-amd-amdhsa--" + chip +
+         "\"\n\t.text\n\t.type\tk,@function\nk:\n" + body +
+         "\ts_endpgm\n\t.amdhsa_kernel k\n\t.end_amdhsa_kernel\n"
+         "\t.amdgpu_metadata\n---\namdhsa.kernels:\n  - .agpr_count:     8\n    .args:\n"
+         "      - .offset:         0\n        .size:           8\n"
+         "    .max_flat_workgroup_size: " +
+         std::to_string(threads) +
+         "\n    .name:           k\n    .private_segment_fixed_size: 0\n"
+         "    .symbol:         k.kd\n    .vgpr_count:     40\n    .vgpr_spill_count: 0\n"
+         "    .wavefront_size: " +
+         (chip.size() == 7 ? "32" : "64") + "\n...\n\t.end_amdgpu_metadata\n";
+}
+
+inline amdgcn::KernelCode parseKernel(const std::string &text) {
+  auto kernels = llvm::cantFail(amdgcn::parseISA(text));
+  return kernels.front();
+}
+
+/// A tile goes from global memory by registers to LDS and on to matrix instructions, the next one
+/// already under way.
+inline constexpr char kThroughRegisters[] = R"(
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_and_b32_e32 v0, 0xff, v0
+  v_lshlrev_b32_e32 v1, 4, v0
+  v_mov_b32_e32 v2, 0
+  s_waitcnt lgkmcnt(0)
+  global_load_dwordx4 v[4:7], v1, s[4:5]
+  global_load_dwordx4 v[8:11], v1, s[6:7]
+.LBB0_1:
+  s_barrier
+  s_waitcnt vmcnt(1)
+  ds_write_b128 v1, v[4:7]
+  s_waitcnt vmcnt(0)
+  ds_write_b128 v1, v[8:11] offset:4096
+  s_waitcnt lgkmcnt(0)
+  s_barrier
+  global_load_dwordx4 v[4:7], v1, s[4:5]
+  global_load_dwordx4 v[8:11], v1, s[6:7]
+  ds_read_b128 v[12:15], v1
+  ds_read_b128 v[16:19], v1 offset:4096
+  s_waitcnt lgkmcnt(1)
+  v_add_f32_e32 v2, v2, v12
+  s_waitcnt lgkmcnt(0)
+  v_mfma_f32_32x32x8_f16 a[0:15], v[12:13], v[16:17], a[0:15]
+  s_add_i32 s8, s8, -1
+  s_cmp_lg_u32 s8, 0
+  s_cbranch_scc1 .LBB0_1
+  s_waitcnt vmcnt(0)
+  global_store_dword v1, v2, s[4:5]
+)";
+
+/// A ring of three slots of 4096 bytes that loads fill directly, two of them in flight. Slots are
+/// unrolled, so that each access says which it means.
+inline constexpr char kRing[] = R"(
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_and_b32_e32 v0, 0xff, v0
+  v_lshlrev_b32_e32 v1, 4, v0
+  v_mov_b32_e32 v2, 0
+  s_waitcnt lgkmcnt(0)
+  s_mov_b32 m0, 0
+  s_nop 0
+  buffer_load_dwordx4 v1, s[4:7], 0 offen lds
+  s_mov_b32 m0, 0x1000
+  s_nop 0
+  buffer_load_dwordx4 v1, s[4:7], 0 offen lds
+.LBB0_1:
+  s_waitcnt vmcnt(1)
+  s_barrier
+  s_mov_b32 m0, 0x2000
+  s_nop 0
+  buffer_load_dwordx4 v1, s[4:7], 0 offen lds
+  ds_read_b128 v[12:15], v1
+  s_waitcnt lgkmcnt(0)
+  v_add_f32_e32 v2, v2, v12
+  s_waitcnt vmcnt(1)
+  s_barrier
+  s_mov_b32 m0, 0
+  s_nop 0
+  buffer_load_dwordx4 v1, s[4:7], 0 offen lds
+  ds_read_b128 v[12:15], v1 offset:4096
+  s_waitcnt lgkmcnt(0)
+  v_add_f32_e32 v2, v2, v12
+  s_waitcnt vmcnt(1)
+  s_barrier
+  s_mov_b32 m0, 0x1000
+  s_nop 0
+  buffer_load_dwordx4 v1, s[4:7], 0 offen lds
+  ds_read_b128 v[12:15], v1 offset:8192
+  s_waitcnt lgkmcnt(0)
+  v_add_f32_e32 v2, v2, v12
+  s_add_i32 s8, s8, -1
+  s_cmp_lg_u32 s8, 0
+  s_cbranch_scc1 .LBB0_1
+  s_waitcnt vmcnt(0)
+  global_store_dword v1, v2, s[4:5]
+)";
+
+/// The first kernel in the words of the last generation: counters apart, and split barriers.
+inline constexpr char kSplitCounters[] = R"(
+  s_load_b128 s[4:7], s[0:1], 0x0
+  v_and_b32_e32 v0, 0xff, v0
+  v_lshlrev_b32_e32 v1, 4, v0
+  v_mov_b32_e32 v2, 0
+  s_wait_kmcnt 0x0
+  global_load_b128 v[4:7], v1, s[4:5]
+  global_load_b128 v[8:11], v1, s[6:7]
+.LBB0_1:
+  s_barrier_signal -1
+  s_barrier_wait -1
+  s_wait_loadcnt 0x1
+  ds_store_b128 v1, v[4:7]
+  s_wait_loadcnt 0x0
+  ds_store_b128 v1, v[8:11] offset:4096
+  s_wait_dscnt 0x0
+  s_barrier_signal -1
+  s_barrier_wait -1
+  global_load_b128 v[4:7], v1, s[4:5]
+  global_load_b128 v[8:11], v1, s[6:7]
+  ds_load_b128 v[12:15], v1
+  ds_load_b128 v[16:19], v1 offset:4096
+  s_wait_dscnt 0x1
+  v_add_f32_e32 v2, v2, v12
+  s_wait_dscnt 0x0
+  v_wmma_f32_16x16x16_f16 v[20:27], v[12:15], v[16:19], v[20:27]
+  s_add_co_i32 s8, s8, -1
+  s_cmp_lg_u32 s8, 0
+  s_cbranch_scc1 .LBB0_1
+  s_wait_loadcnt 0x0
+  global_store_b32 v1, v2, s[4:5]
+)";
+
+} // namespace kiln::testing
+
+#endif // KILN_TEST_TARGET_AMDGPU_ISA_KERNELS_H

@@ -1,0 +1,180 @@
+// The check of waits: kernels that are right are proven, and each way to make them wrong is found.
+#include "kiln/Target/AMDGPU/Waits.h"
+#include "Kernels.h"
+#include "gmock/gmock.h"
+
+using namespace kiln::amdgcn;
+using namespace kiln::testing;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+static std::string problemsOf(const std::vector<WaitProblem> &problems) {
+  std::string all;
+  for (const WaitProblem &problem : problems)
+    all += std::to_string(problem.at) + ": " + problem.text + "\n";
+  return all;
+}
+
+static std::string check(const std::string &body, const std::string &chip = "gfx942",
+                         unsigned threads = 256) {
+  return problemsOf(checkWaits(parseKernel(inKernel(body, chip, threads))));
+}
+
+static std::string replaced(std::string text, const std::string &from, const std::string &to) {
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+struct Sample {
+  const char *name, *body, *chip;
+};
+static const Sample samples[] = {{"registers", kThroughRegisters, "gfx942"},
+                                 {"ring", kRing, "gfx950"},
+                                 {"split counters", kSplitCounters, "gfx1201"}};
+
+TEST(Waits, WhatIsRightIsProven) {
+  for (const Sample &sample : samples) {
+    KernelCode kernel = parseKernel(inKernel(sample.body, sample.chip));
+    EXPECT_EQ(problemsOf(checkWaits(kernel)), "") << sample.name;
+    EXPECT_EQ(problemsOf(findStrongWaits(kernel)), "") << sample.name;
+  }
+}
+
+/// Each wait of each kernel gone, and each of its counts one larger: all are found.
+TEST(Waits, EveryWeakerWaitIsFound) {
+  unsigned mutants = 0;
+  for (const Sample &sample : samples) {
+    KernelCode kernel = parseKernel(inKernel(sample.body, sample.chip));
+    for (unsigned at = 0; at < kernel.code.size(); ++at) {
+      if (kernel.code[at].kind != Kind::Wait)
+        continue;
+      // Before the last store nothing is read any more that was loaded.
+      bool isLast = at + 3 == kernel.code.size();
+      KernelCode without = kernel, weaker = kernel;
+      for (unsigned counter = 0; counter < kNumCounters; ++counter) {
+        without.code[at].waits[counter].reset();
+        if (weaker.code[at].waits[counter])
+          ++*weaker.code[at].waits[counter];
+      }
+      if (isLast)
+        continue;
+      for (const KernelCode &mutant : {without, weaker}) {
+        EXPECT_THAT(checkWaits(mutant), ::testing::Not(IsEmpty()))
+            << sample.name << ", line " << kernel.code[at].line << ": " << kernel.code[at].mnemonic;
+        ++mutants;
+      }
+    }
+  }
+  EXPECT_GE(mutants, 36u);
+}
+
+/// Each barrier gone, and each pushed one access further back or forth.
+TEST(Waits, EveryMissingBarrierIsFound) {
+  unsigned mutants = 0;
+  for (const Sample &sample : samples) {
+    KernelCode kernel = parseKernel(inKernel(sample.body, sample.chip));
+    for (unsigned at = 0; at < kernel.code.size(); ++at) {
+      if (kernel.code[at].kind != Kind::Barrier && kernel.code[at].kind != Kind::BarrierSignal)
+        continue;
+      KernelCode without = kernel;
+      without.code[at].kind = Kind::Other;
+      EXPECT_THAT(checkWaits(without), ::testing::Not(IsEmpty()))
+          << sample.name << ", line " << kernel.code[at].line;
+      ++mutants;
+    }
+  }
+  EXPECT_EQ(mutants, 7u);
+}
+
+/// A load, a read or a write of LDS that comes a whole step too early or too late.
+TEST(Waits, EveryAccessOutOfItsPlaceIsFound) {
+  unsigned mutants = 0;
+  auto isFound = [&](const std::string &body, const char *chip, const char *what) {
+    EXPECT_NE(check(body, chip), "") << what;
+    ++mutants;
+  };
+  std::string ring = kRing;
+  // Into the slot that is being read, and that the next step reads.
+  for (const char *slot : {"0x2000", "0x1000"})
+    isFound(replaced(ring.substr(0, ring.find(".LBB0_1:")) + ".LBB0_1:\n" +
+                         replaced(ring.substr(ring.find(".LBB0_1:") + 9),
+                                  std::string("m0, ") + slot, "m0, 0x0"),
+                     "s_nop 0", "s_nop 1"),
+            "gfx950", slot);
+  // A slot read before it is waited for.
+  isFound(replaced(ring, "v[12:15], v1 offset:4096", "v[12:15], v1 offset:8192"), "gfx950",
+          "the slot after next");
+  isFound(replaced(ring, "v[12:15], v1\n", "v[12:15], v1 offset:4096\n"), "gfx950",
+          "the next slot");
+  isFound(replaced(ring, "v[12:15], v1 offset:8192", "v[12:15], v1 offset:1"), "gfx950",
+          "across two slots");
+  // What is not known of a place is all of LDS.
+  isFound(replaced(ring, "s_mov_b32 m0, 0x2000", "s_mov_b32 m0, s9"), "gfx950", "any slot");
+  std::string registers = kThroughRegisters;
+  isFound(replaced(registers, "ds_write_b128 v1, v[8:11] offset:4096",
+                   "ds_write_b128 v1, v[12:15] offset:4096\n\tds_read_b128 v[12:15], v1"),
+          "gfx942", "a read beside a write");
+  isFound(replaced(registers, "v_add_f32_e32 v2, v2, v12", "v_add_f32_e32 v2, v2, v16"), "gfx942",
+          "the later of two results");
+  isFound(replaced(registers, "ds_read_b128 v[12:15], v1", "ds_read_b128 v[4:7], v1"), "gfx942",
+          "a result over one under way from elsewhere");
+  isFound(
+      replaced(registers, "s_cmp_lg_u32 s8, 0", "ds_write_b128 v1, v[12:15]\n\ts_cmp_lg_u32 s8, 0"),
+      "gfx942", "a write where others read");
+  EXPECT_EQ(mutants, 10u);
+}
+
+TEST(Waits, StrongerThanNeededIsFound) {
+  struct {
+    const char *body, *from, *to, *chip;
+  } stronger[] = {
+      {kThroughRegisters, "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)", "gfx942"},
+      {kThroughRegisters, "s_waitcnt lgkmcnt(1)", "s_waitcnt lgkmcnt(0)", "gfx942"},
+      {kThroughRegisters, "s_waitcnt lgkmcnt(1)", "s_waitcnt vmcnt(0) lgkmcnt(1)", "gfx942"},
+      {kRing, ".LBB0_1:\n  s_waitcnt vmcnt(1)", ".LBB0_1:\n  s_waitcnt vmcnt(0)", "gfx950"},
+      {kSplitCounters, "s_wait_loadcnt 0x1", "s_wait_loadcnt 0x0", "gfx1201"},
+      {kSplitCounters, "s_wait_dscnt 0x1", "s_wait_dscnt 0x0", "gfx1201"},
+      {kSplitCounters, "s_wait_dscnt 0x1", "s_wait_loadcnt_dscnt 0x1", "gfx1201"}};
+  for (auto &change : stronger) {
+    KernelCode kernel =
+        parseKernel(inKernel(replaced(change.body, change.from, change.to), change.chip));
+    EXPECT_EQ(problemsOf(checkWaits(kernel)), "") << change.to;
+    EXPECT_THAT(problemsOf(findStrongWaits(kernel)), HasSubstr("one more may be outstanding"))
+        << change.to;
+  }
+}
+
+TEST(Waits, OneWaveNeedsNoBarrier) {
+  std::string body = R"(
+  v_lshlrev_b32_e32 v1, 4, v0
+  ds_write_b128 v1, v[4:7]
+  ds_read_b128 v[8:11], v1
+  s_waitcnt lgkmcnt(0)
+  v_add_f32_e32 v2, v8, v9
+)";
+  EXPECT_EQ(check(body, "gfx942", 64), "");
+  EXPECT_THAT(check(body, "gfx942", 128), HasSubstr("and a barrier"));
+  // What comes from global memory must be waited for all the same.
+  std::string load = "\ts_mov_b32 m0, 0\n\tbuffer_load_dword v1, s[4:7], 0 offen lds\n"
+                     "\tds_read_b32 v8, v1\n";
+  EXPECT_THAT(check(load, "gfx942", 64), HasSubstr("before its place in LDS is reached"));
+  EXPECT_EQ(check(replaced(load, "lds\n", "lds\n\ts_waitcnt vmcnt(0)\n"), "gfx942", 64), "");
+}
+
+TEST(Waits, ScalarLoadsComeInAnyOrder) {
+  std::string body = "\ts_load_dword s4, s[0:1], 0x0\n\ts_load_dword s5, s[0:1], 0x4\n"
+                     "\ts_waitcnt lgkmcnt(1)\n\ts_add_i32 s4, s4, 1\n";
+  EXPECT_THAT(check(body), HasSubstr("'s_load_dword' of line 5"));
+  EXPECT_EQ(check(replaced(body, "lgkmcnt(1)", "lgkmcnt(0)")), "");
+}
+
+TEST(Waits, HalvesOfRegistersAreRead) {
+  std::string body = "\tds_read_u16_d16 v4, v1\n\tds_read_u16_d16_hi v4, v1 offset:2\n";
+  EXPECT_THAT(check(body, "gfx942", 64), HasSubstr("before its register is used"));
+  EXPECT_EQ(check("\tds_read_b32 v4, v1\n\tds_read_b32 v4, v1 offset:2\n", "gfx942", 64), "");
+}
+
+TEST(Waits, FlatAccessesAreRefused) {
+  EXPECT_THAT(check("\tflat_load_dword v4, v[2:3]\n"), HasSubstr("expected no flat accesses"));
+}
