@@ -6,14 +6,17 @@
 
 // CHECK-LABEL: softmax:
 // WAVE64-COUNT-4: global_load_dwordx4
-// WAVE64-COUNT-6: ds_bpermute_b32
+// WAVE64: v_mov_b32_dpp {{.*}} quad_perm:[1,0,3,2]
+// WAVE64: row_ror:8
+// WAVE64-COUNT-2: ds_bpermute_b32
 // WAVE64: ds_write_b32
 // WAVE64: s_barrier
 // WAVE64: ds_read_b64
 // WAVE64-COUNT-16: v_exp_f32
 // WAVE64: global_store_dwordx4
 // WAVE32-COUNT-4: global_load_b128
-// WAVE32-COUNT-5: ds_bpermute_b32
+// WAVE32-COUNT-4: v_max_f32_dpp
+// WAVE32: v_permlanex16_b32
 // WAVE32: ds_store_b32
 // WAVE32: s_barrier
 // WAVE32: global_store_b128
