@@ -1,5 +1,7 @@
 // One way to set up LLVM's code generators, whichever machine they are for.
 #include "kiln/Binary/CodeGenerator.h"
+#include "CollectErrors.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -53,6 +55,13 @@ Expected<std::string> kiln::emitFile(Module &module, TargetMachine &machine, Cod
   legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
     return createStringError("the code generator cannot write this kind of file");
+  std::string errors; // of inline assembly, for example
+  LLVMContext &context = module.getContext();
+  std::unique_ptr<DiagnosticHandler> before = context.getDiagnosticHandler();
+  context.setDiagnosticHandler(std::make_unique<CollectErrors>(errors));
   passes.run(module);
+  context.setDiagnosticHandler(std::move(before));
+  if (!errors.empty())
+    return createStringError(errors);
   return std::string(bytes.data(), bytes.size());
 }

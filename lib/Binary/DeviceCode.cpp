@@ -1,10 +1,9 @@
 // LLVM's code generators for accelerators, and its linker.
 #include "kiln/Binary/DeviceCode.h"
+#include "CollectErrors.h"
 #include "kiln/Binary/CodeGenerator.h"
 #include "lld/Common/Driver.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
@@ -17,24 +16,6 @@ LLD_HAS_DRIVER(elf)
 
 using namespace mlir;
 using namespace kiln;
-
-namespace {
-/// Keeps errors as text. LLVM's own handler prints them and exits.
-struct CollectErrors : llvm::DiagnosticHandler {
-  explicit CollectErrors(std::string &errors) : errors(errors) {}
-  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
-    if (info.getSeverity() != llvm::DS_Error)
-      return true;
-    llvm::raw_string_ostream stream(errors);
-    llvm::DiagnosticPrinterRawOStream printer(stream);
-    if (!errors.empty())
-      stream << "; ";
-    info.print(printer);
-    return true;
-  }
-  std::string &errors;
-};
-} // namespace
 
 DeviceCompilation::DeviceCompilation() : context(std::make_unique<llvm::LLVMContext>()) {
   context->setDiagnosticHandler(std::make_unique<CollectErrors>(errors));

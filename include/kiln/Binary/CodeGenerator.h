@@ -21,7 +21,8 @@ createTargetMachine(llvm::StringRef triple, llvm::StringRef chip, llvm::StringRe
 void optimise(llvm::Module &module, llvm::TargetMachine &machine, int optLevel,
               llvm::PipelineTuningOptions tuning = {});
 
-/// Assembly text, or a relocatable object. The module is not usable afterwards.
+/// Assembly text, or a relocatable object; what the code generator refuses (inline assembly, for
+/// one) as an error. The module is not usable afterwards.
 llvm::Expected<std::string> emitFile(llvm::Module &module, llvm::TargetMachine &machine,
                                      llvm::CodeGenFileType type);
 

@@ -187,3 +187,22 @@ def test_packed_arrays_check_what_they_are_made_of():
         kiln.PackedArray.from_numpy(np.arange(10), "i4")
     with pytest.raises(TypeError, match="expected a dtype of i4"):
         kiln.PackedArray(np.zeros(4, np.uint8), (4,), "i8")
+
+
+@pytest.mark.parametrize(
+    "text, constraints, message",
+    [
+        ("kiln_has_no_such $0, $1", "=r,r", r"inline assembly 'kiln_has_no_such .*invalid"),
+        ("nop", "=r,{nowhere}", "constraint '{nowhere}'"),
+    ],
+)
+def test_wrong_inline_assembly_is_an_error_that_names_the_kernel(text, constraints, message):
+    @kiln.kernel
+    def foreign(x: kiln.View, y: kiln.View):
+        kiln.grid(1)
+        y.store(0, kiln.inline_asm(text, constraints, x.load(0, 16), kiln.i32))
+
+    x = np.ones(16, np.int32)
+    with pytest.raises(kiln.CompileError, match=message) as caught:
+        foreign(x, x.copy())
+    assert "def foreign" in str(caught.value)
