@@ -133,6 +133,40 @@ PyObject *callDLPack(PyObject *object) {
   return PyObject_VectorcallMethod(method, args, 1, nullptr);
 }
 
+/// What the framework raised, as an error about this argument, with its own as the cause. What is
+/// no refusal (Ctrl-C, no memory) comes through as it is.
+bool refused(const ArgumentTarget &to) {
+  if (!PyErr_Occurred())
+    return to.fail("expected a tensor that can be exchanged, got one that its framework refuses");
+  if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))
+    return false;
+  nb::python_error cause;
+  std::string words = nb::cast<std::string>(nb::str(cause.value()));
+  words = words.substr(0, words.find('\n')); // PyTorch appends where in its own sources
+  to.fail("expected a tensor whose memory can be shared, got one that its framework refuses: " +
+          words);
+  nb::python_error failed;
+  PyException_SetCause(failed.value().ptr(), nb::borrow(cause.value()).release().ptr());
+  failed.restore();
+  return false;
+}
+
+/// A tensor that its framework negates when it is read: its memory holds other numbers. PyTorch
+/// makes them of the imaginary parts of conjugates, so that no two elements lie side by side;
+/// only for such is the question asked.
+bool isNegated(PyObject *object, const dlpack::Tensor &tensor) {
+  if (tensor.dtype.code != 2 || !tensor.strides)
+    return false;
+  for (int d = 0; d < tensor.rank; ++d)
+    if (tensor.shape[d] > 1 && tensor.strides[d] % 2 != 0)
+      return false;
+  static PyObject *name = PyUnicode_InternFromString("is_neg");
+  nb::object answer = nb::steal(PyObject_VectorcallMethod(name, &object, 1, nullptr));
+  if (!answer.is_valid())
+    PyErr_Clear();
+  return answer.is_valid() && answer.ptr() == Py_True;
+}
+
 bool toInt64s(PyObject *sequence, int64_t *out, int &count) {
   Py_ssize_t size = PySequence_Size(sequence);
   if (size < 0 || size > KILN_MAX_RANK)
@@ -154,13 +188,13 @@ bool toInt64s(PyObject *sequence, int64_t *out, int &count) {
 bool kiln::python::convertExchange(const ArgumentTarget &to, PyObject *object,
                                    const dlpack::ExchangeAPI *api) {
   dlpack::Tensor borrowed;
-  if (api->borrowFromObject(object, &borrowed) != 0) {
-    if (!PyErr_Occurred())
-      return to.fail("expected a tensor that can be exchanged, got one that its framework refuses");
-    return false;
-  }
+  if (api->borrowFromObject(object, &borrowed) != 0)
+    return refused(to);
   if (!fill(to, borrowed, 0))
     return false;
+  if (isNegated(object, borrowed))
+    return to.fail("expected a tensor that holds its own numbers, got one that is negated when it "
+                   "is read; t.resolve_neg() makes one");
   if (!to.frame.hasStream && to.tensor().device_type != dlpack::kHost) {
     void *stream = nullptr;
     if (api->currentStream(borrowed.device.type, borrowed.device.id, &stream) != 0)
@@ -174,7 +208,7 @@ bool kiln::python::convertExchange(const ArgumentTarget &to, PyObject *object,
 bool kiln::python::convertCapsule(const ArgumentTarget &to, PyObject *object) {
   PyObject *capsule = callDLPack(object);
   if (!capsule)
-    return false;
+    return refused(to);
   to.hold(capsule); // its destructor frees what nobody consumed
   if (void *pointer = PyCapsule_IsValid(capsule, "dltensor_versioned")
                           ? PyCapsule_GetPointer(capsule, "dltensor_versioned")

@@ -70,8 +70,18 @@ Expected<Device *> kiln::openDevice(StringRef name) {
   if (count == Registry::capacity)
     return makeError(KILN_ERROR_DEVICE, "too many devices are open");
   Expected<std::unique_ptr<Device>> opened = driver->open(rest);
-  if (!opened)
-    return opened.takeError();
+  if (!opened) {
+    KilnErrorCode code = KILN_ERROR_DEVICE;
+    std::string why;
+    llvm::handleAllErrors(
+        opened.takeError(),
+        [&](const RuntimeError &error) {
+          code = error.code;
+          why = error.text;
+        },
+        [&](const llvm::ErrorInfoBase &error) { why = error.message(); });
+    return makeError(code, "cannot open device '" + name + "': " + why);
+  }
   // A name may be short for another ("x" for "x:0"): there is still one device.
   for (uint32_t i = 0; i < count; ++i)
     if (Device *device = registry.byNumber[i].load(); device->name == (*opened)->name)

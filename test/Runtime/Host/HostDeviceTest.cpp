@@ -40,6 +40,7 @@ TEST(HostDevice, EmulatedDevicesSayWhyTheyAreAbsent) {
   auto device = openDevice("emu:any");
   Failure failure = failureOf(device.takeError());
   EXPECT_EQ(failure.code, KILN_ERROR_UNSUPPORTED);
+  EXPECT_THAT(failure.text, HasSubstr("cannot open device 'emu:any'"));
   EXPECT_THAT(failure.text, HasSubstr("emulator is not part of this build"));
 }
 

@@ -78,13 +78,44 @@ def test_a_capsule_is_freed_after_the_launch():
     assert sys.getrefcount(x) == before
 
 
-def test_what_a_producer_raises_comes_through():
+def test_what_a_producer_raises_is_told_of_the_argument():
     class Broken(Exporter):
         def __dlpack__(self, **keywords):
             raise BufferError("not exportable")
 
-    with pytest.raises(BufferError, match="not exportable"):
+    with pytest.raises(
+        kiln.LaunchError, match="kernel `copy`, argument `x`: expected .* refuses: not exportable"
+    ) as caught:
         copy(Broken(np.ones(16, np.float32)), np.zeros(16, np.float32))
+    assert isinstance(caught.value.__cause__, BufferError)
+
+
+def test_ctrl_c_in_a_producer_comes_through():
+    class Interrupted(Exporter):
+        def __dlpack__(self, **keywords):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        copy(Interrupted(np.ones(16, np.float32)), np.zeros(16, np.float32))
+
+
+@pytest.mark.parametrize("kind", ["meta", "sparse"])
+def test_torch_tensors_without_memory_are_refused(kind):
+    x = torch.ones(16).to_sparse() if kind == "sparse" else torch.ones(16, device="meta")
+    with pytest.raises(kiln.LaunchError, match="kernel `copy`, argument `x`: expected .*refuses: "):
+        copy(x, torch.zeros(16))
+
+
+def test_torch_tensors_that_are_negated_when_read_are_refused(rng):
+    z = torch.from_numpy(rng.standard_normal((16, 2), dtype=np.float32))
+    imaginary = torch.view_as_complex(z).conj().imag
+    out = torch.zeros(16)
+    with pytest.raises(kiln.LaunchError, match=r"argument `x`: expected .*negated.*resolve_neg"):
+        copy(imaginary, out)
+    copy(imaginary.resolve_neg(), out)
+    assert torch.equal(out, -z[:, 1])
+    copy(torch.view_as_complex(z).imag, out)
+    assert torch.equal(out, z[:, 1])
 
 
 def test_something_else_than_a_capsule():
