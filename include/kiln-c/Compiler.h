@@ -13,8 +13,12 @@ extern "C" {
 // is not trusted is checked for size and depth first and then compiled by a worker process under
 // limits; whatever happens in there comes back as an error that names the kernel.
 typedef enum KilnIsolation {
-  KILN_ISOLATION_NONE = 0,  // in this process, sizes and depths still checked
-  KILN_ISOLATION_WORKER = 1 // in a worker process, under the limits below
+  KILN_ISOLATION_NONE = 0,   // in this process, sizes and depths still checked
+  KILN_ISOLATION_WORKER = 1, // in a worker process of its own, under the limits below
+  // The same, in a worker that is kept for this process's next compile: for a source that is
+  // trusted, and may all the same be cancelled, run out of memory or end its compiler. Where no
+  // worker can be started it is compiled in this process.
+  KILN_ISOLATION_KEPT_WORKER = 2
 } KilnIsolation;
 
 typedef struct KilnCompileRequest {

@@ -58,6 +58,9 @@ static KilnError *check(const KilnCompileRequest &request) {
   if (request.opt_level < 0 || request.opt_level > 3)
     return report(KILN_ERROR_INVALID_ARGUMENT,
                   "expected an optimisation level of 0 to 3, got " + Twine(request.opt_level));
+  if (request.isolation < KILN_ISOLATION_NONE || request.isolation > KILN_ISOLATION_KEPT_WORKER)
+    return report(KILN_ERROR_INVALID_ARGUMENT,
+                  "expected an isolation of 0 to 2, got " + Twine(int(request.isolation)));
   return nullptr;
 }
 
@@ -79,9 +82,9 @@ KilnError *capi::compile(const KilnCompileRequest &request, std::optional<Artifa
     if (request.diagnostic)
       request.diagnostic(&presented, request.user_data);
   };
-  Expected<Artifact> artifact = request.isolation == KILN_ISOLATION_WORKER
-                                    ? compileInWorker(converted, request, handler)
-                                    : compileHere(converted, handler);
+  Expected<Artifact> artifact = request.isolation == KILN_ISOLATION_NONE
+                                    ? compileHere(converted, handler)
+                                    : compileInWorker(converted, request, handler);
   if (!artifact) {
     KilnError *error = report(artifact.takeError(), KILN_ERROR_COMPILE);
     error->diagnostics = std::move(seen);

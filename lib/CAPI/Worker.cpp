@@ -1,18 +1,12 @@
 // Starting a worker, talking to it, and saying what became of it.
-#include "Worker.h"
+#include "WorkerProcess.h"
 #include "kiln/Runtime/Error.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,117 +56,6 @@ Diagnostic capi::diagnosticFromJSON(const json::Object &object) {
   return result;
 }
 
-//===- The process --------------------------------------------------------------------------===//
-
-/// The program asked for, or the one that was installed with this library.
-static std::string findProgram(const char *asked) {
-  if (asked && *asked)
-    return asked;
-  if (const char *set = std::getenv("KILN_WORKER"); set && *set)
-    return set;
-  Dl_info info;
-  SmallString<256> library;
-  if (::dladdr(reinterpret_cast<void *>(&kilnCompile), &info) && info.dli_fname)
-    library = info.dli_fname;
-  sys::fs::make_absolute(library);
-  StringRef directory = sys::path::parent_path(library);
-  for (const char *place : {"kiln-worker", "../bin/kiln-worker", "bin/kiln-worker"}) {
-    SmallString<256> path = directory;
-    sys::path::append(path, place);
-    if (sys::fs::can_execute(path))
-      return path.str().str();
-  }
-  return (directory + "/kiln-worker").str();
-}
-
-namespace {
-struct Descriptor {
-  int fd = -1;
-  ~Descriptor() { reset(); }
-  void reset() {
-    if (fd >= 0)
-      ::close(fd);
-    fd = -1;
-  }
-};
-
-/// A worker and the two ends that we hold: the socket, and a pipe with its standard error.
-class Process {
-public:
-  Error start(const std::string &program);
-  ~Process() {
-    if (pid > 0) {
-      kill();
-      wait();
-    }
-  }
-  /// With all that it may have started: it leads a group.
-  void kill() { ::kill(-pid, SIGKILL); }
-  /// The wait status; -1 if someone else in this process took it.
-  int wait() {
-    int status = -1;
-    while (::waitpid(pid, &status, 0) < 0) {
-      if (errno == EINTR)
-        continue;
-      status = -1;
-      break;
-    }
-    pid = -1;
-    return status;
-  }
-  Descriptor socket, errors;
-
-private:
-  pid_t pid = -1;
-};
-} // namespace
-
-Error Process::start(const std::string &program) {
-  auto fail = [&](int error) {
-    return makeError(KILN_ERROR_WORKER,
-                     "cannot start the compile worker '" + program + "': " + std::strerror(error));
-  };
-  int pair[2], pipe[2];
-  Descriptor theirSocket, theirErrors;
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-    return fail(errno);
-  socket.fd = pair[0];
-  theirSocket.fd = pair[1];
-  if (::pipe2(pipe, O_CLOEXEC) != 0)
-    return fail(errno);
-  errors.fd = pipe[0];
-  theirErrors.fd = pipe[1];
-  ::fcntl(socket.fd, F_SETFL, O_NONBLOCK);
-  ::fcntl(errors.fd, F_SETFL, O_NONBLOCK);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, theirErrors.fd, 2);
-  // Last, because it overwrites 0, where neither of the two can be now.
-  posix_spawn_file_actions_adddup2(&actions, theirSocket.fd, 0);
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  sigfillset(&defaults);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  // A group of its own: Ctrl-C is for this process, which then decides.
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  char *arguments[] = {const_cast<char *>(program.c_str()), nullptr};
-  int error = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error) {
-    pid = -1;
-    return fail(error);
-  }
-  return Error::success();
-}
-
 /// Appends what can be read now; false at the end of the stream.
 static bool drain(Descriptor &from, std::string &into) {
   char chunk[65536];
@@ -205,14 +88,42 @@ static Error explain(StringRef kernel, int status, StringRef said, bool ranOver,
                                           (said.empty() ? "" : "; it said: " + said.str()));
 }
 
-Expected<Artifact> capi::compileInWorker(const CompileRequest &request,
-                                         const KilnCompileRequest &limits,
-                                         DiagnosticHandler handler) {
-  StringRef kernel = request.kernel.empty() ? StringRef(request.sourceName) : request.kernel;
-  Process process;
-  if (Error error = process.start(findProgram(limits.worker_program)))
-    return std::move(error);
+/// One request put to a worker, and what came of it.
+namespace {
+class Conversation {
+public:
+  enum class End { Answered, Cancelled, RanOver, Died };
 
+  Conversation(WorkerProcess &process, const CompileRequest &request,
+               const KilnCompileRequest &limits, StringRef kernel, DiagnosticHandler handler)
+      : process(process), request(request), limits(limits), kernel(kernel), handler(handler) {}
+
+  /// Sends, listens and waits.
+  End hold();
+  /// The artifact, or the error that says why there is none. Called once.
+  Expected<Artifact> result(End end);
+  /// Whether the worker said anything: if not, it may have left before it saw the request.
+  bool heard() const { return hasHeard; }
+
+private:
+  bool isKept() const { return limits.isolation == KILN_ISOLATION_KEPT_WORKER; }
+  std::string encode() const;
+  /// Takes the frames that have arrived; true after the last.
+  bool listen();
+
+  WorkerProcess &process;
+  const CompileRequest &request;
+  const KilnCompileRequest &limits;
+  StringRef kernel;
+  DiagnosticHandler handler;
+  std::string incoming, said;
+  bool hasHeard = false;
+  std::optional<Artifact> artifact;
+  std::optional<std::pair<KilnErrorCode, std::string>> error;
+};
+} // namespace
+
+std::string Conversation::encode() const {
   std::string header;
   raw_string_ostream(header) << json::Value(
       json::Object{{"source_name", json::fixUTF8(request.sourceName)},
@@ -223,26 +134,50 @@ Expected<Artifact> capi::compileInWorker(const CompileRequest &request,
                    {"fast_math", request.fastMath},
                    {"options", json::fixUTF8(request.options)},
                    {"memory_bytes", limits.worker_memory_bytes},
-                   {"seconds", limits.worker_seconds}});
-  std::string outgoing =
-      frame::encode(frame::request, header) + frame::encode(frame::source, request.source);
-  std::string incoming, said;
+                   {"seconds", limits.worker_seconds},
+                   {"stay", isKept()}});
+  return frame::encode(frame::request, header) + frame::encode(frame::source, request.source);
+}
+
+bool Conversation::listen() {
+  char kind;
+  std::string bytes;
+  while (frame::decode(incoming, kind, bytes)) {
+    if (kind == frame::artifact) {
+      Expected<Artifact> made = Artifact::deserialize(std::move(bytes));
+      if (made)
+        artifact = std::move(*made);
+      else
+        error = {KILN_ERROR_WORKER, toString(made.takeError())};
+      return true;
+    }
+    Expected<json::Value> value = json::parse(bytes);
+    if (!value || !value->getAsObject()) {
+      consumeError(value.takeError());
+      continue;
+    }
+    const json::Object &object = *value->getAsObject();
+    if (kind == frame::diagnostic)
+      handler(diagnosticFromJSON(object));
+    if (kind == frame::error) {
+      error = {KilnErrorCode(object.getInteger("code").value_or(KILN_ERROR_INTERNAL)),
+               object.getString("message").value_or("").str()};
+      return true;
+    }
+  }
+  return false;
+}
+
+Conversation::End Conversation::hold() {
+  std::string outgoing = encode();
   size_t sent = 0;
   auto end =
       std::chrono::steady_clock::now() + std::chrono::seconds(2 * uint64_t(limits.worker_seconds));
-  std::optional<Artifact> artifact;
-  Error answer = Error::success();
-  bool answered = false, ranOver = false;
-  while (!answered) {
-    if (limits.cancelled && limits.cancelled(limits.user_data)) {
-      consumeError(std::move(answer));
-      return makeError(KILN_ERROR_CANCELLED, "kernel '" + kernel + "': the compile was cancelled");
-    }
-    if (std::chrono::steady_clock::now() >= end) {
-      ranOver = true;
-      process.kill();
-      break;
-    }
+  while (true) {
+    if (limits.cancelled && limits.cancelled(limits.user_data))
+      return End::Cancelled;
+    if (std::chrono::steady_clock::now() >= end)
+      return End::RanOver;
     pollfd ends[] = {{process.socket.fd, short(POLLIN | (sent < outgoing.size() ? POLLOUT : 0)), 0},
                      {process.errors.fd, POLLIN, 0}};
     ::poll(ends, 2, 50);
@@ -251,7 +186,7 @@ Expected<Artifact> capi::compileInWorker(const CompileRequest &request,
           ::send(process.socket.fd, outgoing.data() + sent, outgoing.size() - sent, MSG_NOSIGNAL);
       if (put > 0)
         sent += put;
-      if (sent == outgoing.size())
+      if (sent == outgoing.size() && !isKept())
         ::shutdown(process.socket.fd, SHUT_WR);
     }
     if ((ends[1].revents & (POLLIN | POLLHUP)) && !drain(process.errors, said))
@@ -261,44 +196,54 @@ Expected<Artifact> capi::compileInWorker(const CompileRequest &request,
     bool open = true;
     if (ends[0].revents & (POLLIN | POLLHUP | POLLERR))
       open = drain(process.socket, incoming);
-    char kind;
-    std::string bytes;
-    while (!answered && frame::decode(incoming, kind, bytes)) {
-      if (kind == frame::artifact) {
-        Expected<Artifact> made = Artifact::deserialize(std::move(bytes));
-        if (made)
-          artifact = std::move(*made);
-        else
-          answer = joinErrors(std::move(answer), made.takeError());
-        answered = true;
-        continue;
-      }
-      Expected<json::Value> value = json::parse(bytes);
-      if (!value || !value->getAsObject()) {
-        consumeError(value.takeError());
-        continue;
-      }
-      const json::Object &object = *value->getAsObject();
-      if (kind == frame::diagnostic)
-        handler(diagnosticFromJSON(object));
-      if (kind == frame::error) {
-        answer = makeError(KilnErrorCode(object.getInteger("code").value_or(KILN_ERROR_INTERNAL)),
-                           object.getString("message").value_or(""));
-        answered = true;
-      }
-    }
+    hasHeard |= !incoming.empty();
+    if (listen())
+      return End::Answered;
     if (!open)
-      break;
+      return End::Died;
   }
-  if (answered) {
-    if (answer)
-      return std::move(answer);
-    return *artifact;
+}
+
+Expected<Artifact> Conversation::result(End end) {
+  if (end == End::Cancelled)
+    return makeError(KILN_ERROR_CANCELLED, "kernel '" + kernel + "': the compile was cancelled");
+  if (end == End::Answered) {
+    if (error)
+      return makeError(error->first, error->second);
+    return std::move(*artifact);
   }
-  consumeError(std::move(answer));
+  if (end == End::RanOver)
+    process.kill();
   int status = process.wait();
   if (process.errors.fd >= 0)
     drain(process.errors, said);
-  return explain(kernel, status, StringRef(said).take_back(keptOfStandardError), ranOver,
-                 limits.worker_seconds);
+  return explain(kernel, status, StringRef(said).take_back(keptOfStandardError),
+                 end == End::RanOver, limits.worker_seconds);
+}
+
+Expected<Artifact> capi::compileInWorker(const CompileRequest &request,
+                                         const KilnCompileRequest &limits,
+                                         DiagnosticHandler handler) {
+  StringRef kernel = request.kernel.empty() ? StringRef(request.sourceName) : request.kernel;
+  bool isKept = limits.isolation == KILN_ISOLATION_KEPT_WORKER;
+  std::string program = findWorkerProgram(limits.worker_program);
+  while (true) {
+    auto started = isKept ? WorkerPool::take(program) : WorkerProcess::start(program);
+    if (!started && isKept) {
+      // What is trusted compiles here as well, where no process can be started.
+      consumeError(started.takeError());
+      return compileHere(request, handler);
+    }
+    if (!started)
+      return started.takeError();
+    std::unique_ptr<WorkerProcess> process = std::move(*started);
+    Conversation conversation(*process, request, limits, kernel, handler);
+    Conversation::End end = conversation.hold();
+    if (end == Conversation::End::Died && process->used && !conversation.heard())
+      continue; // it had left: the next is a fresh one in the end
+    Expected<Artifact> result = conversation.result(end);
+    if (end == Conversation::End::Answered && isKept)
+      WorkerPool::giveBack(program, std::move(process));
+    return result;
+  }
 }

@@ -2,7 +2,8 @@
 //
 // One socket joins the two. The request is a frame of JSON and one of the source's bytes; the
 // worker answers with a frame for each diagnostic as it is made, then one with the artifact or
-// one with the error. It puts itself under its limits before it looks at the source.
+// one with the error. It puts itself under its limits before it looks at the source. A worker that
+// is to stay then waits for the next request.
 #ifndef KILN_LIB_CAPI_WORKER_H
 #define KILN_LIB_CAPI_WORKER_H
 

@@ -1,11 +1,13 @@
-// The worker's side: limits first, then the compile.
+// The worker's side: limits first, then the compile, and the next one if it is to stay.
 #include "Worker.h"
 #include "kiln/Runtime/Error.h"
 #include <cerrno>
 #include <csignal>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace kiln;
@@ -14,6 +16,7 @@ using namespace llvm;
 
 /// Exit statuses beside 0, an answer was given.
 static constexpr int32_t badRequest = 2, lostParent = 3;
+static constexpr int idleMilliseconds = 60000;
 
 static bool receive(int socket, std::string &stream, char wanted, std::string &bytes) {
   char kind;
@@ -49,38 +52,48 @@ static bool sendJSON(int socket, char kind, json::Value value) {
   return send(socket, kind, text);
 }
 
-static void limit(int resource, uint64_t soft, uint64_t hard) {
+/// Lowers a limit for good, or the part of it that can be raised again for the next compile.
+static void limit(int resource, uint64_t value, bool forGood) {
   rlimit current;
   if (::getrlimit(resource, &current) != 0)
     return;
-  rlimit wanted{std::min<rlim_t>(soft, current.rlim_max), std::min<rlim_t>(hard, current.rlim_max)};
+  rlimit wanted{std::min<rlim_t>(value, current.rlim_max), current.rlim_max};
+  if (forGood)
+    wanted.rlim_max = wanted.rlim_cur;
   ::setrlimit(resource, &wanted);
 }
 
-int32_t kilnWorkerMain(int32_t socket) {
-  // Nobody waits for the answer of an orphan.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  std::string stream, header, source;
-  if (!receive(socket, stream, frame::request, header))
-    return badRequest;
-  Expected<json::Value> parsed = json::parse(header);
-  if (!parsed || !parsed->getAsObject()) {
-    consumeError(parsed.takeError());
-    return badRequest;
-  }
-  const json::Object &fields = *parsed->getAsObject();
-  uint64_t memory = fields.getInteger("memory_bytes").value_or(0);
-  uint64_t seconds = fields.getInteger("seconds").value_or(0);
+static void setLimits(uint64_t memory, uint64_t seconds, bool forGood) {
   if (memory)
-    limit(RLIMIT_AS, memory, memory);
-  if (seconds)
-    limit(RLIMIT_CPU, seconds, seconds + 5);
-  limit(RLIMIT_CORE, 0, 0);
+    limit(RLIMIT_AS, memory, forGood);
+  rusage used;
+  if (seconds && ::getrusage(RUSAGE_SELF, &used) == 0)
+    limit(RLIMIT_CPU, seconds + used.ru_utime.tv_sec + used.ru_stime.tv_sec, forGood);
+  limit(RLIMIT_CORE, 0, true);
   // Linkers go through temporary files; a code object is far smaller than this.
-  limit(RLIMIT_FSIZE, uint64_t(1) << 28, uint64_t(1) << 28);
-  if (!receive(socket, stream, frame::source, source))
-    return badRequest;
+  limit(RLIMIT_FSIZE, uint64_t(1) << 28, true);
+  // The first thread's stack grows up to this: what is nested as deep as is allowed needs more
+  // than the usual 8 MiB.
+  limit(RLIMIT_STACK, uint64_t(64) << 20, false);
+}
 
+/// Ends this process when the one that asks is gone: in the middle of a compile, too.
+static void leaveWithParent(int socket) {
+  std::thread([socket] {
+    pollfd end{socket, POLLRDHUP, 0};
+    while (::poll(&end, 1, -1) < 0 || !end.revents)
+      ;
+    ::_exit(lostParent);
+  }).detach();
+}
+
+static bool waitForRequest(int socket) {
+  pollfd end{socket, POLLIN, 0};
+  return ::poll(&end, 1, idleMilliseconds) > 0;
+}
+
+/// Compiles one source and answers; false if nobody listens any more.
+static bool serve(int socket, const json::Object &fields, StringRef source) {
   auto text = [&](const char *name) { return fields.getString(name).value_or("").str(); };
   CompileRequest request;
   request.source = source;
@@ -100,9 +113,42 @@ int32_t kilnWorkerMain(int32_t socket) {
   };
   Expected<Artifact> artifact = compileHere(request, sink);
   if (artifact)
-    return send(socket, frame::artifact, artifact->serialized()) ? 0 : lostParent;
+    return send(socket, frame::artifact, artifact->serialized());
   std::unique_ptr<KilnError, void (*)(KilnError *)> error(
       report(artifact.takeError(), KILN_ERROR_COMPILE), kilnErrorDestroy);
   json::Object object{{"code", int(error->code)}, {"message", json::fixUTF8(error->message)}};
-  return sendJSON(socket, frame::error, std::move(object)) ? 0 : lostParent;
+  return sendJSON(socket, frame::error, std::move(object));
+}
+
+int32_t kilnWorkerMain(int32_t socket) {
+  // Nobody waits for the answer of an orphan.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::string stream;
+  for (bool first = true;; first = false) {
+    std::string header, source;
+    if (!first && !waitForRequest(socket))
+      return 0;
+    if (!receive(socket, stream, frame::request, header))
+      return first ? badRequest : 0;
+    Expected<json::Value> parsed = json::parse(header);
+    if (!parsed || !parsed->getAsObject()) {
+      consumeError(parsed.takeError());
+      return badRequest;
+    }
+    const json::Object &fields = *parsed->getAsObject();
+    bool stays = fields.getBoolean("stay").value_or(false);
+    if (first && stays) {
+      // The signal would come when the thread that started this process ends.
+      ::prctl(PR_SET_PDEATHSIG, 0);
+      leaveWithParent(socket);
+    }
+    setLimits(fields.getInteger("memory_bytes").value_or(0),
+              fields.getInteger("seconds").value_or(0), !stays);
+    if (!receive(socket, stream, frame::source, source))
+      return badRequest;
+    if (!serve(socket, fields, source))
+      return lostParent;
+    if (!stays)
+      return 0;
+  }
 }

@@ -1,9 +1,10 @@
 // Compiling: requests, artifacts, keys.
 //
 // A compile runs on a thread of its own that touches no Python object, while the thread that
-// asked looks for signals. Ctrl-C ends the wait, not the compile: it finishes behind the scenes
-// and its artifact is in the cache for the next call. A process that exits before that does so
-// without running the destructors of LLVM, which the thread would not survive.
+// asked looks for signals. Ctrl-C ends the wait, and the compile if it is in a worker; one in this
+// process finishes behind the scenes and its artifact is in the cache for the next call. A process
+// that exits before that does so without running the destructors of LLVM, which the thread would
+// not survive.
 #include "Objects.h"
 
 #include <algorithm>

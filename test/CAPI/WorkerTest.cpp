@@ -162,6 +162,56 @@ TEST_F(WorkerTest, TheMemoryLimitHolds) {
   EXPECT_EQ(fail(), KILN_OK) << message;
 }
 
+//===- Workers that are kept ------------------------------------------------------------------===//
+
+TEST_F(WorkerTest, AKeptWorkerServesAgain) {
+  request.isolation = KILN_ISOLATION_KEPT_WORKER;
+  impostor("echo >> '" + temporary / "started" + "'; exec " KILN_TEST_WORKER);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(compile(request));
+  std::ifstream file(temporary / "started");
+  std::string starts((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_EQ(starts, "\n");
+}
+
+TEST_F(WorkerTest, AKeptWorkerThatDiesIsAnErrorAndReplaced) {
+  request.isolation = KILN_ISOLATION_KEPT_WORKER;
+  // The first compiles nothing, the second is a good one.
+  impostor("if [ -e '" + temporary / "died" + "' ]; then exec " KILN_TEST_WORKER "; fi; echo > '" +
+           temporary / "died" + "'; kill -SEGV $$");
+  EXPECT_EQ(fail(), KILN_ERROR_WORKER);
+  EXPECT_THAT(message, AllOf(HasSubstr("kernel 'copy'"), HasSubstr("signal 11")));
+  EXPECT_TRUE(compile(request));
+}
+
+TEST_F(WorkerTest, AKeptWorkersLimitsAreThoseOfEachRequest) {
+  request.isolation = KILN_ISOLATION_KEPT_WORKER;
+  ASSERT_TRUE(compile(request));
+  std::string small = source;
+  source = "module attributes {test.a = dense<\"0x" + std::string(60 << 20, '0') +
+           "\"> : tensor<31457280xi8>} {\n" + small + "}\n";
+  request.source = source.data();
+  request.source_size = source.size();
+  request.max_source_bytes = uint64_t(1) << 30;
+  request.worker_memory_bytes = uint64_t(300) << 20;
+  EXPECT_EQ(fail(), KILN_ERROR_WORKER) << message;
+  request.worker_memory_bytes = uint64_t(16) << 30;
+  EXPECT_EQ(fail(), KILN_OK) << message;
+}
+
+TEST_F(WorkerTest, WithoutAProgramAKeptWorkersRequestIsCompiledHere) {
+  request.isolation = KILN_ISOLATION_KEPT_WORKER;
+  request.worker_program = "/nonexistent/kiln-worker";
+  EXPECT_TRUE(compile(request));
+}
+
+TEST_F(WorkerTest, AnUnknownIsolationIsAnError) {
+  request.isolation = KilnIsolation(3);
+  EXPECT_EQ(fail(), KILN_ERROR_INVALID_ARGUMENT);
+}
+
+//===- What a source can do -------------------------------------------------------------------===//
+
 // What overflows the parser's stack although no bracket nests: types that name each other.
 TEST_F(WorkerTest, AStackOverflowIsAnError) {
   std::string chain = "!t0 = i32\n";

@@ -1,6 +1,5 @@
-// Compiles one untrusted source for a process that keeps its distance (kiln-c/Compiler.h,
-// KILN_ISOLATION_WORKER). Started by the library with a socket as standard input; of no use by
-// hand.
+// Compiles for a process that keeps its distance (kiln-c/Compiler.h, KilnIsolation). Started by
+// the library with a socket as standard input; of no use by hand.
 #include "kiln-c/Compiler.h"
 #include <cstdio>
 #include <sys/socket.h>

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
+
+# KilnIsolation of kiln-c/Compiler.h.
+_HERE, _KEPT_WORKER = 0, 2
 
 # What each option is, and its default. `pipeline` is more of the pipeline's own options,
 # "name=value name=value", as tile-opt --tile-pipeline takes them.
@@ -37,9 +41,11 @@ def options_key(options: dict[str, Any]) -> tuple | None:
 
 
 def request_fields(options: dict[str, Any]) -> dict[str, Any]:
-    """The options as fields of a compile request."""
+    """The options as fields of a compile request, and where it is compiled: in a worker that is
+    kept for the next one, so that Ctrl-C ends it, and running out of memory ends nothing else."""
     full = {**COMPILE_OPTIONS, **options}
     return {
+        "isolation": _HERE if os.environ.get("KILN_COMPILE_IN_PROCESS") else _KEPT_WORKER,
         "opt_level": full["opt_level"],
         "fast_math": int(full["fast_math"]),
         "options": full["pipeline"] or None,

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -85,7 +86,8 @@ def test_a_forked_child_launches(rng):
 
 
 SLOW = """
-import sys, kiln, numpy as np
+import sys, time, kiln, numpy as np
+from test_processes import workers
 @kiln.kernel
 def slow(x: kiln.View, y: kiln.View, N: kiln.constexpr = 256):
     kiln.grid(1)
@@ -101,13 +103,32 @@ try:
     print("no interrupt")
 except KeyboardInterrupt:
     print("interrupted", flush=True)
+deadline = time.monotonic() + 20
+while workers() and time.monotonic() < deadline:
+    time.sleep(0.05)
+print("left", workers(), flush=True)
 slow(x, y, N=2)
 print("usable", flush=True)
 """
 
 
+def workers():
+    """The compile workers of this process, by their ids."""
+    found = []
+    for entry in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{entry}/stat") as file:
+                name, _, rest = file.read().rpartition(")")
+        except OSError:
+            continue
+        state, parent = rest.split()[:2]
+        if "(kiln-worker" in name and int(parent) == os.getpid() and state != "Z":
+            found.append(int(entry))
+    return found
+
+
 @pytest.mark.slow
-def test_ctrl_c_ends_the_wait_for_a_compile(tmp_path):
+def test_ctrl_c_in_a_compile_ends_the_wait_and_the_compile(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path),
                    "KILN_CACHE_DIR": str(tmp_path)}  # fmt: skip
     file = tmp_path / "slow.py"
@@ -120,11 +141,71 @@ def test_ctrl_c_ends_the_wait_for_a_compile(tmp_path):
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=300)
-    assert out.splitlines()[0] in ("interrupted", "no interrupt"), err
-    if out.splitlines()[0] == "no interrupt":
-        pytest.skip("the compile was over before the signal")
-    assert out.splitlines() == ["interrupted", "usable"], err
+    assert out.splitlines() == ["interrupted", "left []", "usable"], err
     assert process.returncode == 0, err
+
+
+def worker_that(tmp_path, command):
+    """A worker that does something first."""
+    from kiln import _native
+
+    folders = [Path(_native.__file__).resolve().parent, Path(os.environ.get("KILN_BUILD", "build"))]
+    for folder in list(folders):
+        folders += [folder / "bin", folder.parent / "bin", folder.parent.parent / "bin"]
+    found = [f / "kiln-worker" for f in folders if (f / "kiln-worker").exists()]
+    assert found, f"expected kiln-worker in one of {folders}"
+    path = tmp_path / "worker"
+    path.write_text(f"#!/bin/sh\n{command}\nexec {found[0].resolve()}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+COMPILE = """
+import kiln, numpy as np, runtime_kernels as k
+x = np.ones(9, np.float32)
+for _ in range(2):
+    try:
+        k.add(x, x, x.copy())
+    except kiln.CompileError as error:
+        print(type(error).__name__, str(error).replace(chr(10), " "))
+print("alive")
+"""
+
+
+@pytest.mark.parametrize(
+    "command, words",
+    [("ulimit -v 90000", "worker"), ("kill -9 $$", "signal 9"), ("exit 3", "status 3")],
+    ids=["out of memory", "killed", "left"],
+)
+def test_a_compile_that_dies_is_an_error_that_names_the_kernel(python, tmp_path, command, words):
+    where = {"KILN_WORKER": worker_that(tmp_path, command), "KILN_CACHE_DIR": str(tmp_path / "c")}
+    lines = python(COMPILE, **where)
+    assert len(lines) == 3 and lines[-1] == "alive"
+    for line in lines[:2]:
+        assert line.startswith("WorkerError") and "kernel 'add'" in line, lines
+        assert words in line, lines
+
+
+def test_a_worker_killed_between_compiles_is_replaced():
+    x = np.ones(16, np.float32)
+
+    @kiln.kernel
+    def times(x: kiln.View, y: kiln.View, factor: kiln.constexpr):
+        kiln.grid(1)
+        y.store((0,), x.load((0,), (16,)) * factor)
+
+    for factor in (2.0, 3.0, 4.0):
+        out = np.zeros_like(x)
+        times(x, out, factor=factor + float(np.random.default_rng().random()))
+        assert (out >= factor).all()
+        assert workers()
+        for worker in workers():
+            os.kill(worker, signal.SIGKILL)
+
+
+def test_without_a_worker_kernels_are_compiled_in_the_process(python, tmp_path):
+    where = {"KILN_WORKER": "/nowhere", "KILN_CACHE_DIR": str(tmp_path)}
+    assert python(COMPILE, **where) == ["alive"]
 
 
 def test_a_kernel_that_nobody_holds_is_freed():
