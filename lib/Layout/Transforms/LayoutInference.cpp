@@ -51,17 +51,17 @@ void LayoutInference::visit(Block &block) {
 }
 
 void LayoutInference::visitElementwise(Operation *op) {
-  const Entry *best = nullptr;
+  std::optional<Entry> best; // a copy: setting the first result may move the table
   for (Value operand : op->getOperands())
     if (isTensor(operand)) {
       auto found = layouts.find(operand);
       if (found != layouts.end() && (!best || found->second.strength > best->strength))
-        best = &found->second;
+        best = found->second;
     }
   for (Value result : op->getResults())
     if (isTensor(result)) {
       if (best)
-        set(result, Entry(*best).layout, std::max(best->strength, Plain));
+        set(result, best->layout, std::max(best->strength, Plain));
       else
         set(result, getBlocked(result), Plain);
     }
