@@ -38,8 +38,19 @@ FailureOr<TargetInterface> requireTarget(Operation *op) {
   return op->emitError() << "expected a target, got a module without '" << kTargetAttrName << "'";
 }
 
+/// Where the user wrote the op. What folding made has no place, but those who use it do.
+static Location findPlace(Operation *op) {
+  if (!isa<UnknownLoc>(op->getLoc()))
+    return op->getLoc();
+  for (Operation *user : op->getUsers())
+    if (!isa<UnknownLoc>(user->getLoc()))
+      return user->getLoc();
+  Operation *parent = op->getParentOp();
+  return parent ? findPlace(parent) : op->getLoc();
+}
+
 InFlightDiagnostic emitUnsupported(Operation *op, TargetInterface target, StringRef reason) {
-  InFlightDiagnostic diagnostic = mlir::emitError(op->getLoc());
+  InFlightDiagnostic diagnostic = mlir::emitError(findPlace(op));
   diagnostic << "'" << op->getName() << "' is not supported on " << target.getSpelling() << " yet";
   if (!reason.empty())
     diagnostic << ": " << reason;

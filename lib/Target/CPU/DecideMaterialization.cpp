@@ -174,38 +174,10 @@ void Decider::decideYield(Operation *yield, ArrayRef<int64_t> targets, Block *lo
 /// Buffers for packed operands, sorted keys and copies.
 void Decider::decideTemps(Operation *op) {
   SmallVector<int64_t> temps;
-  auto elements = [](Value value) { return cast<ShapedType>(value.getType()).getNumElements(); };
-  if (auto dot = dyn_cast<tile::DotOp>(op)) {
-    auto type = cast<RankedTensorType>(dot.getResult().getType());
-    int64_t width = type.getElementType().isF64() ? 8 : 4;
-    temps.push_back(makeBuffer(dot.getM() * dot.getK() * width));
-    temps.push_back(makeBuffer(dot.getK() * dot.getN() * width));
-    if (type.getElementType().isF16())
-      temps.push_back(makeBuffer(dot.getM() * dot.getN() * 4));
-  } else if (auto dot = dyn_cast<tile::DotScaledOp>(op)) {
-    temps.push_back(makeBuffer(elements(dot.getA()) * 4));
-    temps.push_back(makeBuffer(elements(dot.getB()) * 4));
-  } else if (isa<tile::SortOp, tile::TopKOp>(op)) {
-    auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-    int64_t axis =
-        isa<tile::SortOp>(op) ? cast<tile::SortOp>(op).getAxis() : cast<tile::TopKOp>(op).getAxis();
-    for (int i = 0; i < 2; ++i) {
-      temps.push_back(makeBuffer(type.getDimSize(axis) * 8)); // keys
-      temps.push_back(makeBuffer(type.getDimSize(axis) * 4)); // positions
-    }
-  } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
-    for (tile::LoadOp load : loadsToGuard(store))
-      temps.push_back(makeBuffer(load.getResult().getType()));
-  } else if (auto alloc = dyn_cast<tile::AllocOp>(op)) {
-    auto type = cast<tile::BufferType>(alloc.getResult().getType());
-    int64_t count = 1;
-    for (int64_t extent : type.getShape())
-      count *= extent;
-    temps.push_back(makeBuffer(count * storageBytes(type.getElementType())));
-  } else {
-    return;
-  }
-  op->setAttr(kTempsAttr, DenseI64ArrayAttr::get(op->getContext(), temps));
+  for (int64_t size : tempBytes(op))
+    temps.push_back(makeBuffer(size));
+  if (!temps.empty() || needsTemps(op))
+    op->setAttr(kTempsAttr, DenseI64ArrayAttr::get(op->getContext(), temps));
 }
 
 void Decider::decide(Operation *op) {
@@ -258,34 +230,6 @@ static bool canAccumulateInPlace(tile::DotOp dot, BlockArgument carried) {
     fine &= ancestor != dot && ancestor->isBeforeInBlock(dot);
   });
   return fine;
-}
-
-/// The reduction that can fill this kept tensor on its way: the first op that reads it, with only
-/// such ops between that read scalars or write buffers of their own.
-static tile::ReduceOp fillingReduction(Operation *op) {
-  if (!isInlineable(op) || op->getNumResults() != 1 || bufferOf(op->getResult(0)) < 0)
-    return {};
-  Value value = op->getResult(0);
-  for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
-    if (auto reduce = dyn_cast<tile::ReduceOp>(next))
-      return reduce.getInputs().size() == 1 && reduce.getInputs().front() == value
-                 ? reduce
-                 : tile::ReduceOp();
-    bool scalar = llvm::none_of(next->getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
-                  llvm::none_of(next->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
-    if (next->getNumRegions() || writesGlobal(next) || writesShared(next) ||
-        (!isInlineable(next) && !(scalar && isMemoryEffectFree(next))))
-      return {};
-    if (scalar || isInline(next->getResult(0)))
-      continue;
-    bool reads = false;
-    for (Value operand : next->getOperands())
-      if (isa<RankedTensorType>(operand.getType()))
-        walkTree(operand, [&](Value leaf) { reads |= leaf == value; });
-    if (reads)
-      return {};
-  }
-  return {};
 }
 
 void Decider::run() {
@@ -343,11 +287,16 @@ void Decider::run() {
 struct DecidePass : kiln::cpu::impl::DecideMaterializationBase<DecidePass> {
   using DecideMaterializationBase::DecideMaterializationBase;
   void runOnOperation() override {
-    getOperation()->walk([](tile::KernelOp kernel) {
+    WalkResult result = getOperation()->walk([](tile::KernelOp kernel) -> WalkResult {
+      if (failed(checkUndecided(kernel)))
+        return WalkResult::interrupt();
       Decider decider;
       decider.kernel = kernel;
       decider.run();
+      return WalkResult::advance();
     });
+    if (result.wasInterrupted())
+      signalPassFailure();
   }
 };
 

@@ -46,6 +46,12 @@ bool isElementwise(mlir::Operation *op);
 /// Whether a reshape of these shapes merges dimensions (beside those of extent 1).
 bool mergesDimensions(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
 
+/// The numbers of one of the attributes above; none if it is not there.
+inline llvm::ArrayRef<int64_t> numbersOf(mlir::Operation *op, llvm::StringRef name) {
+  auto numbers = op->getAttrOfType<mlir::DenseI64ArrayAttr>(name);
+  return numbers ? numbers.asArrayRef() : llvm::ArrayRef<int64_t>();
+}
+
 /// The buffer that holds a tensor, or -1.
 int64_t bufferOf(mlir::Value tensor);
 inline bool isInline(mlir::Value tensor) {
@@ -65,6 +71,23 @@ llvm::SmallVector<tile::LoadOp> loadsToGuard(tile::StoreOp store);
 /// Whether the op, or one inside, writes memory that a load may read.
 bool writesGlobal(mlir::Operation *op);
 bool writesShared(mlir::Operation *op);
+
+//===- Decisions ----------------------------------------------------------------------------===//
+
+/// Whether an op has `cpu.temps`, and the bytes of each of its buffers.
+bool needsTemps(mlir::Operation *op);
+llvm::SmallVector<int64_t> tempBytes(mlir::Operation *op);
+
+/// The reduction that can fill this kept tensor on its way: the first op that reads it, with only
+/// such ops between that read scalars or write buffers of their own.
+tile::ReduceOp fillingReduction(mlir::Operation *op);
+
+/// No decision has been taken yet.
+llvm::LogicalResult checkUndecided(tile::KernelOp kernel);
+/// Each op has the buffers that it needs, and they are large enough.
+llvm::LogicalResult checkDecisions(tile::KernelOp kernel);
+/// The same, and each buffer has its place.
+llvm::LogicalResult checkPlaces(tile::KernelOp kernel);
 
 } // namespace kiln::cpu
 

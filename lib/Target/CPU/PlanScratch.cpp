@@ -112,10 +112,8 @@ struct PlanPass : kiln::cpu::impl::PlanScratchBase<PlanPass> {
   using PlanScratchBase::PlanScratchBase;
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([](tile::KernelOp kernel) {
-      if (!kernel->hasAttr(kBufferBytesAttr)) {
-        kernel.emitOpError("expected cpu.buffer_bytes, which cpu-decide-materialization writes");
+      if (failed(checkDecisions(kernel)))
         return WalkResult::interrupt();
-      }
       Planner planner;
       planner.kernel = kernel;
       int64_t total = planner.run();

@@ -65,7 +65,7 @@ static void mapScalars(Program &program, ValueRange old, ValueRange made) {
 
 LogicalResult Program::lowerFor(scf::ForOp loop) {
   Location loc = loop.getLoc();
-  auto buffers = loop->getAttrOfType<DenseI64ArrayAttr>(kBuffersAttr).asArrayRef();
+  auto buffers = numbersOf(loop, kBuffersAttr);
   for (auto [init, target] : llvm::zip_equal(loop.getInitArgs(), buffers))
     if (isTensor(init) && !sameBuffer(init, target)) {
       auto type = cast<RankedTensorType>(init.getType());
@@ -91,8 +91,8 @@ LogicalResult Program::lowerFor(scf::ForOp loop) {
 
 LogicalResult Program::lowerWhile(scf::WhileOp loop) {
   Location loc = loop.getLoc();
-  auto before = loop->getAttrOfType<DenseI64ArrayAttr>(kBeforeBuffersAttr).asArrayRef();
-  auto after = loop->getAttrOfType<DenseI64ArrayAttr>(kBuffersAttr).asArrayRef();
+  auto before = numbersOf(loop, kBeforeBuffersAttr);
+  auto after = numbersOf(loop, kBuffersAttr);
   for (auto [init, target] : llvm::zip_equal(loop.getInits(), before))
     if (isTensor(init)) {
       auto type = cast<RankedTensorType>(init.getType());
@@ -131,7 +131,7 @@ LogicalResult Program::lowerWhile(scf::WhileOp loop) {
 
 LogicalResult Program::lowerBranches(Operation *op) {
   Location loc = op->getLoc();
-  auto buffers = op->getAttrOfType<DenseI64ArrayAttr>(kBuffersAttr).asArrayRef();
+  auto buffers = numbersOf(op, kBuffersAttr);
   SmallVector<Type> types;
   for (Type type : op->getResultTypes())
     if (!isa<RankedTensorType>(type))

@@ -388,11 +388,8 @@ struct LowerTilesPass : kiln::cpu::impl::LowerTilesBase<LowerTilesPass> {
         kernel.emitOpError("expected a module with a cpu target as tile.target");
         return signalPassFailure();
       }
-      if (!kernel->hasAttr(kBufferOffsetsAttr)) {
-        kernel.emitOpError("expected cpu.buffer_offsets, which cpu-plan-scratch writes");
-        return signalPassFailure();
-      }
-      if (failed(verifyMemory(kernel)) || failed(Program(kernel, target).lower()))
+      if (failed(checkPlaces(kernel)) || failed(verifyMemory(kernel)) ||
+          failed(Program(kernel, target).lower()))
         return signalPassFailure();
       kernel->removeAttr(kBufferBytesAttr);
       kernel->removeAttr(kBufferOffsetsAttr);
