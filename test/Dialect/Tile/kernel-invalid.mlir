@@ -130,3 +130,10 @@ module attributes {tile.facts = #tile.facts<pointer = 16>} {}
 
 // expected-error @below {{expected 'tile.target' on a module}}
 func.func private @f() attributes {tile.target = "cpu"}
+
+// -----
+
+// expected-error @+1 {{expected scalar arguments that memory can hold, got 'tf32' as argument 0}}
+tile.kernel @no_form_in_memory(%x: tf32) {
+  tile.return
+}

@@ -133,6 +133,9 @@ LogicalResult KernelOp::verify() {
     if (!isa<ViewType, PointerType>(type) && !isElementType(type))
       return emitOpError("expected views, pointers and scalars as arguments, got ")
              << type << " as argument " << index;
+    if (isa<FloatTF32Type>(type))
+      return emitOpError("expected scalar arguments that memory can hold, got ")
+             << type << " as argument " << index;
     Attribute facts = getArgumentAttributes(index).get(kFactsAttrName);
     if (facts && failed(verifyFacts(*this, index, type, facts)))
       return failure();
