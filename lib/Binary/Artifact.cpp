@@ -1,10 +1,10 @@
 // Writing and, without trust, reading the artifact file that Artifact.h describes.
 #include "kiln/Binary/Artifact.h"
+#include "kiln/Support/ParseJSON.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/raw_ostream.h"
-#include <algorithm>
 #include <cstring>
 
 using namespace kiln;
@@ -15,7 +15,6 @@ static constexpr uint32_t formatVersion = 1;
 static constexpr size_t headerSize = 64;
 static constexpr size_t tableEntrySize = 24;
 static constexpr size_t checksumEnd = 64;
-static constexpr int maxMetadataDepth = 32;
 static constexpr size_t sectionAlignment = 64;
 
 namespace {
@@ -103,25 +102,6 @@ Artifact Artifact::withMetadata(json::Object members) const {
 
 //===- Reading ------------------------------------------------------------------------------===//
 
-/// How deep brackets outside strings nest: the JSON parser recurses, so this is found out before it
-/// runs.
-static int depth(StringRef text) {
-  int now = 0, most = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString && c == '\\')
-      ++i;
-    else if (c == '"')
-      inString = !inString;
-    else if (!inString && (c == '{' || c == '['))
-      most = std::max(most, ++now);
-    else if (!inString && (c == '}' || c == ']'))
-      --now;
-  }
-  return most;
-}
-
 Expected<Artifact> Artifact::deserialize(std::string bytes) {
   auto storage = std::make_shared<Storage>();
   storage->file = std::move(bytes);
@@ -145,9 +125,7 @@ Expected<Artifact> Artifact::deserialize(std::string bytes) {
   if (file[headerSize + metadataSize] != '\0')
     return corrupt("its metadata does not end with a zero byte");
   storage->metadataText = file.substr(headerSize, metadataSize);
-  if (depth(storage->metadataText) > maxMetadataDepth)
-    return corrupt("its metadata is nested deeper than " + Twine(maxMetadataDepth));
-  Expected<json::Value> parsed = json::parse(storage->metadataText);
+  Expected<json::Value> parsed = parseJSON(storage->metadataText);
   if (!parsed)
     return corrupt("its metadata is not JSON: " + toString(parsed.takeError()));
   json::Object *object = parsed->getAsObject();

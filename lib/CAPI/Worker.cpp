@@ -1,6 +1,7 @@
 // Starting a worker, talking to it, and saying what became of it.
 #include "WorkerProcess.h"
 #include "kiln/Runtime/Error.h"
+#include "kiln/Support/ParseJSON.h"
 #include "llvm/Support/Endian.h"
 #include <cerrno>
 #include <chrono>
@@ -17,6 +18,8 @@ using namespace llvm;
 
 static constexpr size_t frameHeader = 9;
 static constexpr size_t keptOfStandardError = 4096;
+// A code object with all its stages' text is far smaller than this.
+static constexpr size_t mostAnswered = size_t(1) << 30;
 
 //===- Frames -------------------------------------------------------------------------------===//
 
@@ -56,10 +59,10 @@ Diagnostic capi::diagnosticFromJSON(const json::Object &object) {
   return result;
 }
 
-/// Appends what can be read now; false at the end of the stream.
-static bool drain(Descriptor &from, std::string &into) {
+/// Appends what can be read now, until there is more than `most`; false at the end of the stream.
+static bool drain(Descriptor &from, std::string &into, size_t most = SIZE_MAX) {
   char chunk[65536];
-  while (true) {
+  while (into.size() <= most) {
     ssize_t got = ::read(from.fd, chunk, sizeof(chunk));
     if (got > 0) {
       into.append(chunk, got);
@@ -69,6 +72,7 @@ static bool drain(Descriptor &from, std::string &into) {
       continue;
     return got < 0 && errno == EAGAIN;
   }
+  return true;
 }
 
 /// What became of a worker that gave no answer.
@@ -151,7 +155,7 @@ bool Conversation::listen() {
         error = {KILN_ERROR_WORKER, toString(made.takeError())};
       return true;
     }
-    Expected<json::Value> value = json::parse(bytes);
+    Expected<json::Value> value = parseJSON(bytes);
     if (!value || !value->getAsObject()) {
       consumeError(value.takeError());
       continue;
@@ -195,7 +199,13 @@ Conversation::End Conversation::hold() {
       said.erase(0, said.size() - keptOfStandardError);
     bool open = true;
     if (ends[0].revents & (POLLIN | POLLHUP | POLLERR))
-      open = drain(process.socket, incoming);
+      open = drain(process.socket, incoming, mostAnswered);
+    if (incoming.size() > mostAnswered) {
+      consumeError(std::move(answer));
+      return makeError(KILN_ERROR_WORKER, "kernel '" + kernel +
+                                              "': the compile worker sent more than " +
+                                              Twine(mostAnswered) + " bytes as one answer");
+    }
     hasHeard |= !incoming.empty();
     if (listen())
       return End::Answered;

@@ -114,5 +114,5 @@ TEST(Artifact, DeepMetadataIsRefusedBeforeItIsParsed) {
   support::endian::write32le(made.data() + 12, 0);
   support::endian::write64le(made.data() + 16, made.size());
   support::endian::write64le(made.data() + 24, deep.size());
-  EXPECT_THAT(failure(resealed(made)), testing::HasSubstr("nested deeper"));
+  EXPECT_THAT(failure(resealed(made)), testing::HasSubstr("nest at most 32 deep"));
 }

@@ -225,6 +225,14 @@ TEST_F(WorkerTest, AStackOverflowIsAnError) {
   EXPECT_TRUE(code == KILN_ERROR_WORKER || code == KILN_ERROR_COMPILE) << message;
 }
 
+/// The parser recurses for each bracket, and this is not the worker's process.
+TEST_F(WorkerTest, ADeeplyNestedAnswerIsNoAnswer) {
+  impostor("{ printf 'd\\100\\102\\017\\000\\000\\000\\000\\000'; "
+           "head -c 1000000 /dev/zero | tr '\\0' '['; } >&0");
+  EXPECT_EQ(fail(), KILN_ERROR_WORKER);
+  EXPECT_THAT(message, AllOf(HasSubstr("copy"), HasSubstr("without an answer")));
+}
+
 TEST_F(WorkerTest, ManyAtOnce) {
   std::vector<Owned<KilnArtifact>> all;
   for (int i = 0; i < 3; ++i)

@@ -113,14 +113,15 @@ bool Checker::tensor(const Parameter &parameter, const KilnTensor &tensor, uint6
     low = high = 0;
   int64_t lowBits, highBits;
   if (LLVM_UNLIKELY(__builtin_mul_overflow(low, bits, &lowBits) ||
-                    __builtin_mul_overflow(high + 1, bits, &highBits)))
+                    __builtin_add_overflow(high, 1, &highBits) ||
+                    __builtin_mul_overflow(highBits, bits, &highBits)))
     return fail(parameter, "its elements exceed the address space");
   uint64_t address = reinterpret_cast<uint64_t>(tensor.data), end;
   if (LLVM_UNLIKELY(!isEmpty)) {
     if (LLVM_UNLIKELY(!address))
       return fail(parameter, "expected the address of its elements, got null");
     if (LLVM_UNLIKELY(__builtin_add_overflow(address, uint64_t(highBits / 8), &end) ||
-                      uint64_t(-lowBits / 8) > address))
+                      -uint64_t(lowBits) / 8 > address))
       return fail(parameter, "its elements exceed the address space");
   }
   unsigned align = alignmentLog2(address);
