@@ -1,24 +1,13 @@
-#!/usr/bin/env python3
-"""Mutates the .mlir tests and asserts that tile-opt survives whatever comes out.
+"""Damage to the text of IR: from one token to a type wherever it stands.
 
-An error is what malformed IR deserves; a signal or a hang is a bug. Many mutants go through one
-process (`-split-input-file`); a batch that dies is halved until one mutant is left, which is
-shrunk line by line and written to the output folder.
-
-    utils/fuzz/mutate_ir.py --tool build/bin/tile-opt --seconds 30
-Exit status: 0 no crash, 1 crashes (their files are named), 2 wrong usage.
+The corpus is what the tests hold, in the form it was written in and in the generic one, where
+nothing but the verifiers stands in the way.
 """
 
-import argparse
-import random
 import re
 import subprocess
-import sys
-import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-SEPARATOR = "\n// -----\n"
 TOKEN = re.compile(
     r'"(?:[^"\\\n]|\\.)*"|![a-z_.]+|#[a-z_.]+|[%^@][\w$.-]*(?:#\d+)?|->|[A-Za-z_][\w.$]*|-?\d+(?:\.\d+)?'
     r"|\s+|."
@@ -30,7 +19,6 @@ WORDS = ["f32", "f64", "tf32", "bf16", "f8E8M0FNU", "f4E2M1FN", "i1", "i4", "i64
          "tensor<4x8xi4>", "vector<4xf32>", "!tile.view<?xf32>", "!tile.view<f32>",
          "!tile.buffer<8x8xf32>", "!tile.pointer<f32>", "()", "{}", "({})", "[]", "unit",
          "dense<0>", "memref<8xf32>", "complex<f32>", "tuple<>"]  # fmt: skip
-PASSES = "-canonicalize -cse -tile-inline-functions -tile-verify-kernels -canonicalize"
 
 # Text on which LLVM 22's own parser is known to die, before any code of ours runs. The compile
 # worker turns that into an error; here it would hide what else there is to find.
@@ -51,28 +39,39 @@ def read_corpus(folders):
     return sections
 
 
-def run(tool, arguments, text, timeout):
-    """The exit status; None if it hung."""
-    try:
-        return subprocess.run(
-            [tool, *arguments],
-            input=text.encode(),
-            capture_output=True,
-            timeout=timeout,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return None
+class Corpus:
+    """Sections, now and then in generic form, where nothing but the verifiers is in the way."""
+
+    def __init__(self, sections, tool):
+        self.sections, self.tool, self.forms = sections, tool, {}
+
+    def choose(self, rng):
+        section = rng.choice(self.sections)
+        return self.generic(section) if rng.random() < 0.5 else section
+
+    def generic(self, section):
+        if section not in self.forms:
+            arguments = [self.tool, "-mlir-print-op-generic", "-allow-unregistered-dialect"]
+            done = subprocess.run(
+                arguments, input=section.encode(), capture_output=True, timeout=60, check=False
+            )
+            self.forms[section] = section if done.returncode else done.stdout.decode()
+        return self.forms[section]
 
 
-def add_generic_forms(tool, sections):
-    """The same sections in generic form, where nothing but the verifiers stands in the way."""
-    forms = []
-    for section in sections:
-        done = run(tool, ["-mlir-print-op-generic", "-allow-unregistered-dialect"], section, 20)
-        if done and done.returncode == 0:
-            forms.append(done.stdout.decode())
-    return sections + forms
+def shrink_lines(lines, is_same):
+    """Fewer lines of which `is_same` still holds: halves first, then ever smaller pieces."""
+    size = len(lines) // 2
+    while size:
+        at = 0
+        while at < len(lines) and len(lines) > 1:
+            fewer = lines[:at] + lines[at + size :]
+            if fewer and is_same(fewer):
+                lines = fewer
+            else:
+                at += size
+        size //= 2
+    return lines
 
 
 def mutate(tokens, others, rng):
@@ -120,7 +119,7 @@ def retype(text, corpus, rng):
     if not types:
         return text
     old = rng.choice(types)
-    pool = TYPE.findall(rng.choice(corpus)) if rng.random() < 0.6 else WORDS
+    pool = TYPE.findall(corpus.choose(rng)) if rng.random() < 0.6 else WORDS
     return text.replace(old, rng.choice(pool or WORDS))
 
 
@@ -157,7 +156,7 @@ def empty_region(text, corpus, rng):
 def rename_op(text, corpus, rng):
     """An op in generic form becomes another op, with the same operands and attributes."""
     names = re.findall(r'"[a-z]+\.[a-z_]+"(?=\()', text)
-    others = re.findall(r'"[a-z]+\.[a-z_]+"(?=\()', rng.choice(corpus))
+    others = re.findall(r'"[a-z]+\.[a-z_]+"(?=\()', corpus.choose(rng))
     if not names or not others:
         return text
     return text.replace(rng.choice(names), rng.choice(others), rng.choice([1, -1]))
@@ -190,7 +189,7 @@ def drop_attribute(text, corpus, rng):
 def garble(text, corpus, rng):
     """Damage without regard to the grammar."""
     tokens = list(TOKEN.findall(text))
-    others = [t for t in TOKEN.findall(rng.choice(corpus)) if not t.isspace()]
+    others = [t for t in TOKEN.findall(corpus.choose(rng)) if not t.isspace()]
     mutate(tokens, others, rng)
     return "".join(tokens)
 
@@ -200,77 +199,9 @@ DAMAGES = [retype, retype, reshape, renumber, renumber, empty_region, rename_op,
 
 
 def mutant(corpus, rng):
-    text = rng.choice(corpus)
+    text = corpus.choose(rng)
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         text = rng.choice(DAMAGES)(text, corpus, rng) or " "
     if any(pattern.search(text) for pattern in UPSTREAM):
         return mutant(corpus, rng)
     return text.replace("// -----", "")
-
-
-class Fuzzer:
-    def __init__(self, tool, passes, timeout):
-        self.tool, self.timeout = tool, timeout
-        self.arguments = ["-split-input-file", *passes, "-o", "/dev/null"]
-
-    def dies(self, sections):
-        done = run(self.tool, self.arguments, SEPARATOR.join(sections), self.timeout)
-        return done is None or done.returncode < 0 or done.returncode > 2
-
-    def find(self, sections):
-        """Of sections that kill the tool together, those that kill it alone."""
-        if len(sections) == 1:
-            return sections
-        middle = len(sections) // 2
-        halves = [half for half in (sections[:middle], sections[middle:]) if self.dies(half)]
-        return [crash for half in halves for crash in self.find(half)]
-
-    def shrink(self, text):
-        lines = text.splitlines()
-        at = 0
-        while at < len(lines) and len(lines) > 1:
-            fewer = lines[:at] + lines[at + 1 :]
-            if self.dies(["\n".join(fewer)]):
-                lines = fewer
-            else:
-                at += 1
-        return "\n".join(lines)
-
-
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--tool", default=ROOT / "build/bin/tile-opt", type=Path)
-    parser.add_argument("--seconds", default=30.0, type=float)
-    parser.add_argument("--seed", default=None, type=int, help="default: of the clock")
-    parser.add_argument("--batch", default=100, type=int, help="mutants a process")
-    parser.add_argument("--passes", default=PASSES, help="what tile-opt runs")
-    parser.add_argument("--output", default=Path("fuzz-crashes"), type=Path)
-    parser.add_argument("corpus", nargs="*", default=[ROOT / "test"], help="folders of .mlir files")
-    options = parser.parse_args()
-    seed = time.time_ns() % 2**32 if options.seed is None else options.seed
-    rng = random.Random(seed)
-    tool = str(options.tool.resolve())
-    corpus = add_generic_forms(tool, read_corpus(options.corpus))
-    if not corpus:
-        parser.error("expected .mlir files in the corpus, got none")
-    fuzzer = Fuzzer(tool, options.passes.split(), timeout=20)
-
-    end, count, crashes = time.monotonic() + options.seconds, 0, []
-    while time.monotonic() < end and len(crashes) < 5:
-        batch = [mutant(corpus, rng) for _ in range(options.batch)]
-        count += len(batch)
-        if fuzzer.dies(batch):
-            crashes += [fuzzer.shrink(text) for text in fuzzer.find(batch)]
-    print(f"seed {seed}: {count} mutants of {len(corpus)} sections, {len(crashes)} crashes")
-    for number, text in enumerate(crashes):
-        options.output.mkdir(parents=True, exist_ok=True)
-        path = options.output / f"crash-{seed}-{number}.mlir"
-        path.write_text(text + "\n")
-        print(f"crash: {path}\n{text}")
-    return 1 if crashes else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,8 +1,6 @@
-// libFuzzer's way into the tile dialect: text is parsed, verified and cleaned up. Whatever
-// verifies must print as text that parses back; anything else than an error is a bug.
-//
-//     cmake --preset fuzz && ninja -C build-fuzz fuzz-tile-text
-//     build-fuzz/bin/fuzz-tile-text -timeout=20 corpus/ test/Dialect/Tile/
+// The tile dialect's text: it is parsed, verified and cleaned up. Whatever verifies must print as
+// text that parses back; anything else than an error is a bug.
+#include "Harness.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Pipeline/Registration.h"
 #include "kiln/Support/SourceLimits.h"
@@ -11,7 +9,6 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-#include <cstdlib>
 
 using namespace mlir;
 
@@ -25,32 +22,25 @@ static void checkRoundTrip(ModuleOp module) {
   llvm::raw_string_ostream(text) << module;
   if (parse(text, *module.getContext()))
     return;
-  llvm::errs() << "expected what was printed to parse, got an error for:\n" << text;
-  std::abort();
+  kiln::fuzz::fail("expected what was printed to parse, got an error for", text);
 }
 
 /// Upstream's own parser dies on these, before any code of ours runs.
 static bool killsUpstream(StringRef text) { return text.contains("array<index"); }
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  StringRef text(reinterpret_cast<const char *>(data), size);
+void kiln::fuzz::fuzzText(StringRef text) {
   if (text.starts_with("ML\xefR") || killsUpstream(text))
-    return 0;
+    return;
   if (llvm::Error error = kiln::checkSource(text, "input", 1 << 16, 50)) {
     llvm::consumeError(std::move(error));
-    return 0;
+    return;
   }
-  static DialectRegistry *registry = [] {
-    auto *all = new DialectRegistry();
-    kiln::registerAllDialects(*all);
-    return all;
-  }();
   // A context of its own: types and attributes are never freed within one.
-  MLIRContext context(*registry, MLIRContext::Threading::DISABLED);
+  MLIRContext context(getRegistry(), MLIRContext::Threading::DISABLED);
   ScopedDiagnosticHandler silence(&context, [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> module = parse(text, context);
   if (!module)
-    return 0;
+    return;
   checkRoundTrip(*module);
   PassManager pm(&context);
   pm.addPass(kiln::tile::createInlineFunctions());
@@ -59,5 +49,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   pm.addPass(createCSEPass());
   if (succeeded(pm.run(*module)))
     checkRoundTrip(*module);
-  return 0;
 }

@@ -1,0 +1,106 @@
+"""A short slice of each fuzzer finds nothing, and the fuzzers can tell when there is something."""
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILD = Path(os.environ.get("KILN_BUILD", ROOT / "build")).resolve()
+sys.path.insert(0, str(ROOT / "utils/lib/fuzz"))
+import mutants  # noqa: E402
+import parsers  # noqa: E402
+import pipelines  # noqa: E402
+import programs  # noqa: E402
+import tiles  # noqa: E402
+
+# Seconds for each, of which all together take less than a minute.
+BUDGET = {"ir-text": 8, "pipelines": 12, "programs": 12, "parsers": 9}
+
+
+def fuzz(*arguments, build=BUILD):
+    command = [sys.executable, ROOT / "utils/fuzz", *arguments, "--build", build]
+    return subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, timeout=600, check=False
+    )
+
+
+@pytest.mark.parametrize("name", BUDGET)
+def test_a_slice_of_the_fuzzer_finds_nothing(name, tmp_path):
+    done = fuzz(name, "--seconds", BUDGET[name], "--output", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(done.stdout.split(" runs")[0].split()[-1]) > 0, done.stdout
+
+
+def test_what_there_is_to_run_is_listed():
+    done = fuzz()
+    assert done.returncode == 0 and set(BUDGET) <= {line.split()[0] for line in
+                                                    done.stdout.splitlines()}  # fmt: skip
+
+
+def test_a_dying_tool_is_found_and_its_input_shrunk(tmp_path):
+    tool = tmp_path / "bin/tile-opt"
+    tool.parent.mkdir()
+    tool.write_text('#!/bin/sh\ntext=$(cat)\ncase "$text" in *tile.grid*) kill -SEGV $$ ;; esac\n')
+    tool.chmod(0o755)
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "a.mlir").write_text("// a comment\nfirst line\n  tile.grid %n\nlast line\n")
+    done = fuzz("ir-text", corpus, "--seconds", 1, "--output", tmp_path / "out", build=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    crashes = list((tmp_path / "out").glob("*.mlir"))
+    assert crashes and all("tile.grid" in path.read_text() for path in crashes)
+    assert all(len(path.read_text().splitlines()) == 1 for path in crashes)
+
+
+def test_a_refusal_is_told_from_an_upstream_message():
+    assert pipelines.is_refusal("mutant:2:3: error: 'tile.kernel' op expected a name, got ''")
+    assert pipelines.is_refusal("mutant:7:10: error: 'tile.print' is not supported on a chip yet")
+    assert not pipelines.is_refusal("mutant:2:3: error: failed to legalize operation 'func.func'")
+    assert not pipelines.is_refusal("mutant:2:3: error: 'llvm.load' op result #0 must be sized")
+    assert not pipelines.is_refusal("'arith.constant' is not supported on a chip yet: expected …")
+
+
+def some_program(seed):
+    return next(p for p in (tiles.generate(seed + n, 12) for n in range(100)) if p)
+
+
+def test_a_wrong_number_is_told_from_a_right_one():
+    program = some_program(random.randrange(1 << 32))
+    arrays = [programs.host_array(argument) for argument in program.arguments]
+    for argument, (array, packed) in zip(program.arguments, arrays, strict=True):
+        want = program.memory[argument.name]
+        array[...] = tiles.memory.store_form(want, argument.element)
+        if packed is not None:
+            packed.data[...] = type(packed).from_numpy(np.ascontiguousarray(array)).data
+    assert programs.compare(program, arrays) == ""
+    spoilt = next(i for i, a in enumerate(program.arguments) if a.element in ("i32", "i64", "i8"))
+    array, packed = arrays[spoilt]
+    array.flat[0] ^= 1
+    assert "wrong numbers" in programs.compare(program, arrays)
+
+
+def test_a_program_is_the_same_each_time():
+    seed = random.randrange(1 << 32)
+    assert some_program(seed).text() == some_program(seed).text()
+
+
+def test_mutants_differ_from_what_they_were_made_of():
+    sections = mutants.read_corpus([ROOT / "test/Dialect"])
+    corpus = mutants.Corpus(sections, str(BUILD / "bin/tile-opt"))
+    rng = random.Random(1)
+    made = [mutants.mutant(corpus, rng) for _ in range(50)]
+    assert len(set(made)) > 40 and sum(text not in sections for text in made) > 40
+
+
+@pytest.mark.parametrize("harness", parsers.NAMES)
+def test_every_parser_has_seeds_that_it_survives(harness, tmp_path):
+    for number, seed in enumerate(parsers.seeds(harness, ROOT)[:60]):
+        (tmp_path / str(number)).write_bytes(seed)
+    command = [str(BUILD / "bin/kiln-fuzz"), f"--harness={harness}", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0 and int(done.stdout.split()[0]) > 0, done.stdout + done.stderr

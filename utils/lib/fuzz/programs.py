@@ -1,0 +1,116 @@
+"""Random programs over tiles, which verify and whose numbers are known.
+
+On the host each must compile and compute those numbers, to the bit but where the order of a sum or
+a function's last places are open, at every level of optimisation. For other targets each must
+compile or be refused in our own words.
+"""
+
+import numpy as np
+import pipelines
+import tiles
+from worker import Died, Worker
+
+LEVELS = (0, 3)
+
+
+def perform(native, job):
+    """What is wrong with a program, or the empty string; "refused" for a target that may."""
+    seed, size, plain, chip, options, level = job
+    program = tiles.generate(seed, size, plain)
+    if program is None:
+        return "undefined"
+    if chip != "cpu":
+        said = pipelines.compile_text(native, (program.text(), chip, options))
+        return ("refused" if pipelines.is_refusal(said) else said) if said else ""
+    request = {"source": program.text(), "target": chip, "opt_level": level, "kernel": "k"}
+    try:
+        artifact, _, _ = native.compile(None, None, {**request, "source_name": "mutant"})
+        executable = native.Device.open("cpu").load(artifact)
+        arrays = [host_array(argument) for argument in program.arguments]
+        executable.launch("k", [packed or array for array, packed in arrays])
+    except Exception as error:  # whatever it is, a program that is right must not meet it
+        return f"{type(error).__name__}: {error}"
+    return compare(program, arrays)
+
+
+def host_array(argument):
+    """The array as it is given to a launch, and packed where the type is narrower than a byte."""
+    from kiln import PackedArray
+
+    array = tiles.memory.store_form(argument.array, argument.element)
+    if argument.element in tiles.numbers.PACKED:
+        return array, PackedArray.from_numpy(np.ascontiguousarray(array))
+    if not argument.array.flags.c_contiguous:
+        base = np.zeros([2 * n for n in array.shape], array.dtype)
+        part = base[tuple(slice(None, None, 2) for _ in array.shape)]
+        part[...] = array
+        array = part
+    return np.array(array) if array.flags.c_contiguous else array, None
+
+
+def compare(program, arrays):
+    for argument, (array, packed) in zip(program.arguments, arrays, strict=True):
+        want = program.memory[argument.name]
+        got = packed.to_numpy() if packed is not None else array
+        if not tiles.numbers.is_float(argument.element):
+            got = got.astype(np.int64)
+        slack, rough = None, False
+        if argument in program.outputs:
+            slack, rough = program.memory[argument.name + "?"], program.memory[argument.name + "!"]
+        wrong = tiles.numbers.same(got, want, slack)
+        if not np.any(rough):
+            wrong = tiles.numbers.same(got, want, None)
+        if np.any(wrong):
+            at = tuple(int(i) for i in np.argwhere(wrong)[0])
+            return (
+                f"wrong numbers: expected {want[at]!s}, got {got[at]!s} in %{argument.name} at "
+                f"{list(at)} ({int(np.sum(wrong))} of {wrong.size} elements)"
+            )
+    return ""
+
+
+def run(campaign):
+    chips = [list for list in pipelines.targets() if list[0] != "cpu"]
+    log = campaign.output / f"{campaign.name}.stderr"
+    rng = campaign.rng
+    with Worker(pipelines.prepare, perform, log, seconds=60) as worker:
+
+        def attempt(job):
+            try:
+                return worker(job)
+            except Died as death:
+                return str(death)
+
+        while campaign.goes_on():
+            campaign.runs += 1
+            seed, size = rng.randrange(1 << 32), rng.choice([2, 4, 8, 12, 16, 24])
+            plain = rng.random() < 0.3
+            jobs = [(seed, size, plain, "cpu", "", level) for level in LEVELS]
+            for chip in chips if plain else []:
+                stage = rng.choice(["llvm", "binary"])
+                jobs.append((seed, size, plain, rng.choice(chip), f"stop-after={stage}", 3))
+            for job in jobs:
+                answer = attempt(job)
+                if answer == "undefined":
+                    campaign.count(answer)
+                    break
+                campaign.count(answer if answer == "refused" else "wrong" if answer else "right")
+                if answer and answer != "refused":
+                    report(campaign, attempt, job, answer)
+                    break
+
+
+def report(campaign, attempt, job, answer):
+    """The smallest program of the same seed that goes wrong in the same way."""
+    group = f"{job[3].partition(':')[0]} {pipelines.signature(answer)}"
+    if group in campaign.known:
+        campaign.count("findings")
+        return
+    seed, _, *rest = job
+    for size in range(job[1]):
+        now = attempt((seed, size, *rest))
+        if now and pipelines.signature(now) == pipelines.signature(answer):
+            job, answer = (seed, size, *rest), now
+            break
+    text = tiles.generate(*job[:3]).text()
+    campaign.find(f"{job}: {answer}", f"// {job}\n{text}", ".mlir", group)
