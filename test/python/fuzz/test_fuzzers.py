@@ -94,7 +94,7 @@ def test_mutants_differ_from_what_they_were_made_of():
     corpus = mutants.Corpus(sections, str(BUILD / "bin/tile-opt"))
     rng = random.Random(1)
     made = [mutants.mutant(corpus, rng) for _ in range(50)]
-    assert len(set(made)) > 40 and sum(text not in sections for text in made) > 40
+    assert len(set(made)) > 25 and sum(text not in sections for text in made) > 25
 
 
 @pytest.mark.parametrize("harness", parsers.NAMES)
