@@ -164,8 +164,10 @@ bool Conversation::listen() {
     if (kind == frame::diagnostic)
       handler(diagnosticFromJSON(object));
     if (kind == frame::error) {
-      error = {KilnErrorCode(object.getInteger("code").value_or(KILN_ERROR_INTERNAL)),
-               object.getString("message").value_or("").str()};
+      int64_t code = object.getInteger("code").value_or(0);
+      bool isKnown = code > KILN_OK && code <= KILN_ERROR_INTERNAL;
+      error = {isKnown ? KilnErrorCode(code) : KILN_ERROR_INTERNAL,
+               object.getString("message").value_or("the compile worker gave no reason").str()};
       return true;
     }
   }
@@ -201,10 +203,11 @@ Conversation::End Conversation::hold() {
     if (ends[0].revents & (POLLIN | POLLHUP | POLLERR))
       open = drain(process.socket, incoming, mostAnswered);
     if (incoming.size() > mostAnswered) {
-      consumeError(std::move(answer));
-      return makeError(KILN_ERROR_WORKER, "kernel '" + kernel +
-                                              "': the compile worker sent more than " +
-                                              Twine(mostAnswered) + " bytes as one answer");
+      process.kill();
+      error = {KILN_ERROR_WORKER, ("kernel '" + kernel + "': the compile worker sent more than " +
+                                   Twine(mostAnswered) + " bytes as one answer")
+                                      .str()};
+      return End::Answered;
     }
     hasHeard |= !incoming.empty();
     if (listen())
