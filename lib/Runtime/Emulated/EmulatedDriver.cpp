@@ -1,25 +1,228 @@
-// Devices named "emu:<chip>". The emulator is no part of this build, so there are none; the name
-// is kept so that asking for one says why.
+// Devices named "emu:<chip>": programs of a chip, run thread by thread on the host.
+//
+// Memory is the host's own, so that arrays need not be copied; a launch ends before it returns.
+#include "Block.h"
 #include "kiln/Runtime/Device/Device.h"
 #include "kiln/Runtime/Error.h"
+#include "kiln/Runtime/Host/LoadedObject.h"
+#include "kiln/Runtime/Host/Services.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/TargetParser/Host.h"
+#include <cstdlib>
+#include <mutex>
 
 using namespace kiln;
+using namespace kiln::emulated;
 using namespace llvm;
 
-static Error absent() {
-  return makeError(KILN_ERROR_UNSUPPORTED,
-                   "emulated devices are not available: the emulator is not part of this build");
+/// DLPack's kDLExtDev: no framework has tensors there.
+static constexpr MemorySpace emulatedMemory{12, 0};
+
+extern "C" {
+int32_t kiln_emulated_register(int32_t which);
+void kiln_emulated_barrier(int32_t site);
+void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
+void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value);
 }
 
 namespace {
+/// What the object says of the module's own global memory.
+struct GlobalRange {
+  const void *address;
+  uint64_t size;
+};
+
+class EmulatedExecutable : public Executable {
+public:
+  using Executable::Executable;
+  void computeGrid(const uint64_t *slots, int64_t out[3]) override { grid(slots, out); }
+  Error launch(const uint64_t *slots, const int64_t shape[3], KilnStream) override;
+
+  SharedMemory shared;
+  std::unique_ptr<LoadedObject> code, host;
+  void (*kernel)(const uint64_t *slots) = nullptr;
+  const GlobalRange *globals = nullptr;
+  HostGrid grid = nullptr;
+
+private:
+  void findRanges(const uint64_t *slots, emulated::Launch &launch) const;
+  std::mutex mutex; ///< there is one shared memory
+};
+
+class EmulatedDevice : public Device {
+public:
+  explicit EmulatedDevice(StringRef chip)
+      : Device("emu:" + chip.str(), "emu:" + chip.str(),
+               ("emulated " + chip + " on " + sys::getHostCPUName()).str(), emulatedMemory) {}
+
+  json::Object properties() const override {
+    return json::Object{{"max_shared_bytes", int64_t(SharedMemory::capacity)}};
+  }
+  std::string description() const override { return "emulated on the host"; }
+  bool reaches(MemorySpace other) const override {
+    return other.type == 1 || other.type == emulatedMemory.type;
+  }
+  Expected<ExecutablePtr> load(const Artifact &artifact) override;
+  Expected<void *> allocate(uint64_t size) override {
+    return size ? std::aligned_alloc(256, (size + 255) / 256 * 256) : nullptr;
+  }
+  Error free(void *pointer) override {
+    std::free(pointer);
+    return Error::success();
+  }
+  Error copy(void *to, const void *from, uint64_t size, KilnCopyKind, KilnStream) override {
+    if (size)
+      std::memmove(to, from, size);
+    return Error::success();
+  }
+  Expected<KilnStream> createStream() override { return nullptr; }
+  Error destroyStream(KilnStream) override { return Error::success(); }
+  Error synchronize(KilnStream) override { return Error::success(); }
+  Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool zeroed, KilnStream) override {
+    static thread_local std::vector<std::vector<uint64_t>> memories;
+    memories.resize(std::max<size_t>(memories.size(), slot + 1));
+    std::vector<uint64_t> &memory = memories[slot];
+    memory.resize(std::max(memory.size(), size_t(size / 8 + 1)));
+    if (zeroed)
+      std::fill(memory.begin(), memory.end(), 0);
+    return memory.data();
+  }
+};
+
 class EmulatedDriver : public Driver {
 public:
   StringRef prefix() const override { return "emu"; }
-  Expected<std::unique_ptr<Device>> open(StringRef) override { return absent(); }
-  Expected<std::vector<std::string>> names() override { return absent(); }
+  Expected<std::unique_ptr<Device>> open(StringRef rest) override {
+    // Which chips there are, the compiler knows: it names them when it is asked for another.
+    if (rest.empty())
+      return makeError(KILN_ERROR_NOT_FOUND, "expected a chip to emulate, as in 'emu:<chip>'");
+    return std::make_unique<EmulatedDevice>(rest);
+  }
+  Expected<std::vector<std::string>> names() override {
+    return makeError(KILN_ERROR_NOT_FOUND, "any chip of the targets, by its name: 'emu:<chip>'");
+  }
   std::string nameOfMemory(MemorySpace) const override { return ""; }
 };
 } // namespace
+
+//===- Launching ----------------------------------------------------------------------------===//
+
+/// The bytes that a view's extents and strides cover. Bare pointers may reach anything.
+void EmulatedExecutable::findRanges(const uint64_t *slots, emulated::Launch &launch) const {
+  for (const GlobalRange *range = globals; range && range->address; ++range) {
+    auto first = reinterpret_cast<uint64_t>(range->address);
+    launch.ranges.push_back({first, first + range->size});
+  }
+  using Kind = LaunchPlan::Kind;
+  for (auto [i, slot] : enumerate(plan.slots)) {
+    if (slot.kind == Kind::Workspace || slot.kind == Kind::Counter)
+      launch.checksGlobal = false;
+    if (slot.kind != Kind::Pointer)
+      continue;
+    const LaunchPlan::Argument &argument = plan.arguments[slot.arg];
+    if (argument.kind != KILN_ARG_TENSOR) {
+      launch.checksGlobal = false;
+      continue;
+    }
+    std::vector<int64_t> extents = argument.shape, strides = argument.strides;
+    for (auto [j, other] : enumerate(plan.slots)) {
+      if (other.arg != slot.arg)
+        continue;
+      if (other.kind == Kind::Extent)
+        extents[other.dim] = slots[j];
+      if (other.kind == Kind::Stride)
+        strides[other.dim] = slots[j];
+    }
+    unsigned bits = 0;
+    StringRef digits = StringRef(argument.type).drop_until(isDigit);
+    digits.take_while(isDigit).getAsInteger(10, bits);
+    int64_t low = 0, high = 0;
+    bool isEmpty = false;
+    for (auto [extent, stride] : zip(extents, strides)) {
+      isEmpty |= extent <= 0;
+      (stride < 0 ? low : high) += (extent - 1) * stride;
+    }
+    if (isEmpty)
+      continue;
+    launch.ranges.push_back({slots[i] + low * int64_t(bits) / 8,
+                             slots[i] + ((high + 1) * int64_t(bits) + 7) / 8});
+  }
+}
+
+Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3], KilnStream) {
+  std::lock_guard<std::mutex> lock(mutex);
+  emulated::Launch launch;
+  launch.kernel = kernel;
+  launch.slots = slots;
+  launch.threads = plan.warps * plan.warpSize;
+  launch.warpSize = plan.warpSize;
+  for (int i = 0; i < 3; ++i)
+    launch.grid[i] = shape[i];
+  findRanges(slots, launch);
+  Block block(launch, shared);
+  auto fail = [&](KilnErrorCode code, const Twine &what) {
+    return makeError(code, "kernel '" + plan.kernel + "': " + what);
+  };
+  if (!block.isComplete())
+    return fail(KILN_ERROR_OUT_OF_MEMORY, "cannot allocate the stacks of its threads");
+  uint32_t program[3];
+  for (program[2] = 0; program[2] < launch.grid[2]; ++program[2])
+    for (program[1] = 0; program[1] < launch.grid[1]; ++program[1])
+      for (program[0] = 0; program[0] < launch.grid[0]; ++program[0]) {
+        shared.reset(plan.sharedBytes);
+        std::string wrong = block.run(program);
+        if (!wrong.empty())
+          return fail(KILN_ERROR_DEVICE, wrong);
+      }
+  return Error::success();
+}
+
+Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
+  Expected<LaunchPlan> plan = LaunchPlan::parse(artifact);
+  if (!plan)
+    return plan.takeError();
+  std::string kernel = plan->kernel;
+  auto fail = [&](KilnErrorCode code, const Twine &what) {
+    return makeError(code, "kernel '" + kernel + "': " + what);
+  };
+  if (artifact.metadataString("target") != target)
+    return fail(KILN_ERROR_INVALID_ARGUMENT, "expected an artifact for target '" + target +
+                                                 "', got one for '" +
+                                                 artifact.metadataString("target") + "'");
+  if (plan->sharedBytes > SharedMemory::capacity)
+    return fail(KILN_ERROR_UNSUPPORTED, "expected at most " + Twine(SharedMemory::capacity) +
+                                            " bytes of shared memory, got " +
+                                            Twine(plan->sharedBytes));
+  if (plan->warpSize > 64)
+    return fail(KILN_ERROR_CORRUPT,
+                "expected at most 64 lanes in a warp, got " + Twine(plan->warpSize));
+  bool hasGrid = plan->hasGrid;
+  std::optional<StringRef> code = artifact.section("binary"), host = artifact.section("host");
+  if (!code || (hasGrid && !host))
+    return fail(KILN_ERROR_CORRUPT, "the artifact lacks the section 'binary' or 'host'");
+  IntrusiveRefCntPtr<EmulatedExecutable> executable(
+      new EmulatedExecutable(*this, artifact, std::move(*plan)));
+  if (!executable->shared.data())
+    return fail(KILN_ERROR_OUT_OF_MEMORY, "cannot allocate shared memory");
+  StringMap<void *> functions{
+      {"kiln_shared", executable->shared.data()},
+      {"kiln_emulated_register", reinterpret_cast<void *>(kiln_emulated_register)},
+      {"kiln_emulated_barrier", reinterpret_cast<void *>(kiln_emulated_barrier)},
+      {"kiln_emulated_instruction", reinterpret_cast<void *>(kiln_emulated_instruction)},
+      {"kiln_emulated_access", reinterpret_cast<void *>(kiln_emulated_access)}};
+  if (Error error = LoadedObject::load(*code, kernel, functions).moveInto(executable->code))
+    return error;
+  if (hasGrid)
+    if (Error error = LoadedObject::load(*host, kernel).moveInto(executable->host))
+      return error;
+  executable->kernel = executable->code->find<void (*)(const uint64_t *)>("kiln_emulated_kernel");
+  executable->globals = executable->code->find<const GlobalRange *>("kiln_emulated_globals");
+  executable->grid = hasGrid ? executable->host->find<HostGrid>("kiln_grid") : nullptr;
+  if (!executable->kernel || (hasGrid && !executable->grid))
+    return fail(KILN_ERROR_CORRUPT,
+                "its code does not define 'kiln_emulated_kernel' or 'kiln_grid'");
+  return ExecutablePtr(executable);
+}
 
 namespace kiln {
 std::unique_ptr<Driver> createEmulatedDriver() { return std::make_unique<EmulatedDriver>(); }

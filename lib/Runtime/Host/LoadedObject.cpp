@@ -20,7 +20,9 @@ static jitlink::InProcessMemoryManager &memoryManager() {
   return *manager;
 }
 
-static void *findSymbol(StringRef name) {
+static void *findSymbol(StringRef name, const StringMap<void *> &given) {
+  if (void *address = given.lookup(name))
+    return address;
   // libm by its own handle: a process whose main program does without it hides it from dlsym.
   static void *math = ::dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
   std::string text = name.str();
@@ -36,8 +38,9 @@ namespace {
 /// What JITLink asks of its client. It is called back before link() returns.
 class Context : public jitlink::JITLinkContext {
 public:
-  Context(StringMap<uint64_t> &symbols, LoadedObject::Memory &memory, std::string &failure)
-      : JITLinkContext(nullptr), symbols(symbols), memory(memory), failure(failure) {}
+  Context(const StringMap<void *> &given, StringMap<uint64_t> &symbols,
+          LoadedObject::Memory &memory, std::string &failure)
+      : JITLinkContext(nullptr), given(given), symbols(symbols), memory(memory), failure(failure) {}
 
   jitlink::JITLinkMemoryManager &getMemoryManager() override { return memoryManager(); }
 
@@ -48,7 +51,7 @@ public:
     jitlink::AsyncLookupResult found;
     std::string missing;
     for (auto &[name, flags] : wanted) {
-      void *address = findSymbol(*name);
+      void *address = findSymbol(*name, given);
       if (!address && flags == jitlink::SymbolLookupFlags::RequiredSymbol)
         missing += (missing.empty() ? "'" : ", '") + (*name).str() + "'";
       found[name] = {orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported};
@@ -73,6 +76,7 @@ public:
   }
 
 private:
+  const StringMap<void *> &given;
   StringMap<uint64_t> &symbols;
   LoadedObject::Memory &memory;
   std::string &failure;
@@ -86,7 +90,8 @@ LoadedObject::~LoadedObject() {
     consumeError(memoryManager().deallocate(std::move(memory->allocation)));
 }
 
-Expected<std::unique_ptr<LoadedObject>> LoadedObject::load(StringRef object, StringRef name) {
+Expected<std::unique_ptr<LoadedObject>> LoadedObject::load(StringRef object, StringRef name,
+                                                          const StringMap<void *> &given) {
   auto pool = std::make_shared<orc::SymbolStringPool>();
   std::unique_ptr<LoadedObject> loaded(new LoadedObject);
   std::string failure;
@@ -98,7 +103,7 @@ Expected<std::unique_ptr<LoadedObject>> LoadedObject::load(StringRef object, Str
       return makeError(KILN_ERROR_CORRUPT, "cannot load the host code of '" + name +
                                                "': " + toString(graph.takeError()));
     jitlink::link(std::move(*graph),
-                  std::make_unique<Context>(loaded->symbols, *loaded->memory, failure));
+                  std::make_unique<Context>(given, loaded->symbols, *loaded->memory, failure));
   }
   if (!failure.empty())
     return makeError(KILN_ERROR_UNSUPPORTED,

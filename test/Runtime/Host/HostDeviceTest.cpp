@@ -36,12 +36,11 @@ TEST(HostDevice, UnknownNamesAreErrors) {
   EXPECT_THAT(failure.text, HasSubstr("'cpu'"));
 }
 
-TEST(HostDevice, EmulatedDevicesSayWhyTheyAreAbsent) {
-  auto device = openDevice("emu:any");
+TEST(HostDevice, AnEmulatedDeviceNeedsAChip) {
+  auto device = openDevice("emu");
   Failure failure = failureOf(device.takeError());
-  EXPECT_EQ(failure.code, KILN_ERROR_UNSUPPORTED);
-  EXPECT_THAT(failure.text, HasSubstr("cannot open device 'emu:any'"));
-  EXPECT_THAT(failure.text, HasSubstr("emulator is not part of this build"));
+  EXPECT_EQ(failure.code, KILN_ERROR_NOT_FOUND);
+  EXPECT_THAT(failure.text, HasSubstr("expected a chip to emulate"));
 }
 
 TEST(HostDevice, EveryProgramRunsOnce) {

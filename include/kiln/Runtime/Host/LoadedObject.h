@@ -17,9 +17,11 @@ namespace kiln {
 
 class LoadedObject {
 public:
-  /// `name` is what errors call the object. Its memory goes with the result.
-  static llvm::Expected<std::unique_ptr<LoadedObject>> load(llvm::StringRef object,
-                                                            llvm::StringRef name);
+  /// `name` is what errors call the object. Its memory goes with the result. `given` are symbols
+  /// that come before all others.
+  static llvm::Expected<std::unique_ptr<LoadedObject>>
+  load(llvm::StringRef object, llvm::StringRef name,
+       const llvm::StringMap<void *> &given = llvm::StringMap<void *>());
   ~LoadedObject();
 
   /// Null if the object defines no such function.

@@ -1,0 +1,117 @@
+// AMD's wave instructions, by the ISA manuals of CDNA (MFMA: "Dense matrix operations") and of RDNA
+// (WMMA). Of an MxM result, MFMA's lane l has row l mod M of a and column l mod M of b and of the
+// result; the rest of its number says which part along k (of a and b) or which rows.
+#include "Block.h"
+
+using namespace kiln::emulated;
+
+namespace {
+
+/// Which lane gives its value: the address is in bytes, four a lane, and wraps.
+void permute(const Lanes &lanes) {
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    unsigned from = (lanes.read<uint32_t>(lane, 0) >> 2) % lanes.count;
+    lanes.write(lane, 0, lanes.read<uint32_t>(from, 4));
+  }
+}
+
+/// How many of the lanes below this one a mask has, of the lower or the upper 32, and an addend.
+template <unsigned Base>
+void countBelow(const Lanes &lanes) {
+  Block &block = *Block::current();
+  unsigned lane = block.currentThread() % block.launch.warpSize;
+  unsigned below = lane <= Base ? 0 : lane - Base;
+  uint32_t mask = below >= 32 ? ~0u : (1u << below) - 1;
+  lanes.write<uint32_t>(0, 0,
+                        __builtin_popcount(lanes.read<uint32_t>(0, 0) & mask) +
+                            lanes.read<uint32_t>(0, 4));
+}
+
+/// The hidden arguments start with the number of blocks.
+void hiddenArguments(const Lanes &lanes) {
+  lanes.write<const void *>(0, 0, Block::current()->hidden);
+}
+
+//===- Matrix products ----------------------------------------------------------------------===//
+
+double sameFloat(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+double sameDouble(uint64_t bits) {
+  double value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+int64_t signedByte(uint8_t bits) { return int8_t(bits); }
+
+/// `Each` elements of a and b a lane, consecutive along k; `row` gives the row of register i.
+template <unsigned M, unsigned K, unsigned Each, typename Bits, auto widen, typename Result,
+          unsigned (*row)(unsigned lane, unsigned i), unsigned Results>
+void multiply(const Lanes &lanes) {
+  using Wide = decltype(widen(Bits()));
+  Wide a[M][K] = {}, b[K][M] = {};
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    for (unsigned i = 0; i < Each; ++i) {
+      unsigned k = (lane / M) * Each + i;
+      if (k >= K)
+        continue; // the upper half holds the lower one's elements again
+      a[lane % M][k] = widen(lanes.read<Bits>(lane, 0, i));
+      b[k][lane % M] = widen(lanes.read<Bits>(lane, Each * sizeof(Bits), i));
+    }
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    for (unsigned i = 0; i < Results; ++i) {
+      Wide sum = lanes.read<Result>(lane, 2 * Each * sizeof(Bits), i);
+      for (unsigned k = 0; k < K; ++k)
+        sum += a[row(lane, i)][k] * b[k][lane % M];
+      lanes.write(lane, i, Result(sum));
+    }
+}
+
+/// Groups of four rows, one group a half (or quarter) of the wave.
+unsigned rows32(unsigned lane, unsigned i) { return 8 * (i / 4) + 4 * (lane / 32) + i % 4; }
+unsigned rows16(unsigned lane, unsigned i) { return 4 * (lane / 16) + i; }
+/// f64: rows in single file.
+unsigned rowsF64(unsigned lane, unsigned i) { return 4 * i + lane / 16; }
+/// WMMA: even rows in the lower half of the wave, odd ones in the upper; later eight and eight.
+unsigned rowsRDNA3(unsigned lane, unsigned i) { return 2 * i + lane / 16; }
+unsigned rowsRDNA4(unsigned lane, unsigned i) { return 8 * (lane / 16) + i; }
+
+/// The two generations of WMMA have the same name but for the types of their operands.
+template <double (*widen)(uint16_t)>
+constexpr auto wmmaRDNA3 = multiply<16, 16, 16, uint16_t, widen, float, rowsRDNA3, 8>;
+template <double (*widen)(uint16_t)>
+constexpr auto wmmaRDNA4 = multiply<16, 16, 8, uint16_t, widen, float, rowsRDNA4, 8>;
+
+} // namespace
+
+const Instruction kiln::emulated::kAMDInstructions[] = {
+    {"amdgcn.ds.bpermute", true, permute},
+    {"amdgcn.mbcnt.lo", false, countBelow<0>},
+    {"amdgcn.mbcnt.hi", false, countBelow<32>},
+    {"amdgcn.implicitarg.ptr", false, hiddenArguments},
+    {"amdgcn.mfma.f32.32x32x16.f16", true,
+     multiply<32, 16, 8, uint16_t, widenHalf, float, rows32, 16>},
+    {"amdgcn.mfma.f32.32x32x16.bf16", true,
+     multiply<32, 16, 8, uint16_t, widenBFloat, float, rows32, 16>},
+    {"amdgcn.mfma.f32.32x32x8f16", true, multiply<32, 8, 4, uint16_t, widenHalf, float, rows32, 16>},
+    {"amdgcn.mfma.f32.32x32x8bf16.1k", true,
+     multiply<32, 8, 4, uint16_t, widenBFloat, float, rows32, 16>},
+    {"amdgcn.mfma.f32.16x16x16f16", true,
+     multiply<16, 16, 4, uint16_t, widenHalf, float, rows16, 4>},
+    {"amdgcn.mfma.f32.16x16x16bf16.1k", true,
+     multiply<16, 16, 4, uint16_t, widenBFloat, float, rows16, 4>},
+    {"amdgcn.mfma.f32.16x16x4f32", true, multiply<16, 4, 1, uint32_t, sameFloat, float, rows16, 4>},
+    {"amdgcn.mfma.f64.16x16x4f64", true,
+     multiply<16, 4, 1, uint64_t, sameDouble, double, rowsF64, 4>},
+    {"amdgcn.mfma.i32.32x32x16.i8", true,
+     multiply<32, 16, 8, uint8_t, signedByte, int32_t, rows32, 16>},
+    {"amdgcn.mfma.i32.32x32x8i8", true,
+     multiply<32, 8, 4, uint8_t, signedByte, int32_t, rows32, 16>},
+    {"amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16", true, wmmaRDNA3<widenHalf>},
+    {"amdgcn.wmma.f32.16x16x16.bf16.v8f32.v16i16", true, wmmaRDNA3<widenBFloat>},
+    {"amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16", true, wmmaRDNA4<widenHalf>},
+    {"amdgcn.wmma.f32.16x16x16.bf16.v8f32.v8i16", true, wmmaRDNA4<widenBFloat>},
+    {nullptr, false, nullptr},
+};

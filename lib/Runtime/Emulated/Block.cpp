@@ -1,0 +1,259 @@
+// Fibres, and the scheduler that runs them to where they wait.
+#include "Block.h"
+#include <algorithm>
+#include <sys/mman.h>
+
+using namespace kiln::emulated;
+
+namespace {
+enum class State { Ready, AtBarrier, AtInstruction, Done };
+constexpr size_t kStackBytes = 1 << 20; // touched only as far as it is used
+} // namespace
+
+struct kiln::emulated::Thread {
+  explicit Thread(unsigned number) : number(number) {
+    void *mapped = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    stack = mapped == MAP_FAILED ? nullptr : mapped;
+  }
+  ~Thread() {
+    if (stack)
+      ::munmap(stack, kStackBytes);
+  }
+
+  const unsigned number;
+  void *stack;
+  ucontext_t context;
+  State state = State::Ready;
+  bool started = false;
+  /// Where it waits, and for what.
+  int site = 0;
+  const Instruction *instruction = nullptr;
+  const void *operands = nullptr;
+  void *result = nullptr;
+};
+
+static thread_local Block *currentBlock = nullptr;
+
+Block *Block::current() { return currentBlock; }
+
+Block::Block(const Launch &launch, SharedMemory &shared) : launch(launch), shared(shared) {
+  for (unsigned i = 0; i < launch.threads; ++i)
+    threads.push_back(std::make_unique<Thread>(i));
+  for (auto &thread : threads)
+    complete &= thread->stack != nullptr;
+  for (unsigned i = 0; i < 3; ++i)
+    hidden[i] = launch.grid[i];
+}
+
+Block::~Block() = default;
+
+unsigned Block::currentThread() const { return running->number; }
+
+//===- Fibres -------------------------------------------------------------------------------===//
+
+void Block::runThread() {
+  // A fibre serves one program after another.
+  while (true) {
+    Block *block = Block::current();
+    block->launch.kernel(block->launch.slots);
+    block->running->state = State::Done;
+    block->yield();
+  }
+}
+
+void Block::resume(Thread &thread) {
+  running = &thread;
+  if (!thread.started) {
+    thread.started = true;
+    ::getcontext(&thread.context);
+    thread.context.uc_stack.ss_sp = thread.stack;
+    thread.context.uc_stack.ss_size = kStackBytes;
+    thread.context.uc_link = nullptr;
+    ::makecontext(&thread.context, &Block::runThread, 0);
+  }
+  ::swapcontext(&scheduler, &thread.context);
+  running = nullptr;
+}
+
+void Block::yield() { ::swapcontext(&running->context, &scheduler); }
+
+void Block::fail(const std::string &what) {
+  error = "thread " + std::to_string(running->number) + " of program (" +
+          std::to_string(program[0]) + ", " + std::to_string(program[1]) + ", " +
+          std::to_string(program[2]) + "): " + what;
+  yield();
+  __builtin_unreachable();
+}
+
+//===- Scheduling ---------------------------------------------------------------------------===//
+
+std::string Block::run(const uint32_t which[3]) {
+  currentBlock = this;
+  std::copy(which, which + 3, program);
+  for (auto &thread : threads)
+    thread->state = State::Ready;
+  unsigned warps = (launch.threads + launch.warpSize - 1) / launch.warpSize;
+  while (error.empty()) {
+    bool moved = false;
+    for (unsigned warp = 0; warp < warps && error.empty(); ++warp)
+      while (error.empty() && step(warp))
+        moved = true;
+    if (moved || !error.empty())
+      continue;
+    // Nobody can go on by himself: all have ended, or all have come to the barrier.
+    unsigned done = 0;
+    for (auto &thread : threads)
+      done += thread->state == State::Done;
+    if (done == threads.size())
+      break;
+    int site = 0;
+    for (auto &thread : threads) {
+      if (thread->state == State::Done) {
+        running = thread.get();
+        error = "thread " + std::to_string(thread->number) +
+                " has ended while others wait at a barrier";
+        break;
+      }
+      if (site && thread->site != site) {
+        error = "threads 0 and " + std::to_string(thread->number) + " wait at different barriers";
+        break;
+      }
+      site = thread->site;
+    }
+    if (!error.empty())
+      break;
+    shared.advance();
+    for (auto &thread : threads)
+      thread->state = State::Ready;
+  }
+  currentBlock = nullptr;
+  return error;
+}
+
+/// Runs the ready threads of a warp, then what they have come to; false if nothing could be done.
+bool Block::step(unsigned warp) {
+  unsigned first = warp * launch.warpSize;
+  unsigned last = std::min<unsigned>(first + launch.warpSize, threads.size());
+  bool moved = false;
+  for (unsigned i = first; i < last && error.empty(); ++i)
+    if (threads[i]->state == State::Ready) {
+      resume(*threads[i]);
+      moved = true;
+    }
+  if (!error.empty())
+    return false;
+  unsigned waiting = 0;
+  for (unsigned i = first; i < last; ++i)
+    waiting += threads[i]->state == State::AtInstruction;
+  if (!waiting)
+    return moved;
+  executeTogether(warp);
+  return error.empty();
+}
+
+void Block::executeTogether(unsigned warp) {
+  unsigned first = warp * launch.warpSize;
+  unsigned last = std::min<unsigned>(first + launch.warpSize, threads.size());
+  const void *operands[64];
+  void *results[64];
+  const Thread &leader = *threads[first];
+  for (unsigned i = first; i < last; ++i) {
+    const Thread &thread = *threads[i];
+    if (thread.state != State::AtInstruction || thread.site != leader.site ||
+        leader.state != State::AtInstruction) {
+      const Thread &at = leader.state == State::AtInstruction ? leader : thread;
+      error = "the lanes of warp " + std::to_string(warp) + " part: not all come to the same '" +
+              (at.instruction ? at.instruction->name : "instruction") + "'";
+      return;
+    }
+    operands[i - first] = thread.operands;
+    results[i - first] = thread.result;
+  }
+  leader.instruction->execute({leader.instruction->name, last - first, operands, results});
+  for (unsigned i = first; i < last; ++i)
+    threads[i]->state = State::Ready;
+}
+
+//===- What threads ask for -----------------------------------------------------------------===//
+
+uint32_t Block::getRegister(int number) const {
+  uint32_t x = running->number;
+  switch (number) {
+  case 0:
+    return x;
+  case 3:
+  case 4:
+  case 5:
+    return program[number - 3];
+  case 6:
+  case 7:
+  case 8:
+    return launch.grid[number - 6];
+  case 9:
+    return launch.threads;
+  case 10:
+  case 11:
+    return 1;
+  case 12:
+    return x % launch.warpSize;
+  case 13:
+    return x / launch.warpSize;
+  default:
+    return 0;
+  }
+}
+
+void Block::meet(int site) {
+  running->site = site;
+  running->state = State::AtBarrier;
+  yield();
+}
+
+void Block::execute(const char *name, const void *operands, void *result, int site) {
+  const Instruction *instruction = findInstruction(name);
+  if (!instruction)
+    fail(std::string("the emulator does not know the instruction '") + name + "'");
+  if (!instruction->together) {
+    instruction->execute({name, 1, &operands, &result});
+    return;
+  }
+  running->instruction = instruction;
+  running->operands = operands;
+  running->result = result;
+  running->site = site;
+  running->state = State::AtInstruction;
+  yield();
+}
+
+void Block::access(uint64_t address, int64_t bytes, int kind, const void *value) {
+  constexpr int kShared = 8;
+  if (kind & kShared) {
+    std::string wrong = shared.access(running->number, address, bytes, kind & 7, value);
+    if (!wrong.empty())
+      fail(wrong);
+    return;
+  }
+  if (address % std::min<uint64_t>(bytes & -bytes, 16))
+    fail("a misaligned access of " + std::to_string(bytes) + " bytes of global memory");
+  if (!launch.checksGlobal)
+    return;
+  for (const Launch::Range &range : launch.ranges)
+    if (address >= range.first && address + bytes <= range.last)
+      return;
+  fail(std::string("a ") + (kind & 2 ? "write" : "read") + " of " + std::to_string(bytes) +
+       " bytes of global memory that no argument covers");
+}
+
+//===- The functions that code calls --------------------------------------------------------===//
+
+extern "C" {
+int32_t kiln_emulated_register(int32_t which) { return Block::current()->getRegister(which); }
+void kiln_emulated_barrier(int32_t site) { Block::current()->meet(site); }
+void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site) {
+  Block::current()->execute(name, operands, result, site);
+}
+void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value) {
+  Block::current()->access(reinterpret_cast<uint64_t>(pointer), bytes, kind, value);
+}
+}

@@ -1,0 +1,81 @@
+// One block of threads of an emulated chip, on one thread of the host.
+//
+// Each thread of the block is a fibre with a stack of its own. It runs until it comes to a barrier
+// or to an instruction that its warp executes together, and goes on when all who must be there have
+// come; so every run of a program takes the same course. What threads may not do is found on the
+// way: to meet at different places, to leave while others wait, to touch memory that no argument
+// covers, to read shared memory that nobody wrote, and to use a byte of it that another thread writes
+// between the same two barriers.
+#ifndef KILN_LIB_RUNTIME_EMULATED_BLOCK_H
+#define KILN_LIB_RUNTIME_EMULATED_BLOCK_H
+
+#include "Instructions.h"
+#include "SharedMemory.h"
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <ucontext.h>
+#include <vector>
+
+namespace kiln::emulated {
+
+struct Thread;
+
+/// What the block runs, and where it may read and write.
+struct Launch {
+  void (*kernel)(const uint64_t *slots);
+  const uint64_t *slots;
+  unsigned threads, warpSize;
+  uint32_t grid[3];
+  /// Of global memory; empty if nothing is known of what pointers reach.
+  struct Range {
+    uint64_t first, last;
+  };
+  std::vector<Range> ranges;
+  bool checksGlobal = true;
+};
+
+class Block {
+public:
+  Block(const Launch &launch, SharedMemory &shared);
+  ~Block();
+  /// Whether there was memory for the threads' stacks.
+  bool isComplete() const { return complete; }
+
+  /// Runs one program; what went wrong, or nothing.
+  std::string run(const uint32_t program[3]);
+
+  // What threads ask for; see lib/Target/Emulated/LowerToHost.h.
+  uint32_t getRegister(int number) const;
+  void meet(int site);
+  void execute(const char *name, const void *operands, void *result, int site);
+  void access(uint64_t address, int64_t bytes, int kind, const void *value);
+  /// The thread stops here and the program with it.
+  [[noreturn]] void fail(const std::string &what);
+
+  unsigned currentThread() const;
+  const Launch &launch;
+  /// AMD's hidden arguments start with the number of blocks.
+  uint32_t hidden[64] = {};
+
+  static Block *current();
+
+private:
+  static void runThread();
+  void resume(Thread &thread);
+  void yield();
+  bool step(unsigned warp);
+  void executeTogether(unsigned warp);
+
+  SharedMemory &shared;
+  std::vector<std::unique_ptr<Thread>> threads;
+  Thread *running = nullptr;
+  ucontext_t scheduler;
+  uint32_t program[3] = {0, 0, 0};
+  std::string error;
+  bool complete = true;
+};
+
+} // namespace kiln::emulated
+
+#endif // KILN_LIB_RUNTIME_EMULATED_BLOCK_H

@@ -1,0 +1,47 @@
+// Finding instructions, and the number formats that matrices are made of.
+#include "Instructions.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace llvm;
+
+namespace kiln::emulated {
+
+const Instruction *findInstruction(const char *name) {
+  // Names are the program's own constants; each is looked for once.
+  static thread_local StringMap<const Instruction *> known;
+  auto [it, isNew] = known.try_emplace(name, nullptr);
+  if (!isNew)
+    return it->second;
+  size_t longest = 0;
+  for (const Instruction *list : {kNVIDIAInstructions, kAMDInstructions})
+    for (; list->name; ++list) {
+      StringRef text = list->name, rest = name;
+      bool matches = rest.consume_front(text) && (rest.empty() || rest.front() == '.');
+      if (matches && text.size() > longest) {
+        longest = text.size();
+        it->second = list;
+      }
+    }
+  return it->second;
+}
+
+static double widen(const fltSemantics &format, unsigned width, uint64_t bits) {
+  APFloat value(format, APInt(width, bits));
+  bool inexact;
+  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
+  return value.convertToDouble();
+}
+
+double widenHalf(uint16_t bits) { return widen(APFloat::IEEEhalf(), 16, bits); }
+double widenBFloat(uint16_t bits) { return widen(APFloat::BFloat(), 16, bits); }
+
+double widenTF32(uint32_t bits) {
+  // The instruction reads the upper 19 bits.
+  bits &= 0xffffe000;
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+} // namespace kiln::emulated

@@ -1,0 +1,51 @@
+// What the chips' instructions do, by the vendors' manuals and not by Kiln's own tables.
+#ifndef KILN_LIB_RUNTIME_EMULATED_INSTRUCTIONS_H
+#define KILN_LIB_RUNTIME_EMULATED_INSTRUCTIONS_H
+
+#include <cstdint>
+#include <cstring>
+
+namespace kiln::emulated {
+
+/// Those who execute an instruction: the lanes of a warp, or one thread alone.
+struct Lanes {
+  const char *name;
+  unsigned count;
+  const void *const *operands;
+  void *const *results;
+
+  /// Element `index` of `Type`, from `offset` bytes into a lane's packed operands.
+  template <typename Type>
+  Type read(unsigned lane, unsigned offset, unsigned index = 0) const {
+    Type value;
+    std::memcpy(&value, static_cast<const char *>(operands[lane]) + offset + index * sizeof(Type),
+                sizeof(Type));
+    return value;
+  }
+  template <typename Type>
+  void write(unsigned lane, unsigned index, Type value) const {
+    std::memcpy(static_cast<char *>(results[lane]) + index * sizeof(Type), &value, sizeof(Type));
+  }
+};
+
+struct Instruction {
+  /// LLVM's name without "llvm."; what the types of an overloaded one add to it may follow.
+  const char *name;
+  /// Whether the lanes of a warp must all come to it.
+  bool together;
+  void (*execute)(const Lanes &lanes);
+};
+
+const Instruction *findInstruction(const char *name);
+
+// The lists, each ended by a null name.
+extern const Instruction kNVIDIAInstructions[], kAMDInstructions[];
+
+/// Reads an element of a matrix as a double, whatever its type is.
+double widenHalf(uint16_t bits);
+double widenBFloat(uint16_t bits);
+double widenTF32(uint32_t bits);
+
+} // namespace kiln::emulated
+
+#endif // KILN_LIB_RUNTIME_EMULATED_INSTRUCTIONS_H

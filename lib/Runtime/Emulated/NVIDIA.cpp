@@ -1,0 +1,144 @@
+// NVIDIA's warp instructions, by the PTX ISA (sections "mma fragments" and "shfl.sync").
+#include "Instructions.h"
+
+using namespace kiln::emulated;
+
+namespace {
+
+//===- Shuffles -----------------------------------------------------------------------------===//
+
+enum class Shuffle { Up, Down, Butterfly, Index };
+
+/// Operands: member mask, value, b, c; c holds the clamp and, from bit 8 on, the segments' mask.
+template <Shuffle mode>
+void shuffle(const Lanes &lanes) {
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    int b = lanes.read<int32_t>(lane, 8) & 31, c = lanes.read<int32_t>(lane, 12);
+    int clamp = c & 31, segments = c >> 8 & 31;
+    int most = (int(lane) & segments) | (clamp & ~segments), least = int(lane) & segments, from;
+    bool valid;
+    if (mode == Shuffle::Up) {
+      from = int(lane) - b;
+      valid = from >= most;
+    } else if (mode == Shuffle::Down) {
+      from = int(lane) + b;
+      valid = from <= most;
+    } else if (mode == Shuffle::Butterfly) {
+      from = int(lane) ^ b;
+      valid = from <= most;
+    } else {
+      from = least | (b & ~segments);
+      valid = from <= most;
+    }
+    lanes.write(lane, 0, lanes.read<uint32_t>(valid ? from : lane, 4));
+  }
+}
+
+//===- Matrix products ----------------------------------------------------------------------===//
+
+/// The group of four lanes that a lane is in, and its number there.
+struct Quad {
+  explicit Quad(unsigned lane) : group(lane >> 2), inGroup(lane & 3) {}
+  unsigned group, inGroup;
+};
+
+/// An m16n8 accumulator: c0 and c1 in row `group`, c2 and c3 eight rows below.
+struct Accumulator {
+  static unsigned row(unsigned lane, unsigned i) { return Quad(lane).group + (i < 2 ? 0 : 8); }
+  static unsigned column(unsigned lane, unsigned i) { return Quad(lane).inGroup * 2 + (i & 1); }
+};
+
+/// Multiplies what `a` and `b` hold, in a wide type, and adds it to the accumulators.
+template <unsigned M, unsigned N, unsigned K, unsigned Results, typename Wide, typename Result,
+          typename Place>
+void accumulate(const Lanes &lanes, const Wide (&a)[M][K], const Wide (&b)[K][N],
+                unsigned accumulatorOffset) {
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    for (unsigned i = 0; i < Results; ++i) {
+      unsigned row = Place::row(lane, i), column = Place::column(lane, i);
+      Wide sum = lanes.read<Result>(lane, accumulatorOffset, i);
+      for (unsigned k = 0; k < K; ++k)
+        sum += a[row][k] * b[k][column];
+      lanes.write(lane, i, Result(sum));
+    }
+}
+
+/// m16n8k16 on 16-bit floats: a in four registers of two, b in two.
+template <double (*widen)(uint16_t)>
+void multiply16(const Lanes &lanes) {
+  double a[16][16], b[16][8];
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    Quad quad(lane);
+    for (unsigned i = 0; i < 8; ++i) {
+      unsigned row = quad.group + ((i < 2 || (i >= 4 && i < 6)) ? 0 : 8);
+      unsigned column = quad.inGroup * 2 + (i & 1) + (i >= 4 ? 8 : 0);
+      a[row][column] = widen(lanes.read<uint16_t>(lane, 0, i));
+    }
+    for (unsigned i = 0; i < 4; ++i)
+      b[quad.inGroup * 2 + (i & 1) + (i >= 2 ? 8 : 0)][quad.group] =
+          widen(lanes.read<uint16_t>(lane, 16, i));
+  }
+  accumulate<16, 8, 16, 4, double, float, Accumulator>(lanes, a, b, 24);
+}
+
+/// m16n8k8 on tf32.
+void multiplyTF32(const Lanes &lanes) {
+  double a[16][8], b[8][8];
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    Quad quad(lane);
+    for (unsigned i = 0; i < 4; ++i)
+      a[quad.group + (i & 1 ? 8 : 0)][quad.inGroup + (i >= 2 ? 4 : 0)] =
+          widenTF32(lanes.read<uint32_t>(lane, 0, i));
+    for (unsigned i = 0; i < 2; ++i)
+      b[quad.inGroup + 4 * i][quad.group] = widenTF32(lanes.read<uint32_t>(lane, 16, i));
+  }
+  accumulate<16, 8, 8, 4, double, float, Accumulator>(lanes, a, b, 24);
+}
+
+/// m16n8k32 on bytes.
+void multiplyS8(const Lanes &lanes) {
+  uint32_t a[16][32], b[32][8]; // sums wrap
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    Quad quad(lane);
+    for (unsigned i = 0; i < 16; ++i) {
+      unsigned row = quad.group + ((i < 4 || (i >= 8 && i < 12)) ? 0 : 8);
+      unsigned column = quad.inGroup * 4 + (i & 3) + (i >= 8 ? 16 : 0);
+      a[row][column] = int32_t(lanes.read<int8_t>(lane, 0, i));
+    }
+    for (unsigned i = 0; i < 8; ++i)
+      b[quad.inGroup * 4 + (i & 3) + (i >= 4 ? 16 : 0)][quad.group] =
+          int32_t(lanes.read<int8_t>(lane, 16, i));
+  }
+  accumulate<16, 8, 32, 4, uint32_t, uint32_t, Accumulator>(lanes, a, b, 24);
+}
+
+struct NarrowAccumulator {
+  static unsigned row(unsigned lane, unsigned) { return Quad(lane).group; }
+  static unsigned column(unsigned lane, unsigned i) { return Quad(lane).inGroup * 2 + i; }
+};
+
+/// m8n8k4 on f64.
+void multiplyF64(const Lanes &lanes) {
+  double a[8][4], b[4][8];
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    Quad quad(lane);
+    a[quad.group][quad.inGroup] = lanes.read<double>(lane, 0);
+    b[quad.inGroup][quad.group] = lanes.read<double>(lane, 8);
+  }
+  accumulate<8, 8, 4, 2, double, double, NarrowAccumulator>(lanes, a, b, 16);
+}
+
+} // namespace
+
+const Instruction kiln::emulated::kNVIDIAInstructions[] = {
+    {"nvvm.shfl.sync.up.i32", true, shuffle<Shuffle::Up>},
+    {"nvvm.shfl.sync.down.i32", true, shuffle<Shuffle::Down>},
+    {"nvvm.shfl.sync.bfly.i32", true, shuffle<Shuffle::Butterfly>},
+    {"nvvm.shfl.sync.idx.i32", true, shuffle<Shuffle::Index>},
+    {"nvvm.mma.m16n8k16.row.col.f32.f32", true, multiply16<widenHalf>},
+    {"nvvm.mma.m16n8k16.row.col.bf16", true, multiply16<widenBFloat>},
+    {"nvvm.mma.m16n8k8.row.col.tf32", true, multiplyTF32},
+    {"nvvm.mma.m16n8k32.row.col.s8", true, multiplyS8},
+    {"nvvm.mma.m8n8k4.row.col.f64", true, multiplyF64},
+    {nullptr, false, nullptr},
+};

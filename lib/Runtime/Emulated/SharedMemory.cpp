@@ -1,0 +1,86 @@
+// Bounds, bytes that were never written, and races between barriers.
+#include "SharedMemory.h"
+#include <algorithm>
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace kiln::emulated;
+
+namespace {
+enum Kind { Read = 1, Write = 2, Atomic = 4 };
+constexpr uint16_t kMany = 0xffff, kAtomically = 0xfffe;
+} // namespace
+
+SharedMemory::SharedMemory() {
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+#ifdef MAP_32BIT
+  flags |= MAP_32BIT;
+#endif
+  void *mapped = ::mmap(nullptr, capacity, PROT_READ | PROT_WRITE, flags, -1, 0);
+  memory = mapped == MAP_FAILED ? nullptr : static_cast<uint8_t *>(mapped);
+}
+
+SharedMemory::~SharedMemory() {
+  if (memory)
+    ::munmap(memory, capacity);
+}
+
+void SharedMemory::reset(uint64_t size) {
+  used = size;
+  epoch = 1;
+  bytes.assign(used, Byte());
+  std::memset(memory, 0xa5, used);
+}
+
+std::string SharedMemory::at(uint64_t offset) const {
+  return "byte " + std::to_string(offset) + " of shared memory";
+}
+
+std::string SharedMemory::access(unsigned thread, uint64_t address, int64_t size, int kind,
+                                 const void *value) {
+  uint64_t first = address - reinterpret_cast<uint64_t>(memory);
+  if (first > used || uint64_t(size) > used - first)
+    return "an access of " + std::to_string(size) + " bytes at offset " +
+           std::to_string(int64_t(first)) + " of shared memory, which has " + std::to_string(used) +
+           " bytes";
+  if (first % std::min<uint64_t>(size & -size, 16))
+    return "a misaligned access of " + std::to_string(size) + " bytes at " + at(first);
+  for (uint64_t offset = first; offset < first + size; ++offset) {
+    Byte &byte = bytes[offset];
+    bool writtenNow = byte.writeEpoch == epoch;
+    if (kind & Atomic) {
+      if ((writtenNow && byte.writer != kAtomically && byte.writer != thread) ||
+          (byte.readEpoch == epoch && byte.reader != thread))
+        return "a race: an atomic access to " + at(offset) +
+               ", which another thread uses between the same barriers";
+      if (!byte.writeEpoch)
+        return "an atomic access to " + at(offset) + ", which no thread has written";
+      byte.writer = kAtomically;
+      byte.writeEpoch = epoch;
+      continue;
+    }
+    if (kind & Read) {
+      if (!byte.writeEpoch)
+        return "a read of " + at(offset) + ", which no thread has written";
+      if (writtenNow && byte.writer != thread)
+        return "a race: a read of " + at(offset) +
+               ", which another thread writes between the same barriers";
+      byte.reader = byte.readEpoch == epoch && byte.reader != thread ? kMany : thread;
+      byte.readEpoch = epoch;
+    }
+    if (kind & Write) {
+      // To write what is there already harms nobody: copies of a value are stored by all who hold one.
+      bool same = byte.writeEpoch && value &&
+                  memory[offset] == static_cast<const uint8_t *>(value)[offset - first];
+      if (!same && ((writtenNow && byte.writer != thread) ||
+                    (byte.readEpoch == epoch && byte.reader != thread)))
+        return "a race: a write of " + at(offset) +
+               ", which another thread uses between the same barriers";
+      if (same && writtenNow)
+        continue;
+      byte.writer = thread;
+      byte.writeEpoch = epoch;
+    }
+  }
+  return "";
+}

@@ -1,0 +1,43 @@
+// The shared memory of an emulated block, and who has touched each byte of it since when.
+#ifndef KILN_LIB_RUNTIME_EMULATED_SHAREDMEMORY_H
+#define KILN_LIB_RUNTIME_EMULATED_SHAREDMEMORY_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kiln::emulated {
+
+class SharedMemory {
+public:
+  /// In the lower 4 GiB where the system allows it, since programs keep such addresses in 32 bits.
+  SharedMemory();
+  ~SharedMemory();
+  SharedMemory(const SharedMemory &) = delete;
+
+  static constexpr uint64_t capacity = 256 * 1024;
+  /// Null if the system had no memory.
+  uint8_t *data() const { return memory; }
+
+  /// Nothing is written; `bytes` may be used.
+  void reset(uint64_t bytes);
+  /// A barrier: what was done before it is ordered with what comes behind.
+  void advance() { ++epoch; }
+  /// What is wrong with an access by a thread, or nothing. `value` is what a store will write.
+  std::string access(unsigned thread, uint64_t address, int64_t bytes, int kind, const void *value);
+
+private:
+  struct Byte {
+    uint32_t writeEpoch = 0, readEpoch = 0;
+    uint16_t writer = 0, reader = 0;
+  };
+  std::string at(uint64_t offset) const;
+  uint8_t *memory;
+  uint64_t used = 0;
+  uint32_t epoch = 1;
+  std::vector<Byte> bytes;
+};
+
+} // namespace kiln::emulated
+
+#endif // KILN_LIB_RUNTIME_EMULATED_SHAREDMEMORY_H

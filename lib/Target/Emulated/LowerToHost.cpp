@@ -1,0 +1,242 @@
+// Replaces a chip's instructions by calls, and puts a check in front of each access to memory.
+#include "LowerToHost.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+
+namespace {
+constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
+
+/// The number of a special register, as lib/Runtime/Emulated/Registers.def has them; -1 if the
+/// instruction is none.
+int registerNumber(StringRef name) {
+  return StringSwitch<int>(name)
+#define KILN_REGISTER(Number, Name) .Case(Name, Number)
+#include "Registers.def"
+      .Default(-1);
+}
+
+bool isBarrier(StringRef name) {
+  return name == "llvm.nvvm.barrier0" || name == "llvm.nvvm.barrier.cta.sync.aligned.all" ||
+         name == "llvm.amdgcn.s.barrier";
+}
+
+/// Scheduling and waiting: nothing that a program can see.
+bool hasNoMeaning(StringRef name) {
+  return name.starts_with("llvm.amdgcn.s.waitcnt") || name.starts_with("llvm.amdgcn.s.wait.") ||
+         name.starts_with("llvm.amdgcn.sched.") || name == "llvm.amdgcn.s.setprio" ||
+         name.starts_with("llvm.amdgcn.iglp.");
+}
+
+class Lowering {
+public:
+  Lowering(Module &module, TargetMachine &machine) : module(module), context(module.getContext()) {
+    module.setTargetTriple(machine.getTargetTriple());
+    module.setDataLayout(machine.createDataLayout());
+  }
+
+  Error run() {
+    for (Function &function : module) {
+      function.setAttributes(AttributeList());
+      if (function.isDeclaration())
+        continue;
+      if (function.getCallingConv() != CallingConv::C) {
+        if (kernel)
+          return createStringError("expected one kernel in a module, got two");
+        kernel = &function;
+        function.setCallingConv(CallingConv::C);
+      }
+      if (Error error = lower(function))
+        return error;
+    }
+    if (!kernel)
+      return createStringError("expected a kernel in the module, got none");
+    kernel->setLinkage(GlobalValue::InternalLinkage);
+    defineEntry();
+    if (GlobalVariable *shared = module.getNamedGlobal("kiln_shared")) {
+      // The runtime has it.
+      shared->setInitializer(nullptr);
+      shared->setLinkage(GlobalValue::ExternalLinkage);
+      shared->setDSOLocal(false);
+    }
+    describeGlobals();
+    return Error::success();
+  }
+
+private:
+  FunctionCallee declare(StringRef name, Type *result, ArrayRef<Type *> types) {
+    return module.getOrInsertFunction(name, FunctionType::get(result, types, false));
+  }
+  Type *pointerType() { return PointerType::get(context, 0); }
+  Value *toFlat(IRBuilder<> &builder, Value *pointer) {
+    return pointer->getType() == pointerType()
+               ? pointer
+               : builder.CreateAddrSpaceCast(pointer, pointerType());
+  }
+  /// Room on the stack, made once at the function's top.
+  Value *room(Function &function, Type *type) {
+    IRBuilder<> builder(&function.getEntryBlock(), function.getEntryBlock().getFirstInsertionPt());
+    return builder.CreateAlloca(type);
+  }
+
+  Error lower(Function &function) {
+    SmallVector<Instruction *> instructions;
+    for (Instruction &instruction : llvm::instructions(function))
+      instructions.push_back(&instruction);
+    for (Instruction *instruction : instructions) {
+      if (auto *call = dyn_cast<CallInst>(instruction)) {
+        if (Error error = lower(*call))
+          return error;
+        continue;
+      }
+      check(*instruction);
+    }
+    return Error::success();
+  }
+
+  /// A check in front of what reads or writes memory that others see.
+  void check(Instruction &instruction) {
+    enum { Read = 1, Write = 2, Atomic = 4, Shared = 8 };
+    Value *pointer = nullptr, *value = nullptr;
+    Type *type = nullptr;
+    int kind = 0;
+    if (auto *load = dyn_cast<LoadInst>(&instruction)) {
+      pointer = load->getPointerOperand();
+      type = load->getType();
+      kind = Read | (load->isAtomic() ? Atomic : 0);
+    } else if (auto *store = dyn_cast<StoreInst>(&instruction)) {
+      pointer = store->getPointerOperand();
+      value = store->getValueOperand();
+      type = value->getType();
+      kind = Write | (store->isAtomic() ? Atomic : 0);
+    } else if (auto *update = dyn_cast<AtomicRMWInst>(&instruction)) {
+      pointer = update->getPointerOperand();
+      type = update->getType();
+      kind = Read | Write | Atomic;
+    } else if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
+      pointer = exchange->getPointerOperand();
+      type = exchange->getNewValOperand()->getType();
+      kind = Read | Write | Atomic;
+    } else {
+      return;
+    }
+    unsigned space = pointer->getType()->getPointerAddressSpace();
+    if (space != kGlobalSpace && space != kSharedSpace)
+      return;
+    kind |= space == kSharedSpace ? Shared : 0;
+    IRBuilder<> builder(&instruction);
+    Value *written = ConstantPointerNull::get(PointerType::get(context, 0));
+    if (value && !(kind & Atomic) && (kind & Shared)) {
+      written = room(*instruction.getFunction(), type);
+      builder.CreateStore(value, written);
+    }
+    uint64_t bytes = module.getDataLayout().getTypeStoreSize(type);
+    Type *i64 = builder.getInt64Ty(), *i32 = builder.getInt32Ty();
+    builder.CreateCall(declare("kiln_emulated_access", builder.getVoidTy(),
+                               {pointerType(), i64, i32, pointerType()}),
+                       {toFlat(builder, pointer), builder.getInt64(bytes), builder.getInt32(kind),
+                        written});
+  }
+
+  Error lower(CallInst &call) {
+    if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand()))
+      return createStringError("the emulator cannot run assembly: '" +
+                               StringRef(assembly->getAsmString()) + "'");
+    Function *callee = call.getCalledFunction();
+    if (!callee)
+      return createStringError("the emulator cannot follow a call of a computed address");
+    StringRef name = callee->getName();
+    if (!name.starts_with("llvm.nvvm.") && !name.starts_with("llvm.amdgcn.") &&
+        name != "llvm.trap")
+      return Error::success();
+    IRBuilder<> builder(&call);
+    Type *i32 = builder.getInt32Ty(), *none = builder.getVoidTy();
+    if (hasNoMeaning(name)) {
+      call.eraseFromParent();
+      return Error::success();
+    }
+    if (int number = registerNumber(name); number >= 0) {
+      Value *read = builder.CreateCall(declare("kiln_emulated_register", i32, {i32}),
+                                       {builder.getInt32(number)});
+      call.replaceAllUsesWith(builder.CreateZExtOrTrunc(read, call.getType()));
+      call.eraseFromParent();
+      return Error::success();
+    }
+    Value *site = builder.getInt32(++sites);
+    if (isBarrier(name)) {
+      builder.CreateCall(declare("kiln_emulated_barrier", none, {i32}), {site});
+      call.eraseFromParent();
+      return Error::success();
+    }
+    // Everything else goes by name, operands and result through memory.
+    SmallVector<Type *> types;
+    for (Value *operand : call.args())
+      types.push_back(operand->getType());
+    auto *packed = StructType::get(context, types, /*isPacked=*/true);
+    Function &function = *call.getFunction();
+    Value *operands = room(function, packed);
+    for (auto [i, operand] : enumerate(call.args()))
+      builder.CreateAlignedStore(operand, builder.CreateStructGEP(packed, operands, i), Align(1));
+    bool hasResult = !call.getType()->isVoidTy();
+    Value *result = hasResult ? room(function, call.getType())
+                              : ConstantPointerNull::get(PointerType::get(context, 0));
+    builder.CreateCall(
+        declare("kiln_emulated_instruction", none, {pointerType(), pointerType(), pointerType(), i32}),
+        {builder.CreateGlobalString(name.drop_front(StringRef("llvm.").size())), operands, result,
+         site});
+    if (hasResult)
+      call.replaceAllUsesWith(builder.CreateLoad(call.getType(), result));
+    call.eraseFromParent();
+    return Error::success();
+  }
+
+  /// One 8-byte slot a parameter, its bits in the low bytes.
+  void defineEntry() {
+    auto *type = FunctionType::get(Type::getVoidTy(context), {pointerType()}, false);
+    auto *entry =
+        Function::Create(type, GlobalValue::ExternalLinkage, "kiln_emulated_kernel", module);
+    IRBuilder<> builder(BasicBlock::Create(context, "", entry));
+    SmallVector<Value *> arguments;
+    for (auto [i, argument] : enumerate(kernel->args())) {
+      Value *slot = builder.CreateConstGEP1_64(builder.getInt64Ty(), entry->getArg(0), i);
+      arguments.push_back(builder.CreateLoad(argument.getType(), slot));
+    }
+    builder.CreateCall(kernel, arguments);
+    builder.CreateRetVoid();
+  }
+
+  /// Where the module's own global memory is: pairs of an address and a size, and a null address.
+  void describeGlobals() {
+    auto *i64 = Type::getInt64Ty(context);
+    auto *pair = StructType::get(context, {pointerType(), i64});
+    SmallVector<Constant *> pairs;
+    for (GlobalVariable &global : module.globals())
+      if (global.getAddressSpace() == kGlobalSpace)
+        pairs.push_back(ConstantStruct::get(
+            pair,
+            {ConstantExpr::getAddrSpaceCast(&global, pointerType()),
+             ConstantInt::get(i64, module.getDataLayout().getTypeAllocSize(global.getValueType()))}));
+    pairs.push_back(Constant::getNullValue(pair));
+    auto *array = ArrayType::get(pair, pairs.size());
+    new GlobalVariable(module, array, /*isConstant=*/true, GlobalValue::ExternalLinkage,
+                       ConstantArray::get(array, pairs), "kiln_emulated_globals");
+  }
+
+  Module &module;
+  LLVMContext &context;
+  Function *kernel = nullptr;
+  unsigned sites = 0;
+};
+} // namespace
+
+Error kiln::emulated::lowerToHost(Module &module, TargetMachine &machine) {
+  return Lowering(module, machine).run();
+}

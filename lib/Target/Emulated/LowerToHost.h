@@ -1,0 +1,34 @@
+// From the LLVM IR of one thread of a chip to that of a function of the host.
+//
+// The object that comes of it defines `kiln_emulated_kernel(const uint64_t *slots)`, which runs one
+// thread to its end, and calls what lib/Runtime/Emulated defines:
+//
+//   int32_t kiln_emulated_register(int32_t which)     a thread's or block's number or count
+//   void    kiln_emulated_barrier(int32_t site)       meets all threads of the block
+//   void    kiln_emulated_instruction(const char *name, const void *operands, void *result,
+//                                     int32_t site)   any other instruction of the chip
+//   void    kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value)
+//                                                     before each access to memory
+//
+// A site is the number of the call in the program; threads that must meet must meet at one site.
+// Operands and result are packed without gaps. The kinds of access are bits: 1 reads, 2 writes, 4 is
+// atomic, 8 is in shared memory; `value` is what a store writes, else null. Shared memory itself is
+// the symbol `kiln_shared`.
+#ifndef KILN_LIB_TARGET_EMULATED_LOWERTOHOST_H
+#define KILN_LIB_TARGET_EMULATED_LOWERTOHOST_H
+
+#include "llvm/Support/Error.h"
+
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace kiln::emulated {
+
+/// Rewrites in place, for the machine's data layout. The module holds one kernel.
+llvm::Error lowerToHost(llvm::Module &module, llvm::TargetMachine &machine);
+
+} // namespace kiln::emulated
+
+#endif // KILN_LIB_TARGET_EMULATED_LOWERTOHOST_H

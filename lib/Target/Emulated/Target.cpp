@@ -1,0 +1,139 @@
+// The emulated target: every chip of the other targets, with code for the host.
+#include "LowerToHost.h"
+#include "kiln/Binary/HostCode.h"
+#include "kiln/Target/Registry.h"
+#include "kiln/Target/TargetInterface.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include "kiln/Target/Emulated/EmulatedDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "kiln/Target/Emulated/EmulatedAttrs.h.inc"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::emulated;
+
+#include "kiln/Target/Emulated/EmulatedDialect.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "kiln/Target/Emulated/EmulatedAttrs.cpp.inc"
+
+void EmulatedDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "kiln/Target/Emulated/EmulatedAttrs.cpp.inc"
+      >();
+}
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, Attribute chip) {
+  auto target = dyn_cast_or_null<TargetInterface>(chip);
+  if (target && !target.runsOnHost() && !isa<TargetAttr>(chip))
+    return success();
+  return emitError() << "expected an accelerator's target to emulate, got " << chip;
+}
+
+static TargetInterface getReal(TargetAttr target) { return cast<TargetInterface>(target.getChip()); }
+
+std::string TargetAttr::getSpelling() const {
+  return ("emu:" + llvm::StringRef(getChipRecord().name)).str();
+}
+
+const Chip &TargetAttr::getChipRecord() const { return getReal(*this).getChipRecord(); }
+
+bool TargetAttr::runsOnHost() const { return false; }
+
+std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
+  return getReal(*this).whyUnsupported(op);
+}
+
+bool TargetAttr::isEmulated(Operation *op) const { return getReal(*this).isEmulated(op); }
+
+SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator) const {
+  return getReal(*this).getMmaAtoms(a, b, accumulator);
+}
+
+void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
+  getReal(*this).addPasses(pm, stage);
+}
+
+FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "kiln");
+  if (!code)
+    return failure();
+  auto fail = [&](llvm::Error error) -> FailureOr<TargetCode> {
+    return module.emitError(llvm::toString(std::move(error)));
+  };
+  // What runs once in a test is not worth much optimising.
+  int optLevel = std::min(request.optLevel, 1);
+  auto machine = createHostMachine(optLevel);
+  if (!machine)
+    return fail(machine.takeError());
+  if (llvm::Error error = lowerToHost(*code, **machine))
+    return fail(std::move(error));
+  for (llvm::Function &function : *code) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", getHostCPU().name);
+    function.addFnAttr("target-features", getHostCPU().features);
+  }
+  optimizeForHost(*code, **machine, optLevel);
+  TargetCode result;
+  if (request.keepLLVMIR || request.last == Stage::LLVMIR)
+    llvm::raw_string_ostream(result.llvmIR) << *code;
+  if (request.keepAssembly || request.last == Stage::Asm) {
+    auto assembly = emitHostAssembly(*code, **machine);
+    if (!assembly)
+      return fail(assembly.takeError());
+    result.assembly = std::move(*assembly);
+  }
+  if (request.last == Stage::Binary) {
+    auto object = emitHostObject(*code, **machine);
+    if (!object)
+      return fail(object.takeError());
+    result.binary = std::move(*object);
+  }
+  return result;
+}
+
+//===- Registration -------------------------------------------------------------------------===//
+
+/// The target that has the chip; the names of chips are unique.
+static Attribute createTarget(MLIRContext *context, const Chip &chip) {
+  context->getOrLoadDialect<EmulatedDialect>();
+  for (const TargetEntry &entry : getTargets())
+    if (entry.name != "emu")
+      if (const Chip *real = findChip(entry.chips, chip.name))
+        return TargetAttr::get(context, entry.create(context, *real));
+  return {};
+}
+
+namespace kiln {
+/// Comes after all others in the build's list, whose chips it takes over.
+void registerEmulatedTarget() {
+  static const SmallVector<Chip> chips = [] {
+    SmallVector<Chip> all;
+    for (const TargetEntry &entry : getTargets())
+      if (entry.chips.size() > 1)
+        llvm::append_range(all, entry.chips);
+    return all;
+  }();
+  static const TargetEntry entry{"emu",
+                                 "the chips of the other targets, emulated on the host",
+                                 chips,
+                                 createTarget,
+                                 [](DialectRegistry &registry) {
+                                   registry.insert<EmulatedDialect>();
+                                 },
+                                 [] {}};
+  addTarget(entry);
+}
+} // namespace kiln
