@@ -1,5 +1,6 @@
 """Each cell of the support table, op by type by target: the compiler says what the table says, and
-what the table says the host can do is run and compared with Python's numbers."""
+what the table says can be done is run, on the host or on an emulated chip, and compared with
+Python's numbers."""
 
 import math
 import os
@@ -21,6 +22,8 @@ from kiln import PackedArray, _native  # noqa: E402
 
 TABLE = table.read()
 PROBES = {probe.op: probe for probe in probes.PROBES}
+# Where a target's code runs on any machine.
+DEVICES = {t: "cpu" if t == "cpu" else "emu:" + t.split(":")[1] for t in TABLE}
 CASES = [(t, p.op, e) for t in TABLE for p in probes.PROBES for e in probes.TYPES]
 DTYPES = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
@@ -149,7 +152,7 @@ def flipped(values, element):
     return decode((array.view(np.uint8) ^ 1).view(array.dtype), element)
 
 
-def run(probe, element, text):
+def run(probe, element, text, device):
     rng = np.random.default_rng()
     source = element if probe.source == "E" else probe.source
     result = {"E": element, "acc": probes.accumulator(element)}.get(probe.result, probe.result)
@@ -168,10 +171,12 @@ def run(probe, element, text):
         arguments.append(bytes_of.ctypes.data)
     elif probe.extra:
         arguments.append(encode(random_values(source, probe.op, "a", rng), source))
-    artifact, _, _ = _native.compile(None, None, {"source": text.encode(), "target": "cpu"})
+    opened = _native.Device.open(device)
+    request = {"source": text.encode(), "target": opened.target, "isolation": 0}
+    artifact, _, _ = _native.compile(None, None, request)
     if probe.op == "tile.extern_call" and element not in ("f64", "f32", "i64", "i32"):
         return  # no library has a function of that type
-    executable = _native.Device.open("cpu").load(artifact)
+    executable = opened.load(artifact)
     executable.launch("probe", [*arguments, out])
     widest = 1e-16 if result == "f64" and source in ("f64", "f32") else 6e-8
     if probe.op == "tile.dot tf32":
@@ -224,9 +229,8 @@ def test_cell(target, op, element):
     if answer.startswith("refused: "):
         return
     text = PROBES[op].kernel(element)
-    if target == "cpu":
-        run(PROBES[op], element, text)
-    else:
+    run(PROBES[op], element, text, DEVICES[target])
+    if target != "cpu":
         request = {"source": text.encode(), "target": target, "isolation": 0}
         artifact, _, _ = _native.compile(None, None, request)
         assert {"asm", "binary"} & set(artifact.sections)

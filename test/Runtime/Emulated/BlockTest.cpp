@@ -1,0 +1,128 @@
+// What the emulated block finds wrong with programs, on programs written as functions here.
+#include "Block.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace kiln::emulated;
+using testing::HasSubstr;
+
+extern "C" {
+int32_t kiln_emulated_register(int32_t which);
+void kiln_emulated_barrier(int32_t site);
+void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
+void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value);
+}
+
+namespace {
+SharedMemory &memory() {
+  static SharedMemory shared;
+  return shared;
+}
+
+int thread() { return kiln_emulated_register(0); }
+
+void write(int word, int32_t value) {
+  auto *at = reinterpret_cast<int32_t *>(memory().data()) + word;
+  kiln_emulated_access(at, 4, 2 | 8, &value);
+  *at = value;
+}
+
+int32_t read(int word) {
+  auto *at = reinterpret_cast<int32_t *>(memory().data()) + word;
+  kiln_emulated_access(at, 4, 1 | 8, nullptr);
+  return *at;
+}
+
+/// The value of another lane, by NVIDIA's instruction.
+int32_t shuffle(int32_t value, int32_t mask) {
+  int32_t operands[4] = {-1, value, mask, 31}, result;
+  kiln_emulated_instruction("nvvm.shfl.sync.bfly.i32", operands, &result, 77);
+  return result;
+}
+
+std::string run(void (*kernel)(const uint64_t *), unsigned threads = 64, uint64_t bytes = 1024) {
+  Launch launch;
+  launch.kernel = kernel;
+  launch.slots = nullptr;
+  launch.threads = threads;
+  launch.warpSize = 32;
+  launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
+  memory().reset(bytes);
+  const uint32_t program[3] = {0, 0, 0};
+  return Block(launch, memory()).run(program);
+}
+
+int32_t sums[64];
+} // namespace
+
+TEST(Block, ThreadsExchangeThroughMemoryAndLanes) {
+  EXPECT_EQ(run([](const uint64_t *) {
+              write(thread(), thread());
+              kiln_emulated_barrier(1);
+              int32_t sum = read(63 - thread());
+              for (int mask = 1; mask < 32; mask *= 2)
+                sum += shuffle(sum, mask);
+              sums[thread()] = sum;
+            }),
+            "");
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(sums[i], i < 32 ? 32 * 47 + 16 : 32 * 15 + 16) << i;
+}
+
+TEST(Block, AReadOfWhatNobodyWroteIsFound) {
+  EXPECT_THAT(run([](const uint64_t *) { read(3); }), HasSubstr("which no thread has written"));
+}
+
+TEST(Block, AnAccessBeyondSharedMemoryIsFound) {
+  EXPECT_THAT(run([](const uint64_t *) { write(256, 0); }),
+              HasSubstr("an access of 4 bytes at offset 1024"));
+}
+
+TEST(Block, ARaceIsFound) {
+  EXPECT_THAT(run([](const uint64_t *) {
+                write(thread(), thread());
+                read(thread() & ~1);
+              }),
+              HasSubstr("a race"));
+  EXPECT_THAT(run([](const uint64_t *) { write(0, thread()); }), HasSubstr("a race"));
+  // All write the same: that harms nobody.
+  EXPECT_EQ(run([](const uint64_t *) { write(0, 7); }), "");
+  EXPECT_THAT(run([](const uint64_t *) {
+                write(thread(), 1);
+                kiln_emulated_barrier(1);
+                read(thread() ^ 1);
+                write(thread(), 2);
+              }),
+              HasSubstr("a race"));
+}
+
+TEST(Block, BarriersMustBeMetByAll) {
+  EXPECT_THAT(run([](const uint64_t *) {
+                if (thread() < 40)
+                  kiln_emulated_barrier(1);
+              }),
+              HasSubstr("has ended while others wait at a barrier"));
+  EXPECT_THAT(run([](const uint64_t *) { kiln_emulated_barrier(thread() < 32 ? 1 : 2); }),
+              HasSubstr("wait at different barriers"));
+}
+
+TEST(Block, LanesMustNotPart) {
+  EXPECT_THAT(run([](const uint64_t *) {
+                if (thread() != 5)
+                  shuffle(1, 1);
+              }),
+              HasSubstr("the lanes of warp 0 part"));
+}
+
+TEST(Block, GlobalMemoryHasBounds) {
+  static int32_t array[4];
+  auto kernel = [](const uint64_t *) { kiln_emulated_access(array + 4, 4, 1, nullptr); };
+  EXPECT_THAT(run(kernel), HasSubstr("a read of 4 bytes of global memory that no argument covers"));
+}
+
+TEST(Block, AnUnknownInstructionIsNamed) {
+  EXPECT_THAT(run([](const uint64_t *) {
+                kiln_emulated_instruction("nvvm.no.such", nullptr, nullptr, 1);
+              }),
+              HasSubstr("the emulator does not know the instruction 'nvvm.no.such'"));
+}

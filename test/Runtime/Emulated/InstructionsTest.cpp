@@ -1,0 +1,47 @@
+// Instructions by name, on operands set by hand.
+#include "Instructions.h"
+#include "gtest/gtest.h"
+#include <vector>
+
+using namespace kiln::emulated;
+
+TEST(Instructions, TheLongestNameThatFitsIsFound) {
+  ASSERT_TRUE(findInstruction("nvvm.shfl.sync.bfly.i32"));
+  EXPECT_FALSE(findInstruction("nvvm.shfl.sync.bfly"));
+  EXPECT_FALSE(findInstruction("nvvm.shfl.sync.bfly.i32x"));
+  const Instruction *wide = findInstruction("amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16");
+  const Instruction *narrow = findInstruction("amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16");
+  ASSERT_TRUE(wide && narrow);
+  EXPECT_NE(wide, narrow);
+}
+
+TEST(Instructions, HalvesAreRead) {
+  EXPECT_EQ(widenHalf(0x3c00), 1.0);
+  EXPECT_EQ(widenHalf(0x0001), 0x1p-24);
+  EXPECT_EQ(widenBFloat(0xc040), -3.0);
+  EXPECT_EQ(widenTF32(0x3f801fff), 1.0); // the low bits do not count
+}
+
+/// Lane l of m8n8k4 holds a(l / 4, l mod 4), b(l mod 4, l / 4) and c(l / 4, 2·(l mod 4) + i).
+TEST(Instructions, DoublesAreMultiplied) {
+  std::vector<double> operands(32 * 4), results(32 * 2);
+  const void *inputs[32];
+  void *outputs[32];
+  for (int lane = 0; lane < 32; ++lane) {
+    operands[lane * 4] = lane;                            // a(row, k) = 4 row + k
+    operands[lane * 4 + 1] = lane % 4 == lane / 4 ? 1 : 0; // b is the identity's left half
+    operands[lane * 4 + 2] = 100;
+    operands[lane * 4 + 3] = 200;
+    inputs[lane] = &operands[lane * 4];
+    outputs[lane] = &results[lane * 2];
+  }
+  const Instruction *multiply = findInstruction("nvvm.mma.m8n8k4.row.col.f64");
+  ASSERT_TRUE(multiply);
+  multiply->execute({multiply->name, 32, inputs, outputs});
+  for (int row = 0; row < 8; ++row)
+    for (int column = 0; column < 8; ++column) {
+      double product = column < 4 ? 4 * row + column : 0;
+      EXPECT_EQ(results[(row * 4 + column / 2) * 2 + column % 2],
+                product + (column % 2 ? 200 : 100));
+    }
+}
