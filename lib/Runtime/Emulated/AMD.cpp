@@ -2,6 +2,7 @@
 // (WMMA). Of an MxM result, MFMA's lane l has row l mod M of a and column l mod M of b and of the
 // result; the rest of its number says which part along k (of a and b) or which rows.
 #include "Block.h"
+#include <string>
 
 using namespace kiln::emulated;
 
@@ -12,6 +13,64 @@ void permute(const Lanes &lanes) {
   for (unsigned lane = 0; lane < lanes.count; ++lane) {
     unsigned from = (lanes.read<uint32_t>(lane, 0) >> 2) % lanes.count;
     lanes.write(lane, 0, lanes.read<uint32_t>(from, 4));
+  }
+}
+
+/// Data-parallel primitives: each lane names its source within its row of sixteen by a pattern.
+/// Operands: what stays where there is no source, the value, the pattern, masks of rows and banks.
+void permuteRows(const Lanes &lanes) {
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    uint32_t control = lanes.read<uint32_t>(lane, 8), by = control & 15;
+    unsigned row = lane & ~15u, at = lane & 15, from = at;
+    bool valid = true;
+    if (control < 0x100) { // a permutation of quads
+      from = (at & ~3u) | (control >> 2 * (at & 3) & 3);
+    } else if (control >= 0x101 && control <= 0x10f) { // shifts
+      from = at + by;
+      valid = from < 16;
+    } else if (control >= 0x111 && control <= 0x11f) {
+      from = at - by;
+      valid = at >= by;
+    } else if (control >= 0x121 && control <= 0x12f) { // a rotation
+      from = (at - by) & 15;
+    } else if (control == 0x140) { // mirrors
+      from = 15 - at;
+    } else if (control == 0x141) {
+      from = at ^ 7;
+    } else if (control >= 0x150 && control <= 0x15f) { // one lane for all
+      from = by;
+    } else if (control >= 0x160 && control <= 0x16f) {
+      from = at ^ by;
+    } else {
+      Block::current()->stop("the emulator does not know the DPP pattern " +
+                             std::to_string(control));
+      return;
+    }
+    bool isMasked = !(lanes.read<uint32_t>(lane, 12) >> (lane / 16 & 3) & 1) ||
+                    !(lanes.read<uint32_t>(lane, 16) >> (at / 4) & 1);
+    uint32_t otherwise = lanes.read<uint32_t>(lane, 0);
+    if (!isMasked && !valid && lanes.read<uint8_t>(lane, 20))
+      otherwise = 0;
+    lanes.write(lane, 0, isMasked || !valid ? otherwise : lanes.read<uint32_t>(row + from, 4));
+  }
+}
+
+/// Each lane names, in four bits, a lane of the other row of its pair.
+void permuteAcrossRows(const Lanes &lanes) {
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    unsigned at = lane & 15;
+    unsigned from = lanes.read<uint32_t>(lane, at < 8 ? 8 : 12) >> 4 * (at & 7) & 15;
+    lanes.write(lane, 0, lanes.read<uint32_t>(((lane & ~15u) ^ 16) + from, 4));
+  }
+}
+
+/// Exchanges the odd rows of `Size` lanes of the first operand with the even ones of the second.
+template <unsigned Size>
+void swapRows(const Lanes &lanes) {
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    bool isOdd = lane & Size;
+    lanes.write(lane, 0, isOdd ? lanes.read<uint32_t>(lane - Size, 4) : lanes.read<uint32_t>(lane, 0));
+    lanes.write(lane, 1, isOdd ? lanes.read<uint32_t>(lane, 4) : lanes.read<uint32_t>(lane + Size, 0));
   }
 }
 
@@ -88,6 +147,10 @@ constexpr auto wmmaRDNA4 = multiply<16, 16, 8, uint16_t, widen, float, rowsRDNA4
 
 const Instruction kiln::emulated::kAMDInstructions[] = {
     {"amdgcn.ds.bpermute", true, permute},
+    {"amdgcn.update.dpp", true, permuteRows},
+    {"amdgcn.permlanex16", true, permuteAcrossRows},
+    {"amdgcn.permlane16.swap", true, swapRows<16>},
+    {"amdgcn.permlane32.swap", true, swapRows<32>},
     {"amdgcn.mbcnt.lo", false, countBelow<0>},
     {"amdgcn.mbcnt.hi", false, countBelow<32>},
     {"amdgcn.implicitarg.ptr", false, hiddenArguments},

@@ -53,6 +53,9 @@ public:
   /// The thread stops here and the program with it.
   [[noreturn]] void fail(const std::string &what);
 
+  /// The same for an instruction that the lanes of a warp execute together.
+  void stop(const std::string &what) { error = what; }
+
   unsigned currentThread() const;
   const Launch &launch;
   /// AMD's hidden arguments start with the number of blocks.
