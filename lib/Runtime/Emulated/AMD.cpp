@@ -69,8 +69,10 @@ template <unsigned Size>
 void swapRows(const Lanes &lanes) {
   for (unsigned lane = 0; lane < lanes.count; ++lane) {
     bool isOdd = lane & Size;
-    lanes.write(lane, 0, isOdd ? lanes.read<uint32_t>(lane - Size, 4) : lanes.read<uint32_t>(lane, 0));
-    lanes.write(lane, 1, isOdd ? lanes.read<uint32_t>(lane, 4) : lanes.read<uint32_t>(lane + Size, 0));
+    lanes.write(lane, 0,
+                isOdd ? lanes.read<uint32_t>(lane - Size, 4) : lanes.read<uint32_t>(lane, 0));
+    lanes.write(lane, 1,
+                isOdd ? lanes.read<uint32_t>(lane, 4) : lanes.read<uint32_t>(lane + Size, 0));
   }
 }
 
@@ -81,9 +83,8 @@ void countBelow(const Lanes &lanes) {
   unsigned lane = block.currentThread() % block.launch.warpSize;
   unsigned below = lane <= Base ? 0 : lane - Base;
   uint32_t mask = below >= 32 ? ~0u : (1u << below) - 1;
-  lanes.write<uint32_t>(0, 0,
-                        __builtin_popcount(lanes.read<uint32_t>(0, 0) & mask) +
-                            lanes.read<uint32_t>(0, 4));
+  lanes.write<uint32_t>(
+      0, 0, __builtin_popcount(lanes.read<uint32_t>(0, 0) & mask) + lanes.read<uint32_t>(0, 4));
 }
 
 /// The hidden arguments start with the number of blocks.
@@ -158,7 +159,8 @@ const Instruction kiln::emulated::kAMDInstructions[] = {
      multiply<32, 16, 8, uint16_t, widenHalf, float, rows32, 16>},
     {"amdgcn.mfma.f32.32x32x16.bf16", true,
      multiply<32, 16, 8, uint16_t, widenBFloat, float, rows32, 16>},
-    {"amdgcn.mfma.f32.32x32x8f16", true, multiply<32, 8, 4, uint16_t, widenHalf, float, rows32, 16>},
+    {"amdgcn.mfma.f32.32x32x8f16", true,
+     multiply<32, 8, 4, uint16_t, widenHalf, float, rows32, 16>},
     {"amdgcn.mfma.f32.32x32x8bf16.1k", true,
      multiply<32, 8, 4, uint16_t, widenBFloat, float, rows32, 16>},
     {"amdgcn.mfma.f32.16x16x16f16", true,

@@ -144,8 +144,8 @@ void EmulatedExecutable::findRanges(const uint64_t *slots, emulated::Launch &lau
     }
     if (isEmpty)
       continue;
-    launch.ranges.push_back({slots[i] + low * int64_t(bits) / 8,
-                             slots[i] + ((high + 1) * int64_t(bits) + 7) / 8});
+    launch.ranges.push_back(
+        {slots[i] + low * int64_t(bits) / 8, slots[i] + ((high + 1) * int64_t(bits) + 7) / 8});
   }
 }
 

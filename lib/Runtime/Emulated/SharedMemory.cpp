@@ -69,7 +69,8 @@ std::string SharedMemory::access(unsigned thread, uint64_t address, int64_t size
       byte.readEpoch = epoch;
     }
     if (kind & Write) {
-      // To write what is there already harms nobody: copies of a value are stored by all who hold one.
+      // To write what is there already harms nobody: copies of a value are stored by all who hold
+      // one.
       bool same = byte.writeEpoch && value &&
                   memory[offset] == static_cast<const uint8_t *>(value)[offset - first];
       if (!same && ((writtenNow && byte.writer != thread) ||

@@ -91,7 +91,7 @@ LoadedObject::~LoadedObject() {
 }
 
 Expected<std::unique_ptr<LoadedObject>> LoadedObject::load(StringRef object, StringRef name,
-                                                          const StringMap<void *> &given) {
+                                                           const StringMap<void *> &given) {
   auto pool = std::make_shared<orc::SymbolStringPool>();
   std::unique_ptr<LoadedObject> loaded(new LoadedObject);
   std::string failure;

@@ -144,10 +144,10 @@ private:
     }
     uint64_t bytes = module.getDataLayout().getTypeStoreSize(type);
     Type *i64 = builder.getInt64Ty(), *i32 = builder.getInt32Ty();
-    builder.CreateCall(declare("kiln_emulated_access", builder.getVoidTy(),
-                               {pointerType(), i64, i32, pointerType()}),
-                       {toFlat(builder, pointer), builder.getInt64(bytes), builder.getInt32(kind),
-                        written});
+    builder.CreateCall(
+        declare("kiln_emulated_access", builder.getVoidTy(),
+                {pointerType(), i64, i32, pointerType()}),
+        {toFlat(builder, pointer), builder.getInt64(bytes), builder.getInt32(kind), written});
   }
 
   Error lower(CallInst &call) {
@@ -160,8 +160,7 @@ private:
     StringRef name = callee->getName();
     if (callee->isIntrinsic())
       scalarise(call);
-    if (!name.starts_with("llvm.nvvm.") && !name.starts_with("llvm.amdgcn.") &&
-        name != "llvm.trap")
+    if (!name.starts_with("llvm.nvvm.") && !name.starts_with("llvm.amdgcn.") && name != "llvm.trap")
       return Error::success();
     IRBuilder<> builder(&call);
     Type *i32 = builder.getInt32Ty(), *none = builder.getVoidTy();
@@ -194,10 +193,10 @@ private:
     bool hasResult = !call.getType()->isVoidTy();
     Value *result = hasResult ? room(function, call.getType())
                               : ConstantPointerNull::get(PointerType::get(context, 0));
-    builder.CreateCall(
-        declare("kiln_emulated_instruction", none, {pointerType(), pointerType(), pointerType(), i32}),
-        {builder.CreateGlobalString(name.drop_front(StringRef("llvm.").size())), operands, result,
-         site});
+    builder.CreateCall(declare("kiln_emulated_instruction", none,
+                               {pointerType(), pointerType(), pointerType(), i32}),
+                       {builder.CreateGlobalString(name.drop_front(StringRef("llvm.").size())),
+                        operands, result, site});
     if (hasResult)
       call.replaceAllUsesWith(builder.CreateLoad(call.getType(), result));
     call.eraseFromParent();
@@ -217,8 +216,8 @@ private:
     IRBuilder<> builder(&call);
     SmallVector<Value *> operands;
     for (Value *operand : call.args())
-      operands.push_back(isOne(operand->getType()) ? builder.CreateExtractElement(operand, uint64_t(0))
-                                                   : operand);
+      operands.push_back(
+          isOne(operand->getType()) ? builder.CreateExtractElement(operand, uint64_t(0)) : operand);
     Value *result = builder.CreateIntrinsic(call.getType()->getScalarType(), id, operands);
     call.replaceAllUsesWith(
         builder.CreateInsertElement(PoisonValue::get(call.getType()), result, uint64_t(0)));
@@ -248,9 +247,9 @@ private:
     for (GlobalVariable &global : module.globals())
       if (global.getAddressSpace() == kGlobalSpace)
         pairs.push_back(ConstantStruct::get(
-            pair,
-            {ConstantExpr::getAddrSpaceCast(&global, pointerType()),
-             ConstantInt::get(i64, module.getDataLayout().getTypeAllocSize(global.getValueType()))}));
+            pair, {ConstantExpr::getAddrSpaceCast(&global, pointerType()),
+                   ConstantInt::get(
+                       i64, module.getDataLayout().getTypeAllocSize(global.getValueType()))}));
     pairs.push_back(Constant::getNullValue(pair));
     auto *array = ArrayType::get(pair, pairs.size());
     new GlobalVariable(module, array, /*isConstant=*/true, GlobalValue::ExternalLinkage,

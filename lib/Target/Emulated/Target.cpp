@@ -40,7 +40,9 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, A
   return emitError() << "expected an accelerator's target to emulate, got " << chip;
 }
 
-static TargetInterface getReal(TargetAttr target) { return cast<TargetInterface>(target.getChip()); }
+static TargetInterface getReal(TargetAttr target) {
+  return cast<TargetInterface>(target.getChip());
+}
 
 std::string TargetAttr::getSpelling() const {
   return ("emu:" + llvm::StringRef(getChipRecord().name)).str();
@@ -126,14 +128,13 @@ void registerEmulatedTarget() {
         llvm::append_range(all, entry.chips);
     return all;
   }();
-  static const TargetEntry entry{"emu",
-                                 "the chips of the other targets, emulated on the host",
-                                 chips,
-                                 createTarget,
-                                 [](DialectRegistry &registry) {
-                                   registry.insert<EmulatedDialect>();
-                                 },
-                                 [] {}};
+  static const TargetEntry entry{
+      "emu",
+      "the chips of the other targets, emulated on the host",
+      chips,
+      createTarget,
+      [](DialectRegistry &registry) { registry.insert<EmulatedDialect>(); },
+      [] {}};
   addTarget(entry);
 }
 } // namespace kiln

@@ -121,8 +121,7 @@ TEST(Block, GlobalMemoryHasBounds) {
 }
 
 TEST(Block, AnUnknownInstructionIsNamed) {
-  EXPECT_THAT(run([](const uint64_t *) {
-                kiln_emulated_instruction("nvvm.no.such", nullptr, nullptr, 1);
-              }),
-              HasSubstr("the emulator does not know the instruction 'nvvm.no.such'"));
+  EXPECT_THAT(
+      run([](const uint64_t *) { kiln_emulated_instruction("nvvm.no.such", nullptr, nullptr, 1); }),
+      HasSubstr("the emulator does not know the instruction 'nvvm.no.such'"));
 }

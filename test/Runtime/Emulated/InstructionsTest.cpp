@@ -28,7 +28,7 @@ TEST(Instructions, DoublesAreMultiplied) {
   const void *inputs[32];
   void *outputs[32];
   for (int lane = 0; lane < 32; ++lane) {
-    operands[lane * 4] = lane;                            // a(row, k) = 4 row + k
+    operands[lane * 4] = lane;                             // a(row, k) = 4 row + k
     operands[lane * 4 + 1] = lane % 4 == lane / 4 ? 1 : 0; // b is the identity's left half
     operands[lane * 4 + 2] = 100;
     operands[lane * 4 + 3] = 200;

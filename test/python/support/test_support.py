@@ -181,6 +181,8 @@ def run(probe, element, text, device):
     widest = 1e-16 if result == "f64" and source in ("f64", "f32") else 6e-8
     if probe.op == "tile.dot tf32":
         widest = 2**-12
+    # The polynomials of accelerators are exact to a unit of the largest value only.
+    absolute = 2**-21 if device != "cpu" and probe.op in ("math.sin", "math.cos") else 0.0
     got = decode(out, result)
     want = expected(probe, values, old, source if probe.source == "E" else element)
     if is_real(result) and probe.op in ("tile.scan", "tile.reduce"):
@@ -190,7 +192,7 @@ def run(probe, element, text, device):
     wrong = [
         (index, g, w)
         for index, (g, w) in enumerate(zip(got, want, strict=True))
-        if not agrees(g, w, result, widest)
+        if not agrees(g, w, result, widest) and not abs(g - w) <= absolute
     ]
     assert not wrong, f"expected {want}, got {got} for {values}"
 
