@@ -29,6 +29,7 @@ void NVPTXDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "kiln/Target/NVPTX/NVPTXAttrs.cpp.inc"
       >();
+  addAsyncTarget(this);
 }
 
 // Shared memory is what a block may ask for, less what the system keeps. The version of PTX is

@@ -2,6 +2,7 @@
 #ifndef KILN_TARGET_NVPTX_NVPTX_H
 #define KILN_TARGET_NVPTX_NVPTX_H
 
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/MmaAtomInterface.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -20,6 +21,14 @@ llvm::ArrayRef<Chip> getChips();
 
 /// The instructions of every chip from sm_80 on, for these types.
 llvm::SmallVector<mlir::Attribute> getMmaSyncAtoms(mlir::Type element, mlir::Type accumulator);
+
+/// How a buffer [rows, columns] lies that the copy engine brings in boxes of rows of `span` bytes
+/// (128, 64 or 32), side by side, and whose 16-byte pieces it permutes; none if they do not fit.
+std::optional<LinearLayout> getSwizzledLayout(llvm::ArrayRef<int64_t> shape, int64_t elementBits,
+                                              int64_t span);
+
+/// Adds what the chips have for roles and channels to the dialect.
+void addAsyncTarget(mlir::Dialect *dialect);
 
 } // namespace kiln::nvptx
 

@@ -2,6 +2,7 @@
 #ifndef KILN_TARGET_NVPTX_NVPTX_TD
 #define KILN_TARGET_NVPTX_NVPTX_TD
 
+include "kiln/Layout/Transforms/AsyncAtomInterfaces.td"
 include "kiln/Layout/Transforms/MmaAtomInterface.td"
 include "kiln/Target/TargetInterface.td"
 include "mlir/IR/AttrTypeBase.td"
@@ -46,6 +47,41 @@ def NVPTX_MmaSyncAttr : AttrDef<NVPTX_Dialect, "MmaSync", [
                         "::mlir::Type":$accumulator);
   let assemblyFormat = "`<` $shape `,` $element `,` $accumulator `>`";
   let genVerifyDecl = 1;
+}
+
+def NVPTX_WgmmaAttr : AttrDef<NVPTX_Dialect, "Wgmma", [
+    DeclareAttrInterfaceMethods<AsyncMmaAtomInterface>]> {
+  let mnemonic = "wgmma";
+  let summary = "`wgmma.mma_async`: a matrix product by the 128 lanes of four warps";
+  let description = [{
+    The shape as PTX spells it, the type of a and b, and that of the accumulator. b is read from
+    shared memory, a from there or from registers. A buffer lies in rows of 128, 64 or 32 bytes
+    whose 16-byte pieces are permuted; along k in each row (any type) or, for types of 16 bits,
+    along m or n.
+
+    ```mlir
+    #nvptx.wgmma<"m64n256k16", bf16, f32>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$shape, "::mlir::Type":$element,
+                        "::mlir::Type":$accumulator);
+  let assemblyFormat = "`<` $shape `,` $element `,` $accumulator `>`";
+  let genVerifyDecl = 1;
+}
+
+def NVPTX_TmaAttr : AttrDef<NVPTX_Dialect, "Tma", [
+    DeclareAttrInterfaceMethods<CopyAtomInterface>]> {
+  let mnemonic = "tma";
+  let summary = "`cp.async.bulk.tensor`: copies of boxes by an engine";
+  let description = [{
+    Box and swizzle follow from the buffer: row-major, or in rows of 128, 64 or 32 bytes whose
+    16-byte pieces are permuted. The view's last stride is 1, its address and other strides are
+    multiples of 16 bytes; elements outside read as zero.
+
+    ```mlir
+    #nvptx.tma
+    ```
+  }];
 }
 
 #endif // KILN_TARGET_NVPTX_NVPTX_TD

@@ -1,0 +1,48 @@
+// The interfaces of asynchronous matrix and copy instructions, and what passes between them and
+// the lowering.
+#ifndef KILN_LAYOUT_TRANSFORMS_ASYNCATOMINTERFACES_H
+#define KILN_LAYOUT_TRANSFORMS_ASYNCATOMINTERFACES_H
+
+#include "kiln/Layout/Algebra/LinearLayout.h"
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+#include <array>
+#include <optional>
+#include <vector>
+
+namespace kiln {
+
+/// The part of a place in shared memory, in elements, in the layout of a buffer.
+inline constexpr llvm::StringLiteral kOffset = "offset";
+
+/// One dot for the warps that start it together.
+struct AsyncDot {
+  struct Operand {
+    mlir::Value base;                         ///< in shared memory; null if in registers
+    LinearLayout layout;                      ///< of the buffer or the tensor
+    llvm::SmallVector<mlir::Value> registers; ///< the tensor's elements, if in registers
+    bool transposed = false;
+    bool isUnsigned = false;
+  };
+  Operand a, b;
+  int64_t m, n, k;
+  llvm::SmallVector<mlir::Value> accumulator;
+  LinearLayout accumulatorLayout;
+  /// i1; null if the accumulator always counts.
+  mlir::Value accumulates;
+};
+
+/// A buffer as an engine copies it: boxes of one shape side by side along the last dimension,
+/// each of which is contiguous in shared memory.
+struct CopyBoxes {
+  llvm::SmallVector<int64_t> box;
+  int64_t swizzle; ///< bytes over which the rows of a box are permuted; 0: not at all
+  int64_t count;
+};
+
+} // namespace kiln
+
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h.inc"
+
+#endif // KILN_LAYOUT_TRANSFORMS_ASYNCATOMINTERFACES_H

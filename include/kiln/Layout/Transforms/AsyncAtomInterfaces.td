@@ -1,0 +1,68 @@
+// Instructions that run on while their warps go on, as the common passes see them.
+#ifndef KILN_LAYOUT_TRANSFORMS_ASYNCATOMINTERFACES_TD
+#define KILN_LAYOUT_TRANSFORMS_ASYNCATOMINTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface"> {
+  let cppNamespace = "::kiln";
+  let description = [{
+    A matrix instruction by which a few warps together start to multiply an [m, k] by a [k, n]
+    operand, of which at least one is read from shared memory, into registers that are theirs
+    again once they have waited.
+  }];
+  let methods = [
+    InterfaceMethod<"The extents m, n and k.", "std::array<int64_t, 3>", "getExtents">,
+    InterfaceMethod<"How many warps issue it together.", "unsigned", "getWarps">,
+    InterfaceMethod<[{
+      Who holds what of an [m, n] accumulator that so many warps make: from `register`, `lane` and
+      `warp`. Rows beyond those of the instruction go to further warps first.
+    }], "::kiln::LinearLayout", "getAccumulatorLayout",
+        (ins "::llvm::ArrayRef<int64_t>":$shape, "unsigned":$warps)>,
+    InterfaceMethod<[{
+      Who holds what of operand a in registers, for the same warps; none if it is always read from
+      shared memory.
+    }], "std::optional<::kiln::LinearLayout>", "getRegisterLayout",
+        (ins "::llvm::ArrayRef<int64_t>":$shape, "unsigned":$warps)>,
+    InterfaceMethod<[{
+      How a buffer of this shape may lie in shared memory to be read as operand a (0) or b (1),
+      best first: from `offset`, in elements, to its two coordinates. `transposed` as the dot has
+      it: the buffer is then [k, m] or [n, k].
+    }], "std::vector<::kiln::LinearLayout>", "getSharedLayouts",
+        (ins "unsigned":$operand, "::llvm::ArrayRef<int64_t>":$shape, "bool":$transposed)>,
+    InterfaceMethod<[{
+      Starts the products of a whole dot and gives the accumulator's registers; fails if an
+      operand lies as it cannot read it.
+    }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "start",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+             "const ::kiln::AsyncDot &":$dot)>,
+  ];
+}
+
+def CopyAtomInterface : AttrInterface<"CopyAtomInterface"> {
+  let cppNamespace = "::kiln";
+  let description = [{
+    An engine that copies tiles between global and shared memory by itself. One thread starts a
+    copy; bounds are the engine's to check.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The boxes by which it copies a buffer of this shape that lies so, from `offset` to the
+      coordinates; none if it cannot. A null layout is row-major.
+    }], "std::optional<::kiln::CopyBoxes>", "getBoxes",
+        (ins "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$element,
+             "const ::kiln::LinearLayout *":$layout)>,
+    InterfaceMethod<[{
+      Copies one box from a view, given by its map, at these coordinates (i32, outermost first);
+      the bytes are counted by the barrier.
+    }], "void", "copyIn",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$map,
+             "::mlir::ValueRange":$coordinates, "::mlir::Value":$shared,
+             "::mlir::Value":$barrier)>,
+    InterfaceMethod<"Copies one box to a view.", "void", "copyOut",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$shared,
+             "::mlir::Value":$map, "::mlir::ValueRange":$coordinates)>,
+  ];
+}
+
+#endif // KILN_LAYOUT_TRANSFORMS_ASYNCATOMINTERFACES_TD

@@ -1,0 +1,141 @@
+// What warps and engines of these chips wait on: barriers in shared memory, named barriers, groups
+// of bulk copies and of wgmma.
+#include "kiln/Target/Common/AsyncTarget.h"
+#include "kiln/Target/NVPTX/NVPTX.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nvptx;
+
+namespace {
+class NVPTXAsyncTarget : public AsyncTarget {
+public:
+  using AsyncTarget::AsyncTarget;
+
+  bool supports(StringRef chip) const override { return chip == "sm_90a"; }
+
+  void initBarrier(OpBuilder &builder, Location loc, Value barrier,
+                   int64_t arrivals) const override {
+    NVVM::MBarrierInitOp::create(builder, loc, barrier, i32(builder, loc, arrivals), Value());
+  }
+  void publishBarriers(OpBuilder &builder, Location loc) const override {
+    NVVM::FenceMbarrierInitOp::create(builder, loc);
+    publishShared(builder, loc);
+  }
+  // The forms with default semantics: release and acquire among the block's threads.
+  void arrive(OpBuilder &builder, Location loc, Value barrier) const override {
+    NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(), barrier, Value());
+  }
+  void arriveExpecting(OpBuilder &builder, Location loc, Value barrier,
+                       int64_t bytes) const override {
+    NVVM::MBarrierArriveExpectTxOp::create(builder, loc, Type(), barrier, i32(builder, loc, bytes),
+                                           NVVM::MemScopeKind::CTA, false, Value());
+  }
+  /// A try blocks for a while and may then fail, so it is tried again.
+  void waitBarrier(OpBuilder &builder, Location loc, Value barrier, Value parity) const override {
+    auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&loop.getBefore());
+    Value done = NVVM::MBarrierTryWaitOp::create(builder, loc, builder.getI1Type(), barrier, parity,
+                                                 Value(), NVVM::MemScopeKind::CTA, false);
+    Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    Value again = arith::XOrIOp::create(builder, loc, done, yes);
+    scf::ConditionOp::create(builder, loc, again, ValueRange());
+    builder.createBlock(&loop.getAfter());
+    scf::YieldOp::create(builder, loc);
+  }
+
+  void groupBarrier(OpBuilder &builder, Location loc, Value number,
+                    int64_t threads) const override {
+    NVVM::BarrierOp::create(builder, loc, TypeRange(), number, i32(builder, loc, threads),
+                            NVVM::BarrierReductionAttr(), Value());
+  }
+  void publishShared(OpBuilder &builder, Location loc) const override {
+    NVVM::FenceProxyOp::create(
+        builder, loc,
+        NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async_shared),
+        NVVM::SharedSpaceAttr::get(builder.getContext(), NVVM::SharedSpace::shared_cta));
+  }
+  void setRegisters(OpBuilder &builder, Location loc, int64_t before,
+                    int64_t after) const override {
+    auto action = after > before ? NVVM::SetMaxRegisterAction::increase
+                                 : NVVM::SetMaxRegisterAction::decrease;
+    NVVM::SetMaxRegisterOp::create(builder, loc, after, action);
+  }
+
+  Type getMapType(MLIRContext *context) const override {
+    return LLVM::LLVMPointerType::get(context);
+  }
+  /// 128 bytes in the parameters themselves, where the engine reads them.
+  DictionaryAttr getMapAttributes(MLIRContext *context) const override {
+    Builder builder(context);
+    auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 128);
+    return builder.getDictionaryAttr(
+        {builder.getNamedAttr(LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes)),
+         builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(),
+                              builder.getI64IntegerAttr(64)),
+         builder.getNamedAttr(NVVM::NVVMDialect::getGridConstantAttrName(),
+                              builder.getUnitAttr())});
+  }
+  void prefetchMap(OpBuilder &builder, Location loc, Value map) const override {
+    NVVM::PrefetchOp::create(builder, loc, NVVM::PrefetchCacheLevelAttr(),
+                             NVVM::CacheEvictionPriorityAttr(), map, /*predicate=*/Value(),
+                             /*tensormap=*/builder.getUnitAttr(), /*uniform=*/UnitAttr(),
+                             /*in_param_space=*/UnitAttr());
+  }
+  void commitStores(OpBuilder &builder, Location loc) const override {
+    NVVM::CpAsyncBulkCommitGroupOp::create(builder, loc);
+  }
+  void waitStores(OpBuilder &builder, Location loc, int64_t inFlight, bool done) const override {
+    NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc, builder.getI32IntegerAttr(inFlight),
+                                         done ? UnitAttr() : builder.getUnitAttr());
+  }
+  /// With registers the wait is inline assembly that they pass through: NVVM's op does not hold
+  /// them, and LLVM would move arithmetic on them in front of it.
+  SmallVector<Value> waitDots(OpBuilder &builder, Location loc, int64_t inFlight,
+                              ValueRange registers) const override {
+    if (registers.empty()) {
+      NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, inFlight);
+      return {};
+    }
+    std::string constraints;
+    for (Value value : registers)
+      constraints += isa<FloatType>(value.getType()) ? "=f," : "=r,";
+    for (size_t i = 0; i < registers.size(); ++i)
+      constraints += std::to_string(i) + ",";
+    constraints += "~{memory}";
+    auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                                 SmallVector<Type>(registers.getTypes()));
+    auto wait = LLVM::InlineAsmOp::create(
+        builder, loc, type, registers,
+        "wgmma.wait_group.sync.aligned " + std::to_string(inFlight) + ";", constraints,
+        /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+        LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+    SmallVector<Value> held;
+    for (size_t i = 0; i < registers.size(); ++i)
+      held.push_back(LLVM::ExtractValueOp::create(builder, loc, wait.getResult(0), i));
+    return held;
+  }
+
+  void storeMatrices(OpBuilder &builder, Location loc, Value address,
+                     ValueRange words) const override {
+    MLIRContext *context = builder.getContext();
+    NVVM::StMatrixOp::create(builder, loc, address, words, NVVM::MMALayout::row,
+                             NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
+                             NVVM::LdStMatrixEltType::B16);
+  }
+
+private:
+  static Value i32(OpBuilder &builder, Location loc, int64_t value) {
+    return arith::ConstantIntOp::create(builder, loc, value, 32);
+  }
+};
+} // namespace
+
+void kiln::nvptx::addAsyncTarget(Dialect *dialect) {
+  dialect->addInterfaces<NVPTXAsyncTarget>();
+}

@@ -1,0 +1,66 @@
+// The tensor copy engine: the boxes that it moves and how a copy is started.
+#include "kiln/Target/NVPTX/NVPTX.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nvptx;
+
+static constexpr int64_t kMostExtent = 256, kMostRank = 5, kLeastBytes = 16;
+
+static LinearLayout getRowMajor(ArrayRef<int64_t> shape) {
+  LinearLayout::InDim offset{kOffset.str(), {}};
+  for (int64_t dim = shape.size() - 1; dim >= 0; --dim)
+    for (int64_t at = 1; at < shape[dim]; at *= 2) {
+      LinearLayout::Basis basis(shape.size(), 0);
+      basis[dim] = at;
+      offset.bases.push_back(basis);
+    }
+  return LinearLayout::create({offset}, getTensorOuts(shape)).value_or(LinearLayout());
+}
+
+std::optional<CopyBoxes> TmaAttr::getBoxes(ArrayRef<int64_t> shape, Type element,
+                                           const LinearLayout *layout) const {
+  if (shape.empty() || int64_t(shape.size()) > kMostRank || !element.isIntOrFloat() ||
+      element.getIntOrFloatBitWidth() % 8)
+    return std::nullopt;
+  int64_t bits = element.getIntOrFloatBitWidth();
+  CopyBoxes boxes{SmallVector<int64_t>(shape), 0, 1};
+  bool isRowMajor = !layout || *layout == getRowMajor(shape);
+  if (!isRowMajor) {
+    for (int64_t span : {128, 64, 32})
+      if (boxes.swizzle == 0 && getSwizzledLayout(shape, bits, span) == *layout)
+        boxes.swizzle = span;
+    if (boxes.swizzle == 0)
+      return std::nullopt;
+    boxes.box.back() = boxes.swizzle * 8 / bits;
+    boxes.count = shape.back() / boxes.box.back();
+  }
+  for (int64_t extent : boxes.box)
+    if (extent > kMostExtent)
+      return std::nullopt;
+  if (boxes.box.back() * bits / 8 % kLeastBytes)
+    return std::nullopt;
+  return boxes;
+}
+
+/// The engine names the last dimension first.
+static SmallVector<Value> reversed(ValueRange coordinates) {
+  return SmallVector<Value>(llvm::reverse(coordinates));
+}
+
+void TmaAttr::copyIn(OpBuilder &builder, Location loc, Value map, ValueRange coordinates,
+                     Value shared, Value barrier) const {
+  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+      builder, loc, shared, map, reversed(coordinates), barrier, /*im2colOffsets=*/ValueRange(),
+      /*multicastMask=*/Value(), /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE,
+      /*isCTAOnly=*/true, NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+}
+
+void TmaAttr::copyOut(OpBuilder &builder, Location loc, Value shared, Value map,
+                      ValueRange coordinates) const {
+  NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
+      builder, loc, map, shared, reversed(coordinates), /*l2CacheHint=*/Value(),
+      NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
+}

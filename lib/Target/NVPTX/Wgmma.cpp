@@ -1,0 +1,331 @@
+// wgmma: its fragments, the buffers that it reads, by the PTX ISA's figures, and how it is emitted.
+//
+// Shared memory is described to the instruction by 64 bits: the address of a block of 8 rows and
+// how far the next block is, all in units of 16 bytes. With k along the rows (K-major) rows of the
+// next 8 are `stride` away and further k lie within the row; with m or n along the rows (MN-major)
+// the next 8 of k are `stride` away and further m or n, beyond a row, `leading`.
+//
+// The products go through inline assembly, since NVVM's op takes neither a from registers nor a
+// predicate that makes the accumulator count as zero; its tied operands also keep LLVM from moving
+// accumulators while they are in flight.
+#include "kiln/Target/NVPTX/NVPTX.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nvptx;
+
+static constexpr int64_t kRows = 64;
+static constexpr int64_t kWarpsOfGroup = 4;
+static constexpr int64_t kSpans[] = {128, 64, 32};
+
+//===- Shapes -------------------------------------------------------------------------------===//
+
+/// Bits of an operand's element, 0 for a type that has no products.
+static int64_t getBits(Type element, Type accumulator) {
+  if (accumulator.isF32()) {
+    if (element.isF16() || element.isBF16())
+      return 16;
+    if (isa<FloatTF32Type>(element))
+      return 32;
+    if (isa<Float8E4M3FNType, Float8E5M2Type>(element))
+      return 8;
+  }
+  return element.isInteger(8) && accumulator.isInteger(32) ? 8 : 0;
+}
+
+/// 32 bytes of k in each row.
+static int64_t getDepth(Type element, Type accumulator) {
+  return 256 / getBits(element, accumulator);
+}
+
+static std::optional<int64_t> parseColumns(StringRef shape, Type element, Type accumulator) {
+  std::string tail = "k" + std::to_string(getDepth(element, accumulator));
+  int64_t n;
+  if (!shape.consume_front("m64n") || !shape.consume_back(tail) || shape.getAsInteger(10, n))
+    return std::nullopt;
+  // Integers take every multiple of 16, and of 8 up to 32.
+  int64_t step = element.isInteger(8) && n > 32 ? 16 : 8;
+  return n >= 8 && n <= 256 && n % step == 0 ? std::optional(n) : std::nullopt;
+}
+
+LogicalResult WgmmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef shape,
+                                Type element, Type accumulator) {
+  if (!getBits(element, accumulator))
+    return emitError() << "expected types that wgmma multiplies, got " << element << " into "
+                       << accumulator;
+  if (parseColumns(shape, element, accumulator))
+    return success();
+  return emitError() << "expected a shape of wgmma for " << element << " into " << accumulator
+                     << ", m64n8k" << getDepth(element, accumulator) << " to m64n256k"
+                     << getDepth(element, accumulator) << ", got '" << shape << "'";
+}
+
+std::array<int64_t, 3> WgmmaAttr::getExtents() const {
+  return {kRows, *parseColumns(getShape(), getElement(), getAccumulator()),
+          getDepth(getElement(), getAccumulator())};
+}
+
+unsigned WgmmaAttr::getWarps() const { return kWarpsOfGroup; }
+
+//===- Layouts ------------------------------------------------------------------------------===//
+
+/// Rows of `shape` over the lanes and warps of as many groups as there are, then in registers.
+/// `lane` elements of a row are one lane's, in words; `columns` registers come in front of rows.
+static LinearLayout getRowLayout(ArrayRef<int64_t> shape, unsigned warps, int64_t word) {
+  LinearLayout::InDim registers{"register", {}}, lanes{"lane", {}}, warpBits{"warp", {}};
+  for (int64_t column = 1; column < word; column *= 2)
+    registers.bases.push_back({0, column});
+  for (int64_t lane : {1, 2})
+    lanes.bases.push_back({0, lane * word});
+  for (int64_t row : {1, 2, 4})
+    lanes.bases.push_back({row, 0});
+  registers.bases.push_back({8, 0});
+  for (int64_t column = 4 * word; column < shape[1]; column *= 2)
+    registers.bases.push_back({0, column});
+  int64_t row = 16;
+  for (unsigned warp = 1; warp < warps; warp *= 2, row *= 2)
+    warpBits.bases.push_back({row < shape[0] ? row : 0, 0});
+  for (; row < shape[0]; row *= 2)
+    registers.bases.push_back({row, 0});
+  return LinearLayout::create({registers, lanes, warpBits}, getTensorOuts(shape))
+      .value_or(LinearLayout());
+}
+
+LinearLayout WgmmaAttr::getAccumulatorLayout(ArrayRef<int64_t> shape, unsigned warps) const {
+  return getRowLayout(shape, warps, 2);
+}
+
+std::optional<LinearLayout> WgmmaAttr::getRegisterLayout(ArrayRef<int64_t> shape,
+                                                         unsigned warps) const {
+  return getRowLayout(shape, warps, 32 / getBits(getElement(), getAccumulator()));
+}
+
+std::optional<LinearLayout> kiln::nvptx::getSwizzledLayout(ArrayRef<int64_t> shape,
+                                                           int64_t elementBits, int64_t span) {
+  int64_t columns = span * 8 / elementBits;
+  if (shape.size() != 2 || shape[0] < 8 || shape[1] < columns || !llvm::isPowerOf2_64(shape[0]) ||
+      !llvm::isPowerOf2_64(shape[1]))
+    return std::nullopt;
+  // Where the bits of an address would lead without the permutation.
+  SmallVector<LinearLayout::Basis> plain;
+  for (int64_t column = 1; column < columns; column *= 2)
+    plain.push_back({0, column});
+  for (int64_t row = 1; row < shape[0]; row *= 2)
+    plain.push_back({row, 0});
+  for (int64_t column = columns; column < shape[1]; column *= 2)
+    plain.push_back({0, column});
+  // Bits 4 to 6 of the address in bytes, as many as rows are long, take those from 7 on.
+  unsigned low = llvm::Log2_64(128 / elementBits), high = llvm::Log2_64(1024 / elementBits);
+  LinearLayout::InDim offset{kOffset.str(), plain};
+  for (unsigned i = 0; i < llvm::Log2_64(span / 16); ++i)
+    for (auto [value, permuted] : llvm::zip(offset.bases[high + i], plain[low + i]))
+      value ^= permuted;
+  return LinearLayout::create({offset}, getTensorOuts(shape));
+}
+
+std::vector<LinearLayout> WgmmaAttr::getSharedLayouts(unsigned operand, ArrayRef<int64_t> shape,
+                                                      bool transposed) const {
+  int64_t bits = getBits(getElement(), getAccumulator());
+  bool alongK = (operand == 0) != transposed;
+  std::vector<LinearLayout> layouts;
+  if (!alongK && bits != 16)
+    return layouts;
+  for (int64_t span : kSpans)
+    if (std::optional<LinearLayout> layout = getSwizzledLayout(shape, bits, span))
+      layouts.push_back(*layout);
+  return layouts;
+}
+
+//===- Emission -----------------------------------------------------------------------------===//
+
+namespace {
+/// A buffer as the instruction sees it.
+class Descriptors {
+public:
+  Descriptors(OpBuilder &builder, Location loc, Value base, ArrayRef<int64_t> shape, int64_t bits,
+              int64_t span, bool alongK)
+      : builder(builder), loc(loc), shape(shape), bytes(bits / 8), span(span), alongK(alongK) {
+    auto constant = [&](Type type, int64_t value) -> Value {
+      return LLVM::ConstantOp::create(builder, loc, type, value);
+    };
+    Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+    Value address = LLVM::PtrToIntOp::create(builder, loc, i32, base);
+    address = LLVM::LShrOp::create(builder, loc, address, constant(i32, 4));
+    address = LLVM::AndOp::create(builder, loc, address, constant(i32, 0x3fff));
+    uint64_t kind = span == 128 ? 1 : span == 64 ? 2 : 3;
+    uint64_t leading = alongK ? 1 : shape[0] * span / 16, stride = 8 * span / 16;
+    Value wide = LLVM::ZExtOp::create(builder, loc, i64, address);
+    fixed = LLVM::OrOp::create(builder, loc, wide,
+                               constant(i64, int64_t(kind << 62 | stride << 32 | leading << 16)));
+  }
+
+  /// For the part that begins at this m or n, and this k.
+  Value at(int64_t x, int64_t k) {
+    int64_t perRow = span / bytes;
+    // K-major rows are m or n; MN-major rows are k.
+    int64_t row = alongK ? x : k, column = alongK ? k : x;
+    int64_t offset = column / perRow * shape[0] * span + row * span + column % perRow * bytes;
+    if (offset == 0)
+      return fixed;
+    Value step = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), offset / 16);
+    return LLVM::AddOp::create(builder, loc, fixed, step);
+  }
+
+private:
+  OpBuilder &builder;
+  Location loc;
+  ArrayRef<int64_t> shape;
+  int64_t bytes, span;
+  bool alongK;
+  Value fixed;
+};
+
+/// The registers of a tensor by the element that the group's first thread holds in them.
+class RegisterMap {
+public:
+  explicit RegisterMap(const LinearLayout &layout) {
+    for (int64_t reg = layout.getInSize("register") - 1; reg >= 0; --reg) {
+      auto element = layout.applyTo("register", reg);
+      registers[{element[0], element[1]}] = reg;
+    }
+  }
+  int64_t at(int64_t row, int64_t column) const { return registers.lookup({row, column}); }
+
+private:
+  llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t> registers;
+};
+} // namespace
+
+/// The bytes of a row if the buffer lies as the atom can read it; 0 if not.
+static int64_t getSpan(WgmmaAttr atom, unsigned operand, const AsyncDot::Operand &given,
+                       int64_t bits) {
+  SmallVector<int64_t> shape = given.layout.getShape();
+  if (!llvm::is_contained(atom.getSharedLayouts(operand, shape, given.transposed), given.layout))
+    return 0;
+  for (int64_t span : kSpans)
+    if (getSwizzledLayout(shape, bits, span) == given.layout)
+      return span;
+  return 0;
+}
+
+static std::string spellType(Type element, bool isUnsigned) {
+  if (isa<Float8E4M3FNType>(element))
+    return "e4m3";
+  if (isa<Float8E5M2Type>(element))
+    return "e5m2";
+  if (element.isInteger())
+    return isUnsigned ? "u8" : "s8";
+  return isa<FloatTF32Type>(element) ? "tf32" : element.isBF16() ? "bf16" : "f16";
+}
+
+/// Pairs, or quadruples, of a's elements as words.
+static SmallVector<Value> packWords(OpBuilder &builder, Location loc, ArrayRef<Value> elements) {
+  auto type = VectorType::get({int64_t(elements.size())}, elements.front().getType());
+  int64_t words = elements.size() * type.getElementTypeBitWidth() / 32;
+  Value vector = vector::FromElementsOp::create(builder, loc, type, elements);
+  vector = vector::BitCastOp::create(builder, loc, VectorType::get({words}, builder.getI32Type()),
+                                     vector);
+  SmallVector<Value> result;
+  for (int64_t i = 0; i < words; ++i)
+    result.push_back(vector::ExtractOp::create(builder, loc, vector, i));
+  return result;
+}
+
+FailureOr<SmallVector<Value>> WgmmaAttr::start(OpBuilder &builder, Location loc,
+                                               const AsyncDot &dot) const {
+  auto [m, n, k] = getExtents();
+  int64_t bits = getBits(getElement(), getAccumulator());
+  bool fits = dot.m % m == 0 && dot.n % n == 0 && dot.k % k == 0;
+  if (!fits || dot.accumulatorLayout != getAccumulatorLayout({dot.m, dot.n}, kWarpsOfGroup))
+    return failure();
+  int64_t spanA = dot.a.base ? getSpan(*this, 0, dot.a, bits) : 0;
+  int64_t spanB = dot.b.base ? getSpan(*this, 1, dot.b, bits) : 0;
+  if (!spanB || (dot.a.base && !spanA) ||
+      (!dot.a.base && dot.a.layout != *getRegisterLayout({dot.m, dot.k}, kWarpsOfGroup)))
+    return failure();
+
+  SmallVector<int64_t> shapeA = dot.a.layout.getShape(), shapeB = dot.b.layout.getShape();
+  std::optional<Descriptors> a;
+  if (dot.a.base)
+    a.emplace(builder, loc, dot.a.base, shapeA, bits, spanA, !dot.a.transposed);
+  Descriptors b(builder, loc, dot.b.base, shapeB, bits, spanB, dot.b.transposed);
+  RegisterMap mapC(dot.accumulatorLayout), mapA(dot.a.layout);
+  LinearLayout fragmentC = getAccumulatorLayout({m, int64_t(llvm::bit_floor(uint64_t(n)))}, kWarpsOfGroup);
+  LinearLayout fragmentA = *getRegisterLayout({m, k}, kWarpsOfGroup);
+
+  // One statement for all products: registers of the accumulator, a, b, the predicate.
+  int64_t count = n / 2, words = dot.a.base ? 1 : 4;
+  auto list = [](int64_t first, int64_t count) {
+    std::string text;
+    for (int64_t i = 0; i < count; ++i)
+      text += (i ? ", $" : "$") + std::to_string(first + i);
+    return "{" + text + "}";
+  };
+  bool isInteger = getElement().isInteger();
+  std::string operandA = dot.a.base ? "$" + std::to_string(count) : list(count, words);
+  std::string tail = isInteger ? "" : ", 1, 1";
+  if (bits == 16)
+    tail += (dot.a.base ? (dot.a.transposed ? ", 1" : ", 0") : std::string()) +
+            (dot.b.transposed ? ", 0" : ", 1");
+  std::string text = "{\n.reg .pred p;\nsetp.ne.b32 p, $" + std::to_string(count + words + 1) +
+                     ", 0;\nwgmma.mma_async.sync.aligned." + getShape().str() +
+                     (isInteger ? ".s32." : ".f32.") + spellType(getElement(), dot.a.isUnsigned) +
+                     "." + spellType(getElement(), dot.b.isUnsigned) + " " + list(0, count) + ", " +
+                     operandA + ", $" + std::to_string(count + words) + ", p" + tail + ";\n}";
+  std::string constraints;
+  for (int64_t i = 0; i < count; ++i)
+    constraints += isInteger ? "=r," : "=f,";
+  constraints += dot.a.base ? "l," : "r,r,r,r,";
+  constraints += "l,r";
+  for (int64_t i = 0; i < count; ++i)
+    constraints += "," + std::to_string(i);
+
+  SmallVector<Type> types(count, getAccumulator());
+  auto resultType = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
+  Type i32 = builder.getI32Type();
+  Value always = LLVM::ConstantOp::create(builder, loc, i32, 1), first = always;
+  if (dot.accumulates)
+    first = LLVM::ZExtOp::create(builder, loc, i32, dot.accumulates);
+  SmallVector<Value> sums = dot.accumulator;
+  NVVM::WgmmaFenceAlignedOp::create(builder, loc);
+  for (int64_t atK = 0; atK < dot.k; atK += k)
+    for (int64_t row = 0; row < dot.m; row += m)
+      for (int64_t column = 0; column < dot.n; column += n) {
+        SmallVector<Value> operands;
+        if (a) {
+          operands.push_back(a->at(row, atK));
+        } else {
+          SmallVector<Value> elements;
+          for (int64_t reg = 0; reg < fragmentA.getInSize("register"); ++reg) {
+            auto at = fragmentA.applyTo("register", reg);
+            elements.push_back(dot.a.registers[mapA.at(row + at[0], atK + at[1])]);
+          }
+          operands = packWords(builder, loc, elements);
+        }
+        operands.push_back(b.at(column, atK));
+        operands.push_back(atK == 0 ? first : always);
+        // Registers go in pairs of columns, two rows each, along n.
+        SmallVector<int64_t> places;
+        for (int64_t pair = 0; pair < n; pair += 8)
+          for (int64_t reg = 0; reg < 4; ++reg) {
+            auto at = fragmentC.applyTo("register", reg);
+            places.push_back(mapC.at(row + at[0], column + pair + at[1]));
+          }
+        for (int64_t place : places)
+          operands.push_back(sums[place]);
+        auto asmOp = LLVM::InlineAsmOp::create(
+            builder, loc, resultType, operands, text, constraints, /*has_side_effects=*/true,
+            /*is_align_stack=*/false, LLVM::TailCallKind::None,
+            LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT),
+            ArrayAttr());
+        for (auto [i, place] : llvm::enumerate(places))
+          sums[place] = LLVM::ExtractValueOp::create(builder, loc, asmOp.getResult(0), i);
+      }
+  NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
+  return sums;
+}
