@@ -308,8 +308,14 @@ llvm::Expected<Artifact> Compilation::run() {
   if (failed(runStages(*module, *target, Stage::Layout, std::min(last, Stage::LLVM))))
     return fail(impossible);
   if (auto members = (*module)->getAttrOfType<DictionaryAttr>(kMetadataAttrName))
-    for (NamedAttribute member : members)
-      metadata[member.getName().getValue()] = toJSON(member.getValue());
+    for (NamedAttribute member : members) {
+      json::Value value = toJSON(member.getValue());
+      // Parameters that the target added come behind those of the source.
+      if (member.getName() == kHiddenParametersName)
+        llvm::append_range(*metadata.getArray("abi"), std::move(*value.getAsArray()));
+      else
+        metadata[member.getName().getValue()] = std::move(value);
+    }
 
   if (last <= Stage::LLVM)
     return Artifact::create(std::move(metadata), std::move(sections));

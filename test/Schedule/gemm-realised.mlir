@@ -3,8 +3,8 @@
 // RUN: tile-opt %s | tile-opt | FileCheck %s
 // RUN: tile-opt %s --canonicalize --cse --loop-invariant-code-motion | FileCheck %s
 
-#copy = "tma"
-#mma = "wgmma m64n256k16"
+#copy = #nvptx.tma
+#mma = #nvptx.wgmma<"m64n256k16", bf16, f32>
 
 // 64 columns are 128 bytes; their 16-byte pieces are permuted by the row's low three bits.
 #a = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0]]>
@@ -74,7 +74,7 @@ tile.kernel @gemm(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [1
           // CHECK: tile.put %{{.*}}[%{{.*}}, %{{.*}}] bytes = 49152
           tile.put %ring[%s1, %p1] bytes = 49152 : !ring {
           ^bb0(%to_a: !bufa, %to_b: !bufb):
-            // CHECK: tile.copy_in %a[{{.*}}], %{{.*}} {atom = "tma"}
+            // CHECK: tile.copy_in %a[{{.*}}], %{{.*}} {atom = #nvptx.tma}
             tile.copy_in %a[%row, %kk], %to_a {atom = #copy} : !view, !bufa
             tile.copy_in %b[%column, %kk], %to_b {atom = #copy} : !view, !bufb
           }

@@ -104,7 +104,15 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
     return failure(result.wasInterrupted());
   }
 
+  /// Roles share tensors out by their layouts, so a kernel that has them came with all of these.
+  static bool isPinned(KernelOp kernel) {
+    return kernel->hasAttr(kRolesAttrName) ||
+           kernel.walk([](WarpGroupsOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  }
+
   LogicalResult decide(KernelOp kernel, TargetInterface target) {
+    if (isPinned(kernel))
+      return success();
     if (failed(check(kernel)))
       return failure();
     int64_t warps = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName).getInt();

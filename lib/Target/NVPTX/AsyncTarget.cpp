@@ -70,17 +70,6 @@ public:
   Type getMapType(MLIRContext *context) const override {
     return LLVM::LLVMPointerType::get(context);
   }
-  /// 128 bytes in the parameters themselves, where the engine reads them.
-  DictionaryAttr getMapAttributes(MLIRContext *context) const override {
-    Builder builder(context);
-    auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 128);
-    return builder.getDictionaryAttr(
-        {builder.getNamedAttr(LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes)),
-         builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(),
-                              builder.getI64IntegerAttr(64)),
-         builder.getNamedAttr(NVVM::NVVMDialect::getGridConstantAttrName(),
-                              builder.getUnitAttr())});
-  }
   void prefetchMap(OpBuilder &builder, Location loc, Value map) const override {
     NVVM::PrefetchOp::create(builder, loc, NVVM::PrefetchCacheLevelAttr(),
                              NVVM::CacheEvictionPriorityAttr(), map, /*predicate=*/Value(),

@@ -85,6 +85,29 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
   }
 };
 
+/// What the assembler is told of a kernel and its parameters.
+void finishKernel(LLVM::LLVMFuncOp function, int32_t threads) {
+  Builder builder(function.getContext());
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                    builder.getDenseI32ArrayAttr({threads}));
+  // Registers are handed over only where a bound says how many there are to begin with.
+  bool handsOver = function.walk([](NVVM::SetMaxRegisterOp) { return WalkResult::interrupt(); })
+                       .wasInterrupted();
+  if (handsOver)
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
+  // A map is 128 bytes in the parameters themselves, where the engine reads them.
+  auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 128);
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    if (!function.getArgAttr(i, kTensorMapAttrName))
+      continue;
+    function.removeArgAttr(i, builder.getStringAttr(kTensorMapAttrName));
+    function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes));
+    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(64));
+    function.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
+  }
+}
+
 struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThreadsToNVVM> {
   void runOnOperation() override {
     ThreadsToLLVM target{
@@ -104,12 +127,7 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
               ConvertIndex<gpu::GridDimOp, NVVM::GridDimXOp, NVVM::GridDimYOp, NVVM::GridDimZOp>,
               ConvertBarrier, ConvertShuffle>(converter);
         },
-        [](LLVM::LLVMFuncOp function, int32_t threads) {
-          Builder builder(function.getContext());
-          function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
-          function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
-                            builder.getDenseI32ArrayAttr({threads}));
-        }};
+        finishKernel};
     if (failed(convertThreadsToLLVM(getOperation(), target)))
       signalPassFailure();
   }

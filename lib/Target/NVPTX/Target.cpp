@@ -1,4 +1,6 @@
 // The NVPTX target: its chips, what it answers to the common passes, and its code.
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Target/Common/AsyncTarget.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "kiln/Target/NVPTX/Passes.h"
@@ -57,6 +59,9 @@ const Chip &TargetAttr::getChipRecord() const { return *findChip(kChips, getChip
 bool TargetAttr::runsOnHost() const { return false; }
 
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
+  if (isa<kiln::tile::ChannelOp, kiln::tile::WarpGroupsOp>(op) &&
+      !getDialect().getRegisteredInterface<AsyncTarget>()->supports(getChip()))
+    return "expected a chip with barriers that count bytes, sm_90a";
   return whyUnsupportedByThreads(op);
 }
 

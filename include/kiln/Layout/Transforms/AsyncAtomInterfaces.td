@@ -39,7 +39,7 @@ def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface"> {
   ];
 }
 
-def CopyAtomInterface : AttrInterface<"CopyAtomInterface"> {
+def EngineAtomInterface : AttrInterface<"EngineAtomInterface"> {
   let cppNamespace = "::kiln";
   let description = [{
     An engine that copies tiles between global and shared memory by itself. One thread starts a

@@ -37,6 +37,9 @@ llvm::json::Array describeArguments(tile::KernelOp kernel);
 /// kernel; it becomes members of the artifact's metadata.
 inline constexpr llvm::StringLiteral kMetadataAttrName = "tile.metadata";
 
+/// The member that lists, as "abi" does, the parameters that a target put behind the source's.
+inline constexpr llvm::StringLiteral kHiddenParametersName = "hidden_parameters";
+
 /// Sets one member of the metadata of `op`'s module.
 void setMetadata(mlir::Operation *op, llvm::StringRef name, mlir::Attribute value);
 

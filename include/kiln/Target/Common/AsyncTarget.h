@@ -50,9 +50,9 @@ public:
 
   //===- Engines ----------------------------------------------------------------------------===//
 
-  /// The type and attributes of a parameter that holds a map of a view.
+  /// The type of a parameter that holds a map of a view; its attribute is `tile.tensor_map`, from
+  /// which the conversion to LLVM makes those of a parameter by value.
   virtual mlir::Type getMapType(mlir::MLIRContext *context) const = 0;
-  virtual mlir::DictionaryAttr getMapAttributes(mlir::MLIRContext *context) const = 0;
   virtual void prefetchMap(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value map) const = 0;
   /// Ends what this thread's copies out, started since the last call, are counted as.
   virtual void commitStores(mlir::OpBuilder &builder, mlir::Location loc) const = 0;

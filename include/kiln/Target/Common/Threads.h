@@ -12,6 +12,8 @@ namespace kiln {
 /// The lowered function's attributes: how many threads run it, what shared memory it uses.
 inline constexpr llvm::StringLiteral kThreadsAttrName = "tile.threads";
 inline constexpr llvm::StringLiteral kSharedBytesAttrName = "tile.shared_bytes";
+/// Marks a parameter that holds a map of a view, for engines that copy.
+inline constexpr llvm::StringLiteral kTensorMapAttrName = "tile.tensor_map";
 /// Where in shared memory an op's buffer or scratch begins, in bytes.
 inline constexpr llvm::StringLiteral kSharedOffsetAttrName = "tile.shared_offset";
 /// The global that stands for a program's shared memory.

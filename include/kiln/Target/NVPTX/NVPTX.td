@@ -70,7 +70,7 @@ def NVPTX_WgmmaAttr : AttrDef<NVPTX_Dialect, "Wgmma", [
 }
 
 def NVPTX_TmaAttr : AttrDef<NVPTX_Dialect, "Tma", [
-    DeclareAttrInterfaceMethods<CopyAtomInterface>]> {
+    DeclareAttrInterfaceMethods<EngineAtomInterface>]> {
   let mnemonic = "tma";
   let summary = "`cp.async.bulk.tensor`: copies of boxes by an engine";
   let description = [{

@@ -18,19 +18,26 @@ static bool isKernelOp(Operation *op) {
   return isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp, ub::PoisonOp>(op);
 }
 
-static bool isMemory(Type type) { return isa<ViewType, PointerType, BufferType>(type); }
+static bool isMemory(Type type) {
+  return isa<ViewType, PointerType, BufferType, ChannelType>(type);
+}
+
+/// Ops that make memory, or hand it to the regions that they hold.
+static bool makesMemory(Operation *op) {
+  return isa<ViewFromPointerOp, AllocOp, ChannelOp, WarpGroupsOp, PutOp, GetOp, PartOp>(op);
+}
 
 /// The values that an op defines are scalars and tiles; only few ops make memory.
 static LogicalResult verifyTypes(Operation *op, TypeRange types) {
   for (Type type : types) {
     if (isMemory(type)) {
-      if (isa<ViewFromPointerOp, AllocOp>(op))
+      if (makesMemory(op))
         continue;
       return op->emitOpError("expected views, pointers and buffers to be used where they are "
                              "made, got one carried as ")
              << type;
     }
-    if (!isElementType(type) && !isTileType(type))
+    if (!isElementType(type) && !isTileType(type) && !isa<PendingType>(type))
       return op->emitOpError("expected scalars and tiles within the limits of the tile dialect, "
                              "got ")
              << type;

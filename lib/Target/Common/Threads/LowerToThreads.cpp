@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -36,7 +37,7 @@ static LogicalResult check(KernelOp kernel) {
     if (auto dot = dyn_cast<DotOp>(op); dot && !dot.getAtomAttr())
       return needs("an atom");
     auto reduce = dyn_cast<ReduceOp>(op);
-    bool needsMemory = isa<AllocOp>(op) || (reduce && getScratchBytes(reduce) > 0);
+    bool needsMemory = isa<AllocOp, ChannelOp>(op) || (reduce && getScratchBytes(reduce) > 0);
     if (needsMemory && !op->hasAttr(kSharedOffsetAttrName))
       return needs("a place in shared memory");
     return WalkResult::advance();

@@ -180,7 +180,7 @@ LogicalResult ThreadLowering::lowerStore(StoreOp op) {
 }
 
 LogicalResult ThreadLowering::lowerViewFromPointer(ViewFromPointerOp op) {
-  View view{views.find(op.getPointer())->second.pointer, {}, {}};
+  View view{views.find(op.getPointer())->second.pointer, {}, {}, std::nullopt};
   auto fill = [&](ArrayRef<int64_t> known, ValueRange given, SmallVector<Value> &values) {
     for (int64_t value : known) {
       if (!ShapedType::isDynamic(value)) {

@@ -16,6 +16,7 @@ struct Piece {
   Operation *op;
   int64_t bytes;
   int64_t first, last;
+  int64_t alignment = 128;
   int64_t offset = 0;
 };
 
@@ -45,6 +46,13 @@ struct PlanSharedMemory : kiln::impl::PlanSharedMemoryBase<PlanSharedMemory> {
       if (auto reduce = dyn_cast<ReduceOp>(op))
         if (int64_t bytes = getScratchBytes(reduce))
           pieces.push_back({op, bytes, spans[op].first, spans[op].second});
+      if (auto channel = dyn_cast<ChannelOp>(op)) {
+        Piece piece{op, planChannel(channel.getResult().getType()).total, spans[op].first,
+                    spans[op].second, kEngineAlignment};
+        for (Operation *user : channel->getUsers())
+          piece.last = std::max(piece.last, spans[user].second);
+        pieces.push_back(piece);
+      }
       auto alloc = dyn_cast<AllocOp>(op);
       if (!alloc)
         return;
@@ -53,6 +61,16 @@ struct PlanSharedMemory : kiln::impl::PlanSharedMemoryBase<PlanSharedMemory> {
                   ShapedType::getNumElements(type.getShape()) *
                       int64_t(getSharedElementBytes(type.getElementType())),
                   spans[op].first, spans[op].second};
+      // Roles run at once, and each copy of one has buffers of its own.
+      if (RoleAttr role = WarpGroupsOp::getRoleOf(op)) {
+        auto groups = op->getParentOfType<WarpGroupsOp>();
+        piece.alignment = kEngineAlignment;
+        piece.bytes = llvm::alignTo(piece.bytes, kEngineAlignment) * role.getCopies();
+        piece.first = spans[groups].first;
+        piece.last = spans[groups].second;
+        pieces.push_back(piece);
+        return;
+      }
       for (Operation *user : alloc->getUsers()) {
         while (user->getBlock() != op->getBlock())
           user = user->getParentOp();
@@ -64,7 +82,6 @@ struct PlanSharedMemory : kiln::impl::PlanSharedMemoryBase<PlanSharedMemory> {
   }
 
   LogicalResult plan(KernelOp kernel, TargetInterface target) {
-    constexpr int64_t kAlignment = 128;
     SmallVector<Piece> pieces = getPieces(kernel);
     int64_t total = 0;
     for (auto [i, piece] : llvm::enumerate(pieces)) {
@@ -78,7 +95,7 @@ struct PlanSharedMemory : kiln::impl::PlanSharedMemoryBase<PlanSharedMemory> {
                        other.offset >= piece.offset + piece.bytes;
           if (apart)
             continue;
-          piece.offset = llvm::alignTo(other.offset + other.bytes, kAlignment);
+          piece.offset = llvm::alignTo(other.offset + other.bytes, piece.alignment);
           moved = true;
         }
       }

@@ -65,6 +65,22 @@ LogicalResult ThreadLowering::lowerShape(Operation *op) {
         setElements(result, elements);
         return success();
       })
+      .Case<SliceOp>([&](SliceOp slice) -> LogicalResult {
+        LinearLayout from = getLayout(slice.getInput()), to = getLayout(result);
+        for (StringRef part : {StringRef(kLane), StringRef(kWarp)})
+          if (from.getBases(part) != to.getBases(part))
+            return emitUnsupported(op, target, "expected a slice that each thread has of its own");
+        SmallVector<Value> inputs = getElements(slice.getInput()), elements;
+        auto shift = [&](LinearLayout::Basis element) {
+          for (auto [value, offset] : llvm::zip(element, slice.getOffsets()))
+            value += offset;
+          return element;
+        };
+        for (int64_t reg : matchRegisters(to, from, shift))
+          elements.push_back(inputs[reg]);
+        setElements(result, elements);
+        return success();
+      })
       .Case<BitcastOp>([&](BitcastOp bitcast) {
         set(result, arith::BitcastOp::create(builder, loc, vectorType, get(bitcast.getInput())));
         return success();

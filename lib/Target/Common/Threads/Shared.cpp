@@ -107,8 +107,7 @@ SmallVector<Value> ThreadLowering::readShared(Value base, const LinearLayout &of
   return elements;
 }
 
-/// From the places of a tensor to the offsets of a buffer, in elements.
-static LinearLayout getOffsets(const LinearLayout &tensor, BufferType buffer) {
+LinearLayout kiln::getBufferOffsets(const LinearLayout &tensor, BufferType buffer) {
   if (auto order = dyn_cast_or_null<LayoutAttr>(buffer.getLayout()))
     if (std::optional<LinearLayout> inverse = order.toLinear(buffer.getShape()).invert())
       return tensor.compose(*inverse).reshapeOuts({ShapedType::getNumElements(buffer.getShape())});
@@ -125,7 +124,7 @@ LogicalResult ThreadLowering::lowerBuffer(Operation *op) {
     // in another that shares its place.
     barrier();
     writeShared(get(write.getBuffer()),
-                getOffsets(getLayout(write.getValue()), write.getBuffer().getType()),
+                getBufferOffsets(getLayout(write.getValue()), write.getBuffer().getType()),
                 getElements(write.getValue()));
     barrier();
     return success();
@@ -133,7 +132,7 @@ LogicalResult ThreadLowering::lowerBuffer(Operation *op) {
   auto read = cast<ReadOp>(op);
   BufferType type = read.getBuffer().getType();
   setElements(read.getResult(),
-              readShared(get(read.getBuffer()), getOffsets(getLayout(read.getResult()), type),
+              readShared(get(read.getBuffer()), getBufferOffsets(getLayout(read.getResult()), type),
                          type.getElementType()));
   return success();
 }

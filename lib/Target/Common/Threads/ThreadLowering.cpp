@@ -4,6 +4,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -14,12 +15,26 @@ using namespace kiln::tile;
 ThreadLowering::ThreadLowering(KernelOp kernel, TargetInterface target)
     : kernel(kernel), target(target), chip(target.getChipRecord()),
       warps(kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName).getInt()), builder(kernel),
-      prologue(kernel), loc(kernel.getLoc()) {}
+      prologue(kernel), loc(kernel.getLoc()) {
+  async = target.getDialect().getRegisteredInterface<AsyncTarget>();
+  if (async && !async->supports(chip.name))
+    async = nullptr;
+}
 
 LogicalResult ThreadLowering::run() {
   lowerParameters();
   if (failed(lower(kernel.getBody().front())))
     return failure();
+  if (!maps.empty()) {
+    // What the engines will read first, they have at hand by then.
+    builder.setInsertionPoint(prologue.getInsertionBlock(), prologue.getInsertionPoint());
+    emitIf(isFirstThread(), [&] {
+      for (auto [entry, map] : maps)
+        async->prefetchMap(builder, loc, map);
+    });
+    SmallVector<Attribute> entries(llvm::make_first_range(maps));
+    setMetadata(kernel, kHiddenParametersName, builder.getArrayAttr(entries));
+  }
   setMetadata(kernel, "warps", builder.getI64IntegerAttr(warps));
   setMetadata(kernel, "warp_size", builder.getI64IntegerAttr(chip.warpSize));
   setMetadata(kernel, "shared_bytes", function->getAttr(kSharedBytesAttrName));
@@ -67,6 +82,7 @@ void ThreadLowering::lowerParameters() {
     switch (parameter.kind) {
     case Parameter::Kind::Pointer: {
       views[argument].pointer = value;
+      views[argument].argument = parameter.argument;
       if (auto view = dyn_cast<ViewType>(argument.getType())) {
         auto constants = [&](ArrayRef<int64_t> extents) {
           SmallVector<Value> known;
@@ -108,6 +124,8 @@ Value ThreadLowering::i32(int64_t value) {
 }
 
 Type ThreadLowering::convert(Type type) const {
+  if (auto pending = dyn_cast<PendingType>(type))
+    type = pending.getTensor();
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return type;
@@ -130,9 +148,8 @@ void ThreadLowering::setElements(Value tensor, ArrayRef<Value> elements) {
 
 //===- Places -------------------------------------------------------------------------------===//
 
-/// The part of a coordinate that the bits of `number` (i32) bring, as i32; null if none.
-static Value combineBits(OpBuilder &builder, Location loc, Value number,
-                         ArrayRef<LinearLayout::Basis> bases, unsigned dim, Value sum) {
+Value kiln::combineBits(OpBuilder &builder, Location loc, Value number,
+                        ArrayRef<LinearLayout::Basis> bases, unsigned dim, Value sum) {
   auto constant = [&](int64_t value) {
     return arith::ConstantIntOp::create(builder, loc, value, 32);
   };
@@ -267,8 +284,12 @@ LogicalResult ThreadLowering::lower(Operation *op) {
       .Case<StoreOp>([&](StoreOp store) { return lowerStore(store); })
       .Case<DimOp, StrideOp>([&](auto) { return lowerViewQuery(op); })
       .Case<ViewFromPointerOp>([&](ViewFromPointerOp view) { return lowerViewFromPointer(view); })
-      .Case<AllocOp, ReadOp, WriteOp>([&](auto) { return lowerBuffer(op); })
-      .Case<SplatOp, ToScalarOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, BitcastOp>(
+      .Case<AllocOp, ReadOp, WriteOp>(
+          [&](auto) { return role ? lowerRoleBuffer(op) : lowerBuffer(op); })
+      .Case<WarpGroupsOp, CopyIdOp, BarrierOp, ChannelOp, PutOp, GetOp, ReleaseOp, AdvanceOp,
+            CopyInOp, CopyOutOp, WaitStoresOp, PartOp, PendOp, StartDotOp, WaitOp>(
+          [&](auto) { return lowerSchedule(op); })
+      .Case<SplatOp, ToScalarOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, BitcastOp, SliceOp>(
           [&](auto) { return lowerShape(op); })
       .Case<ConvertLayoutOp>([&](ConvertLayoutOp convert) { return lowerConversion(convert); })
       .Case<ReduceOp>([&](ReduceOp reduce) { return lowerReduce(reduce); })
@@ -356,6 +377,11 @@ LogicalResult ThreadLowering::lowerIf(Operation *op) {
 }
 
 LogicalResult ThreadLowering::lowerConstant(Operation *op) {
+  if (isa<ub::PoisonOp>(op)) {
+    set(op->getResult(0),
+        ub::PoisonOp::create(builder, loc, convert(op->getResult(0).getType())));
+    return success();
+  }
   auto constant = dyn_cast<arith::ConstantOp>(op);
   auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
   if (!elements) {

@@ -2,7 +2,9 @@
 #ifndef KILN_LIB_TARGET_COMMON_THREADS_THREADLOWERING_H
 #define KILN_LIB_TARGET_COMMON_THREADS_THREADLOWERING_H
 
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Target/Common/AsyncTarget.h"
 #include "kiln/Target/Common/Threads.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,6 +30,8 @@ public:
   struct View {
     mlir::Value pointer;
     llvm::SmallVector<mlir::Value> extents, strides;
+    /// The kernel's argument that it is; none for a view made of a pointer.
+    std::optional<unsigned> argument;
   };
 
 private:
@@ -101,6 +105,39 @@ private:
   mlir::LogicalResult lowerReduce(tile::ReduceOp op);
   llvm::SmallVector<mlir::Value> combine(tile::ReduceOp op, llvm::ArrayRef<mlir::Value> left,
                                          llvm::ArrayRef<mlir::Value> right);
+  // Roles.cpp
+  mlir::LogicalResult lowerSchedule(mlir::Operation *op);
+  mlir::LogicalResult lowerRoles(tile::WarpGroupsOp op);
+  mlir::LogicalResult lowerRole(tile::WarpGroupsOp op, unsigned number, mlir::Value place);
+  mlir::LogicalResult lowerBarrier(tile::BarrierOp op);
+  mlir::LogicalResult lowerRoleBuffer(mlir::Operation *op);
+  bool writeMatrices(mlir::Value base, const LinearLayout &offsets,
+                     llvm::ArrayRef<mlir::Value> elements);
+  /// Whether this is the first thread of the copy of the role, or of the program.
+  mlir::Value isFirstThread();
+  /// Emits ops under a condition.
+  void emitIf(mlir::Value condition, llvm::function_ref<void()> emit);
+  // Channels.cpp
+  mlir::LogicalResult lowerChannel(tile::ChannelOp op);
+  mlir::LogicalResult lowerPut(tile::PutOp op);
+  mlir::LogicalResult lowerGet(tile::GetOp op);
+  mlir::LogicalResult lowerRelease(tile::ReleaseOp op);
+  mlir::LogicalResult lowerAdvance(tile::AdvanceOp op);
+  mlir::LogicalResult lowerCopyIn(tile::CopyInOp op);
+  mlir::LogicalResult lowerCopyOut(tile::CopyOutOp op);
+  mlir::LogicalResult lowerPart(tile::PartOp op);
+  llvm::SmallVector<mlir::Value> getSlot(mlir::Value channel, mlir::Value slot);
+  mlir::Value getBarrier(mlir::Value channel, mlir::Value slot, bool full);
+  mlir::Value getSharedAt(mlir::Value base, mlir::Value bytes);
+  /// The parameter that holds the map of a view for boxes; null if the view is no argument.
+  mlir::Value getMap(mlir::Value view, const CopyBoxes &boxes);
+  std::optional<CopyBoxes> getBoxes(mlir::Attribute atom, tile::BufferType buffer);
+  void forEachBox(const CopyBoxes &boxes, tile::BufferType type, mlir::Value buffer,
+                  mlir::ValueRange offsets,
+                  llvm::function_ref<void(mlir::Value, mlir::ValueRange)> emit);
+  // AsyncDots.cpp
+  mlir::LogicalResult lowerStartDot(tile::StartDotOp op);
+  mlir::LogicalResult lowerWait(tile::WaitOp op);
   // Dot.cpp
   mlir::LogicalResult lowerDot(tile::DotOp op);
   mlir::LogicalResult lowerDotByAtom(tile::DotOp op, MmaAtomInterface atom);
@@ -118,11 +155,44 @@ private:
   mlir::Value lane, warp;
   llvm::DenseMap<mlir::Value, mlir::Value> values;
   llvm::DenseMap<mlir::Value, View> views;
+  /// What the target has for roles and channels; null if nothing.
+  const AsyncTarget *async = nullptr;
+  /// The role that is being lowered: its number of warps and copies, and which copy this is.
+  struct Role {
+    tile::RoleAttr attr;
+    int64_t firstBarrier = 0; ///< the named barrier of its first copy, and of all copies together
+    int64_t sharedBarrier = 0;
+    mlir::Value copy;
+    bool oneThread = false; ///< runs it all
+  };
+  std::optional<Role> role;
+  /// The barrier that the copies of the tile.put around them tell of their bytes.
+  mlir::Value putBarrier;
+  /// Maps by argument, box and swizzle.
+  llvm::SmallVector<std::pair<mlir::Attribute, mlir::Value>> maps;
   llvm::DenseMap<mlir::Attribute, llvm::SmallVector<mlir::Value>> threadCoordinates;
 };
 
 /// The bytes that an element takes in shared memory: sub-byte elements have one each.
 unsigned getSharedElementBytes(mlir::Type type);
+
+/// Where the parts of a channel are in its memory, in bytes; each buffer has its slots in a row.
+struct ChannelPlan {
+  llvm::SmallVector<int64_t> offsets, bytes; ///< of each buffer's first slot, and of one slot
+  int64_t full, empty;                       ///< of the barriers
+  int64_t total;
+};
+ChannelPlan planChannel(tile::ChannelType type);
+/// What buffers in shared memory are aligned to where engines read them.
+inline constexpr int64_t kEngineAlignment = 1024;
+
+/// The part of a coordinate that the bits of `number` (i32) bring, xor `sum`, as i32; null if
+/// none.
+mlir::Value combineBits(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value number,
+                        llvm::ArrayRef<LinearLayout::Basis> bases, unsigned dim, mlir::Value sum);
+
+/// From the places of a tensor to the offsets of a buffer, in elements.
+LinearLayout getBufferOffsets(const LinearLayout &tensor, tile::BufferType buffer);
 
 /// How a reduction goes: what each thread folds of its own, what lanes exchange, and what goes
 /// through shared memory. Bits are those of the input's layout along the axis.

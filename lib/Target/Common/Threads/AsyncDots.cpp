@@ -1,0 +1,65 @@
+// Dots in flight: a pending tensor is its accumulator's registers, which belong to the chip until
+// they were waited for.
+#include "ThreadLowering.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+LogicalResult ThreadLowering::lowerStartDot(StartDotOp op) {
+  auto atom = dyn_cast<AsyncMmaAtomInterface>(op.getAtom());
+  if (!atom)
+    return op.emitOpError("expected an atom that starts products, got ") << op.getAtom();
+  if (role->attr.getWarps() != atom.getWarps())
+    return op.emitOpError("expected a role of ")
+           << atom.getWarps() << " warps a copy for " << op.getAtom() << ", got "
+           << role->attr.getWarps();
+  auto getOperand = [&](Value value, bool transposed, bool isUnsigned) {
+    AsyncDot::Operand operand;
+    operand.transposed = transposed;
+    operand.isUnsigned = isUnsigned;
+    if (auto buffer = dyn_cast<BufferType>(value.getType())) {
+      operand.base = get(value);
+      if (auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout()))
+        operand.layout = layout.toLinear(buffer.getShape());
+    } else {
+      operand.layout = getLayout(value);
+      operand.registers = getElements(value);
+    }
+    return operand;
+  };
+  RankedTensorType sum = op.getType().getTensor();
+  AsyncDot dot;
+  dot.a = getOperand(op.getA(), op.getTransposeA(), op.getUnsignedA());
+  dot.b = getOperand(op.getB(), op.getTransposeB(), op.getUnsignedB());
+  auto shapeA = cast<ShapedType>(
+      isa<BufferType>(op.getA().getType())
+          ? Type(RankedTensorType::get(cast<BufferType>(op.getA().getType()).getShape(),
+                                       builder.getI8Type()))
+          : op.getA().getType());
+  dot.m = sum.getShape()[0];
+  dot.n = sum.getShape()[1];
+  dot.k = shapeA.getShape()[op.getTransposeA() ? 0 : 1];
+  dot.accumulator = getElements(op.getAccumulator());
+  dot.accumulatorLayout = cast<LayoutAttr>(sum.getEncoding()).toLinear(sum.getShape());
+  if (op.getAccumulates())
+    dot.accumulates = get(op.getAccumulates());
+  FailureOr<SmallVector<Value>> sums = atom.start(builder, loc, dot);
+  if (failed(sums))
+    return op.emitOpError("expected operands and an accumulator that lie as ")
+           << op.getAtom() << " reads and writes them";
+  setElements(op.getResult(), *sums);
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerWait(WaitOp op) {
+  if (isa<PendingType>(op.getType())) {
+    async->waitDots(builder, loc, op.getInFlight(), {});
+    set(op.getResult(), get(op.getPending()));
+    return success();
+  }
+  setElements(op.getResult(), async->waitDots(builder, loc, op.getInFlight(),
+                                              getElements(op.getPending())));
+  return success();
+}

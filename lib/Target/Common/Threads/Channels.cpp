@@ -1,0 +1,262 @@
+// Channels as slots in shared memory with two barriers each, and the copies that fill them.
+//
+// A slot's `full` barrier ends a phase when the slot was filled, its `empty` barrier when all have
+// released it. Who gets waits for the phase that its own count names; who puts waits for the one
+// before, which of a fresh barrier has ended, so that nobody need fill the ring with releases.
+#include "ThreadLowering.h"
+#include "kiln/Target/Common/ABI.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+static int64_t getBytes(BufferType type) {
+  return ShapedType::getNumElements(type.getShape()) *
+         int64_t(getSharedElementBytes(type.getElementType()));
+}
+
+ChannelPlan kiln::planChannel(ChannelType type) {
+  ChannelPlan plan;
+  int64_t at = 0;
+  for (unsigned i = 0; i < type.getBuffers().size(); ++i) {
+    plan.offsets.push_back(at);
+    plan.bytes.push_back(llvm::alignTo(getBytes(type.getBuffer(i)), kEngineAlignment));
+    at += plan.bytes.back() * type.getDepth();
+  }
+  plan.full = at;
+  plan.empty = plan.full + type.getDepth() * AsyncTarget::barrierBytes;
+  plan.total = plan.empty + type.getDepth() * AsyncTarget::barrierBytes;
+  return plan;
+}
+
+//===- Slots and barriers -------------------------------------------------------------------===//
+
+Value ThreadLowering::getSharedAt(Value base, Value bytes) {
+  return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(bytes)});
+}
+
+SmallVector<Value> ThreadLowering::getSlot(Value channel, Value slot) {
+  ChannelPlan plan = planChannel(cast<ChannelType>(channel.getType()));
+  SmallVector<Value> buffers;
+  for (auto [offset, bytes] : llvm::zip(plan.offsets, plan.bytes)) {
+    Value at = arith::MulIOp::create(builder, loc, get(slot), i32(bytes));
+    buffers.push_back(
+        getSharedAt(get(channel), arith::AddIOp::create(builder, loc, at, i32(offset))));
+  }
+  return buffers;
+}
+
+Value ThreadLowering::getBarrier(Value channel, Value slot, bool full) {
+  ChannelPlan plan = planChannel(cast<ChannelType>(channel.getType()));
+  Value at = arith::MulIOp::create(builder, loc, get(slot), i32(AsyncTarget::barrierBytes));
+  return getSharedAt(get(channel), arith::AddIOp::create(builder, loc, at,
+                                                         i32(full ? plan.full : plan.empty)));
+}
+
+LogicalResult ThreadLowering::lowerChannel(ChannelOp op) {
+  Value base = getShared(op);
+  set(op, base);
+  function->getParentOfType<ModuleOp>()
+      .lookupSymbol<LLVM::GlobalOp>(kSharedSymbol)
+      .setAlignment(kEngineAlignment);
+  ChannelType type = op.getResult().getType();
+  ChannelPlan plan = planChannel(type);
+  emitIf(isFirstThread(), [&] {
+    for (int64_t slot = 0; slot < type.getDepth(); ++slot)
+      for (auto [first, arrivals] : {std::pair(plan.full, op.getFull()),
+                                     std::pair(plan.empty, op.getEmpty())})
+        async->initBarrier(builder, loc,
+                           getSharedAt(base, i32(first + slot * AsyncTarget::barrierBytes)),
+                           arrivals);
+    async->publishBarriers(builder, loc);
+  });
+  barrier();
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerAdvance(AdvanceOp op) {
+  Value depth = i32(cast<ChannelType>(op.getChannel().getType()).getDepth());
+  Value slot = get(op.getSlot()), phase = get(op.getPhase());
+  if (op.getBy()) {
+    Value by = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), get(op.getBy()));
+    slot = arith::AddIOp::create(builder, loc, slot, by);
+    Value rounds = arith::DivUIOp::create(builder, loc, slot, depth);
+    rounds = arith::AndIOp::create(builder, loc, rounds, i32(1));
+    set(op.getNextSlot(), arith::RemUIOp::create(builder, loc, slot, depth));
+    set(op.getNextPhase(), arith::XOrIOp::create(builder, loc, phase, rounds));
+    return success();
+  }
+  slot = arith::AddIOp::create(builder, loc, slot, i32(1));
+  Value wraps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, slot, depth);
+  Value turned = arith::XOrIOp::create(builder, loc, phase, i32(1));
+  set(op.getNextSlot(), arith::SelectOp::create(builder, loc, wraps, i32(0), slot));
+  set(op.getNextPhase(), arith::SelectOp::create(builder, loc, wraps, turned, phase));
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerPut(PutOp op) {
+  if (op.getBytes() == 0)
+    return emitUnsupported(op, target, "expected copies that count bytes to fill the slot");
+  if (role->attr.getCopies() != 1)
+    return op.emitOpError("expected a role of one copy to fill the slot by copies that count "
+                          "bytes, got ")
+           << role->attr.getCopies();
+  auto emitPut = [&] {
+    Value other = arith::XOrIOp::create(builder, loc, get(op.getPhase()), i32(1));
+    async->waitBarrier(builder, loc, getBarrier(op.getChannel(), op.getSlot(), /*full=*/false),
+                       other);
+    putBarrier = getBarrier(op.getChannel(), op.getSlot(), /*full=*/true);
+    async->arriveExpecting(builder, loc, putBarrier, op.getBytes());
+    for (auto [argument, buffer] : llvm::zip(op.getBody().getArguments(),
+                                             getSlot(op.getChannel(), op.getSlot())))
+      set(argument, buffer);
+    return lower(op.getBody().front());
+  };
+  if (role->oneThread)
+    return emitPut();
+  LogicalResult result = success();
+  emitIf(isFirstThread(), [&] { result = emitPut(); });
+  return result;
+}
+
+LogicalResult ThreadLowering::lowerGet(GetOp op) {
+  if (op.getInFlight())
+    return emitUnsupported(op, target, "expected another role to fill the channel");
+  async->waitBarrier(builder, loc, getBarrier(op.getChannel(), op.getSlot(), /*full=*/true),
+                     get(op.getPhase()));
+  for (auto [result, buffer] :
+       llvm::zip(op.getBuffers(), getSlot(op.getChannel(), op.getSlot())))
+    set(result, buffer);
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerRelease(ReleaseOp op) {
+  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, i32(0));
+  emitIf(first, [&] {
+    async->arrive(builder, loc, getBarrier(op.getChannel(), op.getSlot(), /*full=*/false));
+  });
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerPart(PartOp op) {
+  BufferType whole = op.getBuffer().getType(), part = op.getType();
+  LinearLayout layout;
+  if (auto given = dyn_cast_or_null<LayoutAttr>(whole.getLayout()))
+    layout = given.toLinear(whole.getShape());
+  else
+    layout = LinearLayout::identity(ShapedType::getNumElements(whole.getShape()), kOffset,
+                                    getDimName(0))
+                 .reshapeOuts(whole.getShape());
+  LinearLayout inverse = *layout.invert();
+  Value sum;
+  for (auto [dim, offset] : llvm::enumerate(op.getOffsets())) {
+    // The offset is a multiple of the part's extent, so the bits below have no say.
+    SmallVector<LinearLayout::Basis> bases(inverse.getBases(getDimName(dim)));
+    for (unsigned bit = 0; bit < llvm::Log2_64(part.getShape()[dim]); ++bit)
+      bases[bit].assign(1, 0);
+    Value number =
+        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), get(offset));
+    sum = combineBits(builder, loc, number, bases, 0, sum);
+  }
+  Value base = get(op.getBuffer());
+  if (sum)
+    base = getSharedAt(base, arith::MulIOp::create(
+                                 builder, loc, sum,
+                                 i32(getSharedElementBytes(whole.getElementType()))));
+  set(op, base);
+  return success();
+}
+
+//===- Copies by boxes ----------------------------------------------------------------------===//
+
+Value ThreadLowering::getMap(Value view, const CopyBoxes &boxes) {
+  std::optional<unsigned> argument = views.find(view)->second.argument;
+  if (!argument)
+    return {};
+  std::string type = spellType(cast<ViewType>(view.getType()).getElementType());
+  Attribute entry = builder.getDictionaryAttr(
+      {builder.getNamedAttr("kind", builder.getStringAttr("tensor_map")),
+       builder.getNamedAttr("arg", builder.getI64IntegerAttr(*argument)),
+       builder.getNamedAttr("type", builder.getStringAttr(type)),
+       builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(boxes.box)),
+       builder.getNamedAttr("swizzle", builder.getI64IntegerAttr(boxes.swizzle))});
+  for (auto [known, value] : maps)
+    if (known == entry)
+      return value;
+  unsigned number = function.getNumArguments();
+  (void)function.insertArgument(number, async->getMapType(builder.getContext()),
+                                builder.getDictionaryAttr(builder.getNamedAttr(
+                                    kTensorMapAttrName, builder.getUnitAttr())),
+                                loc);
+  Value map = function.getArgument(number);
+  maps.push_back({entry, map});
+  return map;
+}
+
+std::optional<CopyBoxes> ThreadLowering::getBoxes(Attribute atom, BufferType buffer) {
+  auto engine = dyn_cast<EngineAtomInterface>(atom);
+  if (!engine)
+    return std::nullopt;
+  auto given = dyn_cast_or_null<LayoutAttr>(buffer.getLayout());
+  if (!given)
+    return engine.getBoxes(buffer.getShape(), buffer.getElementType(), nullptr);
+  LinearLayout layout = given.toLinear(buffer.getShape());
+  return engine.getBoxes(buffer.getShape(), buffer.getElementType(), &layout);
+}
+
+void ThreadLowering::forEachBox(const CopyBoxes &boxes, BufferType type, Value buffer,
+                                ValueRange offsets,
+                                llvm::function_ref<void(Value, ValueRange)> emit) {
+  SmallVector<Value> coordinates;
+  for (Value offset : offsets)
+    coordinates.push_back(
+        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), get(offset)));
+  Value last = coordinates.back();
+  int64_t bytes = getBytes(type) / boxes.count;
+  for (int64_t box = 0; box < boxes.count; ++box) {
+    Value at = buffer;
+    if (box > 0) {
+      at = getSharedAt(buffer, i32(box * bytes));
+      coordinates.back() = arith::AddIOp::create(builder, loc, last, i32(box * boxes.box.back()));
+    }
+    emit(at, coordinates);
+  }
+}
+
+static InFlightDiagnostic emitMisfit(Operation *op, Attribute atom, BufferType buffer) {
+  return op->emitOpError("expected a buffer that ") << atom << " can copy, got " << buffer;
+}
+
+LogicalResult ThreadLowering::lowerCopyIn(CopyInOp op) {
+  BufferType type = op.getBuffer().getType();
+  std::optional<CopyBoxes> boxes = getBoxes(op.getAtom(), type);
+  if (!boxes)
+    return emitMisfit(op, op.getAtom(), type);
+  Value map = getMap(op.getView(), *boxes);
+  if (!map)
+    return op.emitOpError("expected a view that is an argument of the kernel");
+  auto engine = cast<EngineAtomInterface>(op.getAtom());
+  forEachBox(*boxes, type, get(op.getBuffer()), op.getOffsets(), [&](Value at, ValueRange place) {
+    engine.copyIn(builder, loc, map, place, at, putBarrier);
+  });
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerCopyOut(CopyOutOp op) {
+  BufferType type = op.getBuffer().getType();
+  std::optional<CopyBoxes> boxes = getBoxes(op.getAtom(), type);
+  if (!boxes)
+    return emitMisfit(op, op.getAtom(), type);
+  Value map = getMap(op.getView(), *boxes);
+  if (!map)
+    return op.emitOpError("expected a view that is an argument of the kernel");
+  auto engine = cast<EngineAtomInterface>(op.getAtom());
+  emitIf(isFirstThread(), [&] {
+    forEachBox(*boxes, type, get(op.getBuffer()), op.getOffsets(),
+               [&](Value at, ValueRange place) { engine.copyOut(builder, loc, at, map, place); });
+    async->commitStores(builder, loc);
+  });
+  return success();
+}

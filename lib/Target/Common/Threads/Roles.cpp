@@ -1,0 +1,236 @@
+// Roles: each warp finds the one it has by its number, which is the same for all its lanes.
+//
+// Inside a role threads are counted anew: `warp` is that of one copy. A role that does nothing but
+// start copies is run by one thread, which spares the others from walking through its loops.
+#include "ThreadLowering.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
+  if (!async)
+    return emitUnsupported(op, target, "expected a chip with roles and channels");
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<WarpGroupsOp>([&](WarpGroupsOp groups) { return lowerRoles(groups); })
+      .Case<CopyIdOp>([&](CopyIdOp id) {
+        set(id, arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), role->copy));
+        return success();
+      })
+      .Case<BarrierOp>([&](BarrierOp barrier) { return lowerBarrier(barrier); })
+      .Case<ChannelOp>([&](ChannelOp channel) { return lowerChannel(channel); })
+      .Case<PutOp>([&](PutOp put) { return lowerPut(put); })
+      .Case<GetOp>([&](GetOp get) { return lowerGet(get); })
+      .Case<ReleaseOp>([&](ReleaseOp release) { return lowerRelease(release); })
+      .Case<AdvanceOp>([&](AdvanceOp advance) { return lowerAdvance(advance); })
+      .Case<CopyInOp>([&](CopyInOp copy) { return lowerCopyIn(copy); })
+      .Case<CopyOutOp>([&](CopyOutOp copy) { return lowerCopyOut(copy); })
+      .Case<PartOp>([&](PartOp part) { return lowerPart(part); })
+      .Case<PendOp>([&](PendOp pend) {
+        set(pend, get(pend.getTensor()));
+        return success();
+      })
+      .Case<StartDotOp>([&](StartDotOp dot) { return lowerStartDot(dot); })
+      .Case<WaitOp>([&](WaitOp wait) { return lowerWait(wait); })
+      .Case<WaitStoresOp>([&](WaitStoresOp wait) {
+        emitIf(isFirstThread(), [&] {
+          async->waitStores(builder, loc, wait.getInFlight(), /*done=*/false);
+        });
+        return success();
+      });
+}
+
+void ThreadLowering::emitIf(Value condition, llvm::function_ref<void()> emit) {
+  auto branch = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&branch.getThenRegion().front());
+  emit();
+}
+
+Value ThreadLowering::isFirstThread() {
+  Value thread = arith::OrIOp::create(builder, loc, lane, warp);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, thread, i32(0));
+}
+
+//===- Groups -------------------------------------------------------------------------------===//
+
+/// Whether all that the role does is to start copies that count bytes.
+static bool onlyStartsCopies(Region &region) {
+  bool starts = false;
+  WalkResult result = region.walk([&](Operation *op) {
+    auto put = dyn_cast<PutOp>(op);
+    starts |= put != nullptr;
+    bool allowed = (put && put.getBytes() > 0) || isMemoryEffectFree(op) ||
+                   isa<CopyInOp, scf::ForOp, scf::IfOp>(op);
+    return allowed ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return starts && !result.wasInterrupted();
+}
+
+LogicalResult ThreadLowering::lowerRoles(WarpGroupsOp op) {
+  int64_t total = 0, copies = 0;
+  for (auto attr : op.getRoles().getAsRange<RoleAttr>()) {
+    total += attr.getTotalWarps();
+    copies += attr.getCopies();
+  }
+  if (total != warps)
+    return op.emitOpError("expected roles of the kernel's ") << warps << " warps, got " << total;
+  if (copies + int64_t(op.getRoles().size()) > AsyncTarget::groupBarriers)
+    return op.emitOpError("expected at most ")
+           << AsyncTarget::groupBarriers << " barriers for roles and their copies, got "
+           << copies + op.getRoles().size();
+  return lowerRole(op, 0, shuffleFrom(warp, i32(0)));
+}
+
+LogicalResult ThreadLowering::lowerRole(WarpGroupsOp op, unsigned number, Value place) {
+  RoleAttr attr = op.getRole(number);
+  Region &region = op.getBodies()[number];
+  bool isLast = number + 1 == op.getBodies().size();
+  auto branch = scf::IfOp();
+  OpBuilder::InsertionGuard guard(builder);
+  if (!isLast) {
+    Value mine = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, place,
+                                       i32(attr.getTotalWarps()));
+    branch = scf::IfOp::create(builder, loc, mine, /*withElseRegion=*/true);
+    builder.setInsertionPoint(branch.getThenRegion().front().getTerminator());
+  }
+
+  // What the program's threads are to the outside, this role's are to its region.
+  Value outerLane = lane, outerWarp = warp;
+  OpBuilder::InsertPoint outerPrologue = prologue.saveInsertionPoint();
+  auto outerCoordinates = std::exchange(threadCoordinates, decltype(threadCoordinates)());
+  // Barriers: one a copy of each role, then one a role.
+  Role mine{attr, 1, 1 + number, {}, onlyStartsCopies(region)};
+  for (unsigned i = 0; i < op.getBodies().size(); ++i) {
+    mine.firstBarrier += i < number ? op.getRole(i).getCopies() : 0;
+    mine.sharedBarrier += op.getRole(i).getCopies();
+  }
+  int64_t before = chip.registersPerCore / (warps * chip.warpSize) / kRoleRegisterStep *
+                   kRoleRegisterStep;
+  if (attr.getRegisters() && attr.getRegisters() != before)
+    async->setRegisters(builder, loc, before, attr.getRegisters());
+  mine.copy = arith::DivUIOp::create(builder, loc, place, i32(attr.getWarps()));
+  warp = arith::RemUIOp::create(builder, loc, place, i32(attr.getWarps()));
+  role = mine;
+  if (mine.oneThread) {
+    auto one = scf::IfOp::create(builder, loc, isFirstThread(), /*withElseRegion=*/false);
+    builder.setInsertionPointToStart(&one.getThenRegion().front());
+  }
+  Value end = index(0);
+  prologue.setInsertionPoint(end.getDefiningOp());
+  for (auto [capture, argument] : llvm::zip(op.getCaptures(), region.getArguments())) {
+    if (isa<ViewType>(capture.getType()))
+      views[argument] = View(views.find(capture)->second);
+    else
+      set(argument, get(capture));
+  }
+  if (failed(lower(region.front())))
+    return failure();
+  role.reset();
+  lane = outerLane;
+  warp = outerWarp;
+  prologue.restoreInsertionPoint(outerPrologue);
+  threadCoordinates = std::move(outerCoordinates);
+  if (isLast)
+    return success();
+  builder.setInsertionPoint(branch.getElseRegion().front().getTerminator());
+  Value rest = arith::SubIOp::create(builder, loc, place, i32(attr.getTotalWarps()));
+  return lowerRole(op, number + 1, rest);
+}
+
+LogicalResult ThreadLowering::lowerBarrier(BarrierOp op) {
+  if (op.getPublish())
+    async->publishShared(builder, loc);
+  int64_t threads = role->attr.getWarps() * chip.warpSize;
+  if (op.getAllCopies()) {
+    async->groupBarrier(builder, loc, i32(role->sharedBarrier), threads * role->attr.getCopies());
+    return success();
+  }
+  Value number = arith::AddIOp::create(builder, loc, role->copy, i32(role->firstBarrier));
+  async->groupBarrier(builder, loc, number, threads);
+  return success();
+}
+
+//===- Buffers of a role --------------------------------------------------------------------===//
+
+LogicalResult ThreadLowering::lowerRoleBuffer(Operation *op) {
+  if (auto alloc = dyn_cast<AllocOp>(op)) {
+    Value base = getShared(op);
+    if (role->attr.getCopies() > 1) {
+      BufferType type = alloc.getResult().getType();
+      int64_t bytes = ShapedType::getNumElements(type.getShape()) *
+                      int64_t(getSharedElementBytes(type.getElementType()));
+      Value step = i32(llvm::alignTo(bytes, kEngineAlignment));
+      base = getSharedAt(base, arith::MulIOp::create(builder, loc, role->copy, step));
+    }
+    set(alloc, base);
+    return success();
+  }
+  if (auto write = dyn_cast<WriteOp>(op)) {
+    Value base = get(write.getBuffer());
+    LinearLayout offsets =
+        getBufferOffsets(getLayout(write.getValue()), write.getBuffer().getType());
+    SmallVector<Value> elements = getElements(write.getValue());
+    if (!writeMatrices(base, offsets, elements))
+      writeShared(base, offsets, elements);
+    return success();
+  }
+  auto read = cast<ReadOp>(op);
+  BufferType type = read.getBuffer().getType();
+  setElements(read.getResult(),
+              readShared(get(read.getBuffer()), getBufferOffsets(getLayout(read.getResult()), type),
+                         type.getElementType()));
+  return success();
+}
+
+/// By the lanes of a warp together, if rows of eight elements of 16 bits are spread over four
+/// lanes each, in pairs. Each of the 32 lanes names one row: 8 rows of up to 4 matrices.
+bool ThreadLowering::writeMatrices(Value base, const LinearLayout &offsets,
+                                   ArrayRef<Value> elements) {
+  Type type = elements.front().getType();
+  ArrayRef<LinearLayout::Basis> registers = offsets.getBases(kRegister);
+  ArrayRef<LinearLayout::Basis> lanes = offsets.getBases(kLane);
+  if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() != 16 || registers.empty() ||
+      lanes.size() != 5 || registers[0][0] != 1 || lanes[0][0] != 2 || lanes[1][0] != 4)
+    return false;
+  auto startsRow = [](const LinearLayout::Basis &basis) { return basis[0] % 8 == 0; };
+  if (!llvm::all_of(lanes.drop_front(2), startsRow) ||
+      !llvm::all_of(registers.drop_front(), startsRow) ||
+      !llvm::all_of(offsets.getBases(kWarp), startsRow))
+    return false;
+  unsigned matrixBits = std::min<unsigned>(2, registers.size() - 1);
+  // Where rows begin: a lane's low bits are its row, the next ones the matrix.
+  LinearLayout::InDim rowLanes{kLane.str(), {}}, rest{kRegister.str(), {}},
+      warpBits{kWarp.str(), {}};
+  llvm::append_range(rowLanes.bases, lanes.drop_front(2));
+  for (unsigned bit = 0; bit < 2; ++bit)
+    rowLanes.bases.push_back(bit < matrixBits ? registers[1 + bit] : LinearLayout::Basis{0});
+  llvm::append_range(rest.bases, registers.drop_front(1 + matrixBits));
+  llvm::append_range(warpBits.bases, offsets.getBases(kWarp));
+  std::optional<LinearLayout> rows =
+      LinearLayout::create({rest, rowLanes, warpBits}, offsets.getOuts());
+  if (!rows)
+    return false;
+  Place place = getPlace(*rows);
+  int64_t matrices = int64_t(1) << matrixBits;
+  auto pair = VectorType::get({2}, type);
+  for (int64_t group = 0; group < rows->getInSize(kRegister); ++group) {
+    SmallVector<Value> words;
+    for (int64_t matrix = 0; matrix < matrices; ++matrix) {
+      int64_t reg = 2 * (group * matrices + matrix);
+      Value both = vector::FromElementsOp::create(builder, loc, pair, elements.slice(reg, 2));
+      both = vector::BitCastOp::create(builder, loc, VectorType::get({1}, builder.getI32Type()),
+                                       both);
+      words.push_back(vector::ExtractOp::create(builder, loc, both, 0));
+    }
+    Value at = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                          getCoordinate(place, 0, group));
+    at = arith::MulIOp::create(builder, loc, at, i32(2));
+    async->storeMatrices(builder, loc, getSharedAt(base, at), words);
+  }
+  return true;
+}

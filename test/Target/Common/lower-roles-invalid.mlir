@@ -1,0 +1,86 @@
+// What the lowering of roles, channels and copies refuses, at the op that asks for it.
+// RUN: tile-opt %s --tile-plan-shared-memory --tile-lower-to-threads -split-input-file -verify-diagnostics
+
+#rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+!ring = !tile.channel<2, !tile.buffer<64x64xf16, #rows>>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @warps() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  // expected-error@+1 {{expected roles of the kernel's 4 warps, got 8}}
+  tile.warp_groups(%ring : !ring) {
+    role #tile.role<"load", warps = 4> {}
+    role #tile.role<"mma", warps = 4> {}
+  }
+  tile.return
+}
+}
+
+// -----
+
+#rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+!ring = !tile.channel<2, !tile.buffer<64x64xf16, #rows>>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @copies(%a: !tile.view<?x?xf16>) attributes {tile.warps = 8 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.warp_groups(%ring, %a : !ring, !tile.view<?x?xf16>) {
+    role #tile.role<"load", warps = 4, copies = 2> {
+      %c0 = arith.constant 0 : index
+      %s = arith.constant 0 : i32
+      // expected-error@+1 {{expected a role of one copy to fill the slot by copies that count bytes, got 2}}
+      tile.put %ring[%s, %s] bytes = 8192 : !ring {
+      ^bb0(%x: !tile.buffer<64x64xf16, #rows>):
+        tile.copy_in %a[%c0, %c0], %x {atom = #nvptx.tma} : !tile.view<?x?xf16>, !tile.buffer<64x64xf16, #rows>
+      }
+    }
+  }
+  tile.return
+}
+}
+
+// -----
+
+// Rows of 136 bytes are no box's.
+#rows = #tile.layout<offset = [[1,0],[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[2,0],[4,0],[8,0],[16,0],[32,0]]>
+!buffer = !tile.buffer<64x64xf16, #rows>
+!ring = !tile.channel<2, !buffer>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @box(%a: !tile.view<?x?xf16>) attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.warp_groups(%ring, %a : !ring, !tile.view<?x?xf16>) {
+    role #tile.role<"load", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %s = arith.constant 0 : i32
+      tile.put %ring[%s, %s] bytes = 8192 : !ring {
+      ^bb0(%x: !buffer):
+        // expected-error@+1 {{expected a buffer that #nvptx.tma can copy}}
+        tile.copy_in %a[%c0, %c0], %x {atom = #nvptx.tma} : !tile.view<?x?xf16>, !buffer
+      }
+    }
+  }
+  tile.return
+}
+}
+
+// -----
+
+#rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+#acc = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0]]>
+!buffer = !tile.buffer<64x64xf16, #rows>
+!ring = !tile.channel<2, !buffer, !buffer>
+!pending = !tile.pending<tensor<64x64xf32, #acc>>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @shape() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.warp_groups(%ring : !ring) {
+    role #tile.role<"mma", warps = 4> {
+      %s = arith.constant 0 : i32
+      %x, %y = tile.get %ring[%s, %s] : !ring
+      %none = ub.poison : !pending
+      // expected-error@+1 {{expected operands and an accumulator that lie as}}
+      %dot = tile.start_dot %x, %y, %none transpose_b {atom = #nvptx.wgmma<"m64n256k16", f16, f32>}
+           : !buffer, !buffer -> !pending
+    }
+  }
+  tile.return
+}
+}

@@ -1,0 +1,31 @@
+// Atoms as attributes: what they take and what they refuse.
+// RUN: tile-opt %s -split-input-file -verify-diagnostics | FileCheck %s
+
+// CHECK: #nvptx.wgmma<"m64n256k16", bf16, f32>
+// CHECK: #nvptx.wgmma<"m64n8k8", tf32, f32>
+// CHECK: #nvptx.wgmma<"m64n208k32", f8E4M3FN, f32>
+// CHECK: #nvptx.wgmma<"m64n24k32", i8, i32>
+// CHECK: #nvptx.tma
+module attributes {nvptx.a = [#nvptx.wgmma<"m64n256k16", bf16, f32>, #nvptx.wgmma<"m64n8k8", tf32, f32>,
+                        #nvptx.wgmma<"m64n208k32", f8E4M3FN, f32>,
+                        #nvptx.wgmma<"m64n24k32", i8, i32>, #nvptx.tma]} {}
+
+// -----
+
+// expected-error@+1 {{expected types that wgmma multiplies, got 'f32' into 'f32'}}
+module attributes {nvptx.a = #nvptx.wgmma<"m64n8k8", f32, f32>} {}
+
+// -----
+
+// expected-error@+1 {{expected a shape of wgmma for 'bf16' into 'f32', m64n8k16 to m64n256k16, got 'm64n12k16'}}
+module attributes {nvptx.a = #nvptx.wgmma<"m64n12k16", bf16, f32>} {}
+
+// -----
+
+// expected-error@+1 {{m64n8k32 to m64n256k32, got 'm64n40k32'}}
+module attributes {nvptx.a = #nvptx.wgmma<"m64n40k32", i8, i32>} {}
+
+// -----
+
+// expected-error@+1 {{got 'm64n264k16'}}
+module attributes {nvptx.a = #nvptx.wgmma<"m64n264k16", f16, f32>} {}
