@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Pipeline/Pipeline.h"
+#include "kiln/Schedule/Passes.h"
 #include "kiln/Target/AllTargets.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,6 +40,7 @@ void kiln::registerAllPasses() {
   mlir::registerCSEPass();
   mlir::registerLoopInvariantCodeMotionPass();
   tile::registerTilePasses();
+  registerSchedulePasses();
   registerTargetPasses();
   registerTilePipeline();
   registerReportSupport();

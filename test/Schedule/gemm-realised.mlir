@@ -2,6 +2,7 @@
 // the realising passes leave it. This is what targets lower, and what they may rely on.
 // RUN: tile-opt %s | tile-opt | FileCheck %s
 // RUN: tile-opt %s --canonicalize --cse --loop-invariant-code-motion | FileCheck %s
+// RUN: tile-opt %s --tile-check-protocol -o /dev/null
 
 #copy = #nvptx.tma
 #mma = #nvptx.wgmma<"m64n256k16", bf16, f32>

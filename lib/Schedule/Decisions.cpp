@@ -1,0 +1,58 @@
+// Reads decisions, wherever they stand.
+#include "Decisions.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+static constexpr StringLiteral kDecisions[] = {"stage", "order", "role", "depth"};
+
+static std::string spell(Operation *op, StringRef name) {
+  bool isOurs = isa_and_nonnull<TileDialect>(op->getDialect());
+  return isOurs ? name.str() : "tile." + name.str();
+}
+
+Attribute kiln::getDecision(Operation *op, StringRef name) { return op->getAttr(spell(op, name)); }
+
+StringRef kiln::getRoleName(Operation *op) {
+  auto role = dyn_cast_or_null<StringAttr>(getDecision(op, "role"));
+  return role ? role.getValue() : StringRef();
+}
+
+void kiln::setRoleName(Operation *op, StringRef role) {
+  op->setAttr(spell(op, "role"), StringAttr::get(op->getContext(), role));
+}
+
+void kiln::dropDecisions(Operation *op) {
+  for (StringRef name : kDecisions)
+    op->removeAttr(spell(op, name));
+}
+
+FailureOr<Attribute> kiln::requireDecision(Operation *op, StringRef name) {
+  if (Attribute decision = getDecision(op, name))
+    return decision;
+  return op->emitOpError("expected '") << spell(op, name) << "' to be decided";
+}
+
+FailureOr<int64_t> kiln::requireNumber(Operation *op, StringRef name) {
+  FailureOr<Attribute> decision = requireDecision(op, name);
+  if (failed(decision))
+    return failure();
+  return cast<IntegerAttr>(*decision).getInt();
+}
+
+Value IndexMath::constant(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+Value IndexMath::add(Value x, Value y) { return arith::AddIOp::create(builder, loc, x, y); }
+Value IndexMath::sub(Value x, Value y) { return arith::SubIOp::create(builder, loc, x, y); }
+Value IndexMath::mul(Value x, Value y) { return arith::MulIOp::create(builder, loc, x, y); }
+Value IndexMath::div(Value x, Value y) { return arith::DivUIOp::create(builder, loc, x, y); }
+Value IndexMath::rem(Value x, Value y) { return arith::RemUIOp::create(builder, loc, x, y); }
+Value IndexMath::min(Value x, Value y) { return arith::MinUIOp::create(builder, loc, x, y); }
+
+int64_t kiln::getBufferBytes(BufferType type) {
+  int64_t bits = ShapedType::getNumElements(type.getShape()) *
+                 int64_t(type.getElementType().getIntOrFloatBitWidth());
+  return llvm::divideCeil(bits, 8);
+}

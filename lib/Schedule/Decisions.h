@@ -1,0 +1,46 @@
+// How the realising passes read decisions and build the arithmetic they need.
+#ifndef KILN_LIB_SCHEDULE_DECISIONS_H
+#define KILN_LIB_SCHEDULE_DECISIONS_H
+
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+
+namespace kiln {
+
+/// The decision of this name on an op: `name` on ops of tile, `tile.name` on all others.
+mlir::Attribute getDecision(mlir::Operation *op, llvm::StringRef name);
+/// The role that an op names, or nothing.
+llvm::StringRef getRoleName(mlir::Operation *op);
+void setRoleName(mlir::Operation *op, llvm::StringRef role);
+/// Takes all decisions about the schedule off an op.
+void dropDecisions(mlir::Operation *op);
+/// A decision that must have been taken, or an error at the op.
+mlir::FailureOr<mlir::Attribute> requireDecision(mlir::Operation *op, llvm::StringRef name);
+mlir::FailureOr<int64_t> requireNumber(mlir::Operation *op, llvm::StringRef name);
+
+/// Scalars of the index type.
+struct IndexMath {
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+
+  mlir::Value constant(int64_t value);
+  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value sub(mlir::Value x, mlir::Value y);
+  mlir::Value mul(mlir::Value x, mlir::Value y);
+  mlir::Value div(mlir::Value x, mlir::Value y);
+  mlir::Value rem(mlir::Value x, mlir::Value y);
+  mlir::Value min(mlir::Value x, mlir::Value y);
+  /// An offset and a constant number of elements; the offset itself if there are none.
+  mlir::Value shift(mlir::Value offset, int64_t by) {
+    return by ? add(offset, constant(by)) : offset;
+  }
+};
+
+/// The bytes of a buffer's elements in shared memory.
+int64_t getBufferBytes(tile::BufferType type);
+
+} // namespace kiln
+
+#endif // KILN_LIB_SCHEDULE_DECISIONS_H

@@ -1,0 +1,186 @@
+// What a realised schedule says once: bytes, arrivals, registers, and uses of pending results.
+#include "../Decisions.h"
+#include "Protocol.h"
+#include "kiln/Target/TargetInterface.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::protocol;
+using namespace kiln::tile;
+
+ChannelOp kiln::protocol::getChannel(WarpGroupsOp groups, unsigned capture) {
+  return groups.getCaptures()[capture].getDefiningOp<ChannelOp>();
+}
+
+unsigned kiln::protocol::getCapture(Value value) {
+  return cast<BlockArgument>(value).getArgNumber();
+}
+
+/// What one put announces is what its copies bring, each buffer once.
+static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
+  int64_t bytes = 0;
+  SmallVector<int64_t> fills(channel.getType().getBuffers().size());
+  bool writes = false;
+  put.getBody().walk([&](Operation *op) {
+    Value filled;
+    if (auto copy = dyn_cast<CopyInOp>(op)) {
+      bytes += getBufferBytes(copy.getBuffer().getType());
+      filled = copy.getBuffer();
+    } else if (auto write = dyn_cast<WriteOp>(op)) {
+      filled = write.getBuffer();
+      writes = true;
+    }
+    while (filled && filled.getDefiningOp<PartOp>())
+      filled = filled.getDefiningOp<PartOp>().getBuffer();
+    if (auto argument = dyn_cast_or_null<BlockArgument>(filled))
+      if (argument.getOwner() == &put.getBody().front())
+        ++fills[argument.getArgNumber()];
+  });
+  for (auto [i, count] : llvm::enumerate(fills))
+    if (count == 0)
+      return put.emitOpError("expected buffer ") << i << " of the slot to be filled, got nothing";
+  int64_t announced = put.getBytes(), full = channel.getFull();
+  if (announced == 0) {
+    if (full == role.getTotalWarps())
+      return success();
+    InFlightDiagnostic error = put.emitOpError("expected full = ")
+                               << role.getTotalWarps() << ", one arrival of each warp of role \""
+                               << role.getName() << "\", got " << full;
+    error.attachNote(channel.getLoc()) << "the channel";
+    return error;
+  }
+  if (writes)
+    return put.emitOpError("expected copies alone where bytes are announced, got a tile.write");
+  if (announced != bytes)
+    return put.emitOpError("expected bytes = ")
+           << bytes << " as its copies bring, got " << announced;
+  if (full == role.getCopies())
+    return success();
+  InFlightDiagnostic error = put.emitOpError("expected full = ")
+                             << role.getCopies() << ", since one thread announces the bytes, got "
+                             << full;
+  error.attachNote(channel.getLoc()) << "the channel";
+  return error;
+}
+
+/// Every channel is put, got and released, and counts the arrivals of those who release it.
+static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
+  ChannelOp channel = getChannel(groups, capture);
+  unsigned puts = 0;
+  int64_t arrivals = 0;
+  unsigned releasing = 0;
+  for (Region &region : groups.getBodies()) {
+    RoleAttr role = groups.getRole(region.getRegionNumber());
+    Operation *put = nullptr, *get = nullptr, *release = nullptr;
+    for (Operation *user : region.getArgument(capture).getUsers()) {
+      if (auto op = dyn_cast<PutOp>(user)) {
+        if (failed(checkPut(op, channel, role)))
+          return failure();
+        put = user;
+      }
+      if (isa<GetOp>(user))
+        get = user;
+      if (isa<ReleaseOp>(user))
+        release = user;
+    }
+    puts += put != nullptr;
+    if (puts > 1)
+      return put->emitOpError("expected one role to put into a channel, got a second, \"")
+             << role.getName() << "\"";
+    if (get && !release)
+      return get->emitOpError("expected a tile.release in role \"")
+             << role.getName() << "\", which gets from the channel";
+    if (release && !get)
+      return release->emitOpError("expected a tile.get in role \"")
+             << role.getName() << "\", which releases the channel";
+    if (release) {
+      arrivals += role.getTotalWarps();
+      ++releasing;
+    }
+  }
+  if (!puts)
+    return channel.emitOpError("expected a tile.put into the channel");
+  if (!releasing)
+    return channel.emitOpError("expected a tile.get and a tile.release of the channel");
+  if (int64_t(channel.getEmpty()) == arrivals)
+    return success();
+  return channel.emitOpError("expected empty = ")
+         << arrivals << ", one arrival of each warp that releases it, got " << channel.getEmpty();
+}
+
+/// Roles that resize their registers are whole groups of four warps, and all fit one core.
+static LogicalResult checkRegisters(WarpGroupsOp groups) {
+  constexpr int64_t kWarpsThatResize = 4;
+  auto kernel = cast<KernelOp>(groups->getParentOp());
+  int64_t warps = 0;
+  bool resizes = false;
+  for (auto role : groups.getRoles().getAsRange<RoleAttr>()) {
+    warps += role.getTotalWarps();
+    resizes |= role.getRegisters() > 0;
+    if (role.getRegisters() && role.getWarps() % kWarpsThatResize)
+      return groups.emitOpError("expected a multiple of ")
+             << kWarpsThatResize << " warps in role \"" << role.getName()
+             << "\", which says its registers, got " << role.getWarps();
+  }
+  auto decided = kernel->getAttrOfType<IntegerAttr>("tile.warps");
+  if (!decided || decided.getInt() != warps)
+    return groups.emitOpError("expected the roles to have the kernel's ")
+           << (decided ? decided.getInt() : 0) << " warps together, got " << warps;
+  auto target = dyn_cast_or_null<TargetInterface>(
+      groups->getParentOfType<ModuleOp>()->getAttr(tile::kTargetAttrName));
+  if (!resizes || !target)
+    return success();
+  const Chip &chip = target.getChipRecord();
+  int64_t atEntry =
+      chip.registersPerCore / (warps * chip.warpSize) / kRoleRegisterStep * kRoleRegisterStep;
+  int64_t total = 0;
+  for (auto role : groups.getRoles().getAsRange<RoleAttr>())
+    total += role.getTotalWarps() * chip.warpSize *
+             (role.getRegisters() ? role.getRegisters() : atEntry);
+  if (total <= int64_t(chip.registersPerCore))
+    return success();
+  return groups.emitOpError("expected roles of at most ")
+         << chip.registersPerCore << " registers together, got " << total;
+}
+
+/// What is pending has one user: two would each wait for, or add to, the same accumulator.
+static LogicalResult checkPending(WarpGroupsOp groups) {
+  WalkResult result = groups.walk([](Operation *op) -> WalkResult {
+    auto check = [&](Value value) -> LogicalResult {
+      if (!isa<PendingType>(value.getType()) || value.use_empty() || value.hasOneUse())
+        return success();
+      // The two branches of a condition may each have one.
+      SmallVector<Region *> regions;
+      for (Operation *user : value.getUsers()) {
+        if (llvm::is_contained(regions, user->getParentRegion()) ||
+            !isa<scf::IfOp>(user->getParentOp()))
+          return user->emitOpError("expected one use of a pending result, got another");
+        regions.push_back(user->getParentRegion());
+      }
+      return success();
+    };
+    for (Value value : op->getResults())
+      if (failed(check(value)))
+        return WalkResult::interrupt();
+    for (Region &region : op->getRegions())
+      for (BlockArgument argument : region.getArguments())
+        if (failed(check(argument)))
+          return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult kiln::protocol::checkCounts(WarpGroupsOp groups) {
+  if (failed(checkRegisters(groups)) || failed(checkPending(groups)))
+    return failure();
+  for (unsigned i = 0; i < groups.getCaptures().size(); ++i) {
+    if (!isa<ChannelType>(groups.getCaptures()[i].getType()))
+      continue;
+    if (!getChannel(groups, i))
+      return groups.emitOpError("expected channels to be captured as tile.channel makes them");
+    if (failed(checkChannel(groups, i)))
+      return failure();
+  }
+  return success();
+}

@@ -1,0 +1,137 @@
+// Runs the traces of all roles against one another, and the instances they are made for.
+#include "Protocol.h"
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::protocol;
+using namespace kiln::tile;
+
+//===- Instances ----------------------------------------------------------------------------===//
+
+// No trip, one trip, fewer trips than slots, and several rounds of a ring, for tiles of 16 to 256.
+static constexpr int64_t kExtents[] = {0, 64, 200, 640, 130, 1000, 17, 384};
+static constexpr unsigned kNumExtents = std::size(kExtents);
+
+int64_t Instance::getExtent(unsigned argument, unsigned dim) const {
+  // The first patterns give all extents one value, the others mix them.
+  if (pattern < kNumExtents)
+    return kExtents[pattern];
+  return kExtents[(pattern + 3 * argument + 5 * dim) % kNumExtents];
+}
+
+std::vector<Instance> kiln::protocol::getInstances() {
+  std::vector<Instance> instances;
+  for (unsigned pattern = 0; pattern < 2 * kNumExtents; ++pattern)
+    for (auto [program, programs] : {std::pair<int64_t, int64_t>{0, 1}, {1, 3}})
+      instances.push_back({program, programs, pattern});
+  return instances;
+}
+
+void kiln::protocol::describe(InFlightDiagnostic &error, WarpGroupsOp groups,
+                              const Instance &instance) {
+  Diagnostic &note = error.attachNote(groups.getLoc())
+                     << "found for program " << instance.program << " of " << instance.programs;
+  StringRef separator = ", where ";
+  for (auto [i, capture] : llvm::enumerate(groups.getCaptures())) {
+    if (auto view = dyn_cast<ViewType>(capture.getType())) {
+      note << separator << "argument " << i << " is";
+      for (int64_t dim = 0; dim < view.getRank(); ++dim)
+        note << (dim ? "x" : " ")
+             << (view.isDynamicDim(dim) ? instance.getExtent(i, dim) : view.getShape()[dim]);
+    } else if (capture.getType().isIntOrIndex()) {
+      note << separator << "argument " << i << " is " << instance.getExtent(i, 0);
+    } else {
+      continue;
+    }
+    separator = ", ";
+  }
+}
+
+//===- Play ---------------------------------------------------------------------------------===//
+
+namespace {
+/// What all traces have done so far.
+struct State {
+  explicit State(WarpGroupsOp groups) : groups(groups) {}
+
+  bool mayGo(const Trace &trace, const Event &event) {
+    if (event.kind == Event::Release)
+      return true;
+    if (event.kind == Event::Meet)
+      return met[{trace.role, event.position}] == groups.getRole(trace.role).getCopies();
+    ChannelOp channel = getChannel(groups, event.channel);
+    if (event.kind == Event::Get)
+      return filled[{event.channel, event.position}] == int64_t(channel.getFull());
+    int64_t before = event.position - channel.getType().getDepth();
+    return before < 0 || released[{event.channel, before}] == int64_t(channel.getEmpty());
+  }
+  void arrive(const Trace &trace, const Event &event) {
+    if (event.kind == Event::Meet)
+      ++met[{trace.role, event.position}];
+  }
+  void go(const Trace &trace, const Event &event) {
+    if (event.kind == Event::Put)
+      filled[{event.channel, event.position}] +=
+          cast<PutOp>(event.op).getBytes() ? 1 : groups.getRole(trace.role).getWarps();
+    if (event.kind == Event::Release)
+      released[{event.channel, event.position}] += groups.getRole(trace.role).getWarps();
+  }
+
+  using Counts = DenseMap<std::pair<unsigned, int64_t>, int64_t>;
+  WarpGroupsOp groups;
+  Counts filled, released, met;
+};
+} // namespace
+
+LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
+                                   const Instance &instance) {
+  State state(groups);
+  SmallVector<size_t> next(traces.size());
+  SmallVector<bool> hasArrived(traces.size());
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (auto [i, trace] : llvm::enumerate(traces)) {
+      while (next[i] < trace.events.size()) {
+        const Event &event = trace.events[next[i]];
+        if (!hasArrived[i]) {
+          state.arrive(trace, event);
+          hasArrived[i] = moved = true;
+        }
+        if (!state.mayGo(trace, event))
+          break;
+        state.go(trace, event);
+        ++next[i];
+        hasArrived[i] = false;
+        moved = true;
+      }
+    }
+  }
+  std::optional<InFlightDiagnostic> error;
+  for (auto [i, trace] : llvm::enumerate(traces)) {
+    if (next[i] == trace.events.size())
+      continue;
+    const Event &event = trace.events[next[i]];
+    StringRef name = groups.getRole(trace.role).getName();
+    if (!error)
+      error.emplace(event.op->emitOpError("expected not to wait forever, got a wait of role \"")
+                    << name << "\" that nothing ends");
+    else
+      error->attachNote(event.op->getLoc()) << "role \"" << name << "\" waits here";
+  }
+  if (error) {
+    describe(*error, groups, instance);
+    return failure();
+  }
+  // What was put and never got would stay in the slots of the next launch's barriers.
+  for (auto [i, trace] : llvm::enumerate(traces))
+    for (const Event &event : trace.events)
+      if (event.kind == Event::Put && state.released[{event.channel, event.position}] !=
+                                          int64_t(getChannel(groups, event.channel).getEmpty())) {
+        InFlightDiagnostic left = event.op->emitOpError("expected each slot that is put to be "
+                                                        "released by all, got one that is not");
+        describe(left, groups, instance);
+        return failure();
+      }
+  return success();
+}

@@ -1,0 +1,64 @@
+// The check of a realised schedule, in three parts that the pass runs one after another.
+//
+// 1. `checkCounts` compares what is said once: bytes, arrivals, registers, uses of pending results.
+// 2. `trace` runs one copy of one role on its own, on small extents and with real numbers for every
+//    scalar, and follows what it holds: slots, dots and stores in flight, who has seen a buffer. A
+//    role waits only for channels and barriers, so what it does in between needs no other role.
+//    The trace is what it does to them.
+// 3. `play` runs all traces against one another. Use `i` of a channel can be put once use
+//    `i - depth` was released by all, and got once it was put; so whether all traces reach their
+//    ends does not depend on who is faster (Kahn, "The semantics of a simple language for parallel
+//    programming", 1974), and a round that moves nobody is a deadlock.
+//
+// Part 2 asks of the k-th use of a channel by one copy that its slot is k mod depth and its phase
+// k / depth mod 2. On the chip a wait for a wrong phase may pass by luck; here it never does.
+#ifndef KILN_LIB_SCHEDULE_PROTOCOL_PROTOCOL_H
+#define KILN_LIB_SCHEDULE_PROTOCOL_PROTOCOL_H
+
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/SmallVector.h"
+#include <vector>
+
+namespace kiln::protocol {
+
+/// One launch, as a program of it sees it: what stands for each scalar that only a launch knows.
+struct Instance {
+  int64_t program, programs;
+  /// What an extent is along a dimension of an argument, and what a scalar argument is.
+  int64_t getExtent(unsigned argument, unsigned dim) const;
+  /// Which of the lists of extents.
+  unsigned pattern;
+};
+
+/// The instances that every kernel is checked on.
+std::vector<Instance> getInstances();
+void describe(mlir::InFlightDiagnostic &error, tile::WarpGroupsOp groups, const Instance &instance);
+
+/// One thing that a copy of a role does to a channel or with the other copies.
+struct Event {
+  enum Kind { Put, Get, Release, Meet } kind;
+  /// The captured channel, and which use of it; for Meet, which of the copy's meetings.
+  unsigned channel;
+  int64_t position;
+  mlir::Operation *op;
+};
+
+struct Trace {
+  unsigned role, copy;
+  std::vector<Event> events;
+};
+
+mlir::LogicalResult checkCounts(tile::WarpGroupsOp groups);
+mlir::FailureOr<Trace> trace(tile::WarpGroupsOp groups, unsigned role, unsigned copy,
+                             const Instance &instance);
+mlir::LogicalResult play(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
+                         const Instance &instance);
+
+/// The channel that a captured value is, or null.
+tile::ChannelOp getChannel(tile::WarpGroupsOp groups, unsigned capture);
+/// Which captured value this is in a role's region.
+unsigned getCapture(mlir::Value value);
+
+} // namespace kiln::protocol
+
+#endif // KILN_LIB_SCHEDULE_PROTOCOL_PROTOCOL_H

@@ -1,0 +1,470 @@
+// Runs one copy of one role on small extents, and follows what it holds.
+#include "Protocol.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/Matchers.h"
+#include <deque>
+#include <map>
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::protocol;
+using namespace kiln::tile;
+
+namespace {
+/// What the tracer knows of a value.
+struct Known {
+  enum Kind { Nothing, Number, Slot, Alloc, Pending } kind = Nothing;
+  /// Number: which; Slot: the use it is of; Pending: the last dot into it, 0 if none yet.
+  int64_t value = 0;
+  unsigned channel = 0;
+  /// Alloc: which. Of a slot that is being put, null.
+  Operation *alloc = nullptr;
+  /// Pending: whether its registers hold anything.
+  bool isDefined = false;
+};
+
+/// Who has seen what of a buffer that is one copy's own.
+enum class Seen { Free, Written, Shared, Published, Read, Storing, Waited };
+
+class Tracer {
+public:
+  Tracer(WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance)
+      : groups(groups), role(groups.getRole(role)), instance(instance), result{role, copy, {}},
+        uses(groups.getCaptures().size()), held(groups.getCaptures().size()) {}
+
+  FailureOr<Trace> run() {
+    Region &region = groups.getBodies()[result.role];
+    for (BlockArgument argument : region.getArguments())
+      if (argument.getType().isIntOrIndex())
+        known[argument] = {Known::Number, instance.getExtent(argument.getArgNumber(), 0)};
+    if (failed(runBlock(region.front())) || failed(checkEnd(region)))
+      return failure();
+    return std::move(result);
+  }
+
+private:
+  LogicalResult runBlock(Block &block);
+  LogicalResult runOp(Operation *op);
+  LogicalResult runLoop(scf::ForOp loop);
+  LogicalResult runIf(scf::IfOp condition);
+  LogicalResult runScalar(Operation *op);
+  LogicalResult use(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind);
+  LogicalResult put(PutOp op);
+  LogicalResult release(ReleaseOp op);
+  LogicalResult advance(AdvanceOp op);
+  LogicalResult start(StartDotOp op);
+  LogicalResult wait(WaitOp op);
+  LogicalResult access(Operation *op, Value buffer, bool isWrite);
+  LogicalResult copyOut(CopyOutOp op);
+  void waitStores(int64_t inFlight);
+  void meet(BarrierOp op);
+  LogicalResult checkEnd(Region &region);
+
+  Known get(Value value) const {
+    auto at = known.find(value);
+    return at == known.end() ? Known() : at->second;
+  }
+  std::optional<int64_t> getNumber(Value value) const {
+    Known it = get(value);
+    return it.kind == Known::Number ? std::optional(it.value) : std::nullopt;
+  }
+  LogicalResult fail(InFlightDiagnostic error) {
+    describe(error, groups, instance);
+    return failure();
+  }
+  /// Ops that other roles or later ops may wait for; what has none of them need not be run.
+  static bool matters(Operation *op) {
+    return op
+        ->walk([](Operation *inner) {
+          bool isProtocol = isa<PutOp, GetOp, ReleaseOp, StartDotOp, WaitOp, CopyOutOp,
+                                WaitStoresOp, BarrierOp, AdvanceOp>(inner);
+          return isProtocol ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  WarpGroupsOp groups;
+  RoleAttr role;
+  const Instance &instance;
+  Trace result;
+  DenseMap<Value, Known> known;
+  /// Of each channel: the next use, and the uses got and not yet released.
+  std::vector<int64_t> uses;
+  std::vector<std::vector<int64_t>> held;
+  /// Dots started, how many of them are done, and the slots that each of the others reads.
+  int64_t dots = 0, dotsDone = 0;
+  std::deque<std::vector<std::pair<unsigned, int64_t>>> reads;
+  /// Stores in flight, oldest first, and who has seen what of each buffer.
+  std::deque<Operation *> stores;
+  std::map<Operation *, Seen> seen;
+  int64_t meetings = 0, steps = 0;
+};
+} // namespace
+
+LogicalResult Tracer::runBlock(Block &block) {
+  for (Operation &op : block)
+    if (!op.hasTrait<OpTrait::IsTerminator>() && failed(runOp(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult Tracer::runOp(Operation *op) {
+  constexpr int64_t kMostSteps = 1 << 20;
+  if (++steps > kMostSteps)
+    return fail(op->emitOpError("expected a role that ends within ")
+                << kMostSteps << " steps on small extents");
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return runLoop(loop);
+  if (auto condition = dyn_cast<scf::IfOp>(op))
+    return runIf(condition);
+  if (auto it = dyn_cast<PutOp>(op))
+    return put(it);
+  if (auto it = dyn_cast<GetOp>(op)) {
+    if (failed(use(op, it.getChannel(), it.getSlot(), it.getPhase(), Event::Get)))
+      return failure();
+    unsigned channel = getCapture(it.getChannel());
+    int64_t position = result.events.back().position;
+    held[channel].push_back(position);
+    for (Value buffer : it.getBuffers())
+      known[buffer] = {Known::Slot, position, channel};
+    return success();
+  }
+  if (auto it = dyn_cast<ReleaseOp>(op))
+    return release(it);
+  if (auto it = dyn_cast<AdvanceOp>(op))
+    return advance(it);
+  if (auto it = dyn_cast<PartOp>(op)) {
+    known[it.getResult()] = get(it.getBuffer());
+    return success();
+  }
+  if (auto it = dyn_cast<AllocOp>(op)) {
+    known[it.getResult()] = {Known::Alloc, 0, 0, op};
+    return success();
+  }
+  if (auto it = dyn_cast<PendOp>(op)) {
+    known[it.getResult()] = {Known::Pending, 0, 0, nullptr, true};
+    return success();
+  }
+  if (isa<ub::PoisonOp>(op)) {
+    known[op->getResult(0)] = {isa<PendingType>(op->getResult(0).getType()) ? Known::Pending
+                                                                            : Known::Nothing};
+    return success();
+  }
+  if (auto it = dyn_cast<StartDotOp>(op))
+    return start(it);
+  if (auto it = dyn_cast<WaitOp>(op))
+    return wait(it);
+  if (auto it = dyn_cast<ReadOp>(op))
+    return access(op, it.getBuffer(), /*isWrite=*/false);
+  if (auto it = dyn_cast<WriteOp>(op))
+    return access(op, it.getBuffer(), /*isWrite=*/true);
+  if (auto it = dyn_cast<CopyOutOp>(op))
+    return copyOut(it);
+  if (auto it = dyn_cast<WaitStoresOp>(op)) {
+    waitStores(it.getInFlight());
+    return success();
+  }
+  if (auto it = dyn_cast<BarrierOp>(op)) {
+    meet(it);
+    return success();
+  }
+  if (auto dot = dyn_cast<DotOp>(op))
+    for (Value operand : {dot.getA(), dot.getB()})
+      if (isa<BufferType>(operand.getType()) && failed(access(op, operand, /*isWrite=*/false)))
+        return failure();
+  if (op->getNumRegions() > 0 && matters(op))
+    return fail(op->emitOpError("expected channels, dots in flight and barriers in scf.for and "
+                                "scf.if alone"));
+  return runScalar(op);
+}
+
+//===- Scalars and control ------------------------------------------------------------------===//
+
+/// What a launch knows, and what folders make of it.
+LogicalResult Tracer::runScalar(Operation *op) {
+  auto set = [&](int64_t value) {
+    known[op->getResult(0)] = {Known::Number, value};
+    return success();
+  };
+  if (isa<ProgramIdOp>(op))
+    return set(cast<ProgramIdOp>(op).getAxis() == Axis::X ? instance.program : 0);
+  if (isa<NumProgramsOp>(op))
+    return set(cast<NumProgramsOp>(op).getAxis() == Axis::X ? instance.programs : 1);
+  if (isa<CopyIdOp>(op))
+    return set(result.copy);
+  if (auto dim = dyn_cast<DimOp>(op))
+    if (auto view = dyn_cast<BlockArgument>(dim.getView()))
+      if (dim.getView().getType().isDynamicDim(dim.getDim()))
+        return set(instance.getExtent(view.getArgNumber(), dim.getDim()));
+  if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndex())
+    return success();
+  known.erase(op->getResult(0));
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands()) {
+    std::optional<int64_t> number = getNumber(operand);
+    operands.push_back(number ? IntegerAttr::get(operand.getType(), *number) : Attribute());
+  }
+  SmallVector<OpFoldResult> folded;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    folded.push_back(constant.getValue());
+  } else if (llvm::any_of(operands, [](Attribute operand) { return !operand; }) ||
+             failed(op->getName().foldHook(op, operands, folded)) || folded.size() != 1) {
+    return success();
+  }
+  if (auto attribute = dyn_cast<Attribute>(folded.front())) {
+    if (auto integer = dyn_cast<IntegerAttr>(attribute)) {
+      bool isBit = integer.getType().isInteger(1);
+      known[op->getResult(0)] = {Known::Number, isBit ? int64_t(integer.getValue().getZExtValue())
+                                                      : integer.getValue().getSExtValue()};
+    }
+  } else {
+    known[op->getResult(0)] = get(cast<Value>(folded.front()));
+  }
+  return success();
+}
+
+LogicalResult Tracer::runLoop(scf::ForOp loop) {
+  std::optional<int64_t> first = getNumber(loop.getLowerBound());
+  std::optional<int64_t> end = getNumber(loop.getUpperBound()), step = getNumber(loop.getStep());
+  if (!first || !end || !step || *step <= 0) {
+    for (Value value : loop.getResults())
+      known.erase(value);
+    if (!matters(loop))
+      return success();
+    return fail(loop.emitOpError("expected bounds that extents, scalar arguments and the program's "
+                                 "place give, since roles must agree on its trips"));
+  }
+  SmallVector<Known> carried;
+  for (Value init : loop.getInitArgs())
+    carried.push_back(get(init));
+  for (int64_t at = *first; at < *end; at += *step) {
+    known[loop.getInductionVar()] = {Known::Number, at};
+    for (auto [argument, value] : llvm::zip_equal(loop.getRegionIterArgs(), carried))
+      known[argument] = value;
+    if (failed(runBlock(*loop.getBody())))
+      return failure();
+    for (auto [i, value] : llvm::enumerate(loop.getBody()->getTerminator()->getOperands()))
+      carried[i] = get(value);
+  }
+  for (auto [value, last] : llvm::zip_equal(loop.getResults(), carried))
+    known[value] = last;
+  return success();
+}
+
+LogicalResult Tracer::runIf(scf::IfOp condition) {
+  std::optional<int64_t> is = getNumber(condition.getCondition());
+  if (!is) {
+    for (Value value : condition.getResults())
+      known.erase(value);
+    if (!matters(condition))
+      return success();
+    return fail(condition.emitOpError("expected a condition that extents, scalar arguments and the "
+                                      "program's place give, since roles must agree on it"));
+  }
+  Region &region = *is ? condition.getThenRegion() : condition.getElseRegion();
+  if (region.empty())
+    return success();
+  if (failed(runBlock(region.front())))
+    return failure();
+  SmallVector<Known> values;
+  for (Value value : region.front().getTerminator()->getOperands())
+    values.push_back(get(value));
+  for (auto [value, it] : llvm::zip_equal(condition.getResults(), values))
+    known[value] = it;
+  return success();
+}
+
+//===- Channels -----------------------------------------------------------------------------===//
+
+/// The next use of a channel by this copy, by the slot and phase that it must have.
+LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind) {
+  unsigned index = getCapture(channel);
+  int64_t depth = cast<ChannelType>(channel.getType()).getDepth(), position = uses[index];
+  std::optional<int64_t> atSlot = getNumber(slot), atPhase = getNumber(phase);
+  int64_t wantSlot = position % depth, wantPhase = position / depth % 2;
+  if (!atSlot || !atPhase)
+    return fail(op->emitOpError("expected a slot and phase that tile.advance made"));
+  if (*atSlot != wantSlot || *atPhase != wantPhase)
+    return fail(op->emitOpError("expected slot ")
+                << wantSlot << " and phase " << wantPhase << " for use " << position
+                << " of the channel by role \"" << role.getName() << "\", got slot " << *atSlot
+                << " and phase " << *atPhase);
+  ++uses[index];
+  result.events.push_back({kind, index, position, op});
+  return success();
+}
+
+LogicalResult Tracer::put(PutOp op) {
+  if (failed(use(op, op.getChannel(), op.getSlot(), op.getPhase(), Event::Put)))
+    return failure();
+  // What fills it is checked where bytes are; here only scalars are followed.
+  for (Operation &inner : op.getBody().front())
+    if (!isa<CopyInOp, WriteOp>(inner) && failed(runOp(&inner)))
+      return failure();
+  return success();
+}
+
+LogicalResult Tracer::release(ReleaseOp op) {
+  unsigned channel = getCapture(op.getChannel());
+  int64_t depth = op.getChannel().getType().getDepth();
+  std::optional<int64_t> slot = getNumber(op.getSlot());
+  auto at = llvm::find_if(held[channel],
+                          [&](int64_t position) { return slot && position % depth == *slot; });
+  if (at == held[channel].end())
+    return fail(op.emitOpError("expected a slot that role \"")
+                << role.getName() << "\" got and has not released, got slot "
+                << (slot ? *slot : -1));
+  for (const auto &slots : reads)
+    if (llvm::is_contained(slots, std::pair(channel, *at)))
+      return fail(op.emitOpError("expected dots that read the slot to be waited for, got one in "
+                                 "flight"));
+  result.events.push_back({Event::Release, channel, *at, op});
+  held[channel].erase(at);
+  return success();
+}
+
+LogicalResult Tracer::advance(AdvanceOp op) {
+  int64_t depth = op.getChannel().getType().getDepth();
+  std::optional<int64_t> slot = getNumber(op.getSlot()), phase = getNumber(op.getPhase());
+  std::optional<int64_t> by = op.getBy() ? getNumber(op.getBy()) : 1;
+  if (!slot || !phase || !by)
+    return fail(op.emitOpError("expected a slot, a phase and a count that can be followed"));
+  int64_t next = *slot + *by;
+  known[op.getNextSlot()] = {Known::Number, next % depth};
+  known[op.getNextPhase()] = {Known::Number, (*phase + next / depth) % 2};
+  // Uses that are stepped over are another copy's.
+  uses[getCapture(op.getChannel())] += *by - 1 + (op.getBy() ? 1 : 0);
+  return success();
+}
+
+//===- Dots ---------------------------------------------------------------------------------===//
+
+LogicalResult Tracer::start(StartDotOp op) {
+  std::vector<std::pair<unsigned, int64_t>> slots;
+  for (Value operand : {op.getA(), op.getB()}) {
+    if (!isa<BufferType>(operand.getType()))
+      continue;
+    if (failed(access(op, operand, /*isWrite=*/false)))
+      return failure();
+    Known buffer = get(operand);
+    if (buffer.kind == Known::Slot)
+      slots.emplace_back(buffer.channel, buffer.value);
+  }
+  Known accumulator = get(op.getAccumulator());
+  std::optional<int64_t> accumulates = op.getAccumulates() ? getNumber(op.getAccumulates()) : 1;
+  if (accumulator.kind != Known::Pending || !accumulates)
+    return fail(op.emitOpError("expected an accumulator that can be followed"));
+  if (*accumulates && !accumulator.isDefined)
+    return fail(op.emitOpError("expected an accumulator that holds something, since it is read"));
+  reads.push_back(slots);
+  known[op.getResult()] = {Known::Pending, ++dots, 0, nullptr, true};
+  return success();
+}
+
+LogicalResult Tracer::wait(WaitOp op) {
+  for (; dots - dotsDone > int64_t(op.getInFlight()); ++dotsDone)
+    reads.pop_front();
+  Known pending = get(op.getPending());
+  if (pending.kind != Known::Pending)
+    return fail(op.emitOpError("expected a pending result that can be followed"));
+  if (isa<PendingType>(op.getType())) {
+    known[op.getResult()] = pending;
+    return success();
+  }
+  if (!pending.isDefined)
+    return fail(op.emitOpError("expected a result that some dot made, got none"));
+  if (pending.value <= dotsDone)
+    return success();
+  return fail(op.emitOpError("expected the dot that makes the tensor to be waited for, got it in "
+                             "flight"));
+}
+
+//===- Buffers ------------------------------------------------------------------------------===//
+
+LogicalResult Tracer::access(Operation *op, Value buffer, bool isWrite) {
+  Known it = get(buffer);
+  if (it.kind == Known::Slot) {
+    if (isWrite)
+      return fail(op->emitOpError("expected a buffer that a tile.put fills, or one of the role's "
+                                  "own, got one that was got"));
+    if (llvm::is_contained(held[it.channel], it.value))
+      return success();
+    return fail(op->emitOpError("expected a slot that role \"")
+                << role.getName() << "\" has not released, got use " << it.value
+                << " of the channel");
+  }
+  if (it.kind != Known::Alloc)
+    return success();
+  Seen &state = seen[it.alloc];
+  if (!isWrite) {
+    if (state == Seen::Written)
+      return fail(op->emitOpError("expected a tile.barrier after what wrote the buffer"));
+    if (state == Seen::Shared || state == Seen::Published || state == Seen::Free)
+      state = Seen::Read;
+    return success();
+  }
+  if (state == Seen::Storing)
+    return fail(op->emitOpError("expected a tile.wait_stores for the store that still reads the "
+                                "buffer"));
+  if (state == Seen::Waited || state == Seen::Read)
+    return fail(op->emitOpError("expected a tile.barrier after the last that read the buffer"));
+  state = Seen::Written;
+  return success();
+}
+
+LogicalResult Tracer::copyOut(CopyOutOp op) {
+  Known it = get(op.getBuffer());
+  if (it.kind != Known::Alloc)
+    return fail(op.emitOpError("expected a buffer of the role's own"));
+  Seen &state = seen[it.alloc];
+  if (state != Seen::Published && state != Seen::Storing)
+    return fail(op.emitOpError("expected a tile.barrier publish after what wrote the buffer"));
+  state = Seen::Storing;
+  stores.push_back(it.alloc);
+  return success();
+}
+
+void Tracer::waitStores(int64_t inFlight) {
+  while (int64_t(stores.size()) > inFlight) {
+    Operation *done = stores.front();
+    stores.pop_front();
+    if (!llvm::is_contained(stores, done))
+      seen[done] = Seen::Waited;
+  }
+}
+
+void Tracer::meet(BarrierOp op) {
+  for (auto &[alloc, state] : seen) {
+    if (state == Seen::Waited || state == Seen::Read)
+      state = Seen::Free;
+    else if (state == Seen::Written || (state == Seen::Shared && op.getPublish()))
+      state = op.getPublish() ? Seen::Published : Seen::Shared;
+  }
+  if (op.getAllCopies())
+    result.events.push_back({Event::Meet, 0, meetings++, op});
+}
+
+/// A role ends with nothing in its hands.
+LogicalResult Tracer::checkEnd(Region &region) {
+  for (auto [channel, positions] : llvm::enumerate(held))
+    if (!positions.empty())
+      return fail(getChannel(groups, channel).emitOpError("expected role \"")
+                  << role.getName() << "\" to release what it got, got " << positions.size()
+                  << " slots that it kept");
+  if (dots > dotsDone)
+    return fail(groups.emitOpError("expected role \"")
+                << role.getName() << "\" to wait for its dots, got " << dots - dotsDone
+                << " in flight at its end");
+  if (!stores.empty())
+    return fail(groups.emitOpError("expected role \"")
+                << role.getName() << "\" to wait for its stores, got " << stores.size()
+                << " in flight at its end");
+  return success();
+}
+
+FailureOr<Trace> kiln::protocol::trace(WarpGroupsOp groups, unsigned role, unsigned copy,
+                                       const Instance &instance) {
+  return Tracer(groups, role, copy, instance).run();
+}

@@ -1,0 +1,286 @@
+// Shares tensors out among the copies of a role, by the bits of `warp` above those of one copy.
+#include "Decisions.h"
+#include "kiln/Layout/Algebra/LinearLayout.h"
+#include "kiln/Schedule/Passes.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_REALISECOPIES
+#include "kiln/Schedule/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+namespace {
+/// A tensor's type as one copy sees it.
+struct Share {
+  RankedTensorType type;
+  /// The dimension that is shared out; -1 if each copy has all of it.
+  int dim = -1;
+};
+
+/// Rewrites one role's region.
+class CopyRealiser {
+public:
+  CopyRealiser(Region &region, RoleAttr role) : region(region), role(role) {}
+
+  LogicalResult realise() {
+    // Looks at all before it changes any.
+    WalkResult looked = region.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
+      for (Value value : op->getResults())
+        if (failed(look(op, value)))
+          return WalkResult::interrupt();
+      for (Region &inner : op->getRegions())
+        for (BlockArgument argument : inner.getArguments())
+          if (failed(look(op, argument)))
+            return WalkResult::interrupt();
+      return success(succeeded(check(op)));
+    });
+    if (looked.wasInterrupted())
+      return failure();
+    if (llvm::none_of(shares, [](const auto &entry) { return entry.second.dim >= 0; }))
+      return success();
+    OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
+    copy = CopyIdOp::create(builder, region.getLoc(), builder.getIndexType());
+    SmallVector<Operation *> ops;
+    region.walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops)
+      shift(op);
+    for (auto &[value, share] : shares)
+      retype(value, share.type);
+    return success();
+  }
+
+private:
+  LogicalResult look(Operation *op, Value value);
+  FailureOr<Share> divide(Operation *op, RankedTensorType tensor);
+  LogicalResult check(Operation *op);
+  void shift(Operation *op);
+  void retype(Value value, RankedTensorType tensor);
+  int getDim(Value value) const {
+    auto at = shares.find(value);
+    return at == shares.end() ? -1 : at->second.dim;
+  }
+  /// This copy's offset along the dimension that a value is shared out along.
+  Value getOffset(OpBuilder &builder, Value value) {
+    const Share &share = shares.find(value)->second;
+    IndexMath math{builder, value.getLoc()};
+    return math.mul(copy, math.constant(share.type.getDimSize(share.dim)));
+  }
+  Value getPart(OpBuilder &builder, Value operand, int dim, Value accumulator);
+
+  Region &region;
+  RoleAttr role;
+  Value copy;
+  llvm::MapVector<Value, Share> shares;
+};
+} // namespace
+
+FailureOr<Share> CopyRealiser::divide(Operation *op, RankedTensorType tensor) {
+  auto layout = dyn_cast_or_null<LayoutAttr>(tensor.getEncoding());
+  if (!layout)
+    return op->emitOpError("expected a tensor with a layout in a role of several copies, got ")
+           << tensor;
+  LinearLayout whole = layout.toLinear(tensor.getShape());
+  size_t ownBits = llvm::Log2_64_Ceil(role.getWarps());
+  if (whole.getInBits("warp") <= ownBits)
+    return Share{tensor, -1};
+  int64_t copies = 1;
+  int dim = -1;
+  SmallVector<int64_t> shape(tensor.getShape());
+  SmallVector<LinearLayout::InDim> ins;
+  bool isRegular = true;
+  for (const LinearLayout::InDim &in : whole.getIns()) {
+    ins.push_back({in.name, {}});
+    for (auto [bit, basis] : llvm::enumerate(in.bases)) {
+      if (in.name != "warp" || bit < ownBits) {
+        ins.back().bases.push_back(basis);
+        continue;
+      }
+      copies *= 2;
+      for (auto [at, value] : llvm::enumerate(basis)) {
+        if (!value)
+          continue;
+        isRegular &= dim < 0 || dim == int(at);
+        dim = at;
+      }
+    }
+  }
+  if (copies != role.getCopies())
+    return op->emitOpError("expected a layout of the ")
+           << role.getTotalWarps() << " warps of role \"" << role.getName() << "\", got " << tensor;
+  if (dim < 0) { // each copy holds all of it
+    std::optional<LinearLayout> own = LinearLayout::create(ins, getTensorOuts(shape));
+    return Share{tensor.cloneWithEncoding(LayoutAttr::get(tensor.getContext(), *own)), -1};
+  }
+  // The bits of copies must be the highest of their dimension, in order.
+  shape[dim] /= copies;
+  for (auto [bit, basis] : llvm::enumerate(whole.getBases("warp").drop_front(ownBits)))
+    isRegular &= basis[dim] == (shape[dim] << bit);
+  std::optional<LinearLayout> own = LinearLayout::create(ins, getTensorOuts(shape));
+  if (!isRegular || !own)
+    return op->emitOpError("expected a layout by which each copy has consecutive rows or columns, "
+                           "got ")
+           << tensor;
+  return Share{RankedTensorType::get(shape, tensor.getElementType(),
+                                     LayoutAttr::get(tensor.getContext(), *own)),
+               dim};
+}
+
+LogicalResult CopyRealiser::look(Operation *op, Value value) {
+  RankedTensorType tensor = dyn_cast<RankedTensorType>(value.getType());
+  if (auto pending = dyn_cast<PendingType>(value.getType()))
+    tensor = pending.getTensor();
+  if (!tensor)
+    return success();
+  FailureOr<Share> share = divide(op, tensor);
+  if (failed(share))
+    return failure();
+  if (share->type != tensor)
+    shares[value] = *share;
+  return success();
+}
+
+/// No op may carry elements from one copy to another.
+LogicalResult CopyRealiser::check(Operation *op) {
+  auto fail = [&](Value value) {
+    return op->emitOpError("expected operands and results that the copies of role \"")
+           << role.getName() << "\" share out alike, got " << value.getType();
+  };
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    for (auto [input, result] : llvm::zip_equal(reduce.getInputs(), reduce.getResults())) {
+      int dim = getDim(input), axis = reduce.getAxis();
+      if (dim == axis || (dim >= 0 && getDim(result) != dim - (dim > axis)))
+        return fail(input);
+    }
+    return success();
+  }
+  if (isa<DotOp, StartDotOp>(op)) {
+    Value accumulator = op->getOperand(2), a = op->getOperand(0), b = op->getOperand(1);
+    int dim = getDim(accumulator);
+    auto transposed = [&](StringRef name) { return op->hasAttr(name); };
+    auto agrees = [&](Value operand, int of, bool isTransposed) {
+      if (isa<BufferType>(operand.getType()))
+        return true;
+      int expected = dim == of ? (isTransposed ? 1 - of : of) : -1;
+      return getDim(operand) == expected;
+    };
+    if (!agrees(a, 0, transposed("transpose_a")))
+      return fail(a);
+    return agrees(b, 1, transposed("transpose_b")) ? success() : fail(b);
+  }
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    int from = getDim(broadcast.getInput()), to = getDim(broadcast.getResult());
+    bool spreads = from < 0 && to >= 0 && broadcast.getInput().getType().getDimSize(to) == 1;
+    return from == to || spreads ? success() : fail(broadcast.getResult());
+  }
+  if (auto slice = dyn_cast<SliceOp>(op)) {
+    int dim = getDim(slice.getInput());
+    bool isWhole = dim < 0 || slice.getInput().getType().getDimSize(dim) ==
+                                  slice.getResult().getType().getDimSize(dim);
+    return dim == getDim(slice.getResult()) && isWhole ? success() : fail(slice.getInput());
+  }
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  bool variesByPlace = isa<IotaOp, TransposeOp, ReshapeOp, ScanOp, ArgReduceOp, ConcatOp, JoinOp,
+                           SplitOp, GatherOp, ScatterOp, SortOp, TopKOp, HistogramOp>(op) ||
+                       (constant && !isa<SplatElementsAttr>(constant.getValue()));
+  if (variesByPlace) {
+    SmallVector<Value> values(op->getOperands());
+    llvm::append_range(values, op->getResults());
+    for (Value value : values)
+      if (getDim(value) >= 0)
+        return op->emitOpError("expected a tensor that the copies of role \"")
+               << role.getName() << "\" do not share out, got " << value.getType();
+    return success();
+  }
+  // All others work element by element, or not on tensors.
+  int dim = -1;
+  bool isFirst = true;
+  SmallVector<Value> values(op->getOperands());
+  llvm::append_range(values, op->getResults());
+  if (op->getNumRegions() > 0 || op->hasTrait<OpTrait::IsTerminator>())
+    return success();
+  for (Value value : values) {
+    if (!isa<RankedTensorType, PendingType>(value.getType()))
+      continue;
+    if (!isFirst && getDim(value) != dim)
+      return fail(value);
+    dim = getDim(value);
+    isFirst = false;
+  }
+  return success();
+}
+
+/// This copy's part of an operand in shared memory.
+Value CopyRealiser::getPart(OpBuilder &builder, Value operand, int dim, Value accumulator) {
+  auto whole = cast<BufferType>(operand.getType());
+  SmallVector<int64_t> shape(whole.getShape());
+  const Share &share = shares.find(accumulator)->second;
+  shape[dim] = share.type.getDimSize(share.dim);
+  IndexMath math{builder, operand.getLoc()};
+  SmallVector<Value> offsets(shape.size(), math.constant(0));
+  offsets[dim] = getOffset(builder, accumulator);
+  return PartOp::create(builder, operand.getLoc(), getPartType(whole, shape), operand, offsets);
+}
+
+/// Moves what an op reads or writes to the copy's place.
+void CopyRealiser::shift(Operation *op) {
+  OpBuilder builder(op);
+  auto moveOffset = [&](MutableOperandRange offsets, Value tensor) {
+    int dim = getDim(tensor);
+    if (dim < 0)
+      return;
+    IndexMath math{builder, op->getLoc()};
+    offsets[dim].set(math.add(offsets[dim].get(), getOffset(builder, tensor)));
+  };
+  if (auto load = dyn_cast<LoadOp>(op))
+    return moveOffset(load.getOffsetsMutable(), load.getResult());
+  if (auto store = dyn_cast<StoreOp>(op))
+    return moveOffset(store.getOffsetsMutable(), store.getValue());
+  if (auto read = dyn_cast<ReadOp>(op)) {
+    if (int dim = getDim(read.getResult()); dim >= 0)
+      read.getBufferMutable().set(getPart(builder, read.getBuffer(), dim, read.getResult()));
+    return;
+  }
+  if (auto write = dyn_cast<WriteOp>(op)) {
+    if (int dim = getDim(write.getValue()); dim >= 0)
+      write.getBufferMutable().set(getPart(builder, write.getBuffer(), dim, write.getValue()));
+    return;
+  }
+  if (isa<DotOp, StartDotOp>(op)) {
+    Value accumulator = op->getOperand(2);
+    int dim = getDim(accumulator);
+    if (dim < 0)
+      return;
+    bool isTransposed = op->hasAttr(dim == 0 ? "transpose_a" : "transpose_b");
+    OpOperand &operand = op->getOpOperand(dim);
+    if (isa<BufferType>(operand.get().getType()))
+      operand.set(getPart(builder, operand.get(), isTransposed ? 1 - dim : dim, accumulator));
+  }
+}
+
+void CopyRealiser::retype(Value value, RankedTensorType tensor) {
+  bool isPending = isa<PendingType>(value.getType());
+  value.setType(isPending ? Type(PendingType::get(tensor)) : Type(tensor));
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  if (auto elements = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : nullptr)
+    constant.setValueAttr(elements.resizeSplat(tensor));
+}
+
+namespace {
+struct RealiseCopies : kiln::impl::RealiseCopiesBase<RealiseCopies> {
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([](WarpGroupsOp groups) -> WalkResult {
+      for (auto [i, region] : llvm::enumerate(groups.getBodies()))
+        if (groups.getRole(i).getCopies() > 1 &&
+            failed(CopyRealiser(region, groups.getRole(i)).realise()))
+          return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,102 @@
+// Makes a grid of many short programs one of a few that run tiles in turn.
+#include "Decisions.h"
+#include "kiln/Schedule/Passes.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_REALISEPERSISTENCE
+#include "kiln/Schedule/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// Where tile `t` lies: groups of `group` tiles along x, each run through along y.
+static std::pair<Value, Value> rasterise(IndexMath math, Value t, Value extentX, Value extentY,
+                                         int64_t group) {
+  Value size = math.constant(group);
+  Value inGroup = math.mul(extentY, size);
+  Value firstX = math.mul(math.div(t, inGroup), size);
+  Value width = math.min(math.sub(extentX, firstX), size);
+  Value rest = math.rem(t, inGroup);
+  return {math.add(firstX, math.rem(rest, width)), math.div(rest, width)};
+}
+
+static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
+  if (!kernel.hasGrid())
+    return kernel.emitOpError("expected a grid region, since '")
+           << kPersistentAttrName << "' is decided";
+  auto grid = cast<GridOp>(kernel.getGrid().front().getTerminator());
+  size_t rank = grid.getExtents().size();
+  if (rank > 2)
+    return grid.emitOpError("expected one or two extents, since '")
+           << kPersistentAttrName << "' is decided, got " << rank;
+  if (rank == 1 && persistent.getGroup() > 1)
+    return grid.emitOpError("expected two extents, since '")
+           << kPersistentAttrName << "' groups tiles, got one";
+
+  Location loc = kernel.getLoc();
+  Block &body = kernel.getBody().front();
+  SmallVector<Operation *> program;
+  for (Operation &op : body.without_terminator())
+    program.push_back(&op);
+
+  // The grid's extents, computed again by each program.
+  OpBuilder builder = OpBuilder::atBlockBegin(&body);
+  IndexMath math{builder, loc};
+  IRMapping mapping;
+  mapping.map(kernel.getGrid().getArguments(), body.getArguments());
+  for (Operation &op : kernel.getGrid().front().without_terminator())
+    builder.clone(op, mapping);
+  Value extents[3];
+  for (size_t axis = 0; axis < 3; ++axis)
+    extents[axis] = axis < rank ? mapping.lookup(grid.getExtents()[axis]) : math.constant(1);
+  Value tiles = rank == 1 ? extents[0] : math.mul(extents[0], extents[1]);
+  Value first = ProgramIdOp::create(builder, loc, builder.getIndexType(), Axis::X);
+  Value step = NumProgramsOp::create(builder, loc, builder.getIndexType(), Axis::X);
+  auto loop = scf::ForOp::create(builder, loc, first, tiles, step);
+
+  OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
+  IndexMath innerMath{inner, loc};
+  Value place[3] = {loop.getInductionVar(), nullptr, nullptr};
+  if (rank == 2)
+    std::tie(place[0], place[1]) =
+        rasterise(innerMath, loop.getInductionVar(), extents[0], extents[1], persistent.getGroup());
+  for (Value &at : place)
+    if (!at)
+      at = innerMath.constant(0);
+  for (Operation *op : program)
+    op->moveBefore(loop.getBody()->getTerminator());
+  SmallVector<Operation *> queries;
+  loop.walk([&](Operation *op) {
+    if (isa<ProgramIdOp, NumProgramsOp>(op))
+      queries.push_back(op);
+  });
+  for (Operation *query : queries) {
+    auto id = dyn_cast<ProgramIdOp>(query);
+    unsigned axis = unsigned(id ? id.getAxis() : cast<NumProgramsOp>(query).getAxis());
+    query->replaceAllUsesWith(ValueRange{id ? place[axis] : extents[axis]});
+    query->erase();
+  }
+
+  OpBuilder host(grid);
+  IndexMath hostMath{host, grid.getLoc()};
+  Value total =
+      rank == 1 ? grid.getExtents()[0] : hostMath.mul(grid.getExtents()[0], grid.getExtents()[1]);
+  grid->setOperands(hostMath.min(total, hostMath.constant(persistent.getPrograms())));
+  kernel->removeAttr(kPersistentAttrName);
+  return success();
+}
+
+namespace {
+struct RealisePersistence : kiln::impl::RealisePersistenceBase<RealisePersistence> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (auto persistent = kernel->getAttrOfType<PersistentAttr>(kPersistentAttrName))
+        if (failed(realise(kernel, persistent)))
+          return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,261 @@
+// Slices a program by role: each gets its own ops and, of all others, what these need.
+#include "Rings.h"
+#include "kiln/Schedule/Passes.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_REALISEWARPGROUPS
+#include "kiln/Schedule/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// What a role's region takes from outside: the kernel's arguments and its channels.
+static bool isCaptured(Value value, KernelOp kernel) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == &kernel.getBody().front();
+  return value.getDefiningOp<ChannelOp>() != nullptr;
+}
+
+namespace {
+/// The part of a program that one role needs: a set of ops and values, closed under need. Of loops
+/// and conditions only the results that are needed belong to it, so that what another role carries
+/// from trip to trip does not.
+class Slice {
+public:
+  Slice(KernelOp kernel, RoleAttr role) : kernel(kernel), role(role) {}
+
+  LogicalResult compute() {
+    kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (getRoleName(op) == role.getName())
+        needOp(op);
+    });
+    while (!work.empty() && succeeded(result))
+      needValue(work.pop_back_val());
+    return result;
+  }
+  bool has(Operation *op) const { return ops.contains(op); }
+  bool has(Value value) const { return values.contains(value); }
+  /// Clones the part of a block that the slice has.
+  void clone(Block &from, OpBuilder &builder, IRMapping &mapping) const;
+
+  llvm::SetVector<Value> captures;
+
+private:
+  void need(Value value) {
+    if (values.insert(value).second)
+      work.push_back(value);
+  }
+  void needOp(Operation *op);
+  void needValue(Value value);
+  void cloneLoop(scf::ForOp loop, OpBuilder &builder, IRMapping &mapping) const;
+  void cloneIf(scf::IfOp condition, OpBuilder &builder, IRMapping &mapping) const;
+
+  KernelOp kernel;
+  RoleAttr role;
+  DenseSet<Operation *> ops;
+  DenseSet<Value> values;
+  SmallVector<Value> work;
+  LogicalResult result = success();
+};
+} // namespace
+
+void Slice::needOp(Operation *op) {
+  if (!ops.insert(op).second)
+    return;
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (Value bound : {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+      need(bound);
+  } else if (auto condition = dyn_cast<scf::IfOp>(op)) {
+    need(condition.getCondition());
+  } else {
+    // All of it is cloned, with what its regions use from around.
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+          need(operand);
+    });
+  }
+  Operation *parent = op->getParentOp();
+  if (parent != kernel)
+    needOp(parent);
+}
+
+void Slice::needValue(Value value) {
+  if (isCaptured(value, kernel)) {
+    captures.insert(value);
+    return;
+  }
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop)
+      return;
+    needOp(loop);
+    if (argument.getArgNumber() > 0)
+      need(loop.getResult(argument.getArgNumber() - 1));
+    return;
+  }
+  Operation *op = value.getDefiningOp();
+  unsigned index = cast<OpResult>(value).getResultNumber();
+  StringRef other = getRoleName(op);
+  if (!other.empty() && other != role.getName()) {
+    result = op->emitOpError("expected a result that role \"")
+             << other << "\" alone uses, since no channel carries it; role \"" << role.getName()
+             << "\" uses it too";
+    return;
+  }
+  needOp(op);
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    need(loop.getRegionIterArg(index));
+    need(loop.getInitArgs()[index]);
+    need(loop.getBody()->getTerminator()->getOperand(index));
+  } else if (auto condition = dyn_cast<scf::IfOp>(op)) {
+    need(condition.thenYield().getOperand(index));
+    need(condition.elseYield().getOperand(index));
+  }
+}
+
+static void cloneYield(Operation *yield, ArrayRef<unsigned> kept, OpBuilder &builder,
+                       IRMapping &mapping) {
+  SmallVector<Value> operands;
+  for (unsigned index : kept)
+    operands.push_back(mapping.lookup(yield->getOperand(index)));
+  scf::YieldOp::create(builder, yield->getLoc(), operands);
+}
+
+void Slice::cloneLoop(scf::ForOp loop, OpBuilder &builder, IRMapping &mapping) const {
+  SmallVector<unsigned> kept;
+  SmallVector<Value> inits;
+  for (unsigned i = 0; i < loop.getNumResults(); ++i)
+    if (has(loop.getResult(i))) {
+      kept.push_back(i);
+      inits.push_back(mapping.lookup(loop.getInitArgs()[i]));
+    }
+  auto made =
+      scf::ForOp::create(builder, loop.getLoc(), mapping.lookup(loop.getLowerBound()),
+                         mapping.lookup(loop.getUpperBound()), mapping.lookup(loop.getStep()),
+                         inits, nullptr, loop.getUnsignedCmp());
+  if (Block *body = made.getBody(); !body->empty())
+    body->back().erase();
+  mapping.map(loop.getInductionVar(), made.getInductionVar());
+  for (auto [at, index] : llvm::enumerate(kept)) {
+    mapping.map(loop.getRegionIterArg(index), made.getRegionIterArg(at));
+    mapping.map(loop.getResult(index), made.getResult(at));
+  }
+  OpBuilder inner = OpBuilder::atBlockEnd(made.getBody());
+  clone(*loop.getBody(), inner, mapping);
+  cloneYield(loop.getBody()->getTerminator(), kept, inner, mapping);
+}
+
+void Slice::cloneIf(scf::IfOp condition, OpBuilder &builder, IRMapping &mapping) const {
+  SmallVector<unsigned> kept;
+  SmallVector<Type> types;
+  for (unsigned i = 0; i < condition.getNumResults(); ++i)
+    if (has(condition.getResult(i))) {
+      kept.push_back(i);
+      types.push_back(condition.getResult(i).getType());
+    }
+  bool needsElse = !kept.empty();
+  for (Block &block : condition.getElseRegion())
+    needsElse |= llvm::any_of(block, [&](Operation &op) { return has(&op); });
+  auto made = scf::IfOp::create(builder, condition.getLoc(), types,
+                                mapping.lookup(condition.getCondition()), needsElse);
+  for (auto [at, index] : llvm::enumerate(kept))
+    mapping.map(condition.getResult(index), made.getResult(at));
+  for (auto [from, to] : llvm::zip_equal(condition->getRegions(), made->getRegions())) {
+    if (to.empty())
+      continue;
+    Block &block = to.front();
+    if (!block.empty())
+      block.back().erase();
+    OpBuilder inner = OpBuilder::atBlockEnd(&block);
+    clone(from.front(), inner, mapping);
+    cloneYield(from.front().getTerminator(), kept, inner, mapping);
+  }
+}
+
+void Slice::clone(Block &from, OpBuilder &builder, IRMapping &mapping) const {
+  for (Operation &op : from) {
+    if (!has(&op) || op.hasTrait<OpTrait::IsTerminator>())
+      continue;
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      cloneLoop(loop, builder, mapping);
+    else if (auto condition = dyn_cast<scf::IfOp>(op))
+      cloneIf(condition, builder, mapping);
+    else
+      dropDecisions(builder.clone(op, mapping));
+  }
+}
+
+/// Every op that does something must say who does it.
+static LogicalResult checkRoles(KernelOp kernel) {
+  WalkResult result = kernel.getBody().walk<WalkOrder::PreOrder>([](Operation *op) -> WalkResult {
+    if (StringRef name = getRoleName(op); !name.empty())
+      return failed(findRole(op, name)) ? WalkResult::interrupt() : WalkResult::skip();
+    if (isa<scf::ForOp, scf::IfOp, ChannelOp, AllocOp>(op) || isMemoryEffectFree(op))
+      return WalkResult::advance();
+    (void)requireDecision(op, "role");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+static LogicalResult realise(KernelOp kernel, ArrayAttr roles) {
+  if (failed(checkRoles(kernel)))
+    return failure();
+  int64_t warps = 0;
+  SmallVector<Slice> slices;
+  llvm::SetVector<Value> captures;
+  for (auto role : roles.getAsRange<RoleAttr>()) {
+    warps += role.getTotalWarps();
+    if (failed(slices.emplace_back(kernel, role).compute()))
+      return failure();
+    captures.insert(slices.back().captures.begin(), slices.back().captures.end());
+  }
+  auto decided = kernel->getAttrOfType<IntegerAttr>("tile.warps");
+  if (decided && decided.getInt() != warps)
+    return kernel.emitOpError("expected tile.warps to be that of all roles, ")
+           << warps << ", got " << decided.getInt();
+
+  // In the order in which they are defined.
+  SmallVector<Value> ordered;
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (captures.contains(argument))
+      ordered.push_back(argument);
+  Block &body = kernel.getBody().front();
+  for (ChannelOp channel : body.getOps<ChannelOp>())
+    if (captures.contains(channel.getResult()))
+      ordered.push_back(channel.getResult());
+
+  OpBuilder builder(body.getTerminator());
+  auto groups = WarpGroupsOp::create(builder, kernel.getLoc(), ordered, roles, roles.size());
+  for (auto [region, slice] : llvm::zip_equal(groups.getBodies(), slices)) {
+    Block &block = region.emplaceBlock();
+    IRMapping mapping;
+    for (Value capture : ordered)
+      mapping.map(capture, block.addArgument(capture.getType(), capture.getLoc()));
+    OpBuilder inner = OpBuilder::atBlockEnd(&block);
+    slice.clone(body, inner, mapping);
+  }
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (!isa<ChannelOp, WarpGroupsOp, ReturnOp>(op))
+      op.erase();
+  kernel->removeAttr(kRolesAttrName);
+  kernel->setAttr("tile.warps", builder.getI64IntegerAttr(warps));
+  return success();
+}
+
+namespace {
+struct RealiseWarpGroups : kiln::impl::RealiseWarpGroupsBase<RealiseWarpGroups> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName))
+        if (failed(realise(kernel, roles)))
+          return signalPassFailure();
+  }
+};
+} // namespace

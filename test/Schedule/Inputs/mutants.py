@@ -1,0 +1,184 @@
+"""Breaks a realised kernel in many small ways and asks the protocol check to refuse each.
+
+    mutants.py TILE_OPT SOURCE LEAST
+
+A mutant is the source with one edit that breaks what roles agreed on; LEAST is how many there must
+be. Prints `N mutants refused`, or each one that passed, and then fails. The source itself must pass.
+A line that ends in `// loose` holds more than it must, and its numbers are left alone.
+"""
+
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+
+def check(tool, source):
+    """The check's error, or None."""
+    run = subprocess.run(
+        [tool, "-", "--tile-check-protocol", "-o", "/dev/null"],
+        input=source,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    if run.returncode < 0:
+        raise SystemExit(f"tile-opt ended by signal {-run.returncode}")
+    return run.stderr if run.returncode else None
+
+
+def blocks(lines, start):
+    """The lines of the op that starts here, its region included."""
+    depth = lines[start].count("{") - lines[start].count("}")
+    end = start
+    while depth > 0:
+        end += 1
+        depth += lines[end].count("{") - lines[end].count("}")
+    return start, end + 1
+
+
+def drops(lines):
+    """Leaves out one op that has no result, or twice makes it."""
+    pattern = r"\s*tile\.(put|release|barrier|wait_stores|copy_in|copy_out)\b"
+    for at, line in enumerate(lines):
+        found = re.match(pattern, line)
+        if not found:
+            continue
+        first, last = blocks(lines, at)
+        if found[1] == "copy_out":  # what a kernel stores is its own affair
+            continue
+        yield f"line {at + 1}: no tile.{found[1]}", lines[:first] + lines[last:]
+        if found[1] in ("put", "release", "copy_in"):
+            yield f"line {at + 1}: tile.{found[1]} twice", lines[:last] + lines[first:]
+
+
+def numbers(lines):
+    """Changes one number that roles count on."""
+    patterns = {
+        r"bytes = (\d+)": (lambda n: n - 2, lambda n: 2 * n, lambda n: 0),
+        r"full = (\d+)": (lambda n: n + 1,),
+        r"empty = (\d+)": (lambda n: n - 1, lambda n: 2 * n),
+        r"copies = 2, registers = (\d+)": (lambda n: 256,),
+        r"registers = (\d+)": (lambda n: n - 4, lambda n: n + 256),
+        r"tile\.wait .*in_flight = (\d+)": (lambda n: n + 1, lambda n: n + 4),
+        r"tile\.wait_stores in_flight = (\d+)": (lambda n: n + 1,),
+        r"warps = (\d+),": (lambda n: n + 1,),
+    }
+    for at, line in enumerate(lines):
+        if line.endswith("// loose"):
+            continue
+        for pattern, changes in patterns.items():
+            for found in re.finditer(pattern, line):
+                for change in changes:
+                    value = change(int(found[1]))
+                    edited = line[: found.start(1)] + str(value) + line[found.end(1) :]
+                    what = f"line {at + 1}: {found[0].split('=')[0].strip()} = {value}"
+                    yield what, lines[:at] + [edited] + lines[at + 1 :]
+
+
+def places(lines):
+    """Takes another slot or phase than the one whose turn it is."""
+    for at, line in enumerate(lines):
+        found = re.match(r"(\s*(?:tile\.put|.*tile\.get) %\w+\[)(%\w+), (%\w+)(\].*)", line)
+        if found:
+            start, slot, phase, rest = found.groups()
+            for new in ((phase, slot), (slot, slot), (phase, phase)):
+                edited = f"{start}{new[0]}, {new[1]}{rest}"
+                if edited != line and slot != phase:
+                    yield (
+                        f"line {at + 1}: slot {new[0]}, phase {new[1]}",
+                        lines[:at] + [edited] + lines[at + 1 :],
+                    )
+        found = re.match(r"(\s*)(%\w+), (%\w+) = tile\.advance (%\w+), (%\w+) of(.*)", line)
+        if found:
+            indent, slot, phase, old_slot, old_phase, rest = found.groups()
+            for new in (
+                f"{slot}, {phase} = tile.advance {old_phase}, {old_slot} of{rest}",
+                f"{phase}, {slot} = tile.advance {old_slot}, {old_phase} of{rest}",
+                f"{slot}, {phase} = tile.advance {old_slot}, {old_slot} of{rest}",
+            ):
+                yield (
+                    f"line {at + 1}: {new.split(' of')[0]}",
+                    lines[:at] + [indent + new] + lines[at + 1 :],
+                )
+        found = re.match(r"(\s*tile\.release %\w+\[)(%[\w#]+)(\].*)", line)
+        if found:
+            for new in ("%s1", "%vs", "%ks1", "%loop#1", "%loop#4"):
+                if new != found[2]:
+                    edited = f"{found[1]}{new}{found[3]}"
+                    yield f"line {at + 1}: release {new}", lines[:at] + [edited] + lines[at + 1 :]
+
+
+def moves(lines):
+    """Moves what must come first past the next op that waits or touches memory, or a release in
+    front of the one before it."""
+    scalar = r"\s*%[\w, ]+ = (arith|tile\.(slice|advance|part|pend))"
+    for at, line in enumerate(lines[:-1]):
+        found = re.match(
+            r"\s*(%[\w, ]+ = )?tile\.(wait|release|barrier|wait_stores|write|copy_out|get)\b", line
+        )
+        if not found or line.endswith("// loose"):
+            continue
+        backwards = found[2] == "release"
+        other = at - 1 if backwards else at + 1
+        while re.match(scalar, lines[other]):
+            other += -1 if backwards else 1
+        if not re.match(r"\s*(%[\w, ]+ = )?(tile\.|scf\.if)", lines[other]):
+            continue
+        if backwards:
+            moved = lines[:other] + [line] + lines[other:at] + lines[at + 1 :]
+        else:
+            last = blocks(lines, other)[1]
+            moved = lines[:at] + lines[at + 1 : last] + [line] + lines[last:]
+        yield f"line {at + 1}: tile.{found[2]} past line {other + 1}", moved
+
+
+def conditions(lines):
+    """Turns a condition around, or lets it hold always."""
+    for at, line in enumerate(lines):
+        if re.search(r"%more = arith\.cmpi ne", line):
+            for new in ("eq", "sge"):
+                edited = line.replace("cmpi ne", f"cmpi {new}")
+                yield f"line {at + 1}: {new}", lines[:at] + [edited] + lines[at + 1 :]
+        if re.search(r"step %c64", line):
+            edited = line.replace("step %c64", "step %c128")
+            yield f"line {at + 1}: a longer step", lines[:at] + [edited] + lines[at + 1 :]
+        if line.startswith("!ring = !tile.channel<"):
+            edited = re.sub(r"!tile\.channel<\d+", "!tile.channel<1", line)
+            if edited != line:
+                yield f"line {at + 1}: one slot", lines[:at] + [edited] + lines[at + 1 :]
+        if re.match(r"\s*(%\w+ = )?scf\.for .* iter_args\(%s = %s0, %p = %s0\)", line):
+            edited = line.replace("%p = %s0", "%p = %one").replace("%s = %s0", "%s = %one")
+            indent = " " * (len(line) - len(line.lstrip()))
+            extra = f"{indent}%one = arith.constant 1 : i32"
+            yield f"line {at + 1}: begins at slot 1", lines[:at] + [extra, edited] + lines[at + 1 :]
+
+
+def main(tool, path, least):
+    with open(path) as file:
+        source = file.read()
+    error = check(tool, source)
+    if error:
+        raise SystemExit(f"the source itself is refused:\n{error}")
+    lines = [line for line in source.splitlines() if not line.lstrip().startswith("//")]
+    mutants = {}
+    for make in (drops, numbers, places, moves, conditions):
+        for what, edited in make(lines):
+            mutants.setdefault("\n".join(edited), what)
+    with ThreadPoolExecutor(2) as pool:
+        errors = list(pool.map(lambda text: check(tool, text), mutants))
+    # An edit that MLIR itself refuses proves nothing.
+    by_mlir = ("undeclared", "does not dominate", "invalid result number", "expected ':'")
+    by_check = [e for e in errors if e and not any(words in e for words in by_mlir)]
+    passed = [what for what, e in zip(mutants.values(), errors) if not e]
+    for what in passed:
+        print(f"passed: {what}")
+    if passed:
+        raise SystemExit(f"{len(passed)} of {len(mutants)} mutants passed")
+    if len(by_check) < int(least):
+        raise SystemExit(f"expected at least {least} mutants, got {len(by_check)}")
+    print(f"{len(by_check)} mutants refused")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:4])

@@ -1,0 +1,95 @@
+// What the protocol check says, with the instance on which roles fall out of step. The mutants of
+// mutants.test break everything else.
+// RUN: tile-opt %s --tile-check-protocol -split-input-file -verify-diagnostics
+
+!tile_ = !tile.buffer<64x64xf16>
+!ring = !tile.channel<1, !tile_>
+!pending = !tile.pending<tensor<64x64xf32>>
+!view = !tile.view<?x?xf16>
+
+// One slot, but each trip gets the next before it releases the last.
+tile.kernel @shallow(%a: !view) attributes {tile.warps = 5 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  // expected-note@+1 {{found for program 0 of 1, where argument 0 is 200x200}}
+  tile.warp_groups(%a, %ring : !view, !ring) {
+    role #tile.role<"load", warps = 1> {
+      %s0 = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %n = tile.dim %a, 0 : !view
+      %end:2 = scf.for %i = %c0 to %n step %c64 iter_args(%s = %s0, %p = %s0) -> (i32, i32) {
+        // expected-error@+1 {{expected not to wait forever, got a wait of role "load" that nothing ends}}
+        tile.put %ring[%s, %p] bytes = 8192 : !ring {
+        ^bb0(%x: !tile_):
+          tile.copy_in %a[%i, %c0], %x {atom = "copy"} : !view, !tile_
+        }
+        %s1, %p1 = tile.advance %s, %p of %ring : !ring
+        scf.yield %s1, %p1 : i32, i32
+      }
+    }
+    role #tile.role<"read", warps = 4> {
+      %s0 = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %n = tile.dim %a, 0 : !view
+      %any = arith.cmpi slt, %c0, %n : index
+      %end:3 = scf.for %i = %c0 to %n step %c64 iter_args(%s = %s0, %p = %s0, %old = %s0) -> (i32, i32, i32) {
+        // expected-note@+1 {{role "read" waits here}}
+        %x = tile.get %ring[%s, %p] : !ring
+        %more = arith.cmpi ne, %i, %c0 : index
+        scf.if %more {
+          tile.release %ring[%old] : !ring
+        }
+        %s1, %p1 = tile.advance %s, %p of %ring : !ring
+        scf.yield %s1, %p1, %s : i32, i32, i32
+      }
+      scf.if %any {
+        tile.release %ring[%end#2] : !ring
+      }
+    }
+  }
+  tile.return
+}
+
+// -----
+
+// Trips that only memory knows.
+!view = !tile.view<?xi32>
+tile.kernel @unknown(%a: !view) attributes {tile.warps = 1 : i64} {
+  // expected-note@+1 {{found for program 0 of 1}}
+  tile.warp_groups(%a : !view) {
+    role #tile.role<"all", warps = 1> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %t = tile.load %a[%c0] : !view -> tensor<1xi32>
+      %r = tile.reshape %t : tensor<1xi32> -> tensor<i32>
+      %i = tile.to_scalar %r : tensor<i32>
+      %n = arith.index_cast %i : i32 to index
+      // expected-error@+1 {{expected bounds that extents, scalar arguments and the program's place give, since roles must agree on its trips}}
+      scf.for %j = %c0 to %n step %c1 {
+        tile.barrier
+      }
+    }
+  }
+  tile.return
+}
+
+// -----
+
+// Copies that meet as often as one another, but for one.
+tile.kernel @meet() attributes {tile.warps = 8 : i64} {
+  // expected-note@+1 {{found for program 0 of 1}}
+  tile.warp_groups() {
+    role #tile.role<"all", warps = 4, copies = 2> {
+      %copy = tile.copy_id
+      %c0 = arith.constant 0 : index
+      %first = arith.cmpi eq, %copy, %c0 : index
+      tile.barrier all_copies
+      scf.if %first {
+        // expected-error@+1 {{expected not to wait forever, got a wait of role "all" that nothing ends}}
+        tile.barrier all_copies
+      }
+    }
+  }
+  tile.return
+}

@@ -1,0 +1,34 @@
+// Two copies of four warps share out what eight warps held: rows here, columns there.
+// RUN: tile-opt %s --tile-realise-copies | FileCheck %s
+
+#rows = #tile.layout<register = [[0,1]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[8,0],[16,0],[32,0]]>
+#columns = #tile.layout<register = [[0,1]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[8,0],[16,0],[0,8]]>
+#each = #tile.layout<register = [[0,1]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[8,0],[16,0]]>
+!view = !tile.view<?x?xf32>
+
+// CHECK-DAG: #[[OWN:.*]] = #tile.layout<register = {{\[\[}}0,1]], lane = {{\[\[}}0,2],[0,4],[1,0],[2,0],[4,0]], warp = {{\[\[}}8,0],[16,0]]>
+// CHECK-LABEL: tile.kernel @rows
+tile.kernel @rows(%a: !view, %n: index) {
+  tile.warp_groups(%a, %n : !view, index) {
+    role #tile.role<"all", warps = 4, copies = 2> {
+      // CHECK: %[[COPY:.*]] = tile.copy_id
+      // CHECK: %[[BY:.*]] = arith.muli %[[COPY]], %c32
+      // CHECK: %[[AT:.*]] = arith.addi %n, %[[BY]] : index
+      // CHECK: tile.load %a[%[[AT]], %n] : !tile.view<?x?xf32> -> tensor<32x8xf32, #[[OWN]]>
+      %x = tile.load %a[%n, %n] : !view -> tensor<64x8xf32, #rows>
+      // CHECK: arith.constant dense<1.000000e+00> : tensor<32x8xf32, #[[OWN]]>
+      %one = arith.constant dense<1.0> : tensor<64x8xf32, #rows>
+      // CHECK: arith.addf %{{.*}}, %{{.*}} : tensor<32x8xf32, #[[OWN]]>
+      %y = arith.addf %x, %one : tensor<64x8xf32, #rows>
+      // CHECK: tile.store %{{.*}}, %a[%{{.*}}, %n] : tensor<32x8xf32, #[[OWN]]>
+      tile.store %y, %a[%n, %n] : tensor<64x8xf32, #rows>, !view
+      // CHECK: tile.load %a[%n, %{{.*}}] : !tile.view<?x?xf32> -> tensor<32x8xf32, #[[OWN]]>
+      %z = tile.load %a[%n, %n] : !view -> tensor<32x16xf32, #columns>
+      tile.print "columns" %z : tensor<32x16xf32, #columns>
+      // CHECK: tile.load %a[%n, %n] : !tile.view<?x?xf32> -> tensor<32x8xf32, #[[OWN]]>
+      %w = tile.load %a[%n, %n] : !view -> tensor<32x8xf32, #each>
+      tile.print "each" %w : tensor<32x8xf32, #each>
+    }
+  }
+  tile.return
+}

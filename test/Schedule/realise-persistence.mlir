@@ -1,0 +1,47 @@
+// A grid of tiles becomes one of a few programs, with and without groups.
+// RUN: tile-opt %s --tile-realise-persistence | FileCheck %s
+
+// CHECK-LABEL: tile.kernel @grouped
+// CHECK-NOT: tile.persistent
+tile.kernel @grouped(%m: index, %n: index) attributes {
+    tile.persistent = #tile.persistent<programs = 8, group = 4>} grid {
+  // CHECK: %[[TILES:.*]] = arith.muli %m, %n : index
+  // CHECK: %[[EIGHT:.*]] = arith.constant 8 : index
+  // CHECK: %[[ALL:.*]] = arith.minui %[[TILES]], %[[EIGHT]] : index
+  // CHECK: tile.grid %[[ALL]]
+  tile.grid %m, %n
+} {
+  // CHECK: %[[TILES:.*]] = arith.muli %m, %n : index
+  // CHECK: %[[FIRST:.*]] = tile.program_id x
+  // CHECK: %[[STEP:.*]] = tile.num_programs x
+  // CHECK: scf.for %[[T:.*]] = %[[FIRST]] to %[[TILES]] step %[[STEP]] {
+  // CHECK: %[[FOUR:.*]] = arith.constant 4 : index
+  // CHECK: %[[IN:.*]] = arith.muli %n, %[[FOUR]] : index
+  // CHECK: %[[GROUP:.*]] = arith.divui %[[T]], %[[IN]] : index
+  // CHECK: %[[BASE:.*]] = arith.muli %[[GROUP]], %[[FOUR]] : index
+  // CHECK: %[[LEFT:.*]] = arith.subi %m, %[[BASE]] : index
+  // CHECK: %[[WIDTH:.*]] = arith.minui %[[LEFT]], %[[FOUR]] : index
+  // CHECK: %[[REST:.*]] = arith.remui %[[T]], %[[IN]] : index
+  // CHECK: %[[DX:.*]] = arith.remui %[[REST]], %[[WIDTH]] : index
+  // CHECK: %[[X:.*]] = arith.addi %[[BASE]], %[[DX]] : index
+  // CHECK: %[[Y:.*]] = arith.divui %[[REST]], %[[WIDTH]] : index
+  // CHECK: %[[Z:.*]] = arith.constant 0 : index
+  %x = tile.program_id x
+  %y = tile.program_id y
+  %z = tile.program_id z
+  %w = tile.num_programs y
+  // CHECK: tile.print "tile" %[[X]], %[[Y]], %[[Z]], %n :
+  tile.print "tile" %x, %y, %z, %w : index, index, index, index
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @row
+tile.kernel @row(%m: index) attributes {tile.persistent = #tile.persistent<programs = 2>} grid {
+  tile.grid %m
+} {
+  // CHECK: scf.for %[[T:.*]] = %{{.*}} to %m step
+  %x = tile.program_id x
+  // CHECK: tile.print "tile" %[[T]] : index
+  tile.print "tile" %x : index
+  tile.return
+}
