@@ -44,7 +44,7 @@ tile.kernel @place(%n: index) {
   tile.warp_groups(%n : index) {
     role #tile.role<"all", warps = 1, copies = 2> {
       // expected-error@+1 {{expected a tensor that the copies of role "all" do not share out, got}}
-      %x = tile.iota axis = 0 : tensor<64xi32, #two>
+      %x = tile.iota 0 : tensor<64xi32, #two>
     }
   }
   tile.return
