@@ -119,9 +119,12 @@ def _module(c, kernel, types, names, constants, region, body) -> str:
     c.e.node = kernel.source.tree
     symbol = kernel.name if _NAME.match(kernel.name) else quoted(kernel.name)
     head = f"  tile.kernel @{symbol}({', '.join(arguments)})"
+    attributes = [f"tile.{name} = {value} : i64" for name, value in c.decisions.items()]
     tunables = _tunables(kernel, constants)
     if tunables:
-        head += f" attributes {{tile.tunables = [{', '.join(tunables)}]}}"
+        attributes.append(f"tile.tunables = [{', '.join(tunables)}]")
+    if attributes:
+        head += f" attributes {{{', '.join(attributes)}}}"
     alias = c.e.alias()
     lines = [*c.e.alias_lines, "module {"]
     if region is not None:

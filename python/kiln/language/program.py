@@ -70,6 +70,17 @@ def multiple_of(value: Number, divisor: int) -> Number:
 
 
 @intrinsic
+def pin(*, warps: int) -> None:
+    """Takes a decision in the compiler's stead, for the whole kernel.
+
+    `warps` is how many warps run one program: a constant, a power of two; a tunable lets a tuner
+    choose. A target whose programs are not run by warps (the CPU) does not read it.
+
+        kiln.pin(warps=8)
+    """
+
+
+@intrinsic
 def device_print(prefix: str, *values: Any, hex: bool = False) -> None:
     """Prints one line for each element: program, indices, prefix, value.
 
@@ -123,6 +134,6 @@ def extern_call(
 
 __all__ = [
     "assume", "cdiv", "device_assert", "device_print", "extern_call", "grid",
-    "inline_asm", "multiple_of", "num_programs", "program_id", "static_assert", "static_print",
+    "inline_asm", "multiple_of", "num_programs", "pin", "program_id", "static_assert", "static_print",
     "static_range", "view",
 ]  # fmt: skip

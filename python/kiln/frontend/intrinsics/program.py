@@ -142,6 +142,15 @@ def multiple_of(c: Any, value: Any, divisor: Any) -> Any:
     return c.e.value(text, value.type)
 
 
+@implements("pin")
+def pin(c: Any, warps: Any) -> None:
+    warps = as_int(warps, "warps")
+    if not 1 <= warps <= 64 or warps & (warps - 1):
+        raise Misuse(f"expected 1, 2, 4, 8, 16, 32 or 64 warps, got {warps}", argument="warps")
+    if c.decisions.setdefault("warps", warps) != warps:
+        raise Misuse(f"expected one number of warps, got {c.decisions['warps']} and {warps}")
+
+
 @implements("device_print")
 def device_print(c: Any, prefix: Any, values: tuple[Any, ...], hex: Any) -> None:
     e = c.e
