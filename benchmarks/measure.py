@@ -207,10 +207,13 @@ class Report:
         if self.output:
             print(row.line(), file=self.output, flush=True)
 
-    def run(self, case: Case) -> None:
+    def run(
+        self, case: Case, clock: Callable[[Case], dict[str, list[float]]] | None = None
+    ) -> None:
+        """`clock` times a case's implementations in turns; without one, this process's own."""
         print(f"  {case.name} ...", file=sys.stderr, flush=True)
         errors = check(case)
-        samples = time_in_turns(case)
+        samples = (clock or time_in_turns)(case)
         ours = samples[case.implementations[0].name]
         for index, one in enumerate(case.implementations):
             work = case.work if one.work is None else one.work

@@ -4,6 +4,7 @@
 Suites:
   cpu   kernels on this machine, beside NumPy, PyTorch and Triton's interpreter
   host  what a launch, an import, a warm start and a compile cost
+  memory  on a GPU: kernels bound by its memory, beside PyTorch and plain copies
 
 Each result is one JSON object a line: suite, case, implementation, milliseconds, rate, unit,
 error (against a float64 reference). The table gives the ratio of our rate to each peer's, with
@@ -23,6 +24,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+GPU_SUITES = ("memory",)
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -30,7 +32,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         prog="benchmarks/run.py", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("suite", choices=["cpu", "host"])
+    parser.add_argument("suite", choices=["cpu", "host", *GPU_SUITES])
     parser.add_argument("--json", metavar="FILE", help="write the lines here; - is standard output")
     parser.add_argument(
         "--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N",
@@ -48,11 +50,11 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def set_environment(threads: int) -> None:
+def set_environment(threads: int, on_gpu: bool) -> None:
     """Before any peer is imported, for that is when they read it."""
     for name in ("OMP", "OPENBLAS", "MKL", "KILN"):
         os.environ[f"{name}_NUM_THREADS"] = str(threads)
-    os.environ["TRITON_INTERPRET"] = "1"
+    os.environ["TRITON_INTERPRET"] = "0" if on_gpu else "1"
 
 
 def lines(path: str | None):
@@ -64,13 +66,14 @@ def lines(path: str | None):
 
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
-    set_environment(options.threads)
+    on_gpu = options.suite in GPU_SUITES
+    set_environment(options.threads, on_gpu)
     sys.path.insert(0, str(HERE))
     import peers
     from measure import Report
 
     try:
-        peers.require(HERE / "requirements.txt")
+        peers.require(HERE / ("requirements-gpu.txt" if on_gpu else "requirements.txt"))
     except peers.MissingPeer as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -134,6 +134,6 @@ def extern_call(
 
 __all__ = [
     "assume", "cdiv", "device_assert", "device_print", "extern_call", "grid",
-    "inline_asm", "multiple_of", "num_programs", "pin", "program_id", "static_assert", "static_print",
-    "static_range", "view",
+    "inline_asm", "multiple_of", "num_programs", "pin", "program_id", "static_assert",
+    "static_print", "static_range", "view",
 ]  # fmt: skip

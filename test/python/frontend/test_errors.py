@@ -24,6 +24,19 @@ ARGUMENTS = {
 CASES = [
     ("launched(v)", "launched", "expected a helper, got the kernel `launched`", "@kiln.function"),
     ("x = np.sum(v.load(0, 4))", "np.sum", "expected a kiln function, got `numpy.sum`", "kiln.sum"),
+    ("kiln.pin(warps=3)", "3", "expected 1, 2, 4, 8, 16, 32 or 64 warps, got 3", None),
+    (
+        "kiln.pin(warps=n)",
+        "n",
+        "expected a constant int for `warps`, got an i64 scalar",
+        "kiln.tunable",
+    ),
+    (
+        "kiln.pin(warps=2)\n    kiln.pin(warps=4)",
+        "kiln.pin(warps=4)",
+        "expected one number of warps, got 2 and 4",
+        None,
+    ),
     ("v[0] = w", "w", "expected a name that is defined, got `w`", None),
     ("v[0] = later\n    later = 1", "later", "expected `later` to have a value here", None),
     (

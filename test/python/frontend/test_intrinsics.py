@@ -43,6 +43,12 @@ def promises(v, n):
     v[at] = 1
 
 
+@case("attributes {tile.warps = 4 : i64}", v=F32)
+def pin(v):
+    kiln.pin(warps=4)
+    v[0] = 1
+
+
 @case(
     'tile.print "x=" hex unsigned %',
     '"both" %n : i32',

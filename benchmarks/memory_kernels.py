@@ -1,0 +1,180 @@
+"""Our kernels that are bound by a GPU's memory. Each reads and writes every byte once.
+
+Rows are as wide as the argument; `BLOCK` is a power of two that holds one, `W` the warps of a
+program. Arithmetic is in f32, whatever the arrays hold.
+"""
+
+from __future__ import annotations
+
+import kiln
+
+LOG2E = 1.4426950408889634
+
+
+@kiln.kernel
+def rmsnorm(
+    x: kiln.View, weight: kiln.View, out: kiln.View, eps: kiln.f32,
+    BLOCK: kiln.constexpr, W: kiln.constexpr = 8,
+):  # fmt: skip
+    kiln.pin(warps=W)
+    i = kiln.grid(x.shape[0])
+    row = x.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
+    mean_square = kiln.sum(row * row, axis=1, keepdims=True) / x.shape[1].to(kiln.f32)
+    w = weight.load((0,), (BLOCK,))[None, :].to(kiln.f32)
+    y = row * kiln.rsqrt(mean_square + eps) * w
+    out.store((i, 0), y.to(out.dtype), cache="streaming")
+
+
+@kiln.kernel
+def layernorm_dropout(
+    x: kiln.View, residual: kiln.View, weight: kiln.View, bias: kiln.View, total: kiln.View,
+    out: kiln.View, seed: kiln.i64, keep: kiln.f32, eps: kiln.f32,
+    BLOCK: kiln.constexpr, W: kiln.constexpr = 8,
+):  # fmt: skip
+    kiln.pin(warps=W)
+    rows, columns = x.shape
+    i = kiln.grid(rows)
+    column = kiln.arange(BLOCK)[None, :]
+    n = columns.to(kiln.f32)
+    dropped = x.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
+    uniform = kiln.rand(seed, column, i.to(kiln.i32))
+    dropped = kiln.where(uniform < keep, dropped * (1.0 / keep), 0.0)
+    h = dropped + residual.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
+    total.store((i, 0), h.to(total.dtype), cache="streaming")
+    mean = kiln.sum(h, axis=1, keepdims=True) / n
+    centred = kiln.where(column < columns.to(kiln.i32), h - mean, 0.0)
+    variance = kiln.sum(centred * centred, axis=1, keepdims=True) / n
+    w = weight.load((0,), (BLOCK,))[None, :].to(kiln.f32)
+    b = bias.load((0,), (BLOCK,))[None, :].to(kiln.f32)
+    y = centred * kiln.rsqrt(variance + eps) * w + b
+    out.store((i, 0), y.to(out.dtype), cache="streaming")
+
+
+@kiln.kernel
+def softmax(x: kiln.View, out: kiln.View, BLOCK: kiln.constexpr, W: kiln.constexpr = 8):
+    kiln.pin(warps=W)
+    i = kiln.grid(x.shape[0])
+    row = x.load((i, 0), (1, BLOCK), pad=float("-inf"), cache="streaming").to(kiln.f32)
+    e = kiln.exp2((row - kiln.max(row, axis=1, keepdims=True)) * LOG2E)
+    y = e * (1.0 / kiln.sum(e, axis=1, keepdims=True))
+    out.store((i, 0), y.to(out.dtype), cache="streaming")
+
+
+@kiln.kernel
+def swiglu(
+    gate: kiln.View, up: kiln.View, out: kiln.View,
+    BLOCK: kiln.constexpr = 4096, W: kiln.constexpr = 4,
+):  # fmt: skip
+    kiln.pin(warps=W)
+    at = kiln.grid(kiln.cdiv(gate.shape[0], BLOCK))
+    at = at * BLOCK
+    g = gate.load((at,), (BLOCK,), cache="streaming").to(kiln.f32)
+    u = up.load((at,), (BLOCK,), cache="streaming").to(kiln.f32)
+    y = g * u / (1.0 + kiln.exp2(g * -LOG2E))
+    out.store((at,), y.to(out.dtype), cache="streaming")
+
+
+@kiln.kernel
+def gelu(
+    x: kiln.View, out: kiln.View, BLOCK: kiln.constexpr = 4096, W: kiln.constexpr = 4
+):  # fmt: skip
+    kiln.pin(warps=W)
+    at = kiln.grid(kiln.cdiv(x.shape[0], BLOCK))
+    at = at * BLOCK
+    t = x.load((at,), (BLOCK,), cache="streaming").to(kiln.f32)
+    y = 0.5 * t * (1.0 + kiln.erf(t * 0.7071067811865476))
+    out.store((at,), y.to(out.dtype), cache="streaming")
+
+
+@kiln.kernel
+def rope(
+    x: kiln.View, cos: kiln.View, sin: kiln.View, out: kiln.View,
+    HALF: kiln.constexpr, ROWS: kiln.constexpr = 32, W: kiln.constexpr = 4,
+):  # fmt: skip
+    """Rotates the pairs (j, j + HALF) of rows [heads, positions, 2 HALF]."""
+    kiln.pin(warps=W)
+    heads, positions, _ = x.shape
+    at, h = kiln.grid(kiln.cdiv(positions, ROWS), heads)
+    at = at * ROWS
+    c = cos.load((at, 0), (ROWS, HALF))[None, :, :].to(kiln.f32)
+    s = sin.load((at, 0), (ROWS, HALF))[None, :, :].to(kiln.f32)
+    low = x.load((h, at, 0), (1, ROWS, HALF), cache="streaming").to(kiln.f32)
+    high = x.load((h, at, HALF), (1, ROWS, HALF), cache="streaming").to(kiln.f32)
+    out.store((h, at, 0), (low * c - high * s).to(out.dtype), cache="streaming")
+    out.store((h, at, HALF), (high * c + low * s).to(out.dtype), cache="streaming")
+
+
+@kiln.kernel
+def cross_entropy(
+    logits: kiln.View, labels: kiln.View, loss: kiln.View,
+    BLOCK: kiln.constexpr = 8192, W: kiln.constexpr = 8,
+):  # fmt: skip
+    """log(sum(exp(logits))) - logits[label], in one pass over the classes."""
+    kiln.pin(warps=W)
+    rows, classes = logits.shape
+    i = kiln.grid(rows)
+    highest = kiln.full((1, 1), float("-inf"), kiln.f32)
+    total = kiln.zeros((1, 1), kiln.f32)
+    for j in range(0, classes, BLOCK):
+        part = logits.load((i, j), (1, BLOCK), pad=float("-inf"), cache="streaming").to(kiln.f32)
+        part = part * LOG2E
+        new = kiln.maximum(highest, kiln.max(part, axis=1, keepdims=True))
+        total = total * kiln.exp2(highest - new) + kiln.sum(
+            kiln.exp2(part - new), axis=1, keepdims=True
+        )
+        highest = new
+    picked = logits[i, labels[i]].to(kiln.f32)
+    value = (highest + kiln.log2(total)) * 0.6931471805599453 - picked
+    loss.store((i,), value.reshape((1,)))
+
+
+@kiln.kernel
+def quantise_f8(
+    x: kiln.View, out: kiln.View, scales: kiln.View,
+    BLOCK: kiln.constexpr, W: kiln.constexpr = 8,
+):  # fmt: skip
+    """Row-wise: x = out * scale, the largest of a row at the edge of f8E4M3FN (448)."""
+    kiln.pin(warps=W)
+    i = kiln.grid(x.shape[0])
+    row = x.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
+    largest = kiln.maximum(kiln.max(kiln.abs(row), axis=1, keepdims=True), 1e-30)
+    scales.store((i,), (largest * (1.0 / 448.0)).reshape((1,)))
+    out.store((i, 0), (row * (448.0 / largest)).to(out.dtype), cache="streaming")
+
+
+@kiln.kernel
+def quantise_mxfp4(
+    x: kiln.View, out: kiln.View, scales: kiln.View,
+    GROUPS: kiln.constexpr, W: kiln.constexpr = 8,
+):  # fmt: skip
+    """Groups of 32 share a power of two, the exponent of their largest less that of 6 (OCP MX)."""
+    kiln.pin(warps=W)
+    i, j = kiln.grid(x.shape[0], kiln.cdiv(x.shape[1], 32 * GROUPS))
+    tile = x.load((i, j * (32 * GROUPS)), (1, 32 * GROUPS), cache="streaming")
+    groups = tile.to(kiln.f32).reshape((GROUPS, 32))
+    largest = kiln.max(kiln.abs(groups), axis=1, keepdims=True)
+    exponent = (kiln.bitcast(largest, kiln.i32) >> 23) - 2
+    exponent = kiln.maximum(exponent, 1)
+    inverse = kiln.bitcast((254 - exponent) << 23, kiln.f32)
+    scales.store((i, j * GROUPS), exponent.to(kiln.u8).reshape((1, GROUPS)))
+    values = (groups * inverse).to(kiln.f4e2m1fn).reshape((1, 32 * GROUPS))
+    out.store((i, j * (32 * GROUPS)), values, cache="streaming")
+
+
+@kiln.kernel
+def transpose(
+    x: kiln.View, out: kiln.View, ROWS: kiln.constexpr = 64, COLUMNS: kiln.constexpr = 64,
+    W: kiln.constexpr = 4,
+):  # fmt: skip
+    kiln.pin(warps=W)
+    i, j = kiln.grid(kiln.cdiv(x.shape[0], ROWS), kiln.cdiv(x.shape[1], COLUMNS))
+    tile = x.load((i * ROWS, j * COLUMNS), (ROWS, COLUMNS), cache="streaming")
+    out.store((j * COLUMNS, i * ROWS), tile.T, cache="streaming")
+
+
+@kiln.kernel
+def cumsum(x: kiln.View, out: kiln.View, BLOCK: kiln.constexpr, W: kiln.constexpr = 8):
+    kiln.pin(warps=W)
+    i = kiln.grid(x.shape[0])
+    row = x.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
+    out.store((i, 0), kiln.cumsum(row, axis=1).to(out.dtype), cache="streaming")
