@@ -107,24 +107,33 @@ def rope(
 @kiln.kernel
 def cross_entropy(
     logits: kiln.View, labels: kiln.View, loss: kiln.View,
-    BLOCK: kiln.constexpr = 8192, W: kiln.constexpr = 8,
+    BLOCK: kiln.constexpr = 4096, W: kiln.constexpr = 4,
 ):  # fmt: skip
-    """log(sum(exp(logits))) - logits[label], in one pass over the classes."""
+    """log(sum(exp(logits))) - logits[label], in one pass over the classes.
+
+    Each group of eight neighbours keeps a maximum and a sum of its own until the end, so that
+    threads need not meet in the loop; the next block is on its way while one is summed.
+    """
     kiln.pin(warps=W)
     rows, classes = logits.shape
     i = kiln.grid(rows)
-    highest = kiln.full((1, 1), float("-inf"), kiln.f32)
-    total = kiln.zeros((1, 1), kiln.f32)
+    highest = kiln.full((BLOCK // 8, 1), -1e30, kiln.f32)
+    total = kiln.zeros((BLOCK // 8, 1), kiln.f32)
+    part = logits.load((i, 0), (1, BLOCK), pad=float("-inf"), cache="streaming")
     for j in range(0, classes, BLOCK):
-        part = logits.load((i, j), (1, BLOCK), pad=float("-inf"), cache="streaming").to(kiln.f32)
-        part = part * LOG2E
-        new = kiln.maximum(highest, kiln.max(part, axis=1, keepdims=True))
-        total = total * kiln.exp2(highest - new) + kiln.sum(
-            kiln.exp2(part - new), axis=1, keepdims=True
-        )
+        following = logits.load(
+            (i, j + BLOCK), (1, BLOCK), pad=float("-inf"), cache="streaming"
+        )  # fmt: skip
+        groups = part.to(kiln.f32).reshape((BLOCK // 8, 8)) * LOG2E
+        new = kiln.maximum(highest, kiln.max(groups, axis=1, keepdims=True))
+        terms = kiln.sum(kiln.exp2(groups - new), axis=1, keepdims=True)
+        total = total * kiln.exp2(highest - new) + terms
         highest = new
+        part = following
+    top = kiln.max(highest, axis=0, keepdims=True)
+    total = kiln.sum(total * kiln.exp2(highest - top), axis=0, keepdims=True)
     picked = logits[i, labels[i]].to(kiln.f32)
-    value = (highest + kiln.log2(total)) * 0.6931471805599453 - picked
+    value = (top + kiln.log2(total)) * 0.6931471805599453 - picked
     loss.store((i,), value.reshape((1,)))
 
 

@@ -1,4 +1,5 @@
 // The gpu dialect as NVVM's special registers, barriers and shuffles; exp by the chip's exp2.
+#include "NarrowFloats.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Common/ThreadsToLLVM.h"
 #include "kiln/Target/NVPTX/Passes.h"
@@ -108,6 +109,15 @@ void finishKernel(LLVM::LLVMFuncOp function, int32_t threads) {
   }
 }
 
+/// Whether the module's chip converts floats of a byte itself.
+static bool convertsByteFloats(ModuleOp module) {
+  TargetInterface target = getTarget(module);
+  if (!target)
+    return false;
+  StringRef chip = target.getChipRecord().name;
+  return chip != "sm_80" && chip != "sm_86";
+}
+
 struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThreadsToNVVM> {
   void runOnOperation() override {
     ThreadsToLLVM target{
@@ -118,7 +128,11 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
                  name == math::RsqrtOp::getOperationName() ||
                  name == math::CeilOp::getOperationName();
         },
-        [](RewritePatternSet &patterns) { patterns.add<ExpandExp>(patterns.getContext()); },
+        [byteFloats = convertsByteFloats(getOperation())](RewritePatternSet &patterns) {
+          patterns.add<ExpandExp>(patterns.getContext());
+          if (byteFloats)
+            nvptx::populateNarrowFloatPatterns(patterns);
+        },
         [](const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
           patterns.add<
               ConvertIndex<gpu::ThreadIdOp, NVVM::ThreadIdXOp, NVVM::ThreadIdYOp,

@@ -19,6 +19,9 @@ namespace kiln {
 /// What `expand-narrow-floats` does, for a conversion that has more to do.
 void populateExpandNarrowFloatsPatterns(mlir::RewritePatternSet &patterns);
 
+/// erf of f32, for targets whose exp2 is one instruction: within 2.5 ulp.
+void populateExpandErfPatterns(mlir::RewritePatternSet &patterns);
+
 #define GEN_PASS_REGISTRATION
 #include "kiln/Target/Common/Passes.h.inc"
 

@@ -60,6 +60,7 @@ LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &t
     RewritePatternSet patterns(context);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     target.addMathPatterns(patterns);
+    populateExpandErfPatterns(patterns);
     populateMathPolynomialApproximationPatterns(
         patterns, [&](StringRef name) { return !target.isNativeMath(name); });
     if (hasNarrowFloats(module))
