@@ -113,7 +113,8 @@ void RingLoop::makeChannels() {
     for (LoadOp load : ring.loads)
       buffers.push_back(*load.getBuffer());
     auto type = ChannelType::get(kernel.getContext(), plan.depth, buffers);
-    ring.channel = ChannelOp::create(rewriter, ring.loads.front().getLoc(), type, /*full=*/1,
+    ring.channel = ChannelOp::create(rewriter, ring.loads.front().getLoc(), type,
+                                     ring.countsBytes ? 1 : ring.producer.getTotalWarps(),
                                      ring.consumer.getTotalWarps());
   }
 }
@@ -161,7 +162,8 @@ void RingLoop::putAndGet(Ring &ring) {
   Location at = ring.loads.back().getLoc();
   int64_t bytes = 0;
   for (LoadOp load : ring.loads)
-    bytes += getBufferBytes(cast<BufferType>(*load.getBuffer()));
+    if (ring.countsBytes)
+      bytes += getBufferBytes(cast<BufferType>(*load.getBuffer()));
   auto put = tag(PutOp::create(rewriter, at, ring.channel, ring.slot, ring.phase, bytes),
                  ring.producer.getName());
   auto get = tag(GetOp::create(rewriter, at, ring.channel, ring.slot, ring.phase, IntegerAttr()),

@@ -1,5 +1,6 @@
 // Reads a loop's decisions about its rings.
 #include "Rings.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -23,6 +24,22 @@ static FailureOr<RoleAttr> requireRole(Operation *op) {
   return findRole(op, cast<StringAttr>(*name).getValue());
 }
 
+/// Whether a load's atom counts the bytes that it brings; an error if it cannot fill the buffer.
+static FailureOr<bool> checkAtom(LoadOp load) {
+  auto engine = dyn_cast<EngineAtomInterface>(load.getAtomAttr());
+  if (!engine)
+    return false;
+  auto buffer = cast<BufferType>(*load.getBuffer());
+  auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout());
+  LinearLayout linear;
+  if (layout)
+    linear = layout.toLinear(buffer.getShape());
+  if (engine.getBoxes(buffer.getShape(), buffer.getElementType(), layout ? &linear : nullptr))
+    return true;
+  return load.emitOpError("expected a buffer that '")
+         << load.getAtomAttr() << "' can fill, got " << buffer;
+}
+
 /// Puts a load into the ring of its role and stage.
 static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
   FailureOr<int64_t> stage = requireNumber(load, "stage");
@@ -34,15 +51,23 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
   if (load.getPadding())
     return load.emitOpError("expected no padding value, since '")
            << load.getAtomAttr() << "' copies zeros there";
-  for (Ring &ring : plan.rings)
-    if (ring.producer == *role && ring.stage == *stage) {
-      ring.loads.push_back(load);
-      return success();
-    }
+  FailureOr<bool> countsBytes = checkAtom(load);
+  if (failed(countsBytes))
+    return failure();
+  for (Ring &ring : plan.rings) {
+    if (ring.producer != *role || ring.stage != *stage)
+      continue;
+    if (ring.countsBytes != *countsBytes)
+      return load.emitOpError("expected atoms that all count bytes, or none, in one stage, got ")
+             << load.getAtomAttr();
+    ring.loads.push_back(load);
+    return success();
+  }
   Ring ring;
   ring.loads = {load};
   ring.producer = *role;
   ring.stage = *stage;
+  ring.countsBytes = *countsBytes;
   plan.rings.push_back(ring);
   return success();
 }

@@ -13,6 +13,8 @@ struct Ring {
   llvm::SmallVector<tile::LoadOp> loads;
   tile::RoleAttr producer, consumer;
   int64_t stage = 0;
+  /// Whether the atoms count the bytes that they bring, so that one thread makes all copies.
+  bool countsBytes = false;
   /// Whether a dot that is in flight from trip to trip reads it.
   bool isHeld = false;
   tile::ChannelOp channel;

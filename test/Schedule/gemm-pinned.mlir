@@ -2,9 +2,11 @@
 // comes out is gemm-realised.mlir, up to how scalars are spelled.
 // RUN: tile-opt %s --tile-realise-persistence --tile-realise-rings --tile-realise-warp-groups \
 // RUN:   --tile-realise-copies --tile-realise-stores --tile-check-protocol | FileCheck %s
+// RUN: tile-compile %s --target nvptx:sm_90a --emit asm | FileCheck %s --check-prefix=ASM
+// ASM-COUNT-4: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
 
-#copy = "tma"
-#mma = "wgmma m64n256k16"
+#copy = #nvptx.tma
+#mma = #nvptx.wgmma<"m64n256k16", bf16, f32>
 
 #a = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0]]>
 #b = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0],[128,0]]>

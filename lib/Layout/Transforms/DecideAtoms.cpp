@@ -53,7 +53,8 @@ struct DecideAtoms : kiln::impl::DecideAtomsBase<DecideAtoms> {
       return signalPassFailure();
     Builder builder(&getContext());
     getOperation().walk([&](KernelOp kernel) {
-      if (!kernel->hasAttr(kWarpsAttrName))
+      // Roles bring their own.
+      if (!kernel->hasAttr(kWarpsAttrName) && !kernel->hasAttr(kRolesAttrName))
         kernel->setAttr(kWarpsAttrName,
                         builder.getI64IntegerAttr(decideWarps(kernel, target->getChipRecord())));
       kernel.walk([&](DotOp dot) {

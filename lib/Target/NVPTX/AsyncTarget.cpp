@@ -56,8 +56,7 @@ public:
   }
   void publishShared(OpBuilder &builder, Location loc) const override {
     NVVM::FenceProxyOp::create(
-        builder, loc,
-        NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async_shared),
+        builder, loc, NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async_shared),
         NVVM::SharedSpaceAttr::get(builder.getContext(), NVVM::SharedSpace::shared_cta));
   }
   void setRegisters(OpBuilder &builder, Location loc, int64_t before,
@@ -125,6 +124,4 @@ private:
 };
 } // namespace
 
-void kiln::nvptx::addAsyncTarget(Dialect *dialect) {
-  dialect->addInterfaces<NVPTXAsyncTarget>();
-}
+void kiln::nvptx::addAsyncTarget(Dialect *dialect) { dialect->addInterfaces<NVPTXAsyncTarget>(); }

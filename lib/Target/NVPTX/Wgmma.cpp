@@ -255,7 +255,8 @@ FailureOr<SmallVector<Value>> WgmmaAttr::start(OpBuilder &builder, Location loc,
     a.emplace(builder, loc, dot.a.base, shapeA, bits, spanA, !dot.a.transposed);
   Descriptors b(builder, loc, dot.b.base, shapeB, bits, spanB, dot.b.transposed);
   RegisterMap mapC(dot.accumulatorLayout), mapA(dot.a.layout);
-  LinearLayout fragmentC = getAccumulatorLayout({m, int64_t(llvm::bit_floor(uint64_t(n)))}, kWarpsOfGroup);
+  LinearLayout fragmentC =
+      getAccumulatorLayout({m, int64_t(llvm::bit_floor(uint64_t(n)))}, kWarpsOfGroup);
   LinearLayout fragmentA = *getRegisterLayout({m, k}, kWarpsOfGroup);
 
   // One statement for all products: registers of the accumulator, a, b, the predicate.
@@ -321,8 +322,7 @@ FailureOr<SmallVector<Value>> WgmmaAttr::start(OpBuilder &builder, Location loc,
         auto asmOp = LLVM::InlineAsmOp::create(
             builder, loc, resultType, operands, text, constraints, /*has_side_effects=*/true,
             /*is_align_stack=*/false, LLVM::TailCallKind::None,
-            LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT),
-            ArrayAttr());
+            LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
         for (auto [i, place] : llvm::enumerate(places))
           sums[place] = LLVM::ExtractValueOp::create(builder, loc, asmOp.getResult(0), i);
       }

@@ -59,7 +59,7 @@ LogicalResult ThreadLowering::lowerWait(WaitOp op) {
     set(op.getResult(), get(op.getPending()));
     return success();
   }
-  setElements(op.getResult(), async->waitDots(builder, loc, op.getInFlight(),
-                                              getElements(op.getPending())));
+  setElements(op.getResult(),
+              async->waitDots(builder, loc, op.getInFlight(), getElements(op.getPending())));
   return success();
 }

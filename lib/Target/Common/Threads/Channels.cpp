@@ -51,8 +51,8 @@ SmallVector<Value> ThreadLowering::getSlot(Value channel, Value slot) {
 Value ThreadLowering::getBarrier(Value channel, Value slot, bool full) {
   ChannelPlan plan = planChannel(cast<ChannelType>(channel.getType()));
   Value at = arith::MulIOp::create(builder, loc, get(slot), i32(AsyncTarget::barrierBytes));
-  return getSharedAt(get(channel), arith::AddIOp::create(builder, loc, at,
-                                                         i32(full ? plan.full : plan.empty)));
+  return getSharedAt(get(channel),
+                     arith::AddIOp::create(builder, loc, at, i32(full ? plan.full : plan.empty)));
 }
 
 LogicalResult ThreadLowering::lowerChannel(ChannelOp op) {
@@ -65,8 +65,8 @@ LogicalResult ThreadLowering::lowerChannel(ChannelOp op) {
   ChannelPlan plan = planChannel(type);
   emitIf(isFirstThread(), [&] {
     for (int64_t slot = 0; slot < type.getDepth(); ++slot)
-      for (auto [first, arrivals] : {std::pair(plan.full, op.getFull()),
-                                     std::pair(plan.empty, op.getEmpty())})
+      for (auto [first, arrivals] :
+           {std::pair(plan.full, op.getFull()), std::pair(plan.empty, op.getEmpty())})
         async->initBarrier(builder, loc,
                            getSharedAt(base, i32(first + slot * AsyncTarget::barrierBytes)),
                            arrivals);
@@ -109,8 +109,8 @@ LogicalResult ThreadLowering::lowerPut(PutOp op) {
                        other);
     putBarrier = getBarrier(op.getChannel(), op.getSlot(), /*full=*/true);
     async->arriveExpecting(builder, loc, putBarrier, op.getBytes());
-    for (auto [argument, buffer] : llvm::zip(op.getBody().getArguments(),
-                                             getSlot(op.getChannel(), op.getSlot())))
+    for (auto [argument, buffer] :
+         llvm::zip(op.getBody().getArguments(), getSlot(op.getChannel(), op.getSlot())))
       set(argument, buffer);
     return lower(op.getBody().front());
   };
@@ -126,8 +126,7 @@ LogicalResult ThreadLowering::lowerGet(GetOp op) {
     return emitUnsupported(op, target, "expected another role to fill the channel");
   async->waitBarrier(builder, loc, getBarrier(op.getChannel(), op.getSlot(), /*full=*/true),
                      get(op.getPhase()));
-  for (auto [result, buffer] :
-       llvm::zip(op.getBuffers(), getSlot(op.getChannel(), op.getSlot())))
+  for (auto [result, buffer] : llvm::zip(op.getBuffers(), getSlot(op.getChannel(), op.getSlot())))
     set(result, buffer);
   return success();
 }
@@ -146,9 +145,9 @@ LogicalResult ThreadLowering::lowerPart(PartOp op) {
   if (auto given = dyn_cast_or_null<LayoutAttr>(whole.getLayout()))
     layout = given.toLinear(whole.getShape());
   else
-    layout = LinearLayout::identity(ShapedType::getNumElements(whole.getShape()), kOffset,
-                                    getDimName(0))
-                 .reshapeOuts(whole.getShape());
+    layout =
+        LinearLayout::identity(ShapedType::getNumElements(whole.getShape()), kOffset, getDimName(0))
+            .reshapeOuts(whole.getShape());
   LinearLayout inverse = *layout.invert();
   Value sum;
   for (auto [dim, offset] : llvm::enumerate(op.getOffsets())) {
@@ -156,15 +155,14 @@ LogicalResult ThreadLowering::lowerPart(PartOp op) {
     SmallVector<LinearLayout::Basis> bases(inverse.getBases(getDimName(dim)));
     for (unsigned bit = 0; bit < llvm::Log2_64(part.getShape()[dim]); ++bit)
       bases[bit].assign(1, 0);
-    Value number =
-        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), get(offset));
+    Value number = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), get(offset));
     sum = combineBits(builder, loc, number, bases, 0, sum);
   }
   Value base = get(op.getBuffer());
   if (sum)
-    base = getSharedAt(base, arith::MulIOp::create(
-                                 builder, loc, sum,
-                                 i32(getSharedElementBytes(whole.getElementType()))));
+    base = getSharedAt(base,
+                       arith::MulIOp::create(builder, loc, sum,
+                                             i32(getSharedElementBytes(whole.getElementType()))));
   set(op, base);
   return success();
 }
@@ -186,10 +184,10 @@ Value ThreadLowering::getMap(Value view, const CopyBoxes &boxes) {
     if (known == entry)
       return value;
   unsigned number = function.getNumArguments();
-  (void)function.insertArgument(number, async->getMapType(builder.getContext()),
-                                builder.getDictionaryAttr(builder.getNamedAttr(
-                                    kTensorMapAttrName, builder.getUnitAttr())),
-                                loc);
+  (void)function.insertArgument(
+      number, async->getMapType(builder.getContext()),
+      builder.getDictionaryAttr(builder.getNamedAttr(kTensorMapAttrName, builder.getUnitAttr())),
+      loc);
   Value map = function.getArgument(number);
   maps.push_back({entry, map});
   return map;

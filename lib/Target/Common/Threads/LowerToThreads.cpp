@@ -2,6 +2,7 @@
 #include "ThreadLowering.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/Passes.h"
+#include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -71,6 +72,12 @@ void kiln::addThreadStage(OpPassManager &pm, Stage stage,
     pm.addPass(createRealiseConversions());
     break;
   case Stage::Schedule:
+    pm.addPass(createRealisePersistence());
+    pm.addPass(createRealiseRings());
+    pm.addPass(createRealiseWarpGroups());
+    pm.addPass(createRealiseCopies());
+    pm.addPass(createRealiseStores());
+    pm.addPass(createCheckProtocol());
     pm.addPass(createPlanSharedMemory());
     break;
   case Stage::Target:

@@ -37,9 +37,8 @@ LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
       .Case<StartDotOp>([&](StartDotOp dot) { return lowerStartDot(dot); })
       .Case<WaitOp>([&](WaitOp wait) { return lowerWait(wait); })
       .Case<WaitStoresOp>([&](WaitStoresOp wait) {
-        emitIf(isFirstThread(), [&] {
-          async->waitStores(builder, loc, wait.getInFlight(), /*done=*/false);
-        });
+        emitIf(isFirstThread(),
+               [&] { async->waitStores(builder, loc, wait.getInFlight(), /*done=*/false); });
         return success();
       });
 }
@@ -109,8 +108,8 @@ LogicalResult ThreadLowering::lowerRole(WarpGroupsOp op, unsigned number, Value 
     mine.firstBarrier += i < number ? op.getRole(i).getCopies() : 0;
     mine.sharedBarrier += op.getRole(i).getCopies();
   }
-  int64_t before = chip.registersPerCore / (warps * chip.warpSize) / kRoleRegisterStep *
-                   kRoleRegisterStep;
+  int64_t before =
+      chip.registersPerCore / (warps * chip.warpSize) / kRoleRegisterStep * kRoleRegisterStep;
   if (attr.getRegisters() && attr.getRegisters() != before)
     async->setRegisters(builder, loc, before, attr.getRegisters());
   mine.copy = arith::DivUIOp::create(builder, loc, place, i32(attr.getWarps()));
@@ -223,8 +222,8 @@ bool ThreadLowering::writeMatrices(Value base, const LinearLayout &offsets,
     for (int64_t matrix = 0; matrix < matrices; ++matrix) {
       int64_t reg = 2 * (group * matrices + matrix);
       Value both = vector::FromElementsOp::create(builder, loc, pair, elements.slice(reg, 2));
-      both = vector::BitCastOp::create(builder, loc, VectorType::get({1}, builder.getI32Type()),
-                                       both);
+      both =
+          vector::BitCastOp::create(builder, loc, VectorType::get({1}, builder.getI32Type()), both);
       words.push_back(vector::ExtractOp::create(builder, loc, both, 0));
     }
     Value at = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),

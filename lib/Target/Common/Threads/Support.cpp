@@ -132,8 +132,8 @@ std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
     return std::nullopt;
   if (isa<AllocOp, ArgReduceOp, AssumeOp, BroadcastOp, ConvertLayoutOp, DimOp, GridOp, IotaOp,
           MultipleOfOp, NumProgramsOp, PhiloxOp, ProgramIdOp, ReadOp, ReduceOp, ReshapeOp,
-          tile::ReturnOp, SliceOp, SplatOp, StrideOp, ToScalarOp, TransposeOp, ViewFromPointerOp, WriteOp,
-          tile::YieldOp>(op))
+          tile::ReturnOp, SliceOp, SplatOp, StrideOp, ToScalarOp, TransposeOp, ViewFromPointerOp,
+          WriteOp, tile::YieldOp>(op))
     return std::nullopt;
   return "";
 }

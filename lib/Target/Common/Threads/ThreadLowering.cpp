@@ -378,8 +378,7 @@ LogicalResult ThreadLowering::lowerIf(Operation *op) {
 
 LogicalResult ThreadLowering::lowerConstant(Operation *op) {
   if (isa<ub::PoisonOp>(op)) {
-    set(op->getResult(0),
-        ub::PoisonOp::create(builder, loc, convert(op->getResult(0).getType())));
+    set(op->getResult(0), ub::PoisonOp::create(builder, loc, convert(op->getResult(0).getType())));
     return success();
   }
   auto constant = dyn_cast<arith::ConstantOp>(op);
