@@ -36,6 +36,29 @@ static double widen(const fltSemantics &format, unsigned width, uint64_t bits) {
 double widenHalf(uint16_t bits) { return widen(APFloat::IEEEhalf(), 16, bits); }
 double widenBFloat(uint16_t bits) { return widen(APFloat::BFloat(), 16, bits); }
 
+static const fltSemantics &semanticsOf(ByteFloat format) {
+  return format == ByteFloat::E4M3FN ? APFloat::Float8E4M3FN() : APFloat::Float8E5M2();
+}
+
+uint8_t narrowSaturating(ByteFloat format, float value) {
+  const fltSemantics &semantics = semanticsOf(format);
+  if (value != value)
+    return format == ByteFloat::E4M3FN ? 0x7f : 0x7e;
+  APFloat largest = APFloat::getLargest(semantics, /*Negative=*/value < 0), rounded(value);
+  bool inexact;
+  rounded.convert(semantics, APFloat::rmNearestTiesToEven, &inexact);
+  if (!rounded.isFinite())
+    rounded = largest;
+  return uint8_t(rounded.bitcastToAPInt().getZExtValue());
+}
+
+uint16_t widenToHalf(ByteFloat format, uint8_t bits) {
+  APFloat value(semanticsOf(format), APInt(8, bits));
+  bool inexact;
+  value.convert(APFloat::IEEEhalf(), APFloat::rmNearestTiesToEven, &inexact);
+  return uint16_t(value.bitcastToAPInt().getZExtValue());
+}
+
 double widenTF32(uint32_t bits) {
   // The instruction reads the upper 19 bits.
   bits &= 0xffffe000;

@@ -46,6 +46,14 @@ double widenHalf(uint16_t bits);
 double widenBFloat(uint16_t bits);
 double widenTF32(uint32_t bits);
 
+/// The floats of a byte that chips convert.
+enum class ByteFloat { E4M3FN, E5M2 };
+
+/// To nearest, ties to even; what is too large becomes the largest number, a NaN the positive one.
+uint8_t narrowSaturating(ByteFloat format, float value);
+/// The bits of an f16, which holds every value of both.
+uint16_t widenToHalf(ByteFloat format, uint8_t bits);
+
 } // namespace kiln::emulated
 
 #endif // KILN_LIB_RUNTIME_EMULATED_INSTRUCTIONS_H

@@ -1,4 +1,4 @@
-// NVIDIA's warp instructions, by the PTX ISA (sections "mma fragments" and "shfl.sync").
+// NVIDIA's warp instructions, by the PTX ISA (sections "mma fragments", "shfl.sync" and "cvt").
 #include "Instructions.h"
 
 using namespace kiln::emulated;
@@ -128,6 +128,26 @@ void multiplyF64(const Lanes &lanes) {
   accumulate<8, 8, 4, 2, double, double, NarrowAccumulator>(lanes, a, b, 16);
 }
 
+//===- Conversions --------------------------------------------------------------------------===//
+
+/// cvt.rn.satfinite of two f32 to floats of a byte: the first operand's goes to the upper one.
+template <ByteFloat format>
+void narrowPair(const Lanes &lanes) {
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    unsigned high = narrowSaturating(format, lanes.read<float>(lane, 0));
+    unsigned low = narrowSaturating(format, lanes.read<float>(lane, 4));
+    lanes.write(lane, 0, uint16_t(high << 8 | low));
+  }
+}
+
+/// cvt.rn of two floats of a byte to f16.
+template <ByteFloat format>
+void widenPair(const Lanes &lanes) {
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    for (unsigned i = 0; i < 2; ++i)
+      lanes.write(lane, i, widenToHalf(format, lanes.read<uint8_t>(lane, 0, i)));
+}
+
 } // namespace
 
 const Instruction kiln::emulated::kNVIDIAInstructions[] = {
@@ -140,5 +160,9 @@ const Instruction kiln::emulated::kNVIDIAInstructions[] = {
     {"nvvm.mma.m16n8k8.row.col.tf32", true, multiplyTF32},
     {"nvvm.mma.m16n8k32.row.col.s8", true, multiplyS8},
     {"nvvm.mma.m8n8k4.row.col.f64", true, multiplyF64},
+    {"nvvm.ff.to.e4m3x2.rn", false, narrowPair<ByteFloat::E4M3FN>},
+    {"nvvm.ff.to.e5m2x2.rn", false, narrowPair<ByteFloat::E5M2>},
+    {"nvvm.e4m3x2.to.f16x2.rn", false, widenPair<ByteFloat::E4M3FN>},
+    {"nvvm.e5m2x2.to.f16x2.rn", false, widenPair<ByteFloat::E5M2>},
     {nullptr, false, nullptr},
 };
