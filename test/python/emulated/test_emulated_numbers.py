@@ -37,7 +37,9 @@ def test_bfloat16_narrows_to_f8_bit_for_bit(chip: str, narrow: type) -> None:
     x = bits.view(ml_dtypes.bfloat16).astype(np.float32)
     y = np.zeros(x.shape, narrow)
     convert(x, y, _device=f"emu:{chip}")
-    assert np.array_equal(y.view(np.uint8), x.astype(narrow).view(np.uint8))
+    with np.errstate(invalid="ignore"):
+        expected = x.astype(narrow)
+    assert np.array_equal(y.view(np.uint8), expected.view(np.uint8))
 
 
 @pytest.mark.parametrize("chip", CHIPS)
