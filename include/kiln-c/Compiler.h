@@ -11,7 +11,9 @@ extern "C" {
 // How a compile is kept from harming the process that asks for it. Deeply nested input overflows
 // the parser's stack and some bad input ends the process from inside the code generator, so what
 // is not trusted is checked for size and depth first and then compiled by a worker process under
-// limits; whatever happens in there comes back as an error that names the kernel.
+// limits; whatever happens in there comes back as an error that names the kernel. A source with
+// inline assembly always goes to a worker, if one can be started: LLVM's assembler aborts over some
+// texts.
 typedef enum KilnIsolation {
   KILN_ISOLATION_NONE = 0,   // in this process, sizes and depths still checked
   KILN_ISOLATION_WORKER = 1, // in a worker process of its own, under the limits below

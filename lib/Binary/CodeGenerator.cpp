@@ -55,8 +55,14 @@ Expected<std::string> kiln::emitFile(Module &module, TargetMachine &machine, Cod
   legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
     return createStringError("the code generator cannot write this kind of file");
-  std::string errors; // of inline assembly, for example
+  // Errors, of inline assembly for example, go to the context's handler if its owner has set one
+  // (one with a context of its own); LLVM's default ends the process.
+  std::string errors;
   LLVMContext &context = module.getContext();
+  if (context.getDiagHandlerPtr()->DiagnosticContext) {
+    passes.run(module);
+    return std::string(bytes.data(), bytes.size());
+  }
   std::unique_ptr<DiagnosticHandler> before = context.getDiagnosticHandler();
   context.setDiagnosticHandler(std::make_unique<CollectErrors>(errors));
   passes.run(module);

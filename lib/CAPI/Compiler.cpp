@@ -45,6 +45,11 @@ Expected<Artifact> capi::compileHere(const CompileRequest &request, DiagnosticHa
 #endif
 }
 
+/// Whether LLVM's assembler is going to read words of the source. It aborts over some that make no
+/// sense, so they do not reach it in a process that has anything to lose. An op's name is spelled
+/// out in text and in bytecode.
+static bool holdsAssembly(StringRef source) { return source.contains("inline_asm"); }
+
 static KilnError *check(const KilnCompileRequest &request) {
   if (request.struct_size != sizeof(KilnCompileRequest))
     return report(KILN_ERROR_INVALID_ARGUMENT,
@@ -82,9 +87,12 @@ KilnError *capi::compile(const KilnCompileRequest &request, std::optional<Artifa
     if (request.diagnostic)
       request.diagnostic(&presented, request.user_data);
   };
-  Expected<Artifact> artifact = request.isolation == KILN_ISOLATION_NONE
+  KilnCompileRequest limits = request;
+  if (limits.isolation == KILN_ISOLATION_NONE && holdsAssembly(converted.source))
+    limits.isolation = KILN_ISOLATION_KEPT_WORKER;
+  Expected<Artifact> artifact = limits.isolation == KILN_ISOLATION_NONE
                                     ? compileHere(converted, handler)
-                                    : compileInWorker(converted, request, handler);
+                                    : compileInWorker(converted, limits, handler);
   if (!artifact) {
     KilnError *error = report(artifact.takeError(), KILN_ERROR_COMPILE);
     error->diagnostics = std::move(seen);

@@ -1,5 +1,6 @@
 // The host as a device: kernels are objects in this process, grids run over the thread pool.
 #include "Arena.h"
+#include "ForeignFunctions.h"
 #include "LaunchServices.h"
 #include "kiln/Runtime/Device/Device.h"
 #include "kiln/Runtime/Error.h"
@@ -27,15 +28,16 @@ static Arena &scratchArena() {
 namespace {
 class HostExecutable : public Executable {
 public:
-  HostExecutable(Device &device, Artifact artifact, LaunchPlan plan,
+  HostExecutable(Device &device, Artifact artifact, LaunchPlan plan, ForeignFunctions foreign,
                  std::unique_ptr<LoadedObject> object, HostEntry entry, HostGrid grid)
-      : Executable(device, std::move(artifact), std::move(plan)), object(std::move(object)),
-        entry(entry), grid(grid) {}
+      : Executable(device, std::move(artifact), std::move(plan)), foreign(std::move(foreign)),
+        object(std::move(object)), entry(entry), grid(grid) {}
 
   void computeGrid(const uint64_t *slots, int64_t out[3]) override { grid(slots, out); }
   Error launch(const uint64_t *slots, const int64_t shape[3], KilnStream) override;
 
 private:
+  ForeignFunctions foreign;
   std::unique_ptr<LoadedObject> object;
   HostEntry entry;
   HostGrid grid;
@@ -171,7 +173,11 @@ Expected<ExecutablePtr> HostDevice::load(const Artifact &artifact) {
   if (!code)
     return makeError(KILN_ERROR_CORRUPT,
                      "the artifact of kernel '" + plan->kernel + "' has no section 'binary'");
-  Expected<std::unique_ptr<LoadedObject>> object = LoadedObject::load(*code, plan->kernel);
+  Expected<ForeignFunctions> foreign = ForeignFunctions::find(artifact, plan->kernel);
+  if (!foreign)
+    return foreign.takeError();
+  Expected<std::unique_ptr<LoadedObject>> object =
+      LoadedObject::load(*code, plan->kernel, foreign->addresses);
   if (!object)
     return object.takeError();
   auto entry = (*object)->find<HostEntry>("kiln_entry");
@@ -180,8 +186,8 @@ Expected<ExecutablePtr> HostDevice::load(const Artifact &artifact) {
     return makeError(KILN_ERROR_CORRUPT, "the host code of kernel '" + plan->kernel +
                                              "' does not define '" +
                                              (entry ? "kiln_grid" : "kiln_entry") + "'");
-  return ExecutablePtr(
-      new HostExecutable(*this, artifact, std::move(*plan), std::move(*object), entry, grid));
+  return ExecutablePtr(new HostExecutable(*this, artifact, std::move(*plan), std::move(*foreign),
+                                          std::move(*object), entry, grid));
 }
 
 //===- Driver -------------------------------------------------------------------------------===//

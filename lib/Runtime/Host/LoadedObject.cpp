@@ -20,9 +20,7 @@ static jitlink::InProcessMemoryManager &memoryManager() {
   return *manager;
 }
 
-static void *findSymbol(StringRef name, const StringMap<void *> &given) {
-  if (void *address = given.lookup(name))
-    return address;
+void *LoadedObject::findInProcess(StringRef name) {
   // libm by its own handle: a process whose main program does without it hides it from dlsym.
   static void *math = ::dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
   std::string text = name.str();
@@ -51,7 +49,9 @@ public:
     jitlink::AsyncLookupResult found;
     std::string missing;
     for (auto &[name, flags] : wanted) {
-      void *address = findSymbol(*name, given);
+      void *address = given.lookup(*name);
+      if (!address)
+        address = LoadedObject::findInProcess(*name);
       if (!address && flags == jitlink::SymbolLookupFlags::RequiredSymbol)
         missing += (missing.empty() ? "'" : ", '") + (*name).str() + "'";
       found[name] = {orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported};

@@ -1,6 +1,7 @@
 // The CPU target: the cpu dialect, what it answers to the common passes, and its pass list.
 #include "kiln/Target/CPU/CPU.h"
 #include "kiln/Binary/HostCode.h"
+#include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/CPU/Passes.h"
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Registry.h"
@@ -10,13 +11,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
-#include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -50,11 +46,15 @@ const Chip &TargetAttr::getChipRecord() const { return chips[0]; }
 
 bool TargetAttr::runsOnHost() const { return true; }
 
-/// LLVM has no type that tf32 could live in; as the precision of a dot it needs none.
+/// Libraries that only an accelerator's compiler can read: the host loads what its loader can.
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
-  auto isTF32 = [](Type type) { return isa<FloatTF32Type>(getElementTypeOrSelf(type)); };
-  if (llvm::any_of(op->getOperandTypes(), isTF32) || llvm::any_of(op->getResultTypes(), isTF32))
-    return "expected f32 (and precision = tf32 on the dot), got tf32";
+  auto call = dyn_cast<tile::ExternCallOp>(op);
+  if (!call)
+    return std::nullopt;
+  for (StringRef ending : {".bc", ".ll", ".o", ".a"})
+    if (call.getLibrary().ends_with(ending))
+      return ("expected the path or name of a shared library, got '" + call.getLibrary() + "'")
+          .str();
   return std::nullopt;
 }
 
@@ -79,44 +79,6 @@ void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
   default:
     return;
   }
-}
-
-FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "kiln");
-  if (!code)
-    return failure();
-  auto fail = [&](llvm::Error error) -> FailureOr<TargetCode> {
-    return module.emitError(llvm::toString(std::move(error)));
-  };
-  auto machine = createHostMachine(request.optLevel);
-  if (!machine)
-    return fail(machine.takeError());
-  const HostCPU &host = getHostCPU();
-  for (llvm::Function &function : *code) {
-    if (function.isDeclaration())
-      continue;
-    function.addFnAttr("target-cpu", host.name);
-    function.addFnAttr("target-features", host.features);
-    function.addFnAttr("prefer-vector-width", std::to_string(getVectorBits()));
-  }
-  optimizeForHost(*code, **machine, request.optLevel);
-  TargetCode result;
-  if (request.keepLLVMIR || request.last == Stage::LLVMIR)
-    llvm::raw_string_ostream(result.llvmIR) << *code;
-  if (request.keepAssembly || request.last == Stage::Asm) {
-    auto assembly = emitHostAssembly(*code, **machine);
-    if (!assembly)
-      return fail(assembly.takeError());
-    result.assembly = std::move(*assembly);
-  }
-  if (request.last == Stage::Binary) {
-    auto object = emitHostObject(*code, **machine);
-    if (!object)
-      return fail(object.takeError());
-    result.binary = std::move(*object);
-  }
-  return result;
 }
 
 /// What the machine at hand has.

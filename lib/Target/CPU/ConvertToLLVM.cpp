@@ -72,14 +72,19 @@ struct ConvertPass : kiln::cpu::impl::ConvertToLLVMBase<ConvertPass> {
       if (failed(applyPartialConversion(module, target, std::move(patterns))))
         return signalPassFailure();
     }
-    // bf16 is only moved by now: as an integer, for processors that have no such type.
+    // bf16 and tf32 are only moved by now: as integers, for processors (and an LLVM) that have no
+    // such type.
     LLVMTypeConverter converter(context);
-    converter.addConversion(
-        [](BFloat16Type type) -> Type { return IntegerType::get(type.getContext(), 16); });
-    converter.addConversion([](VectorType type) -> std::optional<Type> {
-      if (!type.getElementType().isBF16())
+    auto integerFor = [](Type type) -> std::optional<Type> {
+      if (!isa<BFloat16Type, FloatTF32Type>(type))
         return std::nullopt;
-      return VectorType::get(type.getShape(), IntegerType::get(type.getContext(), 16));
+      return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth());
+    };
+    converter.addConversion([=](FloatType type) { return integerFor(type); });
+    converter.addConversion([=](VectorType type) -> std::optional<Type> {
+      std::optional<Type> element = integerFor(type.getElementType());
+      return element ? std::optional<Type>(VectorType::get(type.getShape(), *element))
+                     : std::nullopt;
     });
     RewritePatternSet patterns(context);
     arith::populateArithToLLVMConversionPatterns(converter, patterns);

@@ -99,7 +99,7 @@ void saturate(Operation *op, bool isSigned) {
 
 bool isNarrow(Type type) {
   auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
-  return element && element.getWidth() <= 16;
+  return element && element.getWidth() < 32;
 }
 
 /// An op of arith or math on narrow floats, in f32.

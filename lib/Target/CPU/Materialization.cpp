@@ -10,6 +10,8 @@ Type kiln::cpu::storageType(Type element) {
   MLIRContext *context = element.getContext();
   if (isa<IndexType>(element))
     return IntegerType::get(context, 64);
+  if (isa<FloatTF32Type>(element))
+    return Float32Type::get(context);
   unsigned bits = element.getIntOrFloatBitWidth();
   if (isa<FloatType>(element) && !isa<Float16Type>(element) && bits <= 16)
     return IntegerType::get(context, bits <= 8 ? 8 : 16);

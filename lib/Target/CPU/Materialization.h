@@ -30,7 +30,8 @@ inline constexpr int64_t kScratchHeaderBytes = 128;
 inline constexpr int64_t kMostScratchBytes = int64_t(1) << 30;
 
 /// How one element lies in scratch memory, and in views whose elements fill bytes: an LLVM type
-/// of whole bytes. What is narrower than a byte takes one; bf16 and smaller floats are integers.
+/// of whole bytes. What is narrower than a byte takes one; bf16 and smaller floats are integers; a
+/// tf32 is an f32 whose low 13 bits are zero.
 mlir::Type storageType(mlir::Type element);
 int64_t storageBytes(mlir::Type element);
 inline int64_t bytesOf(mlir::RankedTensorType type) {

@@ -63,6 +63,8 @@ struct Format {
 std::optional<Format> getFormat(Type type) {
   if (isa<BFloat16Type>(type))
     return Format{16, 8, 7, 127, NonFinite::IEEE};
+  if (isa<FloatTF32Type>(type))
+    return Format{19, 8, 10, 127, NonFinite::IEEE};
   if (isa<Float8E5M2Type>(type))
     return Format{8, 5, 2, 15, NonFinite::IEEE};
   if (isa<Float8E4M3Type>(type))
@@ -162,7 +164,7 @@ private:
 Value Expander::widen(Value value, const Format &format) {
   using arith::CmpIPredicate;
   Value bits = bitsOf(value);
-  if (format.exponent == 8) // bf16: the upper half of an f32
+  if (format.exponent == 8) // bf16 and tf32: the upper bits of an f32
     return bitcast(op<arith::ShLIOp>(bits, 23 - format.mantissa), f32);
 
   Value magnitude = op<arith::AndIOp>(bits, format.magnitudeMask());

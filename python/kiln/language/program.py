@@ -126,9 +126,11 @@ def inline_asm(
 def extern_call(
     symbol: str, arguments: Any, dtype: Any, library: str = "", pure: bool = True
 ) -> Tensor:
-    """Calls a device function of a library (bitcode or object), element by element.
+    """Calls a function of a library, element by element.
 
-    Arguments are broadcast to one shape; the function sees scalars and returns one `dtype`.
+    `library` is a file of the kind that the target reads: the path or name of a shared library for
+    the CPU, bitcode or an object for an accelerator. Arguments are broadcast to one shape; the
+    function sees scalars and returns one `dtype`.
     """
 
 

@@ -143,7 +143,8 @@ def dot(
     With `transpose_a` the first is [..., K, M]; with `transpose_b` the second is [..., N, K].
     f64 accumulates in f64; f32, f16, bf16 and f8 in f32; integers in i32. Without `acc` it
     starts from zeros of `dtype` (by default the accumulator's; f16 operands may ask for f16).
-    `precision` says how f32 operands are read: "ieee", "tf32" or "tf32x3".
+    `precision` says how f32 operands are read: "ieee" exactly, "tf32" rounded to that, "tf32x3"
+    as sums of two tf32 or more exactly.
     """
 
 

@@ -1,13 +1,11 @@
 // RUN: not tile-compile %s --target cpu --emit asm -o - 2>&1 | FileCheck %s
 
-// What the host cannot hold is refused by name at its line, not by a pass deep in the lowering.
-// CHECK: unsupported.mlir:[[#@LINE+5]]:{{[0-9]+}}: error: 'arith.truncf' is not supported on cpu yet: expected f32 (and precision = tf32 on the dot), got tf32
-tile.kernel @round(%x: !tile.view<16xf32>) {
+// What the host cannot do is refused at its line, before anything is decided.
+// CHECK: unsupported.mlir:[[#@LINE+4]]:{{[0-9]+}}: error: 'tile.extern_call' is not supported on cpu yet: expected the path or name of a shared library, got 'functions.bc'
+tile.kernel @k(%x: !tile.view<?xf32>) {
   %c0 = arith.constant 0 : index
-  %t = tile.load %x[%c0] : !tile.view<16xf32> -> tensor<16xf32>
-
-  %r = arith.truncf %t : tensor<16xf32> to tensor<16xtf32>
-  %w = arith.extf %r : tensor<16xtf32> to tensor<16xf32>
-  tile.store %w, %x[%c0] : tensor<16xf32>, !tile.view<16xf32>
+  %a = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<4xf32>
+  %b = tile.extern_call "f" from "functions.bc" (%a) : (tensor<4xf32>) -> tensor<4xf32>
+  tile.store %b, %x[%c0] : tensor<4xf32>, !tile.view<?xf32>
   tile.return
 }

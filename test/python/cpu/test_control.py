@@ -287,30 +287,6 @@ tile.kernel @k(%x: !tile.view<?xf32>) {
     ]
 
 
-def test_foreign_code(rng):
-    import platform
-
-    a = rng.uniform(1, 4, (3, 7)).astype(np.float32)
-    t = "tensor<3x7xf32>"
-    got = apply(
-        f'%r = tile.extern_call "cbrtf" from "" pure (%a) : ({t}) -> {t}',
-        {"a": a},
-        {"r": ((3, 7), "f32")},
-    )
-    assert_close(got, np.cbrt(a.astype(np.float64)), 1e-6)
-    if platform.machine() != "x86_64":
-        pytest.skip("the text below is for x86-64")
-    body = f'%r = tile.inline_asm "vsqrtss $1, $1, $0" "=x,x" pure (%a) : ({t}) -> {t}'
-    assert_close(apply(body, {"a": a}, {"r": ((3, 7), "f32")}), np.sqrt(a.astype(np.float64)), 1e-6)
-    i = rng.integers(-100, 100, 40).astype(np.int32)
-    body = '%r = tile.inline_asm "movl $1, $0\\\\0Aaddl $$5, $0" "=&r,r" (%i) : (tensor<40xi32>) -> tensor<40xi32>'
-    assert np.array_equal(
-        apply(body.replace("\\\\0A", "; "), {"i": i}, {"r": ((40,), "i32")}), i + 5
-    )
-    body = '%r = tile.inline_asm "vpaddd $1, $1, $0" "=x,x" pack = 4 pure (%i) : (tensor<40xi32>) -> tensor<40xi32>'
-    assert np.array_equal(apply(body, {"i": i}, {"r": ((40,), "i32")}), 2 * i)
-
-
 @pytest.mark.parametrize("value", [0, 1])
 def test_branch_without_else(value):
     text = """

@@ -75,7 +75,10 @@ def random_values(element, op, letter, rng):
             pool = rng.uniform(0.1, 0.9, 16)
         if not (op in POSITIVE or element == "f8E8M0FNU"):
             pool *= rng.choice([-1, 1], 16)
-        return [float(v) for v in pool.astype(np.float32).astype(dtype).astype(np.float64)]
+        values = pool.astype(np.float32).astype(dtype)
+        if element == "tf32":
+            values = (values.view(np.uint32) & ~np.uint32(0x1FFF)).view(np.float32)
+        return [float(v) for v in values.astype(np.float64)]
     bits = WIDTHS[element]
     if op == "tile.extern_call":
         return [int(v) for v in rng.integers(-100, 100, 16)]
@@ -114,7 +117,7 @@ def agrees(got, want, element, widest):
         mask = (1 << WIDTHS[element]) - 1
         return int(got) & mask == int(want) & mask
     info = ml_dtypes.finfo(DTYPES[stored(element)])
-    biggest, eps = float(info.max), float(info.eps)
+    biggest, eps = float(info.max), float(info.eps) if element != "tf32" else 2.0**-10
     if element == "f8E8M0FNU" and want < float(info.tiny):
         return math.isnan(got)
     if abs(want) > biggest:
@@ -189,6 +192,8 @@ def run(probe, element, text, device):
         if element == "f8E8M0FNU":
             return  # it holds no sums
         widest = float(ml_dtypes.finfo(DTYPES[stored(result)]).eps) * 16
+        if result == "tf32":
+            widest = 2.0**-10 * 16
     wrong = [
         (index, g, w)
         for index, (g, w) in enumerate(zip(got, want, strict=True))

@@ -30,6 +30,9 @@ public:
     return reinterpret_cast<Function>(symbols.lookup(symbol));
   }
 
+  /// The process's own function of that name, or null.
+  static void *findInProcess(llvm::StringRef symbol);
+
   struct Memory;
 
 private:

@@ -23,7 +23,7 @@ def CPU_Dialect : Dialect {
 
 def CPU_TargetAttr : AttrDef<CPU_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface, ["getSpelling", "getChipRecord", "runsOnHost",
-                                                  "whyUnsupported", "isEmulated",
+                                                  "isEmulated",
                                                   "addPasses", "emit"]>]> {
   let mnemonic = "target";
   let summary = "the processor that host code is made for";

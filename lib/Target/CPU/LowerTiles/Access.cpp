@@ -17,6 +17,8 @@ Value Nest::toStorage(Value value, Type element) {
     return value;
   if (isa<IndexType>(element))
     return make<arith::IndexCastOp>(shaped(storage), value);
+  if (isa<FloatTF32Type>(element))
+    return make<arith::ExtFOp>(shaped(storage), value);
   unsigned bits = element.getIntOrFloatBitWidth();
   Type narrow = IntegerType::get(element.getContext(), bits);
   if (isa<FloatType>(element))
@@ -36,6 +38,11 @@ Value Nest::fromStorage(Value value, Type element) {
     return make<arith::IndexCastOp>(shaped(element), value);
   unsigned bits = element.getIntOrFloatBitWidth();
   Type narrow = IntegerType::get(element.getContext(), bits);
+  if (isa<FloatTF32Type>(element)) { // the upper bits of an f32
+    storage = IntegerType::get(element.getContext(), 32);
+    value = make<arith::BitcastOp>(shaped(storage), value);
+    value = make<arith::ShRUIOp>(value, integer(shaped(storage), 32 - bits));
+  }
   if (narrow != storage)
     value = make<arith::TruncIOp>(shaped(narrow), value);
   return isa<FloatType>(element) ? make<arith::BitcastOp>(shaped(element), value) : value;

@@ -31,10 +31,12 @@ Value Nest::value(Value tensor, const Point &point) {
   return values[number];
 }
 
-/// A scalar of the element's type. Narrow floats are made of their bits, which every later stage
-/// can hold.
+/// A scalar of the element's type. Floats that LLVM does not have are made of their bits, which
+/// every later stage can hold.
 static Value makeConstant(Nest &nest, Attribute value, Type element) {
-  if (auto real = dyn_cast<FloatAttr>(value); real && element.getIntOrFloatBitWidth() < 16) {
+  bool foreign = element.isIntOrFloat() &&
+                 (element.getIntOrFloatBitWidth() < 16 || isa<FloatTF32Type>(element));
+  if (auto real = dyn_cast<FloatAttr>(value); real && foreign) {
     APInt bits = real.getValue().bitcastToAPInt();
     Type integer = IntegerType::get(element.getContext(), bits.getBitWidth());
     return nest.make<arith::BitcastOp>(element, nest.constant(IntegerAttr::get(integer, bits)));

@@ -1,7 +1,6 @@
-// What a program does beside its memory: printing, asserting, foreign code.
+// What a program tells its caller: printing and asserting.
 #include "Program.h"
 #include "kiln/Runtime/Host/Services.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -88,6 +87,11 @@ LogicalResult Program::lowerPrint(tile::PrintOp op) {
       }
       unsigned bits = type.getIntOrFloatBitWidth();
       if (op.getHex()) {
+        if (isa<FloatTF32Type>(type)) { // shown as the f32 that it is
+          value = arith::ExtFOp::create(builder, loc, builder.getF32Type(), value);
+          type = builder.getF32Type();
+          bits = 32;
+        }
         if (isa<FloatType>(type))
           value = arith::BitcastOp::create(builder, loc, builder.getIntegerType(bits), value);
         if (bits < 64)
@@ -199,116 +203,5 @@ LogicalResult Program::lowerAssert(tile::AssertOp op) {
   LLVM::StoreOp::create(
       builder, loc, arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(1)), count);
   builder.setInsertionPointAfter(branch);
-  return success();
-}
-
-//===- Foreign code -------------------------------------------------------------------------===//
-
-/// The type in which foreign code sees an element.
-static Type foreignType(Type element) {
-  if (element.isInteger(1))
-    return IntegerType::get(element.getContext(), 8);
-  return storageType(element);
-}
-
-LogicalResult Program::lowerInlineAsm(tile::InlineAsmOp op) {
-  Location loc = op.getLoc();
-  int64_t pack = op.getPack();
-  SmallVector<int64_t> shape;
-  for (Type type : llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()),
-                                      llvm::to_vector(op->getResultTypes())))
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
-      shape.assign(tensor.getShape().begin(), tensor.getShape().end());
-  SmallVector<Value> conditions;
-  Nest nest(*this, loc);
-  SmallVector<int64_t> steps = shape;
-  if (!steps.empty())
-    steps.back() /= pack;
-  nest.forEach(steps, -1, [&](Point point) {
-    if (pack > 1) {
-      point.at.back() = nest.mul(point.at.back(), nest.index(pack));
-      point.lane = shape.size() - 1;
-      point.width = pack;
-    }
-    SmallVector<Value> operands;
-    for (Value operand : op.getOperands()) {
-      Value value = isa<RankedTensorType>(operand.getType()) ? nest.vectorValue(operand, point)
-                                                             : scalar(operand);
-      operands.push_back(nest.toStorage(value, getElementTypeOrSelf(value)));
-    }
-    SmallVector<Type> types;
-    for (Type type : op.getResultTypes()) {
-      Type element = foreignType(getElementTypeOrSelf(type));
-      types.push_back(pack > 1 && isa<RankedTensorType>(type)
-                          ? Type(VectorType::get({pack}, element))
-                          : element);
-    }
-    Type result;
-    if (types.size() == 1)
-      result = types.front();
-    else if (types.size() > 1)
-      result = LLVM::LLVMStructType::getLiteral(loc.getContext(), types);
-    OpBuilder detached(loc.getContext());
-    auto made = LLVM::InlineAsmOp::create(
-        detached, loc, result, operands, op.getText(), op.getConstraints(),
-        /*has_side_effects=*/!op.getPure(), /*is_align_stack=*/false,
-        LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
-    if (op.getPure() && !op.getOperands().empty())
-      nest.place(made);
-    else
-      nest.makeInnermost(made);
-    for (auto [number, old] : llvm::enumerate(op.getResults())) {
-      Value value = types.size() == 1
-                        ? made->getResult(0)
-                        : nest.make<LLVM::ExtractValueOp>(
-                              made->getResult(0), ArrayRef<int64_t>{static_cast<int64_t>(number)});
-      value = nest.fromStorage(value, getElementTypeOrSelf(old.getType()));
-      if (isa<RankedTensorType>(old.getType()))
-        nest.store(value, storage(old), point);
-      else
-        scalars.map(old, value);
-    }
-  });
-  return success();
-}
-
-LogicalResult Program::lowerExternCall(tile::ExternCallOp op) {
-  Location loc = op.getLoc();
-  SmallVector<int64_t> shape;
-  SmallVector<Type> types;
-  for (Type type : op->getOperandTypes()) {
-    types.push_back(foreignType(getElementTypeOrSelf(type)));
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
-      shape.assign(tensor.getShape().begin(), tensor.getShape().end());
-  }
-  auto resultType = dyn_cast<RankedTensorType>(op.getResult().getType());
-  if (resultType)
-    shape.assign(resultType.getShape().begin(), resultType.getShape().end());
-  Type result = foreignType(getElementTypeOrSelf(op.getResult().getType()));
-  auto type = LLVM::LLVMFunctionType::get(result, types);
-  auto module = kernel->getParentOfType<ModuleOp>();
-  auto declared = module.lookupSymbol<LLVM::LLVMFuncOp>(op.getSymbol());
-  if (!declared) {
-    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-    declared = LLVM::LLVMFuncOp::create(top, loc, op.getSymbol(), type);
-  } else if (declared.getFunctionType() != type) {
-    return op.emitOpError("expected one signature for '")
-           << op.getSymbol() << "', got another than before";
-  }
-  Nest nest(*this, loc);
-  nest.forEach(shape, -1, [&](Point point) {
-    SmallVector<Value> operands;
-    for (Value operand : op.getOperands()) {
-      Value value =
-          isa<RankedTensorType>(operand.getType()) ? nest.value(operand, point) : scalar(operand);
-      operands.push_back(nest.toStorage(value, getElementTypeOrSelf(value)));
-    }
-    Value value = nest.makeHere<LLVM::CallOp>(declared, operands).getResult();
-    value = nest.fromStorage(value, getElementTypeOrSelf(op.getResult().getType()));
-    if (resultType)
-      nest.store(value, storage(op.getResult()), point);
-    else
-      scalars.map(op.getResult(), value);
-  });
   return success();
 }

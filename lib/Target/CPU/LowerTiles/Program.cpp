@@ -263,9 +263,13 @@ Array Program::constant(arith::ConstantOp op) {
   SmallVector<Attribute> values;
   for (Attribute value : data.getValues<Attribute>()) {
     if (auto real = dyn_cast<FloatAttr>(value)) {
-      APInt bits = real.getValue().bitcastToAPInt();
+      APFloat number = real.getValue();
+      APInt bits = number.bitcastToAPInt();
+      bool exact;
+      if (auto kept = dyn_cast<FloatType>(storage))
+        number.convert(kept.getFloatSemantics(), APFloat::rmNearestTiesToEven, &exact);
       values.push_back(isa<FloatType>(storage)
-                           ? value
+                           ? Attribute(FloatAttr::get(storage, number))
                            : IntegerAttr::get(storage, bits.zext(storage.getIntOrFloatBitWidth())));
     } else {
       APInt bits = cast<IntegerAttr>(value).getValue();

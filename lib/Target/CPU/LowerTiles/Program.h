@@ -87,6 +87,7 @@ private:
   mlir::LogicalResult lowerAssert(tile::AssertOp op);
   mlir::LogicalResult lowerInlineAsm(tile::InlineAsmOp op);
   mlir::LogicalResult lowerExternCall(tile::ExternCallOp op);
+  mlir::LLVM::LLVMFuncOp declareForeign(tile::ExternCallOp op, mlir::LLVM::LLVMFunctionType type);
   mlir::Value text(mlir::StringRef bytes);
   void callService(mlir::Location loc, int64_t offset, mlir::ValueRange arguments);
 

@@ -27,8 +27,10 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
     The two f8 types may be mixed. Sums are rounded to the accumulator's type and so are the
     products that it cannot hold; a product and the sum it goes into may be rounded once
     together. i32 wraps. The order of the sum over K is fixed by the compiled kernel, not by
-    this op. `precision` says how f32 operands are read: exactly, rounded to tf32, or as three
-    tf32 products. `unsigned_a` and `unsigned_b` read integer operands as unsigned.
+    this op. `precision` says how f32 operands are read: exactly, rounded to tf32, or (`tf32x3`)
+    as sums of two tf32, of whose four products the least is left out; a target may be more exact
+    with `tf32x3`, and read them exactly, as the host does. `unsigned_a` and `unsigned_b` read
+    integer operands as unsigned.
     `atom` is the matrix instruction that a pass or the author chose, `stage`, `order` and `role`
     are when and by whom, and `in_flight` is how many dots may be under way when a trip of the
     loop ends.

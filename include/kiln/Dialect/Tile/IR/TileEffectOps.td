@@ -99,9 +99,11 @@ def Tile_ExternCallOp : Tile_Op<"extern_call",
      DeclareOpInterfaceMethods<ConditionallySpeculatable>]> {
   let summary = "calls a device function of a library, element by element";
   let description = [{
-    `symbol` is the function's linkage name and `library` the path of the bitcode or object
-    that defines it (empty: it is the device library's own). Operands and results have one
-    shape; the function sees scalars. With `pure` it may be moved, merged and removed.
+    `symbol` is the function's linkage name and `library` names the file that defines it, of a
+    kind that the target reads: bitcode or an object for an accelerator, the path or name of a
+    shared library for the host. Without one it is the target's own library's. Operands and
+    results have one shape; the function sees scalars, a tf32 as an f32. With `pure` it may be
+    moved, merged and removed.
 
     ```mlir
     %y = tile.extern_call "erfcxf" from "" pure (%x) : (tensor<64xf32>) -> tensor<64xf32>

@@ -17,7 +17,8 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
     dimension; what is not known when compiling is `?`. Without `strides` the last stride
     is 1 and the others are dynamic; a stride may be zero or negative. Elements narrower than
     a byte are packed, low bits first. Every element type but i1, tf32 and index has a form in
-    memory: a boolean is kept as i8, a tf32 as f32. The rank is at most 8.
+    memory: a boolean is kept as i8, a tf32 as f32: it is an f32 whose low 13 bits are zero,
+    and what becomes one is rounded to the nearest such, ties to even. The rank is at most 8.
 
     ```mlir
     !tile.view<?x?xbf16>                  // strides [?, 1]

@@ -1,0 +1,275 @@
+// Foreign code: inline assembly and calls into libraries.
+//
+// What LLVM would abort over in an assembly text or its constraints is found here, at the op's
+// line; what only the assembler finds, the code generator reports (see Emission.cpp).
+#include "Program.h"
+#include "kiln/Target/Common/ABI.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/Object/ELFObjectFile.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::cpu;
+
+/// The type in which foreign code sees an element.
+static Type foreignType(Type element) {
+  if (element.isInteger(1))
+    return IntegerType::get(element.getContext(), 8);
+  return storageType(element);
+}
+
+/// What of an assembly text's own syntax LLVM takes for granted, and aborts over: each `$` names an
+/// operand that there is, or is one of `$$`, `$(`, `$|`, `$)` and `${:word}`.
+static std::optional<std::string> whyBadText(StringRef text, size_t operands) {
+  bool inVariant = false;
+  for (size_t at = text.find('$'); at != StringRef::npos; at = text.find('$', at)) {
+    StringRef rest = text.substr(at + 1);
+    auto got = [&](StringRef part) { return ", got '$" + part.take_front(24).str() + "'"; };
+    if (rest.empty())
+      return "expected something after '$', got the text's end";
+    ++at;
+    char next = rest.front();
+    if (next == '$' || next == '|') {
+      ++at;
+      continue;
+    }
+    if (next == '(' || next == ')') {
+      if ((next == '(') == inVariant)
+        return std::string("expected '$(' and '$)' in pairs, not nested") + got(rest.take_front(1));
+      inVariant = next == '(';
+      ++at;
+      continue;
+    }
+    StringRef digits = rest;
+    if (next == '{') {
+      size_t end = rest.find('}');
+      if (end == StringRef::npos)
+        return "expected '}' after '${'" + got(rest);
+      StringRef inner = rest.slice(1, end);
+      at += end + 1;
+      if (inner.consume_front(":")) {
+        if (inner != "uid" && inner != "comment" && inner != "private")
+          return "expected ${:uid}, ${:comment} or ${:private}" + got(rest.take_front(end + 1));
+        continue;
+      }
+      digits = inner.take_until([](char c) { return c == ':'; });
+      StringRef modifier = inner.drop_front(digits.size());
+      if (!modifier.empty() && modifier.size() != 2)
+        return "expected one letter as the operand's modifier" + got(rest.take_front(end + 1));
+      if (digits.empty() || digits.find_first_not_of("0123456789") != StringRef::npos)
+        return "expected an operand's number" + got(rest.take_front(end + 1));
+    } else {
+      digits = rest.take_while(llvm::isDigit);
+      if (digits.empty())
+        return "expected an operand's number" + got(rest);
+      at += digits.size();
+    }
+    uint64_t number;
+    if (digits.getAsInteger(10, number) || number >= operands)
+      return "expected an operand's number below " + std::to_string(operands) + ", got $" +
+             digits.str();
+  }
+  if (inVariant)
+    return "expected '$)' after '$(', got the text's end";
+  return std::nullopt;
+}
+
+/// Constraints that LLVM can read, for as many operands and results as the op has.
+static LogicalResult verifyAsm(tile::InlineAsmOp op) {
+  using Info = llvm::InlineAsm::ConstraintInfo;
+  llvm::InlineAsm::ConstraintInfoVector parsed =
+      llvm::InlineAsm::ParseConstraints(op.getConstraints());
+  if (parsed.empty() && !op.getConstraints().empty())
+    return op.emitOpError("expected constraints that LLVM can read, got \"")
+           << op.getConstraints() << '"';
+  unsigned outputs = 0, inputs = 0;
+  for (const Info &one : parsed) {
+    if (one.Type == llvm::InlineAsm::isOutput && inputs)
+      return op.emitOpError("expected constraints of results before those of operands, got \"")
+             << op.getConstraints() << '"';
+    if (one.isIndirect || one.Type == llvm::InlineAsm::isLabel)
+      return op.emitOpError("expected constraints on values, got one on memory or a label in \"")
+             << op.getConstraints() << '"';
+    outputs += one.Type == llvm::InlineAsm::isOutput;
+    inputs += one.Type == llvm::InlineAsm::isInput;
+  }
+  if (outputs != op->getNumResults() || inputs != op->getNumOperands())
+    return op.emitOpError("expected constraints for ")
+           << op->getNumResults() << " results and " << op->getNumOperands() << " operands, got \""
+           << op.getConstraints() << "\" for " << outputs << " and " << inputs;
+  // In the text, clobbers come after all that has a number.
+  if (std::optional<std::string> reason = whyBadText(op.getText(), outputs + inputs))
+    return op.emitOpError(*reason);
+  return success();
+}
+
+LogicalResult Program::lowerInlineAsm(tile::InlineAsmOp op) {
+  if (failed(verifyAsm(op)))
+    return failure();
+  Location loc = op.getLoc();
+  int64_t pack = op.getPack();
+  SmallVector<int64_t> shape;
+  for (Type type : llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()),
+                                      llvm::to_vector(op->getResultTypes())))
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      shape.assign(tensor.getShape().begin(), tensor.getShape().end());
+  SmallVector<Value> conditions;
+  Nest nest(*this, loc);
+  SmallVector<int64_t> steps = shape;
+  if (!steps.empty())
+    steps.back() /= pack;
+  nest.forEach(steps, -1, [&](Point point) {
+    if (pack > 1) {
+      point.at.back() = nest.mul(point.at.back(), nest.index(pack));
+      point.lane = shape.size() - 1;
+      point.width = pack;
+    }
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands()) {
+      Value value = isa<RankedTensorType>(operand.getType()) ? nest.vectorValue(operand, point)
+                                                             : scalar(operand);
+      operands.push_back(nest.toStorage(value, getElementTypeOrSelf(value)));
+    }
+    SmallVector<Type> types;
+    for (Type type : op.getResultTypes()) {
+      Type element = foreignType(getElementTypeOrSelf(type));
+      types.push_back(pack > 1 && isa<RankedTensorType>(type)
+                          ? Type(VectorType::get({pack}, element))
+                          : element);
+    }
+    Type result;
+    if (types.size() == 1)
+      result = types.front();
+    else if (types.size() > 1)
+      result = LLVM::LLVMStructType::getLiteral(loc.getContext(), types);
+    OpBuilder detached(loc.getContext());
+    auto made = LLVM::InlineAsmOp::create(
+        detached, loc, result, operands, op.getText(), op.getConstraints(),
+        /*has_side_effects=*/!op.getPure(), /*is_align_stack=*/false,
+        LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+    if (op.getPure() && !op.getOperands().empty())
+      nest.place(made);
+    else
+      nest.makeInnermost(made);
+    for (auto [number, old] : llvm::enumerate(op.getResults())) {
+      Value value = types.size() == 1
+                        ? made->getResult(0)
+                        : nest.make<LLVM::ExtractValueOp>(
+                              made->getResult(0), ArrayRef<int64_t>{static_cast<int64_t>(number)});
+      value = nest.fromStorage(value, getElementTypeOrSelf(old.getType()));
+      if (isa<RankedTensorType>(old.getType()))
+        nest.store(value, storage(old), point);
+      else
+        scalars.map(old, value);
+    }
+  });
+  return success();
+}
+
+/// A library given by its path must be there and define the function. One given by its name alone
+/// is the dynamic loader's to find, when the kernel is loaded.
+static LogicalResult verifyLibrary(tile::ExternCallOp op) {
+  StringRef path = op.getLibrary();
+  if (!path.contains('/'))
+    return success();
+  auto file = llvm::object::ObjectFile::createObjectFile(path);
+  if (!file)
+    return op.emitOpError("cannot read library '")
+           << path << "': " << llvm::toString(file.takeError());
+  auto *library = dyn_cast<llvm::object::ELFObjectFileBase>(file->getBinary());
+  if (!library || library->getEType() != llvm::ELF::ET_DYN)
+    return op.emitOpError("expected a shared library, got '") << path << "'";
+  for (const llvm::object::ELFSymbolRef &symbol : library->getDynamicSymbolIterators()) {
+    llvm::Expected<StringRef> name = symbol.getName();
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    if (!name || !flags) {
+      llvm::consumeError(name.takeError());
+      llvm::consumeError(flags.takeError());
+      continue;
+    }
+    if (*name == op.getSymbol() && !(*flags & llvm::object::SymbolRef::SF_Undefined))
+      return success();
+  }
+  return op.emitOpError("expected a function '")
+         << op.getSymbol() << "' in library '" << path << "', got none of that name";
+}
+
+/// Declares the function in the module, and says in the metadata where the loader shall find it. A
+/// library's function gets a name of its own: it may be called what another library's is called,
+/// or what LLVM knows under that name.
+LLVM::LLVMFuncOp Program::declareForeign(tile::ExternCallOp op, LLVM::LLVMFunctionType type) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  SmallVector<Attribute> known;
+  if (auto metadata = module->getAttrOfType<DictionaryAttr>(kMetadataAttrName))
+    if (auto foreign = metadata.getAs<ArrayAttr>("foreign"))
+      known.assign(foreign.begin(), foreign.end());
+  for (Attribute entry : known) {
+    auto fields = cast<DictionaryAttr>(entry);
+    auto text = [&](StringRef field) { return fields.getAs<StringAttr>(field).getValue(); };
+    if (text("symbol") != op.getSymbol() || text("library") != op.getLibrary())
+      continue;
+    auto declared = module.lookupSymbol<LLVM::LLVMFuncOp>(text("name"));
+    if (declared.getFunctionType() == type)
+      return declared;
+    op.emitOpError("expected one signature for '")
+        << op.getSymbol() << "', got another than before";
+    return {};
+  }
+  std::string name = op.getSymbol().str();
+  if (!op.getLibrary().empty())
+    name = "kiln_foreign_" + std::to_string(known.size()) + "_" + name;
+  OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
+  auto declared = LLVM::LLVMFuncOp::create(top, op.getLoc(), name, type);
+  std::string place;
+  if (FileLineColLoc where = op.getLoc()->findInstanceOf<FileLineColLoc>())
+    place = (where.getFilename().strref() + ":" + Twine(where.getLine()) + ":" +
+             Twine(where.getColumn()))
+                .str();
+  auto field = [&](StringRef key, StringRef value) {
+    return NamedAttribute(builder.getStringAttr(key), builder.getStringAttr(value));
+  };
+  known.push_back(
+      builder.getDictionaryAttr({field("name", name), field("symbol", op.getSymbol()),
+                                 field("library", op.getLibrary()), field("location", place)}));
+  setMetadata(kernel, "foreign", builder.getArrayAttr(known));
+  return declared;
+}
+
+LogicalResult Program::lowerExternCall(tile::ExternCallOp op) {
+  Location loc = op.getLoc();
+  SmallVector<int64_t> shape;
+  SmallVector<Type> types;
+  for (Type type : op->getOperandTypes()) {
+    types.push_back(foreignType(getElementTypeOrSelf(type)));
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      shape.assign(tensor.getShape().begin(), tensor.getShape().end());
+  }
+  auto resultType = dyn_cast<RankedTensorType>(op.getResult().getType());
+  if (resultType)
+    shape.assign(resultType.getShape().begin(), resultType.getShape().end());
+  Type result = foreignType(getElementTypeOrSelf(op.getResult().getType()));
+  auto type = LLVM::LLVMFunctionType::get(result, types);
+  if (failed(verifyLibrary(op)))
+    return failure();
+  LLVM::LLVMFuncOp declared = declareForeign(op, type);
+  if (!declared)
+    return failure();
+  Nest nest(*this, loc);
+  nest.forEach(shape, -1, [&](Point point) {
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands()) {
+      Value value =
+          isa<RankedTensorType>(operand.getType()) ? nest.value(operand, point) : scalar(operand);
+      operands.push_back(nest.toStorage(value, getElementTypeOrSelf(value)));
+    }
+    Value value = nest.makeHere<LLVM::CallOp>(declared, operands).getResult();
+    value = nest.fromStorage(value, getElementTypeOrSelf(op.getResult().getType()));
+    if (resultType)
+      nest.store(value, storage(op.getResult()), point);
+    else
+      scalars.map(op.getResult(), value);
+  });
+  return success();
+}
