@@ -6,8 +6,9 @@
 using namespace kiln;
 using namespace llvm;
 
-/// The result that every library gives for too little memory.
-static constexpr int outOfMemory = 2;
+/// Results that every library gives by the same number. Which of the two a machine without a
+/// device gets differs from release to release.
+static constexpr int outOfMemory = 2, noDevice = 100, invalidDevice = 101;
 /// The numbers of a function's attributes, which the libraries share.
 enum FunctionAttribute { sharedBytes = 1, localBytes = 3, numRegisters = 4 };
 
@@ -38,7 +39,11 @@ Error DriverLibrary::start(int oldest) {
   if (!missing.empty())
     return makeError(KILN_ERROR_UNSUPPORTED,
                      "the driver library '" + opened + "' is too old: it lacks " + missing);
-  if (Error error = call(functions.init, 0u))
+  int result = functions.init(0);
+  if (result == noDevice || result == invalidDevice)
+    return makeError(KILN_ERROR_NOT_FOUND, "the driver in '" + opened + "' has no device: " +
+                                               toString(fail(result, functions.init.name())));
+  if (Error error = check(result, functions.init.name()))
     return makeError(KILN_ERROR_DEVICE, "the driver in '" + opened +
                                             "' does not start: " + toString(std::move(error)));
   if (Error error = call(functions.getVersion, &version))

@@ -1,5 +1,6 @@
 // A stand-in for AMD's runtime library: two devices of gfx942 whose memory is the host's. It
-// appends a line to the file $KILN_FAKE_LOG for each call that matters.
+// appends a line to the file $KILN_FAKE_LOG for each call that matters; $KILN_FAKE_INIT is what it
+// says to a start.
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -31,7 +32,10 @@ __attribute__((format(printf, 2, 3))) int call(const char *name, const char *for
 }
 } // namespace
 
-FAKE hipInit(unsigned) { return call("hipInit"); }
+FAKE hipInit(unsigned) {
+  const char *result = std::getenv("KILN_FAKE_INIT");
+  return result ? std::atoi(result) : call("hipInit");
+}
 FAKE hipDriverGetVersion(int *version) {
   const char *set = std::getenv("KILN_FAKE_VERSION");
   *version = set ? std::atoi(set) : 60032830;

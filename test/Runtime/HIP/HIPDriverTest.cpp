@@ -3,6 +3,7 @@
 #include "../Support/TemporaryDirectory.h"
 #include "kiln/Runtime/Launch/Function.h"
 #include "gmock/gmock.h"
+#include <dlfcn.h>
 #include <fstream>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,7 +40,10 @@ protected:
       ::setenv(variable, value, 1);
       std::ofstream out(place / "reason");
       auto opened = openDevice("hip:0");
-      out << (opened ? std::string("opened") : llvm::toString(opened.takeError()));
+      out << (opened ? std::string("opened") : llvm::toString(opened.takeError())) << "\n";
+      for (const llvm::json::Value &entry : describeDevices())
+        if (entry.getAsObject()->getString("name").value_or("").starts_with("hip"))
+          out << "listed: " << entry.getAsObject()->getString("reason").value_or("available").str();
       out.close();
       ::_exit(0);
     }
@@ -57,6 +61,26 @@ TEST_F(HIPTest, AbsentLibrariesAreNamed) {
               AllOf(HasSubstr("no driver library"), HasSubstr("looked for 'libnosuch.so'")));
   EXPECT_THAT(reasonInChild("KILN_HIP_LIBRARY", "libm.so.6"), HasSubstr("too old: it lacks"));
   EXPECT_THAT(reasonInChild("KILN_FAKE_VERSION", "40200000"), HasSubstr("5.0 or later, got 4.2"));
+}
+
+TEST_F(HIPTest, AMachineWithoutADeviceIsToldSo) {
+  for (const char *result : {"100", "101"})
+    EXPECT_THAT(reasonInChild("KILN_FAKE_INIT", result),
+                AllOf(HasSubstr("has no device: hipInit failed"), HasSubstr("listed: the driver")));
+  EXPECT_THAT(reasonInChild("KILN_FAKE_INIT", "3"), HasSubstr("does not start: hipInit failed"));
+}
+
+/// The runtime that Debian ships, where it is installed.
+TEST_F(HIPTest, TheRealLibrary) {
+  const char *real = "libamdhip64.so.5";
+  void *library = ::dlopen(real, RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    GTEST_SKIP() << real << ", of the package libamdhip64-5, is not installed";
+  std::string reason = reasonInChild("KILN_HIP_LIBRARY", real);
+  if (reason.find("opened") == 0)
+    GTEST_SKIP() << "this machine has such a device";
+  EXPECT_THAT(reason, AllOf(HasSubstr("the driver in 'libamdhip64.so.5' has no device"),
+                            HasSubstr("hipError"), HasSubstr("listed: the driver in")));
 }
 
 TEST_F(HIPTest, DescribesTheDevices) {
