@@ -25,6 +25,8 @@
 //   "shared_bytes"   memory that the threads of a program share, on an accelerator
 //   "warps", "warp_size", "cluster": [x, y, z]      launch shape, on an accelerator
 //   "persistent"     programs for each multiprocessor, to which the grid's x is cut; absent: all
+//   "registers", "accumulator_registers", "scalar_registers", "spilled_registers", "local_bytes",
+//   "waves_per_simd" what the code takes of an accelerator, where its code generator says so
 //   "compiler"       kilnCompilerId() of the library that built it
 // clang-format on
 // Sections: "ir:tile", "ir:layout", "ir:schedule", "ir:target", "ir:llvm", "ir:llvmir" (those that

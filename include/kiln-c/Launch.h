@@ -11,7 +11,7 @@
 //   pointer   the base address is a multiple of 16, else of 8, 4, 2 or 1 bytes
 //   strides   each stride in bytes: likewise; and whether a stride is exactly 1 element
 //   extents   each extent: exactly 1, or a multiple of 16, or nothing known
-//   index32   every element lies within 2^31 bytes of the base address
+//   index32   every element lies within 2^31 bytes behind the base address
 //   noalias   no other tensor argument reaches this one's bytes (only where asked for)
 //   divisor   an integer is exactly 1, or a multiple of 16, or nothing is known
 // clang-format on

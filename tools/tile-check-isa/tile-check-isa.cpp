@@ -47,10 +47,16 @@ int main(int argc, char **argv) {
             << "': " << problem.text << "\n";
       return problems.empty();
     };
-    if (report(checkWaits(kernel)) && !allowStrong)
-      report(findStrongWaits(kernel));
-    if (figures)
-      outs() << json::Value(describeCode(kernel)) << "\n";
+    std::vector<WaitProblem> strong;
+    if (report(checkWaits(kernel)))
+      strong = findStrongWaits(kernel);
+    if (!allowStrong)
+      report(strong);
+    if (figures) {
+      json::Object object = describeCode(kernel);
+      object["strong_waits"] = int64_t(strong.size());
+      outs() << json::Value(std::move(object)) << "\n";
+    }
   }
   return proven ? 0 : 1;
 }

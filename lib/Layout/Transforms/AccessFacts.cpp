@@ -90,6 +90,41 @@ static int64_t getDivisor(Value value, unsigned depth) {
 
 int64_t kiln::getKnownDivisor(Value value) { return getDivisor(value, 16); }
 
+/// Index arithmetic does not overflow: what it addresses exists.
+static bool isNonNegative(Value value, unsigned depth) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.isNonNegative();
+  if (!depth)
+    return false;
+  auto all = [&](auto operands) {
+    return llvm::all_of(operands, [&](Value operand) { return isNonNegative(operand, depth - 1); });
+  };
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop && value == loop.getInductionVar() &&
+           isNonNegative(loop.getLowerBound(), depth - 1);
+  }
+  Operation *op = value.getDefiningOp();
+  return TypeSwitch<Operation *, bool>(op)
+      .Case<ProgramIdOp, NumProgramsOp, DimOp>([](auto) { return true; })
+      .Case<arith::AddIOp, arith::MulIOp, arith::DivUIOp, arith::DivSIOp, arith::CeilDivSIOp,
+            arith::FloorDivSIOp, arith::CeilDivUIOp, arith::RemUIOp, arith::RemSIOp, arith::ShRUIOp,
+            arith::ShRSIOp, arith::ShLIOp, arith::MinSIOp, arith::MinUIOp, arith::IndexCastOp,
+            arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::OrIOp, arith::XOrIOp>(
+          [&](auto) { return all(op->getOperands()); })
+      .Case<arith::MaxSIOp, arith::AndIOp>([&](auto) {
+        return llvm::any_of(op->getOperands(),
+                            [&](Value operand) { return isNonNegative(operand, depth - 1); });
+      })
+      .Case<arith::SelectOp>([&](auto) { return all(op->getOperands().drop_front()); })
+      .Case<MultipleOfOp>(
+          [&](MultipleOfOp hint) { return isNonNegative(hint.getValue(), depth - 1); })
+      .Default(false);
+}
+
+bool kiln::isKnownNonNegative(Value value) { return isNonNegative(value, 16); }
+
 AccessFacts kiln::getAccessFacts(TypedValue<ViewType> view, ValueRange offsets) {
   AccessFacts result;
   ViewType type = view.getType();

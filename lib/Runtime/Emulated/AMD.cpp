@@ -2,6 +2,7 @@
 // (WMMA). Of an MxM result, MFMA's lane l has row l mod M of a and column l mod M of b and of the
 // result; the rest of its number says which part along k (of a and b) or which rows.
 #include "Block.h"
+#include <cstdlib>
 #include <string>
 
 using namespace kiln::emulated;
@@ -92,6 +93,52 @@ void hiddenArguments(const Lanes &lanes) {
   lanes.write<const void *>(0, 0, Block::current()->hidden);
 }
 
+//===- Buffers ------------------------------------------------------------------------------===//
+
+/// The bytes of a type as LLVM's names spell it: v4i32, i16, bf16.
+unsigned bytesOf(const char *name) {
+  const char *type = std::strrchr(name, '.') + 1;
+  unsigned count = 1, bits = 0;
+  if (*type == 'v')
+    count = std::strtoul(type + 1, const_cast<char **>(&type), 10);
+  while (*type && (*type < '0' || *type > '9'))
+    ++type;
+  bits = std::strtoul(type, nullptr, 10);
+  return count * bits / 8;
+}
+
+/// The address, or null if the offset is not below the descriptor's size: a descriptor, what each
+/// lane adds and what all add, from `offset` bytes into the operands on. Only the first is checked.
+char *locate(const Lanes &lanes, unsigned offset, unsigned bytes) {
+  struct Descriptor {
+    char *base;
+    uint64_t size;
+  };
+  auto *buffer = lanes.read<const Descriptor *>(0, offset);
+  uint32_t own = lanes.read<uint32_t>(0, offset + 8), common = lanes.read<uint32_t>(0, offset + 12);
+  return uint64_t(own) + bytes <= buffer->size ? buffer->base + own + common : nullptr;
+}
+
+enum AccessKind { reading = 1, writing = 2 };
+
+void loadFromBuffer(const Lanes &lanes) {
+  unsigned bytes = bytesOf(lanes.name);
+  const char *address = locate(lanes, 0, bytes);
+  if (!address)
+    return std::memset(lanes.results[0], 0, bytes), void();
+  Block::current()->access(reinterpret_cast<uint64_t>(address), bytes, reading, nullptr);
+  std::memcpy(lanes.results[0], address, bytes);
+}
+
+void storeToBuffer(const Lanes &lanes) {
+  unsigned bytes = bytesOf(lanes.name);
+  char *address = locate(lanes, bytes, bytes);
+  if (!address)
+    return;
+  Block::current()->access(reinterpret_cast<uint64_t>(address), bytes, writing, nullptr);
+  std::memcpy(address, lanes.operands[0], bytes);
+}
+
 //===- Matrix products ----------------------------------------------------------------------===//
 
 double sameFloat(uint32_t bits) {
@@ -106,9 +153,10 @@ double sameDouble(uint64_t bits) {
 }
 int64_t signedByte(uint8_t bits) { return int8_t(bits); }
 
-/// `Each` elements of a and b a lane, consecutive along k; `row` gives the row of register i.
+/// `Each` elements of a and b a lane, consecutive along k; `row` gives the row of register i. `Gap`
+/// bytes stand in front of a and in front of b.
 template <unsigned M, unsigned K, unsigned Each, typename Bits, auto widen, typename Result,
-          unsigned (*row)(unsigned lane, unsigned i), unsigned Results>
+          unsigned (*row)(unsigned lane, unsigned i), unsigned Results, unsigned Gap = 0>
 void multiply(const Lanes &lanes) {
   using Wide = decltype(widen(Bits()));
   Wide a[M][K] = {}, b[K][M] = {};
@@ -117,12 +165,12 @@ void multiply(const Lanes &lanes) {
       unsigned k = (lane / M) * Each + i;
       if (k >= K)
         continue; // the upper half holds the lower one's elements again
-      a[lane % M][k] = widen(lanes.read<Bits>(lane, 0, i));
-      b[k][lane % M] = widen(lanes.read<Bits>(lane, Each * sizeof(Bits), i));
+      a[lane % M][k] = widen(lanes.read<Bits>(lane, Gap, i));
+      b[k][lane % M] = widen(lanes.read<Bits>(lane, 2 * Gap + Each * sizeof(Bits), i));
     }
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     for (unsigned i = 0; i < Results; ++i) {
-      Wide sum = lanes.read<Result>(lane, 2 * Each * sizeof(Bits), i);
+      Wide sum = lanes.read<Result>(lane, 2 * (Gap + Each * sizeof(Bits)), i);
       for (unsigned k = 0; k < K; ++k)
         sum += a[row(lane, i)][k] * b[k][lane % M];
       lanes.write(lane, i, Result(sum));
@@ -138,6 +186,20 @@ unsigned rowsF64(unsigned lane, unsigned i) { return 4 * i + lane / 16; }
 unsigned rowsRDNA3(unsigned lane, unsigned i) { return 2 * i + lane / 16; }
 unsigned rowsRDNA4(unsigned lane, unsigned i) { return 8 * (lane / 16) + i; }
 
+/// The type of a's and b's elements, behind the accumulator; their scales must be none.
+template <unsigned M, unsigned K, unsigned (*row)(unsigned lane, unsigned i), unsigned Results>
+void multiplyScaled(const Lanes &lanes) {
+  constexpr unsigned behind = 2 * 32 + Results * sizeof(float);
+  uint32_t types[6];
+  for (unsigned i = 0; i < 6; ++i)
+    types[i] = lanes.read<uint32_t>(0, behind, i);
+  if (types[0] != types[1] || types[0] > 1 || types[3] || types[5])
+    return Block::current()->stop("the emulator knows products of f8 without scales only");
+  auto multiplyThese = types[0] ? multiply<M, K, 32, uint8_t, widenE5M2, float, row, Results>
+                                : multiply<M, K, 32, uint8_t, widenE4M3, float, row, Results>;
+  multiplyThese(lanes);
+}
+
 /// The two generations of WMMA have the same name but for the types of their operands.
 template <double (*widen)(uint16_t)>
 constexpr auto wmmaRDNA3 = multiply<16, 16, 16, uint16_t, widen, float, rowsRDNA3, 8>;
@@ -148,6 +210,8 @@ constexpr auto wmmaRDNA4 = multiply<16, 16, 8, uint16_t, widen, float, rowsRDNA4
 
 const Instruction kiln::emulated::kAMDInstructions[] = {
     {"amdgcn.ds.bpermute", true, permute},
+    {"amdgcn.raw.ptr.buffer.load", false, loadFromBuffer},
+    {"amdgcn.raw.ptr.buffer.store", false, storeToBuffer},
     {"amdgcn.update.dpp", true, permuteRows},
     {"amdgcn.permlanex16", true, permuteAcrossRows},
     {"amdgcn.permlane16.swap", true, swapRows<16>},
@@ -174,6 +238,30 @@ const Instruction kiln::emulated::kAMDInstructions[] = {
      multiply<32, 16, 8, uint8_t, signedByte, int32_t, rows32, 16>},
     {"amdgcn.mfma.i32.32x32x8i8", true,
      multiply<32, 8, 4, uint8_t, signedByte, int32_t, rows32, 16>},
+    {"amdgcn.mfma.f32.16x16x32.f16", true,
+     multiply<16, 32, 8, uint16_t, widenHalf, float, rows16, 4>},
+    {"amdgcn.mfma.f32.16x16x32.bf16", true,
+     multiply<16, 32, 8, uint16_t, widenBFloat, float, rows16, 4>},
+    {"amdgcn.mfma.i32.32x32x32.i8", true,
+     multiply<32, 32, 16, uint8_t, signedByte, int32_t, rows32, 16>},
+    {"amdgcn.mfma.f32.32x32x16.fp8.fp8", true,
+     multiply<32, 16, 8, uint8_t, widenE4M3, float, rows32, 16>},
+    {"amdgcn.mfma.f32.32x32x16.bf8.bf8", true,
+     multiply<32, 16, 8, uint8_t, widenE5M2, float, rows32, 16>},
+    {"amdgcn.mfma.f32.16x16x32.fp8.fp8", true,
+     multiply<16, 32, 8, uint8_t, widenE4M3, float, rows16, 4>},
+    {"amdgcn.mfma.f32.16x16x32.bf8.bf8", true,
+     multiply<16, 32, 8, uint8_t, widenE5M2, float, rows16, 4>},
+    {"amdgcn.mfma.scale.f32.32x32x64.f8f6f4", true, multiplyScaled<32, 64, rows32, 16>},
+    {"amdgcn.mfma.scale.f32.16x16x128.f8f6f4", true, multiplyScaled<16, 128, rows16, 4>},
+    {"amdgcn.wmma.i32.16x16x16.iu8.v8i32.v4i32", true,
+     multiply<16, 16, 16, uint8_t, signedByte, int32_t, rowsRDNA3, 8, 1>},
+    {"amdgcn.wmma.i32.16x16x16.iu8.v8i32.v2i32", true,
+     multiply<16, 16, 8, uint8_t, signedByte, int32_t, rowsRDNA4, 8, 1>},
+    {"amdgcn.wmma.f32.16x16x16.fp8.fp8", true,
+     multiply<16, 16, 8, uint8_t, widenE4M3, float, rowsRDNA4, 8>},
+    {"amdgcn.wmma.f32.16x16x16.bf8.bf8", true,
+     multiply<16, 16, 8, uint8_t, widenE5M2, float, rowsRDNA4, 8>},
     {"amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16", true, wmmaRDNA3<widenHalf>},
     {"amdgcn.wmma.f32.16x16x16.bf16.v8f32.v16i16", true, wmmaRDNA3<widenBFloat>},
     {"amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16", true, wmmaRDNA4<widenHalf>},

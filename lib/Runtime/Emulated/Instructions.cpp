@@ -36,6 +36,9 @@ static double widen(const fltSemantics &format, unsigned width, uint64_t bits) {
 double widenHalf(uint16_t bits) { return widen(APFloat::IEEEhalf(), 16, bits); }
 double widenBFloat(uint16_t bits) { return widen(APFloat::BFloat(), 16, bits); }
 
+double widenE4M3(uint8_t bits) { return widen(APFloat::Float8E4M3FN(), 8, bits); }
+double widenE5M2(uint8_t bits) { return widen(APFloat::Float8E5M2(), 8, bits); }
+
 static const fltSemantics &semanticsOf(ByteFloat format) {
   return format == ByteFloat::E4M3FN ? APFloat::Float8E4M3FN() : APFloat::Float8E5M2();
 }

@@ -45,6 +45,8 @@ extern const Instruction kNVIDIAInstructions[], kAMDInstructions[];
 double widenHalf(uint16_t bits);
 double widenBFloat(uint16_t bits);
 double widenTF32(uint32_t bits);
+double widenE4M3(uint8_t bits);
+double widenE5M2(uint8_t bits);
 
 /// The floats of a byte that chips convert.
 enum class ByteFloat { E4M3FN, E5M2 };

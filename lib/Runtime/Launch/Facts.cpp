@@ -129,7 +129,7 @@ bool Checker::tensor(const Parameter &parameter, const KilnTensor &tensor, uint6
     return fail(parameter, "expected an address that is a multiple of its element size, " +
                                Twine(bits / 8) + " bytes, got 0x" + Twine::utohexstr(address));
 
-  bool index32 = lowBits / 8 > -(int64_t(1) << 31) && highBits / 8 <= (int64_t(1) << 31);
+  bool index32 = lowBits >= 0 && highBits / 8 <= (int64_t(1) << 31);
   uint32_t facts = parameter.facts;
   if (LLVM_UNLIKELY((facts & KILN_FACTS_DEFAULT) != KILN_FACTS_DEFAULT)) {
     constexpr uint64_t each = 0x0101010101010101;

@@ -55,9 +55,8 @@ static Error checkTensor(const LaunchPlan::Argument &promise, const Checked &che
       (reach < 0 ? low : high) += reach;
     }
   }
-  if (promise.index32 &&
-      (low * bits / 8 <= -(int64_t(1) << 31) || high * bits / 8 > (int64_t(1) << 31)))
-    return fail("expected every element to lie within 2^31 bytes of the first");
+  if (promise.index32 && (low < 0 || high * bits / 8 > (int64_t(1) << 31)))
+    return fail("expected every element to lie within 2^31 bytes behind the first");
   return Error::success();
 }
 

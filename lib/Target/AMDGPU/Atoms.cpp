@@ -14,7 +14,10 @@ using namespace kiln;
 using namespace kiln::amdgcn;
 
 namespace {
-enum class Kind { Float16, BFloat16, Float32, Float64, Int8 };
+enum class Kind { Float16, BFloat16, Float32, Float64, Int8, E4M3, E5M2 };
+/// What the intrinsic takes besides its fragments: MFMA how blocks are broadcast and permuted, its
+/// scaled form which types a and b have and their scales, integer WMMA whether they are signed.
+enum class Form { Mfma, ScaledMfma, Wmma, IntegerWmma };
 /// How the intrinsic wants a lane's elements of a and b.
 enum class Operand { AsIs, Scalar, Bits16, Words, LongWord };
 
@@ -22,7 +25,7 @@ struct MatrixShape {
   StringLiteral instruction;
   ArrayRef<StringLiteral> chips;
   Kind kind;
-  bool isMfma;
+  Form form;
   int64_t m, k;
   Operand operand;
   StringLiteral a, b, c;
@@ -71,33 +74,84 @@ static constexpr char kWmma12B[] = "register = [[1,0],[2,0],[4,0]], "
 static constexpr char kWmma12C[] = "register = [[1,0],[2,0],[4,0]], "
                                    "lane = [[0,1],[0,2],[0,4],[0,8],[8,0]] -> [16, 16]";
 
+static constexpr char kA16x32[] = "register = [[0,1],[0,2],[0,4]], "
+                                  "lane = [[1,0],[2,0],[4,0],[8,0],[0,8],[0,16]] -> [16, 32]";
+static constexpr char kB16x32[] = "register = [[1,0],[2,0],[4,0]], "
+                                  "lane = [[0,1],[0,2],[0,4],[0,8],[8,0],[16,0]] -> [32, 16]";
+static constexpr char kA32x32[] = "register = [[0,1],[0,2],[0,4],[0,8]], "
+                                  "lane = [[1,0],[2,0],[4,0],[8,0],[16,0],[0,16]] -> [32, 32]";
+static constexpr char kB32x32[] = "register = [[1,0],[2,0],[4,0],[8,0]], "
+                                  "lane = [[0,1],[0,2],[0,4],[0,8],[0,16],[16,0]] -> [32, 32]";
+static constexpr char kA32x64[] = "register = [[0,1],[0,2],[0,4],[0,8],[0,16]], "
+                                  "lane = [[1,0],[2,0],[4,0],[8,0],[16,0],[0,32]] -> [32, 64]";
+static constexpr char kB32x64[] = "register = [[1,0],[2,0],[4,0],[8,0],[16,0]], "
+                                  "lane = [[0,1],[0,2],[0,4],[0,8],[0,16],[32,0]] -> [64, 32]";
+static constexpr char kA16x128[] = "register = [[0,1],[0,2],[0,4],[0,8],[0,16]], "
+                                   "lane = [[1,0],[2,0],[4,0],[8,0],[0,32],[0,64]] -> [16, 128]";
+static constexpr char kB16x128[] = "register = [[1,0],[2,0],[4,0],[8,0],[16,0]], "
+                                   "lane = [[0,1],[0,2],[0,4],[0,8],[32,0],[64,0]] -> [128, 16]";
+
+// Of the products with 64 and 128 elements along k the order of these within a lane is not what
+// the hardware's is; since a and b agree, their sum is the same.
 static const MatrixShape kShapes[] = {
-    {"mfma.f32.32x32x16.f16", kCdna4, Kind::Float16, true, 32, 16, Operand::AsIs, kA32x16, kB32x16,
-     kC32},
-    {"mfma.f32.32x32x16.bf16", kCdna4, Kind::BFloat16, true, 32, 16, Operand::AsIs, kA32x16,
+    {"mfma.scale.f32.32x32x64.f8f6f4", kCdna4, Kind::E4M3, Form::ScaledMfma, 32, 64, Operand::Words,
+     kA32x64, kB32x64, kC32},
+    {"mfma.scale.f32.32x32x64.f8f6f4", kCdna4, Kind::E5M2, Form::ScaledMfma, 32, 64, Operand::Words,
+     kA32x64, kB32x64, kC32},
+    {"mfma.scale.f32.16x16x128.f8f6f4", kCdna4, Kind::E4M3, Form::ScaledMfma, 16, 128,
+     Operand::Words, kA16x128, kB16x128, kC16},
+    {"mfma.scale.f32.16x16x128.f8f6f4", kCdna4, Kind::E5M2, Form::ScaledMfma, 16, 128,
+     Operand::Words, kA16x128, kB16x128, kC16},
+    {"mfma.f32.32x32x16.fp8.fp8", kCdna4, Kind::E4M3, Form::Mfma, 32, 16, Operand::LongWord,
+     kA32x16, kB32x16, kC32},
+    {"mfma.f32.32x32x16.bf8.bf8", kCdna4, Kind::E5M2, Form::Mfma, 32, 16, Operand::LongWord,
+     kA32x16, kB32x16, kC32},
+    {"mfma.f32.16x16x32.fp8.fp8", kCdna4, Kind::E4M3, Form::Mfma, 16, 32, Operand::LongWord,
+     kA16x32, kB16x32, kC16},
+    {"mfma.f32.16x16x32.bf8.bf8", kCdna4, Kind::E5M2, Form::Mfma, 16, 32, Operand::LongWord,
+     kA16x32, kB16x32, kC16},
+    {"mfma.i32.32x32x32.i8", kCdna4, Kind::Int8, Form::Mfma, 32, 32, Operand::Words, kA32x32,
+     kB32x32, kC32},
+    {"mfma.f32.32x32x16.f16", kCdna4, Kind::Float16, Form::Mfma, 32, 16, Operand::AsIs, kA32x16,
      kB32x16, kC32},
-    {"mfma.f32.32x32x8f16", kCdna, Kind::Float16, true, 32, 8, Operand::AsIs, kA32x8, kB32x8, kC32},
-    {"mfma.f32.32x32x8bf16.1k", kCdna, Kind::BFloat16, true, 32, 8, Operand::Bits16, kA32x8, kB32x8,
+    {"mfma.f32.32x32x16.bf16", kCdna4, Kind::BFloat16, Form::Mfma, 32, 16, Operand::AsIs, kA32x16,
+     kB32x16, kC32},
+    {"mfma.f32.16x16x32.f16", kCdna4, Kind::Float16, Form::Mfma, 16, 32, Operand::AsIs, kA16x32,
+     kB16x32, kC16},
+    {"mfma.f32.16x16x32.bf16", kCdna4, Kind::BFloat16, Form::Mfma, 16, 32, Operand::AsIs, kA16x32,
+     kB16x32, kC16},
+    {"mfma.f32.32x32x8f16", kCdna, Kind::Float16, Form::Mfma, 32, 8, Operand::AsIs, kA32x8, kB32x8,
      kC32},
-    {"mfma.f32.16x16x16f16", kCdna, Kind::Float16, true, 16, 16, Operand::AsIs, kA16x16, kB16x16,
-     kC16},
-    {"mfma.f32.16x16x16bf16.1k", kCdna, Kind::BFloat16, true, 16, 16, Operand::Bits16, kA16x16,
+    {"mfma.f32.32x32x8bf16.1k", kCdna, Kind::BFloat16, Form::Mfma, 32, 8, Operand::Bits16, kA32x8,
+     kB32x8, kC32},
+    {"mfma.f32.16x16x16f16", kCdna, Kind::Float16, Form::Mfma, 16, 16, Operand::AsIs, kA16x16,
      kB16x16, kC16},
-    {"mfma.f32.16x16x4f32", kCdna, Kind::Float32, true, 16, 4, Operand::Scalar, kA16x4, kB16x4,
-     kC16},
-    {"mfma.f64.16x16x4f64", kCdna, Kind::Float64, true, 16, 4, Operand::Scalar, kA16x4, kB16x4,
-     kRowsApart},
-    {"mfma.i32.32x32x16.i8", kCdna3, Kind::Int8, true, 32, 16, Operand::LongWord, kA32x16, kB32x16,
+    {"mfma.f32.16x16x16bf16.1k", kCdna, Kind::BFloat16, Form::Mfma, 16, 16, Operand::Bits16,
+     kA16x16, kB16x16, kC16},
+    {"mfma.f32.16x16x4f32", kCdna, Kind::Float32, Form::Mfma, 16, 4, Operand::Scalar, kA16x4,
+     kB16x4, kC16},
+    {"mfma.f64.16x16x4f64", kCdna, Kind::Float64, Form::Mfma, 16, 4, Operand::Scalar, kA16x4,
+     kB16x4, kRowsApart},
+    {"mfma.i32.32x32x16.i8", kCdna3, Kind::Int8, Form::Mfma, 32, 16, Operand::LongWord, kA32x16,
+     kB32x16, kC32},
+    {"mfma.i32.32x32x8i8", kCdna2, Kind::Int8, Form::Mfma, 32, 8, Operand::Words, kA32x8, kB32x8,
      kC32},
-    {"mfma.i32.32x32x8i8", kCdna2, Kind::Int8, true, 32, 8, Operand::Words, kA32x8, kB32x8, kC32},
-    {"wmma.f32.16x16x16.f16", kRdna3, Kind::Float16, false, 16, 16, Operand::AsIs, kWmmaA, kWmmaB,
-     kWmmaC},
-    {"wmma.f32.16x16x16.bf16", kRdna3, Kind::BFloat16, false, 16, 16, Operand::Bits16, kWmmaA,
+    {"wmma.f32.16x16x16.f16", kRdna3, Kind::Float16, Form::Wmma, 16, 16, Operand::AsIs, kWmmaA,
      kWmmaB, kWmmaC},
-    {"wmma.f32.16x16x16.f16", kRdna4, Kind::Float16, false, 16, 16, Operand::AsIs, kWmma12A,
+    {"wmma.f32.16x16x16.bf16", kRdna3, Kind::BFloat16, Form::Wmma, 16, 16, Operand::Bits16, kWmmaA,
+     kWmmaB, kWmmaC},
+    {"wmma.i32.16x16x16.iu8", kRdna3, Kind::Int8, Form::IntegerWmma, 16, 16, Operand::Words, kWmmaA,
+     kWmmaB, kWmmaC},
+    {"wmma.i32.16x16x16.iu8", kRdna4, Kind::Int8, Form::IntegerWmma, 16, 16, Operand::Words,
+     kWmma12A, kWmma12B, kWmma12C},
+    {"wmma.f32.16x16x16.fp8_fp8", kRdna4, Kind::E4M3, Form::Wmma, 16, 16, Operand::Words, kWmma12A,
      kWmma12B, kWmma12C},
-    {"wmma.f32.16x16x16.bf16", kRdna4, Kind::BFloat16, false, 16, 16, Operand::Bits16, kWmma12A,
+    {"wmma.f32.16x16x16.bf8_bf8", kRdna4, Kind::E5M2, Form::Wmma, 16, 16, Operand::Words, kWmma12A,
      kWmma12B, kWmma12C},
+    {"wmma.f32.16x16x16.f16", kRdna4, Kind::Float16, Form::Wmma, 16, 16, Operand::AsIs, kWmma12A,
+     kWmma12B, kWmma12C},
+    {"wmma.f32.16x16x16.bf16", kRdna4, Kind::BFloat16, Form::Wmma, 16, 16, Operand::Bits16,
+     kWmma12A, kWmma12B, kWmma12C},
 };
 
 static std::optional<Kind> getKind(Type element) {
@@ -111,6 +165,10 @@ static std::optional<Kind> getKind(Type element) {
     return Kind::Float64;
   if (element.isInteger(8))
     return Kind::Int8;
+  if (isa<Float8E4M3FNType>(element))
+    return Kind::E4M3;
+  if (isa<Float8E5M2Type>(element))
+    return Kind::E5M2;
   return std::nullopt;
 }
 
@@ -172,8 +230,11 @@ static Value getOperand(OpBuilder &builder, Location loc, Value registers, Opera
     return vector::ExtractOp::create(builder, loc, registers, 0);
   case Operand::Bits16:
     return castTo(type.getNumElements(), builder.getI16Type());
-  case Operand::Words:
-    return vector::ExtractOp::create(builder, loc, castTo(1, builder.getI32Type()), 0);
+  case Operand::Words: {
+    int64_t words = type.getNumElements() * type.getElementTypeBitWidth() / 32;
+    Value cast = castTo(words, builder.getI32Type());
+    return words == 1 ? Value(vector::ExtractOp::create(builder, loc, cast, 0)) : cast;
+  }
   case Operand::LongWord:
     return vector::ExtractOp::create(builder, loc, castTo(1, builder.getI64Type()), 0);
   }
@@ -186,10 +247,27 @@ Value MatrixAttr::emit(OpBuilder &builder, Location loc, Value a, Value b,
   OperationState state(loc, ("rocdl." + getInstruction()).str());
   state.addOperands({getOperand(builder, loc, a, shape->operand),
                      getOperand(builder, loc, b, shape->operand), accumulator});
-  if (shape->isMfma) {
+  auto word = [&](int64_t value) -> Value {
+    return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
+  };
+  switch (shape->form) {
+  case Form::Mfma:
     // No broadcast of blocks, no permutation: plain products.
-    Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), 0);
-    state.addOperands({zero, zero, zero});
+    state.addOperands({word(0), word(0), word(0)});
+    break;
+  case Form::ScaledMfma: {
+    // The types of a and b; then a byte of a register of scales, and the register, for each. No
+    // register is a scale of one.
+    Value type = word(shape->kind == Kind::E4M3 ? 0 : 1);
+    state.addOperands({type, type, word(0), word(0), word(0), word(0)});
+    break;
+  }
+  case Form::Wmma:
+    break;
+  case Form::IntegerWmma:
+    state.addAttribute("signA", builder.getBoolAttr(true));
+    state.addAttribute("signB", builder.getBoolAttr(true));
+    break;
   }
   state.addTypes(accumulator.getType());
   return builder.create(state)->getResult(0);

@@ -51,16 +51,15 @@ struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(gpu::BarrierOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    auto fence = [&](LLVM::AtomicOrdering order) {
-      auto fence = LLVM::FenceOp::create(rewriter, op.getLoc(), order, "workgroup");
-      fence->setAttr(
-          LLVM::LLVMDialect::getMmraAttrName(),
-          LLVM::MMRATagAttr::get(rewriter.getContext(), "amdgpu-synchronize-as", "local"));
-    };
-    // The fences make memory as all threads see it; the barrier alone only makes them meet.
-    fence(LLVM::AtomicOrdering::release);
+    // Before, a thread waits until what it wrote is there for all. After, the barrier itself has
+    // waited: only the compiler must not move reads to its other side.
+    auto release =
+        LLVM::FenceOp::create(rewriter, op.getLoc(), LLVM::AtomicOrdering::release, "workgroup");
+    release->setAttr(
+        LLVM::LLVMDialect::getMmraAttrName(),
+        LLVM::MMRATagAttr::get(rewriter.getContext(), "amdgpu-synchronize-as", "local"));
     ROCDL::SBarrierOp::create(rewriter, op.getLoc());
-    fence(LLVM::AtomicOrdering::acquire);
+    LLVM::FenceOp::create(rewriter, op.getLoc(), LLVM::AtomicOrdering::acquire, "singlethread");
     rewriter.eraseOp(op);
     return success();
   }

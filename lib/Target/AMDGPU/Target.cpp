@@ -1,4 +1,5 @@
 // The AMDGPU target: its chips, what it answers to the common passes, and its code.
+#include "CodeObject.h"
 #include "kiln/Target/AMDGPU/AMDGPU.h"
 #include "kiln/Target/AMDGPU/Passes.h"
 #include "kiln/Target/Common/Threads.h"
@@ -83,7 +84,16 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   const Chip &chip = getChipRecord();
   DeviceMachine machine{
       "amdgcn-amd-amdhsa", chip.name, chip.features, {{"amdhsa_code_object_version", 500}}};
-  return emitDeviceCode(module, *this, machine, DeviceBinary::SharedObject, request);
+  FailureOr<TargetCode> code =
+      emitDeviceCode(module, *this, machine, DeviceBinary::SharedObject, request);
+  if (failed(code) || code->binary.empty())
+    return code;
+  llvm::Expected<std::vector<std::pair<std::string, int64_t>>> figures =
+      readFigures(code->binary, chip);
+  if (!figures)
+    return module.emitError() << llvm::toString(figures.takeError());
+  code->figures = std::move(*figures);
+  return code;
 }
 
 namespace kiln {

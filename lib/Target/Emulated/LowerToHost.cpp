@@ -175,6 +175,18 @@ private:
       call.eraseFromParent();
       return Error::success();
     }
+    if (name.starts_with("llvm.amdgcn.make.buffer.rsrc")) {
+      // A descriptor is where its base and size lie; each site makes one at a time.
+      auto *pair = StructType::get(pointerType(), builder.getInt64Ty());
+      Value *made = room(*call.getFunction(), pair);
+      builder.CreateStore(toFlat(builder, call.getArgOperand(0)),
+                          builder.CreateStructGEP(pair, made, 0));
+      builder.CreateStore(builder.CreateZExtOrTrunc(call.getArgOperand(2), builder.getInt64Ty()),
+                          builder.CreateStructGEP(pair, made, 1));
+      call.replaceAllUsesWith(builder.CreateAddrSpaceCast(made, call.getType()));
+      call.eraseFromParent();
+      return Error::success();
+    }
     Value *site = builder.getInt32(++sites);
     if (isBarrier(name)) {
       builder.CreateCall(declare("kiln_emulated_barrier", none, {i32}), {site});

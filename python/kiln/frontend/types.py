@@ -19,7 +19,7 @@ class Facts:
     pointer   the base address is a multiple of so many bytes (1 to 16; 0: unknown)
     strides   each stride in bytes is a multiple of so much (0: unknown); () says nothing
     extents   each extent is a multiple of so many elements (0: unknown); () says nothing
-    index32   every element lies within 2^31 bytes of the base address
+    index32   every element lies within 2^31 bytes behind the base address
     noalias   no other argument reaches this argument's memory
     divisor   an integer argument is a multiple of this (0: unknown)
     """

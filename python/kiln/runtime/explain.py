@@ -35,6 +35,7 @@ def explain(compiled: Any) -> str:
             lines.append(f"{label}: {metadata[key]} bytes a program")
     if metadata.get("warps"):
         lines.append(f"warps: {metadata['warps']} of {metadata.get('warp_size', '?')} lanes")
+    lines += _registers(metadata)
     known: set[str] = set()
     for stage in _DECIDING:
         found = [d for d in _decisions(_ir(compiled, stage)) if d not in known]
@@ -83,6 +84,22 @@ def _argument(entry: dict[str, Any]) -> str:
     if entry.get("written"):
         text += ", written"
     return text + (f"; {'; '.join(known)}" if known else "")
+
+
+def _registers(metadata: dict[str, Any]) -> list[str]:
+    """What the code generator says that the code takes, where it does."""
+    if not metadata.get("registers"):
+        return []
+    line = f"registers: {metadata['registers']} a thread"
+    if metadata.get("accumulator_registers"):
+        line += f", {metadata['accumulator_registers']} of them accumulators"
+    if metadata.get("scalar_registers"):
+        line += f"; {metadata['scalar_registers']} scalar ones a warp"
+    spilled, local = metadata.get("spilled_registers", 0), metadata.get("local_bytes", 0)
+    lines = [line, f"spilled: {spilled} registers; {local} bytes of local memory a thread"]
+    if metadata.get("waves_per_simd"):
+        lines.append(f"occupancy: {metadata['waves_per_simd']} waves a SIMD")
+    return lines
 
 
 def _parameter(entry: dict[str, Any], metadata: dict[str, Any]) -> str:

@@ -94,8 +94,7 @@ TEST_F(FactsTest, Index32) {
   EXPECT_TRUE(index32({2, 2}, {limit - 2, 1}));
   EXPECT_TRUE(index32({int64_t(1) << 40, 0})) << "nothing is addressed";
   EXPECT_TRUE(index32({int64_t(1) << 40}, {0})) << "one element, many times";
-  EXPECT_FALSE(index32({2}, {-limit}, uint64_t(1) << 40));
-  EXPECT_TRUE(index32({2}, {-limit + 1}, uint64_t(1) << 40));
+  EXPECT_FALSE(index32({2}, {-1}, uint64_t(1) << 40)) << "an offset is never negative";
 }
 
 TEST_F(FactsTest, EachFactCanBeLeftOut) {

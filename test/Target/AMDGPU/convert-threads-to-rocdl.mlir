@@ -17,7 +17,7 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   // Only shared memory is waited for.
   // CHECK: llvm.fence syncscope("workgroup") release {llvm.mmra = #[[LOCAL]]}
   // CHECK-NEXT: rocdl.s.barrier
-  // CHECK-NEXT: llvm.fence syncscope("workgroup") acquire {llvm.mmra = #[[LOCAL]]}
+  // CHECK-NEXT: llvm.fence syncscope("singlethread") acquire
   // CHECK: rocdl.update.dpp
   func.func @kernel(%p: !llvm.ptr<1>, %w: i32)
       attributes {tile.threads = 128 : i64, tile.shared_bytes = 512 : i64} {

@@ -5,7 +5,7 @@
 // RUN: llvm-readelf -h -s %t.hsaco | FileCheck %s --check-prefix=ELF
 
 // CHECK-LABEL: softmax:
-// WAVE64-COUNT-4: global_load_dwordx4
+// WAVE64-COUNT-4: buffer_load_dwordx4
 // WAVE64: v_mov_b32_dpp {{.*}} quad_perm:[1,0,3,2]
 // WAVE64: row_ror:8
 // WAVE64-COUNT-2: ds_bpermute_b32
@@ -13,13 +13,13 @@
 // WAVE64: s_barrier
 // WAVE64: ds_read_b64
 // WAVE64-COUNT-16: v_exp_f32
-// WAVE64: global_store_dwordx4
-// WAVE32-COUNT-4: global_load_b128
+// WAVE64: buffer_store_dwordx4
+// WAVE32-COUNT-4: buffer_load_b128
 // WAVE32-COUNT-4: v_max_f32_dpp
 // WAVE32: v_permlanex16_b32
 // WAVE32: ds_store_b32
 // WAVE32: s_barrier
-// WAVE32: global_store_b128
+// WAVE32: buffer_store_b128
 // CHECK: .private_segment_fixed_size: 0
 // WAVE64: .wavefront_size: 64
 // WAVE32: .wavefront_size: 32

@@ -9,6 +9,9 @@ namespace kiln {
 /// The largest power of two that the integer is known to be a multiple of.
 int64_t getKnownDivisor(mlir::Value value);
 
+/// Whether an integer is known to be zero or more.
+bool isKnownNonNegative(mlir::Value value);
+
 /// How many consecutive elements of a view's tile, from a multiple of as many on, are known to
 /// be consecutive and aligned in memory, and in bounds all together or not at all.
 struct AccessFacts {

@@ -13,8 +13,7 @@ inline constexpr llvm::StringLiteral kRegister = "register";
 inline constexpr llvm::StringLiteral kLane = "lane";
 inline constexpr llvm::StringLiteral kWarp = "warp";
 
-/// The kernel's attribute that says how many warps run one program.
-inline constexpr llvm::StringLiteral kWarpsAttrName = "tile.warps";
+using tile::kWarpsAttrName;
 
 /// What one program has to spread a tensor over.
 struct ThreadShape {

@@ -3,6 +3,7 @@
 #define KILN_TARGET_AMDGPU_AMDGPU_TD
 
 include "kiln/Layout/Transforms/MmaAtomInterface.td"
+include "kiln/Target/Common/BoundedMemory.td"
 include "kiln/Target/TargetInterface.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
@@ -18,7 +19,8 @@ def AMDGCN_Dialect : Dialect {
 def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
         ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
-         "addPasses", "emit"]>]> {
+         "addPasses", "emit"]>,
+    DeclareAttrInterfaceMethods<BoundedMemoryInterface>]> {
   let mnemonic = "target";
   let summary = "an AMD chip";
   let description = [{

@@ -85,6 +85,8 @@ struct KernelCode {
   bool countsStoresApart() const;
   /// Whether LDS accesses and scalar loads are counted apart (from gfx12 on).
   bool countsScalarsApart() const;
+  /// The most that a counter can say; a wait for that many or more waits for nothing.
+  unsigned getCounterLimit(Counter counter) const;
   /// The loops that hold no other: the instructions of each, in order.
   std::vector<std::vector<unsigned>> getInnerLoops() const;
 };

@@ -4,18 +4,17 @@
 #define KILN_TARGET_COMMON_THREADS_H
 
 #include "kiln/Binary/DeviceCode.h"
+#include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Pass/Pass.h"
 
 namespace kiln {
 
-/// The lowered function's attributes: how many threads run it, what shared memory it uses.
-inline constexpr llvm::StringLiteral kThreadsAttrName = "tile.threads";
-inline constexpr llvm::StringLiteral kSharedBytesAttrName = "tile.shared_bytes";
+using tile::kSharedBytesAttrName;
+using tile::kSharedOffsetAttrName;
+using tile::kThreadsAttrName;
 /// Marks a parameter that holds a map of a view, for engines that copy.
 inline constexpr llvm::StringLiteral kTensorMapAttrName = "tile.tensor_map";
-/// Where in shared memory an op's buffer or scratch begins, in bytes.
-inline constexpr llvm::StringLiteral kSharedOffsetAttrName = "tile.shared_offset";
 /// The global that stands for a program's shared memory.
 inline constexpr llvm::StringLiteral kSharedSymbol = "kiln_shared";
 /// The address spaces of global and of shared memory, on every target that has both.

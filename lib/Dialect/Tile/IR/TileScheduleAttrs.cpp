@@ -1,7 +1,9 @@
-// Validity of roles and of decisions about the schedule, wherever they stand.
+// Validity of roles and of decisions about schedules, threads and shared memory, wherever they
+// stand.
 #include "Checks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -65,6 +67,23 @@ static LogicalResult verifyForeign(Operation *op, StringRef name) {
                          << name.drop_front(StringRef("tile.").size()) << "'";
 }
 
+/// Counts of threads and bytes, each where it belongs.
+static LogicalResult verifyThreads(Operation *op, StringRef name, Attribute value) {
+  bool isFunction = isa<FunctionOpInterface>(op) && !isa<KernelOp>(op);
+  if (name == kWarpsAttrName && !isa<KernelOp>(op))
+    return op->emitError() << "expected '" << name << "' on a kernel";
+  if (name == kSharedBytesAttrName && !isa<KernelOp>(op) && !isFunction)
+    return op->emitError() << "expected '" << name << "' on a kernel or a function";
+  if (name == kThreadsAttrName && !isFunction)
+    return op->emitError() << "expected '" << name << "' on a function";
+  int64_t least = name == kWarpsAttrName || name == kThreadsAttrName ? 1 : 0;
+  auto number = dyn_cast<IntegerAttr>(value);
+  if (number && number.getValue().sge(least))
+    return success();
+  return op->emitError() << "expected '" << name << "' to be an integer of at least " << least
+                         << ", got " << value;
+}
+
 LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribute value) {
   if (name == kRolesAttrName)
     return verifyRoles(op, value);
@@ -79,6 +98,9 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
       return op->emitError() << "expected '" << name << "' to be the name of a role, got " << value;
     return verifyForeign(op, name);
   }
+  if (name == kWarpsAttrName || name == kThreadsAttrName || name == kSharedBytesAttrName ||
+      name == kSharedOffsetAttrName)
+    return verifyThreads(op, name, value);
   bool isDepth = name == kDepthAttrName;
   if (!isDepth && name != kStageAttrName && name != kOrderAttrName)
     return success();

@@ -409,6 +409,13 @@ bool KernelCode::isOneWave() const {
 bool KernelCode::countsStoresApart() const { return getGeneration(chip) >= 10; }
 bool KernelCode::countsScalarsApart() const { return getGeneration(chip) >= 12; }
 
+unsigned KernelCode::getCounterLimit(Counter counter) const {
+  bool isShort = counter == Counter::LDS || counter == Counter::Scalar;
+  if (counter == Counter::Scalar && countsScalarsApart())
+    return 31;
+  return isShort && getGeneration(chip) < 10 ? 15 : 63;
+}
+
 std::vector<std::vector<unsigned>> KernelCode::getInnerLoops() const {
   std::vector<SmallVector<unsigned, 2>> before(code.size());
   for (auto [at, instruction] : enumerate(code)) {

@@ -292,8 +292,9 @@ std::vector<WaitProblem> kiln::amdgcn::findStrongWaits(const KernelCode &kernel)
         bool has = false;
         for (unsigned counter = 0; counter < kNumCounters; ++counter)
           if ((mask >> counter & 1) && wait.waits[counter]) {
+            // The next weaker one must be a wait at all.
             ++*wait.waits[counter];
-            has = true;
+            has |= *wait.waits[counter] < kernel.getCounterLimit(Counter(counter));
           }
         if (has && checkWaits(weaker).empty())
           strong.push_back(

@@ -2,7 +2,8 @@
 //
 // A load never branches. A register that lies outside the view reads sixteen zero bytes that
 // the module holds instead, so all of a tile's loads can be in flight at once; where the padding
-// is zero nothing more is needed. Stores are guarded one access at a time.
+// is zero nothing more is needed. Stores are guarded one access at a time. Targets whose hardware
+// checks bounds go another way where they can: BoundedMemory.cpp.
 #include "ThreadLowering.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,14 +28,13 @@ struct ThreadLowering::Access {
   std::map<std::pair<unsigned, int64_t>, Value> terms, bounds;
 };
 
-/// What memory holds for an element.
-static Type getStorageType(Type element) {
+Type kiln::getStorageType(Type element) {
   if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 8)
     return IntegerType::get(element.getContext(), 8);
   return element;
 }
 
-static Value castBits(OpBuilder &builder, Location loc, Value value, Type element) {
+Value kiln::castBits(OpBuilder &builder, Location loc, Value value, Type element) {
   Type type = element;
   if (auto vector = dyn_cast<VectorType>(value.getType()))
     type = vector.clone(element);
@@ -105,11 +105,13 @@ Value ThreadLowering::getZeros() {
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), kGlobalSpace), kZeros);
 }
 
-static bool isStreaming(std::optional<Cache> cache, std::optional<Eviction> eviction) {
+bool kiln::isStreaming(std::optional<Cache> cache, std::optional<Eviction> eviction) {
   return cache == Cache::Streaming || eviction == Eviction::First;
 }
 
 LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
+  if (lowerBoundedLoad(op))
+    return success();
   LinearLayout layout = getLayout(op.getResult());
   Access access = getAccess(op, op.getView(), op.getOffsets(), layout);
   Type storage = getStorageType(access.elementType);
@@ -147,6 +149,8 @@ LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
 }
 
 LogicalResult ThreadLowering::lowerStore(StoreOp op) {
+  if (lowerBoundedStore(op))
+    return success();
   LinearLayout layout = getLayout(op.getValue());
   Access access = getAccess(op, op.getView(), op.getOffsets(), layout);
   Type storage = getStorageType(access.elementType);

@@ -87,6 +87,14 @@ private:
   mlir::Value getInBounds(Access &access, int64_t reg);
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
+  // BoundedMemory.cpp: whether the hardware's bounds serve this access, which is then lowered
+  struct BoundedAccess;
+  bool lowerBoundedLoad(tile::LoadOp op);
+  bool lowerBoundedStore(tile::StoreOp op);
+  std::optional<BoundedAccess> getBoundedAccess(mlir::Value view, mlir::ValueRange offsets,
+                                                const LinearLayout &layout);
+  mlir::Value getOffset(BoundedAccess &access, int64_t reg);
+  mlir::Value getInBounds(BoundedAccess &access, int64_t reg, bool ofHardwareToo);
   mlir::LogicalResult lowerViewFromPointer(tile::ViewFromPointerOp op);
   mlir::LogicalResult lowerViewQuery(mlir::Operation *op);
   mlir::Value getZeros();
@@ -172,6 +180,13 @@ private:
   llvm::SmallVector<std::pair<mlir::Attribute, mlir::Value>> maps;
   llvm::DenseMap<mlir::Attribute, llvm::SmallVector<mlir::Value>> threadCoordinates;
 };
+
+/// What global memory holds for an element, and its bits as another type's.
+mlir::Type getStorageType(mlir::Type element);
+mlir::Value castBits(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                     mlir::Type element);
+/// Whether an access is not worth keeping in caches.
+bool isStreaming(std::optional<tile::Cache> cache, std::optional<tile::Eviction> eviction);
 
 /// The bytes that an element takes in shared memory: sub-byte elements have one each.
 unsigned getSharedElementBytes(mlir::Type type);

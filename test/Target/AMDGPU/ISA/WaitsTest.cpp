@@ -145,6 +145,18 @@ TEST(Waits, StrongerThanNeededIsFound) {
   }
 }
 
+/// A counter of four bits cannot say that fifteen may be outstanding and sixteen not.
+TEST(Waits, CountersHaveALimit) {
+  std::string body = "  v_mov_b32_e32 v1, 0\n.LBB0_1:\n  ds_read_b32 v2, v1\n";
+  for (unsigned i = 0; i < 16; ++i)
+    body += "  ds_read_b32 v" + std::to_string(10 + i) + ", v1 offset:4\n";
+  body += "  s_waitcnt lgkmcnt(14)\n  v_add_f32_e32 v3, v2, v3\n  s_cbranch_scc1 .LBB0_1\n";
+  EXPECT_EQ(check(body), "");
+  EXPECT_EQ(problemsOf(findStrongWaits(parseKernel(inKernel(body)))), "");
+  EXPECT_THAT(problemsOf(findStrongWaits(parseKernel(inKernel(replaced(body, "(14)", "(13)"))))),
+              HasSubstr("one more may be outstanding"));
+}
+
 TEST(Waits, OneWaveNeedsNoBarrier) {
   std::string body = R"(
   v_lshlrev_b32_e32 v1, 4, v0

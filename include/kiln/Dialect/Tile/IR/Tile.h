@@ -63,6 +63,14 @@ inline constexpr llvm::StringLiteral kStageAttrName = "tile.stage";
 inline constexpr llvm::StringLiteral kOrderAttrName = "tile.order";
 inline constexpr llvm::StringLiteral kRoleAttrName = "tile.role";
 
+// Decisions of every target that has threads: a kernel's warps, what it takes of shared memory,
+// where in it an op's buffer or scratch begins (bytes); and the threads that run a lowered
+// function.
+inline constexpr llvm::StringLiteral kWarpsAttrName = "tile.warps";
+inline constexpr llvm::StringLiteral kSharedBytesAttrName = "tile.shared_bytes";
+inline constexpr llvm::StringLiteral kSharedOffsetAttrName = "tile.shared_offset";
+inline constexpr llvm::StringLiteral kThreadsAttrName = "tile.threads";
+
 /// What a role may say of its registers.
 inline constexpr int64_t kLeastRoleRegisters = 24;
 inline constexpr int64_t kMostRoleRegisters = 256;

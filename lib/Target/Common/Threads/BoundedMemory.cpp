@@ -1,0 +1,286 @@
+// Tiles of views whose bounds the hardware checks, on targets with BoundedMemoryInterface.
+//
+// A tile's coordinate is a uniform part, where the tile begins, plus the thread's own. Along most
+// dimensions of most tiles only one of the two varies:
+//
+//  - where the tile is one element thick, whether it is in bounds is a fact of the whole tile: if
+//    it is not, the descriptor has no bytes;
+//  - if one dimension is left, of stride 1, the descriptor begins where the tile does and ends
+//    where the view or the tile does, so that the check of the hardware is all there is;
+//  - otherwise an offset is compared with the bounds and, where outside, replaced by one that the
+//    hardware refuses. Offsets have 32 bits: the view must promise that these are enough.
+//
+// A tile that may begin below zero along a dimension takes the last way, with a lower bound, too.
+#include "kiln/Target/Common/BoundedMemory.h"
+#include "ThreadLowering.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include <map>
+
+#include "kiln/Target/Common/BoundedMemory.cpp.inc"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// Beyond every buffer: what is at this offset is refused.
+static constexpr int64_t kOutside = int64_t(1) << 31;
+
+struct ThreadLowering::BoundedAccess {
+  BoundedMemoryInterface memory;
+  Value buffer;
+  /// What is added to each offset, unchecked; the same in all threads (i32).
+  Value uniform;
+  Place place;
+  Type elementType;
+  /// Consecutive registers that one access takes.
+  int64_t width;
+  struct Dim {
+    /// Bytes from one coordinate to the next (i32); null along dimensions that do not vary.
+    Value stride;
+    /// Of the thread's part of the coordinate: the first in bounds, null if that is 0, and how
+    /// many are.
+    Value first, count;
+    bool isHardwares = false;
+  };
+  SmallVector<Dim> dims;
+  /// Whether anything of the tile is in bounds (i1), where that is known of all of it at once.
+  Value inside;
+  /// By dimension and register coordinate, since many registers share these.
+  std::map<std::pair<unsigned, int64_t>, Value> terms, bounds;
+};
+
+std::optional<ThreadLowering::BoundedAccess>
+ThreadLowering::getBoundedAccess(Value view, ValueRange offsets, const LinearLayout &layout) {
+  auto memory = dyn_cast<BoundedMemoryInterface>(Attribute(target));
+  auto typed = cast<TypedValue<ViewType>>(view);
+  ViewType type = typed.getType();
+  Type storage = getStorageType(type.getElementType());
+  if (!memory)
+    return std::nullopt;
+  int64_t bytes = storage.getIntOrFloatBitWidth() / 8;
+  SmallVector<int64_t> shape = layout.getShape();
+  SmallVector<unsigned> varying;
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    if (extent > 1)
+      varying.push_back(dim);
+  bool startsInside =
+      llvm::all_of(varying, [&](unsigned dim) { return isKnownNonNegative(offsets[dim]); });
+  bool isHardwares = startsInside && varying.size() <= 1 &&
+                     (varying.empty() || type.getStrides()[varying.front()] == 1) &&
+                     ShapedType::getNumElements(shape) * bytes < kOutside;
+  auto argument = dyn_cast<BlockArgument>(view);
+  auto owner = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
+  FactsAttr facts = owner ? owner.getFacts(argument.getArgNumber()) : FactsAttr();
+  if (!isHardwares && !(facts && facts.getIndex32()))
+    return std::nullopt;
+
+  auto index64 = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+  };
+  auto index32 = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), value);
+  };
+  const View &lowered = views.find(view)->second;
+  BoundedAccess access{memory, {}, {}, getPlace(layout), type.getElementType(), 1, {}, {}, {}, {}};
+  AccessFacts known = getAccessFacts(typed, offsets);
+  if (known.dim >= 0)
+    access.width = std::min(known.width, layout.getContiguity(kRegister, getDimName(known.dim)));
+  access.dims.resize(shape.size());
+
+  // Where the tile begins, and whether anything of it is in bounds.
+  Value start, bytesInside, &inside = access.inside;
+  auto require = [&](Value condition) {
+    inside = inside ? Value(arith::AndIOp::create(builder, loc, inside, condition)) : condition;
+  };
+  for (auto [dim, extent] : llvm::enumerate(shape)) {
+    Value offset = get(offsets[dim]), bound = lowered.extents[dim];
+    Value term = arith::MulIOp::create(builder, loc, offset, lowered.strides[dim]);
+    start = start ? Value(arith::AddIOp::create(builder, loc, start, term)) : term;
+    if (extent == 1) {
+      require(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, offset, bound));
+      continue;
+    }
+    BoundedAccess::Dim &own = access.dims[dim];
+    own.isHardwares = isHardwares;
+    own.stride = index32(
+        arith::MulIOp::create(builder, loc, lowered.strides[dim], index(bytes)).getResult());
+    Value zero = index(0), whole = index(extent);
+    Value last = arith::SubIOp::create(builder, loc, bound, offset);
+    last = arith::MaxSIOp::create(builder, loc, arith::MinSIOp::create(builder, loc, last, whole),
+                                  zero);
+    if (!startsInside) {
+      Value first = arith::SubIOp::create(builder, loc, zero, offset);
+      first = arith::MaxSIOp::create(builder, loc,
+                                     arith::MinSIOp::create(builder, loc, first, whole), zero);
+      own.first = index32(first);
+      last = arith::MaxSIOp::create(builder, loc, arith::SubIOp::create(builder, loc, last, first),
+                                    zero);
+    }
+    own.count = index32(last);
+    if (isHardwares)
+      bytesInside = index64(arith::MulIOp::create(builder, loc, last, index(bytes)));
+  }
+  auto wide = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, value, 64);
+  };
+  // The descriptor begins where the view does, or, if nothing but the hardware is to check, where
+  // the tile does. A tile that is outside altogether has none of its bytes.
+  Value size = bytesInside ? bytesInside : wide(isHardwares ? bytes : kOutside);
+  if (inside)
+    size = arith::SelectOp::create(builder, loc, inside, size, wide(0));
+  Value pointer = lowered.pointer, zero = i32(0);
+  access.uniform = zero;
+  if (start && isHardwares) {
+    pointer = LLVM::GEPOp::create(builder, loc, pointer.getType(), storage, pointer,
+                                  ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(index64(start))});
+  } else if (start) {
+    access.uniform = index32(arith::MulIOp::create(builder, loc, start, index(bytes)).getResult());
+    // Of a tile that begins outside nothing is reached, and nothing must be added.
+    Value reached = inside;
+    for (const BoundedAccess::Dim &dim : access.dims)
+      if (dim.count && startsInside) {
+        Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, dim.count, zero);
+        reached = reached ? Value(arith::AndIOp::create(builder, loc, reached, some)) : some;
+      }
+    if (reached)
+      access.uniform = arith::SelectOp::create(builder, loc, reached, access.uniform, zero);
+  }
+  access.buffer = memory.makeBuffer(builder, loc, pointer, size);
+  // What may be negative must be added where the sum is what counts.
+  if (!startsInside) {
+    for (BoundedAccess::Dim &dim : access.dims)
+      if (dim.stride) {
+        access.terms[{~0u, 0}] = access.uniform;
+        break;
+      }
+    if (!access.terms.empty())
+      access.uniform = zero;
+  }
+  return access;
+}
+
+/// The thread's part of an offset, in bytes.
+Value ThreadLowering::getOffset(BoundedAccess &access, int64_t reg) {
+  auto coordinates = access.place.layout.applyTo(kRegister, reg);
+  auto common = access.terms.find({~0u, 0});
+  Value sum = common == access.terms.end() ? Value() : common->second;
+  for (auto [dim, own] : llvm::enumerate(access.dims)) {
+    if (!own.stride)
+      continue;
+    Value &term = access.terms[{unsigned(dim), coordinates[dim]}];
+    if (!term) {
+      Value at = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                            getCoordinate(access.place, dim, reg));
+      term = arith::MulIOp::create(builder, loc, at, own.stride);
+    }
+    sum = sum ? Value(arith::AddIOp::create(builder, loc, sum, term)) : term;
+  }
+  return sum ? sum : i32(0);
+}
+
+/// Null if the register is in bounds, as far as the hardware does not check.
+Value ThreadLowering::getInBounds(BoundedAccess &access, int64_t reg, bool ofHardwareToo) {
+  Value all = ofHardwareToo ? access.inside : Value();
+  auto coordinates = access.place.layout.applyTo(kRegister, reg);
+  for (auto [dim, own] : llvm::enumerate(access.dims)) {
+    if (!own.count || (own.isHardwares && !ofHardwareToo))
+      continue;
+    Value &bound = access.bounds[{unsigned(dim), coordinates[dim]}];
+    if (!bound) {
+      Value at = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                            getCoordinate(access.place, dim, reg));
+      if (own.first)
+        at = arith::SubIOp::create(builder, loc, at, own.first);
+      bound = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, own.count);
+    }
+    all = all ? Value(arith::AndIOp::create(builder, loc, all, bound)) : bound;
+  }
+  return all;
+}
+
+/// What the hardware moves so many bytes as.
+static Type getRawType(MLIRContext *context, unsigned bytes) {
+  Type word = IntegerType::get(context, 32);
+  if (bytes > 4)
+    return VectorType::get({int64_t(bytes / 4)}, word);
+  return IntegerType::get(context, 8 * bytes);
+}
+
+bool ThreadLowering::lowerBoundedLoad(LoadOp op) {
+  LinearLayout layout = getLayout(op.getResult());
+  std::optional<BoundedAccess> bounded = getBoundedAccess(op.getView(), op.getOffsets(), layout);
+  if (!bounded)
+    return false;
+  BoundedAccess &access = *bounded;
+  Type storage = getStorageType(access.elementType), type = storage;
+  if (access.width > 1)
+    type = VectorType::get({access.width}, storage);
+  Type raw = getRawType(builder.getContext(), access.width * storage.getIntOrFloatBitWidth() / 8);
+  Value padding;
+  if (op.getPadding() && !matchPattern(op.getPadding(), m_PosZeroFloat()) &&
+      !matchPattern(op.getPadding(), m_Zero()))
+    padding = get(op.getPadding());
+  // All loads are under way before the first result is needed.
+  SmallVector<Value> loads, elements;
+  for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width) {
+    Value offset = getOffset(access, reg);
+    if (Value inBounds = getInBounds(access, reg, /*ofHardwareToo=*/false))
+      offset = arith::SelectOp::create(builder, loc, inBounds, offset, i32(kOutside));
+    loads.push_back(access.memory.loadFromBuffer(builder, loc, raw, access.buffer, offset,
+                                                 access.uniform,
+                                                 isStreaming(op.getCache(), op.getEviction())));
+  }
+  for (auto [i, loaded] : llvm::enumerate(loads)) {
+    if (raw != type)
+      loaded = LLVM::BitcastOp::create(builder, loc, type, loaded);
+    loaded = castBits(builder, loc, loaded, access.elementType);
+    Value isReal =
+        padding ? getInBounds(access, i * access.width, /*ofHardwareToo=*/true) : Value();
+    for (int64_t part = 0; part < access.width; ++part) {
+      Value element = loaded;
+      if (access.width > 1)
+        element = vector::ExtractOp::create(builder, loc, loaded, part);
+      if (isReal)
+        element = arith::SelectOp::create(builder, loc, isReal, element, padding);
+      elements.push_back(element);
+    }
+  }
+  setElements(op.getResult(), elements);
+  return true;
+}
+
+bool ThreadLowering::lowerBoundedStore(StoreOp op) {
+  LinearLayout layout = getLayout(op.getValue());
+  std::optional<BoundedAccess> bounded = getBoundedAccess(op.getView(), op.getOffsets(), layout);
+  if (!bounded)
+    return false;
+  BoundedAccess &access = *bounded;
+  Type storage = getStorageType(access.elementType);
+  Type raw = getRawType(builder.getContext(), access.width * storage.getIntOrFloatBitWidth() / 8);
+  int64_t repeated = layout.freeVariables().front();
+  Value owner = isOwner(layout);
+  SmallVector<Value> elements = getElements(op.getValue());
+  for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width) {
+    if (reg & repeated)
+      continue;
+    Value guard = getInBounds(access, reg, /*ofHardwareToo=*/false);
+    if (owner)
+      guard = guard ? Value(arith::AndIOp::create(builder, loc, owner, guard)) : owner;
+    Value offset = getOffset(access, reg);
+    if (guard)
+      offset = arith::SelectOp::create(builder, loc, guard, offset, i32(kOutside));
+    Value value = elements[reg];
+    if (access.width > 1)
+      value = vector::FromElementsOp::create(builder, loc,
+                                             VectorType::get({access.width}, access.elementType),
+                                             ArrayRef<Value>(elements).slice(reg, access.width));
+    value = castBits(builder, loc, value, storage);
+    if (value.getType() != raw)
+      value = LLVM::BitcastOp::create(builder, loc, raw, value);
+    access.memory.storeToBuffer(builder, loc, value, access.buffer, offset, access.uniform,
+                                isStreaming(op.getCache(), op.getEviction()));
+  }
+  return true;
+}

@@ -1,0 +1,216 @@
+"""What the examples become on AMD's chips, held to figures that are checked in (amd-figures.json).
+
+No such chip is needed: the final code is read back by tile-check-isa, which also proves its waits.
+Three kinds of figures. A floor holds for every kernel: nothing spills, nothing lies in scratch
+memory, products go through matrix instructions, and nothing is read that was not waited for. What
+is written down may only get better: registers, the number of accesses, of waits, of those that are
+stronger than needed, and of barriers. Of matrix instructions the forms are the same.
+
+`python test/python/examples/test_amd_figures.py --write` writes the figures anew; look at what
+changed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kiln
+
+ROOT = Path(__file__).resolve().parents[3]
+FIGURES = Path(__file__).with_name("amd-figures.json")
+CHECKER = os.environ.get("TILE_CHECK_ISA") or str(ROOT / "build" / "bin" / "tile-check-isa")
+CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1201")
+BF16 = ml_dtypes.bfloat16
+
+
+def bf16(*shape: int) -> np.ndarray:
+    return np.empty(shape, BF16)
+
+
+def f32(*shape: int) -> np.ndarray:
+    return np.empty(shape, np.float32)
+
+
+# Arguments as a model would have them, and constants, by example; nothing is ever computed.
+CASES: dict[str, tuple[str, Any, dict[str, Any]]] = {
+    "01_vector_add": ("add", lambda: (f32(1 << 20),) * 3, {}),
+    "02_softmax": ("softmax", lambda: (bf16(64, 4096),) * 2, {"BLOCK": 4096}),
+    "03_rmsnorm": (
+        "rmsnorm", lambda: (bf16(64, 4096), bf16(4096), bf16(64, 4096), 1e-5), {"BLOCK": 4096},
+    ),
+    "04_layernorm_dropout": (
+        "layernorm_dropout",
+        lambda: (*(f32(64, 1024),) * 2, *(f32(1024),) * 2, *(f32(64, 1024),) * 2, 7, 0.75, 1e-5),
+        {"BLOCK": 1024},
+    ),
+    "05_matmul": ("matmul", lambda: (bf16(512, 512),) * 3, {"BM": 64, "BN": 128, "BK": 32}),
+    "06_attention": (
+        "attention",
+        lambda: (*(bf16(2, 8, 512, 64),) * 4, 0.125),
+        {"CAUSAL": False, "D": 64, "BM": 64, "BN": 64},
+    ),
+    "07_cumsum": ("cumsum", lambda: (f32(64, 4096),) * 2, {}),
+    "08_histogram": (
+        "histogram", lambda: (np.empty(1 << 20, np.uint8), np.empty(256, np.int32)), {},
+    ),
+    "09_dequant_matmul": (
+        "dequant_matmul",
+        lambda: (f32(64, 512), *dequantised(), f32(64, 512)),
+        {"BM": 32, "BN": 64},
+    ),
+    "10_image_filter": (
+        "sharpen", lambda: (*(np.empty((480, 1920), np.uint8),) * 2, 1.5), {},
+    ),
+}  # fmt: skip
+
+
+@cache
+def example(name: str):
+    folder = str(ROOT / "examples")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(name, Path(folder) / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def dequantised() -> tuple[Any, np.ndarray]:
+    module = example("09_dequant_matmul")
+    planes = module.pack(np.zeros((512, 512), np.int64))
+    return planes, f32(512 // module.GROUP, 512)
+
+
+def compile_(name: str, chip: str):
+    kernel, arguments, constants = CASES[name]
+    function = getattr(example(name), kernel)
+    return function.compile(*arguments(), target=f"amdgpu:{chip}", **constants)
+
+
+def check_isa(assembly: str) -> dict[str, Any]:
+    """The figures of proven code."""
+    done = subprocess.run(
+        [CHECKER, "--figures", "--allow-strong-waits", "-"],
+        input=assembly,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def summarise(figures: dict[str, Any]) -> dict[str, Any]:
+    """What is worth holding."""
+    groups = ("global_loads", "global_stores", "loads_to_lds", "lds_reads", "lds_writes", "matrix",
+              "lane_permutes")  # fmt: skip
+    kept = {name: figures[name] for name in groups if name in figures}
+    kept["registers"] = figures["vgprs"]
+    kept["strong_waits"] = figures["strong_waits"]
+    kept["lds_bytes"] = figures["lds_bytes"]
+    kept["inner_loops"] = [
+        {"waits": len(loop["waits"]), "barriers": loop.get("barriers", 0)}
+        | {name: loop[name] for name in groups if name in loop}
+        for loop in figures["inner_loops"]
+    ]
+    return kept
+
+
+def recorded() -> dict[str, Any]:
+    return json.loads(FIGURES.read_text(encoding="utf-8"))
+
+
+def accesses(kept: dict[str, Any], group: str) -> int:
+    return sum(kept.get(group, {}).values())
+
+
+def check_not_worse(now: dict[str, Any], before: dict[str, Any]) -> None:
+    assert now["registers"] <= before["registers"]
+    assert now["lds_bytes"] <= before["lds_bytes"]
+    assert now["strong_waits"] <= before["strong_waits"]
+    for group in ("global_loads", "global_stores", "loads_to_lds", "lds_reads", "lds_writes"):
+        assert accesses(now, group) <= accesses(before, group), group
+    assert set(now.get("matrix", {})) == set(before.get("matrix", {}))
+    assert len(now["inner_loops"]) <= len(before["inner_loops"])
+    for mine, theirs in zip(now["inner_loops"], before["inner_loops"], strict=False):
+        for count in ("waits", "barriers"):
+            assert mine[count] <= theirs[count], count
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("name", CASES)
+def test_figures(name: str, chip: str) -> None:
+    before = recorded()[name][chip]
+    if isinstance(before, str):
+        with pytest.raises(kiln.CompileError) as caught:
+            compile_(name, chip)
+        assert before in str(caught.value), "write the figures: it has changed what is refused"
+        return
+    compiled = compile_(name, chip)
+    assert compiled.binary[:4] == b"\x7fELF"
+    figures = check_isa(compiled.asm)
+    # The floor.
+    assert figures["scratch_bytes"] == figures["vgpr_spills"] == figures["sgpr_spills"] == 0
+    assert "scratch" not in figures
+    if name in ("05_matmul", "06_attention"):
+        assert accesses(figures, "matrix") > 0
+        assert figures["strong_waits"] == 0
+    if name in ("01_vector_add", "02_softmax", "03_rmsnorm", "04_layernorm_dropout"):
+        wide = {"16"} if name != "04_layernorm_dropout" else {"16", "8", "4"}
+        assert set(figures["global_loads"]) <= wide
+        assert set(figures["global_stores"]) <= {"16"}
+    check_not_worse(summarise(figures), before)
+    # The same of the code object, as `kiln explain` shows it.
+    assert compiled.metadata["registers"] == figures["vgprs"]
+    assert compiled.metadata["spilled_registers"] == compiled.metadata["local_bytes"] == 0
+    assert 1 <= compiled.metadata["waves_per_simd"] <= 16
+    assert f"registers: {figures['vgprs']} a thread" in compiled.explain()
+
+
+def test_what_got_worse_is_found() -> None:
+    before = recorded()["05_matmul"]["gfx942"]
+    check_not_worse(before, before)
+    for worse in (
+        before | {"registers": before["registers"] + 1},
+        before | {"lds_reads": {"2": accesses(before, "lds_reads") + 1}},
+        before | {"matrix": {}},
+        before | {"strong_waits": before["strong_waits"] + 1},
+        before | {"inner_loops": [before["inner_loops"][0] | {"waits": 99}]},
+    ):
+        with pytest.raises(AssertionError):
+            check_not_worse(worse, before)
+
+
+def write() -> None:
+    figures: dict[str, Any] = {}
+    for name in CASES:
+        for chip in CHIPS:
+            try:
+                kept: Any = summarise(check_isa(compile_(name, chip).asm))
+            except kiln.CompileError as error:
+                kept = str(error).splitlines()[0].split("error: ")[-1]
+            figures.setdefault(name, {})[chip] = kept
+    rows = ",\n".join(
+        f'  "{name}": {{\n'
+        + ",\n".join(f'    "{chip}": {json.dumps(kept)}' for chip, kept in chips.items())
+        + "\n  }"
+        for name, chips in figures.items()
+    )
+    FIGURES.write_text(f"{{\n{rows}\n}}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    assert sys.argv[1:] == ["--write"], "expected --write"
+    write()
