@@ -1,10 +1,11 @@
 """What the examples become on AMD's chips, held to figures that are checked in (amd-figures.json).
 
 No such chip is needed: the final code is read back by tile-check-isa, which also proves its waits.
-Three kinds of figures. A floor holds for every kernel: nothing spills, nothing lies in scratch
-memory, products go through matrix instructions, and nothing is read that was not waited for. What
-is written down may only get better: registers, the number of accesses, of waits, of those that are
-stronger than needed, and of barriers. Of matrix instructions the forms are the same.
+Three kinds of figures. A floor holds for every kernel: no vector register spills, nothing lies in
+scratch memory, products go through matrix instructions, and nothing is read that was not waited
+for. What is written down may only get better: registers, scalar spills (to lanes of a vector
+register), the number of accesses, of waits, of those that are stronger than needed, and of
+barriers. Of matrix instructions the forms are the same.
 
 `python test/python/examples/test_amd_figures.py --write` writes the figures anew; look at what
 changed.
@@ -118,6 +119,7 @@ def summarise(figures: dict[str, Any]) -> dict[str, Any]:
               "lane_permutes")  # fmt: skip
     kept = {name: figures[name] for name in groups if name in figures}
     kept["registers"] = figures["vgprs"]
+    kept["sgpr_spills"] = figures["sgpr_spills"]
     kept["strong_waits"] = figures["strong_waits"]
     kept["lds_bytes"] = figures["lds_bytes"]
     kept["inner_loops"] = [
@@ -140,6 +142,7 @@ def check_not_worse(now: dict[str, Any], before: dict[str, Any]) -> None:
     assert now["registers"] <= before["registers"] + 8  # what registers are handed out by
     assert now["lds_bytes"] <= before["lds_bytes"]
     assert now["strong_waits"] <= before["strong_waits"]
+    assert now["sgpr_spills"] <= before["sgpr_spills"]
     for group in ("global_loads", "global_stores", "loads_to_lds", "lds_reads", "lds_writes"):
         assert accesses(now, group) <= accesses(before, group), group
     assert set(now.get("matrix", {})) == set(before.get("matrix", {}))
@@ -162,8 +165,9 @@ def test_figures(name: str, chip: str) -> None:
     assert compiled.binary[:4] == b"\x7fELF"
     figures = check_isa(compiled.asm)
     # The floor.
-    assert figures["scratch_bytes"] == figures["vgpr_spills"] == figures["sgpr_spills"] == 0
+    assert figures["scratch_bytes"] == figures["vgpr_spills"] == 0
     assert "scratch" not in figures
+    assert figures["sgpr_spills"] == 0 or name == "10_image_filter"
     if name in ("05_matmul", "06_attention"):
         assert accesses(figures, "matrix") > 0
         assert figures["strong_waits"] == 0
@@ -175,7 +179,8 @@ def test_figures(name: str, chip: str) -> None:
         check_not_worse(summarise(figures), before)
     # The same of the code object, as `kiln explain` shows it.
     assert compiled.metadata["registers"] == figures["vgprs"]
-    assert compiled.metadata["spilled_registers"] == compiled.metadata["local_bytes"] == 0
+    assert compiled.metadata["spilled_registers"] == figures["sgpr_spills"]
+    assert compiled.metadata["local_bytes"] == 0
     assert 1 <= compiled.metadata["waves_per_simd"] <= 16
     assert f"registers: {figures['vgprs']} a thread" in compiled.explain()
 
