@@ -6,6 +6,7 @@
 // that exits before that does so without running the destructors of LLVM, which the thread would
 // not survive.
 #include "Objects.h"
+#include "kiln-c/Layout.h"
 
 #include <algorithm>
 #include <atomic>
@@ -282,6 +283,11 @@ void kiln::python::bindCompiler(nb::module_ &m) {
     KilnKey key;
     kilnKeyOfBytes(bytes.c_str(), bytes.size(), &key);
     return bytesOf(key);
+  });
+  m.def("describe_layout", [](const char *text) {
+    KilnBuffer *json = nullptr;
+    check(kilnLayoutDescribe(text, &json));
+    return takeStr(json);
   });
   m.def("targets", [] {
     KilnBuffer *json = nullptr;

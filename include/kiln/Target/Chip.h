@@ -6,6 +6,26 @@
 
 namespace kiln {
 
+/// How shared memory serves one access of a warp. Lanes are served in groups, one group a cycle:
+/// a group is the lanes that xor combinations of `lanes` name, and each other group is such a one
+/// with another lane added. Within a group two lanes may not ask one bank for different rows.
+struct SharedPhase {
+  /// Banks of four bytes each.
+  unsigned banks;
+  /// A basis of the group; zeros end it.
+  unsigned lanes[6];
+};
+
+/// By what each lane asks for: at most 4 bytes, 8, or 16.
+struct SharedPhases {
+  SharedPhase reads[3], writes[3];
+};
+
+/// 32 banks that serve lanes in their order, 128 bytes a cycle.
+inline constexpr SharedPhases kPlainPhases = {
+    {{32, {1, 2, 4, 8, 16}}, {32, {1, 2, 4, 8}}, {32, {1, 2, 4}}},
+    {{32, {1, 2, 4, 8, 16}}, {32, {1, 2, 4, 8}}, {32, {1, 2, 4}}}};
+
 /// One chip that a target can compile for. Sizes are those of one program (block).
 struct Chip {
   llvm::StringLiteral name;
@@ -20,6 +40,7 @@ struct Chip {
   unsigned sharedBytes;
   /// Features for LLVM's code generator, as it spells them.
   llvm::StringLiteral features;
+  SharedPhases shared = kPlainPhases;
 };
 
 } // namespace kiln

@@ -34,6 +34,12 @@ def TargetInterface : AttrInterface<"TargetInterface"> {
         (ins "::mlir::Type":$a, "::mlir::Type":$b, "::mlir::Type":$accumulator), "",
         "return {};">,
     InterfaceMethod<[{
+      The instructions by which a warp moves elements of this type between its registers and
+      shared memory other than each lane its own, best first; each implements the copy atoms'
+      interface.
+    }], "::llvm::SmallVector<::mlir::Attribute>", "getCopyAtoms", (ins "::mlir::Type":$element),
+        "", "return {};">,
+    InterfaceMethod<[{
       Adds the passes that take a module from the stage before to `stage`, for the stages from
       layout to the LLVM dialect.
     }], "void", "addPasses", (ins "::mlir::OpPassManager &":$pm, "::kiln::Stage":$stage)>,

@@ -1,10 +1,7 @@
-// Writes the inferred layouts into types, and makes ops agree.
+// Writes the inferred layouts into types; where ops disagree a conversion says so.
 #include "LayoutInference.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Target/TargetInterface.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Iterators.h"
 #include <vector>
 
 namespace kiln {
@@ -16,60 +13,7 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// Changes a tensor's type to carry a layout; a constant's attribute follows.
-static void setLayout(Value value, const LinearLayout &layout) {
-  auto type = withLayout(cast<RankedTensorType>(value.getType()), layout);
-  value.setType(type);
-  if (auto constant = value.getDefiningOp<arith::ConstantOp>()) {
-    auto elements = cast<DenseElementsAttr>(constant.getValue());
-    constant.setValueAttr(cast<TypedAttr>(
-        cast<Attribute>(DenseElementsAttr::getFromRawBuffer(type, elements.getRawData()))));
-  }
-}
-
-static bool isFree(Operation *op) {
-  return op && (isa<SplatOp, IotaOp>(op) || op->hasTrait<OpTrait::ConstantLike>());
-}
-
 namespace {
-/// Hands out values in the layouts that ops ask for.
-class Converter {
-public:
-  explicit Converter(OpBuilder &builder) : builder(builder) {}
-
-  /// `value`, whose type has its layout already, in another one, at the builder's place.
-  Value convert(Value value, const LinearLayout &wanted) {
-    if (getLayout(value) == wanted)
-      return value;
-    Operation *op = value.getDefiningOp();
-    if (auto before = dyn_cast_or_null<ConvertLayoutOp>(op))
-      return convert(before.getInput(), wanted);
-    if (isFree(op))
-      return remake(op, {}, wanted);
-    if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op)) {
-      auto shape = cast<RankedTensorType>(broadcast.getInput().getType()).getShape();
-      return remake(op, convert(broadcast.getInput(), projectTo(wanted, shape)), wanted);
-    }
-    if (auto reshape = dyn_cast_or_null<ReshapeOp>(op)) {
-      auto shape = cast<RankedTensorType>(reshape.getInput().getType()).getShape();
-      return remake(op, convert(reshape.getInput(), wanted.reshapeOuts(shape)), wanted);
-    }
-    auto type = withLayout(cast<RankedTensorType>(value.getType()), wanted);
-    return ConvertLayoutOp::create(builder, value.getLoc(), type, value);
-  }
-
-private:
-  Value remake(Operation *op, Value operand, const LinearLayout &wanted) {
-    Operation *copy = builder.clone(*op);
-    if (operand)
-      copy->setOperand(0, operand);
-    setLayout(copy->getResult(0), wanted);
-    return copy->getResult(0);
-  }
-
-  OpBuilder &builder;
-};
-
 struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
   void runOnOperation() override {
     FailureOr<TargetInterface> target = requireTarget(getOperation());
@@ -143,16 +87,14 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
     for (auto &[value, layout] : types)
       setLayout(value, layout);
     OpBuilder builder(kernel);
-    Converter converter(builder);
     for (auto &[operand, layout] : wanted) {
+      Value value = operand->get();
+      if (getLayout(value) == layout)
+        continue;
       builder.setInsertionPoint(operand->getOwner());
-      operand->set(converter.convert(operand->get(), layout));
+      auto type = withLayout(cast<RankedTensorType>(value.getType()), layout);
+      operand->set(ConvertLayoutOp::create(builder, value.getLoc(), type, value));
     }
-    // What was made again may leave its first version without a use.
-    kernel->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
-      if (op->use_empty() && (isFree(op) || isa<BroadcastOp, ReshapeOp, ConvertLayoutOp>(op)))
-        op->erase();
-    });
     return success();
   }
 

@@ -1,6 +1,8 @@
 // The forward walk: anchors, and how each kind of op carries a layout on.
 #include "LayoutInference.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -26,8 +28,27 @@ LayoutInference::LayoutInference(KernelOp kernel, ThreadShape threads) : threads
   visit(kernel.getBody().front());
 }
 
-LinearLayout LayoutInference::getBlocked(Value value) const {
-  return getBlockedLayout(shapeOf(value), width, threads);
+LinearLayout LayoutInference::getBlocked(Value value, int fastest) const {
+  return getBlockedLayout(shapeOf(value), width, threads, fastest);
+}
+
+LinearLayout LayoutInference::getStored(StoreOp store) const {
+  Value value = store.getValue();
+  LinearLayout here = get(value);
+  // An engine's copies are coalesced whatever the threads hold.
+  if (store.getAtomAttr())
+    return here;
+  AccessFacts facts = getAccessFacts(store.getView(), store.getOffsets());
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  if (facts.dim < 0 || !element.isIntOrFloat())
+    return here;
+  LinearLayout blocked = canonicalise(getBlocked(value, facts.dim));
+  int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  auto count = [&](const LinearLayout &layout) {
+    int64_t contiguous = layout.getContiguity(kRegister, getDimName(facts.dim));
+    return countSectors(layout, facts.dim, std::min(facts.width, contiguous), bytes);
+  };
+  return count(here) >= 2 * count(blocked) ? blocked : here;
 }
 
 void LayoutInference::set(Value value, const LinearLayout &layout, Strength strength) {
@@ -52,6 +73,8 @@ void LayoutInference::visit(Block &block) {
 
 void LayoutInference::visitElementwise(Operation *op) {
   std::optional<Entry> best; // a copy: setting the first result may move the table
+  // What is made of free values alone is made again as well as they are.
+  Strength least = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ? Free : Plain;
   for (Value operand : op->getOperands())
     if (isTensor(operand)) {
       auto found = layouts.find(operand);
@@ -61,7 +84,7 @@ void LayoutInference::visitElementwise(Operation *op) {
   for (Value result : op->getResults())
     if (isTensor(result)) {
       if (best)
-        set(result, best->layout, std::max(best->strength, Plain));
+        set(result, best->layout, std::max(best->strength, least));
       else
         set(result, getBlocked(result), Plain);
     }
@@ -141,8 +164,11 @@ void LayoutInference::visit(Operation *op) {
       .Case<ConvertLayoutOp>([&](ConvertLayoutOp convert) {
         set(convert.getResult(), getLayout(convert.getResult()), Anchored);
       })
-      .Case<LoadOp, ReadOp>(
-          [&](auto) { set(op->getResult(0), getBlocked(op->getResult(0)), Plain); })
+      .Case<LoadOp>([&](LoadOp load) {
+        int dim = getAccessFacts(load.getView(), load.getOffsets()).dim;
+        set(load.getResult(), getBlocked(load.getResult(), dim), Plain);
+      })
+      .Case<ReadOp>([&](auto) { set(op->getResult(0), getBlocked(op->getResult(0)), Plain); })
       .Default([&](Operation *) {
         if (op->hasTrait<OpTrait::ConstantLike>() && isTensor(op->getResult(0)))
           set(op->getResult(0), getBlocked(op->getResult(0)), Free);
@@ -177,7 +203,8 @@ LinearLayout LayoutInference::getWanted(OpOperand &operand) const {
         DotLayouts layouts = getDotLayouts(dot, dot.getAtomAttr(), threads);
         return index == 0 ? layouts.a : index == 1 ? layouts.b : layouts.accumulator;
       })
-      .Case<ReshapeOp, TransposeOp, ToScalarOp, StoreOp, WriteOp, ConvertLayoutOp>(
+      .Case<StoreOp>([&](StoreOp store) { return getStored(store); })
+      .Case<ReshapeOp, TransposeOp, ToScalarOp, WriteOp, ConvertLayoutOp>(
           [&](auto) { return here; })
       .Default([&](Operation *) {
         for (Value result : op->getResults())

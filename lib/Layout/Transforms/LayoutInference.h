@@ -34,7 +34,9 @@ private:
   void visitShape(mlir::Operation *op);
   void visitElementwise(mlir::Operation *op);
   void set(mlir::Value value, const LinearLayout &layout, Strength strength);
-  LinearLayout getBlocked(mlir::Value value) const;
+  LinearLayout getBlocked(mlir::Value value, int fastest = -1) const;
+  /// The layout to store in: as it is made, unless that takes twice the sectors of memory.
+  LinearLayout getStored(tile::StoreOp store) const;
   Entry lookup(mlir::Value value) const;
 
   ThreadShape threads;

@@ -1,11 +1,14 @@
 // The layouts that decisions are made of.
 #include "kiln/Layout/Transforms/Layouts.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <set>
 
 using namespace mlir;
 using namespace kiln;
 
+#include "kiln/Layout/Transforms/CopyAtomInterface.cpp.inc"
 #include "kiln/Layout/Transforms/MmaAtomInterface.cpp.inc"
 
 using Basis = LinearLayout::Basis;
@@ -25,7 +28,8 @@ LinearLayout kiln::canonicalise(const LinearLayout &layout) {
   return layout.sublayout({kRegister, kLane, kWarp}, outs).removeZeroBases(kRegister);
 }
 
-LinearLayout kiln::getBlockedLayout(ArrayRef<int64_t> shape, int64_t width, ThreadShape threads) {
+LinearLayout kiln::getBlockedLayout(ArrayRef<int64_t> shape, int64_t width, ThreadShape threads,
+                                    int fastest) {
   int64_t rank = shape.size();
   SmallVector<int64_t> taken(rank, 1);
   InDim registers{kRegister.str(), {}}, lanes{kLane.str(), {}}, warps{kWarp.str(), {}};
@@ -46,22 +50,38 @@ LinearLayout kiln::getBlockedLayout(ArrayRef<int64_t> shape, int64_t width, Thre
     while (part.bases.size() < bits)
       part.bases.push_back(Basis(rank, 0));
   };
-  SmallVector<int64_t> lastFirst, firstFirst;
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    firstFirst.push_back(dim);
-    lastFirst.insert(lastFirst.begin(), dim);
-  }
+  SmallVector<int64_t> walk;
+  if (fastest >= 0)
+    walk.push_back(fastest);
+  for (int64_t dim = rank; dim-- > 0;)
+    if (dim != fastest)
+      walk.push_back(dim);
+  SmallVector<int64_t> backwards(llvm::reverse(walk));
   // Every thread should have its own elements before one has several.
   int64_t elements = ShapedType::getNumElements(shape);
   width = std::min(width, std::max<int64_t>(1, elements / (threads.lanes * threads.warps)));
-  for (int64_t have = 1; rank > 0 && have < width && take(registers, rank - 1); have *= 2) {
+  for (int64_t have = 1; rank > 0 && have < width && take(registers, walk.front()); have *= 2) {
   }
-  fill(lanes, llvm::Log2_32(threads.lanes), lastFirst);
-  fill(warps, llvm::Log2_32(threads.warps), firstFirst);
-  for (int64_t dim : lastFirst)
+  fill(lanes, llvm::Log2_32(threads.lanes), walk);
+  fill(warps, llvm::Log2_32(threads.warps), backwards);
+  for (int64_t dim : walk)
     while (take(registers, dim)) {
     }
   return make({registers, lanes, warps}, shape);
+}
+
+int64_t kiln::countSectors(const LinearLayout &layout, unsigned dim, int64_t width,
+                           int64_t elementBytes) {
+  constexpr int64_t kSectorBytes = 32;
+  std::set<std::pair<int64_t, int64_t>> sectors;
+  for (int64_t lane = 0; lane < layout.getInSize(kLane); ++lane) {
+    Basis element = layout.applyTo(kLane, lane);
+    int64_t first = element[dim] * elementBytes, last = first + width * elementBytes - 1;
+    element[dim] = 0;
+    for (int64_t at = first / kSectorBytes; at <= last / kSectorBytes; ++at)
+      sectors.insert({layout.flatten(element), at});
+  }
+  return int64_t(sectors.size()) * std::max<int64_t>(1, layout.getInSize(kRegister) / width);
 }
 
 bool kiln::isSeparable(const LinearLayout &layout, unsigned axis) {
@@ -188,12 +208,22 @@ RankedTensorType kiln::withLayout(RankedTensorType type, const LinearLayout &lay
                                tile::LayoutAttr::get(type.getContext(), layout));
 }
 
+void kiln::setLayout(Value tensor, const LinearLayout &layout) {
+  auto type = withLayout(cast<RankedTensorType>(tensor.getType()), layout);
+  tensor.setType(type);
+  if (auto constant = tensor.getDefiningOp<arith::ConstantOp>()) {
+    auto elements = cast<DenseElementsAttr>(constant.getValue());
+    constant.setValueAttr(cast<TypedAttr>(
+        cast<Attribute>(DenseElementsAttr::getFromRawBuffer(type, elements.getRawData()))));
+  }
+}
+
 //===- Conversions --------------------------------------------------------------------------===//
 
 Conversion kiln::classifyConversion(const LinearLayout &from, const LinearLayout &to) {
   std::optional<LinearLayout> places = to.invertAndCompose(from);
   if (!places)
-    return {ConversionKind::Memory, LinearLayout()};
+    return {tile::ConversionKind::Memory, LinearLayout()};
   // The coordinates of `places` are register, lane and warp, as are its parts.
   bool lanesMove = false, warpsMove = false;
   int64_t registersByLane = 0;
@@ -208,6 +238,6 @@ Conversion kiln::classifyConversion(const LinearLayout &from, const LinearLayout
         warpsMove |= basis[0] != 0;
     }
   if (warpsMove || llvm::popcount(uint64_t(registersByLane)) > 1)
-    return {ConversionKind::Memory, *places};
-  return {lanesMove ? ConversionKind::Lanes : ConversionKind::Registers, *places};
+    return {tile::ConversionKind::Memory, *places};
+  return {lanesMove ? tile::ConversionKind::Lanes : tile::ConversionKind::Registers, *places};
 }

@@ -1,6 +1,7 @@
-// Sends conversions across warps, or with too many candidates a lane, through shared memory.
-#include "kiln/Layout/Transforms/Layouts.h"
+// Sends the conversions that go through shared memory there: a buffer, a write and a read.
 #include "kiln/Layout/Transforms/Passes.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_REALISECONVERSIONS
@@ -14,19 +15,113 @@ using namespace kiln::tile;
 namespace {
 struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversions> {
   void runOnOperation() override {
-    getOperation().walk([&](ConvertLayoutOp convert) {
-      LinearLayout from = getLayout(convert.getInput()), to = getLayout(convert.getResult());
-      if (classifyConversion(from, to).kind != ConversionKind::Memory)
-        return;
-      OpBuilder builder(convert);
-      auto type = cast<RankedTensorType>(convert.getType());
-      auto bufferType = BufferType::get(&getContext(), type.getShape(), type.getElementType(), {});
-      Value buffer = AllocOp::create(builder, convert.getLoc(), bufferType);
-      WriteOp::create(builder, convert.getLoc(), convert.getInput(), buffer);
-      convert.replaceAllUsesWith(
-          ReadOp::create(builder, convert.getLoc(), type, buffer).getResult());
-      convert.erase();
+    FailureOr<TargetInterface> target = requireTarget(getOperation());
+    if (failed(target) || failed(check()))
+      return signalPassFailure();
+    // Conversions that follow one another share their barriers: all are written, then all read.
+    int64_t most = target->getChipRecord().sharedBytes / 2;
+    SmallVector<SmallVector<ConvertLayoutOp>> runs;
+    getOperation().walk([&](Block *block) {
+      int64_t bytes = 0;
+      Operation *last = nullptr;
+      for (Operation &op : *block) {
+        auto convert = dyn_cast<ConvertLayoutOp>(op);
+        if (!convert || convert.getHowAttr().getKind() != tile::ConversionKind::Memory)
+          continue;
+        int64_t more = getBytes(convert);
+        bool follows = last && last->getNextNode() == &op && bytes + more <= most &&
+                       convert.getInput().getDefiningOp() != last;
+        if (!follows) {
+          runs.emplace_back();
+          bytes = 0;
+        }
+        runs.back().push_back(convert);
+        bytes += more;
+        last = &op;
+      }
     });
+    for (SmallVector<ConvertLayoutOp> &run : runs)
+      realise(run);
+  }
+
+  LogicalResult check() {
+    WalkResult result = getOperation().walk([&](ConvertLayoutOp op) {
+      ConversionAttr how = op.getHowAttr();
+      auto fail = [&](StringRef what) {
+        op.emitOpError("expected ") << what;
+        return WalkResult::interrupt();
+      };
+      if (!how)
+        return fail("'how', which is decided before it is realised");
+      LinearLayout from = getLayout(op.getInput()), to = getLayout(op.getResult());
+      if (how.getKind() < classifyConversion(from, to).kind)
+        return fail("a way that can make this conversion");
+      if (how.getKind() != tile::ConversionKind::Memory)
+        return WalkResult::advance();
+      ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getType()).getShape();
+      if (!how.getBuffer() || how.getBuffer().getNames().size() != 1 ||
+          how.getBuffer().getNames().front() != kOffset ||
+          failed(how.getBuffer().verifyEncoding(shape, Type(), [&] { return op.emitError(); })) ||
+          !how.getBuffer().toLinear(shape).isInvertible())
+        return fail("a buffer whose layout orders all elements by 'offset'");
+      LinearLayout buffer = how.getBuffer().toLinear(shape);
+      auto admits = [&](Attribute attr, const LinearLayout &tensor, bool isWrite) {
+        auto atom = dyn_cast_or_null<CopyAtomInterface>(attr);
+        return !attr || (atom && atom.isWrite() == isWrite &&
+                         canMove(atom, getSharedOffsets(tensor, &buffer)));
+      };
+      if (!admits(how.getWrite(), from, true) || !admits(how.getRead(), to, false))
+        return fail("copy atoms that the buffer's layout admits");
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  static int64_t getBytes(ConvertLayoutOp op) {
+    auto type = cast<RankedTensorType>(op.getType());
+    return type.getNumElements() * getSharedElementBytes(type.getElementType());
+  }
+
+  /// What memory holds for elements that have no form there.
+  static RankedTensorType getStored(RankedTensorType type) {
+    Type element = type.getElementType();
+    if (element.isIndex())
+      return type.clone(IntegerType::get(type.getContext(), 64));
+    return element.isInteger(1) ? type.clone(IntegerType::get(type.getContext(), 8)) : type;
+  }
+
+  void realise(MutableArrayRef<ConvertLayoutOp> run) {
+    OpBuilder builder(run.front());
+    SmallVector<Value> buffers;
+    for (ConvertLayoutOp op : run) {
+      Location loc = op.getLoc();
+      ConversionAttr how = op.getHowAttr();
+      Value input = op.getInput();
+      auto type = cast<RankedTensorType>(input.getType());
+      RankedTensorType stored = getStored(type);
+      auto bufferType =
+          BufferType::get(&getContext(), type.getShape(), stored.getElementType(), how.getBuffer());
+      buffers.push_back(AllocOp::create(builder, loc, bufferType));
+      if (type.getElementType().isIndex())
+        input = arith::IndexCastOp::create(builder, loc, stored, input);
+      else if (stored != type)
+        input = arith::ExtUIOp::create(builder, loc, stored, input);
+      WriteOp::create(builder, loc, input, buffers.back(), DenseI64ArrayAttr(), how.getWrite());
+    }
+    for (auto [op, buffer] : llvm::zip(run, buffers)) {
+      Location loc = op.getLoc();
+      auto type = cast<RankedTensorType>(op.getType());
+      RankedTensorType stored = getStored(type);
+      Value value = ReadOp::create(builder, loc, stored, buffer, DenseI64ArrayAttr(),
+                                   op.getHowAttr().getRead());
+      if (type.getElementType().isIndex())
+        value = arith::IndexCastOp::create(builder, loc, type, value);
+      else if (stored != type)
+        value = arith::TruncIOp::create(builder, loc, type, value);
+      op.getResult().replaceAllUsesWith(value);
+    }
+    for (ConvertLayoutOp op : run)
+      op.erase();
   }
 };
 } // namespace

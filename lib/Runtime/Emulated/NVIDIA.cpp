@@ -34,6 +34,24 @@ void shuffle(const Lanes &lanes) {
   }
 }
 
+//===- Matrices from shared memory ----------------------------------------------------------===//
+
+/// Lanes 8 m to 8 m + 7 name the rows of matrix m, of eight 16-bit units. A lane gets two units of
+/// each: of row lane / 4 those from 2 (lane mod 4) on; transposed, of those two rows unit lane / 4.
+template <unsigned count, bool transposed>
+void loadMatrices(const Lanes &lanes) {
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    for (unsigned matrix = 0; matrix < count; ++matrix)
+      for (unsigned i = 0; i < 2; ++i) {
+        unsigned pair = (lane & 3) * 2 + i, single = lane >> 2;
+        unsigned row = transposed ? pair : single, unit = transposed ? single : pair;
+        auto *address = lanes.read<const char *>(8 * matrix + row, 0);
+        uint16_t value;
+        std::memcpy(&value, address + 2 * unit, sizeof(value));
+        lanes.write(lane, 2 * matrix + i, value);
+      }
+}
+
 //===- Matrix products ----------------------------------------------------------------------===//
 
 /// The group of four lanes that a lane is in, and its number there.
@@ -155,6 +173,12 @@ const Instruction kiln::emulated::kNVIDIAInstructions[] = {
     {"nvvm.shfl.sync.down.i32", true, shuffle<Shuffle::Down>},
     {"nvvm.shfl.sync.bfly.i32", true, shuffle<Shuffle::Butterfly>},
     {"nvvm.shfl.sync.idx.i32", true, shuffle<Shuffle::Index>},
+    {"nvvm.ldmatrix.sync.aligned.m8n8.x1.b16", true, loadMatrices<1, false>},
+    {"nvvm.ldmatrix.sync.aligned.m8n8.x2.b16", true, loadMatrices<2, false>},
+    {"nvvm.ldmatrix.sync.aligned.m8n8.x4.b16", true, loadMatrices<4, false>},
+    {"nvvm.ldmatrix.sync.aligned.m8n8.x1.trans.b16", true, loadMatrices<1, true>},
+    {"nvvm.ldmatrix.sync.aligned.m8n8.x2.trans.b16", true, loadMatrices<2, true>},
+    {"nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16", true, loadMatrices<4, true>},
     {"nvvm.mma.m16n8k16.row.col.f32.f32", true, multiply16<widenHalf>},
     {"nvvm.mma.m16n8k16.row.col.bf16", true, multiply16<widenBFloat>},
     {"nvvm.mma.m16n8k8.row.col.tf32", true, multiplyTF32},

@@ -33,9 +33,20 @@ void AMDGCNDialect::initialize() {
       >();
 }
 
+// Reads of 16 bytes are served four lanes here and four there (AMD's Composable Kernel guide, "LDS
+// bank conflicts"); the last of these chips reads from 64 banks, by figures that HipKittens took.
+static constexpr SharedPhases kCdnaPhases = {
+    {{32, {1, 2, 4, 8, 16}}, {32, {1, 2, 4, 8}}, {32, {1, 2, 20}}},
+    {{32, {1, 2, 4, 8, 16}}, {32, {1, 2, 4, 8}}, {32, {1, 2, 4}}}};
+static constexpr SharedPhases kCdna4Phases = {
+    {{64, {1, 2, 4, 8, 16, 32}}, {64, {1, 2, 4, 8, 16}}, {64, {1, 2, 12, 20}}},
+    {{32, {1, 2, 4, 8, 16}}, {32, {1, 2, 4, 8}}, {32, {1, 2, 4}}}};
+
 static const Chip kChips[] = {
-    {"gfx90a", 64, 1024, 512, 131072, 65536, ""},  {"gfx942", 64, 1024, 512, 131072, 65536, ""},
-    {"gfx950", 64, 1024, 512, 131072, 163840, ""}, {"gfx1100", 32, 1024, 256, 49152, 65536, ""},
+    {"gfx90a", 64, 1024, 512, 131072, 65536, "", kCdnaPhases},
+    {"gfx942", 64, 1024, 512, 131072, 65536, "", kCdnaPhases},
+    {"gfx950", 64, 1024, 512, 131072, 163840, "", kCdna4Phases},
+    {"gfx1100", 32, 1024, 256, 49152, 65536, ""},
     {"gfx1201", 32, 1024, 256, 49152, 65536, ""},
 };
 

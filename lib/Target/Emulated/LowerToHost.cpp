@@ -142,12 +142,22 @@ private:
       written = room(*instruction.getFunction(), type);
       builder.CreateStore(value, written);
     }
-    uint64_t bytes = module.getDataLayout().getTypeStoreSize(type);
+    createCheck(builder, pointer, module.getDataLayout().getTypeStoreSize(type), kind, written);
+  }
+
+  void createCheck(IRBuilder<> &builder, Value *pointer, uint64_t bytes, int kind, Value *written) {
     Type *i64 = builder.getInt64Ty(), *i32 = builder.getInt32Ty();
     builder.CreateCall(
         declare("kiln_emulated_access", builder.getVoidTy(),
                 {pointerType(), i64, i32, pointerType()}),
         {toFlat(builder, pointer), builder.getInt64(bytes), builder.getInt32(kind), written});
+  }
+
+  /// The row of 16 bytes in shared memory that a lane names, as if it read it for the others.
+  void checkRow(IRBuilder<> &builder, Value *pointer) {
+    constexpr int kRead = 1, kShared = 8;
+    createCheck(builder, pointer, 16, kRead | kShared,
+                ConstantPointerNull::get(PointerType::get(context, 0)));
   }
 
   Error lower(CallInst &call) {
@@ -187,6 +197,8 @@ private:
       call.eraseFromParent();
       return Error::success();
     }
+    if (name.starts_with("llvm.nvvm.ldmatrix."))
+      checkRow(builder, call.getArgOperand(0));
     Value *site = builder.getInt32(++sites);
     if (isBarrier(name)) {
       builder.CreateCall(declare("kiln_emulated_barrier", none, {i32}), {site});

@@ -62,6 +62,10 @@ SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator)
   return getReal(*this).getMmaAtoms(a, b, accumulator);
 }
 
+SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
+  return getReal(*this).getCopyAtoms(element);
+}
+
 void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
   getReal(*this).addPasses(pm, stage);
 }

@@ -73,6 +73,10 @@ SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator)
   return getMmaSyncAtoms(a, accumulator);
 }
 
+SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
+  return getLdMatrixAtoms(element);
+}
+
 void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
   addThreadStage(pm, stage, createConvertThreadsToNVVM);
 }

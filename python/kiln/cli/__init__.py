@@ -4,6 +4,7 @@
     compile.py    kiln compile, kiln explain
     run.py        kiln run
     store.py      kiln cache
+    layout.py     kiln layout
     machine.py    kiln devices
     progress.py   what is shown while something takes long
 
@@ -31,6 +32,7 @@ _COMMANDS = {
     "compile": ("compile", "compile a kernel and write any stage of it"),
     "explain": ("compile", "compile a kernel and tell every decision that was taken"),
     "run": ("run", "run a script, or a kernel in MLIR on random inputs"),
+    "layout": ("layout", "draw who holds which element under a layout"),
     "cache": ("store", "look after the cache of compiled kernels"),
     "devices": ("machine", "list devices, and why others are absent"),
 }

@@ -9,6 +9,8 @@ from typing import Any
 _DECIDING = ("layout", "schedule", "target")
 _OPERATION = re.compile(r"^\s*(?:%\S+(?:, %\S+)* = )?\"?([a-z_]+\.[a-z_.]+)\"?")
 _TYPE = re.compile(r"tensor<[^ ]*>")
+_LAYOUT = re.compile(r"^#(\w+) = #tile\.layout<(.*)>$", re.MULTILINE)
+_HELD = re.compile(r"(?:tensor|!tile\.buffer)<([^ ]+), #(\w+)>")
 # What the source says, as opposed to what was decided.
 _GIVEN = ("tile.name", "tile.facts", "tile.tunables", "tile.target")
 _BARE = ("atom", "warps", "stage", "order", "role", "roles", "in_flight", "layout")
@@ -42,6 +44,13 @@ def explain(compiled: Any) -> str:
         known.update(found)
         if found:
             lines += ["", f"decided by stage {stage}", *(f"  {d}" for d in found)]
+    layout = _ir(compiled, "layout")
+    for label, found in (
+        ("layouts", _layouts(layout)),
+        ("moves, for one warp", [_move(entry) for entry in metadata.get("moves", ())]),
+    ):
+        if found:
+            lines += ["", label, *(f"  {line}" for line in dict.fromkeys(found))]
     lines += ["", "stages"]
     for stage in ("tile", *_DECIDING, "llvm", "llvmir", "asm"):
         text = _ir(compiled, stage)
@@ -58,6 +67,42 @@ def _ir(compiled: Any, stage: str) -> str:
         return compiled.ir(stage)
     except LookupError:
         return ""
+
+
+def _layouts(text: str) -> list[str]:
+    """Each layout, and the values that have it: the operation that makes one, and its type."""
+    known = dict(_LAYOUT.findall(text))
+    holders: dict[str, dict[str, None]] = {}
+    for line in text.splitlines():
+        operation = _OPERATION.match(line)
+        held = _HELD.findall(line.rsplit("->", 1)[-1]) if operation and "=" in line else []
+        for shape, alias in held[-1:]:
+            holders.setdefault(alias, {})[f"{operation[1]} {shape}"] = None
+    found = []
+    for alias, who in holders.items():
+        if alias in known:
+            found += [known[alias], *(f"  {name}" for name in who)]
+    return found
+
+
+def _move(entry: dict[str, Any]) -> str:
+    """What moving a tile costs each warp: of memory, of shared memory, or between lanes."""
+    text = f"line {entry['line']}: " if "line" in entry else ""
+    text += f"{entry['op']} {entry['type']}: "
+    count = entry.get("instructions", 0)
+    plural = "s" if count != 1 else ""
+    if entry.get("way") == "registers":
+        return text + "in registers, free"
+    if "way" in entry:
+        return text + f"between lanes, {count} shuffle{plural}, {entry['cycles']} cycles"
+    text += f"{entry['bytes']} bytes a lane, {count} instruction{plural}"
+    if "sectors" in entry:
+        text += f", {entry['sectors']} sectors of 32 bytes"
+    if "cycles" in entry:
+        conflicts = entry["conflicts"]
+        text += f", {entry['cycles']} cycles, "
+        text += f"{conflicts} of them bank conflicts" if conflicts else "no bank conflict"
+    return text + (f", by {entry['atom']}" if "atom" in entry else "")
 
 
 def _argument(entry: dict[str, Any]) -> str:

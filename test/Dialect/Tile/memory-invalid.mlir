@@ -150,3 +150,35 @@ func.func @f(%b: !tile.buffer<8xf32>, %t: tensor<8xf16>) {
   tile.write %t, %b : tensor<8xf16>, !tile.buffer<8xf32>
   return
 }
+
+// -----
+
+func.func @f(%v: !tile.view<?xf32>, %i: index) {
+  // expected-error @below {{expected extents from 1 to those of 'tensor<8xf32>', got [9]}}
+  %0 = tile.load %v[%i] extents [9] : !tile.view<?xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%v: !tile.view<?xf32>, %t: tensor<8xf32>, %i: index) {
+  // expected-error @below {{expected extents from 1 to those of 'tensor<8xf32>', got [4, 2]}}
+  tile.store %t, %v[%i] extents [4, 2] : tensor<8xf32>, !tile.view<?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error @below {{expected extents from 1 to those of 'tensor<8xf32>', got [0]}}
+  tile.print "t" extents [0] %t : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%b: !tile.buffer<15xf32>, %t: tensor<4x8xf32>) {
+  // expected-error @below {{expected a buffer without layout of 14 elements of 'f32', got '!tile.buffer<15xf32>'}}
+  tile.write %t, %b extents [2, 7] : tensor<4x8xf32>, !tile.buffer<15xf32>
+  return
+}

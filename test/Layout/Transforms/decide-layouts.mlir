@@ -1,6 +1,7 @@
 // RUN: tile-opt %s --tile-decide-layouts | FileCheck %s
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16]>
+#columns = #tile.facts<pointer = 16, strides = [2, 16], extents = [16, 16]>
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
   // Eight bf16 are one access; rows go to the warps, so a reduction along them stays in each.
   // CHECK-DAG: #[[T:.*]] = #tile.layout<register = {{\[}}[0,1],[0,2],[0,4]], lane = {{\[}}[0,8],[0,16],[0,32],[0,64],[0,128]], warp = {{\[}}[1,0],[2,0]]>
@@ -31,14 +32,15 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 
-  // A loop's accumulator takes the atom's layout, and what meets it afterwards follows.
+  // A loop's accumulator takes the atom's layout, and what meets it afterwards follows. Nothing is
+  // made again here: a conversion says where layouts differ.
   // CHECK-LABEL: tile.kernel @accumulate
   tile.kernel @accumulate(%x: !tile.view<?x?xbf16>, %y: !tile.view<?x?xf32>)
       attributes {tile.warps = 1 : i64} {
     %c0 = arith.constant 0 : index
     %c16 = arith.constant 16 : index
     %c64 = arith.constant 64 : index
-    // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<16x16xf32, #[[ACC:.*]]>
+    // CHECK: %[[ZERO:.*]] = tile.convert_layout {{.*}} -> tensor<16x16xf32, #[[ACC:.*]]>
     %zero = arith.constant dense<0.0> : tensor<16x16xf32>
     %two = arith.constant 2.0 : f32
     // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[ZERO]]) -> (tensor<16x16xf32, #[[ACC]]>)
@@ -51,12 +53,33 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
          : tensor<16x16xbf16>, tensor<16x16xbf16> -> tensor<16x16xf32>
       scf.yield %d : tensor<16x16xf32>
     }
-    // CHECK: tile.splat {{.*}} : tensor<16x16xf32, #[[ACC]]>
+    // CHECK: %[[T:.*]] = tile.splat
+    // CHECK: %[[TWO:.*]] = tile.convert_layout %[[T]] : {{.*}} -> tensor<16x16xf32, #[[ACC]]>
     %t = tile.splat %two : tensor<16x16xf32>
-    // CHECK: arith.mulf {{.*}} : tensor<16x16xf32, #[[ACC]]>
+    // CHECK: arith.mulf %[[TWO]], {{.*}} : tensor<16x16xf32, #[[ACC]]>
     %r = arith.mulf %t, %acc : tensor<16x16xf32>
-    // CHECK-NEXT: tile.store {{.*}} : tensor<16x16xf32, #[[ACC]]>
+    // CHECK: tile.store
     tile.store %r, %y[%c0, %c0] : tensor<16x16xf32>, !tile.view<?x?xf32>
+    tile.return
+  }
+
+  // Memory that walks the first dimension first is read and written that way; a store takes no
+  // layout that needs twice the sectors.
+  // CHECK-LABEL: tile.kernel @transpose
+  tile.kernel @transpose(%x: !tile.view<?x?xbf16> {tile.facts = #facts},
+                         %y: !tile.view<?x?xbf16, strides [1, ?]> {tile.facts = #columns})
+      attributes {tile.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    // CHECK: %[[X:.*]] = tile.load {{.*}} -> tensor<64x64xbf16, #[[ROWS:.*]]>
+    %t = tile.load %x[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    // CHECK: %[[Y:.*]] = tile.convert_layout %[[X]] : {{.*}} -> tensor<64x64xbf16, #[[COLUMNS:.*]]>
+    // CHECK: tile.store %[[Y]]
+    tile.store %t, %y[%c0, %c0] : tensor<64x64xbf16>, !tile.view<?x?xbf16, strides [1, ?]>
+    // CHECK: tile.load {{.*}} -> tensor<64x64xbf16, #[[COLUMNS]]>
+    %u = tile.load %y[%c0, %c0] : !tile.view<?x?xbf16, strides [1, ?]> -> tensor<64x64xbf16>
+    // CHECK: %[[V:.*]] = tile.convert_layout {{.*}} -> tensor<64x64xbf16, #[[ROWS]]>
+    // CHECK: tile.store %[[V]]
+    tile.store %u, %x[%c0, %c0] : tensor<64x64xbf16>, !tile.view<?x?xbf16>
     tile.return
   }
 }

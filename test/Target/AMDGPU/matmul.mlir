@@ -7,8 +7,11 @@
 
 // CHECK-LABEL: matmul:
 // GFX90A: global_load_dwordx4
-// GFX90A: ds_write_b128
+// What is read more often than it is written is read widely.
 // GFX90A: s_barrier
+// GFX90A: ds_write_b64
+// GFX90A: s_barrier
+// GFX90A-COUNT-2: ds_read_b128
 // GFX90A-COUNT-4: v_mfma_f32_32x32x8bf16_1k
 // GFX942: global_load_dwordx4
 // GFX942-COUNT-4: v_mfma_f32_32x32x8_bf16

@@ -11,10 +11,9 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %a = math.atan2 %f, %f : tensor<64xf32>
     // expected-error @+1 {{'arith.constant' is not supported on nvptx:sm_90a yet: expected all elements of a constant to be the same}}
     %c = arith.constant dense<[1, 2]> : tensor<2xi32>
-    // expected-error @+1 {{'arith.constant' is not supported on nvptx:sm_90a yet: expected extents that are powers of two, got tensor<12xf32>}}
-    %o = arith.constant dense<1.0> : tensor<12xf32>
-    // expected-error @+1 {{'arith.constant' is not supported on nvptx:sm_90a yet: expected at most 131072 elements, got tensor<1024x256xf32>}}
-    %l = arith.constant dense<1.0> : tensor<1024x256xf32>
+    // Extents count as the powers of two that they are padded to.
+    // expected-error @+1 {{'arith.constant' is not supported on nvptx:sm_90a yet: expected at most 131072 elements, got tensor<513x129xf32>}}
+    %l = arith.constant dense<1.0> : tensor<513x129xf32>
     tile.return
   }
 }

@@ -1,14 +1,18 @@
-// Operands come by wide loads, go through shared memory, and are multiplied by mma.sync.
+// Operands come by wide loads, go through shared memory between two barriers, whole matrices at a
+// time on the way back, and are multiplied by mma.sync.
 // RUN: tile-compile %s --target nvptx:sm_80 --emit asm -o %t.ptx
 // RUN: FileCheck %s --input-file %t.ptx
 // RUN: %ptxas -arch=sm_80 %t.ptx -o %t.cubin
 
 // CHECK: .reqntid 256
-// CHECK: ld.global.v4.b32
+// CHECK-COUNT-3: ld.global.v4.b32
 // CHECK: bar.sync
-// CHECK: st.shared.v4.b32
+// CHECK-COUNT-3: st.shared.v4.b32
 // CHECK: bar.sync
-// CHECK: ld.shared.b32
+// CHECK-COUNT-4: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK-COUNT-4: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+// CHECK-NOT: {{ld|st}}.shared
+// CHECK-NOT: bar.sync
 // CHECK-COUNT-16: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 // CHECK: st.global.v2.b32
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [0, 16]>

@@ -97,3 +97,54 @@ def test_an_unknown_chip_is_an_error_that_names_those_there_are(rng) -> None:
     x = rng.standard_normal(8).astype(np.float32)
     with pytest.raises(kiln.CompileError, match="expected a chip of target 'emu'.*sm_90a"):
         add(x, x, x, B=8, _device="emu:sm_1")
+
+
+@kiln.kernel
+def odd_rows(x: kiln.View, y: kiln.View, flat: kiln.View, R: kiln.constexpr, C: kiln.constexpr):
+    kiln.grid(1)
+    t = x.load((0, 0), (R, C)).to(kiln.f32)
+    y.store((0,), kiln.sum(t, axis=1) * kiln.max(t, axis=1))
+    flat.store((0,), t.reshape((R * C,)))
+
+
+@kiln.kernel
+def transposed(x: kiln.View, y: kiln.View, R: kiln.constexpr, C: kiln.constexpr):
+    i, j = kiln.grid(kiln.cdiv(x.shape[0], R), kiln.cdiv(x.shape[1], C))
+    y.store((j * C, i * R), x.load((i * R, j * C), (R, C)).T)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("shape", [(3, 7), (5, 1), (6, 10), (2, 96)])
+def test_extents_that_are_no_powers_of_two(chip: str, shape: tuple[int, int], rng) -> None:
+    rows, columns = shape
+    # What is around the tile is never seen, and never written.
+    x = np.full((rows + 2, columns + 3), np.nan, np.float32)
+    x[:rows, :columns] = -rng.random(shape) - 1
+    y, flat = np.full(rows + 3, 7, np.float32), np.full(rows * columns + 9, 7, np.float32)
+    odd_rows(x, y, flat, R=rows, C=columns, _device=f"emu:{chip}")
+    tile = x[:rows, :columns].astype(np.float64)
+    check(y[:rows], tile.sum(axis=1) * tile.max(axis=1), 1e-6)
+    assert (y[rows:] == 7).all()
+    assert (flat[: tile.size] == tile.ravel()).all()
+    assert (flat[tile.size :] == 7).all()
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("form", ["NN", "NT", "TN", "TT"])
+def test_matmul_of_padded_tiles_in_every_order(chip: str, form: str, rng) -> None:
+    m, n, k = 50, 90, 70
+    a = rng.standard_normal((m, k) if form[0] == "N" else (k, m)).astype(np.float16)
+    b = rng.standard_normal((k, n) if form[1] == "N" else (n, k)).astype(np.float16)
+    a, b = (a if form[0] == "N" else a.T), (b if form[1] == "N" else b.T)
+    c = np.full((m, n), np.nan, np.float32)
+    matmul(a, b, c, BM=48, BN=40, BK=24, _device=f"emu:{chip}")
+    check(c, a.astype(np.float64) @ b.astype(np.float64), 2e-6)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float32, np.float64])
+def test_transpose_through_shared_memory(chip: str, dtype: type, rng) -> None:
+    x = (rng.standard_normal((64, 96)) * 50).astype(dtype)
+    y = np.zeros((96, 64), dtype)
+    transposed(x, y, R=32, C=32, _device=f"emu:{chip}")
+    assert (y == x.T).all()

@@ -2,9 +2,12 @@
 
 import json
 import os
+import struct
 import subprocess
 import sys
+import zlib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -202,3 +205,59 @@ def test_devices_and_targets(kiln_command):
 def test_help_names_the_exit_codes(kiln_command, command):
     assert "exit codes:" in succeeded(kiln_command(command, "--help"))
     assert "kiln 0." in succeeded(kiln_command("--version"))
+
+
+FRAGMENT = "register = [[0,1],[8,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]]"
+
+
+def test_layout_draws_who_owns_what(kiln_command, tmp_path):
+    text = succeeded(kiln_command("layout", f"#tile.layout<{FRAGMENT}>", "--shape", "16x8",
+                                  "--svg", "a.svg", "--png", "a.png"))  # fmt: skip
+    lines = text.splitlines()
+    assert lines[0].startswith("4 registers x 32 lanes over 16x8; 2 consecutive registers")
+    assert lines[1].split("  ")[:2] == ["l0:0 ", "l0:1 "]
+    # Row 9: lane 4, and the registers of the lower half.
+    assert lines[10].split() == [f"l{lane}:{r}" for lane in range(4, 8) for r in (2, 3)]
+    svg = ElementTree.parse(tmp_path / "a.svg").getroot()
+    boxes = svg.findall(".//{http://www.w3.org/2000/svg}rect")
+    titles = [t.text for t in svg.iter("{http://www.w3.org/2000/svg}title")]
+    assert len(boxes) == 128
+    assert titles[9 * 8 + 5] == "l6:3"
+    # One lane's boxes have one colour, and its neighbour's another.
+    fills = [box.get("fill") for box in boxes]
+    assert fills[0] == fills[1] == fills[64] != fills[2]
+    data = (tmp_path / "a.png").read_bytes()
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", data[16:24])
+    assert (width, height) == (8 * 56 + 1, 16 * 28 + 1)
+    size = struct.unpack(">I", data[33:37])[0]
+    pixels = zlib.decompress(data[41 : 41 + size])
+    assert len(pixels) == height * (1 + 3 * width)
+    at = 3 * (1 + 2) + 1 + 2 * (1 + 3 * width)
+    assert pixels[at : at + 3] == bytes(map(int, fills[0][4:-1].split(",")))
+
+
+def test_layout_tells_what_is_repeated(kiln_command):
+    text = succeeded(kiln_command("layout", "register = [], lane = [[1],[0]] -> [4]"))
+    assert text.splitlines() == [
+        "4 lanes over 4; repeated by lane bits 0b10; some elements are held by none",
+        ":l0".strip(":") + "|l2  l1|l3  .      .",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["lane = [[1]]"], "expected --shape"),
+        (["lane = [[1]] -> [2]", "--shape", "2"], "got both"),
+        (["lane = [[1]]", "--shape", "2x"], "expected a shape such as 16x8, got '2x'"),
+        (["lane = [[1]", "--shape", "2"], "the layout cannot be read: expected"),
+        (["lane = [[3]]", "--shape", "2"], "expected a basis of 'lane' within the extent 2, got 3"),
+        (["lane = []", "--shape", "131072"], "expected at most 2^16 places and elements"),
+        (["lane = []", "--shape", "8192", "--svg", "a.svg"], "expected at most 4096 elements"),
+    ],
+)
+def test_layout_refuses(kiln_command, arguments, error):
+    done = kiln_command("layout", *arguments)
+    assert done.returncode == 2
+    assert error in done.stderr

@@ -75,6 +75,26 @@ def test_explain_tells_the_decisions():
     assert re.search(r"  tile.dot tensor<32x32xf32>: .*= ", text), text
 
 
+def test_explain_tells_layouts_and_what_moves_cost():
+    view = kiln.View[kiln.f16, 2]
+    chips = [t for t in kiln.runtime.devices.targets() if t["name"] != "cpu"]
+    if not chips:
+        pytest.skip("this build has only the host as target")
+    for chip in chips:
+        first = chip["chips"][0]
+        name = f"{chip['name']}:{first if isinstance(first, str) else first['name']}"
+        text = matmul.compile(view, view, kiln.View[kiln.f32, 2], target=name).explain()
+        layouts = text.split("\nlayouts\n")[1].split("\n\n")[0]
+        assert re.search(r"^  register = .*lane = .*warp = ", layouts, re.MULTILINE), text
+        assert re.search(r"^    tile.load 32x32xf16$", layouts, re.MULTILINE), text
+        assert re.search(r"^  offset = .*\n    tile.alloc 32x32xf16$", layouts, re.MULTILINE), text
+        moves = text.split("\nmoves, for one warp\n")[1].split("\n\n")[0]
+        for op in ("tile.load", "tile.store", "tile.write", "tile.read"):
+            assert re.search(rf"^  line \d+: {op} tensor<.*>: \d+ bytes a lane, ", moves,
+                             re.MULTILINE), text  # fmt: skip
+        assert "cycles, no bank conflict" in moves
+
+
 def test_decisions_are_found_wherever_attributes_stand():
     from kiln.runtime.explain import _decisions
 

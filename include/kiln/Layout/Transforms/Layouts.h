@@ -4,6 +4,7 @@
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Layout/Algebra/LinearLayout.h"
+#include "kiln/Layout/Transforms/CopyAtomInterface.h"
 #include "kiln/Layout/Transforms/MmaAtomInterface.h"
 #include <optional>
 
@@ -24,9 +25,15 @@ struct ThreadShape {
 /// The parts in their order, and no register that repeats another by a zero basis.
 LinearLayout canonicalise(const LinearLayout &layout);
 
-/// Blocked and coalesced: `width` elements of the last dimension a thread, lanes along the last
-/// dimensions, warps along the first ones, and what is left in registers.
-LinearLayout getBlockedLayout(llvm::ArrayRef<int64_t> shape, int64_t width, ThreadShape threads);
+/// Blocked and coalesced: `width` elements a thread of the dimension that memory walks first (the
+/// last one, or `fastest`), lanes along that one and then the last ones, warps the other way round,
+/// and what is left in registers.
+LinearLayout getBlockedLayout(llvm::ArrayRef<int64_t> shape, int64_t width, ThreadShape threads,
+                              int fastest = -1);
+
+/// What an access to global memory by these threads costs, in sectors of 32 bytes: `width` elements
+/// at a time along `dim`, whose elements are consecutive; other dimensions lie far apart.
+int64_t countSectors(const LinearLayout &layout, unsigned dim, int64_t width, int64_t elementBytes);
 
 /// Drops a dimension: the layout of a reduction's result. Each basis must lie along the axis or
 /// across it, see isSeparable.
@@ -46,12 +53,13 @@ bool fits(MmaAtomInterface atom, tile::DotOp dot);
 
 /// The layout of a tensor's type; it must have one.
 LinearLayout getLayout(mlir::Value tensor);
+/// Changes the value's type; a constant's attribute follows.
+void setLayout(mlir::Value tensor, const LinearLayout &layout);
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, const LinearLayout &layout);
 
-/// How a conversion can be made.
-enum class ConversionKind { Registers, Lanes, Memory };
+/// The least that a conversion can be made by.
 struct Conversion {
-  ConversionKind kind;
+  tile::ConversionKind kind;
   /// From the places of the result to those of the input.
   LinearLayout places;
 };

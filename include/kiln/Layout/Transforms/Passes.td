@@ -4,6 +4,29 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SplitShapes : Pass<"tile-split-shapes", "::mlir::ModuleOp"> {
+  let summary = "pad tensors to extents that are powers of two";
+  let description = [{
+    Precondition: no layout is decided. Postcondition: all extents of tensors, and of buffers that
+    are read and written whole, are powers of two, and the kernel means what it meant before. An
+    element that was added is never observed: loads and stores carry the tile's own `extents`;
+    accesses at computed indices, atomics and histograms are masked; reductions, scans from the
+    end, sorts and products see values there that change nothing; a division sees 1. A reshape
+    that would move elements goes through a buffer.
+
+    Before:
+    ```mlir
+    %t = tile.load %x[%i] : !tile.view<?xf32> -> tensor<5xf32>
+    ```
+    After:
+    ```mlir
+    %t = tile.load %x[%i] extents [5] : !tile.view<?xf32> -> tensor<8xf32>
+    ```
+    The test is `test/Layout/Transforms/split-shapes.mlir`.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];
+}
+
 def DecideAtoms : Pass<"tile-decide-atoms", "::mlir::ModuleOp"> {
   let summary = "choose the number of warps and the matrix instruction of each dot";
   let description = [{
@@ -31,25 +54,51 @@ def DecideLayouts : Pass<"tile-decide-layouts", "::mlir::ModuleOp"> {
     type of each tensor in a kernel's body has a `#tile.layout`, and ops agree in layouts up to
     `tile.convert_layout`.
 
-    Anchors are loads (coalesced, as wide as facts about the arguments allow) and the fragments
-    of atoms; other ops take their operands' layout. A loop's value that starts as a constant
-    takes the layout that the body gives it. Where a layout must change, ops that cost nothing
-    (constants, iota, splat, broadcast) are made again in the new layout; others are converted.
+    Anchors are loads and stores (coalesced, as wide as facts about the arguments allow) and the
+    fragments of atoms; other ops take their operands' layout. A loop's value that starts as a
+    constant takes the layout that the body gives it. Nothing but types is changed, and a
+    conversion stands in front of each op that wants an operand otherwise than it is made.
     The test is `test/Layout/Transforms/decide-layouts.mlir`.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect"];
 }
 
-def RealiseConversions : Pass<"tile-realise-conversions", "::mlir::ModuleOp"> {
-  let summary = "send layout conversions that threads cannot make alone through shared memory";
+def PlaceConversions : Pass<"tile-place-conversions", "::mlir::ModuleOp"> {
+  let summary = "do without conversions that need not be, and move the others to where they cost least";
   let description = [{
-    Precondition: layouts are decided. Postcondition: each `tile.convert_layout` left moves
-    values between the registers of one thread, or between the lanes of one warp with at most
-    two candidates for each value; every other has become a `tile.alloc`, a `tile.write` and a
-    `tile.read`.
-    The test is `test/Layout/Transforms/realise-conversions.mlir`.
+    Precondition: layouts are decided. Postcondition: no `tile.convert_layout` undoes or repeats
+    another; what costs little is made again in the layout that is wanted (constants, positions,
+    splats and short arithmetic on them; loads of a few elements); a conversion stands in front of
+    broadcasts and widening casts, behind narrowing ones, and outside of loops that do not make its
+    operand. One with `how` is left alone.
+    The test is `test/Layout/Transforms/place-conversions.mlir`.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
+def DecideConversions : Pass<"tile-decide-conversions", "::mlir::ModuleOp"> {
+  let summary = "choose how each conversion is made";
+  let description = [{
+    Precondition: layouts are decided. Postcondition: each `tile.convert_layout` has `how`: by
+    registers alone if that can be; else by lanes or memory, whichever takes fewer cycles on the
+    chip. A buffer's layout is derived from both sides: it makes accesses as wide as they can be
+    on both, then free of bank conflicts by the chip's own rules, and suits a copy atom of the
+    target where that is faster. What is already decided stays.
+    The test is `test/Layout/Transforms/decide-conversions.mlir`.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
+def RealiseConversions : Pass<"tile-realise-conversions", "::mlir::ModuleOp"> {
+  let summary = "send the conversions that go through shared memory there";
+  let description = [{
+    Precondition: each `tile.convert_layout` has `how`. Postcondition: those left move values
+    between the registers of one thread, or between the lanes of one warp; every other has become
+    a `tile.alloc` of a buffer with the layout decided, a `tile.write` and a `tile.read`. Of
+    conversions that follow one another all are written before the first is read.
+    The test is `test/Layout/Transforms/realise-conversions.mlir`.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
 #endif // KILN_LAYOUT_TRANSFORMS_PASSES_TD

@@ -3,6 +3,7 @@
 #define KILN_TARGET_NVPTX_NVPTX_H
 
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/CopyAtomInterface.h"
 #include "kiln/Layout/Transforms/MmaAtomInterface.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -29,6 +30,9 @@ std::optional<LinearLayout> getSwizzledLayout(llvm::ArrayRef<int64_t> shape, int
 
 /// Adds what the chips have for roles and channels to the dialect.
 void addAsyncTarget(mlir::Dialect *dialect);
+
+/// The instructions of every chip that move elements of this type from shared memory.
+llvm::SmallVector<mlir::Attribute> getLdMatrixAtoms(mlir::Type element);
 
 } // namespace kiln::nvptx
 

@@ -3,6 +3,7 @@
 #define KILN_TARGET_NVPTX_NVPTX_TD
 
 include "kiln/Layout/Transforms/AsyncAtomInterfaces.td"
+include "kiln/Layout/Transforms/CopyAtomInterface.td"
 include "kiln/Layout/Transforms/MmaAtomInterface.td"
 include "kiln/Target/TargetInterface.td"
 include "mlir/IR/AttrTypeBase.td"
@@ -19,7 +20,7 @@ def NVPTX_Dialect : Dialect {
 def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
         ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
-         "addPasses", "emit"]>]> {
+         "getCopyAtoms",         "addPasses", "emit"]>]> {
   let mnemonic = "target";
   let summary = "an NVIDIA chip";
   let description = [{
@@ -82,6 +83,24 @@ def NVPTX_TmaAttr : AttrDef<NVPTX_Dialect, "Tma", [
     #nvptx.tma
     ```
   }];
+}
+
+def NVPTX_LdMatrixAttr : AttrDef<NVPTX_Dialect, "LdMatrix", [
+    DeclareAttrInterfaceMethods<CopyAtomInterface>]> {
+  let mnemonic = "ldmatrix";
+  let summary = "`ldmatrix`: 8x8 matrices of 16-bit units from shared memory to a warp's registers";
+  let description = [{
+    How many matrices, the bits of an element (32, 16 or 8: two or four of them share a register,
+    or one fills it), and whether each matrix is transposed on the way, which 16 bits can be.
+
+    ```mlir
+    #nvptx.ldmatrix<4, 16, transposed>
+    ```
+  }];
+  let parameters = (ins "unsigned":$count, "unsigned":$bits,
+                        DefaultValuedParameter<"bool", "false">:$transposed);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 #endif // KILN_TARGET_NVPTX_NVPTX_TD

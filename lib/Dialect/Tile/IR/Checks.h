@@ -5,6 +5,8 @@
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/STLExtras.h"
+#include <optional>
 
 namespace kiln::tile {
 
@@ -31,6 +33,23 @@ mlir::LogicalResult verifyDecision(mlir::Operation *op, llvm::StringRef name,
 mlir::LogicalResult verifyDot(mlir::Operation *op, mlir::Type a, bool transposeA, mlir::Type b,
                               bool transposeB, mlir::RankedTensorType accumulator, bool hasUnsigned,
                               DotPrecision precision);
+
+/// The extents of a tile that is smaller than its tensor; none is fine.
+inline mlir::LogicalResult verifyExtents(mlir::Operation *op,
+                                         std::optional<llvm::ArrayRef<int64_t>> extents,
+                                         mlir::RankedTensorType tensor) {
+  if (!extents)
+    return mlir::success();
+  bool fits = int64_t(extents->size()) == tensor.getRank();
+  for (auto [extent, whole] : llvm::zip(*extents, tensor.getShape()))
+    fits &= extent >= 1 && extent <= whole;
+  if (fits)
+    return mlir::success();
+  mlir::InFlightDiagnostic error = op->emitOpError("expected extents from 1 to those of ")
+                                   << tensor << ", got [";
+  llvm::interleaveComma(*extents, error);
+  return error << "]";
+}
 
 } // namespace kiln::tile
 

@@ -1,4 +1,5 @@
 // Verifiers, effects and canonicalisation of checks, hints and foreign code.
+#include "Checks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -22,6 +23,14 @@ void AssertOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCont
 
 void AssumeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
   patterns.add(dropIfTrue<AssumeOp>);
+}
+
+LogicalResult PrintOp::verify() {
+  for (Value value : getValues())
+    if (auto tensor = dyn_cast<RankedTensorType>(value.getType()))
+      if (failed(verifyExtents(*this, getExtents(), tensor)))
+        return failure();
+  return success();
 }
 
 LogicalResult MultipleOfOp::verify() {

@@ -121,6 +121,7 @@ static LogicalResult verifyDecisions(Access op, RankedTensorType tile, bool isWh
 
 LogicalResult LoadOp::verify() {
   if (failed(verifyTile(*this, getView().getType(), getType(), getOffsets().size())) ||
+      failed(verifyExtents(*this, getExtents(), getType())) ||
       failed(verifyDecisions(*this, getType(), /*isWhole=*/true)))
     return failure();
   return verifyPadding(*this, getView().getType(), getPadding());
@@ -130,9 +131,10 @@ void LoadOp::getEffects(Effects &effects) { addRead(effects); }
 
 LogicalResult StoreOp::verify() {
   if (failed(verifyDecisions(*this, getValue().getType(), /*isWhole=*/false)) ||
-      failed(verifyCount(*this, "in_flight", getInFlight(), 0)))
+      failed(verifyCount(*this, "in_flight", getInFlight(), 0)) ||
+      failed(verifyTile(*this, getView().getType(), getValue().getType(), getOffsets().size())))
     return failure();
-  return verifyTile(*this, getView().getType(), getValue().getType(), getOffsets().size());
+  return verifyExtents(*this, getExtents(), getValue().getType());
 }
 
 void StoreOp::getEffects(Effects &effects) { addWrite(effects); }
@@ -202,15 +204,29 @@ void AtomicCASOp::getEffects(Effects &effects) {
 
 //===- Buffers ------------------------------------------------------------------------------===//
 
-static LogicalResult verifyWhole(Operation *op, BufferType buffer, RankedTensorType tensor) {
+/// All of the buffer and all of the tensor; or as many elements of the tensor as the buffer has.
+static LogicalResult verifyContents(Operation *op, BufferType buffer, RankedTensorType tensor,
+                                    std::optional<ArrayRef<int64_t>> extents) {
+  if (extents) {
+    if (failed(verifyExtents(op, extents, tensor)))
+      return failure();
+    if (ShapedType::getNumElements(*extents) == ShapedType::getNumElements(buffer.getShape()) &&
+        buffer.getElementType() == tensor.getElementType() && !buffer.getLayout())
+      return success();
+    return op->emitOpError("expected a buffer without layout of ")
+           << ShapedType::getNumElements(*extents) << " elements of " << tensor.getElementType()
+           << ", got " << buffer;
+  }
   if (buffer.getShape() == tensor.getShape() && buffer.getElementType() == tensor.getElementType())
     return success();
   return op->emitOpError("expected a tensor of the buffer's shape and element type, got ")
          << tensor << " for " << buffer;
 }
 
-LogicalResult ReadOp::verify() { return verifyWhole(*this, getBuffer().getType(), getType()); }
+LogicalResult ReadOp::verify() {
+  return verifyContents(*this, getBuffer().getType(), getType(), getExtents());
+}
 
 LogicalResult WriteOp::verify() {
-  return verifyWhole(*this, getBuffer().getType(), getValue().getType());
+  return verifyContents(*this, getBuffer().getType(), getValue().getType(), getExtents());
 }

@@ -53,9 +53,13 @@ struct LowerToThreads : kiln::impl::LowerToThreadsBase<LowerToThreads> {
     if (failed(target))
       return signalPassFailure();
     SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
-    for (KernelOp kernel : kernels)
-      if (failed(check(kernel)) || failed(ThreadLowering(kernel, *target).run()))
+    for (KernelOp kernel : kernels) {
+      if (failed(check(kernel)))
         return signalPassFailure();
+      explainMoves(kernel, *target);
+      if (failed(ThreadLowering(kernel, *target).run()))
+        return signalPassFailure();
+    }
   }
 };
 } // namespace
@@ -67,8 +71,11 @@ void kiln::addThreadStage(OpPassManager &pm, Stage stage,
     pm.addPass(createCheckTarget());
     pm.addPass(createExpandArgReduce());
     pm.addPass(createExpandPhilox());
+    pm.addPass(createSplitShapes());
     pm.addPass(createDecideAtoms());
     pm.addPass(createDecideLayouts());
+    pm.addPass(createPlaceConversions());
+    pm.addPass(createDecideConversions());
     pm.addPass(createRealiseConversions());
     break;
   case Stage::Schedule:

@@ -24,6 +24,8 @@ struct ThreadLowering::Access {
   Type elementType;
   /// Consecutive registers that one access takes.
   int64_t width;
+  /// Those of the tile, where it is smaller than the tensor.
+  std::optional<ArrayRef<int64_t>> extents;
   /// By dimension and register coordinate, since many registers share these.
   std::map<std::pair<unsigned, int64_t>, Value> terms, bounds;
 };
@@ -43,16 +45,27 @@ Value kiln::castBits(OpBuilder &builder, Location loc, Value value, Type element
   return arith::BitcastOp::create(builder, loc, type, value);
 }
 
-ThreadLowering::Access ThreadLowering::getAccess(Operation *op, Value view, ValueRange offsets,
+ThreadLowering::Access ThreadLowering::getAccess(Value view, ValueRange offsets,
+                                                 std::optional<ArrayRef<int64_t>> extents,
                                                  const LinearLayout &layout) {
   auto typed = cast<TypedValue<ViewType>>(view);
-  Access access{
-      views.find(view)->second, getPlace(layout), {}, typed.getType().getElementType(), 1, {}, {}};
+  Access access{views.find(view)->second,
+                getPlace(layout),
+                {},
+                typed.getType().getElementType(),
+                1,
+                extents,
+                {},
+                {}};
   for (Value offset : offsets)
     access.offsets.push_back(get(offset));
   AccessFacts facts = getAccessFacts(typed, offsets);
   if (facts.dim >= 0)
     access.width = std::min(facts.width, layout.getContiguity(kRegister, getDimName(facts.dim)));
+  // All of one access lies in the tile, or none.
+  if (facts.dim >= 0 && extents)
+    while ((*extents)[facts.dim] % access.width)
+      access.width /= 2;
   return access;
 }
 
@@ -75,6 +88,17 @@ Value ThreadLowering::getPointer(Access &access, int64_t reg) {
                              ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(sum)});
 }
 
+ThreadLowering::Within ThreadLowering::isWithin(const Place &place, unsigned dim, int64_t reg,
+                                                int64_t extent) {
+  int64_t constant = place.layout.applyTo(kRegister, reg)[dim], threads = 0;
+  for (StringRef part : {kLane, kWarp})
+    for (const LinearLayout::Basis &basis : place.layout.getBases(part))
+      threads |= basis[dim];
+  if ((constant | threads) < extent)
+    return Within::Always;
+  return (constant & ~threads) >= extent ? Within::Never : Within::Sometimes;
+}
+
 /// Null if the register is in bounds whatever the extents are.
 Value ThreadLowering::getInBounds(Access &access, int64_t reg) {
   Value all;
@@ -85,10 +109,25 @@ Value ThreadLowering::getInBounds(Access &access, int64_t reg) {
       // Unsigned, so that what lies below zero is outside as well.
       Value at = getCoordinate(access.place, dim, reg, access.offsets[dim]);
       bound = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, extent);
+      int64_t within =
+          access.extents ? (*access.extents)[dim] : access.place.layout.getShape()[dim];
+      if (isWithin(access.place, dim, reg, within) != Within::Always)
+        bound = arith::AndIOp::create(builder, loc, bound,
+                                      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                                            getCoordinate(access.place, dim, reg),
+                                                            index(within)));
     }
     all = all ? Value(arith::AndIOp::create(builder, loc, all, bound)) : bound;
   }
   return all;
+}
+
+/// Whether no thread's element of the register is in the tile.
+bool ThreadLowering::isOutside(const Access &access, int64_t reg) {
+  for (unsigned dim = 0; access.extents && dim < access.extents->size(); ++dim)
+    if (isWithin(access.place, dim, reg, (*access.extents)[dim]) == Within::Never)
+      return true;
+  return false;
 }
 
 Value ThreadLowering::getZeros() {
@@ -110,10 +149,10 @@ bool kiln::isStreaming(std::optional<Cache> cache, std::optional<Eviction> evict
 }
 
 LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
-  if (lowerBoundedLoad(op))
+  if (!op.getExtents() && lowerBoundedLoad(op))
     return success();
   LinearLayout layout = getLayout(op.getResult());
-  Access access = getAccess(op, op.getView(), op.getOffsets(), layout);
+  Access access = getAccess(op.getView(), op.getOffsets(), op.getExtents(), layout);
   Type storage = getStorageType(access.elementType);
   unsigned alignment = access.width * storage.getIntOrFloatBitWidth() / 8;
   Type type = storage;
@@ -127,6 +166,13 @@ LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
 
   SmallVector<Value> elements;
   for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width) {
+    if (isOutside(access, reg)) {
+      Value nothing = padding ? padding
+                              : Value(arith::ConstantOp::create(
+                                    builder, loc, builder.getZeroAttr(access.elementType)));
+      elements.append(access.width, nothing);
+      continue;
+    }
     Value inBounds = getInBounds(access, reg);
     Value pointer = getPointer(access, reg);
     if (inBounds)
@@ -149,10 +195,10 @@ LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
 }
 
 LogicalResult ThreadLowering::lowerStore(StoreOp op) {
-  if (lowerBoundedStore(op))
+  if (!op.getExtents() && lowerBoundedStore(op))
     return success();
   LinearLayout layout = getLayout(op.getValue());
-  Access access = getAccess(op, op.getView(), op.getOffsets(), layout);
+  Access access = getAccess(op.getView(), op.getOffsets(), op.getExtents(), layout);
   Type storage = getStorageType(access.elementType);
   unsigned alignment = access.width * storage.getIntOrFloatBitWidth() / 8;
   int64_t repeated = layout.freeVariables().front();
@@ -160,7 +206,7 @@ LogicalResult ThreadLowering::lowerStore(StoreOp op) {
   SmallVector<Value> elements = getElements(op.getValue());
 
   for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width) {
-    if (reg & repeated)
+    if ((reg & repeated) || isOutside(access, reg))
       continue;
     Value guard = getInBounds(access, reg);
     if (owner)

@@ -56,11 +56,8 @@ struct PlanSharedMemory : kiln::impl::PlanSharedMemoryBase<PlanSharedMemory> {
       auto alloc = dyn_cast<AllocOp>(op);
       if (!alloc)
         return;
-      BufferType type = alloc.getResult().getType();
-      Piece piece{op,
-                  ShapedType::getNumElements(type.getShape()) *
-                      int64_t(getSharedElementBytes(type.getElementType())),
-                  spans[op].first, spans[op].second};
+      Piece piece{op, getSharedBytes(alloc.getResult().getType()), spans[op].first,
+                  spans[op].second};
       // Roles run at once, and each copy of one has buffers of its own.
       if (RoleAttr role = WarpGroupsOp::getRoleOf(op)) {
         auto groups = op->getParentOfType<WarpGroupsOp>();

@@ -92,10 +92,10 @@ LogicalResult ThreadLowering::lowerConversion(ConvertLayoutOp op) {
   Conversion conversion = classifyConversion(from, to);
   const LinearLayout &places = conversion.places;
   SmallVector<Value> inputs = getElements(op.getInput()), elements;
-  if (conversion.kind == ConversionKind::Memory)
+  if (conversion.kind == tile::ConversionKind::Memory)
     return op.emitOpError("expected a conversion within warps, got one that needs memory");
   int64_t registers = to.getInSize(kRegister);
-  if (conversion.kind == ConversionKind::Registers) {
+  if (conversion.kind == tile::ConversionKind::Registers) {
     for (int64_t reg = 0; reg < registers; ++reg)
       elements.push_back(inputs[places.applyTo(kRegister, reg)[0]]);
     setElements(op.getResult(), elements);

@@ -1,16 +1,11 @@
 // Shared memory: where it is, and how registers go to it and come back.
 #include "ThreadLowering.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
-
-unsigned kiln::getSharedElementBytes(Type type) {
-  if (type.isIndex())
-    return 8;
-  return std::max(1u, type.getIntOrFloatBitWidth() / 8);
-}
 
 Value ThreadLowering::getShared(Operation *op) {
   auto module = function->getParentOfType<ModuleOp>();
@@ -55,63 +50,159 @@ static Value fromShared(OpBuilder &builder, Location loc, Value element, Type ty
   return raw == type ? element : Value(arith::BitcastOp::create(builder, loc, type, element));
 }
 
-/// Elements that one access of at most 16 bytes can take.
-static int64_t getSharedWidth(const LinearLayout &offsets, Type element) {
-  return std::min<int64_t>(offsets.getContiguity(kRegister, getDimName(0)),
-                           16 / getSharedElementBytes(element));
+Value ThreadLowering::getElementPointer(Value base, Type stored, Value index) {
+  if (index.getType().isIndex())
+    index = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+  return LLVM::GEPOp::create(builder, loc, base.getType(), stored, base,
+                             ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(index)});
 }
 
 void ThreadLowering::writeShared(Value base, const LinearLayout &offsets,
                                  ArrayRef<Value> elements) {
   Type element = elements.front().getType(), shared = getSharedType(element);
-  int64_t width = getSharedWidth(offsets, element);
-  Place place = getPlace(offsets);
-  for (int64_t reg = 0; reg < int64_t(elements.size()); reg += width) {
-    Value at = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                          getCoordinate(place, 0, reg));
-    Value pointer = LLVM::GEPOp::create(builder, loc, base.getType(), shared, base,
-                                        ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(at)});
+  unsigned bytes = getSharedElementBytes(element);
+  VectorOrder order = getVectorOrder(offsets, kMostSharedBytes / bytes);
+  Place place = getPlace(order.offsets);
+  for (int64_t reg = 0; reg < int64_t(elements.size()); reg += order.width) {
+    Value pointer = getElementPointer(base, shared, getCoordinate(place, 0, reg));
     SmallVector<Value> parts;
-    for (Value part : elements.slice(reg, width))
-      parts.push_back(toShared(builder, loc, part));
+    for (int64_t i = 0; i < order.width; ++i)
+      parts.push_back(toShared(builder, loc, elements[order.getRegister(reg + i)]));
     Value value = parts.front();
-    if (width > 1)
-      value = vector::FromElementsOp::create(builder, loc, VectorType::get({width}, shared), parts);
-    LLVM::StoreOp::create(builder, loc, value, pointer, width * getSharedElementBytes(element));
+    if (order.width > 1)
+      value = vector::FromElementsOp::create(builder, loc, VectorType::get({order.width}, shared),
+                                             parts);
+    LLVM::StoreOp::create(builder, loc, value, pointer, order.width * bytes);
   }
 }
 
 SmallVector<Value> ThreadLowering::readShared(Value base, const LinearLayout &offsets,
                                               Type element) {
   Type shared = getSharedType(element);
-  int64_t width = getSharedWidth(offsets, element);
-  Place place = getPlace(offsets);
+  unsigned bytes = getSharedElementBytes(element);
+  VectorOrder order = getVectorOrder(offsets, kMostSharedBytes / bytes);
+  Place place = getPlace(order.offsets);
   Type type = shared;
-  if (width > 1)
-    type = VectorType::get({width}, shared);
-  SmallVector<Value> elements;
-  for (int64_t reg = 0; reg < offsets.getInSize(kRegister); reg += width) {
-    Value at = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                          getCoordinate(place, 0, reg));
-    Value pointer = LLVM::GEPOp::create(builder, loc, base.getType(), shared, base,
-                                        ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(at)});
-    Value value =
-        LLVM::LoadOp::create(builder, loc, type, pointer, width * getSharedElementBytes(element));
-    for (int64_t i = 0; i < width; ++i) {
+  if (order.width > 1)
+    type = VectorType::get({order.width}, shared);
+  SmallVector<Value> elements(offsets.getInSize(kRegister));
+  for (int64_t reg = 0; reg < int64_t(elements.size()); reg += order.width) {
+    Value pointer = getElementPointer(base, shared, getCoordinate(place, 0, reg));
+    Value value = LLVM::LoadOp::create(builder, loc, type, pointer, order.width * bytes);
+    for (int64_t i = 0; i < order.width; ++i) {
       Value part = value;
-      if (width > 1)
+      if (order.width > 1)
         part = vector::ExtractOp::create(builder, loc, value, i);
-      elements.push_back(fromShared(builder, loc, part, element));
+      elements[order.getRegister(reg + i)] = fromShared(builder, loc, part, element);
     }
   }
   return elements;
 }
 
+/// From the lanes that name rows, and the registers that choose among the atom's repetitions, to
+/// the offsets where rows begin.
+static LinearLayout getRowOffsets(const LinearLayout &offsets, CopyAtomInterface atom) {
+  LinearLayout rows = atom.getNamedRows();
+  unsigned own = atom.getTile().getInBits(kRegister);
+  LinearLayout::InDim registers{kRegister.str(), {}}, lanes{kLane.str(), {}};
+  for (const LinearLayout::Basis &basis : offsets.getBases(kRegister).drop_front(own))
+    registers.bases.push_back(basis);
+  for (const LinearLayout::Basis &place : rows.getBases(kLane))
+    lanes.bases.push_back(
+        {offsets.applyTo(kRegister, place[0])[0] ^ offsets.applyTo(kLane, place[1])[0]});
+  LinearLayout::InDim warps{kWarp.str(), {}};
+  for (const LinearLayout::Basis &basis : offsets.getBases(kWarp))
+    warps.bases.push_back(basis);
+  return *LinearLayout::create({registers, lanes, warps}, offsets.getOuts());
+}
+
+SmallVector<Value> ThreadLowering::readRows(Value base, const LinearLayout &offsets, Type element,
+                                            CopyAtomInterface atom) {
+  LinearLayout rows = getRowOffsets(offsets, atom);
+  Place place = getPlace(rows);
+  SmallVector<Value> elements;
+  for (int64_t group = 0; group < rows.getInSize(kRegister); ++group) {
+    Value pointer = getElementPointer(base, getSharedType(element), getCoordinate(place, 0, group));
+    Value value = atom.emit(builder, loc, pointer, Value());
+    for (int64_t i = 0; i < cast<VectorType>(value.getType()).getNumElements(); ++i)
+      elements.push_back(
+          fromShared(builder, loc, vector::ExtractOp::create(builder, loc, value, i), element));
+  }
+  return elements;
+}
+
+void ThreadLowering::writeRows(Value base, const LinearLayout &offsets, CopyAtomInterface atom,
+                               ArrayRef<Value> elements) {
+  LinearLayout rows = getRowOffsets(offsets, atom);
+  Place place = getPlace(rows);
+  int64_t count = atom.getTile().getInSize(kRegister);
+  Type shared = getSharedType(elements.front().getType());
+  for (int64_t group = 0; group < rows.getInSize(kRegister); ++group) {
+    Value pointer = getElementPointer(base, shared, getCoordinate(place, 0, group));
+    SmallVector<Value> parts;
+    for (Value element : elements.slice(group * count, count))
+      parts.push_back(toShared(builder, loc, element));
+    atom.emit(
+        builder, loc, pointer,
+        vector::FromElementsOp::create(builder, loc, VectorType::get({count}, shared), parts));
+  }
+}
+
+std::pair<Value, Value> ThreadLowering::getPartOffset(const Place &place, int64_t reg,
+                                                      ArrayRef<int64_t> extents) {
+  Value offset = index(0), within;
+  for (auto [dim, extent] : llvm::enumerate(extents)) {
+    Value at = getCoordinate(place, dim, reg);
+    offset = arith::AddIOp::create(builder, loc,
+                                   arith::MulIOp::create(builder, loc, offset, index(extent)), at);
+    if (isWithin(place, dim, reg, extent) == Within::Always)
+      continue;
+    Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, index(extent));
+    within = within ? Value(arith::AndIOp::create(builder, loc, within, below)) : below;
+  }
+  if (within)
+    offset = arith::SelectOp::create(builder, loc, within, offset, index(0));
+  return {arith::IndexCastOp::create(builder, loc, builder.getI32Type(), offset), within};
+}
+
+void ThreadLowering::writePart(Value base, const LinearLayout &layout, ArrayRef<int64_t> extents,
+                               ArrayRef<Value> elements) {
+  Type shared = getSharedType(elements.front().getType());
+  Place place = getPlace(layout);
+  for (auto [reg, element] : llvm::enumerate(elements)) {
+    auto [at, within] = getPartOffset(place, reg, extents);
+    OpBuilder::InsertionGuard insertion(builder);
+    if (within) {
+      auto branch = scf::IfOp::create(builder, loc, within, /*withElseRegion=*/false);
+      builder.setInsertionPointToStart(&branch.getThenRegion().front());
+    }
+    Value pointer = getElementPointer(base, shared, at);
+    LLVM::StoreOp::create(builder, loc, toShared(builder, loc, element), pointer,
+                          getSharedElementBytes(element.getType()));
+  }
+}
+
+SmallVector<Value> ThreadLowering::readPart(Value base, const LinearLayout &layout,
+                                            ArrayRef<int64_t> extents, Type element) {
+  Type shared = getSharedType(element);
+  Place place = getPlace(layout);
+  SmallVector<Value> elements;
+  for (int64_t reg = 0; reg < layout.getInSize(kRegister); ++reg) {
+    Value at = getPartOffset(place, reg, extents).first;
+    Value pointer = getElementPointer(base, shared, at);
+    Value value =
+        LLVM::LoadOp::create(builder, loc, shared, pointer, getSharedElementBytes(element));
+    elements.push_back(fromShared(builder, loc, value, element));
+  }
+  return elements;
+}
+
 LinearLayout kiln::getBufferOffsets(const LinearLayout &tensor, BufferType buffer) {
-  if (auto order = dyn_cast_or_null<LayoutAttr>(buffer.getLayout()))
-    if (std::optional<LinearLayout> inverse = order.toLinear(buffer.getShape()).invert())
-      return tensor.compose(*inverse).reshapeOuts({ShapedType::getNumElements(buffer.getShape())});
-  return tensor.reshapeOuts({ShapedType::getNumElements(buffer.getShape())});
+  auto order = dyn_cast_or_null<LayoutAttr>(buffer.getLayout());
+  if (!order)
+    return getSharedOffsets(tensor, nullptr);
+  LinearLayout layout = order.toLinear(buffer.getShape());
+  return getSharedOffsets(tensor, &layout);
 }
 
 LogicalResult ThreadLowering::lowerBuffer(Operation *op) {
@@ -119,20 +210,44 @@ LogicalResult ThreadLowering::lowerBuffer(Operation *op) {
     set(alloc, getShared(op));
     return success();
   }
+  auto getSpan = [](Value buffer) -> SharedSpan {
+    // A buffer that is not allocated here may be any.
+    auto alloc = buffer.getDefiningOp<AllocOp>();
+    if (!alloc)
+      return {0, std::numeric_limits<int64_t>::max()};
+    int64_t first = alloc->getAttrOfType<IntegerAttr>(kSharedOffsetAttrName).getInt();
+    return {first, first + getSharedBytes(alloc.getResult().getType())};
+  };
   if (auto write = dyn_cast<WriteOp>(op)) {
-    // The first barrier waits for those who still read what was here before, in this buffer or
-    // in another that shares its place.
-    barrier();
-    writeShared(get(write.getBuffer()),
-                getBufferOffsets(getLayout(write.getValue()), write.getBuffer().getType()),
-                getElements(write.getValue()));
-    barrier();
+    Value base = get(write.getBuffer());
+    LinearLayout layout = getLayout(write.getValue());
+    LinearLayout offsets = getBufferOffsets(layout, write.getBuffer().getType());
+    SmallVector<Value> elements = getElements(write.getValue());
+    beforeAccess(getSpan(write.getBuffer()), /*isWrite=*/true);
+    if (auto extents = write.getExtents())
+      writePart(base, layout, *extents, elements);
+    else if (auto atom = dyn_cast_or_null<CopyAtomInterface>(write.getAtomAttr()))
+      writeRows(base, offsets, atom, elements);
+    else
+      writeShared(base, offsets, elements);
     return success();
   }
   auto read = cast<ReadOp>(op);
   BufferType type = read.getBuffer().getType();
-  setElements(read.getResult(),
-              readShared(get(read.getBuffer()), getBufferOffsets(getLayout(read.getResult()), type),
-                         type.getElementType()));
+  Value base = get(read.getBuffer());
+  Type element = type.getElementType();
+  LinearLayout layout = getLayout(read.getResult());
+  beforeAccess(getSpan(read.getBuffer()), /*isWrite=*/false);
+  if (auto extents = read.getExtents())
+    setElements(read.getResult(), readPart(base, layout, *extents, element));
+  else if (auto atom = dyn_cast_or_null<CopyAtomInterface>(read.getAtomAttr()))
+    setElements(read.getResult(), readRows(base, getBufferOffsets(layout, type), element, atom));
+  else
+    setElements(read.getResult(), readShared(base, getBufferOffsets(layout, type), element));
   return success();
+}
+
+int64_t kiln::getSharedBytes(BufferType type) {
+  return ShapedType::getNumElements(type.getShape()) *
+         int64_t(getSharedElementBytes(type.getElementType()));
 }

@@ -32,14 +32,23 @@ static bool isAddressable(Type element) {
 static constexpr int64_t kMostElements = 1 << 17;
 static constexpr int64_t kMostProducts = 1 << 23;
 
+/// Extents are padded to powers of two.
+static int64_t getPaddedElements(ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    elements *= llvm::PowerOf2Ceil(extent);
+  return elements;
+}
+
 static std::optional<std::string> whyDot(DotOp op) {
   if (op.getResult().getType().getRank() != 2)
     return "expected matrices without batch dimensions";
   if (isa<BufferType>(op.getA().getType()) || isa<BufferType>(op.getB().getType()))
     return "expected tensors as operands";
-  if (op.getM() * op.getN() * op.getK() > kMostProducts)
+  int64_t products = getPaddedElements({op.getM(), op.getN(), op.getK()});
+  if (products > kMostProducts)
     return "expected at most " + std::to_string(kMostProducts) + " products, got " +
-           std::to_string(op.getM() * op.getN() * op.getK());
+           std::to_string(products);
   if (op.getPrecision() == DotPrecision::TF32x3)
     return "expected precision ieee or tf32";
   for (Value operand : {op.getA(), op.getB()}) {
@@ -90,10 +99,7 @@ std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
   }
   for (Type type : op->getResultTypes())
     if (auto tensor = dyn_cast<RankedTensorType>(type)) {
-      for (int64_t extent : tensor.getShape())
-        if (!llvm::isPowerOf2_64(extent))
-          return "expected extents that are powers of two, got " + spell(tensor);
-      if (tensor.getNumElements() > kMostElements)
+      if (getPaddedElements(tensor.getShape()) > kMostElements)
         return "expected at most " + std::to_string(kMostElements) + " elements, got " +
                spell(tensor);
     }

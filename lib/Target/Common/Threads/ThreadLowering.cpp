@@ -224,7 +224,22 @@ Value ThreadLowering::isOwner(const LinearLayout &layout) {
 
 //===- Threads ------------------------------------------------------------------------------===//
 
-void ThreadLowering::barrier() { gpu::BarrierOp::create(builder, loc); }
+void ThreadLowering::barrier() {
+  gpu::BarrierOp::create(builder, loc);
+  sharedState = {};
+}
+
+void ThreadLowering::beforeAccess(SharedSpan span, bool isWrite) {
+  auto overlaps = [&](const SharedSpan &other) {
+    return other.first < span.end && span.first < other.end;
+  };
+  if (sharedState.anything || llvm::any_of(sharedState.writes, overlaps) ||
+      (isWrite && llvm::any_of(sharedState.reads, overlaps))) {
+    barrier();
+    sharedState.anything = false;
+  }
+  (isWrite ? sharedState.writes : sharedState.reads).push_back(span);
+}
 
 Value ThreadLowering::shuffle(Value element, Value offset, bool isXor) {
   Type type = element.getType();
@@ -277,6 +292,10 @@ LogicalResult ThreadLowering::lower(Block &block) {
 
 LogicalResult ThreadLowering::lower(Operation *op) {
   loc = op->getLoc();
+  // Whoever else reads a buffer finds it written.
+  bool readsBuffer = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BufferType>);
+  if (!role && readsBuffer && !isa<ReadOp, WriteOp>(op) && !sharedState.writes.empty())
+    barrier();
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<scf::ForOp>([&](auto) { return lowerLoop(op); })
       .Case<scf::IfOp>([&](auto) { return lowerIf(op); })
@@ -345,8 +364,10 @@ LogicalResult ThreadLowering::lowerLoop(Operation *op) {
     set(from, to);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(body);
+  sharedState = {};
   if (failed(lower(*loop.getBody())))
     return failure();
+  sharedState = {};
   for (auto [from, to] : llvm::zip(loop.getResults(), lowered.getResults()))
     set(from, to);
   return success();
@@ -366,7 +387,10 @@ LogicalResult ThreadLowering::lowerIf(Operation *op) {
     OpBuilder::InsertionGuard guard(builder);
     to.front().clear();
     builder.setInsertionPointToEnd(&to.front());
-    return lower(from.front());
+    sharedState = {};
+    LogicalResult lowered = lower(from.front());
+    sharedState = {};
+    return lowered;
   };
   if (failed(lowerRegion(branch.getThenRegion(), lowered.getThenRegion())) ||
       failed(lowerRegion(branch.getElseRegion(), lowered.getElseRegion())))

@@ -3,7 +3,7 @@
 #define KILN_LIB_TARGET_COMMON_THREADS_THREADLOWERING_H
 
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
-#include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Target/Common/AsyncTarget.h"
 #include "kiln/Target/Common/Threads.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -63,6 +63,14 @@ private:
   //===- Threads ----------------------------------------------------------------------------===//
 
   void barrier();
+  /// The bytes of shared memory that an op's buffer or scratch takes.
+  struct SharedSpan {
+    int64_t first, end;
+  };
+  /// A barrier if an access to `span` needs one: a write after any access since the last barrier, a
+  /// read after a write. Between barriers that others ask for, and across the bounds of loops and
+  /// branches, nothing is known, so the first access has one.
+  void beforeAccess(SharedSpan span, bool isWrite);
   /// The element that another lane of this warp holds: lane xor mask, or a lane by number.
   mlir::Value shuffleXor(mlir::Value element, int64_t mask);
   mlir::Value shuffleFrom(mlir::Value element, mlir::Value sourceLane);
@@ -81,10 +89,14 @@ private:
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
   // Memory.cpp
   struct Access;
-  Access getAccess(mlir::Operation *op, mlir::Value view, mlir::ValueRange offsets,
-                   const LinearLayout &layout);
+  Access getAccess(mlir::Value view, mlir::ValueRange offsets,
+                   std::optional<llvm::ArrayRef<int64_t>> extents, const LinearLayout &layout);
   mlir::Value getPointer(Access &access, int64_t reg);
   mlir::Value getInBounds(Access &access, int64_t reg);
+  /// How a register's coordinate along `dim` stands to an extent of the tile.
+  enum class Within { Always, Never, Sometimes };
+  Within isWithin(const Place &place, unsigned dim, int64_t reg, int64_t extent);
+  bool isOutside(const Access &access, int64_t reg);
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
   // BoundedMemory.cpp: whether the hardware's bounds serve this access, which is then lowered
@@ -101,10 +113,25 @@ private:
   // Shared.cpp
   /// Moves registers to or from shared memory whose element offsets are `layout`'s only
   /// coordinate.
+  /// By a copy atom, each lane naming a row.
+  llvm::SmallVector<mlir::Value> readRows(mlir::Value base, const LinearLayout &offsets,
+                                          mlir::Type elementType, CopyAtomInterface atom);
+  void writeRows(mlir::Value base, const LinearLayout &offsets, CopyAtomInterface atom,
+                 llvm::ArrayRef<mlir::Value> elements);
+  mlir::Value getElementPointer(mlir::Value base, mlir::Type stored, mlir::Value index);
   void writeShared(mlir::Value base, const LinearLayout &offsets,
                    llvm::ArrayRef<mlir::Value> elements);
   llvm::SmallVector<mlir::Value> readShared(mlir::Value base, const LinearLayout &offsets,
                                             mlir::Type elementType);
+  /// The same for some elements of a tensor, in row-major order and one by one: its extents need
+  /// not be powers of two.
+  void writePart(mlir::Value base, const LinearLayout &layout, llvm::ArrayRef<int64_t> extents,
+                 llvm::ArrayRef<mlir::Value> elements);
+  llvm::SmallVector<mlir::Value> readPart(mlir::Value base, const LinearLayout &layout,
+                                          llvm::ArrayRef<int64_t> extents, mlir::Type element);
+  /// Where a register's element is, and whether it is within the extents (null: it is).
+  std::pair<mlir::Value, mlir::Value> getPartOffset(const Place &place, int64_t reg,
+                                                    llvm::ArrayRef<int64_t> extents);
   mlir::LogicalResult lowerBuffer(mlir::Operation *op);
   // Shapes.cpp
   mlir::LogicalResult lowerShape(mlir::Operation *op);
@@ -179,6 +206,11 @@ private:
   /// Maps by argument, box and swizzle.
   llvm::SmallVector<std::pair<mlir::Attribute, mlir::Value>> maps;
   llvm::DenseMap<mlir::Attribute, llvm::SmallVector<mlir::Value>> threadCoordinates;
+  /// What has been accessed since the last barrier.
+  struct {
+    bool anything = true;
+    llvm::SmallVector<SharedSpan> reads, writes;
+  } sharedState;
 };
 
 /// What global memory holds for an element, and its bits as another type's.
@@ -188,8 +220,11 @@ mlir::Value castBits(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value v
 /// Whether an access is not worth keeping in caches.
 bool isStreaming(std::optional<tile::Cache> cache, std::optional<tile::Eviction> eviction);
 
-/// The bytes that an element takes in shared memory: sub-byte elements have one each.
-unsigned getSharedElementBytes(mlir::Type type);
+/// What a buffer takes of shared memory.
+int64_t getSharedBytes(tile::BufferType type);
+
+/// Tells in the metadata what each move of a tile costs: widths, instructions, bank conflicts.
+void explainMoves(tile::KernelOp kernel, TargetInterface target);
 
 /// Where the parts of a channel are in its memory, in bytes; each buffer has its slots in a row.
 struct ChannelPlan {

@@ -11,17 +11,20 @@ def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemWrite]>]> {
   let description = [{
     One line for each element: the program's position, the element's indices, the prefix and
     the value. Lines of different programs may interleave, but no line is torn. `hex` prints
-    bits; `unsigned_values` reads integers as unsigned.
+    bits; `unsigned_values` reads integers as unsigned. With `extents` only elements whose
+    indices are below them are written; tensors then all have one shape.
 
     ```mlir
     tile.print "row max" %m : tensor<64xf32>
     ```
   }];
   let arguments = (ins StrAttr:$prefix, Variadic<Tile_TensorOrScalar>:$values, UnitAttr:$hex,
-                       UnitAttr:$unsigned_values);
+                       UnitAttr:$unsigned_values, OptionalAttr<DenseI64ArrayAttr>:$extents);
   let assemblyFormat = [{
-    $prefix (`hex` $hex^)? (`unsigned` $unsigned_values^)? ($values^ `:` type($values))? attr-dict
+    $prefix (`hex` $hex^)? (`unsigned` $unsigned_values^)? (`extents` $extents^)?
+    ($values^ `:` type($values))? attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite]>]> {

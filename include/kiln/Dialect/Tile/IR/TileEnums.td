@@ -29,6 +29,11 @@ def Tile_Eviction : Tile_Enum<"Eviction", "how soon a cached line may be evicted
     I32EnumAttrCase<"Last", 2, "last">]>;
 def Tile_EvictionAttr : Tile_EnumAttr<Tile_Eviction, "eviction">;
 
+def Tile_ConversionKind : Tile_Enum<"ConversionKind", "how a tensor goes to other threads", [
+    I32EnumAttrCase<"Registers", 0, "registers">,
+    I32EnumAttrCase<"Lanes", 1, "lanes">,
+    I32EnumAttrCase<"Memory", 2, "memory">]>;
+
 def Tile_AtomicKind : Tile_Enum<"AtomicKind", "what an atomic access combines with", [
     I32EnumAttrCase<"AddF", 0, "addf">, I32EnumAttrCase<"AddI", 1, "addi">,
     I32EnumAttrCase<"MinF", 2, "minf">, I32EnumAttrCase<"MaxF", 3, "maxf">,

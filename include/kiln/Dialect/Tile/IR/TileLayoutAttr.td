@@ -3,6 +3,7 @@
 #define KILN_DIALECT_TILE_IR_TILELAYOUTATTR_TD
 
 include "kiln/Dialect/Tile/IR/TileAttributes.td"
+include "kiln/Dialect/Tile/IR/TileEnums.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/TensorEncoding.td"
 
@@ -31,6 +32,27 @@ def Tile_LayoutAttr : Tile_Attr<"Layout", "layout", [
     static LayoutAttr get(::mlir::MLIRContext *context, const ::kiln::LinearLayout &layout);
     /// The layout over a tensor of this shape, which verification has found to fit.
     ::kiln::LinearLayout toLinear(::llvm::ArrayRef<int64_t> shape) const;
+  }];
+}
+
+def Tile_ConversionAttr : Tile_Attr<"Conversion", "conversion"> {
+  let summary = "how a `tile.convert_layout` is made";
+  let description = [{
+    Within each thread's registers, between the lanes of each warp, or through shared memory: then
+    with the layout of the buffer, and the copy atoms that write and read it if it is not each
+    thread for itself.
+
+    ```mlir
+    #tile.conversion<lanes>
+    #tile.conversion<memory buffer = #swizzled read = #atom>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Tile_ConversionKind>:$kind,
+                        OptionalParameter<"::kiln::tile::LayoutAttr">:$buffer,
+                        OptionalParameter<"::mlir::Attribute">:$write,
+                        OptionalParameter<"::mlir::Attribute">:$read);
+  let assemblyFormat = [{
+    `<` $kind (`buffer` `=` $buffer^)? (`write` `=` $write^)? (`read` `=` $read^)? `>`
   }];
 }
 

@@ -62,7 +62,9 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
     Element `[i, j]` of the result is element `[offset0 + i, offset1 + j]` of the view, or
     the padding value (all bits zero if none is given) where that lies outside the view on any side,
     below zero included; offset and index are added without wrapping. The result has the
-    view's rank and element type. A padding of zero bits is the same as none.
+    view's rank and element type. A padding of zero bits is the same as none. With `extents`
+    the tile is smaller than the result: an element whose index is not below them is the padding
+    value, as if it lay outside the view. `tile-split-shapes` writes them.
 
     `atom` is the copy instruction that a pass or the author chose, `buffer` the type of the shared
     buffer that it copies into, and `stage`, `order` and `role` are when and by whom.
@@ -76,13 +78,14 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
                        Optional<Tile_Element>:$padding,
                        OptionalAttr<Tile_CacheAttr>:$cache,
                        OptionalAttr<Tile_EvictionAttr>:$eviction,
+                       OptionalAttr<DenseI64ArrayAttr>:$extents,
                        OptionalAttr<AnyAttr>:$atom,
                        OptionalAttr<TypeAttrOf<Tile_BufferType>>:$buffer,
                        OptionalAttr<I64Attr>:$stage, OptionalAttr<I64Attr>:$order,
                        OptionalAttr<StrAttr>:$role);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
-    $view `[` $offsets `]` (`pad` `(` $padding^ `:` type($padding) `)`)?
+    $view `[` $offsets `]` (`extents` $extents^)? (`pad` `(` $padding^ `:` type($padding) `)`)?
     (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)? attr-dict
     `:` qualified(type($view)) `->` type($result)
   }];
@@ -93,9 +96,9 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
 def Tile_StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "writes a tile at an offset of a view";
   let description = [{
-    The counterpart of `tile.load`: elements that lie outside the view are dropped. Its decisions
-    are those of `tile.load`; `buffer` is the type of one box of columns, and at most `in_flight`
-    stores still read theirs when the next is filled.
+    The counterpart of `tile.load`: elements that lie outside the view, or not below `extents`,
+    are dropped. Its decisions are those of `tile.load`; `buffer` is the type of one box of
+    columns, and at most `in_flight` stores still read theirs when the next is filled.
 
     ```mlir
     tile.store %t, %c[%m, %n] : tensor<64x32xf32>, !tile.view<?x?xf32>
@@ -104,13 +107,14 @@ def Tile_StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpIn
   let arguments = (ins Tile_Tensor:$value, Tile_ViewType:$view, Variadic<Index>:$offsets,
                        OptionalAttr<Tile_CacheAttr>:$cache,
                        OptionalAttr<Tile_EvictionAttr>:$eviction,
+                       OptionalAttr<DenseI64ArrayAttr>:$extents,
                        OptionalAttr<AnyAttr>:$atom,
                        OptionalAttr<TypeAttrOf<Tile_BufferType>>:$buffer,
                        OptionalAttr<I64Attr>:$stage, OptionalAttr<I64Attr>:$order,
                        OptionalAttr<StrAttr>:$role, OptionalAttr<I64Attr>:$in_flight);
   let assemblyFormat = [{
-    $value `,` $view `[` $offsets `]` (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)?
-    attr-dict `:` type($value) `,` qualified(type($view))
+    $value `,` $view `[` $offsets `]` (`extents` $extents^)? (`cache` `=` `` $cache^)?
+    (`evict` `=` `` $eviction^)? attr-dict `:` type($value) `,` qualified(type($view))
   }];
   let hasVerifier = 1;
 }
@@ -251,30 +255,51 @@ def Tile_AllocOp : Tile_Op<"alloc"> {
 }
 
 def Tile_ReadOp : Tile_Op<"read"> {
-  let summary = "the whole contents of a buffer, as a tensor";
+  let summary = "the contents of a buffer, as a tensor";
   let description = [{
-    Sees every `tile.write` before it in program order.
+    Sees every `tile.write` before it in program order. `atom` is the copy instruction that a
+    pass or the author chose; without one each thread reads its own elements.
+
+    With `extents` the tensor is larger than what is read: the elements whose indices are below
+    them are those of the buffer, both in row-major order; the others are undefined. The buffer
+    may then have another rank, and has no layout.
 
     ```mlir
     %t = tile.read %b : !tile.buffer<128x64xbf16> -> tensor<128x64xbf16>
+    %u = tile.read %c extents [3, 7] : !tile.buffer<21xf32> -> tensor<4x8xf32>
     ```
   }];
-  let arguments = (ins Arg<Tile_BufferType, "the memory", [MemRead<Tile_SharedMemory>]>:$buffer);
+  let arguments = (ins Arg<Tile_BufferType, "the memory", [MemRead<Tile_SharedMemory>]>:$buffer,
+                       OptionalAttr<DenseI64ArrayAttr>:$extents, OptionalAttr<AnyAttr>:$atom);
   let results = (outs Tile_Tensor:$result);
-  let assemblyFormat = "$buffer attr-dict `:` qualified(type($buffer)) `->` type($result)";
+  let assemblyFormat = [{
+    $buffer (`extents` $extents^)? attr-dict `:` qualified(type($buffer)) `->` type($result)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$buffer), [{
+    build($_builder, $_state, result, buffer, ::mlir::DenseI64ArrayAttr(), ::mlir::Attribute());
+  }]>];
   let hasVerifier = 1;
 }
 
 def Tile_WriteOp : Tile_Op<"write"> {
-  let summary = "replaces the whole contents of a buffer";
+  let summary = "replaces the contents of a buffer";
   let description = [{
+    The counterpart of `tile.read`; with `extents`, only elements below them are written.
+
     ```mlir
     tile.write %t, %b : tensor<128x64xbf16>, !tile.buffer<128x64xbf16>
     ```
   }];
   let arguments = (ins Tile_Tensor:$value,
-                       Arg<Tile_BufferType, "the memory", [MemWrite<Tile_SharedMemory>]>:$buffer);
-  let assemblyFormat = "$value `,` $buffer attr-dict `:` type($value) `,` qualified(type($buffer))";
+                       Arg<Tile_BufferType, "the memory", [MemWrite<Tile_SharedMemory>]>:$buffer,
+                       OptionalAttr<DenseI64ArrayAttr>:$extents, OptionalAttr<AnyAttr>:$atom);
+  let assemblyFormat = [{
+    $value `,` $buffer (`extents` $extents^)? attr-dict
+    `:` type($value) `,` qualified(type($buffer))
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$value, "::mlir::Value":$buffer), [{
+    build($_builder, $_state, value, buffer, ::mlir::DenseI64ArrayAttr(), ::mlir::Attribute());
+  }]>];
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,97 @@
+// How a tensor passes through shared memory: the order of its elements there, derived from who
+// writes and who reads them, and what that costs on a chip.
+#ifndef KILN_LAYOUT_TRANSFORMS_SHAREDLAYOUT_H
+#define KILN_LAYOUT_TRANSFORMS_SHAREDLAYOUT_H
+
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Target/TargetInterface.h"
+
+namespace kiln {
+
+/// The most bytes that one lane moves by one instruction.
+inline constexpr int64_t kMostSharedBytes = 16;
+
+/// One side of a buffer: how the threads of a layout write or read it.
+struct SharedSide {
+  /// The copy atom that moves whole rows, or null: each lane moves vectors of its own.
+  mlir::Attribute atom;
+  /// Elements of a row or vector.
+  int64_t width = 1;
+  /// What a warp issues for all its registers, and in how many cycles each is served.
+  int64_t instructions = 1;
+  int64_t cycles = 1;
+  /// The least cycles that so many bytes take on the chip.
+  int64_t fewest = 1;
+};
+
+/// A buffer's layout, from `offset` to the tensor's coordinates, with both sides of it.
+struct SharedPlan {
+  LinearLayout layout;
+  SharedSide write, read;
+  int64_t getCycles() const {
+    return write.instructions * write.cycles + read.instructions * read.cycles;
+  }
+};
+
+/// Derives the order of a buffer that `from` writes and `to` reads. The paper's way (Zhou et al.,
+/// "Linear Layouts", section 5), in element space over F2:
+///
+/// 1. Elements that are contiguous come first, so that both sides, or else the one that gains most,
+///    move up to 16 bytes a lane: bases that both have in registers, continued by those of one
+///    side; or the row of a copy atom.
+/// 2. A row of banks is the next offsets, and what lies above chooses among rows. The lanes that a
+///    chip serves together conflict exactly if two of them differ by elements of another row: if
+///    the span of their bases and of the vector meets the span of the rows' bases. So the rows'
+///    bases are chosen outside both sides' spans, one by one; if both spans leave room that never
+///    fails, since over F2 two proper subspaces do not cover a space.
+///
+/// Of all candidates for the first step, narrower ones included, the one with the fewest cycles is
+/// taken, and of those the one with the fewest instructions.
+SharedPlan planShared(const LinearLayout &from, const LinearLayout &to, unsigned elementBytes,
+                      const Chip &chip, llvm::ArrayRef<mlir::Attribute> copyAtoms);
+
+/// What a side costs under a given buffer layout. `tensor` is who holds what; `atom` may be null.
+SharedSide measureSide(const LinearLayout &tensor, const LinearLayout &buffer,
+                       unsigned elementBytes, const Chip &chip, bool isWrite, mlir::Attribute atom);
+
+/// From the places of a tensor to `dim0`, the offsets of a buffer; row-major without a layout.
+LinearLayout getSharedOffsets(const LinearLayout &tensor, const LinearLayout *buffer);
+
+/// How a conversion is best made on the target, and what it costs a warp, in cycles of the unit
+/// that lanes exchange through: a shuffle takes two, an access as many as its banks take, and
+/// meeting the other warps counts as `kBarrierCycles`.
+struct ConversionChoice {
+  tile::ConversionAttr how;
+  int64_t cycles = 0;
+  /// Of the way through memory, if that was chosen.
+  SharedSide write, read;
+};
+inline constexpr int64_t kBarrierCycles = 30;
+inline constexpr int64_t kShuffleCycles = 2;
+/// The shuffles of words by which lanes make a conversion to this type.
+int64_t countShuffles(const Conversion &conversion, mlir::RankedTensorType type);
+ConversionChoice decideConversion(tile::ConvertLayoutOp op, TargetInterface target);
+
+/// The bytes that an element takes in shared memory: sub-byte elements have one each.
+unsigned getSharedElementBytes(mlir::Type type);
+
+/// Registers in an order in which as many as possible (at most `most`) are consecutive.
+struct VectorOrder {
+  /// The offsets with their register bits in the new order.
+  LinearLayout offsets;
+  /// For each bit of a register's number in the new order, its bit in the old one.
+  llvm::SmallVector<unsigned> bits;
+  int64_t width = 1;
+  /// The old number of a register.
+  int64_t getRegister(int64_t reordered) const;
+};
+VectorOrder getVectorOrder(const LinearLayout &offsets, int64_t most);
+
+/// Whether the atom can make the move from places to offsets: within a row the map is the atom's
+/// tile, and all else moves by whole rows.
+bool canMove(CopyAtomInterface atom, const LinearLayout &offsets);
+
+} // namespace kiln
+
+#endif // KILN_LAYOUT_TRANSFORMS_SHAREDLAYOUT_H

@@ -1,0 +1,248 @@
+// Moves conversions to where they are cheapest, and does without those that need not be.
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Layout/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_PLACECONVERSIONS
+#include "kiln/Layout/Transforms/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// Arithmetic on tensors of one shape, which any layout does as well as any other.
+static bool isElementwise(Operation *op) {
+  return op && op->getNumResults() == 1 && op->getNumRegions() == 0 &&
+         OpTrait::hasElementwiseMappableTraits(op) && isMemoryEffectFree(op);
+}
+
+/// How many ops it takes to make a value again out of scalars and constants alone; none if it
+/// cannot be, or takes more than `most`.
+static std::optional<int> countRemade(Value value, int most) {
+  Operation *op = value.getDefiningOp();
+  if (!op || most < 0)
+    return std::nullopt;
+  if (isa<SplatOp, IotaOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
+    return 0;
+  bool moves = isa<BroadcastOp, ReshapeOp, TransposeOp>(op);
+  if (!moves && !isElementwise(op))
+    return std::nullopt;
+  int count = moves ? 0 : 1;
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType())) {
+      std::optional<int> more = countRemade(operand, most - count);
+      if (!more || count + *more > most)
+        return std::nullopt;
+      count += *more;
+    }
+  return count;
+}
+
+/// The layout that an op's operand has when its result has `layout` and nothing moves.
+static std::optional<LinearLayout> getOperandLayout(Operation *op, Value operand,
+                                                    const LinearLayout &layout) {
+  ArrayRef<int64_t> shape = typeOf(operand).getShape();
+  return TypeSwitch<Operation *, std::optional<LinearLayout>>(op)
+      .Case<BroadcastOp>([&](auto) { return projectTo(layout, shape); })
+      .Case<ReshapeOp>([&](auto) { return layout.reshapeOuts(shape); })
+      .Case<TransposeOp>([&](TransposeOp transpose) {
+        SmallVector<unsigned> inverse(shape.size());
+        for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
+          inverse[from] = to;
+        return layout.transposeOuts(inverse);
+      })
+      .Default([&](Operation *) -> std::optional<LinearLayout> {
+        if (isElementwise(op))
+          return layout;
+        return std::nullopt;
+      });
+}
+
+/// A few elements: each thread may as well load its own from the cache.
+static bool isSmall(RankedTensorType type) {
+  constexpr int64_t kMostElements = 4096;
+  int64_t longest = 1;
+  for (int64_t extent : type.getShape())
+    longest = std::max(longest, extent);
+  return longest == type.getNumElements() && longest <= kMostElements;
+}
+
+namespace {
+class ConversionPlacer {
+public:
+  explicit ConversionPlacer(KernelOp kernel) : kernel(kernel), builder(kernel) {}
+
+  void run() {
+    constexpr int kMostRounds = 16;
+    bool changed = true;
+    for (int round = 0; changed && round < kMostRounds; ++round) {
+      SmallVector<ConvertLayoutOp> conversions;
+      kernel.walk([&](ConvertLayoutOp op) {
+        if (!op.getHowAttr())
+          conversions.push_back(op);
+      });
+      changed = false;
+      for (ConvertLayoutOp op : conversions)
+        changed |= improve(op);
+      changed |= mergeEqual();
+      removeDead();
+    }
+  }
+
+private:
+  bool improve(ConvertLayoutOp op) {
+    if (op.use_empty())
+      return false;
+    Value input = op.getInput();
+    builder.setInsertionPoint(op);
+    if (input.getType() == op.getType())
+      return replace(op, input);
+    if (auto before = input.getDefiningOp<ConvertLayoutOp>(); before && !before.getHowAttr()) {
+      op.getInputMutable().assign(before.getInput());
+      return true;
+    }
+    LinearLayout wanted = getLayout(op.getResult());
+    constexpr int kMostRemade = 8;
+    if (countRemade(input, kMostRemade))
+      return replace(op, remake(input, wanted));
+    return pushUp(op, wanted) || pushDown(op) || loadDirectly(op, wanted) || hoist(op);
+  }
+
+  bool replace(ConvertLayoutOp op, Value value) {
+    op.replaceAllUsesWith(value);
+    return true;
+  }
+
+  Value remake(Value value, const LinearLayout &wanted) {
+    if (getLayout(value) == wanted)
+      return value;
+    Operation *op = value.getDefiningOp();
+    SmallVector<Value> operands(op->getOperands());
+    for (Value &operand : operands)
+      if (isa<RankedTensorType>(operand.getType()))
+        operand = remake(operand, *getOperandLayout(op, operand, wanted));
+    return cloneWith(op, operands, wanted);
+  }
+
+  Value cloneWith(Operation *op, ValueRange operands, const LinearLayout &layout) {
+    Operation *copy = builder.clone(*op);
+    copy->setOperands(operands);
+    setLayout(copy->getResult(0), layout);
+    return copy->getResult(0);
+  }
+
+  Value convert(Value value, const LinearLayout &layout) {
+    if (getLayout(value) == layout)
+      return value;
+    return ConvertLayoutOp::create(builder, value.getLoc(), withLayout(typeOf(value), layout),
+                                   value);
+  }
+
+  /// In front of what makes more or wider elements out of fewer bits.
+  bool pushUp(ConvertLayoutOp op, const LinearLayout &wanted) {
+    Operation *def = op.getInput().getDefiningOp();
+    if (!def)
+      return false;
+    bool widens = isElementwise(def) && def->getNumOperands() == 1 &&
+                  isa<RankedTensorType>(def->getOperand(0).getType()) &&
+                  bitsOf(def->getOperand(0)) < bitsOf(op.getInput());
+    bool onlyConverted = llvm::all_of(def->getUsers(), llvm::IsaPred<ConvertLayoutOp>);
+    if (!isa<BroadcastOp, ReshapeOp, TransposeOp>(def) && !(widens && onlyConverted))
+      return false;
+    // Where it was made, so that a conversion does not come into a loop with it.
+    builder.setInsertionPoint(op);
+    Value operand = def->getOperand(0);
+    Value converted = convert(operand, *getOperandLayout(def, operand, wanted));
+    return replace(op, cloneWith(def, converted, wanted));
+  }
+
+  /// Behind the op that makes narrower elements of it.
+  bool pushDown(ConvertLayoutOp op) {
+    if (!op->hasOneUse())
+      return false;
+    Operation *user = *op->user_begin();
+    if (!isElementwise(user) || user->getNumOperands() != 1 ||
+        bitsOf(user->getResult(0)) >= bitsOf(op.getResult()) || user->getBlock() != op->getBlock())
+      return false;
+    builder.setInsertionPoint(user);
+    Value narrow = cloneWith(user, op.getInput(), getLayout(op.getInput()));
+    Value converted = convert(narrow, getLayout(user->getResult(0)));
+    user->getResult(0).replaceAllUsesWith(converted);
+    return true;
+  }
+
+  bool loadDirectly(ConvertLayoutOp op, const LinearLayout &wanted) {
+    auto load = op.getInput().getDefiningOp<LoadOp>();
+    if (!load || !isSmall(load.getType()) || !llvm::all_of(load->getUsers(), [&](Operation *user) {
+          return isa<ConvertLayoutOp>(user) && user->getResult(0).getType() == op.getType();
+        }))
+      return false;
+    setLayout(load.getResult(), wanted);
+    return true;
+  }
+
+  /// Out of a loop that does not make what is converted.
+  bool hoist(ConvertLayoutOp op) {
+    bool moved = false;
+    while (auto loop = dyn_cast<LoopLikeOpInterface>(op->getParentOp())) {
+      if (!loop.isDefinedOutsideOfLoop(op.getInput()))
+        break;
+      op->moveBefore(loop);
+      moved = true;
+    }
+    return moved;
+  }
+
+  /// One conversion for all that convert a value alike, where the first one stands before them.
+  bool mergeEqual() {
+    DominanceInfo dominance(kernel);
+    DenseMap<std::pair<Value, Type>, SmallVector<ConvertLayoutOp>> seen;
+    bool changed = false;
+    kernel.walk<WalkOrder::PreOrder>([&](ConvertLayoutOp op) {
+      if (op.use_empty() || op.getHowAttr())
+        return;
+      auto &equal = seen[{op.getInput(), op.getType()}];
+      for (ConvertLayoutOp other : equal)
+        if (dominance.properlyDominates(other.getOperation(), op.getOperation())) {
+          changed |= replace(op, other.getResult());
+          return;
+        }
+      equal.push_back(op);
+    });
+    return changed;
+  }
+
+  /// What was made again may leave its first version without a use.
+  void removeDead() {
+    kernel->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+      if (op->getNumResults() && op->use_empty() && isMemoryEffectFree(op) &&
+          op->getNumRegions() == 0)
+        op->erase();
+    });
+  }
+
+  static unsigned bitsOf(Value value) {
+    Type element = typeOf(value).getElementType();
+    return element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  }
+
+  KernelOp kernel;
+  OpBuilder builder;
+};
+
+struct PlaceConversions : kiln::impl::PlaceConversionsBase<PlaceConversions> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      ConversionPlacer(kernel).run();
+  }
+};
+} // namespace

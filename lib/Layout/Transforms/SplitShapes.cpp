@@ -1,0 +1,326 @@
+// Pads tensors to extents that are powers of two, and keeps what was added from being observed.
+#include "Padding.h"
+#include "kiln/Layout/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_SPLITSHAPES
+#include "kiln/Layout/Transforms/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// A constant's elements at their places in the padded shape; any others are zero.
+static TypedAttr padConstant(DenseElementsAttr elements, RankedTensorType type) {
+  if (elements.isSplat())
+    return cast<TypedAttr>(Attribute(
+        DenseElementsAttr::get(type, ArrayRef<Attribute>(elements.getSplatValue<Attribute>()))));
+  Attribute zero = Builder(type.getContext()).getZeroAttr(type.getElementType());
+  SmallVector<Attribute> values(type.getNumElements(), zero);
+  ArrayRef<int64_t> extents = elements.getType().getShape();
+  for (auto [flat, value] : llvm::enumerate(elements.getValues<Attribute>())) {
+    int64_t rest = flat, at = 0, stride = 1;
+    for (int64_t dim = extents.size() - 1; dim >= 0; --dim) {
+      at += rest % extents[dim] * stride;
+      rest /= extents[dim];
+      stride *= type.getDimSize(dim);
+    }
+    values[at] = value;
+  }
+  return cast<TypedAttr>(Attribute(DenseElementsAttr::get(type, values)));
+}
+
+/// Where the elements of a row-major tensor stand once its extents are padded.
+static SmallVector<int64_t> getPaddedPlaces(ArrayRef<int64_t> extents) {
+  SmallVector<int64_t> places = {0};
+  for (int64_t extent : extents) {
+    SmallVector<int64_t> next;
+    for (int64_t place : places)
+      for (int64_t i = 0; i < extent; ++i)
+        next.push_back(place * int64_t(llvm::PowerOf2Ceil(extent)) + i);
+    places = std::move(next);
+  }
+  return places;
+}
+
+namespace {
+/// One kernel: first all types grow, then each op that would observe a padded element is told.
+class SplitShapesOf {
+public:
+  explicit SplitShapesOf(KernelOp kernel) : kernel(kernel), builder(kernel), padding(builder) {}
+
+  LogicalResult run() {
+    SmallVector<Operation *> ops;
+    kernel.getBody().walk([&](Operation *op) {
+      auto touches = [](Type type) { return getPaddedType(type) != type; };
+      if (llvm::any_of(op->getOperandTypes(), touches) ||
+          llvm::any_of(op->getResultTypes(), touches))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops)
+      if (isa<InlineAsmOp, ExternCallOp>(op) && !isMemoryEffectFree(op))
+        return op->emitOpError("expected extents that are powers of two around code with effects");
+    kernel.getBody().walk([&](Block *block) {
+      for (BlockArgument argument : block->getArguments())
+        grow(argument);
+      for (Operation &op : *block)
+        for (Value result : op.getResults())
+          grow(result);
+    });
+    for (Operation *op : ops) {
+      builder.setInsertionPoint(op);
+      guard(op);
+    }
+    return success();
+  }
+
+private:
+  void grow(Value value) {
+    Type type = getPaddedType(value.getType());
+    if (type == value.getType())
+      return;
+    if (auto original = dyn_cast<RankedTensorType>(value.getType())) {
+      padding.remember(value, original);
+      if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+        constant.setValueAttr(padConstant(cast<DenseElementsAttr>(constant.getValue()),
+                                          cast<RankedTensorType>(type)));
+    }
+    value.setType(type);
+  }
+
+  DenseI64ArrayAttr getExtentsAttr(Value value) {
+    std::optional<ArrayRef<int64_t>> extents = padding.getExtents(value);
+    return extents ? builder.getDenseI64ArrayAttr(*extents) : DenseI64ArrayAttr();
+  }
+
+  Attribute zeroOf(Value value) { return builder.getZeroAttr(getElementTypeOrSelf(value)); }
+
+  /// The mask of an access, without elements that were not there.
+  void guardMask(Operation *op, Value shaped, MutableOperandRange mask) {
+    if (Value valid = padding.getValid(shaped)) {
+      if (!mask.empty())
+        valid = padding.fill(mask[0].get(), zeroOf(mask[0].get()));
+      mask.assign(valid);
+    }
+  }
+
+  void guardFill(OpOperand &operand, Attribute fill, ArrayRef<unsigned> dims) {
+    operand.set(padding.fill(operand.get(), fill, dims));
+  }
+
+  void skip(Operation *op, Value valid) {
+    SmallVector<Value> before(op->getResults());
+    SmallVector<std::optional<RankedTensorType>> originals;
+    for (Value result : before) {
+      auto extents = padding.getExtents(result);
+      originals.push_back(std::nullopt);
+      if (extents)
+        originals.back() = cast<RankedTensorType>(result.getType()).clone(*extents);
+    }
+    Operation *made = skipInvalid(builder, op, valid);
+    for (auto [result, original] : llvm::zip(made->getResults(), originals))
+      if (original)
+        padding.remember(result, *original);
+  }
+
+  void guardCombine(Operation *op, unsigned axis) {
+    Value first = op->getOperand(0);
+    auto extents = padding.getExtents(first);
+    if (!extents || (*extents)[axis] == cast<RankedTensorType>(first.getType()).getDimSize(axis))
+      return;
+    SmallVector<Attribute> identities;
+    for (unsigned i = 0; i < op->getNumOperands(); ++i)
+      identities.push_back(getIdentity(op->getRegion(0).front(), i));
+    if (!llvm::all_of(identities, [](Attribute identity) { return bool(identity); }))
+      return skip(op, padding.getValid(first, {axis}));
+    for (auto [operand, identity] : llvm::zip(op->getOpOperands(), identities))
+      guardFill(operand, identity, {axis});
+  }
+
+  /// K must be zeros on both sides: zero times what is not a number is not zero.
+  void guardDot(DotOp op) {
+    for (OpOperand *operand : {&op.getAMutable(), &op.getBMutable()}) {
+      auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+      if (!type)
+        continue;
+      bool isA = operand == &op.getAMutable();
+      bool last = isA ? !op.getTransposeA() : op.getTransposeB();
+      guardFill(*operand, zeroOf(operand->get()), {unsigned(type.getRank() - (last ? 1 : 2))});
+    }
+  }
+
+  void guardReshape(ReshapeOp op, ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+    if (getPaddedPlaces(from) == getPaddedPlaces(to) &&
+        op.getInput().getType().getNumElements() == op.getType().getNumElements())
+      return;
+    RankedTensorType type = op.getInput().getType();
+    auto bufferType = BufferType::get(builder.getContext(), ShapedType::getNumElements(from),
+                                      type.getElementType(), {});
+    Value buffer = AllocOp::create(builder, op.getLoc(), bufferType);
+    WriteOp::create(builder, op.getLoc(), op.getInput(), buffer, builder.getDenseI64ArrayAttr(from),
+                    Attribute());
+    Value read = ReadOp::create(builder, op.getLoc(), op.getType(), buffer,
+                                builder.getDenseI64ArrayAttr(to), Attribute());
+    if (auto extents = padding.getExtents(op.getResult()))
+      padding.remember(read, type.clone(*extents));
+    op.replaceAllUsesWith(read);
+    op.erase();
+  }
+
+  /// Appends exact pieces of `value` along an axis: its extent is a sum of powers of two.
+  void addPieces(Value value, int64_t extent, unsigned axis, SmallVectorImpl<Value> &pieces) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (extent == type.getDimSize(axis)) {
+      pieces.push_back(value);
+      return;
+    }
+    SmallVector<int64_t> shape(type.getShape()), offsets(shape.size(), 0);
+    for (int64_t rest = extent; rest > 0; rest -= shape[axis]) {
+      shape[axis] = llvm::bit_floor(uint64_t(rest));
+      pieces.push_back(SliceOp::create(builder, value.getLoc(), type.clone(shape), value, offsets));
+      offsets[axis] += shape[axis];
+    }
+  }
+
+  void guardConcat(ConcatOp op) {
+    unsigned axis = op.getAxis();
+    SmallVector<Value> pieces;
+    for (Value input : op.getInputs()) {
+      auto extents = padding.getExtents(input);
+      int64_t extent =
+          extents ? (*extents)[axis] : cast<RankedTensorType>(input.getType()).getDimSize(axis);
+      addPieces(input, extent, axis, pieces);
+    }
+    RankedTensorType type = op.getType();
+    auto extents = padding.getExtents(op.getResult());
+    SmallVector<int64_t> shape(type.getShape());
+    for (int64_t rest = extents ? shape[axis] - (*extents)[axis] : 0; rest > 0;) {
+      int64_t piece = rest & -rest;
+      rest -= piece;
+      SmallVector<int64_t> pieceShape = shape;
+      pieceShape[axis] = piece;
+      RankedTensorType pieceType = type.clone(pieceShape);
+      pieces.push_back(arith::ConstantOp::create(builder, op.getLoc(),
+                                                 cast<TypedAttr>(builder.getZeroAttr(pieceType))));
+    }
+    op.getInputsMutable().assign(pieces);
+  }
+
+  /// What is sliced must reach as far as the padded result does.
+  void guardSlice(SliceOp op) {
+    for (int64_t axis = 0; axis < op.getType().getRank(); ++axis) {
+      RankedTensorType type = op.getInput().getType();
+      if (op.getOffsets()[axis] + op.getType().getDimSize(axis) <= type.getDimSize(axis))
+        continue;
+      Value more = arith::ConstantOp::create(builder, op.getLoc(),
+                                             cast<TypedAttr>(builder.getZeroAttr(type)));
+      SmallVector<int64_t> shape(type.getShape());
+      shape[axis] *= 2;
+      op.getInputMutable().assign(ConcatOp::create(builder, op.getLoc(), type.clone(shape),
+                                                   ValueRange{op.getInput(), more}, axis));
+    }
+  }
+
+  void guardPrint(PrintOp op) {
+    // Tensors of one op may differ in shape, and only some may have grown.
+    for (Value value : op.getValues())
+      PrintOp::create(builder, op.getLoc(), op.getPrefixAttr(), value, op.getHexAttr(),
+                      op.getUnsignedValuesAttr(), getExtentsAttr(value));
+    op.erase();
+  }
+
+  void guard(Operation *op) {
+    TypeSwitch<Operation *>(op)
+        .Case<LoadOp>([&](LoadOp load) {
+          if (!load.getExtents())
+            load.setExtentsAttr(getExtentsAttr(load.getResult()));
+        })
+        .Case<StoreOp>([&](StoreOp store) {
+          if (!store.getExtents())
+            store.setExtentsAttr(getExtentsAttr(store.getValue()));
+        })
+        .Case<GatherOp, AtomicRMWOp, AtomicCASOp>(
+            [&](auto access) { guardMask(op, access.getResult(), access.getMaskMutable()); })
+        .Case<ScatterOp>(
+            [&](ScatterOp scatter) { guardMask(op, scatter.getValue(), scatter.getMaskMutable()); })
+        .Case<HistogramOp>([&](HistogramOp histogram) {
+          guardMask(op, histogram.getInput(), histogram.getMaskMutable());
+        })
+        .Case<ReduceOp>([&](ReduceOp reduce) { guardCombine(op, reduce.getAxis()); })
+        .Case<ScanOp>([&](ScanOp scan) {
+          // Forward, what was added comes last.
+          if (scan.getReverse())
+            guardCombine(op, scan.getAxis());
+        })
+        .Case<SortOp>([&](SortOp sort) {
+          OpOperand &keys = op->getOpOperand(0);
+          guardFill(keys,
+                    getLastKey(getElementTypeOrSelf(keys.get()), sort.getDescending(),
+                               sort.getUnsignedKeys()),
+                    {unsigned(sort.getAxis())});
+        })
+        .Case<TopKOp>([&](TopKOp topk) {
+          OpOperand &keys = op->getOpOperand(0);
+          guardFill(keys,
+                    getLastKey(getElementTypeOrSelf(keys.get()), !topk.getSmallest(),
+                               topk.getUnsignedKeys()),
+                    {unsigned(topk.getAxis())});
+        })
+        .Case<DotOp>([&](DotOp dot) { guardDot(dot); })
+        .Case<DotScaledOp>([&](DotScaledOp dot) {
+          for (OpOperand &operand : op->getOpOperands())
+            if (operand.get() != dot.getAccumulator())
+              operand.set(padding.fill(operand.get(), zeroBitsOf(operand.get())));
+        })
+        .Case<WriteOp>([&](WriteOp write) {
+          if (!write.getExtents())
+            write.getValueMutable().assign(
+                padding.fill(write.getValue(), zeroOf(write.getValue())));
+        })
+        .Case<AssertOp>([&](AssertOp assertion) {
+          assertion.getConditionMutable().assign(
+              padding.fill(assertion.getCondition(), builder.getBoolAttr(true)));
+        })
+        .Case<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
+              arith::CeilDivUIOp, arith::FloorDivSIOp>([&](auto) {
+          OpOperand &divisor = op->getOpOperand(1);
+          divisor.set(padding.fill(divisor.get(),
+                                   builder.getIntegerAttr(getElementTypeOrSelf(divisor.get()), 1)));
+        })
+        .Case<ReshapeOp>([&](ReshapeOp reshape) {
+          guardReshape(reshape, shapeBefore(reshape.getInput()), shapeBefore(reshape.getResult()));
+        })
+        .Case<ConcatOp>([&](ConcatOp concat) { guardConcat(concat); })
+        .Case<SliceOp>([&](SliceOp slice) { guardSlice(slice); })
+        .Case<PrintOp>([&](PrintOp print) { guardPrint(print); });
+  }
+
+  ArrayRef<int64_t> shapeBefore(Value value) {
+    auto extents = padding.getExtents(value);
+    return extents ? *extents : cast<RankedTensorType>(value.getType()).getShape();
+  }
+
+  /// Scales have no zero in some formats; all bits zero is a number in each.
+  Attribute zeroBitsOf(Value value) {
+    auto type = cast<FloatType>(getElementTypeOrSelf(value));
+    return FloatAttr::get(type, APFloat(type.getFloatSemantics(), APInt::getZero(type.getWidth())));
+  }
+
+  KernelOp kernel;
+  OpBuilder builder;
+  Padding padding;
+};
+
+struct SplitShapes : kiln::impl::SplitShapesBase<SplitShapes> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (failed(SplitShapesOf(kernel).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,111 @@
+// ldmatrix: its fragments, by the PTX ISA's figures, and how it is emitted.
+#include "kiln/Target/NVPTX/NVPTX.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nvptx;
+
+using InDim = LinearLayout::InDim;
+
+SmallVector<Attribute> kiln::nvptx::getLdMatrixAtoms(Type element) {
+  SmallVector<Attribute> atoms;
+  unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+  if (bits != 8 && bits != 16 && bits != 32)
+    return atoms;
+  for (unsigned count : {4, 2, 1})
+    for (bool transposed : {false, true})
+      if (!transposed || bits == 16)
+        atoms.push_back(LdMatrixAttr::get(element.getContext(), count, bits, transposed));
+  return atoms;
+}
+
+LogicalResult LdMatrixAttr::verify(function_ref<InFlightDiagnostic()> emitError, unsigned count,
+                                   unsigned bits, bool transposed) {
+  if (count != 1 && count != 2 && count != 4)
+    return emitError() << "expected 1, 2 or 4 matrices, got " << count;
+  if (bits != 8 && bits != 16 && bits != 32)
+    return emitError() << "expected elements of 8, 16 or 32 bits, got " << bits;
+  if (transposed && bits != 16)
+    return emitError() << "expected elements of 16 bits to transpose, got " << bits;
+  return success();
+}
+
+Attribute LdMatrixAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  unsigned count = 0, bits = 0;
+  bool transposed = false;
+  if (parser.parseLess() || parser.parseInteger(count) || parser.parseComma() ||
+      parser.parseInteger(bits))
+    return {};
+  if (succeeded(parser.parseOptionalComma())) {
+    transposed = true;
+    if (parser.parseKeyword("transposed"))
+      return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<LdMatrixAttr>(loc, parser.getContext(), count, bits, transposed);
+}
+
+void LdMatrixAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getCount() << ", " << getBits() << (getTransposed() ? ", transposed" : "")
+          << '>';
+}
+
+bool LdMatrixAttr::isWrite() const { return false; }
+
+/// A lane holds one register of 32 bits of each matrix: of row lane / 4, the unit lane mod 4; or,
+/// transposed, of column lane / 4 the two rows from 2 (lane mod 4) on.
+LinearLayout LdMatrixAttr::getTile() const {
+  InDim registers{"register", {}}, lanes{"lane", {}};
+  int64_t packed = 32 / getBits(), at = 1;
+  auto inRow = [&](InDim &part) {
+    part.bases.push_back({at});
+    at *= 2;
+  };
+  auto amongRows = [](InDim &part) { part.bases.push_back({0}); };
+  for (int64_t reg = 1; reg < packed; reg *= 2)
+    getTransposed() ? amongRows(registers) : inRow(registers);
+  for (int bit = 0; bit < 2; ++bit)
+    getTransposed() ? amongRows(lanes) : inRow(lanes);
+  for (int bit = 0; bit < 3; ++bit)
+    getTransposed() ? inRow(lanes) : amongRows(lanes);
+  for (unsigned matrix = 1; matrix < getCount(); matrix *= 2)
+    amongRows(registers);
+  return *LinearLayout::create({registers, lanes}, getTensorOuts({128 / getBits()}));
+}
+
+/// Eight lanes a matrix, one a row.
+LinearLayout LdMatrixAttr::getNamedRows() const {
+  int64_t packed = 32 / getBits();
+  InDim lanes{"lane", {}};
+  if (getTransposed())
+    lanes.bases = {{1, 0}, {0, 1}, {0, 2}};
+  else
+    lanes.bases = {{0, 4}, {0, 8}, {0, 16}};
+  for (unsigned matrix = 1; matrix < 4; matrix *= 2)
+    lanes.bases.push_back({matrix < getCount() ? packed * matrix : 0, 0});
+  return *LinearLayout::create({lanes}, {{"register", packed * getCount()}, {"lane", 32}});
+}
+
+Value LdMatrixAttr::emit(OpBuilder &builder, Location loc, Value pointer, Value) const {
+  Type word = builder.getI32Type(), result = word;
+  if (getCount() > 1)
+    result =
+        LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(getCount(), word));
+  auto layout = getTransposed() ? NVVM::MMALayout::col : NVVM::MMALayout::row;
+  auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
+  Value loaded = NVVM::LdMatrixOp::create(builder, loc, result, pointer, getCount(), layout, shape,
+                                          NVVM::LdStMatrixEltType::B16);
+  SmallVector<Value> words;
+  for (unsigned i = 0; i < getCount(); ++i)
+    words.push_back(getCount() > 1 ? Value(LLVM::ExtractValueOp::create(builder, loc, loaded, i))
+                                   : loaded);
+  auto packed = VectorType::get({getCount()}, word);
+  Value registers = vector::FromElementsOp::create(builder, loc, packed, words);
+  auto type = VectorType::get({getCount() * 32 / getBits()}, builder.getIntegerType(getBits()));
+  return vector::BitCastOp::create(builder, loc, type, registers);
+}
