@@ -166,8 +166,11 @@ bool Conversation::listen() {
     if (kind == frame::error) {
       int64_t code = object.getInteger("code").value_or(0);
       bool isKnown = code > KILN_OK && code <= KILN_ERROR_INTERNAL;
+      StringRef message = object.getString("message").value_or("");
       error = {isKnown ? KilnErrorCode(code) : KILN_ERROR_INTERNAL,
-               object.getString("message").value_or("the compile worker gave no reason").str()};
+               message.empty()
+                   ? ("kernel '" + kernel + "': the compile worker gave no reason").str()
+                   : message.str()};
       return true;
     }
   }

@@ -1,6 +1,7 @@
 // The worker's side: limits first, then the compile, and the next one if it is to stay.
 #include "Worker.h"
 #include "kiln/Runtime/Error.h"
+#include "kiln/Support/ParseJSON.h"
 #include <cerrno>
 #include <csignal>
 #include <poll.h>
@@ -130,7 +131,7 @@ int32_t kilnWorkerMain(int32_t socket) {
       return 0;
     if (!receive(socket, stream, frame::request, header))
       return first ? badRequest : 0;
-    Expected<json::Value> parsed = json::parse(header);
+    Expected<json::Value> parsed = parseJSON(header);
     if (!parsed || !parsed->getAsObject()) {
       consumeError(parsed.takeError());
       return badRequest;

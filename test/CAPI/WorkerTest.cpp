@@ -233,6 +233,12 @@ TEST_F(WorkerTest, ADeeplyNestedAnswerIsNoAnswer) {
   EXPECT_THAT(message, AllOf(HasSubstr("copy"), HasSubstr("without an answer")));
 }
 
+TEST_F(WorkerTest, AnErrorOfNoKnownCodeIsStillAnError) {
+  impostor("printf 'e\\013\\000\\000\\000\\000\\000\\000\\000{\"code\":99}' >&0");
+  EXPECT_EQ(fail(), KILN_ERROR_INTERNAL);
+  EXPECT_THAT(message, AllOf(HasSubstr("copy"), HasSubstr("gave no reason")));
+}
+
 TEST_F(WorkerTest, ManyAtOnce) {
   std::vector<Owned<KilnArtifact>> all;
   for (int i = 0; i < 3; ++i)
