@@ -2,6 +2,7 @@
 
 import os
 import random
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,14 +13,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("KILN_BUILD", ROOT / "build")).resolve()
 sys.path.insert(0, str(ROOT / "utils/lib/fuzz"))
+import frontend  # noqa: E402
 import mutants  # noqa: E402
 import parsers  # noqa: E402
 import pipelines  # noqa: E402
 import programs  # noqa: E402
+import protocol  # noqa: E402
 import tiles  # noqa: E402
 
 # Seconds for each, of which all together take less than a minute.
-BUDGET = {"ir-text": 8, "pipelines": 12, "programs": 12, "parsers": 9}
+BUDGET = {"ir-text": 6, "pipelines": 9, "programs": 9, "parsers": 9, "frontend": 8, "protocol": 5}
 
 
 def fuzz(*arguments, build=BUILD):
@@ -95,6 +98,24 @@ def test_mutants_differ_from_what_they_were_made_of():
     rng = random.Random(1)
     made = [mutants.mutant(corpus, rng) for _ in range(50)]
     assert len(set(made)) > 25 and sum(text not in sections for text in made) > 25
+
+
+def test_a_worker_refuses_a_request_that_nests_too_deeply():
+    data = parsers.frame(b"q", b"[" * 100000) + parsers.frame(b"s", protocol.KERNEL)
+    ours, theirs = socket.socketpair()
+    with ours, subprocess.Popen([BUILD / "bin/kiln-worker"], stdin=theirs) as worker:
+        theirs.close()
+        ours.sendall(data)
+        ours.shutdown(socket.SHUT_WR)
+        assert worker.wait(60) == 2
+
+
+def test_a_refusal_without_a_caret_is_told_from_one_with_it():
+    view = {"v": ("view", "f32", (None,))}
+    ir, said = frontend.lower("def kernel(v):\n    v[0] = nothing\n", "kernel", view, {})
+    assert ir is None and "^" in said and not said.startswith("WRONG")
+    ir, said = frontend.lower("def kernel(v, w):\n    v[0] = 1.0\n", "kernel", view, {})
+    assert ir is None and said
 
 
 @pytest.mark.parametrize("harness", parsers.NAMES)

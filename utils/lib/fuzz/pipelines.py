@@ -14,7 +14,7 @@ from worker import Died, Worker
 
 # How our refusals begin; whatever else is said after the source has verified is a finding.
 REFUSALS = re.compile(r"expected |kernel '|unknown |is not supported on ")
-PLACE = re.compile(r"^.*?mutant:\d+:\d+: (error: )?('[\w.]+' (op )?)?")
+PLACE = re.compile(r"^.*?(mutant|fuzzed_\d+\.py):\d+:\d+: (error: )?('[\w.]+' (op )?)?")
 
 
 KERNEL = re.compile(r'tile\.kernel @([\w$]+)|"tile\.kernel".*?sym_name = "(\w+)"')
@@ -107,7 +107,7 @@ def signature(message):
     """Messages that differ in numbers, names and types alone are alike."""
     line = str(message).strip().splitlines()[0] if str(message).strip() else ""
     frames = re.findall(r"(?m)^ *#\d+ 0x[0-9a-f]+ ([\w:~<>]+)", str(message))
-    line = PLACE.sub(r"\2", line)
+    line = PLACE.sub(r"\3", line)
     return re.sub(r"<[^']*>|\d+", "", line) + " " + " ".join(frames[:6])
 
 
