@@ -269,14 +269,31 @@ void CopyRealiser::retype(Value value, RankedTensorType tensor) {
     constant.setValueAttr(elements.resizeSplat(tensor));
 }
 
+/// Whether the copies of a role meet at all, without which none lags behind another.
+static bool meets(Region &region) {
+  return region
+      .walk([](BarrierOp barrier) {
+        return barrier.getAllCopies() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 namespace {
 struct RealiseCopies : kiln::impl::RealiseCopiesBase<RealiseCopies> {
   void runOnOperation() override {
     WalkResult result = getOperation().walk([](WarpGroupsOp groups) -> WalkResult {
-      for (auto [i, region] : llvm::enumerate(groups.getBodies()))
-        if (groups.getRole(i).getCopies() > 1 &&
-            failed(CopyRealiser(region, groups.getRole(i)).realise()))
+      for (auto [i, region] : llvm::enumerate(groups.getBodies())) {
+        RoleAttr role = groups.getRole(i);
+        if (role.getCopies() == 1)
+          continue;
+        if (failed(CopyRealiser(region, role).realise()))
           return WalkResult::interrupt();
+        if (role.getSkew() && !meets(region)) {
+          groups.emitOpError("expected a loop with '")
+              << kDepthAttrName << "' in role \"" << role.getName() << "\", which has a skew";
+          return WalkResult::interrupt();
+        }
+      }
       return WalkResult::advance();
     });
     if (result.wasInterrupted())

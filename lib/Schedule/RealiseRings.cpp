@@ -33,6 +33,8 @@ public:
       return failure();
     plan = std::move(*found);
     makeChannels();
+    if (plan.isOwn())
+      return realiseOwnRings(loop, plan);
     carry();
     for (Ring &ring : plan.rings)
       putAndGet(ring);

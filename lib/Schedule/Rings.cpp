@@ -89,9 +89,15 @@ static LogicalResult addUsers(RingPlan &plan, Ring &ring, scf::ForOp loop) {
         return user->emitOpError("expected loads of one stage to be used by one role, got \"")
                << ring.consumer.getName() << "\" and \"" << role->getName() << "\"";
       ring.consumer = *role;
-      if (*stage < ring.stage || *stage - ring.stage >= plan.depth)
+      if (ring.readStage && ring.readStage != *stage)
+        return user->emitOpError("expected the stage of the other users of the loads, ")
+               << ring.readStage << ", got " << *stage;
+      ring.readStage = *stage;
+      // A role that fills its own ring must be ahead of itself.
+      int64_t least = ring.stage + (ring.producer == ring.consumer);
+      if (*stage < least || *stage - ring.stage >= plan.depth)
         return user->emitOpError("expected a stage from ")
-               << ring.stage << " to " << ring.stage + plan.depth - 1
+               << least << " to " << ring.stage + plan.depth - 1
                << ", as the depth of the loop allows, got " << *stage;
       ring.isHeld |= user == plan.carried.getOperation() && plan.inFlight > 0;
     }
@@ -164,6 +170,17 @@ FailureOr<RingPlan> kiln::planRings(scf::ForOp loop) {
   for (Ring &ring : plan.rings)
     if (failed(addUsers(plan, ring, loop)))
       return failure();
+  for (Ring &ring : plan.rings) {
+    if ((ring.producer == ring.consumer) != plan.isOwn() || (plan.isOwn() && ring.countsBytes))
+      return ring.loads.front().emitOpError(
+          plan.isOwn()
+              ? "expected loads that this loop's one role makes for itself, by an atom that "
+                "counts no bytes"
+              : "expected all loads of a loop to be another role's");
+    if (ring.consumer.getSkew() && !plan.isOwn())
+      return ring.loads.front().emitOpError("expected no skew of role \"")
+             << ring.consumer.getName() << "\", whose ring another fills";
+  }
   if (failed(checkOrder(loop)))
     return failure();
   for (Operation *op = loop->getParentOp(); !isa<KernelOp>(op); op = op->getParentOp())

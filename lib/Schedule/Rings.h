@@ -12,7 +12,7 @@ namespace kiln {
 struct Ring {
   llvm::SmallVector<tile::LoadOp> loads;
   tile::RoleAttr producer, consumer;
-  int64_t stage = 0;
+  int64_t stage = 0, readStage = 0;
   /// Whether the atoms count the bytes that they bring, so that one thread makes all copies.
   bool countsBytes = false;
   /// Whether a dot that is in flight from trip to trip reads it.
@@ -35,6 +35,8 @@ struct RingPlan {
   /// Dots in flight that the trip itself waits for.
   llvm::SmallVector<tile::DotOp> immediate;
 
+  /// Whether the role that reads is the one that fills.
+  bool isOwn() const { return rings.front().producer == rings.front().consumer; }
   bool isInFlight(mlir::Operation *op) const {
     return op == static_cast<mlir::Operation *>(carried) ||
            llvm::any_of(immediate, [&](mlir::Operation *dot) { return dot == op; });
@@ -45,6 +47,9 @@ struct RingPlan {
 mlir::FailureOr<tile::RoleAttr> findRole(mlir::Operation *op, llvm::StringRef name);
 /// Reads the decisions of a loop with `tile.depth`; errors name what is missing or contradictory.
 mlir::FailureOr<RingPlan> planRings(mlir::scf::ForOp loop);
+
+/// Realises a loop whose rings are filled by the role that reads them. Their channels exist.
+llvm::LogicalResult realiseOwnRings(mlir::scf::ForOp loop, RingPlan &plan);
 
 } // namespace kiln
 

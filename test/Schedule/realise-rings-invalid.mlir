@@ -250,3 +250,39 @@ tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.ro
   } {tile.depth = 2}
   tile.return
 }
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+tile.kernel @no_lead(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
+    %x = tile.load %a[%c0, %i] {atom = "copy", buffer = !tile_, stage = 0, role = "all"} : !view -> tensor<32x32xf16>
+    // expected-error@+1 {{expected a stage from 1 to 1, as the depth of the loop allows, got 0}}
+    %d = tile.dot %x, %x, %s {atom = "mma", stage = 0, role = "all"}
+       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+    scf.yield %d : tensor<32x32xf32>
+  } {tile.depth = 2}
+  tile.return
+}
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+tile.kernel @in_flight(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
+    %x = tile.load %a[%c0, %i] {atom = "copy", buffer = !tile_, stage = 0, role = "all"} : !view -> tensor<32x32xf16>
+    // expected-error@+1 {{expected no dot in flight in a loop whose role fills its own ring}}
+    %d = tile.dot %x, %x, %s {atom = "mma", stage = 1, role = "all", in_flight = 1}
+       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+    scf.yield %d : tensor<32x32xf32>
+  } {tile.depth = 2}
+  tile.return
+}

@@ -32,7 +32,8 @@ class Tracer {
 public:
   Tracer(WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance)
       : groups(groups), role(groups.getRole(role)), instance(instance), result{role, copy, {}},
-        uses(groups.getCaptures().size()), held(groups.getCaptures().size()) {}
+        uses(groups.getCaptures().size()), puts(groups.getCaptures().size()),
+        held(groups.getCaptures().size()) {}
 
   FailureOr<Trace> run() {
     Region &region = groups.getBodies()[result.role];
@@ -90,8 +91,8 @@ private:
   const Instance &instance;
   Trace result;
   DenseMap<Value, Known> known;
-  /// Of each channel: the next use, and the uses got and not yet released.
-  std::vector<int64_t> uses;
+  /// Of each channel: the next use to get and to put, and the uses got and not yet released.
+  std::vector<int64_t> uses, puts;
   std::vector<std::vector<int64_t>> held;
   /// Dots started, how many of them are done, and the slots that each of the others reads.
   int64_t dots = 0, dotsDone = 0;
@@ -126,6 +127,11 @@ LogicalResult Tracer::runOp(Operation *op) {
       return failure();
     unsigned channel = getCapture(it.getChannel());
     int64_t position = result.events.back().position;
+    if (int64_t later = puts[channel] - 1 - position;
+        it.getInFlight() && int64_t(*it.getInFlight()) > later)
+      return fail(it.emitOpError("expected in_flight of at most ")
+                  << later << ", as many puts as role \"" << role.getName()
+                  << "\" made since the one that is got, got " << *it.getInFlight());
     held[channel].push_back(position);
     for (Value buffer : it.getBuffers())
       known[buffer] = {Known::Slot, position, channel};
@@ -281,7 +287,8 @@ LogicalResult Tracer::runIf(scf::IfOp condition) {
 /// The next use of a channel by this copy, by the slot and phase that it must have.
 LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind) {
   unsigned index = getCapture(channel);
-  int64_t depth = cast<ChannelType>(channel.getType()).getDepth(), position = uses[index];
+  std::vector<int64_t> &counter = kind == Event::Put ? puts : uses;
+  int64_t depth = cast<ChannelType>(channel.getType()).getDepth(), position = counter[index];
   std::optional<int64_t> atSlot = getNumber(slot), atPhase = getNumber(phase);
   int64_t wantSlot = position % depth, wantPhase = position / depth % 2;
   if (!atSlot || !atPhase)
@@ -291,7 +298,7 @@ LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase,
                 << wantSlot << " and phase " << wantPhase << " for use " << position
                 << " of the channel by role \"" << role.getName() << "\", got slot " << *atSlot
                 << " and phase " << *atPhase);
-  ++uses[index];
+  ++counter[index];
   result.events.push_back({kind, index, position, op});
   return success();
 }
@@ -335,7 +342,9 @@ LogicalResult Tracer::advance(AdvanceOp op) {
   known[op.getNextSlot()] = {Known::Number, next % depth};
   known[op.getNextPhase()] = {Known::Number, (*phase + next / depth) % 2};
   // Uses that are stepped over are another copy's.
-  uses[getCapture(op.getChannel())] += *by - 1 + (op.getBy() ? 1 : 0);
+  if (op.getBy())
+    for (std::vector<int64_t> *counter : {&uses, &puts})
+      (*counter)[getCapture(op.getChannel())] += *by;
   return success();
 }
 

@@ -103,8 +103,10 @@ RoleAttr WarpGroupsOp::getRoleOf(Operation *op) {
   return {};
 }
 
+/// In a role's region, or in a kernel whose roles are decided and not realised yet.
 static LogicalResult verifyInRole(Operation *op) {
-  if (WarpGroupsOp::getRoleOf(op))
+  auto kernel = op->getParentOfType<KernelOp>();
+  if (WarpGroupsOp::getRoleOf(op) || (kernel && kernel->hasAttr(kRolesAttrName)))
     return success();
   return op->emitOpError("expected to stand in a role of tile.warp_groups");
 }
