@@ -5,6 +5,7 @@ Suites:
   cpu   kernels on this machine, beside NumPy, PyTorch and Triton's interpreter
   host  what a launch, an import, a warm start and a compile cost
   memory  on a GPU: kernels bound by its memory, beside PyTorch and plain copies
+  gemm  on a GPU: bf16 matrix products, beside cuBLAS and Triton
 
 Each result is one JSON object a line: suite, case, implementation, milliseconds, rate, unit,
 error (against a float64 reference). The table gives the ratio of our rate to each peer's, with
@@ -24,7 +25,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-GPU_SUITES = ("memory",)
+GPU_SUITES = ("memory", "gemm")
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:

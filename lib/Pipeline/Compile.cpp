@@ -303,9 +303,15 @@ llvm::Expected<Artifact> Compilation::run() {
   // The tile stage is common: the kernel is still one, and says what a launcher must know.
   auto tiles = module->lookupSymbol<tile::KernelOp>(name);
   json::Object metadata = describe(tiles, *target);
-  if (last > Stage::LLVM && !target->runsOnHost() && tiles.hasGrid() && failed(addHostGrid(tiles)))
+  if (failed(runStages(*module, *target, Stage::Layout, std::min(last, Stage::Schedule))))
     return fail(impossible);
-  if (failed(runStages(*module, *target, Stage::Layout, std::min(last, Stage::LLVM))))
+  // A schedule may have made another grid, of fewer programs that run several tiles each.
+  if (last > Stage::LLVM && !target->runsOnHost()) {
+    auto scheduled = module->lookupSymbol<tile::KernelOp>(name);
+    if (scheduled.hasGrid() && failed(addHostGrid(scheduled)))
+      return fail(impossible);
+  }
+  if (failed(runStages(*module, *target, Stage::Target, std::min(last, Stage::LLVM))))
     return fail(impossible);
   if (auto members = (*module)->getAttrOfType<DictionaryAttr>(kMetadataAttrName))
     for (NamedAttribute member : members) {

@@ -12,8 +12,15 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// Few enough warps that the largest tensor gives each thread some elements, and at most eight.
+/// Those of all roles, if there are any; else few enough that the largest tensor gives each thread
+/// some elements, and at most eight.
 static int64_t decideWarps(KernelOp kernel, const Chip &chip) {
+  if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName)) {
+    int64_t warps = 0;
+    for (auto role : roles.getAsRange<RoleAttr>())
+      warps += role.getTotalWarps();
+    return warps;
+  }
   constexpr int64_t kElementsPerThread = 16;
   constexpr int64_t kMostWarps = 8;
   int64_t largest = 1;

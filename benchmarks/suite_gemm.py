@@ -1,0 +1,81 @@
+"""Suite `gemm`: bf16 matrix products, A·Bᵀ, on a GPU, beside cuBLAS and Triton.
+
+Our kernel is gemm.mlir, whose decisions are pinned: a persistent grid, one role that loads by the
+tensor copy engine, two copies of one that multiplies. cuBLAS is reached through PyTorch; Triton's
+kernel is persistent and loads by tensor descriptors, the best of a few configurations.
+
+Inputs are fresh and normally distributed: zeros would let the chip draw less power and run faster.
+"""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+import torch
+import triton_gemm
+from measure import Report
+from bursts import LAUNCHES, REST, burst, ratio, sustained
+from mlir_kernel import MLIRKernel
+
+SIZES = (4096, 8192)
+ASKED = 0.95  # of cuBLAS's rate, in bursts
+TOLERANCE = 4e-3  # of bf16's rounding
+
+
+def run(report: Report, options) -> None:
+    if not torch.cuda.is_available():
+        raise AssertionError("expected a GPU that PyTorch can use, got none")
+    kernel = MLIRKernel(Path(__file__).with_name("gemm.mlir"))
+    print(
+        f"{torch.cuda.get_device_name()}: our kernel has {kernel.registers} registers a thread at "
+        f"its start and {kernel.local_bytes} bytes of spills; bursts of {LAUNCHES} after "
+        f"{REST} s, no flush: the three arrays exceed the second-level cache"
+    )
+    for size in SIZES:
+        name = f"gemm bf16 A·Bᵀ {size}"
+        if (options.only or "") in name:
+            measure(report, name, size, kernel, options.seconds)
+
+
+def error_of(c: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> float:
+    """‖c − a·bᵀ‖ / ‖a·bᵀ‖ in float64, by strips of rows."""
+    lost = total = 0.0
+    for rows in torch.arange(len(a), device=a.device).split(1024):
+        reference = a[rows].double() @ b.double().T
+        lost += float((c[rows].double() - reference).square().sum())
+        total += float(reference.square().sum())
+    return (lost / total) ** 0.5
+
+
+def measure(report: Report, name: str, size: int, kernel: MLIRKernel, seconds: float) -> None:
+    a, b = (torch.randn(size, size, device="cuda").bfloat16() for _ in range(2))
+    outputs = {who: torch.empty_like(a) for who in ("kiln", "cublas", "triton")}
+    triton_run = triton_gemm.best(a, b, outputs["triton"])
+    runs = {
+        "kiln": lambda: kernel(a, b, outputs["kiln"]),
+        "cublas": lambda: torch.matmul(a, b.T, out=outputs["cublas"]),
+        "triton": triton_run,
+    }
+    errors = {}
+    for who, once in runs.items():
+        outputs[who].fill_(float("nan"))
+        once()
+        errors[who] = error_of(outputs[who], a, b)
+        if not errors[who] <= TOLERANCE:
+            raise AssertionError(
+                f"{name}: expected {who} within {TOLERANCE:.1e} of the reference, "
+                f"got {errors[who]:.1e}"
+            )
+    regimes = {
+        "burst": burst(runs, rounds=max(3, int(4 * seconds))),
+        "sustained": sustained(runs, min(seconds, 1.0), rounds=2),
+    }
+    for regime, samples in regimes.items():
+        for who in runs:
+            asked = ASKED if (who, regime) == ("cublas", "burst") else None
+            against = None if who == "kiln" else ratio(samples["kiln"], samples[who])
+            report.add(
+                f"{name}, {regime}", who, statistics.median(samples[who]), 2.0 * size**3,
+                "GFLOP/s", errors[who], against, asked,
+            )  # fmt: skip

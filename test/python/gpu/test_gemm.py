@@ -1,0 +1,87 @@
+"""The pinned matrix product on a real GPU of its kind, against float64.
+
+Skipped elsewhere; utils/gpu-test runs it.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch, which allocates on the GPU, is not installed")
+if not torch.cuda.is_available():
+    pytest.skip("this machine has no GPU that PyTorch can use", allow_module_level=True)
+if torch.cuda.get_device_capability() != (9, 0):
+    pytest.skip("the kernel is pinned to sm_90a", allow_module_level=True)
+
+BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+from mlir_kernel import MLIRKernel  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def kernel() -> MLIRKernel:
+    return MLIRKernel(BENCHMARKS / "gemm.mlir")
+
+
+def matrix(rows: int, columns: int, dtype=torch.bfloat16) -> torch.Tensor:
+    """Random, with rows that begin at multiples of 16 bytes."""
+    padded = (columns + 7) // 8 * 8
+    return torch.randn(rows, padded, device="cuda").to(dtype)[:, :columns]
+
+
+# Whole tiles; ragged along each dimension; less than one; K that is no multiple of the ring.
+SHAPES = [
+    (128, 256, 64), (256, 512, 640), (4096, 4096, 512), (1000, 777, 333), (4097, 300, 2049),
+    (1, 1, 1), (129, 257, 65), (100, 3000, 8), (2304, 2560, 448),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("m, n, k", SHAPES)
+def test_product(kernel: MLIRKernel, m: int, n: int, k: int) -> None:
+    a, b = matrix(m, k), matrix(n, k)
+    c = torch.full((m, (n + 7) // 8 * 8), float("nan"), dtype=torch.bfloat16, device="cuda")
+    kernel(a, b, c[:, :n])
+    reference = a.double() @ b.double().T
+    difference = (c[:, :n].double() - reference).abs()
+    norm = reference.norm()
+    assert difference.norm() <= 4e-3 * norm
+    assert difference.max() <= 0.04 * norm / reference.numel() ** 0.5
+    assert c[:, n:].isnan().all(), "expected nothing to be written beyond the last column"
+
+
+def test_the_same_input_gives_the_same_bits(kernel: MLIRKernel) -> None:
+    a, b = matrix(1500, 1000), matrix(700, 1000)
+    results = []
+    for _ in range(20):
+        c = torch.empty(1500, 704, dtype=torch.bfloat16, device="cuda")[:, :700]
+        kernel(a, b, c)
+        results.append(c)
+    assert all(torch.equal(results[0], c) for c in results)
+
+
+def test_nothing_to_sum_is_zero(kernel: MLIRKernel) -> None:
+    a, b = matrix(200, 8)[:, :0], matrix(300, 8)[:, :0]
+    c = torch.full((200, 304), float("nan"), dtype=torch.bfloat16, device="cuda")[:, :300]
+    kernel(a, b, c)
+    assert (c == 0).all()
+
+
+def test_an_empty_result(kernel: MLIRKernel) -> None:
+    kernel(matrix(0, 64), matrix(128, 64), matrix(0, 128))
+    torch.cuda.synchronize()
+
+
+def test_misaligned_tensors_are_named(kernel: MLIRKernel) -> None:
+    a, b, c = matrix(128, 64), matrix(256, 64), matrix(128, 256)
+    with pytest.raises(ValueError, match="'a': expected an address that is a multiple of 16"):
+        kernel(torch.randn(128 * 64 + 1, device="cuda").bfloat16()[1:].view(128, 64), b, c)
+    with pytest.raises(ValueError, match="'b': expected a stride that is a multiple of 16 bytes"):
+        kernel(a, torch.randn(256, 65, device="cuda").bfloat16()[:, :64], c)
+
+
+def test_no_spills(kernel: MLIRKernel) -> None:
+    assert kernel.registers == 168
+    assert kernel.local_bytes == 0
