@@ -22,7 +22,7 @@
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @gemm(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
                   %b: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
-                  %c: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>})
+                  %c: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [0, 8]>})
     attributes {tile.roles = [#tile.role<"load", warps = 4, registers = 40>,
                               #tile.role<"mma", warps = 4, copies = 2, registers = 232>],
                 tile.persistent = #tile.persistent<programs = 132, group = 16>} grid {

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import torch
 import triton_gemm
-from measure import Report
 from bursts import LAUNCHES, REST, burst, ratio, sustained
+from measure import Report
 from mlir_kernel import MLIRKernel
 
 SIZES = (4096, 8192)

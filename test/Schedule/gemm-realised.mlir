@@ -25,7 +25,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // CHECK-LABEL: tile.kernel @gemm
 tile.kernel @gemm(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
                   %b: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
-                  %c: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>})
+                  %c: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [0, 8]>})
     attributes {tile.warps = 12 : i64} grid {
   %c128 = arith.constant 128 : index
   %c256 = arith.constant 256 : index

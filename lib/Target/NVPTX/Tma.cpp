@@ -45,6 +45,30 @@ std::optional<CopyBoxes> TmaAttr::getBoxes(ArrayRef<int64_t> shape, Type element
   return boxes;
 }
 
+/// The engine drops what it reads or writes outside by the element along all dimensions but one:
+/// along the last it writes whole pieces of 16 bytes.
+std::optional<std::string> TmaAttr::whyUnfit(tile::ViewType view, tile::FactsAttr facts,
+                                             bool isWritten) const {
+  unsigned last = view.getRank() - 1;
+  int64_t bytes = view.getElementType().getIntOrFloatBitWidth() / 8;
+  if (view.getStrides()[last] != 1)
+    return "expected a view whose last stride is 1";
+  if (!facts || facts.getPointer() % kLeastBytes || facts.getPointer() == 0)
+    return "expected an address that is known to be a multiple of 16 bytes";
+  auto isMultiple = [&](int64_t value, ArrayRef<int64_t> known, unsigned dim, int64_t scale) {
+    if (!ShapedType::isDynamic(value))
+      return value * bytes % kLeastBytes == 0;
+    return dim < known.size() && known[dim] > 0 && known[dim] * scale % kLeastBytes == 0;
+  };
+  for (unsigned dim = 0; dim < last; ++dim)
+    if (!isMultiple(view.getStrides()[dim], facts.getStrides(), dim, 1))
+      return "expected strides that are known to be multiples of 16 bytes";
+  if (isWritten && !isMultiple(view.getShape()[last], facts.getExtents(), last, bytes))
+    return "expected a last extent that is known to be a multiple of 16 bytes, which is what is "
+           "written at once";
+  return std::nullopt;
+}
+
 /// The engine names the last dimension first.
 static SmallVector<Value> reversed(ValueRange coordinates) {
   return SmallVector<Value>(llvm::reverse(coordinates));

@@ -84,3 +84,44 @@ tile.kernel @shape() attributes {tile.warps = 4 : i64} {
   tile.return
 }
 }
+
+// -----
+
+#rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+!buffer = !tile.buffer<64x64xf16, #rows>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @columns(%c: !tile.view<?x?xf16> {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>})
+    attributes {tile.warps = 4 : i64} {
+  tile.warp_groups(%c : !tile.view<?x?xf16>) {
+    role #tile.role<"store", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %x = tile.alloc : !buffer
+      // expected-error@+1 {{expected a last extent that is known to be a multiple of 16 bytes, which is what is written at once for #nvptx.tma}}
+      tile.copy_out %x, %c[%c0, %c0] {atom = #nvptx.tma} : !buffer, !tile.view<?x?xf16>
+    }
+  }
+  tile.return
+}
+}
+
+// -----
+
+#rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+!ring = !tile.channel<2, !tile.buffer<64x64xf16, #rows>>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @address(%a: !tile.view<?x?xf16>) attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.warp_groups(%ring, %a : !ring, !tile.view<?x?xf16>) {
+    role #tile.role<"load", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %s = arith.constant 0 : i32
+      tile.put %ring[%s, %s] bytes = 8192 : !ring {
+      ^bb0(%x: !tile.buffer<64x64xf16, #rows>):
+        // expected-error@+1 {{expected an address that is known to be a multiple of 16 bytes for #nvptx.tma}}
+        tile.copy_in %a[%c0, %c0], %x {atom = #nvptx.tma} : !tile.view<?x?xf16>, !tile.buffer<64x64xf16, #rows>
+      }
+    }
+  }
+  tile.return
+}
+}

@@ -4,6 +4,10 @@
 // RUN: tile-compile %S/../../Schedule/gemm-realised.mlir --target nvptx:sm_90a --emit asm -o %t.ptx
 // RUN: FileCheck %s --check-prefix=PTX < %t.ptx
 // RUN: %ptxas -v -arch=sm_90a %t.ptx -o %t.cubin 2>&1 | FileCheck %s --check-prefix=INFO
+// The same from the source whose decisions are attributes, which is what benchmarks measure.
+// RUN: tile-compile %S/../../../benchmarks/gemm.mlir --target nvptx:sm_90a --emit asm -o %t2.ptx
+// RUN: FileCheck %s --check-prefix=PTX < %t2.ptx
+// RUN: %ptxas -v -arch=sm_90a %t2.ptx -o %t2.cubin 2>&1 | FileCheck %s --check-prefix=INFO
 // RUN: tile-compile %S/../../Schedule/gemm-realised.mlir --target nvptx:sm_90a --emit metadata \
 // RUN:   | FileCheck %s --check-prefix=METADATA
 // RUN: not tile-compile %S/../../Schedule/gemm-realised.mlir --target nvptx:sm_80 2>&1 \

@@ -32,17 +32,18 @@ def matrix(rows: int, columns: int, dtype=torch.bfloat16) -> torch.Tensor:
     return torch.randn(rows, padded, device="cuda").to(dtype)[:, :columns]
 
 
-# Whole tiles; ragged along each dimension; less than one; K that is no multiple of the ring.
+# Whole tiles; ragged along each dimension; less than one; K that is no multiple of the ring. N is
+# a multiple of 8, for the engine writes 16 bytes at once.
 SHAPES = [
-    (128, 256, 64), (256, 512, 640), (4096, 4096, 512), (1000, 777, 333), (4097, 300, 2049),
-    (1, 1, 1), (129, 257, 65), (100, 3000, 8), (2304, 2560, 448),
+    (128, 256, 64), (256, 512, 640), (4096, 4096, 512), (1000, 776, 333), (4097, 304, 2049),
+    (1, 8, 1), (129, 264, 65), (100, 3000, 8), (2304, 2560, 448),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("m, n, k", SHAPES)
 def test_product(kernel: MLIRKernel, m: int, n: int, k: int) -> None:
     a, b = matrix(m, k), matrix(n, k)
-    c = torch.full((m, (n + 7) // 8 * 8), float("nan"), dtype=torch.bfloat16, device="cuda")
+    c = torch.full((m, n + 64), float("nan"), dtype=torch.bfloat16, device="cuda")
     kernel(a, b, c[:, :n])
     reference = a.double() @ b.double().T
     difference = (c[:, :n].double() - reference).abs()
@@ -76,10 +77,12 @@ def test_an_empty_result(kernel: MLIRKernel) -> None:
 
 def test_misaligned_tensors_are_named(kernel: MLIRKernel) -> None:
     a, b, c = matrix(128, 64), matrix(256, 64), matrix(128, 256)
-    with pytest.raises(ValueError, match="'a': expected an address that is a multiple of 16"):
+    with pytest.raises(ValueError, match="`a`: expected an address that is a multiple of 16"):
         kernel(torch.randn(128 * 64 + 1, device="cuda").bfloat16()[1:].view(128, 64), b, c)
-    with pytest.raises(ValueError, match="'b': expected a stride that is a multiple of 16 bytes"):
+    with pytest.raises(ValueError, match="`b`: expected a stride that is a multiple of 16 bytes"):
         kernel(a, torch.randn(256, 65, device="cuda").bfloat16()[:, :64], c)
+    with pytest.raises(ValueError, match="`c`: expected an extent that is a multiple of 8"):
+        kernel(a, matrix(255, 64), c[:, :255])
 
 
 def test_no_spills(kernel: MLIRKernel) -> None:

@@ -3,12 +3,14 @@
 #ifndef KILN_LAYOUT_TRANSFORMS_ASYNCATOMINTERFACES_H
 #define KILN_LAYOUT_TRANSFORMS_ASYNCATOMINTERFACES_H
 
+#include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Layout/Algebra/LinearLayout.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace kiln {

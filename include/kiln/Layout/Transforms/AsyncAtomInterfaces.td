@@ -53,6 +53,12 @@ def EngineAtomInterface : AttrInterface<"EngineAtomInterface"> {
         (ins "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$element,
              "const ::kiln::LinearLayout *":$layout)>,
     InterfaceMethod<[{
+      Why it cannot copy from a view, or to one (`isWritten`), of which these facts are known, if
+      any: one phrase without a full stop; none if it can.
+    }], "std::optional<std::string>", "whyUnfit",
+        (ins "::kiln::tile::ViewType":$view, "::kiln::tile::FactsAttr":$facts,
+             "bool":$isWritten)>,
+    InterfaceMethod<[{
       Copies one box from a view, given by its map, at these coordinates (i32, outermost first);
       the bytes are counted by the barrier.
     }], "void", "copyIn",

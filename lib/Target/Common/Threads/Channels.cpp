@@ -169,10 +169,14 @@ LogicalResult ThreadLowering::lowerPart(PartOp op) {
 
 //===- Copies by boxes ----------------------------------------------------------------------===//
 
-Value ThreadLowering::getMap(Value view, const CopyBoxes &boxes) {
+FailureOr<Value> ThreadLowering::getMap(Operation *op, Attribute atom, Value view,
+                                        const CopyBoxes &boxes, bool isWritten) {
   std::optional<unsigned> argument = views.find(view)->second.argument;
   if (!argument)
-    return {};
+    return op->emitOpError("expected a view that is an argument of the kernel for ") << atom;
+  if (std::optional<std::string> why = cast<EngineAtomInterface>(atom).whyUnfit(
+          cast<ViewType>(view.getType()), kernel.getFacts(*argument), isWritten))
+    return op->emitOpError(*why) << " for " << atom;
   std::string type = spellType(cast<ViewType>(view.getType()).getElementType());
   Attribute entry = builder.getDictionaryAttr(
       {builder.getNamedAttr("kind", builder.getStringAttr("tensor_map")),
@@ -232,12 +236,12 @@ LogicalResult ThreadLowering::lowerCopyIn(CopyInOp op) {
   std::optional<CopyBoxes> boxes = getBoxes(op.getAtom(), type);
   if (!boxes)
     return emitMisfit(op, op.getAtom(), type);
-  Value map = getMap(op.getView(), *boxes);
-  if (!map)
-    return op.emitOpError("expected a view that is an argument of the kernel");
+  FailureOr<Value> map = getMap(op, op.getAtom(), op.getView(), *boxes, /*isWritten=*/false);
+  if (failed(map))
+    return failure();
   auto engine = cast<EngineAtomInterface>(op.getAtom());
   forEachBox(*boxes, type, get(op.getBuffer()), op.getOffsets(), [&](Value at, ValueRange place) {
-    engine.copyIn(builder, loc, map, place, at, putBarrier);
+    engine.copyIn(builder, loc, *map, place, at, putBarrier);
   });
   return success();
 }
@@ -247,13 +251,13 @@ LogicalResult ThreadLowering::lowerCopyOut(CopyOutOp op) {
   std::optional<CopyBoxes> boxes = getBoxes(op.getAtom(), type);
   if (!boxes)
     return emitMisfit(op, op.getAtom(), type);
-  Value map = getMap(op.getView(), *boxes);
-  if (!map)
-    return op.emitOpError("expected a view that is an argument of the kernel");
+  FailureOr<Value> map = getMap(op, op.getAtom(), op.getView(), *boxes, /*isWritten=*/true);
+  if (failed(map))
+    return failure();
   auto engine = cast<EngineAtomInterface>(op.getAtom());
   emitIf(isFirstThread(), [&] {
     forEachBox(*boxes, type, get(op.getBuffer()), op.getOffsets(),
-               [&](Value at, ValueRange place) { engine.copyOut(builder, loc, at, map, place); });
+               [&](Value at, ValueRange place) { engine.copyOut(builder, loc, at, *map, place); });
     async->commitStores(builder, loc);
   });
   return success();

@@ -164,8 +164,10 @@ private:
   llvm::SmallVector<mlir::Value> getSlot(mlir::Value channel, mlir::Value slot);
   mlir::Value getBarrier(mlir::Value channel, mlir::Value slot, bool full);
   mlir::Value getSharedAt(mlir::Value base, mlir::Value bytes);
-  /// The parameter that holds the map of a view for boxes; null if the view is no argument.
-  mlir::Value getMap(mlir::Value view, const CopyBoxes &boxes);
+  /// The parameter that holds the map of a view for boxes; an error at `op` if its engine cannot
+  /// copy them.
+  mlir::FailureOr<mlir::Value> getMap(mlir::Operation *op, mlir::Attribute atom, mlir::Value view,
+                                      const CopyBoxes &boxes, bool isWritten);
   std::optional<CopyBoxes> getBoxes(mlir::Attribute atom, tile::BufferType buffer);
   void forEachBox(const CopyBoxes &boxes, tile::BufferType type, mlir::Value buffer,
                   mlir::ValueRange offsets,
