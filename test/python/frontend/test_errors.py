@@ -244,6 +244,20 @@ CASES = [
     ("x = v.load(0, 4)\n    x[0] = 1", "x[0]", "expected an element of a view", "kiln.where"),
     ("x = v.load(0, 4)[0, 0]", "v.load(0, 4)[0, 0]", "expected at most 1 indices", None),
     ("x = a[0]", "a[0]", "expected 2 offsets", None),
+    # What users of other tile languages write first.
+    ("x = kiln.load(v + kiln.arange(4))", "v + kiln.arange(4)", "got a ? f32 view", "view.gather("),
+    ("x = v[0:4]", "v[0:4]", "got a slice", "view.load(offsets, shape)"),
+    (
+        "x = v.load(0, 4, mask=n > 0)",
+        None,
+        "got `mask=`",
+        "kiln.gather and kiln.scatter take masks",
+    ),
+    ("x = v.load(0, 4, other=0)", None, "got `other=`", "`pad=` is what is read"),
+    ("x = v.load(0, 4).astype(kiln.f64)", None, "got `.astype`", ".to(dtype)"),
+    ("x = v.size", "v.size", "got `.size`", "math on .shape"),
+    ("v.atomic_add(0, 1.0)", None, "got `.atomic_add`", "kiln.atomic_add(view, offsets, value)"),
+    ("kiln.zeros_lik(n)", "kiln.zeros_lik", "expected a name that kiln has", "kiln.zeros"),
     ("x = a[0:4, 0]", "a[0:4, 0]", "got a slice", "view.load"),
     (
         "x = kiln.zeros((4, 4), 'f32')",

@@ -32,12 +32,18 @@ def meet(e: Emitter, a: Any, b: Any, dtype: DType) -> tuple[Value, Value]:
     return coerce(e, a, shape, dtype), coerce(e, b, shape, dtype)
 
 
+_INSTEAD_OF_ADDRESSES = (
+    "view.load(offsets, shape) reads a tile, view.gather(indices) single elements, view[i] one"
+)
+
+
 def binary(e: Emitter, op: str, a: Any, b: Any) -> Value:
     """`a op b`, with the promotions and the broadcasting of the language."""
     for x in (a, b):
         if not is_numeric(x):
             raise Misuse(
-                f"expected numbers, scalars or tensors on both sides of `{op}`, got {describe(x)}"
+                f"expected numbers, scalars or tensors on both sides of `{op}`, got {describe(x)}",
+                _INSTEAD_OF_ADDRESSES if isinstance(x, Value) and x.is_view else None,
             )
     if op in _COMPARE_INT:
         return compare(e, op, a, b)
@@ -244,7 +250,7 @@ def _power(e: Emitter, a: Any, b: Any) -> Value:
             "x.to(kiln.f32) ** y",
         )
     if isinstance(b, float) and b == 0.5:
-        return _math(e, "math.sqrt", a)
+        return _math(e, "math.sqrt", cast(e, a, dtype))
     wide = f32 if dtype.bits < 32 else dtype
     x, y = meet(e, a, b, wide)
     return cast(e, e.binary("math.powf", x, y), dtype)

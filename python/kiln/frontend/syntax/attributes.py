@@ -25,6 +25,22 @@ _DTYPE_ATTRIBUTES = (
 )  # fmt: skip
 
 
+# What other languages of tiles and arrays call it.
+_OTHER_NAMES = {
+    "astype": ".to(dtype)", "type": ".to(dtype)", "cast": ".to(dtype)", "view": ".bitcast(dtype)",
+    "permute": ".transpose(...)", "size": "math on .shape", "numel": "math on .shape",
+    "expand": ".broadcast_to(shape)", "mean": ".sum(axis) divided by the extent",
+    "copy": "view.load(offsets, shape), then view.store(offsets, tile)",
+    "exp": "kiln.exp(x)", "log": "kiln.log(x)", "sqrt": "kiln.sqrt(x)", "abs": "kiln.abs(x)",
+}  # fmt: skip
+
+
+def _other_name(name: str) -> str | None:
+    if name.startswith("atomic_"):
+        return f"kiln.{name}(view, offsets, value)"
+    return _OTHER_NAMES.get(name)
+
+
 def attribute(c: Any, value: Any, name: str) -> Any:
     """`value.name`. `c` is the compiler."""
     if isinstance(value, Value):
@@ -51,6 +67,8 @@ def _method(receiver: Any, name: str) -> BoundMethod:
 
 
 def _unknown(value: Any, name: str, legal: str | None = None) -> Misuse:
+    other = _other_name(name)
+    legal = "; ".join(text for text in (other, legal) if text) or None
     return Misuse(f"expected an attribute that {describe(value)} has, got `.{name}`", legal)
 
 

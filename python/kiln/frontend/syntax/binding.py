@@ -47,7 +47,7 @@ class Parameters:
             if name not in self.names:
                 raise Misuse(
                     f"expected a parameter of `{self.name}`, got `{name}=`",
-                    f"{self.name}({self.text()})",
+                    f"{self.name}({self.text()})" + self._without(name),
                 )
             if name in bound:
                 raise Misuse(f"expected one value for `{name}`, got two")
@@ -61,6 +61,17 @@ class Parameters:
                     )
                 bound[name] = self.defaults[name]
         return bound
+
+    def _without(self, name: str) -> str:
+        """What stands in for a parameter that other languages of tiles have."""
+        if name == "mask" and "offsets" in self.names:
+            return (
+                "; beyond the view's edges loads give `pad` and stores write nothing, "
+                "kiln.gather and kiln.scatter take masks"
+            )
+        if name == "other" and "pad" in self.names:
+            return "; `pad=` is what is read beyond the view's edges"
+        return ""
 
     def text(self) -> str:
         """The parameters as a signature shows them."""

@@ -8,6 +8,8 @@ are parts of one `Compiler`; the place that operations and errors belong to is `
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
+from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +26,25 @@ from kiln.frontend.syntax.statements import Statements
 from kiln.frontend.values import Undefined
 
 MAX_WORK = 500_000
+
+
+# What other languages of tiles call it, or need it for.
+_OTHER_NAMES = {
+    "zeros_like": "kiln.zeros(x.shape, x.dtype)",
+    "full_like": "kiln.full(x.shape, value, x.dtype)",
+    "barrier": "none: a program reads a tile when its value is there",
+    "debug_barrier": "none: a program reads a tile when its value is there",
+    "cat": "kiln.concat", "trans": "kiln.transpose", "permute": "kiln.transpose",
+    "make_block_ptr": "view.load(offsets, shape)",
+    "make_tensor_descriptor": "view.load(offsets, shape)",
+    "associative_scan": "kiln.scan", "range": "range",
+}  # fmt: skip
+
+
+def _near(name: str, known: Iterable[str], prefix: str = "") -> str | None:
+    """The names that were perhaps meant."""
+    public = {each for each in known if not each.startswith("_")}
+    return ", ".join(prefix + each for each in get_close_matches(name, public, 3)) or None
 
 
 class Compiler(Expressions, Statements, Branches, Loops, Calls):
@@ -85,7 +106,10 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
         try:
             value = frame.source.lookup(name)
         except KeyError:
-            raise Misuse(f"expected a name that is defined, got `{name}`") from None
+            known = [*self.e.frame.names, *frame.source.function.__globals__, *INTRINSICS]
+            raise Misuse(
+                f"expected a name that is defined, got `{name}`", _near(name, known)
+            ) from None
         return self.captured(value, f"`{name}`")
 
     def captured(self, value: Any, what: str) -> Any:
@@ -114,5 +138,7 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
         """A name in a module."""
         what = f"`{module.__name__}.{name}`"
         if not hasattr(module, name):
-            raise Misuse(f"expected a name that {module.__name__} has, got {what}")
+            prefix = module.__name__.rpartition(".")[2] + "."
+            legal = _OTHER_NAMES.get(name) or _near(name, dir(module), prefix)
+            raise Misuse(f"expected a name that {module.__name__} has, got {what}", legal)
         return self.captured(getattr(module, name), what)

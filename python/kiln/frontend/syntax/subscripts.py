@@ -60,7 +60,7 @@ def _offsets(view: Value, key: Any) -> tuple[Any, ...]:
     if any(isinstance(o, slice) or o is None or o is Ellipsis for o in offsets):
         raise Misuse(
             "expected one integer scalar for each dimension of a view, got a slice",
-            "view.load(offsets, shape) reads a tile",
+            "view.load(offsets, shape) reads a tile, view.store(offsets, tile) writes one",
         )
     if len(offsets) != view.type.rank:
         raise Misuse(f"expected {view.type.rank} offsets for {describe(view)}, got {len(offsets)}")
