@@ -1,7 +1,7 @@
 # What editors and type checkers see of the language. A dtype is both a value
 # (`kiln.zeros(4, kiln.f32)`) and an annotation (`alpha: kiln.f32`), which only a class can be; a
 # parameter that is annotated `constexpr` or `tunable` is a plain value inside the kernel.
-from typing import Any, Generic, TypeVar, TypeVarTuple
+from typing import Any, Generic, TypeVar
 
 from kiln.language import values
 from kiln.language.annotations import PointerSpec as PointerSpec
@@ -92,15 +92,21 @@ from kiln.language.tiles import transpose as transpose
 from kiln.language.values import Tensor as Tensor
 
 _T = TypeVar("_T")
-_Ts = TypeVarTuple("_Ts")
 
-class View(values.View, Generic[*_Ts]):
-    """A strided array in global memory.
+# mypy takes a rank in brackets only of what it knows nothing of; it sets this name.
+MYPY = False
+if MYPY:
+    View: Any
+else:
+    class View(values.View):
+        """A strided array in global memory.
 
-    As an annotation, `kiln.View` takes dtype and rank from the argument; `kiln.View[bf16, 2]`
-    and `kiln.View[bf16, (None, 128)]` fix them. `a[i, j]` reads one element and `a[i, j] = x`
-    writes one. A view of `bool` has one byte an element.
-    """
+        As an annotation, `kiln.View` takes dtype and rank from the argument; `kiln.View[bf16, 2]`
+        and `kiln.View[bf16, None, 128]` fix them. `a[i, j]` reads one element and `a[i, j] = x`
+        writes one. A view of `bool` has one byte an element.
+        """
+
+        def __class_getitem__(cls, key: Any) -> ViewSpec: ...
 
 class Pointer(values.Pointer, Generic[_T]):
     """A bare address in global memory, of which `kiln.view` makes a view.

@@ -6,12 +6,14 @@ from typing import Any
 
 from kiln.language.dtypes import DType
 
+MAX_RANK = 8  # KILN_MAX_RANK of kiln-c/Launch.h
+
 
 class ViewSpec:
     """`kiln.View[dtype, rank]`: a view whose dtype and rank are fixed.
 
-    `kiln.View[dtype]` fixes the dtype alone. In place of a rank a tuple gives the extents, with
-    None for one that is known only at launch: `kiln.View[kiln.f32, (None, 128)]`.
+    `kiln.View[dtype]` fixes the dtype alone. In place of a rank may stand the extents, with None
+    for one that is known only at launch: `kiln.View[kiln.f32, None, 128]`, or as a tuple.
     """
 
     __slots__ = ("dtype", "shape")
@@ -57,10 +59,16 @@ class PointerSpec:
 
 def view_spec(key: Any) -> ViewSpec:
     """What stands in the brackets of `kiln.View[...]`, checked."""
-    dtype, shape = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
+    dtype, shape = key, None
+    if isinstance(key, tuple) and len(key) > 1:
+        dtype, shape = key[0], key[1] if len(key) == 2 else key[1:]
     if not isinstance(dtype, DType):
         raise TypeError(f"expected kiln.View[dtype, rank], got {dtype!r} for the dtype")
     if isinstance(shape, int) and not isinstance(shape, bool) and shape >= 0:
+        if shape > MAX_RANK:
+            raise TypeError(
+                f"expected a rank of at most {MAX_RANK}, got {shape}; ({shape},) is an extent"
+            )
         shape = (None,) * shape
     elif isinstance(shape, tuple):
         for extent in shape:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from programs import from_text
 
 import kiln
@@ -410,6 +411,17 @@ def test_parameters():
     assert source.by_name["c"].shape == (None, 128) and source.by_name["n"].dtype is kiln.i64
     assert source.by_name["last"].keyword_only and source.by_name["last"].dtype is kiln.f32
     assert not source.has_grid
+
+
+def test_ways_to_write_the_extents_of_a_view():
+    view = kiln.View
+    assert view[kiln.f32, None, 128] == view[kiln.f32, (None, 128)]
+    assert view[kiln.f32, 2] == view[kiln.f32, (None, None)]
+    assert view[kiln.f32, (128,)].shape == (128,) and view[kiln.f32].shape is None
+    with pytest.raises(TypeError, match=r"rank of at most 8, got 128; \(128,\) is an extent"):
+        view[kiln.f32, 128]
+    with pytest.raises(TypeError, match="got kiln.f32 for the|expected None or an extent"):
+        view[kiln.f32, 4, kiln.f32]
 
 
 def test_a_fixed_argument_is_no_parameter(lower):
