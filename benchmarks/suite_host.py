@@ -51,12 +51,14 @@ class PlainDLPack:
 
 
 def c_api_program() -> str:
-    """build/bin/kiln-launch-cost, or where $KILN_LAUNCH_COST says."""
-    default = HERE.parent / "build" / "bin" / "kiln-launch-cost"
-    path = os.environ.get("KILN_LAUNCH_COST", str(default))
-    if not os.access(path, os.X_OK):
-        raise AssertionError(f"expected the program {path}, got none; build kiln-launch-cost")
-    return path
+    """kiln-launch-cost of the build tree or of the package, or where $KILN_LAUNCH_COST says."""
+    places = [HERE.parent / folder / "kiln-launch-cost" for folder in ("build/bin", "bin")]
+    if os.environ.get("KILN_LAUNCH_COST"):
+        places = [Path(os.environ["KILN_LAUNCH_COST"])]
+    for path in places:
+        if os.access(path, os.X_OK):
+            return str(path)
+    raise AssertionError(f"expected the program {places[0]}, got none; build kiln-launch-cost")
 
 
 def launches(report: Report) -> None:

@@ -1,10 +1,12 @@
 """The commands of utils/: what they say when something is missing, and that nothing is counted
 that did not run."""
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from packaging_support import ROOT, run
@@ -143,3 +145,37 @@ def test_a_crashing_unit_test_is_a_failure(tmp_path):
     ]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.stdout.splitlines()[-1] == "0 passed, 1 failed"
+
+
+def test_ci_runs_the_tests_and_nothing_else():
+    lines = (ROOT / ".ci/run").read_text().splitlines()
+    code = [line for line in lines if line and not line.startswith("#")]
+    assert code == ["set -eu", 'cd "$(dirname "$0")/.."', 'exec ./utils/test "$@"']
+
+
+def test_full_build_is_measured_and_printed(setup, tmp_path):
+    """With a cmake and a ninja that do nothing but leave what the real ones do."""
+    fakes = "cmake() { touch $KILN_BUILD/build.ninja; }; ninja() { sleep 1; }"
+    script = f"KILN_BUILD={tmp_path / 'b'}; . {setup}; {fakes}; kiln_build all"
+    assert re.search(r"^full build: 0 min 0[1-9] s on \d+ cores", shell(script), re.MULTILINE)
+    assert re.search(r"^build: 0 min 0[1-9] s", shell(script), re.MULTILINE)
+
+
+@pytest.mark.parametrize("says, failed", [("fine", 0), ("x.md:3: warning: no such page", 1)])
+def test_docs_that_build_with_warnings_fail(tmp_path, monkeypatch, says, failed):
+    ninja = tmp_path / "ninja"
+    ninja.write_text(f"#!/bin/sh\necho '{says}'\n")
+    ninja.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    runner = run_tests.Runner(SimpleNamespace(build=tmp_path, filter=""))
+    assert runner.docs().failed == failed
+
+
+def test_demo_shows_what_it_did(build, tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(build / "python"),
+                   "KILN_CACHE_DIR": str(tmp_path)}  # fmt: skip
+    output = run(sys.executable, ROOT / "utils/lib/demo.py", env=environment)
+    parts = ["== devices", "cpu ", "== a matmul", "@kiln.kernel", "-- as tiles", "tile.kernel",
+             "-- as the processor's instructions", "== first launch", "GFLOP/s", "(right)"]  # fmt: skip
+    places = [output.index(part) for part in parts]
+    assert places == sorted(places)

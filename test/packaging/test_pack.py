@@ -53,6 +53,11 @@ def test_package_has_both_extensions(package):
         assert any("cpython-311" in name for name in names), names
 
 
+def test_package_measures_a_bare_launch(package):
+    """The suite `host` runs on a machine that has the package alone."""
+    assert 10 < float(run(package / "bin/kiln-launch-cost")) < 1e6
+
+
 @pytest.mark.serial
 def test_archive_stays_under_60_megabytes(package, tmp_path):
     archive = tmp_path / "kiln.tar.xz"
@@ -74,6 +79,41 @@ def newer_pythons():
 
 def works(python):
     return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+
+
+KERNEL = """
+import sys
+sys.path[:0] = sys.argv[1:]
+import kiln, numpy as np
+@kiln.kernel
+def double(x: kiln.View, y: kiln.View):
+    i = kiln.grid(kiln.cdiv(x.shape[0], 128))
+    y.store(i * 128, x.load(i * 128, 128) * 2.0)
+x = np.random.default_rng().standard_normal(1000).astype(np.float32)
+y = np.empty_like(x)
+double(x, y)
+assert (y == 2 * x).all()
+print("right on", *sys.version_info[:2])
+"""
+
+
+@pytest.mark.slow
+def test_package_runs_a_kernel_on_newer_pythons(package, tmp_path):
+    """From 3.12 on the stable ABI: on every such Python here, each with a NumPy of its own."""
+    pythons = newer_pythons()
+    if not pythons:
+        pytest.skip("no Python of 3.12 or later on this machine")
+    script = tmp_path / "use.py"
+    script.write_text(KERNEL)
+    pins = (ROOT / "utils/lib/requirements.txt").read_text()
+    wanted = re.findall(r"^(?:numpy|ml_dtypes)==.*$", pins, re.MULTILINE)
+    for number, python in enumerate(pythons):
+        site = tmp_path / f"site{number}"
+        run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", site,
+            *wanted)  # fmt: skip
+        environment = {**os.environ, "KILN_CACHE_DIR": str(tmp_path / f"cache{number}")}
+        environment.pop("PYTHONPATH", None)
+        assert "right on 3 1" in run(python, script, package / "python", site, env=environment)
 
 
 def test_extension_loads_in_newer_pythons(package):

@@ -57,3 +57,22 @@ def test_installed_wheel_runs_a_kernel(wheel, tmp_path):
     (tmp_path / "use.py").write_text(KERNEL)
     environment = {**os.environ, "PYTHONPATH": str(target), "KILN_CACHE_DIR": str(tmp_path / "c")}
     assert str(target) in run(sys.executable, tmp_path / "use.py", cwd=tmp_path, env=environment)
+
+
+@pytest.mark.slow
+def test_pip_install_into_a_fresh_environment_brings_what_it_needs(package, tmp_path):
+    """`pip install .` as a user calls it: pip fetches the build's requirements and ours. The
+    library comes from the package; KILN_TEST_FULL_INSTALL=1 compiles it too, as a user's would."""
+    run(sys.executable, "-m", "venv", tmp_path / "venv")
+    python = tmp_path / "venv/bin/python"
+    options = [f"--config-settings=build-dir={tmp_path / 'build'}"]
+    if not os.environ.get("KILN_TEST_FULL_INSTALL"):
+        options.append(f"--config-settings=cmake.define.KILN_PREBUILT={package}")
+    run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", ROOT, *options)
+    (tmp_path / "use.py").write_text(KERNEL)
+    environment = {**os.environ, "KILN_CACHE_DIR": str(tmp_path / "c")}
+    environment.pop("PYTHONPATH", None)
+    output = run(python, tmp_path / "use.py", cwd=tmp_path, env=environment)
+    assert str(tmp_path / "venv") in output
+    devices = run(tmp_path / "venv/bin/kiln", "devices", cwd=tmp_path, env=environment)
+    assert devices.startswith("cpu ")
