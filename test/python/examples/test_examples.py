@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
@@ -35,6 +36,30 @@ def test_example(path, load, tmp_path, monkeypatch, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines
     assert all(" error " in line or line.endswith(", 0 wrong") for line in lines)
+
+
+def test_attention_is_causal_and_full_grouped_and_of_head_sizes_64_80_128(load, capsys):
+    load(EXAMPLES / "06_attention.py").main()
+    text = capsys.readouterr().out
+    for size in (64, 80, 128):
+        for mask in ("causal", "full"):
+            assert re.search(rf"attention \d+/\d+ heads, d{size}, {mask}, float32 ", text)
+    heads = re.findall(r"attention (\d+)/(\d+) heads", text)
+    assert any(int(queries) > int(keys) for queries, keys in heads)
+
+
+def test_matmul_is_of_all_four_transpositions_and_ragged_sizes(load, capsys):
+    load(EXAMPLES / "05_matmul.py").main()
+    text = capsys.readouterr().out
+    for form in ("NN", "NT", "TN", "TT"):
+        sizes = re.findall(rf"matmul {form}, (\d+) x (\d+) x (\d+) float32", text)
+        assert any(all(int(n) % 16 for n in size) for size in sizes)
+
+
+def test_one_example_is_in_mlir_text():
+    (path,) = EXAMPLES.glob("[0-9][0-9]_*.mlir")
+    assert "tile.kernel @" in path.read_text()
+    assert path.with_suffix(".py") in FILES
 
 
 def test_image_filter_on_a_real_picture(load, tmp_path):

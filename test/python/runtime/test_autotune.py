@@ -9,7 +9,7 @@ from runtime_kernels import accumulate, add
 import kiln
 
 
-def test_the_choice_is_one_of_the_candidates_and_the_result_is_right(rng):
+def test_the_choice_is_one_of_the_candidates_and_arguments_are_restored(rng):
     tuned = kiln.autotune(key=["x"], restore=["y"], seconds=0.002)(accumulate)
     x = rng.standard_normal(1000, dtype=np.float32)
     y = np.ones_like(x)

@@ -58,13 +58,13 @@ def test_a_fraction_for_an_integer():
         checked(X, 1.5)
 
 
-def test_an_element_type_that_kernels_lack():
+def test_wrong_dtype_that_kernels_lack():
     for dtype in ("c8", "S3", "M8[s]", "O", [("a", "f4")]):
         with launch_error(r"kernel `copy`, argument `x`: expected an element type"):
             copy(np.zeros(4, dtype), X)
 
 
-def test_another_byte_order():
+def test_wrong_dtype_of_another_byte_order():
     with launch_error(r"argument `x`: expected an array in this machine's byte order, got .*>f4"):
         copy(X.astype(">f4"), X.copy())
 
@@ -88,6 +88,17 @@ def test_strides_that_are_no_whole_elements():
         copy(odd, X[:4].copy())
 
 
+def test_wrong_dtype_for_the_kernels_arithmetic_shows_its_line():
+    with pytest.raises(
+        kiln.CompileError,
+        match=r"runtime_kernels.py:\d+:\d+: error: expected a value of f32, got a 256 f64",
+    ) as caught:
+        add(X.astype(np.float64), X.astype(np.float64), X.copy())
+    assert "c.store((i * BLOCK,), x + y)" in str(caught.value) and ".to(view.dtype)" in str(
+        caught.value
+    )
+
+
 def test_a_masked_array():
     with launch_error(r"argument `x`: expected an array, .* got MaskedArray"):
         copy(np.ma.masked_array(X, X > 0), X.copy())
@@ -98,12 +109,12 @@ def test_more_dimensions_than_there_are():
         copy(np.zeros((1,) * 9, np.float32), X.copy())
 
 
-def test_a_rank_that_the_kernel_cannot_use_shows_its_line():
+def test_wrong_rank_that_the_kernel_cannot_use_shows_its_line():
     with pytest.raises(kiln.CompileError, match=r"runtime_kernels.py:\d+:\d+: error: expected"):
         matmul(X, np.zeros((4, 4), np.float32), np.zeros((4, 4), np.float32))
 
 
-def test_extents_that_the_annotation_does_not_allow():
+def test_wrong_shape_that_the_annotation_does_not_allow():
     good = np.zeros((3, 16), np.float32)
     fixed(good, good.copy())
     with launch_error(r"kernel `fixed`, argument `x`: expected extent 16 of dimension 1, got 15"):

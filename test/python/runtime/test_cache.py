@@ -85,7 +85,7 @@ def test_damaged_entries_are_compiled_again(user, tmp_path):
     assert user() == ("disk", 8.0)
 
 
-def test_a_directory_that_others_may_write_is_refused(user, tmp_path, python):
+def test_a_hostile_cache_directory_that_others_may_write_is_refused(user, tmp_path, python):
     (tmp_path / "cache").mkdir(mode=0o777)
     os.chmod(tmp_path / "cache", 0o777)
     (tmp_path / "user.py").write_text(textwrap.dedent(KERNEL.format(factor=1)))

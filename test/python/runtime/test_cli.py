@@ -261,3 +261,38 @@ def test_layout_refuses(kiln_command, arguments, error):
     done = kiln_command("layout", *arguments)
     assert done.returncode == 2
     assert error in done.stderr
+
+
+def test_a_launch_that_fails_exits_3(kiln_command, tmp_path):
+    (tmp_path / "k.mlir").write_text(MLIR)
+    text = MLIR.replace("tile.return", 'tile.assert %false, "never" : i1\n  tile.return')
+    (tmp_path / "k.mlir").write_text(
+        text.replace("%p = ", "%false = arith.constant false\n  %p = ")
+    )
+    done = kiln_command("run", "k.mlir", "--size", "x=100", "--size", "y=100", "--value", "f=1")
+    assert done.returncode == 3 and "never" in done.stderr, done.stdout + done.stderr
+
+
+def test_ctrl_c_exits_130(kiln_command, tmp_path):
+    (tmp_path / "script.py").write_text("raise KeyboardInterrupt\n")
+    done = kiln_command("run", "script.py")
+    assert done.returncode == 130 and "interrupted" in done.stderr
+
+
+def test_progress_is_shown_on_long_work_and_only_to_a_terminal(monkeypatch):
+    import io
+    import time
+
+    from kiln.cli.progress import Progress
+
+    for tty in (True, False):
+        stream = io.StringIO()
+        stream.isatty = lambda tty=tty: tty
+        monkeypatch.setattr(sys, "stderr", stream)
+        with Progress("compiling k", delay=0.01):
+            time.sleep(0.2)
+        with Progress("quick work", delay=60):
+            pass
+        shown = stream.getvalue()
+        assert ("compiling k … 0 s" in shown) == tty and "quick work" not in shown
+        assert not tty or shown.endswith("\r\x1b[K")

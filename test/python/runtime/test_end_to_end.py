@@ -72,7 +72,7 @@ def test_packed_arrays_go_through(rng, dtype):
 
 
 @pytest.mark.parametrize("view", ["transposed", "reversed", "strided", "broadcast", "offset"])
-def test_strides_of_every_kind(rng, view):
+def test_non_contiguous_strides_of_every_kind(rng, view):
     base = rng.standard_normal((40, 50), dtype=np.float32)
     x = {
         "transposed": base.T, "reversed": base[::-1, ::-1], "strided": base[::3, ::2],
@@ -165,16 +165,26 @@ def test_a_captured_global_that_changes_makes_new_code(rng):
         np.testing.assert_array_equal(out, x * np.float32(value))
 
 
-def test_large_views_count_in_64_bits():
-    """Over 2^31 elements: one byte, broadcast, so that no memory is needed."""
+def test_huge_tensors_of_over_2_to_31_elements():
+    """Read at the end of one byte that is broadcast; written at the end of an array of which only
+    the last page is ever touched."""
     n = 2**31 + 77
     x = np.lib.stride_tricks.as_strided(np.array([7], np.int8), (n,), (0,))
     out = np.zeros(64, np.int8)
+    target = np.zeros(n, np.int8)
 
     @kiln.kernel
     def tail(x: kiln.View, y: kiln.View):
         kiln.grid(1)
         y.store((0,), x.load((x.shape[0] - 40,), (64,)))
 
+    @kiln.kernel
+    def put(x: kiln.View, y: kiln.View):
+        kiln.grid(1)
+        y.store((y.shape[0] - 40,), x.load((0,), (64,)))
+
     tail(x, out)
     np.testing.assert_array_equal(out, [7] * 40 + [0] * 24)
+    put(np.arange(64, dtype=np.int8), target)
+    np.testing.assert_array_equal(target[-41:], [0, *range(40)])
+    assert not target[:100].any()

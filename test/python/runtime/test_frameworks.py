@@ -162,13 +162,13 @@ class Elsewhere:
         return make(ctypes.addressof(self.tensor), b"dltensor", None)
 
 
-def test_memory_of_a_device_that_is_not_there():
+def test_wrong_device_memory_of_one_that_is_not_there():
     with pytest.raises((kiln.LaunchError, kiln.DeviceError, LookupError)) as caught:
         copy(Elsewhere(15), Elsewhere(15))
     assert "15" in str(caught.value)
 
 
-def test_memory_of_two_devices_in_one_launch():
+def test_wrong_device_memory_of_two_in_one_launch():
     out = np.zeros(16, np.float32)
     with pytest.raises(kiln.LaunchError, match=r"kernel `copy`, argument `y`: expected .*cpu"):
         copy(out, Elsewhere(15))

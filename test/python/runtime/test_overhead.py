@@ -22,10 +22,12 @@ def arguments(kind):
     if kind == "torch":
         torch = pytest.importorskip("torch")
         arrays = [torch.from_numpy(a) for a in arrays]
+    if kind == "dlpack":
+        arrays = [Exporter(a) for a in arrays]
     return (*arrays, 5, 7)
 
 
-@pytest.mark.parametrize("kind", ["numpy", "torch"])
+@pytest.mark.parametrize("kind", ["numpy", "torch", "dlpack"])
 def test_a_launch_takes_a_few_microseconds_at_most(kind):
     """A loose bound: `benchmarks/run.py host` measures against the C API's own call."""
     times = launch_overhead(empty, arguments(kind), count=20_000)

@@ -273,13 +273,13 @@ def test_globals_that_change_while_other_threads_launch():
     np.testing.assert_array_equal(out, SCALE)
 
 
-def test_without_memory(python):
+def test_out_of_memory_in_an_allocation(python):
     """An allocation that cannot succeed is a MemoryError, and the process goes on."""
     with pytest.raises(MemoryError):
         kiln.device("cpu").allocate(1 << 60)
 
 
-def test_a_cache_that_cannot_be_written_is_said_once(python):
+def test_an_unwritable_cache_directory_is_said_once(python):
     lines = python(
         "import warnings, numpy as np, runtime_kernels as k\n"
         "x = np.ones(9, np.float32)\n"

@@ -4,6 +4,7 @@ Python's numbers."""
 
 import math
 import os
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -211,14 +212,28 @@ def test_every_op_type_and_target_has_an_answer():
     assert set(TABLE) == {t for t in table.TARGETS if table.is_known(tool(), t)}
 
 
-def test_every_op_of_the_dialect_has_a_row():
-    import re
-
+def names_of_ops():
     names = set()
     for path in (ROOT / "include/kiln/Dialect/Tile/IR").glob("*.td"):
         names |= set(
             re.findall(r"^def \w+\s*:\s*Tile_\w*(?:Op|Query)<\"(\w+)\"", path.read_text(), re.M)
         )
+    return names
+
+
+def test_every_op_of_the_dialect_has_a_round_trip_and_an_invalid_test():
+    texts = {True: "", False: ""}
+    for path in (ROOT / "test/Dialect/Tile").glob("*.mlir"):
+        texts["-invalid" in path.name] += path.read_text()
+    names = names_of_ops()
+    assert len(names) > 50
+    for invalid, text in texts.items():
+        missing = {name for name in names if not re.search(rf"\btile\.{name}\b", text)}
+        assert not missing, f"{'invalid' if invalid else 'round-trip'} tests of {missing}"
+
+
+def test_every_op_of_the_dialect_has_a_row():
+    names = names_of_ops()
     asked = {probe.name.removeprefix("tile.") for probe in probes.PROBES}
     every = {"grid", "return", "alloc", "yield"}  # part of other ops' probes
     decided = {"convert_layout"}  # no kernel is written with it

@@ -1,0 +1,55 @@
+"""The pages that are promised are there, their links lead somewhere, and the README states what was
+asked for beside what was reached."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
+
+
+@pytest.mark.parametrize(
+    "page", ["overview", "tutorial", "language", "runtime", "cli", "rationale/README",
+             "adding/an-op", "adding/a-pass", "adding/a-chip", "adding/a-target"]
+)  # fmt: skip
+def test_page_is_there(page):
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    assert text.startswith("# ") and len(text) > 200
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_links_lead_somewhere(page):
+    code = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
+    text = code.sub("", page.read_text(encoding="utf-8"))
+    for target in re.findall(r"\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)", text):
+        assert (page.parent / target).exists(), target
+
+
+ASKED = [
+    ("gemm f32 1024", "at least 0.33 of numpy"), ("gemm f32 4096", "at least 0.33 of numpy"),
+    ("gemm bf16 1024", "at least 0.8 of kiln f32"), ("gemm bf16 4096", "at least 0.8 of kiln f32"),
+    ("vector add", "at least 0.67 of copy"), ("softmax", "at least 0.67 of copy"),
+    ("RMSNorm", "at least 0.67 of copy"), ("vector add", "at least 50 of triton interpreter"),
+    ("softmax", "at least 50 of triton interpreter"),
+    ("RMSNorm", "at least 50 of triton interpreter"), ("matmul", "at least 5 of triton interpreter"),
+    ("attention", "at least 5 of triton interpreter"), ("launch", "NumPy: at most "),
+    ("launch", "PyTorch: at most "), ("launch", "__dlpack__: at most "),
+    ("first launch", "kiln: at most 2 ms"),
+]  # fmt: skip
+
+
+def test_the_readme_states_each_figure_that_was_asked_for_beside_what_was_reached():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.partition("<!-- figures: begin -->")[2].partition("<!-- figures: end -->")[0]
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[3:] if line
+    ]
+    for case, asked in ASKED:
+        found = [row for row in rows if row[0].startswith(case) and row[1].startswith(asked)]
+        assert found, (case, asked)
+        for row in found:
+            assert re.match(r"[\d.]+( ms)?( \(missed\))?$", row[2]), row
