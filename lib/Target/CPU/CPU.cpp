@@ -48,6 +48,10 @@ bool TargetAttr::runsOnHost() const { return true; }
 
 /// Libraries that only an accelerator's compiler can read: the host loads what its loader can.
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
+  // They are written for targets that pad; here a tile has any extents.
+  if (isa<tile::LoadOp, tile::StoreOp, tile::ReadOp, tile::WriteOp, tile::PrintOp>(op) &&
+      op->getAttr("extents"))
+    return "expected a whole tile, got extents";
   auto call = dyn_cast<tile::ExternCallOp>(op);
   if (!call)
     return std::nullopt;
