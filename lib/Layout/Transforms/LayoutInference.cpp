@@ -130,6 +130,21 @@ void LayoutInference::visitLoop(Operation *op) {
       set(result, lookup(argument).layout, lookup(argument).strength);
 }
 
+void LayoutInference::visitWhile(Operation *op) {
+  auto loop = cast<scf::WhileOp>(op);
+  for (auto [init, argument] : llvm::zip(loop.getInits(), loop.getBeforeArguments()))
+    if (isTensor(init))
+      set(argument, lookup(init).layout, Plain);
+  visit(*loop.getBeforeBody());
+  auto passed = loop.getConditionOp().getArgs();
+  for (auto [value, argument, result] :
+       llvm::zip(passed, loop.getAfterArguments(), loop.getResults()))
+    if (isTensor(value))
+      for (Value each : {Value(argument), Value(result)})
+        set(each, Entry(lookup(value)).layout, Plain);
+  visit(*loop.getAfterBody());
+}
+
 void LayoutInference::visitIf(Operation *op) {
   auto branch = cast<scf::IfOp>(op);
   for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()})
@@ -164,6 +179,20 @@ void LayoutInference::visit(Operation *op) {
       .Case<ConvertLayoutOp>([&](ConvertLayoutOp convert) {
         set(convert.getResult(), getLayout(convert.getResult()), Anchored);
       })
+      .Case<scf::WhileOp>([&](auto) { visitWhile(op); })
+      .Case<ScanOp>([&](ScanOp scan) {
+        LinearLayout wanted = getWanted(scan->getOpOperand(0));
+        for (Value result : scan.getResults())
+          set(result, wanted, std::max(lookup(scan.getInputs().front()).strength, Plain));
+      })
+      .Case<SliceOp, ConcatOp, JoinOp, SplitOp, BitcastOp, TopKOp, HistogramOp>([&](auto) {
+        bool keepsShape =
+            isa<BitcastOp>(op) && shapeOf(op->getOperand(0)) == shapeOf(op->getResult(0));
+        if (keepsShape)
+          return visitElementwise(op);
+        for (Value result : op->getResults())
+          set(result, getBlocked(result), Plain);
+      })
       .Case<LoadOp>([&](LoadOp load) {
         int dim = getAccessFacts(load.getView(), load.getOffsets()).dim;
         set(load.getResult(), getBlocked(load.getResult(), dim), Plain);
@@ -184,10 +213,26 @@ LinearLayout LayoutInference::getWanted(OpOperand &operand) const {
   return TypeSwitch<Operation *, LinearLayout>(op)
       .Case<scf::ForOp>(
           [&](scf::ForOp loop) { return get(loop.getTiedLoopRegionIterArg(&operand)); })
+      .Case<scf::WhileOp>([&](scf::WhileOp loop) { return get(loop.getBeforeArguments()[index]); })
+      .Case<scf::ConditionOp>([&](auto) { return get(op->getParentOp()->getResult(index - 1)); })
+      .Case<ScanOp>([&](ScanOp scan) {
+        LinearLayout first = get(scan.getInputs().front());
+        return isSeparable(first, scan.getAxis()) ? first : getBlocked(operand.get());
+      })
+      .Case<ScatterOp>([&](ScatterOp scatter) { return get(scatter.getValue()); })
+      .Case<HistogramOp>([&](HistogramOp histogram) { return get(histogram.getInput()); })
+      .Case<SliceOp, ConcatOp, JoinOp, SplitOp, SortOp, TopKOp, PrintOp, AssertOp>(
+          [&](auto) { return here; })
+      .Case<BitcastOp>([&](BitcastOp bitcast) {
+        bool keepsShape = shapeOf(operand.get()) == shapeOf(bitcast.getResult());
+        return keepsShape ? get(bitcast.getResult()) : here;
+      })
       .Case<scf::YieldOp>([&](auto) {
         Operation *parent = op->getParentOp();
         if (auto loop = dyn_cast<scf::ForOp>(parent))
           return get(loop.getRegionIterArgs()[index]);
+        if (auto loop = dyn_cast<scf::WhileOp>(parent))
+          return get(loop.getBeforeArguments()[index]);
         return get(parent->getResult(index));
       })
       .Case<BroadcastOp>([&](BroadcastOp broadcast) {

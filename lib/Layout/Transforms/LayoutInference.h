@@ -30,6 +30,7 @@ private:
   void visit(mlir::Block &block);
   void visit(mlir::Operation *op);
   void visitLoop(mlir::Operation *loop);
+  void visitWhile(mlir::Operation *loop);
   void visitIf(mlir::Operation *branch);
   void visitShape(mlir::Operation *op);
   void visitElementwise(mlir::Operation *op);

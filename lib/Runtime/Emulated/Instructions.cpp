@@ -1,11 +1,18 @@
 // Finding instructions, and the number formats that matrices are made of.
 #include "Instructions.h"
+#include "Block.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace llvm;
 
 namespace kiln::emulated {
+
+/// What both vendors' code may hold.
+static const Instruction kCommonInstructions[] = {
+    {"trap", false, [](const Lanes &) { Block::current()->fail("a trap: an assertion failed"); }},
+    {nullptr, false, nullptr},
+};
 
 const Instruction *findInstruction(const char *name) {
   // Names are the program's own constants; each is looked for once.
@@ -14,7 +21,7 @@ const Instruction *findInstruction(const char *name) {
   if (!isNew)
     return it->second;
   size_t longest = 0;
-  for (const Instruction *list : {kNVIDIAInstructions, kAMDInstructions})
+  for (const Instruction *list : {kNVIDIAInstructions, kAMDInstructions, kCommonInstructions})
     for (; list->name; ++list) {
       StringRef text = list->name, rest = name;
       bool matches = rest.consume_front(text) && (rest.empty() || rest.front() == '.');

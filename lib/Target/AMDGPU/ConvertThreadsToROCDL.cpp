@@ -99,7 +99,8 @@ struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThre
           function->setAttr("rocdl.reqd_work_group_size",
                             builder.getDenseI32ArrayAttr({threads, 1, 1}));
         },
-        /*sharedHasSize=*/true};
+        /*sharedHasSize=*/true,
+        {"workgroup", "agent", "agent", ""}};
     if (failed(convertThreadsToLLVM(module, target)))
       signalPassFailure();
   }

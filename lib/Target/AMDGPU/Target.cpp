@@ -1,5 +1,6 @@
 // The AMDGPU target: its chips, what it answers to the common passes, and its code.
 #include "CodeObject.h"
+#include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/AMDGPU/AMDGPU.h"
 #include "kiln/Target/AMDGPU/Passes.h"
 #include "kiln/Target/Common/Threads.h"
@@ -66,6 +67,8 @@ std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   // Nor does widening it by hand help: LLVM narrows it again.
   if (isa<arith::RemFOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isBF16())
     return "expected a remainder of f16, f32 or f64, got bf16";
+  if (isa<tile::PrintOp>(op))
+    return "expected a device whose driver prints";
   return whyUnsupportedByThreads(op);
 }
 

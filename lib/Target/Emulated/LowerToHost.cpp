@@ -2,7 +2,6 @@
 #include "LowerToHost.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -46,7 +45,9 @@ public:
 
   Error run() {
     for (Function &function : module) {
-      function.setAttributes(AttributeList());
+      // The chip's own; what LLVM's intrinsics say of themselves stays.
+      if (!function.isIntrinsic())
+        function.setAttributes(AttributeList());
       if (function.isDeclaration())
         continue;
       if (function.getCallingConv() != CallingConv::C) {
@@ -100,9 +101,6 @@ private:
       }
       check(*instruction);
     }
-    for (Instruction *instruction : dead)
-      instruction->eraseFromParent();
-    dead.clear();
     return Error::success();
   }
 
@@ -168,8 +166,6 @@ private:
     if (!callee)
       return createStringError("the emulator cannot follow a call of a computed address");
     StringRef name = callee->getName();
-    if (callee->isIntrinsic())
-      scalarise(call);
     if (!name.starts_with("llvm.nvvm.") && !name.starts_with("llvm.amdgcn.") && name != "llvm.trap")
       return Error::success();
     IRBuilder<> builder(&call);
@@ -227,27 +223,6 @@ private:
     return Error::success();
   }
 
-  /// Mathematics on vectors of one element, over which LLVM's vector combiner never comes to an end
-  /// on some hosts, on scalars.
-  void scalarise(CallInst &call) {
-    auto isOne = [](Type *type) {
-      auto *vector = dyn_cast<FixedVectorType>(type);
-      return vector && vector->getNumElements() == 1;
-    };
-    Intrinsic::ID id = call.getIntrinsicID();
-    if (!isOne(call.getType()) || !isTriviallyVectorizable(id))
-      return;
-    IRBuilder<> builder(&call);
-    SmallVector<Value *> operands;
-    for (Value *operand : call.args())
-      operands.push_back(
-          isOne(operand->getType()) ? builder.CreateExtractElement(operand, uint64_t(0)) : operand);
-    Value *result = builder.CreateIntrinsic(call.getType()->getScalarType(), id, operands);
-    call.replaceAllUsesWith(
-        builder.CreateInsertElement(PoisonValue::get(call.getType()), result, uint64_t(0)));
-    dead.push_back(&call);
-  }
-
   /// One 8-byte slot a parameter, its bits in the low bytes.
   void defineEntry() {
     auto *type = FunctionType::get(Type::getVoidTy(context), {pointerType()}, false);
@@ -284,7 +259,6 @@ private:
   LLVMContext &context;
   Function *kernel = nullptr;
   unsigned sites = 0;
-  SmallVector<Instruction *> dead;
 };
 } // namespace
 

@@ -50,6 +50,47 @@ struct ConvertShuffle : ConvertOpToLLVMPattern<gpu::ShuffleOp> {
   }
 };
 
+/// gpu.printf as the call that the driver serves: a format, and the arguments in one record.
+struct ConvertPrintf : ConvertOpToLLVMPattern<gpu::PrintfOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(gpu::PrintfOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto module = op->getParentOfType<ModuleOp>();
+    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+    Type i32 = rewriter.getI32Type();
+    auto print = module.lookupSymbol<LLVM::LLVMFuncOp>("vprintf");
+    std::string name;
+    for (unsigned number = 0; name.empty() || module.lookupSymbol(name); ++number)
+      name = "kiln_format" + std::to_string(number);
+    std::string format = op.getFormat().str();
+    format.push_back('\0');
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(module.getBody());
+      if (!print)
+        print = LLVM::LLVMFuncOp::create(rewriter, loc, "vprintf",
+                                         LLVM::LLVMFunctionType::get(i32, {pointer, pointer}));
+      LLVM::GlobalOp::create(
+          rewriter, loc, LLVM::LLVMArrayType::get(rewriter.getI8Type(), format.size()),
+          /*isConstant=*/true, LLVM::Linkage::Internal, name, rewriter.getStringAttr(format));
+    }
+    auto record = LLVM::LLVMStructType::getLiteral(rewriter.getContext(),
+                                                   llvm::to_vector(adaptor.getArgs().getTypes()));
+    Value one = LLVM::ConstantOp::create(rewriter, loc, i32, 1);
+    Value arguments = LLVM::AllocaOp::create(rewriter, loc, pointer, record, one);
+    for (auto [i, argument] : llvm::enumerate(adaptor.getArgs())) {
+      Value place = LLVM::GEPOp::create(rewriter, loc, pointer, record, arguments,
+                                        ArrayRef<LLVM::GEPArg>{0, LLVM::GEPArg(int32_t(i))});
+      LLVM::StoreOp::create(rewriter, loc, argument, place);
+    }
+    Value text = LLVM::AddressOfOp::create(rewriter, loc, pointer, name);
+    LLVM::CallOp::create(rewriter, loc, print, ValueRange{text, arguments});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 /// exp(x) = exp2(t + e), where t = x·log2(e) rounded and e is what rounding lost, found by a
 /// fused multiply-add: exp2(t) is the chip's own, and exp2(e) is 1 + e·ln 2 to within f32. Where
 /// the result overflows or vanishes e has no say.
@@ -139,9 +180,11 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
                            NVVM::ThreadIdZOp>,
               ConvertIndex<gpu::BlockIdOp, NVVM::BlockIdXOp, NVVM::BlockIdYOp, NVVM::BlockIdZOp>,
               ConvertIndex<gpu::GridDimOp, NVVM::GridDimXOp, NVVM::GridDimYOp, NVVM::GridDimZOp>,
-              ConvertBarrier, ConvertShuffle>(converter);
+              ConvertBarrier, ConvertPrintf, ConvertShuffle>(converter);
         },
-        finishKernel};
+        finishKernel,
+        /*sharedHasSize=*/false,
+        {"block", "cluster", "device", ""}};
     if (failed(convertThreadsToLLVM(getOperation(), target)))
       signalPassFailure();
   }

@@ -20,6 +20,9 @@ inline constexpr llvm::StringLiteral kSharedSymbol = "kiln_shared";
 /// The address spaces of global and of shared memory, on every target that has both.
 inline constexpr unsigned kGlobalSpace = 1;
 inline constexpr unsigned kSharedSpace = 3;
+/// Who observes the order of an atomic access: a program, a cluster, the device, the system. The
+/// conversion to the LLVM dialect says it as the target does.
+inline constexpr llvm::StringLiteral kScopeNames[] = {"program", "cluster", "device", "system"};
 
 /// Why the lowering to threads has no way to lower this op of the source language; none if it
 /// has. Targets add what they refuse themselves.

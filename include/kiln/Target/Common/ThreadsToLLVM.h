@@ -9,6 +9,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
+#include <array>
 #include <functional>
 
 namespace kiln {
@@ -28,6 +29,8 @@ struct ThreadsToLLVM {
   std::function<void(mlir::LLVM::LLVMFuncOp, int32_t threads)> markKernel;
   /// Whether shared memory has its size in the code; a launch says it otherwise.
   bool sharedHasSize = false;
+  /// What the target calls each of `kScopeNames`.
+  std::array<llvm::StringLiteral, 4> scopes = {"", "", "", ""};
 };
 
 /// Converts all that is in the module.

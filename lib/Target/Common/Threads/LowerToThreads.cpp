@@ -37,8 +37,7 @@ static LogicalResult check(KernelOp kernel) {
           return needs("a result with a layout");
     if (auto dot = dyn_cast<DotOp>(op); dot && !dot.getAtomAttr())
       return needs("an atom");
-    auto reduce = dyn_cast<ReduceOp>(op);
-    bool needsMemory = isa<AllocOp, ChannelOp>(op) || (reduce && getScratchBytes(reduce) > 0);
+    bool needsMemory = isa<AllocOp, ChannelOp>(op) || getScratchBytes(op) > 0;
     if (needsMemory && !op->hasAttr(kSharedOffsetAttrName))
       return needs("a place in shared memory");
     return WalkResult::advance();

@@ -43,9 +43,8 @@ struct PlanSharedMemory : kiln::impl::PlanSharedMemoryBase<PlanSharedMemory> {
     });
     SmallVector<Piece> pieces;
     kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (auto reduce = dyn_cast<ReduceOp>(op))
-        if (int64_t bytes = getScratchBytes(reduce))
-          pieces.push_back({op, bytes, spans[op].first, spans[op].second});
+      if (int64_t bytes = getScratchBytes(op))
+        pieces.push_back({op, bytes, spans[op].first, spans[op].second});
       if (auto channel = dyn_cast<ChannelOp>(op)) {
         Piece piece{op, planChannel(channel.getResult().getType()).total, spans[op].first,
                     spans[op].second, kEngineAlignment};

@@ -75,7 +75,7 @@ static int64_t getPartialBytes(ReduceOp op, const ReducePlan &plan, unsigned inp
   return llvm::alignTo(bytes, 16);
 }
 
-int64_t kiln::getScratchBytes(ReduceOp op) {
+int64_t kiln::getReduceBytes(ReduceOp op) {
   ReducePlan plan = planReduce(op);
   int64_t bytes = 0;
   if (!plan.remaining.empty())
@@ -84,9 +84,9 @@ int64_t kiln::getScratchBytes(ReduceOp op) {
   return bytes;
 }
 
-SmallVector<Value> ThreadLowering::combine(ReduceOp op, ArrayRef<Value> left,
+SmallVector<Value> ThreadLowering::combine(Region &combiner, ArrayRef<Value> left,
                                            ArrayRef<Value> right) {
-  Block &block = op.getCombiner().front();
+  Block &block = combiner.front();
   IRMapping mapping;
   for (auto [i, argument] : llvm::enumerate(block.getArguments()))
     mapping.map(argument, i < left.size() ? left[i] : right[i - left.size()]);
@@ -163,7 +163,7 @@ LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
           if (isRight)
             mine = arith::SelectOp::create(builder, loc, isRight, other, mine);
         }
-      partial[reg] = combine(op, left, right);
+      partial[reg] = combine(op.getCombiner(), left, right);
     }
     if (!step.acrossLanes)
       folded |= bit;
@@ -210,7 +210,7 @@ LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
       };
       SmallVector<Value> sum = row(0);
       for (int64_t part = 1; part < partials; ++part)
-        sum = combine(op, sum, row(part));
+        sum = combine(op.getCombiner(), sum, row(part));
       kept.push_back(sum);
     }
   }

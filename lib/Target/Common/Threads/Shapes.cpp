@@ -21,6 +21,11 @@ matchRegisters(const LinearLayout &to, const LinearLayout &from,
   return matched;
 }
 
+bool kiln::isOwnSlice(SliceOp op) {
+  LinearLayout from = getLayout(op.getInput()), to = getLayout(op.getResult());
+  return from.getBases(kLane) == to.getBases(kLane) && from.getBases(kWarp) == to.getBases(kWarp);
+}
+
 LogicalResult ThreadLowering::lowerShape(Operation *op) {
   Value result = op->getResult(0);
   auto vectorType = dyn_cast<VectorType>(
@@ -65,11 +70,8 @@ LogicalResult ThreadLowering::lowerShape(Operation *op) {
         setElements(result, elements);
         return success();
       })
-      .Case<SliceOp>([&](SliceOp slice) -> LogicalResult {
+      .Case<SliceOp>([&](SliceOp slice) {
         LinearLayout from = getLayout(slice.getInput()), to = getLayout(result);
-        for (StringRef part : {StringRef(kLane), StringRef(kWarp)})
-          if (from.getBases(part) != to.getBases(part))
-            return emitUnsupported(op, target, "expected a slice that each thread has of its own");
         SmallVector<Value> inputs = getElements(slice.getInput()), elements;
         auto shift = [&](LinearLayout::Basis element) {
           for (auto [value, offset] : llvm::zip(element, slice.getOffsets()))
@@ -82,6 +84,8 @@ LogicalResult ThreadLowering::lowerShape(Operation *op) {
         return success();
       })
       .Case<BitcastOp>([&](BitcastOp bitcast) {
+        if (bitcast.getInput().getType().getShape() != bitcast.getType().getShape())
+          return lowerBits(bitcast);
         set(result, arith::BitcastOp::create(builder, loc, vectorType, get(bitcast.getInput())));
         return success();
       });

@@ -25,13 +25,13 @@ Value ThreadLowering::getShared(Operation *op) {
 }
 
 /// What shared memory holds for an element: a whole number of bytes.
-static Type getSharedType(Type element) {
+Type kiln::getSharedType(Type element) {
   if (element.isIndex())
     return IntegerType::get(element.getContext(), 64);
   return IntegerType::get(element.getContext(), 8 * getSharedElementBytes(element));
 }
 
-static Value toShared(OpBuilder &builder, Location loc, Value element) {
+Value kiln::toShared(OpBuilder &builder, Location loc, Value element) {
   Type type = element.getType(), shared = getSharedType(type);
   if (type.isIndex())
     return arith::IndexCastOp::create(builder, loc, shared, element);
@@ -41,7 +41,7 @@ static Value toShared(OpBuilder &builder, Location loc, Value element) {
   return raw == shared ? element : Value(arith::ExtUIOp::create(builder, loc, shared, element));
 }
 
-static Value fromShared(OpBuilder &builder, Location loc, Value element, Type type) {
+Value kiln::fromShared(OpBuilder &builder, Location loc, Value element, Type type) {
   if (type.isIndex())
     return arith::IndexCastOp::create(builder, loc, type, element);
   Type raw = builder.getIntegerType(type.getIntOrFloatBitWidth());

@@ -21,10 +21,10 @@ static bool isNarrowFloat(Type type) {
   return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 16;
 }
 
-/// Memory holds whole bytes; what is smaller comes with the packed types.
+/// Whole bytes, or packed low bits first.
 static bool isAddressable(Type element) {
   return element.isIntOrFloat() && !isa<FloatTF32Type>(element) &&
-         element.getIntOrFloatBitWidth() % 8 == 0 && element.getIntOrFloatBitWidth() <= 64;
+         element.getIntOrFloatBitWidth() <= 64;
 }
 
 /// Registers are unrolled, so code grows with a tile: what is refused here would take minutes to
@@ -83,9 +83,6 @@ static std::optional<std::string> whyElementwise(Operation *op) {
       if (isa<FloatTF32Type>(element) ||
           (isa<FloatType>(element) && element.getIntOrFloatBitWidth() > 64))
         return "expected floats of at most 64 bits, got " + spell(element);
-      if (isNarrowFloat(element) && !isa<arith::ExtFOp, arith::TruncFOp, arith::SelectOp,
-                                         arith::ConstantOp, arith::BitcastOp>(op))
-        return "expected arithmetic on floats of at least 16 bits, got " + spell(element);
     }
   return std::nullopt;
 }
@@ -103,15 +100,11 @@ std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
         return "expected at most " + std::to_string(kMostElements) + " elements, got " +
                spell(tensor);
     }
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (elements && !elements.isSplat())
-      return "expected all elements of a constant to be the same";
+  if (isa<arith::ConstantOp>(op))
     return std::nullopt;
-  }
   if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
     return whyElementwise(op);
-  if (isa<scf::ForOp, scf::IfOp, scf::YieldOp>(op)) {
+  if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp>(op)) {
     for (Type type : op->getOperandTypes())
       if (isa<ViewType, BufferType, PointerType>(type))
         return "expected tensors and scalars to be carried, got " + spell(type);
@@ -119,29 +112,39 @@ std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
   }
   if (auto dot = dyn_cast<DotOp>(op))
     return whyDot(dot);
-  if (auto bitcast = dyn_cast<BitcastOp>(op)) {
-    if (bitcast.getInput().getType().getElementTypeBitWidth() !=
-        bitcast.getResult().getType().getElementTypeBitWidth())
-      return "expected element types of the same width";
-    return std::nullopt;
-  }
-  if (isa<LoadOp, StoreOp>(op)) {
-    auto view = cast<ViewType>(isa<LoadOp>(op) ? cast<LoadOp>(op).getView().getType()
-                                               : cast<StoreOp>(op).getView().getType());
-    if (!isAddressable(view.getElementType()))
-      return "expected elements of whole bytes, got " + spell(view.getElementType());
-    return std::nullopt;
-  }
   // A schedule that is realised already; the target says whether its chip has what it needs.
   if (isa<AdvanceOp, BarrierOp, ChannelOp, CopyIdOp, CopyInOp, CopyOutOp, GetOp, PartOp, PendOp,
           PutOp, ReleaseOp, StartDotOp, WaitOp, WaitStoresOp, WarpGroupsOp, ub::PoisonOp>(op))
     return std::nullopt;
-  if (isa<AllocOp, ArgReduceOp, AssumeOp, BroadcastOp, ConvertLayoutOp, DimOp, GridOp, IotaOp,
-          MultipleOfOp, NumProgramsOp, PhiloxOp, ProgramIdOp, ReadOp, ReduceOp, ReshapeOp,
-          tile::ReturnOp, SliceOp, SplatOp, StrideOp, ToScalarOp, TransposeOp, ViewFromPointerOp,
-          WriteOp, tile::YieldOp>(op))
+  if (isa<AllocOp, ArgReduceOp, AssertOp, AssumeOp, AtomicCASOp, AtomicRMWOp, BitcastOp,
+          BroadcastOp, ConcatOp, ConvertLayoutOp, DimOp, GatherOp, GridOp, HistogramOp, IotaOp,
+          JoinOp, LoadOp, MultipleOfOp, NumProgramsOp, PhiloxOp, PrintOp, ProgramIdOp, ReadOp,
+          ReduceOp, ReshapeOp, ScanOp, ScatterOp, SliceOp, SortOp, SplitOp, StoreOp, TopKOp,
+          tile::ReturnOp, SplatOp, StrideOp, ToScalarOp, TransposeOp, ViewFromPointerOp, WriteOp,
+          tile::YieldOp>(op))
     return std::nullopt;
   return "";
 }
 
-bool kiln::isEmulatedByThreads(Operation *op) { return isa<ArgReduceOp, PhiloxOp>(op); }
+/// What is computed in another type, unpacked, or expanded into other ops. Atomics that no chip has
+/// are loops.
+bool kiln::isEmulatedByThreads(Operation *op) {
+  if (isa<ArgReduceOp, PhiloxOp>(op))
+    return true;
+  if (auto atomic = dyn_cast<AtomicRMWOp>(op))
+    return atomic.getKind() == AtomicKind::MinF || atomic.getKind() == AtomicKind::MaxF;
+  bool computes = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+                  !isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op);
+  auto isDetour = [&](Type type) {
+    if (auto view = dyn_cast<ViewType>(type))
+      type = view.getElementType();
+    Type element = getElementTypeOrSelf(type);
+    bool packed =
+        element.isIntOrFloat() && !element.isInteger(1) && element.getIntOrFloatBitWidth() < 8;
+    if (isa<LoadOp, StoreOp, GatherOp, ScatterOp, BitcastOp>(op))
+      return packed;
+    return (computes || isa<ReduceOp, ScanOp>(op)) && isNarrowFloat(element);
+  };
+  return llvm::any_of(op->getOperandTypes(), isDetour) ||
+         llvm::any_of(op->getResultTypes(), isDetour);
+}

@@ -292,6 +292,9 @@ LogicalResult ThreadLowering::lower(Block &block) {
 
 LogicalResult ThreadLowering::lower(Operation *op) {
   loc = op->getLoc();
+  // Scratch is filled by all threads of the program.
+  if (role && !isa<ReduceOp>(op) && getScratchBytes(op))
+    return emitUnsupported(op, target, "expected an op that needs no shared memory in a role");
   // Whoever else reads a buffer finds it written.
   bool readsBuffer = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BufferType>);
   if (!role && readsBuffer && !isa<ReadOp, WriteOp>(op) && !sharedState.writes.empty())
@@ -299,8 +302,30 @@ LogicalResult ThreadLowering::lower(Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<scf::ForOp>([&](auto) { return lowerLoop(op); })
       .Case<scf::IfOp>([&](auto) { return lowerIf(op); })
-      .Case<LoadOp>([&](LoadOp load) { return lowerLoad(load); })
-      .Case<StoreOp>([&](StoreOp store) { return lowerStore(store); })
+      .Case<scf::WhileOp>([&](auto) { return lowerWhile(op); })
+      .Case<LoadOp>([&](LoadOp load) {
+        bool isPacked = sharesByte(load.getType().getElementType());
+        return isPacked ? lowerPackedLoad(load) : lowerLoad(load);
+      })
+      .Case<StoreOp>([&](StoreOp store) {
+        bool isPacked = sharesByte(store.getValue().getType().getElementType());
+        return isPacked ? lowerPackedStore(store) : lowerStore(store);
+      })
+      .Case<GatherOp>([&](GatherOp gather) { return lowerGather(gather); })
+      .Case<ScatterOp>([&](ScatterOp scatter) { return lowerScatter(scatter); })
+      .Case<AtomicRMWOp, AtomicCASOp>([&](auto) { return lowerAtomic(op); })
+      .Case<SliceOp>([&](SliceOp slice) {
+        return isOwnSlice(slice) ? lowerShape(op) : lowerRearrangement(op);
+      })
+      .Case<ConcatOp, JoinOp, SplitOp>([&](auto) { return lowerRearrangement(op); })
+      .Case<ScanOp>([&](ScanOp scan) { return lowerScan(scan); })
+      .Case<SortOp>([&](SortOp sort) {
+        return lowerSort(op, sort.getAxis(), sort.getDescending(), sort.getUnsignedKeys());
+      })
+      .Case<TopKOp>([&](TopKOp topk) {
+        return lowerSort(op, topk.getAxis(), !topk.getSmallest(), topk.getUnsignedKeys());
+      })
+      .Case<HistogramOp>([&](HistogramOp histogram) { return lowerHistogram(histogram); })
       .Case<DimOp, StrideOp>([&](auto) { return lowerViewQuery(op); })
       .Case<ViewFromPointerOp>([&](ViewFromPointerOp view) { return lowerViewFromPointer(view); })
       .Case<AllocOp, ReadOp, WriteOp>(
@@ -308,7 +333,7 @@ LogicalResult ThreadLowering::lower(Operation *op) {
       .Case<WarpGroupsOp, CopyIdOp, BarrierOp, ChannelOp, PutOp, GetOp, ReleaseOp, AdvanceOp,
             CopyInOp, CopyOutOp, WaitStoresOp, PartOp, PendOp, StartDotOp, WaitOp>(
           [&](auto) { return lowerSchedule(op); })
-      .Case<SplatOp, ToScalarOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, BitcastOp, SliceOp>(
+      .Case<SplatOp, ToScalarOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, BitcastOp>(
           [&](auto) { return lowerShape(op); })
       .Case<ConvertLayoutOp>([&](ConvertLayoutOp convert) { return lowerConversion(convert); })
       .Case<ReduceOp>([&](ReduceOp reduce) { return lowerReduce(reduce); })
@@ -332,6 +357,15 @@ LogicalResult ThreadLowering::lower(Operation *op) {
       })
       .Case<tile::ReturnOp>([&](auto) {
         func::ReturnOp::create(builder, loc);
+        return success();
+      })
+      .Case<AssertOp>([&](AssertOp assertion) { return lowerAssert(assertion); })
+      .Case<PrintOp>([&](PrintOp print) { return lowerPrint(print); })
+      .Case<scf::ConditionOp>([&](scf::ConditionOp condition) {
+        SmallVector<Value> operands;
+        for (Value operand : condition.getArgs())
+          operands.push_back(get(operand));
+        scf::ConditionOp::create(builder, loc, get(condition.getCondition()), operands);
         return success();
       })
       .Case<scf::YieldOp>([&](auto) {
@@ -400,6 +434,34 @@ LogicalResult ThreadLowering::lowerIf(Operation *op) {
   return success();
 }
 
+LogicalResult ThreadLowering::lowerWhile(Operation *op) {
+  auto loop = cast<scf::WhileOp>(op);
+  SmallVector<Type> types;
+  for (Type type : loop.getResultTypes())
+    types.push_back(convert(type));
+  SmallVector<Value> inits;
+  for (Value init : loop.getInits())
+    inits.push_back(get(init));
+  auto lowered = scf::WhileOp::create(builder, loc, types, inits);
+  auto lowerRegion = [&](Region &from, Region &to, TypeRange types) {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *body =
+        builder.createBlock(&to, to.end(), types, SmallVector<Location>(types.size(), loc));
+    for (auto [before, after] : llvm::zip(from.getArguments(), body->getArguments()))
+      set(before, after);
+    sharedState = {};
+    LogicalResult result = lower(from.front());
+    sharedState = {};
+    return result;
+  };
+  if (failed(lowerRegion(loop.getBefore(), lowered.getBefore(), ValueRange(inits).getTypes())) ||
+      failed(lowerRegion(loop.getAfter(), lowered.getAfter(), types)))
+    return failure();
+  for (auto [from, to] : llvm::zip(loop.getResults(), lowered.getResults()))
+    set(from, to);
+  return success();
+}
+
 LogicalResult ThreadLowering::lowerConstant(Operation *op) {
   if (isa<ub::PoisonOp>(op)) {
     set(op->getResult(0), ub::PoisonOp::create(builder, loc, convert(op->getResult(0).getType())));
@@ -412,7 +474,7 @@ LogicalResult ThreadLowering::lowerConstant(Operation *op) {
     return success();
   }
   if (!elements.isSplat())
-    return emitUnsupported(op, target, "expected all elements of a constant to be the same");
+    return lowerTable(constant);
   auto type = cast<VectorType>(convert(constant.getType()));
   auto splat = DenseElementsAttr::get(type, elements.getSplatValue<Attribute>());
   set(constant, arith::ConstantOp::create(builder, loc, type, splat));

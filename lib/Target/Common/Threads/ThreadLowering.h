@@ -85,6 +85,7 @@ private:
   void lowerParameters();
   mlir::LogicalResult lowerLoop(mlir::Operation *op);
   mlir::LogicalResult lowerIf(mlir::Operation *op);
+  mlir::LogicalResult lowerWhile(mlir::Operation *op);
   mlir::LogicalResult lowerConstant(mlir::Operation *op);
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
   // Memory.cpp
@@ -138,7 +139,7 @@ private:
   mlir::LogicalResult lowerConversion(tile::ConvertLayoutOp op);
   // Reduce.cpp
   mlir::LogicalResult lowerReduce(tile::ReduceOp op);
-  llvm::SmallVector<mlir::Value> combine(tile::ReduceOp op, llvm::ArrayRef<mlir::Value> left,
+  llvm::SmallVector<mlir::Value> combine(mlir::Region &combiner, llvm::ArrayRef<mlir::Value> left,
                                          llvm::ArrayRef<mlir::Value> right);
   // Roles.cpp
   mlir::LogicalResult lowerSchedule(mlir::Operation *op);
@@ -175,6 +176,60 @@ private:
   // AsyncDots.cpp
   mlir::LogicalResult lowerStartDot(tile::StartDotOp op);
   mlir::LogicalResult lowerWait(tile::WaitOp op);
+  // Scan.cpp
+  mlir::LogicalResult lowerScan(tile::ScanOp op);
+  // Scratch.cpp
+  /// Element `at` (i32) of an array in shared memory.
+  mlir::Value loadScratch(mlir::Value base, mlir::Value at, mlir::Type element);
+  void storeScratch(mlir::Value base, mlir::Value at, mlir::Value element);
+  mlir::Value offsetScratch(mlir::Value base, int64_t bytes);
+  /// start + the sum of a register's coordinates times strides, as i32.
+  mlir::Value getFlatIndex(const Place &place, int64_t reg, llvm::ArrayRef<int64_t> strides,
+                           int64_t start = 0);
+  /// Stores the registers of a tensor at such indices, and loads them.
+  void scatterScratch(mlir::Value base, mlir::Value tensor, llvm::ArrayRef<int64_t> strides,
+                      int64_t start = 0);
+  llvm::SmallVector<mlir::Value> gatherScratch(mlir::Value base, const LinearLayout &layout,
+                                               llvm::ArrayRef<int64_t> strides, int64_t start,
+                                               mlir::Type element);
+  /// This thread's number in the block, as i32.
+  mlir::Value getThread();
+  /// Runs `body` for each i32 of this thread's share of 0 to `count`.
+  void forShare(int64_t count, llvm::function_ref<void(mlir::Value)> body);
+  /// Runs `body` where `guard` holds; a null guard always does.
+  void when(mlir::Value guard, llvm::function_ref<void()> body);
+  mlir::Value both(mlir::Value left, mlir::Value right);
+  /// Whether a register's coordinates are below a tile's extents; null if they always are.
+  mlir::Value isWithinTile(const Place &place, int64_t reg, llvm::ArrayRef<int64_t> extents);
+  // Rearrange.cpp
+  mlir::LogicalResult lowerRearrangement(mlir::Operation *op);
+  mlir::LogicalResult lowerBits(tile::BitcastOp op);
+  mlir::LogicalResult lowerTable(mlir::arith::ConstantOp op);
+  // Select.cpp
+  mlir::LogicalResult lowerSort(mlir::Operation *op, int64_t axis, bool descending,
+                                bool isUnsigned);
+  void sortPairs(mlir::Value keys, mlir::Value positions, mlir::Type keyType, int64_t rows,
+                 int64_t extent);
+  mlir::LogicalResult lowerHistogram(tile::HistogramOp op);
+  // Indexed.cpp
+  /// An element of a view: how many elements from its start, and whether it is in bounds.
+  struct Element {
+    mlir::Value at, inBounds;
+  };
+  Element getElement(mlir::Value view, llvm::ArrayRef<mlir::Value> indices);
+  mlir::Value getElementAddress(mlir::Value view, mlir::Value at);
+  mlir::Value loadElement(mlir::Value view, Element element, mlir::Value padding, bool streaming);
+  mlir::LogicalResult lowerGather(tile::GatherOp op);
+  mlir::LogicalResult lowerScatter(tile::ScatterOp op);
+  mlir::LogicalResult lowerAtomic(mlir::Operation *op);
+  mlir::Value emitAtomic(mlir::Operation *op, mlir::Value pointer, mlir::Value compare,
+                         mlir::Value value);
+  // Outside.cpp
+  mlir::LogicalResult lowerAssert(tile::AssertOp op);
+  mlir::LogicalResult lowerPrint(tile::PrintOp op);
+  // Packed.cpp
+  mlir::LogicalResult lowerPackedLoad(tile::LoadOp op);
+  mlir::LogicalResult lowerPackedStore(tile::StoreOp op);
   // Dot.cpp
   mlir::LogicalResult lowerDot(tile::DotOp op);
   mlir::LogicalResult lowerDotByAtom(tile::DotOp op, MmaAtomInterface atom);
@@ -262,8 +317,35 @@ struct ReducePlan {
 };
 ReducePlan planReduce(tile::ReduceOp op);
 
-/// The scratch that a reduction needs, in bytes; zero if no partial results meet in memory.
-int64_t getScratchBytes(tile::ReduceOp op);
+/// The steps of a scan, by the bits of the axis from the lowest up; bits of warps that follow each
+/// other are one step, through memory.
+struct ScanStep {
+  enum Kind { Registers, Lanes, Memory } kind;
+  unsigned bit;                      ///< of the register or lane number
+  llvm::SmallVector<unsigned> warps; ///< the bits of the warp number, ascending along the axis
+};
+llvm::SmallVector<ScanStep> planScan(tile::ScanOp op);
+
+/// Whether each thread has the slice's elements already.
+bool isOwnSlice(tile::SliceOp op);
+
+/// Whether an element shares its byte with others in memory.
+bool sharesByte(mlir::Type element);
+
+/// The scratch in shared memory that an op needs, in bytes; zero if none.
+int64_t getScratchBytes(mlir::Operation *op);
+int64_t getReduceBytes(tile::ReduceOp op);
+int64_t getScanBytes(tile::ScanOp op);
+int64_t getSortBytes(mlir::Operation *op);
+int64_t getAtomicBytes(mlir::Operation *op);
+
+/// What shared memory holds for an element, a whole number of bytes, and the way there and back.
+mlir::Type getSharedType(mlir::Type element);
+mlir::Value toShared(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value element);
+mlir::Value fromShared(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value element,
+                       mlir::Type type);
+/// Row-major strides of a shape; with an axis, as if it were the last dimension.
+llvm::SmallVector<int64_t> getStrides(llvm::ArrayRef<int64_t> shape, int64_t axis = -1);
 
 } // namespace kiln
 

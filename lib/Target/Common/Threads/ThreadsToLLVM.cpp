@@ -34,6 +34,59 @@ static bool hasNarrowFloats(ModuleOp module) {
   return result.wasInterrupted();
 }
 
+static bool isNarrow(Type type) {
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+  return element && element.getWidth() < 16;
+}
+
+/// Arithmetic on floats of a byte and less is done in f32, and from integers in f64, so that it is
+/// rounded once.
+static void widenNarrowArithmetic(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+        !isa<arith::ExtFOp, arith::TruncFOp, arith::SelectOp, arith::ConstantOp, arith::BitcastOp>(
+            op) &&
+        (llvm::any_of(op->getOperandTypes(), isNarrow) ||
+         llvm::any_of(op->getResultTypes(), isNarrow)))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder builder(op);
+    Type wide = isa<arith::SIToFPOp, arith::UIToFPOp>(op) ? Type(builder.getF64Type())
+                                                          : Type(builder.getF32Type());
+    auto widen = [&](Type type) -> Type {
+      auto shaped = dyn_cast<ShapedType>(type);
+      return shaped ? Type(shaped.clone(wide)) : wide;
+    };
+    for (OpOperand &operand : op->getOpOperands())
+      if (isNarrow(operand.get().getType()))
+        operand.set(arith::ExtFOp::create(builder, op->getLoc(), widen(operand.get().getType()),
+                                          operand.get()));
+    builder.setInsertionPointAfter(op);
+    for (Value result : op->getResults()) {
+      Type type = result.getType();
+      if (!isNarrow(type))
+        continue;
+      result.setType(widen(type));
+      auto narrow = arith::TruncFOp::create(builder, op->getLoc(), type, result);
+      result.replaceAllUsesExcept(narrow, narrow);
+    }
+  }
+}
+
+/// Says who observes an atomic access as the target does.
+static void renameScopes(ModuleOp module, const kiln::ThreadsToLLVM &target) {
+  module.walk([&](Operation *op) {
+    if (!isa<LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp>(op))
+      return;
+    auto scope = op->getAttrOfType<StringAttr>("syncscope");
+    for (auto [name, theirs] : llvm::zip(kiln::kScopeNames, target.scopes))
+      if (scope && scope.getValue() == name)
+        op->setAttr("syncscope", StringAttr::get(op->getContext(), theirs));
+  });
+}
+
 static void markKernels(ModuleOp module, const kiln::ThreadsToLLVM &target) {
   int64_t sharedBytes = 0;
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
@@ -56,6 +109,8 @@ static void markKernels(ModuleOp module, const kiln::ThreadsToLLVM &target) {
 
 LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &target) {
   MLIRContext *context = module.getContext();
+  renameScopes(module, target);
+  widenNarrowArithmetic(module);
   {
     RewritePatternSet patterns(context);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);

@@ -1,0 +1,222 @@
+// Sort, top-k and histogram, through shared memory.
+//
+// Pairs of a key and a position are sorted by Batcher's bitonic network, all slices along the axis
+// at once; each thread compares its share of the pairs of a step. Keys are integers whose unsigned
+// order is the order asked for, and equal keys are ordered by position, so that the sort is stable.
+// What is sorted then fetches its elements by position.
+#include "ThreadLowering.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+static RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
+
+static unsigned bitsOf(Type element) {
+  return element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+}
+
+static unsigned getKeyBits(Type element) { return bitsOf(element) <= 32 ? 32 : 64; }
+
+int64_t kiln::getSortBytes(Operation *op) {
+  RankedTensorType keys = typeOf(op->getOperand(0));
+  int64_t count = keys.getNumElements();
+  int64_t bytes = count * (getKeyBits(keys.getElementType()) / 8 + 4);
+  for (Value input : op->getOperands())
+    bytes = std::max(bytes, count * int64_t(getSharedElementBytes(typeOf(input).getElementType())));
+  return bytes;
+}
+
+/// The bits of an element as an integer that ascends, unsigned, in the order asked for.
+static Value makeKey(OpBuilder &builder, Location loc, Value value, bool descending,
+                     bool isUnsigned) {
+  Type element = value.getType();
+  unsigned width = bitsOf(element), keyBits = getKeyBits(element);
+  Type keyType = builder.getIntegerType(keyBits);
+  auto constant = [&](uint64_t bits) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc,
+        builder.getIntegerAttr(keyType, APInt(keyBits, bits, false, /*implicitTrunc=*/true)));
+  };
+  uint64_t sign = uint64_t(1) << (width - 1), all = width == 64 ? ~uint64_t(0) : 2 * sign - 1;
+  Value bits = value;
+  if (element.isIndex())
+    bits = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+  else if (isa<FloatType>(element))
+    bits = arith::BitcastOp::create(builder, loc, builder.getIntegerType(width), value);
+  if (width < keyBits)
+    bits = arith::ExtUIOp::create(builder, loc, keyType, bits);
+  auto flip = [&](Value key) -> Value {
+    return descending ? Value(arith::XOrIOp::create(builder, loc, key, constant(all))) : key;
+  };
+  auto last = [&](Value isLast, Value key) -> Value {
+    return arith::SelectOp::create(builder, loc, isLast, constant(~uint64_t(0)), key);
+  };
+  auto compare = [&](arith::CmpIPredicate how, Value left, Value right) -> Value {
+    return arith::CmpIOp::create(builder, loc, how, left, right);
+  };
+  auto real = dyn_cast<FloatType>(element);
+  if (!real) {
+    if (!isUnsigned)
+      bits = arith::XOrIOp::create(builder, loc, bits, constant(sign));
+    return flip(bits);
+  }
+  if (isa<Float8E8M0FNUType>(element)) // no sign; 0xff is NaN
+    return last(compare(arith::CmpIPredicate::eq, bits, constant(0xff)), flip(bits));
+  Value negative = compare(arith::CmpIPredicate::ne,
+                           arith::AndIOp::create(builder, loc, bits, constant(sign)), constant(0));
+  Value mask = arith::SelectOp::create(builder, loc, negative, constant(all), constant(sign));
+  Value key = flip(arith::XOrIOp::create(builder, loc, bits, mask));
+  const llvm::fltSemantics &semantics = real.getFloatSemantics();
+  if (!APFloat::semanticsHasNaN(semantics))
+    return key;
+  // Above the magnitude of infinity, or of the largest number where there is no infinity.
+  APFloat most = APFloat::semanticsHasInf(semantics) ? APFloat::getInf(semantics)
+                                                     : APFloat::getLargest(semantics);
+  Value magnitude = arith::AndIOp::create(builder, loc, bits, constant(sign - 1));
+  return last(
+      compare(arith::CmpIPredicate::ugt, magnitude, constant(most.bitcastToAPInt().getZExtValue())),
+      key);
+}
+
+/// Sorts each row of `extent` pairs.
+void ThreadLowering::sortPairs(Value keys, Value positions, Type keyType, int64_t rows,
+                               int64_t extent) {
+  if (extent == 1)
+    return;
+  unsigned levels = llvm::Log2_64(extent);
+  Type i32Type = builder.getI32Type();
+  Value one = i32(1);
+  auto make = [&](auto op, Value left, Value right) -> Value {
+    return decltype(op)::create(builder, loc, left, right);
+  };
+  OpBuilder::InsertionGuard guard(builder);
+  // Blocks of 2^level are sorted, every other one backwards, by comparing at half the distance
+  // each step.
+  auto outer = scf::ForOp::create(builder, loc, one, i32(levels + 1), one);
+  builder.setInsertionPoint(outer.getBody()->getTerminator());
+  Value level = outer.getInductionVar();
+  auto inner = scf::ForOp::create(builder, loc, i32(0), level, one);
+  builder.setInsertionPoint(inner.getBody()->getTerminator());
+  Value shift = make(arith::SubIOp(), make(arith::SubIOp(), level, one), inner.getInductionVar());
+  Value distance = make(arith::ShLIOp(), one, shift);
+  forShare(rows * extent / 2, [&](Value pair) {
+    Value within = make(arith::AndIOp(), pair, i32(extent / 2 - 1));
+    Value row = make(arith::ShRUIOp(), pair, i32(levels - 1));
+    Value low = make(arith::AndIOp(), within, make(arith::SubIOp(), distance, one));
+    Value high = make(arith::ShLIOp(), make(arith::ShRUIOp(), within, shift),
+                      make(arith::AddIOp(), shift, one));
+    Value place = make(arith::OrIOp(), high, low);
+    Value first = make(arith::OrIOp(), make(arith::ShLIOp(), row, i32(levels)), place);
+    Value second = make(arith::OrIOp(), first, distance);
+    Value keyA = loadScratch(keys, first, keyType), keyB = loadScratch(keys, second, keyType);
+    Value at = loadScratch(positions, first, i32Type), bt = loadScratch(positions, second, i32Type);
+    auto compare = [&](arith::CmpIPredicate how, Value left, Value right) -> Value {
+      return arith::CmpIOp::create(builder, loc, how, left, right);
+    };
+    Value after = make(arith::OrIOp(), compare(arith::CmpIPredicate::ugt, keyA, keyB),
+                       make(arith::AndIOp(), compare(arith::CmpIPredicate::eq, keyA, keyB),
+                            compare(arith::CmpIPredicate::ugt, at, bt)));
+    Value backwards =
+        compare(arith::CmpIPredicate::ne,
+                make(arith::AndIOp(), make(arith::ShRUIOp(), place, level), one), i32(0));
+    Value swap = compare(arith::CmpIPredicate::ne, after, backwards);
+    auto pick = [&](Value yes, Value no) -> Value {
+      return arith::SelectOp::create(builder, loc, swap, yes, no);
+    };
+    storeScratch(keys, first, pick(keyB, keyA));
+    storeScratch(keys, second, pick(keyA, keyB));
+    storeScratch(positions, first, pick(bt, at));
+    storeScratch(positions, second, pick(at, bt));
+  });
+  barrier();
+}
+
+LogicalResult ThreadLowering::lowerSort(Operation *op, int64_t axis, bool descending,
+                                        bool isUnsigned) {
+  RankedTensorType type = typeOf(op->getOperand(0));
+  int64_t extent = type.getDimSize(axis), rows = type.getNumElements() / extent;
+  SmallVector<int64_t> strides = getStrides(type.getShape(), axis);
+  Type keyType = builder.getIntegerType(getKeyBits(type.getElementType()));
+  Value base = getShared(op);
+  Value positions = offsetScratch(base, type.getNumElements() * getSharedElementBytes(keyType));
+  LinearLayout layout = getLayout(op->getOperand(0));
+  Place place = getPlace(layout);
+  barrier();
+  for (auto [reg, element] : llvm::enumerate(getElements(op->getOperand(0)))) {
+    Value at = getFlatIndex(place, reg, strides);
+    storeScratch(base, at, makeKey(builder, loc, element, descending, isUnsigned));
+    Value position = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                                getCoordinate(place, axis, reg));
+    storeScratch(positions, at, position);
+  }
+  barrier();
+  sortPairs(base, positions, keyType, rows, extent);
+
+  // The positions are read before the elements take their place.
+  bool isTopK = isa<TopKOp>(op);
+  auto values = op->getResults().take_front(isTopK ? 1 : op->getNumResults());
+  SmallVector<SmallVector<Value>> sorted;
+  for (Value result : op->getResults())
+    sorted.push_back(gatherScratch(positions, getLayout(result), strides, 0, builder.getI32Type()));
+  SmallVector<int64_t> acrossAxis(strides);
+  acrossAxis[axis] = 0;
+  for (auto [i, result] : llvm::enumerate(values)) {
+    barrier();
+    scatterScratch(base, op->getOperand(i), strides);
+    barrier();
+    LinearLayout wanted = getLayout(result);
+    Place there = getPlace(wanted);
+    SmallVector<Value> elements;
+    for (auto [reg, position] : llvm::enumerate(sorted[i])) {
+      Value at =
+          arith::AddIOp::create(builder, loc, getFlatIndex(there, reg, acrossAxis), position);
+      elements.push_back(loadScratch(base, at, typeOf(result).getElementType()));
+    }
+    setElements(result, elements);
+  }
+  if (isTopK)
+    setElements(op->getResult(1), sorted[1]);
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerHistogram(HistogramOp op) {
+  int64_t count = op.getType().getNumElements();
+  Value base = getShared(op);
+  barrier();
+  forShare(count, [&](Value bin) { storeScratch(base, bin, i32(0)); });
+  barrier();
+  LinearLayout layout = getLayout(op.getInput());
+  int64_t repeated = layout.freeVariables().front();
+  Value owner = isOwner(layout);
+  SmallVector<Value> masks;
+  if (op.getMask())
+    masks = getElements(op.getMask());
+  Type i64 = builder.getI64Type();
+  for (auto [reg, element] : llvm::enumerate(getElements(op.getInput()))) {
+    if (reg & repeated)
+      continue;
+    Value wide = element;
+    if (wide.getType().isIndex())
+      wide = arith::IndexCastOp::create(builder, loc, i64, wide);
+    else if (wide.getType() != i64)
+      wide = arith::ExtSIOp::create(builder, loc, i64, wide);
+    Value counts = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, wide,
+                                         arith::ConstantIntOp::create(builder, loc, count, 64));
+    counts = both(counts, owner);
+    if (op.getMask())
+      counts = both(counts, masks[reg]);
+    when(counts, [&] {
+      Value bin = arith::TruncIOp::create(builder, loc, builder.getI32Type(), wide);
+      Value pointer = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI32Type(), base,
+                                          ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(bin)});
+      LLVM::AtomicRMWOp::create(builder, loc, LLVM::AtomicBinOp::add, pointer, i32(1),
+                                LLVM::AtomicOrdering::monotonic, kScopeNames[0], /*alignment=*/4);
+    });
+  }
+  barrier();
+  setElements(op.getResult(),
+              gatherScratch(base, getLayout(op.getResult()), {1}, 0, builder.getI32Type()));
+  return success();
+}

@@ -1,0 +1,93 @@
+"""Ops beyond arithmetic on emulated chips, against NumPy."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kiln
+
+CHIPS = ["sm_90a", "gfx942", "gfx1201"]
+
+
+@kiln.kernel
+def running(x: kiln.View, y: kiln.View, M: kiln.constexpr, N: kiln.constexpr, A: kiln.constexpr):
+    kiln.grid(1)
+    y.store((0, 0), kiln.cumsum(x.load((0, 0), (M, N)), axis=A))
+
+
+@kiln.kernel
+def ordered(x: kiln.View, y: kiln.View, M: kiln.constexpr, N: kiln.constexpr, D: kiln.constexpr):
+    kiln.grid(1)
+    y.store((0, 0), kiln.sort(x.load((0, 0), (M, N)), axis=1, descending=D))
+
+
+@kiln.kernel
+def counted(x: kiln.View, bins: kiln.View, N: kiln.constexpr):
+    i = kiln.grid(kiln.cdiv(x.shape[0], N))
+    h = kiln.histogram(x.load((i * N,), (N,), pad=-1), 32)
+    kiln.atomic_add(bins, (kiln.arange(32),), h)
+
+
+@kiln.kernel
+def picked(x: kiln.View, at: kiln.View, y: kiln.View, N: kiln.constexpr):
+    kiln.grid(1)
+    i = at.load((0,), (N,))
+    y.store((0,), kiln.gather(x, (i,), mask=i != 3, pad=7))
+
+
+@kiln.kernel
+def copied(x: kiln.View, y: kiln.View, M: kiln.constexpr, N: kiln.constexpr):
+    i, j = kiln.grid(kiln.cdiv(x.shape[0], M), kiln.cdiv(x.shape[1], N))
+    y.store((i * M, j * N), x.load((i * M, j * N), (M, N)))
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("shape", [(1, 2048), (8, 256), (64, 32), (2, 1)])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_running_sums(chip: str, shape: tuple[int, int], axis: int, rng) -> None:
+    x = rng.integers(-1000, 1000, shape, np.int32)
+    y = np.zeros_like(x)
+    running(x, y, M=shape[0], N=shape[1], A=axis, _device=f"emu:{chip}")
+    assert np.array_equal(y, np.cumsum(x, axis=axis, dtype=np.int32))
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("shape", [(1, 1024), (16, 64), (4, 1)])
+@pytest.mark.parametrize("descending", [False, True])
+def test_sorted_rows(chip: str, shape: tuple[int, int], descending: bool, rng) -> None:
+    x = rng.standard_normal(shape).astype(np.float32)
+    y = np.zeros_like(x)
+    ordered(x, y, M=shape[0], N=shape[1], D=descending, _device=f"emu:{chip}")
+    want = np.sort(x, axis=1)
+    assert np.array_equal(y, want[:, ::-1] if descending else want)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_histograms_of_programs_add_up(chip: str, rng) -> None:
+    x = rng.integers(-4, 40, 1000, np.int32)
+    bins = np.zeros(32, np.int32)
+    counted(x, bins, N=256, _device=f"emu:{chip}")
+    assert np.array_equal(bins, np.bincount(x[(x >= 0) & (x < 32)], minlength=32))
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_masked_and_outer_elements_are_padding(chip: str, rng) -> None:
+    x = rng.integers(0, 100, 50, np.int32)
+    at = rng.integers(-10, 60, 64, np.int32)
+    y = np.zeros(64, np.int32)
+    picked(x, at, y, N=64, _device=f"emu:{chip}")
+    inside = (at >= 0) & (at < 50) & (at != 3)
+    assert np.array_equal(y, np.where(inside, x[np.clip(at, 0, 49)], 7))
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("dtype", [ml_dtypes.int4, ml_dtypes.int2, ml_dtypes.float6_e2m3fn])
+def test_packed_elements_are_copied(chip: str, dtype: type, rng) -> None:
+    """Tiles reach beyond both edges; what lies there is left alone."""
+    x = rng.integers(-2, 2, (5, 24)).astype(dtype)
+    given = kiln.PackedArray.from_numpy(x)
+    out = kiln.PackedArray.from_numpy(np.zeros((5, 24), dtype))
+    copied(given, out, M=4, N=16, _device=f"emu:{chip}")
+    assert np.array_equal(out.to_numpy().astype(np.float32), x.astype(np.float32))
