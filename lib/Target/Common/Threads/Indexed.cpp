@@ -83,10 +83,6 @@ Value ThreadLowering::loadElement(Value view, Element element, Value padding, bo
   return value;
 }
 
-static bool isStreaming(std::optional<Cache> cache, std::optional<Eviction> eviction) {
-  return cache == Cache::Streaming || eviction == Eviction::First;
-}
-
 LogicalResult ThreadLowering::lowerGather(GatherOp op) {
   SmallVector<SmallVector<Value>> indices;
   for (Value tensor : op.getIndices())
