@@ -26,7 +26,8 @@ def test_tree_of_one_target_configures_and_names_no_other(target, tmp_path):
     """No file of another target is compiled or linked into what is built of this one."""
     configure(tmp_path, "--preset", "dev", f"-DKILN_TARGETS={target}", "-DKILN_TESTS=OFF")
     listed = (tmp_path / "include/kiln/Target/Targets.def").read_text().split()
-    assert listed == [f"KILN_TARGET({target})"]
+    others = {f"KILN_TARGET({other})" for other in {"CPU", "NVPTX", "AMDGPU"} - {target}}
+    assert f"KILN_TARGET({target})" in listed and not others & set(listed)
     commands = run("ninja", "-C", tmp_path, "-t", "commands", "tile-opt", "tile-compile", "kiln")
     assert f"lib/Target/{target}/" in commands
     for other in {"CPU", "NVPTX", "AMDGPU"} - {target}:
