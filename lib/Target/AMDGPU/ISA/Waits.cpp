@@ -14,7 +14,7 @@ constexpr unsigned kOldest = 255;
 
 /// An access to LDS that others may still have to know of.
 struct LDSAccess {
-  bool reads, writes;
+  bool reads, writes, isAtomic;
   Range place;
   /// Its own wave knows that it is done; the others know after the next barrier.
   bool done;
@@ -105,7 +105,8 @@ std::optional<LDSAccess> WaitCheck::getLDSAccess(const Instruction &instruction,
                 instruction.kind == Kind::LoadToLDS;
   if (!reads && !writes)
     return std::nullopt;
-  return LDSAccess{reads, writes, getPlace(instruction, state.ranges, waveSize), false};
+  return LDSAccess{reads, writes, instruction.kind == Kind::AtomicLDS,
+                   getPlace(instruction, state.ranges, waveSize), false};
 }
 
 void WaitCheck::issue(State &state, unsigned at) const {
@@ -163,6 +164,8 @@ std::string WaitCheck::findProblem(const State &state, unsigned at) const {
     return "";
   for (const auto &[other, earlier] : state.lds) {
     bool conflict = (access->reads && earlier.writes) || (access->writes && earlier.reads);
+    // Atomic accesses may come in any order: that is what they are for.
+    conflict &= !(access->isAtomic && earlier.isAtomic);
     bool apart = access->place.high < earlier.place.low || earlier.place.high < access->place.low;
     if (!conflict || apart)
       continue;

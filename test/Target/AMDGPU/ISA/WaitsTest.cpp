@@ -190,3 +190,11 @@ TEST(Waits, HalvesOfRegistersAreRead) {
 TEST(Waits, FlatAccessesAreRefused) {
   EXPECT_THAT(check("\tflat_load_dword v4, v[2:3]\n"), HasSubstr("expected no flat accesses"));
 }
+
+TEST(Waits, AtomicsOfOnePlaceNeedNoOrder) {
+  std::string body = "\tds_add_u32 v1, v2\n\tds_add_u32 v1, v3\n";
+  EXPECT_EQ(check(body, "gfx942", 128), "");
+  EXPECT_THAT(check(body + "\tds_read_b32 v4, v1\n\ts_waitcnt lgkmcnt(0)\n", "gfx942", 128),
+              HasSubstr("and a barrier"));
+  EXPECT_THAT(check(body + "\tds_write_b32 v1, v4\n", "gfx942", 128), HasSubstr("and a barrier"));
+}
