@@ -3,8 +3,11 @@
 
     benchmarks/run.py cpu --json cpu.json; benchmarks/run.py host --json host.json
     benchmarks/figures.py cpu.json host.json
+    benchmarks/run.py memory --json memory.json; benchmarks/run.py gemm --json gemm.json
+    benchmarks/figures.py memory.json gemm.json
 
-Only lines with a figure that was asked for make a row.
+Only lines with a figure that was asked for make a row. What was measured on a GPU has a table of
+its own; a table that no file is about stays.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import sys
 from pathlib import Path
 
 README = Path(__file__).resolve().parent.parent / "README.md"
-BEGIN, END = "<!-- figures: begin -->\n", "<!-- figures: end -->"
+TABLES = {"cpu": "figures", "host": "figures", "memory": "gpu figures", "gemm": "gpu figures"}
 
 
 def row(line: dict) -> str:
@@ -41,11 +44,15 @@ def main(files: list[str]) -> int:
     text = "".join(Path(file).read_text(encoding="utf-8") for file in files)
     lines = [json.loads(line) for line in text.splitlines()]
     page = README.read_text(encoding="utf-8")
-    if BEGIN not in page or END not in page:
-        print(f"error: expected {BEGIN.strip()} and {END} in {README}", file=sys.stderr)
-        return 1
-    head, rest = page.split(BEGIN)
-    README.write_text(head + BEGIN + table(lines) + END + rest.split(END, 1)[1], encoding="utf-8")
+    for name in sorted({TABLES[line["suite"]] for line in lines}):
+        begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
+        if begin not in page or end not in page:
+            print(f"error: expected {begin.strip()} and {end} in {README}", file=sys.stderr)
+            return 1
+        head, rest = page.split(begin)
+        ours = table([line for line in lines if TABLES[line["suite"]] == name])
+        page = head + begin + ours + end + rest.split(end, 1)[1]
+    README.write_text(page, encoding="utf-8")
     return 0
 
 

@@ -36,9 +36,13 @@ def layernorm_dropout(
     i = kiln.grid(rows)
     column = kiln.arange(BLOCK)[None, :]
     n = columns.to(kiln.f32)
+    # One counter makes the random words of four neighbours.
+    words = kiln.philox(seed, kiln.arange(BLOCK // 4), i.to(kiln.i32))
+    evens, odds = kiln.join(words[0], words[2]), kiln.join(words[1], words[3])
+    bits = kiln.join(evens, odds).reshape((1, BLOCK)) >> 8
+    kept = bits < (keep * 16777216.0).to(kiln.u32)
     dropped = x.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
-    uniform = kiln.rand(seed, column, i.to(kiln.i32))
-    dropped = kiln.where(uniform < keep, dropped * (1.0 / keep), 0.0)
+    dropped = kiln.where(kept, dropped * (1.0 / keep), 0.0)
     h = dropped + residual.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
     total.store((i, 0), h.to(total.dtype), cache="streaming")
     mean = kiln.sum(h, axis=1, keepdims=True) / n

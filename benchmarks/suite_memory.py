@@ -61,6 +61,7 @@ def to_case(device: Device, work: Work) -> Case:
         device, "kiln", work.candidates, result=work.result, tolerance=work.tolerance
     )
     compiled = torch.compile(work.eager, dynamic=False)
+    copy = implementation_of_fastest(device, "copy", copies(work.read, work.written))
     source = torch.empty(moved // 2, dtype=torch.uint8, device="cuda").random_()
     target = torch.empty_like(source)
     return Case(
@@ -70,10 +71,10 @@ def to_case(device: Device, work: Work) -> Case:
             Implementation("torch", work.eager),
             Implementation("torch.compile", compiled),
             Implementation("memcpy", lambda: target.copy_(source)),
-            implementation_of_fastest(device, "copy", copies(work.read, work.written)),
+            copy,
         ],
         work.reference,
-        {"torch": TORCH, "torch.compile": TORCH, "memcpy": COPY, "copy": COPY},
+        {"torch": TORCH, "torch.compile": TORCH, "memcpy": COPY, copy.name: COPY},
     )  # fmt: skip
 
 
