@@ -14,12 +14,12 @@ ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("KILN_BUILD", ROOT / "build")).resolve()
 sys.path.insert(0, str(ROOT / "utils/lib/fuzz"))
 import frontend  # noqa: E402
+import generator  # noqa: E402
 import mutants  # noqa: E402
 import parsers  # noqa: E402
 import pipelines  # noqa: E402
 import programs  # noqa: E402
 import protocol  # noqa: E402
-import tiles  # noqa: E402
 
 # Seconds for each, of which all together take less than a minute.
 BUDGET = {"ir-text": 6, "pipelines": 9, "programs": 9, "parsers": 9, "frontend": 8, "protocol": 5}
@@ -69,7 +69,7 @@ def test_a_refusal_is_told_from_an_upstream_message():
 
 
 def some_program(seed):
-    return next(p for p in (tiles.generate(seed + n, 12) for n in range(100)) if p)
+    return next(p for p in (generator.generate(seed + n, 12) for n in range(100)) if p)
 
 
 def test_a_wrong_number_is_told_from_a_right_one():
@@ -77,7 +77,7 @@ def test_a_wrong_number_is_told_from_a_right_one():
     arrays = [programs.host_array(argument) for argument in program.arguments]
     for argument, (array, packed) in zip(program.arguments, arrays, strict=True):
         want = program.memory[argument.name]
-        array[...] = tiles.memory.store_form(want, argument.element)
+        array[...] = generator.memory.store_form(want, argument.element)
         if packed is not None:
             packed.data[...] = type(packed).from_numpy(np.ascontiguousarray(array)).data
     assert programs.compare(program, arrays) == ""

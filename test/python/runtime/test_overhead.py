@@ -12,6 +12,10 @@ pytestmark = pytest.mark.serial
 
 
 class Exporter:
+    """As of a library: the methods are found on the type."""
+
+    __slots__ = ("__dlpack__", "__dlpack_device__")
+
     def __init__(self, array):
         self.__dlpack__ = array.__dlpack__
         self.__dlpack_device__ = array.__dlpack_device__

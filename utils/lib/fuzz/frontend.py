@@ -94,7 +94,7 @@ def perform(state, job):
 
 def compute(native, evaluator, ir, types, numbers, want):
     """Runs it on the host and compares the bits."""
-    from tiles.numbers import PACKED, STORED
+    from generator.numbers import PACKED, STORED
 
     from kiln import PackedArray
 

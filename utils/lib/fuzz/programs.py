@@ -5,9 +5,9 @@ a function's last places are open, at every level of optimisation. For other tar
 compile or be refused in our own words.
 """
 
+import generator
 import numpy as np
 import pipelines
-import tiles
 from worker import Died, Worker
 
 LEVELS = (0, 3)
@@ -16,7 +16,7 @@ LEVELS = (0, 3)
 def perform(native, job):
     """What is wrong with a program, or the empty string; "refused" for a target that may."""
     seed, size, plain, chip, options, level = job
-    program = tiles.generate(seed, size, plain)
+    program = generator.generate(seed, size, plain)
     if program is None:
         return "undefined"
     if chip != "cpu":
@@ -37,8 +37,8 @@ def host_array(argument):
     """The array as it is given to a launch, and packed where the type is narrower than a byte."""
     from kiln import PackedArray
 
-    array = tiles.memory.store_form(argument.array, argument.element)
-    if argument.element in tiles.numbers.PACKED:
+    array = generator.memory.store_form(argument.array, argument.element)
+    if argument.element in generator.numbers.PACKED:
         return array, PackedArray.from_numpy(np.ascontiguousarray(array))
     if not argument.array.flags.c_contiguous:
         base = np.zeros([2 * n for n in array.shape], array.dtype)
@@ -52,14 +52,14 @@ def compare(program, arrays):
     for argument, (array, packed) in zip(program.arguments, arrays, strict=True):
         want = program.memory[argument.name]
         got = packed.to_numpy() if packed is not None else array
-        if not tiles.numbers.is_float(argument.element):
+        if not generator.numbers.is_float(argument.element):
             got = got.astype(np.int64)
         slack, rough = None, False
         if argument in program.outputs:
             slack, rough = program.memory[argument.name + "?"], program.memory[argument.name + "!"]
-        wrong = tiles.numbers.same(got, want, slack)
+        wrong = generator.numbers.same(got, want, slack)
         if not np.any(rough):
-            wrong = tiles.numbers.same(got, want, None)
+            wrong = generator.numbers.same(got, want, None)
         if np.any(wrong):
             at = tuple(int(i) for i in np.argwhere(wrong)[0])
             return (
@@ -112,5 +112,5 @@ def report(campaign, attempt, job, answer):
         if now and pipelines.signature(now) == pipelines.signature(answer):
             job, answer = (seed, size, *rest), now
             break
-    text = tiles.generate(*job[:3]).text()
+    text = generator.generate(*job[:3]).text()
     campaign.find(f"{job}: {answer}", f"// {job}\n{text}", ".mlir", group)
