@@ -112,6 +112,7 @@ def test_a_turn_waits_until_the_process_is_at_rest():
     thread.join()
 
 
+@pytest.mark.serial
 def test_what_one_leaves_running_is_over_when_the_next_has_its_turn():
     from measure import Case, Implementation, time_in_turns
 

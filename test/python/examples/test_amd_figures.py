@@ -31,6 +31,8 @@ import kiln
 ROOT = Path(__file__).resolve().parents[3]
 FIGURES = Path(__file__).with_name("amd-figures.json")
 CHECKER = os.environ.get("TILE_CHECK_ISA") or str(ROOT / "build" / "bin" / "tile-check-isa")
+if __name__ != "__main__" and not os.access(CHECKER, os.X_OK):
+    pytest.skip("a package has no tile-check-isa, which reads code back", allow_module_level=True)
 CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1201")
 BF16 = ml_dtypes.bfloat16
 

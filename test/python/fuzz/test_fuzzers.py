@@ -21,7 +21,9 @@ import pipelines  # noqa: E402
 import programs  # noqa: E402
 import protocol  # noqa: E402
 
-# Seconds for each, of which all together take less than a minute.
+# Seconds for each, of which all together take less than a minute. The seed is fixed: what is new
+# is looked for in campaigns, and what they find becomes a test.
+SEED = 7
 BUDGET = {"ir-text": 6, "pipelines": 9, "programs": 9, "parsers": 9, "frontend": 8, "protocol": 5}
 
 
@@ -34,7 +36,7 @@ def fuzz(*arguments, build=BUILD):
 
 @pytest.mark.parametrize("name", BUDGET)
 def test_a_slice_of_the_fuzzer_finds_nothing(name, tmp_path):
-    done = fuzz(name, "--seconds", BUDGET[name], "--output", tmp_path)
+    done = fuzz(name, "--seconds", BUDGET[name], "--seed", SEED, "--output", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(done.stdout.split(" runs")[0].split()[-1]) > 0, done.stdout
 
