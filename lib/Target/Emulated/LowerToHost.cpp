@@ -130,6 +130,8 @@ private:
     } else {
       return;
     }
+    // A hint to caches that are not there, on types that the host may have no such access for.
+    instruction.setMetadata(LLVMContext::MD_nontemporal, nullptr);
     unsigned space = pointer->getType()->getPointerAddressSpace();
     if (space != kGlobalSpace && space != kSharedSpace)
       return;

@@ -65,6 +65,7 @@ def test_a_dying_tool_is_found_and_its_input_shrunk(tmp_path):
 def test_a_refusal_is_told_from_an_upstream_message():
     assert pipelines.is_refusal("mutant:2:3: error: 'tile.kernel' op expected a name, got ''")
     assert pipelines.is_refusal("mutant:7:10: error: 'tile.print' is not supported on a chip yet")
+    assert pipelines.is_refusal("mutant:2:3: error: 'tile.get' op cannot be compiled for the host")
     assert not pipelines.is_refusal("mutant:2:3: error: failed to legalize operation 'func.func'")
     assert not pipelines.is_refusal("mutant:2:3: error: 'llvm.load' op result #0 must be sized")
     assert not pipelines.is_refusal("'arith.constant' is not supported on a chip yet: expected …")
