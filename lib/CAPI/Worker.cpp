@@ -161,7 +161,8 @@ bool Conversation::listen() {
       continue;
     }
     const json::Object &object = *value->getAsObject();
-    if (kind == frame::diagnostic)
+    // One that says nothing tells nobody anything.
+    if (kind == frame::diagnostic && !object.getString("text").value_or("").empty())
       handler(diagnosticFromJSON(object));
     if (kind == frame::error) {
       int64_t code = object.getInteger("code").value_or(0);
