@@ -1,7 +1,7 @@
 """The fixtures of the front end's tests."""
 
 import pytest
-from programs import Lowered
+from lowered import Lowered
 
 
 @pytest.fixture(scope="session")

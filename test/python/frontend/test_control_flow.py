@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from programs import from_text
+from lowered import from_text
 
 import kiln
 from kiln.frontend import KernelSource, ViewType

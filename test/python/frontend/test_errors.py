@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from programs import Lowered, from_text
+from lowered import Lowered, from_text
 
 import kiln
 from kiln.frontend import (

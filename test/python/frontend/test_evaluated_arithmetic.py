@@ -8,7 +8,7 @@ import pytest
 from evaluator import FLOATS, evaluate, make, signed
 from hypothesis import example, given
 from hypothesis import strategies as st
-from programs import Lowered, from_text
+from lowered import Lowered, from_text
 
 import kiln
 from kiln.frontend import KernelSource, ScalarType, ViewType

@@ -5,7 +5,7 @@ import ast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from programs import from_text, verified
+from lowered import from_text, verified
 
 import kiln
 from kiln.frontend import CompileError, KernelSource, ScalarType, ViewType
