@@ -65,7 +65,14 @@ public:
   }
   Expected<ExecutablePtr> load(const Artifact &artifact) override;
   Expected<void *> allocate(uint64_t size) override {
-    return size ? std::aligned_alloc(256, (size + 255) / 256 * 256) : nullptr;
+    if (size == 0)
+      return nullptr;
+    uint64_t rounded = (size + 255) / 256 * 256;
+    void *memory = rounded < size ? nullptr : std::aligned_alloc(256, rounded);
+    if (!memory)
+      return makeError(KILN_ERROR_OUT_OF_MEMORY,
+                       "cannot allocate " + Twine(size) + " bytes on an emulated device");
+    return memory;
   }
   Error free(void *pointer) override {
     std::free(pointer);

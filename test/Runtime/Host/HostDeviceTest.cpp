@@ -143,6 +143,15 @@ TEST(HostDevice, OutOfMemoryIsAnError) {
   EXPECT_EQ(llvm::cantFail(host().allocate(0)), nullptr);
 }
 
+TEST(HostDevice, OutOfMemoryOfAnEmulatedDeviceIsAnError) {
+  Device &device = *llvm::cantFail(openDevice("emu:sm_90a"));
+  for (uint64_t size : {uint64_t(1) << 62, ~uint64_t(0)}) {
+    auto memory = device.allocate(size);
+    ASSERT_FALSE(bool(memory));
+    EXPECT_EQ(failureOf(memory.takeError()).code, KILN_ERROR_OUT_OF_MEMORY);
+  }
+}
+
 //===- Artifacts that do not fit ------------------------------------------------------------===//
 
 static Failure loadFailure(const Artifact &artifact) {
