@@ -102,6 +102,13 @@ typedef struct KilnLaunchOptions {
   // Whatever else selects a specialisation (values of constexprs, tunables, options): a number
   // that the front end gives to each combination. Part of the key, not interpreted.
   uint64_t variant;
+  // Called about 20 times a second while the programs of a grid run on the host, from the thread
+  // that launched: non-zero begins no further program and gives KILN_ERROR_CANCELLED once those
+  // that run have ended; what they wrote stays written. Never called for a launch of a few
+  // milliseconds, for a grid of one program, nor where programs are queued. NULL: never asked. It
+  // must not launch.
+  int32_t (*cancelled)(void *user_data);
+  void *user_data;
 } KilnLaunchOptions;
 KILN_EXPORT void kilnLaunchOptionsInit(KilnLaunchOptions *options);
 

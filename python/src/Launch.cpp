@@ -129,6 +129,21 @@ nb::object withOptions(LauncherState &state, Configured *config, PyObject *const
   return state.half.attr("configured")(base, extra);
 }
 
+/// The thread state of a launch that runs without the GIL, and what a signal's handler raised.
+struct Released {
+  PyThreadState *thread;
+  bool raised = false;
+
+  /// KilnLaunchOptions::cancelled. Handlers run here; one that returns lets the launch go on.
+  static int32_t checkSignals(void *self) {
+    auto &released = *static_cast<Released *>(self);
+    PyEval_RestoreThread(released.thread);
+    released.raised = PyErr_CheckSignals() != 0;
+    released.thread = PyEval_SaveThread();
+    return released.raised;
+  }
+};
+
 } // namespace
 
 bool kiln::python::prepareLaunch(Launcher *self, Configured *config, PyObject *const *args,
@@ -196,12 +211,19 @@ PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *con
       KilnString key{};
       KilnError *error = nullptr;
       ++state.launching;
-      PyThreadState *thread = PyEval_SaveThread();
+      Released released{PyEval_SaveThread()};
+      prepared.options.cancelled = Released::checkSignals;
+      prepared.options.user_data = &released;
       KilnLaunchStatus status =
           kilnFunctionLaunch(function, prepared.frame.args, state.signature.runtime.size(),
                              &prepared.options, &key, &error);
-      PyEval_RestoreThread(thread);
+      PyEval_RestoreThread(released.thread);
       --state.launching;
+      if (released.raised) { // before anything that failed beside it
+        if (status == KILN_LAUNCH_FAILED)
+          kilnErrorDestroy(error);
+        return nullptr;
+      }
       if (status == KILN_LAUNCH_OK)
         Py_RETURN_NONE;
       if (status == KILN_LAUNCH_FAILED) {

@@ -95,7 +95,8 @@ public:
     }
     return owner.api->describe(code);
   }
-  Error launch(const uint64_t *slots, const int64_t shape[3], KilnStream stream) override;
+  Error launch(const uint64_t *slots, const int64_t shape[3],
+               const LaunchContext &context) override;
 
 private:
   AcceleratorDevice &owner;
@@ -109,7 +110,7 @@ private:
 //===- Kernels ------------------------------------------------------------------------------===//
 
 Error AcceleratorExecutable::launch(const uint64_t *slots, const int64_t shape[3],
-                                    KilnStream stream) {
+                                    const LaunchContext &context) {
   AcceleratorApi::Launch launch{};
   for (int i = 0; i < 3; ++i) {
     if (LLVM_UNLIKELY(uint64_t(shape[i]) > owner.info.maxGrid[i]))
@@ -134,7 +135,7 @@ Error AcceleratorExecutable::launch(const uint64_t *slots, const int64_t shape[3
   launch.parameters = parameters;
   launch.block = plan.warps * plan.warpSize;
   launch.sharedBytes = plan.sharedBytes;
-  launch.stream = stream;
+  launch.stream = context.stream;
   Entered entered(*owner.api);
   if (Error error = entered.failed())
     return error;

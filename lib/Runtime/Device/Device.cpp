@@ -8,7 +8,7 @@ using namespace llvm;
 
 //===- Launching ----------------------------------------------------------------------------===//
 
-Error Executable::run(uint64_t *slots, const int64_t grid[3], KilnStream stream) {
+Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContext &context) {
   if (grid[0] <= 0 || grid[1] <= 0 || grid[2] <= 0)
     return Error::success();
   int64_t programs;
@@ -30,12 +30,12 @@ Error Executable::run(uint64_t *slots, const int64_t grid[3], KilnStream stream)
         return makeError(KILN_ERROR_OUT_OF_MEMORY, "kernel '" + plan.kernel +
                                                        "': a workspace for " + Twine(programs) +
                                                        " programs exceeds the address space");
-      Expected<void *> memory = device.hiddenMemory(i, size, isCounter, stream);
+      Expected<void *> memory = device.hiddenMemory(i, size, isCounter, context.stream);
       if (!memory)
         return memory.takeError();
       slots[i] = reinterpret_cast<uint64_t>(*memory);
     }
-  return launch(slots, grid, stream);
+  return launch(slots, grid, context);
 }
 
 json::Object kiln::describeDevice(const Device &device) {

@@ -4,11 +4,13 @@
 #include "Block.h"
 #include "kiln/Runtime/Device/Device.h"
 #include "kiln/Runtime/Error.h"
+#include "kiln/Runtime/Host/CancelWatch.h"
 #include "kiln/Runtime/Host/LoadedObject.h"
 #include "kiln/Runtime/Host/Services.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/TargetParser/Host.h"
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 
 using namespace kiln;
@@ -37,7 +39,8 @@ class EmulatedExecutable : public Executable {
 public:
   using Executable::Executable;
   void computeGrid(const uint64_t *slots, int64_t out[3]) override { grid(slots, out); }
-  Error launch(const uint64_t *slots, const int64_t shape[3], KilnStream) override;
+  Error launch(const uint64_t *slots, const int64_t shape[3],
+               const LaunchContext &context) override;
 
   SharedMemory shared;
   std::unique_ptr<LoadedObject> code, host;
@@ -157,20 +160,27 @@ void EmulatedExecutable::findRanges(const uint64_t *slots, emulated::Launch &lau
   }
 }
 
-Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3], KilnStream) {
+Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
+                                 const LaunchContext &context) {
   std::lock_guard<std::mutex> lock(mutex);
   emulated::Launch launch;
   launch.kernel = kernel;
   launch.slots = slots;
   launch.threads = plan.warps * plan.warpSize;
   launch.warpSize = plan.warpSize;
-  for (int i = 0; i < 3; ++i)
-    launch.grid[i] = shape[i];
-  findRanges(slots, launch);
-  Block block(launch, shared);
   auto fail = [&](KilnErrorCode code, const Twine &what) {
     return makeError(code, "kernel '" + plan.kernel + "': " + what);
   };
+  for (int i = 0; i < 3; ++i) {
+    if (shape[i] > std::numeric_limits<int32_t>::max())
+      return fail(KILN_ERROR_INVALID_ARGUMENT, "expected fewer than 2^31 programs along axis " +
+                                                   Twine(i) + " on '" + device.name + "', got " +
+                                                   Twine(shape[i]));
+    launch.grid[i] = shape[i];
+  }
+  findRanges(slots, launch);
+  Block block(launch, shared);
+  CancelWatch watch(context.cancelled);
   if (!block.isComplete())
     return fail(KILN_ERROR_OUT_OF_MEMORY, "cannot allocate the stacks of its threads");
   uint32_t program[3];
@@ -181,6 +191,8 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3], 
         std::string wrong = block.run(program);
         if (!wrong.empty())
           return fail(KILN_ERROR_DEVICE, wrong);
+        if (watch.poll())
+          return fail(KILN_ERROR_CANCELLED, "the launch was cancelled");
       }
   return Error::success();
 }

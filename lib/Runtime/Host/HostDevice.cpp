@@ -34,7 +34,8 @@ public:
         object(std::move(object)), entry(entry), grid(grid) {}
 
   void computeGrid(const uint64_t *slots, int64_t out[3]) override { grid(slots, out); }
-  Error launch(const uint64_t *slots, const int64_t shape[3], KilnStream) override;
+  Error launch(const uint64_t *slots, const int64_t shape[3],
+               const LaunchContext &context) override;
 
 private:
   ForeignFunctions foreign;
@@ -44,7 +45,8 @@ private:
 };
 } // namespace
 
-Error HostExecutable::launch(const uint64_t *slots, const int64_t shape[3], KilnStream) {
+Error HostExecutable::launch(const uint64_t *slots, const int64_t shape[3],
+                             const LaunchContext &context) {
   int64_t programs = shape[0] * shape[1] * shape[2];
   AssertReport report;
   std::atomic<bool> failed{false}, outOfMemory{false};
@@ -61,10 +63,11 @@ Error HostExecutable::launch(const uint64_t *slots, const int64_t shape[3], Kiln
     return false;
   };
   // The pool is not even made for a single program.
+  bool cancelled = false;
   if (programs == 1)
     body(0, 1);
   else
-    ThreadPool::get().run(programs, body);
+    cancelled = !ThreadPool::get().run(programs, body, context.cancelled);
   if (LLVM_UNLIKELY(outOfMemory.load(std::memory_order_relaxed)))
     return makeError(KILN_ERROR_OUT_OF_MEMORY, "kernel '" + plan.kernel + "': cannot allocate " +
                                                    Twine(plan.scratchBytes) +
@@ -73,6 +76,9 @@ Error HostExecutable::launch(const uint64_t *slots, const int64_t shape[3], Kiln
     return makeError(KILN_ERROR_ASSERT,
                      "kernel '" + plan.kernel +
                          "': " + (report.text.empty() ? "a program failed" : report.text));
+  if (LLVM_UNLIKELY(cancelled))
+    return makeError(KILN_ERROR_CANCELLED,
+                     "kernel '" + plan.kernel + "': the launch was cancelled");
   return Error::success();
 }
 

@@ -1,5 +1,6 @@
 // The pool of ThreadPool.h: one list of open jobs, a counter a job, a short spin before sleep.
 #include "kiln/Runtime/Host/ThreadPool.h"
+#include "kiln/Runtime/Host/CancelWatch.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
@@ -22,22 +23,60 @@ static constexpr unsigned spins = 2000;
 static constexpr unsigned maxThreads = 1024;
 
 namespace {
+/// How long a thread of a job that may be stopped runs programs before it looks whether to go on.
+constexpr std::chrono::milliseconds pieceTime{2};
+
 struct Job {
   function_ref<bool(int64_t, int64_t)> body;
   int64_t total, chunk;
-  std::atomic<int64_t> next{0};
+  /// Whether somebody may want it stopped before a body returns false.
+  bool watched;
+  /// Unsigned: threads add to it beyond the total.
+  std::atomic<uint64_t> next{0};
+  std::atomic<bool> stopped{false};
   /// Threads other than the owner inside work(); guarded by the pool's mutex.
   unsigned helpers = 0;
 
-  bool isOpen() const { return next.load(std::memory_order_relaxed) < total; }
+  bool isOpen() const { return next.load(std::memory_order_relaxed) < uint64_t(total); }
 
-  void work() {
+  void stop() {
+    stopped.store(true, std::memory_order_relaxed);
+    next.store(total, std::memory_order_relaxed);
+  }
+
+  /// `watch` is the owner's; null for the other threads.
+  void work(CancelWatch *watch) {
+    int64_t piece = watched ? 1 : chunk;
     while (true) {
-      int64_t first = next.fetch_add(chunk, std::memory_order_relaxed);
-      if (first >= total)
+      uint64_t first = next.fetch_add(chunk, std::memory_order_relaxed);
+      if (first >= uint64_t(total))
         return;
-      if (!body(first, std::min(total, first + chunk)))
-        next.store(total, std::memory_order_relaxed);
+      int64_t last = std::min(total, int64_t(first) + chunk);
+      if (watched)
+        runPieces(first, last, piece, watch);
+      else if (!body(first, last))
+        stop();
+    }
+  }
+
+private:
+  /// Calls the body for as many programs at a time as fit into pieceTime, by what those before
+  /// took, and looks in between whether the job was stopped.
+  void runPieces(int64_t first, int64_t last, int64_t &piece, CancelWatch *watch) {
+    CancelWatch::Clock::time_point begin = CancelWatch::Clock::now();
+    while (first < last && !stopped.load(std::memory_order_relaxed)) {
+      int64_t count = std::min(piece, last - first);
+      if (!body(first, first + count))
+        return stop();
+      first += count;
+      CancelWatch::Clock::time_point end = CancelWatch::Clock::now();
+      if (watch && watch->poll(end))
+        return stop();
+      auto spent = std::max<int64_t>(1, (end - begin) / std::chrono::nanoseconds(1));
+      double fitting = double(count) * double(std::chrono::nanoseconds(pieceTime).count()) / spent;
+      // Programs differ: what a few did is no promise for very many.
+      piece = int64_t(std::clamp(fitting, 1.0, std::min(double(count) * 16, 1e15)));
+      begin = end;
     }
   }
 };
@@ -79,7 +118,7 @@ void ThreadPool::State::loop() {
     if (Job *job = findOpen()) {
       ++job->helpers;
       lock.unlock();
-      job->work();
+      job->work(nullptr);
       lock.lock();
       if (--job->helpers == 0)
         done.notify_all();
@@ -185,14 +224,19 @@ ThreadPool::ThreadPool(unsigned threads) : state(new State) {
 
 unsigned ThreadPool::numThreads() const { return state->threads; }
 
-void ThreadPool::run(int64_t total, function_ref<bool(int64_t, int64_t)> body) {
+bool ThreadPool::run(int64_t total, function_ref<bool(int64_t, int64_t)> body,
+                     function_ref<bool()> cancelled) {
   if (total <= 0)
-    return;
-  if (total == 1 || state->threads == 1) {
-    body(0, total);
-    return;
+    return true;
+  CancelWatch watch(cancelled);
+  bool alone = total == 1 || state->threads == 1;
+  Job job{body, total,
+          alone ? total : std::max<int64_t>(1, total / (state->threads * chunksPerThread)),
+          watch.isActive() && total > 1};
+  if (alone) {
+    job.work(&watch);
+    return !watch.wasCancelled();
   }
-  Job job{body, total, std::max<int64_t>(1, total / (state->threads * chunksPerThread))};
   {
     std::lock_guard<std::mutex> lock(state->mutex);
     state->jobs.push_back(&job);
@@ -201,8 +245,17 @@ void ThreadPool::run(int64_t total, function_ref<bool(int64_t, int64_t)> body) {
     for (unsigned i = 0; i < state->sleeping && i < useful; ++i)
       state->wake.notify_one();
   }
-  job.work();
+  job.work(&watch);
   std::unique_lock<std::mutex> lock(state->mutex);
   state->jobs.erase(std::find(state->jobs.begin(), state->jobs.end(), &job));
-  state->done.wait(lock, [&] { return job.helpers == 0; });
+  auto isDone = [&] { return job.helpers == 0; };
+  while (watch.isActive() && !watch.wasCancelled() &&
+         !state->done.wait_for(lock, CancelWatch::interval, isDone)) {
+    lock.unlock();
+    if (watch.poll())
+      job.stop();
+    lock.lock();
+  }
+  state->done.wait(lock, isDone);
+  return !watch.wasCancelled();
 }

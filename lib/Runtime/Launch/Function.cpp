@@ -204,7 +204,15 @@ Error kiln::launchChecked(Executable &executable, const Checked *checked,
                                                       "': expected a grid, because the kernel "
                                                       "has none of its own");
   }
-  return executable.run(slots, grid, options ? options->stream : nullptr);
+  LaunchContext context;
+  auto cancelled = [&] { return options->cancelled(options->user_data) != 0; };
+  if (options) {
+    context.stream = options->stream;
+    // A caller of an older library's headers has no such members.
+    if (options->struct_size >= sizeof(KilnLaunchOptions) && options->cancelled)
+      context.cancelled = cancelled;
+  }
+  return executable.run(slots, grid, context);
 }
 
 KilnLaunchStatus Function::launch(ArrayRef<KilnArg> args, const KilnLaunchOptions *options,

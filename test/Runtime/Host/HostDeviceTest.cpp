@@ -75,6 +75,40 @@ TEST(HostDevice, WrongGridsAreErrors) {
   EXPECT_THAT(launch(*executable, args, none).text, HasSubstr("expected a grid"));
 }
 
+TEST(HostDevice, ACancelledLaunchIsAnErrorAndTheNextOneRuns) {
+  ExecutablePtr executable = load(countArtifact("nogrid"));
+  int64_t out[4] = {};
+  std::vector<KilnArg> args{pointer(out), integer(4)};
+  KilnLaunchOptions options = gridOf(int64_t(1) << 50);
+  int asked = 0;
+  options.user_data = &asked;
+  options.cancelled = [](void *asked) -> int32_t { return ++*static_cast<int *>(asked) == 2; };
+  Failure failure = launch(*executable, args, options);
+  EXPECT_EQ(failure.code, KILN_ERROR_CANCELLED);
+  EXPECT_EQ(failure.text, "kernel 'nogrid': the launch was cancelled");
+  EXPECT_EQ(asked, 2);
+  for (int64_t &count : out) {
+    EXPECT_GT(count, 0);
+    count = 0;
+  }
+  options = gridOf(4000);
+  options.user_data = nullptr;
+  options.cancelled = [](void *) -> int32_t { return 0; };
+  EXPECT_EQ(launch(*executable, args, options).text, "");
+  for (int64_t count : out)
+    EXPECT_EQ(count, 1000 * 1001);
+}
+
+TEST(HostDevice, OptionsOfAnOlderLibraryHaveNoCallback) {
+  ExecutablePtr executable = load(countArtifact("nogrid"));
+  int64_t out = 0;
+  KilnLaunchOptions options = gridOf(100);
+  options.struct_size = offsetof(KilnLaunchOptions, cancelled);
+  options.cancelled = [](void *) -> int32_t { std::abort(); };
+  EXPECT_EQ(launch(*executable, {pointer(&out), integer(1)}, options).text, "");
+  EXPECT_EQ(out, 100 * 1001);
+}
+
 TEST(HostDevice, ScratchIsEachThreadsOwn) {
   constexpr int64_t bytes = 5000, programs = 400;
   ExecutablePtr executable = load(countArtifact("scratch", R"(,"scratch_bytes":5000)"));

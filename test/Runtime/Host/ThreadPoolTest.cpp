@@ -2,6 +2,7 @@
 #include "kiln/Runtime/Host/ThreadPool.h"
 #include "gtest/gtest.h"
 #include <atomic>
+#include <limits>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -59,6 +60,66 @@ TEST(ThreadPool, StopsWhenABodySaysSo) {
     return false;
   });
   EXPECT_LE(done, 4);
+}
+
+TEST(ThreadPool, StopsSoonAfterItWasCancelled) {
+  // Far more programs than would ever end, whether one takes nothing or a while.
+  for (auto pause : {std::chrono::microseconds(0), std::chrono::microseconds(3000)}) {
+    std::atomic<int64_t> done{0};
+    std::atomic<int> asked{0};
+    std::thread::id caller = std::this_thread::get_id();
+    auto start = std::chrono::steady_clock::now();
+    bool finished = ThreadPool::get().run(
+        std::numeric_limits<int64_t>::max(),
+        [&](int64_t first, int64_t last) {
+          for (int64_t i = first; i < last && pause.count(); ++i)
+            std::this_thread::sleep_for(pause);
+          for (int64_t i = first; i < last && !pause.count(); ++i)
+            done.fetch_add(1, std::memory_order_relaxed);
+          return true;
+        },
+        [&] {
+          EXPECT_EQ(std::this_thread::get_id(), caller);
+          return ++asked == 3;
+        });
+    EXPECT_FALSE(finished);
+    EXPECT_EQ(asked, 3);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+    EXPECT_TRUE(coversOnce(1000));
+  }
+}
+
+TEST(ThreadPool, AsksWhileItWaitsForTheOthers) {
+  std::atomic<int> asked{0};
+  std::thread::id caller = std::this_thread::get_id();
+  bool finished = ThreadPool::get().run(
+      8,
+      [&](int64_t, int64_t) {
+        if (std::this_thread::get_id() != caller)
+          std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        else
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        return true;
+      },
+      [&] { return ++asked < 0; });
+  EXPECT_TRUE(finished);
+  EXPECT_GE(asked, 2);
+}
+
+TEST(ThreadPool, CoversEachProgramOnceWhereNobodyCancels) {
+  for (int64_t total : {2, 3, 31, 32, 33, 1000, 300000}) {
+    std::vector<std::atomic<int>> seen(total);
+    EXPECT_TRUE(ThreadPool::get().run(
+        total,
+        [&](int64_t first, int64_t last) {
+          for (int64_t i = first; i < last; ++i)
+            ++seen[i];
+          return true;
+        },
+        [] { return false; }));
+    for (auto &count : seen)
+      ASSERT_EQ(count, 1);
+  }
 }
 
 TEST(ThreadPool, ServesManyCallersAtOnce) {

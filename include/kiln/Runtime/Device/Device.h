@@ -10,6 +10,7 @@
 #include "kiln/Runtime/Device/Plan.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 #include <memory>
@@ -19,6 +20,14 @@
 namespace kiln {
 
 class Device;
+
+/// What goes with a launch besides its arguments.
+struct LaunchContext {
+  KilnStream stream = nullptr;
+  /// Whether to begin no further program: asked now and then, by the thread that launches, where
+  /// a launch ends before it returns. Null: never.
+  llvm::function_ref<bool()> cancelled;
+};
 
 /// A kernel loaded on a device.
 class Executable : public llvm::ThreadSafeRefCountedBase<Executable> {
@@ -31,14 +40,15 @@ public:
   virtual void computeGrid(const uint64_t *slots, int64_t grid[3]) = 0;
 
   /// Runs or queues grid[0] * grid[1] * grid[2] programs, at least one. Hidden slots are filled.
-  virtual llvm::Error launch(const uint64_t *slots, const int64_t grid[3], KilnStream stream) = 0;
+  virtual llvm::Error launch(const uint64_t *slots, const int64_t grid[3],
+                             const LaunchContext &context) = 0;
 
   /// What the device's loader says of the code.
   virtual llvm::json::Object describe() const { return {}; }
 
   /// Checks the grid, fills the hidden slots and launches. Zero or fewer programs along an axis
   /// launch nothing.
-  llvm::Error run(uint64_t *slots, const int64_t grid[3], KilnStream stream);
+  llvm::Error run(uint64_t *slots, const int64_t grid[3], const LaunchContext &context);
 
   Device &device;
   const Artifact artifact;

@@ -23,7 +23,11 @@ public:
 
   /// Calls body(first, last) from several threads until all of [0, total) was covered, or until a
   /// call returned false: then what is not begun is left out. Returns when all calls have.
-  void run(int64_t total, llvm::function_ref<bool(int64_t, int64_t)> body);
+  /// `cancelled`, if there is one, is asked now and then by the calling thread; once it answers yes
+  /// what is not begun is left out likewise, and the result is false. A job that may be so stopped
+  /// has its ranges cut into what takes some milliseconds.
+  bool run(int64_t total, llvm::function_ref<bool(int64_t, int64_t)> body,
+           llvm::function_ref<bool()> cancelled = nullptr);
 
   struct State;
 
