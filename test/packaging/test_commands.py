@@ -161,6 +161,49 @@ def test_full_build_is_measured_and_printed(setup, tmp_path):
     assert re.search(r"^build: 0 min 0[1-9] s", shell(script), re.MULTILINE)
 
 
+@pytest.mark.parametrize(
+    "seconds, cores, passed",
+    [(300, 2, 1), (900, 2, 1), (901, 2, 0), (901, 64, 0), (901, 1, 1), (1801, 1, 0)],
+)
+def test_full_build_of_more_than_15_minutes_on_two_cores_fails(seconds, cores, passed):
+    result = run_tests.judge_build(seconds, cores)
+    assert (result.passed, result.failed) == (passed, 1 - passed)
+    assert passed or re.search(r"got \d+ min 01 s", result.failures[0])
+
+
+@pytest.mark.parametrize("seconds, counts", [(900, (1, 1)), (90_000, (0, 2))])
+def test_a_full_builds_time_is_in_the_count_of_the_tests(tmp_path, seconds, counts):
+    (tmp_path / "unittests").mkdir()
+    command = [sys.executable, ROOT / "utils/lib/run_tests.py", "--build", tmp_path, "--only",
+               "unit", "--full-build-seconds", str(seconds)]  # fmt: skip
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.stdout.splitlines()[-1] == "{} passed, {} failed".format(*counts)
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_the_tests_are_told_what_a_full_build_took_and_no_other(setup, tmp_path, fresh):
+    """With a cmake and a ninja that do nothing, and a runner that shows how it was called."""
+    shutil.copy(ROOT / "utils/test", tmp_path / "utils/test")
+    for folder in ("bin", "b", "venv/bin"):
+        (tmp_path / folder).mkdir(parents=True)
+    for name, does in (
+        ("bin/cmake", "touch $KILN_BUILD/build.ninja"),
+        ("bin/ninja", "sleep 1"),
+        ("venv/bin/python", 'echo "ran: $*"'),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    if not fresh:
+        (tmp_path / "b/build.ninja").touch()
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+                   "KILN_BUILD": str(tmp_path / "b"), "KILN_VENV": str(tmp_path / "venv"),
+                   "KILN_FULL_BUILD_SECONDS": "7000"}  # fmt: skip
+    said = run(tmp_path / "utils/test", "--no-setup", "--only", "unit", env=environment)
+    ran = next(line for line in said.splitlines() if line.startswith("ran: "))
+    assert bool(re.search(r"--only unit --full-build-seconds [1-9]$", ran)) == fresh, ran
+    assert ("--full-build-seconds" in ran) == fresh, ran
+
+
 @pytest.mark.parametrize("says, failed", [("fine", 0), ("x.md:3: warning: no such page", 1)])
 def test_docs_that_build_with_warnings_fail(tmp_path, monkeypatch, says, failed):
     ninja = tmp_path / "ninja"

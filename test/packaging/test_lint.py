@@ -1,5 +1,7 @@
 """Each lint check finds what it is there to find."""
 
+import json
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -111,6 +113,55 @@ def test_clang_format(tree):
     tree(".clang-format", "BasedOnStyle: LLVM\n")
     assert not findings(lint_tools.clang_format, tree("lib/a.cpp", "int x;\n"))
     assert findings(lint_tools.clang_format, tree("lib/b.cpp", "int   x ;\n"))
+
+
+TIDY = """// {head}
+int *{name}() {{
+  int *result = {null};
+  return result;
+}}
+"""
+
+
+@pytest.fixture
+def tidy_tree(tree, tmp_path, monkeypatch):
+    """A work tree under version control, with the project's own list of checks and a build."""
+    clean = TIDY.format(head="Clean.", name="clean", null="nullptr")
+    tree(".clang-tidy", (ROOT / ".clang-tidy").read_text())
+    tree("lib/clean.cpp", clean)
+    for command in (["init", "-q", "-b", "main"], ["add", "."],
+                    ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "All"]):  # fmt: skip
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    tree("lib/planted.cpp", TIDY.format(head="A null of C's.", name="planted", null="0"))
+    (tmp_path / "compile_commands.json").write_text(
+        json.dumps(
+            [
+                {
+                    "directory": str(tmp_path),
+                    "file": str(tmp_path / name),
+                    "arguments": ["clang++-22", "-c", str(tmp_path / name)],
+                }
+                for name in ("lib/clean.cpp", "lib/planted.cpp")
+            ]  # fmt: skip
+        )
+    )
+    monkeypatch.setenv("KILN_BUILD", str(tmp_path))
+    return [Path("lib/clean.cpp"), Path("lib/planted.cpp"), Path(".clang-tidy")]
+
+
+@pytest.mark.parametrize("which, files", [("all", 2), ("changed", 1)])
+def test_clang_tidy(tidy_tree, tmp_path, which, files):
+    subprocess.run(["git", "add", "-A"], cwd=tmp_path, check=True)
+    count, found = lint_tools.clang_tidy(tidy_tree, SimpleNamespace(fix=False, tidy=which))
+    assert count == files
+    assert len(found) == 1 and "modernize-use-nullptr" in found[0], found
+    assert found[0].startswith("lib/planted.cpp:3:"), found
+
+
+def test_clang_tidy_needs_a_build(tidy_tree, tmp_path, monkeypatch):
+    monkeypatch.setenv("KILN_BUILD", str(tmp_path / "none"))
+    with pytest.raises(FileNotFoundError, match="expected a build in .*none, got none"):
+        lint_tools.clang_tidy(tidy_tree, SimpleNamespace(fix=False, tidy="all"))
 
 
 def test_ruff(tree):

@@ -189,13 +189,33 @@ class Runner:
         return name
 
 
+FULL_BUILD_MINUTES = 15  # on two cores
+
+
+def judge_build(seconds, cores):
+    """Whether a build from nothing was quick enough. One core alone gets twice the time."""
+    result, limit = Result(), FULL_BUILD_MINUTES * 60 * 2 // min(cores, 2)
+    if seconds <= limit:
+        result.passed = 1
+    else:
+        result.fail(
+            f"build: expected a full build in at most {limit // 60} min on {cores} cores, "
+            f"got {seconds // 60} min {seconds % 60:02} s"
+        )
+    return result
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--only", required=True)
     parser.add_argument("--filter", default="")
+    parser.add_argument("--full-build-seconds", type=int, help="what a build from nothing took")
     options = parser.parse_args()
     runner, total, rows = Runner(options), Result(), []
+    if options.full_build_seconds is not None:
+        rows.append(("build", judge_build(options.full_build_seconds, os.cpu_count()), 0.0))
+        total.add(rows[0][1])
     for name in options.only.split(","):
         if not hasattr(Runner, name):
             parser.error(f"expected a runner, got '{name}'")

@@ -5,6 +5,7 @@
 KILN_ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 KILN_BUILD="${KILN_BUILD:-$KILN_ROOT/build}"
 KILN_VENV="${KILN_VENV:-$KILN_ROOT/.venv}"
+KILN_FULL_BUILD_SECONDS="" # what kiln_build took, if it built from nothing
 
 kiln_say() { printf '\n== %s\n' "$*"; }
 kiln_die() { printf 'error: %s\n' "$*" >&2; exit 1; }
@@ -97,6 +98,7 @@ kiln_build() {
     kiln_quietly "$log" ninja -C "$KILN_BUILD" "$@" || return 1
   fi
   local took=$((SECONDS - start))
+  [ -z "$fresh" ] || KILN_FULL_BUILD_SECONDS=$took
   [ -z "$fresh" ] || echo "full build: $(kiln_minutes $took) on $(nproc) cores$(kiln_ccache_note)"
   [ -n "$fresh" ] || echo "build: $(kiln_minutes $took)"
 }
