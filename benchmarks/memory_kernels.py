@@ -9,6 +9,7 @@ from __future__ import annotations
 import kiln
 
 LOG2E = 1.4426950408889634
+LEAST = -1e30  # of logits: exp of it is zero, and it is no infinity, which fast_math rules out
 
 
 @kiln.kernel
@@ -78,7 +79,7 @@ def swiglu(
     out.store((at,), y.to(out.dtype), cache="streaming")
 
 
-@kiln.kernel
+@kiln.kernel(fast_math=True)
 def gelu(
     x: kiln.View, out: kiln.View, BLOCK: kiln.constexpr = 4096, W: kiln.constexpr = 4
 ):  # fmt: skip
@@ -108,7 +109,7 @@ def rope(
     out.store((h, at, HALF), (high * c + low * s).to(out.dtype), cache="streaming")
 
 
-@kiln.kernel
+@kiln.kernel(fast_math=True)
 def cross_entropy(
     logits: kiln.View, labels: kiln.View, loss: kiln.View,
     BLOCK: kiln.constexpr = 4096, W: kiln.constexpr = 4,
@@ -121,27 +122,26 @@ def cross_entropy(
     kiln.pin(warps=W)
     rows, classes = logits.shape
     i = kiln.grid(rows)
-    highest = kiln.full((BLOCK // 8, 1), -1e30, kiln.f32)
+    picked = logits[i, labels[i]].to(kiln.f32)
+    highest = kiln.full((BLOCK // 8, 1), LEAST, kiln.f32)
     total = kiln.zeros((BLOCK // 8, 1), kiln.f32)
-    part = logits.load((i, 0), (1, BLOCK), pad=float("-inf"), cache="streaming")
+    part = logits.load((i, 0), (1, BLOCK), pad=LEAST, cache="streaming")
     for j in range(0, classes, BLOCK):
-        following = logits.load(
-            (i, j + BLOCK), (1, BLOCK), pad=float("-inf"), cache="streaming"
-        )  # fmt: skip
-        groups = part.to(kiln.f32).reshape((BLOCK // 8, 8)) * LOG2E
+        following = logits.load((i, j + BLOCK), (1, BLOCK), pad=LEAST, cache="streaming")
+        groups = part.to(kiln.f32).reshape((BLOCK // 8, 8))
         new = kiln.maximum(highest, kiln.max(groups, axis=1, keepdims=True))
-        terms = kiln.sum(kiln.exp2(groups - new), axis=1, keepdims=True)
-        total = total * kiln.exp2(highest - new) + terms
+        terms = kiln.exp2(groups * LOG2E - new * LOG2E)
+        rescale = kiln.exp2((highest - new) * LOG2E)
+        total = total * rescale + kiln.sum(terms, axis=1, keepdims=True)
         highest = new
         part = following
     top = kiln.max(highest, axis=0, keepdims=True)
-    total = kiln.sum(total * kiln.exp2(highest - top), axis=0, keepdims=True)
-    picked = logits[i, labels[i]].to(kiln.f32)
-    value = (top + kiln.log2(total)) * 0.6931471805599453 - picked
+    total = kiln.sum(total * kiln.exp2((highest - top) * LOG2E), axis=0, keepdims=True)
+    value = top + kiln.log2(total) * 0.6931471805599453 - picked
     loss.store((i,), value.reshape((1,)))
 
 
-@kiln.kernel
+@kiln.kernel(fast_math=True)
 def quantise_f8(
     x: kiln.View, out: kiln.View, scales: kiln.View,
     BLOCK: kiln.constexpr, W: kiln.constexpr = 8,

@@ -6,6 +6,7 @@
 #include "kiln/Pipeline/Registration.h"
 #include "kiln/Target/AllTargets.h"
 #include "kiln/Target/Common/ABI.h"
+#include "kiln/Target/Common/FastMath.h"
 #include "kiln/Target/Registry.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/AsmState.h"
@@ -131,6 +132,7 @@ FailureOr<tile::KernelOp> selectKernel(ModuleOp module, StringRef name) {
 }
 
 void allowFastMath(ModuleOp module) {
+  module->setAttr(kFlushAttrName, UnitAttr::get(module.getContext()));
   auto fast = arith::FastMathFlagsAttr::get(module.getContext(), arith::FastMathFlags::fast);
   module.walk(
       [&](arith::ArithFastMathInterface op) { op->setAttr(op.getFastMathAttrName(), fast); });

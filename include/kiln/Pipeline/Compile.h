@@ -32,7 +32,7 @@ struct CompileRequest {
   std::string target = "cpu";          ///< "cpu", or another target's name and chip
   std::vector<std::string> keepStages; ///< kept as sections "ir:<stage>"; "all": each
   int optLevel = 3;                    ///< 0 to 3
-  bool fastMath = false;               ///< may reassociate and ignore NaN and infinities
+  bool fastMath = false;               ///< may reassociate, approximate, flush, ignore NaN
   std::string options;                 ///< more pipeline options: "stop-after=STAGE"
 };
 

@@ -1,5 +1,6 @@
 // The gpu dialect as NVVM's special registers, barriers and shuffles; exp by the chip's exp2.
 #include "NarrowFloats.h"
+#include "kiln/Target/Common/FastMath.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Common/ThreadsToLLVM.h"
 #include "kiln/Target/NVPTX/Passes.h"
@@ -93,7 +94,7 @@ struct ConvertPrintf : ConvertOpToLLVMPattern<gpu::PrintfOp> {
 
 /// exp(x) = exp2(t + e), where t = x·log2(e) rounded and e is what rounding lost, found by a
 /// fused multiply-add: exp2(t) is the chip's own, and exp2(e) is 1 + e·ln 2 to within f32. Where
-/// the result overflows or vanishes e has no say.
+/// the result overflows or vanishes e has no say. Fast mathematics leaves e out.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
@@ -113,6 +114,10 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     // log2(e) and ln(2) to f32, and the first one's remainder.
     Value high = constant(1.44269502162933349609375), low = constant(1.92596299112661746887e-8);
     Value t = arith::MulFOp::create(rewriter, loc, x, high);
+    if (isFast(op)) {
+      rewriter.replaceOpWithNewOp<math::Exp2Op>(op, t, op.getFastmath());
+      return success();
+    }
     Value lost =
         math::FmaOp::create(rewriter, loc, x, high, arith::NegFOp::create(rewriter, loc, t));
     lost = math::FmaOp::create(rewriter, loc, x, low, lost);
@@ -169,8 +174,11 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
                  name == math::RsqrtOp::getOperationName() ||
                  name == math::CeilOp::getOperationName();
         },
-        [byteFloats = convertsByteFloats(getOperation())](RewritePatternSet &patterns) {
+        [byteFloats = convertsByteFloats(getOperation()),
+         flushes = getOperation()->hasAttr(kFlushAttrName)](RewritePatternSet &patterns) {
           patterns.add<ExpandExp>(patterns.getContext());
+          if (flushes)
+            nvptx::populateFlushedFloatPatterns(patterns);
           if (byteFloats)
             nvptx::populateNarrowFloatPatterns(patterns);
         },

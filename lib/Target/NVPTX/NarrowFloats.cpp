@@ -3,8 +3,9 @@
 // The instruction narrows to nearest, ties to even, and saturates. What this target promises for
 // a magnitude past the largest differs (f8E4M3FN: NaN, f8E5M2: infinity), and for NaN the sign
 // stays: both are put right by one comparison and one choice an element, which is a quarter of
-// what integer arithmetic takes.
+// what integer arithmetic takes. Fast mathematics lets them saturate.
 #include "NarrowFloats.h"
+#include "kiln/Target/Common/FastMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -48,6 +49,10 @@ struct Narrow : OpRewritePattern<arith::TruncFOp> {
       parts.push_back(vector::ExtractOp::create(rewriter, loc, both, int64_t(1)));
     }
     Value rounded = vector::FromElementsOp::create(rewriter, loc, bytes, parts);
+    if (kiln::isFast(op)) {
+      rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, to, rounded);
+      return success();
+    }
 
     auto splat = [&](VectorType type, TypedAttr value) -> Value {
       return arith::ConstantOp::create(rewriter, loc,
@@ -110,7 +115,38 @@ struct Widen : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
+/// bf16 -> f32 where subnormals are flushed: by a shift, for the instruction that flushes is one of
+/// the few that a multiprocessor does sixteen of in a cycle.
+struct WidenBFloat : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
+    Type from = op.getIn().getType(), to = op.getType();
+    if (!getElementTypeOrSelf(from).isBF16() || !getElementTypeOrSelf(to).isF32())
+      return rewriter.notifyMatchFailure(op, "expected bf16 to f32");
+    Location loc = op.getLoc();
+    auto with = [](Type type, Type element) -> Type {
+      auto shaped = dyn_cast<ShapedType>(type);
+      return shaped ? Type(shaped.clone(element)) : element;
+    };
+    Type words = with(to, rewriter.getI32Type());
+    TypedAttr sixteen = rewriter.getI32IntegerAttr(16);
+    if (auto shaped = dyn_cast<ShapedType>(words))
+      sixteen = DenseElementsAttr::get(shaped, Attribute(sixteen));
+    Value bits =
+        arith::BitcastOp::create(rewriter, loc, with(from, rewriter.getI16Type()), op.getIn());
+    bits = arith::ExtUIOp::create(rewriter, loc, words, bits);
+    bits = arith::ShLIOp::create(rewriter, loc, bits,
+                                 arith::ConstantOp::create(rewriter, loc, sixteen));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, to, bits);
+    return success();
+  }
+};
+
 } // namespace
+
+void kiln::nvptx::populateFlushedFloatPatterns(RewritePatternSet &patterns) {
+  patterns.add<WidenBFloat>(patterns.getContext(), /*benefit=*/2);
+}
 
 void kiln::nvptx::populateNarrowFloatPatterns(RewritePatternSet &patterns) {
   patterns.add<Narrow, Widen>(patterns.getContext(), /*benefit=*/2);

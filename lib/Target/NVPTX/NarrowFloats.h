@@ -9,8 +9,11 @@ class RewritePatternSet;
 namespace kiln::nvptx {
 
 /// Conversions between f8E4M3FN or f8E5M2 and f16 or f32, on vectors of an even number of
-/// elements, bit for bit those of `expand-narrow-floats`.
+/// elements, bit for bit those of `expand-narrow-floats` unless they are fast.
 void populateNarrowFloatPatterns(mlir::RewritePatternSet &patterns);
+
+/// Conversions of wider floats where subnormals of f32 are flushed.
+void populateFlushedFloatPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace kiln::nvptx
 

@@ -332,7 +332,8 @@ def kernel(
     written in place.
 
     opt_level  0 to 3
-    fast_math  may reassociate, and ignore NaN, infinities and signed zeros
+    fast_math  may reassociate and approximate, ignore NaN, infinities and signed zeros, saturate
+               where a narrow float has no number so large, and on GPUs flush subnormals of f32
     pipeline   further options of the compiler's pipeline, "name=value name=value"
     noalias    tests at each launch whether arguments overlap, and compiles for the answer
     no_facts   parameters whose alignment, divisibility and ones are not compiled for

@@ -43,7 +43,7 @@ Value ThreadLowering::loadElement(Value view, Element element, Value padding, bo
   Type type = cast<ViewType>(view.getType()).getElementType();
   unsigned bits = type.getIntOrFloatBitWidth();
   Type raw = builder.getIntegerType(bits);
-  Value zeros = element.inBounds ? getZeros() : Value();
+  Value zeros = element.inBounds ? getSixteenBytes(APInt::getZero(8)) : Value();
   auto load = [&](Value pointer, Type stored) -> Value {
     if (zeros)
       pointer = arith::SelectOp::create(builder, loc, element.inBounds, pointer, zeros);

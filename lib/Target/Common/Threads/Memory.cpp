@@ -1,9 +1,10 @@
 // Tiles of views: addresses, bounds and vectors of registers.
 //
-// A load never branches. A register that lies outside the view reads sixteen zero bytes that
-// the module holds instead, so all of a tile's loads can be in flight at once; where the padding
-// is zero nothing more is needed. Stores are guarded one access at a time. Targets whose hardware
-// checks bounds go another way where they can: BoundedMemory.cpp.
+// A load never branches. A register that lies outside the view reads sixteen bytes of padding that
+// the module holds instead, so all of a tile's loads can be in flight at once, and nobody waits for
+// one to choose between it and the padding. Only a padding that is not known when compiling is
+// chosen afterwards, and the load reads zeros. Stores are guarded one access at a time. Targets
+// whose hardware checks bounds go another way where they can: BoundedMemory.cpp.
 #include "ThreadLowering.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,8 +15,6 @@
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
-
-static constexpr StringLiteral kZeros = "kiln_zeros";
 
 struct ThreadLowering::Access {
   const View &view;
@@ -130,18 +129,42 @@ bool ThreadLowering::isOutside(const Access &access, int64_t reg) {
   return false;
 }
 
-Value ThreadLowering::getZeros() {
+Value ThreadLowering::getSixteenBytes(const APInt &element) {
   auto module = function->getParentOfType<ModuleOp>();
+  unsigned bytes = std::max(1u, element.getBitWidth() / 8);
+  SmallVector<uint8_t> pattern;
+  for (unsigned i = 0; i < 16; ++i)
+    pattern.push_back(
+        element.extractBitsAsZExtValue(std::min(8u, element.getBitWidth()), i % bytes * 8));
+  std::string name = "kiln_zeros";
+  if (!element.isZero())
+    name = "kiln_padding_" + llvm::toHex(ArrayRef(pattern).take_front(bytes), /*LowerCase=*/true);
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 16);
-  if (!module.lookupSymbol(kZeros)) {
+  if (!module.lookupSymbol(name)) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, kZeros,
-                           builder.getZeroAttr(RankedTensorType::get({16}, builder.getI8Type())),
-                           /*alignment=*/16, kGlobalSpace);
+    auto tensor = RankedTensorType::get({16}, builder.getI8Type());
+    LLVM::GlobalOp::create(
+        builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+        DenseElementsAttr::getFromRawBuffer(
+            tensor, ArrayRef(reinterpret_cast<const char *>(pattern.data()), pattern.size())),
+        /*alignment=*/16, kGlobalSpace);
   }
   return LLVM::AddressOfOp::create(
-      builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), kGlobalSpace), kZeros);
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), kGlobalSpace), name);
+}
+
+/// The bits of a padding that is known when compiling.
+static std::optional<APInt> getKnownPadding(Value padding, unsigned bits) {
+  if (!padding)
+    return APInt::getZero(bits);
+  APFloat real(0.0f);
+  if (matchPattern(padding, m_ConstantFloat(&real)))
+    return real.bitcastToAPInt();
+  APInt integer;
+  if (matchPattern(padding, m_ConstantInt(&integer)))
+    return integer;
+  return std::nullopt;
 }
 
 bool kiln::isStreaming(std::optional<Cache> cache, std::optional<Eviction> eviction) {
@@ -158,25 +181,24 @@ LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
   Type type = storage;
   if (access.width > 1)
     type = VectorType::get({access.width}, storage);
-  Value padding;
-  if (op.getPadding() && !matchPattern(op.getPadding(), m_PosZeroFloat()) &&
-      !matchPattern(op.getPadding(), m_Zero()))
-    padding = get(op.getPadding());
-  Value zeros = getZeros();
+  unsigned bits = access.elementType.getIntOrFloatBitWidth();
+  std::optional<APInt> known = getKnownPadding(op.getPadding(), bits);
+  Value padding = known ? Value() : get(op.getPadding());
+  Value outside = getSixteenBytes(known.value_or(APInt::getZero(bits)));
 
   SmallVector<Value> elements;
   for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width) {
     if (isOutside(access, reg)) {
-      Value nothing = padding ? padding
-                              : Value(arith::ConstantOp::create(
-                                    builder, loc, builder.getZeroAttr(access.elementType)));
+      Value nothing = op.getPadding() ? get(op.getPadding())
+                                      : Value(arith::ConstantOp::create(
+                                            builder, loc, builder.getZeroAttr(access.elementType)));
       elements.append(access.width, nothing);
       continue;
     }
     Value inBounds = getInBounds(access, reg);
     Value pointer = getPointer(access, reg);
     if (inBounds)
-      pointer = arith::SelectOp::create(builder, loc, inBounds, pointer, zeros);
+      pointer = arith::SelectOp::create(builder, loc, inBounds, pointer, outside);
     Value loaded =
         LLVM::LoadOp::create(builder, loc, type, pointer, alignment, /*isVolatile=*/false,
                              isStreaming(op.getCache(), op.getEviction()));

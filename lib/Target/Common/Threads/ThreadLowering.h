@@ -111,7 +111,8 @@ private:
   mlir::Value getInBounds(BoundedAccess &access, int64_t reg, bool ofHardwareToo);
   mlir::LogicalResult lowerViewFromPointer(tile::ViewFromPointerOp op);
   mlir::LogicalResult lowerViewQuery(mlir::Operation *op);
-  mlir::Value getZeros();
+  /// The address of sixteen bytes that repeat an element's bits.
+  mlir::Value getSixteenBytes(const llvm::APInt &element);
   // Shared.cpp
   /// Moves registers to or from shared memory whose element offsets are `layout`'s only
   /// coordinate.

@@ -1,5 +1,6 @@
 // Mathematics as arithmetic, loops as branches, then everything as LLVM's dialect.
 #include "kiln/Target/Common/ThreadsToLLVM.h"
+#include "kiln/Target/Common/FastMath.h"
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Common/Threads.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -96,6 +97,9 @@ static void markKernels(ModuleOp module, const kiln::ThreadsToLLVM &target) {
     if (auto bytes = function->getAttrOfType<IntegerAttr>(kiln::kSharedBytesAttrName))
       sharedBytes = std::max(sharedBytes, bytes.getInt());
     target.markKernel(function, threads.getInt());
+    // Subnormals cost the approximations of functions two instructions each way.
+    if (module->hasAttr(kiln::kFlushAttrName))
+      function.setDenormalFpMathF32("preserve-sign,preserve-sign");
     function->removeAttr(kiln::kThreadsAttrName);
     function->removeAttr(kiln::kSharedBytesAttrName);
   }
