@@ -24,6 +24,10 @@
 //   "scratch_bytes"  memory of each program on a host, 64-byte aligned
 //   "shared_bytes"   memory that the threads of a program share, on an accelerator
 //   "warps", "warp_size", "cluster": [x, y, z]      launch shape, on an accelerator
+//   "cooperative"    whether its programs must all run at once
+//   "overlap"        whether it may begin before what precedes it on its stream has ended: it waits
+//                    for that itself
+//   "file", "line"   where the source defines it, if it says so
 //   "persistent"     programs for each multiprocessor, to which the grid's x is cut; absent: all
 //   "registers", "accumulator_registers", "scalar_registers", "spilled_registers", "local_bytes",
 //   "waves_per_simd" what the code takes of an accelerator, where its code generator says so

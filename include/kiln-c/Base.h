@@ -51,7 +51,8 @@ typedef enum KilnErrorCode {
   KILN_ERROR_ASSERT = 10,          // a `tile.assert` failed in a program
   KILN_ERROR_WORKER = 11,          // the compile worker died or ran over a limit
   KILN_ERROR_CANCELLED = 12,       // the caller's `cancelled` callback asked for it
-  KILN_ERROR_INTERNAL = 13         // a defect of Kiln; please report it
+  KILN_ERROR_INTERNAL = 13,        // a defect of Kiln; please report it
+  KILN_ERROR_TIMEOUT = 14          // what was waited for has not ended in time
 } KilnErrorCode;
 
 typedef enum KilnSeverity {

@@ -71,6 +71,29 @@ KILN_EXPORT KilnError *kilnDeviceDestroyStream(KilnDevice *device, KilnStream st
 // Waits for the stream, and reports what failed on it since it was last asked.
 KILN_EXPORT KilnError *kilnDeviceSynchronize(KilnDevice *device, KilnStream stream);
 
+// The same, for so long at most: then KILN_ERROR_TIMEOUT names the kernels that were launched last.
+// Nothing is ended by it.
+KILN_EXPORT KilnError *kilnDeviceSynchronizeFor(KilnDevice *device, KilnStream stream,
+                                                uint64_t milliseconds);
+
+//===- Several devices ------------------------------------------------------------------------===//
+
+// Kernels take the memory of their own device only, unless asked otherwise: after this the kernels
+// of `device` reach that of `peer` too. Doing it twice does no harm; KILN_ERROR_UNSUPPORTED says
+// which two devices have no way to each other.
+KILN_EXPORT KilnError *kilnDeviceCanAccessPeer(KilnDevice *device, KilnDevice *peer, int32_t *can);
+KILN_EXPORT KilnError *kilnDeviceEnablePeerAccess(KilnDevice *device, KilnDevice *peer);
+
+//===- After a failure ------------------------------------------------------------------------===//
+
+// A kernel that accesses what it may not, or runs over the driver's time, takes everything of this
+// process on the device with it. The first call that hears of it names the kernel; all later ones
+// say that the device is lost and by which kernel, until this makes it anew. Memory and streams
+// are gone then; kernels are loaded again when they are launched. KILN_ERROR_UNSUPPORTED if another
+// library in this process shares the device (its memory is not Kiln's to throw away), or if
+// the driver cannot tell. Other devices, the host among them, go on in any case.
+KILN_EXPORT KilnError *kilnDeviceReset(KilnDevice *device);
+
 //===- Loaded kernels -------------------------------------------------------------------------===//
 
 // Loads the artifact's code. The executable keeps what it needs of the artifact.

@@ -109,6 +109,15 @@ typedef struct KilnLaunchOptions {
   // must not launch.
   int32_t (*cancelled)(void *user_data);
   void *user_data;
+  // How the launch differs from a plain one; KILN_ERROR_UNSUPPORTED where the device cannot. What
+  // the artifact says of itself ("cluster", "cooperative", "overlap") holds unasked.
+  int64_t cluster[3];  // programs along x, y, z that run side by side; 0: what the artifact says
+  int32_t cooperative; // all programs run at once, or none
+  // May begin before what precedes it on the stream has ended: only of a kernel that waits for
+  // that itself, as its artifact's "overlap" says.
+  int32_t overlap;
+  int32_t has_priority; // over other work of the device; lower numbers come first
+  int32_t priority;
 } KilnLaunchOptions;
 KILN_EXPORT void kilnLaunchOptionsInit(KilnLaunchOptions *options);
 
@@ -149,7 +158,9 @@ typedef enum KilnLaunchStatus {
 
 // On a miss *key is borrowed from the calling thread until its next launch: copy it first.
 // `options` NULL: the defaults. On a host the programs have run when this returns; on an
-// accelerator they are queued, and what fails in them is reported by kilnDeviceSynchronize.
+// accelerator they are queued, and what fails in them is reported by kilnDeviceSynchronize. On a
+// stream that is being captured into a graph they become part of it; a workspace that such a
+// launch is given is the graph's own and stays until the process ends.
 KILN_EXPORT KilnLaunchStatus kilnFunctionLaunch(KilnFunction *function, const KilnArg *args,
                                                 size_t num_args, const KilnLaunchOptions *options,
                                                 KilnString *key, KilnError **error);

@@ -89,6 +89,33 @@ KilnError *kilnDeviceSynchronize(KilnDevice *device, KilnStream stream) {
                 : reportNull("kilnDeviceSynchronize", "device");
 }
 
+KilnError *kilnDeviceSynchronizeFor(KilnDevice *device, KilnStream stream, uint64_t milliseconds) {
+  return device ? report(unwrap(device)->synchronizeFor(stream, milliseconds))
+                : reportNull("kilnDeviceSynchronizeFor", "device");
+}
+
+//===- Several devices, and after a failure -------------------------------------------------===//
+
+KilnError *kilnDeviceCanAccessPeer(KilnDevice *device, KilnDevice *peer, int32_t *can) {
+  if (!device || !peer || !can)
+    return reportNull("kilnDeviceCanAccessPeer", "device, peer and can");
+  Expected<bool> answer = unwrap(device)->canAccessPeer(*unwrap(peer));
+  if (!answer)
+    return report(answer.takeError());
+  *can = *answer;
+  return nullptr;
+}
+
+KilnError *kilnDeviceEnablePeerAccess(KilnDevice *device, KilnDevice *peer) {
+  if (!device || !peer)
+    return reportNull("kilnDeviceEnablePeerAccess", "device and peer");
+  return report(unwrap(device)->enablePeerAccess(*unwrap(peer)));
+}
+
+KilnError *kilnDeviceReset(KilnDevice *device) {
+  return device ? report(unwrap(device)->reset()) : reportNull("kilnDeviceReset", "device");
+}
+
 //===- Loaded kernels -----------------------------------------------------------------------===//
 
 KilnError *kilnExecutableLoad(KilnDevice *device, const KilnArtifact *artifact,

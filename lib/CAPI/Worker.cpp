@@ -166,7 +166,7 @@ bool Conversation::listen() {
       handler(diagnosticFromJSON(object));
     if (kind == frame::error) {
       int64_t code = object.getInteger("code").value_or(0);
-      bool isKnown = code > KILN_OK && code <= KILN_ERROR_INTERNAL;
+      bool isKnown = code > KILN_OK && code <= KILN_ERROR_TIMEOUT;
       StringRef message = object.getString("message").value_or("");
       error = {isKnown ? KilnErrorCode(code) : KILN_ERROR_INTERNAL,
                message.empty()

@@ -261,6 +261,12 @@ json::Object Compilation::describe(tile::KernelOp kernel, TargetInterface target
       {"source", request.sourceName},      {"opt_level", request.optLevel},
       {"fast_math", request.fastMath},     {"arguments", describeArguments(kernel)},
       {"abi", describeParameters(kernel)}, {"has_grid", kernel.hasGrid()}};
+  SmallVector<FileLineColLoc> places;
+  findPlaces(kernel.getLoc(), places);
+  if (!places.empty()) {
+    metadata["file"] = places.front().getFilename().str();
+    metadata["line"] = int64_t(places.front().getLine());
+  }
   if (auto tunables = kernel->getAttrOfType<ArrayAttr>(tile::kTunablesAttrName)) {
     json::Object chosen;
     for (auto tunable : tunables.getAsRange<tile::TunableAttr>())

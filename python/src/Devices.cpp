@@ -2,11 +2,19 @@
 #include "Launcher.h"
 #include "Objects.h"
 
+#include <cmath>
+#include <optional>
+
 using namespace kiln::python;
 
 namespace {
 
 KilnStream asStream(uint64_t handle) { return reinterpret_cast<void *>(uintptr_t(handle)); }
+
+/// Seconds in milliseconds, rounded up.
+uint64_t milliseconds(double seconds) {
+  return seconds < 1e12 ? uint64_t(std::ceil(seconds * 1e3)) : UINT64_MAX;
+}
 
 nb::str describeDevices() {
   KilnBuffer *json = nullptr;
@@ -139,13 +147,28 @@ void kiln::python::bindDevices(nb::module_ &m) {
           nb::arg("to"), nb::arg("source"), nb::arg("size"), nb::arg("kind"), nb::arg("stream") = 0)
       .def(
           "synchronize",
-          [](const DeviceObject &d, uint64_t stream) {
+          [](const DeviceObject &d, uint64_t stream, std::optional<double> timeout) {
+            if (timeout && !(*timeout >= 0))
+              throw nb::value_error("expected a timeout of at least 0 seconds");
             KilnError *error;
             {
               nb::gil_scoped_release release;
-              error = kilnDeviceSynchronize(d.device, asStream(stream));
+              error = timeout ? kilnDeviceSynchronizeFor(d.device, asStream(stream),
+                                                         milliseconds(*timeout))
+                              : kilnDeviceSynchronize(d.device, asStream(stream));
             }
             check(error);
           },
-          nb::arg("stream") = 0);
+          nb::arg("stream") = 0, nb::arg("timeout").none() = nb::none())
+      .def("can_access_peer",
+           [](const DeviceObject &d, const DeviceObject &peer) {
+             int32_t can = 0;
+             check(kilnDeviceCanAccessPeer(d.device, peer.device, &can));
+             return can != 0;
+           })
+      .def("enable_peer_access",
+           [](const DeviceObject &d, const DeviceObject &peer) {
+             check(kilnDeviceEnablePeerAccess(d.device, peer.device));
+           })
+      .def("reset", [](const DeviceObject &d) { check(kilnDeviceReset(d.device)); });
 }

@@ -14,6 +14,14 @@ LauncherState::~LauncherState() {
     kilnFunctionDestroy(function);
 }
 
+void LaunchTraits::writeTo(KilnLaunchOptions &options) const {
+  std::memcpy(options.cluster, cluster, sizeof options.cluster);
+  options.cooperative = cooperative;
+  options.overlap = overlap;
+  options.has_priority = hasPriority;
+  options.priority = priority;
+}
+
 namespace {
 
 /// Raises Python's own error for a call that does not fit.
@@ -170,6 +178,7 @@ bool kiln::python::prepareLaunch(Launcher *self, Configured *config, PyObject *c
     options.has_grid = config->hasGrid;
     std::memcpy(options.grid, config->grid, sizeof options.grid);
     options.device = config->device;
+    config->traits.writeTo(options);
   }
   if (out.bound.device && !deviceOf(out.bound.device, options.device))
     return false;

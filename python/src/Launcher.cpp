@@ -48,7 +48,7 @@ bool kiln::python::deviceOf(PyObject *object, KilnDevice *&out) {
   return true;
 }
 
-bool kiln::python::gridOf(PyObject *object, int64_t out[3]) {
+bool kiln::python::gridOf(PyObject *object, int64_t out[3], const char *what, int64_t least) {
   out[0] = out[1] = out[2] = 1;
   PyObject *items[3] = {object, nullptr, nullptr};
   Py_ssize_t size = 1;
@@ -56,7 +56,8 @@ bool kiln::python::gridOf(PyObject *object, int64_t out[3]) {
     size = PySequence_Size(object);
     if (size < 1 || size > 3) {
       setLaunchError(nullptr, nullptr,
-                     "expected a grid of one to three extents, got " + std::to_string(size));
+                     "expected a " + std::string(what) + " of one to three extents, got " +
+                         std::to_string(size));
       return false;
     }
   }
@@ -68,16 +69,17 @@ bool kiln::python::gridOf(PyObject *object, int64_t out[3]) {
     if (!integer.is_valid()) {
       PyErr_Clear();
       setLaunchError(nullptr, nullptr,
-                     "expected integers for the grid, got " +
+                     "expected integers for the " + std::string(what) + ", got " +
                          nb::cast<std::string>(nb::repr(item)));
       return false;
     }
     out[i] = PyLong_AsLongLong(integer.ptr());
     if (out[i] == -1 && PyErr_Occurred())
       return false;
-    if (out[i] < 0) {
+    if (out[i] < least) {
       setLaunchError(nullptr, nullptr,
-                     "expected extents of at least 0 for the grid, got " + std::to_string(out[i]));
+                     "expected extents of at least " + std::to_string(least) + " for the " + what +
+                         ", got " + std::to_string(out[i]));
       return false;
     }
   }
@@ -190,6 +192,7 @@ Configured *makeConfigured(Launcher *launcher, Configured *base) {
     made->hasStream = base->hasStream;
     made->stream = base->stream;
     made->device = base->device;
+    made->traits = base->traits;
   }
   return made;
 }
@@ -378,10 +381,44 @@ PyObject *watchMethod(PyObject *self, PyObject *list) {
   });
 }
 
-/// configure(base, grid, stream, device, options, described) -> Configured; None keeps base's.
+/// The traits among the options of a launch; None keeps what is there.
+bool readTraits(PyObject *cluster, PyObject *cooperative, PyObject *overlap, PyObject *priority,
+                LaunchTraits &out) {
+  auto flag = [](PyObject *value, bool &flag, const char *name) {
+    if (value == Py_None)
+      return true;
+    if (PyBool_Check(value)) {
+      flag = value == Py_True;
+      return true;
+    }
+    PyErr_Format(PyExc_TypeError, "expected True or False for %s, got %R", name, value);
+    return false;
+  };
+  if (cluster != Py_None && !gridOf(cluster, out.cluster, "cluster", 1))
+    return false;
+  if (!flag(cooperative, out.cooperative, "cooperative") ||
+      !flag(overlap, out.overlap, "overlap"))
+    return false;
+  if (priority == Py_None)
+    return true;
+  long value = PyLong_Check(priority) ? PyLong_AsLong(priority) : -1;
+  if (!PyLong_Check(priority) || PyErr_Occurred() || value != int32_t(value)) {
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "expected an integer of 32 bits for priority, got %R", priority);
+    return false;
+  }
+  out.hasPriority = true;
+  out.priority = int32_t(value);
+  return true;
+}
+
+/// configure(base, grid, stream, device, cluster, cooperative, overlap, priority, options,
+/// described) -> Configured; None keeps base's.
 PyObject *configureMethod(PyObject *self, PyObject *arguments) {
-  PyObject *base, *grid, *stream, *device, *options, *described;
-  if (!PyArg_ParseTuple(arguments, "OOOOOO", &base, &grid, &stream, &device, &options, &described))
+  PyObject *base, *grid, *stream, *device, *cluster, *cooperative, *overlap, *priority, *options,
+      *described;
+  if (!PyArg_ParseTuple(arguments, "OOOOOOOOOO", &base, &grid, &stream, &device, &cluster,
+                        &cooperative, &overlap, &priority, &options, &described))
     return nullptr;
   return guarded([&]() -> PyObject * {
     nb::object made =
@@ -400,6 +437,8 @@ PyObject *configureMethod(PyObject *self, PyObject *arguments) {
       config.hasStream = true;
     }
     if (device != Py_None && !deviceOf(device, config.device))
+      return nullptr;
+    if (!readTraits(cluster, cooperative, overlap, priority, config.traits))
       return nullptr;
     auto keep = [](PyObject *&slot, PyObject *value) {
       if (value == Py_None)

@@ -57,6 +57,15 @@ struct Launcher {
   LauncherState *state;
 };
 
+/// How a launch differs from a plain one, as KilnLaunchOptions has it.
+struct LaunchTraits {
+  int64_t cluster[3];
+  bool cooperative, overlap, hasPriority;
+  int32_t priority;
+
+  void writeTo(KilnLaunchOptions &options) const;
+};
+
 /// `kernel[grid]` and `kernel.options(...)`: a launcher with launch options.
 struct Configured {
   PyObject head;
@@ -69,6 +78,7 @@ struct Configured {
   bool hasStream;
   KilnStream stream;
   KilnDevice *device;
+  LaunchTraits traits;
 };
 
 extern PyTypeObject *launcherType;
@@ -97,8 +107,8 @@ PyObject *launch(Launcher *self, Configured *config, PyObject *const *args, size
 bool streamOf(PyObject *object, KilnStream &out);
 /// A device from its name or from an object with a `name`.
 bool deviceOf(PyObject *object, KilnDevice *&out);
-/// The grid from an int or a tuple of one to three.
-bool gridOf(PyObject *object, int64_t out[3]);
+/// The grid, or what `what` says, from an int or a tuple of one to three.
+bool gridOf(PyObject *object, int64_t out[3], const char *what = "grid", int64_t least = 0);
 
 /// The part of a variant's key that stands for one constant: 1, 1.0 and True differ, and so do
 /// 0.0 and -0.0.

@@ -1,6 +1,7 @@
 // Devices named "cuda:<number>", through NVIDIA's driver library.
 #include "Library.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <atomic>
 
 using namespace kiln;
 using namespace kiln::cuda;
@@ -9,24 +10,27 @@ using namespace llvm;
 /// DLPack's kDLCUDA, kDLCUDAHost and kDLCUDAManaged.
 static constexpr int32_t deviceMemory = 2, pinnedMemory = 3, managedMemory = 13;
 
+/// Clusters of more programs must be asked for, and not every chip has them.
+static constexpr int64_t portableCluster = 8;
+
 namespace {
 class CUDAApi : public LibraryApi {
 public:
-  CUDAApi(const Library &library, void *context)
-      : LibraryApi(library), library(library), context(context) {}
+  CUDAApi(const Library &library, int number, int device, void *context)
+      : LibraryApi(library, number), library(library), device(device), context(context) {}
 
   Expected<void *> enter() override {
-    void *current = nullptr;
+    void *current = nullptr, *ours = context.load(std::memory_order_relaxed);
     if (Error error = library.call(library.contextGetCurrent, &current))
       return error;
-    if (current != context)
-      if (Error error = library.call(library.contextPush, context))
+    if (current != ours)
+      if (Error error = library.call(library.contextPush, ours))
         return error;
     return current;
   }
   void leave(void *previous) override {
     void *popped;
-    if (previous != context)
+    if (previous != context.load(std::memory_order_relaxed))
       library.contextPop(&popped);
   }
 
@@ -42,14 +46,22 @@ public:
     return library.call(entry, to, from, size, stream);
   }
 
+  Error enableAccess(AcceleratorApi &peer) override {
+    const auto &entry = library.contextEnablePeerAccess;
+    return checkPeerAccess(entry(static_cast<CUDAApi &>(peer).context.load(), 0), entry.name());
+  }
+  Error renew() override;
+
 private:
   const Library &library;
-  void *const context;
+  const int device;
+  std::atomic<void *> context;
 };
 } // namespace
 
 Expected<AcceleratorApi::Code> CUDAApi::load(StringRef code, const std::string &symbol,
                                              uint64_t sharedBytes) {
+  OutsideCapture outside(library.functions);
   // PTX is a zero-terminated text: sections of an artifact are.
   char log[8192] = {};
   int options[] = {errorLogBuffer, errorLogBytes};
@@ -75,22 +87,57 @@ Expected<AcceleratorApi::Code> CUDAApi::load(StringRef code, const std::string &
 }
 
 Error CUDAApi::launch(const Launch &launch) {
-  const unsigned *grid = launch.grid, *cluster = launch.cluster;
-  if (LLVM_LIKELY(cluster[0] * cluster[1] * cluster[2] == 1) || !library.launchKernelEx.function)
+  const LaunchTraits &traits = launch.traits;
+  if (LLVM_LIKELY(traits.isPlain()))
     return LibraryApi::launch(launch);
-  if (cluster[0] * cluster[1] * cluster[2] > 8)
-    if (Error error =
-            library.call(library.functionSetAttribute, launch.function, nonPortableClusters, 1))
-      return error;
-  LaunchAttribute attribute{clusterDimension, {}, {cluster[0], cluster[1], cluster[2]}};
-  LaunchConfig config{{grid[0], grid[1], grid[2]},
+  LaunchAttribute attributes[4] = {};
+  unsigned count = 0;
+  auto add = [&](LaunchAttributeId id, unsigned x, unsigned y = 0, unsigned z = 0) {
+    attributes[count++] = {id, {}, {x, y, z}};
+  };
+  if (traits.hasClusters()) {
+    const int64_t *cluster = traits.cluster;
+    add(clusterDimension, cluster[0], cluster[1], cluster[2]);
+    if (cluster[0] * cluster[1] * cluster[2] > portableCluster)
+      if (Error error =
+              library.call(library.functionSetAttribute, launch.function, nonPortableClusters, 1))
+        return error;
+  }
+  if (traits.cooperative)
+    add(cooperativeLaunch, 1);
+  if (traits.overlap)
+    add(programmaticSerialization, 1);
+  if (traits.hasPriority)
+    add(launchPriority, traits.priority);
+  LaunchConfig config{{launch.grid[0], launch.grid[1], launch.grid[2]},
                       {launch.block, 1, 1},
                       launch.sharedBytes,
                       launch.stream,
-                      &attribute,
-                      1};
-  return library.call(library.launchKernelEx, &config, launch.function, launch.parameters,
-                      static_cast<void **>(nullptr));
+                      attributes,
+                      count};
+  return explainResidency(library.call(library.launchKernelEx, &config, launch.function,
+                                       launch.parameters, static_cast<void **>(nullptr)),
+                          launch);
+}
+
+/// The context dies with its last owner; if it is still there, that was not us.
+Error CUDAApi::renew() {
+  unsigned flags = 0;
+  int active = 0;
+  // Of a context that is lost, this reports the loss; it is released all the same.
+  library.primaryContextRelease(device);
+  Error asked = library.call(library.primaryContextGetState, device, &flags, &active);
+  void *made = nullptr;
+  if (Error error = library.call(library.primaryContextRetain, &made, device))
+    return joinErrors(std::move(asked), std::move(error));
+  context = made;
+  if (asked)
+    return asked;
+  if (active)
+    return makeError(KILN_ERROR_UNSUPPORTED,
+                     "another library in this process has the device's context too, so it cannot "
+                     "be reset; start a new process");
+  return Error::success();
 }
 
 //===- Tensor maps --------------------------------------------------------------------------===//
@@ -188,32 +235,21 @@ static Expected<std::unique_ptr<Device>> openNumber(const Library &library, int 
   info.reachableTypes = {pinnedMemory, managedMemory};
   info.maxSharedBytes = ask(maxSharedOptIn);
   info.multiprocessors = ask(multiprocessors);
+  info.abilities = {ask(clusterLaunches) != 0, ask(cooperativeLaunches) != 0,
+                    /*overlap=*/ask(majorCapability) >= 9, /*priority=*/true};
   for (int i = 0; i < 3; ++i)
     info.maxGrid[i] = ask(DeviceAttribute(maxGridX + i));
   info.numbers = {{"memory_bytes", memory},
                   {"multiprocessors", info.multiprocessors},
                   {"l2_cache_bytes", ask(l2CacheBytes)},
                   {"driver_version", library.version}};
-  return makeAccelerator(std::move(info), std::make_unique<CUDAApi>(library, context));
+  return makeAccelerator(std::move(info), std::make_unique<CUDAApi>(library, number, device,
+                                                                 context));
 }
 
-namespace {
-class CUDADriver : public NumberedDriver {
-public:
-  StringRef prefix() const override { return "cuda"; }
-  std::string nameOfMemory(MemorySpace memory) const override {
-    bool isOurs = memory.type == deviceMemory || memory.type == managedMemory;
-    return isOurs ? "cuda:" + std::to_string(memory.id) : "";
-  }
-
-protected:
-  Expected<const DriverLibrary *> library() const override { return openOnce<Library>(); }
-  Expected<std::unique_ptr<Device>> openNumber(int number) override {
-    return ::openNumber(*cantFail(openOnce<Library>()), number);
-  }
-};
-} // namespace
-
 namespace kiln {
-std::unique_ptr<Driver> createCUDADriver() { return std::make_unique<CUDADriver>(); }
+std::unique_ptr<Driver> createCUDADriver() {
+  return std::make_unique<LibraryDriver<Library>>(
+      "cuda", std::vector<int32_t>{deviceMemory, managedMemory}, openNumber);
+}
 } // namespace kiln

@@ -19,7 +19,12 @@ Library::Library()
                      {"cuMemsetD8Async"},
                      {"cuStreamCreate"},
                      {"cuStreamDestroy_v2"},
-                     {"cuStreamSynchronize"}}) {}
+                     {"cuStreamSynchronize"},
+                     {"cuStreamQuery"},
+                     {"cuStreamGetCaptureInfo"},
+                     {"cuThreadExchangeStreamCaptureMode"},
+                     {"cuDeviceCanAccessPeer"},
+                     {"cuOccupancyMaxActiveBlocksPerMultiprocessor"}}) {}
 
 Error Library::open() {
   if (Error error = DriverLibrary::open({"libcuda.so.1", "libcuda.so"}, "KILN_CUDA_LIBRARY"))
@@ -30,12 +35,15 @@ Error Library::open() {
   find(deviceGetName);
   find(deviceGetAttribute);
   find(primaryContextRetain);
+  find(primaryContextRelease);
+  find(primaryContextGetState);
+  find(contextEnablePeerAccess);
   find(contextGetCurrent);
   find(contextPush);
   find(contextPop);
   find(moduleLoad);
   find(functionSetAttribute);
-  findIfAny(launchKernelEx);
+  find(launchKernelEx);
   findIfAny(tensorMapEncode);
   find(copyToDevice);
   find(copyFromDevice);

@@ -12,7 +12,13 @@ struct LaunchAttribute { // CUlaunchAttribute
   char pad[4];
   unsigned value[16];
 };
-constexpr int clusterDimension = 4; // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+/// CUlaunchAttributeID
+enum LaunchAttributeId {
+  cooperativeLaunch = 2,
+  clusterDimension = 4,
+  programmaticSerialization = 6,
+  launchPriority = 8
+};
 
 /// CUtensorMapDataType, CUtensorMapSwizzle and CUtensorMapL2promotion
 enum TensorMapType {
@@ -43,7 +49,9 @@ enum DeviceAttribute {
   l2CacheBytes = 38,
   majorCapability = 75,
   minorCapability = 76,
-  maxSharedOptIn = 97
+  cooperativeLaunches = 95,
+  maxSharedOptIn = 97,
+  clusterLaunches = 120
 };
 /// CUfunction_attribute
 enum FunctionAttribute { maxDynamicSharedBytes = 8, nonPortableClusters = 14 };
@@ -62,12 +70,14 @@ public:
   EntryPoint<char *, int, int> deviceGetName{"cuDeviceGetName"};
   EntryPoint<int *, int, int> deviceGetAttribute{"cuDeviceGetAttribute"};
   EntryPoint<void **, int> primaryContextRetain{"cuDevicePrimaryCtxRetain"};
+  EntryPoint<int> primaryContextRelease{"cuDevicePrimaryCtxRelease_v2"};
+  EntryPoint<int, unsigned *, int *> primaryContextGetState{"cuDevicePrimaryCtxGetState"};
+  EntryPoint<void *, unsigned> contextEnablePeerAccess{"cuCtxEnablePeerAccess"};
   EntryPoint<void **> contextGetCurrent{"cuCtxGetCurrent"};
   EntryPoint<void *> contextPush{"cuCtxPushCurrent_v2"};
   EntryPoint<void **> contextPop{"cuCtxPopCurrent_v2"};
   EntryPoint<void **, const void *, unsigned, int *, void **> moduleLoad{"cuModuleLoadDataEx"};
   EntryPoint<void *, int, int> functionSetAttribute{"cuFuncSetAttribute"};
-  /// Null in drivers before 11.8, which have no clusters either.
   EntryPoint<const LaunchConfig *, void *, void **, void **> launchKernelEx{"cuLaunchKernelEx"};
   /// Null in drivers before 12.0. Map, type, rank, address, extents, strides in bytes (all but
   /// the first dimension's), box, steps, interleaving, swizzle, promotion, padding; the first

@@ -8,6 +8,36 @@ using namespace llvm;
 
 //===- Launching ----------------------------------------------------------------------------===//
 
+/// Whether the device can make such a launch, and the grid is one of whole clusters.
+Error Executable::checkTraits(const int64_t grid[3], const LaunchTraits &traits) const {
+  auto fail = [&](KilnErrorCode code, const Twine &what) {
+    return makeError(code, "kernel '" + plan.kernel + "': " + what);
+  };
+  const LaunchAbilities &can = device.abilities;
+  StringRef lacks = traits.hasClusters() && !can.clusters      ? "clusters"
+                    : traits.cooperative && !can.cooperative   ? "cooperative launches"
+                    : traits.overlap && !can.overlap           ? "launches that overlap"
+                    : traits.hasPriority && !can.priority      ? "launches with a priority"
+                                                               : "";
+  if (!lacks.empty())
+    return fail(KILN_ERROR_UNSUPPORTED,
+                "expected a device that has " + lacks + ", got '" + device.name + "'");
+  // Its own code must wait for what it overlaps.
+  if (traits.overlap && !plan.traits.overlap)
+    return fail(KILN_ERROR_INVALID_ARGUMENT, "expected a kernel that is compiled to overlap what "
+                                             "precedes it, got one that is not");
+  auto spell = [](const int64_t *n) {
+    return std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]);
+  };
+  const int64_t *cluster = traits.cluster;
+  for (int i = 0; i < 3; ++i)
+    if (grid[i] % cluster[i])
+      return fail(KILN_ERROR_INVALID_ARGUMENT, "expected a grid of whole clusters of " +
+                                                   spell(cluster) + " programs, got " +
+                                                   spell(grid));
+  return Error::success();
+}
+
 Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContext &context) {
   if (grid[0] <= 0 || grid[1] <= 0 || grid[2] <= 0)
     return Error::success();
@@ -19,6 +49,10 @@ Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContex
                          "': expected a grid of fewer than 2^63 programs, "
                          "got " +
                          Twine(grid[0]) + " x " + Twine(grid[1]) + " x " + Twine(grid[2]));
+  const LaunchTraits &traits = traitsOf(context);
+  if (LLVM_UNLIKELY(!traits.isPlain()))
+    if (Error error = checkTraits(grid, traits))
+      return error;
   if (LLVM_UNLIKELY(plan.hasHidden))
     for (auto [i, slot] : enumerate(plan.slots)) {
       bool isCounter = slot.kind == LaunchPlan::Kind::Counter;
@@ -36,6 +70,21 @@ Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContex
       slots[i] = reinterpret_cast<uint64_t>(*memory);
     }
   return launch(slots, grid, context);
+}
+
+//===- What most devices cannot do ----------------------------------------------------------===//
+
+Expected<bool> Device::canAccessPeer(Device &peer) { return &peer == this; }
+
+Error Device::enablePeerAccess(Device &peer) {
+  if (&peer == this)
+    return Error::success();
+  return makeError(KILN_ERROR_UNSUPPORTED, "device '" + name + "' cannot reach the memory of '" +
+                                               peer.name + "'");
+}
+
+Error Device::reset() {
+  return makeError(KILN_ERROR_UNSUPPORTED, "device '" + name + "' cannot be reset");
 }
 
 json::Object kiln::describeDevice(const Device &device) {

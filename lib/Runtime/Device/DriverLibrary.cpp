@@ -9,6 +9,17 @@ using namespace llvm;
 /// Results that every library gives by the same number. Which of the two a machine without a
 /// device gets differs from release to release.
 static constexpr int outOfMemory = 2, noDevice = 100, invalidDevice = 101;
+/// And what they answer of work that has not ended, of a peer that is reachable already, and of
+/// more programs than can run at once.
+static constexpr int notReady = 600, peerAlreadyEnabled = 704, tooManyAtOnce = 720;
+
+/// What no later call on the device survives: memory that was lost, an address, instruction or
+/// stack that was wrong, a time that ran out, a failed assertion, whatever else ended a kernel.
+static bool isFatal(int result) {
+  return result == 214 || result == 220 || result == 700 || result == 702 || result == 709 ||
+         result == 710 || (result >= 714 && result <= 719);
+}
+
 /// The numbers of a function's attributes, which the libraries share.
 enum FunctionAttribute { sharedBytes = 1, localBytes = 3, numRegisters = 4 };
 
@@ -57,9 +68,11 @@ Error DriverLibrary::start(int oldest) {
 
 Error DriverLibrary::fail(int result, const Twine &doing) const {
   auto [name, text] = explain(result);
-  return makeError(result == outOfMemory ? KILN_ERROR_OUT_OF_MEMORY : KILN_ERROR_DEVICE,
-                   doing + " failed: " + (name ? name : "unknown error") + " (" +
-                       (text ? text : "no description") + ")");
+  std::string words = (doing + " failed: " + (name ? name : "unknown error") + " (" +
+                       (text ? text : "no description") + ")")
+                          .str();
+  KilnErrorCode code = result == outOfMemory ? KILN_ERROR_OUT_OF_MEMORY : KILN_ERROR_DEVICE;
+  return llvm::make_error<DriverFailure>(code, std::move(words), result, isFatal(result));
 }
 
 //===- A device -----------------------------------------------------------------------------===//
@@ -75,15 +88,29 @@ json::Object LibraryApi::describe(const Code &code) {
 }
 
 Error LibraryApi::launch(const Launch &launch) {
-  const unsigned *grid = launch.grid, *cluster = launch.cluster;
-  if (LLVM_UNLIKELY(cluster[0] * cluster[1] * cluster[2] != 1))
-    return makeError(KILN_ERROR_UNSUPPORTED, "this driver cannot launch clusters");
+  const unsigned *grid = launch.grid;
   return library.call(functions.launchKernel, launch.function, grid[0], grid[1], grid[2],
                       launch.block, 1u, 1u, launch.sharedBytes, launch.stream, launch.parameters,
                       static_cast<void **>(nullptr));
 }
 
+Error LibraryApi::explainResidency(Error error, const Launch &launch) const {
+  return handleErrors(std::move(error), [&](const DriverFailure &failure) -> Error {
+    int perMultiprocessor = 0;
+    if (failure.result != tooManyAtOnce ||
+        functions.getResidentBlocks(&perMultiprocessor, launch.function, launch.block,
+                                    launch.sharedBytes) != 0)
+      return llvm::make_error<DriverFailure>(failure);
+    uint64_t programs = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+    return makeError(KILN_ERROR_DEVICE,
+                     "expected a cooperative launch of programs that run all at once, " +
+                         Twine(perMultiprocessor) + " on each multiprocessor, got " +
+                         Twine(programs) + ": " + failure.text);
+  });
+}
+
 Expected<void *> LibraryApi::allocate(uint64_t size) {
+  OutsideCapture outside(functions);
   void *memory = nullptr;
   const auto &entry = functions.memoryAllocate;
   if (Error error =
@@ -112,6 +139,35 @@ Error LibraryApi::destroyStream(KilnStream stream) {
 
 Error LibraryApi::synchronize(KilnStream stream) {
   return library.call(functions.streamSynchronize, stream);
+}
+
+Expected<bool> LibraryApi::isIdle(KilnStream stream) {
+  int result = functions.streamQuery(stream);
+  if (result == notReady)
+    return false;
+  if (Error error = library.check(result, functions.streamQuery.name()))
+    return error;
+  return true;
+}
+
+Expected<uint64_t> LibraryApi::captureOf(KilnStream stream) {
+  int status = 0;
+  uint64_t number = 0;
+  if (Error error = library.call(functions.streamGetCapture, stream, &status, &number))
+    return error;
+  return status == 0 ? 0 : std::max<uint64_t>(number, 1);
+}
+
+Expected<bool> LibraryApi::canAccess(AcceleratorApi &peer) {
+  int can = 0;
+  if (Error error = library.call(functions.canAccessPeer, &can, number,
+                                 static_cast<LibraryApi &>(peer).number))
+    return error;
+  return can != 0;
+}
+
+Error LibraryApi::checkPeerAccess(int result, const Twine &doing) const {
+  return library.check(result == peerAlreadyEnabled ? 0 : result, doing);
 }
 
 Error LibraryApi::findFunction(Code &loaded, const std::string &symbol) {

@@ -1,6 +1,7 @@
 // Reading the metadata that Artifact.h describes, without trust.
 #include "kiln/Runtime/Device/Plan.h"
 #include "kiln/Runtime/Error.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace kiln;
 using namespace llvm;
@@ -157,6 +158,12 @@ static Error parseSlot(LaunchPlan &plan, const json::Object &entry, LaunchPlan::
   return Error::success();
 }
 
+std::string LaunchPlan::spelling() const {
+  std::string place =
+      file.empty() || line <= 0 ? "" : " (" + file + ":" + std::to_string(line) + ")";
+  return "'" + kernel + "'" + place;
+}
+
 Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
   const json::Object &metadata = artifact.metadata();
   LaunchPlan plan;
@@ -192,10 +199,14 @@ Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
   plan.warpSize = count("warp_size", 1);
   if (const json::Array *cluster = metadata.getArray("cluster"))
     for (size_t i = 0; i < std::min<size_t>(3, cluster->size()); ++i)
-      plan.cluster[i] = (*cluster)[i].getAsInteger().value_or(1);
+      plan.traits.cluster[i] = (*cluster)[i].getAsInteger().value_or(1);
+  plan.traits.cooperative = metadata.getBoolean("cooperative").value_or(false);
+  plan.traits.overlap = metadata.getBoolean("overlap").value_or(false);
+  plan.file = artifact.metadataString("file").str();
+  plan.line = count("line", 0);
   plan.persistent = count("persistent", 0);
   if (scratch < 0 || shared < 0 || plan.persistent < 0 || plan.warps < 1 || plan.warpSize < 1 ||
-      plan.cluster[0] < 1 || plan.cluster[1] < 1 || plan.cluster[2] < 1)
+      llvm::any_of(plan.traits.cluster, [](int64_t n) { return n < 1 || n > maxClusterExtent; }))
     return wrong(plan.kernel, "a negative size or count");
   plan.scratchBytes = scratch;
   plan.sharedBytes = shared;

@@ -112,6 +112,14 @@ Expected<Device *> kiln::deviceOfMemory(MemorySpace memory) {
                                              Twine(memory.type) + " and id " + Twine(memory.id));
 }
 
+std::string kiln::spellMemory(MemorySpace memory) {
+  for (const std::unique_ptr<Driver> &driver : drivers())
+    if (std::string name = driver->nameOfMemory(memory); !name.empty())
+      return "on '" + name + "'";
+  return ("in memory of DLPack device type " + Twine(memory.type) + " and id " + Twine(memory.id))
+      .str();
+}
+
 Device *kiln::deviceByNumber(uint32_t number) {
   Registry &registry = Registry::get();
   return number < registry.count.load(std::memory_order_acquire)

@@ -2,9 +2,9 @@
 //
 // Memory is the host's own, so that arrays need not be copied; a launch ends before it returns.
 #include "Block.h"
-#include "kiln/Runtime/Device/Device.h"
 #include "kiln/Runtime/Error.h"
 #include "kiln/Runtime/Host/CancelWatch.h"
+#include "kiln/Runtime/Host/HostMemoryDevice.h"
 #include "kiln/Runtime/Host/LoadedObject.h"
 #include "kiln/Runtime/Host/Services.h"
 #include "llvm/ADT/StringExtras.h"
@@ -53,11 +53,16 @@ private:
   std::mutex mutex; ///< there is one shared memory
 };
 
-class EmulatedDevice : public Device {
+class EmulatedDevice : public HostMemoryDevice {
 public:
   explicit EmulatedDevice(StringRef chip)
-      : Device("emu:" + chip.str(), "emu:" + chip.str(),
-               ("emulated " + chip + " on " + sys::getHostCPUName()).str(), emulatedMemory) {}
+      : HostMemoryDevice("emu:" + chip.str(), "emu:" + chip.str(),
+                         ("emulated " + chip + " on " + sys::getHostCPUName()).str(),
+                         emulatedMemory) {
+    // Its programs run one after another, and a launch ends before it returns: what these two say
+    // of the order of programs and launches, no program can see.
+    abilities.clusters = abilities.overlap = true;
+  }
 
   json::Object properties() const override {
     return json::Object{{"max_shared_bytes", int64_t(SharedMemory::capacity)}};
@@ -67,37 +72,6 @@ public:
     return other.type == 1 || other.type == emulatedMemory.type;
   }
   Expected<ExecutablePtr> load(const Artifact &artifact) override;
-  Expected<void *> allocate(uint64_t size) override {
-    if (size == 0)
-      return nullptr;
-    uint64_t rounded = (size + 255) / 256 * 256;
-    void *memory = rounded < size ? nullptr : std::aligned_alloc(256, rounded);
-    if (!memory)
-      return makeError(KILN_ERROR_OUT_OF_MEMORY,
-                       "cannot allocate " + Twine(size) + " bytes on an emulated device");
-    return memory;
-  }
-  Error free(void *pointer) override {
-    std::free(pointer);
-    return Error::success();
-  }
-  Error copy(void *to, const void *from, uint64_t size, KilnCopyKind, KilnStream) override {
-    if (size)
-      std::memmove(to, from, size);
-    return Error::success();
-  }
-  Expected<KilnStream> createStream() override { return nullptr; }
-  Error destroyStream(KilnStream) override { return Error::success(); }
-  Error synchronize(KilnStream) override { return Error::success(); }
-  Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool zeroed, KilnStream) override {
-    static thread_local std::vector<std::vector<uint64_t>> memories;
-    memories.resize(std::max<size_t>(memories.size(), slot + 1));
-    std::vector<uint64_t> &memory = memories[slot];
-    memory.resize(std::max(memory.size(), size_t(size / 8 + 1)));
-    if (zeroed)
-      std::fill(memory.begin(), memory.end(), 0);
-    return memory.data();
-  }
 };
 
 class EmulatedDriver : public Driver {

@@ -14,8 +14,7 @@ static constexpr uint64_t gfx950SharedBytes = 160 * 1024;
 namespace {
 class HIPApi : public LibraryApi {
 public:
-  HIPApi(const Library &library, int number)
-      : LibraryApi(library), library(library), number(number) {}
+  HIPApi(const Library &library, int number) : LibraryApi(library, number), library(library) {}
 
   Expected<void *> enter() override {
     int current = 0;
@@ -32,6 +31,7 @@ public:
   }
 
   Expected<Code> load(StringRef code, const std::string &symbol, uint64_t) override {
+    OutsideCapture outside(library.functions);
     Code loaded;
     if (Error error = library.call(library.moduleLoad, &loaded.module, code.data()))
       return error;
@@ -48,9 +48,30 @@ public:
     return library.call(library.memoryCopy, to, from, size, direction, stream);
   }
 
+  /// The one trait that the library's devices have.
+  Error launch(const Launch &launch) override {
+    if (LLVM_LIKELY(!launch.traits.cooperative))
+      return LibraryApi::launch(launch);
+    const unsigned *grid = launch.grid;
+    return explainResidency(library.call(library.launchCooperative, launch.function, grid[0],
+                                         grid[1], grid[2], launch.block, 1u, 1u,
+                                         launch.sharedBytes, launch.stream, launch.parameters),
+                            launch);
+  }
+
+  Error enableAccess(AcceleratorApi &peer) override {
+    const auto &entry = library.deviceEnablePeerAccess;
+    return checkPeerAccess(entry(static_cast<HIPApi &>(peer).number, 0), entry.name());
+  }
+  /// The library counts no owners of a device.
+  Error renew() override {
+    return makeError(KILN_ERROR_UNSUPPORTED,
+                     "the driver cannot tell who else in this process uses the device, so it "
+                     "cannot be reset; start a new process");
+  }
+
 private:
   const Library &library;
-  const int number;
 };
 } // namespace
 
@@ -82,30 +103,27 @@ static Expected<std::unique_ptr<Device>> openNumber(const Library &library, int 
   info.memory = {deviceMemory, number};
   info.reachableTypes = {pinnedMemory};
   info.maxSharedBytes = arch == "gfx950" ? gfx950SharedBytes : defaultSharedBytes;
+  auto ask = [&](DeviceAttribute attribute) {
+    int value = 0;
+    library.deviceGetAttribute(&value, attribute, number);
+    return value;
+  };
+  info.multiprocessors = ask(multiprocessors);
+  info.abilities.cooperative =
+      library.launchCooperative.function && ask(cooperativeLaunches) != 0;
   info.maxGrid[0] = 0x7fffffff;
   info.maxGrid[1] = info.maxGrid[2] = 65535;
-  info.numbers = {{"memory_bytes", memory}, {"driver_version", library.version}};
+  info.numbers = {{"memory_bytes", memory},
+                  {"multiprocessors", info.multiprocessors},
+                  {"driver_version", library.version}};
   return makeAccelerator(std::move(info), std::make_unique<HIPApi>(library, number));
 }
 
 //===- Driver -------------------------------------------------------------------------------===//
 
-namespace {
-class HIPDriver : public NumberedDriver {
-public:
-  StringRef prefix() const override { return "hip"; }
-  std::string nameOfMemory(MemorySpace memory) const override {
-    return memory.type == deviceMemory ? "hip:" + std::to_string(memory.id) : "";
-  }
-
-protected:
-  Expected<const DriverLibrary *> library() const override { return openOnce<Library>(); }
-  Expected<std::unique_ptr<Device>> openNumber(int number) override {
-    return ::openNumber(*cantFail(openOnce<Library>()), number);
-  }
-};
-} // namespace
-
 namespace kiln {
-std::unique_ptr<Driver> createHIPDriver() { return std::make_unique<HIPDriver>(); }
+std::unique_ptr<Driver> createHIPDriver() {
+  return std::make_unique<LibraryDriver<Library>>("hip", std::vector<int32_t>{deviceMemory},
+                                                  openNumber);
+}
 } // namespace kiln

@@ -19,7 +19,12 @@ Library::Library()
                      {"hipMemsetAsync"},
                      {"hipStreamCreateWithFlags"},
                      {"hipStreamDestroy"},
-                     {"hipStreamSynchronize"}}) {}
+                     {"hipStreamSynchronize"},
+                     {"hipStreamQuery"},
+                     {"hipStreamGetCaptureInfo"},
+                     {"hipThreadExchangeStreamCaptureMode"},
+                     {"hipDeviceCanAccessPeer"},
+                     {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"}}) {}
 
 Error Library::open() {
   if (Error error = DriverLibrary::open(
@@ -33,6 +38,9 @@ Error Library::open() {
   find(setDevice);
   find(moduleLoad);
   find(memoryCopy);
+  find(deviceGetAttribute);
+  find(deviceEnablePeerAccess);
+  findIfAny(launchCooperative);
   return start(/*oldest=*/50000000);
 }
 

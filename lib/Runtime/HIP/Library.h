@@ -10,6 +10,9 @@ namespace kiln::hip {
 /// hipMemcpyKind
 enum CopyKind { hostToDevice = 1, deviceToHost = 2, deviceToDevice = 3 };
 
+/// hipDeviceAttribute_t
+enum DeviceAttribute { cooperativeLaunches = 10, multiprocessors = 63 };
+
 /// hipDeviceProp_t has changed its layout between releases; what is read of it is found by its
 /// looks, in a buffer that is larger than any.
 struct DeviceProperties {
@@ -29,6 +32,12 @@ public:
   EntryPoint<int> setDevice{"hipSetDevice"};
   EntryPoint<void **, const void *> moduleLoad{"hipModuleLoadData"};
   EntryPoint<void *, const void *, size_t, int, void *> memoryCopy{"hipMemcpyAsync"};
+  EntryPoint<int *, int, int> deviceGetAttribute{"hipDeviceGetAttribute"};
+  EntryPoint<int, unsigned> deviceEnablePeerAccess{"hipDeviceEnablePeerAccess"};
+  /// Null in libraries before 5.3.
+  EntryPoint<void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
+             void **>
+      launchCooperative{"hipModuleLaunchCooperativeKernel"};
 
 private:
   const char *(*getErrorName)(int) = nullptr;

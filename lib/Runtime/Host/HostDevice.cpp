@@ -2,8 +2,8 @@
 #include "Arena.h"
 #include "ForeignFunctions.h"
 #include "LaunchServices.h"
-#include "kiln/Runtime/Device/Device.h"
 #include "kiln/Runtime/Error.h"
+#include "kiln/Runtime/Host/HostMemoryDevice.h"
 #include "kiln/Runtime/Host/LoadedObject.h"
 #include "kiln/Runtime/Host/ThreadPool.h"
 #include "llvm/ADT/STLExtras.h"
@@ -95,10 +95,10 @@ static std::string hostFeatures() {
 }
 
 namespace {
-class HostDevice : public Device {
+class HostDevice : public HostMemoryDevice {
 public:
   HostDevice(const std::string &features)
-      : Device("cpu", "cpu", (sys::getHostCPUName() + " " + features).str(), hostMemory),
+      : HostMemoryDevice("cpu", "cpu", (sys::getHostCPUName() + " " + features).str(), hostMemory),
         features(features) {}
 
   json::Object properties() const override {
@@ -117,48 +117,6 @@ public:
   }
 
   Expected<ExecutablePtr> load(const Artifact &artifact) override;
-
-  Expected<void *> allocate(uint64_t size) override {
-    if (size == 0)
-      return nullptr;
-    uint64_t rounded = (size + 255) / 256 * 256;
-    void *memory = rounded < size ? nullptr : std::aligned_alloc(256, rounded);
-    if (!memory)
-      return makeError(KILN_ERROR_OUT_OF_MEMORY,
-                       "cannot allocate " + Twine(size) + " bytes on 'cpu'");
-    return memory;
-  }
-  Error free(void *memory) override {
-    std::free(memory);
-    return Error::success();
-  }
-  Error copy(void *to, const void *from, uint64_t size, KilnCopyKind, KilnStream) override {
-    if (size)
-      std::memmove(to, from, size);
-    return Error::success();
-  }
-  Expected<KilnStream> createStream() override { return nullptr; }
-  Error destroyStream(KilnStream) override { return Error::success(); }
-  Error synchronize(KilnStream) override { return Error::success(); }
-
-  /// Launches end before they return, so the calling thread's own memory serves each of them.
-  Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool zeroed, KilnStream) override {
-    static constexpr unsigned most = 8;
-    static thread_local Arena arenas[most];
-    void *memory = slot % most == slot ? arenas[slot].get(size) : nullptr;
-    if (slot >= most) {
-      static thread_local std::vector<std::unique_ptr<Arena>> more;
-      while (more.size() <= slot - most)
-        more.push_back(std::make_unique<Arena>());
-      memory = more[slot - most]->get(size);
-    }
-    if (!memory)
-      return makeError(KILN_ERROR_OUT_OF_MEMORY,
-                       "cannot allocate a workspace of " + Twine(size) + " bytes on 'cpu'");
-    if (zeroed)
-      std::memset(memory, 0, size);
-    return memory;
-  }
 
 private:
   std::string features;

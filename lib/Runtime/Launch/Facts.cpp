@@ -70,8 +70,8 @@ bool Checker::tensor(const Parameter &parameter, const KilnTensor &tensor, uint6
           (tensor.device_type != device.memory.type || tensor.device_id != device.memory.id) &&
           !device.reaches({tensor.device_type, tensor.device_id})))
     return fail(parameter, "expected a tensor that device '" + device.name +
-                               "' can reach, got one in memory of DLPack device type " +
-                               Twine(tensor.device_type) + " and id " + Twine(tensor.device_id));
+                               "' can reach, got one " +
+                               spellMemory({tensor.device_type, tensor.device_id}));
 
   const int64_t *shape = tensor.shape;
   if (LLVM_UNLIKELY(!shape && rank > 0))

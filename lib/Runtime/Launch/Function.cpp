@@ -183,6 +183,39 @@ void Function::clear() {
 
 //===- Launching ----------------------------------------------------------------------------===//
 
+/// Whether the caller's structure reaches to the end of that member.
+template <typename Member>
+static inline bool has(const KilnLaunchOptions *options, Member KilnLaunchOptions::*member) {
+  if (LLVM_UNLIKELY(!options))
+    return false;
+  auto *end = reinterpret_cast<const char *>(&(options->*member) + 1);
+  return LLVM_LIKELY(size_t(end - reinterpret_cast<const char *>(options)) <= options->struct_size);
+}
+
+static inline bool asksForTraits(const KilnLaunchOptions &options) {
+  const int64_t *cluster = options.cluster;
+  return (cluster[0] | cluster[1] | cluster[2]) || options.cooperative || options.overlap ||
+         options.has_priority;
+}
+
+/// What the call asks for on top of what the artifact says. An extent that is not given is 1.
+static Error mergeTraits(const LaunchPlan &plan, const KilnLaunchOptions &options,
+                         LaunchTraits &traits) {
+  const int64_t *cluster = options.cluster;
+  for (int i = 0; i < 3 && (cluster[0] | cluster[1] | cluster[2]); ++i) {
+    if (cluster[i] < 0 || cluster[i] > maxClusterExtent)
+      return makeError(KILN_ERROR_INVALID_ARGUMENT,
+                       "kernel '" + plan.kernel + "': expected clusters of extents from 1 to " +
+                           Twine(maxClusterExtent) + ", got " + Twine(cluster[i]));
+    traits.cluster[i] = std::max(cluster[i], int64_t(1));
+  }
+  traits.cooperative |= options.cooperative != 0;
+  traits.overlap |= options.overlap != 0;
+  traits.hasPriority = options.has_priority != 0;
+  traits.priority = options.priority;
+  return Error::success();
+}
+
 Error kiln::launchChecked(Executable &executable, const Checked *checked,
                           const KilnLaunchOptions *options) {
   const LaunchPlan &plan = executable.plan;
@@ -205,12 +238,18 @@ Error kiln::launchChecked(Executable &executable, const Checked *checked,
                                                       "has none of its own");
   }
   LaunchContext context;
+  LaunchTraits traits;
   auto cancelled = [&] { return options->cancelled(options->user_data) != 0; };
-  if (options) {
+  if (options)
     context.stream = options->stream;
-    // A caller of an older library's headers has no such members.
-    if (options->struct_size >= sizeof(KilnLaunchOptions) && options->cancelled)
-      context.cancelled = cancelled;
+  // A caller of an older library's headers has no such members.
+  if (has(options, &KilnLaunchOptions::user_data) && options->cancelled)
+    context.cancelled = cancelled;
+  if (has(options, &KilnLaunchOptions::priority) && asksForTraits(*options)) {
+    traits = plan.traits;
+    if (Error error = mergeTraits(plan, *options, traits))
+      return error;
+    context.traits = &traits;
   }
   return executable.run(slots, grid, context);
 }

@@ -16,7 +16,12 @@ def devices() -> list[dict[str, Any]]:
 
 @cache
 def device(name: str) -> Any:
-    """The device of that name ("cpu"); it has `name`, `target`, `identity` and `synchronize()`."""
+    """The device of that name ("cpu").
+
+    It has `name`, `target`, `identity`; `synchronize(stream, timeout)`; for several devices
+    `can_access_peer(other)` and `enable_peer_access(other)`, after which its kernels reach the
+    other's memory; and `reset()`, which makes a device anew that a kernel took down.
+    """
     return _native.Device.open(name)
 
 
@@ -25,9 +30,13 @@ def targets() -> list[dict[str, Any]]:
     return json.loads(_native.targets())["targets"]
 
 
-def synchronize(name: str | None = None, stream: int = 0) -> None:
+def synchronize(name: str | None = None, stream: int = 0, timeout: float | None = None) -> None:
     """Waits for what was launched on a device (every available one without a name), and raises
-    what failed there."""
+    what failed there.
+
+    timeout  the most seconds to wait on a device: then it is a `TimeoutError`, which names what
+             was launched last; nothing is ended by it
+    """
     names = [name] if name else [d["name"] for d in devices() if d.get("available")]
     for each in names:
-        device(each).synchronize(stream)
+        device(each).synchronize(stream, timeout)

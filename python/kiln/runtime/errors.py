@@ -59,6 +59,7 @@ class WorkerError(CompileError):
 # KilnErrorCode of kiln-c/Base.h.
 _INVALID, _COMPILE, _UNSUPPORTED, _NOT_FOUND, _MEMORY, _IO = 1, 2, 3, 4, 5, 6
 _CORRUPT, _REFUSED, _DEVICE, _ASSERT, _WORKER, _CANCELLED, _INTERNAL = 7, 8, 9, 10, 11, 12, 13
+_TIMEOUT = 14
 
 # How the C API begins what it says of an argument.
 _PLACE = re.compile(r"kernel '([^']*)': (?:argument '([^']*)': )?(.*)", re.DOTALL)
@@ -85,6 +86,8 @@ def from_native(
         if place:
             return launch_error(place[1], place[2], place[3])
         return launch_error(kernel, None, message)
+    if code == _UNSUPPORTED and not diagnostics and not _PLACE.match(message):
+        return DeviceError(message)  # no kernel's fault: a driver too old, a peer out of reach
     if code in (_COMPILE, _UNSUPPORTED, _WORKER):
         kind = {_UNSUPPORTED: UnsupportedError, _WORKER: WorkerError}.get(code, CompileError)
         return _compile_error(kind, message, diagnostics)
@@ -100,6 +103,8 @@ def from_native(
         return LookupError(message)
     if code == _DEVICE:
         return DeviceError(message)
+    if code == _TIMEOUT:
+        return TimeoutError(message)
     if code == _CORRUPT:
         return CacheError(message)
     return RuntimeError(message)

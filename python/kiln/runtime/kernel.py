@@ -118,8 +118,9 @@ class KernelHalf:
         return self.compiled_for(None, args, keywords)
 
     def options(self, **options: Any) -> Any:
-        """The kernel with launch options: `grid`, `stream`, `device`, `opt_level`, `fast_math`,
-        `pipeline`. The result is called like the kernel."""
+        """The kernel with launch options: `grid`, `stream`, `device`, `cluster`, `cooperative`,
+        `overlap`, `priority`, `opt_level`, `fast_math`, `pipeline`. The result is called like the
+        kernel."""
         return self.configured(None, options)
 
     # What the launcher calls.

@@ -11,7 +11,7 @@ _HERE, _KEPT_WORKER = 0, 2
 # What each option is, and its default. `pipeline` is more of the pipeline's own options,
 # "name=value name=value", as tile-opt --tile-pipeline takes them.
 COMPILE_OPTIONS: dict[str, Any] = {"opt_level": 3, "fast_math": False, "pipeline": ""}
-LAUNCH_OPTIONS = ("grid", "stream", "device")
+LAUNCH_OPTIONS = ("grid", "stream", "device", "cluster", "cooperative", "overlap", "priority")
 
 
 def check_options(kernel: str, options: dict[str, Any]) -> dict[str, Any]:

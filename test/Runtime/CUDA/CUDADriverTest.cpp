@@ -1,76 +1,30 @@
 // The CUDA driver against a stand-in that records its calls; and without any library.
-#include "../Support/Kernels.h"
-#include "../Support/TemporaryDirectory.h"
-#include "kiln/Runtime/Launch/Function.h"
-#include "gmock/gmock.h"
-#include <fstream>
+#include "CUDATest.h"
 #include <sys/wait.h>
 #include <unistd.h>
 
 using namespace kiln;
 using namespace kiln::testing;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
-namespace {
-class CUDATest : public ::testing::Test {
-protected:
-  CUDATest() {
-    ::setenv("KILN_CUDA_LIBRARY", KILN_FAKE_CUDA, 1);
-    ::setenv("KILN_FAKE_LOG", (temporary / "log").c_str(), 1);
+/// In a process of its own, because a driver is opened once.
+static std::string reasonInChild(const char *variable, const char *value) {
+  TemporaryDirectory place;
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::setenv(variable, value, 1);
+    std::ofstream out(place / "reason");
+    auto opened = openDevice("cuda:0");
+    out << (opened ? std::string("opened") : llvm::toString(opened.takeError())) << "\n";
+    for (const llvm::json::Value &entry : describeDevices())
+      if (entry.getAsObject()->getString("name").value_or("").starts_with("cuda"))
+        out << "listed: " << entry.getAsObject()->getString("reason").value_or("available").str();
+    out.close();
+    ::_exit(0);
   }
-  Device &device() { return *llvm::cantFail(openDevice("cuda:0")); }
-
-  /// What was called since the last time.
-  std::string calls() {
-    std::ifstream in(temporary / "log");
-    std::string text(std::istreambuf_iterator<char>(in), {});
-    std::filesystem::remove(temporary / "log");
-    return text;
-  }
-  Artifact artifact(const std::string &code, const std::string &more = "",
-                    const std::string &kernel = "k") {
-    llvm::json::Value value = llvm::cantFail(llvm::json::parse(
-        R"({"target":"nvptx:sm_90a","kernel":")" + kernel + R"(","warps":4,"warp_size":32,
-        "arguments":[{"name":"p","kind":"pointer","type":"i64"},
-                     {"name":"n","kind":"scalar","type":"i64"}],
-        "abi":[{"kind":"pointer","arg":0},{"kind":"scalar","arg":1})" +
-        more + "}"));
-    return Artifact::create(std::move(*value.getAsObject()),
-                            {{"asm", code}, {"host", objectOf("add")}});
-  }
-  Failure run(const Artifact &what, const KilnLaunchOptions *options = nullptr) {
-    auto executable = device().load(what);
-    if (!executable)
-      return failureOf(executable.takeError());
-    return failureOf(launchExecutable(**executable, {pointer(address), integer(130)}, options));
-  }
-
-  /// In a process of its own, because a driver is opened once.
-  static std::string reasonInChild(const char *variable, const char *value) {
-    TemporaryDirectory place;
-    pid_t child = ::fork();
-    if (child == 0) {
-      ::setenv(variable, value, 1);
-      std::ofstream out(place / "reason");
-      auto opened = openDevice("cuda:0");
-      out << (opened ? std::string("opened") : llvm::toString(opened.takeError())) << "\n";
-      for (const llvm::json::Value &entry : describeDevices())
-        if (entry.getAsObject()->getString("name").value_or("").starts_with("cuda"))
-          out << "listed: " << entry.getAsObject()->getString("reason").value_or("available").str();
-      out.close();
-      ::_exit(0);
-    }
-    ::waitpid(child, nullptr, 0);
-    std::ifstream in(place / "reason");
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  }
-
-  TemporaryDirectory temporary;
-  void *address = reinterpret_cast<void *>(0x1000);
-};
-} // namespace
+  ::waitpid(child, nullptr, 0);
+  std::ifstream in(place / "reason");
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
 
 // These come first: they want a process in which no driver is open.
 TEST_F(CUDATest, AbsentLibrariesAreNamed) {
@@ -95,6 +49,9 @@ TEST_F(CUDATest, DescribesTheDevice) {
   EXPECT_EQ(llvm::cantFail(deviceOfMemory({2, 0})), &device());
   EXPECT_TRUE(device().reaches({3, 0}) && device().reaches({13, 0}));
   EXPECT_FALSE(device().reaches({1, 0}) || device().reaches({2, 1}));
+  const llvm::json::Object *properties = described.getObject("properties");
+  EXPECT_EQ(properties->getBoolean("clusters"), true);
+  EXPECT_EQ(properties->getBoolean("cooperative"), true);
 }
 
 TEST_F(CUDATest, LoadsAndLaunches) {
@@ -107,7 +64,7 @@ TEST_F(CUDATest, LoadsAndLaunches) {
                               "args 4096 130\n"));
   EXPECT_THAT(said, HasSubstr("cuModuleUnload"));
   EXPECT_THAT(said, Not(HasSubstr("cuFuncSetAttribute")));
-  EXPECT_THAT(said, HasSubstr("cuCtxPushCurrent ours"));
+  EXPECT_THAT(said, HasSubstr("cuCtxPushCurrent 0"));
 }
 
 TEST_F(CUDATest, LargeSharedMemoryIsAskedFor) {
@@ -118,14 +75,6 @@ TEST_F(CUDATest, LargeSharedMemoryIsAskedFor) {
                              HasSubstr("5x6x7 of 128x1x1 shared 200000 stream 0x42")));
   EXPECT_THAT(run(artifact("code", R"(],"shared_bytes":300000)"), &options).text,
               AllOf(HasSubstr("'k'"), HasSubstr("at most 232448"), HasSubstr("got 300000")));
-}
-
-TEST_F(CUDATest, Clusters) {
-  KilnLaunchOptions options = gridOf(32);
-  EXPECT_EQ(run(artifact("code", R"(],"cluster":[2,1,1])"), &options).text, "");
-  EXPECT_THAT(calls(), HasSubstr("32x1x1 of 128 attribute 4: 2x1x1 of 1 attributes"));
-  EXPECT_EQ(run(artifact("code", R"(],"cluster":[16,1,1])"), &options).text, "");
-  EXPECT_THAT(calls(), HasSubstr("cuFuncSetAttribute 14=1"));
 }
 
 // A grid is cut to the multiprocessors (the stand-in has 100), never stretched to them.

@@ -1,6 +1,8 @@
-// A stand-in for NVIDIA's driver library: one device of compute capability 9.0 whose memory is the
-// host's. It appends a line to the file $KILN_FAKE_LOG for each call that matters and fails the
-// call that $KILN_FAKE_FAIL names.
+// A stand-in for NVIDIA's driver library: $KILN_FAKE_DEVICES devices (two without it) of compute
+// capability 9.0 whose memory is the host's. It appends a line to the file $KILN_FAKE_LOG for each
+// call that matters and fails the call that $KILN_FAKE_FAIL names, by $KILN_FAKE_RESULT. Streams
+// whose number $KILN_FAKE_CAPTURE is are being captured; $KILN_FAKE_BUSY says that nothing ends,
+// $KILN_FAKE_SHARED that another library has the contexts too.
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -10,7 +12,7 @@
 #define FAKE extern "C" __attribute__((visibility("default"))) int
 
 namespace {
-int fakeContext, fakeModule, fakeFunction;
+int fakeContexts[8], owners[8], fakeModule, fakeFunction, captureMode = 0;
 void *current = nullptr;
 constexpr int outOfMemory = 2, invalidValue = 1, invalidImage = 200, notFound = 500;
 
@@ -30,8 +32,17 @@ __attribute__((format(printf, 2, 3))) int call(const char *name, const char *for
     std::fclose(log);
   }
   const char *fail = std::getenv("KILN_FAKE_FAIL");
-  return fail && std::strcmp(fail, name) == 0 ? invalidValue : 0;
+  const char *result = std::getenv("KILN_FAKE_RESULT");
+  return !fail || std::strcmp(fail, name) != 0 ? 0 : result ? std::atoi(result) : invalidValue;
 }
+int deviceOf(void *context) { return int(static_cast<int *>(context) - fakeContexts); }
+bool isCaptured(void *stream) {
+  const char *captured = std::getenv("KILN_FAKE_CAPTURE");
+  return captured && std::strtoull(captured, nullptr, 0) == reinterpret_cast<uintptr_t>(stream);
+}
+/// Work that no graph can hold is refused while a stream is captured, unless the thread says so.
+bool isRefused() { return std::getenv("KILN_FAKE_CAPTURE") && captureMode != 2; }
+constexpr int captureUnsupported = 900, notReady = 600, alreadyEnabled = 704;
 } // namespace
 
 FAKE cuInit(unsigned) { return call("cuInit"); }
@@ -41,7 +52,9 @@ FAKE cuDriverGetVersion(int *version) {
   return 0;
 }
 FAKE cuGetErrorName(int error, const char **name) {
-  *name = error == outOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_FAKE";
+  *name = error == outOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : error == 700       ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                               : "CUDA_ERROR_FAKE";
   return 0;
 }
 FAKE cuGetErrorString(int, const char **text) {
@@ -50,7 +63,7 @@ FAKE cuGetErrorString(int, const char **text) {
 }
 FAKE cuDeviceGetCount(int *count) {
   const char *set = std::getenv("KILN_FAKE_DEVICES");
-  *count = set ? std::atoi(set) : 1;
+  *count = set ? std::atoi(set) : 2;
   return 0;
 }
 FAKE cuDeviceGet(int *device, int number) {
@@ -71,12 +84,36 @@ FAKE cuDeviceGetAttribute(int *value, int attribute, int) {
            : attribute == 97 ? 232448
            : attribute == 5  ? 0x7fffffff
            : attribute <= 7  ? 65535
+           : attribute == 95 || attribute == 120 ? 1
                              : 100;
   return 0;
 }
-FAKE cuDevicePrimaryCtxRetain(void **context, int) {
-  *context = &fakeContext;
-  return call("cuDevicePrimaryCtxRetain");
+FAKE cuDevicePrimaryCtxRetain(void **context, int device) {
+  ++owners[device];
+  *context = &fakeContexts[device];
+  return call("cuDevicePrimaryCtxRetain", "%d", device);
+}
+FAKE cuDevicePrimaryCtxRelease_v2(int device) {
+  --owners[device];
+  return call("cuDevicePrimaryCtxRelease", "%d", device);
+}
+FAKE cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
+  *flags = 0;
+  *active = owners[device] > 0 || std::getenv("KILN_FAKE_SHARED");
+  return 0;
+}
+FAKE cuDeviceCanAccessPeer(int *can, int device, int peer) {
+  *can = device != peer && peer < 2;
+  return 0;
+}
+FAKE cuCtxEnablePeerAccess(void *context, unsigned) {
+  static bool enabled[8];
+  int device = deviceOf(context);
+  int result = call("cuCtxEnablePeerAccess", "%d", device);
+  if (enabled[device])
+    return alreadyEnabled;
+  enabled[device] = true;
+  return result;
 }
 FAKE cuCtxGetCurrent(void **context) {
   *context = current;
@@ -84,7 +121,7 @@ FAKE cuCtxGetCurrent(void **context) {
 }
 FAKE cuCtxPushCurrent_v2(void *context) {
   current = context;
-  return call("cuCtxPushCurrent", context == &fakeContext ? "ours" : "another");
+  return call("cuCtxPushCurrent", "%d", deviceOf(context));
 }
 FAKE cuCtxPopCurrent_v2(void **context) {
   *context = current;
@@ -100,6 +137,8 @@ FAKE cuModuleLoadDataEx(void **module, const void *image, unsigned numOptions, i
         std::strcpy(static_cast<char *>(values[i]), "ptxas: line 1: what is this\n");
     return invalidImage;
   }
+  if (isRefused())
+    return captureUnsupported;
   *module = &fakeModule;
   return call("cuModuleLoadDataEx", "%s", text);
 }
@@ -155,14 +194,26 @@ struct Config {
   unsigned count;
 };
 FAKE cuLaunchKernelEx(const Config *config, void *, void **, void **) {
-  return call("cuLaunchKernelEx", "%ux%ux%u of %u attribute %d: %ux%ux%u of %u attributes",
-              config->grid[0], config->grid[1], config->grid[2], config->block[0],
-              config->attributes->id, config->attributes->value[0], config->attributes->value[1],
-              config->attributes->value[2], config->count);
+  char text[256] = {};
+  int used = 0;
+  for (unsigned i = 0; i < config->count; ++i) {
+    const Attribute &attribute = config->attributes[i];
+    used += std::snprintf(text + used, sizeof(text) - used, " attribute %d: %dx%dx%d", attribute.id,
+                          int(attribute.value[0]), int(attribute.value[1]),
+                          int(attribute.value[2]));
+  }
+  return call("cuLaunchKernelEx", "%ux%ux%u of %u%s", config->grid[0], config->grid[1],
+              config->grid[2], config->block[0], text);
+}
+FAKE cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, size_t) {
+  *blocks = 3;
+  return 0;
 }
 FAKE cuMemAlloc_v2(uint64_t *memory, size_t size) {
   if (size > (size_t(80) << 30))
     return outOfMemory;
+  if (isRefused())
+    return captureUnsupported;
   *memory = reinterpret_cast<uint64_t>(std::aligned_alloc(256, (size + 255) / 256 * 256));
   return call("cuMemAlloc", "%zu", size);
 }
@@ -191,4 +242,22 @@ FAKE cuStreamCreate(void **stream, unsigned) {
   return call("cuStreamCreate");
 }
 FAKE cuStreamDestroy_v2(void *) { return call("cuStreamDestroy"); }
-FAKE cuStreamSynchronize(void *) { return call("cuStreamSynchronize"); }
+FAKE cuStreamSynchronize(void *stream) {
+  return isCaptured(stream) ? captureUnsupported : call("cuStreamSynchronize");
+}
+FAKE cuStreamQuery(void *) {
+  int result = call("cuStreamQuery");
+  return result == 0 && std::getenv("KILN_FAKE_BUSY") ? notReady : result;
+}
+FAKE cuStreamGetCaptureInfo(void *stream, int *status, uint64_t *number) {
+  *status = isCaptured(stream);
+  if (*status)
+    *number = 77;
+  return call("cuStreamGetCaptureInfo");
+}
+FAKE cuThreadExchangeStreamCaptureMode(int *mode) {
+  int before = captureMode;
+  captureMode = *mode;
+  *mode = before;
+  return 0;
+}

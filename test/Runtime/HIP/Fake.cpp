@@ -1,6 +1,7 @@
 // A stand-in for AMD's runtime library: two devices of gfx942 whose memory is the host's. It
 // appends a line to the file $KILN_FAKE_LOG for each call that matters; $KILN_FAKE_INIT is what it
-// says to a start.
+// says to a start. Streams whose number $KILN_FAKE_CAPTURE is are being captured; what
+// $KILN_FAKE_FAIL names fails by $KILN_FAKE_RESULT.
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -10,8 +11,8 @@
 #define FAKE extern "C" __attribute__((visibility("default"))) int
 
 namespace {
-int fakeModule, fakeFunction, current = 0;
-constexpr int outOfMemory = 2, invalidImage = 200;
+int fakeModule, fakeFunction, current = 0, captureMode = 0;
+constexpr int outOfMemory = 2, invalidImage = 200, captureUnsupported = 900, notReady = 600;
 
 __attribute__((format(printf, 2, 3))) int call(const char *name, const char *format = nullptr,
                                                ...) {
@@ -28,8 +29,14 @@ __attribute__((format(printf, 2, 3))) int call(const char *name, const char *for
     std::fputc('\n', log);
     std::fclose(log);
   }
-  return 0;
+  const char *fail = std::getenv("KILN_FAKE_FAIL"), *result = std::getenv("KILN_FAKE_RESULT");
+  return fail && result && std::strcmp(fail, name) == 0 ? std::atoi(result) : 0;
 }
+bool isCaptured(void *stream) {
+  const char *captured = std::getenv("KILN_FAKE_CAPTURE");
+  return captured && std::strtoull(captured, nullptr, 0) == reinterpret_cast<uintptr_t>(stream);
+}
+bool isRefused() { return std::getenv("KILN_FAKE_CAPTURE") && captureMode != 2; }
 } // namespace
 
 FAKE hipInit(unsigned) {
@@ -69,9 +76,22 @@ FAKE hipSetDevice(int device) {
   current = device;
   return call("hipSetDevice", "%d", device);
 }
+FAKE hipDeviceGetAttribute(int *value, int attribute, int) {
+  *value = attribute == 63 ? 304 : attribute == 10;
+  return 0;
+}
+FAKE hipDeviceCanAccessPeer(int *can, int device, int peer) {
+  *can = device != peer;
+  return 0;
+}
+FAKE hipDeviceEnablePeerAccess(int peer, unsigned) {
+  return call("hipDeviceEnablePeerAccess", "%d from %d", peer, current);
+}
 FAKE hipModuleLoadData(void **module, const void *image) {
   if (std::strncmp(static_cast<const char *>(image), "bad", 3) == 0)
     return invalidImage;
+  if (isRefused())
+    return captureUnsupported;
   *module = &fakeModule;
   return call("hipModuleLoadData");
 }
@@ -90,9 +110,21 @@ FAKE hipModuleLaunchKernel(void *, unsigned gx, unsigned gy, unsigned gz, unsign
               by, bz, shared,
               static_cast<unsigned long long>(*static_cast<uint64_t *>(parameters[0])));
 }
+FAKE hipModuleLaunchCooperativeKernel(void *, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                      unsigned by, unsigned bz, unsigned shared, void *,
+                                      void **) {
+  return call("hipModuleLaunchCooperativeKernel", "%ux%ux%u of %ux%ux%u shared %u", gx, gy, gz, bx,
+              by, bz, shared);
+}
+FAKE hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, size_t) {
+  *blocks = 2;
+  return 0;
+}
 FAKE hipMalloc(void **memory, size_t size) {
   if (size > (size_t(192) << 30))
     return outOfMemory;
+  if (isRefused())
+    return captureUnsupported;
   *memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
   return call("hipMalloc", "%zu", size);
 }
@@ -113,4 +145,19 @@ FAKE hipStreamCreateWithFlags(void **stream, unsigned) {
   return 0;
 }
 FAKE hipStreamDestroy(void *) { return 0; }
-FAKE hipStreamSynchronize(void *) { return call("hipStreamSynchronize"); }
+FAKE hipStreamSynchronize(void *stream) {
+  return isCaptured(stream) ? captureUnsupported : call("hipStreamSynchronize");
+}
+FAKE hipStreamQuery(void *) { return std::getenv("KILN_FAKE_BUSY") ? notReady : 0; }
+FAKE hipStreamGetCaptureInfo(void *stream, int *status, uint64_t *number) {
+  *status = isCaptured(stream);
+  if (*status)
+    *number = 5;
+  return 0;
+}
+FAKE hipThreadExchangeStreamCaptureMode(int *mode) {
+  int before = captureMode;
+  captureMode = *mode;
+  *mode = before;
+  return 0;
+}

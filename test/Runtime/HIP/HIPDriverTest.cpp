@@ -102,6 +102,64 @@ TEST_F(HIPTest, LoadsAndLaunchesOnItsOwnDevice) {
                              HasSubstr("7x2x1 of 256x1x1 shared 2000 args 4294967295")));
 }
 
+TEST_F(HIPTest, LaunchesBesidePlainOnes) {
+  Device &device = *llvm::cantFail(openDevice("hip:0"));
+  auto executable = llvm::cantFail(device.load(artifact("code")));
+  KilnLaunchOptions options = gridOf(8);
+  options.cooperative = 1;
+  calls();
+  EXPECT_EQ(failureOf(launchExecutable(*executable, integer(1), &options)).text, "");
+  EXPECT_THAT(calls(), HasSubstr("hipModuleLaunchCooperativeKernel 8x1x1 of 256x1x1 shared 2000"));
+  options.cluster[0] = 2;
+  Failure failure = failureOf(launchExecutable(*executable, integer(1), &options));
+  EXPECT_EQ(failure.code, KILN_ERROR_UNSUPPORTED);
+  EXPECT_THAT(failure.text, HasSubstr("expected a device that has clusters, got 'hip:0'"));
+  options = gridOf(8);
+  options.has_priority = 1;
+  EXPECT_THAT(failureOf(launchExecutable(*executable, integer(1), &options)).text,
+              HasSubstr("launches with a priority, got 'hip:0'"));
+}
+
+TEST_F(HIPTest, Capture) {
+  Device &device = *llvm::cantFail(openDevice("hip:0"));
+  ::setenv("KILN_FAKE_CAPTURE", "0x42", 1);
+  KilnLaunchOptions options = gridOf(2);
+  options.stream = reinterpret_cast<void *>(0x42);
+  auto executable = llvm::cantFail(device.load(artifact("code")));
+  EXPECT_EQ(failureOf(launchExecutable(*executable, integer(1), &options)).text, "");
+  EXPECT_THAT(failureOf(device.synchronize(options.stream)).text,
+              HasSubstr("being captured into a graph"));
+  void *memory = llvm::cantFail(device.allocate(16));
+  ::unsetenv("KILN_FAKE_CAPTURE");
+  llvm::cantFail(device.free(memory));
+  EXPECT_EQ(failureOf(device.synchronize(options.stream)).text, "");
+}
+
+TEST_F(HIPTest, PeersAndFailures) {
+  Device &device = *llvm::cantFail(openDevice("hip:0")), &peer = *llvm::cantFail(openDevice("hip:1"));
+  EXPECT_FALSE(peer.reaches(device.memory));
+  calls();
+  EXPECT_EQ(failureOf(peer.enablePeerAccess(device)).text, "");
+  EXPECT_THAT(calls(), HasSubstr("hipDeviceEnablePeerAccess 0 from 1"));
+  EXPECT_TRUE(peer.reaches(device.memory));
+  // This comes last on the device: nothing brings it back.
+  auto executable = llvm::cantFail(peer.load(artifact("code")));
+  KilnLaunchOptions options = gridOf(2);
+  EXPECT_EQ(failureOf(launchExecutable(*executable, integer(1), &options)).text, "");
+  ::setenv("KILN_FAKE_FAIL", "hipStreamSynchronize", 1);
+  ::setenv("KILN_FAKE_RESULT", "719", 1);
+  EXPECT_THAT(failureOf(peer.synchronize(nullptr)).text,
+              HasSubstr("kernel 'k' failed on device 'hip:1': hipStreamSynchronize failed"));
+  ::unsetenv("KILN_FAKE_FAIL");
+  EXPECT_THAT(failureOf(launchExecutable(*executable, integer(1), &options)).text,
+              HasSubstr("device 'hip:1' is lost, because kernel 'k' failed"));
+  Failure failure = failureOf(peer.reset());
+  EXPECT_EQ(failure.code, KILN_ERROR_UNSUPPORTED);
+  EXPECT_THAT(failure.text, AllOf(HasSubstr("cannot reset device 'hip:1'"),
+                                  HasSubstr("start a new process")));
+  EXPECT_EQ(failureOf(device.synchronize(nullptr)).text, "") << "the other goes on";
+}
+
 TEST_F(HIPTest, MemoryAndFailures) {
   Device &device = *llvm::cantFail(openDevice("hip:0"));
   std::string text = "bytes", back(5, ' ');

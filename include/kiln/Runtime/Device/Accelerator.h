@@ -6,8 +6,20 @@
 #define KILN_RUNTIME_DEVICE_ACCELERATOR_H
 
 #include "kiln/Runtime/Device/Device.h"
+#include "kiln/Runtime/Error.h"
 
 namespace kiln {
+
+/// A driver's refusal. One that is fatal leaves nothing of the device's memory, code and streams.
+class DriverFailure : public llvm::ErrorInfo<DriverFailure, RuntimeError> {
+public:
+  static inline char ID = 0;
+  DriverFailure(KilnErrorCode code, std::string message, int result, bool isFatal)
+      : ErrorInfo(code, std::move(message)), result(result), isFatal(isFatal) {}
+
+  int result;
+  bool isFatal;
+};
 
 /// One device through its driver library. Every call but enter() and leave() is made between
 /// these two, which make the device the calling thread's and put back what was.
@@ -20,8 +32,9 @@ public:
   struct Launch {
     void *function;
     void **parameters;
-    unsigned grid[3], block, sharedBytes, cluster[3];
+    unsigned grid[3], block, sharedBytes;
     KilnStream stream;
+    const LaunchTraits &traits;
   };
   /// A view and the tiles of it that a copy engine moves, dimensions from the outermost on.
   struct TensorMap {
@@ -51,6 +64,17 @@ public:
   virtual llvm::Expected<KilnStream> createStream() = 0;
   virtual llvm::Error destroyStream(KilnStream stream) = 0;
   virtual llvm::Error synchronize(KilnStream stream) = 0;
+  /// Whether all that was queued on the stream has ended.
+  virtual llvm::Expected<bool> isIdle(KilnStream stream) = 0;
+  /// The number of the capture that records the stream into a graph; 0 if none does.
+  virtual llvm::Expected<uint64_t> captureOf(KilnStream stream) = 0;
+
+  /// The other is a device of the same driver.
+  virtual llvm::Expected<bool> canAccess(AcceleratorApi &peer) = 0;
+  virtual llvm::Error enableAccess(AcceleratorApi &peer) = 0;
+
+  /// Outside enter() and leave(): makes the device anew if nobody else in this process uses it.
+  virtual llvm::Error renew() = 0;
 };
 
 /// What a driver knows of a device before it makes one.
@@ -61,6 +85,7 @@ struct AcceleratorInfo {
   uint64_t maxSharedBytes = 0;
   uint64_t maxGrid[3] = {0, 0, 0};
   int64_t multiprocessors = 0;
+  LaunchAbilities abilities;
   std::vector<std::pair<std::string, int64_t>> numbers; ///< for the description
 };
 

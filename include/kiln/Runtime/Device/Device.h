@@ -27,6 +27,7 @@ struct LaunchContext {
   /// Whether to begin no further program: asked now and then, by the thread that launches, where
   /// a launch ends before it returns. Null: never.
   llvm::function_ref<bool()> cancelled;
+  const LaunchTraits *traits = nullptr; ///< null: those of the plan
 };
 
 /// A kernel loaded on a device.
@@ -39,7 +40,8 @@ public:
   /// The kernel's own grid; only if plan.hasGrid.
   virtual void computeGrid(const uint64_t *slots, int64_t grid[3]) = 0;
 
-  /// Runs or queues grid[0] * grid[1] * grid[2] programs, at least one. Hidden slots are filled.
+  /// Runs or queues grid[0] * grid[1] * grid[2] programs, at least one. Hidden slots are filled,
+  /// and the device is able to do what the traits ask for.
   virtual llvm::Error launch(const uint64_t *slots, const int64_t grid[3],
                              const LaunchContext &context) = 0;
 
@@ -53,6 +55,14 @@ public:
   Device &device;
   const Artifact artifact;
   const LaunchPlan plan;
+
+protected:
+  const LaunchTraits &traitsOf(const LaunchContext &context) const {
+    return context.traits ? *context.traits : plan.traits;
+  }
+
+private:
+  llvm::Error checkTraits(const int64_t grid[3], const LaunchTraits &traits) const;
 };
 
 using ExecutablePtr = llvm::IntrusiveRefCntPtr<Executable>;
@@ -60,6 +70,11 @@ using ExecutablePtr = llvm::IntrusiveRefCntPtr<Executable>;
 /// What DLPack calls a device's memory.
 struct MemorySpace {
   int32_t type = 0, id = 0;
+};
+
+/// What launches a device can make beside plain ones.
+struct LaunchAbilities {
+  bool clusters = false, cooperative = false, overlap = false, priority = false;
 };
 
 class Device {
@@ -84,6 +99,15 @@ public:
   virtual llvm::Expected<KilnStream> createStream() = 0;
   virtual llvm::Error destroyStream(KilnStream stream) = 0;
   virtual llvm::Error synchronize(KilnStream stream) = 0;
+  /// For so long at most. Where launches end before they return, there is nothing to wait for.
+  virtual llvm::Error synchronizeFor(KilnStream stream, uint64_t /*milliseconds*/) {
+    return synchronize(stream);
+  }
+
+  virtual llvm::Expected<bool> canAccessPeer(Device &peer);
+  virtual llvm::Error enablePeerAccess(Device &peer);
+  /// Makes a device anew that a kernel has taken down.
+  virtual llvm::Error reset();
 
   /// Memory for a launch's hidden parameter, valid until that launch has run; `zeroed` as a
   /// counter needs it. `slot` tells apart several of one launch.
@@ -94,6 +118,7 @@ public:
   const std::string target;
   const std::string identity;
   const MemorySpace memory;
+  LaunchAbilities abilities;
   /// Its place in the process's list of devices; stands for the device in launch keys.
   uint32_t number = 0;
 };
@@ -121,6 +146,9 @@ llvm::Expected<Device *> openDevice(llvm::StringRef name);
 
 /// The device that holds this memory, opened if need be. Type 0 is the host.
 llvm::Expected<Device *> deviceOfMemory(MemorySpace memory);
+
+/// "on '<device>'", or in DLPack's words where no driver knows this memory.
+std::string spellMemory(MemorySpace memory);
 
 /// By Device::number; null for a number that was never given.
 Device *deviceByNumber(uint32_t number);

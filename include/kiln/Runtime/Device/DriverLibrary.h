@@ -43,13 +43,20 @@ struct DriverFunctions {
   EntryPoint<void **, unsigned> streamCreate;
   EntryPoint<void *> streamDestroy;
   EntryPoint<void *> streamSynchronize;
+  EntryPoint<void *> streamQuery;
+  EntryPoint<void *, int *, uint64_t *> streamGetCapture;
+  EntryPoint<int *> exchangeCaptureMode;
+  EntryPoint<int *, int, int> canAccessPeer;
+  EntryPoint<int *, void *, int, size_t> getResidentBlocks;
 
   template <typename Visit>
   void forEach(Visit visit) {
     visit(init), visit(getVersion), visit(getDeviceCount), visit(getTotalMemory);
     visit(moduleUnload), visit(moduleGetFunction), visit(functionGetAttribute);
     visit(launchKernel), visit(memoryAllocate), visit(memoryFree), visit(memorySet);
-    visit(streamCreate), visit(streamDestroy), visit(streamSynchronize);
+    visit(streamCreate), visit(streamDestroy), visit(streamSynchronize), visit(streamQuery);
+    visit(streamGetCapture), visit(exchangeCaptureMode), visit(canAccessPeer);
+    visit(getResidentBlocks);
   }
 };
 
@@ -141,12 +148,12 @@ llvm::Expected<const Library *> openOnce() {
 /// how a device becomes the thread's, how code is loaded, how bytes are copied.
 class LibraryApi : public AcceleratorApi {
 public:
-  explicit LibraryApi(const DriverLibrary &library)
-      : library(library), functions(library.functions) {}
+  LibraryApi(const DriverLibrary &library, int number)
+      : number(number), library(library), functions(library.functions) {}
 
   void unload(const Code &code) override { functions.moduleUnload(code.module); }
   llvm::json::Object describe(const Code &code) override;
-  /// Without clusters.
+  /// Without traits.
   llvm::Error launch(const Launch &launch) override;
   llvm::Expected<void *> allocate(uint64_t size) override;
   llvm::Error free(void *memory) override;
@@ -154,8 +161,32 @@ public:
   llvm::Expected<KilnStream> createStream() override;
   llvm::Error destroyStream(KilnStream stream) override;
   llvm::Error synchronize(KilnStream stream) override;
+  llvm::Expected<bool> isIdle(KilnStream stream) override;
+  llvm::Expected<uint64_t> captureOf(KilnStream stream) override;
+  llvm::Expected<bool> canAccess(AcceleratorApi &peer) override;
+
+  /// Its place among the driver's devices.
+  const int number;
 
 protected:
+  /// While this lives, the thread may allocate and load although a stream is being captured:
+  /// neither is part of what the graph will do.
+  class OutsideCapture {
+  public:
+    explicit OutsideCapture(const DriverFunctions &functions) : functions(functions) {
+      functions.exchangeCaptureMode(&mode);
+    }
+    ~OutsideCapture() { functions.exchangeCaptureMode(&mode); }
+
+  private:
+    const DriverFunctions &functions;
+    int mode = 2; // the one that refuses nothing
+  };
+
+  /// What came of making a peer's memory reachable: having it already is no failure.
+  llvm::Error checkPeerAccess(int result, const llvm::Twine &doing) const;
+  /// Why a launch of so many programs at once did not fit, if that is what `error` says.
+  llvm::Error explainResidency(llvm::Error error, const Launch &launch) const;
   /// The function of a module that was loaded; unloads the module if it has none of this name.
   llvm::Error findFunction(Code &loaded, const std::string &symbol);
 
@@ -167,6 +198,8 @@ private:
 /// Devices that are called by a prefix and their number.
 class NumberedDriver : public Driver {
 public:
+  explicit NumberedDriver(llvm::StringRef name) : name(name) {}
+  llvm::StringRef prefix() const override { return name; }
   llvm::Expected<std::unique_ptr<Device>> open(llvm::StringRef rest) override;
   llvm::Expected<std::vector<std::string>> names() override;
 
@@ -175,7 +208,32 @@ protected:
   virtual llvm::Expected<std::unique_ptr<Device>> openNumber(int number) = 0;
 
 private:
+  const llvm::StringRef name;
   llvm::Expected<int> count() const;
+};
+
+/// The devices of a library, each opened by one function.
+template <typename Library>
+class LibraryDriver : public NumberedDriver {
+public:
+  using Open = llvm::Expected<std::unique_ptr<Device>> (*)(const Library &library, int number);
+  /// `memoryTypes`: DLPack's, of memory that belongs to one of the devices.
+  LibraryDriver(llvm::StringRef name, std::vector<int32_t> memoryTypes, Open open)
+      : NumberedDriver(name), memoryTypes(std::move(memoryTypes)), openDevice(open) {}
+  std::string nameOfMemory(MemorySpace memory) const override {
+    bool isOurs = llvm::is_contained(memoryTypes, memory.type);
+    return isOurs ? (prefix() + ":" + llvm::Twine(memory.id)).str() : "";
+  }
+
+protected:
+  llvm::Expected<const DriverLibrary *> library() const override { return openOnce<Library>(); }
+  llvm::Expected<std::unique_ptr<Device>> openNumber(int number) override {
+    return openDevice(*llvm::cantFail(openOnce<Library>()), number);
+  }
+
+private:
+  const std::vector<int32_t> memoryTypes;
+  const Open openDevice;
 };
 
 } // namespace kiln

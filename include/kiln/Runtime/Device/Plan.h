@@ -9,6 +9,21 @@
 
 namespace kiln {
 
+/// More than any chip runs side by side, and few enough to multiply.
+inline constexpr int64_t maxClusterExtent = 1024;
+
+/// How a launch differs from a plain one.
+struct LaunchTraits {
+  int64_t cluster[3] = {1, 1, 1}; ///< programs that run side by side
+  bool cooperative = false;       ///< all programs at once
+  bool overlap = false;           ///< may begin before what precedes it on the stream has ended
+  bool hasPriority = false;
+  int priority = 0;
+
+  bool hasClusters() const { return (cluster[0] | cluster[1] | cluster[2]) != 1; }
+  bool isPlain() const { return !hasClusters() && !cooperative && !overlap && !hasPriority; }
+};
+
 struct LaunchPlan {
   enum class Kind : uint8_t { Pointer, Extent, Stride, Scalar, Workspace, Counter, TensorMap };
   /// One parameter of the kernel's.
@@ -43,7 +58,11 @@ struct LaunchPlan {
 
   static llvm::Expected<LaunchPlan> parse(const Artifact &artifact);
 
-  std::string kernel;
+  /// The kernel, and where its source defines it if that is known: "'k' (k.py:3)".
+  std::string spelling() const;
+
+  std::string kernel, file;
+  int64_t line = 0;
   std::vector<Argument> arguments;
   std::vector<Slot> slots;
   std::vector<TensorMap> maps;
@@ -51,7 +70,7 @@ struct LaunchPlan {
   bool hasHidden = false;
   uint64_t scratchBytes = 0, sharedBytes = 0;
   int64_t warps = 1, warpSize = 1;
-  int64_t cluster[3] = {1, 1, 1};
+  LaunchTraits traits; ///< what a launch has unasked
   /// A grid is cut to so many programs for each multiprocessor, whose loops take the rest; 0: not.
   int64_t persistent = 0;
 };

@@ -1,0 +1,148 @@
+"""Launch options, several devices and failures, through the stand-in for a driver that records its
+calls: what a machine without such a device can show of them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILD = Path(os.environ.get("KILN_BUILD", ROOT / "build")).resolve()
+FAKE = BUILD / "test/Runtime/CUDA/libkiln-fake-cuda.so"
+
+pytestmark = pytest.mark.skipif(not FAKE.exists(), reason="no build tree with the stand-in here")
+
+# An array of the stand-in, whose memory is the host's.
+HEAD = """
+import os, kiln
+
+class Array:
+    def __init__(self, device, n=256):
+        where = kiln.device(device)
+        self.__kiln_tensor__ = (where.allocate(4 * n), 2, (n,), None, *where.memory, False)
+
+@kiln.kernel
+def add(x: kiln.View[kiln.f32, 1], y: kiln.View[kiln.f32, 1], B: kiln.constexpr = 64):
+    i = kiln.grid(kiln.cdiv(x.shape[0], B))
+    y.store((i * B,), x.load((i * B,), (B,)) + 1)
+
+def calls():
+    log = os.environ["KILN_FAKE_LOG"]
+    lines = open(log).read().splitlines() if os.path.exists(log) else []
+    open(log, "w").close()
+    return [line for line in lines if "Launch" in line or "Peer" in line]
+
+def reason(call, *args, **keywords):
+    try:
+        call(*args, **keywords)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+"""
+
+
+@pytest.fixture
+def fake(python, tmp_path):
+    def run(code: str):
+        log = str(tmp_path / "log")
+        return python(HEAD + code, KILN_CUDA_LIBRARY=str(FAKE), KILN_FAKE_LOG=log)
+
+    return run
+
+
+def test_options_reach_the_driver(fake):
+    lines = fake("""
+x, y = Array("cuda:0"), Array("cuda:0")
+add(x, y)
+add.options(cluster=(2,), cooperative=True, priority=-2)(x, y)
+add[8](x, y, _cluster=4, _stream=66)
+print(*calls(), sep="\\n")
+print(reason(add.options(cluster=3), x, y))
+print(reason(add.options(overlap=True), x, y))
+print(calls())
+""")
+    assert lines[0].startswith("cuLaunchKernel 4x1x1 of 128x1x1")
+    assert lines[1] == (
+        "cuLaunchKernelEx 4x1x1 of 128 attribute 4: 2x1x1 attribute 2: 1x0x0 attribute 8: -2x0x0"
+    )
+    assert lines[2] == "cuLaunchKernelEx 8x1x1 of 128 attribute 4: 4x1x1"
+    assert "LaunchError: kernel `add`: expected a grid of whole clusters of 3 x 1 x 1" in lines[3]
+    assert "LaunchError: kernel `add`: expected a kernel that is compiled to overlap" in lines[4]
+    assert lines[5] == "[]"
+
+
+def test_arrays_say_which_device_launches(fake):
+    lines = fake("""
+a, b = Array("cuda:0"), Array("cuda:1")
+add(b, b)
+print(*calls(), sep="\\n")
+print(reason(add, a, b))
+first, second = kiln.device("cuda:0"), kiln.device("cuda:1")
+print(first.can_access_peer(second), first.can_access_peer(kiln.device("cpu")))
+first.enable_peer_access(second)
+add(a, b)
+print(*calls(), sep="\\n")
+print(reason(add, b, a))
+print(reason(first.enable_peer_access, kiln.device("cpu")))
+""")
+    assert lines[0].startswith("cuLaunchKernel 4x1x1")
+    assert lines[1] == (
+        "LaunchError: kernel `add`, argument `y`: expected a tensor that device 'cuda:0' can "
+        "reach, got one on 'cuda:1'"
+    )
+    assert lines[2] == "True False"
+    assert lines[3] == "cuCtxEnablePeerAccess 1"
+    assert lines[4].startswith("cuLaunchKernel 4x1x1")
+    assert "argument `y`: expected a tensor that device 'cuda:1' can reach" in lines[5]
+    assert lines[6] == "DeviceError: device 'cuda:0' cannot reach the memory of 'cpu'"
+
+
+def test_a_failed_kernel_is_named_and_the_process_goes_on(fake):
+    lines = fake("""
+import numpy as np
+x = Array("cuda:0")
+add(x, x)
+os.environ["KILN_FAKE_BUSY"] = "1"
+print(reason(kiln.synchronize, "cuda:0", timeout=0.002))
+del os.environ["KILN_FAKE_BUSY"]
+os.environ.update(KILN_FAKE_FAIL="cuStreamSynchronize", KILN_FAKE_RESULT="700")
+print(reason(kiln.synchronize, "cuda:0"))
+del os.environ["KILN_FAKE_FAIL"]
+print(reason(add, x, x))
+a, b = np.ones(256, np.float32), np.zeros(256, np.float32)
+add(a, b)
+print((b == 2).all())
+calls()
+kiln.device("cuda:0").reset()
+x = Array("cuda:0")
+add(x, x)
+print(*calls())
+""")
+    assert lines[0].startswith("TimeoutError: kernel 'add' (<string>:")
+    assert lines[0].endswith("did not end on 'cuda:0' within 2 ms")
+    assert lines[1].startswith("DeviceError: kernel 'add' (<string>:")
+    assert "failed on device 'cuda:0': cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL" in lines[1]
+    assert lines[2].startswith("DeviceError: kernel 'add': device 'cuda:0' is lost, because kernel")
+    assert "reset() makes it anew" in lines[2].replace("'s reset())", " reset()")
+    assert lines[3] == "True"
+    assert lines[4].startswith("cuLaunchKernel 4x1x1")
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ("cluster=2", "UnsupportedError: kernel 'add': expected a device that has clusters, got 'cpu'"),
+        ("cooperative=True", "has cooperative launches, got 'cpu'"),
+        ("priority=1", "has launches with a priority, got 'cpu'"),
+        ("cluster=0", "LaunchError: expected extents of at least 1 for the cluster, got 0"),
+        ("cluster=(1, 2, 3, 4)", "expected a cluster of one to three extents, got 4"),
+        ("cooperative=1", "TypeError: expected True or False for cooperative, got 1"),
+        ("priority=1 << 40", "TypeError: expected an integer of 32 bits for priority"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(fake, options, text):
+    lines = fake(f"""
+import numpy as np
+x = np.ones(256, np.float32)
+print(reason(lambda: add.options({options})(x, x)))
+""")
+    assert text in lines[0]
