@@ -396,8 +396,7 @@ bool readTraits(PyObject *cluster, PyObject *cooperative, PyObject *overlap, PyO
   };
   if (cluster != Py_None && !gridOf(cluster, out.cluster, "cluster", 1))
     return false;
-  if (!flag(cooperative, out.cooperative, "cooperative") ||
-      !flag(overlap, out.overlap, "overlap"))
+  if (!flag(cooperative, out.cooperative, "cooperative") || !flag(overlap, out.overlap, "overlap"))
     return false;
   if (priority == Py_None)
     return true;

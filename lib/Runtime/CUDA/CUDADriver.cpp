@@ -243,8 +243,8 @@ static Expected<std::unique_ptr<Device>> openNumber(const Library &library, int 
                   {"multiprocessors", info.multiprocessors},
                   {"l2_cache_bytes", ask(l2CacheBytes)},
                   {"driver_version", library.version}};
-  return makeAccelerator(std::move(info), std::make_unique<CUDAApi>(library, number, device,
-                                                                 context));
+  return makeAccelerator(std::move(info),
+                         std::make_unique<CUDAApi>(library, number, device, context));
 }
 
 namespace kiln {

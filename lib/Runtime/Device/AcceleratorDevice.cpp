@@ -167,8 +167,8 @@ Error AcceleratorDevice::synchronizeFor(KilnStream stream, uint64_t milliseconds
 
 /// Devices of one driver have memory of one type.
 static AcceleratorDevice *asPeer(Device &device, Device &peer) {
-  bool isPeer = peer.memory.type == device.memory.type && peer.memory.id >= 0 &&
-                peer.memory.id < maxPeers;
+  bool isPeer =
+      peer.memory.type == device.memory.type && peer.memory.id >= 0 && peer.memory.id < maxPeers;
   return isPeer ? static_cast<AcceleratorDevice *>(&peer) : nullptr;
 }
 

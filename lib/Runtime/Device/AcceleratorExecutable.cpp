@@ -16,8 +16,7 @@ public:
   AcceleratorExecutable(AcceleratorDevice &device, Artifact artifact, LaunchPlan plan,
                         std::unique_ptr<LoadedObject> host)
       : Executable(device, std::move(artifact), std::move(plan)), owner(device),
-        host(std::move(host)),
-        grid(this->host ? this->host->find<HostGrid>("kiln_grid") : nullptr),
+        host(std::move(host)), grid(this->host ? this->host->find<HostGrid>("kiln_grid") : nullptr),
         name(device.health.intern(this->plan)) {}
   ~AcceleratorExecutable() override;
 
@@ -154,13 +153,9 @@ Error AcceleratorExecutable::launch(const uint64_t *slots, const int64_t shape[3
   auto **parameters = static_cast<void **>(alloca((plan.slots.size() + 1) * sizeof(void *)));
   for (size_t i = 0; i < plan.slots.size(); ++i)
     parameters[i] = const_cast<uint64_t *>(slots + i);
-  AcceleratorApi::Launch launch{nullptr,
-                                parameters,
-                                {},
-                                unsigned(plan.warps * plan.warpSize),
-                                unsigned(plan.sharedBytes),
-                                stream,
-                                traits};
+  AcceleratorApi::Launch launch{
+      nullptr, parameters, {}, unsigned(plan.warps * plan.warpSize), unsigned(plan.sharedBytes),
+      stream,  traits};
   for (int i = 0; i < 3; ++i) {
     if (LLVM_UNLIKELY(uint64_t(shape[i]) > owner.info.maxGrid[i]))
       return makeError(KILN_ERROR_INVALID_ARGUMENT,
@@ -202,7 +197,8 @@ Error AcceleratorExecutable::launchEntered(const uint64_t *slots, AcceleratorApi
     now = current();
     if (!now)
       return makeError(KILN_ERROR_DEVICE, "kernel '" + plan.kernel + "': expected device '" +
-                                              owner.name + "' to stay as it is during a launch, "
+                                              owner.name +
+                                              "' to stay as it is during a launch, "
                                               "got a reset");
   }
   launch.function = now->code.function;

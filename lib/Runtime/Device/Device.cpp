@@ -14,11 +14,11 @@ Error Executable::checkTraits(const int64_t grid[3], const LaunchTraits &traits)
     return makeError(code, "kernel '" + plan.kernel + "': " + what);
   };
   const LaunchAbilities &can = device.abilities;
-  StringRef lacks = traits.hasClusters() && !can.clusters      ? "clusters"
-                    : traits.cooperative && !can.cooperative   ? "cooperative launches"
-                    : traits.overlap && !can.overlap           ? "launches that overlap"
-                    : traits.hasPriority && !can.priority      ? "launches with a priority"
-                                                               : "";
+  StringRef lacks = traits.hasClusters() && !can.clusters    ? "clusters"
+                    : traits.cooperative && !can.cooperative ? "cooperative launches"
+                    : traits.overlap && !can.overlap         ? "launches that overlap"
+                    : traits.hasPriority && !can.priority    ? "launches with a priority"
+                                                             : "";
   if (!lacks.empty())
     return fail(KILN_ERROR_UNSUPPORTED,
                 "expected a device that has " + lacks + ", got '" + device.name + "'");
@@ -79,8 +79,8 @@ Expected<bool> Device::canAccessPeer(Device &peer) { return &peer == this; }
 Error Device::enablePeerAccess(Device &peer) {
   if (&peer == this)
     return Error::success();
-  return makeError(KILN_ERROR_UNSUPPORTED, "device '" + name + "' cannot reach the memory of '" +
-                                               peer.name + "'");
+  return makeError(KILN_ERROR_UNSUPPORTED,
+                   "device '" + name + "' cannot reach the memory of '" + peer.name + "'");
 }
 
 Error Device::reset() {

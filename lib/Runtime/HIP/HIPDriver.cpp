@@ -54,8 +54,8 @@ public:
       return LibraryApi::launch(launch);
     const unsigned *grid = launch.grid;
     return explainResidency(library.call(library.launchCooperative, launch.function, grid[0],
-                                         grid[1], grid[2], launch.block, 1u, 1u,
-                                         launch.sharedBytes, launch.stream, launch.parameters),
+                                         grid[1], grid[2], launch.block, 1u, 1u, launch.sharedBytes,
+                                         launch.stream, launch.parameters),
                             launch);
   }
 
@@ -109,8 +109,7 @@ static Expected<std::unique_ptr<Device>> openNumber(const Library &library, int 
     return value;
   };
   info.multiprocessors = ask(multiprocessors);
-  info.abilities.cooperative =
-      library.launchCooperative.function && ask(cooperativeLaunches) != 0;
+  info.abilities.cooperative = library.launchCooperative.function && ask(cooperativeLaunches) != 0;
   info.maxGrid[0] = 0x7fffffff;
   info.maxGrid[1] = info.maxGrid[2] = 65535;
   info.numbers = {{"memory_bytes", memory},

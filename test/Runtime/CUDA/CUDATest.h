@@ -30,9 +30,7 @@ protected:
     ::setenv("KILN_CUDA_LIBRARY", KILN_FAKE_CUDA, 1);
     ::setenv("KILN_FAKE_LOG", (temporary / "log").c_str(), 1);
   }
-  static Device &device(const char *name = "cuda:0") {
-    return *llvm::cantFail(openDevice(name));
-  }
+  static Device &device(const char *name = "cuda:0") { return *llvm::cantFail(openDevice(name)); }
 
   /// What was called since the last time.
   std::string calls() {

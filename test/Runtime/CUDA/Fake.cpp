@@ -79,13 +79,13 @@ FAKE cuDeviceTotalMem_v2(size_t *bytes, int) {
   return 0;
 }
 FAKE cuDeviceGetAttribute(int *value, int attribute, int) {
-  *value = attribute == 75   ? 9
-           : attribute == 76 ? 0
-           : attribute == 97 ? 232448
-           : attribute == 5  ? 0x7fffffff
-           : attribute <= 7  ? 65535
+  *value = attribute == 75                       ? 9
+           : attribute == 76                     ? 0
+           : attribute == 97                     ? 232448
+           : attribute == 5                      ? 0x7fffffff
+           : attribute <= 7                      ? 65535
            : attribute == 95 || attribute == 120 ? 1
-                             : 100;
+                                                 : 100;
   return 0;
 }
 FAKE cuDevicePrimaryCtxRetain(void **context, int device) {
@@ -198,9 +198,9 @@ FAKE cuLaunchKernelEx(const Config *config, void *, void **, void **) {
   int used = 0;
   for (unsigned i = 0; i < config->count; ++i) {
     const Attribute &attribute = config->attributes[i];
-    used += std::snprintf(text + used, sizeof(text) - used, " attribute %d: %dx%dx%d", attribute.id,
-                          int(attribute.value[0]), int(attribute.value[1]),
-                          int(attribute.value[2]));
+    used +=
+        std::snprintf(text + used, sizeof(text) - used, " attribute %d: %dx%dx%d", attribute.id,
+                      int(attribute.value[0]), int(attribute.value[1]), int(attribute.value[2]));
   }
   return call("cuLaunchKernelEx", "%ux%ux%u of %u%s", config->grid[0], config->grid[1],
               config->grid[2], config->block[0], text);

@@ -19,8 +19,8 @@ protected:
   }
   void mend() { ::unsetenv("KILN_FAKE_FAIL"); }
   ExecutablePtr load(const std::string &kernel) {
-    return llvm::cantFail(device().load(
-        artifact("code", R"(],"file":"user.py","line":12)", kernel)));
+    return llvm::cantFail(
+        device().load(artifact("code", R"(],"file":"user.py","line":12)", kernel)));
   }
   Failure launch(Executable &executable) {
     KilnLaunchOptions options = gridOf(1);

@@ -111,8 +111,7 @@ FAKE hipModuleLaunchKernel(void *, unsigned gx, unsigned gy, unsigned gz, unsign
               static_cast<unsigned long long>(*static_cast<uint64_t *>(parameters[0])));
 }
 FAKE hipModuleLaunchCooperativeKernel(void *, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                                      unsigned by, unsigned bz, unsigned shared, void *,
-                                      void **) {
+                                      unsigned by, unsigned bz, unsigned shared, void *, void **) {
   return call("hipModuleLaunchCooperativeKernel", "%ux%ux%u of %ux%ux%u shared %u", gx, gy, gz, bx,
               by, bz, shared);
 }

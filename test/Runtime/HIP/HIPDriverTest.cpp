@@ -136,7 +136,8 @@ TEST_F(HIPTest, Capture) {
 }
 
 TEST_F(HIPTest, PeersAndFailures) {
-  Device &device = *llvm::cantFail(openDevice("hip:0")), &peer = *llvm::cantFail(openDevice("hip:1"));
+  Device &device = *llvm::cantFail(openDevice("hip:0")),
+         &peer = *llvm::cantFail(openDevice("hip:1"));
   EXPECT_FALSE(peer.reaches(device.memory));
   calls();
   EXPECT_EQ(failureOf(peer.enablePeerAccess(device)).text, "");
@@ -155,8 +156,8 @@ TEST_F(HIPTest, PeersAndFailures) {
               HasSubstr("device 'hip:1' is lost, because kernel 'k' failed"));
   Failure failure = failureOf(peer.reset());
   EXPECT_EQ(failure.code, KILN_ERROR_UNSUPPORTED);
-  EXPECT_THAT(failure.text, AllOf(HasSubstr("cannot reset device 'hip:1'"),
-                                  HasSubstr("start a new process")));
+  EXPECT_THAT(failure.text,
+              AllOf(HasSubstr("cannot reset device 'hip:1'"), HasSubstr("start a new process")));
   EXPECT_EQ(failureOf(device.synchronize(nullptr)).text, "") << "the other goes on";
 }
 

@@ -12,39 +12,14 @@ FAKE = BUILD / "test/Runtime/CUDA/libkiln-fake-cuda.so"
 
 pytestmark = pytest.mark.skipif(not FAKE.exists(), reason="no build tree with the stand-in here")
 
-# An array of the stand-in, whose memory is the host's.
-HEAD = """
-import os, kiln
-
-class Array:
-    def __init__(self, device, n=256):
-        where = kiln.device(device)
-        self.__kiln_tensor__ = (where.allocate(4 * n), 2, (n,), None, *where.memory, False)
-
-@kiln.kernel
-def add(x: kiln.View[kiln.f32, 1], y: kiln.View[kiln.f32, 1], B: kiln.constexpr = 64):
-    i = kiln.grid(kiln.cdiv(x.shape[0], B))
-    y.store((i * B,), x.load((i * B,), (B,)) + 1)
-
-def calls():
-    log = os.environ["KILN_FAKE_LOG"]
-    lines = open(log).read().splitlines() if os.path.exists(log) else []
-    open(log, "w").close()
-    return [line for line in lines if "Launch" in line or "Peer" in line]
-
-def reason(call, *args, **keywords):
-    try:
-        call(*args, **keywords)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-"""
-
 
 @pytest.fixture
 def fake(python, tmp_path):
     def run(code: str):
         log = str(tmp_path / "log")
-        return python(HEAD + code, KILN_CUDA_LIBRARY=str(FAKE), KILN_FAKE_LOG=log)
+        return python(
+            f"from fake_device import *\n{code}", KILN_CUDA_LIBRARY=str(FAKE), KILN_FAKE_LOG=log
+        )
 
     return run
 
@@ -60,11 +35,11 @@ print(reason(add.options(cluster=3), x, y))
 print(reason(add.options(overlap=True), x, y))
 print(calls())
 """)
-    assert lines[0].startswith("cuLaunchKernel 4x1x1 of 128x1x1")
-    assert lines[1] == (
-        "cuLaunchKernelEx 4x1x1 of 128 attribute 4: 2x1x1 attribute 2: 1x0x0 attribute 8: -2x0x0"
-    )
-    assert lines[2] == "cuLaunchKernelEx 8x1x1 of 128 attribute 4: 4x1x1"
+    assert lines[0].startswith("cuLaunchKernel 4x1x1 of ")
+    assert lines[1].startswith("cuLaunchKernelEx 4x1x1 of ")
+    assert lines[1].endswith(" attribute 4: 2x1x1 attribute 2: 1x0x0 attribute 8: -2x0x0")
+    assert lines[2].startswith("cuLaunchKernelEx 8x1x1 of ")
+    assert lines[2].endswith(" attribute 4: 4x1x1")
     assert "LaunchError: kernel `add`: expected a grid of whole clusters of 3 x 1 x 1" in lines[3]
     assert "LaunchError: kernel `add`: expected a kernel that is compiled to overlap" in lines[4]
     assert lines[5] == "[]"
@@ -117,12 +92,12 @@ x = Array("cuda:0")
 add(x, x)
 print(*calls())
 """)
-    assert lines[0].startswith("TimeoutError: kernel 'add' (<string>:")
+    assert lines[0].startswith("TimeoutError: kernel 'add' (") and "fake_device.py:" in lines[0]
     assert lines[0].endswith("did not end on 'cuda:0' within 2 ms")
-    assert lines[1].startswith("DeviceError: kernel 'add' (<string>:")
+    assert lines[1].startswith("DeviceError: kernel 'add' (") and "fake_device.py:" in lines[1]
     assert "failed on device 'cuda:0': cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL" in lines[1]
     assert lines[2].startswith("DeviceError: kernel 'add': device 'cuda:0' is lost, because kernel")
-    assert "reset() makes it anew" in lines[2].replace("'s reset())", " reset()")
+    assert lines[2].endswith("(in Python the device's reset()) makes it anew")
     assert lines[3] == "True"
     assert lines[4].startswith("cuLaunchKernel 4x1x1")
 
@@ -130,7 +105,7 @@ print(*calls())
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ("cluster=2", "UnsupportedError: kernel 'add': expected a device that has clusters, got 'cpu'"),
+        ("cluster=2", "UnsupportedError: kernel 'add': expected a device that has clusters"),
         ("cooperative=True", "has cooperative launches, got 'cpu'"),
         ("priority=1", "has launches with a priority, got 'cpu'"),
         ("cluster=0", "LaunchError: expected extents of at least 1 for the cluster, got 0"),
@@ -138,7 +113,7 @@ print(*calls())
         ("cooperative=1", "TypeError: expected True or False for cooperative, got 1"),
         ("priority=1 << 40", "TypeError: expected an integer of 32 bits for priority"),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused(fake, options, text):
     lines = fake(f"""
 import numpy as np
