@@ -46,20 +46,24 @@ struct ConvertGridDim : ConvertOpToLLVMPattern<gpu::GridDimOp> {
 };
 
 /// Barriers of a program of tiles order what its threads do in shared memory, so that loads from
-/// global memory run on across them.
+/// global memory run on across them, unless they are marked to order these as well.
 struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(gpu::BarrierOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    // Before, a thread waits until what it wrote is there for all. After, the barrier itself has
-    // waited: only the compiler must not move reads to its other side.
+    bool ordersGlobal = op->hasAttr(kOrdersGlobalAttrName);
     auto release =
         LLVM::FenceOp::create(rewriter, op.getLoc(), LLVM::AtomicOrdering::release, "workgroup");
-    release->setAttr(
-        LLVM::LLVMDialect::getMmraAttrName(),
-        LLVM::MMRATagAttr::get(rewriter.getContext(), "amdgpu-synchronize-as", "local"));
+    if (!ordersGlobal)
+      release->setAttr(
+          LLVM::LLVMDialect::getMmraAttrName(),
+          LLVM::MMRATagAttr::get(rewriter.getContext(), "amdgpu-synchronize-as", "local"));
     ROCDL::SBarrierOp::create(rewriter, op.getLoc());
-    LLVM::FenceOp::create(rewriter, op.getLoc(), LLVM::AtomicOrdering::acquire, "singlethread");
+    // Before, a thread waits until what it wrote is there for all. After, the barrier itself has
+    // waited for shared memory: only the compiler must not move reads to its other side. What is
+    // in a cache of global memory may be stale.
+    LLVM::FenceOp::create(rewriter, op.getLoc(), LLVM::AtomicOrdering::acquire,
+                          ordersGlobal ? "workgroup" : "singlethread");
     rewriter.eraseOp(op);
     return success();
   }

@@ -18,6 +18,10 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   // CHECK: llvm.fence syncscope("workgroup") release {llvm.mmra = #[[LOCAL]]}
   // CHECK-NEXT: rocdl.s.barrier
   // CHECK-NEXT: llvm.fence syncscope("singlethread") acquire
+  // And global memory, where the barrier is marked so.
+  // CHECK: llvm.fence syncscope("workgroup") release{{$}}
+  // CHECK-NEXT: rocdl.s.barrier
+  // CHECK-NEXT: llvm.fence syncscope("workgroup") acquire
   // CHECK: rocdl.update.dpp
   func.func @kernel(%p: !llvm.ptr<1>, %w: i32)
       attributes {tile.threads = 128 : i64, tile.shared_bytes = 512 : i64} {
@@ -25,6 +29,8 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
     %b = gpu.block_id y
     %g = gpu.grid_dim z
     gpu.barrier
+    %one = llvm.load %p : !llvm.ptr<1> -> i32
+    gpu.barrier {tile.orders_global}
     %c1 = arith.constant 1 : i32
     %c64 = arith.constant 64 : i32
     %x, %ok = gpu.shuffle xor %w, %c1, %c64 : i32

@@ -15,6 +15,8 @@ using tile::kSharedOffsetAttrName;
 using tile::kThreadsAttrName;
 /// Marks a parameter that holds a map of a view, for engines that copy.
 inline constexpr llvm::StringLiteral kTensorMapAttrName = "tile.tensor_map";
+/// Marks a gpu.barrier that orders accesses to global memory too; others need not.
+inline constexpr llvm::StringLiteral kOrdersGlobalAttrName = "tile.orders_global";
 /// The global that stands for a program's shared memory.
 inline constexpr llvm::StringLiteral kSharedSymbol = "kiln_shared";
 /// The address spaces of global and of shared memory, on every target that has both.

@@ -1,6 +1,7 @@
 // Tiles of elements that share bytes. A load takes its elements' bytes as they are; for a store the
-// tile lies in shared memory, an element a byte, and each thread puts whole bytes together, so that
-// no two write to one. An offset that is not on a byte is refused at launch.
+// tile lies in shared memory, an element a byte, and each thread puts whole bytes together. A byte
+// that the tile covers in part, or that a row begins or ends in, is changed by atomic accesses,
+// since its other elements are those of another thread, or of another program.
 #include "ThreadLowering.h"
 #include "mlir/IR/Matchers.h"
 
@@ -28,6 +29,28 @@ LogicalResult ThreadLowering::lowerPackedLoad(LoadOp op) {
   }
   setElements(op.getResult(), elements);
   return success();
+}
+
+/// Writes the bits of a byte that `mask` holds.
+void ThreadLowering::storeBits(Value pointer, Value mask, Value byte) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, value, 8);
+  };
+  auto equals = [&](arith::CmpIPredicate how, int64_t value) -> Value {
+    return arith::CmpIOp::create(builder, loc, how, mask, constant(value));
+  };
+  when(equals(arith::CmpIPredicate::eq, 0xff),
+       [&] { LLVM::StoreOp::create(builder, loc, byte, pointer, 1); });
+  Value part = both(equals(arith::CmpIPredicate::ne, 0), equals(arith::CmpIPredicate::ne, 0xff));
+  when(part, [&] {
+    // None of these bits is anyone else's, so that nobody sees them between the two.
+    auto combine = [&](LLVM::AtomicBinOp how, Value value) {
+      LLVM::AtomicRMWOp::create(builder, loc, how, pointer, value, LLVM::AtomicOrdering::monotonic,
+                                kScopeNames[unsigned(MemoryScope::Device)], /*alignment=*/1);
+    };
+    combine(LLVM::AtomicBinOp::_and, arith::XOrIOp::create(builder, loc, mask, constant(0xff)));
+    combine(LLVM::AtomicBinOp::_or, arith::AndIOp::create(builder, loc, mask, byte));
+  });
 }
 
 LogicalResult ThreadLowering::lowerPackedStore(StoreOp op) {
@@ -97,32 +120,25 @@ LogicalResult ThreadLowering::lowerPackedStore(StoreOp op) {
         all = arith::SelectOp::create(builder, loc, element.inBounds, all, i32(0));
       mask = arith::OrIOp::create(builder, loc, mask, all);
     }
+    // What lies in one group begins anywhere in its first byte.
     Value bit = arith::MulIOp::create(builder, loc, start, index(bits));
     Value byte = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
                                             arith::ShRSIOp::create(builder, loc, bit, index(3)));
+    Value shift = arith::IndexCastOp::create(builder, loc, i32Type,
+                                             arith::AndIOp::create(builder, loc, bit, index(7)));
+    word = arith::ShLIOp::create(builder, loc, word, shift);
+    mask = arith::ShLIOp::create(builder, loc, mask, shift);
     Value pointer = views.find(op.getView())->second.pointer;
     pointer = LLVM::GEPOp::create(builder, loc, pointer.getType(), i8, pointer,
                                   ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(byte)});
-    for (int64_t i = 0; i < bytes; ++i) {
+    for (int64_t i = 0; i <= bytes; ++i) {
       auto part = [&](Value value) -> Value {
         return arith::TruncIOp::create(builder, loc, i8,
                                        arith::ShRUIOp::create(builder, loc, value, i32(8 * i)));
       };
-      Value keep = part(mask), fresh = part(word);
-      auto constant = [&](int64_t value) -> Value {
-        return arith::ConstantIntOp::create(builder, loc, value, 8);
-      };
-      Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, keep, constant(0));
-      when(any, [&] {
-        Value target = LLVM::GEPOp::create(builder, loc, pointer.getType(), i8, pointer,
-                                           ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(i))});
-        Value old = LLVM::LoadOp::create(builder, loc, i8, target, 1);
-        Value others = arith::XOrIOp::create(builder, loc, keep, constant(-1));
-        old = arith::AndIOp::create(builder, loc, old, others);
-        fresh = arith::AndIOp::create(builder, loc, fresh, keep);
-        LLVM::StoreOp::create(builder, loc, arith::OrIOp::create(builder, loc, old, fresh), target,
-                              1);
-      });
+      Value target = LLVM::GEPOp::create(builder, loc, pointer.getType(), i8, pointer,
+                                         ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(i))});
+      storeBits(target, part(mask), part(word));
     }
   });
   return success();

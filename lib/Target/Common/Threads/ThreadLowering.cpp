@@ -225,7 +225,9 @@ Value ThreadLowering::isOwner(const LinearLayout &layout) {
 //===- Threads ------------------------------------------------------------------------------===//
 
 void ThreadLowering::barrier() {
-  gpu::BarrierOp::create(builder, loc);
+  Block *block = builder.getInsertionBlock();
+  if (block->empty() || !isa<gpu::BarrierOp>(block->back()))
+    gpu::BarrierOp::create(builder, loc);
   sharedState = {};
 }
 
@@ -299,6 +301,7 @@ LogicalResult ThreadLowering::lower(Operation *op) {
   bool readsBuffer = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BufferType>);
   if (!role && readsBuffer && !isa<ReadOp, WriteOp>(op) && !sharedState.writes.empty())
     barrier();
+  orderGlobal(op);
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<scf::ForOp>([&](auto) { return lowerLoop(op); })
       .Case<scf::IfOp>([&](auto) { return lowerIf(op); })
@@ -399,9 +402,12 @@ LogicalResult ThreadLowering::lowerLoop(Operation *op) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(body);
   sharedState = {};
+  auto before = globalState;
+  enterGlobalLoop(loop);
   if (failed(lower(*loop.getBody())))
     return failure();
   sharedState = {};
+  globalState.insert_range(before); // there may be no turn
   for (auto [from, to] : llvm::zip(loop.getResults(), lowered.getResults()))
     set(from, to);
   return success();
@@ -415,6 +421,7 @@ LogicalResult ThreadLowering::lowerIf(Operation *op) {
   auto lowered = scf::IfOp::create(builder, loc, types, get(branch.getCondition()),
                                    /*addThenBlock=*/true,
                                    /*addElseBlock=*/!branch.getElseRegion().empty());
+  auto before = globalState;
   auto lowerRegion = [&](Region &from, Region &to) {
     if (from.empty())
       return success();
@@ -422,8 +429,10 @@ LogicalResult ThreadLowering::lowerIf(Operation *op) {
     to.front().clear();
     builder.setInsertionPointToEnd(&to.front());
     sharedState = {};
+    auto outside = std::exchange(globalState, before);
     LogicalResult lowered = lower(from.front());
     sharedState = {};
+    globalState.insert_range(outside);
     return lowered;
   };
   if (failed(lowerRegion(branch.getThenRegion(), lowered.getThenRegion())) ||
@@ -450,6 +459,7 @@ LogicalResult ThreadLowering::lowerWhile(Operation *op) {
     for (auto [before, after] : llvm::zip(from.getArguments(), body->getArguments()))
       set(before, after);
     sharedState = {};
+    enterGlobalLoop(loop);
     LogicalResult result = lower(from.front());
     sharedState = {};
     return result;

@@ -35,6 +35,9 @@ public:
     std::optional<unsigned> argument;
   };
 
+  /// An op that accesses global memory, and the loop of which it was another, earlier turn.
+  using GlobalAccess = std::pair<mlir::Operation *, mlir::Operation *>;
+
 private:
   //===- Values -----------------------------------------------------------------------------===//
 
@@ -72,6 +75,11 @@ private:
   /// read after a write. Between barriers that others ask for, and across the bounds of loops and
   /// branches, nothing is known, so the first access has one.
   void beforeAccess(SharedSpan span, bool isWrite);
+  // GlobalOrder.cpp
+  /// A barrier if the op accesses global memory where another thread may have since the last one.
+  void orderGlobal(mlir::Operation *op);
+  /// What earlier turns of a loop have accessed, when a turn begins.
+  void enterGlobalLoop(mlir::Operation *loop);
   /// The element that another lane of this warp holds: lane xor mask, or a lane by number.
   mlir::Value shuffleXor(mlir::Value element, int64_t mask);
   mlir::Value shuffleFrom(mlir::Value element, mlir::Value sourceLane);
@@ -232,6 +240,7 @@ private:
   // Packed.cpp
   mlir::LogicalResult lowerPackedLoad(tile::LoadOp op);
   mlir::LogicalResult lowerPackedStore(tile::StoreOp op);
+  void storeBits(mlir::Value pointer, mlir::Value mask, mlir::Value byte);
   // Dot.cpp
   mlir::LogicalResult lowerDot(tile::DotOp op);
   mlir::LogicalResult lowerDotByAtom(tile::DotOp op, MmaAtomInterface atom);
@@ -270,6 +279,8 @@ private:
     bool anything = true;
     llvm::SmallVector<SharedSpan> reads, writes;
   } sharedState;
+  /// What may have been accessed since the last barrier that orders global memory.
+  llvm::SetVector<GlobalAccess> globalState;
 };
 
 } // namespace kiln

@@ -1,0 +1,150 @@
+// RUN: tile-opt %s --tile-lower-to-threads --canonicalize --cse | FileCheck %s
+// RUN: tile-opt %s --tile-lower-to-threads --canonicalize --cse | FileCheck %s --check-prefix=ONCE
+
+#l = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128]]>
+#r = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[0],[0]], warp = [[0]]>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  // What is stored may lie where another thread has yet to load.
+  // CHECK-LABEL: func.func @copy
+  // CHECK: llvm.load
+  // CHECK: gpu.barrier {tile.orders_global}
+  // CHECK: llvm.store
+  tile.kernel @copy(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>)
+      attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %t = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.store %t, %y[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
+    tile.return
+  }
+
+  // ONCE-LABEL: func.func @disjoint
+  // ONCE-NOT: gpu.barrier
+  // ONCE-LABEL: func.func @in_place
+  // ONCE-NOT: gpu.barrier
+  // ONCE-LABEL: func.func @apart
+  // ONCE-NOT: gpu.barrier
+  // ONCE-LABEL: func.func @turns
+  // ONCE-NOT: gpu.barrier
+  // ONCE-LABEL: func.func @sums
+  // ONCE-NOT: gpu.barrier
+  // ONCE-LABEL: func.func @shifted
+  tile.kernel @disjoint(%x: !tile.view<?xf32>,
+                        %y: !tile.view<?xf32> {tile.facts = #tile.facts<noalias>})
+      attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %t = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.store %t, %y[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
+    tile.return
+  }
+
+  // Each thread comes back to its own elements.
+  tile.kernel @in_place(%x: !tile.view<?xf32>) attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %t = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.store %t, %x[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
+    tile.return
+  }
+
+  tile.kernel @apart(%x: !tile.view<?xf32>, %o: index) attributes {tile.warps = 2 : i64} {
+    %c256 = arith.constant 256 : index
+    %p = arith.addi %o, %c256 : index
+    %t = tile.load %x[%o] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.store %t, %x[%p] : tensor<256xf32, #l>, !tile.view<?xf32>
+    tile.return
+  }
+
+  // A turn's tile lies behind those of the turns before.
+  tile.kernel @turns(%x: !tile.view<?xf32>, %n: index) attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c256 = arith.constant 256 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %o = arith.muli %i, %c256 : index
+      %t = tile.load %x[%o] : !tile.view<?xf32> -> tensor<256xf32, #l>
+      tile.store %t, %x[%o] : tensor<256xf32, #l>, !tile.view<?xf32>
+    }
+    tile.return
+  }
+
+  tile.kernel @sums(%x: !tile.view<?xi32>) attributes {tile.warps = 2 : i64} {
+    %i = tile.iota 0 : tensor<256xi32, #l>
+    %v = arith.constant dense<1> : tensor<256xi32, #l>
+    tile.atomic_rmw addi %x[%i], %v order = relaxed : !tile.view<?xi32>, [tensor<256xi32, #l>], tensor<256xi32, #l>
+    tile.atomic_rmw addi %x[%i], %v order = relaxed : !tile.view<?xi32>, [tensor<256xi32, #l>], tensor<256xi32, #l>
+    tile.return
+  }
+
+  // CHECK-LABEL: func.func @shifted
+  // CHECK: llvm.load
+  // CHECK: gpu.barrier {tile.orders_global}
+  // CHECK: llvm.store
+  tile.kernel @shifted(%x: !tile.view<?xf32>, %o: index) attributes {tile.warps = 2 : i64} {
+    %c255 = arith.constant 255 : index
+    %p = arith.addi %o, %c255 : index
+    %t = tile.load %x[%o] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.store %t, %x[%p] : tensor<256xf32, #l>, !tile.view<?xf32>
+    tile.return
+  }
+
+  // Several threads read an element, one of them writes it.
+  // CHECK-LABEL: func.func @repeated
+  // CHECK: llvm.load
+  // CHECK: gpu.barrier {tile.orders_global}
+  // CHECK: llvm.store
+  tile.kernel @repeated(%x: !tile.view<?xf32>) attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %t = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<32xf32, #r>
+    tile.store %t, %x[%c0] : tensor<32xf32, #r>, !tile.view<?xf32>
+    tile.return
+  }
+
+  // The tiles of two turns overlap: before the load, for what the last turn stored, and before the
+  // store. A load alone needs none, and what comes after the loop meets what it stored.
+  // CHECK-LABEL: func.func @overlapping_turns
+  // CHECK: scf.for
+  // CHECK: gpu.barrier {tile.orders_global}
+  // CHECK: llvm.load
+  // CHECK: gpu.barrier {tile.orders_global}
+  // CHECK: llvm.store
+  // CHECK: gpu.barrier {tile.orders_global}
+  // CHECK: llvm.load
+  // CHECK-NOT: gpu.barrier
+  tile.kernel @overlapping_turns(%x: !tile.view<?xf32>, %n: index,
+                                 %y: !tile.view<?xf32> {tile.facts = #tile.facts<noalias>})
+      attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c128 = arith.constant 128 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %o = arith.muli %i, %c128 : index
+      %p = arith.addi %o, %c128 : index
+      %t = tile.load %x[%o] : !tile.view<?xf32> -> tensor<256xf32, #l>
+      tile.store %t, %x[%p] : tensor<256xf32, #l>, !tile.view<?xf32>
+    }
+    %u = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.store %u, %y[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
+    tile.return
+  }
+
+  // Either branch may have been taken, or none.
+  // CHECK-LABEL: func.func @branches
+  // CHECK: scf.if
+  // CHECK-NOT: gpu.barrier
+  // CHECK: llvm.store
+  // CHECK: gpu.barrier {tile.orders_global}
+  // CHECK: llvm.load
+  tile.kernel @branches(%x: !tile.view<?xf32>, %is: i1,
+                        %y: !tile.view<?xf32> {tile.facts = #tile.facts<noalias>})
+      attributes {tile.warps = 2 : i64} {
+    %v = arith.constant dense<1.0> : tensor<256xf32, #l>
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.if %is {
+      tile.store %v, %x[%c1] : tensor<256xf32, #l>, !tile.view<?xf32>
+    }
+    %u = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.store %u, %y[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
+    tile.return
+  }
+}
