@@ -12,7 +12,7 @@
 //   strides   each stride in bytes: likewise; and whether a stride is exactly 1 element
 //   extents   each extent: exactly 1, or a multiple of 16, or nothing known
 //   index32   every element lies within 2^31 bytes behind the base address
-//   noalias   no other tensor argument reaches this one's bytes (only where asked for)
+//   noalias   no other tensor argument reaches this one's bytes
 //   divisor   an integer is exactly 1, or a multiple of 16, or nothing is known
 // clang-format on
 #ifndef KILN_C_LAUNCH_H
@@ -130,7 +130,7 @@ typedef enum KilnFactFlags {
   KILN_FACT_EXTENTS = 8, // extents (and integers) that are multiples of 16
   KILN_FACT_INDEX32 = 16,
   KILN_FACT_NOALIAS = 32,
-  KILN_FACTS_DEFAULT = 31 // all but noalias
+  KILN_FACTS_DEFAULT = 63 // all
 } KilnFactFlags;
 
 // `dtype` KILN_NONE: whatever comes (for a tensor), i64 / f32 / bool (for a scalar). `rank` -1:

@@ -142,7 +142,11 @@ bool Checker::tensor(const Parameter &parameter, const KilnTensor &tensor, uint6
   words[0] = KILN_ARG_TENSOR | uint64_t(tensor.dtype) << 4 | uint64_t(rank) << 12 |
              uint64_t(align) << 16 | uint64_t(index32) << 19;
   words[1] = dims;
-  checked = {shape, strides, address, rank};
+  checked = {shape, strides, address, rank, 0, 0};
+  if (LLVM_LIKELY(!isEmpty)) {
+    checked.begin = address + (lowBits >> 3);
+    checked.end = address + ((highBits + 7) >> 3);
+  }
   return true;
 }
 
@@ -157,7 +161,7 @@ bool Checker::pointer(const Parameter &parameter, const KilnArg &arg, uint64_t &
     return failKind(parameter, arg);
   unsigned align = parameter.facts & KILN_FACT_POINTER ? alignmentLog2(address) : 0;
   word = KILN_ARG_POINTER | uint64_t(parameter.dtype) << 4 | uint64_t(align) << 16;
-  checked = {nullptr, nullptr, address, 0};
+  checked = {nullptr, nullptr, address, 0, 0, 0};
   return true;
 }
 
@@ -167,7 +171,7 @@ bool Checker::scalar(const Parameter &parameter, const KilnArg &arg, uint64_t &w
   bool isReal = arg.kind == KILN_ARG_FLOAT;
   if (LLVM_UNLIKELY(!isWhole && !(isReal && parameter.kind == KILN_ARG_FLOAT)))
     return failKind(parameter, arg);
-  checked = {nullptr, nullptr, 0, 0};
+  checked = {nullptr, nullptr, 0, 0, 0, 0};
   bool fits = isReal ? encodeReal(arg.value.real, parameter.dtype, checked.bits)
                      : encodeInteger(arg.value.integer, parameter.dtype, checked.bits);
   if (LLVM_UNLIKELY(!fits))
@@ -188,36 +192,23 @@ bool Checker::scalar(const Parameter &parameter, const KilnArg &arg, uint64_t &w
 
 //===- All arguments ------------------------------------------------------------------------===//
 
-/// The bytes that a tensor covers.
-static std::pair<uint64_t, uint64_t> extentOf(const Checked &checked, int64_t bits) {
-  int64_t low = 0, high = 1;
-  for (int64_t i = 0; i < checked.rank; ++i) {
-    if (checked.shape[i] == 0)
-      return {0, 0};
-    int64_t reach = (checked.shape[i] - 1) * checked.strides[i];
-    (reach < 0 ? low : high) += reach;
-  }
-  return {checked.bits + low * bits / 8, checked.bits + (high * bits + 7) / 8};
-}
-
-/// Sets the bit on each tensor that asked for it and that no other tensor touches.
-static void markNoAlias(ArrayRef<Parameter> parameters, ArrayRef<KilnArg> args,
-                        const Checked *checked, MutableArrayRef<uint64_t *> firstWords) {
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (parameters[i].kind != KILN_ARG_TENSOR || !(parameters[i].facts & KILN_FACT_NOALIAS))
-      continue;
-    auto mine = extentOf(checked[i], dtypeInfo(args[i].value.tensor.dtype).bits);
-    bool alone = true;
-    for (size_t j = 0; j < args.size() && alone; ++j) {
-      // Nothing is known of what a bare pointer reaches.
-      if (parameters[j].kind == KILN_ARG_POINTER)
-        alone = false;
-      if (j == i || parameters[j].kind != KILN_ARG_TENSOR)
-        continue;
-      auto other = extentOf(checked[j], dtypeInfo(args[j].value.tensor.dtype).bits);
-      alone = mine.second <= other.first || other.second <= mine.first;
+/// Sets the bit on each tensor that asked for it and that no other tensor touches. `word` is the
+/// first of all arguments' words.
+static void markNoAlias(ArrayRef<Parameter> parameters, const Checked *checked, uint64_t *word) {
+  // Nothing is known of what a bare pointer reaches.
+  for (const Parameter &parameter : parameters)
+    if (parameter.kind == KILN_ARG_POINTER)
+      return;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    bool isTensor = parameters[i].kind == KILN_ARG_TENSOR;
+    if (isTensor && (parameters[i].facts & KILN_FACT_NOALIAS)) {
+      bool alone = true;
+      for (size_t j = 0; j < parameters.size(); ++j)
+        alone &= j == i || parameters[j].kind != KILN_ARG_TENSOR ||
+                 checked[i].end <= checked[j].begin || checked[j].end <= checked[i].begin;
+      *word |= uint64_t(alone) << 20;
     }
-    *firstWords[i] |= uint64_t(alone) << 20;
+    word += isTensor ? 2 : 1;
   }
 }
 
@@ -243,7 +234,6 @@ size_t kiln::computeKey(StringRef kernel, ArrayRef<Parameter> parameters, ArrayR
   words[0] = variant;
   words[1] = device.number | uint64_t(args.size()) << 32;
   uint64_t *word = words + 2;
-  bool wantsNoAlias = false;
   for (size_t i = 0; i < args.size(); ++i) {
     const Parameter &parameter = parameters[i];
     const KilnArg &arg = args[i];
@@ -255,7 +245,6 @@ size_t kiln::computeKey(StringRef kernel, ArrayRef<Parameter> parameters, ArrayR
       if (LLVM_UNLIKELY(!checker.tensor(parameter, arg.value.tensor, word, checked[i],
                                         strides + i * KILN_MAX_RANK)))
         return 0;
-      wantsNoAlias |= (parameter.facts & KILN_FACT_NOALIAS) != 0;
       word += 2;
       continue;
     }
@@ -266,14 +255,6 @@ size_t kiln::computeKey(StringRef kernel, ArrayRef<Parameter> parameters, ArrayR
       return 0;
     ++word;
   }
-  if (LLVM_UNLIKELY(wantsNoAlias)) {
-    SmallVector<uint64_t *, 16> firstWords;
-    uint64_t *at = words + 2;
-    for (const Parameter &parameter : parameters) {
-      firstWords.push_back(at);
-      at += parameter.kind == KILN_ARG_TENSOR ? 2 : 1;
-    }
-    markNoAlias(parameters, args, checked, firstWords);
-  }
+  markNoAlias(parameters, checked, words + 2);
   return word - words;
 }

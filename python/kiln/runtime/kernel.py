@@ -29,7 +29,7 @@ from kiln.runtime.specialise import Instance, build, types_of
 
 # KilnArgKind, and what stands for "the argument decides" and "a constant".
 _TENSOR, _INTEGER, _FLOAT, _BOOL, _POINTER, _ANY, _CONSTANT = 0, 1, 2, 3, 4, -1, -2
-_FACTS_DEFAULT, _FACT_NOALIAS = 31, 32
+_FACTS_DEFAULT = 63
 
 
 class KernelHalf:
@@ -39,14 +39,15 @@ class KernelHalf:
     `kernel.options(...)`, `kernel.parameters`.
     """
 
-    def __init__(self, function: types.FunctionType, options: dict[str, Any], noalias: bool,
-                 no_facts: tuple[str, ...]):  # fmt: skip
+    def __init__(
+        self, function: types.FunctionType, options: dict[str, Any], no_facts: tuple[str, ...]
+    ):
         self.function = self.__wrapped__ = function
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
         self.__kernel_options__ = options
         self.source = KernelSource(function)
         self.parameters: tuple[Parameter, ...] = self.source.parameters
-        self._noalias, self._no_facts = noalias, no_facts
+        self._no_facts = no_facts
         unknown = [n for n in no_facts if n not in self.source.by_name]
         if unknown:
             raise TypeError(f"expected parameters of `{self.__name__}`, got {unknown[0]!r}")
@@ -63,8 +64,6 @@ class KernelHalf:
     def _native_parameter(self, parameter: Parameter) -> tuple:
         dtype = parameter.dtype
         facts = 0 if parameter.name in self._no_facts else _FACTS_DEFAULT
-        if self._noalias and facts:
-            facts |= _FACT_NOALIAS
         if parameter.is_constant:
             kind, dtype = _CONSTANT, None
         elif parameter.kind == "view":
@@ -312,7 +311,6 @@ def kernel(
     opt_level: int = 3,
     fast_math: bool = False,
     pipeline: str = "",
-    noalias: bool = False,
     no_facts: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 
@@ -324,7 +322,6 @@ def kernel(
     opt_level: int = 3,
     fast_math: bool = False,
     pipeline: str = "",
-    noalias: bool = False,
     no_facts: tuple[str, ...] = (),
 ) -> Any:
     """Makes a kernel of a Python function.
@@ -336,17 +333,15 @@ def kernel(
     fast_math  may reassociate and approximate, ignore NaN, infinities and signed zeros, saturate
                where a narrow float has no number so large, and on GPUs flush subnormals of f32
     pipeline   further options of the compiler's pipeline, "name=value name=value"
-    noalias    tests at each launch whether arguments overlap, and compiles for the answer
-    no_facts   parameters whose alignment, divisibility and ones are not compiled for
+    no_facts   parameters whose facts (alignment, divisibility, ones, overlap) are not compiled for
     """
     if function is None:
         return lambda fn: kernel(
-            fn, opt_level=opt_level, fast_math=fast_math, pipeline=pipeline, noalias=noalias,
-            no_facts=no_facts,
-        )  # fmt: skip
+            fn, opt_level=opt_level, fast_math=fast_math, pipeline=pipeline, no_facts=no_facts
+        )
     if not isinstance(function, types.FunctionType):
         raise CompileError(f"expected a function to make a kernel of, got {function!r}")
     options = check_options(
         function.__name__, {"opt_level": opt_level, "fast_math": fast_math, "pipeline": pipeline}
     )
-    return KernelHalf(function, options, noalias, tuple(no_facts)).launcher
+    return KernelHalf(function, options, tuple(no_facts)).launcher

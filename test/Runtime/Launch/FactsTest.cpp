@@ -38,7 +38,7 @@ TEST_F(FactsTest, ContiguousTensor) {
   llvm::json::Object got = view({100, 64});
   EXPECT_EQ(type(got), "!tile.view<?x?xf32, strides [?, 1]>");
   EXPECT_EQ(attribute(got),
-            "#tile.facts<pointer = 16, strides = [16, 4], extents = [0, 16], index32>");
+            "#tile.facts<pointer = 16, strides = [16, 4], extents = [0, 16], index32, noalias>");
   EXPECT_EQ(got.getString("dtype"), llvm::StringRef("f32"));
   EXPECT_EQ(got.getInteger("rank"), 2);
   EXPECT_EQ(got.getObject("facts")->getInteger("pointer"), 16);
@@ -48,7 +48,8 @@ TEST_F(FactsTest, Pointer) {
   for (auto [address, align] : {std::pair(4096, 16), {4096 + 8, 8}, {4096 + 4, 4}, {4096 + 16, 16}})
     EXPECT_EQ(view({5}, {}, KILN_F32, address).getObject("facts")->getInteger("pointer"), align);
   EXPECT_EQ(view({5}, {}, KILN_I8, 4097).getObject("facts")->getInteger("pointer"), 1);
-  EXPECT_EQ(attribute(view({5}, {}, KILN_I8, 4097)), "#tile.facts<strides = [1], index32>");
+  EXPECT_EQ(attribute(view({5}, {}, KILN_I8, 4097)),
+            "#tile.facts<strides = [1], index32, noalias>");
 }
 
 TEST_F(FactsTest, Strides) {
@@ -107,10 +108,10 @@ TEST_F(FactsTest, EachFactCanBeLeftOut) {
   EXPECT_EQ(with(KILN_FACT_INDEX32), "#tile.facts<index32>");
 }
 
-TEST_F(FactsTest, NoAliasOnlyWhereAskedForAndTrue) {
+TEST_F(FactsTest, NoAliasOnlyWhereTrue) {
   KilnParameter parameters[] = {
-      {"a", KILN_ARG_TENSOR, KILN_NONE, -1, KILN_FACTS_DEFAULT | KILN_FACT_NOALIAS},
-      {"b", KILN_ARG_TENSOR, KILN_NONE, -1, KILN_FACTS_DEFAULT}};
+      {"a", KILN_ARG_TENSOR, KILN_NONE, -1, KILN_FACTS_DEFAULT},
+      {"b", KILN_ARG_TENSOR, KILN_NONE, -1, KILN_FACTS_DEFAULT & ~KILN_FACT_NOALIAS}};
   auto function = llvm::cantFail(Function::create("k", parameters));
   std::vector<float> memory(200);
   int64_t shape[] = {50};

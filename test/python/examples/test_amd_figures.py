@@ -45,25 +45,33 @@ def f32(*shape: int) -> np.ndarray:
     return np.empty(shape, np.float32)
 
 
+def several(count: int, make: Any, *shape: int) -> tuple[np.ndarray, ...]:
+    """Arrays that do not overlap."""
+    return tuple(make(*shape) for _ in range(count))
+
+
 # Arguments as a model would have them, and constants, by example; nothing is ever computed.
 CASES: dict[str, tuple[str, Any, dict[str, Any]]] = {
-    "01_vector_add": ("add", lambda: (f32(1 << 20),) * 3, {}),
-    "02_softmax": ("softmax", lambda: (bf16(64, 4096),) * 2, {"BLOCK": 4096}),
+    "01_vector_add": ("add", lambda: several(3, f32, 1 << 20), {}),
+    "02_softmax": ("softmax", lambda: several(2, bf16, 64, 4096), {"BLOCK": 4096}),
     "03_rmsnorm": (
         "rmsnorm", lambda: (bf16(64, 4096), bf16(4096), bf16(64, 4096), 1e-5), {"BLOCK": 4096},
     ),
     "04_layernorm_dropout": (
         "layernorm_dropout",
-        lambda: (*(f32(64, 1024),) * 2, *(f32(1024),) * 2, *(f32(64, 1024),) * 2, 7, 0.75, 1e-5),
+        lambda: (
+            *several(2, f32, 64, 1024), *several(2, f32, 1024), *several(2, f32, 64, 1024),
+            7, 0.75, 1e-5,
+        ),
         {"BLOCK": 1024},
     ),
-    "05_matmul": ("matmul", lambda: (bf16(512, 512),) * 3, {"BM": 64, "BN": 128, "BK": 32}),
+    "05_matmul": ("matmul", lambda: several(3, bf16, 512, 512), {"BM": 64, "BN": 128, "BK": 32}),
     "06_attention": (
         "attention",
-        lambda: (*(bf16(2, 8, 512, 64),) * 4, 0.125),
+        lambda: (*several(4, bf16, 2, 8, 512, 64), 0.125),
         {"CAUSAL": False, "D": 64, "BM": 64, "BN": 64},
     ),
-    "07_cumsum": ("cumsum", lambda: (f32(64, 4096),) * 2, {}),
+    "07_cumsum": ("cumsum", lambda: several(2, f32, 64, 4096), {}),
     "08_histogram": (
         "histogram", lambda: (np.empty(1 << 20, np.uint8), np.empty(256, np.int32)), {},
     ),
@@ -73,7 +81,7 @@ CASES: dict[str, tuple[str, Any, dict[str, Any]]] = {
         {"BM": 32, "BN": 64},
     ),
     "10_image_filter": (
-        "sharpen", lambda: (*(np.empty((480, 1920), np.uint8),) * 2, 1.5), {},
+        "sharpen", lambda: (*several(2, np.empty, (480, 1920), np.uint8), 1.5), {},
     ),
 }  # fmt: skip
 

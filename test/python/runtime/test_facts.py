@@ -80,8 +80,8 @@ def test_facts_can_be_left_out():
     assert plain.warmup(base[1:18], base) is first
 
 
-def test_overlap_is_tested_where_asked_for():
-    @kiln.kernel(noalias=True)
+def test_overlap_is_tested_at_each_launch():
+    @kiln.kernel
     def shift(x: kiln.View, y: kiln.View):
         kiln.grid(1)
         y.store((0,), x.load((0,), (16,)) + 1.0)

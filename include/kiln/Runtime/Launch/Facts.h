@@ -35,6 +35,7 @@ struct Checked {
   const int64_t *shape, *strides; ///< of a tensor; strides are there even if the caller's were not
   uint64_t bits;                  ///< the address of a tensor or pointer, the value of a scalar
   int64_t rank;
+  uint64_t begin, end; ///< the bytes that a tensor reaches, none if both are equal
 };
 
 /// The words that n arguments need.
