@@ -1,9 +1,13 @@
 """What all Python tests share: a cache of their own, and numbers that are fresh each run."""
 
 import os
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # helpers that several folders share
 
 SEED = int(os.environ.get("KILN_SEED") or np.random.SeedSequence().entropy % 2**32)
 

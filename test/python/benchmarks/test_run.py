@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -116,6 +117,8 @@ def test_a_turn_waits_until_the_process_is_at_rest():
 def test_what_one_leaves_running_is_over_when_the_next_has_its_turn():
     from measure import Case, Implementation, time_in_turns
 
+    if os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
+        pytest.skip("other processes keep this machine so busy that a thread at work looks at rest")
     threads, alive = [], []
 
     def leave():

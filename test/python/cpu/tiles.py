@@ -1,4 +1,5 @@
-"""Kernels written as MLIR text over whole tensors, run on the CPU, for the tests beside.
+"""Kernels written as MLIR text over whole tensors, run for the tests beside: on the CPU, or on the
+device that KILN_TEST_DEVICE names (`emu:sm_90a`, `cuda:0`), whose numbers must be the same.
 
 `apply(body, inputs, outputs)` makes a kernel of one program that loads each input as one tile,
 runs the body and stores each output, and returns the outputs.
@@ -6,12 +7,16 @@ runs the body and stores each output, and returns the outputs.
 
 from __future__ import annotations
 
+import os
+
 import ml_dtypes
 import numpy as np
+from placing import Placement
 
 import kiln
 from kiln import _native
 
+DEVICE = os.environ.get("KILN_TEST_DEVICE", "cpu")
 NUMPY = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
     "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
@@ -41,17 +46,18 @@ def view(rank: int, element: str, strides: str = "") -> str:
 
 
 def compile_text(text: str, kernel: str = "k", **fields):
-    request = {"source": text, "target": "cpu", "kernel": kernel, "source_name": "test.mlir"}
-    request.update(fields)
+    device = _native.Device.open(DEVICE)
+    request = {"source": text, "target": device.target, "kernel": kernel}
+    request |= {"source_name": "test.mlir", **fields}
     artifact = _native.compile(None, None, request)
     artifact = artifact[0] if isinstance(artifact, tuple) else artifact
-    return _native.Device.open("cpu").load(artifact)
+    return device.load(artifact)
 
 
 def launch(text: str, arguments: list, grid: tuple[int, ...] = (1,)) -> None:
     """Runs a kernel @k. Arrays below a byte go packed and come back in place."""
     executable = compile_text(text)
-    given, packed = [], []
+    given, packed, placement = [], [], Placement(DEVICE)
     for argument in arguments:
         if isinstance(argument, np.ndarray) and name_of(argument.dtype) in PACKED:
             array = kiln.PackedArray.from_numpy(argument)
@@ -59,7 +65,8 @@ def launch(text: str, arguments: list, grid: tuple[int, ...] = (1,)) -> None:
             given.append(array)
         else:
             given.append(argument)
-    executable.launch("k", given, grid)
+    executable.launch("k", [placement.place(value) for value in given], grid)
+    placement.fetch()
     for argument, array in packed:
         argument[...] = array.to_numpy()
 
