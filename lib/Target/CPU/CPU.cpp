@@ -2,6 +2,7 @@
 #include "kiln/Target/CPU/CPU.h"
 #include "kiln/Binary/HostCode.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Target/CPU/Passes.h"
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Registry.h"
@@ -71,6 +72,7 @@ void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
   switch (stage) {
   case Stage::Layout:
     pm.addPass(createCheckTarget());
+    pm.addPass(tile::createExpandPhilox());
     pm.addPass(createDecideMaterialization());
     pm.addPass(createPlanScratch());
     return;

@@ -1,4 +1,4 @@
-// Loads and stores of elements: contiguous, strided, at computed places, and packed below a byte.
+// Loads and stores of elements: contiguous, strided and at computed places.
 #include "Nest.h"
 #include "Program.h"
 #include "mlir/IR/Matchers.h"
@@ -86,12 +86,12 @@ Value Nest::insideMask(const Array &array, ValueRange offsets, const Point &poin
 }
 
 /// Zero, or the padding, as bits in memory.
-static Value paddingBits(Nest &nest, Type element, Value padding, int64_t width) {
+Value Nest::paddingBits(Type element, Value padding, int64_t width) {
   if (padding)
-    return nest.splat(nest.toStorage(padding, element), width);
+    return splat(toStorage(padding, element), width);
   Type storage = storageType(element);
   Type type = width > 1 ? Type(VectorType::get({width}, storage)) : storage;
-  return nest.constant(cast<TypedAttr>(OpBuilder(nest.loc.getContext()).getZeroAttr(type)));
+  return constant(cast<TypedAttr>(detached.getZeroAttr(type)));
 }
 
 Value Nest::vectorOffsets(const Array &array, const Point &point) {
@@ -121,7 +121,7 @@ Value Nest::load(const Array &array, const Point &point, Value mask, Value paddi
       return fromStorage(make<LLVM::LoadOp>(storage, from, align), element);
     from = make<arith::SelectOp>(mask, from, program.scratch());
     Value read = make<LLVM::LoadOp>(storage, from, align);
-    read = make<arith::SelectOp>(mask, read, paddingBits(*this, element, padding, 1));
+    read = make<arith::SelectOp>(mask, read, paddingBits(element, padding, 1));
     return fromStorage(read, element);
   }
   auto stride = constantOf(array.strides[point.lane]);
@@ -134,10 +134,9 @@ Value Nest::load(const Array &array, const Point &point, Value mask, Value paddi
     return gatherElements(array, vectorOffsets(array, point), mask, padding);
   Value from = address(array.base, linear(point.at, array.strides), storage);
   Type type = VectorType::get({point.width}, storage);
-  Value read =
-      mask ? make<LLVM::MaskedLoadOp>(type, from, mask,
-                                      paddingBits(*this, element, padding, point.width), align)
-           : make<LLVM::LoadOp>(type, from, align);
+  Value read = mask ? make<LLVM::MaskedLoadOp>(type, from, mask,
+                                               paddingBits(element, padding, point.width), align)
+                    : make<LLVM::LoadOp>(type, from, align);
   return fromStorage(read, element);
 }
 
@@ -154,14 +153,14 @@ Value Nest::gatherElements(const Array &array, Value offsets, Value mask, Value 
       from = make<arith::SelectOp>(mask, from, program.scratch());
     Value read = make<LLVM::LoadOp>(storage, from, align);
     if (mask)
-      read = make<arith::SelectOp>(mask, read, paddingBits(*this, element, padding, 1));
+      read = make<arith::SelectOp>(mask, read, paddingBits(element, padding, 1));
     return fromStorage(read, element);
   }
   int64_t width = vector.getNumElements();
   if (!mask)
     mask = integer(VectorType::get({width}, detached.getI1Type()), 1);
   Value read = make<LLVM::masked_gather>(VectorType::get({width}, storage), from, mask,
-                                         paddingBits(*this, element, padding, width), align);
+                                         paddingBits(element, padding, width), align);
   return fromStorage(read, element);
 }
 
@@ -205,94 +204,4 @@ void Nest::scatterElements(Value value, const Array &array, Value offsets, Value
     return;
   }
   makeHere<LLVM::masked_scatter>(value, to, mask, storageBytes(element));
-}
-
-//===- Elements narrower than a byte --------------------------------------------------------===//
-
-/// Element k of a packed view begins at bit k·bits, so it lies in the byte of its first bit and
-/// that of its last, which for 6-bit elements may be two. Each lane gathers both.
-Value Nest::loadPacked(const Array &array, const Point &point, Value mask, Value padding) {
-  Type element = array.element, i64 = detached.getI64Type(), i8 = detached.getI8Type();
-  int64_t bits = viewBits(element), width = point.width;
-  auto shaped = [&](Type type) { return width > 1 ? Type(VectorType::get({width}, type)) : type; };
-  Value position; // in elements
-  if (point.at.size() == 1 && !isa<IndexType>(point.at[0].getType()))
-    position = point.at[0]; // computed by a gather
-  else if (point.lane >= 0)
-    position = vectorOffsets(array, point);
-  else
-    position = toI64(linear(point.at, array.strides));
-  Value bit = make<arith::MulIOp>(position, integer(shaped(i64), bits));
-  auto byteAt = [&](int64_t further) {
-    Value at = make<arith::ShRSIOp>(make<arith::AddIOp>(bit, integer(shaped(i64), further)),
-                                    integer(shaped(i64), 3));
-    Value from = address(array.base, at, i8);
-    Value read;
-    if (width > 1) {
-      Value lanes = mask ? mask : integer(shaped(detached.getI1Type()), 1);
-      read = make<LLVM::masked_gather>(shaped(i8), from, lanes, integer(shaped(i8), 0), 1);
-    } else {
-      if (mask)
-        from = make<arith::SelectOp>(mask, from, program.scratch());
-      read = make<LLVM::LoadOp>(i8, from, 1);
-    }
-    return read;
-  };
-  Type i16 = detached.getI16Type();
-  Value word = make<arith::ExtUIOp>(shaped(i16), byteAt(0));
-  if (8 % bits != 0) {
-    Value high = make<arith::ExtUIOp>(shaped(i16), byteAt(bits - 1));
-    word = make<arith::OrIOp>(word, make<arith::ShLIOp>(high, integer(shaped(i16), 8)));
-  }
-  Value shift =
-      make<arith::TruncIOp>(shaped(i16), make<arith::AndIOp>(bit, integer(shaped(i64), 7)));
-  word = make<arith::ShRUIOp>(word, shift);
-  word = make<arith::AndIOp>(word, integer(shaped(i16), (1 << bits) - 1));
-  Value read = make<arith::TruncIOp>(shaped(i8), word);
-  if (mask)
-    read = make<arith::SelectOp>(mask, read, paddingBits(*this, element, padding, width));
-  return fromStorage(read, element);
-}
-
-/// Other programs may own the rest of a byte: each element is cleared and set by two atomic
-/// accesses to the bytes that it lies in.
-void Nest::storePacked(Value value, const Array &array, const Point &point, Value mask) {
-  Type element = array.element, i64 = detached.getI64Type(), i8 = detached.getI8Type();
-  Type i16 = detached.getI16Type();
-  int64_t bits = viewBits(element);
-  Value stored = toStorage(value, element);
-  for (int64_t lane = 0; lane < point.width; ++lane) {
-    Value one = stored, ok = mask;
-    Point at = point;
-    if (point.lane >= 0) {
-      one = make<vector::ExtractOp>(stored, ArrayRef<int64_t>{lane});
-      ok = mask ? make<vector::ExtractOp>(mask, ArrayRef<int64_t>{lane}) : Value();
-      at.at[point.lane] = add(point.at[point.lane], index(lane * point.step));
-    }
-    Value bit = make<arith::MulIOp>(toI64(linear(at.at, array.strides)), integer(i64, bits));
-    Value shift = make<arith::TruncIOp>(i16, make<arith::AndIOp>(bit, integer(i64, 7)));
-    Value field = make<arith::ShLIOp>(integer(i16, (1 << bits) - 1), shift);
-    Value word = make<arith::ShLIOp>(make<arith::ExtUIOp>(i16, one), shift);
-    for (int64_t byte = 0; byte < (8 % bits == 0 ? 1 : 2); ++byte) {
-      // The second byte is that of the last bit; it may be the first again.
-      Value first = make<arith::ShRSIOp>(bit, integer(i64, 3)), here = first;
-      Value keep = field, set = word;
-      if (byte == 1) {
-        here =
-            make<arith::ShRSIOp>(make<arith::AddIOp>(bit, integer(i64, bits - 1)), integer(i64, 3));
-        Value same = make<arith::CmpIOp>(arith::CmpIPredicate::eq, here, first);
-        Value by = make<arith::SelectOp>(same, integer(i16, 0), integer(i16, 8));
-        keep = make<arith::ShRUIOp>(field, by);
-        set = make<arith::ShRUIOp>(word, by);
-      }
-      Value to = address(array.base, here, i8);
-      if (ok)
-        to = make<arith::SelectOp>(ok, to, program.scratch());
-      Value clear = make<arith::XOrIOp>(make<arith::TruncIOp>(i8, keep), integer(i8, -1));
-      makeHere<LLVM::AtomicRMWOp>(LLVM::AtomicBinOp::_and, to, clear,
-                                  LLVM::AtomicOrdering::monotonic);
-      makeHere<LLVM::AtomicRMWOp>(LLVM::AtomicBinOp::_or, to, make<arith::TruncIOp>(i8, set),
-                                  LLVM::AtomicOrdering::monotonic);
-    }
-  }
 }

@@ -140,8 +140,11 @@ private:
   mlir::Value computeReshape(mlir::Value input, mlir::ArrayRef<int64_t> shape, const Point &point);
   mlir::Value loadPacked(const Array &array, const Point &point, mlir::Value mask,
                          mlir::Value padding);
+  /// A vector of neighbours of a packed array, as bytes.
+  mlir::Value loadRun(const Array &array, const Point &point);
   void storePacked(mlir::Value value, const Array &array, const Point &point, mlir::Value mask);
   mlir::Value vectorOffsets(const Array &array, const Point &point);
+  mlir::Value paddingBits(mlir::Type element, mlir::Value padding, int64_t width);
 
   mlir::OpBuilder detached;
   mlir::SmallVector<Level> levels;

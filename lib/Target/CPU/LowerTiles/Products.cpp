@@ -238,14 +238,19 @@ void Program::lowerDot(tile::DotOp op) {
     std::swap(shapeB[0], shapeB[1]);
   Array a;
   std::optional<Array> placeA = source(op.getA());
+  int batchDims = static_cast<int>(batch.size());
   if (placeA && placeA->element == sum && !tf32) {
     a = matrix(*placeA, shapeA);
   } else {
-    a = buffer(temp(op, 0), shapeA, sum);
+    int lane = shapeA[1] > 1 ? 1 : 0;
+    if (!placeA && shapeA[0] > 1 && !isStraight(op.getA(), batchDims + lane) &&
+        isStraight(op.getA(), batchDims))
+      lane = 0;
+    a = lane == 1 ? buffer(temp(op, 0), shapeA, sum)
+                  : swapped(buffer(temp(op, 0), {shapeA[1], shapeA[0]}, sum));
     pack(
         op.getA(), shapeA, op.getUnsignedA(),
-        [&](Nest &nest, Point point, Value value) { nest.store(value, a, point); },
-        shapeA[1] > 1 ? 1 : 0);
+        [&](Nest &nest, Point point, Value value) { nest.store(value, a, point); }, lane);
   }
   if (op.getTransposeA())
     a = swapped(a);
@@ -267,19 +272,22 @@ void Program::lowerDot(tile::DotOp op) {
     SmallVector<Value> conditions;
     if (!from)
       insideConditions(op.getB(), conditions);
+    // Where B lies along k, squares of it are transposed in registers.
+    bool across = from ? columnDim == 0
+                       : !isStraight(op.getB(), batchDims + columnDim) &&
+                             isStraight(op.getB(), batchDims + 1 - columnDim);
     versions(loc, conditions, [&](bool inside) {
       for (Columns cut : cuts) {
         Nest nest(*this, loc, inside);
         int64_t stretch = cut.vectors * cut.width;
         Value column =
             nest.add(nest.index(cut.at), nest.mul(nest.open(0, cut.count), nest.index(stretch)));
-        Value at = nest.open(0, k);
-        for (int64_t v = 0; v < cut.vectors; ++v) {
+        auto read = [&](Value row, Value col, int lane) {
           Point point;
           point.at.resize(2);
-          point.at[columnDim] = nest.add(column, nest.index(v * cut.width));
-          point.at[1 - columnDim] = at;
-          point.lane = cut.width > 1 ? columnDim : -1;
+          point.at[columnDim] = col;
+          point.at[1 - columnDim] = row;
+          point.lane = cut.width > 1 ? lane : -1;
           point.width = cut.width;
           Value value;
           if (from) {
@@ -291,15 +299,36 @@ void Program::lowerDot(tile::DotOp op) {
               whole.lane += batchIndex.size();
             value = nest.value(op.getB(), whole);
           }
-          value = convertOperand(nest, nest.splat(value, cut.width), sum, op.getUnsignedB(), tf32);
+          return convertOperand(nest, nest.splat(value, cut.width), sum, op.getUnsignedB(), tf32);
+        };
+        auto put = [&](Value value, Value row, int64_t v) {
           Array panel = b;
           panel.strides = {nest.index(stretch), nest.index(1), nest.index(k)};
           panel.extents = {nest.index(k), nest.index(n), nest.index(n)};
           nest.store(
               value, panel,
-              Point{{at, nest.index(v * cut.width), column}, cut.width > 1 ? 1 : -1, 1, cut.width});
+              Point{
+                  {row, nest.index(v * cut.width), column}, cut.width > 1 ? 1 : -1, 1, cut.width});
+        };
+        int64_t squares = across && cut.width >= 4 ? k / cut.width * cut.width : 0;
+        if (squares > 0) {
+          Value at = nest.open(0, squares, cut.width);
+          for (int64_t v = 0; v < cut.vectors; ++v) {
+            SmallVector<Value> rows;
+            for (int64_t i = 0; i < cut.width; ++i)
+              rows.push_back(
+                  read(at, nest.add(column, nest.index(v * cut.width + i)), 1 - columnDim));
+            for (auto [i, value] : llvm::enumerate(transposed(nest, rows)))
+              put(value, nest.add(at, nest.index(i)), v);
+          }
+          nest.close();
         }
-        nest.close();
+        if (squares < k) {
+          Value at = nest.open(squares, k);
+          for (int64_t v = 0; v < cut.vectors; ++v)
+            put(read(at, nest.add(column, nest.index(v * cut.width)), columnDim), at, v);
+          nest.close();
+        }
         nest.close();
       }
     });

@@ -80,8 +80,6 @@ LogicalResult Program::lowerOp(Operation *op) {
     return lowerConcat(concat), success();
   if (auto join = dyn_cast<tile::JoinOp>(op))
     return lowerJoin(join), success();
-  if (auto philox = dyn_cast<tile::PhiloxOp>(op))
-    return lowerPhilox(philox), success();
   if (auto print = dyn_cast<tile::PrintOp>(op))
     return lowerPrint(print);
   if (auto check = dyn_cast<tile::AssertOp>(op))
@@ -349,8 +347,7 @@ void Program::materialize(Location loc, Value tensor, const Array &to,
   insideConditions(tensor, conditions);
   versions(loc, conditions, [&](bool inside) {
     Nest nest(*this, loc, inside);
-    nest.forEach(shape, lane, [&](Point point) {
-      Value value = nest.vectorValue(tensor, point);
+    forVectors(nest, tensor, lane, [&](const Point &point, Value value) {
       nest.store(convert ? convert(nest, value) : value, to, point);
     });
   });

@@ -47,6 +47,17 @@ public:
   void materialize(mlir::Location loc, mlir::Value tensor, const Array &to,
                    llvm::function_ref<mlir::Value(Nest &, mlir::Value)> convert = {});
 
+  /// Calls `put` for all elements of a tensor, in vectors along `lane` where that can be: squares
+  /// are transposed in registers where memory holds the tensor the other way round.
+  void forVectors(Nest &nest, mlir::Value tensor, int lane,
+                  llvm::function_ref<void(const Point &, mlir::Value)> put);
+  /// Whether computing neighbours along a dimension reads neighbours in memory.
+  bool isStraight(mlir::Value tensor, int dim);
+  /// `lane`, or the dimension that the tensor is read straight along instead.
+  int straightLane(mlir::Value tensor, mlir::ArrayRef<int64_t> shape, int lane);
+  /// As many registers as they have lanes: lane i of register j becomes lane j of register i.
+  mlir::SmallVector<mlir::Value> transposed(Nest &nest, mlir::SmallVector<mlir::Value> rows);
+
   mlir::Value indexConstant(mlir::Location loc, int64_t value);
 
 private:
@@ -81,7 +92,6 @@ private:
   void lowerConcat(tile::ConcatOp op);
   void lowerJoin(tile::JoinOp op);
   void lowerBitcast(tile::BitcastOp op);
-  void lowerPhilox(tile::PhiloxOp op);
   // The outside.
   mlir::LogicalResult lowerPrint(tile::PrintOp op);
   mlir::LogicalResult lowerAssert(tile::AssertOp op);

@@ -1,4 +1,4 @@
-// Shape ops that are kept in memory, bit casts between widths, and random bits.
+// Shape ops that are kept in memory, and bit casts between widths.
 #include "Program.h"
 #include <numeric>
 
@@ -116,54 +116,6 @@ void Program::lowerBitcast(tile::BitcastOp op) {
         destination.at.back() = nest.add(nest.mul(group, nest.index(perOut)), nest.index(o));
         nest.store(bits, result, destination);
       }
-    });
-  });
-}
-
-/// Philox 4x32-10: Salmon et al., SC 2011.
-void Program::lowerPhilox(tile::PhiloxOp op) {
-  Location loc = op.getLoc();
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getCounter().getType()).getShape();
-  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  SmallVector<Array> results;
-  for (Value result : op->getResults())
-    results.push_back(storage(result));
-  SmallVector<Value> conditions;
-  insideConditions(op.getCounter(), conditions);
-  versions(loc, conditions, [&](bool inside) {
-    Nest nest(*this, loc, inside);
-    nest.forEach(shape, lastWide(shape), [&](Point point) {
-      auto shaped = [&](Type type) {
-        return point.width > 1 ? Type(VectorType::get({point.width}, type)) : type;
-      };
-      auto mulWide = [&](Value a, uint32_t b) {
-        Value product = nest.make<arith::MulIOp>(nest.make<arith::ExtUIOp>(shaped(i64), a),
-                                                 nest.integer(shaped(i64), b));
-        Value high = nest.make<arith::ShRUIOp>(product, nest.integer(shaped(i64), 32));
-        return std::pair(nest.make<arith::TruncIOp>(shaped(i32), high),
-                         nest.make<arith::TruncIOp>(shaped(i32), product));
-      };
-      Value seed = scalar(op.getSeed());
-      Value key0 = nest.make<arith::TruncIOp>(i32, seed);
-      Value key1 =
-          nest.make<arith::TruncIOp>(i32, nest.make<arith::ShRUIOp>(seed, nest.integer(i64, 32)));
-      Value c0 = nest.vectorValue(op.getCounter(), point);
-      Value c1 = nest.splat(scalar(op.getStream()), point.width);
-      Value c2 = nest.integer(shaped(i32), 0), c3 = c2;
-      for (int round = 0; round < 10; ++round) {
-        auto [high0, low0] = mulWide(c0, 0xD2511F53u);
-        auto [high1, low1] = mulWide(c2, 0xCD9E8D57u);
-        auto exclusive = [&](Value a, Value b) { return nest.make<arith::XOrIOp>(a, b); };
-        c0 = exclusive(exclusive(high1, c1), nest.splat(key0, point.width));
-        c1 = low1;
-        c2 = exclusive(exclusive(high0, c3), nest.splat(key1, point.width));
-        c3 = low0;
-        key0 = nest.make<arith::AddIOp>(key0, nest.integer(i32, static_cast<int32_t>(0x9E3779B9u)));
-        key1 = nest.make<arith::AddIOp>(key1, nest.integer(i32, static_cast<int32_t>(0xBB67AE85u)));
-      }
-      Value words[] = {c0, c1, c2, c3};
-      for (auto [word, result] : llvm::zip_equal(words, results))
-        nest.store(word, result, point);
     });
   });
 }

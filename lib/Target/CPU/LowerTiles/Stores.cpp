@@ -138,8 +138,7 @@ void Program::lowerStore(tile::StoreOp op) {
       }
     Nest nest(*this, loc, inside);
     nest.redirected = redirected;
-    nest.forEach(shape, lane, [&](Point point) {
-      Value value = nest.vectorValue(op.getValue(), point);
+    forVectors(nest, op.getValue(), lane, [&](const Point &point, Value value) {
       Value mask = inside ? Value() : nest.insideMask(to, offsets, point);
       nest.store(value, to, nest.moved(point, offsets), mask);
     });
