@@ -2,6 +2,7 @@
 #include "kiln/Binary/DeviceCode.h"
 #include "CollectErrors.h"
 #include "kiln/Binary/CodeGenerator.h"
+#include "kiln/Binary/LinkBitcode.h"
 #include "lld/Common/Driver.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
@@ -35,6 +36,10 @@ llvm::Error DeviceCompilation::translate(ModuleOp source, const DeviceMachine &d
   machine = std::move(*created);
   for (auto [flag, value] : description.flags)
     module->addModuleFlag(llvm::Module::Error, flag, value);
+  module->setTargetTriple(machine->getTargetTriple());
+  module->setDataLayout(machine->createDataLayout());
+  if (llvm::Error error = linkDeviceMath(*module, description.math))
+    return error;
   optimise(*module, *machine, optLevel);
   if (!errors.empty())
     return llvm::createStringError(errors);

@@ -379,8 +379,10 @@ PROBES = [
     cast_to("arith.index_castui", "index"),
     # Mathematics
     *[unary(f"math.{op}") for op in [
-        "absf", "absi", "ceil", "cos", "erf", "exp", "exp2", "floor", "log", "log2", "rsqrt", "sin",
-        "sqrt", "tanh"]],
+        "absf", "absi", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos",
+        "cosh", "erf", "erfc", "exp", "exp2", "expm1", "floor", "log", "log10", "log1p", "log2",
+        "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh"]],
+    binary("math.atan2"),
     binary("math.powf"),
     Probe("math.fma", "%r = math.fma %x, %y, %z : {T}"),
 ]  # fmt: skip

@@ -22,6 +22,8 @@ struct DeviceMachine {
   llvm::StringRef triple, chip, features;
   /// Module flags that the code generator reads.
   llvm::SmallVector<std::pair<llvm::StringRef, uint32_t>, 1> flags = {};
+  /// The device's mathematics for this triple (cmake/KilnDeviceMath.cmake).
+  llvm::StringRef math = {};
 };
 
 /// One module on its way through LLVM. Errors of the code generator that do not end the process

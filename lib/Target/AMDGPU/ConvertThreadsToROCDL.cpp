@@ -69,6 +69,28 @@ struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
   }
 };
 
+/// A remainder of bf16 is one of f32, rounded. LLVM would narrow it again, to a type that the code
+/// generator has no remainder of, but for a fence between the two.
+struct WidenRemainder : OpRewritePattern<arith::RemFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::RemFOp op, PatternRewriter &rewriter) const override {
+    Type type = op.getType(), wide = rewriter.getF32Type();
+    if (!getElementTypeOrSelf(type).isBF16())
+      return rewriter.notifyMatchFailure(op, "expected bf16");
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      wide = shaped.clone(wide);
+    Location loc = op.getLoc();
+    Value left = arith::ExtFOp::create(rewriter, loc, wide, op.getLhs());
+    Value right = arith::ExtFOp::create(rewriter, loc, wide, op.getRhs());
+    Value rest = arith::RemFOp::create(rewriter, loc, left, right);
+    rest = LLVM::CallIntrinsicOp::create(rewriter, loc, wide,
+                                         rewriter.getStringAttr("llvm.arithmetic.fence"), rest)
+               .getResult(0);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, rest);
+    return success();
+  }
+};
+
 struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThreadsToROCDL> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -86,7 +108,7 @@ struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThre
                  name == math::RsqrtOp::getOperationName() ||
                  name == math::CeilOp::getOperationName();
         },
-        [](RewritePatternSet &) {},
+        [](RewritePatternSet &patterns) { patterns.add<WidenRemainder>(patterns.getContext()); },
         [chipName](const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
           patterns.add<
               ConvertIndex<gpu::ThreadIdOp, ROCDL::ThreadIdXOp, ROCDL::ThreadIdYOp,

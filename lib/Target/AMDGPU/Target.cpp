@@ -19,6 +19,10 @@ using namespace kiln::amdgcn;
 #define GET_ATTRDEF_CLASSES
 #include "kiln/Target/AMDGPU/AMDGPUAttrs.cpp.inc"
 
+namespace kiln {
+extern const llvm::StringRef kAMDGPUMath; // made by the build
+} // namespace kiln
+
 extern "C" {
 void LLVMInitializeAMDGPUTargetInfo();
 void LLVMInitializeAMDGPUTarget();
@@ -64,9 +68,6 @@ const Chip &TargetAttr::getChipRecord() const { return *findChip(kChips, getChip
 bool TargetAttr::runsOnHost() const { return false; }
 
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
-  // Nor does widening it by hand help: LLVM narrows it again.
-  if (isa<arith::RemFOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isBF16())
-    return "expected a remainder of f16, f32 or f64, got bf16";
   if (isa<tile::PrintOp>(op))
     return "expected a device whose driver prints";
   return whyUnsupportedByThreads(op);
@@ -96,8 +97,11 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   (void)initialised;
   // Version 5 is what every driver of these chips loads.
   const Chip &chip = getChipRecord();
-  DeviceMachine machine{
-      "amdgcn-amd-amdhsa", chip.name, chip.features, {{"amdhsa_code_object_version", 500}}};
+  DeviceMachine machine{"amdgcn-amd-amdhsa",
+                        chip.name,
+                        chip.features,
+                        {{"amdhsa_code_object_version", 500}},
+                        kAMDGPUMath};
   FailureOr<TargetCode> code =
       emitDeviceCode(module, *this, machine, DeviceBinary::SharedObject, request);
   if (failed(code) || code->binary.empty())

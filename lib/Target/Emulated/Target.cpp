@@ -1,6 +1,7 @@
 // The emulated target: every chip of the other targets, with code for the host.
 #include "LowerToHost.h"
 #include "kiln/Binary/HostCode.h"
+#include "kiln/Binary/LinkBitcode.h"
 #include "kiln/Target/Registry.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/IR/Dialect.h"
@@ -17,6 +18,10 @@
 
 #define GET_ATTRDEF_CLASSES
 #include "kiln/Target/Emulated/EmulatedAttrs.h.inc"
+
+namespace kiln {
+extern const llvm::StringRef kEmulatedMath; // made by the build
+} // namespace kiln
 
 using namespace mlir;
 using namespace kiln;
@@ -85,11 +90,17 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
     return fail(machine.takeError());
   if (llvm::Error error = lowerToHost(*code, **machine))
     return fail(std::move(error));
+  if (llvm::Error error = linkDeviceMath(*code, kEmulatedMath))
+    return fail(std::move(error));
+  std::string features = getHostCPU().features;
+  // Conversions to bf16 that take subnormal numbers for zero are no chip's.
+  if (llvm::Triple(getHostCPU().triple).isX86())
+    features += ",-avx512bf16,-avxneconvert";
   for (llvm::Function &function : *code) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr("target-cpu", getHostCPU().name);
-    function.addFnAttr("target-features", getHostCPU().features);
+    function.addFnAttr("target-features", features);
   }
   optimizeForHost(*code, **machine, optLevel);
   TargetCode result;

@@ -94,7 +94,7 @@ struct ConvertPrintf : ConvertOpToLLVMPattern<gpu::PrintfOp> {
 
 /// exp(x) = exp2(t + e), where t = x·log2(e) rounded and e is what rounding lost, found by a
 /// fused multiply-add: exp2(t) is the chip's own, and exp2(e) is 1 + e·ln 2 to within f32. Where
-/// the result overflows or vanishes e has no say. Fast mathematics leaves e out.
+/// the result is infinite, or x is, e is no number and has no say. Fast mathematics leaves e out.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
@@ -124,10 +124,8 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     Value power = math::Exp2Op::create(rewriter, loc, t);
     Value factor = arith::MulFOp::create(rewriter, loc, power, constant(0.693147180559945));
     Value fixed = math::FmaOp::create(rewriter, loc, factor, lost, power);
-    Value size = math::AbsFOp::create(rewriter, loc, t);
-    Value within =
-        arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OLT, size, constant(126.0));
-    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, within, fixed, power);
+    Value isNumber = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::ORD, fixed, fixed);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNumber, fixed, power);
     return success();
   }
 };

@@ -19,6 +19,10 @@ using namespace kiln::nvptx;
 #define GET_ATTRDEF_CLASSES
 #include "kiln/Target/NVPTX/NVPTXAttrs.cpp.inc"
 
+namespace kiln {
+extern const llvm::StringRef kNVPTXMath; // made by the build
+} // namespace kiln
+
 extern "C" {
 void LLVMInitializeNVPTXTargetInfo();
 void LLVMInitializeNVPTXTarget();
@@ -91,7 +95,8 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   }();
   (void)initialised;
   const Chip &chip = getChipRecord();
-  return emitDeviceCode(module, *this, {"nvptx64-nvidia-cuda", chip.name, chip.features},
+  return emitDeviceCode(module, *this,
+                        {"nvptx64-nvidia-cuda", chip.name, chip.features, {}, kNVPTXMath},
                         DeviceBinary::Text, request);
 }
 

@@ -5,8 +5,8 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %f = arith.constant dense<1.0> : tensor<64xf32>
     // expected-error @+1 {{'tile.extern_call' is not supported on nvptx:sm_90a yet}}
     %s = tile.extern_call "fabsf" from "" pure (%f) : (tensor<64xf32>) -> tensor<64xf32>
-    // expected-error @+1 {{'math.atan2' is not supported on nvptx:sm_90a yet}}
-    %a = math.atan2 %f, %f : tensor<64xf32>
+    // expected-error @+1 {{'math.clampf' is not supported on nvptx:sm_90a yet}}
+    %a = math.clampf %f to [%f, %f] : tensor<64xf32>
     // Extents count as the powers of two that they are padded to.
     // expected-error @+1 {{'arith.constant' is not supported on nvptx:sm_90a yet: expected at most 131072 elements, got tensor<513x129xf32>}}
     %l = arith.constant dense<1.0> : tensor<513x129xf32>
@@ -18,9 +18,9 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 
 module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   tile.kernel @refused(%n: index) {
-    %d = arith.constant dense<1.0> : tensor<64xf64>
-    // expected-error @+1 {{'math.exp' is not supported on amdgpu:gfx942 yet: expected at most f32, got f64}}
-    %e = math.exp %d : tensor<64xf64>
+    %d = arith.constant dense<1.0> : tensor<64xtf32>
+    // expected-error @+1 {{'math.exp' is not supported on amdgpu:gfx942 yet: expected floats of at most 64 bits, got tf32}}
+    %e = math.exp %d : tensor<64xtf32>
     %x = arith.constant dense<1.0> : tensor<2x16x16xf32>
     // expected-error @+1 {{'tile.dot' is not supported on amdgpu:gfx942 yet: expected matrices without batch dimensions}}
     %b = tile.dot %x, %x, %x : tensor<2x16x16xf32>, tensor<2x16x16xf32> -> tensor<2x16x16xf32>

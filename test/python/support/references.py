@@ -72,6 +72,16 @@ ELEMENTWISE = {
     "math.erf": lambda x, y, z, e: math.erf(x),
     "math.exp": lambda x, y, z, e: math.exp(x),
     "math.exp2": lambda x, y, z, e: 2.0**x,
+    **{
+        f"math.{name}": lambda x, y, z, e, compute=compute: compute(x)
+        for name, compute in {
+            "acos": math.acos, "asin": math.asin, "asinh": math.asinh, "atan": math.atan,
+            "cbrt": lambda x: math.copysign(abs(x) ** (1 / 3), x), "cosh": math.cosh,
+            "erfc": math.erfc, "expm1": math.expm1, "log10": math.log10, "log1p": math.log1p,
+            "sinh": math.sinh, "tan": math.tan, "acosh": math.acosh, "atanh": math.atanh,
+        }.items()
+    },
+    "math.atan2": lambda x, y, z, e: math.atan2(x, y),
     "math.floor": lambda x, y, z, e: math.floor(x),
     "math.log": lambda x, y, z, e: math.log(x),
     "math.log2": lambda x, y, z, e: math.log2(x),

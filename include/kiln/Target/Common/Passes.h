@@ -22,6 +22,11 @@ void populateExpandNarrowFloatsPatterns(mlir::RewritePatternSet &patterns);
 /// erf of f32, for targets whose exp2 is one instruction: within 2.5 ulp.
 void populateExpandErfPatterns(mlir::RewritePatternSet &patterns);
 
+/// All functions of mathematics of f64, and most of f32, as calls that `linkDeviceMath` resolves;
+/// of f32 not those that the target has itself.
+void populateCallDeviceMathPatterns(mlir::RewritePatternSet &patterns,
+                                    llvm::function_ref<bool(llvm::StringRef)> isNative);
+
 #define GEN_PASS_REGISTRATION
 #include "kiln/Target/Common/Passes.h.inc"
 

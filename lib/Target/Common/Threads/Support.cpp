@@ -60,23 +60,19 @@ static std::optional<std::string> whyDot(DotOp op) {
   return std::nullopt;
 }
 
-/// The math ops that every code generator of these targets is given as arithmetic.
+/// The math ops that every code generator of these targets is given as arithmetic or as calls.
 static bool isKnownMath(Operation *op) {
-  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::ErfOp, math::ExpOp,
-             math::Exp2Op, math::FloorOp, math::FmaOp, math::LogOp, math::Log2Op, math::RoundEvenOp,
-             math::RsqrtOp, math::SinOp, math::CosOp, math::SqrtOp, math::TanhOp, math::TruncOp>(
-      op);
+  return isa<math::AbsFOp, math::AbsIOp, math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp,
+             math::AtanOp, math::Atan2Op, math::AtanhOp, math::CbrtOp, math::CeilOp,
+             math::CopySignOp, math::CosOp, math::CoshOp, math::ErfOp, math::ErfcOp, math::ExpOp,
+             math::Exp2Op, math::ExpM1Op, math::FloorOp, math::FmaOp, math::LogOp, math::Log10Op,
+             math::Log1pOp, math::Log2Op, math::PowFOp, math::RoundEvenOp, math::RsqrtOp,
+             math::SinOp, math::SinhOp, math::SqrtOp, math::TanOp, math::TanhOp, math::TruncOp>(op);
 }
 
 static std::optional<std::string> whyElementwise(Operation *op) {
-  if (isa<math::MathDialect>(op->getDialect())) {
-    if (!isKnownMath(op))
-      return "";
-    bool exact = isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::FloorOp,
-                     math::FmaOp, math::RoundEvenOp, math::SqrtOp, math::TruncOp>(op);
-    if (!exact && getElementTypeOrSelf(op->getResult(0).getType()).isF64())
-      return "expected at most f32, got f64";
-  }
+  if (isa<math::MathDialect>(op->getDialect()) && !isKnownMath(op))
+    return "";
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types) {
       Type element = getElementTypeOrSelf(type);

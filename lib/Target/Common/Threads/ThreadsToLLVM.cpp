@@ -120,6 +120,7 @@ LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &t
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     target.addMathPatterns(patterns);
     populateExpandErfPatterns(patterns);
+    populateCallDeviceMathPatterns(patterns, target.isNativeMath);
     populateMathPolynomialApproximationPatterns(
         patterns, [&](StringRef name) { return !target.isNativeMath(name); });
     if (hasNarrowFloats(module))

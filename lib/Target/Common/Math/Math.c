@@ -1,0 +1,6 @@
+// The device's mathematics as one module: what calls what is then visible to the optimiser.
+#include "Erf.c"
+#include "Exponentials.c"
+#include "Inverse.c"
+#include "Single.c"
+#include "Trigonometry.c"
