@@ -26,7 +26,7 @@ def rmsnorm(
     out.store((i, 0), y.to(out.dtype), cache="streaming")
 
 
-@kiln.kernel
+@kiln.kernel(fast_math=True)
 def layernorm_dropout(
     x: kiln.View, residual: kiln.View, weight: kiln.View, bias: kiln.View, total: kiln.View,
     out: kiln.View, seed: kiln.i64, keep: kiln.f32, eps: kiln.f32,
@@ -40,8 +40,8 @@ def layernorm_dropout(
     # One counter makes the random words of four neighbours.
     words = kiln.philox(seed, kiln.arange(BLOCK // 4), i.to(kiln.i32))
     evens, odds = kiln.join(words[0], words[2]), kiln.join(words[1], words[3])
-    bits = kiln.join(evens, odds).reshape((1, BLOCK)) >> 8
-    kept = bits < (keep * 16777216.0).to(kiln.u32)
+    bits = kiln.join(evens, odds).reshape((1, BLOCK))
+    kept = bits <= (keep * 4294967295.0).to(kiln.u32)
     dropped = x.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
     dropped = kiln.where(kept, dropped * (1.0 / keep), 0.0)
     h = dropped + residual.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
@@ -130,7 +130,7 @@ def cross_entropy(
         following = logits.load((i, j + BLOCK), (1, BLOCK), pad=LEAST, cache="streaming")
         groups = part.to(kiln.f32).reshape((BLOCK // 8, 8))
         new = kiln.maximum(highest, kiln.max(groups, axis=1, keepdims=True))
-        terms = kiln.exp2(groups * LOG2E - new * LOG2E)
+        terms = kiln.exp2(kiln.fma(groups, LOG2E, new * -LOG2E))
         rescale = kiln.exp2((highest - new) * LOG2E)
         total = total * rescale + kiln.sum(terms, axis=1, keepdims=True)
         highest = new
@@ -155,23 +155,25 @@ def quantise_f8(
     out.store((i, 0), (row * (448.0 / largest)).to(out.dtype), cache="streaming")
 
 
-@kiln.kernel
+@kiln.kernel(fast_math=True)
 def quantise_mxfp4(
     x: kiln.View, out: kiln.View, scales: kiln.View,
-    GROUPS: kiln.constexpr, W: kiln.constexpr = 8,
+    BLOCK: kiln.constexpr = 4096, W: kiln.constexpr = 8,
 ):  # fmt: skip
-    """Groups of 32 share a power of two, the exponent of their largest less that of 6 (OCP MX)."""
+    """Groups of 32 share a power of two, the exponent of their largest less that of 6 (OCP MX).
+
+    bf16 is exact here: a power of two changes no mantissa.
+    """
     kiln.pin(warps=W)
-    i, j = kiln.grid(x.shape[0], kiln.cdiv(x.shape[1], 32 * GROUPS))
-    tile = x.load((i, j * (32 * GROUPS)), (1, 32 * GROUPS), cache="streaming")
-    groups = tile.to(kiln.f32).reshape((GROUPS, 32))
-    largest = kiln.max(kiln.abs(groups), axis=1, keepdims=True)
-    exponent = (kiln.bitcast(largest, kiln.i32) >> 23) - 2
-    exponent = kiln.maximum(exponent, 1)
-    inverse = kiln.bitcast((254 - exponent) << 23, kiln.f32)
-    scales.store((i, j * GROUPS), exponent.to(kiln.u8).reshape((1, GROUPS)))
-    values = (groups * inverse).to(kiln.f4e2m1fn).reshape((1, 32 * GROUPS))
-    out.store((i, j * (32 * GROUPS)), values, cache="streaming")
+    i, j = kiln.grid(x.shape[0], kiln.cdiv(x.shape[1], BLOCK))
+    tile = x.load((i, j * BLOCK), (1, BLOCK), cache="streaming")
+    groups = tile.reshape((BLOCK // 32, 32))
+    largest = kiln.max(kiln.abs(groups.to(kiln.f32)), axis=1, keepdims=True)
+    exponent = kiln.maximum((kiln.bitcast(largest, kiln.i32) >> 23) - 2, 1)
+    inverse = kiln.bitcast((254 - exponent) << 23, kiln.f32).to(x.dtype)
+    scales.store((i, j * (BLOCK // 32)), exponent.to(kiln.u8).reshape((1, BLOCK // 32)))
+    values = (groups * inverse).to(kiln.f4e2m1fn).reshape((1, BLOCK))
+    out.store((i, j * BLOCK), values, cache="streaming")
 
 
 @kiln.kernel

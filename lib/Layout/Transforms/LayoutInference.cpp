@@ -185,7 +185,18 @@ void LayoutInference::visit(Operation *op) {
         for (Value result : scan.getResults())
           set(result, wanted, std::max(lookup(scan.getInputs().front()).strength, Plain));
       })
-      .Case<SliceOp, ConcatOp, JoinOp, SplitOp, BitcastOp, TopKOp, HistogramOp>([&](auto) {
+      .Case<JoinOp>([&](JoinOp join) {
+        Entry left = lookup(join.getLeft()), right = lookup(join.getRight());
+        const Entry &best = right.strength > left.strength ? right : left;
+        set(join.getResult(), joinPairs(best.layout), best.strength);
+      })
+      .Case<SplitOp>([&](SplitOp split) {
+        Entry input = lookup(split.getInput());
+        std::optional<LinearLayout> each = splitPairs(input.layout);
+        for (Value result : split.getResults())
+          set(result, each ? *each : getBlocked(result), each ? input.strength : Plain);
+      })
+      .Case<SliceOp, ConcatOp, BitcastOp, TopKOp, HistogramOp>([&](auto) {
         bool keepsShape =
             isa<BitcastOp>(op) && shapeOf(op->getOperand(0)) == shapeOf(op->getResult(0));
         if (keepsShape)
@@ -221,7 +232,11 @@ LinearLayout LayoutInference::getWanted(OpOperand &operand) const {
       })
       .Case<ScatterOp>([&](ScatterOp scatter) { return get(scatter.getValue()); })
       .Case<HistogramOp>([&](HistogramOp histogram) { return get(histogram.getInput()); })
-      .Case<SliceOp, ConcatOp, JoinOp, SplitOp, SortOp, TopKOp, PrintOp, AssertOp>(
+      .Case<JoinOp>([&](JoinOp join) {
+        // Both halves alike, whatever the author has pinned of the whole.
+        return splitPairs(get(join.getResult())).value_or(get(join.getLeft()));
+      })
+      .Case<SliceOp, ConcatOp, SplitOp, SortOp, TopKOp, PrintOp, AssertOp>(
           [&](auto) { return here; })
       .Case<BitcastOp>([&](BitcastOp bitcast) {
         bool keepsShape = shapeOf(operand.get()) == shapeOf(bitcast.getResult());

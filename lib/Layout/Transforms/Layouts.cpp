@@ -105,6 +105,39 @@ LinearLayout kiln::dropDim(const LinearLayout &layout, unsigned axis) {
   return canonicalise(make(ins, shape));
 }
 
+LinearLayout kiln::joinPairs(const LinearLayout &layout) {
+  SmallVector<int64_t> shape = layout.getShape();
+  SmallVector<InDim> ins(canonicalise(layout).getIns());
+  for (InDim &in : ins)
+    for (Basis &basis : in.bases)
+      basis.push_back(0);
+  Basis pair(shape.size() + 1, 0);
+  pair.back() = 1;
+  ins.front().bases.insert(ins.front().bases.begin(), pair);
+  shape.push_back(2);
+  return make(ins, shape);
+}
+
+std::optional<LinearLayout> kiln::splitPairs(const LinearLayout &layout) {
+  SmallVector<int64_t> shape = layout.getShape();
+  if (shape.empty() || shape.back() != 2)
+    return std::nullopt;
+  SmallVector<InDim> ins(canonicalise(layout).getIns());
+  unsigned pairs = 0;
+  for (auto [part, in] : llvm::enumerate(ins))
+    for (Basis &basis : in.bases) {
+      bool inPair = basis.back() != 0;
+      basis.pop_back();
+      if (inPair && (part != 0 || !isZero(basis) || ++pairs > 1))
+        return std::nullopt;
+    }
+  if (!pairs)
+    return std::nullopt;
+  shape.pop_back();
+  // What told the two apart is a register's zero basis now.
+  return canonicalise(make(ins, shape));
+}
+
 LinearLayout kiln::projectTo(const LinearLayout &layout, ArrayRef<int64_t> inputShape) {
   SmallVector<InDim> ins(layout.getIns());
   for (InDim &in : ins)

@@ -6,7 +6,9 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <vector>
 
 namespace kiln {
 #define GEN_PASS_DEF_PLACECONVERSIONS
@@ -20,9 +22,16 @@ using namespace kiln::tile;
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// Arithmetic on tensors of one shape, which any layout does as well as any other.
-static bool isElementwise(Operation *op) {
-  return op && op->getNumResults() == 1 && op->getNumRegions() == 0 &&
+static bool isArithmetic(Operation *op) {
+  return op && op->getNumResults() > 0 && op->getNumRegions() == 0 &&
          OpTrait::hasElementwiseMappableTraits(op) && isMemoryEffectFree(op);
+}
+
+static bool isElementwise(Operation *op) { return isArithmetic(op) && op->getNumResults() == 1; }
+
+/// What has elements of its own, out of nothing.
+static bool isSource(Operation *op) {
+  return isa<SplatOp, IotaOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
 }
 
 /// How many ops it takes to make a value again out of scalars and constants alone; none if it
@@ -31,7 +40,7 @@ static std::optional<int> countRemade(Value value, int most) {
   Operation *op = value.getDefiningOp();
   if (!op || most < 0)
     return std::nullopt;
-  if (isa<SplatOp, IotaOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
+  if (isSource(op))
     return 0;
   bool moves = isa<BroadcastOp, ReshapeOp, TransposeOp>(op);
   if (!moves && !isElementwise(op))
@@ -60,8 +69,10 @@ static std::optional<LinearLayout> getOperandLayout(Operation *op, Value operand
           inverse[from] = to;
         return layout.transposeOuts(inverse);
       })
+      .Case<JoinOp>([&](auto) { return splitPairs(layout); })
+      .Case<SplitOp>([&](auto) { return joinPairs(layout); })
       .Default([&](Operation *) -> std::optional<LinearLayout> {
-        if (isElementwise(op))
+        if (isArithmetic(op))
           return layout;
         return std::nullopt;
       });
@@ -114,7 +125,59 @@ private:
     constexpr int kMostRemade = 8;
     if (countRemade(input, kMostRemade))
       return replace(op, remake(input, wanted));
-    return pushUp(op, wanted) || pushDown(op) || loadDirectly(op, wanted) || hoist(op);
+    return moveAll(op, wanted) || pushUp(op, wanted) || pushDown(op) || loadDirectly(op, wanted) ||
+           hoist(op);
+  }
+
+  /// Gives all that the value is made of another layout, back to constants and scalars, however
+  /// much that is: where nobody else uses any of it and no thread comes to hold more elements, it
+  /// costs nothing.
+  bool moveAll(ConvertLayoutOp op, const LinearLayout &wanted) {
+    llvm::MapVector<Operation *, LinearLayout> layouts;
+    std::vector<std::pair<Value, LinearLayout>> left{{op.getInput(), wanted}};
+    while (!left.empty()) {
+      auto [value, layout] = std::move(left.back());
+      left.pop_back();
+      Operation *def = value.getDefiningOp();
+      layout = canonicalise(layout);
+      bool moves = def && (isa<BroadcastOp, ReshapeOp, TransposeOp, JoinOp, SplitOp>(def) ||
+                           isArithmetic(def) || isSource(def));
+      if (!moves || layout.getInSize(kRegister) > getLayout(value).getInSize(kRegister))
+        return false;
+      auto [known, isNew] = layouts.insert({def, layout});
+      if (!isNew && known->second != layout)
+        return false;
+      if (!isNew || isSource(def))
+        continue;
+      for (Value operand : def->getOperands())
+        if (isa<RankedTensorType>(operand.getType())) {
+          std::optional<LinearLayout> its = getOperandLayout(def, operand, layout);
+          if (!its)
+            return false;
+          left.push_back({operand, *its});
+        }
+    }
+    auto isOurs = [&](Operation *user) {
+      auto convert = dyn_cast<ConvertLayoutOp>(user);
+      return layouts.contains(user) ||
+             (convert && !convert.getHowAttr() && convert.getType() == op.getType() &&
+              convert.getInput() == op.getInput());
+    };
+    for (auto &[def, layout] : layouts)
+      if (!isSource(def) && !llvm::all_of(def->getUsers(), isOurs))
+        return false;
+    for (auto &[def, layout] : layouts) {
+      Operation *moved = def;
+      if (!llvm::all_of(def->getUsers(), isOurs)) {
+        builder.setInsertionPoint(def);
+        moved = builder.clone(*def);
+        def->replaceUsesWithIf(moved->getResults(),
+                               [&](OpOperand &use) { return isOurs(use.getOwner()); });
+      }
+      for (Value result : moved->getResults())
+        setLayout(result, layout);
+    }
+    return true;
   }
 
   bool replace(ConvertLayoutOp op, Value value) {

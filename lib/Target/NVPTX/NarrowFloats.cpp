@@ -115,29 +115,131 @@ struct Widen : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
-/// bf16 -> f32 where subnormals are flushed: by a shift, for the instruction that flushes is one of
-/// the few that a multiprocessor does sixteen of in a cycle.
+TypedAttr splatOf(Type type, int64_t value) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  TypedAttr attr = IntegerAttr::get(getElementTypeOrSelf(type), value);
+  return shaped ? TypedAttr(DenseElementsAttr::get(shaped, Attribute(attr))) : attr;
+}
+
+/// Builds arithmetic on words that hold two or more elements.
+struct Words {
+  OpBuilder &builder;
+  Location loc;
+
+  Value constant(Type type, int64_t value) {
+    return arith::ConstantOp::create(builder, loc, splatOf(type, value));
+  }
+  template <typename Op>
+  Value op(Value left, int64_t right) {
+    return Op::create(builder, loc, left, constant(left.getType(), right));
+  }
+  template <typename Op>
+  Value op(Value left, Value right) {
+    return Op::create(builder, loc, left, right);
+  }
+  Value cast(Value value, Type type) { return arith::BitcastOp::create(builder, loc, type, value); }
+};
+
+/// bf16 -> f32 where subnormals are flushed: by a shift or a mask, for the instruction that flushes
+/// is one of the few that a multiprocessor does sixteen of in a cycle.
 struct WidenBFloat : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
     Type from = op.getIn().getType(), to = op.getType();
     if (!getElementTypeOrSelf(from).isBF16() || !getElementTypeOrSelf(to).isF32())
       return rewriter.notifyMatchFailure(op, "expected bf16 to f32");
+    Words words{rewriter, op.getLoc()};
+    Type i32 = rewriter.getI32Type();
+    if (VectorType pairs = getPairs(from)) {
+      auto type = VectorType::get({pairs.getNumElements() / 2}, i32);
+      Value both = vector::BitCastOp::create(rewriter, op.getLoc(), type, op.getIn());
+      Value low = words.op<arith::ShLIOp>(both, 16);
+      Value high = words.op<arith::AndIOp>(both, int32_t(0xffff0000));
+      SmallVector<Value> parts;
+      for (int64_t i = 0; i < type.getNumElements(); ++i)
+        for (Value half : {low, high})
+          parts.push_back(vector::ExtractOp::create(rewriter, op.getLoc(), half, i));
+      Value all = vector::FromElementsOp::create(rewriter, op.getLoc(),
+                                                 cast<VectorType>(to).clone(i32), parts);
+      rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, to, all);
+      return success();
+    }
+    auto shaped = dyn_cast<ShapedType>(from);
+    Type halves = rewriter.getI16Type(), wide = i32;
+    if (shaped) {
+      halves = shaped.clone(halves);
+      wide = shaped.clone(wide);
+    }
+    Value bits = words.cast(op.getIn(), halves);
+    bits = arith::ExtUIOp::create(rewriter, op.getLoc(), wide, bits);
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, to, words.op<arith::ShLIOp>(bits, 16));
+    return success();
+  }
+};
+
+/// Fast bf16 -> f4E2M1FN, two elements at a time in the halves of a word. Adding 2^6 times a
+/// magnitude's power of two (of at least 1) makes the adder round at the last bit that stays; how
+/// much the sum's pattern has grown counts those bits, and each power of two is worth two more.
+/// The lines give the instructions of a pair.
+struct NarrowBFloatToF4 : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    VectorType from = getPairs(op.getIn().getType()), to = getPairs(op.getType());
+    if (!from || !from.getElementType().isBF16() || !isa<Float4E2M1FNType>(to.getElementType()) ||
+        from.getNumElements() % 8 || !kiln::isFast(op))
+      return rewriter.notifyMatchFailure(op, "expected fast eights of bf16 to f4E2M1FN");
     Location loc = op.getLoc();
-    auto with = [](Type type, Type element) -> Type {
-      auto shaped = dyn_cast<ShapedType>(type);
-      return shaped ? Type(shaped.clone(element)) : element;
+    Words words{rewriter, loc};
+    Type i32 = rewriter.getI32Type(), i4 = rewriter.getIntegerType(4);
+    int64_t count = from.getNumElements();
+    auto type = VectorType::get({count / 2}, i32);
+    auto real = [&](float value) -> Value {
+      APFloat exact(value);
+      bool loses;
+      exact.convert(APFloat::BFloat(), APFloat::rmNearestTiesToEven, &loses);
+      return arith::ConstantOp::create(
+          rewriter, loc,
+          DenseElementsAttr::get(from, Attribute(FloatAttr::get(rewriter.getBF16Type(), exact))));
     };
-    Type words = with(to, rewriter.getI32Type());
-    TypedAttr sixteen = rewriter.getI32IntegerAttr(16);
-    if (auto shaped = dyn_cast<ShapedType>(words))
-      sixteen = DenseElementsAttr::get(shaped, Attribute(sixteen));
-    Value bits =
-        arith::BitcastOp::create(rewriter, loc, with(from, rewriter.getI16Type()), op.getIn());
-    bits = arith::ExtUIOp::create(rewriter, loc, words, bits);
-    bits = arith::ShLIOp::create(rewriter, loc, bits,
-                                 arith::ConstantOp::create(rewriter, loc, sixteen));
-    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, to, bits);
+    auto toWords = [&](Value value) -> Value {
+      return vector::BitCastOp::create(rewriter, loc, type, value);
+    };
+    auto toFloats = [&](Value value) -> Value {
+      return vector::BitCastOp::create(rewriter, loc, from, value);
+    };
+    Value bits = toWords(op.getIn());
+    Value size = toFloats(words.op<arith::AndIOp>(bits, 0x7fff7fff));
+    size = words.op<arith::MinNumFOp>(size, real(6.0f));
+    Value power =
+        words.op<arith::AndIOp>(toWords(words.op<arith::MaxNumFOp>(size, real(1.0f))), 0x7f807f80);
+    constexpr int64_t kSixPowers = 0x03000300, kExponentOfOne = 0x00fe00fe; // in units of a half
+    Value sum = words.op<arith::AddFOp>(size, toFloats(words.op<arith::AddIOp>(power, kSixPowers)));
+    Value code = words.op<arith::SubIOp>(toWords(sum), power);
+    code = words.op<arith::AddIOp>(code, words.op<arith::ShRUIOp>(power, 6));
+    code = words.op<arith::SubIOp>(code, kSixPowers + kExponentOfOne);
+    Value sign = words.op<arith::AndIOp>(words.op<arith::ShRUIOp>(bits, 12), 0x00080008);
+    code = words.op<arith::OrIOp>(code, sign);
+
+    // Four pairs to a word: a b . . and c d . . as a c b d, then b and d between them.
+    auto pair = [&](int64_t i) -> Value {
+      return vector::ExtractOp::create(rewriter, loc, code, i);
+    };
+    SmallVector<Value> elements;
+    for (int64_t first = 0; first < count / 2; first += 4) {
+      Value halves[2];
+      for (int64_t half : {0, 1}) {
+        Value four = words.op<arith::OrIOp>(pair(first + 2 * half),
+                                            words.op<arith::ShLIOp>(pair(first + 2 * half + 1), 8));
+        halves[half] = words.op<arith::OrIOp>(four, words.op<arith::ShRUIOp>(four, 12));
+      }
+      Value eight = words.op<arith::OrIOp>(words.op<arith::AndIOp>(halves[0], 0xffff),
+                                           words.op<arith::ShLIOp>(halves[1], 16));
+      for (int64_t i = 0; i < 8; ++i)
+        elements.push_back(
+            arith::TruncIOp::create(rewriter, loc, i4, words.op<arith::ShRUIOp>(eight, 4 * i)));
+    }
+    Value all = vector::FromElementsOp::create(rewriter, loc, to.clone(i4), elements);
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, to, all);
     return success();
   }
 };
@@ -145,7 +247,7 @@ struct WidenBFloat : OpRewritePattern<arith::ExtFOp> {
 } // namespace
 
 void kiln::nvptx::populateFlushedFloatPatterns(RewritePatternSet &patterns) {
-  patterns.add<WidenBFloat>(patterns.getContext(), /*benefit=*/2);
+  patterns.add<WidenBFloat, NarrowBFloatToF4>(patterns.getContext(), /*benefit=*/2);
 }
 
 void kiln::nvptx::populateNarrowFloatPatterns(RewritePatternSet &patterns) {

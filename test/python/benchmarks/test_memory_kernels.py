@@ -1,25 +1,31 @@
-"""The kernels of the suite `memory` compute what they say: on the CPU, against float64."""
+"""The kernels of the suite `memory` compute what they say, against float64: on the CPU, and by the
+code for the GPU that they are measured on."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import ml_dtypes
 import numpy as np
 import pytest
+
+import kiln
 
 BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
 ROWS, COLUMNS, BLOCK = 6, 384, 512
 BF16 = ml_dtypes.bfloat16
 
 
-@pytest.fixture
-def kernels(monkeypatch):
+@pytest.fixture(params=["cpu", "emu:sm_90a"])
+def kernels(monkeypatch, request):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     import memory_kernels
 
-    return memory_kernels
+    names = [n for n, k in vars(memory_kernels).items() if hasattr(k, "compile")]
+    there = {n: getattr(memory_kernels, n).options(device=request.param) for n in names}
+    return SimpleNamespace(**there)
 
 
 @pytest.fixture
@@ -126,6 +132,25 @@ def test_quantise_f8(kernels, some):
     large = np.abs(exact(x)) > 2.0**-6 * exact(scales)[:, None]
     restored = exact(out) * exact(scales)[:, None]
     assert (np.abs(restored - exact(x)) <= np.abs(exact(x)) / 16 * 1.0001)[large].all()
+
+
+def test_quantise_mxfp4(kernels, some):
+    x = some(ROWS, COLUMNS) * np.exp2(np.arange(-3, 3)).astype(BF16)[:, None]
+    # A group of zeros, ties of every kind, and what is as large as it can be.
+    x[0, :32] = 0
+    ties = np.array([5, 3.5, 2.5, 1.75, 1.25, 0.75, 0.25, 7.9])
+    x[1, :32] = np.concatenate([ties, -ties, ties * 1.01, ties * 0.99])
+    x[2, 32:64] = 3.3e38  # nearly the largest of all
+    out = kiln.PackedArray.empty((ROWS, COLUMNS), "f4e2m1fn")
+    scales = np.zeros((ROWS, COLUMNS // 32), np.uint8)
+    kernels.quantise_mxfp4(x, out, scales, BLOCK=BLOCK)
+    groups = exact(x).reshape(ROWS, -1, 32)
+    largest = np.abs(groups).max(2)
+    exponent = np.floor(np.log2(np.maximum(largest, 2.0**-124))) - 2
+    assert np.array_equal(exact(scales), exponent + 127)
+    scaled = (groups / np.exp2(exponent)[:, :, None]).reshape(ROWS, COLUMNS)
+    wanted = scaled.astype(np.float32).astype(ml_dtypes.float4_e2m1fn)
+    assert np.array_equal(exact(out.to_numpy()), exact(wanted))
 
 
 def test_transpose(kernels, some):

@@ -40,6 +40,11 @@ int64_t countSectors(const LinearLayout &layout, unsigned dim, int64_t width, in
 LinearLayout dropDim(const LinearLayout &layout, unsigned axis);
 bool isSeparable(const LinearLayout &layout, unsigned axis);
 
+/// The layout of two tensors joined along a new last dimension of extent 2 when each thread keeps
+/// its elements, and the other way round: none if a thread does not hold both of each pair.
+LinearLayout joinPairs(const LinearLayout &layout);
+std::optional<LinearLayout> splitPairs(const LinearLayout &layout);
+
 /// The layout that a broadcast's input has when its result has `layout`.
 LinearLayout projectTo(const LinearLayout &layout, llvm::ArrayRef<int64_t> inputShape);
 

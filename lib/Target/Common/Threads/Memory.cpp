@@ -30,7 +30,8 @@ struct ThreadLowering::Access {
 };
 
 Type kiln::getStorageType(Type element) {
-  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 8)
+  if (element.getIntOrFloatBitWidth() < 8 ||
+      (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8))
     return IntegerType::get(element.getContext(), 8);
   return element;
 }
@@ -44,6 +45,49 @@ Value kiln::castBits(OpBuilder &builder, Location loc, Value value, Type element
   return arith::BitcastOp::create(builder, loc, type, value);
 }
 
+/// The consecutive registers that one access takes.
+static int64_t getWidth(TypedValue<ViewType> view, ValueRange offsets,
+                        std::optional<ArrayRef<int64_t>> extents, const LinearLayout &layout) {
+  AccessFacts facts = getAccessFacts(view, offsets);
+  if (facts.dim < 0)
+    return 1;
+  int64_t width = std::min(facts.width, layout.getContiguity(kRegister, getDimName(facts.dim)));
+  // All of one access lies in the tile, or none.
+  while (extents && (*extents)[facts.dim] % width)
+    width /= 2;
+  return width;
+}
+
+bool kiln::storesWholeBytes(StoreOp op) {
+  unsigned bits = op.getValue().getType().getElementTypeBitWidth();
+  int64_t width =
+      getWidth(op.getView(), op.getOffsets(), op.getExtents(), getLayout(op.getValue()));
+  return 8 % bits == 0 && width * bits >= 8;
+}
+
+/// Elements that share bytes, low bits first, as words of at most 32 bits.
+Value ThreadLowering::packElements(ArrayRef<Value> elements) {
+  int64_t bits = elements.front().getType().getIntOrFloatBitWidth();
+  int64_t wordBits = std::min<int64_t>(32, elements.size() * bits);
+  Type raw = builder.getIntegerType(bits), word = builder.getIntegerType(wordBits);
+  SmallVector<Value> words;
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    int64_t place = i * bits % wordBits;
+    Value part = arith::ExtUIOp::create(builder, loc, word, castBits(builder, loc, element, raw));
+    if (place == 0) {
+      words.push_back(part);
+      continue;
+    }
+    Value shift = arith::ConstantIntOp::create(builder, loc, place, wordBits);
+    part = arith::ShLIOp::create(builder, loc, part, shift);
+    words.back() = arith::OrIOp::create(builder, loc, words.back(), part);
+  }
+  if (words.size() == 1)
+    return words.front();
+  return vector::FromElementsOp::create(builder, loc,
+                                        VectorType::get({int64_t(words.size())}, word), words);
+}
+
 ThreadLowering::Access ThreadLowering::getAccess(Value view, ValueRange offsets,
                                                  std::optional<ArrayRef<int64_t>> extents,
                                                  const LinearLayout &layout) {
@@ -52,19 +96,12 @@ ThreadLowering::Access ThreadLowering::getAccess(Value view, ValueRange offsets,
                 getPlace(layout),
                 {},
                 typed.getType().getElementType(),
-                1,
+                getWidth(typed, offsets, extents, layout),
                 extents,
                 {},
                 {}};
   for (Value offset : offsets)
     access.offsets.push_back(get(offset));
-  AccessFacts facts = getAccessFacts(typed, offsets);
-  if (facts.dim >= 0)
-    access.width = std::min(facts.width, layout.getContiguity(kRegister, getDimName(facts.dim)));
-  // All of one access lies in the tile, or none.
-  if (facts.dim >= 0 && extents)
-    while ((*extents)[facts.dim] % access.width)
-      access.width /= 2;
   return access;
 }
 
@@ -81,6 +118,10 @@ Value ThreadLowering::getPointer(Access &access, int64_t reg) {
   }
   if (!sum)
     return access.view.pointer;
+  // The elements of one access fill whole bytes, so the first one begins on one.
+  if (unsigned bits = access.elementType.getIntOrFloatBitWidth(); bits < 8)
+    sum = arith::ShRSIOp::create(builder, loc,
+                                 arith::MulIOp::create(builder, loc, sum, index(bits)), index(3));
   sum = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), sum);
   return LLVM::GEPOp::create(builder, loc, access.view.pointer.getType(),
                              getStorageType(access.elementType), access.view.pointer,
@@ -217,12 +258,12 @@ LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
 }
 
 LogicalResult ThreadLowering::lowerStore(StoreOp op) {
-  if (!op.getExtents() && lowerBoundedStore(op))
+  bool isPacked = sharesByte(op.getView().getType().getElementType());
+  if (!op.getExtents() && !isPacked && lowerBoundedStore(op))
     return success();
   LinearLayout layout = getLayout(op.getValue());
   Access access = getAccess(op.getView(), op.getOffsets(), op.getExtents(), layout);
-  Type storage = getStorageType(access.elementType);
-  unsigned alignment = access.width * storage.getIntOrFloatBitWidth() / 8;
+  unsigned alignment = access.width * access.elementType.getIntOrFloatBitWidth() / 8;
   int64_t repeated = layout.freeVariables().front();
   Value owner = isOwner(layout);
   SmallVector<Value> elements = getElements(op.getValue());
@@ -234,12 +275,13 @@ LogicalResult ThreadLowering::lowerStore(StoreOp op) {
     if (owner)
       guard = guard ? Value(arith::AndIOp::create(builder, loc, owner, guard)) : owner;
     Value pointer = getPointer(access, reg);
-    Value value = elements[reg];
-    if (access.width > 1)
-      value = vector::FromElementsOp::create(builder, loc,
-                                             VectorType::get({access.width}, access.elementType),
-                                             ArrayRef<Value>(elements).slice(reg, access.width));
-    value = castBits(builder, loc, value, storage);
+    ArrayRef<Value> parts = ArrayRef<Value>(elements).slice(reg, access.width);
+    Value value = isPacked ? packElements(parts) : parts.front();
+    if (access.width > 1 && !isPacked)
+      value = vector::FromElementsOp::create(
+          builder, loc, VectorType::get({access.width}, access.elementType), parts);
+    if (!isPacked)
+      value = castBits(builder, loc, value, getStorageType(access.elementType));
     OpBuilder::InsertionGuard insertion(builder);
     if (guard) {
       auto branch = scf::IfOp::create(builder, loc, guard, /*withElseRegion=*/false);

@@ -22,6 +22,8 @@ int64_t kiln::getScratchBytes(Operation *op) {
     return getAtomicBytes(op);
   if (auto slice = dyn_cast<SliceOp>(op); slice && isOwnSlice(slice))
     return 0;
+  if (isa<JoinOp, SplitOp>(op) && isOwnPair(op))
+    return 0;
   if (isa<SliceOp, SplitOp>(op))
     return bytesOf(op->getOperand(0));
   if (isa<ConcatOp, JoinOp, HistogramOp>(op))
@@ -31,7 +33,9 @@ int64_t kiln::getScratchBytes(Operation *op) {
                ? 0
                : bytesOf(bitcast.getInput());
   if (auto store = dyn_cast<StoreOp>(op))
-    return sharesByte(store.getValue().getType().getElementType()) ? bytesOf(store.getValue()) : 0;
+    return sharesByte(store.getValue().getType().getElementType()) && !storesWholeBytes(store)
+               ? bytesOf(store.getValue())
+               : 0;
   return 0;
 }
 

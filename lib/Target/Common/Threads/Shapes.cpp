@@ -26,6 +26,46 @@ bool kiln::isOwnSlice(SliceOp op) {
   return from.getBases(kLane) == to.getBases(kLane) && from.getBases(kWarp) == to.getBases(kWarp);
 }
 
+bool kiln::isOwnPair(Operation *op) {
+  Value pairs = isa<JoinOp>(op) ? op->getResult(0) : op->getOperand(0);
+  ValueRange halves = isa<JoinOp>(op) ? ValueRange(op->getOperands()) : op->getResults();
+  std::optional<LinearLayout> each = splitPairs(getLayout(pairs));
+  return each && llvm::all_of(halves, [&](Value half) { return getLayout(half) == *each; });
+}
+
+LogicalResult ThreadLowering::lowerPairs(Operation *op) {
+  bool joins = isa<JoinOp>(op);
+  LinearLayout pairs = getLayout(joins ? op->getResult(0) : op->getOperand(0));
+  LinearLayout half = getLayout(joins ? op->getOperand(0) : op->getResult(0));
+  SmallVector<Value> together, parts[2];
+  if (joins)
+    for (unsigned side : {0, 1})
+      parts[side] = getElements(op->getOperand(side));
+  else
+    together = getElements(op->getOperand(0));
+  auto withoutSide = [](LinearLayout::Basis element) {
+    element.pop_back();
+    return element;
+  };
+  if (joins) {
+    SmallVector<int64_t> matched = matchRegisters(pairs, half, withoutSide);
+    for (auto [reg, from] : llvm::enumerate(matched))
+      together.push_back(parts[pairs.applyTo(kRegister, reg).back()][from]);
+    setElements(op->getResult(0), together);
+    return success();
+  }
+  for (unsigned side : {0, 1}) {
+    auto withSide = [side](LinearLayout::Basis element) {
+      element.push_back(side);
+      return element;
+    };
+    for (int64_t from : matchRegisters(half, pairs, withSide))
+      parts[side].push_back(together[from]);
+    setElements(op->getResult(side), parts[side]);
+  }
+  return success();
+}
+
 LogicalResult ThreadLowering::lowerShape(Operation *op) {
   Value result = op->getResult(0);
   auto vectorType = dyn_cast<VectorType>(

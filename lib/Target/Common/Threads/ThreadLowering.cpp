@@ -312,7 +312,7 @@ LogicalResult ThreadLowering::lower(Operation *op) {
       })
       .Case<StoreOp>([&](StoreOp store) {
         bool isPacked = sharesByte(store.getValue().getType().getElementType());
-        return isPacked ? lowerPackedStore(store) : lowerStore(store);
+        return isPacked && !storesWholeBytes(store) ? lowerPackedStore(store) : lowerStore(store);
       })
       .Case<GatherOp>([&](GatherOp gather) { return lowerGather(gather); })
       .Case<ScatterOp>([&](ScatterOp scatter) { return lowerScatter(scatter); })
@@ -320,7 +320,9 @@ LogicalResult ThreadLowering::lower(Operation *op) {
       .Case<SliceOp>([&](SliceOp slice) {
         return isOwnSlice(slice) ? lowerShape(op) : lowerRearrangement(op);
       })
-      .Case<ConcatOp, JoinOp, SplitOp>([&](auto) { return lowerRearrangement(op); })
+      .Case<JoinOp, SplitOp>(
+          [&](auto) { return isOwnPair(op) ? lowerPairs(op) : lowerRearrangement(op); })
+      .Case<ConcatOp>([&](auto) { return lowerRearrangement(op); })
       .Case<ScanOp>([&](ScanOp scan) { return lowerScan(scan); })
       .Case<SortOp>([&](SortOp sort) {
         return lowerSort(op, sort.getAxis(), sort.getDescending(), sort.getUnsignedKeys());

@@ -119,6 +119,7 @@ private:
   mlir::Value getInBounds(BoundedAccess &access, int64_t reg, bool ofHardwareToo);
   mlir::LogicalResult lowerViewFromPointer(tile::ViewFromPointerOp op);
   mlir::LogicalResult lowerViewQuery(mlir::Operation *op);
+  mlir::Value packElements(llvm::ArrayRef<mlir::Value> elements);
   /// The address of sixteen bytes that repeat an element's bits.
   mlir::Value getSixteenBytes(const llvm::APInt &element);
   // Shared.cpp
@@ -146,6 +147,7 @@ private:
   mlir::LogicalResult lowerBuffer(mlir::Operation *op);
   // Shapes.cpp
   mlir::LogicalResult lowerShape(mlir::Operation *op);
+  mlir::LogicalResult lowerPairs(mlir::Operation *joinOrSplit);
   mlir::LogicalResult lowerConversion(tile::ConvertLayoutOp op);
   // Reduce.cpp
   mlir::LogicalResult lowerReduce(tile::ReduceOp op);

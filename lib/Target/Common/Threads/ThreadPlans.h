@@ -67,6 +67,13 @@ llvm::SmallVector<ScanStep> planScan(tile::ScanOp op);
 /// Whether each thread has the slice's elements already.
 bool isOwnSlice(tile::SliceOp op);
 
+/// Whether each thread has both of each pair, and the tensors that they are joined from or split to
+/// lie alike.
+bool isOwnPair(mlir::Operation *joinOrSplit);
+
+/// Whether each thread's part of a tile of elements that share bytes is whole bytes.
+bool storesWholeBytes(tile::StoreOp op);
+
 /// Whether an element shares its byte with others in memory.
 bool sharesByte(mlir::Type element);
 
