@@ -267,6 +267,57 @@ def quantise_f8() -> Work:
     )  # fmt: skip
 
 
+def quantise_mxfp4() -> Work:
+    """PyTorch has no conversion to f4, nor has this chip: its peer finds the nearest of eight
+    values by seven comparisons, ties to even, and packs two codes to a byte, all of which
+    torch.compile may fuse into one kernel."""
+    x, rows = some(ROWS, COLUMNS), rows_of()
+    out = torch.empty(ROWS, COLUMNS // 2, dtype=torch.uint8, device="cuda")
+    scales = torch.empty(ROWS, COLUMNS // 32, dtype=torch.uint8, device="cuda")
+    packed = out.view(torch.float4_e2m1fn_x2)
+    values = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+
+    def eager():
+        groups = x.view(ROWS, -1, 32)
+        largest = groups.abs().amax(2, keepdim=True)
+        # The exponent of f8E8M0FNU, from the pattern of the bf16.
+        exponent = ((largest.view(torch.int16) >> 7) - 2).clamp_min(1)
+        scaled = groups * ((254 - exponent) << 7).view(torch.bfloat16)
+        size = scaled.abs()
+        code = (size > 0.25).to(torch.uint8)
+        for i, tie in enumerate((0.75, 1.25, 1.75, 2.5, 3.5, 5.0)):
+            code += size >= tie if i % 2 == 0 else size > tie
+        code = code | (scaled < 0).to(torch.uint8) << 3
+        code = code.view(ROWS, COLUMNS // 2, 2)
+        return code[..., 0] | code[..., 1] << 4, exponent.to(torch.uint8)
+
+    def result():
+        codes = out[rows].cpu().numpy()
+        codes = np.stack([codes & 15, codes >> 4], -1).reshape(len(rows), -1)
+        restored = values[codes & 7] * np.where(codes & 8, -1, 1)
+        return restored * np.exp2(np.repeat(scales[rows].cpu().numpy().astype(float), 32, 1) - 127)
+
+    def reference():
+        groups = exact(x[rows]).reshape(len(rows), -1, 32)
+        scale = np.exp2(np.floor(np.log2(np.abs(groups).max(2, keepdims=True))) - 2)
+        scaled = groups / scale
+        step = np.exp2(np.clip(np.floor(np.log2(np.abs(scaled) + 1e-30)), 0, 2) - 1)
+        nearest = np.clip(np.rint(scaled / step) * step, -6, 6)
+        return (nearest * scale).reshape(len(rows), -1)
+
+    return Work(
+        "quantise to MXFP4, by rows", x.nbytes, out.nbytes + scales.nbytes,
+        {
+            f"{block} by {w} warps": (
+                lambda block=block, w=w: ours.quantise_mxfp4(x, packed, scales, BLOCK=block, W=w)
+            )
+            for block in (2048, 4096)
+            for w in (4, 8)
+        },
+        eager, result, reference, 0.0,
+    )  # fmt: skip
+
+
 def transpose() -> Work:
     x, out, rows = some(ROWS, COLUMNS), some(COLUMNS, ROWS), rows_of()
     return Work(
@@ -294,5 +345,5 @@ def cumsum() -> Work:
 
 WORKS: tuple[Callable[[], Work], ...] = (
     rmsnorm, layernorm_dropout, softmax, swiglu, gelu, rope, cross_entropy, quantise_f8,
-    transpose, cumsum,
+    quantise_mxfp4, transpose, cumsum,
 )  # fmt: skip
