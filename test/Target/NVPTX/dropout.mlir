@@ -13,7 +13,7 @@
 // LAYOUT: tile.join
 // LAYOUT-NOT: tile.{{convert_layout|alloc}}
 // LAYOUT: tile.return
-#facts = #tile.facts<pointer = 16, strides = [2], extents = [16]>
+#facts = #tile.facts<pointer = 16, strides = [2], extents = [16], noalias>
 tile.kernel @dropout(%x: !tile.view<?xbf16> {tile.facts = #facts}, %y: !tile.view<?xbf16> {tile.facts = #facts},
                      %seed: i64, %limit: i32) attributes {tile.warps = 4 : i64} {
   %zero = arith.constant 0 : index
