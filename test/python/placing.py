@@ -20,15 +20,15 @@ DLPACK_KINDS = {"cuda": 2, "hip": 10}
 class Placed:
     """Memory of a GPU under Kiln's own tensor protocol."""
 
+    __slots__ = ("__kiln_tensor__",)
+
     def __init__(self, tensor: tuple):
         self.__kiln_tensor__ = tensor
 
 
 def code_of(dtype: np.dtype) -> int:
-    names = {"bool": "i1", "bfloat16": "bf16", "float8_e4m3fn": "f8E4M3FN"}
-    names |= {"float8_e5m2": "f8E5M2", "float8_e8m0fnu": "f8E8M0FNU"}
-    short = dtype.name.replace("float", "f").replace("uint", "u").replace("int", "i")
-    return _native.dtype_code(names.get(dtype.name, short))
+    name = dtype.name.replace("bfloat", "bf").replace("float8_", "f8").replace("float", "f")
+    return _native.dtype_code(name.replace("uint", "u").replace("int", "i"))
 
 
 class Placement:
@@ -51,6 +51,12 @@ class Placement:
             fixed = not value.flags.writeable
             return self._placed(value, code_of(value.dtype), value.shape, steps, fixed)
         return value
+
+    def address(self, array: np.ndarray | kiln.PackedArray) -> int:
+        """Where the array's first element is."""
+        if self.kind is None:
+            return (array.data if isinstance(array, kiln.PackedArray) else array).ctypes.data
+        return self.place(array).__kiln_tensor__[0]
 
     def fetch(self) -> None:
         """Waits for the device, and copies every buffer back."""

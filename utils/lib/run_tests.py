@@ -16,6 +16,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[2]
+# What runs on emulated chips: what threads could break, but not what is exhaustive by element.
+EMULATED = ("sm_90a", "gfx942")
+EMULATED_TESTS = ("memory", "axis", "control", "products")
 
 
 @dataclass
@@ -140,6 +143,17 @@ class Runner:
         parallel = [*folders, "-m", "not serial", "-n", os.cpu_count()]
         result = self.pytest("pytest", parallel, environment)
         result.add(self.pytest("pytest-serial", [*folders, "-m", "serial"], environment))
+        return result
+
+    def emulated(self):
+        """The ops' tests of the host again, on an emulated chip of each vendor."""
+        result = Result()
+        for chip in EMULATED:
+            environment = {"PYTHONPATH": str(self.build / "python"), "KILN_BUILD": str(self.build)}
+            environment["KILN_TEST_DEVICE"] = f"emu:{chip}"
+            files = [ROOT / f"test/python/cpu/test_{name}.py" for name in EMULATED_TESTS]
+            arguments = [*files, "-m", "not host", "-n", os.cpu_count()]
+            result.add(self.pytest(f"emulated-{chip}", arguments, environment))
         return result
 
     def docs(self):

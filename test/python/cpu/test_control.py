@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from tiles import apply, assert_close, compile_text, launch
+from tiles import apply, assert_close, launch
 
 
 def test_loops_carry_tensors(rng):
@@ -240,6 +240,7 @@ def test_grid_and_ids():
     assert np.array_equal(y.ravel(), np.arange(120))
 
 
+@pytest.mark.host
 def test_assert_names_the_place():
     text = """
     tile.kernel @k(%x: !tile.view<?xf32>) {
@@ -250,12 +251,12 @@ def test_assert_names_the_place():
       tile.assert %ok, "a negative number" : tensor<1xi1>
       tile.return
     }"""
-    executable = compile_text(text)
-    executable.launch("k", [np.ones(5, np.float32)], (5,))
+    launch(text, [np.ones(5, np.float32)], (5,))
     with pytest.raises(Exception, match="a negative number"):
-        executable.launch("k", [np.array([1, 2, -3, 4], np.float32)], (4,))
+        launch(text, [np.array([1, 2, -3, 4], np.float32)], (4,))
 
 
+@pytest.mark.host
 def test_print(tmp_path):
     """Lines on standard output: program, indices, prefix and value."""
     code = """

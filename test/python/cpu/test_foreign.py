@@ -12,6 +12,7 @@ from tiles import apply, assert_close, compile_text
 
 import kiln
 
+pytestmark = pytest.mark.host
 needs_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="assembly of x86-64")
 
 

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from tiles import NUMPY, apply, bits, compile_text, launch, name_of, tensor, view
+from tiles import NUMPY, Pointer, apply, bits, launch, name_of, tensor, view
 
 ELEMENTS = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN",
             "i64", "i32", "i16", "i8", "i4", "i2"]  # fmt: skip
@@ -338,7 +338,7 @@ def test_view_from_pointer_and_buffers(rng):
       %s = arith.addf %e, %r : tensor<8x32xf32>
       tile.store %s, %y[%z, %z] : tensor<8x32xf32>, !tile.view<?x?xf32>
       tile.return }""",
-        [x.ctypes.data, y, 8, 32],
+        [Pointer(x), y, 8, 32],
     )
     assert np.allclose(y, 3 * x)
 
@@ -415,10 +415,11 @@ def test_bitcast(rng, source, target):
 
     out = np.zeros_like(packed)
     s, t = (5, m // width[source]), (5, m // width[target])
-    compile_text(f"""tile.kernel @k(%x: {view(2, source)}, %y: {view(2, target)}) {{
+    text = f"""tile.kernel @k(%x: {view(2, source)}, %y: {view(2, target)}) {{
       %z = arith.constant 0 : index
       %t = tile.load %x[%z, %z] : {view(2, source)} -> {tensor(s, source)}
       %u = tile.bitcast %t : {tensor(s, source)} -> {tensor(t, target)}
       tile.store %u, %y[%z, %z] : {tensor(t, target)}, {view(2, target)}
-      tile.return }}""").launch("k", [make(source, packed), make(target, out)], (1,))
+      tile.return }}"""
+    launch(text, [make(source, packed), make(target, out)])
     assert np.array_equal(out, packed)

@@ -220,6 +220,7 @@ def test_tf32x3_is_as_exact_as_f32(rng):
     assert error["tf32"] > 100 * error["tf32x3"]
 
 
+@pytest.mark.host
 def test_printed_as_the_f32_that_it_is():
     code = """
 import sys; sys.path.insert(0, "FOLDER")

@@ -54,6 +54,13 @@ def compile_text(text: str, kernel: str = "k", **fields):
     return device.load(artifact)
 
 
+class Pointer:
+    """An array that a kernel is given as a bare pointer."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+
+
 def launch(text: str, arguments: list, grid: tuple[int, ...] = (1,)) -> None:
     """Runs a kernel @k. Arrays below a byte go packed and come back in place."""
     executable = compile_text(text)
@@ -65,7 +72,11 @@ def launch(text: str, arguments: list, grid: tuple[int, ...] = (1,)) -> None:
             given.append(array)
         else:
             given.append(argument)
-    executable.launch("k", [placement.place(value) for value in given], grid)
+    given = [
+        placement.address(value.array) if isinstance(value, Pointer) else placement.place(value)
+        for value in given
+    ]
+    executable.launch("k", given, grid)
     placement.fetch()
     for argument, array in packed:
         argument[...] = array.to_numpy()

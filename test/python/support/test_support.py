@@ -1,6 +1,6 @@
 """Each cell of the support table, op by type by target: the compiler says what the table says, and
 what the table says can be done is run, on the host or on an emulated chip, and compared with
-Python's numbers."""
+Python's numbers. With KILN_TEST_DEVICE only the cells of that device's target are run, there."""
 
 import math
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from placing import Placement
 from references import ATOMIC, ELEMENTWISE, WHOLE, WIDTHS, philox
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -23,9 +24,13 @@ from kiln import PackedArray, _native  # noqa: E402
 
 TABLE = table.read()
 PROBES = {probe.op: probe for probe in probes.PROBES}
-# Where a target's code runs on any machine.
+# Where a target's code runs on any machine, or on the one that was asked for.
 DEVICES = {t: "cpu" if t == "cpu" else "emu:" + t.split(":")[1] for t in TABLE}
+if chosen := os.environ.get("KILN_TEST_DEVICE"):
+    target = _native.Device.open(chosen).target
+    DEVICES = {name: chosen for name in TABLE if name == target}
 CASES = [(t, p.op, e) for t in TABLE for p in probes.PROBES for e in probes.TYPES]
+RUN = [case for case in CASES if case[0] in DEVICES]
 DTYPES = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
     "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
@@ -174,14 +179,14 @@ def run(probe, element, text, device):
     if probe.op == "tile.atomic_cas":
         old = [a if i % 2 else o for i, (a, o) in enumerate(zip(values["a"], old, strict=True))]
     out = encode(old, result)
+    placement = Placement(device)
     arguments = [encode(values[letter], source) for letter in probe.inputs]
     if probe.op in ("tile.kernel", "tile.splat"):
         arguments.append(True if element == "i1" else 1.0 if is_real(element) else 1)
     elif probe.op == "tile.view_from_pointer":
         values["a"] = random_values(source, probe.op, "a", rng)
         kept = encode(values["a"], source)
-        bytes_of = kept.data if isinstance(kept, PackedArray) else kept
-        arguments.append(bytes_of.ctypes.data)
+        arguments.append(placement.address(kept))
     elif probe.extra:
         arguments.append(encode(random_values(source, probe.op, "a", rng), source))
     opened = _native.Device.open(device)
@@ -190,7 +195,8 @@ def run(probe, element, text, device):
     if probe.op == "tile.extern_call" and element not in ("f64", "f32", "i64", "i32"):
         return  # no library has a function of that type
     executable = opened.load(artifact)
-    executable.launch("probe", [*arguments, out])
+    executable.launch("probe", [placement.place(value) for value in [*arguments, out]])
+    placement.fetch()
     widest = 1e-16 if result == "f64" and source in ("f64", "f32") else 6e-8
     if probe.op == "tile.dot tf32":
         widest = 2**-12
@@ -257,7 +263,7 @@ def test_the_page_is_made_of_the_table():
     assert table.PAGE.read_text() == table.render(TABLE)
 
 
-@pytest.mark.parametrize("target, op, element", CASES, ids=["-".join(c) for c in CASES])
+@pytest.mark.parametrize("target, op, element", RUN, ids=["-".join(c) for c in RUN])
 def test_cell(target, op, element):
     answer = answers(target)[op][element]
     assert answer == TABLE[target][op][element]

@@ -52,7 +52,7 @@ void ThreadLowering::lowerParameters() {
       types.push_back(LLVM::LLVMPointerType::get(kernel.getContext(), kGlobalSpace));
     else if (parameter.type.isIndex())
       types.push_back(builder.getI64Type());
-    else if (parameter.type.isInteger(1))
+    else if (sharesByte(parameter.type))
       types.push_back(builder.getI8Type());
     else
       types.push_back(parameter.type);
@@ -104,8 +104,8 @@ void ThreadLowering::lowerParameters() {
     case Parameter::Kind::Scalar:
       if (parameter.type.isIndex())
         set(argument, asIndex(value));
-      else if (parameter.type.isInteger(1))
-        set(argument, arith::TruncIOp::create(builder, loc, builder.getI1Type(), value));
+      else if (sharesByte(parameter.type))
+        set(argument, fromByte(value, parameter.type));
       else
         set(argument, value);
       break;
@@ -114,6 +114,12 @@ void ThreadLowering::lowerParameters() {
 }
 
 //===- Values -------------------------------------------------------------------------------===//
+
+Value ThreadLowering::fromByte(Value byte, Type type) {
+  Type raw = builder.getIntegerType(type.getIntOrFloatBitWidth());
+  Value bits = arith::TruncIOp::create(builder, loc, raw, byte);
+  return type == raw ? bits : Value(arith::BitcastOp::create(builder, loc, type, bits));
+}
 
 Value ThreadLowering::index(int64_t value) {
   return arith::ConstantIndexOp::create(builder, loc, value);

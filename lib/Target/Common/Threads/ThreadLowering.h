@@ -46,6 +46,8 @@ private:
   llvm::SmallVector<mlir::Value> getElements(mlir::Value tensor);
   void setElements(mlir::Value tensor, llvm::ArrayRef<mlir::Value> elements);
   mlir::Type convert(mlir::Type type) const;
+  /// A scalar parameter of less than a byte, which comes in a byte.
+  mlir::Value fromByte(mlir::Value byte, mlir::Type type);
   mlir::Value index(int64_t value);
   mlir::Value i32(int64_t value);
 
