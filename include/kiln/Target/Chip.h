@@ -41,6 +41,8 @@ struct Chip {
   /// Features for LLVM's code generator, as it spells them.
   llvm::StringLiteral features;
   SharedPhases shared = kPlainPhases;
+  /// Whether its matrix instructions take subnormal f16 and bf16 for zero.
+  bool flushesHalves = false;
 };
 
 } // namespace kiln

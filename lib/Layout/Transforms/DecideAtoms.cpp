@@ -36,20 +36,19 @@ static int64_t decideWarps(KernelOp kernel, const Chip &chip) {
   return warps;
 }
 
-static Attribute decideAtom(DotOp dot, TargetInterface target) {
-  auto elementOf = [](Value value) {
-    return isa<BufferType>(value.getType()) ? cast<BufferType>(value.getType()).getElementType()
-                                            : getElementTypeOrSelf(value.getType());
+/// A dot of precision tf32x3 that need not be split is exact instead.
+static void decideAtom(DotOp dot, TargetInterface target) {
+  auto choose = [&]() -> Attribute {
+    SmallVector<Attribute> atoms = getMmaAtoms(dot, target);
+    return atoms.empty() ? Attribute(FmaAtomAttr::get(dot.getContext())) : atoms.front();
   };
-  Type a = elementOf(dot.getA()), b = elementOf(dot.getB());
-  if (!dot.getUnsignedA() && !dot.getUnsignedB()) {
-    if (a.isF32() && dot.getPrecision() == DotPrecision::TF32)
-      a = b = FloatTF32Type::get(dot.getContext());
-    for (Attribute atom : target.getMmaAtoms(a, b, elementOf(dot.getAccumulator())))
-      if (fits(cast<MmaAtomInterface>(atom), dot))
-        return atom;
+  Attribute atom = choose();
+  if (dot.getPrecision() == DotPrecision::TF32x3) {
+    dot.setPrecision(DotPrecision::IEEE);
+    if (Attribute exact = choose(); exact != atom)
+      dot.setPrecision(DotPrecision::TF32x3);
   }
-  return FmaAtomAttr::get(dot.getContext());
+  dot.setAtomAttr(atom);
 }
 
 namespace {
@@ -66,7 +65,13 @@ struct DecideAtoms : kiln::impl::DecideAtomsBase<DecideAtoms> {
                         builder.getI64IntegerAttr(decideWarps(kernel, target->getChipRecord())));
       kernel.walk([&](DotOp dot) {
         if (!dot.getAtomAttr())
-          dot.setAtomAttr(decideAtom(dot, *target));
+          decideAtom(dot, *target);
+        else if (isa<MmaAtomInterface>(dot.getAtomAttr()) &&
+                 !llvm::is_contained(getMmaAtoms(dot, *target), dot.getAtomAttr())) {
+          dot.emitOpError("expected a matrix instruction of ")
+              << target->getSpelling() << " for these types and extents, got " << dot.getAtomAttr();
+          signalPassFailure();
+        }
       });
     });
   }

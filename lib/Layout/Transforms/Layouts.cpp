@@ -155,6 +155,34 @@ bool kiln::fits(MmaAtomInterface atom, tile::DotOp dot) {
   return dot.getM() >= extents[0] && dot.getN() >= extents[1] && dot.getK() >= extents[2];
 }
 
+std::pair<Type, Type> kiln::getDotTypes(tile::DotOp dot) {
+  auto elementOf = [](Value value, bool isUnsigned) -> Type {
+    auto buffer = dyn_cast<tile::BufferType>(value.getType());
+    Type element = buffer ? buffer.getElementType() : getElementTypeOrSelf(value.getType());
+    if (!isUnsigned)
+      return element;
+    return IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth(),
+                            IntegerType::Unsigned);
+  };
+  return {elementOf(dot.getA(), dot.getUnsignedA()), elementOf(dot.getB(), dot.getUnsignedB())};
+}
+
+SmallVector<Attribute> kiln::getMmaAtoms(tile::DotOp dot, TargetInterface target) {
+  SmallVector<std::pair<Type, Type>> reads = {getDotTypes(dot)};
+  Type tf32 = FloatTF32Type::get(dot.getContext());
+  if (dot.getPrecision() == tile::DotPrecision::TF32)
+    reads.insert(reads.begin(), {tf32, tf32});
+  else if (dot.getPrecision() == tile::DotPrecision::TF32x3)
+    reads.push_back({tf32, tf32});
+  SmallVector<Attribute> atoms;
+  for (auto [left, right] : reads)
+    for (Attribute atom :
+         target.getMmaAtoms(left, right, getElementTypeOrSelf(dot.getAccumulator())))
+      if (fits(cast<MmaAtomInterface>(atom), dot))
+        atoms.push_back(atom);
+  return atoms;
+}
+
 /// The fragment of one operand, repeated: along `inner` then `outer` in registers, and over
 /// warps along the dimensions that `warpDims` names (-1: all warps hold the same).
 static LinearLayout repeat(const LinearLayout &fragment, ArrayRef<int64_t> shape, unsigned inner,
@@ -199,10 +227,8 @@ static DotLayouts getFmaLayouts(tile::DotOp dot, ThreadShape threads) {
   return {transposeIf(dot.getTransposeA(), a), transposeIf(dot.getTransposeB(), b), accumulator};
 }
 
-DotLayouts kiln::getDotLayouts(tile::DotOp dot, Attribute atomAttr, ThreadShape threads) {
-  auto atom = dyn_cast<MmaAtomInterface>(atomAttr);
-  if (!atom)
-    return getFmaLayouts(dot, threads);
+/// The layouts of one product by an atom.
+static DotLayouts getAtomLayouts(tile::DotOp dot, MmaAtomInterface atom, ThreadShape threads) {
   int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
   std::array<int64_t, 3> extents = atom.getExtents();
   // Give warps to the longer side of what is left for each, so that it stays near a square.
@@ -227,6 +253,38 @@ DotLayouts kiln::getDotLayouts(tile::DotOp dot, Attribute atomAttr, ThreadShape 
   LinearLayout b = repeat(atom.getFragment(1), {k, n}, 0, {1, warpsN}, only(1, 1));
   LinearLayout c = repeat(atom.getFragment(2), {m, n}, 1, {warpsM, warpsN}, dims);
   return {transposeIf(dot.getTransposeA(), a), transposeIf(dot.getTransposeB(), b), c};
+}
+
+/// The layout of one matrix for each of a batch: as many of these as there are `warps` for go to
+/// other warps, the rest to more registers.
+static LinearLayout addBatch(const LinearLayout &matrix, ArrayRef<int64_t> batch, int64_t warps) {
+  SmallVector<int64_t> shape(batch);
+  llvm::append_range(shape, matrix.getShape());
+  SmallVector<InDim> ins(matrix.getIns());
+  for (InDim &in : ins)
+    for (Basis &basis : in.bases)
+      basis.insert(basis.begin(), batch.size(), 0);
+  for (int64_t dim = batch.size(); dim-- > 0;)
+    for (int64_t value = 1; value < batch[dim]; value *= 2) {
+      Basis basis(shape.size(), 0);
+      basis[dim] = value;
+      ins[warps > 1 ? 2 : 0].bases.push_back(basis);
+      warps /= 2;
+    }
+  return canonicalise(make(ins, shape));
+}
+
+DotLayouts kiln::getDotLayouts(tile::DotOp dot, Attribute atomAttr, ThreadShape threads) {
+  ArrayRef<int64_t> batch = dot.getType().getShape().drop_back(2);
+  // Warps that multiply other matrices have no operand in common.
+  int64_t apart = std::min<int64_t>(threads.warps, ShapedType::getNumElements(batch));
+  ThreadShape each = {threads.lanes, unsigned(threads.warps / apart)};
+  auto atom = dyn_cast<MmaAtomInterface>(atomAttr);
+  DotLayouts layouts = atom ? getAtomLayouts(dot, atom, each) : getFmaLayouts(dot, each);
+  if (!batch.empty())
+    for (LinearLayout *layout : {&layouts.a, &layouts.b, &layouts.accumulator})
+      *layout = addBatch(*layout, batch, apart);
+  return layouts;
 }
 
 //===- Types --------------------------------------------------------------------------------===//

@@ -116,21 +116,47 @@ void multiplyTF32(const Lanes &lanes) {
   accumulate<16, 8, 8, 4, double, float, Accumulator>(lanes, a, b, 24);
 }
 
-/// m16n8k32 on bytes.
-void multiplyS8(const Lanes &lanes) {
-  uint32_t a[16][32], b[32][8]; // sums wrap
+uint32_t signedByte(uint8_t bits) { return uint32_t(int8_t(bits)); }
+uint32_t unsignedByte(uint8_t bits) { return bits; }
+
+/// m16n8k32 on bytes; sums of integers wrap.
+template <auto widenA, auto widenB, typename Result>
+void multiplyBytes(const Lanes &lanes) {
+  using Wide = decltype(widenA(0));
+  Wide a[16][32], b[32][8];
   for (unsigned lane = 0; lane < lanes.count; ++lane) {
     Quad quad(lane);
     for (unsigned i = 0; i < 16; ++i) {
       unsigned row = quad.group + ((i < 4 || (i >= 8 && i < 12)) ? 0 : 8);
       unsigned column = quad.inGroup * 4 + (i & 3) + (i >= 8 ? 16 : 0);
-      a[row][column] = int32_t(lanes.read<int8_t>(lane, 0, i));
+      a[row][column] = widenA(lanes.read<uint8_t>(lane, 0, i));
     }
     for (unsigned i = 0; i < 8; ++i)
       b[quad.inGroup * 4 + (i & 3) + (i >= 4 ? 16 : 0)][quad.group] =
-          int32_t(lanes.read<int8_t>(lane, 16, i));
+          widenB(lanes.read<uint8_t>(lane, 16, i));
   }
-  accumulate<16, 8, 32, 4, uint32_t, uint32_t, Accumulator>(lanes, a, b, 24);
+  accumulate<16, 8, 32, 4, Wide, Result, Accumulator>(lanes, a, b, 24);
+}
+
+/// m16n8k64 on integers of four bits, the lower half of a byte first.
+template <bool signedA, bool signedB>
+void multiplyNibbles(const Lanes &lanes) {
+  auto read = [&](unsigned lane, unsigned offset, unsigned i, bool isSigned) -> uint32_t {
+    unsigned bits = lanes.read<uint8_t>(lane, offset, i / 2) >> 4 * (i & 1) & 15;
+    return isSigned && bits >= 8 ? bits - 16 : bits;
+  };
+  uint32_t a[16][64], b[64][8];
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    Quad quad(lane);
+    for (unsigned i = 0; i < 32; ++i) {
+      unsigned row = quad.group + ((i < 8 || (i >= 16 && i < 24)) ? 0 : 8);
+      unsigned column = quad.inGroup * 8 + (i & 7) + (i >= 16 ? 32 : 0);
+      a[row][column] = read(lane, 0, i, signedA);
+    }
+    for (unsigned i = 0; i < 16; ++i)
+      b[quad.inGroup * 8 + (i & 7) + (i >= 8 ? 32 : 0)][quad.group] = read(lane, 16, i, signedB);
+  }
+  accumulate<16, 8, 64, 4, uint32_t, uint32_t, Accumulator>(lanes, a, b, 24);
 }
 
 struct NarrowAccumulator {
@@ -217,7 +243,22 @@ const Instruction kiln::emulated::kNVIDIAInstructions[] = {
     {"nvvm.mma.m16n8k16.row.col.f32.f32", true, multiply16<widenHalf>},
     {"nvvm.mma.m16n8k16.row.col.bf16", true, multiply16<widenBFloat>},
     {"nvvm.mma.m16n8k8.row.col.tf32", true, multiplyTF32},
-    {"nvvm.mma.m16n8k32.row.col.s8", true, multiplyS8},
+    {"nvvm.mma.m16n8k32.row.col.s8", true, multiplyBytes<signedByte, signedByte, uint32_t>},
+    {"nvvm.mma.m16n8k32.row.col.s8.u8", true, multiplyBytes<signedByte, unsignedByte, uint32_t>},
+    {"nvvm.mma.m16n8k32.row.col.u8.s8", true, multiplyBytes<unsignedByte, signedByte, uint32_t>},
+    {"nvvm.mma.m16n8k32.row.col.u8", true, multiplyBytes<unsignedByte, unsignedByte, uint32_t>},
+    {"nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32", true,
+     multiplyBytes<widenE4M3, widenE4M3, float>},
+    {"nvvm.mma.m16n8k32.row.col.f32.e4m3.e5m2.f32", true,
+     multiplyBytes<widenE4M3, widenE5M2, float>},
+    {"nvvm.mma.m16n8k32.row.col.f32.e5m2.e4m3.f32", true,
+     multiplyBytes<widenE5M2, widenE4M3, float>},
+    {"nvvm.mma.m16n8k32.row.col.f32.e5m2.e5m2.f32", true,
+     multiplyBytes<widenE5M2, widenE5M2, float>},
+    {"nvvm.mma.m16n8k64.row.col.s4", true, multiplyNibbles<true, true>},
+    {"nvvm.mma.m16n8k64.row.col.s4.u4", true, multiplyNibbles<true, false>},
+    {"nvvm.mma.m16n8k64.row.col.u4.s4", true, multiplyNibbles<false, true>},
+    {"nvvm.mma.m16n8k64.row.col.u4", true, multiplyNibbles<false, false>},
     {"nvvm.mma.m8n8k4.row.col.f64", true, multiplyF64},
     {"nvvm.ff.to.e4m3x2.rn", false, narrowPair<ByteFloat::E4M3FN>},
     {"nvvm.ff.to.e5m2x2.rn", false, narrowPair<ByteFloat::E5M2>},

@@ -163,7 +163,7 @@ static std::optional<Kind> getKind(Type element) {
     return Kind::Float32;
   if (element.isF64())
     return Kind::Float64;
-  if (element.isInteger(8))
+  if (element.isSignlessInteger(8))
     return Kind::Int8;
   if (isa<Float8E4M3FNType>(element))
     return Kind::E4M3;

@@ -48,7 +48,7 @@ static constexpr SharedPhases kCdna4Phases = {
     {{32, {1, 2, 4, 8, 16}}, {32, {1, 2, 4, 8}}, {32, {1, 2, 4}}}};
 
 static const Chip kChips[] = {
-    {"gfx90a", 64, 1024, 512, 131072, 65536, "", kCdnaPhases},
+    {"gfx90a", 64, 1024, 512, 131072, 65536, "", kCdnaPhases, /*flushesHalves=*/true},
     {"gfx942", 64, 1024, 512, 131072, 65536, "", kCdnaPhases},
     {"gfx950", 64, 1024, 512, 131072, 163840, "", kCdna4Phases},
     {"gfx1100", 32, 1024, 256, 49152, 65536, ""},
@@ -73,7 +73,7 @@ std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   return whyUnsupportedByThreads(op);
 }
 
-bool TargetAttr::isEmulated(Operation *op) const { return isEmulatedByThreads(op); }
+bool TargetAttr::isEmulated(Operation *op) const { return isEmulatedByThreads(op, *this); }
 
 SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator) const {
   if (a != b)

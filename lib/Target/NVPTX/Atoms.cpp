@@ -9,76 +9,111 @@ using namespace kiln;
 using namespace kiln::nvptx;
 
 namespace {
+/// Which types of a and b there are: the two alike, or each of a family.
+enum class Types { Halves, TF32, F64, Bytes, ByteFloats, Nibbles };
+
 /// One shape for one width of operands. In each fragment lanes go in groups of four along k (or
 /// n), and groups along m (or n).
 struct MmaShape {
   StringLiteral name;
   int64_t m, n, k;
-  bool (*accepts)(Type element, Type accumulator);
+  Types types;
   StringLiteral a, b, c;
 };
 } // namespace
 
 static constexpr char kAccumulator[] =
     "register = [[0,1],[8,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]] -> [16, 8]";
+static constexpr char kBytesA[] =
+    "register = [[0,1],[0,2],[8,0],[0,16]], lane = [[0,4],[0,8],[1,0],[2,0],[4,0]] -> [16, 32]";
+static constexpr char kBytesB[] =
+    "register = [[1,0],[2,0],[16,0]], lane = [[4,0],[8,0],[0,1],[0,2],[0,4]] -> [32, 8]";
 
 static const MmaShape kShapes[] = {
-    {"m16n8k16", 16, 8, 16,
-     [](Type element, Type accumulator) {
-       return (element.isF16() || element.isBF16()) && accumulator.isF32();
-     },
+    {"m16n8k16", 16, 8, 16, Types::Halves,
      "register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]] -> [16, 16]",
      "register = [[1,0],[8,0]], lane = [[2,0],[4,0],[0,1],[0,2],[0,4]] -> [16, 8]", kAccumulator},
-    {"m16n8k8", 16, 8, 8,
-     [](Type element, Type accumulator) {
-       return isa<FloatTF32Type>(element) && accumulator.isF32();
-     },
+    {"m16n8k8", 16, 8, 8, Types::TF32,
      "register = [[8,0],[0,4]], lane = [[0,1],[0,2],[1,0],[2,0],[4,0]] -> [16, 8]",
      "register = [[4,0]], lane = [[1,0],[2,0],[0,1],[0,2],[0,4]] -> [8, 8]", kAccumulator},
-    {"m16n8k32", 16, 8, 32,
-     [](Type element, Type accumulator) {
-       return element.isInteger(8) && accumulator.isInteger(32);
-     },
-     "register = [[0,1],[0,2],[8,0],[0,16]], lane = [[0,4],[0,8],[1,0],[2,0],[4,0]] -> [16, 32]",
-     "register = [[1,0],[2,0],[16,0]], lane = [[4,0],[8,0],[0,1],[0,2],[0,4]] -> [32, 8]",
+    {"m16n8k32", 16, 8, 32, Types::Bytes, kBytesA, kBytesB, kAccumulator},
+    {"m16n8k32", 16, 8, 32, Types::ByteFloats, kBytesA, kBytesB, kAccumulator},
+    {"m16n8k64", 16, 8, 64, Types::Nibbles,
+     "register = [[0,1],[0,2],[0,4],[8,0],[0,32]], "
+     "lane = [[0,8],[0,16],[1,0],[2,0],[4,0]] -> [16, 64]",
+     "register = [[1,0],[2,0],[4,0],[32,0]], lane = [[8,0],[16,0],[0,1],[0,2],[0,4]] -> [64, 8]",
      kAccumulator},
-    {"m8n8k4", 8, 8, 4,
-     [](Type element, Type accumulator) { return element.isF64() && accumulator.isF64(); },
+    {"m8n8k4", 8, 8, 4, Types::F64,
      "register = [], lane = [[0,1],[0,2],[1,0],[2,0],[4,0]] -> [8, 4]",
      "register = [], lane = [[1,0],[2,0],[0,1],[0,2],[0,4]] -> [4, 8]",
      "register = [[0,1]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]] -> [8, 8]"},
 };
 
-static const MmaShape *findShape(StringRef name, Type element, Type accumulator) {
+static bool accepts(Types types, Type a, Type b, Type accumulator) {
+  switch (types) {
+  case Types::Halves:
+    return a == b && (a.isF16() || a.isBF16()) && accumulator.isF32();
+  case Types::TF32:
+    return a == b && isa<FloatTF32Type>(a) && accumulator.isF32();
+  case Types::F64:
+    return a == b && a.isF64() && accumulator.isF64();
+  case Types::Bytes:
+    return a.isInteger(8) && b.isInteger(8) && accumulator.isInteger(32);
+  case Types::ByteFloats:
+    return isa<Float8E4M3FNType, Float8E5M2Type>(a) && isa<Float8E4M3FNType, Float8E5M2Type>(b) &&
+           accumulator.isF32();
+  case Types::Nibbles:
+    return a.isInteger(4) && b.isInteger(4) && accumulator.isInteger(32);
+  }
+  return false;
+}
+
+/// Floats of a byte came with sm_89; units for integers of four bits went after it.
+static bool has(StringRef chip, Types types) {
+  bool isFirst = chip == "sm_80" || chip == "sm_86";
+  if (types == Types::ByteFloats)
+    return !isFirst;
+  return types != Types::Nibbles || isFirst || chip == "sm_89";
+}
+
+static const MmaShape *findShape(StringRef name, Type a, Type b, Type accumulator) {
   for (const MmaShape &shape : kShapes)
-    if (shape.name == name && shape.accepts(element, accumulator))
+    if (shape.name == name && accepts(shape.types, a, b, accumulator))
       return &shape;
   return nullptr;
 }
 
-SmallVector<Attribute> kiln::nvptx::getMmaSyncAtoms(Type element, Type accumulator) {
+static const MmaShape *findShape(MmaSyncAttr atom) {
+  return findShape(atom.getShape(), atom.getTypeOf(0), atom.getTypeOf(1), atom.getAccumulator());
+}
+
+SmallVector<Attribute> kiln::nvptx::getMmaSyncAtoms(StringRef chip, Type a, Type b,
+                                                    Type accumulator) {
   SmallVector<Attribute> atoms;
   for (const MmaShape &shape : kShapes)
-    if (shape.accepts(element, accumulator))
-      atoms.push_back(MmaSyncAttr::get(element.getContext(), shape.name, element, accumulator));
+    if (accepts(shape.types, a, b, accumulator) && has(chip, shape.types))
+      atoms.push_back(
+          MmaSyncAttr::get(a.getContext(), shape.name, a, accumulator, a == b ? Type() : b));
   return atoms;
 }
 
 LogicalResult MmaSyncAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef shape,
-                                  Type element, Type accumulator) {
-  if (findShape(shape, element, accumulator))
+                                  Type element, Type accumulator, Type elementB) {
+  if (findShape(shape, element, elementB ? elementB : element, accumulator))
     return success();
-  return emitError() << "expected a shape of mma.sync for " << element << " into " << accumulator
-                     << ", got '" << shape << "'";
+  auto diagnostic = emitError() << "expected a shape of mma.sync for " << element;
+  if (elementB)
+    diagnostic << " and " << elementB;
+  return diagnostic << " into " << accumulator << ", got '" << shape << "'";
 }
 
 std::array<int64_t, 3> MmaSyncAttr::getExtents() const {
-  const MmaShape *shape = findShape(getShape(), getElement(), getAccumulator());
+  const MmaShape *shape = findShape(*this);
   return {shape->m, shape->n, shape->k};
 }
 
 LinearLayout MmaSyncAttr::getFragment(unsigned operand) const {
-  const MmaShape *shape = findShape(getShape(), getElement(), getAccumulator());
+  const MmaShape *shape = findShape(*this);
   StringRef text = operand == 0 ? shape->a : operand == 1 ? shape->b : shape->c;
   return *LinearLayout::parse(text);
 }
@@ -103,29 +138,53 @@ static SmallVector<Value> getOperands(OpBuilder &builder, Location loc, Value re
   return operands;
 }
 
+using NVVM::MMATypes;
+
+static MMATypes getKind(Type element) {
+  if (element.isF16())
+    return MMATypes::f16;
+  if (element.isBF16())
+    return MMATypes::bf16;
+  if (isa<FloatTF32Type>(element))
+    return MMATypes::tf32;
+  if (element.isF64())
+    return MMATypes::f64;
+  if (element.isInteger(4))
+    return element.isUnsignedInteger() ? MMATypes::u4 : MMATypes::s4;
+  return element.isUnsignedInteger() ? MMATypes::u8 : MMATypes::s8;
+}
+
 Value MmaSyncAttr::emit(OpBuilder &builder, Location loc, Value a, Value b,
                         Value accumulator) const {
-  Type element = getElement();
   auto type = cast<VectorType>(accumulator.getType());
   SmallVector<Value> sums;
   for (int64_t i = 0; i < type.getNumElements(); ++i)
     sums.push_back(vector::ExtractOp::create(builder, loc, accumulator, i));
   SmallVector<Type> results(sums.size(), type.getElementType());
   auto resultType = LLVM::LLVMStructType::getLiteral(builder.getContext(), results);
-  using NVVM::MMATypes;
-  MMATypes kind = element.isF16()               ? MMATypes::f16
-                  : element.isBF16()            ? MMATypes::bf16
-                  : isa<FloatTF32Type>(element) ? MMATypes::tf32
-                  : element.isF64()             ? MMATypes::f64
-                                                : MMATypes::s8;
-  std::optional<NVVM::MMAIntOverflow> overflow;
-  if (kind == MMATypes::s8)
-    overflow = NVVM::MMAIntOverflow::wrapped;
-  std::array<int64_t, 3> extents = getExtents();
-  Value result = NVVM::MmaOp::create(
-      builder, loc, resultType, getOperands(builder, loc, a), getOperands(builder, loc, b), sums,
-      extents, std::nullopt, overflow, std::array<MMATypes, 2>{kind, kind},
-      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  SmallVector<Value> left = getOperands(builder, loc, a), right = getOperands(builder, loc, b);
+  Value result;
+  if (isa<FloatType>(getElement()) && getElement().getIntOrFloatBitWidth() == 8) {
+    // NVVM's op knows no floats of a byte.
+    auto spell = [](Type element) { return isa<Float8E5M2Type>(element) ? "e5m2" : "e4m3"; };
+    std::string name = "llvm.nvvm.mma." + getShape().str() + ".row.col.f32." + spell(getTypeOf(0)) +
+                       "." + spell(getTypeOf(1)) + ".f32";
+    SmallVector<Value> operands;
+    for (ArrayRef<Value> part :
+         {ArrayRef<Value>(left), ArrayRef<Value>(right), ArrayRef<Value>(sums)})
+      llvm::append_range(operands, part);
+    result = LLVM::CallIntrinsicOp::create(builder, loc, resultType, builder.getStringAttr(name),
+                                           operands)
+                 .getResults();
+  } else {
+    std::array<MMATypes, 2> kinds = {getKind(getTypeOf(0)), getKind(getTypeOf(1))};
+    std::optional<NVVM::MMAIntOverflow> overflow;
+    if (getElement().isInteger())
+      overflow = NVVM::MMAIntOverflow::wrapped;
+    result = NVVM::MmaOp::create(
+        builder, loc, resultType, left, right, sums, getExtents(), std::nullopt, overflow, kinds,
+        std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  }
   SmallVector<Value> parts;
   for (int64_t i = 0; i < type.getNumElements(); ++i)
     parts.push_back(LLVM::ExtractValueOp::create(builder, loc, result, i));

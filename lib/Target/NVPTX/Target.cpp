@@ -43,7 +43,7 @@ void NVPTXDialect::initialize() {
 static const Chip kChips[] = {
     {"sm_80", 32, 1024, 255, 65536, 166912, "+ptx80"},
     {"sm_86", 32, 1024, 255, 65536, 101376, "+ptx80"},
-    {"sm_89", 32, 1024, 255, 65536, 101376, "+ptx81"},
+    {"sm_89", 32, 1024, 255, 65536, 101376, "+ptx84"},
     {"sm_90a", 32, 1024, 255, 65536, 232448, "+ptx86"},
     {"sm_100a", 32, 1024, 255, 65536, 232448, "+ptx86"},
     {"sm_103a", 32, 1024, 255, 65536, 232448, "+ptx88"},
@@ -69,12 +69,10 @@ std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   return whyUnsupportedByThreads(op);
 }
 
-bool TargetAttr::isEmulated(Operation *op) const { return isEmulatedByThreads(op); }
+bool TargetAttr::isEmulated(Operation *op) const { return isEmulatedByThreads(op, *this); }
 
 SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator) const {
-  if (a != b)
-    return {};
-  return getMmaSyncAtoms(a, accumulator);
+  return getMmaSyncAtoms(getChip(), a, b, accumulator);
 }
 
 SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {

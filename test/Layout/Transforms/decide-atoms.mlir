@@ -21,8 +21,11 @@ module attributes {tile.target = #nv} {
     %3 = tile.dot %c, %c, %c : tensor<64x64xf64>, tensor<64x64xf64> -> tensor<64x64xf64>
     // CHECK: tile.dot {{.*}} {atom = #nvptx.mma_sync<"m16n8k32", i8, i32>}
     %4 = tile.dot %i, %i, %j : tensor<64x64xi8>, tensor<64x64xi8> -> tensor<64x64xi32>
-    // CHECK: tile.dot {{.*}} {atom = #tile.fma}
+    // CHECK: tile.dot {{.*}} {atom = #nvptx.mma_sync<"m16n8k32", ui8, i32, b = i8>}
     %5 = tile.dot %i, %i, %j unsigned_a : tensor<64x64xi8>, tensor<64x64xi8> -> tensor<64x64xi32>
+    // CHECK: tile.dot {{.*}} precision = tf32x3 {atom = #nvptx.mma_sync<"m16n8k8", tf32, f32>}
+    %6 = tile.dot %b, %b, %b precision = tf32x3
+       : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
     tile.return
   }
 }
@@ -44,6 +47,10 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
        : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     // CHECK: tile.dot {{.*}} {atom = #amdgcn.matrix<"mfma.f32.16x16x4f32", "gfx942", f32>}
     %2 = tile.dot %c, %c, %c : tensor<32x32xf32>, tensor<32x32xf32> -> tensor<32x32xf32>
+    // As exact, and in one product.
+    // CHECK: tile.dot %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} {atom = #amdgcn.matrix<"mfma.f32.16x16x4f32", "gfx942", f32>}
+    %4 = tile.dot %c, %c, %c precision = tf32x3
+       : tensor<32x32xf32>, tensor<32x32xf32> -> tensor<32x32xf32>
     // CHECK: tile.dot {{.*}} {atom = #tile.fma}
     %3 = tile.dot %s, %s, %t : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf32>
     tile.return

@@ -21,16 +21,13 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
     %d = arith.constant dense<1.0> : tensor<64xtf32>
     // expected-error @+1 {{'math.exp' is not supported on amdgpu:gfx942 yet: expected floats of at most 64 bits, got tf32}}
     %e = math.exp %d : tensor<64xtf32>
-    %x = arith.constant dense<1.0> : tensor<2x16x16xf32>
-    // expected-error @+1 {{'tile.dot' is not supported on amdgpu:gfx942 yet: expected matrices without batch dimensions}}
-    %b = tile.dot %x, %x, %x : tensor<2x16x16xf32>, tensor<2x16x16xf32> -> tensor<2x16x16xf32>
+    %z = arith.constant dense<1.0> : tensor<4x128x128xf32>
+    %y = arith.constant dense<1.0> : tensor<4x128x256xf32>
+    // expected-error @+1 {{'tile.dot' is not supported on amdgpu:gfx942 yet: expected at most 8388608 products, got 16777216}}
+    %b = tile.dot %y, %y, %z transpose_b : tensor<4x128x256xf32>, tensor<4x128x256xf32> -> tensor<4x128x128xf32>
     %w = arith.constant dense<1.0> : tensor<256x256xf32>
     // expected-error @+1 {{'tile.dot' is not supported on amdgpu:gfx942 yet: expected at most 8388608 products, got 16777216}}
     %p = tile.dot %w, %w, %w : tensor<256x256xf32>, tensor<256x256xf32> -> tensor<256x256xf32>
-    %y = arith.constant dense<1.0> : tensor<16x16xf32>
-    // expected-error @+1 {{'tile.dot' is not supported on amdgpu:gfx942 yet: expected precision ieee or tf32}}
-    %t = tile.dot %y, %y, %y precision = tf32x3
-       : tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32>
     tile.return
   }
 }

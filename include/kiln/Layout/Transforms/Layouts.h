@@ -6,6 +6,7 @@
 #include "kiln/Layout/Algebra/LinearLayout.h"
 #include "kiln/Layout/Transforms/CopyAtomInterface.h"
 #include "kiln/Layout/Transforms/MmaAtomInterface.h"
+#include "kiln/Target/TargetInterface.h"
 #include <optional>
 
 namespace kiln {
@@ -55,6 +56,12 @@ struct DotLayouts {
 DotLayouts getDotLayouts(tile::DotOp dot, mlir::Attribute atom, ThreadShape threads);
 /// Whether the atom's fragment fits a dot of these extents.
 bool fits(MmaAtomInterface atom, tile::DotOp dot);
+/// The element types of a dot's operands; unsigned integers are told apart by their type.
+std::pair<mlir::Type, mlir::Type> getDotTypes(tile::DotOp dot);
+/// The target's matrix instructions that multiply what a dot's operands are read as and fit its
+/// extents, best first. f32 is asked for as the precision says; where it is less than exact, a chip
+/// that can be exact has its say too.
+llvm::SmallVector<mlir::Attribute> getMmaAtoms(tile::DotOp dot, TargetInterface target);
 
 /// The layout of a tensor's type; it must have one.
 LinearLayout getLayout(mlir::Value tensor);

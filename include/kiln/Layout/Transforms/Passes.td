@@ -27,12 +27,43 @@ def SplitShapes : Pass<"tile-split-shapes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
+def LegaliseDots : Pass<"tile-legalise-dots", "::mlir::ModuleOp"> {
+  let summary = "rewrite dots that a chip has no instruction for as dots that it has";
+  let description = [{
+    Precondition: the module has a target; extents are powers of two. Postcondition: no
+    `tile.dot_scaled` is left, and each `tile.dot` without an atom reads tensors for whose types
+    the target has atoms, or that its threads can multiply:
+
+    - operands of `tile.dot_scaled` are multiplied by their scales and become bf16;
+    - f8 operands become f16, or bf16 where a chip's f16 products take small numbers for zero and
+      a type has them; i4 operands become i8;
+    - unsigned i8 become signed where only these have an instruction: (a + 128) b = a b + 128 b;
+    - what lies in a buffer is read.
+
+    What has an atom already, and types that have one as they are, stay.
+
+    Before:
+    ```mlir
+    %d = tile.dot %a, %b, %c : tensor<64x32xf8E5M2>, tensor<32x64xf8E5M2> -> tensor<64x64xf32>
+    ```
+    After, on a chip without matrix instructions for these types:
+    ```mlir
+    %x = arith.extf %a : tensor<64x32xf8E5M2> to tensor<64x32xf16>
+    %y = arith.extf %b : tensor<32x64xf8E5M2> to tensor<32x64xf16>
+    %d = tile.dot %x, %y, %c : tensor<64x32xf16>, tensor<32x64xf16> -> tensor<64x64xf32>
+    ```
+    The test is `test/Layout/Transforms/legalise-dots.mlir`.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];
+}
+
 def DecideAtoms : Pass<"tile-decide-atoms", "::mlir::ModuleOp"> {
   let summary = "choose the number of warps and the matrix instruction of each dot";
   let description = [{
     Precondition: the module has a target. Postcondition: each kernel has `tile.warps`, each
     `tile.dot` an `atom`: the first of those that the target offers for its types that fits its
-    extents, else `#tile.fma`. What is already decided stays.
+    extents, else `#tile.fma`. A dot of precision `tf32x3` whose atom reads f32 exactly becomes one
+    of `ieee`. What is already decided stays.
 
     Before:
     ```mlir

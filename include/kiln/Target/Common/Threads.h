@@ -31,7 +31,7 @@ inline constexpr llvm::StringLiteral kScopeNames[] = {"program", "cluster", "dev
 std::optional<std::string> whyUnsupportedByThreads(mlir::Operation *op);
 
 /// Whether such an op is lowered through others, rather than to what the chips have for it.
-bool isEmulatedByThreads(mlir::Operation *op);
+bool isEmulatedByThreads(mlir::Operation *op, TargetInterface target);
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

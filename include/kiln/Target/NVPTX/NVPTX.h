@@ -20,8 +20,9 @@ namespace kiln::nvptx {
 /// The chips, and the version of PTX that each is written in.
 llvm::ArrayRef<Chip> getChips();
 
-/// The instructions of every chip from sm_80 on, for these types.
-llvm::SmallVector<mlir::Attribute> getMmaSyncAtoms(mlir::Type element, mlir::Type accumulator);
+/// The instructions that a chip has for these types.
+llvm::SmallVector<mlir::Attribute> getMmaSyncAtoms(llvm::StringRef chip, mlir::Type a, mlir::Type b,
+                                                   mlir::Type accumulator);
 
 /// How a buffer [rows, columns] lies that the copy engine brings in boxes of rows of `span` bytes
 /// (128, 64 or 32), side by side, and whose 16-byte pieces it permutes; none if they do not fit.

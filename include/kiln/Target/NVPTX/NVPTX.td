@@ -38,15 +38,23 @@ def NVPTX_MmaSyncAttr : AttrDef<NVPTX_Dialect, "MmaSync", [
   let mnemonic = "mma_sync";
   let summary = "`mma.sync`: a matrix product by the 32 lanes of a warp, out of registers";
   let description = [{
-    The shape as PTX spells it, the type of a and b, and that of the accumulator.
+    The shape as PTX spells it, the type of a and b, and that of the accumulator; the type of b
+    where it is not that of a. Unsigned integers are told apart by their type.
 
     ```mlir
     #nvptx.mma_sync<"m16n8k16", bf16, f32>
+    #nvptx.mma_sync<"m16n8k32", f8E4M3FN, f32, b = f8E5M2>
     ```
   }];
   let parameters = (ins StringRefParameter<>:$shape, "::mlir::Type":$element,
-                        "::mlir::Type":$accumulator);
-  let assemblyFormat = "`<` $shape `,` $element `,` $accumulator `>`";
+                        "::mlir::Type":$accumulator, OptionalParameter<"::mlir::Type">:$elementB);
+  let assemblyFormat = "`<` $shape `,` $element `,` $accumulator (`,` `b` `=` $elementB^)? `>`";
+  let extraClassDeclaration = [{
+    /// The types of a and b.
+    ::mlir::Type getTypeOf(unsigned operand) const {
+      return operand == 1 && getElementB() ? getElementB() : getElement();
+    }
+  }];
   let genVerifyDecl = 1;
 }
 

@@ -2,6 +2,7 @@
 #include "ThreadLowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace kiln;
@@ -11,20 +12,22 @@ namespace {
 /// Finds the register that holds an element of an operand, with the thread's place left out.
 class RegisterMap {
 public:
-  RegisterMap(Value tensor, bool transposed) : transposed(transposed) {
-    LinearLayout layout = getLayout(tensor);
-    for (int64_t reg = layout.getInSize(kRegister) - 1; reg >= 0; --reg) {
-      auto element = layout.applyTo(kRegister, reg);
-      registers[{element[0], element[1]}] = reg;
-    }
+  RegisterMap(Value tensor, bool transposed) : layout(getLayout(tensor)), transposed(transposed) {
+    for (int64_t reg = layout.getInSize(kRegister) - 1; reg >= 0; --reg)
+      registers[layout.flatten(layout.applyTo(kRegister, reg))] = reg;
   }
-  int64_t at(int64_t row, int64_t column) const {
-    return registers.lookup(transposed ? std::make_pair(column, row) : std::make_pair(row, column));
+  /// In the matrix of the batch that `origin` lies in.
+  int64_t at(ArrayRef<int64_t> origin, int64_t row, int64_t column) const {
+    LinearLayout::Basis element(origin);
+    element.end()[-2] = transposed ? column : row;
+    element.end()[-1] = transposed ? row : column;
+    return registers.lookup(layout.flatten(element));
   }
 
 private:
+  LinearLayout layout;
   bool transposed;
-  llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t> registers;
+  llvm::DenseMap<int64_t, int64_t> registers;
 };
 } // namespace
 
@@ -48,15 +51,64 @@ static Value roundToTF32(OpBuilder &builder, Location loc, Value element) {
   return arith::SelectOp::create(builder, loc, isNaN, element, rounded);
 }
 
+namespace {
+/// An operand of f32 as the products of precision tf32x3 take it: the sum of `high`, which is the
+/// nearest tf32, and `low`. The part that is multiplied with the other operand's low one is
+/// `finite`: infinity times zero must not spoil what `high` alone gives.
+struct SplitOperand {
+  SmallVector<Value> high, finite, low;
+};
+} // namespace
+
+static SplitOperand splitToTF32(OpBuilder &builder, Location loc, ArrayRef<Value> elements) {
+  SplitOperand split;
+  for (Value element : elements) {
+    Type f32 = element.getType();
+    auto real = [&](float value) -> Value {
+      return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value));
+    };
+    auto bits = [&](Value value, int32_t mask) -> Value {
+      value = arith::BitcastOp::create(builder, loc, builder.getI32Type(), value);
+      value = arith::AndIOp::create(builder, loc, value,
+                                    arith::ConstantIntOp::create(builder, loc, mask, 32));
+      return arith::BitcastOp::create(builder, loc, f32, value);
+    };
+    auto isFinite = [&](Value value) -> Value {
+      return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
+                                   math::AbsFOp::create(builder, loc, value), real(INFINITY));
+    };
+    // The largest numbers would round to infinity: those lose their last bits instead.
+    Value rounded = roundToTF32(builder, loc, element);
+    Value cut = arith::SelectOp::create(builder, loc, isFinite(element),
+                                        bits(element, int32_t(0xffffe000)), element);
+    Value high = arith::SelectOp::create(builder, loc, isFinite(rounded), rounded, cut);
+    Value isNumber = isFinite(high);
+    Value low = arith::SubFOp::create(builder, loc, element, high);
+    split.high.push_back(high);
+    split.finite.push_back(arith::SelectOp::create(builder, loc, isNumber, high, real(0)));
+    split.low.push_back(
+        arith::SelectOp::create(builder, loc, isNumber, roundToTF32(builder, loc, low), real(0)));
+  }
+  return split;
+}
+
 LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, MmaAtomInterface atom) {
   if (isa<BufferType>(op.getA().getType()) || isa<BufferType>(op.getB().getType()))
     return emitUnsupported(op, target, "expected tensors as operands");
   SmallVector<Value> a = getElements(op.getA()), b = getElements(op.getB()),
                      sums = getElements(op.getAccumulator());
-  if (op.getPrecision() == DotPrecision::TF32 && a.front().getType().isF32())
-    for (SmallVector<Value> *elements : {&a, &b})
-      for (Value &element : *elements)
-        element = roundToTF32(builder, loc, element);
+  // What is multiplied, one product after the other: the least go first.
+  SmallVector<std::pair<SmallVector<Value>, SmallVector<Value>>> products;
+  if (op.getPrecision() == DotPrecision::TF32x3) {
+    SplitOperand left = splitToTF32(builder, loc, a), right = splitToTF32(builder, loc, b);
+    products = {{left.low, right.finite}, {left.finite, right.low}, {left.high, right.high}};
+  } else {
+    if (op.getPrecision() == DotPrecision::TF32)
+      for (SmallVector<Value> *elements : {&a, &b})
+        for (Value &element : *elements)
+          element = roundToTF32(builder, loc, element);
+    products = {{a, b}};
+  }
   RegisterMap mapA(op.getA(), op.getTransposeA()), mapB(op.getB(), op.getTransposeB());
   RegisterMap mapC(op.getAccumulator(), false);
   LinearLayout layoutC = getLayout(op.getAccumulator());
@@ -64,13 +116,15 @@ LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, MmaAtomInterface atom) {
   std::array<LinearLayout, 3> fragments = {atom.getFragment(0), atom.getFragment(1),
                                            atom.getFragment(2)};
 
-  /// The registers of a fragment whose first element lies at (row, column).
-  auto find = [&](unsigned operand, const RegisterMap &map, int64_t row, int64_t column) {
+  /// The registers of a fragment whose first element lies at (row, column) of the matrix that
+  /// `origin` lies in.
+  auto find = [&](unsigned operand, const RegisterMap &map, ArrayRef<int64_t> origin, int64_t row,
+                  int64_t column) {
     SmallVector<int64_t> registers;
     const LinearLayout &fragment = fragments[operand];
     for (int64_t reg = 0; reg < fragment.getInSize(kRegister); ++reg) {
       auto element = fragment.applyTo(kRegister, reg);
-      registers.push_back(map.at(row + element[0], column + element[1]));
+      registers.push_back(map.at(origin, row + element[0], column + element[1]));
     }
     return registers;
   };
@@ -85,11 +139,13 @@ LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, MmaAtomInterface atom) {
   int64_t step = fragments[2].getInSize(kRegister);
   for (int64_t first = 0; first < layoutC.getInSize(kRegister); first += step) {
     auto origin = layoutC.applyTo(kRegister, first);
-    SmallVector<int64_t> places = find(2, mapC, origin[0], origin[1]);
+    int64_t row = origin.end()[-2], column = origin.end()[-1];
+    SmallVector<int64_t> places = find(2, mapC, origin, row, column);
     Value sum = gather(sums, places);
-    for (int64_t k = 0; k < op.getK(); k += extents[2])
-      sum = atom.emit(builder, loc, gather(a, find(0, mapA, origin[0], k)),
-                      gather(b, find(1, mapB, k, origin[1])), sum);
+    for (auto &[left, right] : products)
+      for (int64_t k = 0; k < op.getK(); k += extents[2])
+        sum = atom.emit(builder, loc, gather(left, find(0, mapA, origin, row, k)),
+                        gather(right, find(1, mapB, origin, k, column)), sum);
     for (auto [i, reg] : llvm::enumerate(places))
       sums[reg] = vector::ExtractOp::create(builder, loc, sum, i);
   }
@@ -123,7 +179,7 @@ LogicalResult ThreadLowering::lowerDotByFma(DotOp op) {
     auto at = layoutC.applyTo(kRegister, reg);
     Value sum = sums[reg];
     for (int64_t k = 0; k < op.getK(); ++k) {
-      Value left = a[mapA.at(at[0], k)], right = b[mapB.at(k, at[1])];
+      Value left = a[mapA.at(at, at.end()[-2], k)], right = b[mapB.at(at, k, at.end()[-1])];
       if (isa<FloatType>(type))
         sum = math::FmaOp::create(builder, loc, left, right, sum);
       else

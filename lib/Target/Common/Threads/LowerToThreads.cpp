@@ -71,6 +71,7 @@ void kiln::addThreadStage(OpPassManager &pm, Stage stage,
     pm.addPass(createExpandArgReduce());
     pm.addPass(createExpandPhilox());
     pm.addPass(createSplitShapes());
+    pm.addPass(createLegaliseDots());
     pm.addPass(createDecideAtoms());
     pm.addPass(createDecideLayouts());
     pm.addPass(createPlaceConversions());

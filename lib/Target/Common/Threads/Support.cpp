@@ -1,5 +1,6 @@
 // What the lowering to threads can do, asked before anything is decided.
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Target/Common/Threads.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -21,12 +22,6 @@ static bool isNarrowFloat(Type type) {
   return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 16;
 }
 
-/// Whole bytes, or packed low bits first.
-static bool isAddressable(Type element) {
-  return element.isIntOrFloat() && !isa<FloatTF32Type>(element) &&
-         element.getIntOrFloatBitWidth() <= 64;
-}
-
 /// Registers are unrolled, so code grows with a tile: what is refused here would take minutes to
 /// compile and then spill.
 static constexpr int64_t kMostElements = 1 << 17;
@@ -40,23 +35,13 @@ static int64_t getPaddedElements(ArrayRef<int64_t> shape) {
   return elements;
 }
 
-static std::optional<std::string> whyDot(DotOp op) {
-  if (op.getResult().getType().getRank() != 2)
-    return "expected matrices without batch dimensions";
-  if (isa<BufferType>(op.getA().getType()) || isa<BufferType>(op.getB().getType()))
-    return "expected tensors as operands";
-  int64_t products = getPaddedElements({op.getM(), op.getN(), op.getK()});
+static std::optional<std::string> whyDot(RankedTensorType result, int64_t k) {
+  SmallVector<int64_t> extents(result.getShape());
+  extents.push_back(k);
+  int64_t products = getPaddedElements(extents);
   if (products > kMostProducts)
     return "expected at most " + std::to_string(kMostProducts) + " products, got " +
            std::to_string(products);
-  if (op.getPrecision() == DotPrecision::TF32x3)
-    return "expected precision ieee or tf32";
-  for (Value operand : {op.getA(), op.getB()}) {
-    Type element = getElementTypeOrSelf(operand.getType());
-    if (isNarrowFloat(element) || !isAddressable(element))
-      return "expected operands of at least 16 bits for floats and 8 for integers, got " +
-             spell(element);
-  }
   return std::nullopt;
 }
 
@@ -107,7 +92,9 @@ std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
     return std::nullopt;
   }
   if (auto dot = dyn_cast<DotOp>(op))
-    return whyDot(dot);
+    return whyDot(dot.getType(), dot.getK());
+  if (auto dot = dyn_cast<DotScaledOp>(op))
+    return whyDot(dot.getType(), dot.getA().getType().getDimSize(1));
   // A schedule that is realised already; the target says whether its chip has what it needs.
   if (isa<AdvanceOp, BarrierOp, ChannelOp, CopyIdOp, CopyInOp, CopyOutOp, GetOp, PartOp, PendOp,
           PutOp, ReleaseOp, StartDotOp, WaitOp, WaitStoresOp, WarpGroupsOp, ub::PoisonOp>(op))
@@ -122,11 +109,24 @@ std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
   return "";
 }
 
+/// Operands for which the chip has an instruction if they are large enough, or that its threads
+/// multiply as they are.
+static bool isDotEmulated(DotOp dot, TargetInterface target) {
+  auto [a, b] = getDotTypes(dot);
+  if (dot.getPrecision() == DotPrecision::IEEE && a.getIntOrFloatBitWidth() >= 16)
+    return false;
+  if (dot.getPrecision() == DotPrecision::TF32)
+    a = b = FloatTF32Type::get(dot.getContext());
+  return target.getMmaAtoms(a, b, getElementTypeOrSelf(dot.getAccumulator())).empty();
+}
+
 /// What is computed in another type, unpacked, or expanded into other ops. Atomics that no chip has
 /// are loops.
-bool kiln::isEmulatedByThreads(Operation *op) {
-  if (isa<ArgReduceOp, PhiloxOp>(op))
+bool kiln::isEmulatedByThreads(Operation *op, TargetInterface target) {
+  if (isa<ArgReduceOp, PhiloxOp, DotScaledOp>(op))
     return true;
+  if (auto dot = dyn_cast<DotOp>(op))
+    return isDotEmulated(dot, target);
   if (auto atomic = dyn_cast<AtomicRMWOp>(op))
     return atomic.getKind() == AtomicKind::MinF || atomic.getKind() == AtomicKind::MaxF;
   bool computes = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&

@@ -123,9 +123,13 @@ LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &t
     populateCallDeviceMathPatterns(patterns, target.isNativeMath);
     populateMathPolynomialApproximationPatterns(
         patterns, [&](StringRef name) { return !target.isNativeMath(name); });
-    if (hasNarrowFloats(module))
+    GreedyRewriteConfig config;
+    if (hasNarrowFloats(module)) {
       populateExpandNarrowFloatsPatterns(patterns);
-    if (failed(applyPatternsGreedily(module, std::move(patterns))))
+      // Folding would turn the bits of a constant back into one of the narrow type.
+      config.enableFolding(false).enableConstantCSE(false);
+    }
+    if (failed(applyPatternsGreedily(module, std::move(patterns), config)))
       return module.emitError("expected the math of the kernel to be expanded");
   }
   {

@@ -1,0 +1,194 @@
+// Rewrites dots that the chip has no instruction for as dots that it has one for, or that its
+// threads can make by multiply-adds. What is asked of the target is which atoms it has.
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Layout/Transforms/Passes.h"
+#include "kiln/Target/TargetInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_LEGALISEDOTS
+#include "kiln/Layout/Transforms/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+namespace {
+class Legaliser {
+public:
+  Legaliser(TargetInterface target, MLIRContext *context) : target(target), builder(context) {}
+
+  void legalise(DotOp op) {
+    builder.setInsertionPoint(op);
+    for (OpOperand *operand : {&op.getAMutable(), &op.getBMutable()})
+      readBuffer(*operand);
+    if (!getMmaAtoms(op, target).empty())
+      return;
+    Type a = getElementTypeOrSelf(op.getA()), b = getElementTypeOrSelf(op.getB());
+    if (isa<Float8E4M3FNType, Float8E5M2Type>(a))
+      return widenF8(op, a, b);
+    if (a.isInteger(4))
+      widenI4(op);
+    if (op.getUnsignedA() || op.getUnsignedB())
+      makeSigned(op);
+  }
+
+  /// a and b as bf16, which holds every product of an element and its scale to its last bit, down
+  /// to the least normal number.
+  void expand(DotScaledOp op) {
+    builder.setInsertionPoint(op);
+    Value a = applyScales(op.getA(), op.getScaleA(), /*isA=*/true);
+    Value scales = op.getScaleB();
+    if (!op.getTransposeB())
+      scales = transpose(scales);
+    Value b = applyScales(op.getB(), scales, op.getTransposeB());
+    op.replaceAllUsesWith(
+        createDot(op.getLoc(), a, b, op.getAccumulator(), false, op.getTransposeB()));
+    op.erase();
+  }
+
+private:
+  Value createDot(Location loc, Value a, Value b, Value accumulator, bool transposeA,
+                  bool transposeB) {
+    return DotOp::create(builder, loc, accumulator.getType(), a, b, accumulator, transposeA,
+                         transposeB, /*unsigned_a=*/false, /*unsigned_b=*/false, DotPrecision::IEEE,
+                         Attribute(), IntegerAttr(), IntegerAttr(), StringAttr(), IntegerAttr());
+  }
+
+  void readBuffer(OpOperand &operand) {
+    auto type = dyn_cast<BufferType>(operand.get().getType());
+    if (type)
+      operand.set(ReadOp::create(builder, operand.getOwner()->getLoc(),
+                                 RankedTensorType::get(type.getShape(), type.getElementType()),
+                                 operand.get()));
+  }
+
+  Value constant(Value like, int64_t value) {
+    auto type = cast<RankedTensorType>(like.getType());
+    return arith::ConstantOp::create(
+        builder, like.getLoc(),
+        DenseElementsAttr::get(type, builder.getIntegerAttr(type.getElementType(), value)));
+  }
+
+  template <typename Op>
+  Value convert(Value value, Type element) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return type.getElementType() == element
+               ? value
+               : Value(Op::create(builder, value.getLoc(), type.clone(element), value));
+  }
+
+  /// Both f16 and bf16 hold every value of both types; bf16 as a normal number, which matters where
+  /// f16's others count as zero.
+  void widenF8(DotOp op, Type a, Type b) {
+    bool isSmall = isa<Float8E5M2Type>(a) || isa<Float8E5M2Type>(b);
+    Type wide = builder.getF16Type();
+    if (isSmall && target.getChipRecord().flushesHalves)
+      wide = builder.getBF16Type();
+    for (OpOperand *operand : {&op.getAMutable(), &op.getBMutable()})
+      operand->set(convert<arith::ExtFOp>(operand->get(), wide));
+  }
+
+  /// i8 holds both signed and unsigned ones.
+  void widenI4(DotOp op) {
+    auto widen = [&](Value value, bool isUnsigned) {
+      return isUnsigned ? convert<arith::ExtUIOp>(value, builder.getI8Type())
+                        : convert<arith::ExtSIOp>(value, builder.getI8Type());
+    };
+    op.getAMutable().assign(widen(op.getA(), op.getUnsignedA()));
+    op.getBMutable().assign(widen(op.getB(), op.getUnsignedB()));
+    op.setUnsignedA(false);
+    op.setUnsignedB(false);
+  }
+
+  /// An unsigned byte is 128 more than the signed one whose first bit is the other:
+  /// (a + 128) b = a b - (-128) b, and so for b, to the last bit since sums wrap.
+  void makeSigned(DotOp op) {
+    Type i8 = builder.getI8Type();
+    if (llvm::none_of(target.getMmaAtoms(i8, i8, builder.getI32Type()),
+                      [&](Attribute atom) { return fits(cast<MmaAtomInterface>(atom), op); }))
+      return;
+    Value a = op.getA(), b = op.getB(), sum = op.getAccumulator();
+    Location loc = op.getLoc();
+    bool unsignedA = op.getUnsignedA(), unsignedB = op.getUnsignedB();
+    auto flip = [&](Value value) -> Value {
+      return arith::XOrIOp::create(builder, loc, value, constant(value, -128));
+    };
+    if (unsignedA)
+      a = flip(a);
+    if (unsignedB)
+      b = flip(b);
+    auto multiply = [&](Value left, Value right, Value start) {
+      return createDot(loc, left, right, start, op.getTransposeA(), op.getTransposeB());
+    };
+    Value minus;
+    if (unsignedA)
+      minus = multiply(constant(a, -128), b, constant(sum, 0));
+    if (unsignedB)
+      minus = multiply(a, constant(b, -128), minus ? minus : constant(sum, 0));
+    sum = arith::SubIOp::create(builder, loc, sum, minus);
+    if (unsignedA && unsignedB)
+      sum = arith::AddIOp::create(builder, loc, sum, constant(sum, 128 * 128 * op.getK()));
+    op.replaceAllUsesWith(multiply(a, b, sum));
+    op.erase();
+  }
+
+  Value transpose(Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return TransposeOp::create(builder, value.getLoc(),
+                               type.clone({type.getDimSize(1), type.getDimSize(0)}), value,
+                               ArrayRef<int64_t>{1, 0});
+  }
+
+  /// Each element times the scale of its block along k, which is the last dimension or the first.
+  Value applyScales(Value elements, Value scales, bool lastIsK) {
+    Location loc = elements.getLoc();
+    auto type = cast<RankedTensorType>(elements.getType());
+    unsigned dim = lastIsK ? 1 : 0;
+    Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
+    scales = convert<arith::ExtFOp>(scales, f32);
+    auto few = cast<RankedTensorType>(scales.getType());
+    int64_t block = type.getDimSize(dim) / few.getDimSize(dim);
+    SmallVector<int64_t> one(few.getShape());
+    one.insert(one.begin() + dim + 1, 1);
+    SmallVector<int64_t> all = one;
+    all[dim + 1] = block;
+    scales = ReshapeOp::create(builder, loc, few.clone(one), scales);
+    scales = BroadcastOp::create(builder, loc, few.clone(all), scales);
+    scales = ReshapeOp::create(builder, loc, type.clone(f32), scales);
+    Value scaled =
+        arith::MulFOp::create(builder, loc, convert<arith::ExtFOp>(elements, f32), scales);
+    // Nothing is lost with the lower half, so it need not be rounded.
+    Value bits = convert<arith::BitcastOp>(scaled, i32);
+    bits = arith::ShRUIOp::create(builder, loc, bits, constant(bits, 16));
+    bits = convert<arith::TruncIOp>(bits, builder.getI16Type());
+    return convert<arith::BitcastOp>(bits, builder.getBF16Type());
+  }
+
+  TargetInterface target;
+  OpBuilder builder;
+};
+
+struct LegaliseDots : kiln::impl::LegaliseDotsBase<LegaliseDots> {
+  void runOnOperation() override {
+    FailureOr<TargetInterface> target = requireTarget(getOperation());
+    if (failed(target))
+      return signalPassFailure();
+    Legaliser legaliser(*target, &getContext());
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      SmallVector<DotScaledOp> scaled;
+      kernel.walk([&](DotScaledOp dot) { scaled.push_back(dot); });
+      for (DotScaledOp dot : scaled)
+        legaliser.expand(dot);
+      SmallVector<DotOp> dots;
+      kernel.walk([&](DotOp dot) {
+        if (!dot.getAtomAttr())
+          dots.push_back(dot);
+      });
+      for (DotOp dot : dots)
+        legaliser.legalise(dot);
+    }
+  }
+};
+} // namespace

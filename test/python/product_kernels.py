@@ -1,0 +1,50 @@
+"""Kernels of one program that multiply, and how their results are judged: what the tests of GPUs and
+of emulated chips share."""
+
+import numpy as np
+
+import kiln
+
+
+@kiln.kernel
+def product(
+    a: kiln.View, b: kiln.View, c: kiln.View, M: kiln.constexpr, N: kiln.constexpr,
+    K: kiln.constexpr, TA: kiln.constexpr, TB: kiln.constexpr, P: kiln.constexpr,
+):  # fmt: skip
+    kiln.grid(1)
+    x = a.load((0, 0), (K, M) if TA else (M, K))
+    y = b.load((0, 0), (N, K) if TB else (K, N))
+    z = c.load((0, 0), (M, N))
+    c.store((0, 0), kiln.dot(x, y, z, transpose_a=TA, transpose_b=TB, precision=P))
+
+
+@kiln.kernel
+def batched(
+    a: kiln.View, b: kiln.View, c: kiln.View, G: kiln.constexpr, M: kiln.constexpr,
+    N: kiln.constexpr, K: kiln.constexpr, TB: kiln.constexpr,
+):  # fmt: skip
+    kiln.grid(1)
+    x = a.load((0, 0, 0), (G, M, K))
+    y = b.load((0, 0, 0), (G, N, K) if TB else (G, K, N))
+    c.store((0, 0, 0), kiln.dot(x, y, transpose_b=TB))
+
+
+@kiln.kernel
+def scaled(
+    a: kiln.View, sa: kiln.View, b: kiln.View, sb: kiln.View, c: kiln.View, M: kiln.constexpr,
+    N: kiln.constexpr, K: kiln.constexpr, S: kiln.constexpr, TB: kiln.constexpr,
+):  # fmt: skip
+    kiln.grid(1)
+    x = a.load((0, 0), (M, K))
+    y = b.load((0, 0), (N, K) if TB else (K, N))
+    s = sa.load((0, 0), (M, K // S))
+    t = sb.load((0, 0), (N, K // S))
+    c.store((0, 0), kiln.dot_scaled(x, s, y, t, transpose_b=TB))
+
+
+def assert_sums(got: np.ndarray, want: np.ndarray, terms: np.ndarray, tolerance: float) -> None:
+    """By the norm and by the worst element, each beside the sum of its terms' magnitudes."""
+    got = got.astype(np.float64)
+    assert got.shape == want.shape
+    assert np.linalg.norm(got - want) <= tolerance * np.linalg.norm(want)
+    assert np.max(np.abs(got - want) / terms) <= tolerance
