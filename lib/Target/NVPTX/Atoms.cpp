@@ -1,4 +1,5 @@
 // mma.sync: its fragments, by the PTX ISA's figures, and how it is emitted.
+#include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -120,14 +121,8 @@ LinearLayout MmaSyncAttr::getFragment(unsigned operand) const {
 
 /// An operand as the instruction takes it: f64 alone, pairs of f16, all else in words.
 static SmallVector<Value> getOperands(OpBuilder &builder, Location loc, Value registers) {
-  auto type = cast<VectorType>(registers.getType());
-  Type element = type.getElementType();
-  Value words = registers;
-  if (!element.isF64()) {
-    int64_t count = type.getNumElements() * element.getIntOrFloatBitWidth() / 32;
-    words = vector::BitCastOp::create(builder, loc, VectorType::get({count}, builder.getI32Type()),
-                                      registers);
-  }
+  Type element = cast<VectorType>(registers.getType()).getElementType();
+  Value words = element.isF64() ? registers : toWords(builder, loc, registers);
   SmallVector<Value> operands;
   for (int64_t i = 0; i < cast<VectorType>(words.getType()).getNumElements(); ++i) {
     Value word = vector::ExtractOp::create(builder, loc, words, i);

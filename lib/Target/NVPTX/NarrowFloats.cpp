@@ -251,5 +251,5 @@ void kiln::nvptx::populateFlushedFloatPatterns(RewritePatternSet &patterns) {
 }
 
 void kiln::nvptx::populateNarrowFloatPatterns(RewritePatternSet &patterns) {
-  patterns.add<Narrow, Widen>(patterns.getContext(), /*benefit=*/2);
+  patterns.add<Narrow, Widen>(patterns.getContext(), /*benefit=*/3);
 }

@@ -54,6 +54,10 @@ mlir::FailureOr<TargetCode> emitDeviceCode(mlir::ModuleOp module, TargetInterfac
                                            const DeviceMachine &machine, DeviceBinary form,
                                            const EmitRequest &request);
 
+/// A vector of registers, read as words of 32 bits; elements below a byte are packed, low bits
+/// first.
+mlir::Value toWords(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value registers);
+
 /// Registers those passes, once however many targets call.
 void registerThreadStagePasses();
 

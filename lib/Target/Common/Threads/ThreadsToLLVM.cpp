@@ -3,6 +3,7 @@
 #include "kiln/Target/Common/FastMath.h"
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Common/Threads.h"
+#include "kiln/Target/Common/WidenPairs.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -126,6 +127,8 @@ LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &t
     GreedyRewriteConfig config;
     if (hasNarrowFloats(module)) {
       populateExpandNarrowFloatsPatterns(patterns);
+      if (!module->hasAttr(kFlushAttrName))
+        populateWidenPairsPatterns(patterns);
       // Folding would turn the bits of a constant back into one of the narrow type.
       config.enableFolding(false).enableConstantCSE(false);
     }
