@@ -153,29 +153,32 @@ double sameDouble(uint64_t bits) {
 }
 int64_t signedByte(uint8_t bits) { return int8_t(bits); }
 
-/// `Each` elements of a and b a lane, consecutive along k; `row` gives the row of register i. `Gap`
-/// bytes stand in front of a and in front of b.
-template <unsigned M, unsigned K, unsigned Each, typename Bits, auto widen, typename Result,
-          unsigned (*row)(unsigned lane, unsigned i), unsigned Results, unsigned Gap = 0>
-void multiply(const Lanes &lanes) {
-  using Wide = decltype(widen(Bits()));
+/// `Each` elements of a and b a lane, consecutive along k; `row` gives the row of register i.
+template <unsigned M, unsigned K, unsigned Each, typename Bits, auto widenA, auto widenB,
+          typename Result, unsigned (*row)(unsigned lane, unsigned i), unsigned Results>
+void multiplyMixed(const Lanes &lanes) {
+  using Wide = decltype(widenA(Bits()));
   Wide a[M][K] = {}, b[K][M] = {};
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     for (unsigned i = 0; i < Each; ++i) {
       unsigned k = (lane / M) * Each + i;
       if (k >= K)
         continue; // the upper half holds the lower one's elements again
-      a[lane % M][k] = widen(lanes.read<Bits>(lane, Gap, i));
-      b[k][lane % M] = widen(lanes.read<Bits>(lane, 2 * Gap + Each * sizeof(Bits), i));
+      a[lane % M][k] = widenA(lanes.read<Bits>(lane, 0, i));
+      b[k][lane % M] = widenB(lanes.read<Bits>(lane, Each * sizeof(Bits), i));
     }
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     for (unsigned i = 0; i < Results; ++i) {
-      Wide sum = lanes.read<Result>(lane, 2 * (Gap + Each * sizeof(Bits)), i);
+      Wide sum = lanes.read<Result>(lane, 2 * Each * sizeof(Bits), i);
       for (unsigned k = 0; k < K; ++k)
         sum += a[row(lane, i)][k] * b[k][lane % M];
       lanes.write(lane, i, Result(sum));
     }
 }
+
+template <unsigned M, unsigned K, unsigned Each, typename Bits, auto widen, typename Result,
+          unsigned (*row)(unsigned lane, unsigned i), unsigned Results>
+constexpr auto multiply = multiplyMixed<M, K, Each, Bits, widen, widen, Result, row, Results>;
 
 /// Groups of four rows, one group a half (or quarter) of the wave.
 unsigned rows32(unsigned lane, unsigned i) { return 8 * (i / 4) + 4 * (lane / 32) + i % 4; }
@@ -193,11 +196,43 @@ void multiplyScaled(const Lanes &lanes) {
   uint32_t types[6];
   for (unsigned i = 0; i < 6; ++i)
     types[i] = lanes.read<uint32_t>(0, behind, i);
-  if (types[0] != types[1] || types[0] > 1 || types[3] || types[5])
+  if (types[0] > 1 || types[1] > 1 || types[3] || types[5])
     return Block::current()->stop("the emulator knows products of f8 without scales only");
-  auto multiplyThese = types[0] ? multiply<M, K, 32, uint8_t, widenE5M2, float, row, Results>
-                                : multiply<M, K, 32, uint8_t, widenE4M3, float, row, Results>;
-  multiplyThese(lanes);
+  constexpr void (*known[2][2])(const Lanes &) = {
+      {multiplyMixed<M, K, 32, uint8_t, widenE4M3, widenE4M3, float, row, Results>,
+       multiplyMixed<M, K, 32, uint8_t, widenE4M3, widenE5M2, float, row, Results>},
+      {multiplyMixed<M, K, 32, uint8_t, widenE5M2, widenE4M3, float, row, Results>,
+       multiplyMixed<M, K, 32, uint8_t, widenE5M2, widenE5M2, float, row, Results>}};
+  known[types[0]][types[1]](lanes);
+}
+
+/// WMMA of integers: whether a is signed, `Each` elements of it, the lower bits of a byte first,
+/// and the same for b.
+template <unsigned K, unsigned Each, unsigned Bits, unsigned (*row)(unsigned lane, unsigned i)>
+void multiplyIntegers(const Lanes &lanes) {
+  constexpr unsigned bytes = Each * Bits / 8, results = 8;
+  auto read = [&](unsigned lane, unsigned offset, unsigned i) -> uint32_t {
+    bool isSigned = lanes.read<uint8_t>(lane, offset) & 1;
+    uint32_t byte = lanes.read<uint8_t>(lane, offset + 1, i * Bits / 8);
+    uint32_t bits = byte >> i * Bits % 8 & ((1u << Bits) - 1);
+    return isSigned && bits >> (Bits - 1) ? bits - (1u << Bits) : bits;
+  };
+  uint32_t a[16][K], b[K][16]; // sums wrap
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    for (unsigned i = 0; i < Each; ++i) {
+      unsigned k = (lane / 16) * Each + i;
+      if (k >= K)
+        continue; // the upper half holds the lower one's elements again
+      a[lane % 16][k] = read(lane, 0, i);
+      b[k][lane % 16] = read(lane, 1 + bytes, i);
+    }
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    for (unsigned i = 0; i < results; ++i) {
+      uint32_t sum = lanes.read<uint32_t>(lane, 2 * (1 + bytes), i);
+      for (unsigned k = 0; k < K; ++k)
+        sum += a[row(lane, i)][k] * b[k][lane % 16];
+      lanes.write(lane, i, sum);
+    }
 }
 
 /// The two generations of WMMA have the same name but for the types of their operands.
@@ -252,12 +287,34 @@ const Instruction kiln::emulated::kAMDInstructions[] = {
      multiply<16, 32, 8, uint8_t, widenE4M3, float, rows16, 4>},
     {"amdgcn.mfma.f32.16x16x32.bf8.bf8", true,
      multiply<16, 32, 8, uint8_t, widenE5M2, float, rows16, 4>},
+    {"amdgcn.mfma.f32.32x32x16.fp8.bf8", true,
+     multiplyMixed<32, 16, 8, uint8_t, widenE4M3, widenE5M2, float, rows32, 16>},
+    {"amdgcn.mfma.f32.32x32x16.bf8.fp8", true,
+     multiplyMixed<32, 16, 8, uint8_t, widenE5M2, widenE4M3, float, rows32, 16>},
+    {"amdgcn.mfma.f32.16x16x32.fp8.bf8", true,
+     multiplyMixed<16, 32, 8, uint8_t, widenE4M3, widenE5M2, float, rows16, 4>},
+    {"amdgcn.mfma.f32.16x16x32.bf8.fp8", true,
+     multiplyMixed<16, 32, 8, uint8_t, widenE5M2, widenE4M3, float, rows16, 4>},
+    {"amdgcn.mfma.i32.16x16x64.i8", true,
+     multiply<16, 64, 16, uint8_t, signedByte, int32_t, rows16, 4>},
+    {"amdgcn.mfma.i32.16x16x32.i8", true,
+     multiply<16, 32, 8, uint8_t, signedByte, int32_t, rows16, 4>},
+    {"amdgcn.mfma.i32.16x16x16i8", true,
+     multiply<16, 16, 4, uint8_t, signedByte, int32_t, rows16, 4>},
+    {"amdgcn.mfma.f32.32x32x4.xf32", true,
+     multiply<32, 4, 2, uint32_t, widenTF32, float, rows32, 16>},
+    {"amdgcn.mfma.f32.16x16x8.xf32", true,
+     multiply<16, 8, 2, uint32_t, widenTF32, float, rows16, 4>},
     {"amdgcn.mfma.scale.f32.32x32x64.f8f6f4", true, multiplyScaled<32, 64, rows32, 16>},
     {"amdgcn.mfma.scale.f32.16x16x128.f8f6f4", true, multiplyScaled<16, 128, rows16, 4>},
-    {"amdgcn.wmma.i32.16x16x16.iu8.v8i32.v4i32", true,
-     multiply<16, 16, 16, uint8_t, signedByte, int32_t, rowsRDNA3, 8, 1>},
-    {"amdgcn.wmma.i32.16x16x16.iu8.v8i32.v2i32", true,
-     multiply<16, 16, 8, uint8_t, signedByte, int32_t, rowsRDNA4, 8, 1>},
+    {"amdgcn.wmma.i32.16x16x16.iu8.v8i32.v4i32", true, multiplyIntegers<16, 16, 8, rowsRDNA3>},
+    {"amdgcn.wmma.i32.16x16x16.iu8.v8i32.v2i32", true, multiplyIntegers<16, 8, 8, rowsRDNA4>},
+    {"amdgcn.wmma.i32.16x16x16.iu4.v8i32.v2i32", true, multiplyIntegers<16, 16, 4, rowsRDNA3>},
+    {"amdgcn.wmma.i32.16x16x32.iu4.v8i32.v2i32", true, multiplyIntegers<32, 16, 4, rowsRDNA4>},
+    {"amdgcn.wmma.f32.16x16x16.fp8.bf8", true,
+     multiplyMixed<16, 16, 8, uint8_t, widenE4M3, widenE5M2, float, rowsRDNA4, 8>},
+    {"amdgcn.wmma.f32.16x16x16.bf8.fp8", true,
+     multiplyMixed<16, 16, 8, uint8_t, widenE5M2, widenE4M3, float, rowsRDNA4, 8>},
     {"amdgcn.wmma.f32.16x16x16.fp8.fp8", true,
      multiply<16, 16, 8, uint8_t, widenE4M3, float, rowsRDNA4, 8>},
     {"amdgcn.wmma.f32.16x16x16.bf8.bf8", true,

@@ -76,9 +76,7 @@ std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
 bool TargetAttr::isEmulated(Operation *op) const { return isEmulatedByThreads(op, *this); }
 
 SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator) const {
-  if (a != b)
-    return {};
-  return getMatrixAtoms(getChip(), a, accumulator);
+  return getMatrixAtoms(getChip(), a, b, accumulator);
 }
 
 void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {

@@ -160,7 +160,8 @@ def dot_scaled(
     """A product of block-scaled matrices: a [M, K], b [K, N], scales [M or N, K / block].
 
     Elements f8, f6 or f4 with f8e8m0fnu scales and blocks of 32, or f4e2m1fn with f8e4m3fn
-    scales and blocks of 16. Accumulates in f32.
+    scales and blocks of 16. Accumulates in f32. On a GPU an element times its scale is a bf16,
+    which holds all of it down to 2^-126; what is smaller loses bits.
     """
 
 

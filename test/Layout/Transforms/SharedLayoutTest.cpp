@@ -99,7 +99,9 @@ TEST_F(SharedLayoutOfTargets, ServesEveryOperandInTheFewestCycles) {
                {FloatTF32Type::get(&context), f32, f32},
                {f32, f32, f32},
                {builder.getF64Type(), builder.getF64Type(), builder.getF64Type()},
-               {builder.getIntegerType(8), i32, builder.getIntegerType(8)}};
+               {builder.getIntegerType(8), i32, builder.getIntegerType(8)},
+               {builder.getIntegerType(4), i32, builder.getIntegerType(8)},
+               {Float8E4M3FNType::get(&context), f32, Float8E4M3FNType::get(&context)}};
   int operands = 0, conflicts = 0;
   for (const TargetEntry &entry : getTargets())
     for (const Chip &chip : entry.chips) {
@@ -109,14 +111,17 @@ TEST_F(SharedLayoutOfTargets, ServesEveryOperandInTheFewestCycles) {
       for (const Types &type : types)
         for (Attribute atom : target.getMmaAtoms(type.element, type.element, type.accumulator))
           for (unsigned operand : {0, 1}) {
-            LinearLayout read =
-                repeated(cast<MmaAtomInterface>(atom).getFragment(operand), {64, 64});
+            LinearLayout fragment = cast<MmaAtomInterface>(atom).getFragment(operand);
+            SmallVector<int64_t> extents = fragment.getShape();
+            for (int64_t &extent : extents)
+              extent = std::max<int64_t>(extent, 64);
+            LinearLayout read = repeated(fragment, extents);
             unsigned bytes = type.stored.getIntOrFloatBitWidth() / 8;
             for (int fastest : {0, 1})
               for (int64_t width = 1; width * bytes <= kMostSharedBytes; width *= 2)
                 for (bool withAtoms : {false, true}) {
                   LinearLayout write =
-                      getBlockedLayout({64, 64}, width, {chip.warpSize, 4}, fastest);
+                      getBlockedLayout(extents, width, {chip.warpSize, 4}, fastest);
                   SharedPlan plan = planShared(write, read, bytes, chip,
                                                withAtoms ? target.getCopyAtoms(type.stored)
                                                          : SmallVector<Attribute>());

@@ -19,7 +19,7 @@ namespace kiln::amdgcn {
 llvm::ArrayRef<Chip> getChips();
 
 /// The matrix instructions of a chip for these types, best first.
-llvm::SmallVector<mlir::Attribute> getMatrixAtoms(llvm::StringRef chip, mlir::Type element,
+llvm::SmallVector<mlir::Attribute> getMatrixAtoms(llvm::StringRef chip, mlir::Type a, mlir::Type b,
                                                   mlir::Type accumulator);
 
 } // namespace kiln::amdgcn

@@ -39,15 +39,23 @@ def AMDGCN_MatrixAttr : AttrDef<AMDGCN_Dialect, "Matrix", [
   let summary = "a matrix instruction, out of registers: MFMA or WMMA";
   let description = [{
     The instruction as the `rocdl` dialect names it, the chip (generations differ in where the
-    lanes of one instruction hold what), and the type of its a and b.
+    lanes of one instruction hold what), and the type of its a and b; that of b where it is another.
+    Unsigned integers are told apart by their type.
 
     ```mlir
     #amdgcn.matrix<"mfma.f32.32x32x8f16", "gfx942", f16>
+    #amdgcn.matrix<"wmma.f32.16x16x16.fp8_bf8", "gfx1201", f8E4M3FN, b = f8E5M2>
     ```
   }];
   let parameters = (ins StringRefParameter<>:$instruction, StringRefParameter<>:$chip,
-                        "::mlir::Type":$element);
-  let assemblyFormat = "`<` $instruction `,` $chip `,` $element `>`";
+                        "::mlir::Type":$element, OptionalParameter<"::mlir::Type">:$elementB);
+  let assemblyFormat = "`<` $instruction `,` $chip `,` $element (`,` `b` `=` $elementB^)? `>`";
+  let extraClassDeclaration = [{
+    /// The types of a and b.
+    ::mlir::Type getTypeOf(unsigned operand) const {
+      return operand == 1 && getElementB() ? getElementB() : getElement();
+    }
+  }];
   let genVerifyDecl = 1;
 }
 
