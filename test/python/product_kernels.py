@@ -48,3 +48,28 @@ def assert_sums(got: np.ndarray, want: np.ndarray, terms: np.ndarray, tolerance:
     assert got.shape == want.shape
     assert np.linalg.norm(got - want) <= tolerance * np.linalg.norm(want)
     assert np.max(np.abs(got - want) / terms) <= tolerance
+
+
+@kiln.kernel
+def packed(
+    a: kiln.View, b: kiln.View, c: kiln.View, M: kiln.constexpr, N: kiln.constexpr,
+    K: kiln.constexpr, T: kiln.constexpr,
+):  # fmt: skip
+    """Elements that share bytes, given as these."""
+    kiln.grid(1)
+    x = kiln.bitcast(a.load((0, 0), (M, K // 2)), T)
+    y = kiln.bitcast(b.load((0, 0), (N, K // 2)), T)
+    c.store((0, 0), kiln.dot(x, y, transpose_b=True))
+
+
+@kiln.kernel
+def packed_scaled(
+    a: kiln.View, sa: kiln.View, b: kiln.View, sb: kiln.View, c: kiln.View, M: kiln.constexpr,
+    N: kiln.constexpr, K: kiln.constexpr, S: kiln.constexpr, T: kiln.constexpr,
+):  # fmt: skip
+    kiln.grid(1)
+    x = kiln.bitcast(a.load((0, 0), (M, K // 2)), T)
+    y = kiln.bitcast(b.load((0, 0), (N, K // 2)), T)
+    s = sa.load((0, 0), (M, K // S))
+    t = sb.load((0, 0), (N, K // S))
+    c.store((0, 0), kiln.dot_scaled(x, s, y, t, transpose_b=True))
