@@ -48,6 +48,15 @@ static SmallVector<int64_t> getPaddedPlaces(ArrayRef<int64_t> extents) {
   return places;
 }
 
+/// Whether a row's elements of one type still are those of the other when both are padded.
+static bool growsAlike(BitcastOp op) {
+  auto getRowBits = [](Value value) {
+    auto type = cast<RankedTensorType>(getPaddedType(value.getType()));
+    return type.getShape().back() * int64_t(type.getElementTypeBitWidth());
+  };
+  return getRowBits(op.getInput()) == getRowBits(op.getResult());
+}
+
 namespace {
 /// One kernel: first all types grow, then each op that would observe a padded element is told.
 class SplitShapesOf {
@@ -65,6 +74,11 @@ public:
     for (Operation *op : ops)
       if (isa<InlineAsmOp, ExternCallOp>(op) && !isMemoryEffectFree(op))
         return op->emitOpError("expected extents that are powers of two around code with effects");
+    for (Operation *op : ops)
+      if (auto bitcast = dyn_cast<BitcastOp>(op); bitcast && !growsAlike(bitcast))
+        return op->emitOpError("expected rows that have as many bits once their extents are powers "
+                               "of two, got ")
+               << op->getOperand(0).getType() << " and " << op->getResult(0).getType();
     kernel.getBody().walk([&](Block *block) {
       for (BlockArgument argument : block->getArguments())
         grow(argument);

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from tiles import NUMPY, Pointer, apply, bits, launch, name_of, tensor, view
+from tiles import DEVICE, NUMPY, Pointer, apply, bits, launch, name_of, tensor, view
 
 ELEMENTS = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN",
             "i64", "i32", "i16", "i8", "i4", "i2"]  # fmt: skip
@@ -413,6 +413,8 @@ def test_bitcast(rng, source, target):
             return kiln.PackedArray(data, shape, name)
         return data.view(NUMPY[element]).reshape(shape)
 
+    if DEVICE.startswith("emu") and "bf16" in (source, target):
+        pytest.skip("the host that emulates a chip quiets bfloat16's signalling NaNs")
     out = np.zeros_like(packed)
     s, t = (5, m // width[source]), (5, m // width[target])
     text = f"""tile.kernel @k(%x: {view(2, source)}, %y: {view(2, target)}) {{
@@ -421,5 +423,9 @@ def test_bitcast(rng, source, target):
       %u = tile.bitcast %t : {tensor(s, source)} -> {tensor(t, target)}
       tile.store %u, %y[%z, %z] : {tensor(t, target)}, {view(2, target)}
       tile.return }}"""
+    if DEVICE != "cpu" and 6 in (width[source], width[target]):
+        with pytest.raises(kiln.CompileError, match="as many bits once their extents are powers"):
+            launch(text, [make(source, packed), make(target, out)])
+        return
     launch(text, [make(source, packed), make(target, out)])
     assert np.array_equal(out, packed)
