@@ -5,6 +5,8 @@
     benchmarks/figures.py cpu.json host.json
     benchmarks/run.py memory --json memory.json; benchmarks/run.py gemm --json gemm.json
     benchmarks/figures.py memory.json gemm.json
+    benchmarks/run.py host --json host.json    (on a GPU: a table of its own)
+    benchmarks/figures.py host.json
 
 Only lines with a figure that was asked for make a row. What was measured on a GPU has a table of
 its own; a table that no file is about stays.
@@ -17,7 +19,10 @@ import sys
 from pathlib import Path
 
 README = Path(__file__).resolve().parent.parent / "README.md"
-TABLES = {"cpu": "figures", "host": "figures", "memory": "gpu figures", "gemm": "gpu figures"}
+TABLES = {
+    "cpu": "figures", "host": "figures", "memory": "gpu figures", "gemm": "gpu figures",
+    "host on a GPU": "gpu host figures",
+}  # fmt: skip
 
 
 def row(line: dict) -> str:

@@ -1,7 +1,14 @@
 /* What one launch costs through the C API alone: 3 arrays, 2 integers, one empty program. Prints
-   the median in nanoseconds; the suite `host` holds the launch from Python against it. */
+   the median in nanoseconds; the suite `host` holds the launch from Python against it.
+
+     kiln-launch-cost [DEVICE]      "cpu" without one
+
+   On another device than the host the second number is the driver's own call, from a loop over the
+   same code: what nothing can be faster than. Batches are short, and what they queued ends before
+   the next: a full queue would be waited for. */
 #include "kiln-c/Compiler.h"
 #include "kiln-c/Launch.h"
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,17 +44,89 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-int main(void) {
+static double median(double *samples) {
+  qsort(samples, kBatches, sizeof samples[0], compare);
+  return samples[kBatches / 2];
+}
+
+/* The driver's own interface, as its library exports it. */
+typedef int (*LoadModule)(void **module, const void *image, unsigned options, int *names,
+                          void **values);
+typedef int (*FindFunction)(void **function, void *module, const char *name);
+typedef int (*LaunchKernel)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                            unsigned by, unsigned bz, unsigned shared, void *stream,
+                            void **parameters, void **extra);
+typedef int (*RetainContext)(void **context, int device);
+typedef int (*SetContext)(void *context);
+
+static void *find(void *library, const char *name) {
+  void *function = library ? dlsym(library, name) : NULL;
+  if (!function) {
+    fprintf(stderr, "error: expected a driver library with %s, got none\n", name);
+    exit(1);
+  }
+  return function;
+}
+
+static void checkDriver(int result, const char *what) {
+  if (result == 0)
+    return;
+  fprintf(stderr, "error: %s gave %d\n", what, result);
+  exit(1);
+}
+
+/* The median of a bare launch of the artifact's code, in nanoseconds. */
+static double bareLaunch(KilnDevice *device, const KilnArtifact *artifact, void *const data[3]) {
+  const char *chosen = getenv("KILN_CUDA_LIBRARY");
+  void *library = dlopen(chosen ? chosen : "libcuda.so.1", RTLD_NOW);
+  void *context, *module, *function;
+  KilnString code;
+  /* Without a binary the driver assembles the text. */
+  KilnError *none = kilnArtifactGetSection(artifact, "binary", &code);
+  if (none) {
+    kilnErrorDestroy(none);
+    check(kilnArtifactGetSection(artifact, "asm", &code));
+  }
+  checkDriver(((RetainContext)find(library, "cuDevicePrimaryCtxRetain"))(&context, 0), "retain");
+  checkDriver(((SetContext)find(library, "cuCtxPushCurrent_v2"))(context), "push");
+  LoadModule load = (LoadModule)find(library, "cuModuleLoadDataEx");
+  checkDriver(load(&module, code.data, 0, NULL, NULL), "load");
+  checkDriver(((FindFunction)find(library, "cuModuleGetFunction"))(&function, module, "empty"),
+              "find");
+  LaunchKernel launch = (LaunchKernel)find(library, "cuLaunchKernel");
+  /* Pointers, extents and integers, in whichever order: the program reads none of them. */
+  int64_t extent = 64, m = 21, n = 28;
+  void *pointers[3] = {data[0], data[1], data[2]};
+  void *parameters[16] = {&pointers[0], &extent, &pointers[1], &extent, &pointers[2], &extent,
+                          &m,           &n,      &m,           &m,      &m,           &m,
+                          &m,           &m,      &m,           &m};
+  static double samples[kBatches];
+  for (int batch = 0; batch < kBatches; ++batch) {
+    double start = now();
+    for (int i = 0; i < kLaunches; ++i)
+      checkDriver(launch(function, 1, 1, 1, 32, 1, 1, 0, NULL, parameters, NULL), "launch");
+    samples[batch] = (now() - start) / kLaunches;
+    check(kilnDeviceSynchronize(device, NULL));
+  }
+  return median(samples);
+}
+
+int main(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "cpu";
+  KilnDevice *device = NULL;
+  check(kilnDeviceOpen(name, &device));
+  int isHost = strcmp(name, "cpu") == 0;
   KilnCompileRequest request;
   kilnCompileRequestInit(&request);
   request.source = kSource;
   request.source_size = strlen(kSource);
+  char target[64];
+  snprintf(target, sizeof target, "%s", kilnDeviceGetTarget(device).data);
+  request.target = target;
   KilnArtifact *artifact = NULL;
   check(kilnCompile(&request, &artifact));
 
-  KilnDevice *device = NULL;
   KilnExecutable *executable = NULL;
-  check(kilnDeviceOpen("cpu", &device));
   check(kilnExecutableLoad(device, artifact, &executable));
 
   KilnParameter parameters[5];
@@ -60,7 +139,11 @@ int main(void) {
   KilnFunction *function = NULL;
   check(kilnFunctionCreate("empty", parameters, 5, &function));
 
-  static float data[3][64];
+  void *data[3];
+  int32_t deviceType, deviceId;
+  kilnDeviceGetMemory(device, &deviceType, &deviceId);
+  for (int i = 0; i < 3; ++i)
+    check(kilnDeviceAllocate(device, 64 * sizeof(float), &data[i]));
   const int64_t shape[1] = {64};
   KilnArg args[5];
   memset(args, 0, sizeof args);
@@ -70,7 +153,8 @@ int main(void) {
     args[i].value.tensor.shape = shape;
     args[i].value.tensor.rank = 1;
     args[i].value.tensor.dtype = KILN_F32;
-    args[i].value.tensor.device_type = 1; /* DLPack's: the host */
+    args[i].value.tensor.device_type = deviceType;
+    args[i].value.tensor.device_id = deviceId;
   }
   for (int i = 3; i < 5; ++i) {
     args[i].kind = KILN_ARG_INTEGER;
@@ -94,9 +178,13 @@ int main(void) {
       return 1;
     }
     samples[batch] = (now() - start) / kLaunches;
+    check(kilnDeviceSynchronize(device, NULL));
   }
-  qsort(samples, kBatches, sizeof samples[0], compare);
-  printf("%.1f\n", samples[kBatches / 2]);
+  printf("%.1f\n", median(samples));
+  if (!isHost)
+    printf("%.1f\n", bareLaunch(device, artifact, data));
+  for (int i = 0; i < 3; ++i)
+    check(kilnDeviceFree(device, data[i]));
   kilnFunctionDestroy(function);
   kilnExecutableDestroy(executable);
   kilnArtifactDestroy(artifact);

@@ -3,7 +3,7 @@
 
 Suites:
   cpu   kernels on this machine, beside NumPy, PyTorch and Triton's interpreter
-  host  what a launch, an import, a warm start and a compile cost
+  host  what a launch, an import, a warm start and a compile cost; where there is a GPU, on it
   memory  on a GPU: kernels bound by its memory, beside PyTorch and plain copies
   gemm  on a GPU: bf16 matrix products, beside cuBLAS and Triton
 
@@ -26,6 +26,17 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 GPU_SUITES = ("memory", "gemm")
+
+
+def has_gpu() -> bool:
+    """Whether a driver is here that starts. No peer is imported for the question: they read their
+    settings when they are."""
+    import ctypes
+
+    try:
+        return ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
+    except OSError:
+        return False
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -67,7 +78,9 @@ def lines(path: str | None):
 
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
-    on_gpu = options.suite in GPU_SUITES
+    is_host = options.suite == "host" and has_gpu()
+    on_gpu = options.suite in GPU_SUITES or is_host
+    module = "suite_host_gpu" if is_host else f"suite_{options.suite}"
     set_environment(options.threads, on_gpu)
     sys.path.insert(0, str(HERE))
     import peers
@@ -81,14 +94,14 @@ def main(arguments: list[str] | None = None) -> int:
 
     import importlib
 
-    suite = importlib.import_module(f"suite_{options.suite}")
+    suite = importlib.import_module(module)
     try:
         context = lines(options.json)
     except OSError as error:
         print(f"error: cannot write {options.json}: {error.strerror}", file=sys.stderr)
         return 2
     with context as output:
-        report = Report(options.suite, output)
+        report = Report("host on a GPU" if is_host else options.suite, output)
         print(f"{options.suite}: {peers.describe(options.threads)}", file=sys.stderr)
         try:
             suite.run(report, options)

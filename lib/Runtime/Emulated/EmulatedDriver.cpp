@@ -58,11 +58,7 @@ public:
   explicit EmulatedDevice(StringRef chip)
       : HostMemoryDevice("emu:" + chip.str(), "emu:" + chip.str(),
                          ("emulated " + chip + " on " + sys::getHostCPUName()).str(),
-                         emulatedMemory) {
-    // Its programs run one after another, and a launch ends before it returns: what these two say
-    // of the order of programs and launches, no program can see.
-    abilities.clusters = abilities.overlap = true;
-  }
+                         emulatedMemory) {}
 
   json::Object properties() const override {
     return json::Object{{"max_shared_bytes", int64_t(SharedMemory::capacity)}};

@@ -18,6 +18,11 @@ public:
 
   bool supports(StringRef chip) const override { return chip == "sm_90a"; }
 
+  void overlapLaunches(OpBuilder &builder, Location loc) const override {
+    for (auto action : {NVVM::GridDepActionKind::launch_dependents, NVVM::GridDepActionKind::wait})
+      NVVM::GriddepcontrolOp::create(builder, loc, action);
+  }
+
   void initBarrier(OpBuilder &builder, Location loc, Value barrier,
                    int64_t arrivals) const override {
     NVVM::MBarrierInitOp::create(builder, loc, barrier, i32(builder, loc, arrivals), Value());

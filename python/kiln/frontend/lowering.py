@@ -119,7 +119,7 @@ def _module(c, kernel, types, names, constants, region, body) -> str:
     c.e.node = kernel.source.tree
     symbol = kernel.name if _NAME.match(kernel.name) else quoted(kernel.name)
     head = f"  tile.kernel @{symbol}({', '.join(arguments)})"
-    attributes = [f"tile.{name} = {value} : i64" for name, value in c.decisions.items()]
+    attributes = [f"tile.{name} = {value}" for name, (value, _) in c.decisions.items()]
     tunables = _tunables(kernel, constants)
     if tunables:
         attributes.append(f"tile.tunables = [{', '.join(tunables)}]")

@@ -70,13 +70,21 @@ def multiple_of(value: Number, divisor: int) -> Number:
 
 
 @intrinsic
-def pin(*, warps: int) -> None:
-    """Takes a decision in the compiler's stead, for the whole kernel.
+def pin(
+    *,
+    warps: int | None = None,
+    cluster: int | tuple[int, ...] | None = None,
+    overlap: bool | None = None,
+) -> None:
+    """Takes decisions in the compiler's stead, for the whole kernel.
 
     `warps` is how many warps run one program: a constant, a power of two; a tunable lets a tuner
-    choose. A target whose programs are not run by warps (the CPU) does not read it.
+    choose. `cluster` is how many programs along each axis a chip runs side by side; the grid must
+    be one of whole clusters. With `overlap` a launch may begin before what precedes it on its
+    stream has ended: the kernel then waits itself, before it reads or writes anything. A target
+    whose programs are not run by warps (the CPU) reads none of them.
 
-        kiln.pin(warps=8)
+        kiln.pin(warps=8, cluster=(2, 1), overlap=True)
     """
 
 

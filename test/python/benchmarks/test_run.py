@@ -155,6 +155,18 @@ def test_the_table_counts_what_was_missed(capsys):
     assert capsys.readouterr().out.count("MISSED") == 2
 
 
+def test_the_bare_call_is_measured_beside_ours():
+    """Through the stand-in for a driver: the figures mean nothing, but both loops launch."""
+    build = Path(os.environ.get("KILN_BUILD", BENCHMARKS.parent / "build")).resolve()
+    fake, program = build / "test/Runtime/CUDA/libkiln-fake-cuda.so", build / "bin/kiln-launch-cost"
+    if not fake.exists():
+        pytest.skip("no build tree with the stand-in here")
+    environment = {**os.environ, "KILN_CUDA_LIBRARY": str(fake)}
+    lines = subprocess.check_output([program, "cuda:0"], env=environment, text=True).split()
+    assert len(lines) == 2 and all(float(line) > 0 for line in lines)
+    assert float(subprocess.check_output([program], text=True)) > 0
+
+
 @pytest.mark.parametrize("wrong", [np.full(4, 1.1), np.full(4, np.nan), np.ones(3)])
 def test_a_wrong_result_is_not_timed(wrong):
     from measure import Case, Report

@@ -37,6 +37,18 @@ CASES = [
         "expected one number of warps, got 2 and 4",
         None,
     ),
+    (
+        "kiln.pin(cluster=(2, 0))",
+        "(2, 0)",
+        "expected one to three extents of at least 1, got (2, 0)",
+        None,
+    ),
+    (
+        "kiln.pin(cluster=2)\n    kiln.pin(cluster=4)",
+        "kiln.pin(cluster=4)",
+        "expected one shape of clusters, got (2, 1, 1) and (4, 1, 1)",
+        None,
+    ),
     ("v[0] = w", "w", "expected a name that is defined, got `w`", None),
     ("v[0] = later\n    later = 1", "later", "expected `later` to have a value here", None),
     (

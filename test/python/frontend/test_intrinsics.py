@@ -49,6 +49,12 @@ def pin(v):
     v[0] = 1
 
 
+@case("attributes {tile.cluster = array<i64: 2, 1, 1>, tile.overlap = unit}", v=F32)
+def pin_launches(v):
+    kiln.pin(cluster=2, overlap=True)
+    v[0] = 1
+
+
 @case(
     'tile.print "x=" hex unsigned %',
     '"both" %n : i32',

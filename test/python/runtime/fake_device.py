@@ -5,7 +5,7 @@ import os
 
 import kiln
 
-__all__ = ["Array", "add", "calls", "kiln", "os", "reason"]
+__all__ = ["Array", "add", "calls", "kiln", "os", "paired", "reason"]
 
 
 class Array:
@@ -21,6 +21,13 @@ class Array:
 
 @kiln.kernel
 def add(x: kiln.View[kiln.f32, 1], y: kiln.View[kiln.f32, 1], B: kiln.constexpr = 64):
+    i = kiln.grid(kiln.cdiv(x.shape[0], B))
+    y.store((i * B,), x.load((i * B,), (B,)) + 1)
+
+
+@kiln.kernel
+def paired(x: kiln.View[kiln.f32, 1], y: kiln.View[kiln.f32, 1], B: kiln.constexpr = 64):
+    kiln.pin(cluster=2, overlap=True)
     i = kiln.grid(kiln.cdiv(x.shape[0], B))
     y.store((i * B,), x.load((i * B,), (B,)) + 1)
 

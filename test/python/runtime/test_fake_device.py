@@ -45,6 +45,25 @@ print(calls())
     assert lines[5] == "[]"
 
 
+def test_what_is_pinned_goes_with_each_launch(fake):
+    lines = fake("""
+import numpy as np
+x, y = Array("cuda:0"), Array("cuda:0")
+paired(x, y)
+paired.options(overlap=True, cluster=4)(x, y)
+print(*calls(), sep="\\n")
+a = np.arange(256, dtype=np.float32)
+b = np.full(256, np.nan, np.float32)
+paired(a, b)
+print((b == a + 1).all())
+print(reason(paired, a, b, _device="emu:gfx942"))
+""")
+    assert lines[0].endswith(" attribute 4: 2x1x1 attribute 6: 1x0x0")
+    assert lines[1].endswith(" attribute 4: 4x1x1 attribute 6: 1x0x0")
+    assert lines[2] == "True"  # the CPU reads no such decision
+    assert "expected a chip that has clusters" in lines[3]
+
+
 def test_arrays_say_which_device_launches(fake):
     lines = fake("""
 a, b = Array("cuda:0"), Array("cuda:1")

@@ -18,6 +18,12 @@ public:
   /// Whether a chip of this target has what follows.
   virtual bool supports(llvm::StringRef chip) const = 0;
 
+  //===- Launches ---------------------------------------------------------------------------===//
+
+  /// Lets what follows on the stream begin, and waits until all that precedes has ended and its
+  /// memory can be read. First in a kernel that overlaps its neighbours.
+  virtual void overlapLaunches(mlir::OpBuilder &builder, mlir::Location loc) const = 0;
+
   //===- Barriers in shared memory ----------------------------------------------------------===//
 
   /// A phase of one ends when so many have arrived and all bytes it was told of have come; its

@@ -23,7 +23,7 @@ ThreadLowering::ThreadLowering(KernelOp kernel, TargetInterface target)
 
 LogicalResult ThreadLowering::run() {
   lowerParameters();
-  if (failed(lower(kernel.getBody().front())))
+  if (failed(lowerLaunch()) || failed(lower(kernel.getBody().front())))
     return failure();
   if (!maps.empty()) {
     // What the engines will read first, they have at hand by then.
@@ -39,6 +39,34 @@ LogicalResult ThreadLowering::run() {
   setMetadata(kernel, "warp_size", builder.getI64IntegerAttr(chip.warpSize));
   setMetadata(kernel, "shared_bytes", function->getAttr(kSharedBytesAttrName));
   kernel.erase();
+  return success();
+}
+
+//===- Launches -----------------------------------------------------------------------------===//
+
+/// What was decided of launches goes to whoever makes them.
+LogicalResult ThreadLowering::lowerLaunch() {
+  Attribute cluster = kernel->getAttr(kClusterAttrName);
+  Attribute overlap = kernel->getAttr(kOverlapAttrName);
+  if ((cluster || overlap) && !async)
+    return emitUnsupported(kernel, target,
+                           cluster ? "expected a chip that has clusters"
+                                   : "expected a chip whose kernels wait for those before them");
+  if (cluster) {
+    auto extents = dyn_cast<DenseI64ArrayAttr>(cluster);
+    if (!extents || extents.size() != 3 ||
+        llvm::any_of(extents.asArrayRef(), [](int64_t extent) { return extent < 1; }))
+      return kernel.emitError() << "expected '" << kClusterAttrName
+                                << "' to be an array of three i64 of at least 1, got " << cluster;
+    setMetadata(kernel, "cluster", builder.getI64ArrayAttr(extents.asArrayRef()));
+  }
+  if (overlap) {
+    if (!isa<UnitAttr>(overlap))
+      return kernel.emitError() << "expected '" << kOverlapAttrName << "' to be unit, got "
+                                << overlap;
+    setMetadata(kernel, "overlap", builder.getBoolAttr(true));
+    async->overlapLaunches(builder, loc);
+  }
   return success();
 }
 

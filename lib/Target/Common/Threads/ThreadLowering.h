@@ -94,6 +94,7 @@ private:
   mlir::LogicalResult lower(mlir::Operation *op);
   // ThreadLowering.cpp
   void lowerParameters();
+  mlir::LogicalResult lowerLaunch();
   mlir::LogicalResult lowerLoop(mlir::Operation *op);
   mlir::LogicalResult lowerIf(mlir::Operation *op);
   mlir::LogicalResult lowerWhile(mlir::Operation *op);

@@ -54,7 +54,7 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
     work        how many nodes were compiled
     copies      how often an `if` had what follows it compiled in both of its branches
     messages    what static_print said, in order
-    decisions   what kiln.pin decided, by name
+    decisions   what kiln.pin decided, by name: as the IR spells it, and as a person does
     grid_call   the one call of kiln.grid, or None
     loop_types  the types that a loop's carried values were found to have, so that a loop
                 inside another one is not searched again
@@ -64,7 +64,7 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
         self.e = Emitter()
         self.frames = 0
         self.messages: list[str] = []
-        self.decisions: dict[str, int] = {}
+        self.decisions: dict[str, tuple[str, str]] = {}
         self.work = 0
         self.copies = 0
         self.grid_call: ast.Call | None = None
