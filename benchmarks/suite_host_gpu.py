@@ -1,7 +1,7 @@
 """Suite `host` on a machine with a GPU: what everything around a kernel there costs.
 
-- a launch of an empty kernel from Python, with three tensors and two integers, over the driver's own
-  call from a loop in C (kiln-launch-cost, which also makes it through Kiln's C API), beside Triton
+- a launch of an empty kernel from Python, with three tensors and two integers, over the driver's
+  own call from a loop in C (kiln-launch-cost, which also goes through Kiln's C API), beside Triton
   and PyTorch's `add(out=)`; the queue is drained between batches, so that no launch waits for room;
 - compiling with empty caches, Kiln's and the driver's, in a process whose context is live: from the
   source to loaded code. The assembler that made machine code of the text is named;
