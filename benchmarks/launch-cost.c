@@ -3,12 +3,10 @@
 
      kiln-launch-cost [DEVICE]      "cpu" without one
 
-   On another device than the host the second number is the driver's own call, from a loop over the
-   same code: what nothing can be faster than. Batches are short, and what they queued ends before
-   the next: a full queue would be waited for. */
+   Batches are short, and what they queued ends before the next: a full queue would be waited for.
+ */
 #include "kiln-c/Compiler.h"
 #include "kiln-c/Launch.h"
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,78 +42,10 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static double median(double *samples) {
-  qsort(samples, kBatches, sizeof samples[0], compare);
-  return samples[kBatches / 2];
-}
-
-/* The driver's own interface, as its library exports it. */
-typedef int (*LoadModule)(void **module, const void *image, unsigned options, int *names,
-                          void **values);
-typedef int (*FindFunction)(void **function, void *module, const char *name);
-typedef int (*LaunchKernel)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                            unsigned by, unsigned bz, unsigned shared, void *stream,
-                            void **parameters, void **extra);
-typedef int (*RetainContext)(void **context, int device);
-typedef int (*SetContext)(void *context);
-
-static void *find(void *library, const char *name) {
-  void *function = library ? dlsym(library, name) : NULL;
-  if (!function) {
-    fprintf(stderr, "error: expected a driver library with %s, got none\n", name);
-    exit(1);
-  }
-  return function;
-}
-
-static void checkDriver(int result, const char *what) {
-  if (result == 0)
-    return;
-  fprintf(stderr, "error: %s gave %d\n", what, result);
-  exit(1);
-}
-
-/* The median of a bare launch of the artifact's code, in nanoseconds. */
-static double bareLaunch(KilnDevice *device, const KilnArtifact *artifact, void *const data[3]) {
-  const char *chosen = getenv("KILN_CUDA_LIBRARY");
-  void *library = dlopen(chosen ? chosen : "libcuda.so.1", RTLD_NOW);
-  void *context, *module, *function;
-  KilnString code;
-  /* Without a binary the driver assembles the text. */
-  KilnError *none = kilnArtifactGetSection(artifact, "binary", &code);
-  if (none) {
-    kilnErrorDestroy(none);
-    check(kilnArtifactGetSection(artifact, "asm", &code));
-  }
-  checkDriver(((RetainContext)find(library, "cuDevicePrimaryCtxRetain"))(&context, 0), "retain");
-  checkDriver(((SetContext)find(library, "cuCtxPushCurrent_v2"))(context), "push");
-  LoadModule load = (LoadModule)find(library, "cuModuleLoadDataEx");
-  checkDriver(load(&module, code.data, 0, NULL, NULL), "load");
-  checkDriver(((FindFunction)find(library, "cuModuleGetFunction"))(&function, module, "empty"),
-              "find");
-  LaunchKernel launch = (LaunchKernel)find(library, "cuLaunchKernel");
-  /* Pointers, extents and integers, in whichever order: the program reads none of them. */
-  int64_t extent = 64, m = 21, n = 28;
-  void *pointers[3] = {data[0], data[1], data[2]};
-  void *parameters[16] = {&pointers[0], &extent, &pointers[1], &extent, &pointers[2], &extent,
-                          &m,           &n,      &m,           &m,      &m,           &m,
-                          &m,           &m,      &m,           &m};
-  static double samples[kBatches];
-  for (int batch = 0; batch < kBatches; ++batch) {
-    double start = now();
-    for (int i = 0; i < kLaunches; ++i)
-      checkDriver(launch(function, 1, 1, 1, 32, 1, 1, 0, NULL, parameters, NULL), "launch");
-    samples[batch] = (now() - start) / kLaunches;
-    check(kilnDeviceSynchronize(device, NULL));
-  }
-  return median(samples);
-}
-
 int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "cpu";
   KilnDevice *device = NULL;
   check(kilnDeviceOpen(name, &device));
-  int isHost = strcmp(name, "cpu") == 0;
   KilnCompileRequest request;
   kilnCompileRequestInit(&request);
   request.source = kSource;
@@ -180,9 +110,8 @@ int main(int argc, char **argv) {
     samples[batch] = (now() - start) / kLaunches;
     check(kilnDeviceSynchronize(device, NULL));
   }
-  printf("%.1f\n", median(samples));
-  if (!isHost)
-    printf("%.1f\n", bareLaunch(device, artifact, data));
+  qsort(samples, kBatches, sizeof samples[0], compare);
+  printf("%.1f\n", samples[kBatches / 2]);
   for (int i = 0; i < 3; ++i)
     check(kilnDeviceFree(device, data[i]));
   kilnFunctionDestroy(function);

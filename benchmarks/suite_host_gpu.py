@@ -1,8 +1,8 @@
 """Suite `host` on a machine with a GPU: what everything around a kernel there costs.
 
 - a launch of an empty kernel from Python, with three tensors and two integers, over the driver's
-  own call from a loop in C (kiln-launch-cost, which also goes through Kiln's C API), beside Triton
-  and PyTorch's `add(out=)`; the queue is drained between batches, so that no launch waits for room;
+  own call of the same code from a loop in C (bare-launch.c, loaded into this process), beside
+  Triton and PyTorch's `add(out=)`: batches in turns, after each of which the queue is drained;
 - compiling with empty caches, Kiln's and the driver's, in a process whose context is live: from the
   source to loaded code. The assembler that made machine code of the text is named;
 - the first launch of a kernel in a new process whose context is live, from the disk cache.
@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
@@ -28,7 +29,7 @@ from measure import Report
 from suite_host import c_api_program
 
 HERE = Path(__file__).resolve().parent
-BATCH, BATCHES, ROUNDS = 100, 100, 10
+BATCH, BATCHES, WARM_UP = 100, 200, 20
 OVER_BARE = 1e-6  # seconds: the most that a launch from Python may cost over the driver's call
 COMPILE_LIMITS = {"softmax": 0.1, "matmul": 0.25}
 WARM_LIMIT = 2e-3
@@ -58,33 +59,45 @@ def launches(report: Report) -> None:
         "triton": lambda: triton_empty[grid](a, b, c, 21, 28),
         "torch add(out=)": lambda: torch.add(a, b, out=c),
     }
-    samples: dict[str, list[float]] = {"bare driver call": [], "kiln C API": []}
-    samples.update((name, []) for name in calls)
-    program = c_api_program()
-    for _ in range(ROUNDS):
-        through_c, bare = subprocess.check_output([program, "cuda:0"], text=True).split()
-        samples["bare driver call"].append(float(bare) * 1e-9)
-        samples["kiln C API"].append(float(through_c) * 1e-9)
-        for name, call in calls.items():
-            samples[name] += batches(call, BATCHES // ROUNDS)
+    bare = bare_launch(kernels.empty.warmup(a, b, c, 21, 28))
+    turns = {"bare driver call": lambda: bare(BATCH)}
+    turns.update((name, lambda call=call: batch(call)) for name, call in calls.items())
+    samples: dict[str, list[float]] = {name: [] for name in turns}
+    for _ in range(WARM_UP + BATCHES):
+        for name, turn in turns.items():
+            samples[name].append(turn())
+            torch.cuda.synchronize()
+    samples = {name: values[WARM_UP:] for name, values in samples.items()}
     base = median(samples["bare driver call"])
     for name, values in samples.items():
         limit = base + OVER_BARE if name == "kiln" else None
         report.add("GPU launch, 3 arrays, 2 integers", name, median(values), 1, "/s", limit=limit)
 
 
-def batches(call: Callable[[], Any], count: int) -> list[float]:
-    """Seconds a call, by batches; what they queued has ended before the next one begins."""
-    call()
-    torch.cuda.synchronize()
-    out = []
-    for _ in range(count):
-        start = perf_counter()
-        for _ in range(BATCH):
-            call()
-        out.append((perf_counter() - start) / BATCH)
-        torch.cuda.synchronize()
-    return out
+def batch(call: Callable[[], Any]) -> float:
+    """Seconds a call."""
+    start = perf_counter()
+    for _ in range(BATCH):
+        call()
+    return (perf_counter() - start) / BATCH
+
+
+def bare_launch(compiled: Any) -> Callable[[int], float]:
+    """A function that makes so many launches of the same code in C and gives the seconds of one."""
+    library = ctypes.CDLL(str(Path(c_api_program()).with_name("kiln-bare-launch.so")))
+    library.kiln_bare_launch.restype = ctypes.c_double
+    failed = library.kiln_bare_load(compiled.binary + b"\0", compiled.name.encode())
+    if failed:
+        raise AssertionError(f"expected the driver to load the empty kernel, got {failed}")
+    threads = compiled.metadata["warps"] * compiled.metadata["warp_size"]
+
+    def launch(count: int) -> float:
+        nanoseconds = library.kiln_bare_launch(count, threads)
+        if nanoseconds <= 0:
+            raise AssertionError(f"expected the driver to launch, got {-nanoseconds:g}")
+        return nanoseconds * 1e-9
+
+    return launch
 
 
 # ===- Compiles and starts ---------------------------------------------------------------------===#

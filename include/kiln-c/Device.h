@@ -91,7 +91,8 @@ KILN_EXPORT KilnError *kilnDeviceEnablePeerAccess(KilnDevice *device, KilnDevice
 // say that the device is lost and by which kernel, until this makes it anew. Memory and streams
 // are gone then; kernels are loaded again when they are launched. KILN_ERROR_UNSUPPORTED if another
 // library in this process shares the device (its memory is not Kiln's to throw away), or if
-// the driver cannot tell. Other devices, the host among them, go on in any case.
+// the driver cannot tell; KILN_ERROR_DEVICE if the driver gives this process no other context, as
+// some do after a wrong address. The host goes on in any case.
 KILN_EXPORT KilnError *kilnDeviceReset(KilnDevice *device);
 
 //===- Loaded kernels -------------------------------------------------------------------------===//

@@ -215,7 +215,8 @@ PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *con
       return nullptr;
     size_t generation = state.generation;
     for (int attempt = 0;; ++attempt) {
-      prepared.function = functionOf(state, prepared.frame); // another thread may have forgotten
+      if (attempt > 0) // another thread may have made the kernel forget
+        prepared.function = functionOf(state, prepared.frame);
       KilnFunction *function = state.functions[prepared.function].function;
       KilnString key{};
       KilnError *error = nullptr;

@@ -120,7 +120,8 @@ Error CUDAApi::launch(const Launch &launch) {
                           launch);
 }
 
-/// The context dies with its last owner; if it is still there, that was not us.
+/// The context dies with its last owner; if it is still there, that was not us. After some
+/// failures drivers make no other one for the process.
 Error CUDAApi::renew() {
   unsigned flags = 0;
   int active = 0;
@@ -128,8 +129,11 @@ Error CUDAApi::renew() {
   library.primaryContextRelease(device);
   Error asked = library.call(library.primaryContextGetState, device, &flags, &active);
   void *made = nullptr;
-  if (Error error = library.call(library.primaryContextRetain, &made, device))
-    return joinErrors(std::move(asked), std::move(error));
+  if (Error error = library.call(library.primaryContextRetain, &made, device)) {
+    consumeError(std::move(asked));
+    return makeError(KILN_ERROR_DEVICE, "the driver makes no new context after such a failure (" +
+                                            toString(std::move(error)) + "); start a new process");
+  }
   context = made;
   if (asked)
     return asked;

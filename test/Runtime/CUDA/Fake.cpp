@@ -91,7 +91,9 @@ FAKE cuDeviceGetAttribute(int *value, int attribute, int) {
 FAKE cuDevicePrimaryCtxRetain(void **context, int device) {
   ++owners[device];
   *context = &fakeContexts[device];
-  return call("cuDevicePrimaryCtxRetain", "%d", device);
+  int result = call("cuDevicePrimaryCtxRetain", "%d", device);
+  owners[device] -= result != 0;
+  return result;
 }
 FAKE cuDevicePrimaryCtxRelease_v2(int device) {
   --owners[device];

@@ -117,6 +117,24 @@ TEST_F(RecoveryTest, AContextThatOthersHaveIsLeftAlone) {
   EXPECT_EQ(launch(*a).text, "");
 }
 
+/// As drivers do once a kernel has accessed what it may not.
+TEST_F(RecoveryTest, ADriverMayMakeNoOtherContext) {
+  ExecutablePtr a = load("a");
+  EXPECT_EQ(launch(*a).text, "");
+  breakAt("cuStreamSynchronize");
+  EXPECT_NE(failureOf(device().synchronize(nullptr)).text, "");
+  breakAt("cuDevicePrimaryCtxRetain");
+  Failure failure = failureOf(device().reset());
+  EXPECT_EQ(failure.code, KILN_ERROR_DEVICE);
+  EXPECT_THAT(failure.text,
+              AllOf(HasSubstr("cannot reset device 'cuda:0': the driver makes no new "
+                              "context after such a failure (cuDevicePrimaryCtxRetain"
+                              " failed: CUDA_ERROR_ILLEGAL_ADDRESS"),
+                    HasSubstr("start a new process"), HasSubstr("kernel 'a' (user.py:12) failed")));
+  mend();
+  EXPECT_THAT(launch(*a).text, HasSubstr("is lost"));
+}
+
 TEST_F(RecoveryTest, HostsCannotBeReset) {
   EXPECT_THAT(failureOf(device("cpu").reset()).text, HasSubstr("'cpu' cannot be reset"));
 }

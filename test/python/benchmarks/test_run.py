@@ -162,9 +162,16 @@ def test_the_bare_call_is_measured_beside_ours():
     if not fake.exists():
         pytest.skip("no build tree with the stand-in here")
     environment = {**os.environ, "KILN_CUDA_LIBRARY": str(fake)}
-    lines = subprocess.check_output([program, "cuda:0"], env=environment, text=True).split()
-    assert len(lines) == 2 and all(float(line) > 0 for line in lines)
-    assert float(subprocess.check_output([program], text=True)) > 0
+    assert float(subprocess.check_output([program, "cuda:0"], env=environment, text=True)) > 0
+    code = (
+        "import ctypes, sys; bare = ctypes.CDLL(sys.argv[1])\n"
+        "bare.kiln_bare_launch.restype = ctypes.c_double\n"
+        "print(bare.kiln_bare_launch(3, 32) < 0, bare.kiln_bare_load(b'code', b'empty'),\n"
+        "      bare.kiln_bare_launch(3, 32) > 0, bare.kiln_bare_load(b'bad code', b'empty'))"
+    )
+    command = [sys.executable, "-c", code, str(program.with_name("kiln-bare-launch.so"))]
+    said = subprocess.check_output(command, env=environment, text=True).split()
+    assert said == ["True", "0", "True", "200"]
 
 
 @pytest.mark.parametrize("wrong", [np.full(4, 1.1), np.full(4, np.nan), np.ones(3)])

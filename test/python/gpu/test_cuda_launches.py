@@ -223,14 +223,17 @@ def test_the_kernel_that_failed_is_named(blocking: bool) -> None:
         "DeviceError: kernel 'good': device 'cuda:0' is lost, because kernel"
     )
     assert lines[3] == "host True"
-    assert lines[4] == "after the reset True"
+    # Whether there is another context for this process is the driver's to say.
+    refused = lines[4].startswith("DeviceError: cannot reset device 'cuda:0': the driver makes no")
+    assert refused or lines[4] == "after the reset True"
 
 
 def test_a_device_that_others_have_is_not_reset() -> None:
     lines = lost("shared", "queued")
     assert lines[1].startswith("DeviceError: kernel 'bad' (")
     assert lines[3] == "host True"
-    assert lines[4].startswith("DeviceError: cannot reset device 'cuda:0': another library")
+    assert lines[4].startswith("DeviceError: cannot reset device 'cuda:0': ")
+    assert "start a new process" in lines[4]
 
 
 def test_waiting_ends() -> None:
