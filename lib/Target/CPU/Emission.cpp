@@ -3,8 +3,8 @@
 // LLVM ends the process over an error that nobody listens for: a word of inline assembly that the
 // assembler does not know is enough. So its diagnostics are caught here. They name the inline
 // assembly by a number that its calls are given beforehand.
-#include "kiln/Binary/HostCode.h"
 #include "kiln/Target/CPU/CPU.h"
+#include "kiln/Target/Common/EmitHost.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/Constants.h"
@@ -16,7 +16,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -86,38 +85,10 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   SmallVector<Location> locations = numberTexts(module, *code);
   bool wrong = false;
   context.setDiagnosticHandler(std::make_unique<Diagnostics>(module.getLoc(), locations, wrong));
-  auto fail = [&](llvm::Error error) -> FailureOr<TargetCode> {
-    return module.emitError(llvm::toString(std::move(error)));
-  };
-  auto machine = createHostMachine(request.optLevel);
-  if (!machine)
-    return fail(machine.takeError());
-  const HostCPU &host = getHostCPU();
-  for (llvm::Function &function : *code) {
-    if (function.isDeclaration())
-      continue;
-    function.addFnAttr("target-cpu", host.name);
-    function.addFnAttr("target-features", host.features);
-    function.addFnAttr("prefer-vector-width", std::to_string(getVectorBits()));
-  }
-  optimizeForHost(*code, **machine, request.optLevel);
-  TargetCode result;
-  if (request.keepLLVMIR || request.last == Stage::LLVMIR)
-    llvm::raw_string_ostream(result.llvmIR) << *code;
-  if (request.keepAssembly || request.last == Stage::Asm) {
-    auto assembly = emitHostAssembly(*code, **machine);
-    if (!assembly)
-      return fail(assembly.takeError());
-    result.assembly = std::move(*assembly);
-  }
-  if (wrong)
-    return failure();
-  if (request.last == Stage::Binary) {
-    auto object = emitHostObject(*code, **machine);
-    if (!object)
-      return fail(object.takeError());
-    result.binary = std::move(*object);
-  }
+  HostEmission how;
+  how.optLevel = request.optLevel;
+  how.vectorBits = getVectorBits();
+  FailureOr<TargetCode> result = emitForHost(module, *code, request, how);
   if (wrong)
     return failure();
   return result;

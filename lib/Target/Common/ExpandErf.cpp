@@ -7,6 +7,7 @@
 //
 // Fast mathematics makes do with 1 - 2^-x·Q(x) throughout, Q of degree 4: within 7e-7 of erf, half
 // the instructions.
+#include "kiln/Target/Common/Constants.h"
 #include "kiln/Target/Common/FastMath.h"
 #include "kiln/Target/Common/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,10 +26,7 @@ struct ExpandErf : OpRewritePattern<math::ErfOp> {
       return rewriter.notifyMatchFailure(op, "expected f32");
     Location loc = op.getLoc();
     auto real = [&](double value) -> Value {
-      TypedAttr attr = rewriter.getF32FloatAttr(value);
-      if (auto shaped = dyn_cast<ShapedType>(type))
-        attr = DenseElementsAttr::get(shaped, Attribute(attr));
-      return arith::ConstantOp::create(rewriter, loc, attr);
+      return makeSplat(rewriter, loc, type, rewriter.getF32FloatAttr(value));
     };
     auto polynomial = [&](Value x, ArrayRef<double> highestFirst) {
       Value sum = real(highestFirst.front());

@@ -2,6 +2,7 @@
 #include "LowerToHost.h"
 #include "kiln/Binary/HostCode.h"
 #include "kiln/Binary/LinkBitcode.h"
+#include "kiln/Target/Common/EmitHost.h"
 #include "kiln/Target/Registry.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/IR/Dialect.h"
@@ -11,8 +12,6 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 
 #include "kiln/Target/Emulated/EmulatedDialect.h.inc"
 
@@ -80,45 +79,19 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "kiln");
   if (!code)
     return failure();
-  auto fail = [&](llvm::Error error) -> FailureOr<TargetCode> {
-    return module.emitError(llvm::toString(std::move(error)));
-  };
   // What runs once in a test is not worth much optimising.
-  int optLevel = std::min(request.optLevel, 1);
-  auto machine = createHostMachine(optLevel);
-  if (!machine)
-    return fail(machine.takeError());
-  if (llvm::Error error = lowerToHost(*code, **machine))
-    return fail(std::move(error));
-  if (llvm::Error error = linkDeviceMath(*code, kEmulatedMath))
-    return fail(std::move(error));
-  std::string features = getHostCPU().features;
+  auto prepare = [](llvm::Module &code, llvm::TargetMachine &machine) -> llvm::Error {
+    if (llvm::Error error = lowerToHost(code, machine))
+      return error;
+    return linkDeviceMath(code, kEmulatedMath);
+  };
+  HostEmission how;
+  how.optLevel = std::min(request.optLevel, 1);
   // Conversions to bf16 that take subnormal numbers for zero are no chip's.
   if (llvm::Triple(getHostCPU().triple).isX86())
-    features += ",-avx512bf16,-avxneconvert";
-  for (llvm::Function &function : *code) {
-    if (function.isDeclaration())
-      continue;
-    function.addFnAttr("target-cpu", getHostCPU().name);
-    function.addFnAttr("target-features", features);
-  }
-  optimizeForHost(*code, **machine, optLevel);
-  TargetCode result;
-  if (request.keepLLVMIR || request.last == Stage::LLVMIR)
-    llvm::raw_string_ostream(result.llvmIR) << *code;
-  if (request.keepAssembly || request.last == Stage::Asm) {
-    auto assembly = emitHostAssembly(*code, **machine);
-    if (!assembly)
-      return fail(assembly.takeError());
-    result.assembly = std::move(*assembly);
-  }
-  if (request.last == Stage::Binary) {
-    auto object = emitHostObject(*code, **machine);
-    if (!object)
-      return fail(object.takeError());
-    result.binary = std::move(*object);
-  }
-  return result;
+    how.features = ",-avx512bf16,-avxneconvert";
+  how.prepare = prepare;
+  return emitForHost(module, *code, request, how);
 }
 
 //===- Registration -------------------------------------------------------------------------===//

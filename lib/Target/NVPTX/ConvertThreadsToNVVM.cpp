@@ -1,5 +1,6 @@
 // The gpu dialect as NVVM's special registers, barriers and shuffles; exp by the chip's exp2.
 #include "NarrowFloats.h"
+#include "kiln/Target/Common/Constants.h"
 #include "kiln/Target/Common/FastMath.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Common/ThreadsToLLVM.h"
@@ -103,12 +104,7 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
       return rewriter.notifyMatchFailure(op, "expected f32");
     Location loc = op.getLoc();
     auto constant = [&](double value) -> Value {
-      Attribute scalar = rewriter.getF32FloatAttr(value);
-      if (auto vector = dyn_cast<VectorType>(type))
-        return arith::ConstantOp::create(
-            rewriter, loc,
-            cast<TypedAttr>(cast<Attribute>(DenseElementsAttr::get(vector, scalar))));
-      return arith::ConstantOp::create(rewriter, loc, cast<TypedAttr>(scalar));
+      return makeSplat(rewriter, loc, type, rewriter.getF32FloatAttr(value));
     };
     Value x = op.getOperand();
     // log2(e) and ln(2) to f32, and the first one's remainder.

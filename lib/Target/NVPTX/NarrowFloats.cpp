@@ -5,6 +5,7 @@
 // stays: both are put right by one comparison and one choice an element, which is a quarter of
 // what integer arithmetic takes. Fast mathematics lets them saturate.
 #include "NarrowFloats.h"
+#include "kiln/Target/Common/Constants.h"
 #include "kiln/Target/Common/FastMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -54,9 +55,8 @@ struct Narrow : OpRewritePattern<arith::TruncFOp> {
       return success();
     }
 
-    auto splat = [&](VectorType type, TypedAttr value) -> Value {
-      return arith::ConstantOp::create(rewriter, loc,
-                                       DenseElementsAttr::get(type, Attribute(value)));
+    auto splat = [&](VectorType type, TypedAttr value) {
+      return kiln::makeSplat(rewriter, loc, type, value);
     };
     auto byte = [&](int value) { return splat(bytes, rewriter.getI8IntegerAttr(int8_t(value))); };
     auto real = [&](float value) { return splat(from, rewriter.getF32FloatAttr(value)); };

@@ -1,0 +1,29 @@
+// From an LLVM module to the machine's own code: what every target that runs on it does last.
+#ifndef KILN_TARGET_COMMON_EMITHOST_H
+#define KILN_TARGET_COMMON_EMITHOST_H
+
+#include "kiln/Target/TargetInterface.h"
+
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace kiln {
+
+struct HostEmission {
+  int optLevel = 3;
+  /// The width of vector that the code generator is to prefer; 0 leaves it to LLVM.
+  unsigned vectorBits = 0;
+  /// Appended to the machine's own, each with its comma.
+  llvm::StringRef features;
+  /// Sees the module before it is optimised.
+  llvm::function_ref<llvm::Error(llvm::Module &, llvm::TargetMachine &)> prepare;
+};
+
+mlir::FailureOr<TargetCode> emitForHost(mlir::ModuleOp module, llvm::Module &code,
+                                        const EmitRequest &request, const HostEmission &how);
+
+} // namespace kiln
+
+#endif // KILN_TARGET_COMMON_EMITHOST_H

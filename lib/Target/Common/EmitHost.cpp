@@ -1,0 +1,43 @@
+// EmitHost.h: the module's functions for this machine, optimised, as the stages asked for.
+#include "kiln/Target/Common/EmitHost.h"
+#include "kiln/Binary/HostCode.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+using namespace kiln;
+
+FailureOr<TargetCode> kiln::emitForHost(ModuleOp module, llvm::Module &code,
+                                        const EmitRequest &request, const HostEmission &how) {
+  auto fail = [&](llvm::Error error) -> FailureOr<TargetCode> {
+    return module.emitError(llvm::toString(std::move(error)));
+  };
+  auto machine = createHostMachine(how.optLevel);
+  if (!machine)
+    return fail(machine.takeError());
+  if (how.prepare)
+    if (llvm::Error error = how.prepare(code, **machine))
+      return fail(std::move(error));
+  const HostCPU &host = getHostCPU();
+  std::string features = host.features + how.features.str();
+  for (llvm::Function &function : code) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", host.name);
+    function.addFnAttr("target-features", features);
+    if (how.vectorBits)
+      function.addFnAttr("prefer-vector-width", std::to_string(how.vectorBits));
+  }
+  optimizeForHost(code, **machine, how.optLevel);
+  TargetCode result;
+  if (request.keepLLVMIR || request.last == Stage::LLVMIR)
+    llvm::raw_string_ostream(result.llvmIR) << code;
+  if (request.keepAssembly || request.last == Stage::Asm)
+    if (llvm::Error error = emitHostAssembly(code, **machine).moveInto(result.assembly))
+      return fail(std::move(error));
+  if (request.last == Stage::Binary)
+    if (llvm::Error error = emitHostObject(code, **machine).moveInto(result.binary))
+      return fail(std::move(error));
+  return result;
+}
