@@ -214,6 +214,18 @@ def test_docs_that_build_with_warnings_fail(tmp_path, monkeypatch, says, failed)
     assert runner.docs().failed == failed
 
 
+def test_what_the_readme_says_to_type_next(build, tmp_path):
+    """The block of commands that a new user is told to run in a built tree."""
+    block = re.search(r"```\n(export PATH=.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert block
+    commands = block[1].replace("$PWD/.venv/bin", os.path.dirname(sys.executable))
+    commands = commands.replace("$PWD/build", str(build))
+    environment = {**os.environ, "KILN_CACHE_DIR": str(tmp_path)}
+    output = run("bash", "-c", f"set -eu; {commands}", cwd=ROOT, env=environment)
+    for part in ("matmul TT", "cpu ", "softmax", "tile.kernel", "nvptx:", "amdgpu:"):
+        assert part in output, part
+
+
 def test_demo_shows_what_it_did(build, tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(build / "python"),
                    "KILN_CACHE_DIR": str(tmp_path)}  # fmt: skip
