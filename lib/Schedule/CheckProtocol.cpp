@@ -26,7 +26,8 @@ static LogicalResult check(WarpGroupsOp groups) {
           return failure();
         traces.push_back(std::move(*trace));
       }
-    if (failed(protocol::play(groups, traces, instance)))
+    if (failed(protocol::play(groups, traces, instance)) ||
+        failed(protocol::checkOwnRings(groups, traces, instance)))
       return failure();
   }
   return success();

@@ -1,5 +1,6 @@
 // Reads decisions, wherever they stand.
 #include "Decisions.h"
+#include "kiln/Target/TargetInterface.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -50,6 +51,44 @@ Value IndexMath::mul(Value x, Value y) { return arith::MulIOp::create(builder, l
 Value IndexMath::div(Value x, Value y) { return arith::DivUIOp::create(builder, loc, x, y); }
 Value IndexMath::rem(Value x, Value y) { return arith::RemUIOp::create(builder, loc, x, y); }
 Value IndexMath::min(Value x, Value y) { return arith::MinUIOp::create(builder, loc, x, y); }
+
+LogicalResult kiln::checkRoleRegisters(Operation *op, ArrayAttr roles) {
+  TargetInterface target = getTarget(op);
+  int64_t warps = 0;
+  bool resizes = false;
+  for (auto role : roles.getAsRange<RoleAttr>()) {
+    warps += role.getTotalWarps();
+    resizes |= role.getRegisters() > 0;
+  }
+  if (!target || !resizes)
+    return success();
+  const Chip &chip = target.getChipRecord();
+  const RoleRegisters &rule = chip.roleRegisters;
+  int64_t total = 0;
+  for (auto role : roles.getAsRange<RoleAttr>()) {
+    int64_t registers = role.getRegisters();
+    total += role.getTotalWarps() * chip.warpSize *
+             (registers ? registers : int64_t(chip.getRegistersAtEntry(warps)));
+    if (!registers)
+      continue;
+    if (!rule.step)
+      return op->emitOpError("expected no registers of role \"")
+             << role.getName() << "\", since no role hands any to another on "
+             << target.getSpelling() << ", got " << registers;
+    if (registers < rule.least || registers > rule.most || registers % rule.step)
+      return op->emitOpError("expected registers of role \"")
+             << role.getName() << "\" to be a multiple of " << rule.step << " from " << rule.least
+             << " to " << rule.most << " on " << target.getSpelling() << ", got " << registers;
+    if (role.getWarps() % rule.warps)
+      return op->emitOpError("expected a multiple of ")
+             << rule.warps << " warps in role \"" << role.getName()
+             << "\", which says its registers, got " << role.getWarps();
+  }
+  if (total <= int64_t(chip.registersPerCore))
+    return success();
+  return op->emitOpError("expected roles of at most ")
+         << chip.registersPerCore << " registers together, got " << total;
+}
 
 int64_t kiln::getBufferBytes(BufferType type) {
   int64_t bits = ShapedType::getNumElements(type.getShape()) *

@@ -38,6 +38,10 @@ struct IndexMath {
   }
 };
 
+/// Whether the chip that the module is for can give roles the registers that they say, and has so
+/// many; an error at the op if not.
+llvm::LogicalResult checkRoleRegisters(mlir::Operation *op, mlir::ArrayAttr roles);
+
 /// The bytes of a buffer's elements in shared memory.
 int64_t getBufferBytes(tile::BufferType type);
 

@@ -2,15 +2,19 @@
 // when compiling and the loop is unrolled by its depth.
 //
 //   puts of the first `ahead` trips                         each if there is such a trip
+//   wait for them; a barrier of all copies
 //   (barriers by which later copies lag, if they are skewed)
 //   for whole rounds of `depth` trips whose puts all exist:
 //     trip j of the round, for each j:
-//       put slot (j + ahead) mod depth; get slot j, `ahead` puts in flight; read; release
-//       (a barrier of all copies, if they are skewed); the rest; (again a barrier)
-//   the trips that are left, each if it exists              nothing in flight at their gets
+//       put slot (j + ahead) mod depth; get slot j; read; release
+//       wait for the puts of the next trip, `ahead` - 1 are in flight
+//       a barrier; the rest; (again a barrier, if they are skewed)
+//   the trips that are left, each if it exists, likewise    their waits leave nothing in flight
 //   (barriers by which earlier copies catch up)
 //
-// A copy lags only once it has put: those before it wait for its share of the first slots.
+// Nobody waits at a slot. That all have put what is got, and all have released what is put again,
+// comes of the barriers, which the protocol check counts. With two copies one of which lags by one,
+// each reads while the other computes.
 #include "Rings.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -48,12 +52,14 @@ private:
     return op;
   }
   Value rebuild(OpBuilder &builder, Value value, IRMapping &mapping);
-  void put(OpBuilder &builder, Ring &ring, Value at, int64_t slot, Value phase);
+  void put(OpBuilder &builder, Ring &ring, Value at, int64_t slot);
+  void waitForPuts(OpBuilder &builder, bool isWhole);
+  /// How the trips of a round put: their puts all exist; each may; none does.
+  enum class Puts { All, Some, None };
   SmallVector<Value> trip(OpBuilder &builder, int64_t number, Value at, ValueRange carried,
-                          Value round, bool isWhole);
+                          Puts puts);
   void meet(OpBuilder &builder) {
-    if (role.getSkew())
-      tag(BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/true));
+    tag(BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/role.getCopies() > 1));
   }
 
   void lag(OpBuilder &builder, arith::CmpIPredicate predicate, int64_t bound);
@@ -79,7 +85,7 @@ Value OwnRings::rebuild(OpBuilder &builder, Value value, IRMapping &mapping) {
   return mapping.lookup(value);
 }
 
-void OwnRings::put(OpBuilder &builder, Ring &ring, Value at, int64_t slot, Value phase) {
+void OwnRings::put(OpBuilder &builder, Ring &ring, Value at, int64_t slot) {
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), at);
   SmallVector<SmallVector<Value>> offsets;
@@ -89,7 +95,8 @@ void OwnRings::put(OpBuilder &builder, Ring &ring, Value at, int64_t slot, Value
       offsets.back().push_back(rebuild(builder, offset, mapping));
   }
   Location where = ring.loads.back().getLoc();
-  auto put = tag(PutOp::create(builder, where, ring.channel, number(builder, slot), phase, 0));
+  auto put = tag(PutOp::create(builder, where, ring.channel, number(builder, slot),
+                               number(builder, 0), 0));
   ArrayRef<Type> types = ring.channel.getType().getBuffers();
   Block *body = &put.getBody().emplaceBlock();
   body->addArguments(types, SmallVector<Location>(types.size(), where));
@@ -99,44 +106,47 @@ void OwnRings::put(OpBuilder &builder, Ring &ring, Value at, int64_t slot, Value
                      load.getAtomAttr(), load.getCacheAttr(), load.getEvictionAttr());
 }
 
-/// One trip: `number` counts from the start of its round, whose first use of each ring has phase
-/// `round`. A whole round's puts all exist.
+/// For those of the next trip; where not all puts exist, for all of them.
+void OwnRings::waitForPuts(OpBuilder &builder, bool isWhole) {
+  for (Ring &ring : plan.rings)
+    tag(WaitPutsOp::create(builder, loc, ring.channel, isWhole ? getAhead(ring) - 1 : 0));
+}
+
+/// One trip: `number` counts from the start of its round.
 SmallVector<Value> OwnRings::trip(OpBuilder &builder, int64_t number, Value at, ValueRange carried,
-                                  Value round, bool isWhole) {
-  auto getPhase = [&](OpBuilder &b, int64_t use) -> Value {
-    if (use / plan.depth % 2 == 0)
-      return round;
-    return arith::XOrIOp::create(b, loc, round, this->number(b, 1));
-  };
+                                  Puts puts) {
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), at);
   mapping.map(loop.getRegionIterArgs(), carried);
   for (Ring &ring : plan.rings) {
+    if (puts == Puts::None)
+      break;
     int64_t use = number + getAhead(ring);
     Value later = skip(builder, at, getAhead(ring));
-    if (isWhole) {
-      put(builder, ring, later, use % plan.depth, getPhase(builder, use));
+    if (puts == Puts::All) {
+      put(builder, ring, later, use % plan.depth);
       continue;
     }
     auto exists = scf::IfOp::create(builder, loc, isBefore(builder, later, loop.getUpperBound()));
     OpBuilder inner = exists.getThenBodyBuilder();
-    put(inner, ring, later, use % plan.depth, getPhase(inner, use));
+    put(inner, ring, later, use % plan.depth);
   }
   for (Ring &ring : plan.rings) {
     Value slot = this->number(builder, number % plan.depth);
-    auto inFlight = builder.getI64IntegerAttr(isWhole ? getAhead(ring) : 0);
-    auto get =
-        tag(GetOp::create(builder, loc, ring.channel, slot, getPhase(builder, number), inFlight));
+    auto get = tag(GetOp::create(builder, loc, ring.channel, slot, this->number(builder, 0)));
     for (auto [load, buffer] : llvm::zip_equal(ring.loads, get.getBuffers()))
       mapping.map(load.getResult(),
                   tag(ReadOp::create(builder, load.getLoc(), load.getType(), buffer)).getResult());
     tag(ReleaseOp::create(builder, loc, ring.channel, slot));
   }
+  if (puts != Puts::None)
+    waitForPuts(builder, puts == Puts::All);
   meet(builder);
   for (Operation &op : loop.getBody()->without_terminator())
     if (!ringOf.count(&op))
       builder.clone(op, mapping);
-  meet(builder);
+  if (role.getSkew())
+    meet(builder);
   SmallVector<Value> results;
   for (Value value : loop.getBody()->getTerminator()->getOperands())
     results.push_back(mapping.lookupOrDefault(value));
@@ -158,7 +168,6 @@ void OwnRings::realise() {
   OpBuilder builder(loop);
   IndexMath math{builder, loc};
   Value lower = loop.getLowerBound(), upper = loop.getUpperBound(), step = loop.getStep();
-  Value zero = number(builder, 0);
   int64_t mostAhead = 0;
   for (Ring &ring : plan.rings) {
     mostAhead = std::max(mostAhead, getAhead(ring));
@@ -166,9 +175,11 @@ void OwnRings::realise() {
       Value at = skip(builder, lower, use);
       auto exists = scf::IfOp::create(builder, loc, isBefore(builder, at, upper));
       OpBuilder inner = exists.getThenBodyBuilder();
-      put(inner, ring, at, use, number(inner, 0));
+      put(inner, ring, at, use);
     }
   }
+  waitForPuts(builder, /*isWhole=*/false);
+  meet(builder);
 
   int64_t mostLag = role.getSkew() * (role.getCopies() - 1);
   for (int64_t i = 0; i < mostLag; ++i)
@@ -177,27 +188,27 @@ void OwnRings::realise() {
   // Whole rounds: as many as have all their puts, perhaps none.
   Value none = math.constant(0);
   Value last = skip(builder, lower, mostAhead);
-  Value span = arith::SelectOp::create(builder, loc, isBefore(builder, last, upper),
-                                       math.sub(upper, last), none);
+  Value span = math.sub(upper, last);
+  span = loop.getUnsignedCmp()
+             ? arith::SelectOp::create(builder, loc, isBefore(builder, last, upper), span, none)
+                   .getResult()
+             : arith::MaxSIOp::create(builder, loc, span, none).getResult();
   Value trips = arith::CeilDivUIOp::create(builder, loc, span, step);
   Value depth = math.constant(plan.depth);
   Value rounds = math.div(trips, depth);
   Value length = math.mul(depth, step);
   Value middle = math.add(lower, math.mul(rounds, length));
-  SmallVector<Value> inits(loop.getInitArgs());
-  inits.push_back(zero);
-  auto main = scf::ForOp::create(builder, loc, lower, middle, length, inits);
+  auto main = scf::ForOp::create(builder, loc, lower, middle, length, loop.getInitArgs());
+  if (Block *body = main.getBody(); !body->empty())
+    body->back().erase();
   OpBuilder inner = OpBuilder::atBlockEnd(main.getBody());
-  SmallVector<Value> carried(main.getRegionIterArgs().drop_back());
-  Value round = main.getRegionIterArgs().back();
+  SmallVector<Value> carried(main.getRegionIterArgs());
   for (int64_t j = 0; j < plan.depth; ++j)
-    carried = trip(inner, j, skip(inner, main.getInductionVar(), j), carried, round,
-                   /*isWhole=*/true);
-  carried.push_back(arith::XOrIOp::create(inner, loc, round, number(inner, 1)));
+    carried = trip(inner, j, skip(inner, main.getInductionVar(), j), carried, Puts::All);
   scf::YieldOp::create(inner, loc, carried);
 
-  // What is left: fewer than one round, and the trips whose puts went before.
-  carried = SmallVector<Value>(main.getResults().drop_back());
+  // What is left: fewer trips than a round has, which may put, and those whose puts went before.
+  carried = SmallVector<Value>(main.getResults());
   for (int64_t j = 0; j < plan.depth - 1 + mostAhead; ++j) {
     Value at = skip(builder, middle, j);
     auto exists = scf::IfOp::create(builder, loc, ValueRange(carried).getTypes(),
@@ -207,7 +218,7 @@ void OwnRings::realise() {
         region->front().back().erase();
     OpBuilder then = OpBuilder::atBlockEnd(exists.thenBlock());
     SmallVector<Value> results =
-        trip(then, j, at, carried, main.getResults().back(), /*isWhole=*/false);
+        trip(then, j, at, carried, j < plan.depth - 1 ? Puts::Some : Puts::None);
     scf::YieldOp::create(then, loc, results);
     OpBuilder otherwise = OpBuilder::atBlockEnd(exists.elseBlock());
     scf::YieldOp::create(otherwise, loc, carried);
@@ -220,10 +231,6 @@ void OwnRings::realise() {
 }
 
 LogicalResult kiln::realiseOwnRings(scf::ForOp loop, RingPlan &plan) {
-  for (Operation *op = loop->getParentOp(); !isa<KernelOp>(op); op = op->getParentOp())
-    if (isa<scf::ForOp>(op))
-      return op->emitOpError("expected no loop around one whose role fills its own ring, since its "
-                             "slots are known when compiling");
   if (plan.carried || !plan.immediate.empty()) {
     DotOp dot = plan.carried ? plan.carried : plan.immediate.front();
     return dot.emitOpError("expected no dot in flight in a loop whose role fills its own ring");

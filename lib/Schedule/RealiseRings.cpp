@@ -168,7 +168,7 @@ void RingLoop::putAndGet(Ring &ring) {
       bytes += getBufferBytes(cast<BufferType>(*load.getBuffer()));
   auto put = tag(PutOp::create(rewriter, at, ring.channel, ring.slot, ring.phase, bytes),
                  ring.producer.getName());
-  auto get = tag(GetOp::create(rewriter, at, ring.channel, ring.slot, ring.phase, IntegerAttr()),
+  auto get = tag(GetOp::create(rewriter, at, ring.channel, ring.slot, ring.phase),
                  ring.consumer.getName());
   ring.lastRead = get;
   ArrayRef<Type> types = ring.channel.getType().getBuffers();

@@ -205,7 +205,7 @@ static LogicalResult checkRoles(KernelOp kernel) {
 }
 
 static LogicalResult realise(KernelOp kernel, ArrayAttr roles) {
-  if (failed(checkRoles(kernel)))
+  if (failed(checkRoles(kernel)) || failed(checkRoleRegisters(kernel, roles)))
     return failure();
   int64_t warps = 0;
   SmallVector<Slice> slices;

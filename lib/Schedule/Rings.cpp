@@ -177,6 +177,10 @@ FailureOr<RingPlan> kiln::planRings(scf::ForOp loop) {
               ? "expected loads that this loop's one role makes for itself, by an atom that "
                 "counts no bytes"
               : "expected all loads of a loop to be another role's");
+    // Waits count all puts alike, whichever ring they are into.
+    if (plan.isOwn() && plan.rings.size() > 1)
+      return plan.rings[1].loads.front().emitOpError("expected the stage of the role's other loads, ")
+             << plan.rings.front().stage << ", since one wait is for them all, got " << ring.stage;
     if (ring.consumer.getSkew() && !plan.isOwn())
       return ring.loads.front().emitOpError("expected no skew of role \"")
              << ring.consumer.getName() << "\", whose ring another fills";

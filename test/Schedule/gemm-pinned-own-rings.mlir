@@ -4,7 +4,7 @@
 // RUN: tile-opt %s --tile-realise-persistence --tile-realise-rings --tile-realise-warp-groups \
 // RUN:   --tile-realise-copies --tile-realise-stores --tile-check-protocol | FileCheck %s
 
-#copy = "direct to shared memory"
+#copy = #amdgcn.load_to_lds<"gfx942", 4>
 #mma = #amdgcn.matrix<"mfma.f32.32x32x8bf16.1k", "gfx942", bf16>
 
 #acc = #tile.layout<register = [[1,0],[2,0],[8,0],[16,0],[0,64]], lane = [[0,1],[0,2],[0,4],[0,8],[0,16],[4,0]], warp = [[32,0],[0,32],[64,0]]>
@@ -31,30 +31,34 @@ tile.kernel @gemm(%a: !view, %b: !view, %c: !out) attributes {
   // Each of the 8 waves puts its share and each releases.
   // CHECK: %[[RING:.*]] = tile.channel full = 8 empty = 8 : !tile.channel<3, !tile.buffer<128x32xbf16, #{{.*}}>, !tile.buffer<128x32xbf16, #{{.*}}>>
   // CHECK: role #tile.role<"all", warps = 4, copies = 2, skew = 1> {
-  // Two puts before the loop.
+  // Two puts before the loop, of which all copies learn.
   // CHECK-COUNT-2: tile.put %[[RING]][%{{.*}}, %{{.*}}] bytes = 0
   // CHECK-NOT: tile.put
+  // CHECK: tile.wait_puts %[[RING]] in_flight = 0
+  // CHECK-NEXT: tile.barrier all_copies
   // Then the second copy waits one barrier longer.
   // CHECK: %[[LATE:.*]] = arith.cmpi ugt
   // CHECK-NEXT: scf.if %[[LATE]] {
   // CHECK-NEXT: tile.barrier all_copies
-  // CHECK: scf.for {{.*}} -> (tensor<64x128xf32, #{{.*}}>, i32)
-  // CHECK: tile.put %[[RING]][%c2_i32{{.*}}, %[[PHASE:.*]]] bytes = 0
-  // CHECK: tile.get %[[RING]][%c0_i32{{.*}}, %[[PHASE]]] in_flight = 2
+  // CHECK: scf.for {{.*}} -> (tensor<64x128xf32, #{{.*}}>)
+  // CHECK: tile.put %[[RING]][%c2_i32{{.*}}, %c0_i32{{.*}}] bytes = 0
+  // CHECK: tile.get %[[RING]][%c0_i32{{.*}}, %c0_i32{{.*}}]
   // CHECK: tile.part
   // CHECK-NEXT: tile.read %{{.*}} -> tensor<64x32xbf16, #{{.*}}>
   // CHECK: tile.read %{{.*}} -> tensor<128x32xbf16, #{{.*}}>
   // CHECK-NEXT: tile.release %[[RING]][%c0_i32
+  // CHECK-NEXT: tile.wait_puts %[[RING]] in_flight = 1
   // CHECK-NEXT: tile.barrier all_copies
   // CHECK: tile.dot
   // CHECK-NEXT: tile.barrier all_copies
   // CHECK: tile.put %[[RING]][%c0_i32{{.*}}, %{{.*}}] bytes = 0
-  // CHECK: tile.get %[[RING]][%c1_i32{{.*}}, %[[PHASE]]] in_flight = 2
+  // CHECK: tile.get %[[RING]][%c1_i32{{.*}}, %{{.*}}]
   // CHECK: tile.put %[[RING]][%c1_i32{{.*}}, %{{.*}}] bytes = 0
-  // CHECK: tile.get %[[RING]][%c2_i32{{.*}}, %[[PHASE]]] in_flight = 2
+  // CHECK: tile.get %[[RING]][%c2_i32{{.*}}, %{{.*}}]
+  // CHECK: tile.wait_puts %[[RING]] in_flight = 1
   // CHECK: scf.yield
   // What is left: two trips short of a round, and two whose puts went before.
-  // CHECK-COUNT-4: tile.get %[[RING]][%{{.*}}] in_flight = 0
+  // CHECK-COUNT-4: tile.get %[[RING]][%{{.*}}]
   // CHECK-NOT: tile.get
   // And the first one at the end.
   // CHECK: %[[EARLY:.*]] = arith.cmpi ult

@@ -35,3 +35,49 @@ tile.kernel @crosses(%a: !tile.view<?xf32>, %n: index) attributes {tile.roles = 
 tile.kernel @warps() attributes {tile.roles = [#tile.role<"all", warps = 4>], tile.warps = 8 : i64} {
   tile.return
 }
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// expected-error@+1 {{expected registers of role "add" to be a multiple of 8 from 24 to 256 on nvptx:sm_90a, got 100}}
+tile.kernel @step(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"add", warps = 4, registers = 100>]} {
+  tile.return
+}
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// expected-error@+1 {{expected registers of role "add" to be a multiple of 8 from 24 to 256 on nvptx:sm_90a, got 264}}
+tile.kernel @most(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"add", warps = 4, registers = 264>]} {
+  tile.return
+}
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// expected-error@+1 {{expected a multiple of 4 warps in role "add", which says its registers, got 2}}
+tile.kernel @group(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"add", warps = 2, registers = 104>]} {
+  tile.return
+}
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// expected-error@+1 {{expected roles of at most 65536 registers together, got 68608}}
+tile.kernel @together(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"load", warps = 4, registers = 40>, #tile.role<"add", warps = 4, copies = 2, registers = 248>]} {
+  tile.return
+}
+}
+
+// -----
+
+// Where roles cannot hand registers to one another, none may say any.
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+// expected-error@+1 {{expected no registers of role "add", since no role hands any to another on amdgpu:gfx942, got 128}}
+tile.kernel @fixed(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"add", warps = 4, registers = 128>]} {
+  tile.return
+}
+}

@@ -26,6 +26,14 @@ inline constexpr SharedPhases kPlainPhases = {
     {{32, {1, 2, 4, 8, 16}}, {32, {1, 2, 4, 8}}, {32, {1, 2, 4}}},
     {{32, {1, 2, 4, 8, 16}}, {32, {1, 2, 4, 8}}, {32, {1, 2, 4}}}};
 
+/// How the warps of a program hand registers to one another; a step of zero: they cannot.
+struct RoleRegisters {
+  /// What a thread can have after it.
+  unsigned step = 0, least = 0, most = 0;
+  /// How many warps do it together.
+  unsigned warps = 1;
+};
+
 /// One chip that a target can compile for. Sizes are those of one program (block).
 struct Chip {
   llvm::StringLiteral name;
@@ -43,6 +51,13 @@ struct Chip {
   SharedPhases shared = kPlainPhases;
   /// Whether its matrix instructions take subnormal f16 and bf16 for zero.
   bool flushesHalves = false;
+  RoleRegisters roleRegisters = {};
+
+  /// What each thread has when so many warps begin, of registers that they can hand on.
+  unsigned getRegistersAtEntry(unsigned warps) const {
+    unsigned step = roleRegisters.step ? roleRegisters.step : 1;
+    return registersPerCore / (warps * warpSize) / step * step;
+  }
 };
 
 } // namespace kiln

@@ -15,6 +15,9 @@ def TargetInterface : AttrInterface<"TargetInterface"> {
     InterfaceMethod<"The name that parseTarget reads back, with the chip if it has one.",
                     "std::string", "getSpelling">,
     InterfaceMethod<"The chip's record.", "const ::kiln::Chip &", "getChipRecord">,
+    InterfaceMethod<[{
+      The target whose instructions the passes make: another one, if this one stands in front of it.
+    }], "::mlir::Attribute", "getReal", (ins), "", "return $_attr;">,
     InterfaceMethod<"Whether its code runs in this process, or on a device.",
                     "bool", "runsOnHost">,
     InterfaceMethod<[{

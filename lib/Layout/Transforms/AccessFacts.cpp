@@ -19,9 +19,14 @@ static int64_t powerOf(int64_t multiple, int64_t ifZero) {
   return std::min(kMax, multiple & -multiple);
 }
 
-static FactsAttr factsOf(Value value) {
+FactsAttr kiln::getArgumentFacts(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
-  auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
+  if (!argument)
+    return {};
+  Operation *owner = argument.getOwner()->getParentOp();
+  if (auto groups = dyn_cast<WarpGroupsOp>(owner))
+    return getArgumentFacts(groups.getCaptures()[argument.getArgNumber()]);
+  auto kernel = dyn_cast<KernelOp>(owner);
   return kernel ? kernel.getFacts(argument.getArgNumber()) : FactsAttr();
 }
 
@@ -38,7 +43,7 @@ static int64_t getDivisor(Value value, unsigned depth) {
   if (matchPattern(value, m_ConstantInt(&constant)))
     return powerOf(constant.getSExtValue(), kMax);
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    if (FactsAttr facts = factsOf(value))
+    if (FactsAttr facts = getArgumentFacts(value))
       return powerOf(facts.getDivisor(), 1);
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
     if (loop && value == loop.getInductionVar() && depth)
@@ -72,7 +77,7 @@ static int64_t getDivisor(Value value, unsigned depth) {
         int64_t extent = dim.getView().getType().getShape()[dim.getDim()];
         if (!ShapedType::isDynamic(extent))
           return powerOf(extent, kMax);
-        FactsAttr facts = factsOf(dim.getView());
+        FactsAttr facts = getArgumentFacts(dim.getView());
         return facts ? factAt(facts.getExtents(), dim.getDim()) : 1;
       })
       .Case<StrideOp>([&](StrideOp stride) {
@@ -80,7 +85,7 @@ static int64_t getDivisor(Value value, unsigned depth) {
         int64_t elements = view.getStrides()[stride.getDim()];
         if (!ShapedType::isDynamic(elements))
           return powerOf(elements, kMax);
-        FactsAttr facts = factsOf(stride.getView());
+        FactsAttr facts = getArgumentFacts(stride.getView());
         return facts ? std::max<int64_t>(1, factAt(facts.getStrides(), stride.getDim()) /
                                                 elementBytes(view.getElementType()))
                      : 1;
@@ -107,7 +112,7 @@ static bool isNonNegative(Value value, unsigned depth) {
   }
   Operation *op = value.getDefiningOp();
   return TypeSwitch<Operation *, bool>(op)
-      .Case<ProgramIdOp, NumProgramsOp, DimOp>([](auto) { return true; })
+      .Case<ProgramIdOp, NumProgramsOp, CopyIdOp, DimOp>([](auto) { return true; })
       .Case<arith::AddIOp, arith::MulIOp, arith::DivUIOp, arith::DivSIOp, arith::CeilDivSIOp,
             arith::FloorDivSIOp, arith::CeilDivUIOp, arith::RemUIOp, arith::RemSIOp, arith::ShRUIOp,
             arith::ShRSIOp, arith::ShLIOp, arith::MinSIOp, arith::MinUIOp, arith::IndexCastOp,
@@ -131,7 +136,7 @@ AccessFacts kiln::getAccessFacts(TypedValue<ViewType> view, ValueRange offsets) 
   for (auto [dim, stride] : llvm::enumerate(type.getStrides()))
     if (stride == 1)
       result.dim = dim;
-  FactsAttr facts = factsOf(view);
+  FactsAttr facts = getArgumentFacts(view);
   if (result.dim < 0 || !facts || !type.getElementType().isIntOrFloat())
     return result;
   int64_t bytes = elementBytes(type.getElementType());

@@ -109,13 +109,15 @@ unsigned bytesOf(const char *name) {
 
 /// The address, or null if the offset is not below the descriptor's size: a descriptor, what each
 /// lane adds and what all add, from `offset` bytes into the operands on. Only the first is checked.
-char *locate(const Lanes &lanes, unsigned offset, unsigned bytes) {
+char *locate(const Lanes &lanes, unsigned offset, unsigned bytes, unsigned lane = 0,
+             unsigned between = 0) {
   struct Descriptor {
     char *base;
     uint64_t size;
   };
-  auto *buffer = lanes.read<const Descriptor *>(0, offset);
-  uint32_t own = lanes.read<uint32_t>(0, offset + 8), common = lanes.read<uint32_t>(0, offset + 12);
+  auto *buffer = lanes.read<const Descriptor *>(lane, offset);
+  offset += sizeof(Descriptor *) + between;
+  uint32_t own = lanes.read<uint32_t>(lane, offset), common = lanes.read<uint32_t>(lane, offset, 1);
   return uint64_t(own) + bytes <= buffer->size ? buffer->base + own + common : nullptr;
 }
 
@@ -137,6 +139,42 @@ void storeToBuffer(const Lanes &lanes) {
     return;
   Block::current()->access(reinterpret_cast<uint64_t>(address), bytes, writing, nullptr);
   std::memcpy(address, lanes.operands[0], bytes);
+}
+
+/// Lane by lane behind one another from the place on that all of them name (by M0). The operands:
+/// a descriptor, the place, the bytes of a lane, and what else makes an address.
+void loadToLDS(const Lanes &lanes) {
+  constexpr unsigned behindDescriptor = 8, behindPlace = 16;
+  Block &block = *Block::current();
+  uint64_t place = lanes.read<uint64_t>(0, behindDescriptor);
+  unsigned bytes = lanes.read<uint32_t>(0, behindPlace);
+  std::vector<Block::Copy> copies;
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    if (lanes.read<uint64_t>(lane, behindDescriptor) != place)
+      return block.stop("a load to LDS whose lanes name different places there");
+    Block::Copy copy{lanes.first + lane, place + lane * bytes, bytes, {}};
+    if (const char *address = locate(lanes, 0, bytes, lane, behindPlace + 4 - behindDescriptor)) {
+      std::string wrong =
+          block.findProblem(reinterpret_cast<uint64_t>(address), bytes, reading);
+      if (!wrong.empty())
+        return block.stop(wrong);
+      std::memcpy(copy.data, address, bytes);
+    }
+    copies.push_back(copy);
+  }
+  block.startCopies(lanes.first, std::move(copies));
+}
+
+/// s_waitcnt: six bits, in two parts, say how many accesses to global memory may be under way. Of
+/// these only copies to LDS are kept in mind here, so a wait ends no more of them than on the chip.
+void waitForCounts(const Lanes &lanes) {
+  uint32_t field = lanes.read<uint32_t>(0, 0);
+  Block::current()->waitForCopies(lanes.first, (field & 15) | (field >> 14 & 3) << 4);
+}
+
+void readFirstLane(const Lanes &lanes) {
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    lanes.write(lane, 0, lanes.read<uint32_t>(0, 0));
 }
 
 //===- Matrix products ----------------------------------------------------------------------===//
@@ -246,7 +284,10 @@ constexpr auto wmmaRDNA4 = multiply<16, 16, 8, uint16_t, widen, float, rowsRDNA4
 const Instruction kiln::emulated::kAMDInstructions[] = {
     {"amdgcn.ds.bpermute", true, permute},
     {"amdgcn.raw.ptr.buffer.load", false, loadFromBuffer},
+    {"amdgcn.raw.ptr.buffer.load.lds", true, loadToLDS},
     {"amdgcn.raw.ptr.buffer.store", false, storeToBuffer},
+    {"amdgcn.readfirstlane.i32", true, readFirstLane},
+    {"amdgcn.s.waitcnt", true, waitForCounts},
     {"amdgcn.update.dpp", true, permuteRows},
     {"amdgcn.permlanex16", true, permuteAcrossRows},
     {"amdgcn.permlane16.swap", true, swapRows<16>},

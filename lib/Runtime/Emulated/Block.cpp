@@ -94,6 +94,7 @@ std::string Block::run(const uint32_t which[3]) {
   for (auto &thread : threads)
     thread->state = State::Ready;
   unsigned warps = (launch.threads + launch.warpSize - 1) / launch.warpSize;
+  copies.assign(warps, {});
   while (error.empty()) {
     bool moved = false;
     for (unsigned warp = 0; warp < warps && error.empty(); ++warp)
@@ -115,8 +116,13 @@ std::string Block::run(const uint32_t which[3]) {
                 " has ended while others wait at a barrier";
         break;
       }
-      if (site && thread->site != site) {
-        error = "threads 0 and " + std::to_string(thread->number) + " wait at different barriers";
+      // Those of a warp wait at one barrier; others too, unless the chip counts warps (a site below
+      // zero).
+      bool isFirst = thread->number % launch.warpSize == 0;
+      if (site && thread->site != site && !(isFirst && thread->site < 0)) {
+        unsigned other = thread->site < 0 ? thread->number / launch.warpSize * launch.warpSize : 0;
+        error = "threads " + std::to_string(other) + " and " + std::to_string(thread->number) +
+                " wait at different barriers";
         break;
       }
       site = thread->site;
@@ -170,7 +176,8 @@ void Block::executeTogether(unsigned warp) {
     operands[i - first] = thread.operands;
     results[i - first] = thread.result;
   }
-  leader.instruction->execute({leader.instruction->name, last - first, operands, results});
+  leader.instruction->execute(
+      {leader.instruction->name, first, last - first, operands, results});
   for (unsigned i = first; i < last; ++i)
     threads[i]->state = State::Ready;
 }
@@ -215,7 +222,7 @@ void Block::execute(const char *name, const void *operands, void *result, int si
   if (!instruction)
     fail(std::string("the emulator does not know the instruction '") + name + "'");
   if (!instruction->together) {
-    instruction->execute({name, 1, &operands, &result});
+    instruction->execute({name, running->number, 1, &operands, &result});
     return;
   }
   running->instruction = instruction;
@@ -234,15 +241,40 @@ void Block::access(uint64_t address, int64_t bytes, int kind, const void *value)
       fail(wrong);
     return;
   }
+  std::string wrong = findProblem(address, bytes, kind);
+  if (!wrong.empty())
+    fail(wrong);
+}
+
+std::string Block::findProblem(uint64_t address, int64_t bytes, int kind) const {
   if (address % std::min<uint64_t>(bytes & -bytes, 16))
-    fail("a misaligned access of " + std::to_string(bytes) + " bytes of global memory");
+    return "a misaligned access of " + std::to_string(bytes) + " bytes of global memory";
   if (!launch.checksGlobal)
-    return;
+    return "";
   for (const Launch::Range &range : launch.ranges)
     if (address >= range.first && address + bytes <= range.last)
-      return;
-  fail(std::string("a ") + (kind & 2 ? "write" : "read") + " of " + std::to_string(bytes) +
-       " bytes of global memory that no argument covers");
+      return "";
+  return std::string("a ") + (kind & 2 ? "write" : "read") + " of " + std::to_string(bytes) +
+         " bytes of global memory that no argument covers";
+}
+
+void Block::startCopies(unsigned thread, std::vector<Copy> started) {
+  for (const Copy &copy : started) {
+    std::string wrong = shared.beginCopy(copy.thread, copy.address, copy.bytes);
+    if (!wrong.empty())
+      return stop(wrong);
+  }
+  copies[thread / launch.warpSize].push_back(std::move(started));
+}
+
+void Block::waitForCopies(unsigned thread, unsigned inFlight) {
+  auto &own = copies[thread / launch.warpSize];
+  for (; own.size() > inFlight; own.pop_front())
+    for (const Copy &copy : own.front()) {
+      std::string wrong = shared.landCopy(copy.thread, copy.address, copy.bytes, copy.data);
+      if (!wrong.empty())
+        return stop(wrong);
+    }
 }
 
 //===- The functions that code calls --------------------------------------------------------===//

@@ -12,6 +12,7 @@
 #include "Instructions.h"
 #include "SharedMemory.h"
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <ucontext.h>
@@ -50,6 +51,22 @@ public:
   void meet(int site);
   void execute(const char *name, const void *operands, void *result, int site);
   void access(uint64_t address, int64_t bytes, int kind, const void *value);
+  /// What is wrong with an access to global memory, or nothing.
+  std::string findProblem(uint64_t address, int64_t bytes, int kind) const;
+
+  /// A copy of a few bytes that a thread has started and that lands in shared memory only when its
+  /// warp has waited for it.
+  struct Copy {
+    unsigned thread;
+    uint64_t address;
+    unsigned bytes;
+    uint8_t data[16];
+  };
+  /// The copies of one instruction of the warp of this thread.
+  void startCopies(unsigned thread, std::vector<Copy> copies);
+  /// Until the copies of at most so many instructions are under way.
+  void waitForCopies(unsigned thread, unsigned inFlight);
+
   /// The thread stops here and the program with it.
   [[noreturn]] void fail(const std::string &what);
 
@@ -72,6 +89,8 @@ private:
 
   SharedMemory &shared;
   std::vector<std::unique_ptr<Thread>> threads;
+  /// By warp, oldest first.
+  std::vector<std::deque<std::vector<Copy>>> copies;
   Thread *running = nullptr;
   ucontext_t scheduler;
   uint32_t program[3] = {0, 0, 0};

@@ -10,6 +10,7 @@ namespace kiln::emulated {
 /// Those who execute an instruction: the lanes of a warp, or one thread alone.
 struct Lanes {
   const char *name;
+  unsigned first; ///< the number of the first one's thread
   unsigned count;
   const void *const *operands;
   void *const *results;

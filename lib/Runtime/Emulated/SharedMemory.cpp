@@ -47,6 +47,9 @@ std::string SharedMemory::access(unsigned thread, uint64_t address, int64_t size
     return "a misaligned access of " + std::to_string(size) + " bytes at " + at(first);
   for (uint64_t offset = first; offset < first + size; ++offset) {
     Byte &byte = bytes[offset];
+    if (byte.isArriving)
+      return std::string(kind & Read ? "a read of " : "a write of ") + at(offset) +
+             ", into which a copy is still under way";
     bool writtenNow = byte.writeEpoch == epoch;
     if (kind & Atomic) {
       if ((writtenNow && byte.writer != kAtomically && byte.writer != thread) ||
@@ -84,4 +87,25 @@ std::string SharedMemory::access(unsigned thread, uint64_t address, int64_t size
     }
   }
   return "";
+}
+
+std::string SharedMemory::beginCopy(unsigned thread, uint64_t address, int64_t size) {
+  std::string wrong = access(thread, address, size, Write, nullptr);
+  if (!wrong.empty())
+    return wrong;
+  uint64_t first = address - reinterpret_cast<uint64_t>(memory);
+  for (uint64_t offset = first; offset < first + size; ++offset) {
+    bytes[offset].isArriving = true;
+    memory[offset] = 0xa5;
+  }
+  return "";
+}
+
+std::string SharedMemory::landCopy(unsigned thread, uint64_t address, int64_t size,
+                                   const void *data) {
+  uint64_t first = address - reinterpret_cast<uint64_t>(memory);
+  for (uint64_t offset = first; offset < first + size; ++offset)
+    bytes[offset].isArriving = false;
+  std::memcpy(memory + first, data, size);
+  return access(thread, address, size, Write, nullptr);
 }

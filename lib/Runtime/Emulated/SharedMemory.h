@@ -25,11 +25,16 @@ public:
   void advance() { ++epoch; }
   /// What is wrong with an access by a thread, or nothing. `value` is what a store will write.
   std::string access(unsigned thread, uint64_t address, int64_t bytes, int kind, const void *value);
+  /// A copy that runs on beside the thread: from its begin to its landing nobody may touch the
+  /// place, and only then the data is there. What is wrong with it, or nothing.
+  std::string beginCopy(unsigned thread, uint64_t address, int64_t bytes);
+  std::string landCopy(unsigned thread, uint64_t address, int64_t bytes, const void *data);
 
 private:
   struct Byte {
     uint32_t writeEpoch = 0, readEpoch = 0;
     uint16_t writer = 0, reader = 0;
+    bool isArriving = false;
   };
   std::string at(uint64_t offset) const;
   uint8_t *memory;

@@ -1,7 +1,6 @@
 // What a realised schedule says once: bytes, arrivals, registers, and uses of pending results.
 #include "../Decisions.h"
 #include "Protocol.h"
-#include "kiln/Target/TargetInterface.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -10,6 +9,13 @@ using namespace kiln::tile;
 
 ChannelOp kiln::protocol::getChannel(WarpGroupsOp groups, unsigned capture) {
   return groups.getCaptures()[capture].getDefiningOp<ChannelOp>();
+}
+
+bool kiln::protocol::isOwnRing(WarpGroupsOp groups, unsigned capture) {
+  return llvm::any_of(groups.getBodies(), [&](Region &region) {
+    auto users = region.getArgument(capture).getUsers();
+    return llvm::any_of(users, llvm::IsaPred<PutOp>) && llvm::any_of(users, llvm::IsaPred<GetOp>);
+  });
 }
 
 unsigned kiln::protocol::getCapture(Value value) {
@@ -108,39 +114,17 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
          << arrivals << ", one arrival of each warp that releases it, got " << channel.getEmpty();
 }
 
-/// Roles that resize their registers are whole groups of four warps, and all fit one core.
-static LogicalResult checkRegisters(WarpGroupsOp groups) {
-  constexpr int64_t kWarpsThatResize = 4;
+/// Roles have the kernel's warps together, and registers as the chip can share them out.
+static LogicalResult checkWarps(WarpGroupsOp groups) {
   auto kernel = cast<KernelOp>(groups->getParentOp());
   int64_t warps = 0;
-  bool resizes = false;
-  for (auto role : groups.getRoles().getAsRange<RoleAttr>()) {
+  for (auto role : groups.getRoles().getAsRange<RoleAttr>())
     warps += role.getTotalWarps();
-    resizes |= role.getRegisters() > 0;
-    if (role.getRegisters() && role.getWarps() % kWarpsThatResize)
-      return groups.emitOpError("expected a multiple of ")
-             << kWarpsThatResize << " warps in role \"" << role.getName()
-             << "\", which says its registers, got " << role.getWarps();
-  }
-  auto decided = kernel->getAttrOfType<IntegerAttr>("tile.warps");
+  auto decided = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName);
   if (!decided || decided.getInt() != warps)
     return groups.emitOpError("expected the roles to have the kernel's ")
            << (decided ? decided.getInt() : 0) << " warps together, got " << warps;
-  auto target = dyn_cast_or_null<TargetInterface>(
-      groups->getParentOfType<ModuleOp>()->getAttr(tile::kTargetAttrName));
-  if (!resizes || !target)
-    return success();
-  const Chip &chip = target.getChipRecord();
-  int64_t atEntry =
-      chip.registersPerCore / (warps * chip.warpSize) / kRoleRegisterStep * kRoleRegisterStep;
-  int64_t total = 0;
-  for (auto role : groups.getRoles().getAsRange<RoleAttr>())
-    total += role.getTotalWarps() * chip.warpSize *
-             (role.getRegisters() ? role.getRegisters() : atEntry);
-  if (total <= int64_t(chip.registersPerCore))
-    return success();
-  return groups.emitOpError("expected roles of at most ")
-         << chip.registersPerCore << " registers together, got " << total;
+  return checkRoleRegisters(groups, groups.getRoles());
 }
 
 /// What is pending has one user: two would each wait for, or add to, the same accumulator.
@@ -172,7 +156,7 @@ static LogicalResult checkPending(WarpGroupsOp groups) {
 }
 
 LogicalResult kiln::protocol::checkCounts(WarpGroupsOp groups) {
-  if (failed(checkRegisters(groups)) || failed(checkPending(groups)))
+  if (failed(checkWarps(groups)) || failed(checkPending(groups)))
     return failure();
   for (unsigned i = 0; i < groups.getCaptures().size(); ++i) {
     if (!isa<ChannelType>(groups.getCaptures()[i].getType()))

@@ -56,10 +56,12 @@ struct State {
   explicit State(WarpGroupsOp groups) : groups(groups) {}
 
   bool mayGo(const Trace &trace, const Event &event) {
-    if (event.kind == Event::Release)
+    if (event.kind == Event::Release || event.kind == Event::Arrive)
       return true;
     if (event.kind == Event::Meet)
       return met[{trace.role, event.position}] == groups.getRole(trace.role).getCopies();
+    if (isOwnRing(groups, event.channel))
+      return true;
     ChannelOp channel = getChannel(groups, event.channel);
     if (event.kind == Event::Get)
       return filled[{event.channel, event.position}] == int64_t(channel.getFull());
@@ -133,5 +135,55 @@ LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
         describe(left, groups, instance);
         return failure();
       }
+  return success();
+}
+
+LogicalResult kiln::protocol::checkOwnRings(WarpGroupsOp groups, ArrayRef<Trace> traces,
+                                            const Instance &instance) {
+  // By channel and use: how many copies have arrived and released, and after how many barriers the
+  // last of them.
+  struct Last {
+    int64_t copies = 0, barriers = -1;
+    void add(const Event &event) {
+      ++copies;
+      barriers = std::max(barriers, event.barriers);
+    }
+  };
+  DenseMap<std::pair<unsigned, int64_t>, Last> arrived, released;
+  for (const Trace &trace : traces)
+    for (const Event &event : trace.events) {
+      if (event.kind == Event::Arrive)
+        arrived[{event.channel, event.position}].add(event);
+      if (event.kind == Event::Release)
+        released[{event.channel, event.position}].add(event);
+    }
+  auto fail = [&](const Event &event, StringRef first, const Last &last) {
+    InFlightDiagnostic error = event.op->emitOpError("expected a tile.barrier between every ")
+                               << first << " of the slot and this, got "
+                               << event.barriers - last.barriers << " barriers";
+    describe(error, groups, instance);
+    return failure();
+  };
+  for (const Trace &trace : traces) {
+    int64_t copies = groups.getRole(trace.role).getCopies();
+    for (const Event &event : trace.events) {
+      bool isGet = event.kind == Event::Get, isPut = event.kind == Event::Put;
+      if ((!isGet && !isPut) || !isOwnRing(groups, event.channel))
+        continue;
+      if (isPut && event.before < 0)
+        continue;
+      const Last &last = isGet ? arrived[{event.channel, event.position}]
+                               : released[{event.channel, event.before}];
+      if (last.copies == copies && last.barriers < event.barriers)
+        continue;
+      if (last.copies == copies)
+        return fail(event, isGet ? "tile.wait_puts" : "tile.release", last);
+      InFlightDiagnostic error = event.op->emitOpError("expected every copy to have ")
+                                 << (isGet ? "waited for what it put into" : "released")
+                                 << " the slot before this, got " << last.copies << " of " << copies;
+      describe(error, groups, instance);
+      return failure();
+    }
+  }
   return success();
 }

@@ -10,6 +10,10 @@
 //    ends does not depend on who is faster (Kahn, "The semantics of a simple language for parallel
 //    programming", 1974), and a round that moves nobody is a deadlock.
 //
+// A role's own ring, into which it puts and from which it gets, holds nobody up: its uses are ordered
+// by the barriers of all its warps alone. Part 3 asks that one stands between each copy's wait for
+// its part of a use and any get of it, and between each release and any put into the slot again.
+//
 // Part 2 asks of the k-th use of a channel by one copy that its slot is k mod depth and its phase
 // k / depth mod 2. On the chip a wait for a wrong phase may pass by luck; here it never does.
 #ifndef KILN_LIB_SCHEDULE_PROTOCOL_PROTOCOL_H
@@ -36,11 +40,14 @@ void describe(mlir::InFlightDiagnostic &error, tile::WarpGroupsOp groups, const 
 
 /// One thing that a copy of a role does to a channel or with the other copies.
 struct Event {
-  enum Kind { Put, Get, Release, Meet } kind;
+  enum Kind { Put, Arrive, Get, Release, Meet } kind;
   /// The captured channel, and which use of it; for Meet, which of the copy's meetings.
   unsigned channel;
   int64_t position;
   mlir::Operation *op;
+  /// How many barriers of all the role's warps the copy has passed, and, of a put into the role's
+  /// own ring, the use of the slot before it; -1 if none.
+  int64_t barriers = 0, before = -1;
 };
 
 struct Trace {
@@ -54,6 +61,12 @@ mlir::FailureOr<Trace> trace(tile::WarpGroupsOp groups, unsigned role, unsigned 
 mlir::LogicalResult play(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
                          const Instance &instance);
 
+/// Of the uses of roles' own rings: whether barriers order them.
+mlir::LogicalResult checkOwnRings(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
+                                  const Instance &instance);
+
+/// Whether one role both puts into the channel and gets from it.
+bool isOwnRing(tile::WarpGroupsOp groups, unsigned capture);
 /// The channel that a captured value is, or null.
 tile::ChannelOp getChannel(tile::WarpGroupsOp groups, unsigned capture);
 /// Which captured value this is in a role's region.

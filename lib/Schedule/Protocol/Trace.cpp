@@ -33,6 +33,7 @@ public:
   Tracer(WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance)
       : groups(groups), role(groups.getRole(role)), instance(instance), result{role, copy, {}},
         uses(groups.getCaptures().size()), puts(groups.getCaptures().size()),
+        arrived(groups.getCaptures().size()), atSlot(groups.getCaptures().size()),
         held(groups.getCaptures().size()) {}
 
   FailureOr<Trace> run() {
@@ -52,7 +53,9 @@ private:
   LogicalResult runIf(scf::IfOp condition);
   LogicalResult runScalar(Operation *op);
   LogicalResult use(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind);
+  LogicalResult useOwn(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind);
   LogicalResult put(PutOp op);
+  LogicalResult waitPuts(WaitPutsOp op);
   LogicalResult release(ReleaseOp op);
   LogicalResult advance(AdvanceOp op);
   LogicalResult start(StartDotOp op);
@@ -79,8 +82,8 @@ private:
   static bool matters(Operation *op) {
     return op
         ->walk([](Operation *inner) {
-          bool isProtocol = isa<PutOp, GetOp, ReleaseOp, StartDotOp, WaitOp, CopyOutOp,
-                                WaitStoresOp, BarrierOp, AdvanceOp>(inner);
+          bool isProtocol = isa<PutOp, WaitPutsOp, GetOp, ReleaseOp, StartDotOp, WaitOp,
+                                CopyOutOp, WaitStoresOp, BarrierOp, AdvanceOp>(inner);
           return isProtocol ? WalkResult::interrupt() : WalkResult::advance();
         })
         .wasInterrupted();
@@ -93,6 +96,9 @@ private:
   DenseMap<Value, Known> known;
   /// Of each channel: the next use to get and to put, and the uses got and not yet released.
   std::vector<int64_t> uses, puts;
+  /// Of the role's own rings: how many puts were waited for, and the last one into each slot.
+  std::vector<int64_t> arrived;
+  std::vector<std::map<int64_t, int64_t>> atSlot;
   std::vector<std::vector<int64_t>> held;
   /// Dots started, how many of them are done, and the slots that each of the others reads.
   int64_t dots = 0, dotsDone = 0;
@@ -100,7 +106,7 @@ private:
   /// Stores in flight, oldest first, and who has seen what of each buffer.
   std::deque<Operation *> stores;
   std::map<Operation *, Seen> seen;
-  int64_t meetings = 0, steps = 0;
+  int64_t meetings = 0, barriers = 0, steps = 0;
 };
 } // namespace
 
@@ -127,16 +133,13 @@ LogicalResult Tracer::runOp(Operation *op) {
       return failure();
     unsigned channel = getCapture(it.getChannel());
     int64_t position = result.events.back().position;
-    if (int64_t later = puts[channel] - 1 - position;
-        it.getInFlight() && int64_t(*it.getInFlight()) > later)
-      return fail(it.emitOpError("expected in_flight of at most ")
-                  << later << ", as many puts as role \"" << role.getName()
-                  << "\" made since the one that is got, got " << *it.getInFlight());
     held[channel].push_back(position);
     for (Value buffer : it.getBuffers())
       known[buffer] = {Known::Slot, position, channel};
     return success();
   }
+  if (auto it = dyn_cast<WaitPutsOp>(op))
+    return waitPuts(it);
   if (auto it = dyn_cast<ReleaseOp>(op))
     return release(it);
   if (auto it = dyn_cast<AdvanceOp>(op))
@@ -287,6 +290,8 @@ LogicalResult Tracer::runIf(scf::IfOp condition) {
 /// The next use of a channel by this copy, by the slot and phase that it must have.
 LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind) {
   unsigned index = getCapture(channel);
+  if (isOwnRing(groups, index))
+    return useOwn(op, channel, slot, phase, kind);
   std::vector<int64_t> &counter = kind == Event::Put ? puts : uses;
   int64_t depth = cast<ChannelType>(channel.getType()).getDepth(), position = counter[index];
   std::optional<int64_t> atSlot = getNumber(slot), atPhase = getNumber(phase);
@@ -300,6 +305,39 @@ LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase,
                 << " and phase " << *atPhase);
   ++counter[index];
   result.events.push_back({kind, index, position, op});
+  return success();
+}
+
+/// A use of the role's own ring, whose slots may come in any order.
+LogicalResult Tracer::useOwn(Operation *op, Value channel, Value slot, Value phase,
+                             Event::Kind kind) {
+  unsigned index = getCapture(channel);
+  int64_t depth = cast<ChannelType>(channel.getType()).getDepth();
+  std::optional<int64_t> at = getNumber(slot), atPhase = getNumber(phase);
+  if (!at || *at < 0 || *at >= depth || atPhase != 0)
+    return fail(op->emitOpError("expected a slot from 0 to ")
+                << depth - 1 << " and phase 0 in role \"" << role.getName()
+                << "\", whose own ring it is, got slot " << at.value_or(-1) << " and phase "
+                << atPhase.value_or(-1));
+  auto [last, isFirst] = atSlot[index].try_emplace(*at, -1);
+  if (kind == Event::Get) {
+    if (isFirst)
+      return fail(op->emitOpError("expected a slot that was put, got slot ") << *at);
+    result.events.push_back({kind, index, last->second, op, barriers});
+    return success();
+  }
+  result.events.push_back({kind, index, puts[index], op, barriers, last->second});
+  last->second = puts[index]++;
+  return success();
+}
+
+LogicalResult Tracer::waitPuts(WaitPutsOp op) {
+  unsigned index = getCapture(op.getChannel());
+  if (!isOwnRing(groups, index))
+    return fail(op.emitOpError("expected a channel into which role \"")
+                << role.getName() << "\" puts and from which it gets");
+  for (; puts[index] - arrived[index] > int64_t(op.getInFlight()); ++arrived[index])
+    result.events.push_back({Event::Arrive, index, arrived[index], op, barriers});
   return success();
 }
 
@@ -317,8 +355,11 @@ LogicalResult Tracer::release(ReleaseOp op) {
   unsigned channel = getCapture(op.getChannel());
   int64_t depth = op.getChannel().getType().getDepth();
   std::optional<int64_t> slot = getNumber(op.getSlot());
-  auto at = llvm::find_if(held[channel],
-                          [&](int64_t position) { return slot && position % depth == *slot; });
+  bool isOwn = isOwnRing(groups, channel);
+  auto at = llvm::find_if(held[channel], [&](int64_t position) {
+    return slot && (isOwn ? atSlot[channel].count(*slot) && atSlot[channel][*slot] == position
+                          : position % depth == *slot);
+  });
   if (at == held[channel].end())
     return fail(op.emitOpError("expected a slot that role \"")
                 << role.getName() << "\" got and has not released, got slot "
@@ -327,7 +368,7 @@ LogicalResult Tracer::release(ReleaseOp op) {
     if (llvm::is_contained(slots, std::pair(channel, *at)))
       return fail(op.emitOpError("expected dots that read the slot to be waited for, got one in "
                                  "flight"));
-  result.events.push_back({Event::Release, channel, *at, op});
+  result.events.push_back({Event::Release, channel, *at, op, barriers});
   held[channel].erase(at);
   return success();
 }
@@ -451,6 +492,7 @@ void Tracer::meet(BarrierOp op) {
     else if (state == Seen::Written || (state == Seen::Shared && op.getPublish()))
       state = op.getPublish() ? Seen::Published : Seen::Shared;
   }
+  barriers += op.getAllCopies() || role.getCopies() == 1;
   if (op.getAllCopies())
     result.events.push_back({Event::Meet, 0, meetings++, op});
 }

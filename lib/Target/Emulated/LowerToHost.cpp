@@ -29,10 +29,9 @@ bool isBarrier(StringRef name) {
          name == "llvm.amdgcn.s.barrier";
 }
 
-/// Scheduling and waiting: nothing that a program can see.
+/// Scheduling and priorities: nothing that a program can see.
 bool hasNoMeaning(StringRef name) {
-  return name.starts_with("llvm.amdgcn.s.waitcnt") || name.starts_with("llvm.amdgcn.s.wait.") ||
-         name.starts_with("llvm.amdgcn.sched.") || name == "llvm.amdgcn.s.setprio" ||
+  return name.starts_with("llvm.amdgcn.s.wait.") || name.starts_with("llvm.amdgcn.sched.") || name == "llvm.amdgcn.s.setprio" ||
          name.starts_with("llvm.amdgcn.iglp.");
 }
 
@@ -199,6 +198,9 @@ private:
       checkRow(builder, call.getArgOperand(0));
     Value *site = builder.getInt32(++sites);
     if (isBarrier(name)) {
+      // AMD's counts waves, wherever each of them stands; a site below zero says so.
+      if (name.starts_with("llvm.amdgcn."))
+        site = builder.getInt32(-int(sites));
       builder.CreateCall(declare("kiln_emulated_barrier", none, {i32}), {site});
       call.eraseFromParent();
       return Error::success();

@@ -44,7 +44,7 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, A
   return emitError() << "expected an accelerator's target to emulate, got " << chip;
 }
 
-static TargetInterface getReal(TargetAttr target) {
+static TargetInterface getRealTarget(TargetAttr target) {
   return cast<TargetInterface>(target.getChip());
 }
 
@@ -52,26 +52,28 @@ std::string TargetAttr::getSpelling() const {
   return ("emu:" + llvm::StringRef(getChipRecord().name)).str();
 }
 
-const Chip &TargetAttr::getChipRecord() const { return getReal(*this).getChipRecord(); }
+const Chip &TargetAttr::getChipRecord() const { return getRealTarget(*this).getChipRecord(); }
+
+Attribute TargetAttr::getReal() const { return getRealTarget(*this).getReal(); }
 
 bool TargetAttr::runsOnHost() const { return false; }
 
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
-  return getReal(*this).whyUnsupported(op);
+  return getRealTarget(*this).whyUnsupported(op);
 }
 
-bool TargetAttr::isEmulated(Operation *op) const { return getReal(*this).isEmulated(op); }
+bool TargetAttr::isEmulated(Operation *op) const { return getRealTarget(*this).isEmulated(op); }
 
 SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator) const {
-  return getReal(*this).getMmaAtoms(a, b, accumulator);
+  return getRealTarget(*this).getMmaAtoms(a, b, accumulator);
 }
 
 SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
-  return getReal(*this).getCopyAtoms(element);
+  return getRealTarget(*this).getCopyAtoms(element);
 }
 
 void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
-  getReal(*this).addPasses(pm, stage);
+  getRealTarget(*this).addPasses(pm, stage);
 }
 
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {

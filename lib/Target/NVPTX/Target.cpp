@@ -40,14 +40,21 @@ void NVPTXDialect::initialize() {
 
 // Shared memory is what a block may ask for, less what the system keeps. The version of PTX is
 // the first that knows the chip in full; without one LLVM takes a default that may be too old.
+// Groups of four warps resize their threads' registers, in steps of eight (`setmaxnreg`).
+static constexpr RoleRegisters kResizable = {8, 24, 256, 4};
+
 static const Chip kChips[] = {
     {"sm_80", 32, 1024, 255, 65536, 166912, "+ptx80"},
     {"sm_86", 32, 1024, 255, 65536, 101376, "+ptx80"},
     {"sm_89", 32, 1024, 255, 65536, 101376, "+ptx84"},
-    {"sm_90a", 32, 1024, 255, 65536, 232448, "+ptx86"},
-    {"sm_100a", 32, 1024, 255, 65536, 232448, "+ptx86"},
-    {"sm_103a", 32, 1024, 255, 65536, 232448, "+ptx88"},
-    {"sm_120a", 32, 1024, 255, 65536, 101376, "+ptx87"},
+    {"sm_90a", 32, 1024, 255, 65536, 232448, "+ptx86", kPlainPhases, /*flushesHalves=*/false,
+     kResizable},
+    {"sm_100a", 32, 1024, 255, 65536, 232448, "+ptx86", kPlainPhases, /*flushesHalves=*/false,
+     kResizable},
+    {"sm_103a", 32, 1024, 255, 65536, 232448, "+ptx88", kPlainPhases, /*flushesHalves=*/false,
+     kResizable},
+    {"sm_120a", 32, 1024, 255, 65536, 101376, "+ptx87", kPlainPhases, /*flushesHalves=*/false,
+     kResizable},
 };
 
 ArrayRef<Chip> kiln::nvptx::getChips() { return kChips; }

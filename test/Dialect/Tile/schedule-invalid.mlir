@@ -16,13 +16,8 @@
 
 // -----
 
-// expected-error@+1 {{expected registers of role "mma" to be a multiple of 8 from 24 to 256, got 100}}
-#registers = #tile.role<"mma", warps = 4, registers = 100>
-
-// -----
-
-// expected-error@+1 {{expected registers of role "mma" to be a multiple of 8 from 24 to 256, got 264}}
-#registers = #tile.role<"mma", warps = 4, registers = 264>
+// expected-error@+1 {{expected at least 0 registers of role "mma", got -8}}
+#registers = #tile.role<"mma", warps = 4, registers = -8>
 
 // -----
 

@@ -6,6 +6,9 @@
 
 namespace kiln {
 
+/// What is known of a kernel's argument, by any of its names; null if of nothing or no argument.
+tile::FactsAttr getArgumentFacts(mlir::Value value);
+
 /// The largest power of two that the integer is known to be a multiple of.
 int64_t getKnownDivisor(mlir::Value value);
 

@@ -71,4 +71,24 @@ def EngineAtomInterface : AttrInterface<"EngineAtomInterface"> {
   ];
 }
 
+def DirectAtomInterface : AttrInterface<"DirectAtomInterface"> {
+  let cppNamespace = "::kiln";
+  let description = [{
+    An instruction by which each lane of a warp loads a few bytes of its own from global memory, and
+    all of them go into shared memory past the registers, lane by lane behind one another. So a
+    buffer's permutations are made where the lanes read.
+  }];
+  let methods = [
+    InterfaceMethod<"The bytes of one lane.", "unsigned", "getLaneBytes">,
+    InterfaceMethod<[{
+      Copies from a descriptor's memory, as `BoundedMemoryInterface` addresses it, to `shared`, which
+      is the warp's; what is out of bounds is zero there. The scopes are LLVM's, of what the copy
+      writes and of what it does not.
+    }], "void", "copy",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$buffer,
+             "::mlir::Value":$offset, "::mlir::Value":$uniform, "::mlir::Value":$shared,
+             "::mlir::ArrayAttr":$scopes, "::mlir::ArrayAttr":$others, "bool":$isStreaming)>,
+  ];
+}
+
 #endif // KILN_LAYOUT_TRANSFORMS_ASYNCATOMINTERFACES_TD

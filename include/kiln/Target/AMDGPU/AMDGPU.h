@@ -2,8 +2,10 @@
 #ifndef KILN_TARGET_AMDGPU_AMDGPU_H
 #define KILN_TARGET_AMDGPU_AMDGPU_H
 
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/MmaAtomInterface.h"
 #include "kiln/Target/Common/BoundedMemory.h"
+#include "kiln/Target/Common/WaveTarget.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/Dialect.h"

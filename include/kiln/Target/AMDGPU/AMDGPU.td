@@ -2,8 +2,10 @@
 #ifndef KILN_TARGET_AMDGPU_AMDGPU_TD
 #define KILN_TARGET_AMDGPU_AMDGPU_TD
 
+include "kiln/Layout/Transforms/AsyncAtomInterfaces.td"
 include "kiln/Layout/Transforms/MmaAtomInterface.td"
 include "kiln/Target/Common/BoundedMemory.td"
+include "kiln/Target/Common/WaveTarget.td"
 include "kiln/Target/TargetInterface.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
@@ -20,7 +22,8 @@ def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
         ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
          "addPasses", "emit"]>,
-    DeclareAttrInterfaceMethods<BoundedMemoryInterface>]> {
+    DeclareAttrInterfaceMethods<BoundedMemoryInterface>,
+    DeclareAttrInterfaceMethods<WaveTargetInterface>]> {
   let mnemonic = "target";
   let summary = "an AMD chip";
   let description = [{
@@ -56,6 +59,24 @@ def AMDGCN_MatrixAttr : AttrDef<AMDGCN_Dialect, "Matrix", [
       return operand == 1 && getElementB() ? getElementB() : getElement();
     }
   }];
+  let genVerifyDecl = 1;
+}
+
+def AMDGCN_LoadToLDSAttr : AttrDef<AMDGCN_Dialect, "LoadToLDS", [
+    DeclareAttrInterfaceMethods<DirectAtomInterface>]> {
+  let mnemonic = "load_to_lds";
+  let summary = "a load from global memory that goes to LDS past the registers";
+  let description = [{
+    `buffer_load_dword … lds` and its wide form: the chip, and the bytes that each lane moves. Lane
+    `i` writes at the place that M0 says plus `i` times these bytes, so the places of a wave are
+    contiguous.
+
+    ```mlir
+    #amdgcn.load_to_lds<"gfx942", 4>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$chip, "unsigned":$bytes);
+  let assemblyFormat = "`<` $chip `,` $bytes `>`";
   let genVerifyDecl = 1;
 }
 

@@ -9,6 +9,11 @@
 //    then a barrier stands; and so between a read and a write that follows it;
 //  - the same for loads that go to LDS directly, which are done when the counter of loads says so.
 //
+// Some waves may lag behind others. A barrier counts waves, wherever they stand; so one that stands
+// alone behind a branch lets those that pass it by run ahead by one, until they meet another such
+// one. In between, the waves that lag do at one barrier what the others did before the one that
+// came before it, and an access must be one barrier further behind for each by which they lag.
+//
 // The state before an instruction is, for each access that may be outstanding, how many of its
 // kind were issued since at the least: a wait for n completes what is at least n old. Where paths
 // meet, the younger counts. Places in LDS are intervals of bytes, found by following what is known

@@ -15,7 +15,7 @@ def Emulated_Dialect : Dialect {
 
 def Emulated_TargetAttr : AttrDef<Emulated_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
-        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
+        ["getSpelling", "getChipRecord", "getReal", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
          "getCopyAtoms", "addPasses", "emit"]>]> {
   let mnemonic = "target";
   let summary = "a chip, emulated on the host";

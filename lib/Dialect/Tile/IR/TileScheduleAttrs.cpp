@@ -18,10 +18,9 @@ LogicalResult RoleAttr::verify(function_ref<InFlightDiagnostic()> emitError, Str
                        << warps << " and " << copies;
   if (skew < 0)
     return emitError() << "expected a skew of at least 0 of role \"" << name << "\", got " << skew;
-  if (registers && (registers < kLeastRoleRegisters || registers > kMostRoleRegisters ||
-                    registers % kRoleRegisterStep))
-    return emitError() << "expected registers of role \"" << name
-                       << "\" to be a multiple of 8 from 24 to 256, got " << registers;
+  if (registers < 0)
+    return emitError() << "expected at least 0 registers of role \"" << name << "\", got "
+                       << registers;
   return success();
 }
 

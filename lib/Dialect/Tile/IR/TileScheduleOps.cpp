@@ -138,7 +138,7 @@ LogicalResult GetOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Va
   return success();
 }
 
-LogicalResult GetOp::verify() { return verifyCount(*this, "in_flight", getInFlight(), 0); }
+LogicalResult WaitPutsOp::verify() { return verifyCount(*this, "in_flight", getInFlight(), 0); }
 
 //===- Copies -------------------------------------------------------------------------------===//
 

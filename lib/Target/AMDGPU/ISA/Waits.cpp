@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <deque>
+#include <set>
 
 using namespace llvm;
 using namespace kiln::amdgcn;
@@ -16,10 +17,11 @@ constexpr unsigned kOldest = 255;
 struct LDSAccess {
   bool reads, writes, isAtomic;
   Range place;
-  /// Its own wave knows that it is done; the others know after the next barrier.
+  /// Its own wave knows that it is done; the others know after so many barriers.
   bool done;
+  unsigned barriers = 0;
   bool operator==(const LDSAccess &other) const {
-    return place == other.place && done == other.done;
+    return place == other.place && done == other.done && barriers == other.barriers;
   }
 };
 
@@ -29,6 +31,8 @@ struct State {
   std::map<unsigned, unsigned> ages[kNumCounters];
   std::map<unsigned, LDSAccess> lds;
   Ranges ranges;
+  /// By how many barriers some waves lag behind others.
+  unsigned lag = 0;
   bool reached = false;
 };
 
@@ -36,12 +40,15 @@ class WaitCheck {
 public:
   explicit WaitCheck(const KernelCode &kernel) : kernel(kernel), waveSize(kernel.getWaveSize()) {
     before.resize(kernel.code.size() + 1);
+    findLags();
   }
 
   std::vector<WaitProblem> run();
 
 private:
   std::optional<Counter> getCounter(const Instruction &instruction) const;
+  void findLags();
+  void meet(State &state) const;
   void issue(State &state, unsigned at) const;
   void wait(State &state, const Instruction &wait) const;
   void complete(State &state, Counter counter, unsigned upTo) const;
@@ -52,8 +59,50 @@ private:
   const KernelCode &kernel;
   const unsigned waveSize;
   std::vector<State> before;
+  /// Branches past a barrier that stands alone: whether waves part there, or meet again; and these
+  /// barriers.
+  std::map<unsigned, bool> parts;
+  std::set<unsigned> alone;
 };
 } // namespace
+
+/// The barrier that a branch passes by, if nothing else of meaning stands there.
+static std::optional<unsigned> findLoneBarrier(const KernelCode &kernel, unsigned branch) {
+  const Instruction &instruction = kernel.code[branch];
+  if (!instruction.target || !instruction.fallsThrough)
+    return std::nullopt;
+  std::optional<unsigned> barrier;
+  for (unsigned at = branch + 1; at < kernel.code.size() && at != *instruction.target; ++at) {
+    const Instruction &passed = kernel.code[at];
+    if (passed.kind == Kind::Barrier && !barrier)
+      barrier = at;
+    else if (passed.target == instruction.target && !passed.fallsThrough)
+      return barrier;
+    else if (passed.kind != Kind::Wait && passed.mnemonic != "s_nop")
+      return std::nullopt;
+  }
+  return barrier;
+}
+
+/// The first half of them are where waves part: as many are for them to meet again.
+void WaitCheck::findLags() {
+  std::vector<unsigned> branches;
+  for (unsigned at = 0; at < kernel.code.size(); ++at)
+    if (std::optional<unsigned> barrier = findLoneBarrier(kernel, at)) {
+      branches.push_back(at);
+      alone.insert(*barrier);
+    }
+  for (auto [i, at] : enumerate(branches))
+    parts[at] = i < (branches.size() + 1) / 2;
+}
+
+void WaitCheck::meet(State &state) const {
+  for (auto it = state.lds.begin(); it != state.lds.end();) {
+    if (it->second.done)
+      --it->second.barriers;
+    it = it->second.done && it->second.barriers == 0 ? state.lds.erase(it) : std::next(it);
+  }
+}
 
 std::optional<Counter> WaitCheck::getCounter(const Instruction &instruction) const {
   switch (instruction.kind) {
@@ -86,8 +135,10 @@ void WaitCheck::complete(State &state, Counter counter, unsigned upTo) const {
       continue;
     }
     auto access = state.lds.find(it->first);
-    if (access != state.lds.end())
+    if (access != state.lds.end() && !access->second.done) {
       access->second.done = true;
+      access->second.barriers = 1 + state.lag;
+    }
     it = ages.erase(it);
   }
 }
@@ -114,8 +165,15 @@ void WaitCheck::issue(State &state, unsigned at) const {
   if (instruction.kind == Kind::Wait) {
     wait(state, instruction);
   } else if (instruction.kind == Kind::Barrier || instruction.kind == Kind::BarrierSignal) {
-    for (auto it = state.lds.begin(); it != state.lds.end();)
-      it = it->second.done ? state.lds.erase(it) : std::next(it);
+    if (!alone.count(at))
+      meet(state);
+  } else if (auto branch = parts.find(at); branch != parts.end()) {
+    if (branch->second) {
+      state.lag = std::min<unsigned>(state.lag + 1, parts.size());
+    } else if (state.lag > 0) {
+      --state.lag;
+      meet(state);
+    }
   } else if (std::optional<Counter> counter = getCounter(instruction)) {
     auto &ages = state.ages[unsigned(*counter)];
     for (auto &entry : ages)
@@ -128,6 +186,7 @@ void WaitCheck::issue(State &state, unsigned at) const {
         it->second.place.low = std::min(it->second.place.low, access->place.low);
         it->second.place.high = std::max(it->second.place.high, access->place.high);
         it->second.done = false;
+        it->second.barriers = 0;
       }
     }
   }
@@ -194,7 +253,8 @@ bool WaitCheck::join(State &into, const State &from, bool widen) const {
     into.reached = true;
     return true;
   }
-  bool changed = into.ranges.join(from.ranges, widen);
+  bool changed = into.ranges.join(from.ranges, widen) || into.lag < from.lag;
+  into.lag = std::max(into.lag, from.lag);
   for (unsigned counter = 0; counter < kNumCounters; ++counter)
     for (auto [at, age] : from.ages[counter]) {
       auto [it, isNew] = into.ages[counter].try_emplace(at, age);
@@ -207,6 +267,7 @@ bool WaitCheck::join(State &into, const State &from, bool widen) const {
     auto [it, isNew] = into.lds.try_emplace(at, access);
     LDSAccess both = it->second;
     both.done &= access.done;
+    both.barriers = both.done ? std::max(both.barriers, access.barriers) : 0;
     both.place = {std::min(both.place.low, access.place.low),
                   std::max(both.place.high, access.place.high)};
     if (widen && !(both.place == it->second.place))
@@ -260,6 +321,10 @@ std::vector<WaitProblem> WaitCheck::run() {
       }
     }
   }
+  // Who falls behind and never catches up waits at a barrier to which nobody comes.
+  if (parts.size() % 2)
+    problems.try_emplace(parts.rbegin()->first, "expected another barrier alone behind a branch, at "
+                                                "which waves that part here meet again");
   std::vector<WaitProblem> list;
   for (auto &[at, text] : problems)
     list.push_back({at, text});

@@ -53,7 +53,7 @@ struct ThreadLowering::BoundedAccess {
 
 std::optional<ThreadLowering::BoundedAccess>
 ThreadLowering::getBoundedAccess(Value view, ValueRange offsets, const LinearLayout &layout) {
-  auto memory = dyn_cast<BoundedMemoryInterface>(Attribute(target));
+  auto memory = dyn_cast<BoundedMemoryInterface>(target.getReal());
   auto typed = cast<TypedValue<ViewType>>(view);
   ViewType type = typed.getType();
   Type storage = getStorageType(type.getElementType());
@@ -70,9 +70,7 @@ ThreadLowering::getBoundedAccess(Value view, ValueRange offsets, const LinearLay
   bool isHardwares = startsInside && varying.size() <= 1 &&
                      (varying.empty() || type.getStrides()[varying.front()] == 1) &&
                      ShapedType::getNumElements(shape) * bytes < kOutside;
-  auto argument = dyn_cast<BlockArgument>(view);
-  auto owner = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
-  FactsAttr facts = owner ? owner.getFacts(argument.getArgNumber()) : FactsAttr();
+  FactsAttr facts = getArgumentFacts(view);
   if (!isHardwares && !(facts && facts.getIndex32()))
     return std::nullopt;
 
@@ -283,4 +281,38 @@ bool ThreadLowering::lowerBoundedStore(StoreOp op) {
                                 isStreaming(op.getCache(), op.getEviction()));
   }
   return true;
+}
+
+/// The share of each lane and warp, an instruction a turn; see OwnRings.cpp.
+LogicalResult ThreadLowering::lowerDirectCopy(CopyInOp op) {
+  auto atom = dyn_cast<DirectAtomInterface>(op.getAtom());
+  if (!atom)
+    return op.emitOpError("expected an atom by which warps copy into shared memory, got ")
+           << op.getAtom();
+  FailureOr<LinearLayout> shares = getShares(op, atom);
+  if (failed(shares))
+    return failure();
+  // Here `warp` counts the warps of all copies.
+  Value copyWarp = std::exchange(warp, role->place);
+  std::swap(threadCoordinates, shareCoordinates);
+  std::optional<BoundedAccess> access =
+      getBoundedAccess(op.getView(), op.getOffsets(), *shares);
+  std::swap(threadCoordinates, shareCoordinates);
+  warp = copyWarp;
+  if (!access)
+    return op.emitOpError("expected a view that facts say is addressable in 32 bits, for ")
+           << op.getAtom();
+  int64_t warpBytes = int64_t(chip.warpSize) * atom.getLaneBytes();
+  Value base = getSharedAt(get(op.getBuffer()),
+                           arith::MulIOp::create(builder, loc, role->place, i32(warpBytes)));
+  const Scopes &slot = scopes.find(op.getBuffer())->second;
+  for (int64_t turn = 0; turn < shares->getInSize(kRegister); ++turn) {
+    Value offset = getOffset(*access, turn);
+    if (Value inBounds = getInBounds(*access, turn, /*ofHardwareToo=*/false))
+      offset = arith::SelectOp::create(builder, loc, inBounds, offset, i32(kOutside));
+    Value at = turn ? getSharedAt(base, i32(turn * warpBytes * role->attr.getTotalWarps())) : base;
+    atom.copy(builder, loc, access->buffer, offset, access->uniform, at, slot.own, slot.others,
+              isStreaming(op.getCache(), op.getEviction()));
+  }
+  return success();
 }

@@ -16,7 +16,7 @@ static int64_t getBytes(BufferType type) {
          int64_t(getSharedElementBytes(type.getElementType()));
 }
 
-ChannelPlan kiln::planChannel(ChannelType type) {
+ChannelPlan kiln::planChannel(ChannelType type, bool hasBarriers) {
   ChannelPlan plan;
   int64_t at = 0;
   for (unsigned i = 0; i < type.getBuffers().size(); ++i) {
@@ -26,8 +26,22 @@ ChannelPlan kiln::planChannel(ChannelType type) {
   }
   plan.full = at;
   plan.empty = plan.full + type.getDepth() * AsyncTarget::barrierBytes;
-  plan.total = plan.empty + type.getDepth() * AsyncTarget::barrierBytes;
+  plan.total = hasBarriers ? plan.empty + type.getDepth() * AsyncTarget::barrierBytes : at;
   return plan;
+}
+
+bool kiln::isOwnRing(ChannelOp channel) {
+  for (OpOperand &use : channel->getUses()) {
+    auto groups = dyn_cast<WarpGroupsOp>(use.getOwner());
+    if (!groups)
+      continue;
+    for (Region &region : groups.getBodies()) {
+      auto users = region.getArgument(use.getOperandNumber()).getUsers();
+      if (llvm::any_of(users, llvm::IsaPred<PutOp>) && llvm::any_of(users, llvm::IsaPred<GetOp>))
+        return true;
+    }
+  }
+  return false;
 }
 
 //===- Slots and barriers -------------------------------------------------------------------===//
@@ -56,6 +70,8 @@ Value ThreadLowering::getBarrier(Value channel, Value slot, bool full) {
 }
 
 LogicalResult ThreadLowering::lowerChannel(ChannelOp op) {
+  if (isOwnRing(op))
+    return emitUnsupported(op, target, "expected another role to fill the channel");
   Value base = getShared(op);
   set(op, base);
   function->getParentOfType<ModuleOp>()
@@ -122,8 +138,6 @@ LogicalResult ThreadLowering::lowerPut(PutOp op) {
 }
 
 LogicalResult ThreadLowering::lowerGet(GetOp op) {
-  if (op.getInFlight())
-    return emitUnsupported(op, target, "expected another role to fill the channel");
   async->waitBarrier(builder, loc, getBarrier(op.getChannel(), op.getSlot(), /*full=*/true),
                      get(op.getPhase()));
   for (auto [result, buffer] : llvm::zip(op.getBuffers(), getSlot(op.getChannel(), op.getSlot())))
@@ -164,6 +178,7 @@ LogicalResult ThreadLowering::lowerPart(PartOp op) {
                        arith::MulIOp::create(builder, loc, sum,
                                              i32(getSharedElementBytes(whole.getElementType()))));
   set(op, base);
+  scopes[op] = scopes.lookup(op.getBuffer());
   return success();
 }
 

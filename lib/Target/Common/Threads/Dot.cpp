@@ -92,6 +92,49 @@ static SplitOperand splitToTF32(OpBuilder &builder, Location loc, ArrayRef<Value
   return split;
 }
 
+/// The places along a dimension that a thread's registers hold, with its own left out, ascending.
+static SmallVector<int64_t> getPlaces(const LinearLayout &layout, unsigned dim) {
+  SmallVector<int64_t> places;
+  for (int64_t reg = 0; reg < layout.getInSize(kRegister); ++reg)
+    places.push_back(layout.applyTo(kRegister, reg)[dim]);
+  llvm::sort(places);
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return places;
+}
+
+/// A sum over k may go in any order. If the registers of a and b hold the same places along k, but
+/// others than those of the fragments, these places; and lanes must stand as the fragments' do, but
+/// for their places along k, of which a and b need only have the same.
+static SmallVector<int64_t> getOwnOrder(DotOp op, ArrayRef<LinearLayout> fragments, int64_t step) {
+  LinearLayout a = getLayout(op.getA()), b = getLayout(op.getB());
+  if (a.getOuts().size() != 2)
+    return {};
+  unsigned kOfA = op.getTransposeA() ? 0 : 1, kOfB = op.getTransposeB() ? 1 : 0;
+  SmallVector<int64_t> places = getPlaces(a, kOfA), usual;
+  for (int64_t k = 0; k < op.getK(); k += step)
+    for (int64_t place : getPlaces(fragments[0], 1))
+      usual.push_back(k + place);
+  llvm::sort(usual);
+  if (places == usual || places.size() != usual.size() || places != getPlaces(b, kOfB))
+    return {};
+  unsigned lanes = fragments[0].getInBits(kLane);
+  if (a.getInBits(kLane) != lanes || b.getInBits(kLane) != lanes ||
+      a.getInBits(kWarp) != b.getInBits(kWarp))
+    return {};
+  for (auto [left, right] : llvm::zip(a.getBases(kWarp), b.getBases(kWarp)))
+    if (left[kOfA] != right[kOfB])
+      return {};
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const auto &ofA = a.getBases(kLane)[lane], &ofB = b.getBases(kLane)[lane];
+    const auto &wantA = fragments[0].getBases(kLane)[lane];
+    const auto &wantB = fragments[1].getBases(kLane)[lane];
+    if (ofA[kOfA] != ofB[kOfB] || (ofA[kOfA] != 0) != (wantA[1] != 0) ||
+        ofA[1 - kOfA] != wantA[0] || ofB[1 - kOfB] != wantB[1])
+      return {};
+  }
+  return places;
+}
+
 LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, MmaAtomInterface atom) {
   if (isa<BufferType>(op.getA().getType()) || isa<BufferType>(op.getB().getType()))
     return emitUnsupported(op, target, "expected tensors as operands");
@@ -116,15 +159,23 @@ LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, MmaAtomInterface atom) {
   std::array<LinearLayout, 3> fragments = {atom.getFragment(0), atom.getFragment(1),
                                            atom.getFragment(2)};
 
+  SmallVector<int64_t> ofFragment = getPlaces(fragments[0], 1);
+  SmallVector<int64_t> ownOrder = getOwnOrder(op, fragments, extents[2]);
+
   /// The registers of a fragment whose first element lies at (row, column) of the matrix that
-  /// `origin` lies in.
+  /// `origin` lies in. Dimension `dimK` is k's.
   auto find = [&](unsigned operand, const RegisterMap &map, ArrayRef<int64_t> origin, int64_t row,
-                  int64_t column) {
+                  int64_t column, int dimK = -1) {
     SmallVector<int64_t> registers;
     const LinearLayout &fragment = fragments[operand];
     for (int64_t reg = 0; reg < fragment.getInSize(kRegister); ++reg) {
       auto element = fragment.applyTo(kRegister, reg);
-      registers.push_back(map.at(origin, row + element[0], column + element[1]));
+      int64_t at[2] = {row + element[0], column + element[1]};
+      if (dimK >= 0 && !ownOrder.empty()) {
+        auto number = llvm::lower_bound(ofFragment, element[dimK]) - ofFragment.begin();
+        at[dimK] = ownOrder[at[dimK] / extents[2] * ofFragment.size() + number];
+      }
+      registers.push_back(map.at(origin, at[0], at[1]));
     }
     return registers;
   };
@@ -144,8 +195,8 @@ LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, MmaAtomInterface atom) {
     Value sum = gather(sums, places);
     for (auto &[left, right] : products)
       for (int64_t k = 0; k < op.getK(); k += extents[2])
-        sum = atom.emit(builder, loc, gather(left, find(0, mapA, origin, row, k)),
-                        gather(right, find(1, mapB, origin, k, column)), sum);
+        sum = atom.emit(builder, loc, gather(left, find(0, mapA, origin, row, k, 1)),
+                        gather(right, find(1, mapB, origin, k, column, 0)), sum);
     for (auto [i, reg] : llvm::enumerate(places))
       sums[reg] = vector::ExtractOp::create(builder, loc, sum, i);
   }

@@ -13,6 +13,8 @@ using namespace kiln;
 using namespace kiln::tile;
 
 LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
+  if (waves)
+    return lowerOwnSchedule(op);
   if (!async)
     return emitUnsupported(op, target, "expected a chip with roles and channels");
   return TypeSwitch<Operation *, LogicalResult>(op)
@@ -78,11 +80,21 @@ LogicalResult ThreadLowering::lowerRoles(WarpGroupsOp op) {
   }
   if (total != warps)
     return op.emitOpError("expected roles of the kernel's ") << warps << " warps, got " << total;
-  if (copies + int64_t(op.getRoles().size()) > AsyncTarget::groupBarriers)
+  if (async && copies + int64_t(op.getRoles().size()) > AsyncTarget::groupBarriers)
     return op.emitOpError("expected at most ")
            << AsyncTarget::groupBarriers << " barriers for roles and their copies, got "
            << copies + op.getRoles().size();
-  return lowerRole(op, 0, shuffleFrom(warp, i32(0)));
+  if (!waves)
+    return lowerRole(op, 0, shuffleFrom(warp, i32(0)));
+  if (op.getRoles().size() > 1)
+    return op.emitOpError("expected one role, since ")
+           << target.getSpelling() << " has one barrier for all warps, got "
+           << op.getRoles().size();
+  Value place = waves.makeUniform(builder, loc, warp);
+  // As many as there are: whoever reads the code back knows how far addresses go.
+  if (llvm::isPowerOf2_64(total))
+    place = arith::AndIOp::create(builder, loc, place, i32(total - 1));
+  return lowerRole(op, 0, place);
 }
 
 LogicalResult ThreadLowering::lowerRole(WarpGroupsOp op, unsigned number, Value place) {
@@ -108,12 +120,12 @@ LogicalResult ThreadLowering::lowerRole(WarpGroupsOp op, unsigned number, Value 
     mine.firstBarrier += i < number ? op.getRole(i).getCopies() : 0;
     mine.sharedBarrier += op.getRole(i).getCopies();
   }
-  int64_t before =
-      chip.registersPerCore / (warps * chip.warpSize) / kRoleRegisterStep * kRoleRegisterStep;
+  int64_t before = chip.getRegistersAtEntry(warps);
   if (attr.getRegisters() && attr.getRegisters() != before)
     async->setRegisters(builder, loc, before, attr.getRegisters());
   mine.copy = arith::DivUIOp::create(builder, loc, place, i32(attr.getWarps()));
   warp = arith::RemUIOp::create(builder, loc, place, i32(attr.getWarps()));
+  mine.place = place;
   role = mine;
   if (mine.oneThread) {
     auto one = scf::IfOp::create(builder, loc, isFirstThread(), /*withElseRegion=*/false);
@@ -130,6 +142,7 @@ LogicalResult ThreadLowering::lowerRole(WarpGroupsOp op, unsigned number, Value 
   if (failed(lower(region.front())))
     return failure();
   role.reset();
+  shareCoordinates.clear();
   lane = outerLane;
   warp = outerWarp;
   prologue.restoreInsertionPoint(outerPrologue);
@@ -180,9 +193,11 @@ LogicalResult ThreadLowering::lowerRoleBuffer(Operation *op) {
   }
   auto read = cast<ReadOp>(op);
   BufferType type = read.getBuffer().getType();
+  readScopes = scopes.lookup(read.getBuffer());
   setElements(read.getResult(),
               readShared(get(read.getBuffer()), getBufferOffsets(getLayout(read.getResult()), type),
                          type.getElementType()));
+  readScopes = {};
   return success();
 }
 

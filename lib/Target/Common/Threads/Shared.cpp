@@ -88,7 +88,12 @@ SmallVector<Value> ThreadLowering::readShared(Value base, const LinearLayout &of
   SmallVector<Value> elements(offsets.getInSize(kRegister));
   for (int64_t reg = 0; reg < int64_t(elements.size()); reg += order.width) {
     Value pointer = getElementPointer(base, shared, getCoordinate(place, 0, reg));
-    Value value = LLVM::LoadOp::create(builder, loc, type, pointer, order.width * bytes);
+    auto load = LLVM::LoadOp::create(builder, loc, type, pointer, order.width * bytes);
+    if (readScopes.own) {
+      load.setAliasScopesAttr(readScopes.own);
+      load.setNoaliasScopesAttr(readScopes.others);
+    }
+    Value value = load;
     for (int64_t i = 0; i < order.width; ++i) {
       Value part = value;
       if (order.width > 1)

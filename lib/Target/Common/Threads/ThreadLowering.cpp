@@ -16,7 +16,11 @@ ThreadLowering::ThreadLowering(KernelOp kernel, TargetInterface target)
     : kernel(kernel), target(target), chip(target.getChipRecord()),
       warps(kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName).getInt()), builder(kernel),
       prologue(kernel), loc(kernel.getLoc()) {
-  async = target.getDialect().getRegisteredInterface<AsyncTarget>();
+  // Of a target that stands in front of another, instructions are the other's.
+  waves = dyn_cast<WaveTargetInterface>(target.getReal());
+  if (waves && !waves.hasWaveCopies())
+    waves = nullptr;
+  async = target.getReal().getDialect().getRegisteredInterface<AsyncTarget>();
   if (async && !async->supports(chip.name))
     async = nullptr;
 }
@@ -370,13 +374,22 @@ LogicalResult ThreadLowering::lower(Operation *op) {
       .Case<AllocOp, ReadOp, WriteOp>(
           [&](auto) { return role ? lowerRoleBuffer(op) : lowerBuffer(op); })
       .Case<WarpGroupsOp, CopyIdOp, BarrierOp, ChannelOp, PutOp, GetOp, ReleaseOp, AdvanceOp,
-            CopyInOp, CopyOutOp, WaitStoresOp, PartOp, PendOp, StartDotOp, WaitOp>(
+            CopyInOp, CopyOutOp, WaitStoresOp, WaitPutsOp, PartOp, PendOp, StartDotOp, WaitOp>(
           [&](auto) { return lowerSchedule(op); })
       .Case<SplatOp, ToScalarOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, BitcastOp>(
           [&](auto) { return lowerShape(op); })
       .Case<ConvertLayoutOp>([&](ConvertLayoutOp convert) { return lowerConversion(convert); })
       .Case<ReduceOp>([&](ReduceOp reduce) { return lowerReduce(reduce); })
-      .Case<DotOp>([&](DotOp dot) { return lowerDot(dot); })
+      .Case<DotOp>([&](DotOp dot) {
+        // Of groups that lag behind one another, the one that computes goes first.
+        bool isFirst = waves && role && role->attr.getSkew();
+        if (isFirst)
+          waves.setPriority(builder, loc, /*raised=*/true);
+        LogicalResult lowered = lowerDot(dot);
+        if (isFirst)
+          waves.setPriority(builder, loc, /*raised=*/false);
+        return lowered;
+      })
       .Case<ProgramIdOp>([&](ProgramIdOp id) {
         set(id, gpu::BlockIdOp::create(builder, loc, gpu::Dimension(unsigned(id.getAxis()))));
         return success();
@@ -428,6 +441,14 @@ LogicalResult ThreadLowering::lowerLoop(Operation *op) {
     inits.push_back(get(init));
   auto lowered = scf::ForOp::create(builder, loc, get(loop.getLowerBound()),
                                     get(loop.getUpperBound()), get(loop.getStep()), inits);
+  // Around the loops of a role, what does not change would be kept in registers that these need.
+  bool holdsLoops = waves && role && llvm::any_of(*loop.getBody(), llvm::IsaPred<scf::ForOp>);
+  if (holdsLoops) {
+    auto keep = LLVM::LoopLICMAttr::get(builder.getContext(), builder.getBoolAttr(true), {});
+    lowered->setAttr("llvm.loop_annotation",
+                     LLVM::LoopAnnotationAttr::get(builder.getContext(), {}, {}, {}, {}, {}, keep, {},
+                                                   {}, {}, {}, {}, {}, {}, {}, {}));
+  }
   // Without results the builder makes a terminator of its own.
   Block *body = lowered.getBody();
   if (!body->empty())

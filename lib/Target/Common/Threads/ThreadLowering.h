@@ -7,6 +7,7 @@
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Target/Common/AsyncTarget.h"
 #include "kiln/Target/Common/Threads.h"
+#include "kiln/Target/Common/WaveTarget.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -188,6 +189,15 @@ private:
   void forEachBox(const CopyBoxes &boxes, tile::BufferType type, mlir::Value buffer,
                   mlir::ValueRange offsets,
                   llvm::function_ref<void(mlir::Value, mlir::ValueRange)> emit);
+  // OwnRings.cpp
+  mlir::LogicalResult lowerOwnSchedule(mlir::Operation *op);
+  void lowerOwnChannel(tile::ChannelOp op);
+  mlir::LogicalResult lowerOwnPut(tile::PutOp op);
+  mlir::LogicalResult lowerOwnGet(tile::GetOp op);
+  mlir::LogicalResult lowerWaitPuts(tile::WaitPutsOp op);
+  mlir::LogicalResult lowerDirectCopy(tile::CopyInOp op);
+  /// Who copies what of a buffer, by the lanes, warps of the role and turns (registers) of an atom.
+  mlir::FailureOr<LinearLayout> getShares(tile::CopyInOp op, DirectAtomInterface atom);
   // AsyncDots.cpp
   mlir::LogicalResult lowerStartDot(tile::StartDotOp op);
   mlir::LogicalResult lowerWait(tile::WaitOp op);
@@ -265,6 +275,15 @@ private:
   llvm::DenseMap<mlir::Value, View> views;
   /// What the target has for roles and channels; null if nothing.
   const AsyncTarget *async = nullptr;
+  WaveTargetInterface waves;
+  /// LLVM's alias scopes of a buffer that is a slot of an own ring, and of all other slots.
+  struct Scopes {
+    mlir::ArrayAttr own, others;
+  };
+  llvm::DenseMap<mlir::Value, Scopes> scopes;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Scopes>> slotScopes; ///< by channel
+  /// Those of what is being read.
+  Scopes readScopes;
   /// The role that is being lowered: its number of warps and copies, and which copy this is.
   struct Role {
     tile::RoleAttr attr;
@@ -272,6 +291,7 @@ private:
     int64_t sharedBarrier = 0;
     mlir::Value copy;
     bool oneThread = false; ///< runs it all
+    mlir::Value place = {}; ///< the warp's number among those of all copies
   };
   std::optional<Role> role;
   /// The barrier that the copies of the tile.put around them tell of their bytes.
@@ -279,6 +299,8 @@ private:
   /// Maps by argument, box and swizzle.
   llvm::SmallVector<std::pair<mlir::Attribute, mlir::Value>> maps;
   llvm::DenseMap<mlir::Attribute, llvm::SmallVector<mlir::Value>> threadCoordinates;
+  /// The same where a layout's `warp` counts the warps of all copies of the role.
+  llvm::DenseMap<mlir::Attribute, llvm::SmallVector<mlir::Value>> shareCoordinates;
   /// What has been accessed since the last barrier.
   struct {
     bool anything = true;

@@ -108,6 +108,50 @@ inline constexpr char kRing[] = R"(
   global_store_dword v1, v2, s[4:5]
 )";
 
+/// A ring of two slots of 4096 bytes, run by two groups of waves of which the second is a barrier
+/// behind: while one reads and fills, the other computes.
+inline constexpr char kSkewed[] = R"(
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_and_b32_e32 v0, 0xff, v0
+  v_lshlrev_b32_e32 v1, 4, v0
+  v_mov_b32_e32 v2, 0
+  s_waitcnt lgkmcnt(0)
+  s_mov_b32 m0, 0
+  s_nop 0
+  buffer_load_dwordx4 v1, s[4:7], 0 offen lds
+  s_waitcnt vmcnt(0)
+  s_barrier
+  s_cmp_eq_u32 s9, 0
+  s_cbranch_scc1 .LBB0_1
+  s_barrier
+.LBB0_1:
+  s_mov_b32 m0, 0x1000
+  s_nop 0
+  buffer_load_dwordx4 v1, s[4:7], 0 offen lds
+  ds_read_b128 v[12:15], v1
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+  s_barrier
+  v_add_f32_e32 v2, v2, v12
+  s_barrier
+  s_mov_b32 m0, 0
+  s_nop 0
+  buffer_load_dwordx4 v1, s[4:7], 0 offen lds
+  ds_read_b128 v[12:15], v1 offset:4096
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+  s_barrier
+  v_add_f32_e32 v2, v2, v12
+  s_barrier
+  s_add_i32 s8, s8, -1
+  s_cmp_lg_u32 s8, 0
+  s_cbranch_scc1 .LBB0_1
+  s_cmp_lg_u32 s9, 0
+  s_cbranch_scc1 .LBB0_2
+  s_barrier
+.LBB0_2:
+  s_waitcnt vmcnt(0)
+  global_store_dword v1, v2, s[4:5]
+)";
+
 /// The first kernel in the words of the last generation: counters apart, and split barriers.
 inline constexpr char kSplitCounters[] = R"(
   s_load_b128 s[4:7], s[0:1], 0x0

@@ -31,6 +31,7 @@ struct Sample {
 };
 static const Sample samples[] = {{"registers", kThroughRegisters, "gfx942"},
                                  {"ring", kRing, "gfx950"},
+                                 {"skewed", kSkewed, "gfx950"},
                                  {"split counters", kSplitCounters, "gfx1201"}};
 
 TEST(Waits, WhatIsRightIsProven) {
@@ -84,7 +85,7 @@ TEST(Waits, EveryMissingBarrierIsFound) {
       ++mutants;
     }
   }
-  EXPECT_EQ(mutants, 7u);
+  EXPECT_EQ(mutants, 14u);
 }
 
 /// A load, a read or a write of LDS that comes a whole step too early or too late.
@@ -197,4 +198,21 @@ TEST(Waits, AtomicsOfOnePlaceNeedNoOrder) {
   EXPECT_THAT(check(body + "\tds_read_b32 v4, v1\n\ts_waitcnt lgkmcnt(0)\n", "gfx942", 128),
               HasSubstr("and a barrier"));
   EXPECT_THAT(check(body + "\tds_write_b32 v1, v4\n", "gfx942", 128), HasSubstr("and a barrier"));
+}
+
+/// Where some waves are a barrier behind, one between two accesses is not enough, and a group that
+/// falls behind must catch up.
+TEST(Waits, WavesThatLagNeedABarrierMore) {
+  // The waits moved behind their barriers.
+  std::string wait = "  s_waitcnt vmcnt(0) lgkmcnt(0)\n", barrier = "  s_barrier\n";
+  EXPECT_THAT(check(replaced(kSkewed, wait + barrier, barrier + wait), "gfx950"),
+              HasSubstr("before its place in LDS is reached"));
+  std::string behind = "  s_cbranch_scc1 .LBB0_2\n  s_barrier\n";
+  EXPECT_THAT(check(replaced(kSkewed, behind, ""), "gfx950"), HasSubstr("meet again"));
+  // Without a lag one of the two is enough.
+  std::string level = replaced(kSkewed, "  s_cbranch_scc1 .LBB0_1\n  s_barrier\n", "");
+  level = replaced(level, behind, "");
+  level = replaced(level, "  v_add_f32_e32 v2, v2, v12\n  s_barrier\n",
+                   "  v_add_f32_e32 v2, v2, v12\n");
+  EXPECT_EQ(check(level, "gfx950"), "");
 }

@@ -71,11 +71,6 @@ inline constexpr llvm::StringLiteral kSharedBytesAttrName = "tile.shared_bytes";
 inline constexpr llvm::StringLiteral kSharedOffsetAttrName = "tile.shared_offset";
 inline constexpr llvm::StringLiteral kThreadsAttrName = "tile.threads";
 
-/// What a role may say of its registers.
-inline constexpr int64_t kLeastRoleRegisters = 24;
-inline constexpr int64_t kMostRoleRegisters = 256;
-inline constexpr int64_t kRoleRegisterStep = 8;
-
 } // namespace kiln::tile
 
 #define GET_TYPEDEF_CLASSES

@@ -11,8 +11,8 @@ def Tile_RoleAttr : Tile_Attr<"Role", "role"> {
     - `copies`: how many groups of so many warps run the same body. Each copy holds its share of
       every tensor whose layout has bits of `warp` above those of one copy;
     - `skew`: by how many barriers copy `i + 1` lags behind copy `i`;
-    - `registers`: what each thread of the role may use, from 24 to 256 in steps of 8; 0 leaves
-      what the kernel was started with.
+    - `registers`: what each thread of the role may use, where roles of the chip can hand registers
+      to one another and as it can; 0 leaves what the kernel was started with.
 
     `tile.roles` on a kernel lists them in the order of their warps; a kernel's ops name theirs.
     Once realised, each heads a region of `tile.warp_groups`.

@@ -95,6 +95,10 @@ def Tile_ChannelOp : Tile_Op<"channel"> {
     `(i / depth) mod 2`, for those who put and for those who get. Everyone starts at slot 0 and
     phase 0, and `tile.advance` makes the next pair.
 
+    A role may put and get alike: its own ring. Then nobody waits for anybody at a slot. Each copy
+    waits for what it put itself with `tile.wait_puts`, barriers tell the others, and in between
+    come `tile.get` and `tile.release`. Slots may come in any order, their phase is 0.
+
     ```mlir
     %ring = tile.channel full = 1 empty = 8
           : !tile.channel<4, !tile.buffer<128x64xbf16, #a>, !tile.buffer<256x64xbf16, #b>>
@@ -129,7 +133,8 @@ def Tile_PutOp : Tile_SyncOp<"put", [SingleBlock, NoTerminator]> {
   let summary = "fills a slot of a channel";
   let description = [{
     Waits until the slot's use before this one was released by all, then runs the region, whose
-    arguments are the slot's buffers. The slot is full once each warp of the role has ended the
+    arguments are the slot's buffers. (Into its own ring a role puts without waiting: barriers stand
+    between all releases and the put.) The slot is full once each warp of the role has ended the
     region and the copies in it have arrived. `bytes` is what those copies bring that count bytes;
     with such copies one thread runs the whole op, and only they may stand in the region.
 
@@ -154,20 +159,35 @@ def Tile_GetOp : Tile_SyncOp<"get", [
     DeclareOpInterfaceMethods<InferTypeOpInterface, ["inferReturnTypes"]>]> {
   let summary = "the buffers of a slot, once it is full";
   let description = [{
-    Waits. The buffers may be read until this role's `tile.release` of the slot. Where the role
-    that gets is also the one that puts, `in_flight` says how many of its later puts may still
-    be under way when this one has arrived.
+    Waits. The buffers may be read until this role's `tile.release` of the slot. From its own ring
+    a role gets without waiting: each copy has waited for its part with `tile.wait_puts`, and a
+    barrier stands in between.
 
     ```mlir
     %x = tile.get %ring[%s, %p] : !tile.channel<4, !tile.buffer<64x64xf16>>
     ```
   }];
-  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, I32:$phase,
-                       OptionalAttr<I64Attr>:$in_flight);
+  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, I32:$phase);
   let results = (outs Variadic<Tile_BufferType>:$buffers);
   let assemblyFormat = [{
-    $channel `[` $slot `,` $phase `]` (`in_flight` `=` $in_flight^)? attr-dict
-    `:` qualified(type($channel))
+    $channel `[` $slot `,` $phase `]` attr-dict `:` qualified(type($channel))
+  }];
+}
+
+def Tile_WaitPutsOp : Tile_SyncOp<"wait_puts"> {
+  let summary = "waits until at most so many of a copy's own puts are under way";
+  let description = [{
+    Counts the `tile.put` of this copy of the role into this channel, which is its own ring, oldest
+    first: what this copy brought with the others has arrived. What other copies brought, a barrier
+    after their `tile.wait_puts` tells of.
+
+    ```mlir
+    tile.wait_puts %ring in_flight = 2 : !tile.channel<4, !tile.buffer<64x64xf16>>
+    ```
+  }];
+  let arguments = (ins Tile_ChannelType:$channel, I64Attr:$in_flight);
+  let assemblyFormat = [{
+    $channel `in_flight` `=` $in_flight attr-dict `:` qualified(type($channel))
   }];
   let hasVerifier = 1;
 }
@@ -175,7 +195,7 @@ def Tile_GetOp : Tile_SyncOp<"get", [
 def Tile_ReleaseOp : Tile_SyncOp<"release"> {
   let summary = "gives a slot back, to be filled again";
   let description = [{
-    Each warp of the role arrives once. Everything that read the slot's buffers must be done:
+    Each warp of the role arrives once; of its own ring a barrier tells the others. Everything that read the slot's buffers must be done:
     reads before it, and dots that were waited for.
 
     ```mlir

@@ -1,0 +1,90 @@
+// Loads that go to LDS directly, and what waves need to run rings of them: counts to wait for, a
+// barrier, priorities.
+//
+// LLVM's own waits do for what it can follow. It cannot follow which slot of a ring a load fills
+// across a loop's back edge, so these are emitted here; slots are told apart for it by alias scopes,
+// or it would wait for all loads in front of each read of LDS (SIInsertWaitcnts, "LDS DMA").
+#include "kiln/Target/AMDGPU/AMDGPU.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::amdgcn;
+
+static bool isCDNA(StringRef chip) { return chip.starts_with("gfx9"); }
+
+/// No instruction: compilers move no access to memory across it, in either direction.
+static void keepInPlace(OpBuilder &builder, Location loc) {
+  LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::acq_rel, "singlethread");
+}
+
+/// Nothing at all is scheduled across it.
+static void separate(OpBuilder &builder, Location loc) {
+  ROCDL::SchedBarrier::create(builder, loc, 0);
+}
+
+//===- Waits --------------------------------------------------------------------------------===//
+
+// The fields of s_waitcnt, by the ISA manuals of CDNA: six bits for vector memory, in two parts,
+// three for exports, four for LDS and scalar memory. All ones wait for nothing.
+static constexpr int64_t kMostVector = 63, kMostExport = 7, kMostLDS = 15;
+
+static void wait(OpBuilder &builder, Location loc, int64_t vector, int64_t lds) {
+  int64_t field =
+      (vector & 15) | kMostExport << 4 | lds << 8 | (vector >> 4) << 14;
+  keepInPlace(builder, loc);
+  ROCDL::SWaitcntOp::create(builder, loc, field);
+  keepInPlace(builder, loc);
+}
+
+bool TargetAttr::hasWaveCopies() const { return isCDNA(getChip()); }
+
+Value TargetAttr::makeUniform(OpBuilder &builder, Location loc, Value value) const {
+  return ROCDL::ReadfirstlaneOp::create(builder, loc, value.getType(), value);
+}
+
+void TargetAttr::waitForCopies(OpBuilder &builder, Location loc, int64_t inFlight) const {
+  wait(builder, loc, std::min(inFlight, kMostVector), kMostLDS);
+}
+
+void TargetAttr::waitForShared(OpBuilder &builder, Location loc) const {
+  wait(builder, loc, kMostVector, 0);
+}
+
+void TargetAttr::meet(OpBuilder &builder, Location loc) const {
+  separate(builder, loc);
+  keepInPlace(builder, loc);
+  ROCDL::SBarrierOp::create(builder, loc);
+  keepInPlace(builder, loc);
+  separate(builder, loc);
+}
+
+void TargetAttr::setPriority(OpBuilder &builder, Location loc, bool raised) const {
+  ROCDL::SetPrioOp::create(builder, loc, raised);
+}
+
+//===- The load -----------------------------------------------------------------------------===//
+
+LogicalResult LoadToLDSAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef chip,
+                                    unsigned bytes) {
+  bool isWide = chip == "gfx950" && bytes == 16;
+  if ((chip == "gfx90a" || chip == "gfx942" || chip == "gfx950") && (bytes == 4 || isWide))
+    return success();
+  return emitError() << "expected a load to LDS of 4 bytes a lane (or 16 on gfx950) on a chip of "
+                        "CDNA, got "
+                     << bytes << " on " << chip;
+}
+
+unsigned LoadToLDSAttr::getLaneBytes() const { return getBytes(); }
+
+void LoadToLDSAttr::copy(OpBuilder &builder, Location loc, Value buffer, Value offset,
+                         Value uniform, Value shared, ArrayAttr scopes, ArrayAttr others,
+                         bool isStreaming) const {
+  auto constant = [&](int64_t value) -> Value {
+    return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
+  };
+  constexpr int64_t kOnce = 2;
+  ROCDL::RawPtrBufferLoadLdsOp::create(builder, loc, buffer, shared, constant(getBytes()), offset,
+                                       uniform, constant(0), constant(isStreaming ? kOnce : 0),
+                                       scopes, others, /*tbaa=*/ArrayAttr());
+}

@@ -1,0 +1,166 @@
+// Rings that a role fills for itself: each warp copies its share and counts what is under way.
+//
+// A slot holds a buffer's elements in the order of their offsets. An instruction of an atom fills
+// the bytes of one warp, lane behind lane; the warps of the role stand behind one another, and so
+// do the turns. Which element a lane reads for its place, the buffer's layout says: permutations of
+// the buffer are made in global memory.
+//
+// Slots are known when compiling, and each is a scope of its own for LLVM: what is read from one
+// need not wait for what is copied into another.
+#include "ThreadLowering.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include "kiln/Target/Common/WaveTarget.cpp.inc"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+LogicalResult ThreadLowering::lowerOwnSchedule(Operation *op) {
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<WarpGroupsOp>([&](WarpGroupsOp groups) { return lowerRoles(groups); })
+      .Case<CopyIdOp>([&](CopyIdOp id) {
+        set(id, arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), role->copy));
+        return success();
+      })
+      .Case<ChannelOp>([&](ChannelOp channel) -> LogicalResult {
+        if (!isOwnRing(channel))
+          return emitUnsupported(op, target, "expected a role that fills its own channel");
+        lowerOwnChannel(channel);
+        return success();
+      })
+      .Case<BarrierOp>([&](BarrierOp barrier) -> LogicalResult {
+        if (!barrier.getAllCopies() && role->attr.getCopies() > 1)
+          return emitUnsupported(op, target, "expected a barrier of all copies of the role");
+        waves.meet(builder, loc);
+        return success();
+      })
+      .Case<PutOp>([&](PutOp put) { return lowerOwnPut(put); })
+      .Case<GetOp>([&](GetOp get) { return lowerOwnGet(get); })
+      .Case<ReleaseOp>([&](ReleaseOp) {
+        waves.waitForShared(builder, loc);
+        return success();
+      })
+      .Case<WaitPutsOp>([&](WaitPutsOp wait) { return lowerWaitPuts(wait); })
+      .Case<CopyInOp>([&](CopyInOp copy) { return lowerDirectCopy(copy); })
+      .Case<PartOp>([&](PartOp part) { return lowerPart(part); })
+      .Default([&](Operation *) {
+        return emitUnsupported(op, target, "expected no engines and no dots in flight");
+      });
+}
+
+void ThreadLowering::lowerOwnChannel(ChannelOp op) {
+  set(op, getShared(op));
+  function->getParentOfType<ModuleOp>()
+      .lookupSymbol<LLVM::GlobalOp>(kSharedSymbol)
+      .setAlignment(kEngineAlignment);
+  MLIRContext *context = builder.getContext();
+  auto domain = LLVM::AliasScopeDomainAttr::get(context);
+  SmallVector<Attribute> all;
+  for (int64_t slot = 0; slot < op.getResult().getType().getDepth(); ++slot)
+    all.push_back(LLVM::AliasScopeAttr::get(domain));
+  SmallVector<Scopes> &slots = slotScopes[op];
+  for (Attribute own : all) {
+    SmallVector<Attribute> others;
+    llvm::copy_if(all, std::back_inserter(others), [&](Attribute scope) { return scope != own; });
+    slots.push_back({ArrayAttr::get(context, own), ArrayAttr::get(context, others)});
+  }
+}
+
+/// The channel that a role's name for it stands for.
+static ChannelOp findChannel(Value name) {
+  auto argument = cast<BlockArgument>(name);
+  auto groups = cast<WarpGroupsOp>(argument.getOwner()->getParentOp());
+  return groups.getCaptures()[argument.getArgNumber()].getDefiningOp<ChannelOp>();
+}
+
+static FailureOr<int64_t> getSlotNumber(Operation *op, Value slot) {
+  APInt number;
+  if (matchPattern(slot, m_ConstantInt(&number)))
+    return number.getSExtValue();
+  return op->emitOpError("expected a slot that is known when compiling");
+}
+
+LogicalResult ThreadLowering::lowerOwnPut(PutOp op) {
+  FailureOr<int64_t> number = getSlotNumber(op, op.getSlot());
+  if (failed(number))
+    return failure();
+  for (auto [argument, buffer] :
+       llvm::zip(op.getBody().getArguments(), getSlot(op.getChannel(), op.getSlot()))) {
+    set(argument, buffer);
+    scopes[argument] = slotScopes.lookup(findChannel(op.getChannel()))[*number];
+  }
+  return lower(op.getBody().front());
+}
+
+LogicalResult ThreadLowering::lowerOwnGet(GetOp op) {
+  FailureOr<int64_t> number = getSlotNumber(op, op.getSlot());
+  if (failed(number))
+    return failure();
+  for (auto [result, buffer] : llvm::zip(op.getBuffers(), getSlot(op.getChannel(), op.getSlot()))) {
+    set(result, buffer);
+    scopes[result] = slotScopes.lookup(findChannel(op.getChannel()))[*number];
+  }
+  return success();
+}
+
+/// Each put of the channel is as many instructions of a warp.
+LogicalResult ThreadLowering::lowerWaitPuts(WaitPutsOp op) {
+  std::optional<int64_t> count;
+  for (Operation *user : op.getChannel().getUsers()) {
+    auto put = dyn_cast<PutOp>(user);
+    if (!put)
+      continue;
+    int64_t own = 0;
+    for (auto copy : put.getBody().getOps<CopyInOp>()) {
+      auto atom = dyn_cast<DirectAtomInterface>(copy.getAtom());
+      int64_t bytes = int64_t(chip.warpSize) * role->attr.getTotalWarps() *
+                      (atom ? atom.getLaneBytes() : 1);
+      own += getSharedBytes(copy.getBuffer().getType()) / bytes;
+    }
+    if (count && *count != own)
+      return put.emitOpError("expected as many copies in each tile.put of the channel, ")
+             << *count << " a warp, got " << own;
+    count = own;
+  }
+  waves.waitForCopies(builder, loc, count.value_or(0) * op.getInFlight());
+  return success();
+}
+
+FailureOr<LinearLayout> ThreadLowering::getShares(CopyInOp op, DirectAtomInterface atom) {
+  BufferType type = op.getBuffer().getType();
+  auto given = dyn_cast_or_null<LayoutAttr>(type.getLayout());
+  int64_t elements = ShapedType::getNumElements(type.getShape());
+  LinearLayout layout =
+      given ? given.toLinear(type.getShape())
+            : LinearLayout::identity(elements, kOffset, getDimName(0)).reshapeOuts(type.getShape());
+  int64_t each = atom.getLaneBytes() / getSharedElementBytes(type.getElementType());
+  int64_t threads = int64_t(chip.warpSize) * role->attr.getTotalWarps();
+  if (each < 1 || elements % (each * threads) || !llvm::isPowerOf2_64(threads))
+    return op.emitOpError("expected a buffer that ")
+           << role->attr.getTotalWarps() << " warps share out by " << atom << ", got " << type;
+  AccessFacts facts = getAccessFacts(cast<TypedValue<ViewType>>(op.getView()), op.getOffsets());
+  ArrayRef<LinearLayout::Basis> bases = layout.getBases(kOffset);
+  for (auto [bit, basis] : llvm::enumerate(bases.take_front(llvm::Log2_64(each))))
+    for (auto [dim, place] : llvm::enumerate(basis))
+      if (place != (int(dim) == facts.dim ? int64_t(1) << bit : 0))
+        return op.emitOpError("expected a buffer that has ")
+               << each << " elements of a row behind one another, for " << atom << ", got " << type;
+  if (facts.width < each)
+    return op.emitOpError("expected a view whose pointer, rows and offsets facts say are multiples "
+                          "of ")
+           << atom.getLaneBytes() << " bytes, for " << atom;
+  bases = bases.drop_front(llvm::Log2_64(each));
+  unsigned lanes = llvm::Log2_64(chip.warpSize), all = llvm::Log2_64(threads);
+  auto take = [&](StringRef name, ArrayRef<LinearLayout::Basis> part) {
+    LinearLayout::InDim in{name.str(), {}};
+    llvm::append_range(in.bases, part);
+    return in;
+  };
+  return *LinearLayout::create({take(kRegister, bases.drop_front(all)),
+                                take(kLane, bases.take_front(lanes)),
+                                take(kWarp, bases.slice(lanes, all - lanes))},
+                               layout.getOuts());
+}
