@@ -1,8 +1,8 @@
-// The matrix product of gemm.mlir for gfx942, by other decisions: 256 programs' worth of a chip
-// that has no engine to copy and no barriers in memory. Eight waves in two groups run one body, the
-// second one barrier behind the first: while one multiplies, the other fills and reads. They fill
-// their own ring of two slots by loads that go to LDS directly, four bytes a lane, and read 16
-// bytes a lane back.
+// The matrix product of gemm.mlir by other decisions, for gfx942, which has neither an engine that
+// copies nor barriers in memory. Eight waves in two groups run one body, the second group a barrier
+// behind the first: while one multiplies, the other fills and reads. They fill a ring of two slots
+// for themselves, by loads that go to LDS directly, four bytes a lane, and read 16 bytes a lane
+// back. 304 programs, one a compute unit of an MI300X, take tiles of 256 by 256 in turn.
 #copy = #amdgcn.load_to_lds<"gfx942", 4>
 #mma = #amdgcn.matrix<"mfma.f32.32x32x8bf16.1k", "gfx942", bf16>
 

@@ -95,8 +95,8 @@ void OwnRings::put(OpBuilder &builder, Ring &ring, Value at, int64_t slot) {
       offsets.back().push_back(rebuild(builder, offset, mapping));
   }
   Location where = ring.loads.back().getLoc();
-  auto put = tag(PutOp::create(builder, where, ring.channel, number(builder, slot),
-                               number(builder, 0), 0));
+  auto put = tag(
+      PutOp::create(builder, where, ring.channel, number(builder, slot), number(builder, 0), 0));
   ArrayRef<Type> types = ring.channel.getType().getBuffers();
   Block *body = &put.getBody().emplaceBlock();
   body->addArguments(types, SmallVector<Location>(types.size(), where));

@@ -179,7 +179,8 @@ FailureOr<RingPlan> kiln::planRings(scf::ForOp loop) {
               : "expected all loads of a loop to be another role's");
     // Waits count all puts alike, whichever ring they are into.
     if (plan.isOwn() && plan.rings.size() > 1)
-      return plan.rings[1].loads.front().emitOpError("expected the stage of the role's other loads, ")
+      return plan.rings[1].loads.front().emitOpError(
+                 "expected the stage of the role's other loads, ")
              << plan.rings.front().stage << ", since one wait is for them all, got " << ring.stage;
     if (ring.consumer.getSkew() && !plan.isOwn())
       return ring.loads.front().emitOpError("expected no skew of role \"")

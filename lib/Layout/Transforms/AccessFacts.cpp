@@ -113,12 +113,14 @@ static bool isNonNegative(Value value, unsigned depth) {
   Operation *op = value.getDefiningOp();
   return TypeSwitch<Operation *, bool>(op)
       .Case<ProgramIdOp, NumProgramsOp, CopyIdOp, DimOp>([](auto) { return true; })
-      .Case<arith::AddIOp, arith::MulIOp, arith::DivUIOp, arith::DivSIOp, arith::CeilDivSIOp,
-            arith::FloorDivSIOp, arith::CeilDivUIOp, arith::RemUIOp, arith::RemSIOp, arith::ShRUIOp,
-            arith::ShRSIOp, arith::ShLIOp, arith::MinSIOp, arith::MinUIOp, arith::IndexCastOp,
+      .Case<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp,
+            arith::RemSIOp, arith::ShRSIOp, arith::ShLIOp, arith::MinSIOp, arith::IndexCastOp,
             arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::OrIOp, arith::XOrIOp>(
           [&](auto) { return all(op->getOperands()); })
-      .Case<arith::MaxSIOp, arith::AndIOp>([&](auto) {
+      // Of unsigned numbers what comes out is at most the first.
+      .Case<arith::DivUIOp, arith::CeilDivUIOp, arith::RemUIOp, arith::ShRUIOp>(
+          [&](auto) { return isNonNegative(op->getOperand(0), depth - 1); })
+      .Case<arith::MaxSIOp, arith::MinUIOp, arith::AndIOp>([&](auto) {
         return llvm::any_of(op->getOperands(),
                             [&](Value operand) { return isNonNegative(operand, depth - 1); });
       })

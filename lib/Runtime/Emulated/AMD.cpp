@@ -154,8 +154,7 @@ void loadToLDS(const Lanes &lanes) {
       return block.stop("a load to LDS whose lanes name different places there");
     Block::Copy copy{lanes.first + lane, place + lane * bytes, bytes, {}};
     if (const char *address = locate(lanes, 0, bytes, lane, behindPlace + 4 - behindDescriptor)) {
-      std::string wrong =
-          block.findProblem(reinterpret_cast<uint64_t>(address), bytes, reading);
+      std::string wrong = block.findProblem(reinterpret_cast<uint64_t>(address), bytes, reading);
       if (!wrong.empty())
         return block.stop(wrong);
       std::memcpy(copy.data, address, bytes);

@@ -176,8 +176,7 @@ void Block::executeTogether(unsigned warp) {
     operands[i - first] = thread.operands;
     results[i - first] = thread.result;
   }
-  leader.instruction->execute(
-      {leader.instruction->name, first, last - first, operands, results});
+  leader.instruction->execute({leader.instruction->name, first, last - first, operands, results});
   for (unsigned i = first; i < last; ++i)
     threads[i]->state = State::Ready;
 }

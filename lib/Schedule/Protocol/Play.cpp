@@ -180,7 +180,8 @@ LogicalResult kiln::protocol::checkOwnRings(WarpGroupsOp groups, ArrayRef<Trace>
         return fail(event, isGet ? "tile.wait_puts" : "tile.release", last);
       InFlightDiagnostic error = event.op->emitOpError("expected every copy to have ")
                                  << (isGet ? "waited for what it put into" : "released")
-                                 << " the slot before this, got " << last.copies << " of " << copies;
+                                 << " the slot before this, got " << last.copies << " of "
+                                 << copies;
       describe(error, groups, instance);
       return failure();
     }

@@ -10,9 +10,10 @@
 //    ends does not depend on who is faster (Kahn, "The semantics of a simple language for parallel
 //    programming", 1974), and a round that moves nobody is a deadlock.
 //
-// A role's own ring, into which it puts and from which it gets, holds nobody up: its uses are ordered
-// by the barriers of all its warps alone. Part 3 asks that one stands between each copy's wait for
-// its part of a use and any get of it, and between each release and any put into the slot again.
+// A role's own ring, into which it puts and from which it gets, holds nobody up: its uses are
+// ordered by the barriers of all its warps alone. Part 3 asks that one stands between each copy's
+// wait for its part of a use and any get of it, and between each release and any put into the slot
+// again.
 //
 // Part 2 asks of the k-th use of a channel by one copy that its slot is k mod depth and its phase
 // k / depth mod 2. On the chip a wait for a wrong phase may pass by luck; here it never does.

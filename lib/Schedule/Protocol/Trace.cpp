@@ -82,8 +82,8 @@ private:
   static bool matters(Operation *op) {
     return op
         ->walk([](Operation *inner) {
-          bool isProtocol = isa<PutOp, WaitPutsOp, GetOp, ReleaseOp, StartDotOp, WaitOp,
-                                CopyOutOp, WaitStoresOp, BarrierOp, AdvanceOp>(inner);
+          bool isProtocol = isa<PutOp, WaitPutsOp, GetOp, ReleaseOp, StartDotOp, WaitOp, CopyOutOp,
+                                WaitStoresOp, BarrierOp, AdvanceOp>(inner);
           return isProtocol ? WalkResult::interrupt() : WalkResult::advance();
         })
         .wasInterrupted();

@@ -2,8 +2,9 @@
 // barrier, priorities.
 //
 // LLVM's own waits do for what it can follow. It cannot follow which slot of a ring a load fills
-// across a loop's back edge, so these are emitted here; slots are told apart for it by alias scopes,
-// or it would wait for all loads in front of each read of LDS (SIInsertWaitcnts, "LDS DMA").
+// across a loop's back edge, so these are emitted here; slots are told apart for it by alias
+// scopes, or it would wait for all loads in front of each read of LDS (SIInsertWaitcnts, "LDS
+// DMA").
 #include "kiln/Target/AMDGPU/AMDGPU.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -30,8 +31,7 @@ static void separate(OpBuilder &builder, Location loc) {
 static constexpr int64_t kMostVector = 63, kMostExport = 7, kMostLDS = 15;
 
 static void wait(OpBuilder &builder, Location loc, int64_t vector, int64_t lds) {
-  int64_t field =
-      (vector & 15) | kMostExport << 4 | lds << 8 | (vector >> 4) << 14;
+  int64_t field = (vector & 15) | kMostExport << 4 | lds << 8 | (vector >> 4) << 14;
   keepInPlace(builder, loc);
   ROCDL::SWaitcntOp::create(builder, loc, field);
   keepInPlace(builder, loc);

@@ -54,9 +54,10 @@ std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
       op->getAttr("extents"))
     return "expected a whole tile, got extents";
   // What schedules are realised by.
-  if (isa<tile::WarpGroupsOp, tile::CopyIdOp, tile::BarrierOp, tile::ChannelOp, tile::AdvanceOp, tile::WaitPutsOp,
-          tile::PutOp, tile::GetOp, tile::ReleaseOp, tile::CopyInOp, tile::CopyOutOp,
-          tile::WaitStoresOp, tile::PartOp, tile::PendOp, tile::StartDotOp, tile::WaitOp>(op))
+  if (isa<tile::WarpGroupsOp, tile::CopyIdOp, tile::BarrierOp, tile::ChannelOp, tile::AdvanceOp,
+          tile::WaitPutsOp, tile::PutOp, tile::GetOp, tile::ReleaseOp, tile::CopyInOp,
+          tile::CopyOutOp, tile::WaitStoresOp, tile::PartOp, tile::PendOp, tile::StartDotOp,
+          tile::WaitOp>(op))
     return "expected a program that one thread can run, got one for several warps";
   auto call = dyn_cast<tile::ExternCallOp>(op);
   if (!call)

@@ -31,8 +31,8 @@ bool isBarrier(StringRef name) {
 
 /// Scheduling and priorities: nothing that a program can see.
 bool hasNoMeaning(StringRef name) {
-  return name.starts_with("llvm.amdgcn.s.wait.") || name.starts_with("llvm.amdgcn.sched.") || name == "llvm.amdgcn.s.setprio" ||
-         name.starts_with("llvm.amdgcn.iglp.");
+  return name.starts_with("llvm.amdgcn.s.wait.") || name.starts_with("llvm.amdgcn.sched.") ||
+         name == "llvm.amdgcn.s.setprio" || name.starts_with("llvm.amdgcn.iglp.");
 }
 
 class Lowering {

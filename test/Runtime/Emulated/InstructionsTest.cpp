@@ -37,7 +37,7 @@ TEST(Instructions, DoublesAreMultiplied) {
   }
   const Instruction *multiply = findInstruction("nvvm.mma.m8n8k4.row.col.f64");
   ASSERT_TRUE(multiply);
-  multiply->execute({multiply->name, 32, inputs, outputs});
+  multiply->execute({multiply->name, 0, 32, inputs, outputs});
   for (int row = 0; row < 8; ++row)
     for (int column = 0; column < 8; ++column) {
       double product = column < 4 ? 4 * row + column : 0;

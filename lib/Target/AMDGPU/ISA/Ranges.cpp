@@ -1,10 +1,17 @@
 // Intervals through the integer instructions that addresses are made of.
 #include "Ranges.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 using namespace kiln::amdgcn;
+
+static unsigned countZeros(uint64_t constant) {
+  return constant ? llvm::countr_zero(constant) : 32;
+}
+
+static Range getConstant(uint32_t value) { return {value, value, countZeros(value)}; }
 
 Range Ranges::get(char file, unsigned number) const {
   auto found = known.find({file, number});
@@ -15,9 +22,9 @@ Range Ranges::get(StringRef operand) const {
   uint64_t constant;
   int64_t negative;
   if (!operand.getAsInteger(0, constant))
-    return {constant & UINT32_MAX, constant & UINT32_MAX};
+    return getConstant(uint32_t(constant));
   if (!operand.getAsInteger(0, negative))
-    return {uint32_t(negative), uint32_t(negative)};
+    return getConstant(uint32_t(negative));
   if (operand == "m0")
     return get('m', 0);
   unsigned number;
@@ -26,8 +33,15 @@ Range Ranges::get(StringRef operand) const {
   return {};
 }
 
+/// What scalar registers were put by into lanes of a vector register is known of each lane.
+static constexpr char kLaneFile = 'l';
+static constexpr unsigned kMostLanes = 64;
+
 void Ranges::set(const Registers &registers, Range range) {
   for (unsigned number = registers.first; number <= registers.last; ++number) {
+    if (registers.file == 'v')
+      known.erase(known.lower_bound({kLaneFile, number * kMostLanes}),
+                  known.lower_bound({kLaneFile, (number + 1) * kMostLanes}));
     if (range.isAll() || registers.first != registers.last)
       known.erase({registers.file, number});
     else
@@ -39,7 +53,8 @@ bool Ranges::join(const Ranges &other, bool widen) {
   bool changed = false;
   for (auto it = known.begin(); it != known.end();) {
     Range theirs = other.get(it->first.first, it->first.second);
-    Range both{std::min(it->second.low, theirs.low), std::max(it->second.high, theirs.high)};
+    Range both{std::min(it->second.low, theirs.low), std::max(it->second.high, theirs.high),
+               std::min(it->second.zeros, theirs.zeros)};
     if (both == it->second) {
       ++it;
       continue;
@@ -57,18 +72,18 @@ bool Ranges::join(const Ranges &other, bool widen) {
 static uint64_t fill(uint64_t high) { return high ? NextPowerOf2(high) - 1 : 0; }
 
 static Range add(Range a, Range b) {
-  Range sum{a.low + b.low, a.high + b.high};
+  Range sum{a.low + b.low, a.high + b.high, std::min(a.zeros, b.zeros)};
   return sum.high > UINT32_MAX ? Range() : sum;
 }
 static Range multiply(Range a, Range b) {
   if (a.high && b.high > UINT32_MAX / a.high)
     return {};
-  return {a.low * b.low, a.high * b.high};
+  return {a.low * b.low, a.high * b.high, std::min(32u, a.zeros + b.zeros)};
 }
 static Range shiftLeft(Range value, Range by) {
   if (by.low != by.high)
     return {};
-  return multiply(value, {uint64_t(1) << (by.low & 31), uint64_t(1) << (by.low & 31)});
+  return multiply(value, getConstant(uint32_t(1) << (by.low & 31)));
 }
 static Range shiftRight(Range value, Range by) {
   return by.low == by.high ? Range{value.low >> (by.low & 31), value.high >> (by.low & 31)}
@@ -76,11 +91,17 @@ static Range shiftRight(Range value, Range by) {
 }
 static Range bitAnd(Range a, Range b) {
   if (a.low == a.high && b.low == b.high)
-    return {a.low & b.low, a.low & b.low};
-  return {0, std::min(a.high, b.high)};
+    return getConstant(a.low & b.low);
+  return {0, std::min(a.high, b.high), std::max(a.zeros, b.zeros)};
 }
-static Range bitOr(Range a, Range b) { return {std::max(a.low, b.low), fill(a.high | b.high)}; }
-static Range bitXor(Range a, Range b) { return {0, fill(a.high | b.high)}; }
+/// No more than the sum, either.
+static uint64_t getMostBits(Range a, Range b) {
+  return std::min(fill(a.high | b.high), a.high + b.high);
+}
+static Range bitOr(Range a, Range b) {
+  return {std::max(a.low, b.low), getMostBits(a, b), std::min(a.zeros, b.zeros)};
+}
+static Range bitXor(Range a, Range b) { return {0, getMostBits(a, b), std::min(a.zeros, b.zeros)}; }
 static Range extract(Range value, Range from, Range width) {
   if (width.low != width.high || width.high >= 32)
     return {};
@@ -110,6 +131,9 @@ static Range evaluate(const Instruction &instruction, const Ranges &ranges) {
   auto is = [&](std::initializer_list<StringRef> names) { return is_contained(names, operation); };
   if (in.size() == 1 && is({"mov_b32", "readfirstlane_b32"}))
     return in[0];
+  // Sixteen bits, of which the first one counts as negative.
+  if (in.size() == 1 && is({"movk_i32"}))
+    return in[0].high < 0x8000 ? in[0] : Range();
   if (in.size() == 2) {
     if (is({"and_b32"}))
       return bitAnd(in[0], in[1]);
@@ -125,6 +149,11 @@ static Range evaluate(const Instruction &instruction, const Ranges &ranges) {
       return shiftRight(in[0], in[1]);
     if (is({"mul_u32_u24", "mul_i32", "mul_lo_u32"}))
       return multiply(in[0], in[1]);
+    // The scalar form has both numbers in one operand: the first bit, and 16 bits above how many.
+    if (is({"bfe_u32"}) && in[1].low == in[1].high) {
+      uint64_t from = in[1].low & 31, width = in[1].low >> 16 & 127;
+      return extract(in[0], {from, from}, {width, width});
+    }
     // A lane of a constant choice is one of its operands.
     if (is({"cndmask_b32", "cselect_b32", "min_u32", "max_u32"}))
       return {std::min(in[0].low, in[1].low), std::max(in[0].high, in[1].high)};
@@ -159,8 +188,26 @@ static Range evaluate(const Instruction &instruction, const Ranges &ranges) {
   return {};
 }
 
+bool Ranges::applyLane(const Instruction &instruction) {
+  StringRef name = instruction.mnemonic;
+  bool isWrite = name == "v_writelane_b32";
+  unsigned lane;
+  if ((!isWrite && name != "v_readlane_b32") || instruction.operands.size() != 3 ||
+      StringRef(instruction.operands[2]).getAsInteger(10, lane))
+    return false;
+  unsigned vector = instruction.registers[isWrite ? 0 : 1].first;
+  Registers place{kLaneFile, vector * kMostLanes + lane, vector * kMostLanes + lane};
+  if (isWrite) {
+    set(place, get(StringRef(instruction.operands[1])));
+    known.erase({'v', vector});
+  } else {
+    set(instruction.registers.front(), get(kLaneFile, place.first));
+  }
+  return true;
+}
+
 void Ranges::apply(const Instruction &instruction) {
-  if (instruction.operands.empty() || instruction.registers.empty())
+  if (instruction.operands.empty() || instruction.registers.empty() || applyLane(instruction))
     return;
   switch (instruction.kind) {
   case Kind::Other:
@@ -172,6 +219,12 @@ void Ranges::apply(const Instruction &instruction) {
       return;
     Range range = evaluate(instruction, *this);
     set(result, range);
+    // A carry, or a mask, is a second result.
+    StringRef name = instruction.mnemonic;
+    if ((name.contains("_co_") || name.starts_with("v_mad_u64") || name.starts_with("v_mad_i64") ||
+         name.starts_with("v_div_scale")) &&
+        instruction.registers.size() > 1)
+      set(instruction.registers[1], {});
     // Two registers change places.
     if (StringRef(instruction.mnemonic).contains("swap"))
       for (const Registers &other : instruction.registers)
@@ -198,6 +251,7 @@ Range kiln::amdgcn::getPlace(const Instruction &access, const Ranges &ranges, un
   }
   if (base.isAll())
     return base;
+  base.high = base.high >> base.zeros << base.zeros;
   StringRef modifiers = access.modifiers;
   if (modifiers.contains("offset0:") || modifiers.contains("offset1:")) {
     // Two places, at multiples of the element; st64 counts in 64 of them.

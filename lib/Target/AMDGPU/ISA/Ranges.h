@@ -10,7 +10,11 @@ namespace kiln::amdgcn {
 /// An unsigned number of 32 bits, the same for all lanes or not.
 struct Range {
   uint64_t low = 0, high = UINT32_MAX;
-  bool operator==(const Range &other) const { return low == other.low && high == other.high; }
+  /// How many low bits are zero, at the least.
+  unsigned zeros = 0;
+  bool operator==(const Range &other) const {
+    return low == other.low && high == other.high && zeros == other.zeros;
+  }
   bool isAll() const { return low == 0 && high >= UINT32_MAX; }
 };
 
@@ -27,6 +31,8 @@ public:
 
 private:
   void set(const Registers &registers, Range range);
+  /// A scalar put by into a lane of a vector register, or taken back; false if it is neither.
+  bool applyLane(const Instruction &instruction);
   std::map<std::pair<char, unsigned>, Range> known;
 };
 

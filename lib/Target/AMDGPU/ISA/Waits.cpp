@@ -237,12 +237,18 @@ std::string WaitCheck::findProblem(const State &state, unsigned at) const {
                        name, line(other));
       continue;
     }
+    auto spell = [](Range place) {
+      return place.isAll() ? std::string("any byte")
+                           : formatv("bytes {0} to {1}", place.low, place.high).str();
+    };
+    std::string places = formatv(": {0}, {1}", spell(earlier.place), spell(access->place));
     if (!earlier.done)
       return formatv("expected a wait for '{0}' of line {1}, and a barrier, before its place in "
-                     "LDS is reached",
-                     name, line(other));
-    return formatv("expected a barrier between '{0}' of line {1} and what reaches its place in LDS",
-                   name, line(other));
+                     "LDS is reached{2}",
+                     name, line(other), places);
+    return formatv("expected a barrier between '{0}' of line {1} and what reaches its place in "
+                   "LDS{2}",
+                   name, line(other), places);
   }
   return "";
 }
@@ -323,8 +329,9 @@ std::vector<WaitProblem> WaitCheck::run() {
   }
   // Who falls behind and never catches up waits at a barrier to which nobody comes.
   if (parts.size() % 2)
-    problems.try_emplace(parts.rbegin()->first, "expected another barrier alone behind a branch, at "
-                                                "which waves that part here meet again");
+    problems.try_emplace(parts.rbegin()->first,
+                         "expected another barrier alone behind a branch, at "
+                         "which waves that part here meet again");
   std::vector<WaitProblem> list;
   for (auto &[at, text] : problems)
     list.push_back({at, text});

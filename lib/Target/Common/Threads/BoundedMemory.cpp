@@ -39,6 +39,8 @@ struct ThreadLowering::BoundedAccess {
   struct Dim {
     /// Bytes from one coordinate to the next (i32); null along dimensions that do not vary.
     Value stride;
+    /// What is added to the thread's coordinate, if the tile's place is not in `uniform`.
+    Value start;
     /// Of the thread's part of the coordinate: the first in bounds, null if that is 0, and how
     /// many are.
     Value first, count;
@@ -170,7 +172,7 @@ Value ThreadLowering::getOffset(BoundedAccess &access, int64_t reg) {
     Value &term = access.terms[{unsigned(dim), coordinates[dim]}];
     if (!term) {
       Value at = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                            getCoordinate(access.place, dim, reg));
+                                            getCoordinate(access.place, dim, reg, own.start));
       term = arith::MulIOp::create(builder, loc, at, own.stride);
     }
     sum = sum ? Value(arith::AddIOp::create(builder, loc, sum, term)) : term;
@@ -181,21 +183,27 @@ Value ThreadLowering::getOffset(BoundedAccess &access, int64_t reg) {
 /// Null if the register is in bounds, as far as the hardware does not check.
 Value ThreadLowering::getInBounds(BoundedAccess &access, int64_t reg, bool ofHardwareToo) {
   Value all = ofHardwareToo ? access.inside : Value();
-  auto coordinates = access.place.layout.applyTo(kRegister, reg);
   for (auto [dim, own] : llvm::enumerate(access.dims)) {
     if (!own.count || (own.isHardwares && !ofHardwareToo))
       continue;
-    Value &bound = access.bounds[{unsigned(dim), coordinates[dim]}];
-    if (!bound) {
-      Value at = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                            getCoordinate(access.place, dim, reg));
-      if (own.first)
-        at = arith::SubIOp::create(builder, loc, at, own.first);
-      bound = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, own.count);
-    }
+    Value bound = getInBounds(access, reg, unsigned(dim));
     all = all ? Value(arith::AndIOp::create(builder, loc, all, bound)) : bound;
   }
   return all;
+}
+
+/// Along one dimension that varies.
+Value ThreadLowering::getInBounds(BoundedAccess &access, int64_t reg, unsigned dim) {
+  const BoundedAccess::Dim &own = access.dims[dim];
+  Value &bound = access.bounds[{dim, access.place.layout.applyTo(kRegister, reg)[dim]}];
+  if (!bound) {
+    Value at = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                          getCoordinate(access.place, dim, reg));
+    if (own.first)
+      at = arith::SubIOp::create(builder, loc, at, own.first);
+    bound = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, own.count);
+  }
+  return bound;
 }
 
 /// What the hardware moves so many bytes as.
@@ -255,12 +263,28 @@ bool ThreadLowering::lowerBoundedStore(StoreOp op) {
   if (!bounded)
     return false;
   BoundedAccess &access = *bounded;
+  // In a role the program's loop over tiles stands around: what of an offset is the same for all of
+  // them would be kept in registers all along. So it is made of the tile's place.
+  bool allVary = llvm::all_of(
+      access.dims, [](const BoundedAccess::Dim &dim) { return dim.stride && !dim.isHardwares; });
+  SmallVector<int64_t> order;
+  for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width)
+    order.push_back(reg);
+  if (role && waves && allVary && access.terms.empty()) {
+    // And row by row, for a row's bound is held only as long.
+    llvm::sort(order, [&](int64_t left, int64_t right) {
+      return layout.applyTo(kRegister, left) < layout.applyTo(kRegister, right);
+    });
+    access.uniform = i32(0);
+    for (auto [dim, own] : llvm::enumerate(access.dims))
+      own.start = get(op.getOffsets()[dim]);
+  }
   Type storage = getStorageType(access.elementType);
   Type raw = getRawType(builder.getContext(), access.width * storage.getIntOrFloatBitWidth() / 8);
   int64_t repeated = layout.freeVariables().front();
   Value owner = isOwner(layout);
   SmallVector<Value> elements = getElements(op.getValue());
-  for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width) {
+  for (int64_t reg : order) {
     if (reg & repeated)
       continue;
     Value guard = getInBounds(access, reg, /*ofHardwareToo=*/false);
@@ -295,21 +319,26 @@ LogicalResult ThreadLowering::lowerDirectCopy(CopyInOp op) {
   // Here `warp` counts the warps of all copies.
   Value copyWarp = std::exchange(warp, role->place);
   std::swap(threadCoordinates, shareCoordinates);
-  std::optional<BoundedAccess> access =
-      getBoundedAccess(op.getView(), op.getOffsets(), *shares);
+  std::optional<BoundedAccess> access = getBoundedAccess(op.getView(), op.getOffsets(), *shares);
   std::swap(threadCoordinates, shareCoordinates);
   warp = copyWarp;
   if (!access)
     return op.emitOpError("expected a view that facts say is addressable in 32 bits, for ")
            << op.getAtom();
+  ViewType type = cast<ViewType>(op.getView().getType());
   int64_t warpBytes = int64_t(chip.warpSize) * atom.getLaneBytes();
   Value base = getSharedAt(get(op.getBuffer()),
                            arith::MulIOp::create(builder, loc, role->place, i32(warpBytes)));
   const Scopes &slot = scopes.find(op.getBuffer())->second;
   for (int64_t turn = 0; turn < shares->getInSize(kRegister); ++turn) {
+    // Row by row what is out of bounds stays so for the length of a loop along the row: its offsets
+    // are chosen first, and chosen so that the two choices are not made one.
     Value offset = getOffset(*access, turn);
-    if (Value inBounds = getInBounds(*access, turn, /*ofHardwareToo=*/false))
-      offset = arith::SelectOp::create(builder, loc, inBounds, offset, i32(kOutside));
+    for (bool isRow : {true, false})
+      for (auto [dim, own] : llvm::enumerate(access->dims))
+        if (own.count && !own.isHardwares && isRow == (type.getStrides()[dim] != 1))
+          offset = arith::SelectOp::create(builder, loc, getInBounds(*access, turn, unsigned(dim)),
+                                           offset, i32(isRow ? kOutside : kOutside + 16));
     Value at = turn ? getSharedAt(base, i32(turn * warpBytes * role->attr.getTotalWarps())) : base;
     atom.copy(builder, loc, access->buffer, offset, access->uniform, at, slot.own, slot.others,
               isStreaming(op.getCache(), op.getEviction()));

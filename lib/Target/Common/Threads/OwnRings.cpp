@@ -116,8 +116,8 @@ LogicalResult ThreadLowering::lowerWaitPuts(WaitPutsOp op) {
     int64_t own = 0;
     for (auto copy : put.getBody().getOps<CopyInOp>()) {
       auto atom = dyn_cast<DirectAtomInterface>(copy.getAtom());
-      int64_t bytes = int64_t(chip.warpSize) * role->attr.getTotalWarps() *
-                      (atom ? atom.getLaneBytes() : 1);
+      int64_t bytes =
+          int64_t(chip.warpSize) * role->attr.getTotalWarps() * (atom ? atom.getLaneBytes() : 1);
       own += getSharedBytes(copy.getBuffer().getType()) / bytes;
     }
     if (count && *count != own)

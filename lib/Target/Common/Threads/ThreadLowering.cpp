@@ -441,14 +441,6 @@ LogicalResult ThreadLowering::lowerLoop(Operation *op) {
     inits.push_back(get(init));
   auto lowered = scf::ForOp::create(builder, loc, get(loop.getLowerBound()),
                                     get(loop.getUpperBound()), get(loop.getStep()), inits);
-  // Around the loops of a role, what does not change would be kept in registers that these need.
-  bool holdsLoops = waves && role && llvm::any_of(*loop.getBody(), llvm::IsaPred<scf::ForOp>);
-  if (holdsLoops) {
-    auto keep = LLVM::LoopLICMAttr::get(builder.getContext(), builder.getBoolAttr(true), {});
-    lowered->setAttr("llvm.loop_annotation",
-                     LLVM::LoopAnnotationAttr::get(builder.getContext(), {}, {}, {}, {}, {}, keep, {},
-                                                   {}, {}, {}, {}, {}, {}, {}, {}));
-  }
   // Without results the builder makes a terminator of its own.
   Block *body = lowered.getBody();
   if (!body->empty())

@@ -121,6 +121,7 @@ private:
                                                 const LinearLayout &layout);
   mlir::Value getOffset(BoundedAccess &access, int64_t reg);
   mlir::Value getInBounds(BoundedAccess &access, int64_t reg, bool ofHardwareToo);
+  mlir::Value getInBounds(BoundedAccess &access, int64_t reg, unsigned dim);
   mlir::LogicalResult lowerViewFromPointer(tile::ViewFromPointerOp op);
   mlir::LogicalResult lowerViewQuery(mlir::Operation *op);
   mlir::Value packElements(llvm::ArrayRef<mlir::Value> elements);

@@ -206,7 +206,7 @@ TEST(Waits, WavesThatLagNeedABarrierMore) {
   // The waits moved behind their barriers.
   std::string wait = "  s_waitcnt vmcnt(0) lgkmcnt(0)\n", barrier = "  s_barrier\n";
   EXPECT_THAT(check(replaced(kSkewed, wait + barrier, barrier + wait), "gfx950"),
-              HasSubstr("before its place in LDS is reached"));
+              HasSubstr("its place in LDS"));
   std::string behind = "  s_cbranch_scc1 .LBB0_2\n  s_barrier\n";
   EXPECT_THAT(check(replaced(kSkewed, behind, ""), "gfx950"), HasSubstr("meet again"));
   // Without a lag one of the two is enough.

@@ -1,0 +1,69 @@
+"""The matrix products whose decisions are pinned for AMD, on emulated chips, against float64.
+
+What loads bring to LDS directly is there only once it was waited for, and a read of it before is an
+error; so are races between the two groups of waves.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from kiln import _native
+from kiln.runtime.devices import device
+
+ROOT = Path(__file__).resolve().parents[3]
+BF16 = ml_dtypes.bfloat16
+
+
+def build(source: bytes, chip: str):
+    """What runs the one kernel of a text on an emulated chip."""
+    place = device(f"emu:{chip}")
+    request = {
+        "source": source, "source_name": "pinned.mlir", "kernel": None, "target": place.target,
+        "keep_stages": (), "opt_level": 3, "fast_math": 0, "options": None, "isolation": 1,
+    }  # fmt: skip
+    artifact, _, _ = _native.compile(None, None, request)
+    executable = place.load(artifact)
+    name = json.loads(artifact.metadata)["kernel"]
+    return lambda *arguments: executable.launch(name, list(arguments), None)
+
+
+def matrix(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    """Random, with rows that begin at multiples of 16 bytes and numbers behind them."""
+    whole = rng.standard_normal((rows, (columns + 15) // 8 * 8)).astype(BF16)
+    return whole[:, :columns]
+
+
+@pytest.fixture(scope="module")
+def gfx942():
+    return build((ROOT / "benchmarks" / "gemm-gfx942.mlir").read_bytes(), "gfx942")
+
+
+# One tile; ragged along each dimension, and less than one; more tiles than one; K of no trip, one,
+# the ring's depth, one more, and no multiple of a tile.
+SHAPES = [
+    (256, 256, 96), (256, 256, 32), (256, 256, 64), (100, 70, 200), (1, 2, 2), (300, 514, 66),
+    (257, 30, 34), (16, 16, 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("m, n, k", SHAPES)
+def test_product(gfx942, rng, m: int, n: int, k: int) -> None:
+    check(gfx942, rng, m, n, k)
+
+
+def check(kernel, rng: np.random.Generator, m: int, n: int, k: int) -> None:
+    a, b = matrix(rng, m, k), matrix(rng, n, k)
+    c = np.full((m, n + 6), np.nan, BF16)
+    kernel(a, b, c[:, :n])
+    want = a.astype(np.float64) @ b.astype(np.float64).T
+    difference = np.abs(c[:, :n].astype(np.float64) - want)
+    norm = np.linalg.norm(want)
+    assert np.linalg.norm(difference) <= 4e-3 * norm
+    assert difference.max(initial=0) <= 0.04 * norm / max(want.size, 1) ** 0.5
+    assert np.isnan(c[:, n:].astype(np.float64)).all(), "expected nothing beyond the last column"
