@@ -18,9 +18,9 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 
 module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   tile.kernel @refused(%n: index) {
-    %d = arith.constant dense<1.0> : tensor<64xtf32>
-    // expected-error @+1 {{'math.exp' is not supported on amdgpu:gfx942 yet: expected floats of at most 64 bits, got tf32}}
-    %e = math.exp %d : tensor<64xtf32>
+    %d = arith.constant dense<1.0> : tensor<64xf80>
+    // expected-error @+1 {{'math.exp' is not supported on amdgpu:gfx942 yet: expected floats of at most 64 bits, got f80}}
+    %e = math.exp %d : tensor<64xf80>
     %z = arith.constant dense<1.0> : tensor<4x128x128xf32>
     %y = arith.constant dense<1.0> : tensor<4x128x256xf32>
     // expected-error @+1 {{'tile.dot' is not supported on amdgpu:gfx942 yet: expected at most 8388608 products, got 16777216}}

@@ -70,6 +70,7 @@ void kiln::addThreadStage(OpPassManager &pm, Stage stage,
     pm.addPass(createCheckTarget());
     pm.addPass(createExpandArgReduce());
     pm.addPass(createExpandPhilox());
+    pm.addPass(createExpandTF32());
     pm.addPass(createSplitShapes());
     pm.addPass(createLegaliseDots());
     pm.addPass(createDecideAtoms());

@@ -61,8 +61,7 @@ static std::optional<std::string> whyElementwise(Operation *op) {
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types) {
       Type element = getElementTypeOrSelf(type);
-      if (isa<FloatTF32Type>(element) ||
-          (isa<FloatType>(element) && element.getIntOrFloatBitWidth() > 64))
+      if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() > 64)
         return "expected floats of at most 64 bits, got " + spell(element);
     }
   return std::nullopt;
@@ -140,7 +139,8 @@ bool kiln::isEmulatedByThreads(Operation *op, TargetInterface target) {
         element.isIntOrFloat() && !element.isInteger(1) && element.getIntOrFloatBitWidth() < 8;
     if (isa<LoadOp, StoreOp, GatherOp, ScatterOp, BitcastOp>(op))
       return packed;
-    return (computes || isa<ReduceOp, ScanOp>(op)) && isNarrowFloat(element);
+    return (computes || isa<ReduceOp, ScanOp>(op)) &&
+           (isNarrowFloat(element) || isa<FloatTF32Type>(element));
   };
   return llvm::any_of(op->getOperandTypes(), isDetour) ||
          llvm::any_of(op->getResultTypes(), isDetour);

@@ -33,6 +33,23 @@ def ExpandPhilox : Pass<"tile-expand-philox"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def ExpandTF32 : Pass<"tile-expand-tf32"> {
+  let summary = "keeps tf32 as f32, and rounds what is computed";
+  let description = [{
+    For targets whose threads have no tf32. Arithmetic is done in f32 and its result rounded once
+    more, to nearest, ties to even; from f64 and from integers it is rounded once. A dot of tf32
+    becomes one of f32 of that precision. Postcondition: no value is a tf32.
+
+    ```mlir
+    %s = arith.addf %x, %y : tensor<64xtf32>
+    // becomes
+    %wide = arith.addf %x, %y : tensor<64xf32>
+    %bits = arith.bitcast %wide : tensor<64xf32> to tensor<64xi32>   // and so on
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def InlineFunctions : Pass<"tile-inline-functions", "::mlir::ModuleOp"> {
   let summary = "puts the bodies of helper functions where kernels call them";
   let description = [{
