@@ -178,9 +178,9 @@ struct WidenBFloat : OpRewritePattern<arith::ExtFOp> {
 };
 
 /// Fast bf16 -> f4E2M1FN, two elements at a time in the halves of a word. Adding 2^6 times a
-/// magnitude's power of two (of at least 1) makes the adder round at the last bit that stays; how
-/// much the sum's pattern has grown counts those bits, and each power of two is worth two more.
-/// The lines give the instructions of a pair.
+/// magnitude's power of two (of at least 1) makes the adder round at the last bit that stays. The
+/// difference times 2^-126 has the exponent of f4 in the pattern of bf16, subnormals too.
+/// Products and sums are best: they do not take turns with masks, shifts and comparisons.
 struct NarrowBFloatToF4 : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
@@ -212,11 +212,14 @@ struct NarrowBFloatToF4 : OpRewritePattern<arith::TruncFOp> {
     size = words.op<arith::MinNumFOp>(size, real(6.0f));
     Value power =
         words.op<arith::AndIOp>(toWords(words.op<arith::MaxNumFOp>(size, real(1.0f))), 0x7f807f80);
-    constexpr int64_t kSixPowers = 0x03000300, kExponentOfOne = 0x00fe00fe; // in units of a half
-    Value sum = words.op<arith::AddFOp>(size, toFloats(words.op<arith::AddIOp>(power, kSixPowers)));
-    Value code = words.op<arith::SubIOp>(toWords(sum), power);
-    code = words.op<arith::AddIOp>(code, words.op<arith::ShRUIOp>(power, 6));
-    code = words.op<arith::SubIOp>(code, kSixPowers + kExponentOfOne);
+    // Both with their powers of two; the second product is what the first had to add, scaled.
+    power = toFloats(power);
+    auto fma = [&](Value a, float b, Value c) -> Value {
+      return math::FmaOp::create(rewriter, loc, a, real(b), c);
+    };
+    Value sum = fma(power, 64.0f, size);
+    Value rounded = fma(sum, 0x1p-126f, words.op<arith::MulFOp>(power, real(-0x1p-120f)));
+    Value code = words.op<arith::ShRUIOp>(toWords(rounded), 6);
     Value sign = words.op<arith::AndIOp>(words.op<arith::ShRUIOp>(bits, 12), 0x00080008);
     code = words.op<arith::OrIOp>(code, sign);
 
