@@ -158,22 +158,28 @@ def quantise_f8(
 @kiln.kernel(fast_math=True)
 def quantise_mxfp4(
     x: kiln.View, out: kiln.View, scales: kiln.View,
-    BLOCK: kiln.constexpr = 4096, W: kiln.constexpr = 8,
+    BLOCK: kiln.constexpr = 4096, W: kiln.constexpr = 8, PROGRAMS: kiln.constexpr = 2048,
 ):  # fmt: skip
     """Groups of 32 share a power of two, the exponent of their largest less that of 6 (OCP MX).
 
-    bf16 is exact here: a power of two changes no mantissa.
+    bf16 is exact here: a power of two changes no mantissa. A program takes rows that are PROGRAMS
+    apart, the next one on its way while one is converted.
     """
     kiln.pin(warps=W)
-    i, j = kiln.grid(x.shape[0], kiln.cdiv(x.shape[1], BLOCK))
-    tile = x.load((i, j * BLOCK), (1, BLOCK), cache="streaming")
-    groups = tile.reshape((BLOCK // 32, 32))
-    largest = kiln.max(kiln.abs(groups.to(kiln.f32)), axis=1, keepdims=True)
-    exponent = kiln.maximum((kiln.bitcast(largest, kiln.i32) >> 23) - 2, 1)
-    inverse = kiln.bitcast((254 - exponent) << 23, kiln.f32).to(x.dtype)
-    scales.store((i, j * (BLOCK // 32)), exponent.to(kiln.u8).reshape((1, BLOCK // 32)))
-    values = (groups * inverse).to(kiln.f4e2m1fn).reshape((1, BLOCK))
-    out.store((i, j * BLOCK), values, cache="streaming")
+    rows, columns = x.shape
+    first, j = kiln.grid(PROGRAMS, kiln.cdiv(columns, BLOCK))
+    tile = x.load((first, j * BLOCK), (1, BLOCK), cache="streaming")
+    for i in range(first, rows, PROGRAMS):
+        following = x.load((i + PROGRAMS, j * BLOCK), (1, BLOCK), cache="streaming")
+        groups = tile.reshape((BLOCK // 32, 32))
+        # Of a quarter, so that the exponent is less by two.
+        largest = kiln.max(kiln.abs(groups.to(kiln.f32) * 0.25), axis=1, keepdims=True)
+        exponent = kiln.maximum(kiln.bitcast(largest, kiln.i32) >> 23, 1)
+        inverse = kiln.bitcast((254 - exponent) << 23, kiln.f32).to(x.dtype)
+        scales.store((i, j * (BLOCK // 32)), exponent.to(kiln.u8).reshape((1, BLOCK // 32)))
+        values = (groups * inverse).to(kiln.f4e2m1fn).reshape((1, BLOCK))
+        out.store((i, j * BLOCK), values, cache="streaming")
+        tile = following
 
 
 @kiln.kernel

@@ -308,10 +308,12 @@ def quantise_mxfp4() -> Work:
     return Work(
         "quantise to MXFP4, by rows", x.nbytes, out.nbytes + scales.nbytes,
         {
-            f"{block} by {w} warps": (
-                lambda block=block, w=w: ours.quantise_mxfp4(x, packed, scales, BLOCK=block, W=w)
+            f"{programs} programs of {w} warps": (
+                lambda programs=programs, w=w: ours.quantise_mxfp4(
+                    x, packed, scales, BLOCK=COLUMNS, W=w, PROGRAMS=programs
+                )
             )
-            for block in (2048, 4096)
+            for programs in (1056, 2048, 4096, 8192)
             for w in (4, 8)
         },
         eager, result, reference, 0.0,

@@ -9,7 +9,9 @@
 // CHECK-COUNT-2: ld.global.v4.b32
 // CHECK-COUNT-8: min.bf16x2
 // CHECK-COUNT-8: max.bf16x2
-// CHECK-COUNT-8: add.rn.bf16x2
+// CHECK-COUNT-8: fma.rn.bf16x2
+// CHECK-COUNT-8: mul.rn.bf16x2
+// CHECK-COUNT-8: fma.rn.bf16x2
 // CHECK: st.global.v2.b32
 
 // EXACT-NOT: bf16x2

@@ -143,7 +143,7 @@ def test_quantise_mxfp4(kernels, some):
     x[2, 32:64] = 3.3e38  # nearly the largest of all
     out = kiln.PackedArray.empty((ROWS, COLUMNS), "f4e2m1fn")
     scales = np.zeros((ROWS, COLUMNS // 32), np.uint8)
-    kernels.quantise_mxfp4(x, out, scales, BLOCK=BLOCK)
+    kernels.quantise_mxfp4(x, out, scales, BLOCK=BLOCK, PROGRAMS=4)
     groups = exact(x).reshape(ROWS, -1, 32)
     largest = np.abs(groups).max(2)
     exponent = np.floor(np.log2(np.maximum(largest, 2.0**-124))) - 2
