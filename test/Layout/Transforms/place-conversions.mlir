@@ -5,6 +5,9 @@
 #ca = #tile.layout<register = [], lane = [[0,0],[1,0],[2,0],[4,0],[8,0]], warp = [[16,0]]>
 #r = #tile.layout<register = [], lane = [[1],[2],[4],[0],[0]], warp = [[0]]>
 #s = #tile.layout<register = [], lane = [[4],[2],[1],[0],[0]], warp = [[0]]>
+#h = #tile.layout<register = [], lane = [[1],[2],[4],[8],[16]], warp = [[0]]>
+#p = #tile.layout<register = [[0,1]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[0,0]]>
+#q = #tile.layout<register = [[0,1]], lane = [[16,0],[8,0],[4,0],[2,0],[1,0]], warp = [[0,0]]>
 
 module {
   // CHECK-DAG: #[[A:.*]] = #tile.layout<register = {{\[}}[0,1],[0,2]], lane = {{\[}}[0,4],[1,0],[2,0],[4,0],[8,0]], warp = {{\[}}[16,0]]>
@@ -97,6 +100,29 @@ module {
     %t = tile.load %x[%i] : !tile.view<?xf32> -> tensor<8xf32, #r>
     %0 = tile.convert_layout %t : tensor<8xf32, #r> -> tensor<8xf32, #s>
     tile.store %0, %x[%i] : tensor<8xf32, #s>, !tile.view<?xf32>
+    tile.return
+  }
+
+  // A join is not made again, but it moves with all that it is made of, as long as nobody else
+  // wants any of that where it was.
+  // CHECK-LABEL: tile.kernel @moved
+  tile.kernel @moved(%x: !tile.view<?x?xi32>, %y: !tile.view<?xi32>, %i: index) {
+    // CHECK: %[[I:.*]] = tile.iota 0 : tensor<32xi32, #[[H:.*]]>
+    // CHECK: %[[D:.*]] = arith.addi %[[I]], %[[I]] : tensor<32xi32, #[[H]]>
+    // CHECK-NEXT: %[[J:.*]] = tile.join %[[I]], %[[D]] : tensor<32xi32, #[[H]]>
+    // CHECK-NEXT: tile.store %[[J]]
+    %0 = tile.iota 0 : tensor<32xi32, #h>
+    %1 = arith.addi %0, %0 : tensor<32xi32, #h>
+    %2 = tile.join %0, %1 : tensor<32xi32, #h> -> tensor<32x2xi32, #p>
+    %3 = tile.convert_layout %2 : tensor<32x2xi32, #p> -> tensor<32x2xi32, #q>
+    tile.store %3, %x[%i, %i] : tensor<32x2xi32, #q>, !tile.view<?x?xi32>
+    // CHECK: %[[K:.*]] = tile.join
+    // CHECK-NEXT: tile.convert_layout %[[K]]
+    %4 = arith.muli %0, %0 : tensor<32xi32, #h>
+    %5 = tile.join %0, %4 : tensor<32xi32, #h> -> tensor<32x2xi32, #p>
+    %6 = tile.convert_layout %5 : tensor<32x2xi32, #p> -> tensor<32x2xi32, #q>
+    tile.store %6, %x[%i, %i] : tensor<32x2xi32, #q>, !tile.view<?x?xi32>
+    tile.store %4, %y[%i] : tensor<32xi32, #h>, !tile.view<?xi32>
     tile.return
   }
 }
