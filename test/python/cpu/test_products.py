@@ -4,7 +4,7 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from tiles import NUMPY, apply, assert_close, tensor
+from tiles import DEVICE, NUMPY, apply, assert_close, tensor
 
 TYPES = [("f64", "f64"), ("f32", "f32"), ("f16", "f32"), ("f16", "f16"), ("bf16", "f32"),
          ("f8E4M3FN", "f32"), ("f8E5M2", "f32"), ("i8", "i32"), ("i4", "i32")]  # fmt: skip
@@ -42,7 +42,9 @@ def test_dot(rng, element, accumulator, m, n, k, flags):
     if accumulator == "i32":
         assert np.array_equal(got, want)
     else:
-        assert_close(got, want, {"f64": 1e-14, "f32": 1e-6, "f16": 1e-3}[accumulator])
+        # The host rounds a sum once, matrix instructions at each step along k.
+        half = 1e-3 if DEVICE == "cpu" else 3e-3
+        assert_close(got, want, {"f64": 1e-14, "f32": 1e-6, "f16": half}[accumulator])
 
 
 @pytest.mark.parametrize("unsigned", ["unsigned_a", "unsigned_b", "unsigned_a unsigned_b"])

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from tiles import apply, assert_close, launch
+from tiles import DEVICE, apply, assert_close, launch
 
 import kiln
 
@@ -199,7 +199,7 @@ def test_dot(rng, flags):
 
 
 def test_tf32x3_is_as_exact_as_f32(rng):
-    """At least as good as three products of tf32 parts; here it is the f32 product itself."""
+    """At least as good as three products of tf32 parts; on the host it is the f32 product itself."""
     a, b = rng.standard_normal((2, 64, 64)).astype(np.float32)
     c = np.zeros((64, 64), np.float32)
     t = "tensor<64x64xf32>"
@@ -210,7 +210,8 @@ def test_tf32x3_is_as_exact_as_f32(rng):
         )
         for precision in ("ieee", "tf32x3", "tf32")
     }  # fmt: skip
-    assert same(results["tf32x3"], results["ieee"])
+    if DEVICE == "cpu":
+        assert same(results["tf32x3"], results["ieee"])
     want = a.astype(np.float64) @ b.astype(np.float64)
     high_a, high_b = rounded(a), rounded(b)
     low_a, low_b = rounded(a - high_a), rounded(b - high_b)
