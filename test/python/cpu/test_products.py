@@ -105,6 +105,16 @@ def test_precision(rng, precision):
     assert_close(got, wide(x) @ wide(y), 1e-6)
 
 
+def test_tf32_rounds_ties_to_even():
+    """Halfway between two tf32, once above an even one and once above an odd one."""
+    a = np.tile(np.float32([1 + 2**-11, 1 + 3 * 2**-11]), (16, 8))
+    b, c = np.eye(16, dtype=np.float32), np.zeros((16, 16), np.float32)
+    t = tensor((16, 16), "f32")
+    body = f"%r = tile.dot %a, %b, %c precision = tf32 : {t}, {t} -> {t}"
+    got = apply(body, {"a": a, "b": b, "c": c}, {"r": (c.shape, "f32")})
+    assert np.array_equal(got, np.tile(np.float32([1, 1 + 2**-9]), (16, 8)))
+
+
 @pytest.mark.parametrize("m, n, k", [(16, 16, 64), (5, 33, 96)])
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize(

@@ -38,13 +38,16 @@ LogicalResult ThreadLowering::lowerDot(DotOp op) {
   return lowerDotByFma(op);
 }
 
-/// f32 elements rounded to tf32, to nearest with ties away from zero; NaN stays NaN.
+/// An f32 rounded to tf32 as the host rounds it, to nearest with ties to even; NaN stays NaN.
 static Value roundToTF32(OpBuilder &builder, Location loc, Value element) {
   auto constant = [&](int64_t value) {
     return arith::ConstantIntOp::create(builder, loc, value, 32);
   };
   Value bits = arith::BitcastOp::create(builder, loc, builder.getI32Type(), element);
-  bits = arith::AddIOp::create(builder, loc, bits, constant(0x1000));
+  Value last = arith::ShRUIOp::create(builder, loc, bits, constant(13));
+  last = arith::AndIOp::create(builder, loc, last, constant(1));
+  bits = arith::AddIOp::create(builder, loc, bits, constant(0xfff));
+  bits = arith::AddIOp::create(builder, loc, bits, last);
   bits = arith::AndIOp::create(builder, loc, bits, constant(int32_t(0xffffe000)));
   Value rounded = arith::BitcastOp::create(builder, loc, element.getType(), bits);
   Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, element, element);
