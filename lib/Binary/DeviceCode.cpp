@@ -4,7 +4,10 @@
 #include "kiln/Binary/CodeGenerator.h"
 #include "kiln/Binary/LinkBitcode.h"
 #include "lld/Common/Driver.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
@@ -26,6 +29,14 @@ DeviceCompilation::~DeviceCompilation() = default;
 
 llvm::Error DeviceCompilation::translate(ModuleOp source, const DeviceMachine &description,
                                          int optLevel) {
+  hasLineDirectives = description.hasLineDirectives;
+  LLVM::DIScopeForLLVMFuncOpPassOptions lines;
+  lines.emissionKind = hasLineDirectives ? LLVM::DIEmissionKind::DebugDirectivesOnly
+                                         : LLVM::DIEmissionKind::LineTablesOnly;
+  PassManager passes(source.getContext());
+  passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass(lines));
+  if (failed(passes.run(source)))
+    return llvm::createStringError("the module's functions cannot be given their lines");
   module = translateModuleToLLVMIR(source, *context, "kiln");
   if (!module)
     return llvm::createStringError("the module cannot be translated to LLVM IR");
@@ -49,12 +60,17 @@ llvm::Error DeviceCompilation::translate(ModuleOp source, const DeviceMachine &d
 std::string DeviceCompilation::printIR() const {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module->print(stream, nullptr);
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*module);
+  llvm::StripDebugInfo(*copy);
+  copy->print(stream, nullptr);
   return text;
 }
 
 llvm::Expected<std::string> DeviceCompilation::emit(llvm::CodeGenFileType type) {
-  llvm::Expected<std::string> text = emitFile(*llvm::CloneModule(*module), *machine, type);
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*module);
+  if (type == llvm::CodeGenFileType::AssemblyFile && !hasLineDirectives)
+    llvm::StripDebugInfo(*copy);
+  llvm::Expected<std::string> text = emitFile(*copy, *machine, type);
   if (text && !errors.empty())
     return llvm::createStringError(errors);
   return text;

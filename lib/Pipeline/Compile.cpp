@@ -276,6 +276,21 @@ json::Object Compilation::describe(tile::KernelOp kernel, TargetInterface target
   return metadata;
 }
 
+/// What passes and the code generator said of the kernel.
+static void addMembers(ModuleOp module, json::Object &metadata) {
+  auto members = module->getAttrOfType<DictionaryAttr>(kMetadataAttrName);
+  if (!members)
+    return;
+  for (NamedAttribute member : members) {
+    json::Value value = toJSON(member.getValue());
+    // Parameters that the target added come behind those of the source.
+    if (member.getName() == kHiddenParametersName)
+      llvm::append_range(*metadata.getArray("abi"), std::move(*value.getAsArray()));
+    else
+      metadata[member.getName().getValue()] = std::move(value);
+  }
+}
+
 llvm::Expected<Artifact> Compilation::run() {
   auto fail = [&](StringRef what) { return reporter.takeError(what); };
   if (llvm::Error error = readOptions())
@@ -321,22 +336,15 @@ llvm::Expected<Artifact> Compilation::run() {
   }
   if (failed(runStages(*module, *target, Stage::Target, std::min(last, Stage::LLVM))))
     return fail(impossible);
-  if (auto members = (*module)->getAttrOfType<DictionaryAttr>(kMetadataAttrName))
-    for (NamedAttribute member : members) {
-      json::Value value = toJSON(member.getValue());
-      // Parameters that the target added come behind those of the source.
-      if (member.getName() == kHiddenParametersName)
-        llvm::append_range(*metadata.getArray("abi"), std::move(*value.getAsArray()));
-      else
-        metadata[member.getName().getValue()] = std::move(value);
-    }
-
-  if (last <= Stage::LLVM)
+  if (last <= Stage::LLVM) {
+    addMembers(*module, metadata);
     return Artifact::create(std::move(metadata), std::move(sections));
+  }
   EmitRequest emitRequest{last, request.optLevel, keeps(Stage::LLVMIR), keeps(Stage::Asm)};
   FailureOr<TargetCode> code = target->emit(*module, emitRequest);
   if (failed(code))
     return fail(impossible);
+  addMembers(*module, metadata);
   for (const auto &[figure, value] : code->figures)
     metadata[figure] = value;
   if (keeps(Stage::LLVMIR))
@@ -379,8 +387,15 @@ std::string targetIdentity(llvm::StringRef target) {
   ScopedDiagnosticHandler silence(&context, [](mlir::Diagnostic &) { return success(); });
   FailureOr<TargetInterface> parsed =
       parseTarget(target, &context, [&] { return emitError(UnknownLoc::get(&context)); });
-  if (failed(parsed) || !parsed->runsOnHost())
+  if (failed(parsed))
     return "";
+  if (!parsed->runsOnHost()) {
+    StringRef name = target.split(':').first;
+    for (const TargetEntry &entry : getTargets())
+      if (entry.name == name && entry.identify)
+        return entry.identify();
+    return "";
+  }
   const HostCPU &host = getHostCPU();
   return host.triple + " " + host.name + " " + host.features;
 }

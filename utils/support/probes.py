@@ -45,8 +45,8 @@ class Probe:
             if re.search(rf"%{view}\b", self.body)
         )
 
-    def kernel(self, element):
-        """The module's text."""
+    def kernel(self, element, target="cpu"):
+        """The module's text; the target decides how registers are called."""
         result = {"E": element, "acc": accumulator(element)}.get(self.result, self.result)
         source = element if self.source == "E" else self.source
         stored = source if self.raw else STORAGE.get(source, (source,))[0]
@@ -79,6 +79,7 @@ class Probe:
             "acc": accumulator(element),
             "acc0": "0" if accumulator(element) == "i32" else "0.0",
             "bytes": f"tensor<{COUNT * width(element) // 8}xi8>",
+            "register": register(target, element),
             "abs": {"f64": "fabs", "f32": "fabsf", "i64": "labs", "i32": "abs"}.get(element, "f"),
         }
         body = self.body
@@ -88,6 +89,13 @@ class Probe:
         if not self.raw:
             lines += store(result)
         return "\n".join([*lines, "  tile.return", "}"])
+
+
+def register(target, element):
+    """The constraint for a register that holds an element."""
+    if target.startswith("amdgpu"):
+        return "v"
+    return "l" if target.startswith("nvptx") and width(element) == 64 else "r"
 
 
 def accumulator(element):
@@ -344,7 +352,7 @@ PROBES = [
         %m = tile.multiple_of %u, 1 : {E}
         %r = tile.splat %m : {T}"""),
     Probe("tile.inline_asm", """
-        %r = tile.inline_asm "" "=r,0" pure (%x) : ({T}) -> {T}"""),
+        %r = tile.inline_asm "" "={register},0" pure (%x) : ({T}) -> {T}"""),
     Probe("tile.extern_call", """
         %r = tile.extern_call "{abs}" from "" pure (%x) : ({T}) -> {T}"""),
     # Arithmetic

@@ -65,7 +65,7 @@ def is_known(tool, target):
 
 def classify(tool, target):
     """What the target makes of each cell: native, emulated or why it is refused."""
-    kernels = [probe.kernel(element) for probe, element in cells()]
+    kernels = [probe.kernel(element, target) for probe, element in cells()]
     compiled = ask(tool, kernels, [f"--tile-pipeline=target={target} stop-after=llvm"])
     reported = ask(tool, kernels, [f"--tile-report-support=target={target}"])
     table = {}

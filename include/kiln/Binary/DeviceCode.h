@@ -22,6 +22,9 @@ struct DeviceMachine {
   llvm::StringRef triple, chip, features;
   /// Module flags that the code generator reads.
   llvm::SmallVector<std::pair<llvm::StringRef, uint32_t>, 1> flags = {};
+  /// Whether line numbers are directives of the assembly, from which an assembler makes its tables;
+  /// else they are tables of the object, and none is in the assembly.
+  bool hasLineDirectives = false;
   /// The device's mathematics for this triple (cmake/KilnDeviceMath.cmake).
   llvm::StringRef math = {};
 };
@@ -33,9 +36,11 @@ public:
   DeviceCompilation();
   ~DeviceCompilation();
 
-  /// Translates, sets triple and data layout, and optimises.
+  /// Translates, sets triple and data layout, links the mathematics, and optimises. Every function
+  /// says which lines of the source it is made of.
   llvm::Error translate(mlir::ModuleOp module, const DeviceMachine &machine, int optLevel);
   llvm::Module &getModule() { return *module; }
+  /// Without line numbers.
   std::string printIR() const;
   /// Each works on a copy, so that both can be asked for.
   llvm::Expected<std::string> emitAssembly();
@@ -46,6 +51,7 @@ private:
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
+  bool hasLineDirectives = false;
   std::string errors;
 };
 

@@ -25,6 +25,9 @@ struct TargetEntry {
   void (*registerDialects)(mlir::DialectRegistry &registry);
   /// Its passes, under the names that pipelines are written with; called once a process.
   void (*registerPasses)();
+  /// What else, beside the compiler, decides what code comes out; part of each kernel's key. Null
+  /// if nothing does.
+  std::string (*identify)() = nullptr;
 };
 
 /// Adds a target; called by each folder's `register<Name>Target`.

@@ -23,6 +23,7 @@ static constexpr MemorySpace emulatedMemory{12, 0};
 extern "C" {
 int32_t kiln_emulated_register(int32_t which);
 void kiln_emulated_barrier(int32_t site);
+void kiln_emulated_failure(const char *message, const char *file, int32_t line);
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
 void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value);
 int32_t kiln_emulated_print(const char *format, const char *record);
@@ -198,6 +199,7 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
       {"kiln_shared", executable->shared.data()},
       {"kiln_emulated_register", reinterpret_cast<void *>(kiln_emulated_register)},
       {"kiln_emulated_barrier", reinterpret_cast<void *>(kiln_emulated_barrier)},
+      {"kiln_emulated_failure", reinterpret_cast<void *>(kiln_emulated_failure)},
       {"kiln_emulated_instruction", reinterpret_cast<void *>(kiln_emulated_instruction)},
       {"vprintf", reinterpret_cast<void *>(kiln_emulated_print)},
       {"kiln_emulated_access", reinterpret_cast<void *>(kiln_emulated_access)}};

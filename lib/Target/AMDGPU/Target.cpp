@@ -3,6 +3,7 @@
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/AMDGPU/AMDGPU.h"
 #include "kiln/Target/AMDGPU/Passes.h"
+#include "kiln/Target/Common/ForeignCode.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Registry.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -70,6 +71,8 @@ bool TargetAttr::runsOnHost() const { return false; }
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   if (isa<tile::PrintOp>(op))
     return "expected a device whose driver prints";
+  if (auto text = dyn_cast<tile::InlineAsmOp>(op))
+    return whyForeignConstraints(text, "vs");
   return whyUnsupportedByThreads(op);
 }
 
@@ -95,11 +98,9 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   (void)initialised;
   // Version 5 is what every driver of these chips loads.
   const Chip &chip = getChipRecord();
-  DeviceMachine machine{"amdgcn-amd-amdhsa",
-                        chip.name,
-                        chip.features,
-                        {{"amdhsa_code_object_version", 500}},
-                        kAMDGPUMath};
+  DeviceMachine machine{
+      "amdgcn-amd-amdhsa", chip.name, chip.features, {{"amdhsa_code_object_version", 500}}};
+  machine.math = kAMDGPUMath;
   FailureOr<TargetCode> code =
       emitDeviceCode(module, *this, machine, DeviceBinary::SharedObject, request);
   if (failed(code) || code->binary.empty())

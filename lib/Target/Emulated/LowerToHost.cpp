@@ -160,13 +160,20 @@ private:
   }
 
   Error lower(CallInst &call) {
-    if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand()))
+    if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand())) {
+      if (lowerEmptyAssembly(call, *assembly))
+        return Error::success();
       return createStringError("the emulator cannot run assembly: '" +
                                StringRef(assembly->getAsmString()) + "'");
+    }
     Function *callee = call.getCalledFunction();
     if (!callee)
       return createStringError("the emulator cannot follow a call of a computed address");
     StringRef name = callee->getName();
+    if (name == "__assertfail") {
+      lowerFailure(call);
+      return Error::success();
+    }
     if (!name.starts_with("llvm.nvvm.") && !name.starts_with("llvm.amdgcn.") && name != "llvm.trap")
       return Error::success();
     IRBuilder<> builder(&call);
@@ -225,6 +232,31 @@ private:
       call.replaceAllUsesWith(builder.CreateLoad(call.getType(), result));
     call.eraseFromParent();
     return Error::success();
+  }
+
+  /// A text of no instructions gives back the operands that its result shares registers with.
+  bool lowerEmptyAssembly(CallInst &call, InlineAsm &assembly) {
+    if (!StringRef(assembly.getAsmString()).trim().empty())
+      return false;
+    if (!call.getType()->isVoidTy()) {
+      InlineAsm::ConstraintInfoVector constraints = assembly.ParseConstraints();
+      if (constraints.size() < 2 || constraints[0].MatchingInput != 1 ||
+          call.getType() != call.getArgOperand(0)->getType())
+        return false;
+      call.replaceAllUsesWith(call.getArgOperand(0));
+    }
+    call.eraseFromParent();
+    return true;
+  }
+
+  /// A failed assertion's call: the message goes with it, as a trap's operand does not.
+  void lowerFailure(CallInst &call) {
+    IRBuilder<> builder(&call);
+    Type *i32 = builder.getInt32Ty();
+    builder.CreateCall(
+        declare("kiln_emulated_failure", builder.getVoidTy(), {pointerType(), pointerType(), i32}),
+        {call.getArgOperand(0), call.getArgOperand(1), call.getArgOperand(2)});
+    call.eraseFromParent();
   }
 
   /// One 8-byte slot a parameter, its bits in the low bytes.

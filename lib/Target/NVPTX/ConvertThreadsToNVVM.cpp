@@ -7,12 +7,13 @@
 #include "kiln/Target/NVPTX/Passes.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_CONVERTTHREADSTONVVM
@@ -62,20 +63,11 @@ struct ConvertPrintf : ConvertOpToLLVMPattern<gpu::PrintfOp> {
     auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
     Type i32 = rewriter.getI32Type();
     auto print = module.lookupSymbol<LLVM::LLVMFuncOp>("vprintf");
-    std::string name;
-    for (unsigned number = 0; name.empty() || module.lookupSymbol(name); ++number)
-      name = "kiln_format" + std::to_string(number);
-    std::string format = op.getFormat().str();
-    format.push_back('\0');
-    {
+    if (!print) {
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(module.getBody());
-      if (!print)
-        print = LLVM::LLVMFuncOp::create(rewriter, loc, "vprintf",
-                                         LLVM::LLVMFunctionType::get(i32, {pointer, pointer}));
-      LLVM::GlobalOp::create(
-          rewriter, loc, LLVM::LLVMArrayType::get(rewriter.getI8Type(), format.size()),
-          /*isConstant=*/true, LLVM::Linkage::Internal, name, rewriter.getStringAttr(format));
+      print = LLVM::LLVMFuncOp::create(rewriter, loc, "vprintf",
+                                       LLVM::LLVMFunctionType::get(i32, {pointer, pointer}));
     }
     auto record = LLVM::LLVMStructType::getLiteral(rewriter.getContext(),
                                                    llvm::to_vector(adaptor.getArgs().getTypes()));
@@ -86,12 +78,43 @@ struct ConvertPrintf : ConvertOpToLLVMPattern<gpu::PrintfOp> {
                                         ArrayRef<LLVM::GEPArg>{0, LLVM::GEPArg(int32_t(i))});
       LLVM::StoreOp::create(rewriter, loc, argument, place);
     }
-    Value text = LLVM::AddressOfOp::create(rewriter, loc, pointer, name);
+    Value text = createText(rewriter, loc, "kiln_format", op.getFormat());
     LLVM::CallOp::create(rewriter, loc, print, ValueRange{text, arguments});
     rewriter.eraseOp(op);
     return success();
   }
 };
+
+/// The call that the driver serves for a failed assertion: it prints the message, the place in the
+/// source and who failed, and ends the launch.
+void failAssertion(cf::AssertOp op, ConversionPatternRewriter &rewriter) {
+  Location loc = op.getLoc();
+  auto module = op->getParentOfType<ModuleOp>();
+  auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+  Type i32 = rewriter.getI32Type(), i64 = rewriter.getI64Type();
+  auto fail = module.lookupSymbol<LLVM::LLVMFuncOp>("__assertfail");
+  if (!fail) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(module.getBody());
+    auto none = LLVM::LLVMVoidType::get(rewriter.getContext());
+    fail = LLVM::LLVMFuncOp::create(
+        rewriter, loc, "__assertfail",
+        LLVM::LLVMFunctionType::get(none, {pointer, pointer, i32, pointer, i64}));
+  }
+  std::string file = "<source>";
+  unsigned line = 0;
+  if (auto place = loc->findInstanceOf<FileLineColLoc>()) {
+    file = place.getFilename().str();
+    line = place.getLine();
+  }
+  StringRef kernel = op->getParentOfType<FunctionOpInterface>().getName();
+  Value text = createText(rewriter, loc, "kiln_text", op.getMsg());
+  Value where = createText(rewriter, loc, "kiln_text", file);
+  Value number = LLVM::ConstantOp::create(rewriter, loc, i32, line);
+  Value who = createText(rewriter, loc, "kiln_text", kernel);
+  Value charSize = LLVM::ConstantOp::create(rewriter, loc, i64, 1);
+  LLVM::CallOp::create(rewriter, loc, fail, ValueRange{text, where, number, who, charSize});
+}
 
 /// exp(x) = exp2(t + e), where t = x·log2(e) rounded and e is what rounding lost, found by a
 /// fused multiply-add: exp2(t) is the chip's own, and exp2(e) is 1 + e·ln 2 to within f32. Where
@@ -183,6 +206,7 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
               ConvertIndex<gpu::BlockIdOp, NVVM::BlockIdXOp, NVVM::BlockIdYOp, NVVM::BlockIdZOp>,
               ConvertIndex<gpu::GridDimOp, NVVM::GridDimXOp, NVVM::GridDimYOp, NVVM::GridDimZOp>,
               ConvertBarrier, ConvertPrintf, ConvertShuffle>(converter);
+          patterns.add<ConvertAssert>(converter, failAssertion, /*benefit=*/2);
         },
         finishKernel,
         /*sharedHasSize=*/false,

@@ -1,6 +1,9 @@
 // The NVPTX target: its chips, what it answers to the common passes, and its code.
+#include "Assembler.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/AsyncTarget.h"
+#include "kiln/Target/Common/ForeignCode.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "kiln/Target/NVPTX/Passes.h"
@@ -73,6 +76,8 @@ std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   if (isa<kiln::tile::ChannelOp, kiln::tile::WarpGroupsOp>(op) &&
       !getDialect().getRegisteredInterface<AsyncTarget>()->supports(getChip()))
     return "expected a chip with barriers that count bytes, sm_90a";
+  if (auto text = dyn_cast<kiln::tile::InlineAsmOp>(op))
+    return whyForeignConstraints(text, "bchrlfd");
   return whyUnsupportedByThreads(op);
 }
 
@@ -90,6 +95,20 @@ void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
   addThreadStage(pm, stage, createConvertThreadsToNVVM);
 }
 
+/// What the kernel's launches ask for.
+static LaunchSize getLaunchSize(ModuleOp module) {
+  LaunchSize block;
+  module.walk([&](LLVM::LLVMFuncOp function) {
+    if (auto threads =
+            function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName()))
+      block.threads = threads[0];
+  });
+  if (auto metadata = module->getAttrOfType<DictionaryAttr>(kMetadataAttrName))
+    if (auto bytes = metadata.getAs<IntegerAttr>("shared_bytes"))
+      block.sharedBytes = bytes.getInt();
+  return block;
+}
+
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
   static const bool initialised = [] {
     LLVMInitializeNVPTXTargetInfo();
@@ -100,15 +119,31 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   }();
   (void)initialised;
   const Chip &chip = getChipRecord();
-  return emitDeviceCode(module, *this,
-                        {"nvptx64-nvidia-cuda", chip.name, chip.features, {}, kNVPTXMath},
-                        DeviceBinary::Text, request);
+  DeviceMachine machine{"nvptx64-nvidia-cuda", chip.name, chip.features, {}};
+  machine.hasLineDirectives = true;
+  machine.math = kNVPTXMath;
+  FailureOr<TargetCode> code = emitDeviceCode(module, *this, machine, DeviceBinary::Text, request);
+  if (failed(code) || request.last != Stage::Binary)
+    return code;
+  llvm::Expected<Assembled> assembled = assemble(code->assembly, chip.name);
+  if (!assembled)
+    return module.emitError() << "the assembler of " << getSpelling()
+                              << " failed: " << llvm::toString(assembled.takeError());
+  setMetadata(module, "assembler", StringAttr::get(getContext(), assembled->assembler));
+  if (assembled->cubin.empty())
+    return code;
+  auto figures = readCubinFigures(assembled->cubin, chip, getLaunchSize(module));
+  if (!figures)
+    return module.emitError() << llvm::toString(figures.takeError());
+  code->binary = std::move(assembled->cubin);
+  code->figures = std::move(*figures);
+  return code;
 }
 
 namespace kiln {
 void registerNVPTXTarget() {
   static const TargetEntry entry{"nvptx",
-                                 "NVIDIA's chips, by PTX that the driver assembles",
+                                 "NVIDIA's chips, by PTX",
                                  kChips,
                                  [](MLIRContext *context, const Chip &chip) -> Attribute {
                                    context->getOrLoadDialect<NVPTXDialect>();
@@ -121,7 +156,8 @@ void registerNVPTXTarget() {
                                  [] {
                                    registerThreadStagePasses();
                                    registerNVPTXPasses();
-                                 }};
+                                 },
+                                 identifyAssembler};
   addTarget(entry);
 }
 } // namespace kiln

@@ -142,6 +142,10 @@ def _registers(metadata: dict[str, Any]) -> list[str]:
         line += f"; {metadata['scalar_registers']} scalar ones a warp"
     spilled, local = metadata.get("spilled_registers", 0), metadata.get("local_bytes", 0)
     lines = [line, f"spilled: {spilled} registers; {local} bytes of local memory a thread"]
+    if metadata.get("assembler"):
+        lines.append(f"assembler: {metadata['assembler']}")
+    if metadata.get("programs_per_core"):
+        lines.append(f"occupancy: {metadata['programs_per_core']} programs a multiprocessor")
     if metadata.get("waves_per_simd"):
         lines.append(f"occupancy: {metadata['waves_per_simd']} waves a SIMD")
     return lines

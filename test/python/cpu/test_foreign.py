@@ -137,6 +137,9 @@ def assemble(text: str, constraints: str, element: str = "i32", pack: int = 1):
         ("no such instruction", "=r,r", "inline assembly 'no such instruction': "),
         ("movl $1, $0; bogus $0", "=r,r", "inline assembly '.*; bogus .*': invalid"),
         ("movl $1, $7", "=r,r", r"expected an operand's number below 2, got \$7"),
+        # What only the x87 stack has, over which LLVM ends the process.
+        ("", "=f,f", "expected constraints on registers other than the x87 stack's, got \"f\""),
+        ("", "={st},r", "expected constraints on registers other than the x87 stack's"),
         ("movl $1, ${0", "=r,r", "expected '}' after"),
         ("movl $1, ${0:zz}", "=r,r", "expected one letter as the operand's modifier"),
         ("movl $1, ${0:!}", "=r,r", ": invalid operand in inline asm"),

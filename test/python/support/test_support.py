@@ -269,7 +269,7 @@ def test_cell(target, op, element):
     assert answer == TABLE[target][op][element]
     if answer.startswith("refused: "):
         return
-    text = PROBES[op].kernel(element)
+    text = PROBES[op].kernel(element, target)
     run(PROBES[op], element, text, DEVICES[target])
     if target != "cpu":
         request = {"source": text.encode(), "target": target, "isolation": 0}

@@ -1,5 +1,6 @@
 // What a program tells the outside: lines of text and failed conditions.
 #include "ThreadLowering.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -7,8 +8,7 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// A thread whose condition is false ends the launch. `gpu.printf` says which assertion it was,
-/// where the target can print.
+/// A thread whose condition is false ends the launch; the target says, where it can, which it was.
 LogicalResult ThreadLowering::lowerAssert(AssertOp op) {
   SmallVector<Value> conditions;
   if (isa<RankedTensorType>(op.getCondition().getType()))
@@ -18,11 +18,7 @@ LogicalResult ThreadLowering::lowerAssert(AssertOp op) {
   Value holds;
   for (Value condition : conditions)
     holds = both(holds, condition);
-  Value fails =
-      arith::XOrIOp::create(builder, loc, holds, arith::ConstantIntOp::create(builder, loc, 1, 1));
-  when(fails, [&] {
-    LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr("llvm.trap"), ValueRange());
-  });
+  cf::AssertOp::create(builder, loc, holds, op.getMessage());
   return success();
 }
 

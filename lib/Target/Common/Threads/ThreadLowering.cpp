@@ -413,6 +413,7 @@ LogicalResult ThreadLowering::lower(Operation *op) {
       })
       .Case<AssertOp>([&](AssertOp assertion) { return lowerAssert(assertion); })
       .Case<PrintOp>([&](PrintOp print) { return lowerPrint(print); })
+      .Case<InlineAsmOp>([&](InlineAsmOp text) { return lowerInlineAsm(text); })
       .Case<scf::ConditionOp>([&](scf::ConditionOp condition) {
         SmallVector<Value> operands;
         for (Value operand : condition.getArgs())

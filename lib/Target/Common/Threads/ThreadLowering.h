@@ -253,6 +253,11 @@ private:
   // Outside.cpp
   mlir::LogicalResult lowerAssert(tile::AssertOp op);
   mlir::LogicalResult lowerPrint(tile::PrintOp op);
+  // Foreign.cpp
+  mlir::LogicalResult lowerInlineAsm(tile::InlineAsmOp op);
+  mlir::Value packRegister(llvm::ArrayRef<mlir::Value> elements, mlir::Type type);
+  llvm::SmallVector<mlir::Value> unpackRegister(mlir::Value value, mlir::Type element,
+                                                int64_t count);
   // Packed.cpp
   mlir::LogicalResult lowerPackedLoad(tile::LoadOp op);
   mlir::LogicalResult lowerPackedStore(tile::StoreOp op);

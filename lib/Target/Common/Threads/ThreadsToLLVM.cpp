@@ -112,6 +112,42 @@ static void markKernels(ModuleOp module, const kiln::ThreadsToLLVM &target) {
   shared.setLinkage(LLVM::Linkage::Internal);
 }
 
+LogicalResult kiln::ConvertAssert::matchAndRewrite(cf::AssertOp op, OpAdaptor adaptor,
+                                                   ConversionPatternRewriter &rewriter) const {
+  Location loc = op.getLoc();
+  Block *before = op->getBlock();
+  Block *after = rewriter.splitBlock(before, op->getIterator());
+  Block *failed = rewriter.createBlock(after);
+  fail(op, rewriter);
+  LLVM::BrOp::create(rewriter, loc, ValueRange(), after);
+  rewriter.setInsertionPointToEnd(before);
+  LLVM::CondBrOp::create(rewriter, loc, adaptor.getArg(), after, failed);
+  rewriter.eraseOp(op);
+  return success();
+}
+
+/// What every chip can do about an assertion that fails.
+static void trap(cf::AssertOp op, ConversionPatternRewriter &rewriter) {
+  LLVM::CallIntrinsicOp::create(rewriter, op.getLoc(), rewriter.getStringAttr("llvm.trap"),
+                                ValueRange());
+}
+
+Value kiln::createText(OpBuilder &builder, Location loc, StringRef name, StringRef text) {
+  auto module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  std::string symbol, bytes = text.str() + '\0';
+  for (unsigned number = 0; symbol.empty() || module.lookupSymbol(symbol); ++number)
+    symbol = name.str() + std::to_string(number);
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(
+        builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, symbol, builder.getStringAttr(bytes));
+  }
+  return LLVM::AddressOfOp::create(builder, loc, pointer, symbol);
+}
+
 LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &target) {
   MLIRContext *context = module.getContext();
   renameScopes(module, target);
@@ -154,6 +190,7 @@ LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &t
   cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
   populateFuncToLLVMConversionPatterns(converter, patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
+  patterns.add<ConvertAssert>(converter, trap, /*benefit=*/1);
   target.addPatterns(converter, patterns);
   LLVMConversionTarget legal(*context);
   legal.addLegalOp<ModuleOp>();

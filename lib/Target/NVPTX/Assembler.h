@@ -1,0 +1,45 @@
+// Who makes a cubin of PTX: a ptxas or a libnvJitLink that is found, else the driver at load.
+#ifndef KILN_LIB_TARGET_NVPTX_ASSEMBLER_H
+#define KILN_LIB_TARGET_NVPTX_ASSEMBLER_H
+
+#include "kiln/Target/Chip.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace kiln::nvptx {
+
+/// KILN_ASSEMBLER names one by its path, or is `driver`. Without it the places that toolkits are
+/// installed in are looked at, then the path that programs are found by.
+struct Assembler {
+  enum class Kind { Driver, Program, Library } kind = Kind::Driver;
+  std::string path;
+  /// Named by the user: what is wrong with it is then an error, else the driver takes over.
+  bool isChosen = false;
+};
+llvm::Expected<Assembler> findAssembler();
+
+/// What tells one assembler from another, without starting it; part of each kernel's key.
+std::string identifyAssembler();
+
+struct Assembled {
+  /// Empty if PTX is left to the driver.
+  std::string cubin;
+  /// For the metadata: name and version, and why it is the driver's work where another was found.
+  std::string assembler;
+};
+llvm::Expected<Assembled> assemble(llvm::StringRef ptx, llvm::StringRef chip);
+
+/// What a program asks of a multiprocessor.
+struct LaunchSize {
+  int64_t threads = 0, sharedBytes = 0;
+};
+
+/// Registers and local memory of a cubin's kernel, from its sections, and how many programs one
+/// multiprocessor holds at once; by the names that the artifact's metadata gives them.
+llvm::Expected<std::vector<std::pair<std::string, int64_t>>>
+readCubinFigures(llvm::StringRef cubin, const Chip &chip, const LaunchSize &block);
+
+} // namespace kiln::nvptx
+
+#endif // KILN_LIB_TARGET_NVPTX_ASSEMBLER_H
