@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-using GlobalAccess = ThreadLowering::GlobalAccess;
+using GlobalAccess = ThreadState::GlobalAccess;
 
 //===- What an op accesses ------------------------------------------------------------------===//
 

@@ -3,6 +3,7 @@
 #define KILN_LIB_TARGET_COMMON_THREADS_THREADLOWERING_H
 
 #include "ThreadPlans.h"
+#include "ThreadState.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Target/Common/AsyncTarget.h"
@@ -23,21 +24,10 @@ namespace kiln {
 /// Where a thread stands in a tensor is linear: the coordinates of register r are those of the
 /// thread (its lane's and warp's bases, computed once at the top of the function) xor a constant.
 /// Where no bit of the two meets, the xor is an add, which addressing modes can fold.
-class ThreadLowering {
+class ThreadLowering : ThreadState {
 public:
   ThreadLowering(tile::KernelOp kernel, TargetInterface target);
   mlir::LogicalResult run();
-
-  /// The parameters that a view has become; extents and strides are of index type.
-  struct View {
-    mlir::Value pointer;
-    llvm::SmallVector<mlir::Value> extents, strides;
-    /// The kernel's argument that it is; none for a view made of a pointer.
-    std::optional<unsigned> argument;
-  };
-
-  /// An op that accesses global memory, and the loop of which it was another, earlier turn.
-  using GlobalAccess = std::pair<mlir::Operation *, mlir::Operation *>;
 
 private:
   //===- Values -----------------------------------------------------------------------------===//
@@ -54,13 +44,6 @@ private:
 
   //===- Places -----------------------------------------------------------------------------===//
 
-  /// Where this thread stands in a layout: one coordinate of index type a dimension.
-  struct Place {
-    LinearLayout layout;
-    llvm::SmallVector<mlir::Value> thread;
-    /// By dimension: no bit of a register's coordinate meets one of a thread's.
-    llvm::SmallVector<bool> additive;
-  };
   Place getPlace(const LinearLayout &layout);
   /// A coordinate of register `reg`, added to `offset` if one is given.
   mlir::Value getCoordinate(const Place &place, unsigned dim, int64_t reg, mlir::Value offset = {});
@@ -70,10 +53,6 @@ private:
   //===- Threads ----------------------------------------------------------------------------===//
 
   void barrier();
-  /// The bytes of shared memory that an op's buffer or scratch takes.
-  struct SharedSpan {
-    int64_t first, end;
-  };
   /// A barrier if an access to `span` needs one: a write after any access since the last barrier, a
   /// read after a write. Between barriers that others ask for, and across the bounds of loops and
   /// branches, nothing is known, so the first access has one.
@@ -107,8 +86,6 @@ private:
                    std::optional<llvm::ArrayRef<int64_t>> extents, const LinearLayout &layout);
   mlir::Value getPointer(Access &access, int64_t reg);
   mlir::Value getInBounds(Access &access, int64_t reg);
-  /// How a register's coordinate along `dim` stands to an extent of the tile.
-  enum class Within { Always, Never, Sometimes };
   Within isWithin(const Place &place, unsigned dim, int64_t reg, int64_t extent);
   bool isOutside(const Access &access, int64_t reg);
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
@@ -238,10 +215,6 @@ private:
                  int64_t extent);
   mlir::LogicalResult lowerHistogram(tile::HistogramOp op);
   // Indexed.cpp
-  /// An element of a view: how many elements from its start, and whether it is in bounds.
-  struct Element {
-    mlir::Value at, inBounds;
-  };
   Element getElement(mlir::Value view, llvm::ArrayRef<mlir::Value> indices);
   mlir::Value getElementAddress(mlir::Value view, mlir::Value at);
   mlir::Value loadElement(mlir::Value view, Element element, mlir::Value padding, bool streaming);
@@ -277,43 +250,6 @@ private:
   mlir::Location loc;
   mlir::func::FuncOp function;
   mlir::Value lane, warp;
-  llvm::DenseMap<mlir::Value, mlir::Value> values;
-  llvm::DenseMap<mlir::Value, View> views;
-  /// What the target has for roles and channels; null if nothing.
-  const AsyncTarget *async = nullptr;
-  WaveTargetInterface waves;
-  /// LLVM's alias scopes of a buffer that is a slot of an own ring, and of all other slots.
-  struct Scopes {
-    mlir::ArrayAttr own, others;
-  };
-  llvm::DenseMap<mlir::Value, Scopes> scopes;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<Scopes>> slotScopes; ///< by channel
-  /// Those of what is being read.
-  Scopes readScopes;
-  /// The role that is being lowered: its number of warps and copies, and which copy this is.
-  struct Role {
-    tile::RoleAttr attr;
-    int64_t firstBarrier = 0; ///< the named barrier of its first copy, and of all copies together
-    int64_t sharedBarrier = 0;
-    mlir::Value copy;
-    bool oneThread = false; ///< runs it all
-    mlir::Value place = {}; ///< the warp's number among those of all copies
-  };
-  std::optional<Role> role;
-  /// The barrier that the copies of the tile.put around them tell of their bytes.
-  mlir::Value putBarrier;
-  /// Maps by argument, box and swizzle.
-  llvm::SmallVector<std::pair<mlir::Attribute, mlir::Value>> maps;
-  llvm::DenseMap<mlir::Attribute, llvm::SmallVector<mlir::Value>> threadCoordinates;
-  /// The same where a layout's `warp` counts the warps of all copies of the role.
-  llvm::DenseMap<mlir::Attribute, llvm::SmallVector<mlir::Value>> shareCoordinates;
-  /// What has been accessed since the last barrier.
-  struct {
-    bool anything = true;
-    llvm::SmallVector<SharedSpan> reads, writes;
-  } sharedState;
-  /// What may have been accessed since the last barrier that orders global memory.
-  llvm::SetVector<GlobalAccess> globalState;
 };
 
 } // namespace kiln
