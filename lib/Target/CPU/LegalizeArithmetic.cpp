@@ -1,10 +1,9 @@
 // Arithmetic that is defined for all inputs, on types that the processor computes with.
 #include "kiln/Target/CPU/Passes.h"
+#include "kiln/Target/Common/DefinedArithmetic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace kiln::cpu {
@@ -32,69 +31,6 @@ Value constantLike(OpBuilder &builder, Location loc, Type type, const APInt &val
 unsigned bitsOf(Type type) {
   Type element = getElementTypeOrSelf(type);
   return isa<IndexType>(element) ? 64 : element.getIntOrFloatBitWidth();
-}
-
-/// Divisions: the divisor is replaced where it would fault, and the result of x / 0 is 0.
-void guardDivision(Operation *op, bool isSigned) {
-  APInt known;
-  if (matchPattern(op->getOperand(1), m_ConstantInt(&known)) && !known.isZero() &&
-      !known.isAllOnes())
-    return;
-  OpBuilder builder(op);
-  Location loc = op->getLoc();
-  Value left = op->getOperand(0), right = op->getOperand(1);
-  Type type = left.getType();
-  unsigned bits = bitsOf(type);
-  auto constant = [&](const APInt &value) { return constantLike(builder, loc, type, value); };
-  auto equal = [&](Value a, Value b) -> Value {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a, b);
-  };
-  Value zero = constant(APInt(bits, 0)), one = constant(APInt(bits, 1));
-  Value byZero = equal(right, zero), bad = byZero;
-  if (isSigned && bits > 1) {
-    Value overflows =
-        arith::AndIOp::create(builder, loc, equal(right, constant(APInt::getAllOnes(bits))),
-                              equal(left, constant(APInt::getSignedMinValue(bits))));
-    bad = arith::OrIOp::create(builder, loc, bad, overflows);
-  }
-  op->setOperand(1, arith::SelectOp::create(builder, loc, bad, one, right));
-  builder.setInsertionPointAfter(op);
-  Value result = op->getResult(0);
-  auto guarded = arith::SelectOp::create(builder, loc, byZero, zero, result);
-  result.replaceAllUsesExcept(guarded, guarded);
-}
-
-void guardShift(Operation *op) {
-  APInt known;
-  Type type = op->getResult(0).getType();
-  unsigned bits = bitsOf(type);
-  if (matchPattern(op->getOperand(1), m_ConstantInt(&known)) && known.ult(bits))
-    return;
-  OpBuilder builder(op);
-  Location loc = op->getLoc();
-  Value amount = op->getOperand(1);
-  Value last = constantLike(builder, loc, type, APInt(bits, bits - 1));
-  Value wide = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, amount, last);
-  op->setOperand(1, arith::MinUIOp::create(builder, loc, amount, last));
-  if (isa<arith::ShRSIOp>(op))
-    return;
-  builder.setInsertionPointAfter(op);
-  Value result = op->getResult(0), zero = constantLike(builder, loc, type, APInt(bits, 0));
-  auto guarded = arith::SelectOp::create(builder, loc, wide, zero, result);
-  result.replaceAllUsesExcept(guarded, guarded);
-}
-
-/// Floats to integers, clamped. Integers narrower than a byte go through one.
-void saturate(Operation *op, bool isSigned) {
-  OpBuilder builder(op);
-  Location loc = op->getLoc();
-  Type type = op->getResult(0).getType();
-  StringRef name = isSigned ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
-  Value result = LLVM::CallIntrinsicOp::create(builder, loc, type, builder.getStringAttr(name),
-                                               op->getOperands())
-                     ->getResult(0);
-  op->getResult(0).replaceAllUsesWith(result);
-  op->erase();
 }
 
 bool isNarrow(Type type) {
@@ -179,6 +115,11 @@ struct LegalizePass : kiln::cpu::impl::LegalizeArithmeticBase<LegalizePass> {
   using LegalizeArithmeticBase::LegalizeArithmeticBase;
 
   void runOnOperation() override {
+    // As one op, since what it becomes does not give 0 where its division does.
+    getOperation()->walk([](Operation *op) {
+      if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
+        kiln::defineForAllInputs(op);
+    });
     RewritePatternSet patterns(&getContext());
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     GreedyRewriteConfig config;
@@ -199,19 +140,11 @@ struct LegalizePass : kiln::cpu::impl::LegalizeArithmeticBase<LegalizePass> {
       }
       if (isa<arith::BitcastOp, arith::SelectOp>(op))
         continue;
-      if (isa<arith::DivSIOp, arith::RemSIOp>(op)) {
-        guardDivision(op, true);
-      } else if (isa<arith::DivUIOp, arith::RemUIOp>(op)) {
-        guardDivision(op, false);
-      } else if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op)) {
-        guardShift(op);
-      } else if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
+      if (kiln::defineForAllInputs(op))
+        continue;
+      if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
         if (isNarrow(op->getResult(0).getType()))
           convertInteger(op, isa<arith::SIToFPOp>(op));
-      } else if (isa<arith::FPToSIOp, arith::FPToUIOp>(op)) {
-        if (isNarrow(op->getOperand(0).getType()))
-          widen(op);
-        saturate(op, isa<arith::FPToSIOp>(op));
       } else if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
         // Between two narrow floats there is f32.
         if (isNarrow(op->getOperand(0).getType()) && isNarrow(op->getResult(0).getType())) {

@@ -42,7 +42,8 @@ Expected<Assembler> kiln::nvptx::findAssembler() {
     const char *root = *variable ? std::getenv(variable) : "/usr/local/cuda";
     if (!root)
       continue;
-    for (const char *place : {"lib64/libnvJitLink.so", "bin/ptxas"}) {
+    // The program first: its code for wgmma was up to a tenth faster than the library's (13.0).
+    for (const char *place : {"bin/ptxas", "lib64/libnvJitLink.so"}) {
       SmallString<128> path(root);
       sys::path::append(path, place);
       if (sys::fs::exists(path))

@@ -77,6 +77,15 @@ tile.kernel @k(%s: i32) {
 
 // -----
 
+tile.kernel @k(%s: i32) {
+  %ring = tile.alloc : !tile.buffer<8xf32>
+  // expected-error@+1 {{operand #0 must be}}
+  %x = "tile.get"(%ring, %s, %s) : (!tile.buffer<8xf32>, i32, i32) -> !tile.buffer<8xf32>
+  tile.return
+}
+
+// -----
+
 tile.kernel @k(%a: !tile.view<?xf32>, %n: index) {
   %x = tile.alloc : !tile.buffer<8xf32>
   // expected-error@+1 {{expected to stand in a tile.put}}

@@ -25,8 +25,10 @@ MOVES = {"memcpy", "memmove", "memset"}
 # Of libm, and (on processors without f16) of compilers; each returns a number and keeps nothing.
 NUMBERS = {
     stem + suffix
-    for stem in ("sin", "cos", "tan", "pow", "fmod", "exp", "exp2", "log", "log2", "log10", "erf",
-                 "tanh", "ldexp", "floor", "ceil", "fma", "sqrt", "rint", "roundeven", "trunc")
+    for stem in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh",
+                 "acosh", "atanh", "pow", "cbrt", "fmod", "exp", "exp2", "expm1", "log", "log2",
+                 "log10", "log1p", "erf", "erfc", "ldexp", "floor", "ceil", "fma", "sqrt", "rint",
+                 "roundeven", "round", "trunc")
     for suffix in ("", "f")
 } | {"__extendhfsf2", "__truncsfhf2", "__truncdfhf2", "__extendhfdf2"}  # fmt: skip
 

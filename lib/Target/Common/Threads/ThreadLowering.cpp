@@ -1,6 +1,7 @@
 // The walk over a kernel, its parameters, control flow, and where a thread stands in a layout.
 #include "ThreadLowering.h"
 #include "kiln/Target/Common/ABI.h"
+#include "kiln/Target/Common/DefinedArithmetic.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -551,6 +552,10 @@ LogicalResult ThreadLowering::lowerElementwise(Operation *op) {
     state.types.push_back(convert(type));
   state.attributes = op->getAttrs();
   Operation *lowered = builder.create(state);
+  if (Value defined = defineForAllInputs(lowered)) {
+    set(op->getResult(0), defined);
+    return success();
+  }
   for (auto [from, to] : llvm::zip(op->getResults(), lowered->getResults()))
     set(from, to);
   return success();

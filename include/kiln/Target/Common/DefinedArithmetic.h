@@ -1,0 +1,17 @@
+// Integer arithmetic and conversions as the language defines them where processors and LLVM do not:
+// x / 0 is 0, a shift by the width or more leaves nothing but the sign, and a float that does not
+// fit an integer saturates, NaN giving 0.
+#ifndef KILN_TARGET_COMMON_DEFINEDARITHMETIC_H
+#define KILN_TARGET_COMMON_DEFINEDARITHMETIC_H
+
+#include "mlir/IR/Operation.h"
+
+namespace kiln {
+
+/// Puts ops around a division, remainder or shift, or another in the place of a conversion to an
+/// integer, on scalars and vectors. Returns what its result has become; null for any other op.
+mlir::Value defineForAllInputs(mlir::Operation *op);
+
+} // namespace kiln
+
+#endif // KILN_TARGET_COMMON_DEFINEDARITHMETIC_H
