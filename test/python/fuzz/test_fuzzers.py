@@ -128,3 +128,10 @@ def test_every_parser_has_seeds_that_it_survives(harness, tmp_path):
     command = [str(BUILD / "bin/kiln-fuzz"), f"--harness={harness}", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0 and int(done.stdout.split()[0]) > 0, done.stdout + done.stderr
+
+
+def test_the_reference_of_an_f64_fma_is_rounded_once():
+    """As x * y + z, rounded twice, 38 right numbers looked wrong."""
+    small = 2.0**-52
+    assert generator.elementwise.fused(1 + small, 1 + small, -1.0) == 2 * small + small**2
+    assert (1 + small) * (1 + small) - 1.0 == 2 * small
