@@ -147,4 +147,36 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.store %u, %y[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
     tile.return
   }
+
+  // What the condition of a loop stores is met where the loop ends, whatever its body waits for.
+  // CHECK-LABEL: func.func @conditions
+  // CHECK: scf.while
+  // CHECK: llvm.store
+  // CHECK: scf.condition
+  // CHECK: gpu.barrier {tile.orders_global}
+  // CHECK: llvm.load
+  // CHECK: scf.yield
+  // CHECK: gpu.barrier {tile.orders_global}
+  // CHECK: llvm.load
+  tile.kernel @conditions(%x: !tile.view<?xf32>, %n: index,
+                          %y: !tile.view<?xf32> {tile.facts = #tile.facts<noalias>})
+      attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %v = arith.constant dense<1.0> : tensor<256xf32, #l>
+    %end = scf.while (%i = %c0) : (index) -> index {
+      tile.store %v, %x[%c1] : tensor<256xf32, #l>, !tile.view<?xf32>
+      %more = arith.cmpi slt, %i, %n : index
+      scf.condition(%more) %i : index
+    } do {
+    ^bb0(%i: index):
+      %t = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
+      tile.store %t, %y[%i] : tensor<256xf32, #l>, !tile.view<?xf32>
+      %j = arith.addi %i, %c1 : index
+      scf.yield %j : index
+    }
+    %u = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.store %u, %y[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
+    tile.return
+  }
 }

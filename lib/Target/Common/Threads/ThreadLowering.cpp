@@ -515,9 +515,12 @@ LogicalResult ThreadLowering::lowerWhile(Operation *op) {
     sharedState = {};
     return result;
   };
-  if (failed(lowerRegion(loop.getBefore(), lowered.getBefore(), ValueRange(inits).getTypes())) ||
-      failed(lowerRegion(loop.getAfter(), lowered.getAfter(), types)))
+  if (failed(lowerRegion(loop.getBefore(), lowered.getBefore(), ValueRange(inits).getTypes())))
     return failure();
+  auto tested = globalState; // where the loop ends
+  if (failed(lowerRegion(loop.getAfter(), lowered.getAfter(), types)))
+    return failure();
+  globalState.insert_range(tested);
   for (auto [from, to] : llvm::zip(loop.getResults(), lowered.getResults()))
     set(from, to);
   return success();
