@@ -26,3 +26,37 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 }
+
+// -----
+
+// The lanes of b are those of the transposed fragment.
+#a = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
+#b = #tile.layout<register = [[1,0],[8,0]], lane = [[0,1],[0,2],[0,4],[2,0],[4,0]], warp = []>
+#c = #tile.layout<register = [[0,1],[8,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  tile.kernel @fragments(%x: bf16) attributes {tile.warps = 1 : i64} {
+    %a = tile.splat %x : tensor<16x16xbf16, #a>
+    %b = tile.splat %x : tensor<16x8xbf16, #b>
+    %c = arith.constant dense<0.0> : tensor<16x8xf32, #c>
+    // expected-error @+1 {{expected operands whose lanes hold what the fragments of #nvptx.mma_sync<"m16n8k16", bf16, f32> do, and whose warps those of the accumulator}}
+    %d = tile.dot %a, %b, %c {atom = #nvptx.mma_sync<"m16n8k16", bf16, f32>} : tensor<16x16xbf16, #a>, tensor<16x8xbf16, #b> -> tensor<16x8xf32, #c>
+    tile.return
+  }
+}
+
+// -----
+
+// The second warp has other rows of a than of the accumulator.
+#a = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[0,0]]>
+#b = #tile.layout<register = [[1,0],[8,0]], lane = [[2,0],[4,0],[0,1],[0,2],[0,4]], warp = [[0,0]]>
+#c = #tile.layout<register = [[0,1],[8,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0]]>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  tile.kernel @rows(%x: bf16) attributes {tile.warps = 2 : i64} {
+    %a = tile.splat %x : tensor<32x16xbf16, #a>
+    %b = tile.splat %x : tensor<16x8xbf16, #b>
+    %c = arith.constant dense<0.0> : tensor<32x8xf32, #c>
+    // expected-error @+1 {{and whose warps those of the accumulator}}
+    %d = tile.dot %a, %b, %c {atom = #nvptx.mma_sync<"m16n8k16", bf16, f32>} : tensor<32x16xbf16, #a>, tensor<16x8xbf16, #b> -> tensor<32x8xf32, #c>
+    tile.return
+  }
+}

@@ -138,6 +138,39 @@ static SmallVector<int64_t> getOwnOrder(DotOp op, ArrayRef<LinearLayout> fragmen
   return places;
 }
 
+/// Whether lanes hold what the atom's fragments say, and the warps of an operand what those of the
+/// accumulator are for: pinned layouts may not. Where a and b have an order of their own along k,
+/// that dimension has been looked at.
+static bool fitsFragments(DotOp op, ArrayRef<LinearLayout> fragments, bool hasOwnOrder) {
+  LinearLayout layouts[] = {getLayout(op.getA()), getLayout(op.getB()),
+                            getLayout(op.getAccumulator())};
+  bool transposed[] = {op.getTransposeA(), op.getTransposeB(), false};
+  // By operand: which of its dimensions, as the fragment has them, is k.
+  constexpr unsigned dimK[] = {1, 0, 2};
+  for (unsigned operand = 0; operand < 3; ++operand) {
+    const LinearLayout &layout = layouts[operand], &fragment = fragments[operand];
+    unsigned batches = layout.getOuts().size() - 2;
+    auto part = [&](const LinearLayout::Basis &basis, unsigned dim) {
+      return basis[batches + (transposed[operand] ? 1 - dim : dim)];
+    };
+    auto lanes = layout.getBases(kLane), wanted = fragment.getBases(kLane);
+    if (lanes.size() != wanted.size() || layout.getInBits(kWarp) != layouts[2].getInBits(kWarp))
+      return false;
+    for (auto [have, want] : llvm::zip(lanes, wanted))
+      for (unsigned dim = 0; dim < 2; ++dim)
+        if (part(have, dim) != want[dim] && !(hasOwnOrder && dim == dimK[operand]))
+          return false;
+    for (auto [have, want] : llvm::zip(layout.getBases(kWarp), layouts[2].getBases(kWarp))) {
+      for (unsigned dim = 0; dim < 2; ++dim)
+        if (part(have, dim) != (dim == dimK[operand] ? 0 : want[batches + dim]) && !hasOwnOrder)
+          return false;
+      if (!std::equal(have.begin(), have.begin() + batches, want.begin()))
+        return false;
+    }
+  }
+  return true;
+}
+
 LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, MmaAtomInterface atom) {
   if (isa<BufferType>(op.getA().getType()) || isa<BufferType>(op.getB().getType()))
     return emitUnsupported(op, target, "expected tensors as operands");
@@ -164,6 +197,11 @@ LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, MmaAtomInterface atom) {
 
   SmallVector<int64_t> ofFragment = getPlaces(fragments[0], 1);
   SmallVector<int64_t> ownOrder = getOwnOrder(op, fragments, extents[2]);
+  if (!fitsFragments(op, fragments, !ownOrder.empty()))
+    return op.emitOpError("expected operands whose lanes hold what the fragments of ")
+           << Attribute(atom) << " do, and whose warps those of the accumulator, got "
+           << op.getA().getType() << ", " << op.getB().getType() << " and "
+           << op.getAccumulator().getType();
 
   /// The registers of a fragment whose first element lies at (row, column) of the matrix that
   /// `origin` lies in. Dimension `dimK` is k's.
