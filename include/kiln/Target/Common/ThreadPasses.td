@@ -23,7 +23,8 @@ def LowerToThreads : Pass<"tile-lower-to-threads", "::mlir::ModuleOp"> {
     through LLVM's pointers, threads and barriers through the gpu dialect.
     The test is `test/Target/Common/lower-to-threads.mlir`.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect",
                            "::mlir::vector::VectorDialect"];

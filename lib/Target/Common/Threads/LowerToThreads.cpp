@@ -4,6 +4,7 @@
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
