@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parents[2]
 # What runs on emulated chips: what threads could break, but not what is exhaustive by element.
 EMULATED = ("sm_90a", "gfx942")
-EMULATED_TESTS = ("memory", "axis", "control", "products", "defined", "tf32", "cpu_arithmetic")
+EMULATED_TESTS = ("memory", "axis", "control", "products", "defined", "tf32", "arithmetic")
 
 
 @dataclass
@@ -151,7 +151,7 @@ class Runner:
         for chip in EMULATED:
             environment = {"PYTHONPATH": str(self.build / "python"), "KILN_BUILD": str(self.build)}
             environment["KILN_TEST_DEVICE"] = f"emu:{chip}"
-            files = [ROOT / f"test/python/cpu/test_{name}.py" for name in EMULATED_TESTS]
+            files = [ROOT / f"test/python/ops/test_{name}.py" for name in EMULATED_TESTS]
             arguments = [*files, "-m", "not host", "-n", os.cpu_count()]
             result.add(self.pytest(f"emulated-{chip}", arguments, environment))
         return result

@@ -1,10 +1,16 @@
 # ruff: noqa: E501
 """Arithmetic of every type against float64 and Python's integers, and all conversions."""
 
+import sys
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
 from tiles import DEVICE, NUMPY, PACKED, apply, assert_close, bits, tensor
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "utils/support"))
+import math_bounds  # noqa: E402
 
 SHAPES = [(1,), (17,), (5, 33)]
 FLOATS = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN"]
@@ -301,6 +307,13 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
+def stated_bound(function, element):
+    """Units in the last place that docs/reference/math.md allows; what it does not list is exact."""
+    if function not in math_bounds.BOUNDS:
+        return 0
+    return math_bounds.bound(function, element, DEVICE == "cpu")
+
+
 @pytest.mark.parametrize("element", ["f64", "f32", "f16", "bf16"])
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_functions(rng, function, element):
@@ -325,7 +338,8 @@ def test_functions(rng, function, element):
     spacing = np.maximum(np.abs(w[ok]) * float(info.eps), float(info.smallest_subnormal))
     ulps = np.abs(g[ok] - w[ok]) / spacing
     print(function, element, "worst", ulps.max(), "ulp at", a[ok][ulps.argmax()])
-    assert ulps.max() <= (4 if element in ("f32", "f64") else 1)
+    # The reference is rounded once more, and NumPy's own f64 errs by up to four units.
+    assert ulps.max() <= stated_bound(function, element) + (4 if element == "f64" else 0.5)
 
 
 @pytest.mark.parametrize("element", ["f64", "f32", "f16", "bf16"])
