@@ -6,14 +6,13 @@
 //
 // Copies of channels are ordered by their protocol, not here, and so is all that a role does.
 #include "ThreadLowering.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
-
-using GlobalAccess = ThreadState::GlobalAccess;
 
 //===- What an op accesses ------------------------------------------------------------------===//
 
@@ -40,9 +39,7 @@ static Value getView(Operation *op) {
 /// Whether two arguments are known not to overlap.
 static bool areDisjoint(Value a, Value b) {
   auto isAlone = [](Value view) {
-    auto argument = dyn_cast<BlockArgument>(view);
-    auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
-    FactsAttr facts = kernel ? kernel.getFacts(argument.getArgNumber()) : FactsAttr();
+    FactsAttr facts = getArgumentFacts(view);
     return facts && facts.getNoalias();
   };
   return a != b && isa<BlockArgument>(a) && isa<BlockArgument>(b) && (isAlone(a) || isAlone(b));

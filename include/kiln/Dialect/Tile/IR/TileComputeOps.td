@@ -73,7 +73,8 @@ def Tile_DotScaledOp : Tile_Op<"dot_scaled", [Pure, AllTypesMatch<["accumulator"
       block of 32;
     - NV format: f4E2M1FN with f8E4M3FN scales, a block of 16.
 
-    A NaN scale makes the block NaN. The accumulator is f32, as in `tile.dot`.
+    A NaN scale makes the block NaN. The accumulator is f32, as in `tile.dot`. Of an element ×
+    scale below 2^-126, accelerators lose the bits that bf16 does not have.
 
     ```mlir
     %d = tile.dot_scaled %a scale %sa, %b scale %sb, %c

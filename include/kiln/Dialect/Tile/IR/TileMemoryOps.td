@@ -66,6 +66,9 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
     the tile is smaller than the result: an element whose index is not below them is the padding
     value, as if it lay outside the view. `tile-split-shapes` writes them.
 
+    A load sees what its program stored before it and nothing of what it stores after, also where
+    arguments overlap. Roles are ordered by their channels alone.
+
     `atom` is the copy instruction that a pass or the author chose, `buffer` the type of the shared
     buffer that it copies into, and `stage`, `order` and `role` are when and by whom.
 
