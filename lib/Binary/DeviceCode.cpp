@@ -30,6 +30,10 @@ DeviceCompilation::~DeviceCompilation() = default;
 llvm::Error DeviceCompilation::translate(ModuleOp source, const DeviceMachine &description,
                                          int optLevel) {
   hasLineDirectives = description.hasLineDirectives;
+  // A global made for an inlined op (a format string) has its call site, whose function the pass
+  // below looks for around it.
+  for (auto global : source.getOps<LLVM::GlobalOp>())
+    global->setLoc(UnknownLoc::get(source.getContext()));
   LLVM::DIScopeForLLVMFuncOpPassOptions lines;
   lines.emissionKind = hasLineDirectives ? LLVM::DIEmissionKind::DebugDirectivesOnly
                                          : LLVM::DIEmissionKind::LineTablesOnly;

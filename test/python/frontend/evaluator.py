@@ -184,7 +184,7 @@ def _run(op: str, rest: str, values: dict):
     if op == "absi":
         return wrap(abs(signed(names[0], types)), types)
     if op == "floor":
-        return FLOATS[types](math.floor(names[0])) if math.isfinite(names[0]) else names[0]
+        return FLOATS[types](np.floor(float(names[0])))
     if op == "absf":
         return FLOATS[types](abs(names[0]))
     return _binary(op, *names, types)

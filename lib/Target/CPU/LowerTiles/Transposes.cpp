@@ -16,6 +16,14 @@ static bool isInnermost(ArrayRef<int64_t> shape, int dim) {
 }
 
 bool Program::isStraight(Value tensor, int dim) {
+  DenseSet<std::pair<Value, int>> met;
+  return isStraight(tensor, dim, met);
+}
+
+bool Program::isStraight(Value tensor, int dim, DenseSet<std::pair<Value, int>> &met) {
+  // What was met before is straight: whatever is not ends the whole walk.
+  if (!met.insert({tensor, dim}).second)
+    return true;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
   Operation *op = tensor.getDefiningOp();
   if (shape[dim] == 1 || !isInline(tensor) || isa<tile::ReadOp>(op))
@@ -27,7 +35,7 @@ bool Program::isStraight(Value tensor, int dim) {
   if (auto load = dyn_cast<tile::LoadOp>(op))
     return getConstantIntValue(view(load.getView()).strides[dim]) == 1;
   if (auto transpose = dyn_cast<tile::TransposeOp>(op))
-    return isStraight(transpose.getInput(), transpose.getPermutation()[dim]);
+    return isStraight(transpose.getInput(), transpose.getPermutation()[dim], met);
   if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
     ArrayRef<int64_t> from = reshape.getInput().getType().getShape();
     if (!isInline(reshape.getInput()) || mergesDimensions(from, shape))
@@ -38,13 +46,13 @@ bool Program::isStraight(Value tensor, int dim) {
       behind *= extent;
     for (int source = static_cast<int>(from.size()) - 1; source >= 0; --source) {
       if (from[source] > 1 && seen == behind)
-        return isStraight(reshape.getInput(), source);
+        return isStraight(reshape.getInput(), source, met);
       seen *= from[source];
     }
     return false;
   }
   return llvm::all_of(op->getOperands(), [&](Value operand) {
-    return !isa<RankedTensorType>(operand.getType()) || isStraight(operand, dim);
+    return !isa<RankedTensorType>(operand.getType()) || isStraight(operand, dim, met);
   });
 }
 
