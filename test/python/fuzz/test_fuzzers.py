@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import socket
 import subprocess
 import sys
@@ -39,6 +40,13 @@ def test_a_slice_of_the_fuzzer_finds_nothing(name, tmp_path):
     done = fuzz(name, "--seconds", BUDGET[name], "--seed", SEED, "--output", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(done.stdout.split(" runs")[0].split()[-1]) > 0, done.stdout
+
+
+def test_programs_on_emulated_chips_find_nothing(tmp_path):
+    chips = [f"--device=emu:{chip}" for chip in ("sm_90a", "gfx942", "gfx1201")]
+    done = fuzz("programs", *chips, "--seconds", 9, "--seed", SEED, "--output", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(re.search(r"(\d+) right", done.stdout)[1]) > 0, done.stdout
 
 
 def test_what_there_is_to_run_is_listed():

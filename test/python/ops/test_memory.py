@@ -368,6 +368,29 @@ def test_shapes(rng):
 
 
 @pytest.mark.parametrize(
+    "extents, sizes, offsets",
+    [
+        ((40,), (18,), (9,)),
+        ((64,), (32,), (9,)),
+        ((64,), (32,), (32,)),
+        ((256,), (16,), (240,)),
+        ((1024,), (512,), (2,)),
+        ((8, 64), (4, 64), (3, 0)),
+        ((16, 24), (5, 9), (10, 15)),
+        ((3, 40, 4), (2, 33, 2), (1, 7, 2)),
+    ],
+)
+@pytest.mark.parametrize("element", ["f32", "i8", "i4"])
+def test_slices_at_any_offset(rng, element, extents, sizes, offsets):
+    x = rng.integers(-8, 8, extents).astype(NUMPY[element])
+    source, result = tensor(extents, element), tensor(sizes, element)
+    body = f"%s = tile.slice %x {list(offsets)} : {source} -> {result}"
+    got = apply(body, {"x": x}, {"s": (sizes, element)})
+    part = tuple(slice(o, o + n) for o, n in zip(offsets, sizes, strict=True))
+    assert np.array_equal(got.astype(np.float32), x[part].astype(np.float32))
+
+
+@pytest.mark.parametrize(
     "source, target",
     [
         ("i8", "i4"),

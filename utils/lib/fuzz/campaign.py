@@ -28,6 +28,7 @@ class Campaign:
     seconds: float
     root: Path
     corpus: list
+    devices: list = field(default_factory=list)
     runs: int = 0
     counts: dict = field(default_factory=dict)
     findings: list = field(default_factory=list)

@@ -1,8 +1,8 @@
 """Random programs over tiles, which verify and whose numbers are known.
 
 On the host each must compile and compute those numbers, to the bit but where the order of a sum or
-a function's last places are open, at every level of optimisation. For other targets each must
-compile or be refused in our own words.
+a function's last places are open, at every level of optimisation. On the devices of `--device`
+each must compute them too, or be refused in our own words, and for the other targets compile.
 """
 
 import generator
@@ -15,17 +15,24 @@ LEVELS = (0, 3)
 
 def perform(native, job):
     """What is wrong with a program, or the empty string; "refused" for a target that may."""
-    seed, size, plain, chip, options, level = job
+    seed, size, plain, where, options, level = job
     program = generator.generate(seed, size, plain)
     if program is None:
         return "undefined"
-    if chip != "cpu":
-        said = pipelines.compile_text(native, (program.text(), chip, options))
+    if options:
+        said = pipelines.compile_text(native, (program.text(), where, options))
         return ("refused" if pipelines.is_refusal(said) else said) if said else ""
-    request = {"source": program.text(), "target": chip, "opt_level": level, "kernel": "k"}
+    request = {"source": program.text(), "opt_level": level, "kernel": "k"}
     try:
-        artifact, _, _ = native.compile(None, None, {**request, "source_name": "mutant"})
-        executable = native.Device.open("cpu").load(artifact)
+        device = native.Device.open(where)
+        request |= {"target": device.target, "source_name": "mutant"}
+        artifact, _, _ = native.compile(None, None, request)
+    except Exception as error:
+        if where != "cpu" and pipelines.is_refusal(str(error)):
+            return "refused"
+        return f"{type(error).__name__}: {error}"
+    try:
+        executable = device.load(artifact)
         arrays = [host_array(argument) for argument in program.arguments]
         executable.launch("k", [packed or array for array, packed in arrays])
     except Exception as error:  # whatever it is, a program that is right must not meet it
@@ -84,8 +91,10 @@ def run(campaign):
         while campaign.goes_on():
             campaign.runs += 1
             seed, size = rng.randrange(1 << 32), rng.choice([2, 4, 8, 12, 16, 24])
-            plain = rng.random() < 0.3
+            plain = rng.random() < 0.3 and not campaign.devices
             jobs = [(seed, size, plain, "cpu", "", level) for level in LEVELS]
+            if campaign.devices:
+                jobs = [(seed, size, plain, device, "", 3) for device in campaign.devices]
             for chip in chips if plain else []:
                 stage = rng.choice(["llvm", "binary"])
                 jobs.append((seed, size, plain, rng.choice(chip), f"stop-after={stage}", 3))
@@ -102,7 +111,7 @@ def run(campaign):
 
 def report(campaign, attempt, job, answer):
     """The smallest program of the same seed that goes wrong in the same way."""
-    group = f"{job[3].partition(':')[0]} {pipelines.signature(answer)}"
+    group = f"{job[3] if not job[4] else job[3].partition(':')[0]} {pipelines.signature(answer)}"
     if group in campaign.known:
         campaign.count("findings")
         return

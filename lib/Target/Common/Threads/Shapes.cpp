@@ -23,7 +23,28 @@ matchRegisters(const LinearLayout &to, const LinearLayout &from,
 
 bool kiln::isOwnSlice(SliceOp op) {
   LinearLayout from = getLayout(op.getInput()), to = getLayout(op.getResult());
-  return from.getBases(kLane) == to.getBases(kLane) && from.getBases(kWarp) == to.getBases(kWarp);
+  if (from.getBases(kLane) != to.getBases(kLane) || from.getBases(kWarp) != to.getBases(kWarp))
+    return false;
+  llvm::DenseSet<int64_t> held;
+  for (int64_t reg = 0; reg < from.getInSize(kRegister); ++reg)
+    held.insert(from.flatten(from.applyTo(kRegister, reg)));
+  for (int64_t reg = 0; reg < to.getInSize(kRegister); ++reg) {
+    LinearLayout::Basis element = to.applyTo(kRegister, reg);
+    for (auto [dim, offset] : llvm::enumerate(op.getOffsets())) {
+      int64_t threads = 0;
+      for (StringRef level : {kLane, kWarp})
+        for (const LinearLayout::Basis &basis : to.getBases(level))
+          threads |= basis[dim];
+      // What is added must not carry into the bits that tell threads apart.
+      int64_t moved = element[dim] + offset;
+      if (offset % to.getShape()[dim] != 0 && ((element[dim] | moved) & threads) != 0)
+        return false;
+      element[dim] = moved;
+    }
+    if (!held.contains(from.flatten(element)))
+      return false;
+  }
+  return true;
 }
 
 bool kiln::isOwnPair(Operation *op) {

@@ -305,7 +305,7 @@ def fma(program):
         limit = float(np.finfo(np.float32).max) if a.element != "f16" else 65504.0
         require(largest < limit)
         if a.element == "f64":  # rounded once, which no type of NumPy does
-            return [(np.frompyfunc(fused, 3, 1)(x, y, z).astype(np.float64), None)]
+            return [(np.asarray(np.frompyfunc(fused, 3, 1)(x, y, z), np.float64), None)]
         slack = epsilon(a.element) * (np.abs(result) + 1e-7 * largest) + tiniest(a.element)
         return [(rounded(result, a.element), slack)]
 
