@@ -53,8 +53,7 @@ public:
                   llvm::function_ref<void(const Point &, mlir::Value)> put);
   /// Whether computing neighbours along a dimension reads neighbours in memory.
   bool isStraight(mlir::Value tensor, int dim);
-  bool isStraight(mlir::Value tensor, int dim,
-                  llvm::DenseSet<std::pair<mlir::Value, int>> &met);
+  bool isStraight(mlir::Value tensor, int dim, llvm::DenseSet<std::pair<mlir::Value, int>> &met);
   /// `lane`, or the dimension that the tensor is read straight along instead.
   int straightLane(mlir::Value tensor, mlir::ArrayRef<int64_t> shape, int lane);
   /// As many registers as they have lanes: lane i of register j becomes lane j of register i.
