@@ -1,15 +1,11 @@
 #!/usr/bin/env python3
 """Writes what was asked for and what was measured into the README.
 
-    benchmarks/run.py cpu --json cpu.json; benchmarks/run.py host --json host.json
-    benchmarks/figures.py cpu.json host.json
-    benchmarks/run.py memory --json memory.json; benchmarks/run.py gemm --json gemm.json
-    benchmarks/figures.py memory.json gemm.json
-    benchmarks/run.py host --json host.json    (on a GPU: a table of its own)
-    benchmarks/figures.py host.json
+    benchmarks/run.py SUITE --json SUITE.json
+    benchmarks/figures.py SUITE.json...
 
-Only lines with a figure that was asked for make a row. What was measured on a GPU has a table of
-its own; a table that no file is about stays.
+Each suite has a table of its own, `host` another on a machine with a GPU; a table that no file is
+about stays. Only lines with a figure that was asked for make a row.
 """
 
 from __future__ import annotations
@@ -19,10 +15,6 @@ import sys
 from pathlib import Path
 
 README = Path(__file__).resolve().parent.parent / "README.md"
-TABLES = {
-    "cpu": "figures", "host": "figures", "memory": "gpu figures", "gemm": "gpu figures",
-    "host on a GPU": "gpu host figures",
-}  # fmt: skip
 
 
 def row(line: dict) -> str:
@@ -49,13 +41,13 @@ def main(files: list[str]) -> int:
     text = "".join(Path(file).read_text(encoding="utf-8") for file in files)
     lines = [json.loads(line) for line in text.splitlines()]
     page = README.read_text(encoding="utf-8")
-    for name in sorted({TABLES[line["suite"]] for line in lines}):
+    for name in sorted({line["suite"] for line in lines}):
         begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
         if begin not in page or end not in page:
             print(f"error: expected {begin.strip()} and {end} in {README}", file=sys.stderr)
             return 1
         head, rest = page.split(begin)
-        ours = table([line for line in lines if TABLES[line["suite"]] == name])
+        ours = table([line for line in lines if line["suite"] == name])
         page = head + begin + ours + end + rest.split(end, 1)[1]
     README.write_text(page, encoding="utf-8")
     return 0

@@ -191,3 +191,30 @@ def test_command_line(arguments, code):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == code
     assert "usage:" in done.stdout + done.stderr
+
+
+def test_figures_of_one_suite_leave_the_tables_of_others(tmp_path, monkeypatch):
+    import figures
+
+    table = "| Case | Asked for | Reached |\n| --- | --- | --- |\n"
+    ours, others = (
+        f"<!-- {name}: begin -->\n{{}}<!-- {name}: end -->\n" for name in ("gemm", "cpu")
+    )
+    page = tmp_path / "README.md"
+    page.write_text(
+        "a\n" + ours.format("old\n") + "b\n" + others.format("kept\n"), encoding="utf-8"
+    )
+    monkeypatch.setattr(figures, "README", page)
+    lines = [
+        {"suite": "gemm", "case": "big", "implementation": "peer", "ratio": 0.5, "asked": 0.9},
+        {"suite": "gemm", "case": "big", "implementation": "us", "milliseconds": 1.0, "limit": 2.0},
+        {"suite": "gemm", "case": "unasked", "implementation": "us", "milliseconds": 1.0},
+    ]
+    results = tmp_path / "gemm.json"
+    results.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert figures.main([str(results)]) == 0
+    rows = (
+        "| big | at least 0.9 of peer's rate | 0.50 (missed) |\n| big | us: at most 2 ms | 1 ms |\n"
+    )
+    expected = "a\n" + ours.format(table + rows) + "b\n" + others.format("kept\n")
+    assert page.read_text(encoding="utf-8") == expected
