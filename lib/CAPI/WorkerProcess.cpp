@@ -29,7 +29,7 @@ std::string capi::findWorkerProgram(const char *asked) {
   SmallString<256> library;
   if (::dladdr(reinterpret_cast<void *>(&kilnCompile), &info) && info.dli_fname)
     library = info.dli_fname;
-  sys::fs::make_absolute(library);
+  (void)sys::fs::make_absolute(library);
   StringRef directory = sys::path::parent_path(library);
   for (const char *place : {"kiln-worker", "../bin/kiln-worker", "bin/kiln-worker"}) {
     SmallString<256> path = directory;

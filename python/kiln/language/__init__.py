@@ -1,6 +1,6 @@
 """The names of the language. What they mean is the business of `kiln.frontend`."""
 
-from kiln.language import elementwise, program, tiles
+from kiln.language import elementwise, mathematics, program, tiles
 from kiln.language.annotations import PointerSpec, ViewSpec, constexpr, tunable
 from kiln.language.dtypes import (
     DType,
@@ -31,6 +31,7 @@ from kiln.language.dtypes import (
     u64,
 )  # fmt: skip
 from kiln.language.elementwise import *  # noqa: F403
+from kiln.language.mathematics import *  # noqa: F403
 from kiln.language.program import *  # noqa: F403
 from kiln.language.tiles import *  # noqa: F403
 from kiln.language.values import Pointer, Tensor, View
@@ -74,4 +75,5 @@ __all__ = [
 ]  # fmt: skip
 __all__ += program.__all__
 __all__ += elementwise.__all__
+__all__ += mathematics.__all__
 __all__ += tiles.__all__

@@ -54,73 +54,8 @@ def bitcast(x: Any, dtype: DTypeLike) -> Any:
 
 
 @intrinsic
-def exp(x: Any) -> Any:
-    """e to the power x. Ints are computed in f32; f16, bf16 and narrower by way of f32."""
-
-
-@intrinsic
-def exp2(x: Any) -> Any:
-    """2 to the power x; dtypes as `exp`."""
-
-
-@intrinsic
-def log(x: Any) -> Any:
-    """The natural logarithm; NaN below 0, minus infinity at 0; dtypes as `exp`."""
-
-
-@intrinsic
-def log2(x: Any) -> Any:
-    """The logarithm to base 2; dtypes as `exp`."""
-
-
-@intrinsic
-def sqrt(x: Any) -> Any:
-    """The square root, NaN below 0; dtypes as `exp`."""
-
-
-@intrinsic
-def rsqrt(x: Any) -> Any:
-    """1 / sqrt(x); dtypes as `exp`."""
-
-
-@intrinsic
-def sin(x: Any) -> Any:
-    """The sine of x in radians; dtypes as `exp`."""
-
-
-@intrinsic
-def cos(x: Any) -> Any:
-    """The cosine of x in radians; dtypes as `exp`."""
-
-
-@intrinsic
-def tanh(x: Any) -> Any:
-    """The hyperbolic tangent; dtypes as `exp`."""
-
-
-@intrinsic
-def erf(x: Any) -> Any:
-    """The error function; dtypes as `exp`."""
-
-
-@intrinsic
-def sigmoid(x: Any) -> Any:
-    """1 / (1 + exp(-x)); dtypes as `exp`."""
-
-
-@intrinsic
 def abs(x: Any) -> Any:
     """The absolute value, of the same dtype; the least signed integer stays as it is."""
-
-
-@intrinsic
-def floor(x: Any) -> Any:
-    """Rounded towards minus infinity, of the same dtype; ints stay."""
-
-
-@intrinsic
-def ceil(x: Any) -> Any:
-    """Rounded towards plus infinity, of the same dtype; ints stay."""
 
 
 @intrinsic
@@ -191,7 +126,6 @@ def randint(
 
 
 __all__ = [
-    "abs", "arange", "bitcast", "cast", "ceil", "clamp", "cos", "erf", "exp", "exp2", "floor",
-    "fma", "full", "isnan", "log", "log2", "maximum", "minimum", "ones", "philox", "rand",
-    "randint", "randn", "rsqrt", "sigmoid", "sin", "sqrt", "tanh", "where", "zeros",
+    "abs", "arange", "bitcast", "cast", "clamp", "fma", "full", "isnan", "maximum", "minimum",
+    "ones", "philox", "rand", "randint", "randn", "where", "zeros",
 ]  # fmt: skip

@@ -116,11 +116,33 @@ def functions(v):
     v.store(0, x + kiln.sqrt(2.0) * kiln.exp(0))
 
 
-@case("math.absf", "math.absi", "math.floor", "math.ceil", "cmpf uno", "math.fma", v=F32, i=I32)
+@case("math.log10", "math.expm1", "math.erfc", "math.cbrt", "math.log1p", v=F16)
+def more_functions(v):
+    x = v.load(0, 16)
+    x = kiln.expm1(x) + kiln.log1p(x) + kiln.log10(x) + kiln.cbrt(x) + kiln.erfc(x)
+    v.store(0, x * kiln.cbrt(8) + kiln.log10(100.0))
+
+
+@case("math.asin", "math.acos", "math.atan", "math.tan", "math.atan2", v=F32)
+def angles(v):
+    x = v.load(0, 16)
+    y = kiln.asin(x) + kiln.acos(x) + kiln.atan(x) + kiln.tan(x)
+    v.store(0, kiln.atan2(x, y) + kiln.atan2(1, 2.0))
+
+
+@case("math.sinh", "math.cosh", "math.asinh", "math.acosh", "math.atanh", "math.copysign", v=F32)
+def hyperbolic(v):
+    x = v.load(0, 16)
+    y = kiln.asinh(kiln.sinh(x)) + kiln.acosh(kiln.cosh(x)) + kiln.atanh(x)
+    v.store(0, kiln.copysign(y, x))
+
+
+@case("math.absf", "math.absi", "math.floor", "math.ceil", "cmpf uno", "math.fma", "math.trunc",
+      "math.roundeven", v=F32, i=I32)  # fmt: skip
 def rounding(v, i):
     x = v.load(0, 16)
-    n = kiln.abs(i.load(0, 16)) + kiln.floor(3)
-    x = kiln.abs(x) + kiln.floor(x) + kiln.ceil(x) + n
+    n = kiln.abs(i.load(0, 16)) + kiln.floor(3) + round(2.6)
+    x = kiln.abs(x) + kiln.floor(x) + kiln.ceil(x) + kiln.trunc(x) + kiln.round(x) + round(x) + n
     x = kiln.where(kiln.isnan(x), 0, x)
     v.store(0, kiln.fma(x, 2, kiln.ceil(0.5)))
 

@@ -9,6 +9,7 @@ from kiln.frontend.intrinsics import (
     combining,
     creation,
     foreign,
+    mathematics,
     order,
     products,
     program,
@@ -18,6 +19,6 @@ from kiln.frontend.intrinsics import (
 from kiln.frontend.intrinsics.program import GridReached
 
 __all__ = [
-    "GridReached", "accesses", "arithmetic", "combining", "creation", "foreign", "order",
-    "products", "program", "random", "shapes",
+    "GridReached", "accesses", "arithmetic", "combining", "creation", "foreign", "mathematics",
+    "order", "products", "program", "random", "shapes",
 ]  # fmt: skip

@@ -17,16 +17,10 @@ from kiln.frontend.arithmetic.promotion import (
 from kiln.frontend.errors import Misuse
 from kiln.frontend.syntax.calls import implements
 from kiln.frontend.values import Value, describe, is_const_number, is_numeric
-from kiln.language.dtypes import f32, i32
-
-_FUNCTIONS = {
-    "exp": math.exp, "exp2": lambda x: 2.0**x, "log": math.log, "log2": math.log2,
-    "sqrt": math.sqrt, "rsqrt": lambda x: 1 / math.sqrt(x), "sin": math.sin, "cos": math.cos,
-    "tanh": math.tanh, "erf": math.erf,
-}  # fmt: skip
+from kiln.language.dtypes import i32
 
 
-def _operand(c: Any, x: Any, argument: str = "x") -> Value:
+def operand(c: Any, x: Any, argument: str = "x") -> Value:
     """A run-time scalar or a tensor; constants become scalars."""
     if not is_numeric(x):
         raise Misuse(
@@ -35,55 +29,11 @@ def _operand(c: Any, x: Any, argument: str = "x") -> Value:
     return x if isinstance(x, Value) else scalar_of(c.e, x)
 
 
-def _function(name: str):
-    op = f"math.{name}"
-
-    def apply(c: Any, x: Any) -> Any:
-        if is_const_number(x):
-            return _constant(name, _FUNCTIONS[name], x)
-        return _in_float(c, x, lambda wide: c.e.unary(op, wide))
-
-    return apply
-
-
-def _constant(name: str, compute: Any, x: Any) -> float:
-    """A function of a constant is a constant, computed in f64."""
-    try:
-        return float(compute(x))
-    except (ValueError, ArithmeticError) as problem:
-        raise Misuse(f"expected a constant that {name} takes, got {x!r} ({problem})") from None
-
-
-for _name in _FUNCTIONS:
-    implements(_name)(_function(_name))
-
-
-def _in_float(c: Any, x: Any, compute: Any) -> Value:
-    """A function computed in f32 or f64, and rounded to the float that was given."""
-    x = _operand(c, x)
-    dtype = x.dtype if x.dtype.is_float else f32
-    return cast(c.e, compute(cast(c.e, x, math_dtype(dtype))), dtype)
-
-
-@implements("sigmoid")
-def sigmoid(c: Any, x: Any) -> Any:
-    e = c.e
-    if is_const_number(x):
-        return _constant("sigmoid", lambda v: 1 / (1 + math.exp(-v)), x)
-
-    def compute(wide: Value) -> Value:
-        one = e.constant(1.0, wide.dtype, wide.shape)
-        small = e.unary("math.exp", e.unary("arith.negf", wide))
-        return e.binary("arith.divf", one, e.binary("arith.addf", one, small))
-
-    return _in_float(c, x, compute)
-
-
 @implements("abs")
 def abs(c: Any, x: Any) -> Any:
     if is_const_number(x):
         return builtins.abs(x)
-    x = _operand(c, x)
+    x = operand(c, x)
     if x.dtype.is_float:
         return cast(c.e, c.e.unary("math.absf", cast(c.e, x, compute_dtype(x.dtype))), x.dtype)
     if x.dtype.kind == "index":
@@ -91,30 +41,11 @@ def abs(c: Any, x: Any) -> Any:
     return c.e.unary("math.absi", x) if x.dtype.kind == "int" else x
 
 
-def _round(name: str):
-    def apply(c: Any, x: Any) -> Any:
-        if is_const_number(x):
-            if isinstance(x, float) and math.isfinite(x):
-                return float(getattr(math, name)(x))
-            return x
-        x = _operand(c, x)
-        if not x.dtype.is_float:
-            return x
-        wide = cast(c.e, x, math_dtype(x.dtype))
-        return cast(c.e, c.e.unary(f"math.{name}", wide), x.dtype)
-
-    return apply
-
-
-implements("floor")(_round("floor"))
-implements("ceil")(_round("ceil"))
-
-
 @implements("isnan")
 def isnan(c: Any, x: Any) -> Any:
     if is_const_number(x):
         return isinstance(x, float) and math.isnan(x)
-    x = _operand(c, x)
+    x = operand(c, x)
     if not x.dtype.is_float:
         return binary(c.e, "!=", x, x)
     wide = cast(c.e, x, compute_dtype(x.dtype))
@@ -127,7 +58,7 @@ def fma(c: Any, a: Any, b: Any, other: Any) -> Value:
     for x, name in ((a, "a"), (b, "b"), (other, "c")):
         if not is_numeric(x):
             raise Misuse(f"expected numbers, scalars or tensors, got {describe(x)}", argument=name)
-    dtype = _common(a, b, other)
+    dtype = common_dtype(a, b, other)
     if not dtype.is_float:
         raise Misuse(f"expected floats, got {dtype}", "a * b + c is exact for integers")
     shape = broadcast_all(a, b, other)
@@ -137,7 +68,7 @@ def fma(c: Any, a: Any, b: Any, other: Any) -> Value:
     return cast(e, out, dtype)
 
 
-def _common(*operands: Any) -> Any:
+def common_dtype(*operands: Any) -> Any:
     """The dtype that several operands meet in."""
     values = [x for x in operands if isinstance(x, Value)]
     constants = [x for x in operands if not isinstance(x, Value)]

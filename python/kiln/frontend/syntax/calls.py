@@ -338,9 +338,14 @@ def _sum(c: Calls, items: Any, start: Any = 0) -> Any:
 
 
 def _round(c: Calls, value: Any, digits: Any = None) -> Any:
-    if has_values(value):
-        raise Misuse(f"expected a constant for round, got {describe(value)}", "kiln.floor(x + 0.5)")
-    return round(value, digits)
+    if not has_values((value, digits)):
+        return round(value, digits)
+    if digits is not None:
+        raise Misuse(
+            f"expected a constant to round to digits, got {describe(value)}",
+            "kiln.round(x * 100) / 100",
+        )
+    return c.intrinsic("round", [value], {})
 
 
 def _isinstance(c: Calls, value: Any, cls: Any) -> bool:
