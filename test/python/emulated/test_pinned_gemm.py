@@ -57,6 +57,17 @@ def test_product(gfx942, rng, m: int, n: int, k: int) -> None:
     check(gfx942, rng, m, n, k)
 
 
+@pytest.fixture(scope="module")
+def gfx950():
+    return build((ROOT / "benchmarks" / "gemm-gfx950.mlir").read_bytes(), "gfx950")
+
+
+# Its rows hold a multiple of eight columns.
+@pytest.mark.parametrize("m, n, k", [(m, n, (k + 7) // 8 * 8) for m, n, k in SHAPES])
+def test_wide_product(gfx950, rng, m: int, n: int, k: int) -> None:
+    check(gfx950, rng, m, n, k)
+
+
 def check(kernel, rng: np.random.Generator, m: int, n: int, k: int) -> None:
     a, b = matrix(rng, m, k), matrix(rng, n, k)
     c = np.full((m, n + 6), np.nan, BF16)

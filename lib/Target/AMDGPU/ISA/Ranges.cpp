@@ -108,6 +108,25 @@ static Range extract(Range value, Range from, Range width) {
   return {0, std::min(shiftRight(value, from).high, (uint64_t(1) << width.low) - 1)};
 }
 
+/// Any function of three bits, by a table: bit 4 a + 2 b + c of it is the result.
+static Range bitByTable(Range a, Range b, Range c, unsigned table) {
+  uint64_t ever = 0, always = 0;
+  for (unsigned bit = 0; bit < 32; ++bit) {
+    // What the operands' bits may be: of two numbers the table's entries that fit.
+    unsigned entries = 0xff;
+    for (auto [range, ones] : {std::pair(a, 0xf0u), {b, 0xccu}, {c, 0xaau}}) {
+      bool isKnown = range.low == range.high || bit < range.zeros || !(fill(range.high) >> bit & 1);
+      if (isKnown)
+        entries &= range.low == range.high && (range.low >> bit & 1) ? ones : ~ones;
+    }
+    if (table & entries)
+      ever |= uint64_t(1) << bit;
+    if ((table & entries) == entries)
+      always |= uint64_t(1) << bit;
+  }
+  return {always, ever, countZeros(ever)};
+}
+
 /// A mnemonic without its vector or scalar prefix and its encoding: v_add_u32_e32 is add_u32.
 static StringRef getOperation(StringRef name) {
   if (!name.consume_front("v_") && !name.consume_front("s_"))
@@ -171,6 +190,13 @@ static Range evaluate(const Instruction &instruction, const Ranges &ranges) {
       return bitOr(bitAnd(in[0], in[1]), in[2]);
     if (is({"or3_b32"}))
       return bitOr(bitOr(in[0], in[1]), in[2]);
+    if (is({"bitop3_b32"})) {
+      StringRef modifiers = instruction.modifiers;
+      unsigned table = 0;
+      if (size_t at = modifiers.find("bitop3:"); at != StringRef::npos)
+        modifiers.substr(at + 7).consumeInteger(0, table);
+      return bitByTable(in[0], in[1], in[2], table);
+    }
     if (is({"xor3_b32"}))
       return bitXor(bitXor(in[0], in[1]), in[2]);
     if (is({"add3_u32"}))
@@ -237,6 +263,11 @@ void Ranges::apply(const Instruction &instruction) {
   }
 }
 
+/// Addresses wrap: what goes beyond the last one may be anywhere.
+static Range getPlaces(uint64_t first, uint64_t last) {
+  return last > UINT32_MAX ? Range() : Range{first, last};
+}
+
 Range kiln::amdgcn::getPlace(const Instruction &access, const Ranges &ranges, unsigned waveSize) {
   Range base;
   uint64_t bytes = access.bytes ? access.bytes : 16;
@@ -265,7 +296,7 @@ Range kiln::amdgcn::getPlace(const Instruction &access, const Ranges &ranges, un
         modifiers.substr(at + 8).consumeInteger(10, offsets[i]);
     }
     auto [first, last] = std::minmax(offsets[0], offsets[1]);
-    return {base.low + first * element, base.high + last * element + bytes / 2 - 1};
+    return getPlaces(base.low + first * element, base.high + last * element + bytes / 2 - 1);
   }
-  return {base.low + access.offset, base.high + access.offset + bytes - 1};
+  return getPlaces(base.low + access.offset, base.high + access.offset + bytes - 1);
 }

@@ -66,34 +66,40 @@ private:
 };
 } // namespace
 
-/// The barrier that a branch passes by, if nothing else of meaning stands there.
+/// The barrier that a branch passes by, if nothing else of meaning stands there; it may stand
+/// elsewhere, for several branches.
 static std::optional<unsigned> findLoneBarrier(const KernelCode &kernel, unsigned branch) {
   const Instruction &instruction = kernel.code[branch];
   if (!instruction.target || !instruction.fallsThrough)
     return std::nullopt;
   std::optional<unsigned> barrier;
-  for (unsigned at = branch + 1; at < kernel.code.size() && at != *instruction.target; ++at) {
-    const Instruction &passed = kernel.code[at];
-    if (passed.kind == Kind::Barrier && !barrier)
-      barrier = at;
-    else if (passed.target == instruction.target && !passed.fallsThrough)
+  unsigned at = branch + 1;
+  for (size_t steps = 0; steps < kernel.code.size() && at < kernel.code.size(); ++steps) {
+    if (at == *instruction.target)
       return barrier;
+    const Instruction &passed = kernel.code[at++];
+    if (passed.kind == Kind::Barrier && !barrier)
+      barrier = at - 1;
+    else if (passed.target && !passed.fallsThrough)
+      at = *passed.target;
     else if (passed.kind != Kind::Wait && passed.mnemonic != "s_nop")
       return std::nullopt;
   }
-  return barrier;
+  return std::nullopt;
 }
 
-/// The first half of them are where waves part: as many are for them to meet again.
+/// The first half of these barriers are where waves part: as many are for them to meet again.
 void WaitCheck::findLags() {
-  std::vector<unsigned> branches;
+  std::map<unsigned, unsigned> passing;
   for (unsigned at = 0; at < kernel.code.size(); ++at)
     if (std::optional<unsigned> barrier = findLoneBarrier(kernel, at)) {
-      branches.push_back(at);
+      passing[at] = *barrier;
       alone.insert(*barrier);
     }
-  for (auto [i, at] : enumerate(branches))
-    parts[at] = i < (branches.size() + 1) / 2;
+  for (auto [branch, barrier] : passing) {
+    auto before = std::distance(alone.begin(), alone.find(barrier));
+    parts[branch] = size_t(before) < (alone.size() + 1) / 2;
+  }
 }
 
 void WaitCheck::meet(State &state) const {
@@ -328,7 +334,7 @@ std::vector<WaitProblem> WaitCheck::run() {
     }
   }
   // Who falls behind and never catches up waits at a barrier to which nobody comes.
-  if (parts.size() % 2)
+  if (alone.size() % 2)
     problems.try_emplace(parts.rbegin()->first,
                          "expected another barrier alone behind a branch, at "
                          "which waves that part here meet again");

@@ -200,6 +200,50 @@ TEST(Waits, AtomicsOfOnePlaceNeedNoOrder) {
   EXPECT_THAT(check(body + "\tds_write_b32 v1, v4\n", "gfx942", 128), HasSubstr("and a barrier"));
 }
 
+/// Any function of three operands' bits, by its table.
+TEST(Waits, FollowsTables) {
+  // 16 v0 with two bits turned over; with the third operand, which may be anything, in place of
+  // high bits; with all bits turned over; and with one of an unknown number.
+  struct {
+    const char *instruction;
+    bool isBounded;
+  } tables[] = {{"v_bitop3_b32 v1, v1, 48, v1 bitop3:0x3c", true},
+                {"v_bitop3_b32 v1, v1, 48, v9 bitop3:0x3c", true},
+                {"v_bitop3_b32 v1, v9, 48, v1 bitop3:0x6a", true},
+                {"v_bitop3_b32 v1, v1, 48, v1 bitop3:0xc3", false},
+                {"v_bitop3_b32 v1, v1, 48, v9 bitop3:0x56", false}};
+  for (auto [instruction, isBounded] : tables) {
+    std::string shift = "v_lshlrev_b32_e32 v1, 4, v0\n";
+    std::string body = replaced(kRing, shift, shift + "  " + instruction + "\n");
+    EXPECT_EQ(check(body, "gfx950").empty(), isBounded) << instruction << check(body, "gfx950");
+  }
+}
+
+/// The barrier at which waves meet again may stand elsewhere, behind branches from several places.
+TEST(Waits, OneBarrierForSeveralBranches) {
+  std::string meeting = R"(
+  s_cbranch_scc1 .LBB0_2
+  s_barrier
+.LBB0_2:
+)";
+  std::string shared = R"(
+  s_cbranch_scc1 .LBB0_4
+  s_cmp_lg_u32 s9, 0
+  s_cbranch_scc1 .LBB0_2
+  s_branch .LBB0_3
+.LBB0_4:
+  s_cmp_lg_u32 s9, 0
+  s_cbranch_scc1 .LBB0_2
+.LBB0_3:
+  s_barrier
+.LBB0_2:
+)";
+  std::string body = replaced(kSkewed, meeting, shared);
+  EXPECT_EQ(check(body, "gfx950"), "");
+  EXPECT_THAT(check(replaced(body, ".LBB0_3:\n  s_barrier\n", ".LBB0_3:\n"), "gfx950"),
+              HasSubstr("meet again"));
+}
+
 /// Where some waves are a barrier behind, one between two accesses is not enough, and a group that
 /// falls behind must catch up.
 TEST(Waits, WavesThatLagNeedABarrierMore) {
