@@ -156,3 +156,32 @@ AccessFacts kiln::getAccessFacts(TypedValue<ViewType> view, ValueRange offsets) 
   result.width = std::max<int64_t>(1, std::min(elements, aligned / bytes));
   return result;
 }
+
+bool kiln::hasWholeBytes(TypedValue<ViewType> view, ValueRange offsets, ArrayRef<int64_t> shape) {
+  ViewType type = view.getType();
+  int64_t bits = type.getElementType().getIntOrFloatBitWidth();
+  FactsAttr facts = getArgumentFacts(view);
+  if (bits % 8 == 0)
+    return true;
+  if (8 % bits || !facts)
+    return false;
+  auto isWhole = [&](int64_t known, ArrayRef<int64_t> fact, int64_t dim) {
+    return (ShapedType::isDynamic(known) ? factAt(fact, dim) : known) % (8 / bits) == 0;
+  };
+  bool hasUnit = false;
+  for (auto [dim, stride] : llvm::enumerate(type.getStrides())) {
+    if (stride == 1) {
+      hasUnit = true;
+      if (!isWhole(type.getShape()[dim], facts.getExtents(), dim) ||
+          getKnownDivisor(offsets[dim]) % (8 / bits) || shape[dim] % (8 / bits))
+        return false;
+    } else if (ShapedType::isDynamic(stride)) {
+      // In bytes: what is a multiple of any is a whole number of them.
+      if (dim >= facts.getStrides().size() || facts.getStrides()[dim] < 1)
+        return false;
+    } else if (stride * bits % 8) {
+      return false;
+    }
+  }
+  return hasUnit;
+}

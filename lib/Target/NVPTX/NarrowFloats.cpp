@@ -177,10 +177,11 @@ struct WidenBFloat : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
-/// Fast bf16 -> f4E2M1FN, two elements at a time in the halves of a word. Adding 2^6 times a
-/// magnitude's power of two (of at least 1) makes the adder round at the last bit that stays. The
-/// difference times 2^-126 has the exponent of f4 in the pattern of bf16, subnormals too.
-/// Products and sums are best: they do not take turns with masks, shifts and comparisons.
+/// Fast bf16 -> f4E2M1FN, two elements at a time in the halves of a word. Beside M, a number of at
+/// least 64 whose binade is that of 64 times the magnitude, the adder rounds at the last bit that
+/// f4 keeps; 63 times the magnitude, or 64, is such a number, and taking it away again is exact.
+/// All of it is done times 2^-126, where the pattern of bf16 has the exponent of f4, subnormals
+/// too. Products and sums are best: they do not take turns with masks, shifts and comparisons.
 struct NarrowBFloatToF4 : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
@@ -190,10 +191,8 @@ struct NarrowBFloatToF4 : OpRewritePattern<arith::TruncFOp> {
       return rewriter.notifyMatchFailure(op, "expected fast eights of bf16 to f4E2M1FN");
     Location loc = op.getLoc();
     Words words{rewriter, loc};
-    Type i32 = rewriter.getI32Type(), i4 = rewriter.getIntegerType(4);
     int64_t count = from.getNumElements();
-    auto type = VectorType::get({count / 2}, i32);
-    auto real = [&](float value) -> Value {
+    auto real = [&](double value) -> Value {
       APFloat exact(value);
       bool loses;
       exact.convert(APFloat::BFloat(), APFloat::rmNearestTiesToEven, &loses);
@@ -201,42 +200,43 @@ struct NarrowBFloatToF4 : OpRewritePattern<arith::TruncFOp> {
           rewriter, loc,
           DenseElementsAttr::get(from, Attribute(FloatAttr::get(rewriter.getBF16Type(), exact))));
     };
-    auto toWords = [&](Value value) -> Value {
-      return vector::BitCastOp::create(rewriter, loc, type, value);
-    };
-    auto toFloats = [&](Value value) -> Value {
-      return vector::BitCastOp::create(rewriter, loc, from, value);
-    };
-    Value bits = toWords(op.getIn());
-    Value size = toFloats(words.op<arith::AndIOp>(bits, 0x7fff7fff));
-    size = words.op<arith::MinNumFOp>(size, real(6.0f));
-    Value power =
-        words.op<arith::AndIOp>(toWords(words.op<arith::MaxNumFOp>(size, real(1.0f))), 0x7f807f80);
-    // Both with their powers of two; the second product is what the first had to add, scaled.
-    power = toFloats(power);
-    auto fma = [&](Value a, float b, Value c) -> Value {
-      return math::FmaOp::create(rewriter, loc, a, real(b), c);
-    };
-    Value sum = fma(power, 64.0f, size);
-    Value rounded = fma(sum, 0x1p-126f, words.op<arith::MulFOp>(power, real(-0x1p-120f)));
-    Value code = words.op<arith::ShRUIOp>(toWords(rounded), 6);
-    Value sign = words.op<arith::AndIOp>(words.op<arith::ShRUIOp>(bits, 12), 0x00080008);
-    code = words.op<arith::OrIOp>(code, sign);
+    Value size = math::AbsFOp::create(rewriter, loc, op.getIn());
+    size = words.op<arith::MinNumFOp>(size, real(6));
+    Value beside = words.op<arith::MaxNumFOp>(words.op<arith::MulFOp>(size, real(63 * 0x1p-126)),
+                                              real(0x1p-120));
+    Value sum = math::FmaOp::create(rewriter, loc, size, real(0x1p-126), beside);
+    Value code = words.op<arith::SubFOp>(sum, beside); // three bits from the sixth of each half on
 
-    // Four pairs to a word: a b . . and c d . . as a c b d, then b and d between them.
-    auto pair = [&](int64_t i) -> Value {
-      return vector::ExtractOp::create(rewriter, loc, code, i);
+    auto word = [&](Value all, int64_t i) -> Value {
+      auto i32s = VectorType::get({count / 2}, rewriter.getI32Type());
+      return vector::ExtractOp::create(rewriter, loc,
+                                       vector::BitCastOp::create(rewriter, loc, i32s, all), i);
     };
+    auto toBytes = [&](Value word) -> Value {
+      Value one =
+          vector::BroadcastOp::create(rewriter, loc, VectorType::get({1}, word.getType()), word);
+      return vector::BitCastOp::create(rewriter, loc, VectorType::get({4}, rewriter.getI8Type()),
+                                       one);
+    };
+    auto choose = [&](Value low, Value high, ArrayRef<int64_t> bytes) -> Value {
+      Value chosen = vector::ShuffleOp::create(rewriter, loc, toBytes(low), toBytes(high), bytes);
+      Value one = vector::BitCastOp::create(rewriter, loc,
+                                            VectorType::get({1}, rewriter.getI32Type()), chosen);
+      return vector::ExtractOp::create(rewriter, loc, one, int64_t(0));
+    };
+    // Of the words a b and c d: the upper halves of bytes are a c b d with their signs. The product
+    // puts a beside b and c beside d, in the upper half.
+    auto four = [&](int64_t i) -> Value {
+      Value codes = words.op<arith::OrIOp>(words.op<arith::ShRUIOp>(word(code, i), 2),
+                                           words.op<arith::ShLIOp>(word(code, i + 1), 6));
+      Value signs = choose(word(op.getIn(), i), word(op.getIn(), i + 1), {1, 5, 3, 7});
+      signs = words.op<arith::AndIOp>(signs, int32_t(0x80808080));
+      return words.op<arith::MulIOp>(words.op<arith::OrIOp>(codes, signs), 4097);
+    };
+    Type i4 = rewriter.getIntegerType(4);
     SmallVector<Value> elements;
     for (int64_t first = 0; first < count / 2; first += 4) {
-      Value halves[2];
-      for (int64_t half : {0, 1}) {
-        Value four = words.op<arith::OrIOp>(pair(first + 2 * half),
-                                            words.op<arith::ShLIOp>(pair(first + 2 * half + 1), 8));
-        halves[half] = words.op<arith::OrIOp>(four, words.op<arith::ShRUIOp>(four, 12));
-      }
-      Value eight = words.op<arith::OrIOp>(words.op<arith::AndIOp>(halves[0], 0xffff),
-                                           words.op<arith::ShLIOp>(halves[1], 16));
+      Value eight = choose(four(first), four(first + 2), {2, 3, 6, 7});
       for (int64_t i = 0; i < 8; ++i)
         elements.push_back(
             arith::TruncIOp::create(rewriter, loc, i4, words.op<arith::ShRUIOp>(eight, 4 * i)));

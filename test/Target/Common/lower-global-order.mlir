@@ -1,8 +1,10 @@
 // RUN: tile-opt %s --tile-lower-to-threads --canonicalize --cse | FileCheck %s
 // RUN: tile-opt %s --tile-lower-to-threads --canonicalize --cse | FileCheck %s --check-prefix=ONCE
+// RUN: tile-opt %s --tile-lower-to-threads | FileCheck %s --check-prefix=BYTES
 
 #l = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128]]>
 #r = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[0],[0]], warp = [[0]]>
+#row = #tile.layout<register = [[0,1],[0,2]], lane = [[0,4],[0,8],[0,16],[0,32],[0,64]], warp = [[0,128]]>
 
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
   // What is stored may lie where another thread has yet to load.
@@ -177,6 +179,34 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     }
     %u = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
     tile.store %u, %y[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
+    tile.return
+  }
+
+  // Rows of packed elements that begin and end with a byte are apart as those of others are; of
+  // rows whose width or distance may be odd that is not known.
+  // BYTES-LABEL: func.func @whole_bytes
+  // BYTES-NOT: tile.orders_global
+  // BYTES-LABEL: func.func @shared_bytes
+  // BYTES: gpu.barrier {tile.orders_global}
+  tile.kernel @whole_bytes(%x: !tile.view<?x?xi4> {tile.facts = #tile.facts<strides = [16, 0], extents = [0, 16]>}, %n: index)
+      attributes {tile.warps = 2 : i64, tile.shared_bytes = 256 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %v = arith.constant dense<1> : tensor<1x256xi4, #row>
+    scf.for %i = %c0 to %n step %c1 {
+      tile.store %v, %x[%i, %c0] {tile.shared_offset = 0 : i64} : tensor<1x256xi4, #row>, !tile.view<?x?xi4>
+    }
+    tile.return
+  }
+
+  tile.kernel @shared_bytes(%x: !tile.view<?x?xi4> {tile.facts = #tile.facts<strides = [16, 0]>}, %n: index)
+      attributes {tile.warps = 2 : i64, tile.shared_bytes = 256 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %v = arith.constant dense<1> : tensor<1x256xi4, #row>
+    scf.for %i = %c0 to %n step %c1 {
+      tile.store %v, %x[%i, %c0] {tile.shared_offset = 0 : i64} : tensor<1x256xi4, #row>, !tile.view<?x?xi4>
+    }
     tile.return
   }
 }

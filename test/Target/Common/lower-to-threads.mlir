@@ -4,6 +4,8 @@
 #s = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[0],[0]], warp = [[0]]>
 #w = #tile.layout<register = [], lane = [[1],[2],[4],[8],[16]], warp = [[32]]>
 #n = #tile.layout<register = [], lane = [[],[],[],[],[]], warp = [[]]>
+#e = #tile.layout<register = [[1],[2],[4]], lane = [[8],[16],[32],[64],[128]], warp = []>
+#e0 = #tile.layout<register = [], lane = [[],[],[],[],[]], warp = []>
 #facts = #tile.facts<pointer = 16, strides = [8, 4], extents = [0, 2]>
 
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
@@ -69,6 +71,32 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     %v = tile.to_scalar %s : tensor<f32, #n>
     %b = tile.splat %v : tensor<64xf32, #w>
     tile.store %b, %y[%c0] : tensor<64xf32, #w>, !tile.view<?xf32>
+    tile.return
+  }
+
+  // Halves of a thread's registers meet, so that elements of 16 bits stay two to a word.
+  // CHECK-LABEL: func.func @greatest
+  // CHECK: %[[BITS:.*]] = arith.andi {{.*}} : vector<8xi16>
+  // CHECK: %[[SIZE:.*]] = arith.bitcast %[[BITS]] : vector<8xi16> to vector<8xbf16>
+  // CHECK: %[[LOW:.*]] = vector.shuffle %[[SIZE]], {{.*}} [0, 1, 2, 3]
+  // CHECK: %[[HIGH:.*]] = vector.shuffle %[[SIZE]], {{.*}} [4, 5, 6, 7]
+  // CHECK: %[[FOUR:.*]] = arith.maximumf %[[LOW]], %[[HIGH]] : vector<4xbf16>
+  // CHECK: arith.maximumf {{.*}} : vector<2xbf16>
+  // CHECK: arith.maximumf {{.*}} : vector<1xbf16>
+  // CHECK-COUNT-5: gpu.shuffle xor
+  tile.kernel @greatest(%x: !tile.view<?xbf16>, %y: !tile.view<?xbf16>)
+      attributes {tile.warps = 1 : i64} {
+    %c0 = arith.constant 0 : index
+    %t = tile.load %x[%c0] : !tile.view<?xbf16> -> tensor<256xbf16, #e>
+    %a = math.absf %t : tensor<256xbf16, #e>
+    %s = tile.reduce %a axis = 0 : tensor<256xbf16, #e> -> tensor<bf16, #e0> {
+    ^bb0(%left: bf16, %right: bf16):
+      %m = arith.maximumf %left, %right : bf16
+      tile.yield %m : bf16
+    }
+    %v = tile.to_scalar %s : tensor<bf16, #e0>
+    %b = tile.splat %v : tensor<256xbf16, #e>
+    tile.store %b, %y[%c0] : tensor<256xbf16, #e>, !tile.view<?xbf16>
     tile.return
   }
 

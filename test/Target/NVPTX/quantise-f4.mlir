@@ -8,10 +8,11 @@
 
 // CHECK-COUNT-2: ld.global.v4.b32
 // CHECK-COUNT-8: min.bf16x2
+// CHECK-COUNT-8: mul.rn.bf16x2
 // CHECK-COUNT-8: max.bf16x2
 // CHECK-COUNT-8: fma.rn.bf16x2
-// CHECK-COUNT-8: mul.rn.bf16x2
-// CHECK-COUNT-8: fma.rn.bf16x2
+// CHECK-COUNT-8: sub.rn.bf16x2
+// CHECK-COUNT-4: mul.lo.s32
 // CHECK: st.global.v2.b32
 
 // EXACT-NOT: bf16x2

@@ -153,6 +153,24 @@ def test_quantise_mxfp4(kernels, some):
     assert np.array_equal(exact(out.to_numpy()), exact(wanted))
 
 
+@kiln.kernel(fast_math=True)
+def narrow_to_f4(x: kiln.View, out: kiln.View, BLOCK: kiln.constexpr):
+    i = kiln.grid(kiln.cdiv(x.shape[0], BLOCK))
+    out.store((i * BLOCK,), x.load((i * BLOCK,), (BLOCK,)).to(kiln.f4e2m1fn))
+
+
+@pytest.mark.parametrize("device", ["cpu", "emu:sm_90a"])
+def test_every_bf16_to_f4(device):
+    """Every number: ties, subnormals, both zeros, and what is too large. Fast mathematics says
+    nothing of NaN and infinities."""
+    x = np.arange(1 << 16, dtype=np.uint16).view(BF16)
+    x = x[np.isfinite(x.astype(np.float32))]
+    out = kiln.PackedArray.empty(x.shape, "f4e2m1fn")
+    narrow_to_f4.options(device=device)(x, out, BLOCK=4096)
+    wanted = x.astype(np.float32).astype(ml_dtypes.float4_e2m1fn)
+    assert np.array_equal(out.to_numpy().view(np.uint8), wanted.view(np.uint8))
+
+
 def test_transpose(kernels, some):
     x, out = some(70, 100), poisoned(100, 70)
     kernels.transpose(x, out)

@@ -25,6 +25,10 @@ struct AccessFacts {
 };
 AccessFacts getAccessFacts(mlir::TypedValue<tile::ViewType> view, mlir::ValueRange offsets);
 
+/// Whether a tile of that shape has no byte of memory in common with elements outside of it.
+bool hasWholeBytes(mlir::TypedValue<tile::ViewType> view, mlir::ValueRange offsets,
+                   llvm::ArrayRef<int64_t> shape);
+
 } // namespace kiln
 
 #endif // KILN_LAYOUT_TRANSFORMS_ACCESSFACTS_H

@@ -51,6 +51,7 @@ namespace {
 struct Tile {
   TypedValue<RankedTensorType> tensor;
   OperandRange offsets;
+  bool hasWholeBytes;
 };
 
 /// scale * base + constant, or the constant alone.
@@ -63,10 +64,16 @@ enum class Relation { Same, Apart, Unknown };
 } // namespace
 
 static std::optional<Tile> getTile(Operation *op) {
+  auto describe = [](auto access, TypedValue<RankedTensorType> tensor) {
+    ArrayRef<int64_t> extents =
+        access.getExtents() ? *access.getExtents() : tensor.getType().getShape();
+    return Tile{tensor, access.getOffsets(),
+                hasWholeBytes(access.getView(), access.getOffsets(), extents)};
+  };
   if (auto load = dyn_cast<LoadOp>(op))
-    return Tile{load.getResult(), load.getOffsets()};
+    return describe(load, load.getResult());
   if (auto store = dyn_cast<StoreOp>(op))
-    return Tile{store.getValue(), store.getOffsets()};
+    return describe(store, store.getValue());
   return std::nullopt;
 }
 
@@ -119,7 +126,8 @@ static bool isApartOrOwn(Operation *earlier, Operation *later, Operation *loop) 
   for (auto [a, n, b, m] :
        llvm::zip(first->offsets, type.getShape(), second->offsets, other.getShape())) {
     Relation relation = relate(a, n, b, m, loop);
-    if (relation == Relation::Apart && !sharesBytes)
+    if (relation == Relation::Apart &&
+        (!sharesBytes || (first->hasWholeBytes && second->hasWholeBytes)))
       return true;
     isSame &= relation == Relation::Same;
   }

@@ -5,7 +5,11 @@
 // registers go first, which leaves the fewest exchanges. If not, bits go from the lowest up, so
 // that only neighbours along the axis are combined, and from the first bit that belongs to warps
 // on all the rest goes through memory.
+//
+// Of elements of 16 bits the greatest or least is found two at a time: the order cannot be seen, so
+// halves of a thread's registers meet from the highest bit down, and neighbours stay in one word.
 #include "ThreadLowering.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -104,6 +108,50 @@ SmallVector<Value> ThreadLowering::combine(Region &combiner, ArrayRef<Value> lef
   return results;
 }
 
+/// The one op of a combiner that gives the same bits in any order, on elements two to a word.
+static Operation *getPackedCombiner(ReduceOp op) {
+  Block &block = op.getCombiner().front();
+  Operation &first = block.front();
+  bool isAlone = op.getInputs().size() == 1 && &first != block.getTerminator() &&
+                 first.getNextNode() == block.getTerminator() && commutes(op);
+  bool isChoice = isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
+                      arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(first);
+  Type element = first.getNumResults() == 1 ? first.getResult(0).getType() : Type();
+  return isAlone && isChoice && element.isIntOrFloat() && element.getIntOrFloatBitWidth() == 16
+             ? &first
+             : nullptr;
+}
+
+/// Folds the registers that the plan says as vectors. The bits of those that are left stand for
+/// what they did.
+void ThreadLowering::foldPacked(ReduceOp op, const ReducePlan &plan, Operation *combiner,
+                                MutableArrayRef<SmallVector<Value>> partial) {
+  Value all = get(op.getInputs().front());
+  auto kept = llvm::to_vector(llvm::seq<int64_t>(0, partial.size()));
+  SmallVector<unsigned> bits;
+  for (const ReducePlan::Step &step : plan.steps)
+    if (!step.acrossLanes)
+      bits.push_back(step.bit);
+  llvm::sort(bits, std::greater<>());
+  for (unsigned bit : bits) {
+    SmallVector<int64_t> sides[2], left;
+    for (auto [at, reg] : llvm::enumerate(kept)) {
+      sides[reg >> bit & 1].push_back(at);
+      if (!(reg >> bit & 1))
+        left.push_back(reg);
+    }
+    kept = left;
+    Value parts[2];
+    for (auto [part, side] : llvm::zip(parts, sides))
+      part = vector::ShuffleOp::create(builder, loc, all, all, side);
+    OperationState state(loc, combiner->getName(), ValueRange(parts), parts[0].getType(),
+                         combiner->getAttrs());
+    all = builder.create(state)->getResult(0);
+  }
+  for (auto [at, reg] : llvm::enumerate(kept))
+    partial[reg] = {vector::ExtractOp::create(builder, loc, all, int64_t(at))};
+}
+
 /// Where the partial results of a layout's places lie in memory: those of one result element
 /// beside each other, in the order of the axis.
 static LinearLayout getPartialOffsets(const LinearLayout &layout, unsigned axis,
@@ -143,7 +191,14 @@ LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
       partial[reg].push_back(element);
 
   int64_t folded = layout.freeVariables().front();
+  Operation *packed = folded ? nullptr : getPackedCombiner(op);
+  if (packed) {
+    foldPacked(op, plan, packed, partial);
+    folded = plan.droppedRegisters;
+  }
   for (const ReducePlan::Step &step : plan.steps) {
+    if (packed && !step.acrossLanes)
+      continue;
     int64_t bit = int64_t(1) << step.bit;
     Value isRight;
     if (step.acrossLanes && !plan.commutative)

@@ -545,9 +545,27 @@ LogicalResult ThreadLowering::lowerConstant(Operation *op) {
   return success();
 }
 
+/// A magnitude of 16 bits by its bits: they are two to a word, and other mathematics is widened.
+static Value getPackedMagnitude(OpBuilder &builder, Location loc, Value value) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  if (!type || type.getElementTypeBitWidth() != 16)
+    return {};
+  auto bits = cast<VectorType>(type.clone(builder.getI16Type()));
+  Value mask = arith::ConstantOp::create(
+      builder, loc, DenseElementsAttr::get(bits, Attribute(builder.getI16IntegerAttr(0x7fff))));
+  Value cast = arith::BitcastOp::create(builder, loc, bits, value);
+  return arith::BitcastOp::create(builder, loc, type,
+                                  arith::AndIOp::create(builder, loc, cast, mask));
+}
+
 LogicalResult ThreadLowering::lowerElementwise(Operation *op) {
   if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
     return emitUnsupported(op, target);
+  if (isa<math::AbsFOp>(op))
+    if (Value magnitude = getPackedMagnitude(builder, loc, get(op->getOperand(0)))) {
+      set(op->getResult(0), magnitude);
+      return success();
+    }
   OperationState state(loc, op->getName());
   for (Value operand : op->getOperands())
     state.operands.push_back(get(operand));

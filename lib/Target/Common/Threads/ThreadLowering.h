@@ -135,6 +135,8 @@ private:
   mlir::LogicalResult lowerReduce(tile::ReduceOp op);
   llvm::SmallVector<mlir::Value> combine(mlir::Region &combiner, llvm::ArrayRef<mlir::Value> left,
                                          llvm::ArrayRef<mlir::Value> right);
+  void foldPacked(tile::ReduceOp op, const ReducePlan &plan, mlir::Operation *combiner,
+                  llvm::MutableArrayRef<llvm::SmallVector<mlir::Value>> partial);
   // Roles.cpp
   mlir::LogicalResult lowerSchedule(mlir::Operation *op);
   mlir::LogicalResult lowerRoles(tile::WarpGroupsOp op);
