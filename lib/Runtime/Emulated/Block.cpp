@@ -6,7 +6,7 @@
 using namespace kiln::emulated;
 
 namespace {
-enum class State { Ready, AtBarrier, AtInstruction, Done };
+enum class State { Ready, AtBarrier, AtInstruction, Blocked, Done };
 constexpr size_t kStackBytes = 1 << 20; // touched only as far as it is used
 } // namespace
 
@@ -31,13 +31,17 @@ struct kiln::emulated::Thread {
   const Instruction *instruction = nullptr;
   const void *operands = nullptr;
   void *result = nullptr;
+  /// Of a blocked one.
+  std::function<bool()> mayGo;
+  std::string waitsFor;
 };
 
 static thread_local Block *currentBlock = nullptr;
 
 Block *Block::current() { return currentBlock; }
 
-Block::Block(const Launch &launch, SharedMemory &shared) : launch(launch), shared(shared) {
+Block::Block(const Launch &launch, SharedMemory &shared)
+    : engines(shared), launch(launch), shared(shared) {
   for (unsigned i = 0; i < launch.threads; ++i)
     threads.push_back(std::make_unique<Thread>(i));
   for (auto &thread : threads)
@@ -95,6 +99,7 @@ std::string Block::run(const uint32_t which[3]) {
     thread->state = State::Ready;
   unsigned warps = (launch.threads + launch.warpSize - 1) / launch.warpSize;
   copies.assign(warps, {});
+  engines.reset();
   while (error.empty()) {
     bool moved = false;
     for (unsigned warp = 0; warp < warps && error.empty(); ++warp)
@@ -106,7 +111,12 @@ std::string Block::run(const uint32_t which[3]) {
     unsigned done = 0;
     for (auto &thread : threads)
       done += thread->state == State::Done;
-    if (done == threads.size())
+    if (done == threads.size()) {
+      error = engines.finish();
+      break;
+    }
+    error = findBlocked();
+    if (!error.empty())
       break;
     int site = 0;
     for (auto &thread : threads) {
@@ -137,22 +147,35 @@ std::string Block::run(const uint32_t which[3]) {
   return error;
 }
 
+/// A thread that waits for what nobody can bring any more, or nothing.
+std::string Block::findBlocked() const {
+  for (const auto &thread : threads)
+    if (thread->state == State::Blocked)
+      return "thread " + std::to_string(thread->number) + " waits forever for " + thread->waitsFor;
+  return "";
+}
+
 /// Runs the ready threads of a warp, then what they have come to; false if nothing could be done.
 bool Block::step(unsigned warp) {
   unsigned first = warp * launch.warpSize;
   unsigned last = std::min<unsigned>(first + launch.warpSize, threads.size());
   bool moved = false;
-  for (unsigned i = first; i < last && error.empty(); ++i)
+  for (unsigned i = first; i < last && error.empty(); ++i) {
+    if (threads[i]->state == State::Blocked && threads[i]->mayGo())
+      threads[i]->state = State::Ready;
     if (threads[i]->state == State::Ready) {
       resume(*threads[i]);
       moved = true;
     }
+  }
   if (!error.empty())
     return false;
-  unsigned waiting = 0;
-  for (unsigned i = first; i < last; ++i)
+  unsigned waiting = 0, blocked = 0;
+  for (unsigned i = first; i < last; ++i) {
     waiting += threads[i]->state == State::AtInstruction;
-  if (!waiting)
+    blocked += threads[i]->state == State::Blocked;
+  }
+  if (!waiting || blocked)
     return moved;
   executeTogether(warp);
   return error.empty();
@@ -255,6 +278,15 @@ std::string Block::findProblem(uint64_t address, int64_t bytes, int kind) const 
       return "";
   return std::string("a ") + (kind & 2 ? "write" : "read") + " of " + std::to_string(bytes) +
          " bytes of global memory that no argument covers";
+}
+
+void Block::waitUntil(std::function<bool()> mayGo, const std::string &what) {
+  if (mayGo())
+    return;
+  running->mayGo = std::move(mayGo);
+  running->waitsFor = what;
+  running->state = State::Blocked;
+  yield();
 }
 
 void Block::startCopies(unsigned thread, std::vector<Copy> started) {

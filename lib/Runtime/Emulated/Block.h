@@ -9,10 +9,12 @@
 #ifndef KILN_LIB_RUNTIME_EMULATED_BLOCK_H
 #define KILN_LIB_RUNTIME_EMULATED_BLOCK_H
 
+#include "Engines.h"
 #include "Instructions.h"
 #include "SharedMemory.h"
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <ucontext.h>
@@ -67,11 +69,16 @@ public:
   /// Until the copies of at most so many instructions are under way.
   void waitForCopies(unsigned thread, unsigned inFlight);
 
+  /// The running thread goes on once this holds; `what` says what it waits for.
+  void waitUntil(std::function<bool()> mayGo, const std::string &what);
+  Engines engines;
+
   /// The thread stops here and the program with it.
   [[noreturn]] void fail(const std::string &what);
 
   /// The same for an instruction that the lanes of a warp execute together.
   void stop(const std::string &what) { error = what; }
+  const SharedMemory &getShared() const { return shared; }
 
   unsigned currentThread() const;
   const Launch &launch;
@@ -86,6 +93,7 @@ private:
   void yield();
   bool step(unsigned warp);
   void executeTogether(unsigned warp);
+  std::string findBlocked() const;
 
   SharedMemory &shared;
   std::vector<std::unique_ptr<Thread>> threads;

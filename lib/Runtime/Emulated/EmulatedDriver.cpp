@@ -51,6 +51,7 @@ public:
 
 private:
   void findRanges(const uint64_t *slots, emulated::Launch &launch) const;
+  TensorMap makeMap(const LaunchPlan::TensorMap &map, const uint64_t *slots) const;
   std::mutex mutex; ///< there is one shared memory
 };
 
@@ -89,6 +90,34 @@ public:
 
 //===- Launching ----------------------------------------------------------------------------===//
 
+/// Of an element, as its type is spelt.
+static unsigned getBits(StringRef type) {
+  unsigned bits = 0;
+  type.drop_until(isDigit).take_while(isDigit).getAsInteger(10, bits);
+  return bits;
+}
+
+/// What the copy engine is told of a view. An empty one has no element inside.
+TensorMap EmulatedExecutable::makeMap(const LaunchPlan::TensorMap &map,
+                                      const uint64_t *slots) const {
+  const LaunchPlan::Argument &argument = plan.arguments[map.arg];
+  TensorMap made;
+  made.address = slots[map.pointerSlot];
+  made.rank = map.box.size();
+  made.elementBytes = getBits(map.type) / 8;
+  made.swizzle = map.swizzle;
+  for (unsigned i = 0; i < made.rank; ++i) {
+    unsigned dim = made.rank - 1 - i;
+    made.extents[i] =
+        map.extentSlots[dim] < 0 ? argument.shape[dim] : int64_t(slots[map.extentSlots[dim]]);
+    made.strides[i] =
+        (map.strideSlots[dim] < 0 ? argument.strides[dim] : int64_t(slots[map.strideSlots[dim]])) *
+        made.elementBytes;
+    made.box[i] = map.box[dim];
+  }
+  return made;
+}
+
 /// The bytes that a view's extents and strides cover. Bare pointers may reach anything.
 void EmulatedExecutable::findRanges(const uint64_t *slots, emulated::Launch &launch) const {
   for (const GlobalRange *range = globals; range && range->address; ++range) {
@@ -115,9 +144,7 @@ void EmulatedExecutable::findRanges(const uint64_t *slots, emulated::Launch &lau
       if (other.kind == Kind::Stride)
         strides[other.dim] = slots[j];
     }
-    unsigned bits = 0;
-    StringRef digits = StringRef(argument.type).drop_until(isDigit);
-    digits.take_while(isDigit).getAsInteger(10, bits);
+    unsigned bits = getBits(argument.type);
     int64_t low = 0, high = 0;
     bool isEmpty = false;
     for (auto [extent, stride] : zip(extents, strides)) {
@@ -135,8 +162,15 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
                                  const LaunchContext &context) {
   std::lock_guard<std::mutex> lock(mutex);
   emulated::Launch launch;
+  std::vector<TensorMap> maps;
+  for (const LaunchPlan::TensorMap &map : plan.maps)
+    maps.push_back(makeMap(map, slots));
+  std::vector<uint64_t> all(slots, slots + plan.slots.size());
+  for (auto [i, slot] : enumerate(plan.slots))
+    if (slot.kind == LaunchPlan::Kind::TensorMap)
+      all[i] = reinterpret_cast<uint64_t>(&maps[slot.map]);
   launch.kernel = kernel;
-  launch.slots = slots;
+  launch.slots = all.data();
   launch.threads = plan.warps * plan.warpSize;
   launch.warpSize = plan.warpSize;
   auto fail = [&](KilnErrorCode code, const Twine &what) {

@@ -40,7 +40,7 @@ struct Instruction {
 const Instruction *findInstruction(const char *name);
 
 // The lists, each ended by a null name.
-extern const Instruction kNVIDIAInstructions[], kAMDInstructions[];
+extern const Instruction kNVIDIAInstructions[], kHopperInstructions[], kAMDInstructions[];
 
 /// Reads an element of a matrix as a double, whatever its type is.
 double widenHalf(uint16_t bits);

@@ -89,6 +89,21 @@ std::string SharedMemory::access(unsigned thread, uint64_t address, int64_t size
   return "";
 }
 
+std::string SharedMemory::inspect(uint64_t address, int64_t size) const {
+  uint64_t first = address - reinterpret_cast<uint64_t>(memory);
+  if (first > used || uint64_t(size) > used - first)
+    return "a read of " + std::to_string(size) + " bytes at offset " +
+           std::to_string(int64_t(first)) + " of shared memory, which has " + std::to_string(used) +
+           " bytes";
+  for (uint64_t offset = first; offset < first + size; ++offset) {
+    if (bytes[offset].isArriving)
+      return "a read of " + at(offset) + ", into which a copy is still under way";
+    if (!bytes[offset].writeEpoch)
+      return "a read of " + at(offset) + ", which no thread has written";
+  }
+  return "";
+}
+
 std::string SharedMemory::beginCopy(unsigned thread, uint64_t address, int64_t size) {
   std::string wrong = access(thread, address, size, Write, nullptr);
   if (!wrong.empty())

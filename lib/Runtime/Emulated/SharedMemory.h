@@ -25,6 +25,8 @@ public:
   void advance() { ++epoch; }
   /// What is wrong with an access by a thread, or nothing. `value` is what a store will write.
   std::string access(unsigned thread, uint64_t address, int64_t bytes, int kind, const void *value);
+  /// The same for what no thread reads by itself: whether all is there.
+  std::string inspect(uint64_t address, int64_t bytes) const;
   /// A copy that runs on beside the thread: from its begin to its landing nobody may touch the
   /// place, and only then the data is there. What is wrong with it, or nothing.
   std::string beginCopy(unsigned thread, uint64_t address, int64_t bytes);

@@ -29,10 +29,14 @@ bool isBarrier(StringRef name) {
          name == "llvm.amdgcn.s.barrier";
 }
 
-/// Scheduling and priorities: nothing that a program can see.
+/// Scheduling, priorities and registers, and the order of what here is done at once: nothing that a
+/// program can see.
 bool hasNoMeaning(StringRef name) {
   return name.starts_with("llvm.amdgcn.s.wait.") || name.starts_with("llvm.amdgcn.sched.") ||
-         name == "llvm.amdgcn.s.setprio" || name.starts_with("llvm.amdgcn.iglp.");
+         name == "llvm.amdgcn.s.setprio" || name.starts_with("llvm.amdgcn.iglp.") ||
+         name.starts_with("llvm.nvvm.setmaxnreg.") || name.starts_with("llvm.nvvm.fence.") ||
+         name.starts_with("llvm.nvvm.prefetch.") || name.starts_with("llvm.nvvm.wgmma.") ||
+         name.starts_with("llvm.nvvm.griddepcontrol.");
 }
 
 class Lowering {
@@ -152,16 +156,18 @@ private:
         {toFlat(builder, pointer), builder.getInt64(bytes), builder.getInt32(kind), written});
   }
 
-  /// The row of 16 bytes in shared memory that a lane names, as if it read it for the others.
-  void checkRow(IRBuilder<> &builder, Value *pointer) {
-    constexpr int kRead = 1, kShared = 8;
-    createCheck(builder, pointer, 16, kRead | kShared,
+  /// The row of 16 bytes in shared memory that a lane names, as if it read or wrote it for the
+  /// others.
+  void checkRow(IRBuilder<> &builder, Value *pointer, bool isWritten) {
+    constexpr int kRead = 1, kWrite = 2, kShared = 8;
+    createCheck(builder, pointer, 16, (isWritten ? kWrite : kRead) | kShared,
                 ConstantPointerNull::get(PointerType::get(context, 0)));
   }
 
   Error lower(CallInst &call) {
     if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand())) {
-      if (lowerEmptyAssembly(call, *assembly))
+      if (lowerEmptyAssembly(call, *assembly) || lowerGroupWait(call, *assembly) ||
+          lowerGroupProduct(call, *assembly))
         return Error::success();
       return createStringError("the emulator cannot run assembly: '" +
                                StringRef(assembly->getAsmString()) + "'");
@@ -202,7 +208,9 @@ private:
       return Error::success();
     }
     if (name.starts_with("llvm.nvvm.ldmatrix."))
-      checkRow(builder, call.getArgOperand(0));
+      checkRow(builder, call.getArgOperand(0), /*isWritten=*/false);
+    if (name.starts_with("llvm.nvvm.stmatrix."))
+      checkRow(builder, call.getArgOperand(0), /*isWritten=*/true);
     Value *site = builder.getInt32(++sites);
     if (isBarrier(name)) {
       // AMD's counts waves, wherever each of them stands; a site below zero says so.
@@ -212,26 +220,75 @@ private:
       call.eraseFromParent();
       return Error::success();
     }
-    // Everything else goes by name, operands and result through memory.
+    execute(call, name.drop_front(StringRef("llvm.").size()), SmallVector<Value *>(call.args()),
+            site);
+    return Error::success();
+  }
+
+  /// An instruction goes by name, operands and result through memory.
+  void execute(CallInst &call, StringRef name, ArrayRef<Value *> arguments, Value *site) {
+    IRBuilder<> builder(&call);
+    Type *i32 = builder.getInt32Ty(), *none = builder.getVoidTy();
     SmallVector<Type *> types;
-    for (Value *operand : call.args())
+    for (Value *operand : arguments)
       types.push_back(operand->getType());
     auto *packed = StructType::get(context, types, /*isPacked=*/true);
     Function &function = *call.getFunction();
     Value *operands = room(function, packed);
-    for (auto [i, operand] : enumerate(call.args()))
+    for (auto [i, operand] : enumerate(arguments))
       builder.CreateAlignedStore(operand, builder.CreateStructGEP(packed, operands, i), Align(1));
     bool hasResult = !call.getType()->isVoidTy();
     Value *result = hasResult ? room(function, call.getType())
                               : ConstantPointerNull::get(PointerType::get(context, 0));
     builder.CreateCall(declare("kiln_emulated_instruction", none,
                                {pointerType(), pointerType(), pointerType(), i32}),
-                       {builder.CreateGlobalString(name.drop_front(StringRef("llvm.").size())),
-                        operands, result, site});
+                       {builder.CreateGlobalString(name), operands, result, site});
     if (hasResult)
       call.replaceAllUsesWith(builder.CreateLoad(call.getType(), result));
     call.eraseFromParent();
-    return Error::success();
+  }
+
+  /// A wait for products of a warp group, which here are done: the registers pass through.
+  bool lowerGroupWait(CallInst &call, InlineAsm &assembly) {
+    if (!StringRef(assembly.getAsmString()).starts_with("wgmma.wait_group.sync.aligned "))
+      return false;
+    IRBuilder<> builder(&call);
+    Value *all = PoisonValue::get(call.getType());
+    if (!isa<StructType>(call.getType()))
+      all = call.getArgOperand(0);
+    else
+      for (auto [i, operand] : enumerate(call.args()))
+        all = builder.CreateInsertValue(all, operand, i);
+    call.replaceAllUsesWith(all);
+    call.eraseFromParent();
+    return true;
+  }
+
+  /// The one statement by which products of a warp group are started.
+  bool lowerGroupProduct(CallInst &call, InlineAsm &assembly) {
+    StringRef text = assembly.getAsmString();
+    auto [before, statement] = text.split("wgmma.mma_async.sync.aligned.m64n");
+    unsigned columns;
+    if (statement.consumeInteger(10, columns) || !statement.consume_front("k16.f32."))
+      return false;
+    bool isBFloat = statement.starts_with("bf16.bf16 ");
+    if (!isBFloat && !statement.starts_with("f16.f16 "))
+      return false;
+    // What follows the predicate: the signs of a and b, and which are transposed; of an a in
+    // registers nothing.
+    SmallVector<StringRef> flags;
+    statement.split(", p, ").second.take_until([](char c) { return c == ';'; }).split(flags, ", ");
+    bool inRegisters = flags.size() == 3;
+    if (flags.size() < 3 || flags[0] != "1" || flags[1] != "1")
+      return false;
+    IRBuilder<> builder(&call);
+    SmallVector<Value *> operands = {builder.getInt32(columns), builder.getInt32(inRegisters),
+                                     builder.getInt32(!inRegisters && flags[2] == "1"),
+                                     builder.getInt32(flags.back() == "1"),
+                                     builder.getInt32(isBFloat)};
+    append_range(operands, call.args());
+    execute(call, "kiln.wgmma", operands, builder.getInt32(++sites));
+    return true;
   }
 
   /// A text of no instructions gives back the operands that its result shares registers with.

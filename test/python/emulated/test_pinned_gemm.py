@@ -1,4 +1,4 @@
-"""The matrix products whose decisions are pinned for AMD, on emulated chips, against float64.
+"""The matrix products whose decisions are pinned, on emulated chips, against float64.
 
 What loads bring to LDS directly is there only once it was waited for, and a read of it before is an
 error; so are races between the two groups of waves.
@@ -68,9 +68,9 @@ def test_wide_product(gfx950, rng, m: int, n: int, k: int) -> None:
     check(gfx950, rng, m, n, k)
 
 
-def check(kernel, rng: np.random.Generator, m: int, n: int, k: int) -> None:
+def check(kernel, rng: np.random.Generator, m: int, n: int, k: int, pad: int = 6) -> None:
     a, b = matrix(rng, m, k), matrix(rng, n, k)
-    c = np.full((m, n + 6), np.nan, BF16)
+    c = np.full((m, n + pad), np.nan, BF16)
     kernel(a, b, c[:, :n])
     want = a.astype(np.float64) @ b.astype(np.float64).T
     difference = np.abs(c[:, :n].astype(np.float64) - want)
@@ -78,3 +78,16 @@ def check(kernel, rng: np.random.Generator, m: int, n: int, k: int) -> None:
     assert np.linalg.norm(difference) <= 4e-3 * norm
     assert difference.max(initial=0) <= 0.04 * norm / max(want.size, 1) ** 0.5
     assert np.isnan(c[:, n:].astype(np.float64)).all(), "expected nothing beyond the last column"
+
+
+@pytest.fixture(scope="module")
+def hopper():
+    return build((ROOT / "benchmarks" / "gemm.mlir").read_bytes(), "sm_90a")
+
+
+# The engine stores pieces of 16 bytes, so rows of the result have a multiple of 8 columns.
+@pytest.mark.parametrize(
+    "m, n, k", [(128, 256, 64), (100, 72, 200), (300, 520, 328), (16, 16, 2), (8, 8, 0)]
+)
+def test_product_by_warp_groups(hopper, rng, m: int, n: int, k: int) -> None:
+    check(hopper, rng, m, n, k, pad=8)

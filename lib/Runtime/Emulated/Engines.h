@@ -1,0 +1,91 @@
+// What runs beside the threads of an emulated block: barriers in shared memory that count arrivals
+// and bytes, barriers of some of the threads, and the engine that copies boxes of a tensor.
+//
+// A box that was asked for lands only when a thread waits for its barrier; until then its place may
+// not be touched. A box that is stored is read only when the thread that stores it waits, or at the
+// program's end. So who waits too late, or not at all, gets an error or other numbers.
+#ifndef KILN_LIB_RUNTIME_EMULATED_ENGINES_H
+#define KILN_LIB_RUNTIME_EMULATED_ENGINES_H
+
+#include "SharedMemory.h"
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kiln::emulated {
+
+/// What the engine knows of an argument, dimensions from the innermost on, as its instructions name
+/// them. The bits of an address from 128 bytes on permute those from 16 bytes on, as far as
+/// `swizzle` bytes reach.
+struct TensorMap {
+  uint64_t address = 0;
+  unsigned rank = 0, elementBytes = 0, swizzle = 0;
+  int64_t extents[5] = {}, strides[5] = {}; ///< elements; bytes
+  int64_t box[5] = {};
+};
+
+class Engines {
+public:
+  explicit Engines(SharedMemory &shared) : shared(shared) {}
+  void reset();
+
+  // Each gives what is wrong, or nothing.
+  std::string initBarrier(uint64_t address, uint32_t arrivals);
+  std::string arrive(uint64_t address, int64_t bytes);
+  /// Lands what the barrier waits for; whether a phase of this parity has ended.
+  std::string poll(uint64_t address, uint32_t parity, bool &hasEnded);
+  std::string startLoad(unsigned thread, uint64_t to, uint64_t barrier, const TensorMap &map,
+                        const int32_t *place);
+  std::string startStore(unsigned thread, uint64_t from, const TensorMap &map,
+                         const int32_t *place);
+  void commitStores(unsigned thread);
+  std::string waitStores(unsigned thread, unsigned inFlight);
+  std::string finish();
+
+  /// Comes to a barrier of so many threads: the round that must end before the thread goes on.
+  uint64_t come(int barrier, unsigned threads);
+  bool hasEnded(int barrier, uint64_t round) const { return groups.at(barrier).round != round; }
+
+private:
+  struct Box {
+    unsigned thread;
+    uint64_t shared;
+    TensorMap map;
+    int32_t place[5];
+  };
+  struct Barrier {
+    uint32_t arrivals = 0, pending = 0;
+    int64_t bytes = 0;
+    uint64_t phase = 0;
+    std::vector<Box> boxes;
+  };
+  struct Group {
+    unsigned waiting = 0;
+    uint64_t round = 0;
+  };
+  struct Stores {
+    std::vector<Box> open;
+    std::deque<std::vector<Box>> committed;
+  };
+  std::string find(uint64_t address, Barrier *&barrier);
+  void end(Barrier &barrier);
+  std::string land(const Box &box);
+  std::string store(const Box &box);
+
+  SharedMemory &shared;
+  std::map<uint64_t, Barrier> barriers;
+  std::map<int, Group> groups;
+  std::map<unsigned, Stores> stores;
+};
+
+/// Where the byte of an address lies once rows are permuted.
+inline uint64_t placeOf(uint64_t address, unsigned span) {
+  uint64_t rows = span < 32 ? 0 : span / 16 - 1;
+  return address ^ ((address >> 7 & rows) << 4);
+}
+
+} // namespace kiln::emulated
+
+#endif // KILN_LIB_RUNTIME_EMULATED_ENGINES_H

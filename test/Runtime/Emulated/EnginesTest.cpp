@@ -1,0 +1,132 @@
+// Barriers that count arrivals and bytes, and boxes that land when they are waited for.
+#include "Engines.h"
+#include "gtest/gtest.h"
+#include <cstring>
+
+using namespace kiln::emulated;
+
+namespace {
+class EnginesTest : public ::testing::Test {
+protected:
+  static SharedMemory &memory() {
+    static SharedMemory shared;
+    return shared;
+  }
+  void SetUp() override {
+    ASSERT_TRUE(memory().data());
+    memory().reset(16384);
+  }
+  uint64_t at(uint64_t offset) { return reinterpret_cast<uint64_t>(memory().data()) + offset; }
+  /// Rows of 64 16-bit numbers, each 1000 times its row and its column.
+  TensorMap map(int64_t rows, unsigned swizzle) {
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t column = 0; column < 64; ++column)
+        numbers[row][column] = 1000 * row + column;
+    TensorMap made;
+    made.address = reinterpret_cast<uint64_t>(numbers);
+    made.rank = made.elementBytes = 2;
+    made.swizzle = swizzle;
+    made.extents[0] = 64;
+    made.extents[1] = rows;
+    made.strides[0] = 2;
+    made.strides[1] = 128;
+    made.box[0] = 64;
+    made.box[1] = 8;
+    return made;
+  }
+  uint16_t read(uint64_t offset) {
+    uint16_t value;
+    std::memcpy(&value, memory().data() + offset, sizeof(value));
+    return value;
+  }
+  uint16_t numbers[16][64];
+  Engines engines{memory()};
+};
+} // namespace
+
+TEST_F(EnginesTest, APhaseEndsWithItsArrivals) {
+  bool hasEnded;
+  EXPECT_EQ(engines.initBarrier(at(0), 2), "");
+  EXPECT_EQ(engines.poll(at(0), 1, hasEnded), "");
+  EXPECT_TRUE(hasEnded) << "the phase before the first counts as ended";
+  EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
+  EXPECT_FALSE(hasEnded);
+  EXPECT_EQ(engines.arrive(at(0), 0), "");
+  EXPECT_EQ(engines.arrive(at(0), 0), "");
+  EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
+  EXPECT_TRUE(hasEnded);
+  EXPECT_EQ(engines.poll(at(0), 1, hasEnded), "");
+  EXPECT_FALSE(hasEnded);
+}
+
+TEST_F(EnginesTest, WhatIsNoBarrierIsFound) {
+  bool hasEnded;
+  EXPECT_NE(engines.poll(at(8), 0, hasEnded).find("nobody has initialised"), std::string::npos);
+  EXPECT_NE(engines.initBarrier(at(4), 1), "");
+}
+
+TEST_F(EnginesTest, OneArrivalTooManyIsFound) {
+  EXPECT_EQ(engines.initBarrier(at(0), 1), "");
+  EXPECT_EQ(engines.arrive(at(0), 16), "");
+  EXPECT_NE(engines.arrive(at(0), 0).find("expects no more"), std::string::npos);
+}
+
+TEST_F(EnginesTest, ABoxLandsWhenItsBarrierIsWaitedFor) {
+  TensorMap view = map(12, 128);
+  const int32_t place[] = {0, 8};
+  bool hasEnded;
+  EXPECT_EQ(engines.initBarrier(at(0), 1), "");
+  EXPECT_EQ(engines.arrive(at(0), 1024), "");
+  EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
+  EXPECT_NE(memory().inspect(at(1024), 2).find("still under way"), std::string::npos);
+  EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
+  EXPECT_TRUE(hasEnded);
+  EXPECT_EQ(memory().inspect(at(1024), 1024), "");
+  EXPECT_EQ(read(1024), 8000);
+  // Row 1 is 128 bytes on, its pieces of 16 bytes permuted by the row's number.
+  EXPECT_EQ(read(1024 + 128 + (16 ^ 16)), 9008);
+  EXPECT_EQ(read(1024 + 128 + 16), 9000);
+  EXPECT_EQ(read(1024 + 3 * 128 + (5 * 16 ^ 3 * 16)), 11040);
+  // Rows 12 to 15 lie outside.
+  EXPECT_EQ(read(1024 + 4 * 128), 0);
+}
+
+TEST_F(EnginesTest, ABoxOfFewerBytesThanAnnouncedEndsNoPhase) {
+  TensorMap view = map(16, 128);
+  const int32_t place[] = {0, 0};
+  bool hasEnded;
+  EXPECT_EQ(engines.initBarrier(at(0), 1), "");
+  EXPECT_EQ(engines.arrive(at(0), 2048), "");
+  EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
+  EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
+  EXPECT_FALSE(hasEnded);
+}
+
+TEST_F(EnginesTest, AStoreReadsItsBufferWhenItIsWaitedFor) {
+  TensorMap view = map(16, 0);
+  const int32_t place[] = {0, 12};
+  uint16_t seven = 7;
+  for (uint64_t offset = 0; offset < 1024; offset += 2) {
+    ASSERT_EQ(memory().access(3, at(offset), 2, 2, &seven), "");
+    std::memcpy(memory().data() + offset, &seven, 2);
+  }
+  EXPECT_EQ(engines.startStore(3, at(0), view, place), "");
+  engines.commitStores(3);
+  EXPECT_EQ(engines.waitStores(3, 1), "");
+  EXPECT_EQ(numbers[12][5], 12005);
+  uint16_t eight = 8;
+  std::memcpy(memory().data() + 2 * 5, &eight, 2);
+  EXPECT_EQ(engines.waitStores(3, 0), "");
+  EXPECT_EQ(numbers[12][4], 7);
+  EXPECT_EQ(numbers[12][5], 8) << "what was written too early is what is stored";
+  EXPECT_EQ(numbers[11][0], 11000);
+}
+
+TEST_F(EnginesTest, SomeThreadsMeet) {
+  uint64_t first = engines.come(2, 3);
+  EXPECT_EQ(engines.come(2, 3), first);
+  EXPECT_FALSE(engines.hasEnded(2, first));
+  engines.come(2, 3);
+  EXPECT_TRUE(engines.hasEnded(2, first));
+  EXPECT_NE(engines.come(2, 3), first);
+}
