@@ -25,16 +25,19 @@ using namespace kiln::tile;
 namespace {
 class OwnRings {
 public:
-  OwnRings(scf::ForOp loop, RingPlan &plan)
-      : loop(loop), plan(plan), loc(loop.getLoc()), role(plan.rings.front().consumer) {
-    for (Ring &ring : plan.rings)
-      for (LoadOp load : ring.loads)
-        ringOf[load] = &ring;
+  OwnRings(scf::ForOp loop, ArrayRef<Ring *> rings)
+      : loop(loop), rings(rings), depth(rings.front()->depth), loc(loop.getLoc()),
+        role(rings.front()->producer) {
+    for (Ring *ring : rings)
+      loads.insert(getUse(ring).loads.begin(), getUse(ring).loads.end());
   }
   void realise();
 
 private:
-  int64_t getAhead(const Ring &ring) const { return ring.readStage - ring.stage; }
+  static RingUse &getUse(Ring *ring) { return ring->uses.front(); }
+  int64_t getAhead(Ring *ring) const {
+    return getUse(ring).readers.front().stage - getUse(ring).stage;
+  }
   Value number(OpBuilder &builder, int64_t value) {
     return arith::ConstantIntOp::create(builder, loc, value, 32);
   }
@@ -52,23 +55,20 @@ private:
     return op;
   }
   Value rebuild(OpBuilder &builder, Value value, IRMapping &mapping);
-  void put(OpBuilder &builder, Ring &ring, Value at, int64_t slot);
+  void put(OpBuilder &builder, Ring *ring, Value at, int64_t slot);
   void waitForPuts(OpBuilder &builder, bool isWhole);
   /// How the trips of a round put: their puts all exist; each may; none does.
   enum class Puts { All, Some, None };
   SmallVector<Value> trip(OpBuilder &builder, int64_t number, Value at, ValueRange carried,
                           Puts puts);
-  void meet(OpBuilder &builder) {
-    tag(BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/role.getCopies() > 1));
-  }
-
-  void lag(OpBuilder &builder, arith::CmpIPredicate predicate, int64_t bound);
+  void meet(OpBuilder &builder) { meetCopies(builder, loc, role); }
 
   scf::ForOp loop;
-  RingPlan &plan;
+  ArrayRef<Ring *> rings;
+  int64_t depth;
   Location loc;
   RoleAttr role;
-  DenseMap<Operation *, Ring *> ringOf;
+  DenseSet<Operation *> loads;
 };
 } // namespace
 
@@ -85,31 +85,31 @@ Value OwnRings::rebuild(OpBuilder &builder, Value value, IRMapping &mapping) {
   return mapping.lookup(value);
 }
 
-void OwnRings::put(OpBuilder &builder, Ring &ring, Value at, int64_t slot) {
+void OwnRings::put(OpBuilder &builder, Ring *ring, Value at, int64_t slot) {
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), at);
   SmallVector<SmallVector<Value>> offsets;
-  for (LoadOp load : ring.loads) {
+  for (LoadOp load : getUse(ring).loads) {
     offsets.emplace_back();
     for (Value offset : load.getOffsets())
       offsets.back().push_back(rebuild(builder, offset, mapping));
   }
-  Location where = ring.loads.back().getLoc();
+  Location where = getUse(ring).loads.back().getLoc();
   auto put = tag(
-      PutOp::create(builder, where, ring.channel, number(builder, slot), number(builder, 0), 0));
-  ArrayRef<Type> types = ring.channel.getType().getBuffers();
+      PutOp::create(builder, where, ring->channel, number(builder, slot), number(builder, 0), 0));
+  ArrayRef<Type> types = ring->channel.getType().getBuffers();
   Block *body = &put.getBody().emplaceBlock();
   body->addArguments(types, SmallVector<Location>(types.size(), where));
   OpBuilder inner = OpBuilder::atBlockEnd(body);
-  for (auto [i, load] : llvm::enumerate(ring.loads))
+  for (auto [i, load] : llvm::enumerate(getUse(ring).loads))
     CopyInOp::create(inner, load.getLoc(), load.getView(), offsets[i], body->getArgument(i),
                      load.getAtomAttr(), load.getCacheAttr(), load.getEvictionAttr());
 }
 
 /// For those of the next trip; where not all puts exist, for all of them.
 void OwnRings::waitForPuts(OpBuilder &builder, bool isWhole) {
-  for (Ring &ring : plan.rings)
-    tag(WaitPutsOp::create(builder, loc, ring.channel, isWhole ? getAhead(ring) - 1 : 0));
+  for (Ring *ring : rings)
+    tag(WaitPutsOp::create(builder, loc, ring->channel, isWhole ? getAhead(ring) - 1 : 0));
 }
 
 /// One trip: `number` counts from the start of its round.
@@ -118,32 +118,32 @@ SmallVector<Value> OwnRings::trip(OpBuilder &builder, int64_t number, Value at, 
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), at);
   mapping.map(loop.getRegionIterArgs(), carried);
-  for (Ring &ring : plan.rings) {
+  for (Ring *ring : rings) {
     if (puts == Puts::None)
       break;
     int64_t use = number + getAhead(ring);
     Value later = skip(builder, at, getAhead(ring));
     if (puts == Puts::All) {
-      put(builder, ring, later, use % plan.depth);
+      put(builder, ring, later, use % depth);
       continue;
     }
     auto exists = scf::IfOp::create(builder, loc, isBefore(builder, later, loop.getUpperBound()));
     OpBuilder inner = exists.getThenBodyBuilder();
-    put(inner, ring, later, use % plan.depth);
+    put(inner, ring, later, use % depth);
   }
-  for (Ring &ring : plan.rings) {
-    Value slot = this->number(builder, number % plan.depth);
-    auto get = tag(GetOp::create(builder, loc, ring.channel, slot, this->number(builder, 0)));
-    for (auto [load, buffer] : llvm::zip_equal(ring.loads, get.getBuffers()))
+  for (Ring *ring : rings) {
+    Value slot = this->number(builder, number % depth);
+    auto get = tag(GetOp::create(builder, loc, ring->channel, slot, this->number(builder, 0)));
+    for (auto [load, buffer] : llvm::zip_equal(getUse(ring).loads, get.getBuffers()))
       mapping.map(load.getResult(),
                   tag(ReadOp::create(builder, load.getLoc(), load.getType(), buffer)).getResult());
-    tag(ReleaseOp::create(builder, loc, ring.channel, slot));
+    tag(ReleaseOp::create(builder, loc, ring->channel, slot));
   }
   if (puts != Puts::None)
     waitForPuts(builder, puts == Puts::All);
   meet(builder);
   for (Operation &op : loop.getBody()->without_terminator())
-    if (!ringOf.count(&op))
+    if (!loads.contains(&op))
       builder.clone(op, mapping);
   if (role.getSkew())
     meet(builder);
@@ -153,23 +153,12 @@ SmallVector<Value> OwnRings::trip(OpBuilder &builder, int64_t number, Value at, 
   return results;
 }
 
-/// A barrier of those copies whose lag, their number times the skew, compares so with the bound.
-void OwnRings::lag(OpBuilder &builder, arith::CmpIPredicate predicate, int64_t bound) {
-  IndexMath math{builder, loc};
-  Value copy = CopyIdOp::create(builder, loc, builder.getIndexType());
-  Value lag = math.mul(copy, math.constant(role.getSkew()));
-  Value meets = arith::CmpIOp::create(builder, loc, predicate, lag, math.constant(bound));
-  auto condition = scf::IfOp::create(builder, loc, meets);
-  OpBuilder inner = condition.getThenBodyBuilder();
-  meet(inner);
-}
-
 void OwnRings::realise() {
   OpBuilder builder(loop);
   IndexMath math{builder, loc};
   Value lower = loop.getLowerBound(), upper = loop.getUpperBound(), step = loop.getStep();
   int64_t mostAhead = 0;
-  for (Ring &ring : plan.rings) {
+  for (Ring *ring : rings) {
     mostAhead = std::max(mostAhead, getAhead(ring));
     for (int64_t use = 0; use < getAhead(ring); ++use) {
       Value at = skip(builder, lower, use);
@@ -181,9 +170,7 @@ void OwnRings::realise() {
   waitForPuts(builder, /*isWhole=*/false);
   meet(builder);
 
-  int64_t mostLag = role.getSkew() * (role.getCopies() - 1);
-  for (int64_t i = 0; i < mostLag; ++i)
-    lag(builder, arith::CmpIPredicate::ugt, i);
+  lagCopies(builder, loc, role, /*isEntry=*/true);
 
   // Whole rounds: as many as have all their puts, perhaps none.
   Value none = math.constant(0);
@@ -194,22 +181,22 @@ void OwnRings::realise() {
                    .getResult()
              : arith::MaxSIOp::create(builder, loc, span, none).getResult();
   Value trips = arith::CeilDivUIOp::create(builder, loc, span, step);
-  Value depth = math.constant(plan.depth);
-  Value rounds = math.div(trips, depth);
-  Value length = math.mul(depth, step);
+  Value slots = math.constant(depth);
+  Value rounds = math.div(trips, slots);
+  Value length = math.mul(slots, step);
   Value middle = math.add(lower, math.mul(rounds, length));
   auto main = scf::ForOp::create(builder, loc, lower, middle, length, loop.getInitArgs());
   if (Block *body = main.getBody(); !body->empty())
     body->back().erase();
   OpBuilder inner = OpBuilder::atBlockEnd(main.getBody());
   SmallVector<Value> carried(main.getRegionIterArgs());
-  for (int64_t j = 0; j < plan.depth; ++j)
+  for (int64_t j = 0; j < depth; ++j)
     carried = trip(inner, j, skip(inner, main.getInductionVar(), j), carried, Puts::All);
   scf::YieldOp::create(inner, loc, carried);
 
   // What is left: fewer trips than a round has, which may put, and those whose puts went before.
   carried = SmallVector<Value>(main.getResults());
-  for (int64_t j = 0; j < plan.depth - 1 + mostAhead; ++j) {
+  for (int64_t j = 0; j < depth - 1 + mostAhead; ++j) {
     Value at = skip(builder, middle, j);
     auto exists = scf::IfOp::create(builder, loc, ValueRange(carried).getTypes(),
                                     isBefore(builder, at, upper), /*withElseRegion=*/true);
@@ -218,23 +205,17 @@ void OwnRings::realise() {
         region->front().back().erase();
     OpBuilder then = OpBuilder::atBlockEnd(exists.thenBlock());
     SmallVector<Value> results =
-        trip(then, j, at, carried, j < plan.depth - 1 ? Puts::Some : Puts::None);
+        trip(then, j, at, carried, j < depth - 1 ? Puts::Some : Puts::None);
     scf::YieldOp::create(then, loc, results);
     OpBuilder otherwise = OpBuilder::atBlockEnd(exists.elseBlock());
     scf::YieldOp::create(otherwise, loc, carried);
     carried = SmallVector<Value>(exists.getResults());
   }
-  for (int64_t i = 0; i < mostLag; ++i)
-    lag(builder, arith::CmpIPredicate::ult, mostLag - i);
+  lagCopies(builder, loc, role, /*isEntry=*/false);
   loop.replaceAllUsesWith(carried);
   loop.erase();
 }
 
-LogicalResult kiln::realiseOwnRings(scf::ForOp loop, RingPlan &plan) {
-  if (plan.carried || !plan.immediate.empty()) {
-    DotOp dot = plan.carried ? plan.carried : plan.immediate.front();
-    return dot.emitOpError("expected no dot in flight in a loop whose role fills its own ring");
-  }
-  OwnRings(loop, plan).realise();
-  return success();
+void kiln::realiseOwnRings(scf::ForOp loop, ArrayRef<Ring *> rings) {
+  OwnRings(loop, rings).realise();
 }

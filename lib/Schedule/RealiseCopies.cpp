@@ -57,7 +57,9 @@ private:
   LogicalResult look(Operation *op, Value value);
   FailureOr<Share> divide(Operation *op, RankedTensorType tensor);
   LogicalResult check(Operation *op);
+  bool keepsTogether(Value buffer, int dim, Value tensor) const;
   void shift(Operation *op);
+  void shiftIota(IotaOp iota);
   void retype(Value value, RankedTensorType tensor);
   int getDim(Value value) const {
     auto at = shares.find(value);
@@ -143,6 +145,25 @@ LogicalResult CopyRealiser::look(Operation *op, Value value) {
   return success();
 }
 
+/// A shape without its extents of one, and how many others stand in front of a dimension.
+static SmallVector<int64_t> dropUnits(Value tensor) {
+  return llvm::filter_to_vector(cast<RankedTensorType>(tensor.getType()).getShape(),
+                                [](int64_t extent) { return extent != 1; });
+}
+static int64_t countLong(Value tensor, int dim) {
+  return llvm::count_if(cast<RankedTensorType>(tensor.getType()).getShape().take_front(dim),
+                        [](int64_t extent) { return extent != 1; });
+}
+
+/// Whether each copy's share of a tensor is one piece of a buffer.
+bool CopyRealiser::keepsTogether(Value buffer, int dim, Value tensor) const {
+  auto whole = cast<BufferType>(buffer.getType());
+  SmallVector<int64_t> shape(whole.getShape());
+  const Share &share = shares.find(tensor)->second;
+  shape[dim] = share.type.getDimSize(share.dim);
+  return bool(getPartType(whole, shape));
+}
+
 /// No op may carry elements from one copy to another.
 LogicalResult CopyRealiser::check(Operation *op) {
   auto fail = [&](Value value) {
@@ -162,9 +183,9 @@ LogicalResult CopyRealiser::check(Operation *op) {
     int dim = getDim(accumulator);
     auto transposed = [&](StringRef name) { return op->hasAttr(name); };
     auto agrees = [&](Value operand, int of, bool isTransposed) {
-      if (isa<BufferType>(operand.getType()))
-        return true;
       int expected = dim == of ? (isTransposed ? 1 - of : of) : -1;
+      if (isa<BufferType>(operand.getType()))
+        return expected < 0 || keepsTogether(operand, expected, accumulator);
       return getDim(operand) == expected;
     };
     if (!agrees(a, 0, transposed("transpose_a")))
@@ -176,6 +197,21 @@ LogicalResult CopyRealiser::check(Operation *op) {
     bool spreads = from < 0 && to >= 0 && broadcast.getInput().getType().getDimSize(to) == 1;
     return from == to || spreads ? success() : fail(broadcast.getResult());
   }
+  if (auto read = dyn_cast<ReadOp>(op)) {
+    int dim = getDim(read.getResult());
+    return dim < 0 || keepsTogether(read.getBuffer(), dim, read.getResult())
+               ? success()
+               : fail(read.getBuffer());
+  }
+  if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+    int from = getDim(reshape.getInput()), to = getDim(reshape.getResult());
+    return from < 0 && to < 0 ? success()
+           : from >= 0 && to >= 0 &&
+                   countLong(reshape.getInput(), from) == countLong(reshape.getResult(), to) &&
+                   dropUnits(reshape.getInput()) == dropUnits(reshape.getResult())
+               ? success()
+               : fail(reshape.getInput());
+  }
   if (auto slice = dyn_cast<SliceOp>(op)) {
     int dim = getDim(slice.getInput());
     bool isWhole = dim < 0 || slice.getInput().getType().getDimSize(dim) ==
@@ -183,8 +219,8 @@ LogicalResult CopyRealiser::check(Operation *op) {
     return dim == getDim(slice.getResult()) && isWhole ? success() : fail(slice.getInput());
   }
   auto constant = dyn_cast<arith::ConstantOp>(op);
-  bool variesByPlace = isa<IotaOp, TransposeOp, ReshapeOp, ScanOp, ArgReduceOp, ConcatOp, JoinOp,
-                           SplitOp, GatherOp, ScatterOp, SortOp, TopKOp, HistogramOp>(op) ||
+  bool variesByPlace = isa<TransposeOp, ScanOp, ArgReduceOp, ConcatOp, JoinOp, SplitOp, GatherOp,
+                           ScatterOp, SortOp, TopKOp, HistogramOp>(op) ||
                        (constant && !isa<SplatElementsAttr>(constant.getValue()));
   if (variesByPlace) {
     SmallVector<Value> values(op->getOperands());
@@ -225,6 +261,20 @@ Value CopyRealiser::getPart(OpBuilder &builder, Value operand, int dim, Value ac
   return PartOp::create(builder, operand.getLoc(), getPartType(whole, shape), operand, offsets);
 }
 
+/// Counts from the copy's place on.
+void CopyRealiser::shiftIota(IotaOp iota) {
+  OpBuilder builder(iota->getContext());
+  builder.setInsertionPointAfter(iota);
+  Location loc = iota.getLoc();
+  RankedTensorType type = shares.find(iota.getResult())->second.type;
+  Value offset = getOffset(builder, iota.getResult());
+  if (!type.getElementType().isIndex())
+    offset = arith::IndexCastOp::create(builder, loc, type.getElementType(), offset);
+  Value first = SplatOp::create(builder, loc, type, offset);
+  auto sum = arith::AddIOp::create(builder, loc, TypeRange{type}, ValueRange{iota, first});
+  iota.getResult().replaceAllUsesExcept(sum.getResult(), sum);
+}
+
 /// Moves what an op reads or writes to the copy's place.
 void CopyRealiser::shift(Operation *op) {
   OpBuilder builder(op);
@@ -239,6 +289,11 @@ void CopyRealiser::shift(Operation *op) {
     return moveOffset(load.getOffsetsMutable(), load.getResult());
   if (auto store = dyn_cast<StoreOp>(op))
     return moveOffset(store.getOffsetsMutable(), store.getValue());
+  if (auto iota = dyn_cast<IotaOp>(op)) {
+    if (getDim(iota.getResult()) == int(iota.getDim()))
+      shiftIota(iota);
+    return;
+  }
   if (auto read = dyn_cast<ReadOp>(op)) {
     if (int dim = getDim(read.getResult()); dim >= 0)
       read.getBufferMutable().set(getPart(builder, read.getBuffer(), dim, read.getResult()));

@@ -1,4 +1,4 @@
-// Reads a loop's decisions about its rings.
+// Reads a kernel's decisions about its rings and dots in flight.
 #include "Rings.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 
@@ -24,6 +24,27 @@ static FailureOr<RoleAttr> requireRole(Operation *op) {
   return findRole(op, cast<StringAttr>(*name).getValue());
 }
 
+SmallVector<RoleAttr> Ring::getConsumers() const {
+  SmallVector<RoleAttr> roles;
+  for (const RingUse &use : uses)
+    for (const Reader &reader : use.readers)
+      if (!llvm::is_contained(roles, reader.role))
+        roles.push_back(reader.role);
+  return roles;
+}
+
+/// The loop with `tile.depth` whose body this stands in, or null.
+static scf::ForOp getRingLoop(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  return loop && loop->hasAttr(kDepthAttrName) ? loop : scf::ForOp();
+}
+
+static int64_t getDepth(scf::ForOp loop) {
+  return loop->getAttrOfType<IntegerAttr>(kDepthAttrName).getInt();
+}
+
+//===- Loads --------------------------------------------------------------------------------===//
+
 /// Whether a load's atom counts the bytes that it brings; an error if it cannot fill the buffer.
 static FailureOr<bool> checkAtom(LoadOp load) {
   auto engine = dyn_cast<EngineAtomInterface>(load.getAtomAttr());
@@ -40,10 +61,21 @@ static FailureOr<bool> checkAtom(LoadOp load) {
          << load.getAtomAttr() << "' can fill, got " << buffer;
 }
 
-/// Puts a load into the ring of its role and stage.
+/// The depth that a load says, or the loop that it stands in; 0 if neither does.
+static int64_t getSaidDepth(LoadOp load) {
+  if (load.getDepth())
+    return *load.getDepth();
+  scf::ForOp loop = getRingLoop(load);
+  return loop ? getDepth(loop) : 0;
+}
+
+/// Puts a load into the ring that it names, or into that of its loop, role and stage.
 static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
-  FailureOr<int64_t> stage = requireNumber(load, "stage");
-  if (failed(stage) || failed(requireDecision(load, "atom")))
+  // What comes once a program has no stage.
+  int64_t stage = load.getStage().value_or(0);
+  if (getRingLoop(load) && failed(requireNumber(load, "stage")))
+    return failure();
+  if (failed(requireDecision(load, "atom")))
     return failure();
   FailureOr<RoleAttr> role = requireRole(load);
   if (failed(role))
@@ -54,87 +86,197 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
   FailureOr<bool> countsBytes = checkAtom(load);
   if (failed(countsBytes))
     return failure();
-  for (Ring &ring : plan.rings) {
-    if (ring.producer != *role || ring.stage != *stage)
-      continue;
-    if (ring.countsBytes != *countsBytes)
-      return load.emitOpError("expected atoms that all count bytes, or none, in one stage, got ")
-             << load.getAtomAttr();
-    ring.loads.push_back(load);
+
+  StringRef name = load.getRing().value_or("");
+  auto isIn = [&](Ring &ring) {
+    if (ring.name != name)
+      return false;
+    RingUse &use = ring.uses.front();
+    return !name.empty() ||
+           (ring.producer == *role && use.stage == stage && use.getBlock() == load->getBlock());
+  };
+  auto *ring = llvm::find_if(plan.rings, isIn);
+  if (ring == plan.rings.end()) {
+    plan.rings.emplace_back();
+    ring = &plan.rings.back();
+    ring->name = name;
+    ring->producer = *role;
+    ring->countsBytes = *countsBytes;
+  }
+  if (ring->producer != *role)
+    return load.emitOpError("expected loads of one ring to be of one role, got \"")
+           << ring->producer.getName() << "\" and \"" << role->getName() << "\"";
+  if (ring->countsBytes != *countsBytes)
+    return load.emitOpError("expected atoms that all count bytes, or none, in one ")
+           << (name.empty() ? "stage" : "ring") << ", got " << load.getAtomAttr();
+  int64_t depth = getSaidDepth(load);
+  if (depth && ring->depth && depth != ring->depth)
+    return load.emitOpError("expected the depth of the other loads of the ring, ")
+           << ring->depth << ", got " << depth;
+  ring->depth = depth ? depth : ring->depth;
+  // Those of one place come together, unless something uses the first before the next is loaded.
+  auto isUsedBefore = [&](LoadOp other) {
+    return llvm::any_of(other->getUsers(), [&](Operation *user) {
+      Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
+      return here && here->isBeforeInBlock(load);
+    });
+  };
+  RingUse &last = ring->uses.empty() ? ring->uses.emplace_back() : ring->uses.back();
+  if (last.loads.empty() || (last.getBlock() == load->getBlock() && last.stage == stage &&
+                             llvm::none_of(last.loads, isUsedBefore))) {
+    last.loads.push_back(load);
+    last.stage = stage;
     return success();
   }
-  Ring ring;
-  ring.loads = {load};
-  ring.producer = *role;
-  ring.stage = *stage;
-  ring.countsBytes = *countsBytes;
-  plan.rings.push_back(ring);
+  RingUse use;
+  use.loads = {load};
+  use.stage = stage;
+  ring->uses.push_back(use);
   return success();
 }
 
-/// Finds who uses a ring, and whether stages agree with the ring's depth.
-static LogicalResult addUsers(RingPlan &plan, Ring &ring, scf::ForOp loop) {
-  for (LoadOp load : ring.loads) {
+/// All uses of a channel hand over the same buffers.
+static LogicalResult checkBuffers(Ring &ring) {
+  auto getBuffers = [](RingUse &use) {
+    return llvm::map_to_vector(use.loads, [](LoadOp load) -> Type { return *load.getBuffer(); });
+  };
+  SmallVector<Type> first = getBuffers(ring.uses.front());
+  for (RingUse &use : llvm::drop_begin(ring.uses))
+    if (SmallVector<Type> buffers = getBuffers(use); buffers != first)
+      return use.loads.front().emitOpError("expected the ")
+             << first.size() << " buffers of the ring's other loads, beginning with "
+             << first.front() << ", got " << buffers.size() << ", beginning with "
+             << buffers.front();
+  return success();
+}
+
+/// Finds who uses loads, and whether stages agree with the ring's depth.
+static LogicalResult addReaders(Ring &ring, RingUse &use, RingPlan &plan) {
+  bool isInLoop = getRingLoop(use.loads.front()) != nullptr;
+  for (LoadOp load : use.loads) {
     if (load.getResult().use_empty())
       return load.emitOpError("expected a use, since '") << "buffer' is decided";
     for (Operation *user : load->getUsers()) {
-      if (user->getBlock() != loop.getBody() || user->isBeforeInBlock(ring.loads.back()))
+      Operation *here = use.getBlock()->findAncestorOpInBlock(*user);
+      if (isInLoop ? user->getBlock() != use.getBlock() : !here)
+        here = nullptr;
+      if (!here || here->isBeforeInBlock(use.loads.back()) ||
+          here->hasTrait<OpTrait::IsTerminator>())
         return user->emitOpError("expected to stand in the loop after the loads of the stage that "
                                  "it uses");
       FailureOr<RoleAttr> role = requireRole(user);
-      FailureOr<int64_t> stage = requireNumber(user, "stage");
-      if (failed(role) || failed(stage))
+      if (failed(role))
         return failure();
-      if (ring.consumer && ring.consumer != *role)
-        return user->emitOpError("expected loads of one stage to be used by one role, got \"")
-               << ring.consumer.getName() << "\" and \"" << role->getName() << "\"";
-      ring.consumer = *role;
-      if (ring.readStage && ring.readStage != *stage)
+      int64_t stage = use.stage + (ring.producer == *role);
+      if (isInLoop) {
+        FailureOr<int64_t> said = requireNumber(user, "stage");
+        if (failed(said))
+          return failure();
+        // A role that fills its own ring must be ahead of itself.
+        int64_t least = stage;
+        stage = *said;
+        if (stage < least || stage - use.stage >= ring.depth)
+          return user->emitOpError("expected a stage from ")
+                 << least << " to " << use.stage + ring.depth - 1
+                 << ", as the depth of the loop allows, got " << stage;
+      }
+      auto *reader = llvm::find_if(use.readers, [&](Reader &it) { return it.role == *role; });
+      if (reader == use.readers.end()) {
+        use.readers.push_back({*role, stage, {}, false});
+        reader = &use.readers.back();
+      }
+      if (reader->stage != stage)
         return user->emitOpError("expected the stage of the other users of the loads, ")
-               << ring.readStage << ", got " << *stage;
-      ring.readStage = *stage;
-      // A role that fills its own ring must be ahead of itself.
-      int64_t least = ring.stage + (ring.producer == ring.consumer);
-      if (*stage < least || *stage - ring.stage >= plan.depth)
-        return user->emitOpError("expected a stage from ")
-               << least << " to " << ring.stage + plan.depth - 1
-               << ", as the depth of the loop allows, got " << *stage;
-      ring.isHeld |= user == plan.carried.getOperation() && plan.inFlight > 0;
+               << reader->stage << ", got " << stage;
+      reader->isHeld |= llvm::any_of(plan.carried, [&](CarriedDot &it) {
+        return it.dot == user && it.inFlight > 0 && it.dot->getBlock() == use.getBlock();
+      });
     }
   }
   return success();
 }
 
-/// Which dots run on after they start; at most one from trip to trip.
-static LogicalResult addDot(RingPlan &plan, DotOp dot, scf::ForOp loop) {
-  if (!dot.getInFlight())
-    return success();
+//===- Dots in flight -----------------------------------------------------------------------===//
+
+/// Whether a dot adds to a value of its loop and is handed on at once: which value that is.
+static std::optional<unsigned> getCarriedIndex(DotOp dot) {
+  auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
+  auto accumulator = dyn_cast<BlockArgument>(dot.getAccumulator());
+  if (!loop || !accumulator || accumulator.getOwner() != loop.getBody() ||
+      accumulator.getArgNumber() == 0 || !accumulator.hasOneUse() || !dot->hasOneUse())
+    return std::nullopt;
+  Operation *yield = loop.getBody()->getTerminator();
+  unsigned index = accumulator.getArgNumber() - 1;
+  bool isHandedOn = *dot->user_begin() == yield && yield->getOperand(index) == dot.getResult();
+  return isHandedOn ? std::optional(index) : std::nullopt;
+}
+
+/// Whether this op, or one in it, starts a dot of the role.
+static int64_t countDots(Operation *op, StringRef role) {
+  int64_t dots = 0;
+  op->walk([&](DotOp dot) { dots += dot.getInFlight() && getRoleName(dot) == role; });
+  return dots;
+}
+
+FailureOr<DotWait> kiln::planWait(DotOp dot) {
+  DotWait wait;
+  StringRef role = getRoleName(dot);
+  for (Operation *user : dot->getUsers()) {
+    Operation *here = dot->getBlock()->findAncestorOpInBlock(*user);
+    if (!wait.before || here->isBeforeInBlock(wait.before))
+      wait.before = here;
+  }
+  if (!wait.before)
+    return dot.emitOpError("expected a use, since 'in_flight' is decided");
+  for (Operation *op = dot->getNextNode(); op != wait.before; op = op->getNextNode()) {
+    int64_t dots = countDots(op, role);
+    if (dots && op->getNumRegions() > 0 && !isa<DotOp>(op))
+      return op->emitOpError("expected no dots in flight in what stands between a dot in flight of "
+                             "role \"")
+             << role << "\" and the first use of its result";
+    wait.later += dots;
+  }
+  auto next = dyn_cast<DotOp>(wait.before);
+  bool isChained = next && dot->hasOneUse() && next.getInFlight() && getRoleName(next) == role &&
+                   next.getAccumulator() == dot.getResult();
+  if (isChained)
+    wait.before = nullptr;
+  else if (*dot.getInFlight() > uint64_t(wait.later))
+    return dot.emitOpError("expected in_flight of at most ")
+           << wait.later << ", the dots of its role that start before its result is used, got "
+           << *dot.getInFlight();
+  return wait;
+}
+
+/// Which dots run on after they start; at most one of a loop from trip to trip.
+static LogicalResult addDot(RingPlan &plan, DotOp dot) {
   if (failed(requireDecision(dot, "atom")) || failed(requireRole(dot)))
     return failure();
-  auto accumulator = dyn_cast<BlockArgument>(dot.getAccumulator());
-  Operation *user = dot->hasOneUse() ? *dot->user_begin() : nullptr;
-  bool isCarried = accumulator && accumulator.getOwner() == loop.getBody() &&
-                   accumulator.getArgNumber() > 0 && accumulator.hasOneUse() &&
-                   user == loop.getBody()->getTerminator() &&
-                   user->getOperand(accumulator.getArgNumber() - 1) == dot.getResult();
-  if (!isCarried) {
-    if (*dot.getInFlight() > 0)
-      return dot.emitOpError("expected in_flight = 0 of a dot whose result its trip uses, got ")
-             << *dot.getInFlight();
-    plan.immediate.push_back(dot);
+  std::optional<unsigned> index = getCarriedIndex(dot);
+  if (!index) {
+    if (failed(planWait(dot)))
+      return failure();
+    plan.waited.push_back(dot);
     return success();
   }
-  if (plan.carried)
+  auto loop = cast<scf::ForOp>(dot->getParentOp());
+  if (plan.findCarried(loop))
     return dot.emitOpError(
         "expected one dot of a loop to stay in flight from trip to trip, got two");
-  plan.carried = dot;
-  plan.carriedIndex = accumulator.getArgNumber() - 1;
-  plan.inFlight = *dot.getInFlight();
-  if (plan.inFlight >= plan.depth)
+  int64_t inFlight = *dot.getInFlight();
+  if (loop->hasAttr(kDepthAttrName) && inFlight >= getDepth(loop))
     return dot.emitOpError("expected in_flight below the depth of the loop, ")
-           << plan.depth << ", got " << plan.inFlight;
+           << getDepth(loop) << ", got " << inFlight;
+  CarriedDot carried;
+  carried.dot = dot;
+  carried.loop = loop;
+  carried.index = *index;
+  carried.inFlight = inFlight;
+  plan.carried.push_back(carried);
   return success();
 }
+
+//===- The whole ----------------------------------------------------------------------------===//
 
 /// Ops of one role and stage that have an order stand in it.
 static LogicalResult checkOrder(scf::ForOp loop) {
@@ -153,44 +295,77 @@ static LogicalResult checkOrder(scf::ForOp loop) {
   return success();
 }
 
-FailureOr<RingPlan> kiln::planRings(scf::ForOp loop) {
-  RingPlan plan;
-  plan.depth = loop->getAttrOfType<IntegerAttr>(kDepthAttrName).getInt();
-  for (Operation &op : *loop.getBody()) {
-    auto load = dyn_cast<LoadOp>(op);
-    if (load && load.getBuffer() && failed(addLoad(plan, load)))
-      return failure();
-    auto dot = dyn_cast<DotOp>(op);
-    if (dot && failed(addDot(plan, dot, loop)))
-      return failure();
-  }
-  if (plan.rings.empty())
+static LogicalResult checkLoop(scf::ForOp loop) {
+  bool hasLoads = llvm::any_of(loop.getBody()->getOps<LoadOp>(),
+                               [](LoadOp load) { return load.getBuffer().has_value(); });
+  if (!hasLoads)
     return loop.emitOpError("expected loads with 'buffer' in a loop with '")
            << kDepthAttrName << "'";
-  for (Ring &ring : plan.rings)
-    if (failed(addUsers(plan, ring, loop)))
-      return failure();
-  for (Ring &ring : plan.rings) {
-    if ((ring.producer == ring.consumer) != plan.isOwn() || (plan.isOwn() && ring.countsBytes))
-      return ring.loads.front().emitOpError(
-          plan.isOwn()
-              ? "expected loads that this loop's one role makes for itself, by an atom that "
-                "counts no bytes"
-              : "expected all loads of a loop to be another role's");
-    // Waits count all puts alike, whichever ring they are into.
-    if (plan.isOwn() && plan.rings.size() > 1)
-      return plan.rings[1].loads.front().emitOpError(
-                 "expected the stage of the role's other loads, ")
-             << plan.rings.front().stage << ", since one wait is for them all, got " << ring.stage;
-    if (ring.consumer.getSkew() && !plan.isOwn())
-      return ring.loads.front().emitOpError("expected no skew of role \"")
-             << ring.consumer.getName() << "\", whose ring another fills";
+  return checkOrder(loop);
+}
+
+/// What a role fills for itself is one loop's alone, and waited for together.
+static LogicalResult checkOwner(RingPlan &plan, Ring &ring) {
+  LoadOp load = ring.uses.front().loads.front();
+  if (!ring.isOwn()) {
+    for (RoleAttr role : ring.getConsumers())
+      if (role.getSkew() && !countDots(load->getParentOfType<KernelOp>(), role.getName()))
+        return load.emitOpError("expected dots in flight of role \"")
+               << role.getName() << "\", which has a skew and whose ring another fills";
+    return success();
   }
-  if (failed(checkOrder(loop)))
+  if (ring.uses.size() > 1 || !getRingLoop(load) || ring.getConsumers().size() > 1 ||
+      ring.countsBytes)
+    return load.emitOpError("expected loads that one loop's one role makes for itself, by an atom "
+                            "that counts no bytes");
+  for (Ring &other : plan.rings) {
+    RingUse &use = other.uses.front();
+    if (&other == &ring || use.getBlock() != load->getBlock())
+      continue;
+    if (!other.isOwn())
+      return use.loads.front().emitOpError("expected loads that this loop's one role makes for "
+                                           "itself, by an atom that counts no bytes");
+    // Waits count all puts alike, whichever ring they are into.
+    return use.loads.front().emitOpError("expected the stage of the role's other loads, ")
+           << ring.uses.front().stage << ", since one wait is for them all, got " << use.stage;
+  }
+  for (DotOp dot : load->getBlock()->getOps<DotOp>())
+    if (dot.getInFlight())
+      return dot.emitOpError("expected no dot in flight in a loop whose role fills its own ring");
+  return success();
+}
+
+FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
+  RingPlan plan;
+  WalkResult result = kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
+    if (auto load = dyn_cast<LoadOp>(op); load && load.getBuffer())
+      return WalkResult(addLoad(plan, load));
+    if (auto dot = dyn_cast<DotOp>(op); dot && dot.getInFlight())
+      return WalkResult(addDot(plan, dot));
+    if (auto loop = dyn_cast<scf::ForOp>(op); loop && loop->hasAttr(kDepthAttrName))
+      return WalkResult(checkLoop(loop));
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
     return failure();
-  for (Operation *op = loop->getParentOp(); !isa<KernelOp>(op); op = op->getParentOp())
-    if (!isa<scf::ForOp, scf::IfOp>(op))
-      return op->emitOpError("expected scf.for and scf.if around a loop with '")
-             << kDepthAttrName << "'";
+  for (Ring &ring : plan.rings) {
+    ring.depth = std::max<int64_t>(ring.depth, 1);
+    if (failed(checkBuffers(ring)))
+      return failure();
+    for (RingUse &use : ring.uses) {
+      if (failed(addReaders(ring, use, plan)))
+        return failure();
+      auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
+      llvm::sort(use.readers, [&](const Reader &x, const Reader &y) {
+        return llvm::find(roles, x.role) < llvm::find(roles, y.role);
+      });
+      for (Operation *op = use.loads.front()->getParentOp(); op != kernel; op = op->getParentOp())
+        if (!isa<scf::ForOp, scf::IfOp>(op))
+          return op->emitOpError("expected scf.for and scf.if around loads with 'buffer'");
+    }
+  }
+  for (Ring &ring : plan.rings)
+    if (failed(checkOwner(plan, ring)))
+      return failure();
   return plan;
 }

@@ -1,55 +1,124 @@
-// What a loop's decisions say about its rings, checked before anything changes.
+// What a kernel's decisions say about its rings and dots in flight, checked before anything
+// changes.
 #ifndef KILN_LIB_SCHEDULE_RINGS_H
 #define KILN_LIB_SCHEDULE_RINGS_H
 
 #include "Decisions.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace kiln {
 
-/// Loads of one role and stage, which become one channel.
-struct Ring {
-  llvm::SmallVector<tile::LoadOp> loads;
-  tile::RoleAttr producer, consumer;
-  int64_t stage = 0, readStage = 0;
-  /// Whether the atoms count the bytes that they bring, so that one thread makes all copies.
-  bool countsBytes = false;
+/// A role that uses what loads bring, and at which stage.
+struct Reader {
+  tile::RoleAttr role;
+  int64_t stage = 0;
+  tile::GetOp get;
   /// Whether a dot that is in flight from trip to trip reads it.
   bool isHeld = false;
-  tile::ChannelOp channel;
-  /// The slot and phase of a trip.
+};
+
+/// Loads of one ring, block and stage: one put, and one get by each role that uses them.
+struct RingUse {
+  llvm::SmallVector<tile::LoadOp> loads;
+  int64_t stage = 0;
+  llvm::SmallVector<Reader> readers;
+  /// Of the ring, where the loads stand.
   mlir::Value slot, phase;
-  /// The last op so far of a trip that reads the slot's buffers and is done when it ends.
-  mlir::Operation *lastRead = nullptr;
+
+  mlir::Block *getBlock() { return loads.front()->getBlock(); }
+  bool isRead(mlir::Value value) const {
+    return llvm::any_of(loads, [&](tile::LoadOp load) { return load.getResult() == value; });
+  }
+};
+
+/// What becomes one channel.
+struct Ring {
+  llvm::StringRef name;
+  tile::RoleAttr producer;
+  /// Whether the atoms count the bytes that they bring, so that one thread makes all copies.
+  bool countsBytes = false;
+  /// Of its slots; 0 as long as no load has said.
+  int64_t depth = 0;
+  llvm::SmallVector<RingUse> uses;
+  tile::ChannelOp channel;
+
+  /// All roles that use it, each once.
+  llvm::SmallVector<tile::RoleAttr> getConsumers() const;
+  /// Whether the role that reads is the one that fills.
+  bool isOwn() const { return llvm::is_contained(getConsumers(), producer); }
+};
+
+/// A dot whose accumulator stays in flight from trip to trip of a loop, as one of its values.
+struct CarriedDot {
+  tile::DotOp dot;
+  mlir::scf::ForOp loop;
+  unsigned index = 0;
+  int64_t inFlight = 0;
+  /// Where the slots that it still reads begin among the loop's values.
+  unsigned firstHeld = 0;
+  /// The accumulator before the loop, and what the last trip made of it.
+  mlir::Value initial;
+  tile::WaitOp held;
 };
 
 struct RingPlan {
-  int64_t depth = 0;
   llvm::SmallVector<Ring> rings;
-  /// The dot whose accumulator stays in flight from trip to trip, which of the loop's values that
-  /// is, and how many may be.
-  tile::DotOp carried;
-  unsigned carriedIndex = 0;
-  int64_t inFlight = 0;
-  /// Dots in flight that the trip itself waits for.
-  llvm::SmallVector<tile::DotOp> immediate;
+  llvm::SmallVector<CarriedDot> carried;
+  /// Other dots in flight, in the program's order: their block waits for them.
+  llvm::SmallVector<tile::DotOp> waited;
 
-  /// Whether the role that reads is the one that fills.
-  bool isOwn() const { return rings.front().producer == rings.front().consumer; }
   bool isInFlight(mlir::Operation *op) const {
-    return op == static_cast<mlir::Operation *>(carried) ||
-           llvm::any_of(immediate, [&](mlir::Operation *dot) { return dot == op; });
+    return llvm::any_of(carried, [&](const CarriedDot &it) { return it.dot == op; }) ||
+           llvm::any_of(waited, [&](tile::DotOp dot) { return dot == op; });
+  }
+  CarriedDot *findCarried(mlir::Operation *loop) {
+    auto *at = llvm::find_if(carried, [&](CarriedDot &it) { return it.loop == loop; });
+    return at == carried.end() ? nullptr : at;
   }
 };
 
 /// The role of this name among the kernel's, or an error at the op that names it.
 mlir::FailureOr<tile::RoleAttr> findRole(mlir::Operation *op, llvm::StringRef name);
-/// Reads the decisions of a loop with `tile.depth`; errors name what is missing or contradictory.
-mlir::FailureOr<RingPlan> planRings(mlir::scf::ForOp loop);
+/// Reads the decisions of a kernel's loads with `buffer`, loops with `tile.depth` and dots with
+/// `in_flight`; errors name what is missing or contradictory.
+mlir::FailureOr<RingPlan> planRings(tile::KernelOp kernel);
+
+/// How a dot's result is waited for: in front of the first op that uses it, when this many dots of
+/// the role have started after it; or not at all, if only another dot adds to it.
+struct DotWait {
+  mlir::Operation *before = nullptr;
+  int64_t later = 0;
+};
+mlir::FailureOr<DotWait> planWait(tile::DotOp dot);
+
+/// Carries the slot and phase of each ring from use to use, through the loops and conditions that
+/// have some of them, and the slots that dots in flight still read from trip to trip. Gives the ops
+/// that must come last in their blocks, in this order, once these are complete.
+llvm::SmallVector<mlir::Operation *> threadSlots(tile::KernelOp kernel, RingPlan &plan);
+
+/// Makes starts and waits of a kernel's dots in flight. `getBuffer` is what a role got of a load,
+/// or null.
+void realiseDots(RingPlan &plan,
+                 llvm::function_ref<mlir::Value(mlir::Value, llvm::StringRef)> getBuffer);
+/// Behind a loop with a dot in flight: waits for it, and releases what it read.
+void drain(RingPlan &plan, CarriedDot &carried);
+/// Whether at least `trips` trips of a loop lie before `at`.
+mlir::Value isTripAfter(mlir::OpBuilder &builder, mlir::scf::ForOp loop, mlir::Value at,
+                        int64_t trips);
+/// The first wait of the block that is for this dot too, or null.
+tile::WaitOp findWait(tile::StartDotOp dot);
+
+/// A barrier of all copies of a role, and those by which copies with a skew fall behind one another
+/// and catch up.
+void meetCopies(mlir::OpBuilder &builder, mlir::Location loc, tile::RoleAttr role);
+void lagCopies(mlir::OpBuilder &builder, mlir::Location loc, tile::RoleAttr role, bool isEntry);
+/// Lets the copies of a role with a skew start their dots in turns.
+void skewDots(tile::KernelOp kernel, tile::RoleAttr role);
 
 /// Realises a loop whose rings are filled by the role that reads them. Their channels exist.
-llvm::LogicalResult realiseOwnRings(mlir::scf::ForOp loop, RingPlan &plan);
+void realiseOwnRings(mlir::scf::ForOp loop, llvm::ArrayRef<Ring *> rings);
 
 } // namespace kiln
 

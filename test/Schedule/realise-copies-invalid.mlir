@@ -40,11 +40,16 @@ tile.kernel @order(%a: !tile.view<?xf32>, %n: index) {
 // -----
 
 #two = #tile.layout<register = [], lane = [[1],[2],[4],[8],[16]], warp = [[32]]>
-tile.kernel @place(%n: index) {
-  tile.warp_groups(%n : index) {
+tile.kernel @place(%a: !tile.view<?xf32>, %n: index) {
+  tile.warp_groups(%a, %n : !tile.view<?xf32>, index) {
     role #tile.role<"all", warps = 1, copies = 2> {
+      %x = tile.load %a[%n] : !tile.view<?xf32> -> tensor<64xf32, #two>
       // expected-error@+1 {{expected a tensor that the copies of role "all" do not share out, got}}
-      %x = tile.iota 0 : tensor<64xi32, #two>
+      %y = tile.scan %x axis = 0 : tensor<64xf32, #two> -> tensor<64xf32, #two> {
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.addf %l, %r : f32
+        tile.yield %t : f32
+      }
     }
   }
   tile.return
@@ -64,6 +69,27 @@ tile.kernel @reduce(%a: !tile.view<?xf32>, %n: index) {
         %t = arith.addf %l, %r : f32
         tile.yield %t : f32
       }
+    }
+  }
+  tile.return
+}
+
+// -----
+
+// Columns 64 to 127 of a box of 64 columns lie behind all of its rows: half of the rows is two pieces.
+#acc = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0],[64,0]]>
+#boxes = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0],[0,64]]>
+!boxes = !tile.buffer<128x128xf16, #boxes>
+!few = !tile.buffer<16x128xf16>
+tile.kernel @pieces(%s: i32) {
+  %ring = tile.channel full = 4 empty = 8 : !tile.channel<1, !boxes, !few>
+  tile.warp_groups(%ring, %s : !tile.channel<1, !boxes, !few>, i32) {
+    role #tile.role<"all", warps = 4, copies = 2> {
+      %x, %y = tile.get %ring[%s, %s] : !tile.channel<1, !boxes, !few>
+      %p = ub.poison : !tile.pending<tensor<128x16xf32, #acc>>
+      // expected-error@+1 {{expected operands and results that the copies of role "all" share out alike, got '!tile.buffer<128x128xf16}}
+      %d = tile.start_dot %x, %y, %p transpose_b {atom = "mma"}
+         : !boxes, !few -> !tile.pending<tensor<128x16xf32, #acc>>
     }
   }
   tile.return

@@ -32,3 +32,31 @@ tile.kernel @rows(%a: !view, %n: index) {
   }
   tile.return
 }
+
+// Places count from the copy's first row on; a column of ones and a row of them are shared out
+// alike.
+#row = #tile.layout<register = [], lane = [[0],[0],[1],[2],[4]], warp = [[8],[16],[32]]>
+#beside = #tile.layout<register = [], lane = [[0,0],[0,0],[1,0],[2,0],[4,0]], warp = [[8,0],[16,0],[32,0]]>
+// CHECK-LABEL: tile.kernel @places
+tile.kernel @places() {
+  tile.warp_groups() {
+    role #tile.role<"all", warps = 4, copies = 2> {
+      // CHECK: %[[COPY:.*]] = tile.copy_id
+      // CHECK: %[[OWN:.*]] = tile.iota 0 : tensor<32xi32, #[[ROW:.*]]>
+      // CHECK: %[[BY:.*]] = arith.muli %[[COPY]], %c32
+      // CHECK: %[[BY32:.*]] = arith.index_cast %[[BY]] : index to i32
+      // CHECK: %[[FIRST:.*]] = tile.splat %[[BY32]] : tensor<32xi32, #[[ROW]]>
+      // CHECK: %[[PLACE:.*]] = arith.addi %[[OWN]], %[[FIRST]] : tensor<32xi32, #[[ROW]]>
+      %place = tile.iota 0 : tensor<64xi32, #row>
+      // CHECK: tile.reshape %[[PLACE]] : tensor<32xi32, #[[ROW]]> -> tensor<32x1xi32, #{{.*}}>
+      %beside = tile.reshape %place : tensor<64xi32, #row> -> tensor<64x1xi32, #beside>
+      %spread = tile.broadcast %beside : tensor<64x1xi32, #beside> -> tensor<64x8xi32, #rows>
+      // CHECK: %[[COLUMN:.*]] = tile.iota 1 : tensor<32x8xi32, #{{.*}}>
+      // CHECK-NEXT: tile.print "column" %[[COLUMN]]
+      %column = tile.iota 1 : tensor<64x8xi32, #rows>
+      tile.print "column" %column : tensor<64x8xi32, #rows>
+      tile.print "row" %spread : tensor<64x8xi32, #rows>
+    }
+  }
+  tile.return
+}

@@ -207,7 +207,7 @@ tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.ro
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
   %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
     %x = tile.load %a[%c0, %i] {atom = "copy", buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
-    // expected-error@+1 {{expected in_flight = 0 of a dot whose result its trip uses, got 1}}
+    // expected-error@+1 {{expected in_flight of at most 0, the dots of its role that start before its result is used, got 1}}
     %d = tile.dot %x, %x, %zero {atom = "mma", stage = 1, role = "mma", in_flight = 1}
        : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     scf.yield %d : tensor<32x32xf32>

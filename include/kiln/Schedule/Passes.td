@@ -31,12 +31,20 @@ def RealisePersistence : Schedule_Pass<"tile-realise-persistence"> {
 def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
   let summary = "make channels of loads whose users run at another stage";
   let description = [{
-    Precondition: a loop with `tile.depth` has loads with `atom`, `buffer`, `stage` and `role`, used
-    by dots with `stage` and `role`. Postcondition: loads of one role and stage are one `tile.put`
-    into a channel of that depth; their users get it, and release each slot once what read it is
-    done. A dot with `in_flight` is a `tile.start_dot` on the buffers, and at the end of each trip
-    at most so many are under way. What is put and got stands side by side still, each op with its
-    `role`.
+    Precondition: a kernel with `tile.roles` has loads with `atom`, `buffer` and `role`, and with
+    `stage` where their loop has `tile.depth`; what uses them names its role. Postcondition: each
+    ring is a channel. A ring is the loads of one `ring`, wherever they stand, or those of one role
+    and stage of a loop without such a name; it has the `depth` of its loads or their loops, else
+    one slot. Loads of a ring that stand together are one `tile.put`; each role that uses them gets
+    the slot, and releases it once what read it is done. Slot and phase go from use to use through
+    loops and conditions, so a ring does not drain between two loops, and a load outside of loops
+    has a ring of its own that goes from tile to tile of a persistent kernel.
+
+    A dot with `in_flight` is a `tile.start_dot` on the buffers. It is waited for in front of the
+    first op that uses its result, when at most so many dots of the role that started after it may
+    still run; a dot that only adds to it takes the pending sum. One that adds to a value of its
+    loop and hands it on stays in flight from trip to trip, and at the end of each trip at most so
+    many are under way. What is put and got stands side by side still, each op with its `role`.
 
     Before:
     ```mlir
@@ -50,7 +58,7 @@ def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
     %d = tile.start_dot %x, %y, %s when %more
     %p = tile.wait %d in_flight = 1
     ```
-    The test is `test/Schedule/realise-rings.mlir`.
+    The tests are `test/Schedule/realise-rings.mlir` and `realise-rings-shared.mlir`.
   }];
 }
 

@@ -379,6 +379,10 @@ LogicalResult Tracer::advance(AdvanceOp op) {
   std::optional<int64_t> by = op.getBy() ? getNumber(op.getBy()) : 1;
   if (!slot || !phase || !by)
     return fail(op.emitOpError("expected a slot, a phase and a count that can be followed"));
+  if (*slot < 0 || *slot >= depth || (*phase != 0 && *phase != 1))
+    return fail(op.emitOpError("expected a slot from 0 to ")
+                << depth - 1 << " and a phase of 0 or 1, got slot " << *slot << " and phase "
+                << *phase);
   int64_t next = *slot + *by;
   known[op.getNextSlot()] = {Known::Number, next % depth};
   known[op.getNextPhase()] = {Known::Number, (*phase + next / depth) % 2};

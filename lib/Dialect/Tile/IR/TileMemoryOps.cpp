@@ -120,8 +120,11 @@ static LogicalResult verifyDecisions(Access op, RankedTensorType tile, bool isWh
 }
 
 LogicalResult LoadOp::verify() {
+  if (getRing() && getRing()->empty())
+    return emitOpError("expected ring to be a name, got \"\"");
   if (failed(verifyTile(*this, getView().getType(), getType(), getOffsets().size())) ||
       failed(verifyExtents(*this, getExtents(), getType())) ||
+      failed(verifyCount(*this, "depth", getDepth(), 1)) ||
       failed(verifyDecisions(*this, getType(), /*isWhole=*/true)))
     return failure();
   return verifyPadding(*this, getView().getType(), getPadding());

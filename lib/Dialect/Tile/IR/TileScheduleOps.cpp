@@ -180,10 +180,15 @@ BufferType kiln::tile::getPartType(BufferType whole, ArrayRef<int64_t> shape) {
   LinearLayout linear = layout.toLinear(whole.getShape());
   for (const LinearLayout::InDim &in : linear.getIns()) {
     ins.push_back({in.name, {}});
-    for (const LinearLayout::Basis &basis : in.bases)
-      if (llvm::all_of(llvm::zip_equal(basis, shape),
-                       [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); }))
-        ins.back().bases.push_back(basis);
+    for (auto [bit, basis] : llvm::enumerate(in.bases)) {
+      if (llvm::any_of(llvm::zip_equal(basis, shape),
+                       [](auto pair) { return std::get<0>(pair) >= std::get<1>(pair); }))
+        continue;
+      // Behind a gap it would not lie where the layout says.
+      if (ins.back().bases.size() != bit)
+        return {};
+      ins.back().bases.push_back(basis);
+    }
   }
   std::optional<LinearLayout> part = LinearLayout::create(ins, getTensorOuts(shape));
   if (!part || !part->isInvertible())
