@@ -55,7 +55,7 @@ def drops(lines):
 def numbers(lines):
     """Changes one number that roles count on."""
     patterns = {
-        r"bytes = (\d+)": (lambda n: n - 2, lambda n: 2 * n, lambda n: 0),
+        r"tile\.put .* bytes = (\d+)": (lambda n: n - 2, lambda n: 2 * n, lambda n: 0),
         r"full = (\d+)": (lambda n: n + 1,),
         r"empty = (\d+)": (lambda n: n - 1, lambda n: 2 * n),
         r"copies = 2, registers = (\d+)": (lambda n: 256,),
@@ -154,6 +154,42 @@ def conditions(lines):
             yield f"line {at + 1}: begins at slot 1", lines[:at] + [extra, edited] + lines[at + 1 :]
 
 
+def carries(lines):
+    """Begins a loop at the first slot or phase instead of where the code before it stopped."""
+    zero = None
+    for at, line in enumerate(lines):
+        found = re.match(r"\s*(%\w+) = arith\.constant 0 : i32", line)
+        zero = found[1] if found else zero
+        found = re.search(r"scf\.for .* iter_args\((.*?)\) -> \((.*)\) \{", line)
+        if not found:
+            continue
+        inits = found[1].split(", ")
+        types = re.sub(r"<[^>]*>+", "", found[2]).split(", ")
+        for i, (init, kind) in enumerate(zip(inits, types, strict=True)):
+            name, value = init.split(" = ")
+            if kind != "i32" or value == zero:
+                continue
+            edited = line.replace(init, f"{name} = {zero}")
+            yield f"line {at + 1}: {init} is {zero}", lines[:at] + [edited] + lines[at + 1 :]
+
+
+def reads(lines):
+    """Reads the buffers of an earlier use of a channel, without those that it got."""
+    got = {}
+    for at, line in enumerate(lines):
+        found = re.match(r"\s*(%\w+)(:\d)? = tile\.get (%\w+)\[", line)
+        if not found:
+            continue
+        for earlier in got.setdefault(found[3], []):
+            if earlier == found[1]:
+                continue
+            edited = [
+                re.sub(re.escape(found[1]) + r"\b", earlier, after) for after in lines[at + 1 :]
+            ]
+            yield f"line {at + 1}: reads {earlier}", lines[: at + 1] + edited
+        got[found[3]].append(found[1])
+
+
 def main(tool, path, least):
     with open(path) as file:
         source = file.read()
@@ -162,7 +198,7 @@ def main(tool, path, least):
         raise SystemExit(f"the source itself is refused:\n{error}")
     lines = [line for line in source.splitlines() if not line.lstrip().startswith("//")]
     mutants = {}
-    for make in (drops, numbers, places, moves, conditions):
+    for make in (drops, numbers, places, moves, conditions, carries, reads):
         for what, edited in make(lines):
             mutants.setdefault("\n".join(edited), what)
     with ThreadPoolExecutor(2) as pool:

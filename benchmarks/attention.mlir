@@ -1,0 +1,216 @@
+// Attention's forward pass in bf16, of heads of 128, for sm_90a, whose every decision is pinned as
+// attributes. A tile is 128 queries of one head; keys and values come 128 at a time. One thread of
+// the role "load" has the tensor copy engine bring the queries once a tile, and keys and values into
+// two rings of two slots; two groups of four warps have 64 queries each.
+//
+// Heads lie below one another: row `head * n + i` of each view is row i of a head. Where there are
+// several, n must be a multiple of 128. With `causal` not 0, query i sees keys 0 to i alone.
+//
+// The program is one block of keys ahead of its values: a trip starts the products of the next
+// block's keys, then those of this block's weights and values, and computes the next weights while
+// the latter run. Blocks that every query sees whole come first, those with a mask last; both loops
+// use the same rings, which do not drain in between.
+#copy = #nvptx.tma
+#mma = #nvptx.wgmma<"m64n128k16", bf16, f32>
+
+// 64 columns are 128 bytes; their 16-byte pieces are permuted by the row's low three bits.
+#half = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0]]>
+#whole = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0],[0,64]]>
+#box = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+// Who holds which sums: the instruction's own way, 16 rows a warp; and who holds what of each row.
+#acc = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32],[0,64]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0],[64,0]]>
+#row = #tile.layout<register = [[8]], lane = [[0],[0],[1],[2],[4]], warp = [[16],[32],[64]]>
+#rows = #tile.layout<register = [[8,0]], lane = [[0,0],[0,0],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0],[64,0]]>
+
+!view = !tile.view<?x?xbf16>
+!half = !tile.buffer<128x64xbf16, #half>
+!whole = !tile.buffer<128x128xbf16, #whole>
+!box = !tile.buffer<64x64xbf16, #box>
+!sums = tensor<128x128xf32, #acc>
+!weights = tensor<128x128xbf16, #acc>
+!row = tensor<128xf32, #row>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// One number a row, beside each element of the row.
+func.func private @spread(%x: !row) -> !sums {
+  %y = tile.reshape %x : !row -> tensor<128x1xf32, #rows>
+  %z = tile.broadcast %y : tensor<128x1xf32, #rows> -> !sums
+  return %z : !sums
+}
+
+// Scores of keys that a query does not see count as minus infinity: it sees those below `limit`.
+func.func private @mask(%s: !sums, %limit: tensor<128xi32, #row>, %key: index) -> !sums {
+  %at = arith.index_cast %key : index to i32
+  %from = tile.splat %at : tensor<128xi32, #row>
+  %rest = arith.subi %limit, %from : tensor<128xi32, #row>
+  %end1 = tile.reshape %rest : tensor<128xi32, #row> -> tensor<128x1xi32, #rows>
+  %end = tile.broadcast %end1 : tensor<128x1xi32, #rows> -> tensor<128x128xi32, #acc>
+  %column = tile.iota 1 : tensor<128x128xi32, #acc>
+  %sees = arith.cmpi slt, %column, %end : tensor<128x128xi32, #acc>
+  %never = arith.constant dense<0xFF800000> : !sums
+  %masked = arith.select %sees, %s, %never : tensor<128x128xi1, #acc>, !sums
+  return %masked : !sums
+}
+
+// Weights of scores, from the largest score so far; their sum; and by what earlier sums shrink. A
+// score is a product of rows, over the root of 128, in powers of two.
+func.func private @weigh(%s: !sums, %m: !row, %l: !row) -> (!weights, !row, !row, !row) {
+  %c = arith.constant dense<0.12751743> : !sums
+  %cr = arith.constant dense<0.12751743> : !row
+  %sm = tile.reduce %s axis = 1 : !sums -> !row {
+  ^bb0(%a: f32, %b: f32):
+    %x = arith.maximumf %a, %b : f32
+    tile.yield %x : f32
+  }
+  %most = arith.maximumf %m, %sm : !row
+  %fall = arith.subf %m, %most : !row
+  %fallc = arith.mulf %fall, %cr : !row
+  %shrink = math.exp2 %fallc : !row
+  %mostc = arith.mulf %most, %cr : !row
+  %down = arith.negf %mostc : !row
+  %downs = func.call @spread(%down) : (!row) -> !sums
+  %exponent = math.fma %s, %c, %downs : !sums
+  %p = math.exp2 %exponent : !sums
+  %sum = tile.reduce %p axis = 1 : !sums -> !row {
+  ^bb0(%a: f32, %b: f32):
+    %x = arith.addf %a, %b : f32
+    tile.yield %x : f32
+  }
+  %ls = arith.mulf %l, %shrink : !row
+  %total = arith.addf %ls, %sum : !row
+  %w = arith.truncf %p : !sums to !weights
+  return %w, %most, %total, %shrink : !weights, !row, !row, !row
+}
+
+tile.kernel @attention(%q: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
+                       %k: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
+                       %v: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
+                       %o: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [0, 8]>},
+                       %n: index, %causal: index)
+    attributes {tile.roles = [#tile.role<"load", warps = 4, registers = 24>,
+                              #tile.role<"mma", warps = 4, copies = 2, registers = 240>],
+                tile.persistent = #tile.persistent<programs = 132, group = 16>} grid {
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  %rows = tile.dim %q, 0 : !view
+  %tm = arith.ceildivui %n, %c128 : index
+  %some = arith.maxui %n, %c1 : index
+  %heads = arith.ceildivui %rows, %some : index
+  tile.grid %tm, %heads
+} {
+  %x = tile.program_id x
+  %y = tile.program_id y
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %head = arith.muli %y, %n : index
+  %begin = arith.muli %x, %c128 : index
+  %after = arith.addi %begin, %c128 : index
+  %row = arith.addi %head, %begin : index
+  // Some query of the tile sees keys below %last; every one sees those below %seen.
+  %isCausal = arith.cmpi ne, %causal, %c0 : index
+  %reach = arith.minui %after, %n : index
+  %last = arith.select %isCausal, %reach, %n : index
+  %seen = arith.select %isCausal, %begin, %n : index
+  %blocks = arith.divui %seen, %c128 : index
+  %open = arith.muli %blocks, %c128 : index
+  // The first block of keys comes in front of both loops.
+  %middle = arith.maxui %open, %c128 : index
+  %ends = arith.ceildivui %last, %c128 : index
+  %end = arith.muli %ends, %c128 : index
+  // A query sees keys below its own place and one, or below n.
+  %least = arith.select %isCausal, %c0, %n : index
+  %least32 = arith.index_cast %least : index to i32
+  %n32 = arith.index_cast %n : index to i32
+  %c1_i32 = arith.constant 1 : i32
+  %begin32 = arith.index_cast %begin : index to i32
+  %next32 = arith.addi %begin32, %c1_i32 : i32
+  %place = tile.iota 0 : tensor<128xi32, #row>
+  %nexts = tile.splat %next32 : tensor<128xi32, #row>
+  %leasts = tile.splat %least32 : tensor<128xi32, #row>
+  %ns = tile.splat %n32 : tensor<128xi32, #row>
+  %own = arith.addi %place, %nexts : tensor<128xi32, #row>
+  %atleast = arith.maxsi %own, %leasts : tensor<128xi32, #row>
+  %limit = arith.minsi %atleast, %ns : tensor<128xi32, #row>
+
+  %none = arith.constant dense<0.0> : !sums
+  %low = arith.constant dense<0xFF800000> : !row
+  %nothing = arith.constant dense<0.0> : !row
+  %q0 = tile.load %q[%row, %c0] {atom = #copy, buffer = !half, role = "load", ring = "queries"}
+      : !view -> tensor<128x64xbf16>
+  %q1 = tile.load %q[%row, %c64] {atom = #copy, buffer = !half, role = "load", ring = "queries"}
+      : !view -> tensor<128x64xbf16>
+  %k0 = tile.load %k[%head, %c0] {atom = #copy, buffer = !half, role = "load", ring = "keys"}
+      : !view -> tensor<128x64xbf16>
+  %k1 = tile.load %k[%head, %c64] {atom = #copy, buffer = !half, role = "load", ring = "keys"}
+      : !view -> tensor<128x64xbf16>
+  %s0 = tile.dot %q0, %k0, %none transpose_b {atom = #mma, role = "mma", in_flight = 0}
+      : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
+  %s1 = tile.dot %q1, %k1, %s0 transpose_b {atom = #mma, role = "mma", in_flight = 0}
+      : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
+  %s = func.call @mask(%s1, %limit, %c0) : (!sums, tensor<128xi32, #row>, index) -> !sums
+  %first:4 = func.call @weigh(%s, %low, %nothing) : (!sums, !row, !row) -> (!weights, !row, !row, !row)
+
+  %full:4 = scf.for %j = %c128 to %middle step %c128
+      iter_args(%acc = %none, %w = %first#0, %m = %first#1, %l = %first#2) -> (!sums, !weights, !row, !row) {
+    %krow = arith.addi %head, %j : index
+    %vrow = arith.subi %krow, %c128 : index
+    %kt0 = tile.load %k[%krow, %c0] {atom = #copy, buffer = !half, stage = 0, order = 0, role = "load", ring = "keys"}
+        : !view -> tensor<128x64xbf16>
+    %kt1 = tile.load %k[%krow, %c64] {atom = #copy, buffer = !half, stage = 0, order = 0, role = "load", ring = "keys"}
+        : !view -> tensor<128x64xbf16>
+    %st0 = tile.dot %q0, %kt0, %none transpose_b {atom = #mma, stage = 1, role = "mma", in_flight = 1}
+        : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
+    %st1 = tile.dot %q1, %kt1, %st0 transpose_b {atom = #mma, stage = 1, role = "mma", in_flight = 1}
+        : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
+    %vt = tile.load %v[%vrow, %c0] {atom = #copy, buffer = !whole, stage = 0, order = 1, role = "load", ring = "values"}
+        : !view -> tensor<128x128xbf16>
+    %more = tile.dot %w, %vt, %acc {atom = #mma, stage = 1, role = "mma", in_flight = 0}
+        : !weights, tensor<128x128xbf16> -> !sums
+    %next:4 = func.call @weigh(%st1, %m, %l) : (!sums, !row, !row) -> (!weights, !row, !row, !row)
+    %shrink = func.call @spread(%next#3) : (!row) -> !sums
+    %sum = arith.mulf %more, %shrink : !sums
+    scf.yield %sum, %next#0, %next#1, %next#2 : !sums, !weights, !row, !row
+  } {tile.depth = 2}
+
+  %all:4 = scf.for %j = %middle to %end step %c128
+      iter_args(%acc = %full#0, %w = %full#1, %m = %full#2, %l = %full#3) -> (!sums, !weights, !row, !row) {
+    %krow = arith.addi %head, %j : index
+    %vrow = arith.subi %krow, %c128 : index
+    %kt0 = tile.load %k[%krow, %c0] {atom = #copy, buffer = !half, stage = 0, order = 0, role = "load", ring = "keys"}
+        : !view -> tensor<128x64xbf16>
+    %kt1 = tile.load %k[%krow, %c64] {atom = #copy, buffer = !half, stage = 0, order = 0, role = "load", ring = "keys"}
+        : !view -> tensor<128x64xbf16>
+    %st0 = tile.dot %q0, %kt0, %none transpose_b {atom = #mma, stage = 1, role = "mma", in_flight = 1}
+        : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
+    %st1 = tile.dot %q1, %kt1, %st0 transpose_b {atom = #mma, stage = 1, role = "mma", in_flight = 1}
+        : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
+    %vt = tile.load %v[%vrow, %c0] {atom = #copy, buffer = !whole, stage = 0, order = 1, role = "load", ring = "values"}
+        : !view -> tensor<128x128xbf16>
+    %more = tile.dot %w, %vt, %acc {atom = #mma, stage = 1, role = "mma", in_flight = 0}
+        : !weights, tensor<128x128xbf16> -> !sums
+    %masked = func.call @mask(%st1, %limit, %j) : (!sums, tensor<128xi32, #row>, index) -> !sums
+    %next:4 = func.call @weigh(%masked, %m, %l) : (!sums, !row, !row) -> (!weights, !row, !row, !row)
+    %shrink = func.call @spread(%next#3) : (!row) -> !sums
+    %sum = arith.mulf %more, %shrink : !sums
+    scf.yield %sum, %next#0, %next#1, %next#2 : !sums, !weights, !row, !row
+  } {tile.depth = 2}
+
+  // The last block's values.
+  %limits = arith.maxui %end, %c128 : index
+  %lastkey = arith.subi %limits, %c128 : index
+  %lastrow = arith.addi %head, %lastkey : index
+  %vl = tile.load %v[%lastrow, %c0] {atom = #copy, buffer = !whole, role = "load", ring = "values"}
+      : !view -> tensor<128x128xbf16>
+  %sum = tile.dot %all#1, %vl, %all#0 {atom = #mma, role = "mma", in_flight = 0}
+      : !weights, tensor<128x128xbf16> -> !sums
+  %one = arith.constant dense<1.0> : !row
+  %share = arith.divf %one, %all#3 : !row
+  %shares = func.call @spread(%share) : (!row) -> !sums
+  %mean = arith.mulf %sum, %shares : !sums
+  %narrow = arith.truncf %mean : !sums to !weights
+  tile.store %narrow, %o[%row, %c0] {atom = #copy, buffer = !box, role = "mma", in_flight = 1}
+    : !weights, !view
+  tile.return
+}
+}
