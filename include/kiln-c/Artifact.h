@@ -13,13 +13,18 @@
 //                      {"name": "n", "kind": "scalar", "type": "i64", "facts": {"divisor": 16}}
 //                    "facts" and each of its members may be absent: nothing was promised.
 //   "abi"            one entry a parameter, hidden ones included, in the parameters' order:
-//                      {"kind": "pointer|extent|stride|scalar|workspace|counter|tensor_map",
+//                      {"kind": "pointer|extent|stride|scalar|workspace|counter|tensor_map|messages",
 //                       "arg": 0, "dim": 1, "type": "i64"}
 //                    "arg" and "dim" only where they mean something. A workspace has "bytes" and
 //                    "bytes_per_program", a counter (zero at the start) "bytes". A tensor map,
 //                    128 bytes by value, has the "type", the "box" (extents of a tile) and the
 //                    "swizzle" in bytes, 0 for none; it is made of the view's other parameters
-//                    when the kernel is launched.
+//                    when the kernel is launched. What takes messages is a pointer to host memory
+//                    as kiln/Runtime/Device/MessageRecord.h lays it out.
+//   "messages"       what the kernel may tell the host, by the number in a record, from 1 on:
+//                      {"kind": "line|real|signed|unsigned|hex", "text": "x", "shape": [64],
+//                       "digits": 8}               a line; with a shape it says which element
+//                      {"kind": "assert", "text": "x < n", "file": "k.py", "line": 7, "column": 3}
 //   "has_grid"       whether the kernel computes its own grid
 //   "scratch_bytes"  memory of each program on a host, 64-byte aligned
 //   "shared_bytes"   memory that the threads of a program share, on an accelerator

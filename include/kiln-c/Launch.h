@@ -158,7 +158,9 @@ typedef enum KilnLaunchStatus {
 
 // On a miss *key is borrowed from the calling thread until its next launch: copy it first.
 // `options` NULL: the defaults. On a host the programs have run when this returns; on an
-// accelerator they are queued, and what fails in them is reported by kilnDeviceSynchronize. On a
+// accelerator they are queued, and what fails in them is reported by kilnDeviceSynchronize; a
+// failed assertion by the next launch on the device too, which is not made, for those who wait by
+// other means. What programs print is on standard output when the stream has been waited for. On a
 // stream that is being captured into a graph they become part of it; a workspace that such a
 // launch is given is the graph's own and stays until the process ends.
 KILN_EXPORT KilnLaunchStatus kilnFunctionLaunch(KilnFunction *function, const KilnArg *args,

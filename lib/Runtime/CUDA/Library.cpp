@@ -24,7 +24,10 @@ Library::Library()
                      {"cuStreamGetCaptureInfo"},
                      {"cuThreadExchangeStreamCaptureMode"},
                      {"cuDeviceCanAccessPeer"},
-                     {"cuOccupancyMaxActiveBlocksPerMultiprocessor"}}) {}
+                     {"cuOccupancyMaxActiveBlocksPerMultiprocessor"},
+                     {"cuMemHostAlloc"},
+                     {"cuMemFreeHost"},
+                     {"cuLaunchHostFunc"}}) {}
 
 Error Library::open() {
   if (Error error = DriverLibrary::open({"libcuda.so.1", "libcuda.so"}, "KILN_CUDA_LIBRARY"))

@@ -16,6 +16,7 @@ AcceleratorDevice::AcceleratorDevice(AcceleratorInfo given, std::unique_ptr<Acce
     : Device(given.name, given.target, given.identity, given.memory), info(std::move(given)),
       api(std::move(api)), health(info.name), isBlocking(std::getenv("KILN_LAUNCH_BLOCKING")) {
   abilities = info.abilities;
+  health.takeLastWords = [this] { return messages.takeLastWords(); };
 }
 
 json::Object AcceleratorDevice::properties() const {
@@ -87,6 +88,15 @@ Expected<void *> AcceleratorDevice::hiddenMemory(unsigned slot, uint64_t size, b
   });
 }
 
+Expected<StreamMessages *> AcceleratorDevice::streamMessages(KilnStream stream) {
+  return on([&]() -> Expected<StreamMessages *> {
+    Expected<uint64_t> capture = api->captureOf(stream);
+    if (!capture)
+      return capture.takeError();
+    return messages.get(*api, stream, *capture);
+  });
+}
+
 //===- Streams ------------------------------------------------------------------------------===//
 
 Expected<KilnStream> AcceleratorDevice::createStream() {
@@ -111,6 +121,13 @@ Error AcceleratorDevice::destroyStream(KilnStream stream) {
       if (Error error = api->free(it->second.memory))
         return error;
     }
+    if (messages.has(stream)) {
+      if (!waited)
+        if (Error error = api->synchronize(stream))
+          return error;
+      if (Error error = messages.release(*api, stream))
+        return error;
+    }
     return api->destroyStream(stream);
   });
 }
@@ -133,7 +150,7 @@ Error AcceleratorDevice::synchronize(KilnStream stream) {
     if (Error error = api->synchronize(stream))
       return error;
     health.ended(stream);
-    return Error::success();
+    return messages.takeFailure();
   });
 }
 
@@ -159,7 +176,7 @@ Error AcceleratorDevice::synchronizeFor(KilnStream stream, uint64_t milliseconds
       std::this_thread::sleep_for(std::min(pause, left));
     }
     health.ended(stream);
-    return Error::success();
+    return messages.takeFailure();
   });
 }
 
@@ -211,6 +228,7 @@ Error AcceleratorDevice::reset() {
     return makeError(code, "cannot reset device '" + name + "': " + why);
   }
   hidden.clear();
+  messages.forget();
   peers = 0;
   ++generation;
   health.renew();

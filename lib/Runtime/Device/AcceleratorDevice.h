@@ -2,6 +2,7 @@
 #ifndef KILN_LIB_RUNTIME_DEVICE_ACCELERATORDEVICE_H
 #define KILN_LIB_RUNTIME_DEVICE_ACCELERATORDEVICE_H
 
+#include "DeviceMessages.h"
 #include "Health.h"
 #include <map>
 
@@ -41,6 +42,7 @@ public:
   llvm::Error synchronizeFor(KilnStream stream, uint64_t milliseconds) override;
   llvm::Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool zeroed,
                                       KilnStream stream) override;
+  llvm::Expected<StreamMessages *> streamMessages(KilnStream stream) override;
   llvm::Expected<bool> canAccessPeer(Device &peer) override;
   llvm::Error enablePeerAccess(Device &peer) override;
   llvm::Error reset() override;
@@ -51,6 +53,7 @@ public:
   const AcceleratorInfo info;
   const std::unique_ptr<AcceleratorApi> api;
   Health health;
+  DeviceMessages messages;
   /// How often the device was made anew: what was loaded before is gone.
   std::atomic<uint64_t> generation{0};
   /// $KILN_LAUNCH_BLOCKING: each launch is waited for, so that its failure is its own.

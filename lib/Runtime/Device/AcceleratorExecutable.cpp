@@ -171,11 +171,18 @@ Error AcceleratorExecutable::launch(const uint64_t *slots, const int64_t shape[3
   }
   if (LLVM_UNLIKELY(owner.health.isLost()))
     return explain(owner.health.answer());
+  // Of a kernel that was launched before.
+  if (Error error = owner.messages.takeFailure())
+    return error;
   Entered entered(*owner.api);
   if (Error error = entered.failed())
     return explain(owner.health.report(std::move(error)));
-  if (Error error = launchEntered(slots, launch))
-    return error;
+  auto launchNow = [&] { return launchEntered(slots, launch); };
+  if (Error error = LLVM_LIKELY(!context.messages)
+                        ? launchNow()
+                        : owner.messages.launch(*owner.api, *context.messages, plan.messages,
+                                                stream, launchNow))
+    return owner.health.report(std::move(error));
   owner.health.launched(name, stream);
   if (LLVM_LIKELY(!owner.isBlocking))
     return Error::success();
@@ -186,7 +193,7 @@ Error AcceleratorExecutable::launch(const uint64_t *slots, const int64_t shape[3
     if (Error error = owner.api->synchronize(stream))
       return owner.health.report(std::move(error));
   owner.health.ended(stream);
-  return Error::success();
+  return owner.messages.takeFailure();
 }
 
 Error AcceleratorExecutable::launchEntered(const uint64_t *slots, AcceleratorApi::Launch &launch) {

@@ -53,23 +53,38 @@ Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContex
   if (LLVM_UNLIKELY(!traits.isPlain()))
     if (Error error = checkTraits(grid, traits))
       return error;
-  if (LLVM_UNLIKELY(plan.hasHidden))
-    for (auto [i, slot] : enumerate(plan.slots)) {
-      bool isCounter = slot.kind == LaunchPlan::Kind::Counter;
-      if (!isCounter && slot.kind != LaunchPlan::Kind::Workspace)
-        continue;
-      uint64_t size;
-      if (__builtin_mul_overflow(slot.bytesPerProgram, uint64_t(programs), &size) ||
-          __builtin_add_overflow(size, slot.bytes, &size))
-        return makeError(KILN_ERROR_OUT_OF_MEMORY, "kernel '" + plan.kernel +
-                                                       "': a workspace for " + Twine(programs) +
-                                                       " programs exceeds the address space");
-      Expected<void *> memory = device.hiddenMemory(i, size, isCounter, context.stream);
-      if (!memory)
-        return memory.takeError();
-      slots[i] = reinterpret_cast<uint64_t>(*memory);
+  if (LLVM_LIKELY(!plan.hasHidden))
+    return launch(slots, grid, context);
+  LaunchContext filled = context;
+  if (Error error = fillHidden(slots, programs, filled))
+    return error;
+  return launch(slots, grid, filled);
+}
+
+Error Executable::fillHidden(uint64_t *slots, int64_t programs, LaunchContext &context) {
+  for (auto [i, slot] : enumerate(plan.slots)) {
+    if (slot.kind == LaunchPlan::Kind::Messages) {
+      Expected<StreamMessages *> messages = device.streamMessages(context.stream);
+      if (!messages)
+        return messages.takeError();
+      context.messages = *messages;
+      slots[i] = reinterpret_cast<uint64_t>(context.messages->buffer.getMemory());
     }
-  return launch(slots, grid, context);
+    bool isCounter = slot.kind == LaunchPlan::Kind::Counter;
+    if (!isCounter && slot.kind != LaunchPlan::Kind::Workspace)
+      continue;
+    uint64_t size;
+    if (__builtin_mul_overflow(slot.bytesPerProgram, uint64_t(programs), &size) ||
+        __builtin_add_overflow(size, slot.bytes, &size))
+      return makeError(KILN_ERROR_OUT_OF_MEMORY, "kernel '" + plan.kernel + "': a workspace for " +
+                                                     Twine(programs) +
+                                                     " programs exceeds the address space");
+    Expected<void *> memory = device.hiddenMemory(i, size, isCounter, context.stream);
+    if (!memory)
+      return memory.takeError();
+    slots[i] = reinterpret_cast<uint64_t>(*memory);
+  }
+  return Error::success();
 }
 
 //===- What most devices cannot do ----------------------------------------------------------===//

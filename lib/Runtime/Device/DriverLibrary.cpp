@@ -47,6 +47,7 @@ void *DriverLibrary::address(const char *name) const { return ::dlsym(handle, na
 
 Error DriverLibrary::start(int oldest) {
   functions.forEach([&](auto &entry) { find(entry); });
+  functions.forEachOptional([&](auto &entry) { findIfAny(entry); });
   if (!missing.empty())
     return makeError(KILN_ERROR_UNSUPPORTED,
                      "the driver library '" + opened + "' is too old: it lacks " + missing);
@@ -148,6 +149,28 @@ Expected<bool> LibraryApi::isIdle(KilnStream stream) {
   if (Error error = library.check(result, functions.streamQuery.name()))
     return error;
   return true;
+}
+
+Expected<void *> LibraryApi::allocateOnHost(uint64_t size) {
+  if (!functions.hostAllocate.function || !functions.hostFree.function ||
+      !functions.launchHostFunction.function)
+    return makeError(KILN_ERROR_UNSUPPORTED, "expected a driver library with '" +
+                                                 functions.hostAllocate.name() + "', '" +
+                                                 functions.hostFree.name() + "' and '" +
+                                                 functions.launchHostFunction.name() +
+                                                 "', since the kernel prints or asserts");
+  OutsideCapture outside(functions);
+  // Flags 1 and 2, of both vendors: for all devices, and mapped.
+  void *memory = nullptr;
+  if (Error error = library.call(functions.hostAllocate, &memory, size, 3u))
+    return error;
+  return memory;
+}
+
+Error LibraryApi::freeOnHost(void *memory) { return library.call(functions.hostFree, memory); }
+
+Error LibraryApi::callAfter(KilnStream stream, void (*function)(void *), void *argument) {
+  return library.call(functions.launchHostFunction, stream, function, argument);
 }
 
 Expected<uint64_t> LibraryApi::captureOf(KilnStream stream) {

@@ -53,6 +53,9 @@ Error Health::report(Error error) {
     std::lock_guard<std::mutex> lock(mutex);
     cause = recentKernels("something other than a kernel of Kiln's") + " failed on device '" +
             device + "': " + failure->text;
+    std::string words = takeLastWords ? takeLastWords() : "";
+    if (!words.empty())
+      cause += "; before that, " + words;
     lost.store(true);
     return makeError(KILN_ERROR_DEVICE, cause);
   });

@@ -9,6 +9,7 @@
 
 #include "kiln/Runtime/Device/Accelerator.h"
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -45,6 +46,9 @@ public:
     return report(result.takeError());
   }
   void renew();
+
+  /// What kernels told before the device was lost and nobody has read, for its cause.
+  std::function<std::string()> takeLastWords;
 
 private:
   static constexpr unsigned kept = 16;

@@ -131,6 +131,10 @@ static Error parseSlot(LaunchPlan &plan, const json::Object &entry, LaunchPlan::
     out.bytesPerProgram = perProgram;
     return Error::success();
   }
+  if (kind == "messages") {
+    out.kind = Kind::Messages;
+    return Error::success();
+  }
   if (kind == "tensor_map")
     return parseTensorMap(plan, entry, out);
   if (kind != "pointer" && kind != "extent" && kind != "stride" && kind != "scalar")
@@ -185,8 +189,18 @@ Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
     Slot slot{};
     if (Error error = parseSlot(plan, *entry, slot))
       return error;
-    plan.hasHidden |= slot.kind == Kind::Workspace || slot.kind == Kind::Counter;
+    plan.hasHidden |=
+        slot.kind == Kind::Workspace || slot.kind == Kind::Counter || slot.kind == Kind::Messages;
     plan.slots.push_back(slot);
+  }
+  if (llvm::any_of(plan.slots, [](const Slot &slot) { return slot.kind == Kind::Messages; })) {
+    const json::Array *messages = metadata.getArray("messages");
+    if (!messages)
+      return wrong(plan.kernel, "expected 'messages', because a parameter takes them");
+    auto table = MessageTable::parse(plan.kernel, *messages);
+    if (!table)
+      return wrong(plan.kernel, toString(table.takeError()));
+    plan.messages = std::move(*table);
   }
   if (Error error = resolveTensorMaps(plan))
     return error;

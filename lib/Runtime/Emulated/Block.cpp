@@ -313,11 +313,6 @@ void Block::waitForCopies(unsigned thread, unsigned inFlight) {
 extern "C" {
 int32_t kiln_emulated_register(int32_t which) { return Block::current()->getRegister(which); }
 void kiln_emulated_barrier(int32_t site) { Block::current()->meet(site); }
-
-void kiln_emulated_failure(const char *message, const char *file, int32_t line) {
-  Block::current()->fail("assertion failed: " + std::string(message) + " (" + file + ":" +
-                         std::to_string(line) + ")");
-}
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site) {
   Block::current()->execute(name, operands, result, site);
 }

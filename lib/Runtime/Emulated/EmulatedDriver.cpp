@@ -23,10 +23,8 @@ static constexpr MemorySpace emulatedMemory{12, 0};
 extern "C" {
 int32_t kiln_emulated_register(int32_t which);
 void kiln_emulated_barrier(int32_t site);
-void kiln_emulated_failure(const char *message, const char *file, int32_t line);
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
 void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value);
-int32_t kiln_emulated_print(const char *format, const char *record);
 }
 
 namespace {
@@ -128,6 +126,8 @@ void EmulatedExecutable::findRanges(const uint64_t *slots, emulated::Launch &lau
   for (auto [i, slot] : enumerate(plan.slots)) {
     if (slot.kind == Kind::Workspace || slot.kind == Kind::Counter)
       launch.checksGlobal = false;
+    if (slot.kind == Kind::Messages)
+      launch.ranges.push_back({slots[i], slots[i] + MessageBuffer::defaultBytes});
     if (slot.kind != Kind::Pointer)
       continue;
     const LaunchPlan::Argument &argument = plan.arguments[slot.arg];
@@ -194,6 +194,12 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
       for (program[0] = 0; program[0] < launch.grid[0]; ++program[0]) {
         shared.reset(plan.sharedBytes);
         std::string wrong = block.run(program);
+        if (context.messages) {
+          Messages said = context.messages->buffer.take(*plan.messages);
+          writeMessages(*plan.messages, said);
+          if (!said.failure.empty())
+            return fail(KILN_ERROR_ASSERT, said.failure);
+        }
         if (!wrong.empty())
           return fail(KILN_ERROR_DEVICE, wrong);
         if (watch.poll())
@@ -233,9 +239,7 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
       {"kiln_shared", executable->shared.data()},
       {"kiln_emulated_register", reinterpret_cast<void *>(kiln_emulated_register)},
       {"kiln_emulated_barrier", reinterpret_cast<void *>(kiln_emulated_barrier)},
-      {"kiln_emulated_failure", reinterpret_cast<void *>(kiln_emulated_failure)},
       {"kiln_emulated_instruction", reinterpret_cast<void *>(kiln_emulated_instruction)},
-      {"vprintf", reinterpret_cast<void *>(kiln_emulated_print)},
       {"kiln_emulated_access", reinterpret_cast<void *>(kiln_emulated_access)}};
   if (Error error = LoadedObject::load(*code, kernel, functions).moveInto(executable->code))
     return error;

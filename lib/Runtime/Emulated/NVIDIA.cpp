@@ -1,8 +1,6 @@
 // NVIDIA's warp instructions, by the PTX ISA (sections "mma fragments", "shfl.sync" and "cvt").
 #include "Instructions.h"
-#include <cstdio>
 #include <string>
-#include <unistd.h>
 
 using namespace kiln::emulated;
 
@@ -196,38 +194,6 @@ void widenPair(const Lanes &lanes) {
 }
 
 } // namespace
-
-/// CUDA's system call: a format, and a record of its arguments, each at its own alignment.
-extern "C" int32_t kiln_emulated_print(const char *format, const char *record) {
-  std::string line;
-  uint64_t offset = 0;
-  auto take = [&](auto value) {
-    offset = (offset + sizeof(value) - 1) / sizeof(value) * sizeof(value);
-    std::memcpy(&value, record + offset, sizeof(value));
-    offset += sizeof(value);
-    return value;
-  };
-  while (*format) {
-    if (*format != '%' || format[1] == '%') {
-      line += *format;
-      format += *format == '%' ? 2 : 1;
-      continue;
-    }
-    const char *end = format + std::strcspn(format, "dugx") + 1;
-    std::string directive(format, end);
-    char text[64];
-    if (directive.back() == 'g')
-      std::snprintf(text, sizeof(text), directive.c_str(), take(double()));
-    else if (directive.find("ll") != std::string::npos)
-      std::snprintf(text, sizeof(text), directive.c_str(), take(int64_t()));
-    else
-      std::snprintf(text, sizeof(text), directive.c_str(), take(int32_t()));
-    line += text;
-    format = end;
-  }
-  // One write a line, so that lines of several threads keep apart.
-  return int32_t(::write(STDOUT_FILENO, line.data(), line.size()));
-}
 
 const Instruction kiln::emulated::kNVIDIAInstructions[] = {
     {"nvvm.shfl.sync.up.i32", true, shuffle<Shuffle::Up>},

@@ -24,7 +24,10 @@ Library::Library()
                      {"hipStreamGetCaptureInfo"},
                      {"hipThreadExchangeStreamCaptureMode"},
                      {"hipDeviceCanAccessPeer"},
-                     {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"}}) {}
+                     {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"},
+                     {"hipHostMalloc"},
+                     {"hipHostFree"},
+                     {"hipLaunchHostFunc"}}) {}
 
 Error Library::open() {
   if (Error error = DriverLibrary::open(

@@ -4,6 +4,7 @@
 #include "kiln/Runtime/Error.h"
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 using namespace kiln;
 using namespace llvm;
@@ -42,4 +43,17 @@ Expected<void *> HostMemoryDevice::hiddenMemory(unsigned slot, uint64_t size, bo
   if (zeroed)
     std::memset(memory, 0, size);
   return memory;
+}
+
+Expected<StreamMessages *> HostMemoryDevice::streamMessages(KilnStream) {
+  static thread_local Arena arena;
+  static thread_local std::optional<StreamMessages> messages;
+  if (!messages) {
+    void *memory = arena.get(MessageBuffer::defaultBytes);
+    if (!memory)
+      return makeError(KILN_ERROR_OUT_OF_MEMORY,
+                       "cannot allocate a buffer for messages on '" + name + "'");
+    messages.emplace(memory, MessageBuffer::defaultBytes);
+  }
+  return &*messages;
 }

@@ -1,11 +1,6 @@
 // Printing by whole lines, and the first failed assert of a launch.
 #include "LaunchServices.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/raw_ostream.h"
-#include <cerrno>
-#include <cmath>
-#include <cstdio>
-#include <unistd.h>
+#include "kiln/Runtime/Device/Messages.h"
 
 using namespace kiln;
 using namespace llvm;
@@ -20,30 +15,13 @@ static void writeText(HostServices *, const char *text, int64_t size) { line().a
 static void writeSigned(HostServices *, int64_t value) { line() += std::to_string(value); }
 static void writeUnsigned(HostServices *, uint64_t value) { line() += std::to_string(value); }
 
-static void writeReal(HostServices *, double value) {
-  // Enough digits for a float to be told from its neighbours, without a tail of noise.
-  char text[32];
-  if (std::isnan(value))
-    std::snprintf(text, sizeof(text), "nan");
-  else
-    std::snprintf(text, sizeof(text), "%.9g", value);
-  line() += text;
-}
+static void writeReal(HostServices *, double value) { line() += spellReal(value); }
 
 static void writeLine(HostServices *) {
   std::string text = std::move(line());
   line().clear();
-  text += '\n';
   // One write a line: the system keeps lines of several threads apart.
-  StringRef rest = text;
-  while (!rest.empty()) {
-    ssize_t put = ::write(STDOUT_FILENO, rest.data(), rest.size());
-    if (put < 0 && errno == EINTR)
-      continue;
-    if (put < 0)
-      return;
-    rest = rest.drop_front(put);
-  }
+  writeToOutput(text + '\n');
 }
 
 static void recordAssert(HostServices *services, const char *message, int64_t messageSize,
@@ -53,13 +31,8 @@ static void recordAssert(HostServices *services, const char *message, int64_t me
   std::lock_guard<std::mutex> lock(report.mutex);
   if (!report.text.empty())
     return;
-  raw_string_ostream os(report.text);
-  os << "assertion failed";
-  if (messageSize > 0)
-    os << ": " << StringRef(message, messageSize);
-  if (fileSize > 0)
-    os << " at " << StringRef(file, fileSize) << ':' << line << ':' << column;
-  os << " in program (" << x << ", " << y << ", " << z << ')';
+  report.text = spellAssertion(StringRef(message, messageSize), StringRef(file, fileSize), line,
+                               column, {x, y, z});
 }
 
 LaunchServices::LaunchServices(AssertReport &report)

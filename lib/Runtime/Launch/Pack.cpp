@@ -24,6 +24,7 @@ void kiln::packSlots(const LaunchPlan &plan, const Checked *checked, uint64_t *s
     case Kind::Workspace:
     case Kind::Counter:
     case Kind::TensorMap:
+    case Kind::Messages:
       *slots++ = 0;
       break;
     }

@@ -69,8 +69,6 @@ const Chip &TargetAttr::getChipRecord() const { return *findChip(kChips, getChip
 bool TargetAttr::runsOnHost() const { return false; }
 
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
-  if (isa<tile::PrintOp>(op))
-    return "expected a device whose driver prints";
   if (auto text = dyn_cast<tile::InlineAsmOp>(op))
     return whyForeignConstraints(text, "vs");
   return whyUnsupportedByThreads(op);

@@ -176,10 +176,6 @@ private:
     if (!callee)
       return createStringError("the emulator cannot follow a call of a computed address");
     StringRef name = callee->getName();
-    if (name == "__assertfail") {
-      lowerFailure(call);
-      return Error::success();
-    }
     if (!name.starts_with("llvm.nvvm.") && !name.starts_with("llvm.amdgcn.") && name != "llvm.trap")
       return Error::success();
     IRBuilder<> builder(&call);
@@ -304,16 +300,6 @@ private:
     }
     call.eraseFromParent();
     return true;
-  }
-
-  /// A failed assertion's call: the message goes with it, as a trap's operand does not.
-  void lowerFailure(CallInst &call) {
-    IRBuilder<> builder(&call);
-    Type *i32 = builder.getInt32Ty();
-    builder.CreateCall(
-        declare("kiln_emulated_failure", builder.getVoidTy(), {pointerType(), pointerType(), i32}),
-        {call.getArgOperand(0), call.getArgOperand(1), call.getArgOperand(2)});
-    call.eraseFromParent();
   }
 
   /// One 8-byte slot a parameter, its bits in the low bytes.

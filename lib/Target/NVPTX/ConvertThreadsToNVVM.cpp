@@ -53,69 +53,6 @@ struct ConvertShuffle : ConvertOpToLLVMPattern<gpu::ShuffleOp> {
   }
 };
 
-/// gpu.printf as the call that the driver serves: a format, and the arguments in one record.
-struct ConvertPrintf : ConvertOpToLLVMPattern<gpu::PrintfOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(gpu::PrintfOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    auto module = op->getParentOfType<ModuleOp>();
-    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
-    Type i32 = rewriter.getI32Type();
-    auto print = module.lookupSymbol<LLVM::LLVMFuncOp>("vprintf");
-    if (!print) {
-      OpBuilder::InsertionGuard guard(rewriter);
-      rewriter.setInsertionPointToStart(module.getBody());
-      print = LLVM::LLVMFuncOp::create(rewriter, loc, "vprintf",
-                                       LLVM::LLVMFunctionType::get(i32, {pointer, pointer}));
-    }
-    auto record = LLVM::LLVMStructType::getLiteral(rewriter.getContext(),
-                                                   llvm::to_vector(adaptor.getArgs().getTypes()));
-    Value one = LLVM::ConstantOp::create(rewriter, loc, i32, 1);
-    Value arguments = LLVM::AllocaOp::create(rewriter, loc, pointer, record, one);
-    for (auto [i, argument] : llvm::enumerate(adaptor.getArgs())) {
-      Value place = LLVM::GEPOp::create(rewriter, loc, pointer, record, arguments,
-                                        ArrayRef<LLVM::GEPArg>{0, LLVM::GEPArg(int32_t(i))});
-      LLVM::StoreOp::create(rewriter, loc, argument, place);
-    }
-    Value text = createText(rewriter, loc, "kiln_format", op.getFormat());
-    LLVM::CallOp::create(rewriter, loc, print, ValueRange{text, arguments});
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-/// The call that the driver serves for a failed assertion: it prints the message, the place in the
-/// source and who failed, and ends the launch.
-void failAssertion(cf::AssertOp op, ConversionPatternRewriter &rewriter) {
-  Location loc = op.getLoc();
-  auto module = op->getParentOfType<ModuleOp>();
-  auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
-  Type i32 = rewriter.getI32Type(), i64 = rewriter.getI64Type();
-  auto fail = module.lookupSymbol<LLVM::LLVMFuncOp>("__assertfail");
-  if (!fail) {
-    OpBuilder::InsertionGuard guard(rewriter);
-    rewriter.setInsertionPointToStart(module.getBody());
-    auto none = LLVM::LLVMVoidType::get(rewriter.getContext());
-    fail = LLVM::LLVMFuncOp::create(
-        rewriter, loc, "__assertfail",
-        LLVM::LLVMFunctionType::get(none, {pointer, pointer, i32, pointer, i64}));
-  }
-  std::string file = "<source>";
-  unsigned line = 0;
-  if (auto place = loc->findInstanceOf<FileLineColLoc>()) {
-    file = place.getFilename().str();
-    line = place.getLine();
-  }
-  StringRef kernel = op->getParentOfType<FunctionOpInterface>().getName();
-  Value text = createText(rewriter, loc, "kiln_text", op.getMsg());
-  Value where = createText(rewriter, loc, "kiln_text", file);
-  Value number = LLVM::ConstantOp::create(rewriter, loc, i32, line);
-  Value who = createText(rewriter, loc, "kiln_text", kernel);
-  Value charSize = LLVM::ConstantOp::create(rewriter, loc, i64, 1);
-  LLVM::CallOp::create(rewriter, loc, fail, ValueRange{text, where, number, who, charSize});
-}
-
 /// exp(x) = exp2(t + e), where t = x·log2(e) rounded and e is what rounding lost, found by a
 /// fused multiply-add: exp2(t) is the chip's own, and exp2(e) is 1 + e·ln 2 to within f32. Where
 /// the result is infinite, or x is, e is no number and has no say. Fast mathematics leaves e out.
@@ -205,8 +142,7 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
                            NVVM::ThreadIdZOp>,
               ConvertIndex<gpu::BlockIdOp, NVVM::BlockIdXOp, NVVM::BlockIdYOp, NVVM::BlockIdZOp>,
               ConvertIndex<gpu::GridDimOp, NVVM::GridDimXOp, NVVM::GridDimYOp, NVVM::GridDimZOp>,
-              ConvertBarrier, ConvertPrintf, ConvertShuffle>(converter);
-          patterns.add<ConvertAssert>(converter, failAssertion, /*benefit=*/2);
+              ConvertBarrier, ConvertShuffle>(converter);
         },
         finishKernel,
         /*sharedHasSize=*/false,

@@ -3,6 +3,7 @@
 // call that matters and fails the call that $KILN_FAKE_FAIL names, by $KILN_FAKE_RESULT. Streams
 // whose number $KILN_FAKE_CAPTURE is are being captured; $KILN_FAKE_BUSY says that nothing ends,
 // $KILN_FAKE_SHARED that another library has the contexts too.
+#include "../Support/FakeMessages.h"
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -36,6 +37,7 @@ __attribute__((format(printf, 2, 3))) int call(const char *name, const char *for
   return !fail || std::strcmp(fail, name) != 0 ? 0 : result ? std::atoi(result) : invalidValue;
 }
 int deviceOf(void *context) { return int(static_cast<int *>(context) - fakeContexts); }
+kiln::testing::FakeQueue queue;
 bool isCaptured(void *stream) {
   const char *captured = std::getenv("KILN_FAKE_CAPTURE");
   return captured && std::strtoull(captured, nullptr, 0) == reinterpret_cast<uintptr_t>(stream);
@@ -173,6 +175,7 @@ FAKE cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, void *address,
 }
 FAKE cuLaunchKernel(void *, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                     unsigned bz, unsigned shared, void *stream, void **parameters, void **) {
+  kiln::testing::fakeMessages(parameters);
   if (const char *number = std::getenv("KILN_FAKE_MAP")) {
     const void *map = parameters[std::atoi(number)];
     call("map", "%s aligned %d", static_cast<const char *>(map),
@@ -223,6 +226,22 @@ FAKE cuMemFree_v2(uint64_t memory) {
   std::free(reinterpret_cast<void *>(memory));
   return call("cuMemFree");
 }
+FAKE cuMemHostAlloc(void **memory, size_t size, unsigned flags) {
+  if (isRefused())
+    return captureUnsupported;
+  *memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
+  return call("cuMemHostAlloc", "%zu flags %u", size, flags);
+}
+FAKE cuMemFreeHost(void *memory) {
+  std::free(memory);
+  return call("cuMemFreeHost");
+}
+FAKE cuLaunchHostFunc(void *, void (*function)(void *), void *argument) {
+  int result = call("cuLaunchHostFunc");
+  if (result == 0)
+    queue.add(function, argument);
+  return result;
+}
 FAKE cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *) {
   std::memcpy(reinterpret_cast<void *>(to), from, size);
   return call("cuMemcpyHtoD", "%zu", size);
@@ -245,11 +264,11 @@ FAKE cuStreamCreate(void **stream, unsigned) {
 }
 FAKE cuStreamDestroy_v2(void *) { return call("cuStreamDestroy"); }
 FAKE cuStreamSynchronize(void *stream) {
-  return isCaptured(stream) ? captureUnsupported : call("cuStreamSynchronize");
+  return isCaptured(stream) ? captureUnsupported : queue.end(call("cuStreamSynchronize"));
 }
 FAKE cuStreamQuery(void *) {
   int result = call("cuStreamQuery");
-  return result == 0 && std::getenv("KILN_FAKE_BUSY") ? notReady : result;
+  return result == 0 && std::getenv("KILN_FAKE_BUSY") ? notReady : queue.end(result);
 }
 FAKE cuStreamGetCaptureInfo(void *stream, int *status, uint64_t *number) {
   *status = isCaptured(stream);

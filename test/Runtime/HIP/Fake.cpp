@@ -1,7 +1,8 @@
 // A stand-in for AMD's runtime library: two devices of gfx942 whose memory is the host's. It
 // appends a line to the file $KILN_FAKE_LOG for each call that matters; $KILN_FAKE_INIT is what it
 // says to a start. Streams whose number $KILN_FAKE_CAPTURE is are being captured; what
-// $KILN_FAKE_FAIL names fails by $KILN_FAKE_RESULT.
+// $KILN_FAKE_FAIL names fails by $KILN_FAKE_RESULT; $KILN_FAKE_BUSY says that nothing ends.
+#include "../Support/FakeMessages.h"
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -32,6 +33,7 @@ __attribute__((format(printf, 2, 3))) int call(const char *name, const char *for
   const char *fail = std::getenv("KILN_FAKE_FAIL"), *result = std::getenv("KILN_FAKE_RESULT");
   return fail && result && std::strcmp(fail, name) == 0 ? std::atoi(result) : 0;
 }
+kiln::testing::FakeQueue queue;
 bool isCaptured(void *stream) {
   const char *captured = std::getenv("KILN_FAKE_CAPTURE");
   return captured && std::strtoull(captured, nullptr, 0) == reinterpret_cast<uintptr_t>(stream);
@@ -106,6 +108,7 @@ FAKE hipFuncGetAttribute(int *value, int, void *) {
 }
 FAKE hipModuleLaunchKernel(void *, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                            unsigned bz, unsigned shared, void *, void **parameters, void **) {
+  kiln::testing::fakeMessages(parameters);
   return call("hipModuleLaunchKernel", "%ux%ux%u of %ux%ux%u shared %u args %llu", gx, gy, gz, bx,
               by, bz, shared,
               static_cast<unsigned long long>(*static_cast<uint64_t *>(parameters[0])));
@@ -131,6 +134,22 @@ FAKE hipFree(void *memory) {
   std::free(memory);
   return call("hipFree");
 }
+FAKE hipHostMalloc(void **memory, size_t size, unsigned flags) {
+  if (isRefused())
+    return captureUnsupported;
+  *memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
+  return call("hipHostMalloc", "%zu flags %u", size, flags);
+}
+FAKE hipHostFree(void *memory) {
+  std::free(memory);
+  return call("hipHostFree");
+}
+FAKE hipLaunchHostFunc(void *, void (*function)(void *), void *argument) {
+  int result = call("hipLaunchHostFunc");
+  if (result == 0)
+    queue.add(function, argument);
+  return result;
+}
 FAKE hipMemcpyAsync(void *to, const void *from, size_t size, int kind, void *) {
   std::memcpy(to, from, size);
   return call("hipMemcpyAsync", "%zu kind %d", size, kind);
@@ -145,9 +164,9 @@ FAKE hipStreamCreateWithFlags(void **stream, unsigned) {
 }
 FAKE hipStreamDestroy(void *) { return 0; }
 FAKE hipStreamSynchronize(void *stream) {
-  return isCaptured(stream) ? captureUnsupported : call("hipStreamSynchronize");
+  return isCaptured(stream) ? captureUnsupported : queue.end(call("hipStreamSynchronize"));
 }
-FAKE hipStreamQuery(void *) { return std::getenv("KILN_FAKE_BUSY") ? notReady : 0; }
+FAKE hipStreamQuery(void *) { return std::getenv("KILN_FAKE_BUSY") ? notReady : queue.end(0); }
 FAKE hipStreamGetCaptureInfo(void *stream, int *status, uint64_t *number) {
   *status = isCaptured(stream);
   if (*status)

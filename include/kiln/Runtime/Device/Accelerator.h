@@ -66,6 +66,12 @@ public:
   virtual llvm::Error synchronize(KilnStream stream) = 0;
   /// Whether all that was queued on the stream has ended.
   virtual llvm::Expected<bool> isIdle(KilnStream stream) = 0;
+  /// Memory of the host's that kernels reach at the same address.
+  virtual llvm::Expected<void *> allocateOnHost(uint64_t size) = 0;
+  virtual llvm::Error freeOnHost(void *memory) = 0;
+  /// Calls a function when all that was queued on the stream before has ended well, and before
+  /// what is queued after it. It must not call the driver.
+  virtual llvm::Error callAfter(KilnStream stream, void (*function)(void *), void *argument) = 0;
   /// The number of the capture that records the stream into a graph; 0 if none does.
   virtual llvm::Expected<uint64_t> captureOf(KilnStream stream) = 0;
 

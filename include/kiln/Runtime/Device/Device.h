@@ -21,6 +21,13 @@ namespace kiln {
 
 class Device;
 
+/// Where launches on a stream leave their messages; a device may know more of it.
+struct StreamMessages {
+  StreamMessages(void *memory, uint64_t bytes) : buffer(memory, bytes) {}
+  virtual ~StreamMessages() = default;
+  MessageBuffer buffer;
+};
+
 /// What goes with a launch besides its arguments.
 struct LaunchContext {
   KilnStream stream = nullptr;
@@ -28,6 +35,8 @@ struct LaunchContext {
   /// a launch ends before it returns. Null: never.
   llvm::function_ref<bool()> cancelled;
   const LaunchTraits *traits = nullptr; ///< null: those of the plan
+  /// What the kernel writes its messages to, if it has any: read once its programs have ended.
+  StreamMessages *messages = nullptr;
 };
 
 /// A kernel loaded on a device.
@@ -63,6 +72,7 @@ protected:
 
 private:
   llvm::Error checkTraits(const int64_t grid[3], const LaunchTraits &traits) const;
+  llvm::Error fillHidden(uint64_t *slots, int64_t programs, LaunchContext &context);
 };
 
 using ExecutablePtr = llvm::IntrusiveRefCntPtr<Executable>;
@@ -113,6 +123,8 @@ public:
   /// counter needs it. `slot` tells apart several of one launch.
   virtual llvm::Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool zeroed,
                                               KilnStream stream) = 0;
+  /// What launches on the stream write their messages to.
+  virtual llvm::Expected<StreamMessages *> streamMessages(KilnStream stream) = 0;
 
   const std::string name;
   const std::string target;

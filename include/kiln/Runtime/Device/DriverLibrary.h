@@ -48,6 +48,10 @@ struct DriverFunctions {
   EntryPoint<int *> exchangeCaptureMode;
   EntryPoint<int *, int, int> canAccessPeer;
   EntryPoint<int *, void *, int, size_t> getResidentBlocks;
+  // What only kernels that print or assert need; old libraries lack some.
+  EntryPoint<void **, size_t, unsigned> hostAllocate;
+  EntryPoint<void *> hostFree;
+  EntryPoint<void *, void (*)(void *), void *> launchHostFunction;
 
   template <typename Visit>
   void forEach(Visit visit) {
@@ -57,6 +61,10 @@ struct DriverFunctions {
     visit(streamCreate), visit(streamDestroy), visit(streamSynchronize), visit(streamQuery);
     visit(streamGetCapture), visit(exchangeCaptureMode), visit(canAccessPeer);
     visit(getResidentBlocks);
+  }
+  template <typename Visit>
+  void forEachOptional(Visit visit) {
+    visit(hostAllocate), visit(hostFree), visit(launchHostFunction);
   }
 };
 
@@ -162,6 +170,9 @@ public:
   llvm::Error destroyStream(KilnStream stream) override;
   llvm::Error synchronize(KilnStream stream) override;
   llvm::Expected<bool> isIdle(KilnStream stream) override;
+  llvm::Expected<void *> allocateOnHost(uint64_t size) override;
+  llvm::Error freeOnHost(void *memory) override;
+  llvm::Error callAfter(KilnStream stream, void (*function)(void *), void *argument) override;
   llvm::Expected<uint64_t> captureOf(KilnStream stream) override;
   llvm::Expected<bool> canAccess(AcceleratorApi &peer) override;
 

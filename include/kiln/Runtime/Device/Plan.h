@@ -4,6 +4,7 @@
 
 #include "kiln-c/Launch.h"
 #include "kiln/Binary/Artifact.h"
+#include "kiln/Runtime/Device/Messages.h"
 #include <string>
 #include <vector>
 
@@ -25,7 +26,16 @@ struct LaunchTraits {
 };
 
 struct LaunchPlan {
-  enum class Kind : uint8_t { Pointer, Extent, Stride, Scalar, Workspace, Counter, TensorMap };
+  enum class Kind : uint8_t {
+    Pointer,
+    Extent,
+    Stride,
+    Scalar,
+    Workspace,
+    Counter,
+    TensorMap,
+    Messages
+  };
   /// One parameter of the kernel's.
   struct Slot {
     Kind kind;
@@ -66,6 +76,8 @@ struct LaunchPlan {
   std::vector<Argument> arguments;
   std::vector<Slot> slots;
   std::vector<TensorMap> maps;
+  /// What the code may tell the host; null if it has no such parameter.
+  std::shared_ptr<const MessageTable> messages;
   bool hasGrid = false;
   bool hasHidden = false;
   uint64_t scratchBytes = 0, sharedBytes = 0;

@@ -20,6 +20,7 @@ public:
   /// The calling thread's own memory serves each of its launches.
   llvm::Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool zeroed,
                                       KilnStream stream) override;
+  llvm::Expected<StreamMessages *> streamMessages(KilnStream stream) override;
 };
 
 } // namespace kiln

@@ -21,6 +21,8 @@ inline constexpr llvm::StringLiteral kOverlapAttrName = "tile.overlap";
 inline constexpr llvm::StringLiteral kTensorMapAttrName = "tile.tensor_map";
 /// Marks a gpu.barrier that orders accesses to global memory too; others need not.
 inline constexpr llvm::StringLiteral kOrdersGlobalAttrName = "tile.orders_global";
+/// Marks a cf.assert whose failure ends the whole launch; it ends a program otherwise.
+inline constexpr llvm::StringLiteral kTrapsAttrName = "tile.traps";
 /// The global that stands for a program's shared memory.
 inline constexpr llvm::StringLiteral kSharedSymbol = "kiln_shared";
 /// The address spaces of global and of shared memory, on every target that has both.

@@ -34,22 +34,6 @@ struct ThreadsToLLVM {
   std::array<llvm::StringLiteral, 4> scopes = {"", "", "", ""};
 };
 
-/// An assertion: where it fails, `fail` says so and ends the launch.
-struct ConvertAssert : mlir::ConvertOpToLLVMPattern<mlir::cf::AssertOp> {
-  using Fail = void (*)(mlir::cf::AssertOp, mlir::ConversionPatternRewriter &);
-  ConvertAssert(const mlir::LLVMTypeConverter &converter, Fail fail, mlir::PatternBenefit benefit)
-      : ConvertOpToLLVMPattern(converter, benefit), fail(fail) {}
-  mlir::LogicalResult matchAndRewrite(mlir::cf::AssertOp op, OpAdaptor adaptor,
-                                      mlir::ConversionPatternRewriter &rewriter) const override;
-
-private:
-  Fail fail;
-};
-
-/// A constant text of a module, with a zero behind it.
-mlir::Value createText(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name,
-                       llvm::StringRef text);
-
 /// Converts all that is in the module.
 mlir::LogicalResult convertThreadsToLLVM(mlir::ModuleOp module, const ThreadsToLLVM &target);
 

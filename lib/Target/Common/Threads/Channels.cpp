@@ -209,6 +209,7 @@ FailureOr<Value> ThreadLowering::getMap(Operation *op, Attribute atom, Value vie
       loc);
   Value map = function.getArgument(number);
   maps.push_back({entry, map});
+  hiddenParameters.push_back(entry);
   return map;
 }
 

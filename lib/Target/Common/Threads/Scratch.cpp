@@ -18,6 +18,8 @@ int64_t kiln::getScratchBytes(Operation *op) {
     return getScanBytes(scan);
   if (isa<SortOp, TopKOp>(op))
     return getSortBytes(op);
+  if (auto assertion = dyn_cast<AssertOp>(op))
+    return getAssertBytes(assertion);
   if (isa<AtomicRMWOp, AtomicCASOp>(op))
     return getAtomicBytes(op);
   if (auto slice = dyn_cast<SliceOp>(op); slice && isOwnSlice(slice))

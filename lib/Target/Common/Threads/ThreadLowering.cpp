@@ -37,9 +37,11 @@ LogicalResult ThreadLowering::run() {
       for (auto [entry, map] : maps)
         async->prefetchMap(builder, loc, map);
     });
-    SmallVector<Attribute> entries(llvm::make_first_range(maps));
-    setMetadata(kernel, kHiddenParametersName, builder.getArrayAttr(entries));
   }
+  if (!hiddenParameters.empty())
+    setMetadata(kernel, kHiddenParametersName, builder.getArrayAttr(hiddenParameters));
+  if (!messages.empty())
+    setMetadata(kernel, "messages", builder.getArrayAttr(messages));
   setMetadata(kernel, "warps", builder.getI64IntegerAttr(warps));
   setMetadata(kernel, "warp_size", builder.getI64IntegerAttr(chip.warpSize));
   setMetadata(kernel, "shared_bytes", function->getAttr(kSharedBytesAttrName));

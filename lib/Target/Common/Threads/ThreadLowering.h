@@ -228,6 +228,11 @@ private:
   // Outside.cpp
   mlir::LogicalResult lowerAssert(tile::AssertOp op);
   mlir::LogicalResult lowerPrint(tile::PrintOp op);
+  void lowerLine(tile::PrintOp op, mlir::Value value, llvm::ArrayRef<int64_t> shape,
+                 mlir::Value element);
+  mlir::Value holdsForAll(tile::AssertOp op, mlir::Value holds);
+  /// Leaves a record for the host: which message, and what is its own.
+  void leaveMessage(mlir::Attribute message, mlir::Value element, mlir::Value value);
   // Foreign.cpp
   mlir::LogicalResult lowerInlineAsm(tile::InlineAsmOp op);
   mlir::Value packRegister(llvm::ArrayRef<mlir::Value> elements, mlir::Type type);

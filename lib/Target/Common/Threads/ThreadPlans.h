@@ -85,6 +85,7 @@ int64_t getReduceBytes(tile::ReduceOp op);
 int64_t getScanBytes(tile::ScanOp op);
 int64_t getSortBytes(mlir::Operation *op);
 int64_t getAtomicBytes(mlir::Operation *op);
+int64_t getAssertBytes(tile::AssertOp op);
 
 /// What shared memory holds for an element, a whole number of bytes, and the way there and back.
 mlir::Type getSharedType(mlir::Type element);

@@ -69,6 +69,11 @@ struct ThreadState {
   mlir::Value putBarrier;
   /// Maps by argument, box and swizzle.
   llvm::SmallVector<std::pair<mlir::Attribute, mlir::Value>> maps;
+  /// What the metadata says of the parameters behind the source's, in their order.
+  llvm::SmallVector<mlir::Attribute> hiddenParameters;
+  /// The parameter that messages are written to, if any are, and what they say.
+  mlir::Value messageBuffer;
+  llvm::SmallVector<mlir::Attribute> messages;
   llvm::DenseMap<mlir::Attribute, llvm::SmallVector<mlir::Value>> threadCoordinates;
   /// The same where a layout's `warp` counts the warps of all copies of the role.
   llvm::DenseMap<mlir::Attribute, llvm::SmallVector<mlir::Value>> shareCoordinates;

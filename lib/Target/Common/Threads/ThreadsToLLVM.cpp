@@ -23,6 +23,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
+using namespace kiln;
 
 /// Floats of a byte and less exist in memory only; whatever converts them is done in integers.
 static bool hasNarrowFloats(ModuleOp module) {
@@ -112,41 +113,27 @@ static void markKernels(ModuleOp module, const kiln::ThreadsToLLVM &target) {
   shared.setLinkage(LLVM::Linkage::Internal);
 }
 
-LogicalResult kiln::ConvertAssert::matchAndRewrite(cf::AssertOp op, OpAdaptor adaptor,
-                                                   ConversionPatternRewriter &rewriter) const {
-  Location loc = op.getLoc();
-  Block *before = op->getBlock();
-  Block *after = rewriter.splitBlock(before, op->getIterator());
-  Block *failed = rewriter.createBlock(after);
-  fail(op, rewriter);
-  LLVM::BrOp::create(rewriter, loc, ValueRange(), after);
-  rewriter.setInsertionPointToEnd(before);
-  LLVM::CondBrOp::create(rewriter, loc, adaptor.getArg(), after, failed);
-  rewriter.eraseOp(op);
-  return success();
-}
-
-/// What every chip can do about an assertion that fails.
-static void trap(cf::AssertOp op, ConversionPatternRewriter &rewriter) {
-  LLVM::CallIntrinsicOp::create(rewriter, op.getLoc(), rewriter.getStringAttr("llvm.trap"),
-                                ValueRange());
-}
-
-Value kiln::createText(OpBuilder &builder, Location loc, StringRef name, StringRef text) {
-  auto module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  std::string symbol, bytes = text.str() + '\0';
-  for (unsigned number = 0; symbol.empty() || module.lookupSymbol(symbol); ++number)
-    symbol = name.str() + std::to_string(number);
-  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(
-        builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
-        /*isConstant=*/true, LLVM::Linkage::Internal, symbol, builder.getStringAttr(bytes));
+namespace {
+/// What has failed was said before: here the thread returns, or ends the launch by force.
+struct ConvertAssert : ConvertOpToLLVMPattern<cf::AssertOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(cf::AssertOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Block *before = op->getBlock();
+    Block *after = rewriter.splitBlock(before, op->getIterator());
+    Block *failed = rewriter.createBlock(after);
+    if (op->hasAttr(kTrapsAttrName))
+      LLVM::CallIntrinsicOp::create(rewriter, loc, rewriter.getStringAttr("llvm.trap"),
+                                    ValueRange());
+    LLVM::ReturnOp::create(rewriter, loc, ValueRange());
+    rewriter.setInsertionPointToEnd(before);
+    LLVM::CondBrOp::create(rewriter, loc, adaptor.getArg(), after, failed);
+    rewriter.eraseOp(op);
+    return success();
   }
-  return LLVM::AddressOfOp::create(builder, loc, pointer, symbol);
-}
+};
+} // namespace
 
 LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &target) {
   MLIRContext *context = module.getContext();
@@ -190,7 +177,7 @@ LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &t
   cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
   populateFuncToLLVMConversionPatterns(converter, patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
-  patterns.add<ConvertAssert>(converter, trap, /*benefit=*/1);
+  patterns.add<ConvertAssert>(converter, /*benefit=*/2);
   target.addPatterns(converter, patterns);
   LLVMConversionTarget legal(*context);
   legal.addLegalOp<ModuleOp>();
