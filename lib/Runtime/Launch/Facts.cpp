@@ -4,12 +4,22 @@
 #include "kiln/Runtime/Launch/DType.h"
 #include "llvm/ADT/bit.h"
 #include <algorithm>
+#include <alloca.h>
 
 using namespace kiln;
 using namespace llvm;
 
 /// log2 of the alignment of an address or distance, 16 at most.
 static inline unsigned alignmentLog2(uint64_t value) { return llvm::countr_zero(value | 16); }
+
+/// What is known of one dimension: the alignment of its stride in bytes, whether stride and extent
+/// are 1, whether the extent is a multiple of 16.
+static inline uint64_t dimFacts(int64_t extent, int64_t stride, int64_t bits) {
+  uint64_t strideBits = uint64_t(stride) * bits;
+  uint64_t known = strideBits % 8 ? 0 : 1 + alignmentLog2(strideBits / 8);
+  return known | uint64_t(stride == 1) << 3 | uint64_t(extent == 1) << 4 |
+         uint64_t(extent % 16 == 0) << 5;
+}
 
 static StringRef kindName(int32_t kind) {
   switch (kind) {
@@ -43,12 +53,52 @@ struct Checker {
   bool failKind(const Parameter &parameter, const KilnArg &arg) {
     return fail(parameter, "expected " + kindName(parameter.kind) + ", got " + kindName(arg.kind));
   }
-  bool tensor(const Parameter &parameter, const KilnTensor &tensor, uint64_t *words,
-              Checked &checked, int64_t *strides);
+  /// A tensor with nothing to refuse and nothing rare; false of any other, which `tensor` looks at.
+  bool usualTensor(const Parameter &parameter, const KilnTensor &tensor, uint64_t *words,
+                   Checked &checked, int64_t *dense);
+  LLVM_ATTRIBUTE_NOINLINE bool tensor(const Parameter &parameter, const KilnTensor &tensor,
+                                      uint64_t *words, Checked &checked, int64_t *strides);
   bool pointer(const Parameter &parameter, const KilnArg &arg, uint64_t &word, Checked &checked);
   bool scalar(const Parameter &parameter, const KilnArg &arg, uint64_t &word, Checked &checked);
 };
 } // namespace
+
+inline bool Checker::usualTensor(const Parameter &parameter, const KilnTensor &tensor,
+                                 uint64_t *words, Checked &checked, int64_t *dense) {
+  const DTypeInfo &type = dtypeInfo(tensor.dtype);
+  const int64_t *shape = tensor.shape, *strides = tensor.strides;
+  uint64_t address = reinterpret_cast<uint64_t>(tensor.data), bits = type.bits, rank = tensor.rank;
+  bool fits = parameter.dtype == tensor.dtype || (parameter.dtype == KILN_NONE && bits > 0);
+  fits &= uint32_t(parameter.rank) == rank || (parameter.rank < 0 && rank <= KILN_MAX_RANK);
+  fits &= tensor.device_type == device.memory.type && tensor.device_id == device.memory.id;
+  fits &= (parameter.facts & KILN_FACTS_DEFAULT) == KILN_FACTS_DEFAULT;
+  // So far from the ends of the address space that nothing below overflows.
+  fits &= address - 1 < uint64_t(1) << 62 && (address & (bits / 8 - (bits >= 8))) == 0;
+  if (LLVM_UNLIKELY(!fits || !shape))
+    return false;
+  if (!strides) {
+    uint64_t stride = 1; // one that wraps follows one that is rare
+    for (uint64_t i = rank; i-- > 0; stride *= shape[i])
+      dense[i] = stride;
+    strides = dense;
+  }
+  uint64_t last = 0, dims = 0, rare = 0;
+  for (uint64_t i = 0; i < rank; ++i) {
+    uint64_t extent = shape[i], stride = strides[i];
+    rare |= (extent - 1) >> 31 | stride >> 28;
+    last += (extent - 1) * stride;
+    dims |= dimFacts(extent, stride, bits) << (8 * i);
+  }
+  if (LLVM_UNLIKELY(rare | last >> 48))
+    return false;
+  uint64_t reach = (last + 1) * bits;
+  bool index32 = reach / 8 <= uint64_t(1) << 31;
+  words[0] = KILN_ARG_TENSOR | uint64_t(tensor.dtype) << 4 | rank << 12 |
+             uint64_t(alignmentLog2(address)) << 16 | uint64_t(index32) << 19;
+  words[1] = dims;
+  checked = {shape, strides, address, int64_t(rank), address, address + (reach + 7) / 8};
+  return true;
+}
 
 bool Checker::tensor(const Parameter &parameter, const KilnTensor &tensor, uint64_t *words,
                      Checked &checked, int64_t *strides) {
@@ -103,11 +153,7 @@ bool Checker::tensor(const Parameter &parameter, const KilnTensor &tensor, uint6
             __builtin_mul_overflow(std::max<int64_t>(extent - 1, 0), stride, &reach) ||
             __builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high)))
       return fail(parameter, "its elements exceed the address space");
-    uint64_t strideBits = uint64_t(stride) * bits;
-    uint64_t known = strideBits % 8 ? 0 : 1 + alignmentLog2(strideBits / 8);
-    uint64_t dim = known | uint64_t(stride == 1) << 3 | uint64_t(extent == 1) << 4 |
-                   uint64_t(extent % 16 == 0) << 5;
-    dims |= dim << (8 * i);
+    dims |= dimFacts(extent, stride, bits) << (8 * i);
   }
   if (isEmpty)
     low = high = 0;
@@ -195,20 +241,33 @@ bool Checker::scalar(const Parameter &parameter, const KilnArg &arg, uint64_t &w
 /// Sets the bit on each tensor that asked for it and that no other tensor touches. `word` is the
 /// first of all arguments' words.
 static void markNoAlias(ArrayRef<Parameter> parameters, const Checked *checked, uint64_t *word) {
-  // Nothing is known of what a bare pointer reaches.
-  for (const Parameter &parameter : parameters)
+  struct Reach {
+    uint64_t begin, end, alone;
+    uint64_t *word;
+  };
+  auto *tensors = static_cast<Reach *>(alloca((parameters.size() + 1) * sizeof(Reach)));
+  size_t count = 0;
+  for (const Parameter &parameter : parameters) {
+    // Nothing is known of what a bare pointer reaches.
     if (parameter.kind == KILN_ARG_POINTER)
       return;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    bool isTensor = parameters[i].kind == KILN_ARG_TENSOR;
-    if (isTensor && (parameters[i].facts & KILN_FACT_NOALIAS)) {
-      bool alone = true;
-      for (size_t j = 0; j < parameters.size(); ++j)
-        alone &= j == i || parameters[j].kind != KILN_ARG_TENSOR ||
-                 checked[i].end <= checked[j].begin || checked[j].end <= checked[i].begin;
-      *word |= uint64_t(alone) << 20;
+    if (parameter.kind == KILN_ARG_TENSOR) {
+      uint64_t asked = (parameter.facts & KILN_FACT_NOALIAS) != 0;
+      tensors[count++] = {checked->begin, checked->end, asked, word};
+      ++word;
     }
-    word += isTensor ? 2 : 1;
+    ++checked;
+    ++word;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Reach &left = tensors[i];
+    for (size_t j = i + 1; j < count; ++j) {
+      Reach &right = tensors[j];
+      uint64_t apart = (left.end <= right.begin) | (right.end <= left.begin);
+      left.alone &= apart;
+      right.alone &= apart;
+    }
+    *left.word |= left.alone << 20;
   }
 }
 
@@ -242,7 +301,9 @@ size_t kiln::computeKey(StringRef kernel, ArrayRef<Parameter> parameters, ArrayR
         checker.failKind(parameter, arg);
         return 0;
       }
-      if (LLVM_UNLIKELY(!checker.tensor(parameter, arg.value.tensor, word, checked[i],
+      if (LLVM_UNLIKELY(!checker.usualTensor(parameter, arg.value.tensor, word, checked[i],
+                                             strides + i * KILN_MAX_RANK) &&
+                        !checker.tensor(parameter, arg.value.tensor, word, checked[i],
                                         strides + i * KILN_MAX_RANK)))
         return 0;
       word += 2;

@@ -26,13 +26,20 @@ struct Function::Table {
   std::unique_ptr<std::atomic<Entry *>[]> slots;
 };
 
+/// A sum of products, which need not wait for each other; the factors are odd.
 static inline uint64_t hashWords(const uint64_t *words, size_t count) {
-  uint64_t hash = 0x9e3779b97f4a7c15 ^ count;
-  for (size_t i = 0; i < count; ++i) {
-    hash = (hash ^ words[i]) * 0xff51afd7ed558ccd;
-    hash ^= hash >> 32;
-  }
-  return hash;
+  uint64_t hash = count, factor = 0x9e3779b97f4a7c15;
+  for (size_t i = 0; i < count; ++i, factor += 0xbf58476d1ce4e5b8)
+    hash += words[i] * factor;
+  hash = (hash ^ hash >> 32) * 0xff51afd7ed558ccd;
+  return hash ^ hash >> 32;
+}
+
+static inline bool equalWords(const uint64_t *left, const uint64_t *right, size_t count) {
+  uint64_t differ = 0;
+  for (size_t i = 0; i < count; ++i)
+    differ |= left[i] ^ right[i];
+  return differ == 0;
 }
 
 //===- Making -------------------------------------------------------------------------------===//
@@ -96,7 +103,7 @@ inline const Function::Entry *Function::find(const uint64_t *words, size_t count
     if (!entry)
       return nullptr;
     if (entry->hash == hash && entry->count == count &&
-        std::memcmp(entry->words.get(), words, count * sizeof(uint64_t)) == 0)
+        equalWords(entry->words.get(), words, count))
       return entry;
   }
 }
@@ -105,9 +112,8 @@ inline const Function::Entry *Function::find(const uint64_t *words, size_t count
 void Function::place(Table &into, Entry *entry) {
   for (size_t at = entry->hash & into.mask;; at = (at + 1) & into.mask) {
     Entry *there = into.slots[at].load(std::memory_order_relaxed);
-    bool isSame =
-        there && there->hash == entry->hash && there->count == entry->count &&
-        std::memcmp(there->words.get(), entry->words.get(), entry->count * sizeof(uint64_t)) == 0;
+    bool isSame = there && there->hash == entry->hash && there->count == entry->count &&
+                  equalWords(there->words.get(), entry->words.get(), entry->count);
     if (there && !isSame)
       continue;
     into.used += !there;
