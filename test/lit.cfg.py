@@ -28,3 +28,22 @@ if not assembler:
 # What a kernel is assembled by is not whatever the machine has; tests of it name one.
 config.environment["KILN_ASSEMBLER"] = "driver"
 config.substitutions.append(("%ptxas", assembler or "ptxas"))
+config.substitutions.append(("%fake_jitlink", config.fake_jitlink))
+config.substitutions.append(("%kiln_tools_dir", config.kiln_tools_dir))
+config.substitutions.append(("%llvm_tools_dir", config.llvm_tools_dir))
+
+
+def library(path, package):
+    """A vendor's library in a Python package that utils/test installs, or a name that is nowhere."""
+    found = glob.glob(config.kiln_venv + "/lib/python3*/site-packages/" + path)
+    if not found:
+        lit_config.warning(f"expected {path}, of the package {package}")
+    return found[0] if found else "/none"
+
+
+# Tests of the vendors' libraries name them; nothing else is to depend on what the machine has.
+config.environment["KILN_LIBDEVICE"] = config.environment["KILN_OCML"] = "none"
+config.substitutions.append(
+    ("%libdevice", library("nvidia/cu13/nvvm/libdevice/libdevice.10.bc", "nvidia-cuda-nvcc"))
+)
+config.substitutions.append(("%ocml", library("triton/backends/amd/lib", "triton")))

@@ -59,6 +59,17 @@ private:
 };
 } // namespace
 
+/// What a driver that is older than the kernel's text says of it; empty if that is not what is
+/// wrong.
+static std::string whyTooOld(StringRef code, StringRef said) {
+  if (!said.contains("UNSUPPORTED_PTX_VERSION") && !said.contains("Unsupported .version"))
+    return "";
+  StringRef version = code.split(".version ").second.split('\n').first.trim();
+  return ("expected a driver that reads PTX " + version +
+          ", got an older one; update it, or name an assembler that does by KILN_ASSEMBLER")
+      .str();
+}
+
 Expected<AcceleratorApi::Code> CUDAApi::load(StringRef code, const std::string &symbol,
                                              uint64_t sharedBytes) {
   OutsideCapture outside(library.functions);
@@ -70,9 +81,12 @@ Expected<AcceleratorApi::Code> CUDAApi::load(StringRef code, const std::string &
   if (Error error = library.call(library.moduleLoad, &loaded.module, code.data(),
                                  std::size(options), options, values)) {
     log[sizeof(log) - 1] = 0;
-    StringRef said = StringRef(log).rtrim();
-    return makeError(KILN_ERROR_DEVICE,
-                     toString(std::move(error)) + (said.empty() ? "" : "\n" + said.str()));
+    std::string text = toString(std::move(error));
+    if (StringRef said = StringRef(log).rtrim(); !said.empty())
+      text += "\n" + said.str();
+    if (std::string why = whyTooOld(code, text); !why.empty())
+      return makeError(KILN_ERROR_UNSUPPORTED, why + "\n" + text);
+    return makeError(KILN_ERROR_DEVICE, text);
   }
   if (Error error = findFunction(loaded, symbol))
     return error;

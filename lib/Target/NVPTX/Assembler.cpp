@@ -4,6 +4,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -23,21 +24,22 @@ static bool isLibrary(StringRef path) {
   return sys::path::filename(path).starts_with("libnvJitLink");
 }
 
-Expected<Assembler> kiln::nvptx::findAssembler() {
+Expected<SmallVector<Assembler>> kiln::nvptx::findAssemblers() {
   using Kind = Assembler::Kind;
   auto make = [](StringRef path, bool isChosen) {
     return Assembler{isLibrary(path) ? Kind::Library : Kind::Program, path.str(), isChosen};
   };
   if (const char *chosen = std::getenv(kVariable.data()); chosen && *chosen) {
     if (StringRef(chosen) == "driver")
-      return Assembler{Kind::Driver, "", true};
+      return SmallVector<Assembler>{Assembler{Kind::Driver, "", true}};
     if (!sys::fs::exists(chosen))
       return createStringError("expected " + kVariable +
                                " to be 'driver' or the path of ptxas or "
                                "libnvJitLink, got '" +
                                chosen + "', which is not there");
-    return make(chosen, true);
+    return SmallVector<Assembler>{make(chosen, true)};
   }
+  SmallVector<Assembler> found;
   for (const char *variable : {"CUDA_HOME", "CUDA_PATH", ""}) {
     const char *root = *variable ? std::getenv(variable) : "/usr/local/cuda";
     if (!root)
@@ -47,25 +49,33 @@ Expected<Assembler> kiln::nvptx::findAssembler() {
       SmallString<128> path(root);
       sys::path::append(path, place);
       if (sys::fs::exists(path))
-        return make(path, false);
+        found.push_back(make(path, false));
     }
   }
   if (ErrorOr<std::string> program = sys::findProgramByName("ptxas"))
-    return make(*program, false);
-  return Assembler();
+    found.push_back(make(*program, false));
+  found.push_back(Assembler());
+  return found;
+}
+
+static std::string identify(const Assembler &assembler) {
+  if (assembler.kind == Assembler::Kind::Driver)
+    return "driver";
+  sys::fs::file_status status;
+  if (std::error_code code = sys::fs::status(assembler.path, status))
+    return assembler.path + ": " + code.message();
+  int64_t time = status.getLastModificationTime().time_since_epoch().count();
+  return assembler.path + " " + std::to_string(status.getSize()) + " " + std::to_string(time);
 }
 
 std::string kiln::nvptx::identifyAssembler() {
-  Expected<Assembler> found = findAssembler();
+  Expected<SmallVector<Assembler>> found = findAssemblers();
   if (!found)
     return toString(found.takeError());
-  if (found->kind == Assembler::Kind::Driver)
-    return "driver";
-  sys::fs::file_status status;
-  if (std::error_code code = sys::fs::status(found->path, status))
-    return found->path + ": " + code.message();
-  int64_t time = status.getLastModificationTime().time_since_epoch().count();
-  return found->path + " " + std::to_string(status.getSize()) + " " + std::to_string(time);
+  std::string all;
+  for (const Assembler &assembler : *found)
+    all += identify(assembler) + "\n";
+  return all;
 }
 
 //===- The program --------------------------------------------------------------------------===//
@@ -133,7 +143,26 @@ static Expected<std::string> getProgramVersion(StringRef path) {
 /// Whether the PTX is right and its reader is too old for it.
 static bool isTooOld(StringRef text) {
   return text.contains("Unsupported .version") || text.contains("not defined for option") ||
-         text.contains("unsupported gpu architecture");
+         text.contains_insensitive("unsupported gpu architecture") ||
+         text.contains_insensitive("unrecognized option");
+}
+
+/// The toolkit that first read a version of PTX (the PTX ISA's release notes).
+static StringRef getToolkit(StringRef version) {
+  return StringSwitch<StringRef>(version)
+      .Case("8.0", "12.0")
+      .Case("8.4", "12.4")
+      .Cases({"8.6", "8.7"}, "12.8")
+      .Case("8.8", "12.9")
+      .Default("13.0");
+}
+
+/// What an assembler must be to read this.
+static std::string getNeed(StringRef ptx, StringRef chip) {
+  StringRef version = ptx.split(".version ").second.split('\n').first.trim();
+  return ("an assembler of CUDA " + getToolkit(version) + " or later, for PTX " + version +
+          " and " + chip)
+      .str();
 }
 
 /// What went wrong, and whether another may do better.
@@ -142,31 +171,40 @@ struct Failure {
   bool isTooOld;
 };
 
+static Failure fail(StringRef name, StringRef said, StringRef ptx, StringRef chip) {
+  said = said.trim();
+  if (isTooOld(said))
+    return {(name + " is too old: expected " + getNeed(ptx, chip) + "; it said: " + said).str(),
+            true};
+  return {(name + " failed: " + said).str(), false};
+}
+
 static std::optional<Failure> runProgram(StringRef path, StringRef ptx, StringRef chip,
                                          Assembled &out) {
-  auto fail = [](Error error) { return Failure{toString(std::move(error)), true}; };
+  auto broken = [](Error error) { return Failure{toString(std::move(error)), true}; };
   Expected<std::string> version = getProgramVersion(path);
   if (!version)
-    return fail(version.takeError());
+    return broken(version.takeError());
   Expected<Scratch> input = Scratch::create("ptx"), output = Scratch::create("cubin");
   if (!input || !output)
-    return fail(joinErrors(input.takeError(), output.takeError()));
+    return broken(joinErrors(input.takeError(), output.takeError()));
   {
     std::error_code code;
     raw_fd_ostream stream(input->path, code);
     stream << ptx;
     if (code)
-      return fail(createStringError(code, "cannot write " + input->path.str()));
+      return broken(createStringError(code, "cannot write " + input->path.str()));
   }
   std::string arch = ("-arch=" + chip).str();
   Expected<Output> said =
       execute(path, {arch, "-lineinfo", input->path.str(), "-o", output->path.str()});
   if (!said)
-    return fail(said.takeError());
+    return broken(said.takeError());
   if (said->status)
-    return Failure{*version + " failed: " + StringRef(said->text).trim().str(),
-                   isTooOld(said->text)};
+    return fail(*version, said->text, ptx, chip);
   out = {output->read(), *version};
+  if (out.cubin.empty())
+    return Failure{*version + " wrote no cubin", true};
   return std::nullopt;
 }
 
@@ -227,7 +265,7 @@ static std::optional<Failure> runLibrary(StringRef path, StringRef ptx, StringRe
   const char *options[] = {arch.c_str(), "-lineinfo"};
   JitLink::Handle handle = nullptr;
   if (library->create(&handle, 2, options))
-    return Failure{name + " does not know " + chip.str(), true};
+    return Failure{name + " is too old: expected " + getNeed(ptx, chip), true};
   llvm::scope_exit finish([&] { library->destroy(&handle); });
   std::string text = ptx.str();
   size_t size = 0;
@@ -239,7 +277,7 @@ static std::optional<Failure> runLibrary(StringRef path, StringRef ptx, StringRe
       log.resize(length);
       library->getLog(handle, log.data());
     }
-    return Failure{name + " failed: " + StringRef(log.c_str()).trim().str(), isTooOld(log)};
+    return fail(name, log.c_str(), ptx, chip);
   }
   std::string cubin(size, '\0');
   if (library->getCubin(handle, cubin.data()))
@@ -249,18 +287,27 @@ static std::optional<Failure> runLibrary(StringRef path, StringRef ptx, StringRe
 }
 
 Expected<Assembled> kiln::nvptx::assemble(StringRef ptx, StringRef chip) {
-  Expected<Assembler> found = findAssembler();
+  Expected<SmallVector<Assembler>> found = findAssemblers();
   if (!found)
     return found.takeError();
-  if (found->kind == Assembler::Kind::Driver)
-    return Assembled{"", "driver"};
-  Assembled result;
-  std::optional<Failure> failure = found->kind == Assembler::Kind::Program
-                                       ? runProgram(found->path, ptx, chip, result)
-                                       : runLibrary(found->path, ptx, chip, result);
-  if (!failure)
-    return result;
-  if (found->isChosen || !failure->isTooOld)
-    return createStringError(failure->text);
-  return Assembled{"", "driver (" + StringRef(failure->text).split('\n').first.str() + ")"};
+  std::string before; // why those that came first have not done it
+  for (const Assembler &assembler : *found) {
+    auto credit = [&](const std::string &name) {
+      return before.empty() ? name : name + " (" + before + ")";
+    };
+    if (assembler.kind == Assembler::Kind::Driver)
+      return Assembled{"", credit("driver")};
+    Assembled result;
+    std::optional<Failure> failure = assembler.kind == Assembler::Kind::Program
+                                         ? runProgram(assembler.path, ptx, chip, result)
+                                         : runLibrary(assembler.path, ptx, chip, result);
+    if (!failure) {
+      result.assembler = credit(result.assembler);
+      return result;
+    }
+    if (assembler.isChosen || !failure->isTooOld)
+      return createStringError(failure->text);
+    before += (before.empty() ? "" : "; ") + StringRef(failure->text).split('\n').first.str();
+  }
+  return createStringError("expected an assembler, got none");
 }

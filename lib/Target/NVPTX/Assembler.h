@@ -3,6 +3,7 @@
 #define KILN_LIB_TARGET_NVPTX_ASSEMBLER_H
 
 #include "kiln/Target/Chip.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 #include <string>
 #include <vector>
@@ -14,10 +15,11 @@ namespace kiln::nvptx {
 struct Assembler {
   enum class Kind { Driver, Program, Library } kind = Kind::Driver;
   std::string path;
-  /// Named by the user: what is wrong with it is then an error, else the driver takes over.
+  /// Named by the user: what is wrong with it is then an error, else the next takes over.
   bool isChosen = false;
 };
-llvm::Expected<Assembler> findAssembler();
+/// In the order in which they are tried; the driver comes last, or is all there is.
+llvm::Expected<llvm::SmallVector<Assembler>> findAssemblers();
 
 /// What tells one assembler from another, without starting it; part of each kernel's key.
 std::string identifyAssembler();
@@ -25,9 +27,10 @@ std::string identifyAssembler();
 struct Assembled {
   /// Empty if PTX is left to the driver.
   std::string cubin;
-  /// For the metadata: name and version, and why it is the driver's work where another was found.
+  /// For the metadata: name and version, and why it is not the work of one that was found before.
   std::string assembler;
 };
+/// One that is too old for the chip, or does not work, leaves it to the next.
 llvm::Expected<Assembled> assemble(llvm::StringRef ptx, llvm::StringRef chip);
 
 /// What a program asks of a multiprocessor.

@@ -206,6 +206,14 @@ TEST_F(CUDATest, TheLoadersOwnWordsAreShown) {
   EXPECT_THAT(calls(), HasSubstr("cuModuleUnload"));
 }
 
+TEST_F(CUDATest, ADriverThatIsOlderThanTheTextIsNamed) {
+  Setting fail("KILN_FAKE_FAIL", "cuModuleLoadDataEx"), result("KILN_FAKE_RESULT", "222");
+  EXPECT_THAT(run(artifact(".version 8.6\n.target sm_90a\n", "]")).text,
+              AllOf(HasSubstr("cannot load kernel 'k' on 'cuda:0'"),
+                    HasSubstr("expected a driver that reads PTX 8.6, got an older one"),
+                    HasSubstr("KILN_ASSEMBLER"), HasSubstr("CUDA_ERROR_UNSUPPORTED_PTX_VERSION")));
+}
+
 TEST_F(CUDATest, FailuresOfLaunchesNameTheKernel) {
   ::setenv("KILN_FAKE_FAIL", "cuLaunchKernel", 1);
   KilnLaunchOptions options = gridOf(1);

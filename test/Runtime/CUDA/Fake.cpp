@@ -55,6 +55,7 @@ FAKE cuDriverGetVersion(int *version) {
 }
 FAKE cuGetErrorName(int error, const char **name) {
   *name = error == outOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : error == 222       ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
           : error == 700       ? "CUDA_ERROR_ILLEGAL_ADDRESS"
                                : "CUDA_ERROR_FAKE";
   return 0;
