@@ -1,5 +1,6 @@
 // The memory level, the single flight of each key, and where the directory is by default.
 #include "kiln/Runtime/Cache/Cache.h"
+#include "Libraries.h"
 #include "kiln/Runtime/Error.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -176,8 +177,18 @@ void Cache::remember(const Key &key, std::optional<Artifact> artifact, std::opti
   }
 }
 
-/// Looks in both levels. Called without the mutex: a slow disk must not hold up other keys.
+/// What was made with a library that is another one now counts as absent.
 std::optional<Artifact> Cache::find(const Key &key, Hit &hit) {
+  std::optional<Artifact> artifact = lookUp(key, hit);
+  if (artifact && !areLibrariesCurrent(*artifact)) {
+    hit = Hit::None;
+    return std::nullopt;
+  }
+  return artifact;
+}
+
+/// Looks in both levels. Called without the mutex: a slow disk must not hold up other keys.
+std::optional<Artifact> Cache::lookUp(const Key &key, Hit &hit) {
   Key at = key;
   hit = Hit::Memory;
   for (int hop = 0; hop < maxAliases; ++hop) {

@@ -47,6 +47,31 @@ TEST(Cache, AliasesAreFollowedOnBothLevels) {
   EXPECT_FALSE(cache->get(keyOf(2)).has_value()) << "an alias of nothing is a miss";
 }
 
+TEST(Cache, WhatWasMadeWithAnotherLibraryIsAbsent) {
+  TemporaryDirectory temporary;
+  std::string path = temporary / "library.bc";
+  spill(path, "one");
+  llvm::json::Array libraries{llvm::json::Object{{"path", path}, {"hash", Key::of("one").hex()}}};
+  Artifact made =
+      artifactOf(1).withMetadata(llvm::json::Object{{"libraries", std::move(libraries)}});
+  auto cache = openCache(temporary / "cache");
+  cache->put(keyOf(1), made);
+  cache->alias(keyOf(2), keyOf(1));
+  EXPECT_TRUE(cache->get(keyOf(1)).has_value());
+  EXPECT_TRUE(openCache(temporary / "cache")->get(keyOf(2)).has_value());
+  spill(path, "another");
+  Cache::Hit hit;
+  EXPECT_FALSE(cache->get(keyOf(1), &hit).has_value());
+  EXPECT_EQ(hit, Cache::Hit::None);
+  EXPECT_FALSE(openCache(temporary / "cache")->get(keyOf(2)).has_value());
+  EXPECT_FALSE(cache->begin(keyOf(1)).has_value()) << "the caller is to compile it";
+  cache->end(keyOf(1), artifactOf(2));
+  EXPECT_TRUE(isArtifactOf(cache->get(keyOf(2)), 2));
+  ::unlink(path.c_str());
+  cache->put(keyOf(1), made);
+  EXPECT_FALSE(cache->get(keyOf(1)).has_value()) << "it is gone";
+}
+
 TEST(Cache, AliasesInACircleEnd) {
   auto cache = openCache("");
   cache->alias(keyOf(1), keyOf(2));

@@ -49,6 +49,7 @@ private:
 
   explicit Cache(std::unique_ptr<DiskCache> second);
   std::optional<Artifact> find(const Key &key, Hit &hit);
+  std::optional<Artifact> lookUp(const Key &key, Hit &hit);
   void remember(const Key &key, std::optional<Artifact> artifact, std::optional<Key> alias);
   void forget(const Key &key);
 
