@@ -36,6 +36,9 @@
 //   "persistent"     programs for each multiprocessor, to which the grid's x is cut; absent: all
 //   "registers", "accumulator_registers", "scalar_registers", "spilled_registers", "local_bytes",
 //   "waves_per_simd" what the code takes of an accelerator, where its code generator says so
+//   "libraries"      bitcode of others that went into the code: [{"path": "…", "hash": "…"}], the hash
+//                    BLAKE3 of the file; a cache takes the artifact for absent once a file differs
+//   "vendor_math"    whether the kernel was to have the vendor's mathematics where that is found
 //   "compiler"       kilnCompilerId() of the library that built it
 // clang-format on
 // Sections: "ir:tile", "ir:layout", "ir:schedule", "ir:target", "ir:llvm", "ir:llvmir" (those that

@@ -12,8 +12,8 @@ extern "C" {
 // the parser's stack and some bad input ends the process from inside the code generator, so what
 // is not trusted is checked for size and depth first and then compiled by a worker process under
 // limits; whatever happens in there comes back as an error that names the kernel. A source with
-// inline assembly always goes to a worker, if one can be started: LLVM's assembler aborts over some
-// texts.
+// inline assembly or calls of libraries' functions always goes to a worker, if one can be started:
+// LLVM's assembler and its reader of bitcode abort over some input.
 typedef enum KilnIsolation {
   KILN_ISOLATION_NONE = 0,   // in this process, sizes and depths still checked
   KILN_ISOLATION_WORKER = 1, // in a worker process of its own, under the limits below
@@ -38,6 +38,7 @@ typedef struct KilnCompileRequest {
 
   int32_t opt_level;   // 0 to 3
   int32_t fast_math;   // 0 or 1: may reassociate and ignore NaN, infinities, signed zeros
+  int32_t vendor_math; // 0 or 1: on accelerators, the vendor's functions of mathematics if found
   const char *options; // more of the pipeline's options, "name=value name=value", or NULL
 
   // Limits, all checked before anything is parsed.
@@ -82,8 +83,12 @@ typedef struct KilnKey {
 // machine's resolved CPU features. Isolation, limits and callbacks are not part of it.
 KILN_EXPORT KilnError *kilnCompileRequestKey(const KilnCompileRequest *request, KilnKey *out);
 
+// What code for a target depends on beside the request and the compiler: the machine's CPU, the
+// assembler that is found, the vendor's libraries. Part of that key.
+KILN_EXPORT KilnError *kilnTargetIdentity(const char *target, KilnBuffer **out);
+
 // The key of any bytes: for a front end's own first-level key over its sources. Add
-// kilnCompilerId() and the device's "identity" to the bytes.
+// kilnCompilerId(), kilnTargetIdentity() and the device's "identity" to the bytes.
 KILN_EXPORT void kilnKeyOfBytes(const void *bytes, size_t size, KilnKey *out);
 
 #ifdef __cplusplus

@@ -53,6 +53,9 @@ llvm::Error DeviceCompilation::translate(ModuleOp source, const DeviceMachine &d
     module->addModuleFlag(llvm::Module::Error, flag, value);
   module->setTargetTriple(machine->getTargetTriple());
   module->setDataLayout(machine->createDataLayout());
+  if (description.link)
+    if (llvm::Error error = description.link(*module))
+      return error;
   if (llvm::Error error = linkDeviceMath(*module, description.math))
     return error;
   optimise(*module, *machine, optLevel);

@@ -8,18 +8,20 @@
 
 using namespace llvm;
 
-/// What a library was compiled for, and with which options: the module's are what counts.
-static void forgetOrigin(Module &library, const Module &module) {
-  library.setTargetTriple(module.getTargetTriple());
-  library.setDataLayout(module.getDataLayout());
-  for (StringRef name : {"llvm.module.flags", "llvm.ident", "opencl.ocl.version"})
-    if (NamedMDNode *node = library.getNamedMetadata(name))
-      library.eraseNamedMetadata(node);
-}
-
 static void forgetChip(Function &function) {
   for (StringRef name : {"target-cpu", "target-features", "tune-cpu", "uniform-work-group-size"})
     function.removeFnAttr(name);
+}
+
+void kiln::forgetOrigin(Module &library, const Module &module) {
+  library.setTargetTriple(module.getTargetTriple());
+  library.setDataLayout(module.getDataLayout());
+  for (StringRef name : {"llvm.module.flags", "llvm.ident", "opencl.ocl.version", "nvvmir.version",
+                         "nvvm.annotations", "llvm.printf.fmts", "llvm.commandline"})
+    if (NamedMDNode *node = library.getNamedMetadata(name))
+      library.eraseNamedMetadata(node);
+  for (Function &function : library)
+    forgetChip(function);
 }
 
 Error kiln::linkBitcode(Module &module, StringRef bitcode, StringRef name) {
@@ -28,8 +30,6 @@ Error kiln::linkBitcode(Module &module, StringRef bitcode, StringRef name) {
   if (!library)
     return createStringError("cannot read " + name + ": " + toString(library.takeError()));
   forgetOrigin(**library, module);
-  for (Function &function : **library)
-    forgetChip(function);
   bool failed = Linker::linkModules(module, std::move(*library), Linker::LinkOnlyNeeded,
                                     [](Module &linked, const StringSet<> &added) {
                                       internalizeModule(linked, [&](const GlobalValue &value) {

@@ -30,6 +30,7 @@ CompileRequest capi::convert(const KilnCompileRequest &request) {
     result.keepStages.push_back(text(request.keep_stages[i]).str());
   result.optLevel = request.opt_level;
   result.fastMath = request.fast_math;
+  result.vendorMath = request.vendor_math;
   result.options = text(request.options).str();
   return result;
 }
@@ -45,10 +46,12 @@ Expected<Artifact> capi::compileHere(const CompileRequest &request, DiagnosticHa
 #endif
 }
 
-/// Whether LLVM's assembler is going to read words of the source. It aborts over some that make no
-/// sense, so they do not reach it in a process that has anything to lose. An op's name is spelled
-/// out in text and in bytecode.
-static bool holdsAssembly(StringRef source) { return source.contains("inline_asm"); }
+/// Whether LLVM's assembler is going to read words of the source, or its reader of bitcode what
+/// others wrote. They abort over some input that makes no sense, so it does not reach them in a
+/// process that has anything to lose. An op's name is spelled out in text and in bytecode.
+static bool holdsForeignCode(StringRef source) {
+  return source.contains("inline_asm") || source.contains("extern_call");
+}
 
 static KilnError *check(const KilnCompileRequest &request) {
   if (request.struct_size != sizeof(KilnCompileRequest))
@@ -88,7 +91,7 @@ KilnError *capi::compile(const KilnCompileRequest &request, std::optional<Artifa
       request.diagnostic(&presented, request.user_data);
   };
   KilnCompileRequest limits = request;
-  if (limits.isolation == KILN_ISOLATION_NONE && holdsAssembly(converted.source))
+  if (limits.isolation == KILN_ISOLATION_NONE && holdsForeignCode(converted.source))
     limits.isolation = KILN_ISOLATION_KEPT_WORKER;
   Expected<Artifact> artifact = limits.isolation == KILN_ISOLATION_NONE
                                     ? compileHere(converted, handler)
@@ -170,6 +173,7 @@ KilnError *capi::requestKey(const KilnCompileRequest &request, Key &out) {
     fields.add(stage);
   fields.add(uint64_t(converted.optLevel));
   fields.add(uint64_t(converted.fastMath));
+  fields.add(uint64_t(converted.vendorMath));
   fields.add(converted.options);
   out = fields.finish();
   return nullptr;
@@ -182,6 +186,17 @@ KilnError *kilnCompileRequestKey(const KilnCompileRequest *request, KilnKey *out
   if (KilnError *error = requestKey(*request, key))
     return error;
   std::memcpy(out->bytes, key.bytes.data(), sizeof(out->bytes));
+  return nullptr;
+}
+
+KilnError *kilnTargetIdentity(const char *target, KilnBuffer **out) {
+  if (!target || !out)
+    return reportNull("kilnTargetIdentity", "target and out");
+#ifdef KILN_HAS_COMPILER
+  *out = new KilnBuffer{targetIdentity(target)};
+#else
+  *out = new KilnBuffer{};
+#endif
   return nullptr;
 }
 

@@ -136,6 +136,7 @@ std::string Conversation::encode() const {
                    {"keep_stages", json::Array(request.keepStages)},
                    {"opt_level", request.optLevel},
                    {"fast_math", request.fastMath},
+                   {"vendor_math", request.vendorMath},
                    {"options", json::fixUTF8(request.options)},
                    {"memory_bytes", limits.worker_memory_bytes},
                    {"seconds", limits.worker_seconds},
@@ -243,9 +244,13 @@ Expected<Artifact> capi::compileInWorker(const CompileRequest &request,
                                          DiagnosticHandler handler) {
   StringRef kernel = request.kernel.empty() ? StringRef(request.sourceName) : request.kernel;
   bool isKept = limits.isolation == KILN_ISOLATION_KEPT_WORKER;
-  std::string program = findWorkerProgram(limits.worker_program);
+  std::string program = findWorkerProgram(limits.worker_program), identity;
+#ifdef KILN_HAS_COMPILER
+  if (isKept)
+    identity = targetIdentity(request.target);
+#endif
   while (true) {
-    auto started = isKept ? WorkerPool::take(program) : WorkerProcess::start(program);
+    auto started = isKept ? WorkerPool::take(program, identity) : WorkerProcess::start(program);
     if (!started && isKept) {
       // What is trusted compiles here as well, where no process can be started.
       consumeError(started.takeError());
@@ -260,7 +265,7 @@ Expected<Artifact> capi::compileInWorker(const CompileRequest &request,
       continue; // it had left: the next is a fresh one in the end
     Expected<Artifact> result = conversation.result(end);
     if (end == Conversation::End::Answered && isKept)
-      WorkerPool::giveBack(program, std::move(process));
+      WorkerPool::giveBack(program, identity, std::move(process));
     return result;
   }
 }

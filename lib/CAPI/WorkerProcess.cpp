@@ -148,15 +148,16 @@ struct Pool {
 } // namespace
 
 /// What a worker inherits and a later compile might rely on.
-static std::string keyOf(const std::string &program) {
+static std::string keyOf(const std::string &program, const std::string &identity) {
   SmallString<256> folder;
   (void)sys::fs::current_path(folder);
-  return program + '\0' + folder.str().str();
+  return program + '\0' + folder.str().str() + '\0' + identity;
 }
 
-Expected<std::unique_ptr<WorkerProcess>> WorkerPool::take(const std::string &program) {
+Expected<std::unique_ptr<WorkerProcess>> WorkerPool::take(const std::string &program,
+                                                          const std::string &identity) {
   Pool &pool = Pool::get();
-  std::string key = keyOf(program);
+  std::string key = keyOf(program, identity);
   {
     std::lock_guard<std::mutex> lock(pool.mutex);
     for (auto it = pool.idle.begin(); it != pool.idle.end(); ++it)
@@ -169,10 +170,11 @@ Expected<std::unique_ptr<WorkerProcess>> WorkerPool::take(const std::string &pro
   return WorkerProcess::start(program);
 }
 
-void WorkerPool::giveBack(const std::string &program, std::unique_ptr<WorkerProcess> worker) {
+void WorkerPool::giveBack(const std::string &program, const std::string &identity,
+                          std::unique_ptr<WorkerProcess> worker) {
   Pool &pool = Pool::get();
   worker->used = true;
-  Kept kept{keyOf(program), std::move(worker)}, oldest;
+  Kept kept{keyOf(program, identity), std::move(worker)}, oldest;
   std::lock_guard<std::mutex> lock(pool.mutex);
   if (pool.idle.size() == Pool::capacity) {
     oldest = std::move(pool.idle.front());

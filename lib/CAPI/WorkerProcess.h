@@ -45,8 +45,11 @@ private:
 class WorkerPool {
 public:
   /// One that waits, else a new one.
-  static llvm::Expected<std::unique_ptr<WorkerProcess>> take(const std::string &program);
-  static void giveBack(const std::string &program, std::unique_ptr<WorkerProcess> worker);
+  /// `identity` is what the environment says of toolkits: a worker keeps its own environment.
+  static llvm::Expected<std::unique_ptr<WorkerProcess>> take(const std::string &program,
+                                                             const std::string &identity);
+  static void giveBack(const std::string &program, const std::string &identity,
+                       std::unique_ptr<WorkerProcess> worker);
 };
 
 /// The program asked for, or the one that was installed with this library.

@@ -1,12 +1,12 @@
 // From text to artifact, stage by stage.
 #include "kiln/Pipeline/Compile.h"
-#include "kiln/Binary/HostCode.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Pipeline/Pipeline.h"
 #include "kiln/Pipeline/Registration.h"
 #include "kiln/Target/AllTargets.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/FastMath.h"
+#include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/Registry.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/AsmState.h"
@@ -256,11 +256,15 @@ LogicalResult Compilation::addHostGrid(tile::KernelOp kernel) {
 }
 
 json::Object Compilation::describe(tile::KernelOp kernel, TargetInterface target) {
-  json::Object metadata{
-      {"kernel", kernel.getSymName()},     {"target", target.getSpelling()},
-      {"source", request.sourceName},      {"opt_level", request.optLevel},
-      {"fast_math", request.fastMath},     {"arguments", describeArguments(kernel)},
-      {"abi", describeParameters(kernel)}, {"has_grid", kernel.hasGrid()}};
+  json::Object metadata{{"kernel", kernel.getSymName()},
+                        {"target", target.getSpelling()},
+                        {"source", request.sourceName},
+                        {"opt_level", request.optLevel},
+                        {"fast_math", request.fastMath},
+                        {"arguments", describeArguments(kernel)},
+                        {"vendor_math", kernel->hasAttr(kVendorMathAttrName)},
+                        {"abi", describeParameters(kernel)},
+                        {"has_grid", kernel.hasGrid()}};
   SmallVector<FileLineColLoc> places;
   findPlaces(kernel.getLoc(), places);
   if (!places.empty()) {
@@ -318,6 +322,8 @@ llvm::Expected<Artifact> Compilation::run() {
   std::string name = (*kernel).getSymName().str();
   if (request.fastMath)
     allowFastMath(*module);
+  if (request.vendorMath)
+    (*kernel)->setAttr(kVendorMathAttrName, UnitAttr::get(&context));
   (*module)->setAttr(kTargetAttrName, *target);
 
   std::string impossible = "kernel @" + name + " cannot be compiled for " + target->getSpelling();
@@ -383,21 +389,12 @@ std::string describeTargets() {
 }
 
 std::string targetIdentity(llvm::StringRef target) {
-  MLIRContext context(getRegistry(), MLIRContext::Threading::DISABLED);
-  ScopedDiagnosticHandler silence(&context, [](mlir::Diagnostic &) { return success(); });
-  FailureOr<TargetInterface> parsed =
-      parseTarget(target, &context, [&] { return emitError(UnknownLoc::get(&context)); });
-  if (failed(parsed))
-    return "";
-  if (!parsed->runsOnHost()) {
-    StringRef name = target.split(':').first;
-    for (const TargetEntry &entry : getTargets())
-      if (entry.name == name && entry.identify)
-        return entry.identify();
-    return "";
-  }
-  const HostCPU &host = getHostCPU();
-  return host.triple + " " + host.name + " " + host.features;
+  registerAllTargets();
+  StringRef name = target.split(':').first;
+  for (const TargetEntry &entry : getTargets())
+    if (entry.name == name && entry.identify)
+      return entry.identify();
+  return "";
 }
 
 } // namespace kiln

@@ -71,6 +71,7 @@ struct Request {
     c.num_keep_stages = stagePointers.size();
     number("opt_level", c.opt_level);
     number("fast_math", c.fast_math);
+    number("vendor_math", c.vendor_math);
     number("max_source_bytes", c.max_source_bytes);
     number("max_depth", c.max_depth);
     number("worker_memory_bytes", c.worker_memory_bytes);
@@ -288,6 +289,11 @@ void kiln::python::bindCompiler(nb::module_ &m) {
     KilnBuffer *json = nullptr;
     check(kilnLayoutDescribe(text, &json));
     return takeStr(json);
+  });
+  m.def("target_identity", [](const char *target) {
+    KilnBuffer *identity = nullptr;
+    check(kilnTargetIdentity(target, &identity));
+    return takeStr(identity);
   });
   m.def("targets", [] {
     KilnBuffer *json = nullptr;

@@ -131,6 +131,7 @@ TEST(CAPI, EveryFieldThatMattersChangesTheKey) {
   changed([&](auto &r) { r.source_name = "elsewhere.mlir"; });
   changed([&](auto &r) { r.opt_level = 2; });
   changed([&](auto &r) { r.fast_math = 1; });
+  changed([&](auto &r) { r.vendor_math = 1; });
   changed([&](auto &r) { r.options = "a=b"; });
   changed([&](auto &r) { r.target = "other"; });
   changed([&](auto &r) { r.keep_stages = stages, r.num_keep_stages = 1; });

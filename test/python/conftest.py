@@ -14,6 +14,8 @@ SEED = int(os.environ.get("KILN_SEED") or np.random.SeedSequence().entropy % 2**
 
 # What a kernel is assembled by is not whatever the machine has; tests of it name one.
 os.environ["KILN_ASSEMBLER"] = "driver"
+# Nor does a kernel call into a vendor's library that the machine happens to have.
+os.environ["KILN_LIBDEVICE"] = os.environ["KILN_OCML"] = "none"
 
 
 @pytest.fixture(autouse=True, scope="session")

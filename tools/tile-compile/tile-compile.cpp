@@ -41,7 +41,7 @@ EXIT CODES:
 struct Options {
   std::string input, output, target, kernel, emit, pipeline;
   int optLevel;
-  bool fastMath, listTargets;
+  bool fastMath, vendorMath, listTargets;
 };
 
 struct CommandLine {
@@ -72,6 +72,10 @@ struct CommandLine {
                         cl::cat(category)};
   cl::opt<bool> fastMath{"fast-math", cl::desc("May reassociate and ignore NaN and infinities"),
                          cl::cat(category)};
+  cl::opt<bool> vendorMath{"vendor-math",
+                           cl::desc("On accelerators, the vendor's functions of mathematics if "
+                                    "they are found"),
+                           cl::cat(category)};
   cl::opt<std::string> pipeline{"options", cl::desc("More options of the pipeline"),
                                 cl::value_desc("name=value ..."), cl::cat(category)};
   cl::opt<bool> listTargets{"list-targets",
@@ -80,7 +84,8 @@ struct CommandLine {
                             cl::cat(category)};
 
   Options get() const {
-    return {input, output, target, kernel, emit, pipeline, optLevel, fastMath, listTargets};
+    return {input,    output,   target,   kernel,     emit,
+            pipeline, optLevel, fastMath, vendorMath, listTargets};
   }
 };
 
@@ -164,6 +169,7 @@ int run(const Options &options) {
   request.target = options.target;
   request.optLevel = options.optLevel;
   request.fastMath = options.fastMath;
+  request.vendorMath = options.vendorMath;
   request.options = options.pipeline;
   std::string section = sectionOf(options.emit);
   if (!section.empty()) {

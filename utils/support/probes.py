@@ -6,6 +6,7 @@ elements of type E that are read from the views %a, %b and %c; it is stored to t
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 TYPES = [
     "f64", "f32", "tf32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "f6E2M3FN", "f6E3M2FN",
@@ -19,6 +20,8 @@ STORAGE = {
     "tf32": ("f32", "arith.truncf", "arith.extf"),
     "index": ("i64", "arith.index_cast", "arith.index_cast"),
 }
+C_ABS = {"f64": "fabs", "f32": "fabsf", "i64": "labs", "i32": "abs"}
+LIBRARY = Path(__file__).resolve().parent / "functions.ll"
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,9 @@ class Probe:
             "acc0": "0" if accumulator(element) == "i32" else "0.0",
             "bytes": f"tensor<{COUNT * width(element) // 8}xi8>",
             "register": register(target, element),
-            "abs": {"f64": "fabs", "f32": "fabsf", "i64": "labs", "i32": "abs"}.get(element, "f"),
+            # The host has a library of C; accelerators are given one of bitcode.
+            "abs": C_ABS.get(element, "f") if target == "cpu" else f"abs_{element}",
+            "library": "" if target == "cpu" else str(LIBRARY),
         }
         body = self.body
         for word, text in words.items():
@@ -354,7 +359,7 @@ PROBES = [
     Probe("tile.inline_asm", """
         %r = tile.inline_asm "" "={register},0" pure (%x) : ({T}) -> {T}"""),
     Probe("tile.extern_call", """
-        %r = tile.extern_call "{abs}" from "" pure (%x) : ({T}) -> {T}"""),
+        %r = tile.extern_call "{abs}" from "{library}" pure (%x) : ({T}) -> {T}"""),
     # Arithmetic
     *[binary(f"arith.{op}") for op in [
         "addf", "subf", "mulf", "divf", "remf", "maximumf", "minimumf", "maxnumf", "minnumf",

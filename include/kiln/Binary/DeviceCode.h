@@ -6,6 +6,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/CodeGen.h"
 #include "llvm/Support/Error.h"
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -27,6 +28,8 @@ struct DeviceMachine {
   bool hasLineDirectives = false;
   /// The device's mathematics for this triple (cmake/KilnDeviceMath.cmake).
   llvm::StringRef math = {};
+  /// Links what else the module calls, before it is optimised.
+  std::function<llvm::Error(llvm::Module &)> link = {};
 };
 
 /// One module on its way through LLVM. Errors of the code generator that do not end the process

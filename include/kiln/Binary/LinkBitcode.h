@@ -11,6 +11,9 @@ class Module;
 
 namespace kiln {
 
+/// Forgets what a library was compiled for and with which options: the module's are what counts.
+void forgetOrigin(llvm::Module &library, const llvm::Module &module);
+
 /// Links those functions of `bitcode` that `module` declares, as its own: nobody else sees them,
 /// and they are compiled for the module's chip whatever they were made for. `name` is for errors.
 llvm::Error linkBitcode(llvm::Module &module, llvm::StringRef bitcode, llvm::StringRef name);

@@ -33,6 +33,7 @@ struct CompileRequest {
   std::vector<std::string> keepStages; ///< kept as sections "ir:<stage>"; "all": each
   int optLevel = 3;                    ///< 0 to 3
   bool fastMath = false;               ///< may reassociate, approximate, flush, ignore NaN
+  bool vendorMath = false;             ///< the vendor's mathematics where that is found
   std::string options;                 ///< more pipeline options: "stop-after=STAGE"
 };
 
@@ -45,8 +46,8 @@ llvm::Expected<Artifact> compile(const CompileRequest &request, DiagnosticSink s
 /// The targets built in, as the JSON object that kilnTargetsDescribe promises.
 std::string describeTargets();
 
-/// What code for `target` depends on beside the request: for the machine at hand its resolved CPU
-/// and features, for any other target nothing. Part of the cache key.
+/// What code for `target` depends on beside the request: the CPU of the machine at hand and its
+/// features, the assembler that was found, the vendor's libraries. Part of the cache key.
 std::string targetIdentity(llvm::StringRef target);
 
 } // namespace kiln

@@ -2,7 +2,9 @@
 // (WMMA). Of an MxM result, MFMA's lane l has row l mod M of a and column l mod M of b and of the
 // result; the rest of its number says which part along k (of a and b) or which rows.
 #include "Block.h"
+#include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 
 using namespace kiln::emulated;
@@ -86,6 +88,33 @@ void countBelow(const Lanes &lanes) {
   uint32_t mask = below >= 32 ? ~0u : (1u << below) - 1;
   lanes.write<uint32_t>(
       0, 0, __builtin_popcount(lanes.read<uint32_t>(0, 0) & mask) + lanes.read<uint32_t>(0, 4));
+}
+
+/// 53 bits of 2/π, from where the segment and a large operand's exponent say, at their magnitude:
+/// what `V_TRIG_PREOP_F64` looks up.
+void takeTurns(const Lanes &lanes) {
+  // 2/π, 64 bits a word, from its first bit behind the point on.
+  static constexpr uint64_t kTurns[] = {
+      0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
+      0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+      0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+      0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
+      0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab};
+  constexpr int kSegment = 53, kLargest = 1077, kScaled = 1968;
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    int exponent = int(lanes.read<uint64_t>(lane, 0) >> 52 & 0x7ff);
+    int shift = int(lanes.read<uint32_t>(lane, 8) & 31) * kSegment;
+    if (exponent > kLargest)
+      shift += exponent - kLargest;
+    uint64_t bits = 0;
+    for (int i = 0; i < kSegment; ++i) {
+      unsigned at = unsigned(shift + i);
+      uint64_t bit = at / 64 < std::size(kTurns) ? kTurns[at / 64] >> (63 - at % 64) & 1 : 0;
+      bits = bits << 1 | bit;
+    }
+    int scale = -kSegment - shift + (exponent >= kScaled ? 128 : 0);
+    lanes.write(lane, 0, std::ldexp(double(bits), scale));
+  }
 }
 
 /// The hidden arguments start with the number of blocks.
@@ -294,6 +323,7 @@ const Instruction kiln::emulated::kAMDInstructions[] = {
     {"amdgcn.mbcnt.lo", false, countBelow<0>},
     {"amdgcn.mbcnt.hi", false, countBelow<32>},
     {"amdgcn.implicitarg.ptr", false, hiddenArguments},
+    {"amdgcn.trig.preop", false, takeTurns},
     {"amdgcn.mfma.f32.32x32x16.f16", true,
      multiply<32, 16, 8, uint16_t, widenHalf, float, rows32, 16>},
     {"amdgcn.mfma.f32.32x32x16.bf16", true,

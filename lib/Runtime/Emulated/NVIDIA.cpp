@@ -1,5 +1,7 @@
 // NVIDIA's warp instructions, by the PTX ISA (sections "mma fragments", "shfl.sync" and "cvt").
 #include "Instructions.h"
+#include <cfenv>
+#include <cmath>
 #include <string>
 
 using namespace kiln::emulated;
@@ -193,6 +195,26 @@ void widenPair(const Lanes &lanes) {
       lanes.write(lane, i, widenToHalf(format, lanes.read<uint8_t>(lane, 0, i)));
 }
 
+//===- Arithmetic that is not rounded to nearest --------------------------------------------===//
+
+/// Operands and result are kept from a compiler that takes the rounding for granted.
+template <int mode, unsigned count>
+void roundTo(const Lanes &lanes) {
+  int before = std::fegetround();
+  std::fesetround(mode);
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    volatile float a = lanes.read<float>(lane, 0), b = lanes.read<float>(lane, 4), result;
+    if constexpr (count == 3) {
+      volatile float c = lanes.read<float>(lane, 8);
+      result = std::fma(float(a), float(b), float(c));
+    } else {
+      result = a + b;
+    }
+    lanes.write(lane, 0, float(result));
+  }
+  std::fesetround(before);
+}
+
 } // namespace
 
 const Instruction kiln::emulated::kNVIDIAInstructions[] = {
@@ -230,5 +252,9 @@ const Instruction kiln::emulated::kNVIDIAInstructions[] = {
     {"nvvm.ff.to.e5m2x2.rn", false, narrowPair<ByteFloat::E5M2>},
     {"nvvm.e4m3x2.to.f16x2.rn", false, widenPair<ByteFloat::E4M3FN>},
     {"nvvm.e5m2x2.to.f16x2.rn", false, widenPair<ByteFloat::E5M2>},
+    {"nvvm.add.rz.f", false, roundTo<FE_TOWARDZERO, 2>},
+    {"nvvm.add.rz.ftz.f", false, roundTo<FE_TOWARDZERO, 2>},
+    {"nvvm.fma.rm.f", false, roundTo<FE_DOWNWARD, 3>},
+    {"nvvm.fma.rm.ftz.f", false, roundTo<FE_DOWNWARD, 3>},
     {nullptr, false, nullptr},
 };

@@ -70,7 +70,7 @@ bool TargetAttr::runsOnHost() const { return false; }
 
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   if (auto text = dyn_cast<tile::InlineAsmOp>(op))
-    return whyForeignConstraints(text, "vs");
+    return whyForeignConstraints(text, getRegisterLetters());
   return whyUnsupportedByThreads(op);
 }
 
@@ -127,7 +127,8 @@ void registerAMDGPUTarget() {
                                  [] {
                                    registerThreadStagePasses();
                                    registerAMDGPUPasses();
-                                 }};
+                                 },
+                                 [] { return identify(findDeviceLibraries()); }};
   addTarget(entry);
 }
 } // namespace kiln

@@ -118,7 +118,11 @@ void registerCPUTarget() {
                                  chips,
                                  createTarget,
                                  registerDialects,
-                                 [] { registerCPUPasses(); }};
+                                 [] { registerCPUPasses(); },
+                                 [] {
+                                   const HostCPU &host = getHostCPU();
+                                   return host.triple + " " + host.name + " " + host.features;
+                                 }};
   addTarget(entry);
 }
 } // namespace kiln

@@ -1,5 +1,6 @@
 // Replaces a chip's instructions by calls, and puts a check in front of each access to memory.
 #include "LowerToHost.h"
+#include "Scalars.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"
@@ -181,6 +182,11 @@ private:
     IRBuilder<> builder(&call);
     Type *i32 = builder.getInt32Ty(), *none = builder.getVoidTy();
     if (hasNoMeaning(name)) {
+      call.eraseFromParent();
+      return Error::success();
+    }
+    if (Value *result = kiln::emulated::computeScalar(builder, call)) {
+      call.replaceAllUsesWith(result);
       call.eraseFromParent();
       return Error::success();
     }

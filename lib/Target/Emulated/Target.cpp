@@ -3,6 +3,7 @@
 #include "kiln/Binary/HostCode.h"
 #include "kiln/Binary/LinkBitcode.h"
 #include "kiln/Target/Common/EmitHost.h"
+#include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/Registry.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/IR/Dialect.h"
@@ -81,6 +82,14 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "kiln");
   if (!code)
     return failure();
+  // Libraries are the chip's.
+  if (auto foreign = dyn_cast<ForeignTargetInterface>(getReal())) {
+    llvm::Triple triple(foreign.getLibraryTriple());
+    code->setTargetTriple(triple);
+    code->setDataLayout(triple.computeDataLayout());
+    if (failed(linkForeign(module, *code, foreign)))
+      return failure();
+  }
   // What runs once in a test is not worth much optimising.
   auto prepare = [](llvm::Module &code, llvm::TargetMachine &machine) -> llvm::Error {
     if (llvm::Error error = lowerToHost(code, machine))
@@ -124,7 +133,14 @@ void registerEmulatedTarget() {
       chips,
       createTarget,
       [](DialectRegistry &registry) { registry.insert<EmulatedDialect>(); },
-      [] {}};
+      [] {},
+      [] {
+        std::string all;
+        for (const TargetEntry &other : getTargets())
+          if (other.name != "emu" && other.identify)
+            all += other.identify() + "\n";
+        return all;
+      }};
   addTarget(entry);
 }
 } // namespace kiln

@@ -77,7 +77,7 @@ std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
       !getDialect().getRegisteredInterface<AsyncTarget>()->supports(getChip()))
     return "expected a chip with barriers that count bytes, sm_90a";
   if (auto text = dyn_cast<kiln::tile::InlineAsmOp>(op))
-    return whyForeignConstraints(text, "bchrlfd");
+    return whyForeignConstraints(text, getRegisterLetters());
   return whyUnsupportedByThreads(op);
 }
 
@@ -142,22 +142,23 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
 
 namespace kiln {
 void registerNVPTXTarget() {
-  static const TargetEntry entry{"nvptx",
-                                 "NVIDIA's chips, by PTX",
-                                 kChips,
-                                 [](MLIRContext *context, const Chip &chip) -> Attribute {
-                                   context->getOrLoadDialect<NVPTXDialect>();
-                                   return TargetAttr::get(context, chip.name);
-                                 },
-                                 [](DialectRegistry &registry) {
-                                   registry.insert<NVPTXDialect, NVVM::NVVMDialect>();
-                                   registerNVVMDialectTranslation(registry);
-                                 },
-                                 [] {
-                                   registerThreadStagePasses();
-                                   registerNVPTXPasses();
-                                 },
-                                 identifyAssembler};
+  static const TargetEntry entry{
+      "nvptx",
+      "NVIDIA's chips, by PTX",
+      kChips,
+      [](MLIRContext *context, const Chip &chip) -> Attribute {
+        context->getOrLoadDialect<NVPTXDialect>();
+        return TargetAttr::get(context, chip.name);
+      },
+      [](DialectRegistry &registry) {
+        registry.insert<NVPTXDialect, NVVM::NVVMDialect>();
+        registerNVVMDialectTranslation(registry);
+      },
+      [] {
+        registerThreadStagePasses();
+        registerNVPTXPasses();
+      },
+      [] { return identifyAssembler() + "\n" + identify(findLibdevice()); }};
   addTarget(entry);
 }
 } // namespace kiln

@@ -40,6 +40,8 @@ def add_kernel_options(parser: argparse.ArgumentParser) -> None:
                         help="optimisation level (default 3)")  # fmt: skip
     parser.add_argument("--fast-math", action="store_true",
                         help="may reassociate and ignore NaN and infinities")  # fmt: skip
+    parser.add_argument("--vendor-math", action="store_true",
+                        help="on GPUs, the vendor's functions of mathematics if found")  # fmt: skip
     parser.add_argument("--pipeline", default="", metavar="OPTIONS",
                         help="more options of the pipeline, 'name=value name=value'")  # fmt: skip
     parser.add_argument("--in-process", action="store_true",
@@ -154,7 +156,8 @@ def compile_python(kernel: Any, options: argparse.Namespace) -> Any:
         )
     return kernel.compile(
         **types, **constants, target=options.target, _opt_level=options.opt_level,
-        _fast_math=options.fast_math, _pipeline=options.pipeline,
+        _fast_math=options.fast_math, _vendor_math=options.vendor_math,
+        _pipeline=options.pipeline,
     )  # fmt: skip
 
 
@@ -173,6 +176,7 @@ def compile_mlir(path: Path, name: str | None, options: argparse.Namespace) -> A
         "keep_stages": ("all",),
         "opt_level": options.opt_level,
         "fast_math": int(options.fast_math),
+        "vendor_math": int(options.vendor_math),
         "options": options.pipeline or None,
         "isolation": 0 if options.in_process else 1,
     }

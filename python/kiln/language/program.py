@@ -137,8 +137,9 @@ def extern_call(
     """Calls a function of a library, element by element.
 
     `library` is a file of the kind that the target reads: the path or name of a shared library for
-    the CPU, bitcode or an object for an accelerator. Arguments are broadcast to one shape; the
-    function sees scalars and returns one `dtype`.
+    the CPU, LLVM's bitcode or its text for an accelerator; without one it is this process, or the
+    vendor's library of device functions. Arguments are broadcast to one shape; the function sees
+    scalars and returns one `dtype`.
     """
 
 

@@ -118,8 +118,8 @@ class KernelHalf:
 
     def options(self, **options: Any) -> Any:
         """The kernel with launch options: `grid`, `stream`, `device`, `cluster`, `cooperative`,
-        `overlap`, `priority`, `opt_level`, `fast_math`, `pipeline`. The result is called like the
-        kernel."""
+        `overlap`, `priority`, `opt_level`, `fast_math`, `vendor_math`, `pipeline`. The result is
+        called like the kernel."""
         return self.configured(None, options)
 
     # What the launcher calls.
@@ -310,6 +310,7 @@ def kernel(
     *,
     opt_level: int = 3,
     fast_math: bool = False,
+    vendor_math: bool = False,
     pipeline: str = "",
     no_facts: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
@@ -321,6 +322,7 @@ def kernel(
     *,
     opt_level: int = 3,
     fast_math: bool = False,
+    vendor_math: bool = False,
     pipeline: str = "",
     no_facts: tuple[str, ...] = (),
 ) -> Any:
@@ -332,16 +334,20 @@ def kernel(
     opt_level  0 to 3
     fast_math  may reassociate and approximate, ignore NaN, infinities and signed zeros, saturate
                where a narrow float has no number so large, and on GPUs flush subnormals of f32
+    vendor_math  on GPUs, functions of mathematics from the vendor's library where it is found
     pipeline   further options of the compiler's pipeline, "name=value name=value"
     no_facts   parameters whose facts (alignment, divisibility, ones, overlap) are not compiled for
     """
     if function is None:
         return lambda fn: kernel(
-            fn, opt_level=opt_level, fast_math=fast_math, pipeline=pipeline, no_facts=no_facts
-        )
+            fn, opt_level=opt_level, fast_math=fast_math, vendor_math=vendor_math,
+            pipeline=pipeline, no_facts=no_facts,
+        )  # fmt: skip
     if not isinstance(function, types.FunctionType):
         raise CompileError(f"expected a function to make a kernel of, got {function!r}")
     options = check_options(
-        function.__name__, {"opt_level": opt_level, "fast_math": fast_math, "pipeline": pipeline}
-    )
+        function.__name__,
+        {"opt_level": opt_level, "fast_math": fast_math, "vendor_math": vendor_math,
+         "pipeline": pipeline},
+    )  # fmt: skip
     return KernelHalf(function, options, tuple(no_facts)).launcher

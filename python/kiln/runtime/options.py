@@ -10,7 +10,9 @@ _HERE, _KEPT_WORKER = 0, 2
 
 # What each option is, and its default. `pipeline` is more of the pipeline's own options,
 # "name=value name=value", as tile-opt --tile-pipeline takes them.
-COMPILE_OPTIONS: dict[str, Any] = {"opt_level": 3, "fast_math": False, "pipeline": ""}
+COMPILE_OPTIONS: dict[str, Any] = {
+    "opt_level": 3, "fast_math": False, "vendor_math": False, "pipeline": "",
+}  # fmt: skip
 LAUNCH_OPTIONS = ("grid", "stream", "device", "cluster", "cooperative", "overlap", "priority")
 
 
@@ -26,8 +28,8 @@ def check_options(kernel: str, options: dict[str, Any]) -> dict[str, Any]:
         default = COMPILE_OPTIONS[name]
         if name == "opt_level" and (type(value) is not int or not 0 <= value <= 3):
             raise TypeError(f"expected an opt_level of 0 to 3, got {value!r}")
-        if name == "fast_math" and type(value) is not bool:
-            raise TypeError(f"expected True or False for fast_math, got {value!r}")
+        if name in ("fast_math", "vendor_math") and type(value) is not bool:
+            raise TypeError(f"expected True or False for {name}, got {value!r}")
         if name == "pipeline" and not isinstance(value, str):
             raise TypeError(f"expected a string for pipeline, got {value!r}")
         if value != default:
@@ -48,5 +50,6 @@ def request_fields(options: dict[str, Any]) -> dict[str, Any]:
         "isolation": _HERE if os.environ.get("KILN_COMPILE_IN_PROCESS") else _KEPT_WORKER,
         "opt_level": full["opt_level"],
         "fast_math": int(full["fast_math"]),
+        "vendor_math": int(full["vendor_math"]),
         "options": full["pipeline"] or None,
     }

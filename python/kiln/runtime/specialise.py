@@ -47,6 +47,7 @@ class Instance:
         return cache.first_key(
             self.source.source_hash, self.argument_text, constants,
             repr(sorted(self.options.items())), self.target, self.identity,
+            _native.target_identity(self.target),
         )  # fmt: skip
 
     def request(self, keep: tuple[str, ...] = ()) -> dict[str, Any]:

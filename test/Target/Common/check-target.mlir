@@ -3,8 +3,6 @@
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   tile.kernel @refused(%n: index) {
     %f = arith.constant dense<1.0> : tensor<64xf32>
-    // expected-error @+1 {{'tile.extern_call' is not supported on nvptx:sm_90a yet}}
-    %s = tile.extern_call "fabsf" from "" pure (%f) : (tensor<64xf32>) -> tensor<64xf32>
     // expected-error @+1 {{'math.clampf' is not supported on nvptx:sm_90a yet}}
     %a = math.clampf %f to [%f, %f] : tensor<64xf32>
     // Extents count as the powers of two that they are padded to.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import vendor_libraries
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "utils/support"))
@@ -30,6 +31,18 @@ def test_function_is_within_its_bound(device, function, element, rng):
     results = math_bounds.apply(function, element, operands, device)
     size, where = math_bounds.worst(function, element, operands, results)
     assert size <= math_bounds.bound(function, element, device == "cpu"), where
+
+
+@pytest.mark.parametrize("element", ["f64", "f32"])
+@pytest.mark.parametrize("function", math_bounds.VENDOR_BOUNDS)
+def test_the_vendors_function_is_within_its_bound(function, element, rng, monkeypatch):
+    for name, value in vendor_libraries.variables().items():
+        monkeypatch.setenv(name, value)
+    math_bounds.exact_context()
+    operands = math_bounds.samples(function, element, rng, 300)
+    results = math_bounds.apply(function, element, operands, "emu:gfx942", vendor=True)
+    size, where = math_bounds.worst(function, element, operands, results)
+    assert size <= math_bounds.vendor_bound(function, element), where
 
 
 @pytest.mark.parametrize("element", ["f16", "bf16"])

@@ -5,6 +5,7 @@
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/MmaAtomInterface.h"
 #include "kiln/Target/Common/BoundedMemory.h"
+#include "kiln/Target/Common/ForeignTarget.h"
 #include "kiln/Target/Common/WaveTarget.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -17,6 +18,9 @@
 #include "kiln/Target/AMDGPU/AMDGPUAttrs.h.inc"
 
 namespace kiln::amdgcn {
+
+/// ROCm's libraries of device functions.
+VendorLibrary findDeviceLibraries();
 
 llvm::ArrayRef<Chip> getChips();
 

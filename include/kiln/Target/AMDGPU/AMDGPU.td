@@ -5,6 +5,7 @@
 include "kiln/Layout/Transforms/AsyncAtomInterfaces.td"
 include "kiln/Layout/Transforms/MmaAtomInterface.td"
 include "kiln/Target/Common/BoundedMemory.td"
+include "kiln/Target/Common/ForeignTarget.td"
 include "kiln/Target/Common/WaveTarget.td"
 include "kiln/Target/TargetInterface.td"
 include "mlir/IR/AttrTypeBase.td"
@@ -23,6 +24,7 @@ def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
         ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
          "addPasses", "emit"]>,
     DeclareAttrInterfaceMethods<BoundedMemoryInterface>,
+    DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<WaveTargetInterface>]> {
   let mnemonic = "target";
   let summary = "an AMD chip";

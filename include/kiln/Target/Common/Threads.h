@@ -57,7 +57,7 @@ enum class DeviceBinary {
 /// Translates a module of the LLVM dialect to what `request` asks for. The code generator must
 /// have been initialised.
 mlir::FailureOr<TargetCode> emitDeviceCode(mlir::ModuleOp module, TargetInterface target,
-                                           const DeviceMachine &machine, DeviceBinary form,
+                                           DeviceMachine machine, DeviceBinary form,
                                            const EmitRequest &request);
 
 /// A vector of registers, read as words of 32 bits; elements below a byte are packed, low bits

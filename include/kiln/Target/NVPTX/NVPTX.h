@@ -5,6 +5,7 @@
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/CopyAtomInterface.h"
 #include "kiln/Layout/Transforms/MmaAtomInterface.h"
+#include "kiln/Target/Common/ForeignTarget.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Dialect.h"
@@ -28,6 +29,9 @@ llvm::SmallVector<mlir::Attribute> getMmaSyncAtoms(llvm::StringRef chip, mlir::T
 /// (128, 64 or 32), side by side, and whose 16-byte pieces it permutes; none if they do not fit.
 std::optional<LinearLayout> getSwizzledLayout(llvm::ArrayRef<int64_t> shape, int64_t elementBits,
                                               int64_t span);
+
+/// NVIDIA's library of device functions.
+VendorLibrary findLibdevice();
 
 /// Adds what the chips have for roles and channels to the dialect.
 void addAsyncTarget(mlir::Dialect *dialect);

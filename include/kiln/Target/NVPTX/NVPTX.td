@@ -5,6 +5,7 @@
 include "kiln/Layout/Transforms/AsyncAtomInterfaces.td"
 include "kiln/Layout/Transforms/CopyAtomInterface.td"
 include "kiln/Layout/Transforms/MmaAtomInterface.td"
+include "kiln/Target/Common/ForeignTarget.td"
 include "kiln/Target/TargetInterface.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
@@ -20,7 +21,8 @@ def NVPTX_Dialect : Dialect {
 def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
         ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
-         "getCopyAtoms",         "addPasses", "emit"]>]> {
+         "getCopyAtoms", "addPasses", "emit"]>,
+    DeclareAttrInterfaceMethods<ForeignTargetInterface>]> {
   let mnemonic = "target";
   let summary = "an NVIDIA chip";
   let description = [{

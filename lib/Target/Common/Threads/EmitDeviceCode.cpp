@@ -1,13 +1,26 @@
 // From the LLVM dialect to a device's code, the same for all that LLVM generates code for.
+#include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/Common/Threads.h"
 
 using namespace mlir;
 using namespace kiln;
 
 FailureOr<TargetCode> kiln::emitDeviceCode(ModuleOp module, TargetInterface target,
-                                           const DeviceMachine &machine, DeviceBinary form,
+                                           DeviceMachine machine, DeviceBinary form,
                                            const EmitRequest &request) {
+  // What is wrong with a library is said where it is called.
+  bool isReported = false;
+  machine.link = [&](llvm::Module &code) -> llvm::Error {
+    auto foreign = dyn_cast<ForeignTargetInterface>(Attribute(target));
+    isReported = foreign && failed(linkForeign(module, code, foreign));
+    return isReported ? llvm::createStringError("a library cannot be linked")
+                      : llvm::Error::success();
+  };
   auto fail = [&](llvm::Error error) -> FailureOr<TargetCode> {
+    if (isReported) {
+      llvm::consumeError(std::move(error));
+      return failure();
+    }
     return module.emitError() << "the code generator of " << target.getSpelling()
                               << " failed: " << llvm::toString(std::move(error));
   };

@@ -1,35 +1,16 @@
-// Inline assembly, once for each group of elements that a thread holds.
+// Inline assembly, once for each group of elements that a thread holds, and calls of libraries'
+// functions, once for each element.
 //
-// A constraint says which register an operand is in, and so how wide it is: an element, or the
-// elements that are packed, go into it bit for bit, zeros above them.
+// A constraint says which register an operand is in, and so how wide it is, and a function what it
+// takes: an element, or the elements that are packed, go into that bit for bit, zeros above them.
 #include "ThreadLowering.h"
+#include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/Common/ForeignCode.h"
 #include "llvm/IR/InlineAsm.h"
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
-
-/// The type that LLVM has for a register, for a value of so many bits.
-static Type getRegisterType(Builder &builder, StringRef code, unsigned bits) {
-  switch (code.front()) {
-  case 'b':
-    return builder.getI1Type();
-  case 'c':
-  case 'h':
-    return builder.getI16Type();
-  case 'r':
-    return builder.getI32Type();
-  case 'l':
-    return builder.getI64Type();
-  case 'f':
-    return builder.getF32Type();
-  case 'd':
-    return builder.getF64Type();
-  default: // as many registers of 32 bits as it takes
-    return builder.getIntegerType(bits <= 32 ? 32 : 64);
-  }
-}
 
 static unsigned bitsOf(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
 
@@ -105,6 +86,7 @@ LogicalResult ThreadLowering::lowerInlineAsm(InlineAsmOp op) {
                                "expected a tile of which a thread holds " + std::to_string(pack) +
                                    " elements of a row side by side");
     }
+  auto foreign = dyn_cast<ForeignTargetInterface>(target.getReal());
   // By number: results first.
   SmallVector<Type> registers;
   unsigned numResults = op->getNumResults();
@@ -124,7 +106,11 @@ LogicalResult ThreadLowering::lowerInlineAsm(InlineAsmOp op) {
         return op.emitOpError("expected to share a register with a result, got \"") << code << '"';
       registers.push_back(registers[tied]);
     } else {
-      registers.push_back(getRegisterType(builder, code, bits));
+      Type type = foreign ? foreign.getRegisterType(builder, code.front(), bits) : Type();
+      if (!type)
+        return op.emitOpError("expected a register of the chip's, got the constraint \"")
+               << code << '"';
+      registers.push_back(type);
     }
     if (bits > bitsOf(registers.back()))
       return op.emitOpError("expected a register of ")
@@ -169,5 +155,63 @@ LogicalResult ThreadLowering::lowerInlineAsm(InlineAsmOp op) {
     else
       set(old, elements.front());
   }
+  return success();
+}
+
+//===- Functions of libraries ---------------------------------------------------------------===//
+
+/// Whether a library's function can be given an element as what it takes: the same type, or its
+/// bits as an integer where C has no such type.
+static bool takes(Type parameter, Type element) {
+  if (parameter == element)
+    return true;
+  if (element.isIndex())
+    return parameter.isInteger(64);
+  unsigned bits = bitsOf(element);
+  bool isNarrowFloat = isa<FloatType>(element) && bits <= 16 && !element.isF16();
+  bool isNarrow = bits < 8;
+  return (isNarrowFloat || isNarrow) && parameter.isInteger(bits <= 8 ? 8 : 16);
+}
+
+LogicalResult ThreadLowering::lowerExternCall(ExternCallOp op) {
+  auto foreign = dyn_cast<ForeignTargetInterface>(target.getReal());
+  if (!foreign)
+    return emitUnsupported(op, target, "expected a target that reads libraries");
+  llvm::Expected<ForeignFunction> found =
+      findForeign(op.getContext(), foreign, op.getLibrary(), op.getSymbol());
+  if (!found)
+    return op.emitOpError(llvm::toString(found.takeError()));
+  SmallVector<Type> elements;
+  for (Type type : op->getOperandTypes())
+    elements.push_back(getElementTypeOrSelf(type));
+  Type element = getElementTypeOrSelf(op.getResult().getType());
+  FunctionType type = found->type;
+  bool fits = elements.size() == type.getNumInputs() && takes(type.getResult(0), element);
+  for (size_t i = 0; fits && i < elements.size(); ++i)
+    fits = takes(type.getInput(i), elements[i]);
+  if (!fits)
+    return op.emitOpError("expected the signature of '")
+           << op.getSymbol() << "' in library '" << found->library << "', " << type << ", got "
+           << FunctionType::get(op.getContext(), elements, element);
+  func::FuncOp declared =
+      declareForeign(function->getParentOfType<ModuleOp>(), op.getLoc(), *found);
+  SmallVector<SmallVector<Value>> given;
+  for (Value source : op.getOperands())
+    given.push_back(isa<RankedTensorType>(source.getType()) ? getElements(source)
+                                                            : SmallVector<Value>{get(source)});
+  auto tensor = dyn_cast<RankedTensorType>(op.getResult().getType());
+  int64_t count = tensor ? getLayout(op.getResult()).getInSize(kRegister) : 1;
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < count; ++i) {
+    SmallVector<Value> operands;
+    for (auto [values, parameter] : llvm::zip(given, type.getInputs()))
+      operands.push_back(packRegister(values[values.size() > 1 ? i : 0], parameter));
+    Value made = func::CallOp::create(builder, loc, declared, operands).getResult(0);
+    llvm::append_range(results, unpackRegister(made, element, 1));
+  }
+  if (tensor)
+    setElements(op.getResult(), results);
+  else
+    set(op.getResult(), results.front());
   return success();
 }

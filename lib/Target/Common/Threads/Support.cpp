@@ -100,11 +100,11 @@ std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
           op))
     return std::nullopt;
   if (isa<AllocOp, ArgReduceOp, AssertOp, AssumeOp, AtomicCASOp, AtomicRMWOp, BitcastOp,
-          BroadcastOp, ConcatOp, ConvertLayoutOp, DimOp, GatherOp, GridOp, HistogramOp, InlineAsmOp,
-          IotaOp, JoinOp, LoadOp, MultipleOfOp, NumProgramsOp, PhiloxOp, PrintOp, ProgramIdOp,
-          ReadOp, ReduceOp, ReshapeOp, ScanOp, ScatterOp, SliceOp, SortOp, SplitOp, StoreOp, TopKOp,
-          tile::ReturnOp, SplatOp, StrideOp, ToScalarOp, TransposeOp, ViewFromPointerOp, WriteOp,
-          tile::YieldOp>(op))
+          BroadcastOp, ConcatOp, ConvertLayoutOp, DimOp, ExternCallOp, GatherOp, GridOp,
+          HistogramOp, InlineAsmOp, IotaOp, JoinOp, LoadOp, MultipleOfOp, NumProgramsOp, PhiloxOp,
+          PrintOp, ProgramIdOp, ReadOp, ReduceOp, ReshapeOp, ScanOp, ScatterOp, SliceOp, SortOp,
+          SplitOp, StoreOp, TopKOp, tile::ReturnOp, SplatOp, StrideOp, ToScalarOp, TransposeOp,
+          ViewFromPointerOp, WriteOp, tile::YieldOp>(op))
     return std::nullopt;
   return "";
 }

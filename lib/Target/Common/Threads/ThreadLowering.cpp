@@ -2,6 +2,7 @@
 #include "ThreadLowering.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/DefinedArithmetic.h"
+#include "kiln/Target/Common/ForeignCalls.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -42,6 +43,8 @@ LogicalResult ThreadLowering::run() {
     setMetadata(kernel, kHiddenParametersName, builder.getArrayAttr(hiddenParameters));
   if (!messages.empty())
     setMetadata(kernel, "messages", builder.getArrayAttr(messages));
+  if (kernel->hasAttr(kVendorMathAttrName))
+    function->setAttr(kVendorMathAttrName, builder.getUnitAttr());
   setMetadata(kernel, "warps", builder.getI64IntegerAttr(warps));
   setMetadata(kernel, "warp_size", builder.getI64IntegerAttr(chip.warpSize));
   setMetadata(kernel, "shared_bytes", function->getAttr(kSharedBytesAttrName));
@@ -417,6 +420,7 @@ LogicalResult ThreadLowering::lower(Operation *op) {
       .Case<AssertOp>([&](AssertOp assertion) { return lowerAssert(assertion); })
       .Case<PrintOp>([&](PrintOp print) { return lowerPrint(print); })
       .Case<InlineAsmOp>([&](InlineAsmOp text) { return lowerInlineAsm(text); })
+      .Case<ExternCallOp>([&](ExternCallOp call) { return lowerExternCall(call); })
       .Case<scf::ConditionOp>([&](scf::ConditionOp condition) {
         SmallVector<Value> operands;
         for (Value operand : condition.getArgs())

@@ -235,6 +235,7 @@ private:
   void leaveMessage(mlir::Attribute message, mlir::Value element, mlir::Value value);
   // Foreign.cpp
   mlir::LogicalResult lowerInlineAsm(tile::InlineAsmOp op);
+  mlir::LogicalResult lowerExternCall(tile::ExternCallOp op);
   mlir::Value packRegister(llvm::ArrayRef<mlir::Value> elements, mlir::Type type);
   llvm::SmallVector<mlir::Value> unpackRegister(mlir::Value value, mlir::Type element,
                                                 int64_t count);

@@ -1,9 +1,11 @@
 // Mathematics as arithmetic, loops as branches, then everything as LLVM's dialect.
 #include "kiln/Target/Common/ThreadsToLLVM.h"
 #include "kiln/Target/Common/FastMath.h"
+#include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Common/WidenPairs.h"
+#include "kiln/Target/TargetInterface.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -78,6 +80,29 @@ static void widenNarrowArithmetic(ModuleOp module) {
   }
 }
 
+/// Where a kernel asks for the vendor's mathematics and it is found: the patterns that call it. A
+/// place that the user named must have it.
+static LogicalResult addVendorMath(ModuleOp module, RewritePatternSet &patterns) {
+  auto functions = module.getOps<func::FuncOp>();
+  auto asks = llvm::find_if(functions, [](func::FuncOp function) {
+    return function->hasAttr(kiln::kVendorMathAttrName);
+  });
+  kiln::TargetInterface target = kiln::getTarget(module);
+  if (asks == functions.end() || !target)
+    return success();
+  (*asks)->removeAttr(kiln::kVendorMathAttrName);
+  auto foreign = dyn_cast<kiln::ForeignTargetInterface>(target.getReal());
+  if (!foreign)
+    return success();
+  kiln::VendorLibrary library = foreign.findVendorLibrary();
+  if (library.isChosen && library.files.empty())
+    return (*asks)->emitError() << "expected the vendor's library " << library.looked
+                                << ", got nothing there";
+  if (!library.files.empty())
+    kiln::populateCallVendorMathPatterns(patterns, foreign);
+  return success();
+}
+
 /// Says who observes an atomic access as the target does.
 static void renameScopes(ModuleOp module, const kiln::ThreadsToLLVM &target) {
   module.walk([&](Operation *op) {
@@ -144,6 +169,8 @@ LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &t
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     target.addMathPatterns(patterns);
     populateExpandErfPatterns(patterns);
+    if (failed(addVendorMath(module, patterns)))
+      return failure();
     populateCallDeviceMathPatterns(patterns, target.isNativeMath);
     populateMathPolynomialApproximationPatterns(
         patterns, [&](StringRef name) { return !target.isNativeMath(name); });

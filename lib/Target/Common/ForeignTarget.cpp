@@ -1,0 +1,92 @@
+// Where a vendor's library of device functions is.
+#include "kiln/Target/Common/ForeignTarget.h"
+#include "kiln/Binary/ForeignLibrary.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <cstdlib>
+#include <mutex>
+
+using namespace mlir;
+using namespace kiln;
+
+#include "kiln/Target/Common/ForeignTarget.cpp.inc"
+
+/// The files in a folder; the first must be there, others may be.
+static std::vector<std::string> findIn(StringRef folder, ArrayRef<StringRef> files) {
+  std::vector<std::string> found;
+  for (StringRef file : files) {
+    SmallString<128> path(folder);
+    llvm::sys::path::append(path, file);
+    if (llvm::sys::fs::is_regular_file(path))
+      found.push_back(path.str().str());
+    else if (found.empty())
+      break;
+  }
+  return found;
+}
+
+VendorLibrary kiln::findVendorFiles(StringRef variable, ArrayRef<StringRef> roots, StringRef inside,
+                                    ArrayRef<StringRef> files) {
+  VendorLibrary library;
+  const char *chosen = std::getenv(variable.str().c_str());
+  if (chosen && *chosen) {
+    library.looked = ("'" + files.front() + "' in $" + variable + ", '" + chosen + "'").str();
+    if (StringRef(chosen) == "none")
+      return library;
+    library.isChosen = true;
+    // The one file may be named itself.
+    if (files.size() == 1 && llvm::sys::fs::is_regular_file(chosen))
+      library.files = {chosen};
+    else
+      library.files = findIn(chosen, files);
+    return library;
+  }
+  library.looked = ("'" + files.front() + "' in $" + variable + " (not set)").str();
+  for (StringRef root : roots) {
+    SmallString<128> folder(root);
+    if (root.consume_front("$")) {
+      const char *value = std::getenv(root.str().c_str());
+      folder = value ? value : "";
+      if (folder.empty()) {
+        library.looked += (", $" + root + " (not set)").str();
+        continue;
+      }
+    }
+    llvm::sys::path::append(folder, inside);
+    library.looked += (", '" + folder + "'").str();
+    library.files = findIn(folder, files);
+    if (!library.files.empty())
+      break;
+  }
+  return library;
+}
+
+/// A hash of a file's bytes, kept while its size and time stay.
+static std::string getHash(const std::string &path) {
+  static std::mutex mutex;
+  static llvm::StringMap<std::pair<std::string, std::string>> known;
+  llvm::sys::fs::file_status status;
+  if (std::error_code code = llvm::sys::fs::status(path, status))
+    return code.message();
+  int64_t time = status.getLastModificationTime().time_since_epoch().count();
+  std::string stamp = std::to_string(status.getSize()) + " " + std::to_string(time);
+  std::lock_guard<std::mutex> lock(mutex);
+  auto &[seen, hash] = known[path];
+  if (seen != stamp) {
+    llvm::Expected<ForeignLibrary> library = ForeignLibrary::open(path);
+    seen = stamp;
+    hash = library ? library->getHash() : llvm::toString(library.takeError());
+  }
+  return hash;
+}
+
+std::string kiln::identify(const VendorLibrary &library) {
+  if (library.files.empty())
+    return library.isChosen ? library.looked : "";
+  std::string text;
+  for (const std::string &file : library.files)
+    text += file + " " + getHash(file) + "\n";
+  return text;
+}

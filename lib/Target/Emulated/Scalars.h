@@ -1,0 +1,16 @@
+// Instructions of one thread that compute a scalar: those that libraries of functions are made of.
+#ifndef KILN_LIB_TARGET_EMULATED_SCALARS_H
+#define KILN_LIB_TARGET_EMULATED_SCALARS_H
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+
+namespace kiln::emulated {
+
+/// The same by the host's arithmetic; null for any other instruction. Approximations are the exact
+/// results rounded, and nothing is taken for zero: an emulated chip errs less than a real one.
+llvm::Value *computeScalar(llvm::IRBuilder<> &builder, llvm::CallInst &call);
+
+} // namespace kiln::emulated
+
+#endif // KILN_LIB_TARGET_EMULATED_SCALARS_H
