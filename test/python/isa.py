@@ -21,6 +21,6 @@ def prove_waits(text: str, chip: str) -> None:
     request = {"source": text, "target": f"amdgpu:{chip}", "isolation": 0, "keep_stages": ["asm"]}
     artifact, _, _ = _native.compile(None, None, request)
     done = subprocess.run(
-        [CHECKER, "-"], input=bytes(artifact.sections["asm"]), capture_output=True, check=False
+        [CHECKER, "-"], input=bytes(artifact.section("asm")), capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr.decode()

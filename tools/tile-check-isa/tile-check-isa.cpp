@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
   auto kernels = parseISA((*buffer)->getBuffer());
   if (!kernels)
     return fail(input + ": " + toString(kernels.takeError()));
-  if (kernels->empty())
+  if (all_of(*kernels, [](const KernelCode &kernel) { return kernel.isFunction; }))
     return fail(input + ": expected at least one kernel");
   bool proven = true;
   for (const KernelCode &kernel : *kernels) {
@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
       strong = findStrongWaits(kernel);
     if (!allowStrong)
       report(strong);
-    if (figures) {
+    if (figures && !kernel.isFunction) {
       json::Object object = describeCode(kernel);
       object["strong_waits"] = int64_t(strong.size());
       outs() << json::Value(std::move(object)) << "\n";

@@ -1,5 +1,6 @@
 """Kernels written as MLIR text over whole tensors, run for the tests beside: on the CPU, or on the
-device that KILN_TEST_DEVICE names (`emu:sm_90a`, `cuda:0`), whose numbers must be the same.
+device that KILN_TEST_DEVICE names (`emu:sm_90a`, `cuda:0`), whose numbers must be the same. Where
+that is an emulated AMD chip, the chip's own code is proven as well.
 
 `apply(body, inputs, outputs)` makes a kernel of one program that loads each input as one tile,
 runs the body and stores each output, and returns the outputs.
@@ -12,6 +13,7 @@ import os
 import ml_dtypes
 import numpy as np
 import pytest
+from isa import prove_waits
 from placing import Placement
 
 import kiln
@@ -57,6 +59,8 @@ def compile_text(text: str, kernel: str = "k", **fields):
             pytest.skip(str(error).splitlines()[0])
         raise
     artifact = artifact[0] if isinstance(artifact, tuple) else artifact
+    if DEVICE.startswith("emu:gfx"):
+        prove_waits(text, DEVICE.removeprefix("emu:"))
     return device.load(artifact)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from isa import prove_waits
 from placing import Placement
 from references import ATOMIC, ELEMENTWISE, WHOLE, WIDTHS, philox
 
@@ -275,3 +276,5 @@ def test_cell(target, op, element):
         request = {"source": text.encode(), "target": target, "isolation": 0}
         artifact, _, _ = _native.compile(None, None, request)
         assert {"asm", "binary"} & set(artifact.sections)
+    if target.startswith("amdgpu:"):
+        prove_waits(text, target.removeprefix("amdgpu:"))

@@ -45,6 +45,8 @@ enum class Kind {
   Flat, ///< to whatever its address says
   Matrix,
   Branch,
+  Call,   ///< of one of the text's functions
+  Return, ///< from such a function
   End
 };
 
@@ -71,9 +73,10 @@ struct Instruction {
   bool fallsThrough = true;
 };
 
-/// One kernel of a module's text.
+/// One kernel of a module's text, or a function that kernels call.
 struct KernelCode {
   std::string name, chip;
+  bool isFunction = false;
   std::vector<Instruction> code;
   /// The numbers of the code object's metadata: vgpr_count, sgpr_spill_count, …
   llvm::StringMap<int64_t> metadata;
@@ -91,8 +94,8 @@ struct KernelCode {
   std::vector<std::vector<unsigned>> getInnerLoops() const;
 };
 
-/// Reads the kernels of an assembly text as LLVM prints it. It is an error if an instruction is
-/// not of a form that is known.
+/// Reads the kernels of an assembly text as LLVM prints it, and the functions beside them. It is an
+/// error if an instruction is not of a form that is known.
 llvm::Expected<std::vector<KernelCode>> parseISA(llvm::StringRef text);
 
 } // namespace kiln::amdgcn

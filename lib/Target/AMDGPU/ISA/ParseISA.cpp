@@ -114,6 +114,11 @@ static Kind getKind(const Instruction &instruction) {
     return Kind::BarrierWait;
   if (name.starts_with("s_branch") || name.starts_with("s_cbranch"))
     return Kind::Branch;
+  if (name.starts_with("s_swappc"))
+    return Kind::Call;
+  // Where LLVM's calling convention keeps the address to go back to.
+  if (name == "s_setpc_b64" && instruction.operands.front() == "s[30:31]")
+    return Kind::Return;
   if (name.starts_with("s_endpgm"))
     return Kind::End;
   if (name.starts_with("v_mfma") || name.starts_with("v_wmma") || name.starts_with("v_smfmac") ||
@@ -263,9 +268,11 @@ public:
     }
     std::vector<KernelCode> kernels;
     for (Open &open : all) {
-      if (!open.isKernel)
-        continue;
+      open.kernel.isFunction = !open.isKernel;
       open.kernel.chip = chip;
+      if (open.isKernel &&
+          any_of(open.kernel.code, [](auto &each) { return each.kind == Kind::Return; }))
+        return createStringError("expected no return from kernel '" + open.kernel.name + "'");
       for (auto [at, label] : open.branches) {
         auto found = open.labels.find(label);
         if (found == open.labels.end())
@@ -362,9 +369,11 @@ private:
     if (Error error = finish(instruction))
       return error;
     StringRef name = instruction.mnemonic;
-    if (name.starts_with("s_setpc") || name.starts_with("s_swappc") || name.starts_with("s_call"))
-      return createStringError("expected no calls");
-    instruction.fallsThrough = name != "s_branch" && instruction.kind != Kind::End;
+    if ((name.starts_with("s_setpc") && instruction.kind != Kind::Return) ||
+        name.starts_with("s_call"))
+      return createStringError("expected no jump to an address");
+    instruction.fallsThrough =
+        name != "s_branch" && instruction.kind != Kind::End && instruction.kind != Kind::Return;
     if (instruction.kind == Kind::Branch)
       open.branches.push_back({unsigned(open.kernel.code.size()), instruction.operands.back()});
     open.kernel.code.push_back(std::move(instruction));

@@ -54,6 +54,7 @@ private:
   void complete(State &state, Counter counter, unsigned upTo) const;
   std::optional<LDSAccess> getLDSAccess(const Instruction &instruction, const State &state) const;
   std::string findProblem(const State &state, unsigned at) const;
+  std::string findProblemOfFunction(const State &state, unsigned at) const;
   bool join(State &into, const State &from, bool widen) const;
 
   const KernelCode &kernel;
@@ -170,6 +171,11 @@ void WaitCheck::issue(State &state, unsigned at) const {
   const Instruction &instruction = kernel.code[at];
   if (instruction.kind == Kind::Wait) {
     wait(state, instruction);
+  } else if (instruction.kind == Kind::Call) {
+    // What is called waits for all before anything else.
+    for (Counter counter : {Counter::Load, Counter::LDS, Counter::Scalar})
+      complete(state, counter, 0);
+    state.ranges = {};
   } else if (instruction.kind == Kind::Barrier || instruction.kind == Kind::BarrierSignal) {
     if (!alone.count(at))
       meet(state);
@@ -199,8 +205,47 @@ void WaitCheck::issue(State &state, unsigned at) const {
   state.ranges.apply(instruction);
 }
 
+/// A function waits for all that its caller left, reaches no LDS, and leaves nothing itself.
+std::string WaitCheck::findProblemOfFunction(const State &state, unsigned at) const {
+  const Instruction &instruction = kernel.code[at];
+  if (at == 0) {
+    std::set<Counter> waited;
+    for (const Instruction &first : kernel.code) {
+      if (first.kind != Kind::Wait)
+        break;
+      for (Counter counter : {Counter::Load, Counter::LDS, Counter::Scalar})
+        if (first.waits[unsigned(counter)] == 0u)
+          waited.insert(counter);
+    }
+    if (waited.size() != 3)
+      return "expected a function to wait for all that its caller left";
+  }
+  switch (instruction.kind) {
+  case Kind::LoadToLDS:
+  case Kind::ReadLDS:
+  case Kind::WriteLDS:
+  case Kind::AtomicLDS:
+  case Kind::Barrier:
+  case Kind::BarrierSignal:
+  case Kind::BarrierWait:
+    return "expected no access to LDS and no barrier in a function";
+  case Kind::Return:
+    for (const auto &ages : state.ages)
+      for (auto [load, age] : ages)
+        if (kernel.code[load].result)
+          return formatv("expected a wait for '{0}' of line {1} before the return",
+                         kernel.code[load].mnemonic, kernel.code[load].line);
+    return "";
+  default:
+    return "";
+  }
+}
+
 std::string WaitCheck::findProblem(const State &state, unsigned at) const {
   const Instruction &instruction = kernel.code[at];
+  if (kernel.isFunction)
+    if (std::string problem = findProblemOfFunction(state, at); !problem.empty())
+      return problem;
   auto line = [&](unsigned other) { return kernel.code[other].line; };
   if (instruction.kind == Kind::Flat)
     return "expected no flat accesses, which are done in any order";

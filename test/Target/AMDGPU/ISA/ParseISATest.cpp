@@ -71,7 +71,8 @@ TEST(ParseISA, WhatIsNotKnownIsAnError) {
   };
   EXPECT_THAT(errorOf("s_waitcnt zcnt(0)"), HasSubstr("line 5: expected a known counter"));
   EXPECT_THAT(errorOf("s_wait_nothing 0x0"), HasSubstr("expected a known wait"));
-  EXPECT_THAT(errorOf("s_swappc_b64 s[30:31], s[4:5]"), HasSubstr("expected no calls"));
+  EXPECT_THAT(errorOf("s_setpc_b64 s[4:5]"), HasSubstr("expected no jump to an address"));
+  EXPECT_THAT(errorOf("s_setpc_b64 s[30:31]"), HasSubstr("expected no return from kernel 'k'"));
   EXPECT_THAT(errorOf("s_branch .LBB7_7"), HasSubstr("no label '.LBB7_7' in 'k'"));
 }
 

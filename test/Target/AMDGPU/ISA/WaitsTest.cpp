@@ -188,6 +188,31 @@ TEST(Waits, HalvesOfRegistersAreRead) {
   EXPECT_EQ(check("\tds_read_b32 v4, v1\n\tds_read_b32 v4, v1 offset:2\n", "gfx942", 64), "");
 }
 
+/// The problems of a function `f` and of a kernel that calls it.
+static std::string checkCall(const std::string &function, const std::string &kernel) {
+  std::string text = "\t.type\tf,@function\nf:\n" + function + inKernel(kernel);
+  std::string all;
+  for (const KernelCode &code : llvm::cantFail(parseISA(text)))
+    all += problemsOf(checkWaits(code));
+  return all;
+}
+
+TEST(Waits, CallsWaitForAll) {
+  std::string wait = "s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)\n", leave = "s_setpc_b64 s[30:31]\n";
+  std::string load = "global_load_dword v1, v0, s[4:5]\n", use = "v_add_f32_e32 v0, v0, v1\n";
+  std::string call = "s_swappc_b64 s[30:31], s[0:1]\n";
+  EXPECT_EQ(checkCall(wait + use + leave, load + call + use), "");
+  EXPECT_EQ(checkCall(wait + load + "s_waitcnt vmcnt(0)\n" + leave, call + use), "");
+  EXPECT_THAT(checkCall(use + leave, load + call), HasSubstr("wait for all that its caller left"));
+  EXPECT_THAT(checkCall("s_waitcnt vmcnt(0)\n" + leave, call), HasSubstr("its caller left"));
+  EXPECT_THAT(checkCall(wait + load + leave, call + use), HasSubstr("before the return"));
+  EXPECT_THAT(checkCall(wait + load + use + leave, call), HasSubstr("before its register is used"));
+  EXPECT_THAT(checkCall(wait + "ds_read_b32 v1, v0\n" + leave, call),
+              HasSubstr("no access to LDS"));
+  EXPECT_THAT(checkCall(wait + "s_barrier\n" + leave, call), HasSubstr("no barrier in a function"));
+  EXPECT_THAT(checkCall(wait + leave, call + load + use), HasSubstr("before its register is used"));
+}
+
 TEST(Waits, FlatAccessesAreRefused) {
   EXPECT_THAT(check("\tflat_load_dword v4, v[2:3]\n"), HasSubstr("expected no flat accesses"));
 }
