@@ -128,8 +128,9 @@ def cross_entropy(
     part = logits.load((i, 0), (1, BLOCK), pad=LEAST, cache="streaming")
     for j in range(0, classes, BLOCK):
         following = logits.load((i, j + BLOCK), (1, BLOCK), pad=LEAST, cache="streaming")
-        groups = part.to(kiln.f32).reshape((BLOCK // 8, 8))
-        new = kiln.maximum(highest, kiln.max(groups, axis=1, keepdims=True))
+        groups = part.reshape((BLOCK // 8, 8))
+        new = kiln.maximum(highest, kiln.max(groups, axis=1, keepdims=True).to(kiln.f32))
+        groups = groups.to(kiln.f32)
         terms = kiln.exp2(kiln.fma(groups, LOG2E, new * -LOG2E))
         rescale = kiln.exp2((highest - new) * LOG2E)
         total = total * rescale + kiln.sum(terms, axis=1, keepdims=True)
