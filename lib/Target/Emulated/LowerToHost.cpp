@@ -165,6 +165,19 @@ private:
                 ConstantPointerNull::get(PointerType::get(context, 0)));
   }
 
+  /// Chips put -0 below +0, where the host takes either operand, and of two NaNs it matters not
+  /// which they give: all threads that compute a value must hold the same bits of it.
+  void lowerExtreme(CallInst &call, bool greatest) {
+    IRBuilder<> builder(&call);
+    Value *chosen =
+        builder.CreateBinaryIntrinsic(greatest ? Intrinsic::maximumnum : Intrinsic::minimumnum,
+                                      call.getArgOperand(0), call.getArgOperand(1));
+    Value *nan = ConstantFP::getQNaN(call.getType());
+    call.replaceAllUsesWith(
+        builder.CreateSelect(builder.CreateFCmpUNO(chosen, chosen), nan, chosen));
+    call.eraseFromParent();
+  }
+
   Error lower(CallInst &call) {
     if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand())) {
       if (lowerEmptyAssembly(call, *assembly) || lowerGroupWait(call, *assembly) ||
@@ -176,6 +189,11 @@ private:
     Function *callee = call.getCalledFunction();
     if (!callee)
       return createStringError("the emulator cannot follow a call of a computed address");
+    Intrinsic::ID intrinsic = callee->getIntrinsicID();
+    if (intrinsic == Intrinsic::maxnum || intrinsic == Intrinsic::minnum) {
+      lowerExtreme(call, intrinsic == Intrinsic::maxnum);
+      return Error::success();
+    }
     StringRef name = callee->getName();
     if (!name.starts_with("llvm.nvvm.") && !name.starts_with("llvm.amdgcn.") && name != "llvm.trap")
       return Error::success();

@@ -91,3 +91,36 @@ def test_packed_elements_are_copied(chip: str, dtype: type, rng) -> None:
     out = kiln.PackedArray.from_numpy(np.zeros((5, 24), dtype))
     copied(given, out, M=4, N=16, _device=f"emu:{chip}")
     assert np.array_equal(out.to_numpy().astype(np.float32), x.astype(np.float32))
+
+
+GREATEST = """
+tile.kernel @greatest(%x: !tile.view<8x64xf32>, %y: !tile.view<8xf32>) grid {
+  %one = arith.constant 1 : index
+  tile.grid %one
+} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %x[%c0, %c0] : !tile.view<8x64xf32> -> tensor<8x64xf32>
+  %m = tile.reduce %t axis = 1 : tensor<8x64xf32> -> tensor<8xf32> {
+  ^bb0(%l: f32, %r: f32):
+    %g = arith.maxnumf %l, %r : f32
+    tile.yield %g : f32
+  }
+  tile.store %m, %y[%c0] : tensor<8xf32>, !tile.view<8xf32>
+  tile.return
+}
+"""
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_lanes_agree_on_the_greatest_of_zeros_and_of_nans(chip: str, rng) -> None:
+    """All lanes store the row's result: were their bits not the same, that would be a race."""
+    from kiln import _native
+
+    x = np.where(rng.random((8, 64)) < 0.5, np.float32(0.0), np.float32(-0.0))
+    x[4:] = (rng.integers(1, 1 << 22, (4, 64), np.uint32) | np.uint32(0x7FC00000)).view(np.float32)
+    y = np.zeros(8, np.float32)
+    device = _native.Device.open(f"emu:{chip}")
+    request = {"source": GREATEST.encode(), "target": device.target, "isolation": 0}
+    device.load(_native.compile(None, None, request)[0]).launch("greatest", [x, y])
+    assert np.array_equal(y[:4].view(np.uint32), np.zeros(4, np.uint32))
+    assert np.isnan(y[4:]).all()
