@@ -1,20 +1,26 @@
 // Rings that a role fills for itself, some trips ahead: no other role waits, so slots are known
 // when compiling and the loop is unrolled by its depth.
 //
+//   a barrier, if this is itself in a loop
 //   puts of the first `ahead` trips                         each if there is such a trip
-//   wait for them; a barrier of all copies
-//   (barriers by which later copies lag, if they are skewed)
 //   for whole rounds of `depth` trips whose puts all exist:
 //     trip j of the round, for each j:
-//       put slot (j + ahead) mod depth; get slot j; read; release
-//       wait for the puts of the next trip, `ahead` - 1 are in flight
-//       a barrier; the rest; (again a barrier, if they are skewed)
-//   the trips that are left, each if it exists, likewise    their waits leave nothing in flight
-//   (barriers by which earlier copies catch up)
+//       wait for the puts of this trip, `ahead` - 1 are in flight; a barrier of all copies
+//       put slot (j + ahead) mod depth; get slot j; read; release; the rest
+//   the trips that are left, each if it exists, likewise    fewer puts are in flight, at last none
 //
 // Nobody waits at a slot. That all have put what is got, and all have released what is put again,
-// comes of the barriers, which the protocol check counts. With two copies one of which lags by one,
-// each reads while the other computes.
+// comes of the barriers, which the protocol check counts.
+//
+// If copies are skewed, one of two reads while the other computes. Then barriers part the two, and
+// a trip is
+//
+//       put slot (j + ahead) mod depth; get slot j; read; release
+//       wait for the puts of the next trip
+//       a barrier; the rest; a barrier
+//
+// before the loop stand the wait and the barrier for the first trip, and barriers by which later
+// copies lag; behind it, those by which earlier ones catch up.
 #include "Rings.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -56,9 +62,11 @@ private:
   }
   Value rebuild(OpBuilder &builder, Value value, IRMapping &mapping);
   void put(OpBuilder &builder, Ring *ring, Value at, int64_t slot);
-  void waitForPuts(OpBuilder &builder, bool isWhole);
+  void waitForPuts(OpBuilder &builder, int64_t inFlight);
+  void waitForPuts(OpBuilder &builder, Value at, int64_t most);
   /// How the trips of a round put: their puts all exist; each may; none does.
   enum class Puts { All, Some, None };
+  void waitForTrip(OpBuilder &builder, int64_t number, Value at, int64_t by, Puts puts);
   SmallVector<Value> trip(OpBuilder &builder, int64_t number, Value at, ValueRange carried,
                           Puts puts);
   void meet(OpBuilder &builder) { meetCopies(builder, loc, role); }
@@ -106,10 +114,34 @@ void OwnRings::put(OpBuilder &builder, Ring *ring, Value at, int64_t slot) {
                      load.getAtomAttr(), load.getCacheAttr(), load.getEvictionAttr());
 }
 
-/// For those of the next trip; where not all puts exist, for all of them.
-void OwnRings::waitForPuts(OpBuilder &builder, bool isWhole) {
+void OwnRings::waitForPuts(OpBuilder &builder, int64_t inFlight) {
   for (Ring *ring : rings)
-    tag(WaitPutsOp::create(builder, loc, ring->channel, isWhole ? getAhead(ring) - 1 : 0));
+    tag(WaitPutsOp::create(builder, loc, ring->channel, inFlight));
+}
+
+/// For those of this trip: there were puts for it and for at most so many trips in all, of which
+/// some may be beyond the end.
+void OwnRings::waitForPuts(OpBuilder &builder, Value at, int64_t most) {
+  if (most == 1)
+    return waitForPuts(builder, 0);
+  Value last = skip(builder, at, most - 1);
+  auto exists = scf::IfOp::create(builder, loc, isBefore(builder, last, loop.getUpperBound()),
+                                  /*withElseRegion=*/true);
+  OpBuilder inner = exists.getThenBodyBuilder(), other = exists.getElseBodyBuilder();
+  waitForPuts(inner, most - 1);
+  waitForPuts(other, at, most - 1);
+}
+
+/// For those of the trip that is `by` trips from this one, with all that are ahead of it by then
+/// under way.
+void OwnRings::waitForTrip(OpBuilder &builder, int64_t number, Value at, int64_t by, Puts puts) {
+  int64_t ahead = getAhead(rings.front());
+  if (puts == Puts::All)
+    return waitForPuts(builder, ahead - 1);
+  // Of the trips that are left the last `ahead` have their puts behind them.
+  int64_t most = std::min(ahead, depth - 1 + ahead - number - by);
+  if (most > 0)
+    waitForPuts(builder, most > 1 ? skip(builder, at, by) : at, most);
 }
 
 /// One trip: `number` counts from the start of its round.
@@ -118,6 +150,10 @@ SmallVector<Value> OwnRings::trip(OpBuilder &builder, int64_t number, Value at, 
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), at);
   mapping.map(loop.getRegionIterArgs(), carried);
+  if (!role.getSkew()) {
+    waitForTrip(builder, number, at, /*by=*/0, puts);
+    meet(builder);
+  }
   for (Ring *ring : rings) {
     if (puts == Puts::None)
       break;
@@ -136,12 +172,15 @@ SmallVector<Value> OwnRings::trip(OpBuilder &builder, int64_t number, Value at, 
     auto get = tag(GetOp::create(builder, loc, ring->channel, slot, this->number(builder, 0)));
     for (auto [load, buffer] : llvm::zip_equal(getUse(ring).loads, get.getBuffers()))
       mapping.map(load.getResult(),
-                  tag(ReadOp::create(builder, load.getLoc(), load.getType(), buffer)).getResult());
+                  tag(ReadOp::create(builder, load.getLoc(), load.getType(), buffer,
+                                     DenseI64ArrayAttr(), load.getReadAtomAttr()))
+                      .getResult());
     tag(ReleaseOp::create(builder, loc, ring->channel, slot));
   }
-  if (puts != Puts::None)
-    waitForPuts(builder, puts == Puts::All);
-  meet(builder);
+  if (role.getSkew()) {
+    waitForTrip(builder, number, at, /*by=*/1, puts);
+    meet(builder);
+  }
   for (Operation &op : loop.getBody()->without_terminator())
     if (!loads.contains(&op))
       builder.clone(op, mapping);
@@ -158,6 +197,9 @@ void OwnRings::realise() {
   IndexMath math{builder, loc};
   Value lower = loop.getLowerBound(), upper = loop.getUpperBound(), step = loop.getStep();
   int64_t mostAhead = 0;
+  // If the ring is gone round before, others may read it still.
+  if (!role.getSkew() && loop->getParentOfType<scf::ForOp>())
+    meet(builder);
   for (Ring *ring : rings) {
     mostAhead = std::max(mostAhead, getAhead(ring));
     for (int64_t use = 0; use < getAhead(ring); ++use) {
@@ -167,9 +209,10 @@ void OwnRings::realise() {
       put(inner, ring, at, use);
     }
   }
-  waitForPuts(builder, /*isWhole=*/false);
-  meet(builder);
-
+  if (role.getSkew()) {
+    waitForPuts(builder, lower, mostAhead);
+    meet(builder);
+  }
   lagCopies(builder, loc, role, /*isEntry=*/true);
 
   // Whole rounds: as many as have all their puts, perhaps none.

@@ -115,7 +115,8 @@ void RingRealiser::putAndGet(Ring &ring, RingUse &use) {
           continue;
         if (!tensor)
           tensor = tag(ReadOp::create(rewriter, load.getLoc(), load.getType(),
-                                      buffers[{load.getResult(), reader.role}]),
+                                      buffers[{load.getResult(), reader.role}], DenseI64ArrayAttr(),
+                                      load.getReadAtomAttr()),
                        reader.role)
                        .getResult();
         operand.set(tensor);

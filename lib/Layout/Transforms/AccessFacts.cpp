@@ -152,8 +152,9 @@ AccessFacts kiln::getAccessFacts(TypedValue<ViewType> view, ValueRange offsets) 
   int64_t extent = type.getShape()[result.dim];
   int64_t elements = ShapedType::isDynamic(extent) ? factAt(facts.getExtents(), result.dim)
                                                    : powerOf(extent, kMax);
-  elements = std::min(elements, getKnownDivisor(offsets[result.dim]));
-  result.width = std::max<int64_t>(1, std::min(elements, aligned / bytes));
+  int64_t divisor = getKnownDivisor(offsets[result.dim]);
+  result.aligned = std::max<int64_t>(1, std::min(divisor, aligned / bytes));
+  result.width = std::min(elements, result.aligned);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include "Block.h"
 #include <algorithm>
 #include <sys/mman.h>
+#include <utility>
 
 using namespace kiln::emulated;
 
@@ -98,7 +99,8 @@ std::string Block::run(const uint32_t which[3]) {
   for (auto &thread : threads)
     thread->state = State::Ready;
   unsigned warps = (launch.threads + launch.warpSize - 1) / launch.warpSize;
-  copies.assign(warps, {});
+  copies.assign(threads.size(), {});
+  ungrouped.assign(threads.size(), {});
   engines.reset();
   while (error.empty()) {
     bool moved = false;
@@ -113,6 +115,10 @@ std::string Block::run(const uint32_t which[3]) {
       done += thread->state == State::Done;
     if (done == threads.size()) {
       error = engines.finish();
+      auto isUnderWay = [](const auto &started) { return !started.empty(); };
+      if (std::any_of(copies.begin(), copies.end(), isUnderWay) ||
+          std::any_of(ungrouped.begin(), ungrouped.end(), isUnderWay))
+        error = "the program ends while copies into shared memory are under way";
       break;
     }
     error = findBlocked();
@@ -295,16 +301,27 @@ void Block::startCopies(unsigned thread, std::vector<Copy> started) {
     if (!wrong.empty())
       return stop(wrong);
   }
-  copies[thread / launch.warpSize].push_back(std::move(started));
+  copies[thread].push_back(std::move(started));
+}
+
+void Block::startCopy(const Copy &copy) {
+  std::string wrong = shared.beginCopy(copy.thread, copy.address, copy.bytes);
+  if (!wrong.empty())
+    fail(wrong);
+  ungrouped[copy.thread].push_back(copy);
+}
+
+void Block::endGroup(unsigned thread) {
+  copies[thread].push_back(std::exchange(ungrouped[thread], {}));
 }
 
 void Block::waitForCopies(unsigned thread, unsigned inFlight) {
-  auto &own = copies[thread / launch.warpSize];
+  auto &own = copies[thread];
   for (; own.size() > inFlight; own.pop_front())
     for (const Copy &copy : own.front()) {
       std::string wrong = shared.landCopy(copy.thread, copy.address, copy.bytes, copy.data);
       if (!wrong.empty())
-        return stop(wrong);
+        return running ? fail(wrong) : stop(wrong);
     }
 }
 

@@ -64,9 +64,13 @@ public:
     unsigned bytes;
     uint8_t data[16];
   };
-  /// The copies of one instruction of the warp of this thread.
+  /// The copies of one instruction, a group of their own, of the warp whose first thread this is.
   void startCopies(unsigned thread, std::vector<Copy> copies);
-  /// Until the copies of at most so many instructions are under way.
+  /// One copy of the running thread, which is of no group until the thread ends one.
+  void startCopy(const Copy &copy);
+  void endGroup(unsigned thread);
+  /// Until at most so many groups of this thread, or of the warp that it is the first of, are under
+  /// way.
   void waitForCopies(unsigned thread, unsigned inFlight);
 
   /// The running thread goes on once this holds; `what` says what it waits for.
@@ -97,8 +101,9 @@ private:
 
   SharedMemory &shared;
   std::vector<std::unique_ptr<Thread>> threads;
-  /// By warp, oldest first.
+  /// Groups by thread, or by a warp's first thread, oldest first; and what is of none yet.
   std::vector<std::deque<std::vector<Copy>>> copies;
+  std::vector<std::vector<Copy>> ungrouped;
   Thread *running = nullptr;
   ucontext_t scheduler;
   uint32_t program[3] = {0, 0, 0};

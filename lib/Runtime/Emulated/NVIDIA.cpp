@@ -1,5 +1,5 @@
 // NVIDIA's warp instructions, by the PTX ISA (sections "mma fragments", "shfl.sync" and "cvt").
-#include "Instructions.h"
+#include "Block.h"
 #include <cfenv>
 #include <cmath>
 #include <string>
@@ -53,6 +53,34 @@ void loadMatrices(const Lanes &lanes) {
         std::memcpy(&value, address + 2 * unit, sizeof(value));
         lanes.write(lane, 2 * matrix + i, value);
       }
+}
+
+//===- Copies into shared memory ------------------------------------------------------------===//
+
+/// The place, the source and, in one form, how many bytes from there on are read; the rest of the
+/// `Bytes` are zero. They are under way until the thread has waited for the group that they are of.
+template <unsigned Bytes, bool isPart>
+void copyAsync(const Lanes &lanes) {
+  Block &block = *Block::current();
+  Block::Copy copy{lanes.first, lanes.read<uint64_t>(0, 0), Bytes, {}};
+  uint64_t source = lanes.read<uint64_t>(0, 8);
+  unsigned read = isPart ? lanes.read<uint32_t>(0, 16) : Bytes;
+  if (read > Bytes)
+    block.fail("a copy that reads more bytes than it writes");
+  if (read && source % Bytes)
+    block.fail("a misaligned copy of " + std::to_string(Bytes) + " bytes from global memory");
+  constexpr int reading = 1;
+  // Byte by byte, since any number of them may be in bounds.
+  for (unsigned i = 0; i < read; ++i)
+    block.access(source + i, 1, reading, nullptr);
+  std::memcpy(copy.data, reinterpret_cast<const void *>(source), read);
+  block.startCopy(copy);
+}
+
+void endGroup(const Lanes &lanes) { Block::current()->endGroup(lanes.first); }
+
+void waitForGroups(const Lanes &lanes) {
+  Block::current()->waitForCopies(lanes.first, lanes.read<uint32_t>(0, 0));
 }
 
 //===- Matrix products ----------------------------------------------------------------------===//
@@ -228,6 +256,16 @@ const Instruction kiln::emulated::kNVIDIAInstructions[] = {
     {"nvvm.ldmatrix.sync.aligned.m8n8.x1.trans.b16", true, loadMatrices<1, true>},
     {"nvvm.ldmatrix.sync.aligned.m8n8.x2.trans.b16", true, loadMatrices<2, true>},
     {"nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16", true, loadMatrices<4, true>},
+    {"nvvm.cp.async.ca.shared.global.4", false, copyAsync<4, false>},
+    {"nvvm.cp.async.ca.shared.global.8", false, copyAsync<8, false>},
+    {"nvvm.cp.async.ca.shared.global.16", false, copyAsync<16, false>},
+    {"nvvm.cp.async.cg.shared.global.16", false, copyAsync<16, false>},
+    {"nvvm.cp.async.ca.shared.global.4.s", false, copyAsync<4, true>},
+    {"nvvm.cp.async.ca.shared.global.8.s", false, copyAsync<8, true>},
+    {"nvvm.cp.async.ca.shared.global.16.s", false, copyAsync<16, true>},
+    {"nvvm.cp.async.cg.shared.global.16.s", false, copyAsync<16, true>},
+    {"nvvm.cp.async.commit.group", false, endGroup},
+    {"nvvm.cp.async.wait.group", false, waitForGroups},
     {"nvvm.mma.m16n8k16.row.col.f32.f32", true, multiply16<widenHalf>},
     {"nvvm.mma.m16n8k16.row.col.bf16", true, multiply16<widenBFloat>},
     {"nvvm.mma.m16n8k8.row.col.tf32", true, multiplyTF32},

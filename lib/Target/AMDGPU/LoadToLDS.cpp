@@ -43,8 +43,17 @@ Value TargetAttr::makeUniform(OpBuilder &builder, Location loc, Value value) con
   return ROCDL::ReadfirstlaneOp::create(builder, loc, value.getType(), value);
 }
 
-void TargetAttr::waitForCopies(OpBuilder &builder, Location loc, int64_t inFlight) const {
-  wait(builder, loc, std::min(inFlight, kMostVector), kMostLDS);
+bool TargetAttr::hasWaveCopy(Attribute atom) const {
+  auto load = dyn_cast<LoadToLDSAttr>(atom);
+  return load && load.getChip() == getChip();
+}
+
+/// The counter is of loads: groups are so many of them.
+void TargetAttr::endCopies(OpBuilder &, Location) const {}
+
+void TargetAttr::waitForCopies(OpBuilder &builder, Location loc, int64_t groups,
+                               int64_t copies) const {
+  wait(builder, loc, std::min(groups * copies, kMostVector), kMostLDS);
 }
 
 void TargetAttr::waitForShared(OpBuilder &builder, Location loc) const {
@@ -77,14 +86,20 @@ LogicalResult LoadToLDSAttr::verify(function_ref<InFlightDiagnostic()> emitError
 
 unsigned LoadToLDSAttr::getLaneBytes() const { return getBytes(); }
 
-void LoadToLDSAttr::copy(OpBuilder &builder, Location loc, Value buffer, Value offset,
-                         Value uniform, Value shared, ArrayAttr scopes, ArrayAttr others,
-                         bool isStreaming) const {
+/// LDS takes 128 bytes a cycle from a wave of 64 lanes.
+unsigned LoadToLDSAttr::getIssueCycles() const { return 64 * getBytes() / 128; }
+
+bool LoadToLDSAttr::namesLanePlaces() const { return false; }
+
+bool LoadToLDSAttr::fillsInPart() const { return false; }
+
+void LoadToLDSAttr::copy(OpBuilder &builder, Location loc, const DirectCopy &copy) const {
   auto constant = [&](int64_t value) -> Value {
     return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
   };
   constexpr int64_t kOnce = 2;
-  ROCDL::RawPtrBufferLoadLdsOp::create(builder, loc, buffer, shared, constant(getBytes()), offset,
-                                       uniform, constant(0), constant(isStreaming ? kOnce : 0),
-                                       scopes, others, /*tbaa=*/ArrayAttr());
+  ROCDL::RawPtrBufferLoadLdsOp::create(
+      builder, loc, copy.buffer, copy.shared, constant(getBytes()), copy.offset, copy.uniform,
+      constant(0), constant(copy.isStreaming ? kOnce : 0), copy.scopes, copy.others,
+      /*tbaa=*/ArrayAttr());
 }

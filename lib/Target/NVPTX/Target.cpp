@@ -73,7 +73,8 @@ const Chip &TargetAttr::getChipRecord() const { return *findChip(kChips, getChip
 bool TargetAttr::runsOnHost() const { return false; }
 
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
-  if (isa<kiln::tile::ChannelOp, kiln::tile::WarpGroupsOp>(op) &&
+  auto channel = dyn_cast<kiln::tile::ChannelOp>(op);
+  if (channel && !isOwnRing(channel) &&
       !getDialect().getRegisteredInterface<AsyncTarget>()->supports(getChip()))
     return "expected a chip with barriers that count bytes, sm_90a";
   if (auto text = dyn_cast<kiln::tile::InlineAsmOp>(op))

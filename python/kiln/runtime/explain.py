@@ -99,9 +99,10 @@ def _move(entry: dict[str, Any]) -> str:
     if "sectors" in entry:
         text += f", {entry['sectors']} sectors of 32 bytes"
     if "cycles" in entry:
+        text += f", {entry['cycles']} cycles"
+    if "conflicts" in entry:
         conflicts = entry["conflicts"]
-        text += f", {entry['cycles']} cycles, "
-        text += f"{conflicts} of them bank conflicts" if conflicts else "no bank conflict"
+        text += f", {conflicts} of them bank conflicts" if conflicts else ", no bank conflict"
     return text + (f", by {entry['atom']}" if "atom" in entry else "")
 
 

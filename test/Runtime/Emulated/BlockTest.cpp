@@ -33,6 +33,23 @@ int32_t read(int word) {
   return *at;
 }
 
+/// Global memory, all that there is of it.
+alignas(16) const int32_t copied[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+/// NVIDIA's copy of four words, of which so many bytes are read, into words from `word` on.
+void copyIn(const int32_t *from, int word, uint32_t bytes) {
+  struct {
+    void *place;
+    const int32_t *from;
+    uint32_t bytes, unused;
+  } operands{memory().data() + 4 * word, from, bytes, 0};
+  kiln_emulated_instruction("nvvm.cp.async.cg.shared.global.16.s", &operands, nullptr, 5);
+}
+void endGroup() { kiln_emulated_instruction("nvvm.cp.async.commit.group", nullptr, nullptr, 6); }
+void waitForGroups(uint32_t inFlight) {
+  kiln_emulated_instruction("nvvm.cp.async.wait.group", &inFlight, nullptr, 7);
+}
+
 /// The value of another lane, by NVIDIA's instruction.
 int32_t shuffle(int32_t value, int32_t mask) {
   int32_t operands[4] = {-1, value, mask, 31}, result;
@@ -47,6 +64,8 @@ std::string run(void (*kernel)(const uint64_t *), unsigned threads = 64, uint64_
   launch.threads = threads;
   launch.warpSize = 32;
   launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
+  auto first = reinterpret_cast<uint64_t>(copied);
+  launch.ranges.push_back({first, first + sizeof(copied)});
   memory().reset(bytes);
   const uint32_t program[3] = {0, 0, 0};
   return Block(launch, memory()).run(program);
@@ -124,4 +143,58 @@ TEST(Block, AnUnknownInstructionIsNamed) {
   EXPECT_THAT(
       run([](const uint64_t *) { kiln_emulated_instruction("nvvm.no.such", nullptr, nullptr, 1); }),
       HasSubstr("the emulator does not know the instruction 'nvvm.no.such'"));
+}
+
+//===- Copies into shared memory ------------------------------------------------------------===//
+
+TEST(Block, ACopyIsThereOnceItsGroupWasWaitedFor) {
+  EXPECT_EQ(run(
+                [](const uint64_t *) {
+                  copyIn(copied, 8 * thread(), 16);
+                  endGroup();
+                  copyIn(copied + 4, 8 * thread() + 4, 6);
+                  endGroup();
+                  waitForGroups(1);
+                  int32_t sum = read(8 * thread()) + read(8 * thread() + 3);
+                  waitForGroups(0);
+                  kiln_emulated_barrier(1);
+                  // Of the second, one word and a half were in bounds.
+                  int other = 8 * (thread() ^ 1) + 4;
+                  sums[thread()] = sum + 10 * read(other) + 100 * read(other + 1) + read(other + 3);
+                },
+                2),
+            "");
+  EXPECT_EQ(sums[0], 5 + 50 + 600);
+  EXPECT_EQ(sums[1], 5 + 50 + 600);
+}
+
+TEST(Block, ACopyThatIsReadTooEarlyIsFound) {
+  const char *underWay = "a read of byte 0 of shared memory, into which a copy is still under way";
+  EXPECT_THAT(run([](const uint64_t *) { copyIn(copied, 0, 16), endGroup(), read(0); }, 1),
+              HasSubstr(underWay)); // no wait
+  EXPECT_THAT(run([](const uint64_t *) { copyIn(copied, 0, 16), waitForGroups(0), read(0); }, 1),
+              HasSubstr(underWay)); // no group was ended
+  EXPECT_THAT(run(
+                  [](const uint64_t *) {
+                    copyIn(copied, 0, 16), endGroup();
+                    waitForGroups(1); // one too many
+                    read(0);
+                  },
+                  1),
+              HasSubstr(underWay));
+  EXPECT_THAT(run(
+                  [](const uint64_t *) {
+                    copyIn(copied, 4 * thread(), 16), endGroup(), waitForGroups(0);
+                    if (thread() == 1)
+                      read(0); // no barrier
+                  },
+                  2),
+              HasSubstr("a race"));
+}
+
+TEST(Block, ACopyMustEndAndBeAligned) {
+  EXPECT_THAT(run([](const uint64_t *) { copyIn(copied, 0, 16), endGroup(); }, 1),
+              HasSubstr("ends while copies into shared memory are under way"));
+  EXPECT_THAT(run([](const uint64_t *) { copyIn(copied + 1, 0, 16); }, 1),
+              HasSubstr("a misaligned copy of 16 bytes from global memory"));
 }

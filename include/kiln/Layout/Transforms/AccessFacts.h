@@ -22,6 +22,8 @@ struct AccessFacts {
   int dim = -1;
   /// The elements of one access, a power of two; at most 16 bytes.
   int64_t width = 1;
+  /// The same if some of them may be in bounds and others not.
+  int64_t aligned = 1;
 };
 AccessFacts getAccessFacts(mlir::TypedValue<tile::ViewType> view, mlir::ValueRange offsets);
 

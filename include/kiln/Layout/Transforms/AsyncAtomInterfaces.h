@@ -43,6 +43,22 @@ struct CopyBoxes {
   int64_t count;
 };
 
+/// What the lanes of a warp copy into shared memory by one instruction.
+struct DirectCopy {
+  /// On a target with descriptors: one, and what is added to its base, as `BoundedMemoryInterface`
+  /// says.
+  mlir::Value buffer, offset, uniform;
+  /// On others: each lane's address, and how many bytes from there on are in bounds (i32). Of no
+  /// bytes nothing is read.
+  mlir::Value pointer, bytes;
+  /// Where it goes: the lane's place or the warp's.
+  mlir::Value shared;
+  /// LLVM's alias scopes of what the copy writes, and of what it does not.
+  mlir::ArrayAttr scopes, others;
+  /// Whether caches shall let go of it soon, and whether those nearest shall keep it.
+  bool isStreaming = false, isKeptNear = false;
+};
+
 } // namespace kiln
 
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h.inc"

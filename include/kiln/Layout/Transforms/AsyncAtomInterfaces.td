@@ -76,18 +76,25 @@ def DirectAtomInterface : AttrInterface<"DirectAtomInterface"> {
   let description = [{
     An instruction by which each lane of a warp loads a few bytes of its own from global memory, and
     all of them go into shared memory past the registers, lane by lane behind one another. So a
-    buffer's permutations are made where the lanes read.
+    buffer's permutations are made where the lanes read: any buffer is admitted in which the bytes
+    of a lane are consecutive elements of a row, whatever the order of these pieces.
   }];
   let methods = [
     InterfaceMethod<"The bytes of one lane.", "unsigned", "getLaneBytes">,
     InterfaceMethod<[{
-      Copies from a descriptor's memory, as `BoundedMemoryInterface` addresses it, to `shared`, which
-      is the warp's; what is out of bounds is zero there. The scopes are LLVM's, of what the copy
-      writes and of what it does not.
+      Cycles for which one instruction of a warp occupies the way into shared memory.
+    }], "unsigned", "getIssueCycles">,
+    InterfaceMethod<[{
+      Whether each lane says where its bytes go; if not, the warp says where the first lane's do.
+    }], "bool", "namesLanePlaces">,
+    InterfaceMethod<[{
+      Whether a lane can say how many of its bytes are in bounds; if not, all of them are, or none.
+    }], "bool", "fillsInPart">,
+    InterfaceMethod<[{
+      Makes one copy for each lane. What is out of bounds is zero in shared memory.
     }], "void", "copy",
-        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$buffer,
-             "::mlir::Value":$offset, "::mlir::Value":$uniform, "::mlir::Value":$shared,
-             "::mlir::ArrayAttr":$scopes, "::mlir::ArrayAttr":$others, "bool":$isStreaming)>,
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+             "const ::kiln::DirectCopy &":$copy)>,
   ];
 }
 

@@ -16,12 +16,19 @@ def WaveTargetInterface : AttrInterface<"WaveTargetInterface"> {
   }];
   let methods = [
     InterfaceMethod<"Whether the chip has such copies.", "bool", "hasWaveCopies">,
+    InterfaceMethod<"Whether this atom of a copy is one of the chip's.", "bool", "hasWaveCopy",
+        (ins "::mlir::Attribute":$atom)>,
     InterfaceMethod<"An i32 that all lanes of a wave have alike, as one that the wave has once.",
                     "::mlir::Value", "makeUniform",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$value)>,
-    InterfaceMethod<"Until at most so many of the wave's accesses to global memory are under way.",
-                    "void", "waitForCopies",
-        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "int64_t":$inFlight)>,
+    InterfaceMethod<"Ends a group: the copies that the wave has started since the last one.",
+                    "void", "endCopies",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc)>,
+    InterfaceMethod<[{
+      Until at most so many of the wave's groups are under way, each of which has so many copies.
+    }], "void", "waitForCopies",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "int64_t":$groups,
+             "int64_t":$copies)>,
     InterfaceMethod<"Until the wave's own accesses to shared memory are done.",
                     "void", "waitForShared",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc)>,

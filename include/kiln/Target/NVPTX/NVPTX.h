@@ -6,6 +6,7 @@
 #include "kiln/Layout/Transforms/CopyAtomInterface.h"
 #include "kiln/Layout/Transforms/MmaAtomInterface.h"
 #include "kiln/Target/Common/ForeignTarget.h"
+#include "kiln/Target/Common/WaveTarget.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Dialect.h"

@@ -6,6 +6,7 @@ include "kiln/Layout/Transforms/AsyncAtomInterfaces.td"
 include "kiln/Layout/Transforms/CopyAtomInterface.td"
 include "kiln/Layout/Transforms/MmaAtomInterface.td"
 include "kiln/Target/Common/ForeignTarget.td"
+include "kiln/Target/Common/WaveTarget.td"
 include "kiln/Target/TargetInterface.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
@@ -22,7 +23,8 @@ def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
         ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
          "getCopyAtoms", "addPasses", "emit"]>,
-    DeclareAttrInterfaceMethods<ForeignTargetInterface>]> {
+    DeclareAttrInterfaceMethods<ForeignTargetInterface>,
+    DeclareAttrInterfaceMethods<WaveTargetInterface>]> {
   let mnemonic = "target";
   let summary = "an NVIDIA chip";
   let description = [{
@@ -93,6 +95,29 @@ def NVPTX_TmaAttr : AttrDef<NVPTX_Dialect, "Tma", [
     #nvptx.tma
     ```
   }];
+}
+
+def NVPTX_CpAsyncAttr : AttrDef<NVPTX_Dialect, "CpAsync", [
+    DeclareAttrInterfaceMethods<DirectAtomInterface>]> {
+  let mnemonic = "cp_async";
+  let summary = "`cp.async`: a load from global memory that goes to shared memory past the registers";
+  let description = [{
+    How many bytes each lane moves: 4, 8 or 16. A role fills its own ring by it (one `tile.put` is
+    one group), on every chip from sm_80 on.
+
+    The buffer may have any order of pieces of so many bytes, each of them consecutive elements of a
+    row: permuted against bank conflicts, say, as `ldmatrix` reads it. The view's last stride is 1
+    and its address, other strides and offsets are known to be multiples of so many bytes; extents
+    need not be, for elements outside are filled with zeros one by one. 16 bytes pass by the first
+    cache, unless the load says `cache = all`; 4 and 8 cannot.
+
+    ```mlir
+    #nvptx.cp_async<16>
+    ```
+  }];
+  let parameters = (ins "unsigned":$bytes);
+  let assemblyFormat = "`<` $bytes `>`";
+  let genVerifyDecl = 1;
 }
 
 def NVPTX_LdMatrixAttr : AttrDef<NVPTX_Dialect, "LdMatrix", [

@@ -307,30 +307,18 @@ bool ThreadLowering::lowerBoundedStore(StoreOp op) {
   return true;
 }
 
-/// The share of each lane and warp, an instruction a turn; see OwnRings.cpp.
-LogicalResult ThreadLowering::lowerDirectCopy(CopyInOp op) {
-  auto atom = dyn_cast<DirectAtomInterface>(op.getAtom());
-  if (!atom)
-    return op.emitOpError("expected an atom by which warps copy into shared memory, got ")
-           << op.getAtom();
-  FailureOr<LinearLayout> shares = getShares(op, atom);
-  if (failed(shares))
-    return failure();
-  // Here `warp` counts the warps of all copies.
-  Value copyWarp = std::exchange(warp, role->place);
-  std::swap(threadCoordinates, shareCoordinates);
-  std::optional<BoundedAccess> access = getBoundedAccess(op.getView(), op.getOffsets(), *shares);
-  std::swap(threadCoordinates, shareCoordinates);
-  warp = copyWarp;
+bool ThreadLowering::hasBoundedMemory() const {
+  return isa<BoundedMemoryInterface>(target.getReal());
+}
+
+LogicalResult ThreadLowering::forEachOffset(CopyInOp op, const LinearLayout &shares,
+                                            EmitCopy emit) {
+  std::optional<BoundedAccess> access = getBoundedAccess(op.getView(), op.getOffsets(), shares);
   if (!access)
     return op.emitOpError("expected a view that facts say is addressable in 32 bits, for ")
            << op.getAtom();
   ViewType type = cast<ViewType>(op.getView().getType());
-  int64_t warpBytes = int64_t(chip.warpSize) * atom.getLaneBytes();
-  Value base = getSharedAt(get(op.getBuffer()),
-                           arith::MulIOp::create(builder, loc, role->place, i32(warpBytes)));
-  const Scopes &slot = scopes.find(op.getBuffer())->second;
-  for (int64_t turn = 0; turn < shares->getInSize(kRegister); ++turn) {
+  for (int64_t turn = 0; turn < shares.getInSize(kRegister); ++turn) {
     // Row by row what is out of bounds stays so for the length of a loop along the row: its offsets
     // are chosen first, and chosen so that the two choices are not made one.
     Value offset = getOffset(*access, turn);
@@ -339,9 +327,11 @@ LogicalResult ThreadLowering::lowerDirectCopy(CopyInOp op) {
         if (own.count && !own.isHardwares && isRow == (type.getStrides()[dim] != 1))
           offset = arith::SelectOp::create(builder, loc, getInBounds(*access, turn, unsigned(dim)),
                                            offset, i32(isRow ? kOutside : kOutside + 16));
-    Value at = turn ? getSharedAt(base, i32(turn * warpBytes * role->attr.getTotalWarps())) : base;
-    atom.copy(builder, loc, access->buffer, offset, access->uniform, at, slot.own, slot.others,
-              isStreaming(op.getCache(), op.getEviction()));
+    DirectCopy copy;
+    copy.buffer = access->buffer;
+    copy.offset = offset;
+    copy.uniform = access->uniform;
+    emit(turn, copy);
   }
   return success();
 }

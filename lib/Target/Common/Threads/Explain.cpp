@@ -32,6 +32,7 @@ public:
             if (!write.getExtents())
               addBuffer(op, write.getValue(), write.getBuffer().getType(), write.getAtomAttr());
           })
+          .Case<CopyInOp>([&](CopyInOp copy) { addDirectCopy(copy); })
           .Case<ConvertLayoutOp>([&](ConvertLayoutOp convert) { addConversion(convert); });
     });
     if (!moves.empty())
@@ -49,10 +50,13 @@ private:
   }
 
   Fields begin(Operation *op, Value tensor) {
-    Fields fields;
     auto type = cast<RankedTensorType>(tensor.getType());
+    return begin(op, RankedTensorType::get(type.getShape(), type.getElementType()));
+  }
+  Fields begin(Operation *op, Type type) {
+    Fields fields;
     std::string text;
-    llvm::raw_string_ostream(text) << RankedTensorType::get(type.getShape(), type.getElementType());
+    llvm::raw_string_ostream(text) << type;
     set(fields, "op", op->getName().getStringRef().str());
     set(fields, "type", text);
     if (auto loc = op->getLoc()->findInstanceOf<FileLineColLoc>())
@@ -97,11 +101,31 @@ private:
     set(fields, "instructions", side.instructions);
     set(fields, "cycles", side.instructions * side.cycles);
     set(fields, "conflicts", side.instructions * (side.cycles - side.fewest));
-    if (atom) {
-      std::string text;
-      llvm::raw_string_ostream(text) << atom;
-      set(fields, "atom", text);
-    }
+    if (atom)
+      setAtom(fields, atom);
+    add(fields);
+  }
+
+  void setAtom(Fields &fields, Attribute atom) {
+    std::string text;
+    llvm::raw_string_ostream(text) << atom;
+    set(fields, "atom", text);
+  }
+
+  /// What each warp of a role copies into its own ring, past the registers.
+  void addDirectCopy(CopyInOp op) {
+    auto atom = dyn_cast<DirectAtomInterface>(op.getAtom());
+    RoleAttr role = WarpGroupsOp::getRoleOf(op);
+    if (!atom || !role)
+      return;
+    BufferType type = op.getBuffer().getType();
+    int64_t each = int64_t(chip.warpSize) * role.getTotalWarps() * atom.getLaneBytes();
+    int64_t instructions = std::max<int64_t>(1, getSharedBytes(type) / each);
+    Fields fields = begin(op, RankedTensorType::get(type.getShape(), type.getElementType()));
+    set(fields, "bytes", atom.getLaneBytes());
+    set(fields, "instructions", instructions);
+    set(fields, "cycles", instructions * atom.getIssueCycles());
+    setAtom(fields, op.getAtom());
     add(fields);
   }
 

@@ -293,6 +293,53 @@ LogicalResult ThreadLowering::lowerStore(StoreOp op) {
   return success();
 }
 
+LogicalResult ThreadLowering::forEachAddress(CopyInOp op, const LinearLayout &shares,
+                                             DirectAtomInterface atom, EmitCopy emit) {
+  Access access = getAccess(op.getView(), op.getOffsets(), std::nullopt, shares);
+  AccessFacts facts = getAccessFacts(cast<TypedValue<ViewType>>(op.getView()), op.getOffsets());
+  int64_t elementBytes = getSharedElementBytes(access.elementType);
+  int64_t each = atom.getLaneBytes() / elementBytes;
+  bool isWhole = facts.width >= each;
+  unsigned row = facts.dim;
+  if (!isWhole && !isKnownNonNegative(op.getOffsets()[row]))
+    return op.emitOpError("expected an offset along dimension ")
+           << row << " that is known not to be negative, or extents and offsets known to be "
+           << "multiples of " << each << ", for " << op.getAtom();
+  // By coordinate, how many bytes are in bounds along the row.
+  std::map<int64_t, Value> inRow;
+  for (int64_t turn = 0; turn < shares.getInSize(kRegister); ++turn) {
+    auto coordinates = shares.applyTo(kRegister, turn);
+    Value &known = inRow[coordinates[row]];
+    if (!known) {
+      Value at = getCoordinate(access.place, row, turn, access.offsets[row]);
+      Value extent = access.view.extents[row], inside = i32(atom.getLaneBytes());
+      if (!isWhole) {
+        Value rest = arith::SubIOp::create(builder, loc, extent, at);
+        rest = arith::MinUIOp::create(builder, loc, rest, index(each));
+        inside = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), rest);
+        inside = arith::MulIOp::create(builder, loc, inside, i32(elementBytes));
+      }
+      Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, extent);
+      known = arith::SelectOp::create(builder, loc, below, inside, i32(0));
+    }
+    DirectCopy copy;
+    copy.bytes = known;
+    for (auto [dim, extent] : llvm::enumerate(access.view.extents)) {
+      if (dim == row)
+        continue;
+      Value &bound = access.bounds[{unsigned(dim), coordinates[dim]}];
+      if (!bound)
+        bound = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                      getCoordinate(access.place, dim, turn, access.offsets[dim]),
+                                      extent);
+      copy.bytes = arith::SelectOp::create(builder, loc, bound, copy.bytes, i32(0));
+    }
+    copy.pointer = getPointer(access, turn);
+    emit(turn, copy);
+  }
+  return success();
+}
+
 LogicalResult ThreadLowering::lowerViewFromPointer(ViewFromPointerOp op) {
   View view{views.find(op.getPointer())->second.pointer, {}, {}, std::nullopt};
   auto fill = [&](ArrayRef<int64_t> known, ValueRange given, SmallVector<Value> &values) {

@@ -92,7 +92,10 @@ LogicalResult ThreadLowering::lowerOwnPut(PutOp op) {
     set(argument, buffer);
     scopes[argument] = slotScopes.lookup(findChannel(op.getChannel()))[*number];
   }
-  return lower(op.getBody().front());
+  if (failed(lower(op.getBody().front())))
+    return failure();
+  waves.endCopies(builder, loc);
+  return success();
 }
 
 LogicalResult ThreadLowering::lowerOwnGet(GetOp op) {
@@ -106,7 +109,7 @@ LogicalResult ThreadLowering::lowerOwnGet(GetOp op) {
   return success();
 }
 
-/// Each put of the channel is as many instructions of a warp.
+/// Each put of the channel is one group, of as many instructions of a warp.
 LogicalResult ThreadLowering::lowerWaitPuts(WaitPutsOp op) {
   std::optional<int64_t> count;
   for (Operation *user : op.getChannel().getUsers()) {
@@ -125,7 +128,7 @@ LogicalResult ThreadLowering::lowerWaitPuts(WaitPutsOp op) {
              << *count << " a warp, got " << own;
     count = own;
   }
-  waves.waitForCopies(builder, loc, count.value_or(0) * op.getInFlight());
+  waves.waitForCopies(builder, loc, op.getInFlight(), count.value_or(0));
   return success();
 }
 
@@ -137,6 +140,8 @@ FailureOr<LinearLayout> ThreadLowering::getShares(CopyInOp op, DirectAtomInterfa
       given ? given.toLinear(type.getShape())
             : LinearLayout::identity(elements, kOffset, getDimName(0)).reshapeOuts(type.getShape());
   int64_t each = atom.getLaneBytes() / getSharedElementBytes(type.getElementType());
+  if (sharesByte(type.getElementType()))
+    return op.emitOpError("expected elements of at least a byte, for ") << atom << ", got " << type;
   int64_t threads = int64_t(chip.warpSize) * role->attr.getTotalWarps();
   if (each < 1 || elements % (each * threads) || !llvm::isPowerOf2_64(threads))
     return op.emitOpError("expected a buffer that ")
@@ -148,7 +153,7 @@ FailureOr<LinearLayout> ThreadLowering::getShares(CopyInOp op, DirectAtomInterfa
       if (place != (int(dim) == facts.dim ? int64_t(1) << bit : 0))
         return op.emitOpError("expected a buffer that has ")
                << each << " elements of a row behind one another, for " << atom << ", got " << type;
-  if (facts.width < each)
+  if ((atom.fillsInPart() ? facts.aligned : facts.width) < each)
     return op.emitOpError("expected a view whose pointer, rows and offsets facts say are multiples "
                           "of ")
            << atom.getLaneBytes() << " bytes, for " << atom;
@@ -163,4 +168,39 @@ FailureOr<LinearLayout> ThreadLowering::getShares(CopyInOp op, DirectAtomInterfa
                                 take(kLane, bases.take_front(lanes)),
                                 take(kWarp, bases.slice(lanes, all - lanes))},
                                layout.getOuts());
+}
+
+/// The share of each lane and warp, an instruction a turn.
+LogicalResult ThreadLowering::lowerDirectCopy(CopyInOp op) {
+  auto atom = dyn_cast<DirectAtomInterface>(op.getAtom());
+  if (!atom || !waves.hasWaveCopy(op.getAtom()))
+    return op.emitOpError("expected an atom by which warps of ")
+           << target.getSpelling() << " copy into shared memory, got " << op.getAtom();
+  FailureOr<LinearLayout> shares = getShares(op, atom);
+  if (failed(shares))
+    return failure();
+  int64_t warpBytes = int64_t(chip.warpSize) * atom.getLaneBytes();
+  Value at = arith::MulIOp::create(builder, loc, role->place, i32(warpBytes));
+  if (atom.namesLanePlaces())
+    at = arith::AddIOp::create(builder, loc, at,
+                               arith::MulIOp::create(builder, loc, lane, i32(atom.getLaneBytes())));
+  Value base = getSharedAt(get(op.getBuffer()), at);
+  const Scopes &slot = scopes.find(op.getBuffer())->second;
+  auto emit = [&](int64_t turn, DirectCopy copy) {
+    int64_t before = turn * warpBytes * role->attr.getTotalWarps();
+    copy.shared = turn ? getSharedAt(base, i32(before)) : base;
+    copy.scopes = slot.own;
+    copy.others = slot.others;
+    copy.isStreaming = isStreaming(op.getCache(), op.getEviction());
+    copy.isKeptNear = op.getCache() == Cache::All;
+    atom.copy(builder, loc, copy);
+  };
+  // Here `warp` counts the warps of all copies.
+  Value copyWarp = std::exchange(warp, role->place);
+  std::swap(threadCoordinates, shareCoordinates);
+  LogicalResult copied = hasBoundedMemory() ? forEachOffset(op, *shares, emit)
+                                            : forEachAddress(op, *shares, atom, emit);
+  std::swap(threadCoordinates, shareCoordinates);
+  warp = copyWarp;
+  return copied;
 }

@@ -193,6 +193,18 @@ LogicalResult ThreadLowering::lowerRoleBuffer(Operation *op) {
   }
   auto read = cast<ReadOp>(op);
   BufferType type = read.getBuffer().getType();
+  if (Attribute given = read.getAtomAttr()) {
+    auto atom = dyn_cast<CopyAtomInterface>(given);
+    LinearLayout offsets = getBufferOffsets(getLayout(read.getResult()), type);
+    if (!atom || atom.isWrite() || !canMove(atom, offsets) ||
+        !llvm::is_contained(target.getCopyAtoms(type.getElementType()), given))
+      return read.emitOpError("expected an atom of ")
+             << target.getSpelling() << " that reads " << read.getType() << " from " << type
+             << ", got " << given;
+    setElements(read.getResult(),
+                readRows(get(read.getBuffer()), offsets, type.getElementType(), atom));
+    return success();
+  }
   readScopes = scopes.lookup(read.getBuffer());
   setElements(read.getResult(),
               readShared(get(read.getBuffer()), getBufferOffsets(getLayout(read.getResult()), type),

@@ -20,11 +20,13 @@ ThreadLowering::ThreadLowering(KernelOp kernel, TargetInterface target)
       prologue(kernel), loc(kernel.getLoc()) {
   // Of a target that stands in front of another, instructions are the other's.
   waves = dyn_cast<WaveTargetInterface>(target.getReal());
-  if (waves && !waves.hasWaveCopies())
-    waves = nullptr;
   async = target.getReal().getDialect().getRegisteredInterface<AsyncTarget>();
   if (async && !async->supports(chip.name))
     async = nullptr;
+  // Where there are both, the kernel's channels say which.
+  bool hasOwnRing = llvm::any_of(kernel.getBody().getOps<ChannelOp>(), isOwnRing);
+  if (waves && (!waves.hasWaveCopies() || (async && !hasOwnRing)))
+    waves = nullptr;
 }
 
 LogicalResult ThreadLowering::run() {

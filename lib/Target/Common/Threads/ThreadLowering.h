@@ -88,10 +88,16 @@ private:
   mlir::Value getInBounds(Access &access, int64_t reg);
   Within isWithin(const Place &place, unsigned dim, int64_t reg, int64_t extent);
   bool isOutside(const Access &access, int64_t reg);
+  /// Where the lanes copy from, turn by turn: by addresses, or by descriptors (BoundedMemory.cpp).
+  using EmitCopy = llvm::function_ref<void(int64_t turn, DirectCopy copy)>;
+  mlir::LogicalResult forEachAddress(tile::CopyInOp op, const LinearLayout &shares,
+                                     DirectAtomInterface atom, EmitCopy emit);
+  mlir::LogicalResult forEachOffset(tile::CopyInOp op, const LinearLayout &shares, EmitCopy emit);
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
   // BoundedMemory.cpp: whether the hardware's bounds serve this access, which is then lowered
   struct BoundedAccess;
+  bool hasBoundedMemory() const;
   bool lowerBoundedLoad(tile::LoadOp op);
   bool lowerBoundedStore(tile::StoreOp op);
   std::optional<BoundedAccess> getBoundedAccess(mlir::Value view, mlir::ValueRange offsets,

@@ -28,8 +28,6 @@ struct ChannelPlan {
   int64_t total;
 };
 ChannelPlan planChannel(tile::ChannelType type, bool hasBarriers = true);
-/// Whether a role both puts into the channel and gets from it, so that it needs no barriers.
-bool isOwnRing(tile::ChannelOp channel);
 /// What buffers in shared memory are aligned to where engines read them.
 inline constexpr int64_t kEngineAlignment = 1024;
 

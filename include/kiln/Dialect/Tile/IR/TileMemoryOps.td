@@ -70,9 +70,10 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
     arguments overlap. Roles are ordered by their channels alone.
 
     `atom` is the copy instruction that a pass or the author chose, `buffer` the type of the shared
-    buffer that it copies into, and `stage`, `order` and `role` are when and by whom. Loads of one
-    `ring` share its slots, wherever they stand, and it has `depth` of them; without a name a load's
-    ring is that of its loop, role and stage.
+    buffer that it copies into, and `stage`, `order` and `role` are when and by whom. `read_atom` is
+    the instruction by which the tensor is then read from the buffer; without one each thread reads
+    its own elements. Loads of one `ring` share its slots, wherever they stand, and it has `depth` of
+    them; without a name a load's ring is that of its loop, role and stage.
 
     ```mlir
     %t = tile.load %a[%m, %k] pad(%minus_inf : f32) cache = streaming
@@ -86,6 +87,7 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
                        OptionalAttr<DenseI64ArrayAttr>:$extents,
                        OptionalAttr<AnyAttr>:$atom,
                        OptionalAttr<TypeAttrOf<Tile_BufferType>>:$buffer,
+                       OptionalAttr<AnyAttr>:$read_atom,
                        OptionalAttr<I64Attr>:$stage, OptionalAttr<I64Attr>:$order,
                        OptionalAttr<StrAttr>:$role, OptionalAttr<StrAttr>:$ring,
                        OptionalAttr<I64Attr>:$depth);

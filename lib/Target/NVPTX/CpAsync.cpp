@@ -1,0 +1,70 @@
+// cp.async, and what warps need to run rings of it: groups to wait for, and a barrier.
+//
+// A group is what a thread has started since it ended the one before; groups end in their order. So
+// a thread waits for its own copies, and a barrier tells the others. LLVM takes what ends and
+// awaits groups for accesses to all memory, and so does the barrier: no read moves in front of
+// either.
+#include "kiln/Target/NVPTX/NVPTX.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nvptx;
+
+static constexpr unsigned kLanes = 32, kSharedBytesPerCycle = 128;
+
+//===- The copy -----------------------------------------------------------------------------===//
+
+LogicalResult CpAsyncAttr::verify(function_ref<InFlightDiagnostic()> emitError, unsigned bytes) {
+  if (bytes == 4 || bytes == 8 || bytes == 16)
+    return success();
+  return emitError() << "expected 4, 8 or 16 bytes a lane, got " << bytes;
+}
+
+unsigned CpAsyncAttr::getLaneBytes() const { return getBytes(); }
+
+unsigned CpAsyncAttr::getIssueCycles() const { return kLanes * getBytes() / kSharedBytesPerCycle; }
+
+bool CpAsyncAttr::namesLanePlaces() const { return true; }
+
+bool CpAsyncAttr::fillsInPart() const { return true; }
+
+void CpAsyncAttr::copy(OpBuilder &builder, Location loc, const DirectCopy &copy) const {
+  bool passesBy = getBytes() == 16 && !copy.isKeptNear;
+  NVVM::CpAsyncOp::create(
+      builder, loc, copy.shared, copy.pointer, getBytes(),
+      passesBy ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA, copy.bytes);
+}
+
+//===- What warps wait for ------------------------------------------------------------------===//
+
+bool TargetAttr::hasWaveCopies() const { return true; }
+
+bool TargetAttr::hasWaveCopy(Attribute atom) const { return isa<CpAsyncAttr>(atom); }
+
+Value TargetAttr::makeUniform(OpBuilder &builder, Location loc, Value value) const {
+  auto constant = [&](int64_t number) -> Value {
+    return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), number);
+  };
+  return NVVM::ShflOp::create(builder, loc, value.getType(), constant(-1), value, constant(0),
+                              constant(kLanes - 1), NVVM::ShflKind::idx, UnitAttr());
+}
+
+void TargetAttr::endCopies(OpBuilder &builder, Location loc) const {
+  NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+}
+
+void TargetAttr::waitForCopies(OpBuilder &builder, Location loc, int64_t groups, int64_t) const {
+  NVVM::CpAsyncWaitGroupOp::create(builder, loc, groups);
+}
+
+/// The barrier waits for reads, too.
+void TargetAttr::waitForShared(OpBuilder &, Location) const {}
+
+void TargetAttr::meet(OpBuilder &builder, Location loc) const {
+  NVVM::Barrier0Op::create(builder, loc);
+}
+
+/// Warps have no priorities.
+void TargetAttr::setPriority(OpBuilder &, Location, bool) const {}

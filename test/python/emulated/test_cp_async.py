@@ -1,0 +1,181 @@
+"""Products whose rings are filled by cp.async, on emulated chips, against float64.
+
+What a copy brings is there only once the thread has waited for its group, and a read of it before is
+an error; so are races that a barrier is missing for.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+from product_kernels import assert_sums
+from test_pinned_gemm import build, check
+
+import kiln
+
+ROOT = Path(__file__).resolve().parents[3]
+SOURCE = (ROOT / "benchmarks" / "gemm-sm_80.mlir").read_text()
+TOLERANCE = 2.0**-20  # sums of f32 are rounded at most once a term
+
+
+@pytest.fixture(scope="module", params=["sm_80", "sm_86", "sm_90a"])
+def gemm(request):
+    return build(SOURCE.replace('"sm_80"', f'"{request.param}"').encode(), request.param)
+
+
+# One tile; ragged along each dimension, and less than one; more tiles than one; K of no trip, one,
+# as many as are put ahead, one more, a round and what is left, and no multiple of anything.
+SHAPES = [
+    (128, 256, 96), (128, 256, 32), (128, 256, 128), (100, 70, 200), (1, 2, 2), (300, 514, 66),
+    (257, 30, 333), (16, 16, 0), (40, 20, 321), (8, 8, 97),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("m, n, k", SHAPES)
+def test_product(gemm, rng: np.random.Generator, m: int, n: int, k: int) -> None:
+    check(gemm, rng, m, n, k)
+
+
+# Other types, widths and depths.
+
+KERNEL = """
+#mma = #nvptx.mma_sync<"{shape}", {type}, {sum}>
+#rows = #tile.layout<offset = [{offset}]>
+#acc = #tile.layout<register = [[0,1],[8,0],[16,0],[0,8],[0,16]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[32,0],[0,32]]>
+#opa = #tile.layout<register = [{word}[8,0],[0,{q}],[0,{h}],[16,0]], lane = [[0,{w}],[0,{d}],[1,0],[2,0],[4,0]], warp = [[32,0],[0,0]]>
+#opb = #tile.layout<register = [{word}[0,{q}],[0,{h}],[8,0],[16,0]], lane = [[0,{w}],[0,{d}],[1,0],[2,0],[4,0]], warp = [[0,0],[32,0]]>
+!view = !tile.view<?x?x{type}, strides [?, 1]>
+!out = !tile.view<?x?x{sum}>
+!buffer = !tile.buffer<64x{k}x{type}, #rows>
+#facts = #tile.facts<pointer = {bytes}, strides = [{bytes}, {size}]>
+module attributes {{tile.target = #nvptx.target<chip = "{chip}">}} {{
+tile.kernel @multiply(%a: !view {{tile.facts = #facts}}, %b: !view {{tile.facts = #facts}}, %c: !out)
+    attributes {{tile.roles = [#tile.role<"all", warps = 4>]}} grid {{
+  %c64 = arith.constant 64 : index
+  %m = tile.dim %c, 0 : !out
+  %n = tile.dim %c, 1 : !out
+  %tm = arith.ceildivui %m, %c64 : index
+  %tn = arith.ceildivui %n, %c64 : index
+  tile.grid %tm, %tn
+}} {{
+  %x = tile.program_id x
+  %y = tile.program_id y
+  %c0 = arith.constant 0 : index
+  %ck = arith.constant {k} : index
+  %c64 = arith.constant 64 : index
+  %row = arith.muli %x, %c64 : index
+  %column = arith.muli %y, %c64 : index
+  %k = tile.dim %a, 1 : !view
+  %zero = arith.constant dense<{zero}> : tensor<64x64x{sum}, #acc>
+  %sum = scf.for %kk = %c0 to %k step %ck iter_args(%s = %zero) -> tensor<64x64x{sum}, #acc> {{
+    %at = tile.load %a[%row, %kk] {hint}
+        {{atom = #nvptx.cp_async<{bytes}>, buffer = !buffer, {read}stage = 0, role = "all"}}
+        : !view -> tensor<64x{k}x{type}, #opa>
+    %bt = tile.load %b[%column, %kk]
+        {{atom = #nvptx.cp_async<{bytes}>, buffer = !buffer, {read}stage = 0, role = "all"}}
+        : !view -> tensor<64x{k}x{type}, #opb>
+    %d = tile.dot %at, %bt, %s transpose_b {{atom = #mma, stage = {stage}, role = "all"}}
+       : tensor<64x{k}x{type}, #opa>, tensor<64x{k}x{type}, #opb> -> tensor<64x64x{sum}, #acc>
+    scf.yield %d : tensor<64x64x{sum}, #acc>
+  }} {{tile.depth = {depth}}}
+  tile.store %sum, %c[%row, %column] {{role = "all"}} : tensor<64x64x{sum}, #acc>, !out
+  tile.return
+}}
+}}
+"""
+# By name: what memory holds, what sums are, and the instruction's shape.
+TYPES = {
+    "f16": (np.float16, "f16", "f32", "m16n8k16"),
+    "bf16": (ml_dtypes.bfloat16, "bf16", "f32", "m16n8k16"),
+    "i8": (np.int8, "i8", "i32", "m16n8k32"),
+    "e4m3": (ml_dtypes.float8_e4m3fn, "f8E4M3FN", "f32", "m16n8k32"),
+    "e5m2": (ml_dtypes.float8_e5m2, "f8E5M2", "f32", "m16n8k32"),
+}
+
+
+def write(name: str, chip: str, bytes: int, depth: int, stage: int, hint: str = "") -> str:
+    """A product of this type: rows of 64 bytes whose pieces of 16 are permuted."""
+    dtype, type, sum, shape = TYPES[name]
+    size = np.dtype(dtype).itemsize
+    w = 4 // size  # elements of a word
+    k = 16 * w
+    powers = [1 << bit for bit in range((k - 1).bit_length())]
+    offset = [[0, p] for p in powers] + [[1, 0], [2, 4 * w], [4, 8 * w], [8, 0], [16, 0], [32, 0]]
+    return KERNEL.format(
+        shape=shape, sum=sum, type=type, chip=chip, bytes=bytes, size=size,
+        offset=", ".join(map(str, offset)), word="".join(f"[0,{p}]," for p in powers if p < w),
+        w=w, d=2 * w, q=4 * w, h=8 * w, k=k, depth=depth, stage=stage, hint=hint,
+        zero="0" if sum == "i32" else "0.0",
+        read=f"read_atom = #nvptx.ldmatrix<4, {8 * size}>, ",
+    )  # fmt: skip
+
+
+def random(rng: np.random.Generator, rows: int, columns: int, dtype, bytes: int) -> np.ndarray:
+    """With rows that begin at multiples of so many bytes and numbers behind them."""
+    each = max(1, bytes // np.dtype(dtype).itemsize)
+    shape = (rows, columns // each * each + each)
+    if dtype is np.int8:
+        whole = rng.integers(-128, 128, shape).astype(np.int8)
+    else:
+        whole = rng.standard_normal(shape).astype(dtype)
+    return whole[:, :columns]
+
+
+def multiply(kernel, rng, name: str, m: int, n: int, k: int, bytes: int) -> None:
+    dtype, _, sum, _ = TYPES[name]
+    a, b = random(rng, m, k, dtype, bytes), random(rng, n, k, dtype, bytes)
+    c = np.full((m, n), -1, np.int32 if sum == "i32" else np.float32)
+    kernel(a, b, c)
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    want, terms = x @ y.T, np.abs(x) @ np.abs(y.T)
+    assert_sums(c, want, terms + 1e-30, TOLERANCE)
+
+
+CASES = [
+    ("f16", "sm_80", 16, 3, 2), ("bf16", "sm_80", 16, 2, 1),
+    ("i8", "sm_80", 16, 5, 4), ("e4m3", "sm_89", 16, 3, 2), ("e5m2", "sm_90a", 16, 4, 2),
+    ("f16", "sm_86", 8, 4, 3), ("bf16", "sm_90a", 4, 3, 1), ("i8", "sm_80", 4, 3, 2),
+    ("e4m3", "sm_89", 8, 6, 5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, chip, bytes, depth, stage", CASES)
+def test_types(rng, name: str, chip: str, bytes: int, depth: int, stage: int) -> None:
+    kernel = build(write(name, chip, bytes, depth, stage).encode(), chip)
+    for m, n, k in [(64, 64, 256), (70, 33, 101), (5, 9, 3), (20, 64, 463)]:
+        multiply(kernel, rng, name, m, n, k, bytes)
+
+
+def test_hints() -> None:
+    """Sixteen bytes pass by the first cache unless the load says otherwise; fewer cannot."""
+
+    def copies(*what) -> set[str]:
+        artifact = compiled(write(*what), "nvptx:sm_80", ("asm",))
+        return set(re.findall(r"cp\.async\.\w+\.shared\.global", artifact))
+
+    assert copies("f16", "sm_80", 16, 3, 2) == {"cp.async.cg.shared.global"}
+    both = {"cp.async.cg.shared.global", "cp.async.ca.shared.global"}
+    assert copies("f16", "sm_80", 16, 3, 2, "cache = all") == both
+    assert copies("f16", "sm_80", 4, 3, 2) == {"cp.async.ca.shared.global"}
+
+
+def compiled(source: str, target: str, stages: tuple[str, ...]) -> str:
+    from kiln import _native
+
+    request = {
+        "source": source.encode(), "source_name": "ring.mlir", "kernel": None, "target": target,
+        "keep_stages": stages, "opt_level": 3, "fast_math": 0, "options": None, "isolation": 1,
+    }  # fmt: skip
+    artifact, _, _ = _native.compile(None, None, request)
+    return artifact.section(stages[0]).decode()
+
+
+def test_rows_that_are_not_aligned_are_refused(rng) -> None:
+    kernel = build(write("f16", "sm_80", 16, 3, 2).encode(), "sm_80")
+    a, b = random(rng, 8, 40, np.float16, 16), random(rng, 8, 40, np.float16, 2)
+    with pytest.raises(kiln.LaunchError, match="multiple of 16"):
+        kernel(a, b, np.zeros((8, 8), np.float32))
