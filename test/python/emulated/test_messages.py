@@ -82,13 +82,16 @@ def test_lines_are_the_hosts(chip, rng):
     seed = int(rng.integers(1 << 30))
 
     def lines(device):
-        return output(device, f"""
+        return output(
+            device,
+            f"""
 rng = np.random.default_rng({seed})
 x = rng.standard_normal((8, 96)).astype(np.float32)
 x[0, :4] = [np.nan, -np.nan, np.inf, -0.0]
 small = rng.standard_normal(40).astype(ml_dtypes.float8_e4m3fn)
 talk(x, 3, small, _device={device!r})
-""")
+""",
+        )
 
     want = lines("cpu")
     assert lines(f"emu:{chip}") == want
@@ -145,7 +148,9 @@ def test_a_failed_assertion_says_where(chip, size, rng):
 @pytest.mark.parametrize("chip", CHIPS)
 def test_scalars_are_asserted(chip):
     counted(2, _device=f"emu:{chip}")
-    with pytest.raises(kiln.DeviceAssertError, match=r'assertion failed: a "count" at .*:\d+:\d+ in'):
+    with pytest.raises(
+        kiln.DeviceAssertError, match=r'assertion failed: a "count" at .*:\d+:\d+ in'
+    ):
         counted(3, _device=f"emu:{chip}")
     counted(1, _device=f"emu:{chip}")
 

@@ -240,7 +240,6 @@ def test_grid_and_ids():
     assert np.array_equal(y.ravel(), np.arange(120))
 
 
-@pytest.mark.host
 def test_assert_names_the_place():
     text = """
     tile.kernel @k(%x: !tile.view<?xf32>) {
@@ -256,7 +255,6 @@ def test_assert_names_the_place():
         launch(text, [np.array([1, 2, -3, 4], np.float32)], (4,))
 
 
-@pytest.mark.host
 def test_print(tmp_path):
     """Lines on standard output: program, indices, prefix and value."""
     code = """

@@ -100,6 +100,8 @@ a, b = np.ones(256, np.float32), np.zeros(256, np.float32)
 add(a, b)
 print((b == 2).all())
 """)
-    assert lines[0].startswith("DeviceError: kernel 'checked' (") and "StreamSynchronize" in lines[0]
+    assert (
+        lines[0].startswith("DeviceError: kernel 'checked' (") and "StreamSynchronize" in lines[0]
+    )
     assert "; before that, kernel 'checked': assertion failed: not positive at " in lines[0]
     assert lines[0].endswith("in program (3, 0, 0)") and lines[1] == "True"
