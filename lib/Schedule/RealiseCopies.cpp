@@ -203,6 +203,12 @@ LogicalResult CopyRealiser::check(Operation *op) {
                ? success()
                : fail(read.getBuffer());
   }
+  if (auto write = dyn_cast<WriteOp>(op)) {
+    int dim = getDim(write.getValue());
+    return dim < 0 || keepsTogether(write.getBuffer(), dim, write.getValue())
+               ? success()
+               : fail(write.getBuffer());
+  }
   if (auto reshape = dyn_cast<ReshapeOp>(op)) {
     int from = getDim(reshape.getInput()), to = getDim(reshape.getResult());
     return from < 0 && to < 0 ? success()

@@ -49,13 +49,11 @@ private:
 void RingRealiser::makeChannels() {
   rewriter.setInsertionPointToStart(&kernel.getBody().front());
   for (Ring &ring : plan.rings) {
-    SmallVector<Type> types;
-    for (LoadOp load : ring.uses.front().loads)
-      types.push_back(*load.getBuffer());
+    SmallVector<Type> types = ring.uses.front().getBuffers();
     int64_t empty = 0;
     for (RoleAttr role : ring.getConsumers())
       empty += role.getTotalWarps();
-    ring.channel = ChannelOp::create(rewriter, ring.uses.front().loads.front().getLoc(),
+    ring.channel = ChannelOp::create(rewriter, ring.uses.front().getSite()->getLoc(),
                                      ChannelType::get(kernel.getContext(), ring.depth, types),
                                      ring.countsBytes ? 1 : ring.producer.getTotalWarps(), empty);
   }
@@ -83,6 +81,8 @@ void RingRealiser::realiseOwn() {
 
 /// All loads of a use become one put, and their values the buffers that are got.
 void RingRealiser::putAndGet(Ring &ring, RingUse &use) {
+  if (use.store)
+    return handOver(ring, use);
   rewriter.setInsertionPoint(use.loads.back());
   Location loc = use.loads.back().getLoc();
   int64_t bytes = 0;
@@ -128,6 +128,8 @@ void RingRealiser::putAndGet(Ring &ring, RingUse &use) {
 /// The op of the use's block behind which nothing of it is read any more: a read, the wait for a
 /// dot, or a loop with such dots.
 Operation *RingRealiser::findLastRead(RingUse &use, Reader &reader) {
+  if (reader.done)
+    return reader.done;
   Operation *last = reader.get;
   for (Value buffer : reader.get.getBuffers())
     for (Operation *user : buffer.getUsers()) {
@@ -144,7 +146,7 @@ Operation *RingRealiser::findLastRead(RingUse &use, Reader &reader) {
 
 void RingRealiser::release(Ring &ring, RingUse &use, Reader &reader) {
   rewriter.setInsertionPointAfter(findLastRead(use, reader));
-  tag(ReleaseOp::create(rewriter, use.loads.back().getLoc(), ring.channel, use.slot), reader.role);
+  tag(ReleaseOp::create(rewriter, reader.get.getLoc(), ring.channel, use.slot), reader.role);
 }
 
 /// A slot that a dot in flight reads goes back so many trips later.

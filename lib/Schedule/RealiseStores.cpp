@@ -1,6 +1,5 @@
 // Cuts stores by engines into boxes that go through shared memory, several in flight.
-#include "Decisions.h"
-#include "kiln/Layout/Algebra/LinearLayout.h"
+#include "Boxes.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
@@ -13,67 +12,17 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// The layout of a box of a tensor: only registers choose among boxes. Null if other places do.
-static LayoutAttr getBoxLayout(RankedTensorType tensor, ArrayRef<int64_t> box) {
-  auto layout = cast<LayoutAttr>(tensor.getEncoding());
-  SmallVector<LinearLayout::InDim> ins;
-  LinearLayout whole = layout.toLinear(tensor.getShape());
-  for (const LinearLayout::InDim &in : whole.getIns()) {
-    ins.push_back({in.name, {}});
-    for (const LinearLayout::Basis &basis : in.bases) {
-      bool isInside = llvm::all_of(llvm::zip_equal(basis, box),
-                                   [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); });
-      bool chooses = llvm::all_of(llvm::zip_equal(basis, box), [](auto pair) {
-        return std::get<0>(pair) % std::get<1>(pair) == 0;
-      });
-      if (isInside)
-        ins.back().bases.push_back(basis);
-      else if (!chooses || in.name != "register")
-        return {};
-    }
-  }
-  std::optional<LinearLayout> part = LinearLayout::create(ins, getTensorOuts(box));
-  return part ? LayoutAttr::get(tensor.getContext(), *part) : LayoutAttr();
-}
-
-/// Offsets of all boxes, the last dimension fastest.
-static SmallVector<SmallVector<int64_t>> getBoxes(ArrayRef<int64_t> shape, ArrayRef<int64_t> box) {
-  SmallVector<SmallVector<int64_t>> boxes = {{}};
-  for (auto [extent, step] : llvm::zip_equal(shape, box)) {
-    SmallVector<SmallVector<int64_t>> more;
-    for (const SmallVector<int64_t> &prefix : boxes)
-      for (int64_t at = 0; at < extent; at += step) {
-        more.push_back(prefix);
-        more.back().push_back(at);
-      }
-    boxes = std::move(more);
-  }
-  return boxes;
-}
-
 static LogicalResult realise(StoreOp store) {
-  for (StringRef name : {"buffer", "in_flight"})
-    if (failed(requireDecision(store, name)))
-      return failure();
+  FailureOr<StoreBoxes> cut = cutIntoBoxes(store);
+  if (failed(cut))
+    return failure();
   auto buffer = cast<BufferType>(*store.getBuffer());
-  RankedTensorType type = store.getValue().getType();
-  if (!isa_and_nonnull<LayoutAttr>(type.getEncoding()))
-    return store.emitOpError("expected a tensor with a layout, got ") << type;
-  for (auto [extent, step] : llvm::zip_equal(type.getShape(), buffer.getShape()))
-    if (extent % step)
-      return store.emitOpError("expected a buffer of parts of each copy's ")
-             << type << ", got " << buffer;
-  LayoutAttr boxLayout = getBoxLayout(type, buffer.getShape());
-  if (!boxLayout)
-    return store.emitOpError("expected a buffer whose boxes are chosen among by registers of ")
-           << type << ", got " << buffer;
-  auto boxType = RankedTensorType::get(buffer.getShape(), type.getElementType(), boxLayout);
 
   Region *region = store->getParentRegion();
   while (!isa<WarpGroupsOp>(region->getParentOp()))
     region = region->getParentRegion();
   Location loc = store.getLoc();
-  SmallVector<SmallVector<int64_t>> boxes = getBoxes(type.getShape(), buffer.getShape());
+  ArrayRef<SmallVector<int64_t>> boxes = cut->offsets;
   int64_t count = boxes.size(), buffers = *store.getInFlight() + 1;
   OpBuilder entry = OpBuilder::atBlockBegin(&region->front());
   SmallVector<Value> allocs;
@@ -89,7 +38,7 @@ static LogicalResult realise(StoreOp store) {
     int64_t distance = int64_t(i) >= buffers ? buffers : int64_t(i) + count - last;
     Value tensor = store.getValue();
     if (count > 1)
-      tensor = SliceOp::create(builder, loc, boxType, tensor, box);
+      tensor = SliceOp::create(builder, loc, cut->type, tensor, box);
     WaitStoresOp::create(builder, loc, distance - 1);
     BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/false);
     WriteOp::create(builder, loc, tensor, allocs[index]);

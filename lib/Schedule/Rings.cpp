@@ -33,6 +33,15 @@ SmallVector<RoleAttr> Ring::getConsumers() const {
   return roles;
 }
 
+SmallVector<Type> RingUse::getBuffers() {
+  if (!store)
+    return llvm::map_to_vector(loads, [](LoadOp load) -> Type { return *load.getBuffer(); });
+  auto buffer = cast<BufferType>(*store.getBuffer());
+  int64_t boxes =
+      store.getValue().getType().getNumElements() / ShapedType::getNumElements(buffer.getShape());
+  return SmallVector<Type>(boxes, buffer);
+}
+
 /// The loop with `tile.depth` whose body this stands in, or null.
 static scf::ForOp getRingLoop(Operation *op) {
   auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
@@ -89,9 +98,9 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
 
   StringRef name = load.getRing().value_or("");
   auto isIn = [&](Ring &ring) {
-    if (ring.name != name)
-      return false;
     RingUse &use = ring.uses.front();
+    if (ring.name != name || use.store)
+      return false;
     return !name.empty() ||
            (ring.producer == *role && use.stage == stage && use.getBlock() == load->getBlock());
   };
@@ -137,12 +146,9 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
 
 /// All uses of a channel hand over the same buffers.
 static LogicalResult checkBuffers(Ring &ring) {
-  auto getBuffers = [](RingUse &use) {
-    return llvm::map_to_vector(use.loads, [](LoadOp load) -> Type { return *load.getBuffer(); });
-  };
-  SmallVector<Type> first = getBuffers(ring.uses.front());
+  SmallVector<Type> first = ring.uses.front().getBuffers();
   for (RingUse &use : llvm::drop_begin(ring.uses))
-    if (SmallVector<Type> buffers = getBuffers(use); buffers != first)
+    if (SmallVector<Type> buffers = use.getBuffers(); buffers != first)
       return use.loads.front().emitOpError("expected the ")
              << first.size() << " buffers of the ring's other loads, beginning with "
              << first.front() << ", got " << buffers.size() << ", beginning with "
@@ -152,6 +158,8 @@ static LogicalResult checkBuffers(Ring &ring) {
 
 /// Finds who uses loads, and whether stages agree with the ring's depth.
 static LogicalResult addReaders(Ring &ring, RingUse &use, RingPlan &plan) {
+  if (use.store)
+    return success();
   bool isInLoop = getRingLoop(use.loads.front()) != nullptr;
   for (LoadOp load : use.loads) {
     if (load.getResult().use_empty())
@@ -182,7 +190,7 @@ static LogicalResult addReaders(Ring &ring, RingUse &use, RingPlan &plan) {
       }
       auto *reader = llvm::find_if(use.readers, [&](Reader &it) { return it.role == *role; });
       if (reader == use.readers.end()) {
-        use.readers.push_back({*role, stage, {}, false});
+        use.readers.push_back({*role, stage, {}, nullptr, false});
         reader = &use.readers.back();
       }
       if (reader->stage != stage)
@@ -306,27 +314,27 @@ static LogicalResult checkLoop(scf::ForOp loop) {
 
 /// What a role fills for itself is one loop's alone, and waited for together.
 static LogicalResult checkOwner(RingPlan &plan, Ring &ring) {
-  LoadOp load = ring.uses.front().loads.front();
+  Operation *load = ring.uses.front().getSite();
   if (!ring.isOwn()) {
     for (RoleAttr role : ring.getConsumers())
       if (role.getSkew() && !countDots(load->getParentOfType<KernelOp>(), role.getName()))
-        return load.emitOpError("expected dots in flight of role \"")
+        return load->emitOpError("expected dots in flight of role \"")
                << role.getName() << "\", which has a skew and whose ring another fills";
     return success();
   }
   if (ring.uses.size() > 1 || !getRingLoop(load) || ring.getConsumers().size() > 1 ||
       ring.countsBytes)
-    return load.emitOpError("expected loads that one loop's one role makes for itself, by an atom "
-                            "that counts no bytes");
+    return load->emitOpError("expected loads that one loop's one role makes for itself, by an atom "
+                             "that counts no bytes");
   for (Ring &other : plan.rings) {
     RingUse &use = other.uses.front();
     if (&other == &ring || use.getBlock() != load->getBlock())
       continue;
     if (!other.isOwn())
-      return use.loads.front().emitOpError("expected loads that this loop's one role makes for "
-                                           "itself, by an atom that counts no bytes");
+      return use.getSite()->emitOpError("expected loads that this loop's one role makes for "
+                                        "itself, by an atom that counts no bytes");
     // Waits count all puts alike, whichever ring they are into.
-    return use.loads.front().emitOpError("expected the stage of the role's other loads, ")
+    return use.getSite()->emitOpError("expected the stage of the role's other loads, ")
            << ring.uses.front().stage << ", since one wait is for them all, got " << use.stage;
   }
   for (DotOp dot : load->getBlock()->getOps<DotOp>())
@@ -340,6 +348,8 @@ FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
   WalkResult result = kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
     if (auto load = dyn_cast<LoadOp>(op); load && load.getBuffer())
       return WalkResult(addLoad(plan, load));
+    if (auto store = dyn_cast<StoreOp>(op); store && store.getAtomAttr() && store.getBuffer())
+      return WalkResult(addStore(plan, store));
     if (auto dot = dyn_cast<DotOp>(op); dot && dot.getInFlight())
       return WalkResult(addDot(plan, dot));
     if (auto loop = dyn_cast<scf::ForOp>(op); loop && loop->hasAttr(kDepthAttrName))
@@ -359,9 +369,10 @@ FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
       llvm::sort(use.readers, [&](const Reader &x, const Reader &y) {
         return llvm::find(roles, x.role) < llvm::find(roles, y.role);
       });
-      for (Operation *op = use.loads.front()->getParentOp(); op != kernel; op = op->getParentOp())
+      for (Operation *op = use.getSite()->getParentOp(); op != kernel; op = op->getParentOp())
         if (!isa<scf::ForOp, scf::IfOp>(op))
-          return op->emitOpError("expected scf.for and scf.if around loads with 'buffer'");
+          return op->emitOpError(
+              "expected scf.for and scf.if around loads and stores with 'buffer'");
     }
   }
   for (Ring &ring : plan.rings)

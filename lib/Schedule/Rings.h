@@ -15,19 +15,26 @@ struct Reader {
   tile::RoleAttr role;
   int64_t stage = 0;
   tile::GetOp get;
+  /// What ends its reading, if that is known from the first.
+  mlir::Operation *done = nullptr;
   /// Whether a dot that is in flight from trip to trip reads it.
   bool isHeld = false;
 };
 
-/// Loads of one ring, block and stage: one put, and one get by each role that uses them.
+/// Loads of one ring, block and stage: one put, and one get by each role that uses them. Or a store
+/// of a value that another role makes, which puts it.
 struct RingUse {
   llvm::SmallVector<tile::LoadOp> loads;
+  tile::StoreOp store;
   int64_t stage = 0;
   llvm::SmallVector<Reader> readers;
   /// Of the ring, where the loads stand.
   mlir::Value slot, phase;
 
-  mlir::Block *getBlock() { return loads.front()->getBlock(); }
+  /// The op in whose place it is put and got.
+  mlir::Operation *getSite() { return store ? store.getOperation() : loads.back(); }
+  mlir::Block *getBlock() { return getSite()->getBlock(); }
+  llvm::SmallVector<mlir::Type> getBuffers();
   bool isRead(mlir::Value value) const {
     return llvm::any_of(loads, [&](tile::LoadOp load) { return load.getResult() == value; });
   }
@@ -97,6 +104,12 @@ mlir::FailureOr<DotWait> planWait(tile::DotOp dot);
 /// have some of them, and the slots that dots in flight still read from trip to trip. Gives the ops
 /// that must come last in their blocks, in this order, once these are complete.
 llvm::SmallVector<mlir::Operation *> threadSlots(tile::KernelOp kernel, RingPlan &plan);
+
+/// Puts a store whose value another role makes into a ring: of so many slots as it says stores to
+/// be in flight, and one. Nothing if its own role makes the value.
+llvm::LogicalResult addStore(RingPlan &plan, tile::StoreOp store);
+/// Makes the put, the get and the copies of a store that is handed over.
+void handOver(Ring &ring, RingUse &use);
 
 /// Makes starts and waits of a kernel's dots in flight. `getBuffer` is what a role got of a load,
 /// or null.

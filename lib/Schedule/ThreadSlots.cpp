@@ -15,7 +15,7 @@ public:
     for (auto [i, ring] : llvm::enumerate(plan.rings))
       for (auto [j, use] : llvm::enumerate(ring.uses))
         if (!ring.isOwn())
-          sites[use.loads.back()] = {i, j};
+          sites[use.getSite()] = {i, j};
   }
 
   SmallVector<Operation *> run(Block &body) {
@@ -49,8 +49,8 @@ private:
   /// The rings that have uses in an op's regions.
   SmallVector<unsigned> getRings(Operation *op) {
     llvm::SmallSetVector<unsigned, 4> rings;
-    op->walk([&](LoadOp load) {
-      if (auto site = sites.find(load); site != sites.end())
+    op->walk([&](Operation *inner) {
+      if (auto site = sites.find(inner); site != sites.end())
         rings.insert(site->second.first);
     });
     SmallVector<unsigned> sorted(rings.begin(), rings.end());
@@ -72,7 +72,7 @@ private:
   IRRewriter rewriter;
   Location loc;
   Value zero;
-  /// The ring and use of a use's last load.
+  /// The ring and use of the op in whose place it is put.
   DenseMap<Operation *, std::pair<unsigned, unsigned>> sites;
   SmallVector<Operation *> atEnds;
 };

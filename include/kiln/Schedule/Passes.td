@@ -46,6 +46,11 @@ def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
     loop and hands it on stays in flight from trip to trip, and at the end of each trip at most so
     many are under way. What is put and got stands side by side still, each op with its `role`.
 
+    A store by an engine, in another role than the one that makes its value, is a ring too, of
+    `in_flight` + 1 slots: the maker writes the value's boxes to a slot, the other role copies them
+    out and releases it. In a role whose copies have a `skew` barriers of all copies stand around
+    the starts of dots, and later copies come to them that much later.
+
     Before:
     ```mlir
     %t = tile.load %a[%m, %k] {atom = …, buffer = …, stage = 0, role = "load"}
@@ -58,7 +63,8 @@ def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
     %d = tile.start_dot %x, %y, %s when %more
     %p = tile.wait %d in_flight = 1
     ```
-    The tests are `test/Schedule/realise-rings.mlir` and `realise-rings-shared.mlir`.
+    The tests are `test/Schedule/realise-rings.mlir`, `realise-rings-shared.mlir` and
+    `realise-rings-stores.mlir`.
   }];
 }
 

@@ -103,8 +103,8 @@ private:
   /// Dots started, how many of them are done, and the slots that each of the others reads.
   int64_t dots = 0, dotsDone = 0;
   std::deque<std::vector<std::pair<unsigned, int64_t>>> reads;
-  /// Stores in flight, oldest first, and who has seen what of each buffer.
-  std::deque<Operation *> stores;
+  /// What stores in flight read, oldest first, and who has seen what of each buffer.
+  std::deque<Known> stores;
   std::map<Operation *, Seen> seen;
   int64_t meetings = 0, barriers = 0, steps = 0;
 };
@@ -368,6 +368,10 @@ LogicalResult Tracer::release(ReleaseOp op) {
     if (llvm::is_contained(slots, std::pair(channel, *at)))
       return fail(op.emitOpError("expected dots that read the slot to be waited for, got one in "
                                  "flight"));
+  for (const Known &store : stores)
+    if (store.kind == Known::Slot && store.channel == channel && store.value == *at)
+      return fail(op.emitOpError("expected a tile.wait_stores for the store that still reads the "
+                                 "slot"));
   result.events.push_back({Event::Release, channel, *at, op, barriers});
   held[channel].erase(at);
   return success();
@@ -470,21 +474,25 @@ LogicalResult Tracer::access(Operation *op, Value buffer, bool isWrite) {
 
 LogicalResult Tracer::copyOut(CopyOutOp op) {
   Known it = get(op.getBuffer());
+  if (it.kind == Known::Slot) {
+    stores.push_back(it);
+    return access(op, op.getBuffer(), /*isWrite=*/false);
+  }
   if (it.kind != Known::Alloc)
-    return fail(op.emitOpError("expected a buffer of the role's own"));
+    return fail(op.emitOpError("expected a buffer of the role's own, or one that it got"));
   Seen &state = seen[it.alloc];
   if (state != Seen::Published && state != Seen::Storing)
     return fail(op.emitOpError("expected a tile.barrier publish after what wrote the buffer"));
   state = Seen::Storing;
-  stores.push_back(it.alloc);
+  stores.push_back(it);
   return success();
 }
 
 void Tracer::waitStores(int64_t inFlight) {
   while (int64_t(stores.size()) > inFlight) {
-    Operation *done = stores.front();
+    Operation *done = stores.front().alloc;
     stores.pop_front();
-    if (!llvm::is_contained(stores, done))
+    if (done && llvm::none_of(stores, [&](const Known &it) { return it.alloc == done; }))
       seen[done] = Seen::Waited;
   }
 }

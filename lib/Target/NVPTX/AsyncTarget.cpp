@@ -114,6 +114,12 @@ public:
     return held;
   }
 
+  /// ptxas moves a wait for products in front of arithmetic that does not need them, but not across
+  /// a fence.
+  void keepInFront(OpBuilder &builder, Location loc) const override {
+    LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::acq_rel, "block");
+  }
+
   void storeMatrices(OpBuilder &builder, Location loc, Value address,
                      ValueRange words) const override {
     MLIRContext *context = builder.getContext();

@@ -71,6 +71,8 @@ def numbers(lines):
             for found in re.finditer(pattern, line):
                 for change in changes:
                     value = change(int(found[1]))
+                    if value == int(found[1]):
+                        continue
                     edited = line[: found.start(1)] + str(value) + line[found.end(1) :]
                     what = f"line {at + 1}: {found[0].split('=')[0].strip()} = {value}"
                     yield what, lines[:at] + [edited] + lines[at + 1 :]
@@ -124,6 +126,9 @@ def moves(lines):
         while re.match(scalar, lines[other]):
             other += -1 if backwards else 1
         if not re.match(r"\s*(%[\w, ]+ = )?(tile\.|scf\.if)", lines[other]):
+            continue
+        own = found[2] in ("write", "copy_out")  # each its own buffer
+        if own and f"tile.{found[2]} " in lines[other]:
             continue
         if backwards:
             moved = lines[:other] + [line] + lines[other:at] + lines[at + 1 :]

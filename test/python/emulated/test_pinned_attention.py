@@ -86,3 +86,15 @@ def test_few_programs_run_all_tiles(source, rng) -> None:
     few = source.replace(b"programs = 132", b"programs = 2")
     assert few != source
     check(build(few), rng, 2, 384, True)
+
+
+def test_another_role_stores(source, rng) -> None:
+    handed = source.replace(
+        b"copies = 2, registers = 240>",
+        b'copies = 2, registers = 232>, #tile.role<"store", warps = 4, registers = 24>',
+    ).replace(
+        b'buffer = !box, role = "mma", in_flight = 1',
+        b'buffer = !half, role = "store", in_flight = 0',
+    )
+    assert handed.count(b'"store"') == 2
+    check(build(handed.replace(b"programs = 132", b"programs = 2")), rng, 2, 384, True)

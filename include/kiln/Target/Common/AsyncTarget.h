@@ -71,6 +71,10 @@ public:
                                                   int64_t inFlight,
                                                   mlir::ValueRange registers) const = 0;
 
+  /// What was computed so far stays in front of the wait that comes next, so that it runs beside
+  /// the dots in flight, whatever an assembler would rather do while they run.
+  virtual void keepInFront(mlir::OpBuilder &builder, mlir::Location loc) const = 0;
+
   //===- Matrices of 8 by 8 elements of 16 bits ----------------------------------------------===//
 
   /// The lanes of a warp write one, two or four of these at once: each lane gives the address of

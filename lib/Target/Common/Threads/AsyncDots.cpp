@@ -53,7 +53,19 @@ LogicalResult ThreadLowering::lowerStartDot(StartDotOp op) {
   return success();
 }
 
+/// Whether tensors are computed between the dot or wait before and this wait.
+static bool runsBeside(WaitOp op) {
+  for (Operation *at = op->getPrevNode(); at && !isa<StartDotOp, WaitOp>(at);
+       at = at->getPrevNode())
+    if (isMemoryEffectFree(at) && !at->hasTrait<OpTrait::ConstantLike>() &&
+        llvm::any_of(at->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+      return true;
+  return false;
+}
+
 LogicalResult ThreadLowering::lowerWait(WaitOp op) {
+  if (runsBeside(op))
+    async->keepInFront(builder, loc);
   if (isa<PendingType>(op.getType())) {
     async->waitDots(builder, loc, op.getInFlight(), {});
     set(op.getResult(), get(op.getPending()));

@@ -114,7 +114,7 @@ LogicalResult ThreadLowering::lowerAdvance(AdvanceOp op) {
 
 LogicalResult ThreadLowering::lowerPut(PutOp op) {
   if (op.getBytes() == 0)
-    return emitUnsupported(op, target, "expected copies that count bytes to fill the slot");
+    return lowerWrittenPut(op);
   if (role->attr.getCopies() != 1)
     return op.emitOpError("expected a role of one copy to fill the slot by copies that count "
                           "bytes, got ")
@@ -135,6 +135,27 @@ LogicalResult ThreadLowering::lowerPut(PutOp op) {
   LogicalResult result = success();
   emitIf(isFirstThread(), [&] { result = emitPut(); });
   return result;
+}
+
+/// What warps write: engines and other roles see it once every thread of the copy has, and then a
+/// lane of each warp says so.
+LogicalResult ThreadLowering::lowerWrittenPut(PutOp op) {
+  Value other = arith::XOrIOp::create(builder, loc, get(op.getPhase()), i32(1));
+  async->waitBarrier(builder, loc, getBarrier(op.getChannel(), op.getSlot(), /*full=*/false),
+                     other);
+  for (auto [argument, buffer] :
+       llvm::zip(op.getBody().getArguments(), getSlot(op.getChannel(), op.getSlot())))
+    set(argument, buffer);
+  if (failed(lower(op.getBody().front())))
+    return failure();
+  async->publishShared(builder, loc);
+  Value number = arith::AddIOp::create(builder, loc, role->copy, i32(role->firstBarrier));
+  async->groupBarrier(builder, loc, number, role->attr.getWarps() * chip.warpSize);
+  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, i32(0));
+  emitIf(first, [&] {
+    async->arrive(builder, loc, getBarrier(op.getChannel(), op.getSlot(), /*full=*/true));
+  });
+  return success();
 }
 
 LogicalResult ThreadLowering::lowerGet(GetOp op) {

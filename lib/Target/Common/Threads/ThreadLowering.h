@@ -158,6 +158,7 @@ private:
   // Channels.cpp
   mlir::LogicalResult lowerChannel(tile::ChannelOp op);
   mlir::LogicalResult lowerPut(tile::PutOp op);
+  mlir::LogicalResult lowerWrittenPut(tile::PutOp op);
   mlir::LogicalResult lowerGet(tile::GetOp op);
   mlir::LogicalResult lowerRelease(tile::ReleaseOp op);
   mlir::LogicalResult lowerAdvance(tile::AdvanceOp op);
