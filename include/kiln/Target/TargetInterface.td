@@ -37,6 +37,12 @@ def TargetInterface : AttrInterface<"TargetInterface"> {
         (ins "::mlir::Type":$a, "::mlir::Type":$b, "::mlir::Type":$accumulator), "",
         "return {};">,
     InterfaceMethod<[{
+      The same where each block of a and b along k has a scale; each implements the interface of
+      scaled atoms.
+    }], "::llvm::SmallVector<::mlir::Attribute>", "getScaledMmaAtoms",
+        (ins "::mlir::Type":$a, "::mlir::Type":$scaleA, "::mlir::Type":$b, "::mlir::Type":$scaleB,
+             "::mlir::Type":$accumulator), "", "return {};">,
+    InterfaceMethod<[{
       The instructions by which a warp moves elements of this type between its registers and
       shared memory other than each lane its own, best first; each implements the copy atoms'
       interface.

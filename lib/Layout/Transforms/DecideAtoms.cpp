@@ -51,6 +51,26 @@ static void decideAtom(DotOp dot, TargetInterface target) {
   dot.setAtomAttr(atom);
 }
 
+/// What a pinned atom must be one of.
+template <typename Op>
+static LogicalResult checkAtom(Op dot, TargetInterface target) {
+  if (llvm::is_contained(getMmaAtoms(dot, target), dot.getAtomAttr()))
+    return success();
+  return dot.emitOpError("expected a matrix instruction of ")
+         << target.getSpelling() << " for these types and extents, got " << dot.getAtomAttr();
+}
+
+static LogicalResult decideAtom(DotScaledOp dot, TargetInterface target) {
+  if (dot.getAtomAttr())
+    return checkAtom(dot, target);
+  SmallVector<Attribute> atoms = getMmaAtoms(dot, target);
+  if (atoms.empty())
+    return dot.emitOpError("expected to be expanded, as ")
+           << target.getSpelling() << " has no matrix instruction for it";
+  dot.setAtomAttr(atoms.front());
+  return success();
+}
+
 namespace {
 struct DecideAtoms : kiln::impl::DecideAtomsBase<DecideAtoms> {
   void runOnOperation() override {
@@ -66,12 +86,12 @@ struct DecideAtoms : kiln::impl::DecideAtomsBase<DecideAtoms> {
       kernel.walk([&](DotOp dot) {
         if (!dot.getAtomAttr())
           decideAtom(dot, *target);
-        else if (isa<MmaAtomInterface>(dot.getAtomAttr()) &&
-                 !llvm::is_contained(getMmaAtoms(dot, *target), dot.getAtomAttr())) {
-          dot.emitOpError("expected a matrix instruction of ")
-              << target->getSpelling() << " for these types and extents, got " << dot.getAtomAttr();
+        else if (isa<MmaAtomInterface>(dot.getAtomAttr()) && failed(checkAtom(dot, *target)))
           signalPassFailure();
-        }
+      });
+      kernel.walk([&](DotScaledOp dot) {
+        if (failed(decideAtom(dot, *target)))
+          signalPassFailure();
       });
     });
   }

@@ -36,6 +36,11 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
         dot.emitOpError("expected an atom");
         return WalkResult::interrupt();
       }
+      if (auto dot = dyn_cast<DotScaledOp>(op);
+          dot && !isa_and_nonnull<ScaledMmaAtomInterface>(dot.getAtomAttr())) {
+        dot.emitOpError("expected an atom that takes scales");
+        return WalkResult::interrupt();
+      }
       for (Value value : op->getResults())
         if (auto tensor = dyn_cast<RankedTensorType>(value.getType()))
           for (int64_t extent : tensor.getShape())

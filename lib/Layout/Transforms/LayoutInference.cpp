@@ -170,6 +170,10 @@ void LayoutInference::visit(Operation *op) {
       .Case<DotOp>([&](DotOp dot) {
         set(dot.getResult(), getDotLayouts(dot, dot.getAtomAttr(), threads).accumulator, Anchored);
       })
+      .Case<DotScaledOp>([&](DotScaledOp dot) {
+        auto atom = cast<ScaledMmaAtomInterface>(dot.getAtomAttr());
+        set(dot.getResult(), getDotLayouts(dot, atom, threads).back(), Anchored);
+      })
       .Case<ReduceOp>([&](ReduceOp reduce) {
         Entry input = lookup(reduce.getInputs().front());
         LinearLayout wanted = getWanted(reduce->getOpOperand(0));
@@ -262,6 +266,10 @@ LinearLayout LayoutInference::getWanted(OpOperand &operand) const {
       .Case<DotOp>([&](DotOp dot) {
         DotLayouts layouts = getDotLayouts(dot, dot.getAtomAttr(), threads);
         return index == 0 ? layouts.a : index == 1 ? layouts.b : layouts.accumulator;
+      })
+      .Case<DotScaledOp>([&](DotScaledOp dot) {
+        auto atom = cast<ScaledMmaAtomInterface>(dot.getAtomAttr());
+        return getDotLayouts(dot, atom, threads)[index];
       })
       .Case<StoreOp>([&](StoreOp store) { return getStored(store); })
       .Case<ReshapeOp, TransposeOp, ToScalarOp, WriteOp, ConvertLayoutOp>(

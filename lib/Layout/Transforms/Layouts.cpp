@@ -183,6 +183,18 @@ SmallVector<Attribute> kiln::getMmaAtoms(tile::DotOp dot, TargetInterface target
   return atoms;
 }
 
+SmallVector<Attribute> kiln::getMmaAtoms(tile::DotScaledOp dot, TargetInterface target) {
+  auto elementOf = [](Value value) { return getElementTypeOrSelf(value); };
+  SmallVector<Attribute> atoms = target.getScaledMmaAtoms(
+      elementOf(dot.getA()), elementOf(dot.getScaleA()), elementOf(dot.getB()),
+      elementOf(dot.getScaleB()), elementOf(dot.getAccumulator()));
+  llvm::erase_if(atoms, [&](Attribute atom) {
+    std::array<int64_t, 3> extents = cast<MmaAtomInterface>(atom).getExtents();
+    return dot.getM() < extents[0] || dot.getN() < extents[1] || dot.getK() < extents[2];
+  });
+  return atoms;
+}
+
 /// The fragment of one operand, repeated: along `inner` then `outer` in registers, and over
 /// warps along the dimensions that `warpDims` names (-1: all warps hold the same).
 static LinearLayout repeat(const LinearLayout &fragment, ArrayRef<int64_t> shape, unsigned inner,
@@ -227,32 +239,53 @@ static DotLayouts getFmaLayouts(tile::DotOp dot, ThreadShape threads) {
   return {transposeIf(dot.getTransposeA(), a), transposeIf(dot.getTransposeB(), b), accumulator};
 }
 
+namespace {
+/// Which dimension of a product by an atom each bit of the warp's number walks (-1: none).
+struct WarpGrid {
+  int64_t m = 1, n = 1;
+  SmallVector<int> dims;
+
+  /// Gives warps to the longer side of what is left for each, so that it stays near a square.
+  WarpGrid(int64_t extentM, int64_t extentN, MmaAtomInterface atom, unsigned warps) {
+    std::array<int64_t, 3> extents = atom.getExtents();
+    for (; warps > 1; warps /= 2) {
+      int64_t restM = extentM / (extents[0] * m), restN = extentN / (extents[1] * n);
+      bool alongM = restM > 1 && (extentM / m >= extentN / n || restN <= 1);
+      if (alongM)
+        m *= 2;
+      else if (restN > 1)
+        n *= 2;
+      dims.push_back(alongM ? 0 : restN > 1 ? 1 : -1);
+    }
+  }
+  /// The bits that walk dimension `keep`, which an operand has as its dimension `as`.
+  SmallVector<int> only(int keep, int as) const {
+    return llvm::map_to_vector(dims, [&](int dim) { return dim == keep ? as : -1; });
+  }
+};
+} // namespace
+
 /// The layouts of one product by an atom.
 static DotLayouts getAtomLayouts(tile::DotOp dot, MmaAtomInterface atom, ThreadShape threads) {
   int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
-  std::array<int64_t, 3> extents = atom.getExtents();
-  // Give warps to the longer side of what is left for each, so that it stays near a square.
-  int64_t warpsM = 1, warpsN = 1;
-  SmallVector<int> dims;
-  for (unsigned warps = threads.warps; warps > 1; warps /= 2) {
-    int64_t restM = m / (extents[0] * warpsM), restN = n / (extents[1] * warpsN);
-    bool alongM = restM > 1 && (m / warpsM >= n / warpsN || restN <= 1);
-    if (alongM)
-      warpsM *= 2;
-    else if (restN > 1)
-      warpsN *= 2;
-    dims.push_back(alongM ? 0 : restN > 1 ? 1 : -1);
-  }
-  auto only = [&](int keep, int as) {
-    SmallVector<int> mapped;
-    for (int dim : dims)
-      mapped.push_back(dim == keep ? as : -1);
-    return mapped;
-  };
-  LinearLayout a = repeat(atom.getFragment(0), {m, k}, 1, {warpsM, 1}, only(0, 0));
-  LinearLayout b = repeat(atom.getFragment(1), {k, n}, 0, {1, warpsN}, only(1, 1));
-  LinearLayout c = repeat(atom.getFragment(2), {m, n}, 1, {warpsM, warpsN}, dims);
+  WarpGrid warps(m, n, atom, threads.warps);
+  LinearLayout a = repeat(atom.getFragment(0), {m, k}, 1, {warps.m, 1}, warps.only(0, 0));
+  LinearLayout b = repeat(atom.getFragment(1), {k, n}, 0, {1, warps.n}, warps.only(1, 1));
+  LinearLayout c = repeat(atom.getFragment(2), {m, n}, 1, {warps.m, warps.n}, warps.dims);
   return {transposeIf(dot.getTransposeA(), a), transposeIf(dot.getTransposeB(), b), c};
+}
+
+std::array<LinearLayout, 5> kiln::getDotLayouts(tile::DotScaledOp dot, ScaledMmaAtomInterface atom,
+                                                ThreadShape threads) {
+  int64_t m = dot.getM(), n = dot.getN(), k = dot.getK(), blocks = k / atom.getBlock();
+  WarpGrid warps(m, n, atom, threads.warps);
+  SmallVector<int> ofA = warps.only(0, 0);
+  LinearLayout b = repeat(atom.getFragment(1), {k, n}, 0, {1, warps.n}, warps.only(1, 1));
+  return {repeat(atom.getFragment(0), {m, k}, 1, {warps.m, 1}, ofA),
+          repeat(atom.getScales(0), {m, blocks}, 1, {warps.m, 1}, ofA),
+          transposeIf(dot.getTransposeB(), b),
+          repeat(atom.getScales(1), {n, blocks}, 1, {warps.n, 1}, warps.only(1, 0)),
+          repeat(atom.getFragment(2), {m, n}, 1, {warps.m, warps.n}, warps.dims)};
 }
 
 /// The layout of one matrix for each of a batch: as many of these as there are `warps` for go to

@@ -178,7 +178,10 @@ struct LegaliseDots : kiln::impl::LegaliseDotsBase<LegaliseDots> {
     Legaliser legaliser(*target, &getContext());
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       SmallVector<DotScaledOp> scaled;
-      kernel.walk([&](DotScaledOp dot) { scaled.push_back(dot); });
+      kernel.walk([&](DotScaledOp dot) {
+        if (!dot.getAtomAttr() && getMmaAtoms(dot, *target).empty())
+          scaled.push_back(dot);
+      });
       for (DotScaledOp dot : scaled)
         legaliser.expand(dot);
       SmallVector<DotOp> dots;

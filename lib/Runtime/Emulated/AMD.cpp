@@ -1,6 +1,5 @@
-// AMD's wave instructions, by the ISA manuals of CDNA (MFMA: "Dense matrix operations") and of RDNA
-// (WMMA). Of an MxM result, MFMA's lane l has row l mod M of a and column l mod M of b and of the
-// result; the rest of its number says which part along k (of a and b) or which rows.
+// AMD's wave instructions, by the ISA manuals of CDNA and RDNA: what moves between lanes and
+// memory.
 #include "Block.h"
 #include <cmath>
 #include <cstdlib>
@@ -205,107 +204,19 @@ void readFirstLane(const Lanes &lanes) {
     lanes.write(lane, 0, lanes.read<uint32_t>(0, 0));
 }
 
-//===- Matrix products ----------------------------------------------------------------------===//
-
-double sameFloat(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-double sameDouble(uint64_t bits) {
-  double value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-int64_t signedByte(uint8_t bits) { return int8_t(bits); }
-
-/// `Each` elements of a and b a lane, consecutive along k; `row` gives the row of register i.
-template <unsigned M, unsigned K, unsigned Each, typename Bits, auto widenA, auto widenB,
-          typename Result, unsigned (*row)(unsigned lane, unsigned i), unsigned Results>
-void multiplyMixed(const Lanes &lanes) {
-  using Wide = decltype(widenA(Bits()));
-  Wide a[M][K] = {}, b[K][M] = {};
-  for (unsigned lane = 0; lane < lanes.count; ++lane)
-    for (unsigned i = 0; i < Each; ++i) {
-      unsigned k = (lane / M) * Each + i;
-      if (k >= K)
-        continue; // the upper half holds the lower one's elements again
-      a[lane % M][k] = widenA(lanes.read<Bits>(lane, 0, i));
-      b[k][lane % M] = widenB(lanes.read<Bits>(lane, Each * sizeof(Bits), i));
+/// The columns of a matrix whose rows, of eight bytes, sixteen lanes name one after the other.
+template <typename Element>
+void readTransposed(const Lanes &lanes) {
+  constexpr unsigned width = 8 / sizeof(Element), columns = 16;
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    unsigned column = lane % columns;
+    for (unsigned row = 0; row < width; ++row) {
+      unsigned from = lane - column + (row * columns + column) / width;
+      auto *named = lanes.read<const Element *>(from, 0);
+      lanes.write(lane, row, named[column % width]);
     }
-  for (unsigned lane = 0; lane < lanes.count; ++lane)
-    for (unsigned i = 0; i < Results; ++i) {
-      Wide sum = lanes.read<Result>(lane, 2 * Each * sizeof(Bits), i);
-      for (unsigned k = 0; k < K; ++k)
-        sum += a[row(lane, i)][k] * b[k][lane % M];
-      lanes.write(lane, i, Result(sum));
-    }
+  }
 }
-
-template <unsigned M, unsigned K, unsigned Each, typename Bits, auto widen, typename Result,
-          unsigned (*row)(unsigned lane, unsigned i), unsigned Results>
-constexpr auto multiply = multiplyMixed<M, K, Each, Bits, widen, widen, Result, row, Results>;
-
-/// Groups of four rows, one group a half (or quarter) of the wave.
-unsigned rows32(unsigned lane, unsigned i) { return 8 * (i / 4) + 4 * (lane / 32) + i % 4; }
-unsigned rows16(unsigned lane, unsigned i) { return 4 * (lane / 16) + i; }
-/// f64: rows in single file.
-unsigned rowsF64(unsigned lane, unsigned i) { return 4 * i + lane / 16; }
-/// WMMA: even rows in the lower half of the wave, odd ones in the upper; later eight and eight.
-unsigned rowsRDNA3(unsigned lane, unsigned i) { return 2 * i + lane / 16; }
-unsigned rowsRDNA4(unsigned lane, unsigned i) { return 8 * (lane / 16) + i; }
-
-/// The type of a's and b's elements, behind the accumulator; their scales must be none.
-template <unsigned M, unsigned K, unsigned (*row)(unsigned lane, unsigned i), unsigned Results>
-void multiplyScaled(const Lanes &lanes) {
-  constexpr unsigned behind = 2 * 32 + Results * sizeof(float);
-  uint32_t types[6];
-  for (unsigned i = 0; i < 6; ++i)
-    types[i] = lanes.read<uint32_t>(0, behind, i);
-  if (types[0] > 1 || types[1] > 1 || types[3] || types[5])
-    return Block::current()->stop("the emulator knows products of f8 without scales only");
-  constexpr void (*known[2][2])(const Lanes &) = {
-      {multiplyMixed<M, K, 32, uint8_t, widenE4M3, widenE4M3, float, row, Results>,
-       multiplyMixed<M, K, 32, uint8_t, widenE4M3, widenE5M2, float, row, Results>},
-      {multiplyMixed<M, K, 32, uint8_t, widenE5M2, widenE4M3, float, row, Results>,
-       multiplyMixed<M, K, 32, uint8_t, widenE5M2, widenE5M2, float, row, Results>}};
-  known[types[0]][types[1]](lanes);
-}
-
-/// WMMA of integers: whether a is signed, `Each` elements of it, the lower bits of a byte first,
-/// and the same for b.
-template <unsigned K, unsigned Each, unsigned Bits, unsigned (*row)(unsigned lane, unsigned i)>
-void multiplyIntegers(const Lanes &lanes) {
-  constexpr unsigned bytes = Each * Bits / 8, results = 8;
-  auto read = [&](unsigned lane, unsigned offset, unsigned i) -> uint32_t {
-    bool isSigned = lanes.read<uint8_t>(lane, offset) & 1;
-    uint32_t byte = lanes.read<uint8_t>(lane, offset + 1, i * Bits / 8);
-    uint32_t bits = byte >> i * Bits % 8 & ((1u << Bits) - 1);
-    return isSigned && bits >> (Bits - 1) ? bits - (1u << Bits) : bits;
-  };
-  uint32_t a[16][K], b[K][16]; // sums wrap
-  for (unsigned lane = 0; lane < lanes.count; ++lane)
-    for (unsigned i = 0; i < Each; ++i) {
-      unsigned k = (lane / 16) * Each + i;
-      if (k >= K)
-        continue; // the upper half holds the lower one's elements again
-      a[lane % 16][k] = read(lane, 0, i);
-      b[k][lane % 16] = read(lane, 1 + bytes, i);
-    }
-  for (unsigned lane = 0; lane < lanes.count; ++lane)
-    for (unsigned i = 0; i < results; ++i) {
-      uint32_t sum = lanes.read<uint32_t>(lane, 2 * (1 + bytes), i);
-      for (unsigned k = 0; k < K; ++k)
-        sum += a[row(lane, i)][k] * b[k][lane % 16];
-      lanes.write(lane, i, sum);
-    }
-}
-
-/// The two generations of WMMA have the same name but for the types of their operands.
-template <double (*widen)(uint16_t)>
-constexpr auto wmmaRDNA3 = multiply<16, 16, 16, uint16_t, widen, float, rowsRDNA3, 8>;
-template <double (*widen)(uint16_t)>
-constexpr auto wmmaRDNA4 = multiply<16, 16, 8, uint16_t, widen, float, rowsRDNA4, 8>;
 
 } // namespace
 
@@ -324,74 +235,7 @@ const Instruction kiln::emulated::kAMDInstructions[] = {
     {"amdgcn.mbcnt.hi", false, countBelow<32>},
     {"amdgcn.implicitarg.ptr", false, hiddenArguments},
     {"amdgcn.trig.preop", false, takeTurns},
-    {"amdgcn.mfma.f32.32x32x16.f16", true,
-     multiply<32, 16, 8, uint16_t, widenHalf, float, rows32, 16>},
-    {"amdgcn.mfma.f32.32x32x16.bf16", true,
-     multiply<32, 16, 8, uint16_t, widenBFloat, float, rows32, 16>},
-    {"amdgcn.mfma.f32.32x32x8f16", true,
-     multiply<32, 8, 4, uint16_t, widenHalf, float, rows32, 16>},
-    {"amdgcn.mfma.f32.32x32x8bf16.1k", true,
-     multiply<32, 8, 4, uint16_t, widenBFloat, float, rows32, 16>},
-    {"amdgcn.mfma.f32.16x16x16f16", true,
-     multiply<16, 16, 4, uint16_t, widenHalf, float, rows16, 4>},
-    {"amdgcn.mfma.f32.16x16x16bf16.1k", true,
-     multiply<16, 16, 4, uint16_t, widenBFloat, float, rows16, 4>},
-    {"amdgcn.mfma.f32.16x16x4f32", true, multiply<16, 4, 1, uint32_t, sameFloat, float, rows16, 4>},
-    {"amdgcn.mfma.f64.16x16x4f64", true,
-     multiply<16, 4, 1, uint64_t, sameDouble, double, rowsF64, 4>},
-    {"amdgcn.mfma.i32.32x32x16.i8", true,
-     multiply<32, 16, 8, uint8_t, signedByte, int32_t, rows32, 16>},
-    {"amdgcn.mfma.i32.32x32x8i8", true,
-     multiply<32, 8, 4, uint8_t, signedByte, int32_t, rows32, 16>},
-    {"amdgcn.mfma.f32.16x16x32.f16", true,
-     multiply<16, 32, 8, uint16_t, widenHalf, float, rows16, 4>},
-    {"amdgcn.mfma.f32.16x16x32.bf16", true,
-     multiply<16, 32, 8, uint16_t, widenBFloat, float, rows16, 4>},
-    {"amdgcn.mfma.i32.32x32x32.i8", true,
-     multiply<32, 32, 16, uint8_t, signedByte, int32_t, rows32, 16>},
-    {"amdgcn.mfma.f32.32x32x16.fp8.fp8", true,
-     multiply<32, 16, 8, uint8_t, widenE4M3, float, rows32, 16>},
-    {"amdgcn.mfma.f32.32x32x16.bf8.bf8", true,
-     multiply<32, 16, 8, uint8_t, widenE5M2, float, rows32, 16>},
-    {"amdgcn.mfma.f32.16x16x32.fp8.fp8", true,
-     multiply<16, 32, 8, uint8_t, widenE4M3, float, rows16, 4>},
-    {"amdgcn.mfma.f32.16x16x32.bf8.bf8", true,
-     multiply<16, 32, 8, uint8_t, widenE5M2, float, rows16, 4>},
-    {"amdgcn.mfma.f32.32x32x16.fp8.bf8", true,
-     multiplyMixed<32, 16, 8, uint8_t, widenE4M3, widenE5M2, float, rows32, 16>},
-    {"amdgcn.mfma.f32.32x32x16.bf8.fp8", true,
-     multiplyMixed<32, 16, 8, uint8_t, widenE5M2, widenE4M3, float, rows32, 16>},
-    {"amdgcn.mfma.f32.16x16x32.fp8.bf8", true,
-     multiplyMixed<16, 32, 8, uint8_t, widenE4M3, widenE5M2, float, rows16, 4>},
-    {"amdgcn.mfma.f32.16x16x32.bf8.fp8", true,
-     multiplyMixed<16, 32, 8, uint8_t, widenE5M2, widenE4M3, float, rows16, 4>},
-    {"amdgcn.mfma.i32.16x16x64.i8", true,
-     multiply<16, 64, 16, uint8_t, signedByte, int32_t, rows16, 4>},
-    {"amdgcn.mfma.i32.16x16x32.i8", true,
-     multiply<16, 32, 8, uint8_t, signedByte, int32_t, rows16, 4>},
-    {"amdgcn.mfma.i32.16x16x16i8", true,
-     multiply<16, 16, 4, uint8_t, signedByte, int32_t, rows16, 4>},
-    {"amdgcn.mfma.f32.32x32x4.xf32", true,
-     multiply<32, 4, 2, uint32_t, widenTF32, float, rows32, 16>},
-    {"amdgcn.mfma.f32.16x16x8.xf32", true,
-     multiply<16, 8, 2, uint32_t, widenTF32, float, rows16, 4>},
-    {"amdgcn.mfma.scale.f32.32x32x64.f8f6f4", true, multiplyScaled<32, 64, rows32, 16>},
-    {"amdgcn.mfma.scale.f32.16x16x128.f8f6f4", true, multiplyScaled<16, 128, rows16, 4>},
-    {"amdgcn.wmma.i32.16x16x16.iu8.v8i32.v4i32", true, multiplyIntegers<16, 16, 8, rowsRDNA3>},
-    {"amdgcn.wmma.i32.16x16x16.iu8.v8i32.v2i32", true, multiplyIntegers<16, 8, 8, rowsRDNA4>},
-    {"amdgcn.wmma.i32.16x16x16.iu4.v8i32.v2i32", true, multiplyIntegers<16, 16, 4, rowsRDNA3>},
-    {"amdgcn.wmma.i32.16x16x32.iu4.v8i32.v2i32", true, multiplyIntegers<32, 16, 4, rowsRDNA4>},
-    {"amdgcn.wmma.f32.16x16x16.fp8.bf8", true,
-     multiplyMixed<16, 16, 8, uint8_t, widenE4M3, widenE5M2, float, rowsRDNA4, 8>},
-    {"amdgcn.wmma.f32.16x16x16.bf8.fp8", true,
-     multiplyMixed<16, 16, 8, uint8_t, widenE5M2, widenE4M3, float, rowsRDNA4, 8>},
-    {"amdgcn.wmma.f32.16x16x16.fp8.fp8", true,
-     multiply<16, 16, 8, uint8_t, widenE4M3, float, rowsRDNA4, 8>},
-    {"amdgcn.wmma.f32.16x16x16.bf8.bf8", true,
-     multiply<16, 16, 8, uint8_t, widenE5M2, float, rowsRDNA4, 8>},
-    {"amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16", true, wmmaRDNA3<widenHalf>},
-    {"amdgcn.wmma.f32.16x16x16.bf16.v8f32.v16i16", true, wmmaRDNA3<widenBFloat>},
-    {"amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16", true, wmmaRDNA4<widenHalf>},
-    {"amdgcn.wmma.f32.16x16x16.bf16.v8f32.v8i16", true, wmmaRDNA4<widenBFloat>},
+    {"amdgcn.ds.read.tr16.b64", true, readTransposed<uint16_t>},
+    {"amdgcn.ds.read.tr8.b64", true, readTransposed<uint8_t>},
     {nullptr, false, nullptr},
 };

@@ -30,6 +30,7 @@ struct kiln::emulated::Thread {
   /// Where it waits, and for what.
   int site = 0;
   const Instruction *instruction = nullptr;
+  const char *name = nullptr; ///< the instruction's, with what types add to it
   const void *operands = nullptr;
   void *result = nullptr;
   /// Of a blocked one.
@@ -205,7 +206,7 @@ void Block::executeTogether(unsigned warp) {
     operands[i - first] = thread.operands;
     results[i - first] = thread.result;
   }
-  leader.instruction->execute({leader.instruction->name, first, last - first, operands, results});
+  leader.instruction->execute({leader.name, first, last - first, operands, results});
   for (unsigned i = first; i < last; ++i)
     threads[i]->state = State::Ready;
 }
@@ -254,6 +255,7 @@ void Block::execute(const char *name, const void *operands, void *result, int si
     return;
   }
   running->instruction = instruction;
+  running->name = name;
   running->operands = operands;
   running->result = result;
   running->site = site;

@@ -21,8 +21,8 @@ const Instruction *findInstruction(const char *name) {
   if (!isNew)
     return it->second;
   size_t longest = 0;
-  for (const Instruction *list :
-       {kNVIDIAInstructions, kHopperInstructions, kAMDInstructions, kCommonInstructions})
+  for (const Instruction *list : {kNVIDIAInstructions, kHopperInstructions, kAMDInstructions,
+                                  kAMDMatrixInstructions, kCommonInstructions})
     for (; list->name; ++list) {
       StringRef text = list->name, rest = name;
       bool matches = rest.consume_front(text) && (rest.empty() || rest.front() == '.');
@@ -46,6 +46,9 @@ double widenBFloat(uint16_t bits) { return widen(APFloat::BFloat(), 16, bits); }
 
 double widenE4M3(uint8_t bits) { return widen(APFloat::Float8E4M3FN(), 8, bits); }
 double widenE5M2(uint8_t bits) { return widen(APFloat::Float8E5M2(), 8, bits); }
+double widenE2M3(uint8_t bits) { return widen(APFloat::Float6E2M3FN(), 6, bits); }
+double widenE3M2(uint8_t bits) { return widen(APFloat::Float6E3M2FN(), 6, bits); }
+double widenE2M1(uint8_t bits) { return widen(APFloat::Float4E2M1FN(), 4, bits); }
 
 static const fltSemantics &semanticsOf(ByteFloat format) {
   return format == ByteFloat::E4M3FN ? APFloat::Float8E4M3FN() : APFloat::Float8E5M2();

@@ -40,7 +40,8 @@ struct Instruction {
 const Instruction *findInstruction(const char *name);
 
 // The lists, each ended by a null name.
-extern const Instruction kNVIDIAInstructions[], kHopperInstructions[], kAMDInstructions[];
+extern const Instruction kNVIDIAInstructions[], kHopperInstructions[], kAMDInstructions[],
+    kAMDMatrixInstructions[];
 
 /// Reads an element of a matrix as a double, whatever its type is.
 double widenHalf(uint16_t bits);
@@ -48,6 +49,9 @@ double widenBFloat(uint16_t bits);
 double widenTF32(uint32_t bits);
 double widenE4M3(uint8_t bits);
 double widenE5M2(uint8_t bits);
+double widenE2M3(uint8_t bits);
+double widenE3M2(uint8_t bits);
+double widenE2M1(uint8_t bits);
 
 /// The floats of a byte that chips convert.
 enum class ByteFloat { E4M3FN, E5M2 };

@@ -3,19 +3,26 @@
 // MFMA runs on waves of 64. For an M x M result, lane l holds column l mod M of the accumulator
 // in groups of four rows, row l mod M of a and column l mod M of b; what is left of the lane
 // number walks along k (and, for the accumulator, from one group of four rows to the next). The
-// f64 form has its rows in single file instead. WMMA runs on waves of 32: on the first chips both
-// halves hold all of a and b, later each half has its half of k.
+// f64 form has its rows in single file instead. The form with scales takes them from the lanes of
+// the same row or column, one a block. WMMA runs on waves of 32: on the first chips both halves
+// hold all of a and b, later each half has its half of k.
 #include "kiln/Target/AMDGPU/AMDGPU.h"
 #include "kiln/Target/Common/Threads.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::amdgcn;
 
+using Basis = LinearLayout::Basis;
+using InDim = LinearLayout::InDim;
+
 namespace {
-enum class Kind { Float16, BFloat16, TF32, Float32, Float64, Int8, Int4, E4M3, E5M2 };
+/// What a matrix is made of; Narrow is any of the five floats of at most a byte that one
+/// instruction of gfx950 takes.
+enum class Kind { Float16, BFloat16, TF32, Float32, Float64, Int8, Int4, E4M3, E5M2, Narrow };
 /// What the intrinsic takes besides its fragments: MFMA how blocks are broadcast and permuted, its
 /// scaled form which types a and b have and their scales, integer WMMA whether they are signed.
 enum class Form { Mfma, ScaledMfma, Wmma, IntegerWmma };
@@ -26,10 +33,11 @@ struct MatrixShape {
   StringLiteral instruction;
   ArrayRef<StringLiteral> chips;
   Kind a, b;
-  Form form;
   int64_t m, k;
-  Operand operand;
-  StringLiteral fragmentA, fragmentB, fragmentC;
+  Operand operand = Operand::AsIs;
+  Form form = Form::Mfma;
+
+  int64_t getLanes() const { return form == Form::Mfma || form == Form::ScaledMfma ? 64 : 32; }
 };
 } // namespace
 
@@ -41,192 +49,103 @@ static constexpr StringLiteral kCdna4[] = {"gfx950"};
 static constexpr StringLiteral kRdna3[] = {"gfx1100"};
 static constexpr StringLiteral kRdna4[] = {"gfx1201"};
 
-static constexpr char kC32[] = "register = [[1,0],[2,0],[8,0],[16,0]], "
-                               "lane = [[0,1],[0,2],[0,4],[0,8],[0,16],[4,0]] -> [32, 32]";
-static constexpr char kA32x8[] = "register = [[0,1],[0,2]], "
-                                 "lane = [[1,0],[2,0],[4,0],[8,0],[16,0],[0,4]] -> [32, 8]";
-static constexpr char kB32x8[] = "register = [[1,0],[2,0]], "
-                                 "lane = [[0,1],[0,2],[0,4],[0,8],[0,16],[4,0]] -> [8, 32]";
-static constexpr char kA32x16[] = "register = [[0,1],[0,2],[0,4]], "
-                                  "lane = [[1,0],[2,0],[4,0],[8,0],[16,0],[0,8]] -> [32, 16]";
-static constexpr char kB32x16[] = "register = [[1,0],[2,0],[4,0]], "
-                                  "lane = [[0,1],[0,2],[0,4],[0,8],[0,16],[8,0]] -> [16, 32]";
-static constexpr char kC16[] = "register = [[1,0],[2,0]], "
-                               "lane = [[0,1],[0,2],[0,4],[0,8],[4,0],[8,0]] -> [16, 16]";
-static constexpr char kA16x16[] = "register = [[0,1],[0,2]], "
-                                  "lane = [[1,0],[2,0],[4,0],[8,0],[0,4],[0,8]] -> [16, 16]";
-static constexpr char kB16x16[] = "register = [[1,0],[2,0]], "
-                                  "lane = [[0,1],[0,2],[0,4],[0,8],[4,0],[8,0]] -> [16, 16]";
-static constexpr char kA16x4[] = "register = [], "
-                                 "lane = [[1,0],[2,0],[4,0],[8,0],[0,1],[0,2]] -> [16, 4]";
-static constexpr char kB16x4[] = "register = [], "
-                                 "lane = [[0,1],[0,2],[0,4],[0,8],[1,0],[2,0]] -> [4, 16]";
-static constexpr char kA32x4[] = "register = [[0,1]], "
-                                 "lane = [[1,0],[2,0],[4,0],[8,0],[16,0],[0,2]] -> [32, 4]";
-static constexpr char kB32x4[] = "register = [[1,0]], "
-                                 "lane = [[0,1],[0,2],[0,4],[0,8],[0,16],[2,0]] -> [4, 32]";
-static constexpr char kA16x8[] = "register = [[0,1]], "
-                                 "lane = [[1,0],[2,0],[4,0],[8,0],[0,2],[0,4]] -> [16, 8]";
-static constexpr char kB16x8[] = "register = [[1,0]], "
-                                 "lane = [[0,1],[0,2],[0,4],[0,8],[2,0],[4,0]] -> [8, 16]";
-static constexpr char kA16x64[] = "register = [[0,1],[0,2],[0,4],[0,8]], "
-                                  "lane = [[1,0],[2,0],[4,0],[8,0],[0,16],[0,32]] -> [16, 64]";
-static constexpr char kB16x64[] = "register = [[1,0],[2,0],[4,0],[8,0]], "
-                                  "lane = [[0,1],[0,2],[0,4],[0,8],[16,0],[32,0]] -> [64, 16]";
-static constexpr char kRowsApart[] = "register = [[4,0],[8,0]], "
-                                     "lane = [[0,1],[0,2],[0,4],[0,8],[1,0],[2,0]] -> [16, 16]";
-static constexpr char kWmmaA[] = "register = [[0,1],[0,2],[0,4],[0,8]], "
-                                 "lane = [[1,0],[2,0],[4,0],[8,0],[0,0]] -> [16, 16]";
-static constexpr char kWmmaB[] = "register = [[1,0],[2,0],[4,0],[8,0]], "
-                                 "lane = [[0,1],[0,2],[0,4],[0,8],[0,0]] -> [16, 16]";
-static constexpr char kWmmaC[] = "register = [[2,0],[4,0],[8,0]], "
-                                 "lane = [[0,1],[0,2],[0,4],[0,8],[1,0]] -> [16, 16]";
-static constexpr char kWmma12A[] = "register = [[0,1],[0,2],[0,4]], "
-                                   "lane = [[1,0],[2,0],[4,0],[8,0],[0,8]] -> [16, 16]";
-static constexpr char kWmma12B[] = "register = [[1,0],[2,0],[4,0]], "
-                                   "lane = [[0,1],[0,2],[0,4],[0,8],[8,0]] -> [16, 16]";
-static constexpr char kWmma12C[] = "register = [[1,0],[2,0],[4,0]], "
-                                   "lane = [[0,1],[0,2],[0,4],[0,8],[8,0]] -> [16, 16]";
-
-static constexpr char kWmma12A32[] = "register = [[0,1],[0,2],[0,4],[0,8]], "
-                                     "lane = [[1,0],[2,0],[4,0],[8,0],[0,16]] -> [16, 32]";
-static constexpr char kWmma12B32[] = "register = [[1,0],[2,0],[4,0],[8,0]], "
-                                     "lane = [[0,1],[0,2],[0,4],[0,8],[16,0]] -> [32, 16]";
-
-static constexpr char kA16x32[] = "register = [[0,1],[0,2],[0,4]], "
-                                  "lane = [[1,0],[2,0],[4,0],[8,0],[0,8],[0,16]] -> [16, 32]";
-static constexpr char kB16x32[] = "register = [[1,0],[2,0],[4,0]], "
-                                  "lane = [[0,1],[0,2],[0,4],[0,8],[8,0],[16,0]] -> [32, 16]";
-static constexpr char kA32x32[] = "register = [[0,1],[0,2],[0,4],[0,8]], "
-                                  "lane = [[1,0],[2,0],[4,0],[8,0],[16,0],[0,16]] -> [32, 32]";
-static constexpr char kB32x32[] = "register = [[1,0],[2,0],[4,0],[8,0]], "
-                                  "lane = [[0,1],[0,2],[0,4],[0,8],[0,16],[16,0]] -> [32, 32]";
-static constexpr char kA32x64[] = "register = [[0,1],[0,2],[0,4],[0,8],[0,16]], "
-                                  "lane = [[1,0],[2,0],[4,0],[8,0],[16,0],[0,32]] -> [32, 64]";
-static constexpr char kB32x64[] = "register = [[1,0],[2,0],[4,0],[8,0],[16,0]], "
-                                  "lane = [[0,1],[0,2],[0,4],[0,8],[0,16],[32,0]] -> [64, 32]";
-static constexpr char kA16x128[] = "register = [[0,1],[0,2],[0,4],[0,8],[0,16]], "
-                                   "lane = [[1,0],[2,0],[4,0],[8,0],[0,32],[0,64]] -> [16, 128]";
-static constexpr char kB16x128[] = "register = [[1,0],[2,0],[4,0],[8,0],[16,0]], "
-                                   "lane = [[0,1],[0,2],[0,4],[0,8],[32,0],[64,0]] -> [128, 16]";
-
-// Of the products with 64 and 128 elements along k the order of these within a lane is not what
-// the hardware's is; since a and b agree, their sum is the same.
-static const MatrixShape kShapes[] = {
-    {"mfma.scale.f32.32x32x64.f8f6f4", kCdna4, Kind::E4M3, Kind::E4M3, Form::ScaledMfma, 32, 64,
-     Operand::Words, kA32x64, kB32x64, kC32},
-    {"mfma.scale.f32.32x32x64.f8f6f4", kCdna4, Kind::E5M2, Kind::E5M2, Form::ScaledMfma, 32, 64,
-     Operand::Words, kA32x64, kB32x64, kC32},
-    {"mfma.scale.f32.16x16x128.f8f6f4", kCdna4, Kind::E4M3, Kind::E4M3, Form::ScaledMfma, 16, 128,
-     Operand::Words, kA16x128, kB16x128, kC16},
-    {"mfma.scale.f32.16x16x128.f8f6f4", kCdna4, Kind::E5M2, Kind::E5M2, Form::ScaledMfma, 16, 128,
-     Operand::Words, kA16x128, kB16x128, kC16},
-    {"mfma.f32.32x32x16.fp8.fp8", kCdna4, Kind::E4M3, Kind::E4M3, Form::Mfma, 32, 16,
-     Operand::LongWord, kA32x16, kB32x16, kC32},
-    {"mfma.f32.32x32x16.bf8.bf8", kCdna4, Kind::E5M2, Kind::E5M2, Form::Mfma, 32, 16,
-     Operand::LongWord, kA32x16, kB32x16, kC32},
-    {"mfma.f32.16x16x32.fp8.fp8", kCdna4, Kind::E4M3, Kind::E4M3, Form::Mfma, 16, 32,
-     Operand::LongWord, kA16x32, kB16x32, kC16},
-    {"mfma.f32.16x16x32.bf8.bf8", kCdna4, Kind::E5M2, Kind::E5M2, Form::Mfma, 16, 32,
-     Operand::LongWord, kA16x32, kB16x32, kC16},
-    {"mfma.scale.f32.32x32x64.f8f6f4", kCdna4, Kind::E4M3, Kind::E5M2, Form::ScaledMfma, 32, 64,
-     Operand::Words, kA32x64, kB32x64, kC32},
-    {"mfma.scale.f32.32x32x64.f8f6f4", kCdna4, Kind::E5M2, Kind::E4M3, Form::ScaledMfma, 32, 64,
-     Operand::Words, kA32x64, kB32x64, kC32},
-    {"mfma.scale.f32.16x16x128.f8f6f4", kCdna4, Kind::E4M3, Kind::E5M2, Form::ScaledMfma, 16, 128,
-     Operand::Words, kA16x128, kB16x128, kC16},
-    {"mfma.scale.f32.16x16x128.f8f6f4", kCdna4, Kind::E5M2, Kind::E4M3, Form::ScaledMfma, 16, 128,
-     Operand::Words, kA16x128, kB16x128, kC16},
-    {"mfma.f32.32x32x16.fp8.bf8", kCdna4, Kind::E4M3, Kind::E5M2, Form::Mfma, 32, 16,
-     Operand::LongWord, kA32x16, kB32x16, kC32},
-    {"mfma.f32.32x32x16.bf8.fp8", kCdna4, Kind::E5M2, Kind::E4M3, Form::Mfma, 32, 16,
-     Operand::LongWord, kA32x16, kB32x16, kC32},
-    {"mfma.f32.16x16x32.fp8.bf8", kCdna4, Kind::E4M3, Kind::E5M2, Form::Mfma, 16, 32,
-     Operand::LongWord, kA16x32, kB16x32, kC16},
-    {"mfma.f32.16x16x32.bf8.fp8", kCdna4, Kind::E5M2, Kind::E4M3, Form::Mfma, 16, 32,
-     Operand::LongWord, kA16x32, kB16x32, kC16},
-    {"mfma.i32.32x32x32.i8", kCdna4, Kind::Int8, Kind::Int8, Form::Mfma, 32, 32, Operand::Words,
-     kA32x32, kB32x32, kC32},
-    {"mfma.f32.32x32x16.f16", kCdna4, Kind::Float16, Kind::Float16, Form::Mfma, 32, 16,
-     Operand::AsIs, kA32x16, kB32x16, kC32},
-    {"mfma.f32.32x32x16.bf16", kCdna4, Kind::BFloat16, Kind::BFloat16, Form::Mfma, 32, 16,
-     Operand::AsIs, kA32x16, kB32x16, kC32},
-    {"mfma.f32.16x16x32.f16", kCdna4, Kind::Float16, Kind::Float16, Form::Mfma, 16, 32,
-     Operand::AsIs, kA16x32, kB16x32, kC16},
-    {"mfma.f32.16x16x32.bf16", kCdna4, Kind::BFloat16, Kind::BFloat16, Form::Mfma, 16, 32,
-     Operand::AsIs, kA16x32, kB16x32, kC16},
-    {"mfma.f32.32x32x8f16", kCdna, Kind::Float16, Kind::Float16, Form::Mfma, 32, 8, Operand::AsIs,
-     kA32x8, kB32x8, kC32},
-    {"mfma.f32.32x32x8bf16.1k", kCdna, Kind::BFloat16, Kind::BFloat16, Form::Mfma, 32, 8,
-     Operand::Bits16, kA32x8, kB32x8, kC32},
-    {"mfma.f32.16x16x16f16", kCdna, Kind::Float16, Kind::Float16, Form::Mfma, 16, 16, Operand::AsIs,
-     kA16x16, kB16x16, kC16},
-    {"mfma.f32.16x16x16bf16.1k", kCdna, Kind::BFloat16, Kind::BFloat16, Form::Mfma, 16, 16,
-     Operand::Bits16, kA16x16, kB16x16, kC16},
-    {"mfma.f32.16x16x4f32", kCdna, Kind::Float32, Kind::Float32, Form::Mfma, 16, 4, Operand::Scalar,
-     kA16x4, kB16x4, kC16},
-    {"mfma.f64.16x16x4f64", kCdna, Kind::Float64, Kind::Float64, Form::Mfma, 16, 4, Operand::Scalar,
-     kA16x4, kB16x4, kRowsApart},
-    {"mfma.i32.32x32x16.i8", kCdna3, Kind::Int8, Kind::Int8, Form::Mfma, 32, 16, Operand::LongWord,
-     kA32x16, kB32x16, kC32},
-    {"mfma.i32.32x32x8i8", kCdna2, Kind::Int8, Kind::Int8, Form::Mfma, 32, 8, Operand::Words,
-     kA32x8, kB32x8, kC32},
-    {"mfma.i32.16x16x64.i8", kCdna4, Kind::Int8, Kind::Int8, Form::Mfma, 16, 64, Operand::Words,
-     kA16x64, kB16x64, kC16},
-    {"mfma.i32.16x16x32.i8", kCdna3, Kind::Int8, Kind::Int8, Form::Mfma, 16, 32, Operand::LongWord,
-     kA16x32, kB16x32, kC16},
-    {"mfma.i32.16x16x16i8", kCdna2, Kind::Int8, Kind::Int8, Form::Mfma, 16, 16, Operand::Words,
-     kA16x16, kB16x16, kC16},
-    {"mfma.f32.32x32x4.xf32", kCdna3Only, Kind::TF32, Kind::TF32, Form::Mfma, 32, 4, Operand::AsIs,
-     kA32x4, kB32x4, kC32},
-    {"mfma.f32.16x16x8.xf32", kCdna3Only, Kind::TF32, Kind::TF32, Form::Mfma, 16, 8, Operand::AsIs,
-     kA16x8, kB16x8, kC16},
-    {"wmma.i32.16x16x16.iu4", kRdna3, Kind::Int4, Kind::Int4, Form::IntegerWmma, 16, 16,
-     Operand::Words, kWmmaA, kWmmaB, kWmmaC},
-    {"wmma.i32.16x16x32.iu4", kRdna4, Kind::Int4, Kind::Int4, Form::IntegerWmma, 16, 32,
-     Operand::Words, kWmma12A32, kWmma12B32, kWmma12C},
-    {"wmma.f32.16x16x16.fp8_bf8", kRdna4, Kind::E4M3, Kind::E5M2, Form::Wmma, 16, 16,
-     Operand::Words, kWmma12A, kWmma12B, kWmma12C},
-    {"wmma.f32.16x16x16.bf8_fp8", kRdna4, Kind::E5M2, Kind::E4M3, Form::Wmma, 16, 16,
-     Operand::Words, kWmma12A, kWmma12B, kWmma12C},
-    {"wmma.f32.16x16x16.f16", kRdna3, Kind::Float16, Kind::Float16, Form::Wmma, 16, 16,
-     Operand::AsIs, kWmmaA, kWmmaB, kWmmaC},
-    {"wmma.f32.16x16x16.bf16", kRdna3, Kind::BFloat16, Kind::BFloat16, Form::Wmma, 16, 16,
-     Operand::Bits16, kWmmaA, kWmmaB, kWmmaC},
-    {"wmma.i32.16x16x16.iu8", kRdna3, Kind::Int8, Kind::Int8, Form::IntegerWmma, 16, 16,
-     Operand::Words, kWmmaA, kWmmaB, kWmmaC},
-    {"wmma.i32.16x16x16.iu8", kRdna4, Kind::Int8, Kind::Int8, Form::IntegerWmma, 16, 16,
-     Operand::Words, kWmma12A, kWmma12B, kWmma12C},
-    {"wmma.f32.16x16x16.fp8_fp8", kRdna4, Kind::E4M3, Kind::E4M3, Form::Wmma, 16, 16,
-     Operand::Words, kWmma12A, kWmma12B, kWmma12C},
-    {"wmma.f32.16x16x16.bf8_bf8", kRdna4, Kind::E5M2, Kind::E5M2, Form::Wmma, 16, 16,
-     Operand::Words, kWmma12A, kWmma12B, kWmma12C},
-    {"wmma.f32.16x16x16.f16", kRdna4, Kind::Float16, Kind::Float16, Form::Wmma, 16, 16,
-     Operand::AsIs, kWmma12A, kWmma12B, kWmma12C},
-    {"wmma.f32.16x16x16.bf16", kRdna4, Kind::BFloat16, Kind::BFloat16, Form::Wmma, 16, 16,
-     Operand::Bits16, kWmma12A, kWmma12B, kWmma12C},
+// Of those that take the same types the best comes first.
+static constexpr MatrixShape kShapes[] = {
+    {"mfma.scale.f32.32x32x64.f8f6f4", kCdna4, Kind::Narrow, Kind::Narrow, 32, 64, Operand::Words,
+     Form::ScaledMfma},
+    {"mfma.scale.f32.16x16x128.f8f6f4", kCdna4, Kind::Narrow, Kind::Narrow, 16, 128, Operand::Words,
+     Form::ScaledMfma},
+    {"mfma.f32.32x32x16.fp8.fp8", kCdna4, Kind::E4M3, Kind::E4M3, 32, 16, Operand::LongWord},
+    {"mfma.f32.16x16x32.fp8.fp8", kCdna4, Kind::E4M3, Kind::E4M3, 16, 32, Operand::LongWord},
+    {"mfma.f32.32x32x16.fp8.bf8", kCdna4, Kind::E4M3, Kind::E5M2, 32, 16, Operand::LongWord},
+    {"mfma.f32.16x16x32.fp8.bf8", kCdna4, Kind::E4M3, Kind::E5M2, 16, 32, Operand::LongWord},
+    {"mfma.f32.32x32x16.bf8.fp8", kCdna4, Kind::E5M2, Kind::E4M3, 32, 16, Operand::LongWord},
+    {"mfma.f32.16x16x32.bf8.fp8", kCdna4, Kind::E5M2, Kind::E4M3, 16, 32, Operand::LongWord},
+    {"mfma.f32.32x32x16.bf8.bf8", kCdna4, Kind::E5M2, Kind::E5M2, 32, 16, Operand::LongWord},
+    {"mfma.f32.16x16x32.bf8.bf8", kCdna4, Kind::E5M2, Kind::E5M2, 16, 32, Operand::LongWord},
+    {"mfma.f32.32x32x16.f16", kCdna4, Kind::Float16, Kind::Float16, 32, 16},
+    {"mfma.f32.16x16x32.f16", kCdna4, Kind::Float16, Kind::Float16, 16, 32},
+    {"mfma.f32.32x32x16.bf16", kCdna4, Kind::BFloat16, Kind::BFloat16, 32, 16},
+    {"mfma.f32.16x16x32.bf16", kCdna4, Kind::BFloat16, Kind::BFloat16, 16, 32},
+    {"mfma.f32.32x32x8f16", kCdna, Kind::Float16, Kind::Float16, 32, 8},
+    {"mfma.f32.32x32x8bf16.1k", kCdna, Kind::BFloat16, Kind::BFloat16, 32, 8, Operand::Bits16},
+    {"mfma.f32.16x16x16f16", kCdna, Kind::Float16, Kind::Float16, 16, 16},
+    {"mfma.f32.16x16x16bf16.1k", kCdna, Kind::BFloat16, Kind::BFloat16, 16, 16, Operand::Bits16},
+    {"mfma.f32.16x16x4f32", kCdna, Kind::Float32, Kind::Float32, 16, 4, Operand::Scalar},
+    {"mfma.f64.16x16x4f64", kCdna, Kind::Float64, Kind::Float64, 16, 4, Operand::Scalar},
+    {"mfma.i32.32x32x32.i8", kCdna4, Kind::Int8, Kind::Int8, 32, 32, Operand::Words},
+    {"mfma.i32.32x32x16.i8", kCdna3, Kind::Int8, Kind::Int8, 32, 16, Operand::LongWord},
+    {"mfma.i32.32x32x8i8", kCdna2, Kind::Int8, Kind::Int8, 32, 8, Operand::Words},
+    {"mfma.i32.16x16x64.i8", kCdna4, Kind::Int8, Kind::Int8, 16, 64, Operand::Words},
+    {"mfma.i32.16x16x32.i8", kCdna3, Kind::Int8, Kind::Int8, 16, 32, Operand::LongWord},
+    {"mfma.i32.16x16x16i8", kCdna2, Kind::Int8, Kind::Int8, 16, 16, Operand::Words},
+    {"mfma.f32.32x32x4.xf32", kCdna3Only, Kind::TF32, Kind::TF32, 32, 4},
+    {"mfma.f32.16x16x8.xf32", kCdna3Only, Kind::TF32, Kind::TF32, 16, 8},
+    {"wmma.i32.16x16x16.iu4", kRdna3, Kind::Int4, Kind::Int4, 16, 16, Operand::Words,
+     Form::IntegerWmma},
+    {"wmma.i32.16x16x32.iu4", kRdna4, Kind::Int4, Kind::Int4, 16, 32, Operand::Words,
+     Form::IntegerWmma},
+    {"wmma.f32.16x16x16.f16", kRdna3, Kind::Float16, Kind::Float16, 16, 16, Operand::AsIs,
+     Form::Wmma},
+    {"wmma.f32.16x16x16.bf16", kRdna3, Kind::BFloat16, Kind::BFloat16, 16, 16, Operand::Bits16,
+     Form::Wmma},
+    {"wmma.i32.16x16x16.iu8", kRdna3, Kind::Int8, Kind::Int8, 16, 16, Operand::Words,
+     Form::IntegerWmma},
+    {"wmma.f32.16x16x16.f16", kRdna4, Kind::Float16, Kind::Float16, 16, 16, Operand::AsIs,
+     Form::Wmma},
+    {"wmma.f32.16x16x16.bf16", kRdna4, Kind::BFloat16, Kind::BFloat16, 16, 16, Operand::Bits16,
+     Form::Wmma},
+    {"wmma.i32.16x16x16.iu8", kRdna4, Kind::Int8, Kind::Int8, 16, 16, Operand::Words,
+     Form::IntegerWmma},
+    {"wmma.f32.16x16x16.fp8_fp8", kRdna4, Kind::E4M3, Kind::E4M3, 16, 16, Operand::Words,
+     Form::Wmma},
+    {"wmma.f32.16x16x16.fp8_bf8", kRdna4, Kind::E4M3, Kind::E5M2, 16, 16, Operand::Words,
+     Form::Wmma},
+    {"wmma.f32.16x16x16.bf8_fp8", kRdna4, Kind::E5M2, Kind::E4M3, 16, 16, Operand::Words,
+     Form::Wmma},
+    {"wmma.f32.16x16x16.bf8_bf8", kRdna4, Kind::E5M2, Kind::E5M2, 16, 16, Operand::Words,
+     Form::Wmma},
 };
 
-static std::optional<Kind> getKind(Type element) {
-  if (element.isF16())
-    return Kind::Float16;
-  if (element.isBF16())
-    return Kind::BFloat16;
-  if (isa<FloatTF32Type>(element))
-    return Kind::TF32;
-  if (element.isF32())
-    return Kind::Float32;
-  if (element.isF64())
-    return Kind::Float64;
-  if (element.isInteger(8))
-    return Kind::Int8;
-  if (element.isInteger(4))
-    return Kind::Int4;
+/// The number by which the instruction of narrow floats knows a type.
+static std::optional<unsigned> getNarrowFormat(Type element) {
   if (isa<Float8E4M3FNType>(element))
-    return Kind::E4M3;
+    return 0;
   if (isa<Float8E5M2Type>(element))
-    return Kind::E5M2;
+    return 1;
+  if (isa<Float6E2M3FNType>(element))
+    return 2;
+  if (isa<Float6E3M2FNType>(element))
+    return 3;
+  if (isa<Float4E2M1FNType>(element))
+    return 4;
   return std::nullopt;
+}
+
+static bool is(Type element, Kind kind) {
+  switch (kind) {
+  case Kind::Float16:
+    return element.isF16();
+  case Kind::BFloat16:
+    return element.isBF16();
+  case Kind::TF32:
+    return isa<FloatTF32Type>(element);
+  case Kind::Float32:
+    return element.isF32();
+  case Kind::Float64:
+    return element.isF64();
+  case Kind::Int8:
+    return element.isInteger(8);
+  case Kind::Int4:
+    return element.isInteger(4);
+  case Kind::E4M3:
+    return isa<Float8E4M3FNType>(element);
+  case Kind::E5M2:
+    return isa<Float8E5M2Type>(element);
+  case Kind::Narrow:
+    return getNarrowFormat(element).has_value();
+  }
+  return false;
 }
 
 static Type getAccumulator(Kind kind, MLIRContext *context) {
@@ -238,8 +157,7 @@ static Type getAccumulator(Kind kind, MLIRContext *context) {
 
 static bool accepts(const MatrixShape &shape, Type a, Type b) {
   bool hasUnsigned = a.isUnsignedInteger() || b.isUnsignedInteger();
-  return getKind(a) == shape.a && getKind(b) == shape.b &&
-         (!hasUnsigned || shape.form == Form::IntegerWmma);
+  return is(a, shape.a) && is(b, shape.b) && (!hasUnsigned || shape.form == Form::IntegerWmma);
 }
 
 SmallVector<Attribute> kiln::amdgcn::getMatrixAtoms(StringRef chip, Type a, Type b,
@@ -250,6 +168,17 @@ SmallVector<Attribute> kiln::amdgcn::getMatrixAtoms(StringRef chip, Type a, Type
     if (accepts(shape, a, b) && llvm::is_contained(shape.chips, chip) &&
         accumulator == getAccumulator(shape.a, context))
       atoms.push_back(MatrixAttr::get(context, shape.instruction, chip, a, a == b ? Type() : b));
+  return atoms;
+}
+
+SmallVector<Attribute> kiln::amdgcn::getScaledMatrixAtoms(StringRef chip, Type a, Type scaleA,
+                                                          Type b, Type scaleB, Type accumulator) {
+  SmallVector<Attribute> atoms;
+  if (!isa<Float8E8M0FNUType>(scaleA) || !isa<Float8E8M0FNUType>(scaleB))
+    return atoms;
+  for (Attribute atom : getMatrixAtoms(chip, a, b, accumulator))
+    if (cast<MatrixAttr>(atom).getInstruction().starts_with("mfma.scale."))
+      atoms.push_back(atom);
   return atoms;
 }
 
@@ -283,12 +212,57 @@ std::array<int64_t, 3> MatrixAttr::getExtents() const {
   return {shape->m, shape->m, shape->k};
 }
 
+/// A matrix of [along, across], or for a of [across, along]. The lanes stand side by side across;
+/// along, each holds `run` elements one after the other. What is left of the lane's number says
+/// which run, and what is left then lies in more registers.
+static LinearLayout spread(int64_t lanes, int64_t across, int64_t along, int64_t run, bool isA) {
+  InDim registers{"register", {}}, lane{"lane", {}};
+  auto add = [&](InDim &part, int64_t atAlong, int64_t atAcross) {
+    part.bases.push_back(isA ? Basis{atAcross, atAlong} : Basis{atAlong, atAcross});
+  };
+  int64_t at = 1;
+  for (; at < run; at *= 2)
+    add(registers, at, 0);
+  for (int64_t value = 1; value < across; value *= 2)
+    add(lane, 0, value);
+  // Lanes that are left over hold what others do.
+  for (int64_t left = lanes / across; left > 1; left /= 2, at *= 2)
+    add(lane, at < along ? at : 0, 0);
+  for (; at < along; at *= 2)
+    add(registers, at, 0);
+  SmallVector<int64_t> shape = {isA ? across : along, isA ? along : across};
+  return *LinearLayout::create({registers, lane}, getTensorOuts(shape));
+}
+
+static bool isRDNA3(MatrixAttr atom) { return atom.getChip() == "gfx1100"; }
+
+/// How many elements along k a lane holds one after the other.
+static int64_t getRun(MatrixAttr atom, const MatrixShape &shape, unsigned operand) {
+  if (isRDNA3(atom))
+    return shape.k;
+  int64_t all = shape.k * shape.m / shape.getLanes();
+  // Of bytes half comes from either half of k, in what sixteen bytes hold.
+  bool isByte =
+      shape.form == Form::ScaledMfma && atom.getTypeOf(operand).getIntOrFloatBitWidth() == 8;
+  return isByte ? all / 2 : all;
+}
+
 LinearLayout MatrixAttr::getFragment(unsigned operand) const {
   const MatrixShape *shape = findShape(*this);
-  StringRef text = operand == 0   ? shape->fragmentA
-                   : operand == 1 ? shape->fragmentB
-                                  : shape->fragmentC;
-  return *LinearLayout::parse(text);
+  if (operand < 2)
+    return spread(shape->getLanes(), shape->m, shape->k, getRun(*this, *shape, operand),
+                  operand == 0);
+  bool isMfma = shape->getLanes() == 64;
+  int64_t rows = isMfma ? (shape->a == Kind::Float64 ? 1 : 4) : isRDNA3(*this) ? 1 : 8;
+  return spread(shape->getLanes(), shape->m, shape->m, rows, false);
+}
+
+int64_t MatrixAttr::getBlock() const { return 32; }
+
+/// Block i along k is scaled by the lanes from i times the rows (columns) on.
+LinearLayout MatrixAttr::getScales(unsigned) const {
+  const MatrixShape *shape = findShape(*this);
+  return spread(shape->getLanes(), shape->m, shape->k / getBlock(), 1, true);
 }
 
 static Value getOperand(OpBuilder &builder, Location loc, Value registers, Operand form) {
@@ -314,27 +288,45 @@ static Value getOperand(OpBuilder &builder, Location loc, Value registers, Opera
   return registers;
 }
 
+static Value word(OpBuilder &builder, Location loc, int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
+}
+
+static OperationState getState(OpBuilder &builder, Location loc, MatrixAttr atom, Value a, Value b,
+                               Value accumulator) {
+  Operand form = findShape(atom)->operand;
+  OperationState state(loc, ("rocdl." + atom.getInstruction()).str());
+  state.addOperands(
+      {getOperand(builder, loc, a, form), getOperand(builder, loc, b, form), accumulator});
+  state.addTypes(accumulator.getType());
+  return state;
+}
+
+/// The types of a and b; then a byte of a register of scales, and the register, for each.
+static Value createScaled(OpBuilder &builder, OperationState &state, MatrixAttr atom,
+                          unsigned byteA, Value scalesA, unsigned byteB, Value scalesB) {
+  auto add = [&](int64_t value) { state.addOperands(word(builder, state.location, value)); };
+  add(*getNarrowFormat(atom.getTypeOf(0)));
+  add(*getNarrowFormat(atom.getTypeOf(1)));
+  add(byteA);
+  state.addOperands(scalesA);
+  add(byteB);
+  state.addOperands(scalesB);
+  return builder.create(state)->getResult(0);
+}
+
 Value MatrixAttr::emit(OpBuilder &builder, Location loc, Value a, Value b,
                        Value accumulator) const {
-  const MatrixShape *shape = findShape(*this);
-  OperationState state(loc, ("rocdl." + getInstruction()).str());
-  state.addOperands({getOperand(builder, loc, a, shape->operand),
-                     getOperand(builder, loc, b, shape->operand), accumulator});
-  auto word = [&](int64_t value) -> Value {
-    return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
-  };
-  switch (shape->form) {
+  OperationState state = getState(builder, loc, *this, a, b, accumulator);
+  switch (findShape(*this)->form) {
   case Form::Mfma:
     // No broadcast of blocks, no permutation: plain products.
-    state.addOperands({word(0), word(0), word(0)});
+    state.addOperands({word(builder, loc, 0), word(builder, loc, 0), word(builder, loc, 0)});
     break;
   case Form::ScaledMfma: {
-    // The types of a and b; then a byte of a register of scales, and the register, for each. No
-    // register is a scale of one.
-    Value typeA = word(shape->a == Kind::E4M3 ? 0 : 1),
-          typeB = word(shape->b == Kind::E4M3 ? 0 : 1);
-    state.addOperands({typeA, typeB, word(0), word(0), word(0), word(0)});
-    break;
+    // No registers of scales: the form without them.
+    Value none = word(builder, loc, 0);
+    return createScaled(builder, state, *this, 0, none, 0, none);
   }
   case Form::Wmma:
     break;
@@ -343,6 +335,41 @@ Value MatrixAttr::emit(OpBuilder &builder, Location loc, Value a, Value b,
     state.addAttribute("signB", builder.getBoolAttr(!getTypeOf(1).isUnsignedInteger()));
     break;
   }
-  state.addTypes(accumulator.getType());
   return builder.create(state)->getResult(0);
+}
+
+/// The register in which one of the lane's scales lies, four a register.
+static Value getScaleWord(OpBuilder &builder, Location loc, Value scales, unsigned which) {
+  int64_t count = cast<VectorType>(scales.getType()).getNumElements();
+  Type i8 = builder.getI8Type();
+  Value bytes = vector::BitCastOp::create(builder, loc, VectorType::get({count}, i8), scales);
+  SmallVector<Value> parts;
+  for (int64_t at = which / 4 * 4, end = at + 4; at < end; ++at)
+    parts.push_back(at < count ? Value(vector::ExtractOp::create(builder, loc, bytes, at))
+                               : Value(LLVM::ConstantOp::create(builder, loc, i8, 0)));
+  Value four = vector::FromElementsOp::create(builder, loc, VectorType::get({4}, i8), parts);
+  Value word = vector::ExtractOp::create(builder, loc, toWords(builder, loc, four), 0);
+  // The code generator takes two constants of zeros, which are scales as well, for none: it must
+  // not see constants. A text of no instructions hides them.
+  auto from = scales.getDefiningOp<vector::FromElementsOp>();
+  auto isConstant = [](Value element) {
+    auto extract = element.getDefiningOp<vector::ExtractOp>();
+    return matchPattern(extract ? extract->getOperand(0) : element, m_Constant());
+  };
+  if (!from || !llvm::all_of(from.getElements(), isConstant))
+    return word;
+  auto hidden = LLVM::InlineAsmOp::create(
+      builder, loc, word.getType(), word, "", "=v,0", /*has_side_effects=*/false,
+      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+  return hidden.getResult(0);
+}
+
+Value MatrixAttr::emitScaled(OpBuilder &builder, Location loc, Value a, Value scalesA,
+                             unsigned scaleA, Value b, Value scalesB, unsigned scaleB,
+                             Value accumulator) const {
+  OperationState state = getState(builder, loc, *this, a, b, accumulator);
+  Value wordA = getScaleWord(builder, loc, scalesA, scaleA);
+  Value wordB = getScaleWord(builder, loc, scalesB, scaleB);
+  return createScaled(builder, state, *this, scaleA % 4, wordA, scaleB % 4, wordB);
 }

@@ -80,6 +80,15 @@ SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator)
   return getMatrixAtoms(getChip(), a, b, accumulator);
 }
 
+SmallVector<Attribute> TargetAttr::getScaledMmaAtoms(Type a, Type scaleA, Type b, Type scaleB,
+                                                     Type accumulator) const {
+  return getScaledMatrixAtoms(getChip(), a, scaleA, b, scaleB, accumulator);
+}
+
+SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
+  return getTransposingReads(getChip(), element);
+}
+
 void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
   addThreadStage(pm, stage, createConvertThreadsToROCDL);
 }

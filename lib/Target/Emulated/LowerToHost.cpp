@@ -2,6 +2,7 @@
 #include "LowerToHost.h"
 #include "Scalars.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -14,6 +15,7 @@
 using namespace llvm;
 
 namespace {
+constexpr StringLiteral kScaledProducts = "llvm.amdgcn.mfma.scale.";
 constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
 
 /// The number of a special register, as lib/Runtime/Emulated/Registers.def has them; -1 if the
@@ -95,8 +97,11 @@ private:
 
   Error lower(Function &function) {
     SmallVector<Instruction *> instructions;
-    for (Instruction &instruction : llvm::instructions(function))
+    for (Instruction &instruction : llvm::instructions(function)) {
       instructions.push_back(&instruction);
+      if (auto *call = dyn_cast<CallInst>(&instruction); call && lacksScales(*call))
+        withoutScales.insert(call);
+    }
     for (Instruction *instruction : instructions) {
       if (auto *call = dyn_cast<CallInst>(instruction)) {
         if (Error error = lower(*call))
@@ -157,11 +162,11 @@ private:
         {toFlat(builder, pointer), builder.getInt64(bytes), builder.getInt32(kind), written});
   }
 
-  /// The row of 16 bytes in shared memory that a lane names, as if it read or wrote it for the
+  /// The row of bytes in shared memory that a lane names, as if it read or wrote it for the
   /// others.
-  void checkRow(IRBuilder<> &builder, Value *pointer, bool isWritten) {
+  void checkRow(IRBuilder<> &builder, Value *pointer, uint64_t bytes, bool isWritten) {
     constexpr int kRead = 1, kWrite = 2, kShared = 8;
-    createCheck(builder, pointer, 16, (isWritten ? kWrite : kRead) | kShared,
+    createCheck(builder, pointer, bytes, (isWritten ? kWrite : kRead) | kShared,
                 ConstantPointerNull::get(PointerType::get(context, 0)));
   }
 
@@ -228,9 +233,11 @@ private:
       return Error::success();
     }
     if (name.starts_with("llvm.nvvm.ldmatrix."))
-      checkRow(builder, call.getArgOperand(0), /*isWritten=*/false);
+      checkRow(builder, call.getArgOperand(0), 16, /*isWritten=*/false);
     if (name.starts_with("llvm.nvvm.stmatrix."))
-      checkRow(builder, call.getArgOperand(0), /*isWritten=*/true);
+      checkRow(builder, call.getArgOperand(0), 16, /*isWritten=*/true);
+    if (name.starts_with("llvm.amdgcn.ds.read.tr"))
+      checkRow(builder, call.getArgOperand(0), 8, /*isWritten=*/false);
     Value *site = builder.getInt32(++sites);
     if (isBarrier(name)) {
       // AMD's counts waves, wherever each of them stands; a site below zero says so.
@@ -240,8 +247,7 @@ private:
       call.eraseFromParent();
       return Error::success();
     }
-    execute(call, name.drop_front(StringRef("llvm.").size()), SmallVector<Value *>(call.args()),
-            site);
+    execute(call, getInstruction(call), SmallVector<Value *>(call.args()), site);
     return Error::success();
   }
 
@@ -311,6 +317,27 @@ private:
     return true;
   }
 
+  /// Whether the code generator takes the form without scales: if both registers are constants of
+  /// zero. It must be asked before anything is replaced.
+  static bool lacksScales(const CallInst &call) {
+    constexpr unsigned scaleA = 6, scaleB = 8;
+    auto isZero = [&](unsigned operand) {
+      auto *constant = dyn_cast<ConstantInt>(call.getArgOperand(operand));
+      return constant && constant->isZero();
+    };
+    const Function *callee = call.getCalledFunction();
+    return callee && callee->getName().starts_with(kScaledProducts) && isZero(scaleA) &&
+           isZero(scaleB);
+  }
+
+  /// The intrinsic's name without "llvm."; where another instruction is taken, that one's.
+  std::string getInstruction(CallInst &call) {
+    StringRef name = call.getCalledFunction()->getName();
+    if (withoutScales.contains(&call))
+      return ("amdgcn.mfma." + name.drop_front(kScaledProducts.size())).str();
+    return name.drop_front(StringRef("llvm.").size()).str();
+  }
+
   /// A text of no instructions gives back the operands that its result shares registers with.
   bool lowerEmptyAssembly(CallInst &call, InlineAsm &assembly) {
     if (!StringRef(assembly.getAsmString()).trim().empty())
@@ -361,6 +388,7 @@ private:
   Module &module;
   LLVMContext &context;
   Function *kernel = nullptr;
+  SmallPtrSet<const CallInst *, 4> withoutScales;
   unsigned sites = 0;
 };
 } // namespace

@@ -69,6 +69,11 @@ SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator)
   return getRealTarget(*this).getMmaAtoms(a, b, accumulator);
 }
 
+SmallVector<Attribute> TargetAttr::getScaledMmaAtoms(Type a, Type scaleA, Type b, Type scaleB,
+                                                     Type accumulator) const {
+  return getRealTarget(*this).getScaledMmaAtoms(a, scaleA, b, scaleB, accumulator);
+}
+
 SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
   return getRealTarget(*this).getCopyAtoms(element);
 }

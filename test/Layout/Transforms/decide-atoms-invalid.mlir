@@ -39,3 +39,36 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 }
+
+// -----
+
+// expected-error @+1 {{expected elements of 8 or 16 bits to transpose, got 32}}
+module attributes {x = #amdgcn.transposing_read<32>} {}
+
+// -----
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx950">} {
+  tile.kernel @pinned_scaled(%x: index) {
+    %a = arith.constant dense<1.0> : tensor<32x64xf8E4M3FN>
+    %s = arith.constant dense<1.0> : tensor<32x2xf8E8M0FNU>
+    %c = arith.constant dense<1.0> : tensor<32x32xf32>
+    // expected-error @+1 {{expected a matrix instruction of amdgpu:gfx950 for these types and extents, got #amdgcn.matrix<"mfma.f32.32x32x16.fp8.fp8", "gfx950", f8E4M3FN>}}
+    %d = tile.dot_scaled %a scale %s, %a scale %s, %c transpose_b {atom = #amdgcn.matrix<"mfma.f32.32x32x16.fp8.fp8", "gfx950", f8E4M3FN>}
+       : tensor<32x64xf8E4M3FN>, tensor<32x2xf8E8M0FNU>, tensor<32x64xf8E4M3FN>, tensor<32x2xf8E8M0FNU> -> tensor<32x32xf32>
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @scaled(%x: index) {
+    %a = arith.constant dense<1.0> : tensor<32x64xf8E4M3FN>
+    %s = arith.constant dense<1.0> : tensor<32x2xf8E8M0FNU>
+    %c = arith.constant dense<1.0> : tensor<32x32xf32>
+    // expected-error @+1 {{expected to be expanded, as nvptx:sm_90a has no matrix instruction for it}}
+    %d = tile.dot_scaled %a scale %s, %a scale %s, %c transpose_b
+       : tensor<32x64xf8E4M3FN>, tensor<32x2xf8E8M0FNU>, tensor<32x64xf8E4M3FN>, tensor<32x2xf8E8M0FNU> -> tensor<32x32xf32>
+    tile.return
+  }
+}

@@ -115,11 +115,14 @@ def test_tf32_rounds_ties_to_even():
     assert np.array_equal(got, np.tile(np.float32([1, 1 + 2**-9]), (16, 8)))
 
 
-@pytest.mark.parametrize("m, n, k", [(16, 16, 64), (5, 33, 96)])
+# What is too short for a chip's instructions, and what is not, whole and padded.
+SCALED_SHAPES = [(16, 16, 64), (5, 33, 96), (32, 32, 64), (16, 48, 128), (40, 33, 160)]
+MX = ["f8E4M3FN", "f8E5M2", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN"]
+
+
+@pytest.mark.parametrize("m, n, k", SCALED_SHAPES)
 @pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize(
-    "element", ["f8E4M3FN", "f8E5M2", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN", "nv"]
-)
+@pytest.mark.parametrize("element", [*MX, "nv"])
 def test_dot_scaled(rng, element, m, n, k, transposed):
     kind, scale, block = (
         (element, "f8E8M0FNU", 32) if element != "nv" else ("f4E2M1FN", "f8E4M3FN", 16)
@@ -142,6 +145,37 @@ def test_dot_scaled(rng, element, m, n, k, transposed):
     sa[0, 0] = ml_dtypes.float8_e8m0fnu(np.nan) if scale == "f8E8M0FNU" else np.nan
     got = apply(body, {"a": a, "sa": sa, "b": b, "sb": sb, "c": c}, {"r": ((m, n), "f32")})
     assert np.all(np.isnan(got[0])) and not np.any(np.isnan(got[1:]))
+
+
+@pytest.mark.parametrize("left, right", [pair for pair in zip(MX, MX[2:] + MX[:2], strict=True)])
+@pytest.mark.parametrize("m, n, k", [(16, 16, 128), (32, 64, 64)])
+def test_mixed_scaled(rng, left, right, m, n, k):
+    """Any two formats; each scale is another power, so that none may stand for another."""
+    a, b = random_operand(rng, (m, k), left), random_operand(rng, (n, k), right)
+    c = random_operand(rng, (m, n), "f32")
+    blocks = k // 32
+    powers = [
+        2.0 ** (rng.permutation(rows * blocks).reshape(rows, blocks) % 17 - 8) for rows in (m, n)
+    ]
+    sa, sb = (p.astype(NUMPY["f8E8M0FNU"]) for p in powers)
+    body = (
+        f"%r = tile.dot_scaled %a scale %sa, %b scale %sb, %c transpose_b : {tensor(a.shape, left)}, "
+        f"{tensor(sa.shape, 'f8E8M0FNU')}, {tensor(b.shape, right)}, {tensor(sb.shape, 'f8E8M0FNU')} -> {tensor(c.shape, 'f32')}"
+    )
+    got = apply(body, {"a": a, "sa": sa, "b": b, "sb": sb, "c": c}, {"r": ((m, n), "f32")})
+    x, y = (wide(e) * np.repeat(p, 32, 1) for e, p in zip((a, b), powers, strict=True))
+    assert_close(got, x @ y.T + wide(c), 1e-6)
+
+
+def test_least_scales(rng):
+    """Constants whose bits are all zero are scales of 2^-127, not none."""
+    a, c = random_operand(rng, (32, 64), "f8E4M3FN"), random_operand(rng, (32, 32), "f32")
+    e, s, w = tensor(a.shape, "f8E4M3FN"), tensor((32, 2), "f8E8M0FNU"), tensor(c.shape, "f32")
+    body = f"""
+    %s = arith.constant dense<{2.0**-127!r}> : {s}
+    %r = tile.dot_scaled %a scale %s, %a scale %s, %c transpose_b : {e}, {s}, {e}, {s} -> {w}
+    """
+    assert np.array_equal(apply(body, {"a": a, "c": c}, {"r": (c.shape, "f32")}), c)
 
 
 @pytest.mark.parametrize("element", ["f32", "bf16", "i8"])

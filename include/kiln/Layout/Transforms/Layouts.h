@@ -7,6 +7,7 @@
 #include "kiln/Layout/Transforms/CopyAtomInterface.h"
 #include "kiln/Layout/Transforms/MmaAtomInterface.h"
 #include "kiln/Target/TargetInterface.h"
+#include <array>
 #include <optional>
 
 namespace kiln {
@@ -54,6 +55,9 @@ struct DotLayouts {
   LinearLayout a, b, accumulator;
 };
 DotLayouts getDotLayouts(tile::DotOp dot, mlir::Attribute atom, ThreadShape threads);
+/// Those of all operands of a scaled dot, in their order.
+std::array<LinearLayout, 5> getDotLayouts(tile::DotScaledOp dot, ScaledMmaAtomInterface atom,
+                                          ThreadShape threads);
 /// Whether the atom's fragment fits a dot of these extents.
 bool fits(MmaAtomInterface atom, tile::DotOp dot);
 /// The element types of a dot's operands; unsigned integers are told apart by their type.
@@ -62,6 +66,7 @@ std::pair<mlir::Type, mlir::Type> getDotTypes(tile::DotOp dot);
 /// extents, best first. f32 is asked for as the precision says; where it is less than exact, a chip
 /// that can be exact has its say too.
 llvm::SmallVector<mlir::Attribute> getMmaAtoms(tile::DotOp dot, TargetInterface target);
+llvm::SmallVector<mlir::Attribute> getMmaAtoms(tile::DotScaledOp dot, TargetInterface target);
 
 /// The layout of a tensor's type; it must have one.
 LinearLayout getLayout(mlir::Value tensor);

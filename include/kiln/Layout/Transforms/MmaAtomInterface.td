@@ -25,4 +25,25 @@ def MmaAtomInterface : AttrInterface<"MmaAtomInterface"> {
   ];
 }
 
+def ScaledMmaAtomInterface : AttrInterface<"ScaledMmaAtomInterface", [MmaAtomInterface]> {
+  let cppNamespace = "::kiln";
+  let description = [{
+    A matrix instruction that multiplies each element of a and b by the scale of its block along k.
+  }];
+  let methods = [
+    InterfaceMethod<"How many elements along k share a scale.", "int64_t", "getBlock">,
+    InterfaceMethod<[{
+      Which lane holds which scale of a fragment of a (0) or b (1), one each: from `lane` to a row
+      of a or a column of b, and a block along k.
+    }], "::kiln::LinearLayout", "getScales", (ins "unsigned":$operand)>,
+    InterfaceMethod<[{
+      Emits the instruction as `emit` does. The scales are a vector of all that the lane holds for
+      its operand, and which of these is the fragments'.
+    }], "::mlir::Value", "emitScaled",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$a,
+             "::mlir::Value":$scalesA, "unsigned":$scaleA, "::mlir::Value":$b,
+             "::mlir::Value":$scalesB, "unsigned":$scaleB, "::mlir::Value":$accumulator)>,
+  ];
+}
+
 #endif // KILN_LAYOUT_TRANSFORMS_MMAATOMINTERFACE_TD

@@ -31,10 +31,10 @@ def LegaliseDots : Pass<"tile-legalise-dots", "::mlir::ModuleOp"> {
   let summary = "rewrite dots that a chip has no instruction for as dots that it has";
   let description = [{
     Precondition: the module has a target; extents are powers of two. Postcondition: no
-    `tile.dot_scaled` is left, and each `tile.dot` without an atom reads tensors for whose types
-    the target has atoms, or that its threads can multiply:
+    `tile.dot_scaled` is left but what the target has atoms for, and each `tile.dot` without an
+    atom reads tensors for whose types the target has atoms, or that its threads can multiply:
 
-    - operands of `tile.dot_scaled` are multiplied by their scales and become bf16;
+    - operands of other `tile.dot_scaled` are multiplied by their scales and become bf16;
     - f8 operands become f16, or bf16 where a chip's f16 products take small numbers for zero and
       a type has them; i4 operands become i8;
     - unsigned i8 become signed where only these have an instruction: (a + 128) b = a b + 128 b;

@@ -3,6 +3,7 @@
 #define KILN_TARGET_AMDGPU_AMDGPU_H
 
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/CopyAtomInterface.h"
 #include "kiln/Layout/Transforms/MmaAtomInterface.h"
 #include "kiln/Target/Common/BoundedMemory.h"
 #include "kiln/Target/Common/ForeignTarget.h"
@@ -27,6 +28,12 @@ llvm::ArrayRef<Chip> getChips();
 /// The matrix instructions of a chip for these types, best first.
 llvm::SmallVector<mlir::Attribute> getMatrixAtoms(llvm::StringRef chip, mlir::Type a, mlir::Type b,
                                                   mlir::Type accumulator);
+/// The same with a scale for each block of a and b.
+llvm::SmallVector<mlir::Attribute> getScaledMatrixAtoms(llvm::StringRef chip, mlir::Type a,
+                                                        mlir::Type scaleA, mlir::Type b,
+                                                        mlir::Type scaleB, mlir::Type accumulator);
+/// The reads of LDS by which elements of a type change lanes.
+llvm::SmallVector<mlir::Attribute> getTransposingReads(llvm::StringRef chip, mlir::Type element);
 
 } // namespace kiln::amdgcn
 

@@ -3,6 +3,7 @@
 #define KILN_TARGET_AMDGPU_AMDGPU_TD
 
 include "kiln/Layout/Transforms/AsyncAtomInterfaces.td"
+include "kiln/Layout/Transforms/CopyAtomInterface.td"
 include "kiln/Layout/Transforms/MmaAtomInterface.td"
 include "kiln/Target/Common/BoundedMemory.td"
 include "kiln/Target/Common/ForeignTarget.td"
@@ -22,7 +23,7 @@ def AMDGCN_Dialect : Dialect {
 def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
         ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
-         "addPasses", "emit"]>,
+         "getScaledMmaAtoms", "getCopyAtoms", "addPasses", "emit"]>,
     DeclareAttrInterfaceMethods<BoundedMemoryInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<WaveTargetInterface>]> {
@@ -39,13 +40,14 @@ def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
 }
 
 def AMDGCN_MatrixAttr : AttrDef<AMDGCN_Dialect, "Matrix", [
-    DeclareAttrInterfaceMethods<MmaAtomInterface>]> {
+    DeclareAttrInterfaceMethods<MmaAtomInterface>,
+    DeclareAttrInterfaceMethods<ScaledMmaAtomInterface>]> {
   let mnemonic = "matrix";
   let summary = "a matrix instruction, out of registers: MFMA or WMMA";
   let description = [{
     The instruction as the `rocdl` dialect names it, the chip (generations differ in where the
     lanes of one instruction hold what), and the type of its a and b; that of b where it is another.
-    Unsigned integers are told apart by their type.
+    Unsigned integers are told apart by their type. Only `mfma.scale` has a use for scales.
 
     ```mlir
     #amdgcn.matrix<"mfma.f32.32x32x8f16", "gfx942", f16>
@@ -61,6 +63,23 @@ def AMDGCN_MatrixAttr : AttrDef<AMDGCN_Dialect, "Matrix", [
       return operand == 1 && getElementB() ? getElementB() : getElement();
     }
   }];
+  let genVerifyDecl = 1;
+}
+
+def AMDGCN_TransposingReadAttr : AttrDef<AMDGCN_Dialect, "TransposingRead", [
+    DeclareAttrInterfaceMethods<CopyAtomInterface>]> {
+  let mnemonic = "transposing_read";
+  let summary = "a read of LDS that transposes";
+  let description = [{
+    `ds_read_b64_tr_b16` and `_b8` of gfx950, by the bits of an element. Each lane names eight
+    consecutive bytes; sixteen lanes share theirs out among themselves.
+
+    ```mlir
+    #amdgcn.transposing_read<16>
+    ```
+  }];
+  let parameters = (ins "unsigned":$bits);
+  let assemblyFormat = "`<` $bits `>`";
   let genVerifyDecl = 1;
 }
 

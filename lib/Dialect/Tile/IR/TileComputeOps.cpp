@@ -107,6 +107,10 @@ LogicalResult DotOp::verify() {
   return verifyCount(*this, "in_flight", getInFlight(), 0);
 }
 
+int64_t DotScaledOp::getM() { return getType().getDimSize(0); }
+int64_t DotScaledOp::getN() { return getType().getDimSize(1); }
+int64_t DotScaledOp::getK() { return getA().getType().getDimSize(1); }
+
 LogicalResult DotScaledOp::verify() {
   Operand a(getA()), b(getB()), c(getAccumulator());
   if (failed(verifyShapes(*this, a, /*transposeA=*/false, b, getTransposeB(), c)))

@@ -221,12 +221,17 @@ bool Ranges::applyLane(const Instruction &instruction) {
   if ((!isWrite && name != "v_readlane_b32") || instruction.operands.size() != 3 ||
       StringRef(instruction.operands[2]).getAsInteger(10, lane))
     return false;
-  unsigned vector = instruction.registers[isWrite ? 0 : 1].first;
+  // The scalar side may be a register that is not followed, as vcc.
+  const auto *found =
+      find_if(instruction.registers, [](const Registers &each) { return each.file == 'v'; });
+  if (found == instruction.registers.end())
+    return false;
+  unsigned vector = found->first;
   Registers place{kLaneFile, vector * kMostLanes + lane, vector * kMostLanes + lane};
   if (isWrite) {
     set(place, get(StringRef(instruction.operands[1])));
     known.erase({'v', vector});
-  } else {
+  } else if (found != instruction.registers.begin()) {
     set(instruction.registers.front(), get(kLaneFile, place.first));
   }
   return true;

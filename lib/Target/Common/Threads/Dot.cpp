@@ -31,6 +31,15 @@ private:
 };
 } // namespace
 
+/// Some of a thread's registers as a vector.
+static Value gather(OpBuilder &builder, Location loc, ArrayRef<Value> elements,
+                    ArrayRef<int64_t> registers) {
+  SmallVector<Value> parts =
+      llvm::map_to_vector(registers, [&](int64_t reg) { return elements[reg]; });
+  auto type = VectorType::get({int64_t(parts.size())}, parts.front().getType());
+  return vector::FromElementsOp::create(builder, loc, type, parts);
+}
+
 LogicalResult ThreadLowering::lowerDot(DotOp op) {
   Attribute atomAttr = op.getAtomAttr();
   if (auto atom = dyn_cast<MmaAtomInterface>(atomAttr))
@@ -220,24 +229,17 @@ LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, MmaAtomInterface atom) {
     }
     return registers;
   };
-  auto gather = [&](ArrayRef<Value> elements, ArrayRef<int64_t> registers) -> Value {
-    SmallVector<Value> parts;
-    for (int64_t reg : registers)
-      parts.push_back(elements[reg]);
-    auto type = VectorType::get({int64_t(parts.size())}, parts.front().getType());
-    return vector::FromElementsOp::create(builder, loc, type, parts);
-  };
 
   int64_t step = fragments[2].getInSize(kRegister);
   for (int64_t first = 0; first < layoutC.getInSize(kRegister); first += step) {
     auto origin = layoutC.applyTo(kRegister, first);
     int64_t row = origin.end()[-2], column = origin.end()[-1];
     SmallVector<int64_t> places = find(2, mapC, origin, row, column);
-    Value sum = gather(sums, places);
+    Value sum = gather(builder, loc, sums, places);
     for (auto &[left, right] : products)
       for (int64_t k = 0; k < op.getK(); k += extents[2])
-        sum = atom.emit(builder, loc, gather(left, find(0, mapA, origin, row, k, 1)),
-                        gather(right, find(1, mapB, origin, k, column, 0)), sum);
+        sum = atom.emit(builder, loc, gather(builder, loc, left, find(0, mapA, origin, row, k, 1)),
+                        gather(builder, loc, right, find(1, mapB, origin, k, column, 0)), sum);
     for (auto [i, reg] : llvm::enumerate(places))
       sums[reg] = vector::ExtractOp::create(builder, loc, sum, i);
   }
@@ -279,6 +281,55 @@ LogicalResult ThreadLowering::lowerDotByFma(DotOp op) {
                                     arith::MulIOp::create(builder, loc, left, right));
     }
     sums[reg] = sum;
+  }
+  setElements(op.getResult(), sums);
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerScaledDot(DotScaledOp op) {
+  auto atom = cast<ScaledMmaAtomInterface>(op.getAtomAttr());
+  std::array<LinearLayout, 5> wanted = getDotLayouts(op, atom, {chip.warpSize, warps});
+  for (auto [operand, layout] : llvm::zip(op.getOperands(), wanted))
+    for (StringRef part : {kLane, kWarp})
+      if (getLayout(operand).getBases(part) != layout.getBases(part))
+        return op.emitOpError("expected operands whose lanes and warps hold what ")
+               << Attribute(atom) << " needs, got " << operand.getType();
+  SmallVector<Value> a = getElements(op.getA()), b = getElements(op.getB()),
+                     sums = getElements(op.getAccumulator());
+  auto getScales = [&](Value scales) {
+    SmallVector<Value> elements = getElements(scales);
+    return gather(builder, loc, elements, llvm::to_vector(llvm::seq<int64_t>(elements.size())));
+  };
+  Value scalesA = getScales(op.getScaleA()), scalesB = getScales(op.getScaleB());
+  RegisterMap mapA(op.getA(), false), mapB(op.getB(), op.getTransposeB()),
+      mapC(op.getAccumulator(), false), mapScaleA(op.getScaleA(), false),
+      mapScaleB(op.getScaleB(), false);
+  const int64_t origin[] = {0, 0};
+  auto find = [&](unsigned operand, const RegisterMap &map, int64_t row, int64_t column) {
+    LinearLayout fragment = atom.getFragment(operand);
+    SmallVector<int64_t> registers;
+    for (int64_t reg = 0; reg < fragment.getInSize(kRegister); ++reg) {
+      auto element = fragment.applyTo(kRegister, reg);
+      registers.push_back(map.at(origin, row + element[0], column + element[1]));
+    }
+    return registers;
+  };
+  LinearLayout layoutC = getLayout(op.getAccumulator());
+  std::array<int64_t, 3> extents = atom.getExtents();
+  int64_t step = atom.getFragment(2).getInSize(kRegister);
+  for (int64_t first = 0; first < layoutC.getInSize(kRegister); first += step) {
+    auto at = layoutC.applyTo(kRegister, first);
+    SmallVector<int64_t> places = find(2, mapC, at[0], at[1]);
+    Value sum = gather(builder, loc, sums, places);
+    for (int64_t k = 0; k < op.getK(); k += extents[2]) {
+      int64_t block = k / atom.getBlock();
+      sum = atom.emitScaled(builder, loc, gather(builder, loc, a, find(0, mapA, at[0], k)), scalesA,
+                            mapScaleA.at(origin, at[0], block),
+                            gather(builder, loc, b, find(1, mapB, k, at[1])), scalesB,
+                            mapScaleB.at(origin, at[1], block), sum);
+    }
+    for (auto [i, reg] : llvm::enumerate(places))
+      sums[reg] = vector::ExtractOp::create(builder, loc, sum, i);
   }
   setElements(op.getResult(), sums);
   return success();

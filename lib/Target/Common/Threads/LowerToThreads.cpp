@@ -38,6 +38,9 @@ static LogicalResult check(KernelOp kernel) {
           return needs("a result with a layout");
     if (auto dot = dyn_cast<DotOp>(op); dot && !dot.getAtomAttr())
       return needs("an atom");
+    if (auto dot = dyn_cast<DotScaledOp>(op);
+        dot && !isa_and_nonnull<ScaledMmaAtomInterface>(dot.getAtomAttr()))
+      return needs("an atom that takes scales");
     bool needsMemory = isa<AllocOp, ChannelOp>(op) || getScratchBytes(op) > 0;
     if (needsMemory && !op->hasAttr(kSharedOffsetAttrName))
       return needs("a place in shared memory");

@@ -123,8 +123,14 @@ static bool isDotEmulated(DotOp dot, TargetInterface target) {
 /// What is computed in another type, unpacked, or expanded into other ops. Atomics that no chip has
 /// are loops.
 bool kiln::isEmulatedByThreads(Operation *op, TargetInterface target) {
-  if (isa<ArgReduceOp, PhiloxOp, DotScaledOp>(op))
+  if (isa<ArgReduceOp, PhiloxOp>(op))
     return true;
+  if (auto dot = dyn_cast<DotScaledOp>(op))
+    return target
+        .getScaledMmaAtoms(getElementTypeOrSelf(dot.getA()), getElementTypeOrSelf(dot.getScaleA()),
+                           getElementTypeOrSelf(dot.getB()), getElementTypeOrSelf(dot.getScaleB()),
+                           getElementTypeOrSelf(dot.getAccumulator()))
+        .empty();
   if (auto dot = dyn_cast<DotOp>(op))
     return isDotEmulated(dot, target);
   if (auto atomic = dyn_cast<AtomicRMWOp>(op))

@@ -398,6 +398,7 @@ LogicalResult ThreadLowering::lower(Operation *op) {
           waves.setPriority(builder, loc, /*raised=*/false);
         return lowered;
       })
+      .Case<DotScaledOp>([&](DotScaledOp dot) { return lowerScaledDot(dot); })
       .Case<ProgramIdOp>([&](ProgramIdOp id) {
         set(id, gpu::BlockIdOp::create(builder, loc, gpu::Dimension(unsigned(id.getAxis()))));
         return success();

@@ -254,6 +254,7 @@ private:
   mlir::LogicalResult lowerDot(tile::DotOp op);
   mlir::LogicalResult lowerDotByAtom(tile::DotOp op, MmaAtomInterface atom);
   mlir::LogicalResult lowerDotByFma(tile::DotOp op);
+  mlir::LogicalResult lowerScaledDot(tile::DotScaledOp op);
 
   tile::KernelOp kernel;
   TargetInterface target;

@@ -225,6 +225,24 @@ TEST(Waits, AtomicsOfOnePlaceNeedNoOrder) {
   EXPECT_THAT(check(body + "\tds_write_b32 v1, v4\n", "gfx942", 128), HasSubstr("and a barrier"));
 }
 
+/// A scalar comes back from a lane into a register that is not followed.
+TEST(Waits, LanesGoToAnyRegister) {
+  EXPECT_EQ(check("\tv_writelane_b32 v5, vcc_lo, 3\n\tv_readlane_b32 vcc_lo, v5, 3\n"), "");
+}
+
+/// The registers of scales are operands too, the last one in front of the modifiers.
+TEST(Waits, ScalesAreRead) {
+  std::string body = R"(
+  buffer_load_dword v14, v1, s[4:7], 0 offen
+  buffer_load_dword v15, v1, s[4:7], 0 offen offset:4
+  s_waitcnt vmcnt(0)
+  v_mfma_scale_f32_16x16x128_f8f6f4 a[0:3], v[16:21], v[22:25], a[0:3], v14, v15 op_sel:[1,0,0] op_sel_hi:[0,1,0] cbsz:2 blgp:4
+)";
+  EXPECT_EQ(check(body, "gfx950"), "");
+  EXPECT_THAT(check(replaced(body, "vmcnt(0)", "vmcnt(1)"), "gfx950"),
+              HasSubstr("of line 7 before its register is used"));
+}
+
 /// Any function of three operands' bits, by its table.
 TEST(Waits, FollowsTables) {
   // 16 v0 with two bits turned over; with the third operand, which may be anything, in place of

@@ -74,7 +74,8 @@ def Tile_DotScaledOp : Tile_Op<"dot_scaled", [Pure, AllTypesMatch<["accumulator"
     - NV format: f4E2M1FN with f8E4M3FN scales, a block of 16.
 
     A NaN scale makes the block NaN. The accumulator is f32, as in `tile.dot`. Of an element ×
-    scale below 2^-126, accelerators lose the bits that bf16 does not have.
+    scale below 2^-126, accelerators lose the bits that bf16 does not have, if they have no
+    instruction for it. `atom` is that instruction, which a pass or the author chose.
 
     ```mlir
     %d = tile.dot_scaled %a scale %sa, %b scale %sb, %c
@@ -83,7 +84,7 @@ def Tile_DotScaledOp : Tile_Op<"dot_scaled", [Pure, AllTypesMatch<["accumulator"
     ```
   }];
   let arguments = (ins Tile_Tensor:$a, Tile_Tensor:$scale_a, Tile_Tensor:$b, Tile_Tensor:$scale_b,
-                       Tile_Tensor:$accumulator, UnitAttr:$transpose_b);
+                       Tile_Tensor:$accumulator, UnitAttr:$transpose_b, OptionalAttr<AnyAttr>:$atom);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
     $a `scale` $scale_a `,` $b `scale` $scale_b `,` $accumulator (`transpose_b` $transpose_b^)?
@@ -91,6 +92,11 @@ def Tile_DotScaledOp : Tile_Op<"dot_scaled", [Pure, AllTypesMatch<["accumulator"
     `->` type($accumulator)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getM();
+    int64_t getN();
+    int64_t getK();
+  }];
 }
 
 class Tile_AxisRegionOp<string mnemonic, list<Trait> traits = []>
