@@ -121,8 +121,13 @@ LogicalResult ThreadLowering::lowerRole(WarpGroupsOp op, unsigned number, Value 
     mine.sharedBarrier += op.getRole(i).getCopies();
   }
   int64_t before = chip.getRegistersAtEntry(warps);
-  if (attr.getRegisters() && attr.getRegisters() != before)
+  if (attr.getRegisters() && attr.getRegisters() != before) {
+    if (!async)
+      return op.emitOpError("expected roles of ")
+             << before << " registers, which warps of " << target.getSpelling()
+             << " keep from the start, got " << attr.getRegisters();
     async->setRegisters(builder, loc, before, attr.getRegisters());
+  }
   mine.copy = arith::DivUIOp::create(builder, loc, place, i32(attr.getWarps()));
   warp = arith::RemUIOp::create(builder, loc, place, i32(attr.getWarps()));
   mine.place = place;
