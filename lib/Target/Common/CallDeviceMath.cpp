@@ -1,10 +1,8 @@
 // Functions of mathematics as calls, element by element: all of f64, and those of f32 that no
 // polynomial of a few terms is good for. The code generator links their definitions.
+#include "ElementCalls.h"
 #include "kiln/Target/Common/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 
@@ -18,30 +16,11 @@ struct CallDeviceMath : OpRewritePattern<Op> {
       : OpRewritePattern<Op>(context, /*benefit=*/2), name(name), calls(calls) {}
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
+    Type element = getElementTypeOrSelf(op->getResult(0).getType());
     bool isSingle = element.isF32() && calls == Calls::DoubleAndSingle;
-    if (!element.isF64() && !isSingle)
+    if ((!element.isF64() && !isSingle) || !kiln::isOfElements(op))
       return rewriter.notifyMatchFailure(op, "expected a type in which the op is a call");
-    auto vector = dyn_cast<VectorType>(type);
-    if (vector && vector.getRank() != 1)
-      return rewriter.notifyMatchFailure(op, "expected a vector of rank 1");
-    Location loc = op.getLoc();
-    func::FuncOp function = declare(op, element, rewriter);
-    auto call = [&](ValueRange operands) {
-      return func::CallOp::create(rewriter, loc, function, operands).getResult(0);
-    };
-    if (!vector) {
-      rewriter.replaceOp(op, call(op->getOperands()));
-      return success();
-    }
-    SmallVector<Value> results;
-    for (int64_t i = 0; i < vector.getNumElements(); ++i) {
-      SmallVector<Value> operands;
-      for (Value operand : op->getOperands())
-        operands.push_back(vector::ExtractOp::create(rewriter, loc, operand, i));
-      results.push_back(call(operands));
-    }
-    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, results);
+    kiln::replaceByCalls(op, declare(op, element, rewriter), rewriter);
     return success();
   }
 

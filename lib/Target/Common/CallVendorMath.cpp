@@ -1,8 +1,8 @@
 // Functions of mathematics as calls into the vendor's library, element by element.
+#include "ElementCalls.h"
 #include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -14,12 +14,9 @@ struct CallVendorMath : OpRewritePattern<Op> {
       : OpRewritePattern<Op>(context, /*benefit=*/3), name(name), target(target) {}
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
-    if (!element.isF64() && !element.isF32())
+    Type element = getElementTypeOrSelf(op->getResult(0).getType());
+    if ((!element.isF64() && !element.isF32()) || !isOfElements(op))
       return rewriter.notifyMatchFailure(op, "expected a type that the library has");
-    auto vector = dyn_cast<VectorType>(type);
-    if (vector && vector.getRank() != 1)
-      return rewriter.notifyMatchFailure(op, "expected a vector of rank 1");
     llvm::Expected<ForeignFunction> found =
         findForeign(op.getContext(), target, "", target.getVendorName(name, element.isF64()));
     SmallVector<Type> operands(op->getNumOperands(), element);
@@ -29,23 +26,9 @@ struct CallVendorMath : OpRewritePattern<Op> {
     }
     if (found->type != FunctionType::get(op.getContext(), operands, element))
       return rewriter.notifyMatchFailure(op, "expected a function of the op's type");
-    Location loc = op.getLoc();
-    func::FuncOp function = declareForeign(op->template getParentOfType<ModuleOp>(), loc, *found);
-    auto call = [&](ValueRange given) {
-      return func::CallOp::create(rewriter, loc, function, given).getResult(0);
-    };
-    if (!vector) {
-      rewriter.replaceOp(op, call(op->getOperands()));
-      return success();
-    }
-    SmallVector<Value> results;
-    for (int64_t i = 0; i < vector.getNumElements(); ++i) {
-      SmallVector<Value> given;
-      for (Value operand : op->getOperands())
-        given.push_back(vector::ExtractOp::create(rewriter, loc, operand, i));
-      results.push_back(call(given));
-    }
-    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, results);
+    replaceByCalls(op,
+                   declareForeign(op->template getParentOfType<ModuleOp>(), op.getLoc(), *found),
+                   rewriter);
     return success();
   }
 
