@@ -13,7 +13,10 @@ import mutants
 from worker import Died, Worker
 
 # How our refusals begin; whatever else is said after the source has verified is a finding.
-REFUSALS = re.compile(r"expected |kernel '|unknown |is not supported on |cannot be compiled for ")
+REFUSALS = re.compile(
+    r"expected |kernel '|unknown |is not supported on |cannot be compiled for "
+    r"|cannot (read|link) library '"
+)
 PLACE = re.compile(r"^.*?(mutant|fuzzed_\d+\.py):\d+:\d+: (error: )?('[\w.]+' (op )?)?")
 
 
