@@ -94,6 +94,10 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
     OpBuilder builder(kernel);
     for (auto &[operand, layout] : wanted) {
       Value value = operand->get();
+      if (auto dot = dyn_cast<DotOp>(operand->getOwner());
+          dot && operand == &dot.getAccumulatorMutable() && layout != getLayout(dot.getResult()))
+        return dot.emitOpError("expected a result laid out as its atom has it, or not yet, got ")
+               << dot.getType();
       if (getLayout(value) == layout)
         continue;
       builder.setInsertionPoint(operand->getOwner());

@@ -27,3 +27,16 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 }
+
+// -----
+
+#rows = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[0,0]]>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  tile.kernel @pinned(%a: index) attributes {tile.warps = 1 : i64} {
+    %x = arith.constant dense<1.0> : tensor<16x16xf16>
+    %c = arith.constant dense<1.0> : tensor<16x16xf32, #rows>
+    // expected-error @+1 {{expected a result laid out as its atom has it, or not yet, got 'tensor<16x16xf32, #tile.layout<}}
+    %d = tile.dot %x, %x, %c {atom = #nvptx.mma_sync<"m16n8k16", f16, f32>} : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32, #rows>
+    tile.return
+  }
+}
