@@ -14,12 +14,13 @@ import time
 from collections.abc import Callable
 
 import torch
+from measure import Report
 
 LAUNCHES = 10  # in a burst; at most 20, beyond which the clock falls
 REST = 0.3  # seconds in front of a burst
 
 
-def burst(runs: dict[str, Callable[[], None]], rounds: int) -> dict[str, list[float]]:
+def burst(runs: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
     """Seconds of one run, in each round, by implementation."""
     for run in runs.values():
         _between_events(run, 2)
@@ -32,7 +33,7 @@ def burst(runs: dict[str, Callable[[], None]], rounds: int) -> dict[str, list[fl
 
 
 def sustained(
-    runs: dict[str, Callable[[], None]], seconds: float, rounds: int
+    runs: dict[str, Callable[[], object]], seconds: float, rounds: int
 ) -> dict[str, list[float]]:
     """The same, each after a fifth of its turn that is not counted."""
     samples = {name: [] for name in runs}
@@ -50,7 +51,27 @@ def ratio(ours: list[float], theirs: list[float]) -> float:
     return statistics.median(b / a for a, b in zip(ours, theirs, strict=True))
 
 
-def _between_events(run: Callable[[], None], count: int) -> float:
+def report_regimes(
+    report: Report, name: str, runs: dict[str, Callable[[], object]], work: float,
+    errors: dict[str, float], asked: dict[str, float], seconds: float,
+) -> None:  # fmt: skip
+    """Times a case in both regimes. `runs` begins with ours, whose rate over each peer's is `asked`
+    in bursts alone; `work` is one run's, in floating-point operations."""
+    ours = next(iter(runs))
+    regimes = {
+        "burst": burst(runs, rounds=max(3, int(4 * seconds))),
+        "sustained": sustained(runs, min(seconds, 1.0), rounds=2),
+    }
+    for regime, samples in regimes.items():
+        for who in runs:
+            report.add(
+                f"{name}, {regime}", who, statistics.median(samples[who]), work, "GFLOP/s",
+                errors[who], None if who == ours else ratio(samples[ours], samples[who]),
+                asked.get(who) if regime == "burst" else None,
+            )  # fmt: skip
+
+
+def _between_events(run: Callable[[], object], count: int) -> float:
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     start.record()
     for _ in range(count):

@@ -6,6 +6,7 @@ Suites:
   host  what a launch, an import, a warm start and a compile cost; where there is a GPU, on it
   memory  on a GPU: kernels bound by its memory, beside PyTorch and plain copies
   gemm  on a GPU: bf16 matrix products, beside cuBLAS and Triton
+  attention  on a GPU: attention's forward pass in bf16, beside FlashAttention and cuDNN
 
 Each result is one JSON object a line: suite, case, implementation, milliseconds, rate, unit,
 error (against a float64 reference). The table gives the ratio of our rate to each peer's, with
@@ -25,7 +26,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-GPU_SUITES = ("memory", "gemm")
+GPU_SUITES = ("memory", "gemm", "attention")
 
 
 def has_gpu() -> bool:
@@ -106,6 +107,8 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             suite.run(report, options)
         except AssertionError as error:
+            if report.rows:  # of the cases before
+                report.print_table()
             print(f"error: {error}", file=sys.stderr)
             return 1
     missed = report.print_table()

@@ -9,12 +9,11 @@ Inputs are fresh and normally distributed: zeros would let the chip draw less po
 
 from __future__ import annotations
 
-import statistics
 from pathlib import Path
 
 import torch
 import triton_gemm
-from bursts import LAUNCHES, REST, burst, ratio, sustained
+from bursts import LAUNCHES, REST, report_regimes
 from measure import Report
 from mlir_kernel import MLIRKernel
 
@@ -67,15 +66,4 @@ def measure(report: Report, name: str, size: int, kernel: MLIRKernel, seconds: f
                 f"{name}: expected {who} within {TOLERANCE:.1e} of the reference, "
                 f"got {errors[who]:.1e}"
             )
-    regimes = {
-        "burst": burst(runs, rounds=max(3, int(4 * seconds))),
-        "sustained": sustained(runs, min(seconds, 1.0), rounds=2),
-    }
-    for regime, samples in regimes.items():
-        for who in runs:
-            asked = ASKED if (who, regime) == ("cublas", "burst") else None
-            against = None if who == "kiln" else ratio(samples["kiln"], samples[who])
-            report.add(
-                f"{name}, {regime}", who, statistics.median(samples[who]), 2.0 * size**3,
-                "GFLOP/s", errors[who], against, asked,
-            )  # fmt: skip
+    report_regimes(report, name, runs, 2.0 * size**3, errors, {"cublas": ASKED}, seconds)
