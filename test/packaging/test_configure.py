@@ -24,7 +24,11 @@ def test_preset_configures(preset, tmp_path):
 @pytest.mark.parametrize("target", ["CPU", "NVPTX", "AMDGPU"])
 def test_tree_of_one_target_configures_and_names_no_other(target, tmp_path):
     """No file of another target is compiled or linked into what is built of this one."""
-    configure(tmp_path, "--preset", "dev", f"-DKILN_TARGETS={target}", "-DKILN_TESTS=OFF")
+    # Which, of all targets, alone needs a vendor's header.
+    absent = [] if target == "AMDGPU" else ["-DKILN_HIP_INCLUDE_DIR="]
+    configure(
+        tmp_path, "--preset", "dev", f"-DKILN_TARGETS={target}", "-DKILN_TESTS=OFF", *absent
+    )
     listed = (tmp_path / "include/kiln/Target/Targets.def").read_text().split()
     others = {f"KILN_TARGET({other})" for other in {"CPU", "NVPTX", "AMDGPU"} - {target}}
     assert f"KILN_TARGET({target})" in listed and not others & set(listed)
@@ -32,6 +36,18 @@ def test_tree_of_one_target_configures_and_names_no_other(target, tmp_path):
     assert f"lib/Target/{target}/" in commands
     for other in {"CPU", "NVPTX", "AMDGPU"} - {target}:
         assert f"lib/Target/{other}/" not in commands
+    drivers = {"NVPTX": "CUDA", "AMDGPU": "HIP"}
+    for other, driver in drivers.items():
+        assert (f"lib/Runtime/{driver}/" in commands) == (other == target)
+
+
+def test_absent_header_of_the_hip_driver_is_named_with_its_package(tmp_path):
+    output = run(
+        "cmake", "-B", tmp_path, "--preset", "dev", "-DKILN_HIP_INCLUDE_DIR=", cwd=ROOT, status=1
+    )
+    output = " ".join(output.split())
+    assert "expected hip/hip_runtime_api.h, of the package libamdhip64-dev" in output
+    assert "leave HIP out of KILN_DRIVERS" in output
 
 
 @pytest.mark.slow

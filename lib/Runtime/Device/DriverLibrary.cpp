@@ -6,23 +6,6 @@
 using namespace kiln;
 using namespace llvm;
 
-/// Results that every library gives by the same number. Which of the two a machine without a
-/// device gets differs from release to release.
-static constexpr int outOfMemory = 2, noDevice = 100, invalidDevice = 101;
-/// And what they answer of work that has not ended, of a peer that is reachable already, and of
-/// more programs than can run at once.
-static constexpr int notReady = 600, peerAlreadyEnabled = 704, tooManyAtOnce = 720;
-
-/// What no later call on the device survives: memory that was lost, an address, instruction or
-/// stack that was wrong, a time that ran out, a failed assertion, whatever else ended a kernel.
-static bool isFatal(int result) {
-  return result == 214 || result == 220 || result == 700 || result == 702 || result == 709 ||
-         result == 710 || (result >= 714 && result <= 719);
-}
-
-/// The numbers of a function's attributes, which the libraries share.
-enum FunctionAttribute { sharedBytes = 1, localBytes = 3, numRegisters = 4 };
-
 //===- The library --------------------------------------------------------------------------===//
 
 Error DriverLibrary::open(ArrayRef<const char *> names, const char *override) {
@@ -52,7 +35,7 @@ Error DriverLibrary::start(int oldest) {
     return makeError(KILN_ERROR_UNSUPPORTED,
                      "the driver library '" + opened + "' is too old: it lacks " + missing);
   int result = functions.init(0);
-  if (result == noDevice || result == invalidDevice)
+  if (result == driver::noDevice || result == driver::invalidDevice)
     return makeError(KILN_ERROR_NOT_FOUND, "the driver in '" + opened + "' has no device: " +
                                                toString(fail(result, functions.init.name())));
   if (Error error = check(result, functions.init.name()))
@@ -72,8 +55,8 @@ Error DriverLibrary::fail(int result, const Twine &doing) const {
   std::string words = (doing + " failed: " + (name ? name : "unknown error") + " (" +
                        (text ? text : "no description") + ")")
                           .str();
-  KilnErrorCode code = result == outOfMemory ? KILN_ERROR_OUT_OF_MEMORY : KILN_ERROR_DEVICE;
-  return llvm::make_error<DriverFailure>(code, std::move(words), result, isFatal(result));
+  KilnErrorCode code = result == driver::outOfMemory ? KILN_ERROR_OUT_OF_MEMORY : KILN_ERROR_DEVICE;
+  return llvm::make_error<DriverFailure>(code, std::move(words), result, driver::isFatal(result));
 }
 
 //===- A device -----------------------------------------------------------------------------===//
@@ -83,9 +66,9 @@ json::Object LibraryApi::describe(const Code &code) {
     int value = 0;
     return functions.functionGetAttribute(&value, attribute, code.function) == 0 ? value : -1;
   };
-  return json::Object{{"registers", ask(numRegisters)},
-                      {"local_bytes", ask(localBytes)},
-                      {"static_shared_bytes", ask(sharedBytes)}};
+  return json::Object{{"registers", ask(driver::numRegisters)},
+                      {"local_bytes", ask(driver::localBytes)},
+                      {"static_shared_bytes", ask(driver::sharedBytes)}};
 }
 
 Error LibraryApi::launch(const Launch &launch) {
@@ -98,7 +81,7 @@ Error LibraryApi::launch(const Launch &launch) {
 Error LibraryApi::explainResidency(Error error, const Launch &launch) const {
   return handleErrors(std::move(error), [&](const DriverFailure &failure) -> Error {
     int perMultiprocessor = 0;
-    if (failure.result != tooManyAtOnce ||
+    if (failure.result != driver::tooManyAtOnce ||
         functions.getResidentBlocks(&perMultiprocessor, launch.function, launch.block,
                                     launch.sharedBytes) != 0)
       return llvm::make_error<DriverFailure>(failure);
@@ -128,8 +111,7 @@ Error LibraryApi::clear(void *memory, uint64_t size, KilnStream stream) {
 
 Expected<KilnStream> LibraryApi::createStream() {
   void *stream = nullptr;
-  // Flag 1: no implicit ordering with the default stream.
-  if (Error error = library.call(functions.streamCreate, &stream, 1u))
+  if (Error error = library.call(functions.streamCreate, &stream, driver::streamOfItsOwn))
     return error;
   return stream;
 }
@@ -144,7 +126,7 @@ Error LibraryApi::synchronize(KilnStream stream) {
 
 Expected<bool> LibraryApi::isIdle(KilnStream stream) {
   int result = functions.streamQuery(stream);
-  if (result == notReady)
+  if (result == driver::notReady)
     return false;
   if (Error error = library.check(result, functions.streamQuery.name()))
     return error;
@@ -160,9 +142,9 @@ Expected<void *> LibraryApi::allocateOnHost(uint64_t size) {
                                                  functions.launchHostFunction.name() +
                                                  "', since the kernel prints or asserts");
   OutsideCapture outside(functions);
-  // Flags 1 and 2, of both vendors: for all devices, and mapped.
   void *memory = nullptr;
-  if (Error error = library.call(functions.hostAllocate, &memory, size, 3u))
+  if (Error error = library.call(functions.hostAllocate, &memory, size,
+                                 driver::hostForAllDevices | driver::hostMapped))
     return error;
   return memory;
 }
@@ -178,7 +160,7 @@ Expected<uint64_t> LibraryApi::captureOf(KilnStream stream) {
   uint64_t number = 0;
   if (Error error = library.call(functions.streamGetCapture, stream, &status, &number))
     return error;
-  return status == 0 ? 0 : std::max<uint64_t>(number, 1);
+  return status == driver::notCaptured ? 0 : std::max<uint64_t>(number, 1);
 }
 
 Expected<bool> LibraryApi::canAccess(AcceleratorApi &peer) {
@@ -190,7 +172,7 @@ Expected<bool> LibraryApi::canAccess(AcceleratorApi &peer) {
 }
 
 Error LibraryApi::checkPeerAccess(int result, const Twine &doing) const {
-  return library.check(result == peerAlreadyEnabled ? 0 : result, doing);
+  return library.check(result == driver::peerAlreadyEnabled ? 0 : result, doing);
 }
 
 Error LibraryApi::findFunction(Code &loaded, const std::string &symbol) {

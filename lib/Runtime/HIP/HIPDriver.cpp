@@ -33,8 +33,10 @@ public:
   Expected<Code> load(StringRef code, const std::string &symbol, uint64_t) override {
     OutsideCapture outside(library.functions);
     Code loaded;
-    if (Error error = library.call(library.moduleLoad, &loaded.module, code.data()))
+    hipModule_t module = nullptr;
+    if (Error error = library.call(library.moduleLoad, &module, code.data()))
       return error;
+    loaded.module = module;
     if (Error error = findFunction(loaded, symbol))
       return error;
     return loaded;
@@ -42,10 +44,11 @@ public:
 
   Error copy(void *to, const void *from, uint64_t size, KilnCopyKind kind,
              KilnStream stream) override {
-    CopyKind direction = kind == KILN_COPY_TO_DEVICE     ? hostToDevice
-                         : kind == KILN_COPY_FROM_DEVICE ? deviceToHost
-                                                         : deviceToDevice;
-    return library.call(library.memoryCopy, to, from, size, direction, stream);
+    hipMemcpyKind direction = kind == KILN_COPY_TO_DEVICE     ? hipMemcpyHostToDevice
+                              : kind == KILN_COPY_FROM_DEVICE ? hipMemcpyDeviceToHost
+                                                              : hipMemcpyDeviceToDevice;
+    return library.call(library.memoryCopy, to, from, size, direction,
+                        static_cast<hipStream_t>(stream));
   }
 
   /// The one trait that the library's devices have.
@@ -53,10 +56,11 @@ public:
     if (LLVM_LIKELY(!launch.traits.cooperative))
       return LibraryApi::launch(launch);
     const unsigned *grid = launch.grid;
-    return explainResidency(library.call(library.launchCooperative, launch.function, grid[0],
-                                         grid[1], grid[2], launch.block, 1u, 1u, launch.sharedBytes,
-                                         launch.stream, launch.parameters),
-                            launch);
+    return explainResidency(
+        library.call(library.launchCooperative, static_cast<hipFunction_t>(launch.function),
+                     grid[0], grid[1], grid[2], launch.block, 1u, 1u, launch.sharedBytes,
+                     static_cast<hipStream_t>(launch.stream), launch.parameters),
+        launch);
   }
 
   Error enableAccess(AcceleratorApi &peer) override {
@@ -85,7 +89,8 @@ static std::string architecture(const DeviceProperties &properties) {
 static Expected<std::unique_ptr<Device>> openNumber(const Library &library, int number) {
   auto properties = std::make_unique<DeviceProperties>();
   size_t memory = 0;
-  if (Error error = library.call(library.getDeviceProperties, properties.get(), number))
+  if (Error error = library.call(library.getDeviceProperties,
+                                 reinterpret_cast<hipDeviceProp_t *>(properties.get()), number))
     return error;
   if (Error error = library.call(library.functions.getTotalMemory, &memory, number))
     return error;
@@ -103,13 +108,14 @@ static Expected<std::unique_ptr<Device>> openNumber(const Library &library, int 
   info.memory = {deviceMemory, number};
   info.reachableTypes = {pinnedMemory};
   info.maxSharedBytes = arch == "gfx950" ? gfx950SharedBytes : defaultSharedBytes;
-  auto ask = [&](DeviceAttribute attribute) {
+  auto ask = [&](hipDeviceAttribute_t attribute) {
     int value = 0;
     library.deviceGetAttribute(&value, attribute, number);
     return value;
   };
-  info.multiprocessors = ask(multiprocessors);
-  info.abilities.cooperative = library.launchCooperative.function && ask(cooperativeLaunches) != 0;
+  info.multiprocessors = ask(hipDeviceAttributeMultiprocessorCount);
+  info.abilities.cooperative =
+      library.launchCooperative.function && ask(hipDeviceAttributeCooperativeLaunch) != 0;
   info.maxGrid[0] = 0x7fffffff;
   info.maxGrid[1] = info.maxGrid[2] = 65535;
   info.numbers = {{"memory_bytes", memory},

@@ -1,23 +1,37 @@
 // The functions of AMD's runtime library that Kiln calls, found at run time. Their types and
-// numbers are those of the library's stable binary interface.
+// numbers are those of its header, hip/hip_runtime_api.h, of any release from 5.0 on: what came
+// later than Debian's (5.2) is declared here and said to be so.
 #ifndef KILN_LIB_RUNTIME_HIP_LIBRARY_H
 #define KILN_LIB_RUNTIME_HIP_LIBRARY_H
 
 #include "kiln/Runtime/Device/DriverLibrary.h"
+#include <hip/hip_runtime_api.h>
 
 namespace kiln::hip {
 
-/// hipMemcpyKind
-enum CopyKind { hostToDevice = 1, deviceToHost = 2, deviceToDevice = 3 };
-
-/// hipDeviceAttribute_t
-enum DeviceAttribute { cooperativeLaunches = 10, multiprocessors = 63 };
-
-/// hipDeviceProp_t has changed its layout between releases; what is read of it is found by its
-/// looks, in a buffer that is larger than any.
-struct DeviceProperties {
-  char bytes[8192];
+/// The entry point of a function that is declared so.
+template <typename Function>
+struct EntryOf;
+template <typename... Parameters>
+struct EntryOf<hipError_t(Parameters...)> {
+  using Type = EntryPoint<Parameters...>;
 };
+template <typename Function>
+using Entry = typename EntryOf<Function>::Type;
+
+/// The library fills in hipDeviceProp_t as it was in its own release: the structure changed its
+/// layout in 6.0, and the function its name. So what is read of it is found by its looks, in a
+/// buffer that is larger than any.
+struct DeviceProperties {
+  alignas(hipDeviceProp_t) char bytes[8192];
+  static_assert(sizeof(hipDeviceProp_t) <= sizeof(bytes));
+  static_assert(offsetof(hipDeviceProp_t, name) == 0 && sizeof(hipDeviceProp_t::name) == 256);
+};
+
+/// Since 5.3.
+using LaunchCooperative = hipError_t(hipFunction_t, unsigned gridX, unsigned gridY, unsigned gridZ,
+                                     unsigned blockX, unsigned blockY, unsigned blockZ,
+                                     unsigned sharedBytes, hipStream_t, void **parameters);
 
 /// A version is 60032830 for 6.0.
 class Library : public DriverLibrary {
@@ -27,21 +41,20 @@ public:
   std::pair<const char *, const char *> explain(int result) const override;
   std::string spellVersion(int version) const override;
 
-  EntryPoint<DeviceProperties *, int> getDeviceProperties{"hipGetDevicePropertiesR0600"};
-  EntryPoint<int *> getDevice{"hipGetDevice"};
-  EntryPoint<int> setDevice{"hipSetDevice"};
-  EntryPoint<void **, const void *> moduleLoad{"hipModuleLoadData"};
-  EntryPoint<void *, const void *, size_t, int, void *> memoryCopy{"hipMemcpyAsync"};
-  EntryPoint<int *, int, int> deviceGetAttribute{"hipDeviceGetAttribute"};
-  EntryPoint<int, unsigned> deviceEnablePeerAccess{"hipDeviceEnablePeerAccess"};
-  /// Null in libraries before 5.3.
-  EntryPoint<void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
-             void **>
-      launchCooperative{"hipModuleLaunchCooperativeKernel"};
+  /// By its name since 6.0; open() looks for the old one too.
+  Entry<decltype(hipGetDeviceProperties)> getDeviceProperties{"hipGetDevicePropertiesR0600"};
+  Entry<decltype(hipGetDevice)> getDevice{"hipGetDevice"};
+  Entry<decltype(hipSetDevice)> setDevice{"hipSetDevice"};
+  Entry<decltype(hipModuleLoadData)> moduleLoad{"hipModuleLoadData"};
+  Entry<decltype(hipMemcpyAsync)> memoryCopy{"hipMemcpyAsync"};
+  Entry<decltype(hipDeviceGetAttribute)> deviceGetAttribute{"hipDeviceGetAttribute"};
+  Entry<decltype(hipDeviceEnablePeerAccess)> deviceEnablePeerAccess{"hipDeviceEnablePeerAccess"};
+  /// Null in libraries that lack it.
+  Entry<LaunchCooperative> launchCooperative{"hipModuleLaunchCooperativeKernel"};
 
 private:
-  const char *(*getErrorName)(int) = nullptr;
-  const char *(*getErrorString)(int) = nullptr;
+  decltype(hipGetErrorName) *getErrorName = nullptr;
+  decltype(hipGetErrorString) *getErrorString = nullptr;
 };
 
 } // namespace kiln::hip

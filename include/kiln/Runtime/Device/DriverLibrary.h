@@ -7,6 +7,7 @@
 #define KILN_RUNTIME_DEVICE_DRIVERLIBRARY_H
 
 #include "kiln/Runtime/Device/Accelerator.h"
+#include "kiln/Runtime/Device/DriverNumbers.h"
 #include "kiln/Runtime/Error.h"
 
 namespace kiln {
@@ -191,7 +192,7 @@ protected:
 
   private:
     const DriverFunctions &functions;
-    int mode = 2; // the one that refuses nothing
+    int mode = driver::captureRelaxed;
   };
 
   /// What came of making a peer's memory reachable: having it already is no failure.
