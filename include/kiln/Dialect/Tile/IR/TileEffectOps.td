@@ -103,10 +103,11 @@ def Tile_ExternCallOp : Tile_Op<"extern_call",
   let summary = "calls a device function of a library, element by element";
   let description = [{
     `symbol` is the function's linkage name and `library` names the file that defines it, of a
-    kind that the target reads: bitcode or an object for an accelerator, the path or name of a
-    shared library for the host. Without one it is the target's own library's. Operands and
-    results have one shape; the function sees scalars, a tf32 as an f32. With `pure` it may be
-    moved, merged and removed.
+    kind that the target reads: LLVM's bitcode or its text for an accelerator, which is linked
+    into the kernel, the path or name of a shared library for the host. Without one it is a
+    function of the vendor's library of bitcode, or of the process. Operands and results have one
+    shape; the function sees scalars, a tf32 as an f32. With `pure` it may be moved, merged and
+    removed.
 
     ```mlir
     %y = tile.extern_call "erfcxf" from "" pure (%x) : (tensor<64xf32>) -> tensor<64xf32>
