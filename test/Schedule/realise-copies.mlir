@@ -24,10 +24,10 @@ tile.kernel @rows(%a: !view, %n: index) {
       tile.store %y, %a[%n, %n] : tensor<64x8xf32, #rows>, !view
       // CHECK: tile.load %a[%n, %{{.*}}] : !tile.view<?x?xf32> -> tensor<32x8xf32, #[[OWN]]>
       %z = tile.load %a[%n, %n] : !view -> tensor<32x16xf32, #columns>
-      tile.print "columns" %z : tensor<32x16xf32, #columns>
+      tile.print "columns" (%z) : tensor<32x16xf32, #columns>
       // CHECK: tile.load %a[%n, %n] : !tile.view<?x?xf32> -> tensor<32x8xf32, #[[OWN]]>
       %w = tile.load %a[%n, %n] : !view -> tensor<32x8xf32, #each>
-      tile.print "each" %w : tensor<32x8xf32, #each>
+      tile.print "each" (%w) : tensor<32x8xf32, #each>
     }
   }
   tile.return
@@ -52,10 +52,10 @@ tile.kernel @places() {
       %beside = tile.reshape %place : tensor<64xi32, #row> -> tensor<64x1xi32, #beside>
       %spread = tile.broadcast %beside : tensor<64x1xi32, #beside> -> tensor<64x8xi32, #rows>
       // CHECK: %[[COLUMN:.*]] = tile.iota 1 : tensor<32x8xi32, #{{.*}}>
-      // CHECK-NEXT: tile.print "column" %[[COLUMN]]
+      // CHECK-NEXT: tile.print "column" (%[[COLUMN]])
       %column = tile.iota 1 : tensor<64x8xi32, #rows>
-      tile.print "column" %column : tensor<64x8xi32, #rows>
-      tile.print "row" %spread : tensor<64x8xi32, #rows>
+      tile.print "column" (%column) : tensor<64x8xi32, #rows>
+      tile.print "row" (%spread) : tensor<64x8xi32, #rows>
     }
   }
   tile.return

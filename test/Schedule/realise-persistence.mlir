@@ -30,8 +30,8 @@ tile.kernel @grouped(%m: index, %n: index) attributes {
   %y = tile.program_id y
   %z = tile.program_id z
   %w = tile.num_programs y
-  // CHECK: tile.print "tile" %[[X]], %[[Y]], %[[Z]], %n :
-  tile.print "tile" %x, %y, %z, %w : index, index, index, index
+  // CHECK: tile.print "tile" (%[[X]], %[[Y]], %[[Z]], %n) :
+  tile.print "tile" (%x, %y, %z, %w) : index, index, index, index
   tile.return
 }
 
@@ -41,7 +41,7 @@ tile.kernel @row(%m: index) attributes {tile.persistent = #tile.persistent<progr
 } {
   // CHECK: scf.for %[[T:.*]] = %{{.*}} to %m step
   %x = tile.program_id x
-  // CHECK: tile.print "tile" %[[T]] : index
-  tile.print "tile" %x : index
+  // CHECK: tile.print "tile" (%[[T]]) : index
+  tile.print "tile" (%x) : index
   tile.return
 }

@@ -339,7 +339,7 @@ PROBES = [
         %r, %r1, %r2, %r3 = tile.philox %seed, %stream, %x : {T}"""),
     # Checks, hints, foreign code
     Probe("tile.print", """
-        tile.print "x" %x : {T}
+        tile.print "x" (%x) : {T}
         %t = arith.constant true
         %r = arith.select %t, %x, %x : {T}"""),
     Probe("tile.assert", """

@@ -54,3 +54,12 @@ func.func @f(%x: f32) {
   %0 = tile.extern_call "f" from "" (%x) : (f32) -> tensor<8xf32>
   return
 }
+
+// -----
+
+// Values stand in parentheses: else the result of a following op would be read as one.
+func.func @f(%x: i32) {
+  // expected-error @below {{expected integer number of results}}
+  tile.print "x" %x : i32
+  return
+}

@@ -4,15 +4,17 @@
 // RUN: tile-opt %s --emit-bytecode | tile-opt | FileCheck %s
 
 // CHECK-LABEL: func.func @effects
-// CHECK:         tile.print "x" hex unsigned %{{.*}}, %{{.*}} : tensor<8xi32>, i32
-// CHECK:         tile.print "only text"
+// CHECK:         tile.print "x" hex unsigned (%{{.*}}, %{{.*}}) : tensor<8xi32>, i32
+// CHECK:         tile.print "only text"{{$}}
+// CHECK-NEXT:    arith.addi
 // CHECK:         tile.assert %{{.*}}, "message" : i1
 // CHECK:         tile.assert %{{.*}}, "each" : tensor<8xi1>
 // CHECK:         tile.assume %{{.*}}
 // CHECK:         tile.multiple_of %{{.*}}, 16 : i32
 func.func @effects(%x: tensor<8xi32>, %s: i32, %c: i1, %m: tensor<8xi1>) {
-  tile.print "x" hex unsigned %x, %s : tensor<8xi32>, i32
+  tile.print "x" hex unsigned (%x, %s) : tensor<8xi32>, i32
   tile.print "only text"
+  %sum = arith.addi %s, %s : i32
   tile.assert %c, "message" : i1
   tile.assert %m, "each" : tensor<8xi1>
   tile.assume %c

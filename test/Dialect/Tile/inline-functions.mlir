@@ -55,6 +55,6 @@ tile.kernel @regions(%n: index) grid {
     %s = func.call @add(%a, %b) : (f32, f32) -> f32
     tile.yield %s : f32
   }
-  tile.print "sum" %0 : tensor<f32>
+  tile.print "sum" (%0) : tensor<f32>
   tile.return
 }

@@ -171,7 +171,7 @@ func.func @f(%v: !tile.view<?xf32>, %t: tensor<8xf32>, %i: index) {
 
 func.func @f(%t: tensor<8xf32>) {
   // expected-error @below {{expected extents from 1 to those of 'tensor<8xf32>', got [0]}}
-  tile.print "t" extents [0] %t : tensor<8xf32>
+  tile.print "t" extents [0] (%t) : tensor<8xf32>
   return
 }
 

@@ -70,13 +70,13 @@ tile.kernel @rank_zero(%x: !tile.view<f32>, %y: !tile.view<?x?xf32>, %v: f32, %i
 // CHECK:         tile.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] extents [3, 5] cache = streaming : tensor<4x8xf32>, !tile.view<?x?xf32>
 // CHECK:         tile.write %{{.*}}, %[[B:.*]] extents [3, 5] : tensor<4x8xf32>, !tile.buffer<15xf32>
 // CHECK:         tile.read %[[B]] extents [15] : !tile.buffer<15xf32> -> tensor<16xf32>
-// CHECK:         tile.print "t" hex extents [3, 5] %{{.*}} : tensor<4x8xf32>
+// CHECK:         tile.print "t" hex extents [3, 5] (%{{.*}}) : tensor<4x8xf32>
 tile.kernel @extents(%x: !tile.view<?x?xf32>, %i: index, %pad: f32) {
   %t = tile.load %x[%i, %i] extents [3, 5] pad(%pad : f32) : !tile.view<?x?xf32> -> tensor<4x8xf32>
   tile.store %t, %x[%i, %i] extents [3, 5] cache = streaming : tensor<4x8xf32>, !tile.view<?x?xf32>
   %b = tile.alloc : !tile.buffer<15xf32>
   tile.write %t, %b extents [3, 5] : tensor<4x8xf32>, !tile.buffer<15xf32>
   %r = tile.read %b extents [15] : !tile.buffer<15xf32> -> tensor<16xf32>
-  tile.print "t" hex extents [3, 5] %t : tensor<4x8xf32>
+  tile.print "t" hex extents [3, 5] (%t) : tensor<4x8xf32>
   tile.return
 }

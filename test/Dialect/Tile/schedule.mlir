@@ -111,7 +111,7 @@ tile.kernel @captures_results(%n: index) {
     role #tile.role<"all", warps = 4> {
       // CHECK: arith.addi %[[TWO]]#0, %[[TWO]]#1 : index
       %sum = arith.addi %two#0, %two#1 : index
-      tile.print "sum" %sum : index
+      tile.print "sum" (%sum) : index
     }
   }
   tile.return

@@ -79,6 +79,6 @@ func.func @f(%x: f32) {
 
 func.func @f(%x: f80) {
   // expected-error @below {{or scalar (f64, f32, tf32, f16, bf16, an OCP f8, f6 or f4, i64, i32, i16, i8, i4, i2, i1 or index), but got 'f80'}}
-  tile.print "" %x : f80
+  tile.print "" (%x) : f80
   return
 }

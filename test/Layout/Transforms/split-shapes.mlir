@@ -118,8 +118,8 @@ tile.kernel @observers(%x: !tile.view<?xi32>, %n: i32) {
   %zero = arith.constant dense<0> : tensor<5xi32>
   %positive = arith.cmpi sge, %t, %zero : tensor<5xi32>
   tile.assert %positive, "negative" : tensor<5xi1>
-  // CHECK: tile.print "t" extents [5] %[[T]] : tensor<8xi32>
-  tile.print "t" %t : tensor<5xi32>
+  // CHECK: tile.print "t" extents [5] (%[[T]]) : tensor<8xi32>
+  tile.print "t" (%t) : tensor<5xi32>
   // CHECK: tile.histogram %[[T]] mask(%[[V]] : tensor<8xi1>) : tensor<8xi32> -> tensor<4xi32>
   %h = tile.histogram %t : tensor<5xi32> -> tensor<3xi32>
   // CHECK: tile.atomic_rmw addi {{.*}} mask(%[[V]] : tensor<8xi1>)

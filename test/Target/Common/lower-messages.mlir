@@ -37,17 +37,17 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx1100">} {
     // CHECK: } else {
     // CHECK: %[[DROPPED:.*]] = llvm.getelementptr %[[BUFFER]][16]
     // CHECK: llvm.atomicrmw add %[[DROPPED]], %c1_i64
-    tile.print "x" %t : tensor<128xi32, #l>
+    tile.print "x" (%t) : tensor<128xi32, #l>
     // The first thread speaks for all.
     // CHECK: llvm.atomicrmw add %[[BUFFER]]
     // CHECK: %[[IS:.*]] = arith.cmpi eq, %{{.*}}, %c0_i32 : i32
     // CHECK: scf.if %[[IS]] {
     // CHECK: llvm.store %c2_i32
-    tile.print "%s" hex %n : i32
+    tile.print "%s" hex (%n) : i32
     // CHECK: llvm.store %c3_i32
     tile.print "end"
     // CHECK: llvm.store %c2_i32
-    tile.print "%s" hex %n : i32
+    tile.print "%s" hex (%n) : i32
     tile.return
   }
 }

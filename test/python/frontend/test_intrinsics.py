@@ -56,8 +56,8 @@ def pin_launches(v):
 
 
 @case(
-    'tile.print "x=" hex unsigned %',
-    '"both" %n : i32',
+    'tile.print "x=" hex unsigned (%',
+    '"both" (%n) : i32',
     "tile.assert %",
     '"out of \\22range\\22"',
     v=U8,

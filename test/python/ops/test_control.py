@@ -265,10 +265,10 @@ tile.kernel @k(%x: !tile.view<?xf32>) {
   %z = arith.constant 0 : index
   %i = tile.program_id x
   %t = tile.load %x[%z] : !tile.view<?xf32> -> tensor<2xf32>
-  tile.print "value" %t : tensor<2xf32>
+  tile.print "value" (%t) : tensor<2xf32>
   %n = arith.constant -1 : i8
-  tile.print "byte" hex %n : i8
-  tile.print "index" %i : index
+  tile.print "byte" hex (%n) : i8
+  tile.print "index" (%i) : index
   tile.return
 }''', [np.array([1.5, -2], np.float32)])
 """

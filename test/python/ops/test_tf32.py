@@ -230,8 +230,8 @@ import sys; sys.path[:0] = ["FOLDER", "FOLDER/.."]
 from tiles import launch
 launch('''tile.kernel @k() {
   %x = arith.constant 1.5 : tf32
-  tile.print "x" %x : tf32
-  tile.print "x" hex %x : tf32
+  tile.print "x" (%x) : tf32
+  tile.print "x" hex (%x) : tf32
   tile.return
 }''', [])
 """.replace("FOLDER", str(__file__).rsplit("/", 1)[0])

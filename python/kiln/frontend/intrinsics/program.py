@@ -187,7 +187,8 @@ def device_print(c: Any, prefix: Any, values: tuple[Any, ...], hex: Any) -> None
         unsigned = " unsigned" if group and group[0].dtype.kind == "uint" else ""
         names = ", ".join(v.ref for v in group)
         types = ", ".join(v.type.ir for v in group)
-        e.effect(f"tile.print {prefix}{flag}{unsigned}" + (f" {names} : {types}" if group else ""))
+        operands = f" ({names}) : {types}" if group else ""
+        e.effect(f"tile.print {prefix}{flag}{unsigned}{operands}")
 
 
 @implements("device_assert")

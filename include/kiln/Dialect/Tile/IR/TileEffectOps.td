@@ -15,14 +15,15 @@ def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemWrite]>]> {
     indices are below them are written; tensors then all have one shape.
 
     ```mlir
-    tile.print "row max" %m : tensor<64xf32>
+    tile.print "row max" (%m) : tensor<64xf32>
+    tile.print "done"
     ```
   }];
   let arguments = (ins StrAttr:$prefix, Variadic<Tile_TensorOrScalar>:$values, UnitAttr:$hex,
                        UnitAttr:$unsigned_values, OptionalAttr<DenseI64ArrayAttr>:$extents);
   let assemblyFormat = [{
     $prefix (`hex` $hex^)? (`unsigned` $unsigned_values^)? (`extents` $extents^)?
-    ($values^ `:` type($values))? attr-dict
+    (` ` `(` $values^ `)` `:` type($values))? attr-dict
   }];
   let hasVerifier = 1;
 }
