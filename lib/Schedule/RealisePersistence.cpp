@@ -3,6 +3,7 @@
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_REALISEPERSISTENCE
@@ -73,6 +74,11 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   loop.walk([&](Operation *op) {
     if (isa<ProgramIdOp, NumProgramsOp>(op))
       queries.push_back(op);
+    // The program that a message is of is the tile's.
+    TypeSwitch<Operation *>(op).Case<PrintOp, AssertOp>([&](auto message) {
+      if (message.getProgram().empty())
+        message.getProgramMutable().assign(place);
+    });
   });
   for (Operation *query : queries) {
     auto id = dyn_cast<ProgramIdOp>(query);

@@ -30,18 +30,28 @@ tile.kernel @grouped(%m: index, %n: index) attributes {
   %y = tile.program_id y
   %z = tile.program_id z
   %w = tile.num_programs y
-  // CHECK: tile.print "tile" (%[[X]], %[[Y]], %[[Z]], %n) :
+  // What is said of a program is said of the tile's.
+  // CHECK: tile.print "tile" program [%[[X]], %[[Y]], %[[Z]]] (%[[X]], %[[Y]], %[[Z]], %n) :
   tile.print "tile" (%x, %y, %z, %w) : index, index, index, index
   tile.return
 }
 
 // CHECK-LABEL: tile.kernel @row
-tile.kernel @row(%m: index) attributes {tile.persistent = #tile.persistent<programs = 2>} grid {
+tile.kernel @row(%m: index, %ok: i1) attributes {tile.persistent = #tile.persistent<programs = 2>} grid {
   tile.grid %m
 } {
   // CHECK: scf.for %[[T:.*]] = %{{.*}} to %m step
   %x = tile.program_id x
-  // CHECK: tile.print "tile" (%[[T]]) : index
+  // CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+  // CHECK: %[[LAST:.*]] = arith.constant 0 : index
+  // CHECK: tile.print "tile" program [%[[T]], %[[ZERO]], %[[LAST]]] (%[[T]]) : index
   tile.print "tile" (%x) : index
+  scf.if %ok {
+    // CHECK: tile.assert %ok, "nested" program [%[[T]], %[[ZERO]], %[[LAST]]] : i1
+    tile.assert %ok, "nested" : i1
+    // What names a program is left.
+    // CHECK: tile.print "another" program [%m, %m, %m]
+    tile.print "another" program [%m, %m, %m]
+  }
   tile.return
 }

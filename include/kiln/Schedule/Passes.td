@@ -15,7 +15,7 @@ def RealisePersistence : Schedule_Pass<"tile-realise-persistence"> {
     Precondition: kernels with `tile.persistent` have a grid region of one or two extents.
     Postcondition: none has the attribute; such a kernel's grid is at most so many programs along
     x, and its body a loop over tiles, from `program_id x` on in steps of `num_programs x`, in the
-    order that the attribute's `group` says.
+    order that the attribute's `group` says. Messages name the tile's program.
 
     Before: a body that runs tile (`program_id x`, `program_id y`).
     After:

@@ -244,7 +244,7 @@ private:
     // Tensors of one op may differ in shape, and only some may have grown.
     for (Value value : op.getValues())
       PrintOp::create(builder, op.getLoc(), op.getPrefixAttr(), value, op.getHexAttr(),
-                      op.getUnsignedValuesAttr(), getExtentsAttr(value));
+                      op.getUnsignedValuesAttr(), getExtentsAttr(value), op.getProgram());
     op.erase();
   }
 

@@ -57,6 +57,22 @@ func.func @f(%x: f32) {
 
 // -----
 
+func.func @f(%x: i32, %p: index) {
+  // expected-error @below {{expected a program along x, y and z, got 2 coordinates}}
+  tile.print "x" program [%p, %p] (%x) : i32
+  return
+}
+
+// -----
+
+func.func @f(%ok: i1, %p: index) {
+  // expected-error @below {{expected a program along x, y and z, got 1 coordinates}}
+  tile.assert %ok, "x" program [%p] : i1
+  return
+}
+
+// -----
+
 // Values stand in parentheses: else the result of a following op would be read as one.
 func.func @f(%x: i32) {
   // expected-error @below {{expected integer number of results}}

@@ -48,6 +48,17 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx1100">} {
     tile.print "end"
     // CHECK: llvm.store %c2_i32
     tile.print "%s" hex (%n) : i32
+    // The record says which program is named, if one is.
+    // CHECK: llvm.store %c3_i32, %[[RECORD:[0-9]+]]
+    // CHECK-NEXT: %[[X:.*]] = llvm.getelementptr %[[RECORD]][4]
+    // CHECK-NEXT: llvm.store %arg2, %[[X]]
+    // CHECK-NEXT: %[[Y:.*]] = llvm.getelementptr %[[RECORD]][8]
+    // CHECK-NEXT: llvm.store %c7_i32, %[[Y]]
+    // CHECK-NEXT: %[[Z:.*]] = llvm.getelementptr %[[RECORD]][12]
+    // CHECK-NEXT: llvm.store %c0_i32, %[[Z]]
+    %seven = arith.constant 7 : index
+    %w = arith.index_cast %n : i32 to index
+    tile.print "end" program [%w, %seven, %c0]
     tile.return
   }
 }

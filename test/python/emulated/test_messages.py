@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import kiln
+from kiln import _native
+from kiln.runtime.devices import device
 
 CHIPS = ["sm_90a", "sm_80", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"]
 
@@ -105,6 +107,41 @@ def test_each_program_says_which_it_is(chip):
     want = output("cpu", "programs(np.arange(6, dtype=np.int8), _device='cpu')")
     assert sorted(lines) == sorted(want)
     assert "(2, 1, 0) [0] at: 5" in lines
+
+
+PERSISTENT = """
+tile.kernel @k(%m: index, %n: index, %most: index) attributes {
+    tile.persistent = #tile.persistent<programs = 3, group = 2>} grid {
+  tile.grid %m, %n
+} {
+  %x = tile.program_id x
+  %y = tile.program_id y
+  tile.print "tile" (%x, %y) : index, index
+  %sum = arith.addi %x, %y : index
+  %ok = arith.cmpi ule, %sum, %most : index
+  tile.assert %ok, "far" : i1
+  tile.return
+}"""
+
+
+def run_persistent(where: str, most: int) -> None:
+    """The host runs a program a tile, whatever is decided."""
+    place = device(where)
+    request = {"source": PERSISTENT, "source_name": "k.mlir", "kernel": "k", "target": place.target}
+    place.load(_native.compile(None, None, request)[0]).launch("k", [5, 3, most], None)
+
+
+@pytest.mark.parametrize("chip", ["sm_90a", "gfx942"])
+def test_a_persistent_program_says_which_tile_it_is_at(chip):
+    lines = output(chip, f"run_persistent('emu:{chip}', 6)")
+    want = [f"({i}, {j}, 0) tile: {at}" for i in range(5) for j in range(3) for at in (i, j)]
+    assert sorted(lines) == sorted(want)
+    assert sorted(output("cpu", "run_persistent('cpu', 6)")) == sorted(want)
+    for where in ("cpu", f"emu:{chip}"):
+        with pytest.raises(
+            kiln.DeviceAssertError, match=r"failed: far at .* in program \(4, 2, 0\)"
+        ):
+            run_persistent(where, 5)
 
 
 def test_a_full_buffer_is_said_and_hangs_nobody():

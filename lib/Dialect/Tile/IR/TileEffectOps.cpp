@@ -25,7 +25,19 @@ void AssumeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCont
   patterns.add(dropIfTrue<AssumeOp>);
 }
 
+/// The program that a message names has all three coordinates, or is the one that speaks.
+static LogicalResult verifyProgram(Operation *op, ValueRange program) {
+  if (!program.empty() && program.size() != 3)
+    return op->emitOpError("expected a program along x, y and z, got ")
+           << program.size() << " coordinates";
+  return success();
+}
+
+LogicalResult AssertOp::verify() { return verifyProgram(*this, getProgram()); }
+
 LogicalResult PrintOp::verify() {
+  if (failed(verifyProgram(*this, getProgram())))
+    return failure();
   for (Value value : getValues())
     if (auto tensor = dyn_cast<RankedTensorType>(value.getType()))
       if (failed(verifyExtents(*this, getExtents(), tensor)))

@@ -36,6 +36,17 @@ void Program::callService(Location loc, int64_t offset, ValueRange arguments) {
   LLVM::CallOp::create(builder, loc, type, operands);
 }
 
+/// The program that a message is of, along each axis: the one it names, or this one.
+SmallVector<Value> Program::programOf(Location loc, ValueRange named) {
+  SmallVector<Value> ids;
+  for (tile::Axis axis : {tile::Axis::X, tile::Axis::Y, tile::Axis::Z}) {
+    Value id = named.empty() ? Value(tile::ProgramIdOp::create(builder, loc, axis))
+                             : scalar(named[unsigned(axis)]);
+    ids.push_back(arith::IndexCastOp::create(builder, loc, builder.getI64Type(), id));
+  }
+  return ids;
+}
+
 LogicalResult Program::lowerPrint(tile::PrintOp op) {
   Location loc = op.getLoc();
   Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
@@ -60,12 +71,10 @@ LogicalResult Program::lowerPrint(tile::PrintOp op) {
   };
   auto line = [&](ValueRange indices, Value value) {
     print(open);
-    for (auto [n, axis] :
-         llvm::enumerate(ArrayRef({tile::Axis::X, tile::Axis::Y, tile::Axis::Z}))) {
+    for (auto [n, id] : llvm::enumerate(programOf(loc, op.getProgram()))) {
       if (n)
         print(comma);
-      Value id = tile::ProgramIdOp::create(builder, loc, axis);
-      printInteger(arith::IndexCastOp::create(builder, loc, i64, id), false);
+      printInteger(id, false);
     }
     print(close);
     if (!indices.empty()) {
@@ -151,7 +160,6 @@ LogicalResult Program::lowerPrint(tile::PrintOp op) {
 
 LogicalResult Program::lowerAssert(tile::AssertOp op) {
   Location loc = op.getLoc();
-  Type i64 = builder.getI64Type();
   // All lanes together; what failed is reported once a program.
   Value condition;
   auto type = dyn_cast<RankedTensorType>(op.getCondition().getType());
@@ -193,9 +201,7 @@ LogicalResult Program::lowerAssert(tile::AssertOp op) {
                                constant(file.size()),
                                constant(place ? place.getLine() : 0),
                                constant(place ? place.getColumn() : 0)};
-  for (tile::Axis axis : {tile::Axis::X, tile::Axis::Y, tile::Axis::Z})
-    arguments.push_back(arith::IndexCastOp::create(builder, loc, i64,
-                                                   tile::ProgramIdOp::create(builder, loc, axis)));
+  llvm::append_range(arguments, programOf(loc, op.getProgram()));
   callService(loc, offsetof(HostServices, reportAssert), arguments);
   Value count =
       LLVM::GEPOp::create(builder, loc, scratchBase.getType(), builder.getI8Type(), scratchBase,

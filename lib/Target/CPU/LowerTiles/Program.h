@@ -94,6 +94,7 @@ private:
   void lowerJoin(tile::JoinOp op);
   void lowerBitcast(tile::BitcastOp op);
   // The outside.
+  llvm::SmallVector<mlir::Value> programOf(mlir::Location loc, mlir::ValueRange named);
   mlir::LogicalResult lowerPrint(tile::PrintOp op);
   mlir::LogicalResult lowerAssert(tile::AssertOp op);
   mlir::LogicalResult lowerInlineAsm(tile::InlineAsmOp op);

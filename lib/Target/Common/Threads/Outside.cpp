@@ -17,7 +17,8 @@ using namespace kiln::tile;
 
 //===- Records ------------------------------------------------------------------------------===//
 
-void ThreadLowering::leaveMessage(Attribute message, Value element, Value value) {
+void ThreadLowering::leaveMessage(Attribute message, ValueRange program, Value element,
+                                  Value value) {
   if (!messageBuffer) {
     unsigned number = function.getNumArguments();
     (void)function.insertArgument(
@@ -60,11 +61,12 @@ void ThreadLowering::leaveMessage(Attribute message, Value element, Value value)
     LLVM::StoreOp::create(builder, loc, part, at(record, bytes), alignment);
   };
   store(offsetof(MessageRecord, message), i32(number), 16);
-  for (gpu::Dimension dim : {gpu::Dimension::x, gpu::Dimension::y, gpu::Dimension::z})
+  for (gpu::Dimension dim : {gpu::Dimension::x, gpu::Dimension::y, gpu::Dimension::z}) {
+    Value id = program.empty() ? Value(gpu::BlockIdOp::create(builder, loc, dim))
+                               : get(program[unsigned(dim)]);
     store(offsetof(MessageRecord, program) + 4 * unsigned(dim),
-          arith::IndexCastOp::create(builder, loc, i32Type,
-                                     gpu::BlockIdOp::create(builder, loc, dim)),
-          4);
+          arith::IndexCastOp::create(builder, loc, i32Type, id), 4);
+  }
   if (element)
     store(offsetof(MessageRecord, element), element, 16);
   if (value)
@@ -148,7 +150,7 @@ LogicalResult ThreadLowering::lowerAssert(AssertOp op) {
     tells = both(
         tells, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, getThread(), i32(0)));
   when(tells, [&] {
-    leaveMessage(message.getDictionary(builder.getContext()), {}, {});
+    leaveMessage(message.getDictionary(builder.getContext()), op.getProgram(), {}, {});
     if (traps)
       LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::release); // for the host, too
   });
@@ -193,7 +195,7 @@ void ThreadLowering::lowerLine(PrintOp op, Value value, ArrayRef<int64_t> shape,
   message.set("text", op.getPrefixAttr());
   if (element)
     message.set("shape", builder.getDenseI64ArrayAttr(shape));
-  leaveMessage(message.getDictionary(builder.getContext()), element, value);
+  leaveMessage(message.getDictionary(builder.getContext()), op.getProgram(), element, value);
 }
 
 /// One line an element, by the first of the threads that hold it.

@@ -238,8 +238,10 @@ private:
   void lowerLine(tile::PrintOp op, mlir::Value value, llvm::ArrayRef<int64_t> shape,
                  mlir::Value element);
   mlir::Value holdsForAll(tile::AssertOp op, mlir::Value holds);
-  /// Leaves a record for the host: which message, and what is its own.
-  void leaveMessage(mlir::Attribute message, mlir::Value element, mlir::Value value);
+  /// Leaves a record for the host: which message, of which program (none: this one), and what is
+  /// its own.
+  void leaveMessage(mlir::Attribute message, mlir::ValueRange program, mlir::Value element,
+                    mlir::Value value);
   // Foreign.cpp
   mlir::LogicalResult lowerInlineAsm(tile::InlineAsmOp op);
   mlir::LogicalResult lowerExternCall(tile::ExternCallOp op);

@@ -6,24 +6,27 @@ include "kiln/Dialect/Tile/IR/TileDialect.td"
 include "kiln/Dialect/Tile/IR/TileTypes.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemWrite]>]> {
+def Tile_PrintOp : Tile_Op<"print", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
   let summary = "writes values to standard output";
   let description = [{
     One line for each element: the program's position, the element's indices, the prefix and
     the value. Lines of different programs may interleave, but no line is torn. `hex` prints
     bits; `unsigned_values` reads integers as unsigned. With `extents` only elements whose
-    indices are below them are written; tensors then all have one shape.
+    indices are below them are written; tensors then all have one shape. The position is what
+    `tile.program_id` says along x, y and z, or `program`: where one program runs the tiles of
+    many, that is the tile's.
 
     ```mlir
     tile.print "row max" (%m) : tensor<64xf32>
-    tile.print "done"
+    tile.print "done" program [%x, %y, %z]
     ```
   }];
   let arguments = (ins StrAttr:$prefix, Variadic<Tile_TensorOrScalar>:$values, UnitAttr:$hex,
-                       UnitAttr:$unsigned_values, OptionalAttr<DenseI64ArrayAttr>:$extents);
+                       UnitAttr:$unsigned_values, OptionalAttr<DenseI64ArrayAttr>:$extents,
+                       Variadic<Index>:$program);
   let assemblyFormat = [{
-    $prefix (`hex` $hex^)? (`unsigned` $unsigned_values^)? (`extents` $extents^)?
-    (` ` `(` $values^ `)` `:` type($values))? attr-dict
+    $prefix (`program` ` ` `[` $program^ `]`)? (`hex` $hex^)? (`unsigned` $unsigned_values^)?
+    (`extents` $extents^)? (` ` `(` $values^ `)` `:` type($values))? attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -31,16 +34,20 @@ def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemWrite]>]> {
 def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite]>]> {
   let summary = "fails the launch, by name and line, where a condition is false";
   let description = [{
-    The launch ends with an error that holds the message, the program's position and the
-    source location. What the launch wrote before is not undone.
+    The launch ends with an error that holds the message, the program's position, as
+    `tile.print` says it, and the source location. What the launch wrote before is not undone.
 
     ```mlir
     tile.assert %ok, "row index out of range" : tensor<64xi1>
     ```
   }];
-  let arguments = (ins Tile_BoolTensorOrScalar:$condition, StrAttr:$message);
-  let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
+  let arguments = (ins Tile_BoolTensorOrScalar:$condition, StrAttr:$message,
+                       Variadic<Index>:$program);
+  let assemblyFormat = [{
+    $condition `,` $message (`program` ` ` `[` $program^ `]`)? attr-dict `:` type($condition)
+  }];
   let hasCanonicalizer = 1;
+  let hasVerifier = 1;
 }
 
 def Tile_AssumeOp : Tile_Op<"assume", [MemoryEffects<[MemWrite]>]> {
