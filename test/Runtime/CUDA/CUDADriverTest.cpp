@@ -1,30 +1,8 @@
 // The CUDA driver against a stand-in that records its calls; and without any library.
 #include "CUDATest.h"
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace kiln;
 using namespace kiln::testing;
-
-/// In a process of its own, because a driver is opened once.
-static std::string reasonInChild(const char *variable, const char *value) {
-  TemporaryDirectory place;
-  pid_t child = ::fork();
-  if (child == 0) {
-    ::setenv(variable, value, 1);
-    std::ofstream out(place / "reason");
-    auto opened = openDevice("cuda:0");
-    out << (opened ? std::string("opened") : llvm::toString(opened.takeError())) << "\n";
-    for (const llvm::json::Value &entry : describeDevices())
-      if (entry.getAsObject()->getString("name").value_or("").starts_with("cuda"))
-        out << "listed: " << entry.getAsObject()->getString("reason").value_or("available").str();
-    out.close();
-    ::_exit(0);
-  }
-  ::waitpid(child, nullptr, 0);
-  std::ifstream in(place / "reason");
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
 
 // These come first: they want a process in which no driver is open.
 TEST_F(CUDATest, AbsentLibrariesAreNamed) {

@@ -2,11 +2,7 @@
 #ifndef KILN_TEST_RUNTIME_CUDA_CUDATEST_H
 #define KILN_TEST_RUNTIME_CUDA_CUDATEST_H
 
-#include "../Support/Kernels.h"
-#include "../Support/TemporaryDirectory.h"
-#include "kiln/Runtime/Launch/Function.h"
-#include "gmock/gmock.h"
-#include <fstream>
+#include "../Support/DriverTest.h"
 
 namespace kiln::testing {
 
@@ -24,21 +20,10 @@ private:
   const char *name;
 };
 
-class CUDATest : public ::testing::Test {
+class CUDATest : public DriverTest {
 protected:
-  CUDATest() {
-    ::setenv("KILN_CUDA_LIBRARY", KILN_FAKE_CUDA, 1);
-    ::setenv("KILN_FAKE_LOG", (temporary / "log").c_str(), 1);
-  }
+  CUDATest() : DriverTest("cuda", "KILN_CUDA_LIBRARY", KILN_FAKE_CUDA) {}
   static Device &device(const char *name = "cuda:0") { return *llvm::cantFail(openDevice(name)); }
-
-  /// What was called since the last time.
-  std::string calls() {
-    std::ifstream in(temporary / "log");
-    std::string text(std::istreambuf_iterator<char>(in), {});
-    std::filesystem::remove(temporary / "log");
-    return text;
-  }
   Artifact artifact(const std::string &code, const std::string &more = "",
                     const std::string &kernel = "k") {
     llvm::json::Value value = llvm::cantFail(llvm::json::parse(
@@ -57,7 +42,6 @@ protected:
     return failureOf(launchExecutable(**executable, {pointer(address), integer(130)}, options));
   }
 
-  TemporaryDirectory temporary;
   void *address = reinterpret_cast<void *>(0x1000);
 };
 
