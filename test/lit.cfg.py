@@ -14,6 +14,8 @@ config.test_source_root = os.path.dirname(__file__)
 config.environment["PATH"] = os.pathsep.join(
     [config.kiln_tools_dir, config.llvm_tools_dir, os.environ["PATH"]]
 )
+# What scripts of several folders' Inputs import.
+config.environment["PYTHONPATH"] = os.path.join(config.test_source_root, "Inputs")
 
 # The PTX that tests emit is assembled as well. The assembler is a Python package that
 # utils/test installs; without it those tests fail, so that nobody mistakes silence for success.

@@ -7,22 +7,9 @@ barrier gone; LEAST is how many there must be. Prints `N mutants refused`, or ea
 """
 
 import re
-import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
-
-def refuses(checker, text):
-    run = subprocess.run(
-        [checker, "--allow-strong-waits", "-"],
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    if run.returncode not in (0, 1):
-        raise SystemExit(f"{checker} ended with {run.returncode}: {run.stderr}")
-    return run.returncode == 1
+from refusals import expect_refused
 
 
 def find_loop(lines):
@@ -69,18 +56,9 @@ def mutants(lines):
 
 def main(checker, path, least):
     with open(path) as file:
-        lines = file.read().splitlines()
-    if refuses(checker, "\n".join(lines) + "\n"):
-        raise SystemExit("the code itself is refused")
-    made = list(mutants(lines))
-    with ThreadPoolExecutor(2) as pool:
-        refused = list(pool.map(lambda it: refuses(checker, "\n".join(it[1]) + "\n"), made))
-    passed = [what for (what, _), is_refused in zip(made, refused) if not is_refused]
-    for what in passed:
-        print(f"passed: {what}")
-    if passed or len(made) < int(least):
-        raise SystemExit(f"{len(passed)} of {len(made)} mutants passed; expected none of {least}")
-    print(f"{len(made)} mutants refused")
+        source = file.read()
+    command = [checker, "--allow-strong-waits", "-"]
+    expect_refused(command, source, mutants(source.splitlines()), least)
 
 
 if __name__ == "__main__":
