@@ -10,15 +10,13 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch, whose tensors the suites use, is not here")
-from pinned import build  # noqa: E402
+from pinned import BENCHMARKS, build  # noqa: E402
 
-BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
 HEAD = 128
 
 

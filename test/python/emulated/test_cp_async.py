@@ -7,18 +7,17 @@ an error; so are races that a barrier is missing for.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
+from pinned import BENCHMARKS, build, compiled
 from product_kernels import assert_sums
-from test_pinned_gemm import build, check
+from test_pinned_gemm import check
 
 import kiln
 
-ROOT = Path(__file__).resolve().parents[3]
-SOURCE = (ROOT / "benchmarks" / "gemm-sm_80.mlir").read_text()
+SOURCE = (BENCHMARKS / "gemm-sm_80.mlir").read_text()
 TOLERANCE = 2.0**-20  # sums of f32 are rounded at most once a term
 
 
@@ -154,24 +153,14 @@ def test_hints() -> None:
     """Sixteen bytes pass by the first cache unless the load says otherwise; fewer cannot."""
 
     def copies(*what) -> set[str]:
-        artifact = compiled(write(*what), "nvptx:sm_80", ("asm",))
-        return set(re.findall(r"cp\.async\.\w+\.shared\.global", artifact))
+        artifact = compiled(write(*what).encode(), "nvptx:sm_80", ("asm",))
+        text = artifact.section("asm").decode()
+        return set(re.findall(r"cp\.async\.\w+\.shared\.global", text))
 
     assert copies("f16", "sm_80", 16, 3, 2) == {"cp.async.cg.shared.global"}
     both = {"cp.async.cg.shared.global", "cp.async.ca.shared.global"}
     assert copies("f16", "sm_80", 16, 3, 2, "cache = all") == both
     assert copies("f16", "sm_80", 4, 3, 2) == {"cp.async.ca.shared.global"}
-
-
-def compiled(source: str, target: str, stages: tuple[str, ...]) -> str:
-    from kiln import _native
-
-    request = {
-        "source": source.encode(), "source_name": "ring.mlir", "kernel": None, "target": target,
-        "keep_stages": stages, "opt_level": 3, "fast_math": 0, "options": None, "isolation": 1,
-    }  # fmt: skip
-    artifact, _, _ = _native.compile(None, None, request)
-    return artifact.section(stages[0]).decode()
 
 
 def test_rows_that_are_not_aligned_are_refused(rng) -> None:

@@ -6,42 +6,24 @@ waited for; so a wait too few is an error or other numbers.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import ml_dtypes
 import numpy as np
 import pytest
+from pinned import BENCHMARKS, build
 
-from kiln import _native
-from kiln.runtime.devices import device
-
-ROOT = Path(__file__).resolve().parents[3]
+CHIP = "sm_90a"
 BF16 = ml_dtypes.bfloat16
 HEAD = 128
 
 
-def build(source: bytes):
-    """What runs the one kernel of a text on the emulated chip."""
-    place = device("emu:sm_90a")
-    request = {
-        "source": source, "source_name": "attention.mlir", "kernel": None, "target": place.target,
-        "keep_stages": (), "opt_level": 3, "fast_math": 0, "options": None, "isolation": 1,
-    }  # fmt: skip
-    artifact, _, _ = _native.compile(None, None, request)
-    executable = place.load(artifact)
-    name = json.loads(artifact.metadata)["kernel"]
-    return lambda *arguments: executable.launch(name, list(arguments), None)
-
-
 @pytest.fixture(scope="module")
 def source() -> bytes:
-    return (ROOT / "benchmarks" / "attention.mlir").read_bytes()
+    return (BENCHMARKS / "attention.mlir").read_bytes()
 
 
 @pytest.fixture(scope="module")
 def attention(source):
-    return build(source)
+    return build(source, CHIP)
 
 
 def reference(q, k, v, causal: bool) -> np.ndarray:
@@ -78,14 +60,14 @@ def check(attention, rng, heads: int, n: int, causal: bool) -> None:
 def test_copies_in_turns(source, rng) -> None:
     skewed = source.replace(b"copies = 2, registers", b"copies = 2, skew = 1, registers")
     assert skewed != source
-    check(build(skewed), rng, 1, 384, True)
+    check(build(skewed, CHIP), rng, 1, 384, True)
 
 
 def test_few_programs_run_all_tiles(source, rng) -> None:
     """The queries' one slot, and both rings, go from tile to tile."""
     few = source.replace(b"programs = 132", b"programs = 2")
     assert few != source
-    check(build(few), rng, 2, 384, True)
+    check(build(few, CHIP), rng, 2, 384, True)
 
 
 def test_another_role_stores(source, rng) -> None:
@@ -97,4 +79,4 @@ def test_another_role_stores(source, rng) -> None:
         b'buffer = !half, role = "store", in_flight = 0',
     )
     assert handed.count(b'"store"') == 2
-    check(build(handed.replace(b"programs = 132", b"programs = 2")), rng, 2, 384, True)
+    check(build(handed.replace(b"programs = 132", b"programs = 2"), CHIP), rng, 2, 384, True)

@@ -6,31 +6,12 @@ error; so are races between the two groups of waves.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import ml_dtypes
 import numpy as np
 import pytest
+from pinned import BENCHMARKS, build
 
-from kiln import _native
-from kiln.runtime.devices import device
-
-ROOT = Path(__file__).resolve().parents[3]
 BF16 = ml_dtypes.bfloat16
-
-
-def build(source: bytes, chip: str):
-    """What runs the one kernel of a text on an emulated chip."""
-    place = device(f"emu:{chip}")
-    request = {
-        "source": source, "source_name": "pinned.mlir", "kernel": None, "target": place.target,
-        "keep_stages": (), "opt_level": 3, "fast_math": 0, "options": None, "isolation": 1,
-    }  # fmt: skip
-    artifact, _, _ = _native.compile(None, None, request)
-    executable = place.load(artifact)
-    name = json.loads(artifact.metadata)["kernel"]
-    return lambda *arguments: executable.launch(name, list(arguments), None)
 
 
 def matrix(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
@@ -41,7 +22,7 @@ def matrix(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def gfx942():
-    return build((ROOT / "benchmarks" / "gemm-gfx942.mlir").read_bytes(), "gfx942")
+    return build((BENCHMARKS / "gemm-gfx942.mlir").read_bytes(), "gfx942")
 
 
 # One tile; ragged along each dimension, and less than one; more tiles than one; K of no trip, one,
@@ -59,7 +40,7 @@ def test_product(gfx942, rng, m: int, n: int, k: int) -> None:
 
 @pytest.fixture(scope="module")
 def gfx950():
-    return build((ROOT / "benchmarks" / "gemm-gfx950.mlir").read_bytes(), "gfx950")
+    return build((BENCHMARKS / "gemm-gfx950.mlir").read_bytes(), "gfx950")
 
 
 # Its rows hold a multiple of eight columns.
@@ -82,7 +63,7 @@ def check(kernel, rng: np.random.Generator, m: int, n: int, k: int, pad: int = 6
 
 @pytest.fixture(scope="module")
 def hopper():
-    return build((ROOT / "benchmarks" / "gemm.mlir").read_bytes(), "sm_90a")
+    return build((BENCHMARKS / "gemm.mlir").read_bytes(), "sm_90a")
 
 
 # The engine stores pieces of 16 bytes, so rows of the result have a multiple of 8 columns.

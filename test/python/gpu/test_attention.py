@@ -5,27 +5,16 @@ Skipped elsewhere; utils/gpu-test runs it. The emulated tests run the same sourc
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-torch = pytest.importorskip("torch", reason="PyTorch, which allocates on the GPU, is not installed")
-if not torch.cuda.is_available():
-    pytest.skip("this machine has no GPU that PyTorch can use", allow_module_level=True)
-if torch.cuda.get_device_capability() != (9, 0):
-    pytest.skip("the kernel is pinned to sm_90a", allow_module_level=True)
-
-BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-from mlir_kernel import MLIRKernel  # noqa: E402
+from gpu_machine import assert_same_bits, pinned_kernel, torch
+from mlir_kernel import MLIRKernel
 
 HEAD = 128
 
 
 @pytest.fixture(scope="module")
 def kernel() -> MLIRKernel:
-    return MLIRKernel(BENCHMARKS / "attention.mlir")
+    return pinned_kernel("attention.mlir")
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -52,9 +41,10 @@ def test_attention(kernel: MLIRKernel, heads: int, n: int, causal: bool) -> None
 
 def test_the_same_input_gives_the_same_bits(kernel: MLIRKernel) -> None:
     q, k, v = (torch.randn(8 * 1024, HEAD, device="cuda").bfloat16() for _ in range(3))
-    results = []
-    for _ in range(20):
+
+    def run() -> torch.Tensor:
         out = torch.empty_like(q)
         kernel(q, k, v, out, 1024, 1)
-        results.append(out)
-    assert all(torch.equal(results[0], out) for out in results)
+        return out
+
+    assert_same_bits(run)

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from chip_kernels import add, softmax
+from gpu_machine import torch
 
 import kiln
 
-torch = pytest.importorskip("torch", reason="PyTorch, which allocates on the GPU, is not installed")
-if not torch.cuda.is_available():
-    pytest.skip("this machine has no GPU that PyTorch can use", allow_module_level=True)
-
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
 matmul = importlib.import_module("kernels").matmul  # the one that is measured
 TOLERANCE = {"f32": 1e-6, "bf16": 6e-3, "f16": 8e-4}
 

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from gpu_machine import torch
 
 import kiln
-
-torch = pytest.importorskip("torch", reason="PyTorch, which allocates on the GPU, is not installed")
-if not torch.cuda.is_available():
-    pytest.skip("this machine has no GPU that PyTorch can use", allow_module_level=True)
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "examples"))
 
 
 @pytest.mark.parametrize("causal", [False, True])

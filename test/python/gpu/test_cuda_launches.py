@@ -12,12 +12,9 @@ from pathlib import Path
 
 import pytest
 from chip_kernels import add
+from gpu_machine import pinned_kernel, torch
 
 import kiln
-
-torch = pytest.importorskip("torch", reason="PyTorch, which allocates on the GPU, is not installed")
-if not torch.cuda.is_available():
-    pytest.skip("this machine has no GPU that PyTorch can use", allow_module_level=True)
 
 HERE = Path(__file__).resolve().parent
 has_clusters = pytest.mark.skipif(
@@ -87,12 +84,7 @@ def test_waiting_for_a_captured_stream_is_refused_and_spoils_nothing() -> None:
 
 def test_tensor_maps_are_part_of_the_graph() -> None:
     """By value: what the cache of maps holds by the time of the replay does not matter."""
-    if torch.cuda.get_device_capability() != (9, 0):
-        pytest.skip("the kernel is pinned to sm_90a")
-    sys.path.insert(0, str(HERE.parents[2] / "benchmarks"))
-    from mlir_kernel import MLIRKernel
-
-    kernel = MLIRKernel(HERE.parents[2] / "benchmarks/gemm.mlir")
+    kernel = pinned_kernel("gemm.mlir")
     a, b = (torch.randn(512, 256, device="cuda").bfloat16() for _ in range(2))
     c = torch.zeros(512, 512, device="cuda", dtype=torch.bfloat16)
     kernel(a, b, c)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gpu_machine import torch
 
 import kiln
-
-torch = pytest.importorskip("torch", reason="PyTorch, which allocates on the GPU, is not installed")
-if not torch.cuda.is_available():
-    pytest.skip("this machine has no GPU that PyTorch can use", allow_module_level=True)
 
 
 @kiln.kernel

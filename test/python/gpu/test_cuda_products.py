@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gpu_machine import torch
 from product_kernels import assert_sums, batched, packed, packed_scaled, product, scaled
 
 import kiln
-
-torch = pytest.importorskip("torch", reason="PyTorch, which allocates on the GPU, is not installed")
-if not torch.cuda.is_available():
-    pytest.skip("this machine has no GPU that PyTorch can use", allow_module_level=True)
 
 E4M3, E5M2 = torch.float8_e4m3fn, torch.float8_e5m2
 SHAPES = [(128, 128, 64), (16, 32, 96), (64, 256, 128), (4, 8, 8)]

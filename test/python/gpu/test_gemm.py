@@ -5,25 +5,14 @@ Skipped elsewhere; utils/gpu-test runs it.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-torch = pytest.importorskip("torch", reason="PyTorch, which allocates on the GPU, is not installed")
-if not torch.cuda.is_available():
-    pytest.skip("this machine has no GPU that PyTorch can use", allow_module_level=True)
-if torch.cuda.get_device_capability() != (9, 0):
-    pytest.skip("the kernel is pinned to sm_90a", allow_module_level=True)
-
-BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-from mlir_kernel import MLIRKernel  # noqa: E402
+from gpu_machine import assert_same_bits, pinned_kernel, torch
+from mlir_kernel import MLIRKernel
 
 
 @pytest.fixture(scope="module")
 def kernel() -> MLIRKernel:
-    return MLIRKernel(BENCHMARKS / "gemm.mlir")
+    return pinned_kernel("gemm.mlir")
 
 
 def matrix(rows: int, columns: int, dtype=torch.bfloat16) -> torch.Tensor:
@@ -55,12 +44,13 @@ def test_product(kernel: MLIRKernel, m: int, n: int, k: int) -> None:
 
 def test_the_same_input_gives_the_same_bits(kernel: MLIRKernel) -> None:
     a, b = matrix(1500, 1000), matrix(712, 1000)
-    results = []
-    for _ in range(20):
+
+    def run() -> torch.Tensor:
         c = torch.empty(1500, 712, dtype=torch.bfloat16, device="cuda")
         kernel(a, b, c)
-        results.append(c)
-    assert all(torch.equal(results[0], c) for c in results)
+        return c
+
+    assert_same_bits(run)
 
 
 def test_nothing_to_sum_is_zero(kernel: MLIRKernel) -> None:
