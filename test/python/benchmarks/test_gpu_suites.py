@@ -117,6 +117,35 @@ def test_cases_of_attention_are_whole_tiles(suite) -> None:
     assert len(names) == 2 * len(suite.SIZES)
 
 
+def test_what_was_measured_is_shown_beside_what_is_missing(suite, kernel, monkeypatch, capsys):
+    """The whole of `run.py attention`, on small cases, where a chip of the right kind is pretended."""
+    random = torch.randn
+    monkeypatch.setattr(torch, "randn", lambda *shape, device: random(*shape))
+    for name, value in {
+        "is_available": True, "get_device_capability": (9, 0), "get_device_name": "a chip",
+    }.items():  # fmt: skip
+        monkeypatch.setattr(torch.cuda, name, lambda value=value: value)
+    kernel.registers, kernel.local_bytes = 168, 0
+    monkeypatch.setattr(suite, "MLIRKernel", lambda path: kernel)
+    for name, value in {"SIZES": (128,), "TOKENS": 256, "HEADS": 1}.items():
+        monkeypatch.setattr(suite, name, value)
+    # Neither the versions here nor what is set for a process of its own.
+    program, peers = (importlib.import_module(name) for name in ("run", "peers"))
+    monkeypatch.setattr(peers, "require", lambda _: None)
+    monkeypatch.setattr(peers, "describe", lambda _: "here")
+    monkeypatch.setattr(program, "set_environment", lambda *_: None)
+    assert program.main(["attention", "--only", "128 "]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("a chip: our kernel has 168 registers")
+    for case in ("full", "causal"):
+        for regime in ("burst", "sustained"):
+            assert f"attention bf16 d128 128 {case}, {regime} kiln" in said.out
+    assert said.out.count("flash") == 4
+    assert said.err.splitlines()[-1].startswith(
+        "error: expected peers flash and cudnn, got none of cudnn: "
+    )
+
+
 @pytest.mark.parametrize("name", ["memory", "gemm", "attention"])
 def test_a_suite_without_its_peers_or_gpu_fails(name: str) -> None:
     command = [sys.executable, str(BENCHMARKS / "run.py"), name]
