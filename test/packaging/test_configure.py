@@ -26,9 +26,7 @@ def test_tree_of_one_target_configures_and_names_no_other(target, tmp_path):
     """No file of another target is compiled or linked into what is built of this one."""
     # Which, of all targets, alone needs a vendor's header.
     absent = [] if target == "AMDGPU" else ["-DKILN_HIP_INCLUDE_DIR="]
-    configure(
-        tmp_path, "--preset", "dev", f"-DKILN_TARGETS={target}", "-DKILN_TESTS=OFF", *absent
-    )
+    configure(tmp_path, "--preset", "dev", f"-DKILN_TARGETS={target}", "-DKILN_TESTS=OFF", *absent)
     listed = (tmp_path / "include/kiln/Target/Targets.def").read_text().split()
     others = {f"KILN_TARGET({other})" for other in {"CPU", "NVPTX", "AMDGPU"} - {target}}
     assert f"KILN_TARGET({target})" in listed and not others & set(listed)
