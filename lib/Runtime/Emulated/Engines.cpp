@@ -1,4 +1,4 @@
-// Barriers and boxes, by the PTX ISA (sections "mbarrier", "bar" and "cp.async.bulk.tensor").
+// Barriers that count arrivals and bytes, barriers of some of the threads, and copies of boxes.
 #include "Engines.h"
 #include <algorithm>
 #include <cstring>

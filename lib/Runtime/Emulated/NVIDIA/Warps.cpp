@@ -1,5 +1,5 @@
 // NVIDIA's warp instructions, by the PTX ISA (sections "mma fragments", "shfl.sync" and "cvt").
-#include "Block.h"
+#include "../Block.h"
 #include <cfenv>
 #include <cmath>
 #include <string>
@@ -245,7 +245,7 @@ void roundTo(const Lanes &lanes) {
 
 } // namespace
 
-const Instruction kiln::emulated::kNVIDIAInstructions[] = {
+const Instruction kiln::emulated::kWarpInstructions[] = {
     {"nvvm.shfl.sync.up.i32", true, shuffle<Shuffle::Up>},
     {"nvvm.shfl.sync.down.i32", true, shuffle<Shuffle::Down>},
     {"nvvm.shfl.sync.bfly.i32", true, shuffle<Shuffle::Butterfly>},

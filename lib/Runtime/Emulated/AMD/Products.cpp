@@ -1,7 +1,7 @@
 // AMD's matrix instructions, by the ISA manuals of CDNA (MFMA: "Dense matrix operations") and of
 // RDNA (WMMA). Of an MxM result, MFMA's lane l has row l mod M of a and column l mod M of b and of
 // the result; the rest of its number says which part along k (of a and b) or which rows.
-#include "Block.h"
+#include "../Block.h"
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -162,7 +162,7 @@ void multiplyIntegers(const Lanes &lanes) {
 
 } // namespace
 
-const Instruction kiln::emulated::kAMDMatrixInstructions[] = {
+const Instruction kiln::emulated::kProductInstructions[] = {
     {"amdgcn.mfma.f32.32x32x8f16", true, mfma<32, 8, uint16_t, widenHalf>},
     {"amdgcn.mfma.f32.32x32x8bf16.1k", true, mfma<32, 8, uint16_t, widenBFloat>},
     {"amdgcn.mfma.f32.32x32x16.f16", true, mfma<32, 16, uint16_t, widenHalf>},

@@ -1,6 +1,6 @@
 // NVIDIA's instructions of chips whose engines work beside their warps, by the PTX ISA (sections
-// "mbarrier", "cp.async.bulk.tensor", "stmatrix" and "wgmma.mma_async").
-#include "Block.h"
+// "mbarrier", "bar", "cp.async.bulk.tensor", "stmatrix" and "wgmma.mma_async").
+#include "../Block.h"
 #include <vector>
 
 using namespace kiln::emulated;
@@ -188,7 +188,7 @@ void multiplyGroup(const Lanes &lanes) {
 }
 } // namespace
 
-const Instruction kiln::emulated::kHopperInstructions[] = {
+const Instruction kiln::emulated::kEngineInstructions[] = {
     {"nvvm.mbarrier.init.shared", false, initBarrier},
     {"nvvm.mbarrier.arrive.shared", false, arrive},
     {"nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", false, arriveExpecting},

@@ -1,6 +1,6 @@
 // AMD's wave instructions, by the ISA manuals of CDNA and RDNA: what moves between lanes and
 // memory.
-#include "Block.h"
+#include "../Block.h"
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
@@ -220,7 +220,7 @@ void readTransposed(const Lanes &lanes) {
 
 } // namespace
 
-const Instruction kiln::emulated::kAMDInstructions[] = {
+const Instruction kiln::emulated::kWaveInstructions[] = {
     {"amdgcn.ds.bpermute", true, permute},
     {"amdgcn.raw.ptr.buffer.load", false, loadFromBuffer},
     {"amdgcn.raw.ptr.buffer.load.lds", true, loadToLDS},
