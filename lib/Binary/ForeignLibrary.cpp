@@ -2,8 +2,8 @@
 #include "kiln/Binary/ForeignLibrary.h"
 #include "CollectErrors.h"
 #include "kiln/Binary/LinkBitcode.h"
+#include "kiln/Support/FileHash.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Config/llvm-config.h"
@@ -14,7 +14,6 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
-#include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -36,8 +35,7 @@ Expected<ForeignLibrary> ForeignLibrary::open(StringRef path) {
   ForeignLibrary library;
   library.path = path.str();
   library.bytes = std::move(*buffer);
-  auto sum = BLAKE3::hash<32>(arrayRefFromStringRef(library.bytes->getBuffer()));
-  library.hash = toHex(sum, /*LowerCase=*/true);
+  library.hash = hashOf(library.bytes->getBuffer());
   return std::move(library);
 }
 

@@ -1,12 +1,10 @@
 // Where a vendor's library of device functions is.
 #include "kiln/Target/Common/ForeignTarget.h"
-#include "kiln/Binary/ForeignLibrary.h"
+#include "kiln/Support/FileHash.h"
 #include "llvm/ADT/SmallString.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <cstdlib>
-#include <mutex>
 
 using namespace mlir;
 using namespace kiln;
@@ -63,30 +61,11 @@ VendorLibrary kiln::findVendorFiles(StringRef variable, ArrayRef<StringRef> root
   return library;
 }
 
-/// A hash of a file's bytes, kept while its size and time stay.
-static std::string getHash(const std::string &path) {
-  static std::mutex mutex;
-  static llvm::StringMap<std::pair<std::string, std::string>> known;
-  llvm::sys::fs::file_status status;
-  if (std::error_code code = llvm::sys::fs::status(path, status))
-    return code.message();
-  int64_t time = status.getLastModificationTime().time_since_epoch().count();
-  std::string stamp = std::to_string(status.getSize()) + " " + std::to_string(time);
-  std::lock_guard<std::mutex> lock(mutex);
-  auto &[seen, hash] = known[path];
-  if (seen != stamp) {
-    llvm::Expected<ForeignLibrary> library = ForeignLibrary::open(path);
-    seen = stamp;
-    hash = library ? library->getHash() : llvm::toString(library.takeError());
-  }
-  return hash;
-}
-
 std::string kiln::identify(const VendorLibrary &library) {
   if (library.files.empty())
     return library.isChosen ? library.looked : "";
   std::string text;
   for (const std::string &file : library.files)
-    text += file + " " + getHash(file) + "\n";
+    text += file + " " + hashOfFile(file).value_or("unreadable") + "\n";
   return text;
 }
