@@ -2,7 +2,6 @@
 // polynomial of a few terms is good for. The code generator links their definitions.
 #include "ElementCalls.h"
 #include "kiln/Target/Common/Passes.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -46,35 +45,15 @@ private:
 
 void kiln::populateCallDeviceMathPatterns(RewritePatternSet &patterns,
                                           llvm::function_ref<bool(StringRef)> isNative) {
-  auto add = [&](auto op, StringRef name, Calls calls = Calls::DoubleAndSingle) {
+  kiln::forEachFunction([&](auto op, StringRef name) {
     using Op = decltype(op);
-    if (isNative(Op::getOperationName()))
-      calls = Calls::Double;
+    if constexpr (std::is_same_v<Op, math::RsqrtOp>)
+      return; // a root's inverse needs no call
+    // In f32 these are short enough to stand where they are used.
+    constexpr bool isShort =
+        llvm::is_one_of<Op, math::ErfOp, math::ExpOp, math::Exp2Op, math::TanhOp>::value;
+    bool isCalledInDouble = isShort || isNative(Op::getOperationName());
+    Calls calls = isCalledInDouble ? Calls::Double : Calls::DoubleAndSingle;
     patterns.add<CallDeviceMath<Op>>(patterns.getContext(), name, calls);
-  };
-  // In f32 these are short enough to stand where they are used.
-  add(math::ErfOp(), "erf", Calls::Double);
-  add(math::ExpOp(), "exp", Calls::Double);
-  add(math::Exp2Op(), "exp2", Calls::Double);
-  add(math::TanhOp(), "tanh", Calls::Double);
-  add(math::AcosOp(), "acos");
-  add(math::AcoshOp(), "acosh");
-  add(math::AsinOp(), "asin");
-  add(math::AsinhOp(), "asinh");
-  add(math::AtanOp(), "atan");
-  add(math::Atan2Op(), "atan2");
-  add(math::AtanhOp(), "atanh");
-  add(math::CbrtOp(), "cbrt");
-  add(math::CosOp(), "cos");
-  add(math::CoshOp(), "cosh");
-  add(math::ErfcOp(), "erfc");
-  add(math::ExpM1Op(), "expm1");
-  add(math::LogOp(), "log");
-  add(math::Log10Op(), "log10");
-  add(math::Log1pOp(), "log1p");
-  add(math::Log2Op(), "log2");
-  add(math::PowFOp(), "pow");
-  add(math::SinOp(), "sin");
-  add(math::SinhOp(), "sinh");
-  add(math::TanOp(), "tan");
+  });
 }

@@ -2,7 +2,6 @@
 #include "ElementCalls.h"
 #include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/TargetInterface.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -40,32 +39,7 @@ private:
 
 void kiln::populateCallVendorMathPatterns(RewritePatternSet &patterns,
                                           ForeignTargetInterface target) {
-  auto add = [&](auto op, StringRef name) {
+  forEachFunction([&](auto op, StringRef name) {
     patterns.add<CallVendorMath<decltype(op)>>(patterns.getContext(), name, target);
-  };
-  add(math::AcosOp(), "acos");
-  add(math::AcoshOp(), "acosh");
-  add(math::AsinOp(), "asin");
-  add(math::AsinhOp(), "asinh");
-  add(math::AtanOp(), "atan");
-  add(math::Atan2Op(), "atan2");
-  add(math::AtanhOp(), "atanh");
-  add(math::CbrtOp(), "cbrt");
-  add(math::CosOp(), "cos");
-  add(math::CoshOp(), "cosh");
-  add(math::ErfOp(), "erf");
-  add(math::ErfcOp(), "erfc");
-  add(math::ExpOp(), "exp");
-  add(math::Exp2Op(), "exp2");
-  add(math::ExpM1Op(), "expm1");
-  add(math::LogOp(), "log");
-  add(math::Log10Op(), "log10");
-  add(math::Log1pOp(), "log1p");
-  add(math::Log2Op(), "log2");
-  add(math::PowFOp(), "pow");
-  add(math::RsqrtOp(), "rsqrt");
-  add(math::SinOp(), "sin");
-  add(math::SinhOp(), "sinh");
-  add(math::TanOp(), "tan");
-  add(math::TanhOp(), "tanh");
+  });
 }

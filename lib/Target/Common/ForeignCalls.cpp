@@ -3,6 +3,7 @@
 #include "kiln/Binary/ForeignLibrary.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/FastMath.h"
+#include "kiln/Target/Common/Threads.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -211,7 +212,6 @@ LogicalResult Link::check(const VendorLibrary &vendor) {
     return diagnostic;
   }
   // Shared memory is planned before a library is seen.
-  constexpr unsigned kSharedSpace = 3;
   for (const llvm::GlobalVariable &global : code.globals())
     if (global.getAddressSpace() == kSharedSpace && !own.contains(global.getName()) &&
         !global.use_empty())
