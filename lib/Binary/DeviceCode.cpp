@@ -30,7 +30,7 @@ DeviceCompilation::~DeviceCompilation() = default;
 llvm::Error DeviceCompilation::translate(ModuleOp source, const DeviceMachine &description,
                                          int optLevel) {
   hasLineDirectives = description.hasLineDirectives;
-  // A global made for an inlined op (a format string) has its call site, whose function the pass
+  // A global made for an inlined op (a table) has its call site, whose function the pass
   // below looks for around it.
   for (auto global : source.getOps<LLVM::GlobalOp>())
     global->setLoc(UnknownLoc::get(source.getContext()));

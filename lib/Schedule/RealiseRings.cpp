@@ -220,13 +220,12 @@ LogicalResult RingRealiser::realise() {
 
 /// Whether anything of the kernel is to be realised here.
 static bool hasRings(KernelOp kernel) {
-  return kernel->hasAttr(kRolesAttrName) || kernel.getBody()
-                                                .walk([](scf::ForOp loop) {
-                                                  return loop->hasAttr(kDepthAttrName)
-                                                             ? WalkResult::interrupt()
-                                                             : WalkResult::advance();
-                                                })
-                                                .wasInterrupted();
+  if (kernel->hasAttr(kRolesAttrName))
+    return true;
+  auto find = [](scf::ForOp loop) {
+    return loop->hasAttr(kDepthAttrName) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return kernel.getBody().walk(find).wasInterrupted();
 }
 
 namespace {

@@ -84,53 +84,52 @@ static void widenNarrowArithmetic(ModuleOp module) {
 /// place that the user named must have it.
 static LogicalResult addVendorMath(ModuleOp module, RewritePatternSet &patterns) {
   auto functions = module.getOps<func::FuncOp>();
-  auto asks = llvm::find_if(functions, [](func::FuncOp function) {
-    return function->hasAttr(kiln::kVendorMathAttrName);
-  });
-  kiln::TargetInterface target = kiln::getTarget(module);
+  auto asks = llvm::find_if(
+      functions, [](func::FuncOp function) { return function->hasAttr(kVendorMathAttrName); });
+  TargetInterface target = getTarget(module);
   if (asks == functions.end() || !target)
     return success();
-  (*asks)->removeAttr(kiln::kVendorMathAttrName);
-  auto foreign = dyn_cast<kiln::ForeignTargetInterface>(target.getReal());
+  (*asks)->removeAttr(kVendorMathAttrName);
+  auto foreign = dyn_cast<ForeignTargetInterface>(target.getReal());
   if (!foreign)
     return success();
-  kiln::VendorLibrary library = foreign.findVendorLibrary();
+  VendorLibrary library = foreign.findVendorLibrary();
   if (library.isChosen && library.files.empty())
     return (*asks)->emitError() << "expected the vendor's library " << library.looked
                                 << ", got nothing there";
   if (!library.files.empty())
-    kiln::populateCallVendorMathPatterns(patterns, foreign);
+    populateCallVendorMathPatterns(patterns, foreign);
   return success();
 }
 
 /// Says who observes an atomic access as the target does.
-static void renameScopes(ModuleOp module, const kiln::ThreadsToLLVM &target) {
+static void renameScopes(ModuleOp module, const ThreadsToLLVM &target) {
   module.walk([&](Operation *op) {
     if (!isa<LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp>(op))
       return;
     auto scope = op->getAttrOfType<StringAttr>("syncscope");
-    for (auto [name, theirs] : llvm::zip(kiln::kScopeNames, target.scopes))
+    for (auto [name, theirs] : llvm::zip(kScopeNames, target.scopes))
       if (scope && scope.getValue() == name)
         op->setAttr("syncscope", StringAttr::get(op->getContext(), theirs));
   });
 }
 
-static void markKernels(ModuleOp module, const kiln::ThreadsToLLVM &target) {
+static void markKernels(ModuleOp module, const ThreadsToLLVM &target) {
   int64_t sharedBytes = 0;
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-    auto threads = function->getAttrOfType<IntegerAttr>(kiln::kThreadsAttrName);
+    auto threads = function->getAttrOfType<IntegerAttr>(kThreadsAttrName);
     if (!threads)
       continue;
-    if (auto bytes = function->getAttrOfType<IntegerAttr>(kiln::kSharedBytesAttrName))
+    if (auto bytes = function->getAttrOfType<IntegerAttr>(kSharedBytesAttrName))
       sharedBytes = std::max(sharedBytes, bytes.getInt());
     target.markKernel(function, threads.getInt());
     // Subnormals cost the approximations of functions two instructions each way.
-    if (module->hasAttr(kiln::kFlushAttrName))
+    if (module->hasAttr(kFlushAttrName))
       function.setDenormalFpMathF32("preserve-sign,preserve-sign");
-    function->removeAttr(kiln::kThreadsAttrName);
-    function->removeAttr(kiln::kSharedBytesAttrName);
+    function->removeAttr(kThreadsAttrName);
+    function->removeAttr(kSharedBytesAttrName);
   }
-  auto shared = module.lookupSymbol<LLVM::GlobalOp>(kiln::kSharedSymbol);
+  auto shared = module.lookupSymbol<LLVM::GlobalOp>(kSharedSymbol);
   if (!shared || !target.sharedHasSize)
     return;
   Builder builder(module.getContext());
