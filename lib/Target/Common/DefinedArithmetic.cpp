@@ -73,11 +73,18 @@ static Value guardShift(Operation *op) {
   return guarded;
 }
 
-/// Floats to integers, clamped.
+/// Floats to integers, clamped. LLVM 22 makes of i1 a comparison with 0 for NVPTX, whatever was
+/// asked, so these go by way of i8.
 static Value saturate(Operation *op, bool isSigned) {
   OpBuilder builder(op);
   Location loc = op->getLoc();
-  Type type = op->getResult(0).getType();
+  Type type = op->getResult(0).getType(), wide = type;
+  bool isBit = bitsOf(type) == 1;
+  if (isBit) {
+    wide = builder.getI8Type();
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      wide = shaped.clone(wide);
+  }
   Value value = op->getOperand(0);
   if (getElementTypeOrSelf(value).getIntOrFloatBitWidth() < 32) {
     Type f32 = builder.getF32Type();
@@ -86,10 +93,18 @@ static Value saturate(Operation *op, bool isSigned) {
     value = arith::ExtFOp::create(builder, loc, f32, value);
   }
   StringRef name = isSigned ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
-  auto call = LLVM::CallIntrinsicOp::create(builder, loc, type, builder.getStringAttr(name), value);
-  op->getResult(0).replaceAllUsesWith(call->getResult(0));
+  Value result =
+      LLVM::CallIntrinsicOp::create(builder, loc, wide, builder.getStringAttr(name), value)
+          ->getResult(0);
+  if (isBit) {
+    // Of -1 and below the bit is set where it is a sign; of 1 and above where it is a value.
+    Value bound = constantLike(builder, loc, wide, APInt(8, isSigned ? 0 : 1));
+    auto predicate = isSigned ? arith::CmpIPredicate::slt : arith::CmpIPredicate::uge;
+    result = arith::CmpIOp::create(builder, loc, predicate, result, bound);
+  }
+  op->getResult(0).replaceAllUsesWith(result);
   op->erase();
-  return call->getResult(0);
+  return result;
 }
 
 Value kiln::defineForAllInputs(Operation *op) {
