@@ -1,5 +1,6 @@
 // The NVPTX target: its chips, what it answers to the common passes, and its code.
 #include "Assembler.h"
+#include "PackedAdds.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/AsyncTarget.h"
@@ -124,7 +125,10 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   machine.hasLineDirectives = true;
   machine.math = kNVPTXMath;
   FailureOr<TargetCode> code = emitDeviceCode(module, *this, machine, DeviceBinary::Text, request);
-  if (failed(code) || request.last != Stage::Binary)
+  if (failed(code))
+    return failure();
+  code->assembly = splitPackedAdds(code->assembly);
+  if (request.last != Stage::Binary)
     return code;
   llvm::Expected<Assembled> assembled = assemble(code->assembly, chip.name);
   if (!assembled)
