@@ -35,6 +35,7 @@ class Placement:
     """What one launch on `device` is given."""
 
     def __init__(self, device: str):
+        self.device = device
         self.kind = DLPACK_KINDS.get(device.split(":")[0])
         self.index = int(device.split(":")[1]) if self.kind else 0
         self.buffers: dict[int, tuple[np.ndarray, Any]] = {}
@@ -59,7 +60,9 @@ class Placement:
         return self.place(array).__kiln_tensor__[0]
 
     def fetch(self) -> None:
-        """Waits for the device, and copies every buffer back."""
+        """Waits for the device, by Kiln, which tells what failed there, and copies every buffer back."""
+        if self.kind is not None:
+            kiln.synchronize(self.device)
         for host, there in self.buffers.values():
             if host.flags.writeable:
                 host.reshape(-1).view(np.uint8)[...] = there.cpu().numpy()
