@@ -100,20 +100,23 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 
-  // Scalars of less than a byte come in a byte.
+  // Scalars of a byte and less come in a byte.
   // CHECK-LABEL: func.func @narrow_scalars
-  // CHECK-SAME: %[[I:[a-z0-9]+]]: i8, %[[F:[a-z0-9]+]]: i8)
+  // CHECK-SAME: %[[I:[a-z0-9]+]]: i8, %[[F:[a-z0-9]+]]: i8, %[[E:[a-z0-9]+]]: i8)
   // CHECK-DAG: arith.trunci %[[I]] : i8 to i4
   // CHECK-DAG: %[[RAW:.*]] = arith.trunci %[[F]] : i8 to i6
   // CHECK-DAG: arith.bitcast %[[RAW]] : i6 to f6E2M3FN
+  // CHECK-DAG: arith.bitcast %[[E]] : i8 to f8E5M2
   tile.kernel @narrow_scalars(%x: !tile.view<?xi8>, %y: !tile.view<?xf32>, %i: i4,
-                              %f: f6E2M3FN) attributes {tile.warps = 2 : i64} {
+                              %f: f6E2M3FN, %e: f8E5M2) attributes {tile.warps = 2 : i64} {
     %c0 = arith.constant 0 : index
     %j = arith.extsi %i : i4 to i8
     %t = tile.splat %j : tensor<64xi8, #w>
     tile.store %t, %x[%c0] : tensor<64xi8, #w>, !tile.view<?xi8>
     %g = arith.extf %f : f6E2M3FN to f32
-    %u = tile.splat %g : tensor<64xf32, #w>
+    %h = arith.extf %e : f8E5M2 to f32
+    %sum = arith.addf %g, %h : f32
+    %u = tile.splat %sum : tensor<64xf32, #w>
     tile.store %u, %y[%c0] : tensor<64xf32, #w>, !tile.view<?xf32>
     tile.return
   }

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from tiles import apply, assert_close, launch
+from tiles import NUMPY, apply, assert_close, launch
 
 
 def test_loops_carry_tensors(rng):
@@ -215,6 +215,52 @@ def test_scalar_arguments(kind, value):
         [got, value],
     )
     assert np.all(got == value)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["i4", "i2", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN", "bf16"],
+)
+def test_narrow_scalar_arguments(rng, kind):
+    """Any number of the type, as it is, and as the grid, a comparison and wider types see it."""
+    whole = kind[0] == "i"
+    wide, to, less, last = (
+        ("i32", "extsi", "cmpi slt", "0") if whole else ("f32", "extf", "cmpf olt", "1.0")
+    )
+    high = 1 << int(kind[1:]) - 1 if whole else 0
+    drawn = rng.integers(-high, high, 6) if whole else rng.standard_normal(6)
+    drawn = (abs(drawn) if kind == "f8E8M0FNU" else drawn).astype(NUMPY[kind])
+    text = f"""
+    tile.kernel @k(%y: !tile.view<?x{kind}>, %w: !tile.view<?x{wide}>, %b: !tile.view<?xi8>,
+                   %v: {kind}) grid {{
+      %last = arith.constant {last} : {kind}
+      %below = arith.{less}, %v, %last : {kind}
+      %one = arith.constant 1 : index
+      %two = arith.constant 2 : index
+      %n = arith.select %below, %two, %one : index
+      tile.grid %n
+    }} {{
+      %z = arith.constant 0 : index
+      %t = tile.splat %v : tensor<12x{kind}>
+      tile.store %t, %y[%z] : tensor<12x{kind}>, !tile.view<?x{kind}>
+      %u = arith.{to} %v : {kind} to {wide}
+      %s = tile.splat %u : tensor<5x{wide}>
+      tile.store %s, %w[%z] : tensor<5x{wide}>, !tile.view<?x{wide}>
+      %last = arith.constant {last} : {kind}
+      %below = arith.{less}, %v, %last : {kind}
+      %bit = arith.extui %below : i1 to i8
+      %p = tile.program_id x
+      %r = tile.splat %bit : tensor<1xi8>
+      tile.store %r, %b[%p] : tensor<1xi8>, !tile.view<?xi8>
+      tile.return
+    }}"""
+    for value in drawn:
+        same, wider = np.zeros(12, NUMPY[kind]), np.zeros(5, NUMPY[wide])
+        below = np.full(2, 7, np.int8)
+        number = int(value) if whole else float(value)
+        launch(text, [same, wider, below, number], None)
+        assert np.all(same == value) and np.all(wider == number)
+        assert below.tolist() == ([1, 1] if number < float(last) else [0, 7])
 
 
 def test_grid_and_ids():

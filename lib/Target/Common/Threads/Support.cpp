@@ -68,12 +68,8 @@ static std::optional<std::string> whyElementwise(Operation *op) {
 }
 
 std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
-  if (auto kernel = dyn_cast<KernelOp>(op)) {
-    for (Type type : kernel.getArgumentTypes())
-      if (isNarrowFloat(type))
-        return "expected scalars of at least 16 bits, got " + spell(type);
+  if (isa<KernelOp>(op))
     return std::nullopt;
-  }
   for (Type type : op->getResultTypes())
     if (auto tensor = dyn_cast<RankedTensorType>(type)) {
       if (getPaddedElements(tensor.getShape()) > kMostElements)

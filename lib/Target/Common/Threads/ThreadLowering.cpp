@@ -84,6 +84,9 @@ LogicalResult ThreadLowering::lowerLaunch() {
 
 //===- Parameters ---------------------------------------------------------------------------===//
 
+/// Whether a scalar is handed over as the low bits of a byte: code generators know few such types.
+static bool isByte(Type type) { return type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 8; }
+
 void ThreadLowering::lowerParameters() {
   SmallVector<Parameter> parameters = getParameters(kernel);
   SmallVector<Type> types;
@@ -92,7 +95,7 @@ void ThreadLowering::lowerParameters() {
       types.push_back(LLVM::LLVMPointerType::get(kernel.getContext(), kGlobalSpace));
     else if (parameter.type.isIndex())
       types.push_back(builder.getI64Type());
-    else if (sharesByte(parameter.type))
+    else if (isByte(parameter.type))
       types.push_back(builder.getI8Type());
     else
       types.push_back(parameter.type);
@@ -144,7 +147,7 @@ void ThreadLowering::lowerParameters() {
     case Parameter::Kind::Scalar:
       if (parameter.type.isIndex())
         set(argument, asIndex(value));
-      else if (sharesByte(parameter.type))
+      else if (isByte(parameter.type))
         set(argument, fromByte(value, parameter.type));
       else
         set(argument, value);
@@ -157,7 +160,7 @@ void ThreadLowering::lowerParameters() {
 
 Value ThreadLowering::fromByte(Value byte, Type type) {
   Type raw = builder.getIntegerType(type.getIntOrFloatBitWidth());
-  Value bits = arith::TruncIOp::create(builder, loc, raw, byte);
+  Value bits = byte.getType() == raw ? byte : arith::TruncIOp::create(builder, loc, raw, byte);
   return type == raw ? bits : Value(arith::BitcastOp::create(builder, loc, type, bits));
 }
 
