@@ -201,9 +201,7 @@ void LayoutInference::visit(Operation *op) {
           set(result, each ? *each : getBlocked(result), each ? input.strength : Plain);
       })
       .Case<SliceOp, ConcatOp, BitcastOp, TopKOp, HistogramOp>([&](auto) {
-        bool keepsShape =
-            isa<BitcastOp>(op) && shapeOf(op->getOperand(0)) == shapeOf(op->getResult(0));
-        if (keepsShape)
+        if (auto bitcast = dyn_cast<BitcastOp>(op); bitcast && bitcast.keepsElements())
           return visitElementwise(op);
         for (Value result : op->getResults())
           set(result, getBlocked(result), Plain);
@@ -243,8 +241,7 @@ LinearLayout LayoutInference::getWanted(OpOperand &operand) const {
       .Case<SliceOp, ConcatOp, SplitOp, SortOp, TopKOp, PrintOp, AssertOp>(
           [&](auto) { return here; })
       .Case<BitcastOp>([&](BitcastOp bitcast) {
-        bool keepsShape = shapeOf(operand.get()) == shapeOf(bitcast.getResult());
-        return keepsShape ? get(bitcast.getResult()) : here;
+        return bitcast.keepsElements() ? get(bitcast.getResult()) : here;
       })
       .Case<scf::YieldOp>([&](auto) {
         Operation *parent = op->getParentOp();

@@ -132,3 +132,15 @@ func.func @bitcasts(%x: tensor<8xf32>) -> (tensor<16xi16>, tensor<8xf32>) {
   %2 = tile.bitcast %1 : tensor<16xi16> -> tensor<8xf32>
   return %1, %2 : tensor<16xi16>, tensor<8xf32>
 }
+
+// What reads only a part is not passed over: it may hold fewer bits.
+// CHECK-LABEL: func.func @bitcasts_of_parts(
+// CHECK:         %[[A:.*]] = tile.bitcast %{{.*}} extents [12] : tensor<16xf6E2M3FN> -> tensor<16xi8>
+// CHECK:         tile.bitcast %[[A]] : tensor<16xi8> -> tensor<8xi16>
+// CHECK:         tile.bitcast %[[A]] extents [16] : tensor<16xi8> -> tensor<16xf6E3M2FN>
+func.func @bitcasts_of_parts(%x: tensor<16xf6E2M3FN>) -> (tensor<8xi16>, tensor<16xf6E3M2FN>) {
+  %0 = tile.bitcast %x extents [12] : tensor<16xf6E2M3FN> -> tensor<16xi8>
+  %1 = tile.bitcast %0 : tensor<16xi8> -> tensor<8xi16>
+  %2 = tile.bitcast %0 extents [16] : tensor<16xi8> -> tensor<16xf6E3M2FN>
+  return %1, %2 : tensor<8xi16>, tensor<16xf6E3M2FN>
+}

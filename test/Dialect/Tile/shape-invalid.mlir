@@ -174,3 +174,19 @@ func.func @f(%x: tensor<8xi32>) {
   %0 = tile.bitcast %x : tensor<8xi32> -> tensor<8xi16>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x8xi8>) {
+  // expected-error @below {{expected at least 66 bits in the last dimension of what is read, got 64}}
+  %0 = tile.bitcast %x extents [2, 11] : tensor<2x8xi8> -> tensor<2x16xf6E2M3FN>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x8xi8>) {
+  // expected-error @below {{expected extents from 1 to those of 'tensor<2x8xf6E2M3FN>', got [2, 9]}}
+  %0 = tile.bitcast %x extents [2, 9] : tensor<2x8xi8> -> tensor<2x8xf6E2M3FN>
+  return
+}

@@ -23,6 +23,7 @@ func.func @sources(%x: f32, %y: tensor<1x1xi4>) {
 // CHECK:         tile.join %{{.*}}, %{{.*}} : tensor<8x4xf32> -> tensor<8x4x2xf32>
 // CHECK:         tile.split %{{.*}} : tensor<8x4x2xf32> -> tensor<8x4xf32>
 // CHECK:         tile.bitcast %{{.*}} : tensor<8x4xf32> -> tensor<8x32xi4>
+// CHECK:         tile.bitcast %{{.*}} extents [7, 20] : tensor<8x4xf32> -> tensor<8x32xf6E2M3FN>
 func.func @moves(%x: tensor<8x1xf32>, %y: tensor<8x4xf32>) {
   %0 = tile.broadcast %x : tensor<8x1xf32> -> tensor<8x4xf32>
   %1 = tile.reshape %y : tensor<8x4xf32> -> tensor<2x16xf32>
@@ -32,6 +33,7 @@ func.func @moves(%x: tensor<8x1xf32>, %y: tensor<8x4xf32>) {
   %5 = tile.join %y, %y : tensor<8x4xf32> -> tensor<8x4x2xf32>
   %6, %7 = tile.split %5 : tensor<8x4x2xf32> -> tensor<8x4xf32>
   %8 = tile.bitcast %y : tensor<8x4xf32> -> tensor<8x32xi4>
+  %9 = tile.bitcast %y extents [7, 20] : tensor<8x4xf32> -> tensor<8x32xf6E2M3FN>
   return
 }
 

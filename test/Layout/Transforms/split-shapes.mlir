@@ -158,3 +158,24 @@ tile.kernel @control(%x: !tile.view<?xi32>, %n: index, %b: i1) {
   tile.store %r, %x[%c0] : tensor<3xi32>, !tile.view<?xi32>
   tile.return
 }
+
+// Rows that grow by unlike numbers of bits say how many elements are theirs. What grows alike, and
+// elements that stay, need not.
+// CHECK-LABEL: tile.kernel @bits
+tile.kernel @bits(%x: !tile.view<?x?xi8>, %y: !tile.view<?x?xf6E3M2FN>,
+                  %z: !tile.view<?x?xi16>, %q: !tile.view<?x?xf4E2M1FN>) {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %x[%c0, %c0] : !tile.view<?x?xi8> -> tensor<3x36xi8>
+  // CHECK: %[[U:.*]] = tile.bitcast %{{.*}} extents [3, 48] : tensor<4x64xi8> -> tensor<4x64xf6E2M3FN>
+  %u = tile.bitcast %t : tensor<3x36xi8> -> tensor<3x48xf6E2M3FN>
+  // CHECK: tile.bitcast %[[U]] : tensor<4x64xf6E2M3FN> -> tensor<4x64xf6E3M2FN>
+  %v = tile.bitcast %u : tensor<3x48xf6E2M3FN> -> tensor<3x48xf6E3M2FN>
+  // CHECK: tile.bitcast %{{.*}} : tensor<4x64xi8> -> tensor<4x32xi16>
+  %w = tile.bitcast %t : tensor<3x36xi8> -> tensor<3x18xi16>
+  // CHECK: tile.bitcast %[[U]] extents [3, 72] : tensor<4x64xf6E2M3FN> -> tensor<4x128xf4E2M1FN>
+  %f = tile.bitcast %u : tensor<3x48xf6E2M3FN> -> tensor<3x72xf4E2M1FN>
+  tile.store %v, %y[%c0, %c0] : tensor<3x48xf6E3M2FN>, !tile.view<?x?xf6E3M2FN>
+  tile.store %w, %z[%c0, %c0] : tensor<3x18xi16>, !tile.view<?x?xi16>
+  tile.store %f, %q[%c0, %c0] : tensor<3x72xf4E2M1FN>, !tile.view<?x?xf4E2M1FN>
+  tile.return
+}

@@ -36,6 +36,8 @@ module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>}
   tile.kernel @extents(%x: !tile.view<?xf32>, %n: index) {
     // expected-error @+1 {{'tile.load' is not supported on cpu yet: expected a whole tile, got extents}}
     %t = tile.load %x[%n] extents [5] : !tile.view<?xf32> -> tensor<8xf32>
+    // expected-error @+1 {{'tile.bitcast' is not supported on cpu yet: expected a whole tile, got extents}}
+    %u = tile.bitcast %t extents [5] : tensor<8xf32> -> tensor<8xi32>
     tile.store %t, %x[%n] : tensor<8xf32>, !tile.view<?xf32>
     tile.return
   }

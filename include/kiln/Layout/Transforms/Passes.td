@@ -12,7 +12,8 @@ def SplitShapes : Pass<"tile-split-shapes", "::mlir::ModuleOp"> {
     element that was added is never observed: loads and stores carry the tile's own `extents`;
     accesses at computed indices, atomics and histograms are masked; reductions, scans from the
     end, sorts and products see values there that change nothing; a division sees 1. A reshape
-    that would move elements goes through a buffer.
+    that would move elements goes through a buffer. A bitcast whose rows no longer have as many
+    bits carries the `extents` of its result.
 
     Before:
     ```mlir

@@ -219,7 +219,8 @@ LogicalResult SplitOp::fold(FoldAdaptor adaptor, SmallVectorImpl<OpFoldResult> &
 OpFoldResult BitcastOp::fold(FoldAdaptor) {
   if (getInput().getType() == getType())
     return getInput();
-  if (auto before = getInput().getDefiningOp<BitcastOp>()) {
+  if (auto before = getInput().getDefiningOp<BitcastOp>();
+      before && !getExtents() && !before.getExtents()) {
     getInputMutable().assign(before.getInput());
     return getResult();
   }

@@ -123,7 +123,20 @@ LogicalResult BitcastOp::verify() {
     return emitOpError("expected the same extents but the last, got ") << from << " and " << to;
   int64_t fromBits = from.getShape().back() * from.getElementTypeBitWidth();
   int64_t toBits = to.getShape().back() * to.getElementTypeBitWidth();
-  if (fromBits != toBits)
-    return emitOpError("expected ") << fromBits << " bits in the last dimension, got " << toBits;
+  if (!getExtents()) {
+    if (fromBits != toBits)
+      return emitOpError("expected ") << fromBits << " bits in the last dimension, got " << toBits;
+    return success();
+  }
+  if (failed(verifyExtents(*this, getExtents(), to)))
+    return failure();
+  int64_t bits = getExtents()->back() * to.getElementTypeBitWidth();
+  if (bits > fromBits)
+    return emitOpError("expected at least ")
+           << bits << " bits in the last dimension of what is read, got " << fromBits;
   return success();
+}
+
+bool BitcastOp::keepsElements() {
+  return getInput().getType().getElementTypeBitWidth() == getType().getElementTypeBitWidth();
 }

@@ -66,14 +66,23 @@ LogicalResult ThreadLowering::lowerBits(BitcastOp op) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(builder, loc, value, 32);
   };
+  // Rows that were padded begin at elements of their own.
+  bool rowsDiffer = from.getShape().back() * fromBits != to.getShape().back() * toBits;
   LinearLayout layout = getLayout(op.getResult());
   Place place = getPlace(layout);
   SmallVector<int64_t> strides = getStrides(to.getShape());
   SmallVector<Value> elements;
   for (int64_t reg = 0; reg < layout.getInSize(kRegister); ++reg) {
-    Value bit =
-        arith::MulIOp::create(builder, loc, getFlatIndex(place, reg, strides), constant(toBits));
+    Value flat = getFlatIndex(place, reg, strides), row;
+    if (rowsDiffer) {
+      Value before = arith::DivUIOp::create(builder, loc, flat, constant(to.getShape().back()));
+      row = arith::MulIOp::create(builder, loc, before, constant(from.getShape().back()));
+      flat = arith::RemUIOp::create(builder, loc, flat, constant(to.getShape().back()));
+    }
+    Value bit = arith::MulIOp::create(builder, loc, flat, constant(toBits));
     Value first = arith::DivUIOp::create(builder, loc, bit, constant(fromBits));
+    if (rowsDiffer)
+      first = arith::AddIOp::create(builder, loc, first, row);
     // Where the element begins in the first one that it lies in.
     Value start = arith::RemUIOp::create(builder, loc, bit, constant(fromBits));
     Value bits = arith::ConstantIntOp::create(builder, loc, 0, 64);

@@ -31,9 +31,7 @@ int64_t kiln::getScratchBytes(Operation *op) {
   if (isa<ConcatOp, JoinOp, HistogramOp>(op))
     return bytesOf(op->getResult(0));
   if (auto bitcast = dyn_cast<BitcastOp>(op))
-    return bitcast.getInput().getType().getShape() == bitcast.getType().getShape()
-               ? 0
-               : bytesOf(bitcast.getInput());
+    return bitcast.keepsElements() ? 0 : bytesOf(bitcast.getInput());
   if (auto store = dyn_cast<StoreOp>(op))
     return sharesByte(store.getValue().getType().getElementType()) && !storesWholeBytes(store)
                ? bytesOf(store.getValue())

@@ -145,7 +145,7 @@ LogicalResult ThreadLowering::lowerShape(Operation *op) {
         return success();
       })
       .Case<BitcastOp>([&](BitcastOp bitcast) {
-        if (bitcast.getInput().getType().getShape() != bitcast.getType().getShape())
+        if (!bitcast.keepsElements())
           return lowerBits(bitcast);
         set(result, arith::BitcastOp::create(builder, loc, vectorType, get(bitcast.getInput())));
         return success();

@@ -127,16 +127,25 @@ def Tile_BitcastOp : Tile_Op<"bitcast", [Pure]> {
   let summary = "reads the bits of the last dimension as another element type";
   let description = [{
     The last dimension's bits stay the same in number; elements narrower than a byte are
-    packed low bits first, as in memory. Neither type is tf32 or index.
+    packed low bits first, as in memory. Neither type is tf32 or index. With `extents` only
+    elements of the result whose indices are below them are what was read, any others can be
+    anything; rows then need hold so many bits only, and may differ in the rest.
     ```mlir
     %t = tile.bitcast %x : tensor<64x8xi8> -> tensor<64x16xi4>
+    %u = tile.bitcast %y extents [64, 12] : tensor<64x16xf6E3M2FN> -> tensor<64x16xi8>
     ```
   }];
-  let arguments = (ins Tile_Tensor:$input);
+  let arguments = (ins Tile_Tensor:$input, OptionalAttr<DenseI64ArrayAttr>:$extents);
   let results = (outs Tile_Tensor:$result);
-  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = [{
+    $input (`extents` $extents^)? attr-dict `:` type($input) `->` type($result)
+  }];
   let hasFolder = 1;
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether each element of the result is one of the input.
+    bool keepsElements();
+  }];
 }
 
 #endif // KILN_DIALECT_TILE_IR_TILESHAPEOPS_TD
