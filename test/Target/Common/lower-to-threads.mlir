@@ -6,6 +6,8 @@
 #n = #tile.layout<register = [], lane = [[],[],[],[],[]], warp = [[]]>
 #e = #tile.layout<register = [[1],[2],[4]], lane = [[8],[16],[32],[64],[128]], warp = []>
 #e0 = #tile.layout<register = [], lane = [[],[],[],[],[]], warp = []>
+// The last row bit stands in bit 7 of an offset and turns bit 1 over.
+#b = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,0],[4,2]]>
 #facts = #tile.facts<pointer = 16, strides = [8, 4], extents = [0, 2]>
 
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
@@ -118,6 +120,25 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     %sum = arith.addf %g, %h : f32
     %u = tile.splat %sum : tensor<64xf32, #w>
     tile.store %u, %y[%c0] : tensor<64xf32, #w>, !tile.view<?xf32>
+    tile.return
+  }
+
+  // What no thread's offset has of a register's is a constant beside the address, and only the rest
+  // turns bits of it over.
+  // CHECK-LABEL: func.func @swizzled
+  // CHECK: %[[FIRST:.*]] = llvm.getelementptr %[[BASE:[a-z0-9]+]][%{{.*}}] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+  // CHECK: llvm.store %{{.*}}, %[[FIRST]] {alignment = 8 : i64} : vector<2xi32>, !llvm.ptr<3>
+  // CHECK: %[[TURNED:.*]] = arith.xori %{{.*}}, %c2 : index
+  // CHECK: %[[AT:.*]] = arith.index_cast %[[TURNED]] : index to i32
+  // CHECK: %[[NEAR:.*]] = llvm.getelementptr %[[BASE]][%[[AT]]]
+  // CHECK: %[[NEXT:.*]] = llvm.getelementptr %[[NEAR]][128] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i32
+  // CHECK: llvm.store %{{.*}}, %[[NEXT]]
+  tile.kernel @swizzled(%x: !tile.view<?x?xf32> {tile.facts = #facts})
+      attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %t = tile.load %x[%c0, %c0] : !tile.view<?x?xf32> -> tensor<8x32xf32, #l>
+    %m = tile.alloc {tile.shared_offset = 0 : i64} : !tile.buffer<8x32xf32, #b>
+    tile.write %t, %m : tensor<8x32xf32, #l>, !tile.buffer<8x32xf32, #b>
     tile.return
   }
 }

@@ -11,7 +11,7 @@ static unsigned countZeros(uint64_t constant) {
   return constant ? llvm::countr_zero(constant) : 32;
 }
 
-static Range getConstant(uint32_t value) { return {value, value, countZeros(value)}; }
+static Range getConstant(uint32_t value) { return {value, value, countZeros(value), value}; }
 
 Range Ranges::get(char file, unsigned number) const {
   auto found = known.find({file, number});
@@ -54,7 +54,7 @@ bool Ranges::join(const Ranges &other, bool widen) {
   for (auto it = known.begin(); it != known.end();) {
     Range theirs = other.get(it->first.first, it->first.second);
     Range both{std::min(it->second.low, theirs.low), std::max(it->second.high, theirs.high),
-               std::min(it->second.zeros, theirs.zeros)};
+               std::min(it->second.zeros, theirs.zeros), it->second.ones | theirs.ones};
     if (both == it->second) {
       ++it;
       continue;
@@ -70,6 +70,7 @@ bool Ranges::join(const Ranges &other, bool widen) {
 
 /// All numbers that have no bit above those of `high`.
 static uint64_t fill(uint64_t high) { return high ? NextPowerOf2(high) - 1 : 0; }
+static uint64_t getOnes(Range range) { return range.ones & fill(range.high); }
 
 static Range add(Range a, Range b) {
   Range sum{a.low + b.low, a.high + b.high, std::min(a.zeros, b.zeros)};
@@ -83,29 +84,36 @@ static Range multiply(Range a, Range b) {
 static Range shiftLeft(Range value, Range by) {
   if (by.low != by.high)
     return {};
-  return multiply(value, getConstant(uint32_t(1) << (by.low & 31)));
+  Range shifted = multiply(value, getConstant(uint32_t(1) << (by.low & 31)));
+  if (!shifted.isAll())
+    shifted.ones = getOnes(value) << (by.low & 31);
+  return shifted;
 }
 static Range shiftRight(Range value, Range by) {
-  return by.low == by.high ? Range{value.low >> (by.low & 31), value.high >> (by.low & 31)}
-                           : Range{0, value.high};
+  if (by.low != by.high)
+    return {0, value.high};
+  unsigned count = by.low & 31;
+  return {value.low >> count, value.high >> count, 0, getOnes(value) >> count};
 }
 static Range bitAnd(Range a, Range b) {
   if (a.low == a.high && b.low == b.high)
     return getConstant(a.low & b.low);
-  return {0, std::min(a.high, b.high), std::max(a.zeros, b.zeros)};
+  uint64_t ones = getOnes(a) & getOnes(b);
+  return {0, std::min({a.high, b.high, ones}), std::max(a.zeros, b.zeros), ones};
 }
-/// No more than the sum, either.
-static uint64_t getMostBits(Range a, Range b) {
-  return std::min(fill(a.high | b.high), a.high + b.high);
+/// Bits of either: no more than the sum, either.
+static Range join(Range a, Range b, uint64_t low) {
+  uint64_t ones = getOnes(a) | getOnes(b);
+  return {low, std::min(ones, a.high + b.high), std::min(a.zeros, b.zeros), ones};
 }
-static Range bitOr(Range a, Range b) {
-  return {std::max(a.low, b.low), getMostBits(a, b), std::min(a.zeros, b.zeros)};
-}
-static Range bitXor(Range a, Range b) { return {0, getMostBits(a, b), std::min(a.zeros, b.zeros)}; }
+static Range bitOr(Range a, Range b) { return join(a, b, std::max(a.low, b.low)); }
+static Range bitXor(Range a, Range b) { return join(a, b, 0); }
 static Range extract(Range value, Range from, Range width) {
   if (width.low != width.high || width.high >= 32)
     return {};
-  return {0, std::min(shiftRight(value, from).high, (uint64_t(1) << width.low) - 1)};
+  uint64_t most = (uint64_t(1) << width.low) - 1;
+  Range shifted = shiftRight(value, from);
+  return {0, std::min(shifted.high, most), 0, getOnes(shifted) & most};
 }
 
 /// Any function of three bits, by a table: bit 4 a + 2 b + c of it is the result.
@@ -115,7 +123,7 @@ static Range bitByTable(Range a, Range b, Range c, unsigned table) {
     // What the operands' bits may be: of two numbers the table's entries that fit.
     unsigned entries = 0xff;
     for (auto [range, ones] : {std::pair(a, 0xf0u), {b, 0xccu}, {c, 0xaau}}) {
-      bool isKnown = range.low == range.high || bit < range.zeros || !(fill(range.high) >> bit & 1);
+      bool isKnown = range.low == range.high || bit < range.zeros || !(getOnes(range) >> bit & 1);
       if (isKnown)
         entries &= range.low == range.high && (range.low >> bit & 1) ? ones : ~ones;
     }
@@ -124,7 +132,7 @@ static Range bitByTable(Range a, Range b, Range c, unsigned table) {
     if ((table & entries) == entries)
       always |= uint64_t(1) << bit;
   }
-  return {always, ever, countZeros(ever)};
+  return {always, ever, countZeros(ever), ever};
 }
 
 /// A mnemonic without its vector or scalar prefix and its encoding: v_add_u32_e32 is add_u32.

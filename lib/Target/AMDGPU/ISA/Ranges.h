@@ -12,10 +12,12 @@ struct Range {
   uint64_t low = 0, high = UINT32_MAX;
   /// How many low bits are zero, at the least.
   unsigned zeros = 0;
+  /// The bits that may be ones.
+  uint64_t ones = UINT32_MAX;
   bool operator==(const Range &other) const {
-    return low == other.low && high == other.high && zeros == other.zeros;
+    return low == other.low && high == other.high && zeros == other.zeros && ones == other.ones;
   }
-  bool isAll() const { return low == 0 && high >= UINT32_MAX; }
+  bool isAll() const { return low == 0 && high >= UINT32_MAX && ones >= UINT32_MAX; }
 };
 
 /// By register; what is absent may be anything.

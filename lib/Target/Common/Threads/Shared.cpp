@@ -57,6 +57,19 @@ Value ThreadLowering::getElementPointer(Value base, Type stored, Value index) {
                              ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(index)});
 }
 
+Value ThreadLowering::getSharedPointer(Value base, Type stored, const Place &place, int64_t reg) {
+  int64_t constant = place.layout.applyTo(kRegister, reg)[0];
+  int64_t met = constant & place.threadBits[0];
+  Value at = place.thread[0];
+  if (met)
+    at = arith::XOrIOp::create(builder, loc, at, index(met));
+  Value pointer = getElementPointer(base, stored, at);
+  if (constant == met)
+    return pointer;
+  return LLVM::GEPOp::create(builder, loc, base.getType(), stored, pointer,
+                             ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(constant & ~met))});
+}
+
 void ThreadLowering::writeShared(Value base, const LinearLayout &offsets,
                                  ArrayRef<Value> elements) {
   Type element = elements.front().getType(), shared = getSharedType(element);
@@ -64,7 +77,7 @@ void ThreadLowering::writeShared(Value base, const LinearLayout &offsets,
   VectorOrder order = getVectorOrder(offsets, kMostSharedBytes / bytes);
   Place place = getPlace(order.offsets);
   for (int64_t reg = 0; reg < int64_t(elements.size()); reg += order.width) {
-    Value pointer = getElementPointer(base, shared, getCoordinate(place, 0, reg));
+    Value pointer = getSharedPointer(base, shared, place, reg);
     SmallVector<Value> parts;
     for (int64_t i = 0; i < order.width; ++i)
       parts.push_back(toShared(builder, loc, elements[order.getRegister(reg + i)]));
@@ -87,7 +100,7 @@ SmallVector<Value> ThreadLowering::readShared(Value base, const LinearLayout &of
     type = VectorType::get({order.width}, shared);
   SmallVector<Value> elements(offsets.getInSize(kRegister));
   for (int64_t reg = 0; reg < int64_t(elements.size()); reg += order.width) {
-    Value pointer = getElementPointer(base, shared, getCoordinate(place, 0, reg));
+    Value pointer = getSharedPointer(base, shared, place, reg);
     auto load = LLVM::LoadOp::create(builder, loc, type, pointer, order.width * bytes);
     if (readScopes.own) {
       load.setAliasScopesAttr(readScopes.own);
@@ -127,7 +140,7 @@ SmallVector<Value> ThreadLowering::readRows(Value base, const LinearLayout &offs
   Place place = getPlace(rows);
   SmallVector<Value> elements;
   for (int64_t group = 0; group < rows.getInSize(kRegister); ++group) {
-    Value pointer = getElementPointer(base, getSharedType(element), getCoordinate(place, 0, group));
+    Value pointer = getSharedPointer(base, getSharedType(element), place, group);
     Value value = atom.emit(builder, loc, pointer, Value());
     for (int64_t i = 0; i < cast<VectorType>(value.getType()).getNumElements(); ++i)
       elements.push_back(
@@ -143,7 +156,7 @@ void ThreadLowering::writeRows(Value base, const LinearLayout &offsets, CopyAtom
   int64_t count = atom.getTile().getInSize(kRegister);
   Type shared = getSharedType(elements.front().getType());
   for (int64_t group = 0; group < rows.getInSize(kRegister); ++group) {
-    Value pointer = getElementPointer(base, shared, getCoordinate(place, 0, group));
+    Value pointer = getSharedPointer(base, shared, place, group);
     SmallVector<Value> parts;
     for (Value element : elements.slice(group * count, count))
       parts.push_back(toShared(builder, loc, element));

@@ -229,11 +229,12 @@ ThreadLowering::Place ThreadLowering::getPlace(const LinearLayout &layout) {
   SmallVector<Value> &cached = threadCoordinates[key];
   bool compute = cached.empty();
   for (auto [dim, out] : llvm::enumerate(layout.getOuts())) {
-    int64_t registers = 0, threads = 0;
+    int64_t threadBits = 0;
     for (const LinearLayout::InDim &in : layout.getIns())
-      for (const LinearLayout::Basis &basis : in.bases)
-        (in.name == kRegister ? registers : threads) |= basis[dim];
-    place.additive.push_back((registers & threads) == 0);
+      if (in.name != kRegister)
+        for (const LinearLayout::Basis &basis : in.bases)
+          threadBits |= basis[dim];
+    place.threadBits.push_back(threadBits);
     if (!compute)
       continue;
     Value sum = combineBits(prologue, loc, lane, layout.getBases(kLane), dim, {});
@@ -249,13 +250,14 @@ ThreadLowering::Place ThreadLowering::getPlace(const LinearLayout &layout) {
 
 Value ThreadLowering::getCoordinate(const Place &place, unsigned dim, int64_t reg, Value offset) {
   int64_t constant = place.layout.applyTo(kRegister, reg)[dim];
+  int64_t met = constant & place.threadBits[dim], apart = constant & ~met;
   Value value = place.thread[dim];
-  if (!place.additive[dim] && constant)
-    value = arith::XOrIOp::create(builder, loc, value, index(constant));
+  if (met)
+    value = arith::XOrIOp::create(builder, loc, value, index(met));
   if (offset)
     value = arith::AddIOp::create(builder, loc, offset, value);
-  if (place.additive[dim] && constant)
-    value = arith::AddIOp::create(builder, loc, value, index(constant));
+  if (apart)
+    value = arith::AddIOp::create(builder, loc, value, index(apart));
   return value;
 }
 

@@ -119,6 +119,10 @@ private:
   void writeRows(mlir::Value base, const LinearLayout &offsets, CopyAtomInterface atom,
                  llvm::ArrayRef<mlir::Value> elements);
   mlir::Value getElementPointer(mlir::Value base, mlir::Type stored, mlir::Value index);
+  /// Where a register's element is, by a place among offsets. Registers that differ by bits that no
+  /// thread's offset has share an address and differ by a constant, which instructions hold.
+  mlir::Value getSharedPointer(mlir::Value base, mlir::Type stored, const Place &place,
+                               int64_t reg);
   void writeShared(mlir::Value base, const LinearLayout &offsets,
                    llvm::ArrayRef<mlir::Value> elements);
   llvm::SmallVector<mlir::Value> readShared(mlir::Value base, const LinearLayout &offsets,

@@ -25,8 +25,8 @@ struct ThreadState {
   struct Place {
     LinearLayout layout;
     llvm::SmallVector<mlir::Value> thread;
-    /// By dimension: no bit of a register's coordinate meets one of a thread's.
-    llvm::SmallVector<bool> additive;
+    /// By dimension: the bits that differ from thread to thread.
+    llvm::SmallVector<int64_t> threadBits;
   };
 
   /// The bytes of shared memory that an op's buffer or scratch takes.

@@ -262,6 +262,17 @@ TEST(Waits, FollowsTables) {
   }
 }
 
+/// Bits that may be ones anyway add nothing when they are turned over.
+TEST(Waits, FollowsBits) {
+  for (auto [turned, isBounded] : {std::pair("48", true), {"0x440", false}}) {
+    std::string shift = "v_lshlrev_b32_e32 v1, 4, v0\n";
+    std::string place = shift + "  v_and_b32_e32 v1, 0xbf0, v1\n  v_xor_b32_e32 v1, " + turned +
+                        ", v1\n  v_add_u32_e32 v1, 0x400, v1\n";
+    std::string found = check(replaced(kRing, shift, place), "gfx950");
+    EXPECT_EQ(found.empty(), isBounded) << turned << ": " << found;
+  }
+}
+
 /// The barrier at which waves meet again may stand elsewhere, behind branches from several places.
 TEST(Waits, OneBarrierForSeveralBranches) {
   std::string meeting = R"(
