@@ -75,11 +75,13 @@ static SmallVector<unsigned> allDims(Value value) {
 
 Value Padding::getValid(Value value) { return getValid(value, allDims(value)); }
 
-/// Whether what a load did not read has come here as zero bits that mean zero.
+/// Whether what a load did not read has come here as zero bits that mean zero. A reshape that is
+/// left takes padded elements to padded ones.
 static bool isZeroOutside(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp,
-                      arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp>(op))
+                      arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp, ReshapeOp, TransposeOp>(
+          op))
     return isZeroOutside(op->getOperand(0));
   auto load = dyn_cast_or_null<LoadOp>(op);
   return load && !load.getPadding();

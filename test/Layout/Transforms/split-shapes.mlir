@@ -78,6 +78,23 @@ tile.kernel @dot(%x: !tile.view<?x?xf16>, %c: !tile.view<?x?xf32>) {
   tile.return
 }
 
+// A reshape that keeps padded elements where they are keeps them zero, and so does a transposition.
+// CHECK-LABEL: tile.kernel @moved_dot
+tile.kernel @moved_dot(%x: !tile.view<?x?x?xf16>, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %acc = arith.constant dense<0.0> : tensor<48x48xf32>
+  %t = tile.load %x[%c0, %c0, %c0] : !tile.view<?x?x?xf16> -> tensor<1x48x80xf16>
+  // CHECK: %[[A:.*]] = tile.reshape {{.*}} -> tensor<64x128xf16>
+  %a = tile.reshape %t : tensor<1x48x80xf16> -> tensor<48x80xf16>
+  // CHECK: %[[B:.*]] = tile.transpose %[[A]]
+  %b = tile.transpose %a [1, 0] : tensor<48x80xf16> -> tensor<80x48xf16>
+  // CHECK-NOT: arith.select
+  // CHECK: tile.dot %[[A]], %[[B]]
+  %d = tile.dot %a, %b, %acc : tensor<48x80xf16>, tensor<80x48xf16> -> tensor<48x48xf32>
+  tile.store %d, %c[%c0, %c0] : tensor<48x48xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @shapes
 tile.kernel @shapes(%x: !tile.view<?x?xf32>, %y: !tile.view<?xf32>) {
   %c0 = arith.constant 0 : index
