@@ -394,8 +394,9 @@ PROBES = [
     *[unary(f"math.{op}") for op in [
         "absf", "absi", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos",
         "cosh", "erf", "erfc", "exp", "exp2", "expm1", "floor", "log", "log10", "log1p", "log2",
-        "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh"]],
+        "round", "roundeven", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"]],
     binary("math.atan2"),
+    binary("math.copysign"),
     binary("math.powf"),
     Probe("math.fma", "%r = math.fma %x, %y, %z : {T}"),
 ]  # fmt: skip

@@ -79,9 +79,12 @@ ELEMENTWISE = {
             "cbrt": lambda x: math.copysign(abs(x) ** (1 / 3), x), "cosh": math.cosh,
             "erfc": math.erfc, "expm1": math.expm1, "log10": math.log10, "log1p": math.log1p,
             "sinh": math.sinh, "tan": math.tan, "acosh": math.acosh, "atanh": math.atanh,
+            "round": lambda x: math.copysign(math.floor(abs(x) + 0.5), x), "roundeven": round,
+            "trunc": math.trunc,
         }.items()
     },
     "math.atan2": lambda x, y, z, e: math.atan2(x, y),
+    "math.copysign": lambda x, y, z, e: math.copysign(x, y),
     "math.floor": lambda x, y, z, e: math.floor(x),
     "math.log": lambda x, y, z, e: math.log(x),
     "math.log2": lambda x, y, z, e: math.log2(x),

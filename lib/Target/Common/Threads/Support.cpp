@@ -51,8 +51,9 @@ static bool isKnownMath(Operation *op) {
              math::AtanOp, math::Atan2Op, math::AtanhOp, math::CbrtOp, math::CeilOp,
              math::CopySignOp, math::CosOp, math::CoshOp, math::ErfOp, math::ErfcOp, math::ExpOp,
              math::Exp2Op, math::ExpM1Op, math::FloorOp, math::FmaOp, math::LogOp, math::Log10Op,
-             math::Log1pOp, math::Log2Op, math::PowFOp, math::RoundEvenOp, math::RsqrtOp,
-             math::SinOp, math::SinhOp, math::SqrtOp, math::TanOp, math::TanhOp, math::TruncOp>(op);
+             math::Log1pOp, math::Log2Op, math::PowFOp, math::RoundOp, math::RoundEvenOp,
+             math::RsqrtOp, math::SinOp, math::SinhOp, math::SqrtOp, math::TanOp, math::TanhOp,
+             math::TruncOp>(op);
 }
 
 static std::optional<std::string> whyElementwise(Operation *op) {
