@@ -259,11 +259,9 @@ std::string WaitCheck::findProblem(const State &state, unsigned at) const {
         if (!registers.overlaps(*result))
           continue;
         // Results of one kind come in order, so that a later load may overwrite an earlier one; one
-        // that fills half a register keeps the other half, and so reads it.
+        // that fills half a register writes that half when it comes, and does not read the other.
         bool overwrites = own && unsigned(*own) == counter && instruction.result &&
-                          *own != Counter::Scalar &&
-                          !StringRef(instruction.mnemonic).contains("_d16") &&
-                          &registers == instruction.registers.begin();
+                          *own != Counter::Scalar && &registers == instruction.registers.begin();
         if (!overwrites)
           return formatv("expected a wait for '{0}' of line {1} before its register is used",
                          kernel.code[load].mnemonic, line(load));

@@ -182,9 +182,14 @@ TEST(Waits, ScalarLoadsComeInAnyOrder) {
   EXPECT_EQ(check(replaced(body, "lgkmcnt(1)", "lgkmcnt(0)")), "");
 }
 
-TEST(Waits, HalvesOfRegistersAreRead) {
+TEST(Waits, HalvesOfRegistersComeInOrder) {
   std::string body = "\tds_read_u16_d16 v4, v1\n\tds_read_u16_d16_hi v4, v1 offset:2\n";
-  EXPECT_THAT(check(body, "gfx942", 64), HasSubstr("before its register is used"));
+  EXPECT_EQ(check(body, "gfx942", 64), "");
+  EXPECT_THAT(check(body + "\ts_waitcnt lgkmcnt(1)\n\tv_add_f32_e32 v0, v0, v4\n", "gfx942", 64),
+              HasSubstr("before its register is used"));
+  EXPECT_THAT(
+      check("\tglobal_load_short_d16 v4, v1, s[4:5]\n\tds_read_u16_d16_hi v4, v1\n", "gfx942", 64),
+      HasSubstr("before its register is used"));
   EXPECT_EQ(check("\tds_read_b32 v4, v1\n\tds_read_b32 v4, v1 offset:2\n", "gfx942", 64), "");
 }
 
