@@ -6,7 +6,7 @@ Skipped elsewhere; utils/gpu-test runs it.
 from __future__ import annotations
 
 import pytest
-from gpu_machine import assert_same_bits, pinned_kernel, torch
+from gpu_machine import BENCHMARKS, assert_same_bits, pinned_kernel, torch
 from mlir_kernel import MLIRKernel
 
 
@@ -31,6 +31,10 @@ SHAPES = [
 
 @pytest.mark.parametrize("m, n, k", SHAPES)
 def test_product(kernel: MLIRKernel, m: int, n: int, k: int) -> None:
+    check(kernel, m, n, k)
+
+
+def check(kernel: MLIRKernel, m: int, n: int, k: int) -> None:
     a, b = matrix(m, k), matrix(n, k)
     c = torch.full((m, n + 64), float("nan"), dtype=torch.bfloat16, device="cuda")
     kernel(a, b, c[:, :n])
@@ -40,6 +44,24 @@ def test_product(kernel: MLIRKernel, m: int, n: int, k: int) -> None:
     assert difference.norm() <= 4e-3 * norm
     assert difference.max() <= 0.04 * norm / reference.numel() ** 0.5
     assert c[:, n:].isnan().all(), "expected nothing to be written beyond the last column"
+
+
+@pytest.fixture(scope="module")
+def multistage(tmp_path_factory) -> MLIRKernel:
+    """The product pinned to sm_80, whose rings are filled by cp.async, for this chip."""
+    major, minor = torch.cuda.get_device_capability()
+    if major < 8:
+        pytest.skip("the kernel needs sm_80 or later")
+    chip = f"sm_{major}{minor}" + ("a" if major >= 9 else "")
+    path = tmp_path_factory.mktemp("multistage") / "gemm.mlir"
+    source = (BENCHMARKS / "gemm-sm_80.mlir").read_text()
+    path.write_text(source.replace('"sm_80"', f'"{chip}"'))
+    return MLIRKernel(path)
+
+
+@pytest.mark.parametrize("m, n, k", [*SHAPES, (300, 514, 66), (257, 30, 333), (16, 16, 0)])
+def test_product_by_asynchronous_copies(multistage: MLIRKernel, m: int, n: int, k: int) -> None:
+    check(multistage, m, n, k)
 
 
 def test_the_same_input_gives_the_same_bits(kernel: MLIRKernel) -> None:
