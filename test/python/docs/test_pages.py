@@ -58,6 +58,12 @@ ASKED = {
         ("gemm bf16 A·Bᵀ 4096", "at least 0.95 of cublas"),
         ("gemm bf16 A·Bᵀ 8192", "at least 0.95 of cublas"),
     ],
+    "attention": [
+        (f"attention bf16 d128 {keys} {mask}, burst", f"at least 0.95 of {peer}")
+        for keys in (4096, 8192, 16384)
+        for mask in ("full", "causal")
+        for peer in ("flash", "cudnn")
+    ],
     "host on a GPU": [
         ("GPU launch", "kiln: at most "), ("GPU compile softmax", "kiln, "),
         ("GPU compile matmul", "kiln, "), ("GPU first launch", "kiln, "),
