@@ -1,6 +1,7 @@
 """What all Python tests share: a cache of their own, and numbers that are fresh each run."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -12,6 +13,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # helpers that several
 SEED = int(os.environ.get("KILN_SEED") or np.random.SeedSequence().entropy % 2**32)
 
 
+# What is started in the background ignores Ctrl-C, and so would each process that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # What a kernel is assembled by is not whatever the machine has; tests of it name one.
 os.environ["KILN_ASSEMBLER"] = "driver"
 # Nor does a kernel call into a vendor's library that the machine happens to have.

@@ -86,9 +86,8 @@ def test_a_forked_child_launches(rng):
 
 
 SLOW = """
-import signal, sys, time, kiln, numpy as np
+import sys, time, kiln, numpy as np
 from test_processes import workers
-signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background ignores it
 @kiln.kernel
 def slow(x: kiln.View, y: kiln.View, N: kiln.constexpr = 256):
     kiln.grid(1)
