@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_CONVERTTHREADSTOROCDL
@@ -46,14 +47,19 @@ struct ConvertGridDim : ConvertOpToLLVMPattern<gpu::GridDimOp> {
 };
 
 /// Barriers of a program of tiles order what its threads do in shared memory, so that loads from
-/// global memory run on across them, unless they are marked to order these as well.
+/// global memory run on across them, unless they are marked to order these as well. What one wave
+/// does in shared memory is done in order, so that threads that are one wave wait for nothing.
 struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  ConvertBarrier(const LLVMTypeConverter &converter, int64_t waveSize)
+      : ConvertOpToLLVMPattern(converter), waveSize(waveSize) {}
   LogicalResult matchAndRewrite(gpu::BarrierOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     bool ordersGlobal = op->hasAttr(kOrdersGlobalAttrName);
-    auto release =
-        LLVM::FenceOp::create(rewriter, op.getLoc(), LLVM::AtomicOrdering::release, "workgroup");
+    auto threads =
+        op->getParentOfType<FunctionOpInterface>()->getAttrOfType<IntegerAttr>(kThreadsAttrName);
+    bool isOneWave = threads && threads.getInt() <= waveSize && !ordersGlobal;
+    auto release = LLVM::FenceOp::create(rewriter, op.getLoc(), LLVM::AtomicOrdering::release,
+                                         isOneWave ? "wavefront" : "workgroup");
     if (!ordersGlobal)
       release->setAttr(
           LLVM::LLVMDialect::getMmraAttrName(),
@@ -67,6 +73,9 @@ struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
     rewriter.eraseOp(op);
     return success();
   }
+
+private:
+  int64_t waveSize;
 };
 
 /// A remainder of bf16 is one of f32, rounded. LLVM would narrow it again, to a type that the code
@@ -98,6 +107,7 @@ struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThre
     if (failed(chip))
       return signalPassFailure();
     StringRef chipName = (*chip).getChipRecord().name;
+    int64_t waveSize = (*chip).getChipRecord().warpSize;
     ThreadsToLLVM target{
         ROCDL::ROCDLDialect::getDialectNamespace(),
         [](StringRef name) {
@@ -109,12 +119,13 @@ struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThre
                  name == math::CeilOp::getOperationName();
         },
         [](RewritePatternSet &patterns) { patterns.add<WidenRemainder>(patterns.getContext()); },
-        [chipName](const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+        [=](const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
           patterns.add<
               ConvertIndex<gpu::ThreadIdOp, ROCDL::ThreadIdXOp, ROCDL::ThreadIdYOp,
                            ROCDL::ThreadIdZOp>,
               ConvertIndex<gpu::BlockIdOp, ROCDL::BlockIdXOp, ROCDL::BlockIdYOp, ROCDL::BlockIdZOp>,
-              ConvertGridDim, ConvertBarrier>(converter);
+              ConvertGridDim>(converter);
+          patterns.add<ConvertBarrier>(converter, waveSize);
           amdgcn::populateShufflePatterns(converter, patterns, chipName);
         },
         [](LLVM::LLVMFuncOp function, int32_t threads) {

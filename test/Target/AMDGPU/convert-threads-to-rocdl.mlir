@@ -43,4 +43,16 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
     llvm.store %k, %p : i32, !llvm.ptr<1>
     return
   }
+
+  // One wave does its accesses to shared memory in order: nothing is waited for.
+  // CHECK-LABEL: llvm.func @one_wave
+  // CHECK: llvm.fence syncscope("wavefront") release
+  // CHECK-NEXT: rocdl.s.barrier
+  // CHECK-NEXT: llvm.fence syncscope("singlethread") acquire
+  // CHECK: llvm.fence syncscope("workgroup") release{{$}}
+  func.func @one_wave() attributes {tile.threads = 64 : i64, tile.shared_bytes = 512 : i64} {
+    gpu.barrier
+    gpu.barrier {tile.orders_global}
+    return
+  }
 }
