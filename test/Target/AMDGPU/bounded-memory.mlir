@@ -86,3 +86,18 @@ tile.kernel @shifted(%x: !tile.view<?xf32> {tile.facts = #small},
   tile.store %t, %y[%c0] : tensor<128xf32>, !tile.view<?xf32>
   tile.return
 }
+
+// -----
+
+// Of one byte the descriptor has all bytes or none: one or none would be kept as a truth value.
+// CHECK-LABEL: func.func @one_byte
+// CHECK-DAG: %[[ALL:.*]] = arith.constant 2147483648 : i64
+// CHECK-DAG: %[[NONE:.*]] = arith.constant 0 : i64
+// CHECK: %[[SIZE:.*]] = arith.select %{{.*}}, %[[ALL]], %[[NONE]] : i64
+// CHECK: rocdl.make.buffer.rsrc %{{.*}}, %{{.*}}, %[[SIZE]], %{{.*}} : <1> to <8>
+tile.kernel @one_byte(%x: !tile.view<?xi8>, %y: !tile.view<?xi8>) {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %x[%c0] : !tile.view<?xi8> -> tensor<1xi8>
+  tile.store %t, %y[%c0] : tensor<1xi8>, !tile.view<?xi8>
+  tile.return
+}

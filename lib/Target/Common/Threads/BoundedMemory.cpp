@@ -126,8 +126,10 @@ ThreadLowering::getBoundedAccess(Value view, ValueRange offsets, const LinearLay
     return arith::ConstantIntOp::create(builder, loc, value, 64);
   };
   // The descriptor begins where the view does, or, if nothing but the hardware is to check, where
-  // the tile does. A tile that is outside altogether has none of its bytes.
-  Value size = bytesInside ? bytesInside : wide(isHardwares ? bytes : kOutside);
+  // the tile does. A tile that is outside altogether has none of its bytes. Of a tile of one
+  // element the offset is zero: any size will do, but not "one byte or none", a truth value that
+  // LLVM would keep in a vector register, and loop until all lanes agree on the descriptor.
+  Value size = bytesInside ? bytesInside : wide(kOutside);
   if (inside)
     size = arith::SelectOp::create(builder, loc, inside, size, wide(0));
   Value pointer = lowered.pointer, zero = i32(0);
