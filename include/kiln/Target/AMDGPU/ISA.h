@@ -13,7 +13,7 @@
 
 namespace kiln::amdgcn {
 
-/// A run of registers of one file: 'v', 'a' (accumulators), 's', or 'm' for m0.
+/// A run of registers of one file: 'v', 'a' (accumulators), 's', 'm' for m0, or 'c' for vcc.
 struct Registers {
   char file;
   unsigned first, last;
@@ -88,6 +88,9 @@ struct KernelCode {
   bool countsStoresApart() const;
   /// Whether LDS accesses and scalar loads are counted apart (from gfx12 on).
   bool countsScalarsApart() const;
+  /// Whether loads from global memory write registers in the order of issue (until gfx11); they are
+  /// counted in it on every chip.
+  bool fillsInOrder() const;
   /// The most that a counter can say; a wait for that many or more waits for nothing.
   unsigned getCounterLimit(Counter counter) const;
   /// The loops that hold no other: the instructions of each, in order.

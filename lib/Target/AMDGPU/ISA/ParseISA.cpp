@@ -10,7 +10,7 @@ using namespace kiln::amdgcn;
 
 //===- Registers ----------------------------------------------------------------------------===//
 
-/// The registers that an operand names: v3, s[4:7], -v1, |v2|, m0.
+/// The registers that an operand names: v3, s[4:7], -v1, |v2|, m0, vcc, vcc_lo.
 static void addRegisters(StringRef operand, SmallVectorImpl<Registers> &registers) {
   for (size_t at = 0; at < operand.size(); ++at) {
     if (at > 0 && (isAlnum(operand[at - 1]) || operand[at - 1] == '_'))
@@ -18,6 +18,10 @@ static void addRegisters(StringRef operand, SmallVectorImpl<Registers> &register
     StringRef rest = operand.substr(at);
     if (rest.starts_with("m0")) {
       registers.push_back({'m', 0, 0});
+      continue;
+    }
+    if (rest.starts_with("vcc")) {
+      registers.push_back({'c', rest.starts_with("vcc_hi"), !rest.starts_with("vcc_lo")});
       continue;
     }
     char file = rest.front();
@@ -233,6 +237,16 @@ static bool hasResult(const Instruction &instruction) {
   }
 }
 
+/// Whether vcc is read though no operand says so.
+static bool usesMaskUnnamed(const Instruction &instruction) {
+  StringRef name = instruction.mnemonic;
+  bool isDual = name.consume_front("v_dual_");
+  return name.contains("cbranch_vcc") || name.starts_with("v_div_fmas") ||
+         (isDual && (name == "cndmask_b32" || any_of(instruction.operands, [](StringRef operand) {
+                       return operand.contains("cndmask");
+                     })));
+}
+
 static Error finish(Instruction &instruction) {
   instruction.kind = getKind(instruction);
   for (StringRef operand : instruction.operands)
@@ -248,6 +262,8 @@ static Error finish(Instruction &instruction) {
     modifiers.substr(at + 7).consumeInteger(10, instruction.offset);
   if (instruction.kind == Kind::LoadToLDS)
     instruction.registers.push_back({'m', 0, 0});
+  if (usesMaskUnnamed(instruction))
+    instruction.registers.push_back({'c', 0, 1});
   return Error::success();
 }
 
@@ -417,6 +433,7 @@ bool KernelCode::isOneWave() const {
 
 bool KernelCode::countsStoresApart() const { return getGeneration(chip) >= 10; }
 bool KernelCode::countsScalarsApart() const { return getGeneration(chip) >= 12; }
+bool KernelCode::fillsInOrder() const { return getGeneration(chip) < 12; }
 
 unsigned KernelCode::getCounterLimit(Counter counter) const {
   bool isShort = counter == Counter::LDS || counter == Counter::Scalar;

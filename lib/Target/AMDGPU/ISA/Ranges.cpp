@@ -168,7 +168,7 @@ static Range evaluate(const Instruction &instruction, const Ranges &ranges) {
       return bitOr(in[0], in[1]);
     if (is({"xor_b32"}))
       return bitXor(in[0], in[1]);
-    if (is({"add_u32", "add_nc_u32", "add_i32", "add_co_u32"}))
+    if (is({"add_u32", "add_nc_u32", "add_i32", "add_co_u32", "add_co_i32"}))
       return add(in[0], in[1]);
     if (is({"lshlrev_b32", "lshl_b32"}))
       return shiftLeft(in[0], in[1]);
@@ -245,8 +245,40 @@ bool Ranges::applyLane(const Instruction &instruction) {
   return true;
 }
 
+bool Ranges::applyDual(const Instruction &instruction) {
+  StringRef name = instruction.mnemonic;
+  if (!name.consume_front("v_dual_"))
+    return false;
+  // `v_dual_mov_b32 v1, v2 :: v_dual_add_f32 v3, v4, v5`: both read before either writes.
+  Instruction halves[2];
+  unsigned half = 0;
+  halves[0].mnemonic = ("v_" + name).str();
+  for (StringRef operand : instruction.operands) {
+    auto [own, next] = operand.split(" :: v_dual_");
+    halves[half].operands.push_back(own.str());
+    if (next.empty())
+      continue;
+    auto [other, first] = next.split(' ');
+    halves[half = 1].mnemonic = ("v_" + other).str();
+    halves[half].operands.push_back(first.str());
+  }
+  std::pair<unsigned, Range> results[2];
+  for (unsigned i : {0u, 1u}) {
+    StringRef result = halves[i].operands.empty() ? "" : StringRef(halves[i].operands.front());
+    if (!result.consume_front("v") || result.getAsInteger(10, results[i].first)) {
+      known.clear(); // no form that is known: nothing is known any more
+      return true;
+    }
+    results[i].second = evaluate(halves[i], *this);
+  }
+  for (auto [number, range] : results)
+    set({'v', number, number}, range);
+  return true;
+}
+
 void Ranges::apply(const Instruction &instruction) {
-  if (instruction.operands.empty() || instruction.registers.empty() || applyLane(instruction))
+  if (instruction.operands.empty() || instruction.registers.empty() || applyLane(instruction) ||
+      applyDual(instruction))
     return;
   switch (instruction.kind) {
   case Kind::Other:

@@ -35,6 +35,8 @@ private:
   void set(const Registers &registers, Range range);
   /// A scalar put by into a lane of a vector register, or taken back; false if it is neither.
   bool applyLane(const Instruction &instruction);
+  /// Two instructions in one, as gfx11 and gfx12 have them; false if it is not such a pair.
+  bool applyDual(const Instruction &instruction);
   std::map<std::pair<char, unsigned>, Range> known;
 };
 

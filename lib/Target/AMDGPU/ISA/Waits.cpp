@@ -33,6 +33,8 @@ struct State {
   Ranges ranges;
   /// By how many barriers some waves lag behind others.
   unsigned lag = 0;
+  /// Between the halves of a split barrier.
+  bool signalled = false;
   bool reached = false;
 };
 
@@ -177,8 +179,11 @@ void WaitCheck::issue(State &state, unsigned at) const {
       complete(state, counter, 0);
     state.ranges = {};
   } else if (instruction.kind == Kind::Barrier || instruction.kind == Kind::BarrierSignal) {
+    state.signalled = instruction.kind == Kind::BarrierSignal;
     if (!alone.count(at))
       meet(state);
+  } else if (instruction.kind == Kind::BarrierWait) {
+    state.signalled = false;
   } else if (auto branch = parts.find(at); branch != parts.end()) {
     if (branch->second) {
       state.lag = std::min<unsigned>(state.lag + 1, parts.size());
@@ -260,8 +265,9 @@ std::string WaitCheck::findProblem(const State &state, unsigned at) const {
           continue;
         // Results of one kind come in order, so that a later load may overwrite an earlier one; one
         // that fills half a register writes that half when it comes, and does not read the other.
-        bool overwrites = own && unsigned(*own) == counter && instruction.result &&
-                          *own != Counter::Scalar && &registers == instruction.registers.begin();
+        bool inOrder = own == Counter::LDS || (own == Counter::Load && kernel.fillsInOrder());
+        bool overwrites = inOrder && unsigned(*own) == counter && instruction.result &&
+                          &registers == instruction.registers.begin();
         if (!overwrites)
           return formatv("expected a wait for '{0}' of line {1} before its register is used",
                          kernel.code[load].mnemonic, line(load));
@@ -270,6 +276,8 @@ std::string WaitCheck::findProblem(const State &state, unsigned at) const {
   std::optional<LDSAccess> access = getLDSAccess(instruction, state);
   if (!access)
     return "";
+  if (state.signalled && !kernel.isOneWave())
+    return "expected no access to LDS between the halves of a barrier";
   for (const auto &[other, earlier] : state.lds) {
     bool conflict = (access->reads && earlier.writes) || (access->writes && earlier.reads);
     // Atomic accesses may come in any order: that is what they are for.
@@ -308,8 +316,10 @@ bool WaitCheck::join(State &into, const State &from, bool widen) const {
     into.reached = true;
     return true;
   }
-  bool changed = into.ranges.join(from.ranges, widen) || into.lag < from.lag;
+  bool changed = into.ranges.join(from.ranges, widen) || into.lag < from.lag ||
+                 into.signalled < from.signalled;
   into.lag = std::max(into.lag, from.lag);
+  into.signalled |= from.signalled;
   for (unsigned counter = 0; counter < kNumCounters; ++counter)
     for (auto [at, age] : from.ages[counter]) {
       auto [it, isNew] = into.ages[counter].try_emplace(at, age);

@@ -193,6 +193,36 @@ TEST(Waits, HalvesOfRegistersComeInOrder) {
   EXPECT_EQ(check("\tds_read_b32 v4, v1\n\tds_read_b32 v4, v1 offset:2\n", "gfx942", 64), "");
 }
 
+/// From gfx12 on loads from global memory are counted in order, but write registers in any.
+TEST(Waits, LoadsOverLoads) {
+  std::string body = "\tglobal_load_b32 v4, v1, s[4:5]\n\tglobal_load_b32 v4, v2, s[4:5]\n";
+  std::string waits = replaced(body, "\n", "\n\ts_wait_loadcnt 0x0\n");
+  EXPECT_EQ(check(body, "gfx1100"), "");
+  EXPECT_THAT(check(body, "gfx1201"), HasSubstr("before its register is used"));
+  EXPECT_EQ(check(waits, "gfx1201"), "");
+  // The earlier one is known to be done as soon as one other at the most may be outstanding.
+  std::string other = "\tglobal_load_b32 v5, v3, s[4:5]\n\ts_wait_loadcnt 0x1\n";
+  EXPECT_EQ(check(replaced(body, "s[4:5]\n", "s[4:5]\n" + other), "gfx1201"), "");
+}
+
+TEST(Waits, MasksAreRegisters) {
+  std::string load = "\ts_load_b64 vcc, s[0:1], 0x0\n", wait = "\ts_wait_kmcnt 0x0\n";
+  for (const char *use :
+       {"\tv_cndmask_b32_e32 v1, v2, v3, vcc_lo\n", "\ts_and_b64 s[4:5], s[6:7], vcc\n",
+        "\tv_div_fmas_f32 v1, v2, v3, v4\n", "\ts_cbranch_vccnz .LBB0_1\n.LBB0_1:\n",
+        "\tv_dual_mov_b32 v1, 0 :: v_dual_cndmask_b32 v2, s4, v3\n"}) {
+    EXPECT_THAT(check(load + use, "gfx1201"), HasSubstr("before its register is used")) << use;
+    EXPECT_EQ(check(load + wait + use, "gfx1201"), "") << use;
+  }
+}
+
+/// No other wave need have come to a barrier that this one has only signalled.
+TEST(Waits, NothingBetweenHalvesOfABarrier) {
+  std::string signal = "  s_barrier_signal -1\n";
+  std::string early = replaced(kSplitCounters, signal, signal + "  ds_load_b128 v[24:27], v1\n");
+  EXPECT_THAT(check(early, "gfx1201"), HasSubstr("between the halves of a barrier"));
+}
+
 /// The problems of a function `f` and of a kernel that calls it.
 static std::string checkCall(const std::string &function, const std::string &kernel) {
   std::string text = "\t.type\tf,@function\nf:\n" + function + inKernel(kernel);
@@ -265,6 +295,31 @@ TEST(Waits, FollowsTables) {
     std::string body = replaced(kRing, shift, shift + "  " + instruction + "\n");
     EXPECT_EQ(check(body, "gfx950").empty(), isBounded) << instruction << check(body, "gfx950");
   }
+}
+
+/// Two instructions in one give two results, each from what registers held before either.
+TEST(Waits, FollowsPairs) {
+  std::string write = "\tv_mov_b32_e32 v1, 0\n\tv_mov_b32_e32 v2, 64\n\tds_store_b32 v1, v9\n";
+  std::string read = "\tds_load_b32 v8, v1\n";
+  struct {
+    const char *pair;
+    bool isApart;
+  } pairs[] = {
+      {"\tv_dual_mov_b32 v2, v1 :: v_dual_mov_b32 v1, v2\n", true},
+      {"\tv_dual_mov_b32 v3, v1 :: v_dual_lshlrev_b32 v1, 1, v2\n", true},
+      {"\tv_dual_mov_b32 v1, v2 :: v_dual_mov_b32 v2, v1\n", true},
+      {"\tv_dual_mov_b32 v3, v2 :: v_dual_mov_b32 v4, v1\n", false},
+      {"\tv_dual_mov_b32 v1, v2 :: v_dual_mov_b32 v1, v9\n", false},
+      {"\tv_dual_add_f32 v3, v2, v2 :: v_dual_fmac_f32 v1, v2, v3\n", false},
+  };
+  for (auto [pair, isApart] : pairs)
+    EXPECT_EQ(check(write + pair + read, "gfx1201").empty(), isApart)
+        << pair << check(write + pair + read, "gfx1201");
+  // What only the second half overwrites is not known from before.
+  EXPECT_THAT(check("\tv_mov_b32_e32 v1, 0\n\tv_mov_b32_e32 v2, 64\n\tds_store_b32 v1, v9\n"
+                    "\tv_dual_mov_b32 v3, v1 :: v_dual_mov_b32 v2, v9\n\tds_load_b32 v8, v2\n",
+                    "gfx1201"),
+              HasSubstr("and a barrier"));
 }
 
 /// Bits that may be ones anyway add nothing when they are turned over.
