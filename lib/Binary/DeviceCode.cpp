@@ -59,6 +59,8 @@ llvm::Error DeviceCompilation::translate(ModuleOp source, const DeviceMachine &d
   if (llvm::Error error = linkDeviceMath(*module, description.math))
     return error;
   optimise(*module, *machine, optLevel);
+  if (description.finish)
+    description.finish(*module);
   if (!errors.empty())
     return llvm::createStringError(errors);
   return llvm::Error::success();

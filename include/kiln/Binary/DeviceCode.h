@@ -30,6 +30,8 @@ struct DeviceMachine {
   llvm::StringRef math = {};
   /// Links what else the module calls, before it is optimised.
   std::function<llvm::Error(llvm::Module &)> link = {};
+  /// The last word on the optimised module.
+  std::function<void(llvm::Module &)> finish = {};
 };
 
 /// One module on its way through LLVM. Errors of the code generator that do not end the process

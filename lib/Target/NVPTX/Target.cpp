@@ -1,6 +1,7 @@
 // The NVPTX target: its chips, what it answers to the common passes, and its code.
 #include "Assembler.h"
 #include "PackedAdds.h"
+#include "RolledLoops.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/AsyncTarget.h"
@@ -124,6 +125,7 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   DeviceMachine machine{"nvptx64-nvidia-cuda", chip.name, chip.features, {}};
   machine.hasLineDirectives = true;
   machine.math = kNVPTXMath;
+  machine.finish = keepWaitingLoopsRolled;
   FailureOr<TargetCode> code = emitDeviceCode(module, *this, machine, DeviceBinary::Text, request);
   if (failed(code))
     return failure();

@@ -1,10 +1,12 @@
 // Operands come by wide loads, go through shared memory between two barriers, whole matrices at a
-// time on the way back, and are multiplied by mma.sync.
+// time on the way back, and are multiplied by mma.sync. The assembler is told not to unroll the loop:
+// nothing of one turn moves over the barriers to another, and it took seven copies of the body.
 // RUN: tile-compile %s --target nvptx:sm_80 --emit asm -o %t.ptx
 // RUN: FileCheck %s --input-file %t.ptx
 // RUN: %ptxas -arch=sm_80 %t.ptx -o %t.cubin
 
 // CHECK: .reqntid 256
+// CHECK: .pragma "nounroll";
 // CHECK-COUNT-3: ld.global.v4.b32
 // CHECK: bar.sync
 // CHECK-COUNT-3: st.shared.v4.b32

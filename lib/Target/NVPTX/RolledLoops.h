@@ -1,0 +1,16 @@
+// Loops that the assembler is told to leave rolled.
+#ifndef KILN_LIB_TARGET_NVPTX_ROLLEDLOOPS_H
+#define KILN_LIB_TARGET_NVPTX_ROLLEDLOOPS_H
+
+namespace llvm {
+class Module;
+}
+
+namespace kiln::nvptx {
+
+/// Marks each loop in which the block's threads wait for each other as one that is not unrolled.
+void keepWaitingLoopsRolled(llvm::Module &module);
+
+} // namespace kiln::nvptx
+
+#endif // KILN_LIB_TARGET_NVPTX_ROLLEDLOOPS_H
