@@ -266,24 +266,21 @@ LinearLayout MatrixAttr::getScales(unsigned) const {
 }
 
 static Value getOperand(OpBuilder &builder, Location loc, Value registers, Operand form) {
-  auto type = cast<VectorType>(registers.getType());
-  auto castTo = [&](int64_t count, Type element) {
-    return vector::BitCastOp::create(builder, loc, VectorType::get({count}, element), registers);
-  };
+  auto castTo = [&](Type element) { return castVector(builder, loc, registers, element); };
   switch (form) {
   case Operand::AsIs:
     return registers;
   case Operand::Scalar:
     return vector::ExtractOp::create(builder, loc, registers, 0);
   case Operand::Bits16:
-    return castTo(type.getNumElements(), builder.getI16Type());
+    return castTo(builder.getI16Type());
   case Operand::Words: {
     Value words = toWords(builder, loc, registers);
     bool isOne = cast<VectorType>(words.getType()).getNumElements() == 1;
     return isOne ? Value(vector::ExtractOp::create(builder, loc, words, 0)) : words;
   }
   case Operand::LongWord:
-    return vector::ExtractOp::create(builder, loc, castTo(1, builder.getI64Type()), 0);
+    return vector::ExtractOp::create(builder, loc, castTo(builder.getI64Type()), 0);
   }
   return registers;
 }
@@ -351,12 +348,14 @@ static Value getScaleWord(OpBuilder &builder, Location loc, Value scales, unsign
   Value word = vector::ExtractOp::create(builder, loc, toWords(builder, loc, four), 0);
   // The code generator takes two constants of zeros, which are scales as well, for none: it must
   // not see constants. A text of no instructions hides them.
-  auto from = scales.getDefiningOp<vector::FromElementsOp>();
   auto isConstant = [](Value element) {
     auto extract = element.getDefiningOp<vector::ExtractOp>();
     return matchPattern(extract ? extract->getOperand(0) : element, m_Constant());
   };
-  if (!from || !llvm::all_of(from.getElements(), isConstant))
+  auto from = scales.getDefiningOp<vector::FromElementsOp>();
+  bool hides =
+      from ? llvm::all_of(from.getElements(), isConstant) : matchPattern(scales, m_Constant());
+  if (!hides)
     return word;
   auto hidden = LLVM::InlineAsmOp::create(
       builder, loc, word.getType(), word, "", "=v,0", /*has_side_effects=*/false,

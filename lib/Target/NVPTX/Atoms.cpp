@@ -125,7 +125,7 @@ static SmallVector<Value> getOperands(OpBuilder &builder, Location loc, Value re
   Value words = element.isF64() ? registers : toWords(builder, loc, registers);
   SmallVector<Value> operands;
   for (int64_t i = 0; i < cast<VectorType>(words.getType()).getNumElements(); ++i) {
-    Value word = vector::ExtractOp::create(builder, loc, words, i);
+    Value word = elementAt(builder, loc, words, i);
     if (element.isF16())
       word = LLVM::BitcastOp::create(builder, loc, VectorType::get({2}, element), word);
     operands.push_back(word);
@@ -154,7 +154,7 @@ Value MmaSyncAttr::emit(OpBuilder &builder, Location loc, Value a, Value b,
   auto type = cast<VectorType>(accumulator.getType());
   SmallVector<Value> sums;
   for (int64_t i = 0; i < type.getNumElements(); ++i)
-    sums.push_back(vector::ExtractOp::create(builder, loc, accumulator, i));
+    sums.push_back(elementAt(builder, loc, accumulator, i));
   SmallVector<Type> results(sums.size(), type.getElementType());
   auto resultType = LLVM::LLVMStructType::getLiteral(builder.getContext(), results);
   SmallVector<Value> left = getOperands(builder, loc, a), right = getOperands(builder, loc, b);
@@ -183,5 +183,5 @@ Value MmaSyncAttr::emit(OpBuilder &builder, Location loc, Value a, Value b,
   SmallVector<Value> parts;
   for (int64_t i = 0; i < type.getNumElements(); ++i)
     parts.push_back(LLVM::ExtractValueOp::create(builder, loc, result, i));
-  return vector::FromElementsOp::create(builder, loc, type, parts);
+  return makeVector(builder, loc, parts);
 }

@@ -1,4 +1,5 @@
 // ldmatrix: its fragments, by the PTX ISA's figures, and how it is emitted.
+#include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -104,8 +105,6 @@ Value LdMatrixAttr::emit(OpBuilder &builder, Location loc, Value pointer, Value)
   for (unsigned i = 0; i < getCount(); ++i)
     words.push_back(getCount() > 1 ? Value(LLVM::ExtractValueOp::create(builder, loc, loaded, i))
                                    : loaded);
-  auto packed = VectorType::get({getCount()}, word);
-  Value registers = vector::FromElementsOp::create(builder, loc, packed, words);
-  auto type = VectorType::get({getCount() * 32 / getBits()}, builder.getIntegerType(getBits()));
-  return vector::BitCastOp::create(builder, loc, type, registers);
+  return castVector(builder, loc, makeVector(builder, loc, words),
+                    builder.getIntegerType(getBits()));
 }

@@ -8,6 +8,7 @@
 // The products go through inline assembly, since NVVM's op takes neither a from registers nor a
 // predicate that makes the accumulator count as zero; its tied operands also keep LLVM from moving
 // accumulators while they are in flight.
+#include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -225,14 +226,10 @@ static std::string spellType(Type element, bool isUnsigned) {
 
 /// Pairs, or quadruples, of a's elements as words.
 static SmallVector<Value> packWords(OpBuilder &builder, Location loc, ArrayRef<Value> elements) {
-  auto type = VectorType::get({int64_t(elements.size())}, elements.front().getType());
-  int64_t words = elements.size() * type.getElementTypeBitWidth() / 32;
-  Value vector = vector::FromElementsOp::create(builder, loc, type, elements);
-  vector = vector::BitCastOp::create(builder, loc, VectorType::get({words}, builder.getI32Type()),
-                                     vector);
+  Value words = castVector(builder, loc, makeVector(builder, loc, elements), builder.getI32Type());
   SmallVector<Value> result;
-  for (int64_t i = 0; i < words; ++i)
-    result.push_back(vector::ExtractOp::create(builder, loc, vector, i));
+  for (int64_t i = 0; i < cast<VectorType>(words.getType()).getNumElements(); ++i)
+    result.push_back(elementAt(builder, loc, words, i));
   return result;
 }
 

@@ -63,6 +63,15 @@ mlir::FailureOr<TargetCode> emitDeviceCode(mlir::ModuleOp module, TargetInterfac
                                            DeviceMachine machine, DeviceBinary form,
                                            const EmitRequest &request);
 
+/// Registers as vectors and as their elements. What goes back and forth between the two, and
+/// between types of the same bits, leaves nothing behind: each looks through the others.
+mlir::Value elementAt(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector, int64_t i);
+mlir::Value makeVector(mlir::OpBuilder &builder, mlir::Location loc,
+                       llvm::ArrayRef<mlir::Value> elements);
+/// Elements of a byte or more, low bits first.
+mlir::Value castVector(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector,
+                       mlir::Type element);
+
 /// A vector of registers, read as words of 32 bits; elements below a byte are packed, low bits
 /// first.
 mlir::Value toWords(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value registers);

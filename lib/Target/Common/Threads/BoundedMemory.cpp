@@ -249,7 +249,7 @@ bool ThreadLowering::lowerBoundedLoad(LoadOp op) {
     for (int64_t part = 0; part < access.width; ++part) {
       Value element = loaded;
       if (access.width > 1)
-        element = vector::ExtractOp::create(builder, loc, loaded, part);
+        element = elementAt(builder, loc, loaded, part);
       if (isReal)
         element = arith::SelectOp::create(builder, loc, isReal, element, padding);
       elements.push_back(element);
@@ -297,9 +297,7 @@ bool ThreadLowering::lowerBoundedStore(StoreOp op) {
       offset = arith::SelectOp::create(builder, loc, guard, offset, i32(kOutside));
     Value value = elements[reg];
     if (access.width > 1)
-      value = vector::FromElementsOp::create(builder, loc,
-                                             VectorType::get({access.width}, access.elementType),
-                                             ArrayRef<Value>(elements).slice(reg, access.width));
+      value = makeVector(builder, loc, ArrayRef<Value>(elements).slice(reg, access.width));
     value = castBits(builder, loc, value, storage);
     if (value.getType() != raw)
       value = LLVM::BitcastOp::create(builder, loc, raw, value);

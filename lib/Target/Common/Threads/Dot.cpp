@@ -36,8 +36,7 @@ static Value gather(OpBuilder &builder, Location loc, ArrayRef<Value> elements,
                     ArrayRef<int64_t> registers) {
   SmallVector<Value> parts =
       llvm::map_to_vector(registers, [&](int64_t reg) { return elements[reg]; });
-  auto type = VectorType::get({int64_t(parts.size())}, parts.front().getType());
-  return vector::FromElementsOp::create(builder, loc, type, parts);
+  return makeVector(builder, loc, parts);
 }
 
 LogicalResult ThreadLowering::lowerDot(DotOp op) {
@@ -241,7 +240,7 @@ LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, MmaAtomInterface atom) {
         sum = atom.emit(builder, loc, gather(builder, loc, left, find(0, mapA, origin, row, k, 1)),
                         gather(builder, loc, right, find(1, mapB, origin, k, column, 0)), sum);
     for (auto [i, reg] : llvm::enumerate(places))
-      sums[reg] = vector::ExtractOp::create(builder, loc, sum, i);
+      sums[reg] = elementAt(builder, loc, sum, i);
   }
   setElements(op.getResult(), sums);
   return success();
@@ -329,7 +328,7 @@ LogicalResult ThreadLowering::lowerScaledDot(DotScaledOp op) {
                             mapScaleB.at(origin, at[1], block), sum);
     }
     for (auto [i, reg] : llvm::enumerate(places))
-      sums[reg] = vector::ExtractOp::create(builder, loc, sum, i);
+      sums[reg] = elementAt(builder, loc, sum, i);
   }
   setElements(op.getResult(), sums);
   return success();

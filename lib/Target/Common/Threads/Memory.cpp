@@ -247,7 +247,7 @@ LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
     for (int64_t i = 0; i < access.width; ++i) {
       Value element = loaded;
       if (access.width > 1)
-        element = vector::ExtractOp::create(builder, loc, loaded, i);
+        element = elementAt(builder, loc, loaded, i);
       if (padding && inBounds)
         element = arith::SelectOp::create(builder, loc, inBounds, element, padding);
       elements.push_back(element);
@@ -278,8 +278,7 @@ LogicalResult ThreadLowering::lowerStore(StoreOp op) {
     ArrayRef<Value> parts = ArrayRef<Value>(elements).slice(reg, access.width);
     Value value = isPacked ? packElements(parts) : parts.front();
     if (access.width > 1 && !isPacked)
-      value = vector::FromElementsOp::create(
-          builder, loc, VectorType::get({access.width}, access.elementType), parts);
+      value = makeVector(builder, loc, parts);
     if (!isPacked)
       value = castBits(builder, loc, value, getStorageType(access.elementType));
     OpBuilder::InsertionGuard insertion(builder);

@@ -248,15 +248,13 @@ bool ThreadLowering::writeMatrices(Value base, const LinearLayout &offsets,
     return false;
   Place place = getPlace(*rows);
   int64_t matrices = int64_t(1) << matrixBits;
-  auto pair = VectorType::get({2}, type);
   for (int64_t group = 0; group < rows->getInSize(kRegister); ++group) {
     SmallVector<Value> words;
     for (int64_t matrix = 0; matrix < matrices; ++matrix) {
       int64_t reg = 2 * (group * matrices + matrix);
-      Value both = vector::FromElementsOp::create(builder, loc, pair, elements.slice(reg, 2));
-      both =
-          vector::BitCastOp::create(builder, loc, VectorType::get({1}, builder.getI32Type()), both);
-      words.push_back(vector::ExtractOp::create(builder, loc, both, 0));
+      Value both = makeVector(builder, loc, elements.slice(reg, 2));
+      words.push_back(
+          elementAt(builder, loc, castVector(builder, loc, both, builder.getI32Type()), 0));
     }
     Value at = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
                                           getCoordinate(place, 0, group));

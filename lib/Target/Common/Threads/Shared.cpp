@@ -50,6 +50,34 @@ Value kiln::fromShared(OpBuilder &builder, Location loc, Value element, Type typ
   return raw == type ? element : Value(arith::BitcastOp::create(builder, loc, type, element));
 }
 
+/// Whether what shared memory holds is an element's bits and no more.
+static bool isHeldAsIs(Type element) {
+  return !element.isIndex() &&
+         element.getIntOrFloatBitWidth() == getSharedType(element).getIntOrFloatBitWidth();
+}
+
+/// Several elements at once, for one access.
+static Value toSharedVector(OpBuilder &builder, Location loc, ArrayRef<Value> elements) {
+  Type type = elements.front().getType();
+  if (isHeldAsIs(type))
+    return castVector(builder, loc, makeVector(builder, loc, elements), getSharedType(type));
+  return makeVector(builder, loc, llvm::map_to_vector(elements, [&](Value element) {
+                      return toShared(builder, loc, element);
+                    }));
+}
+
+static SmallVector<Value> fromSharedVector(OpBuilder &builder, Location loc, Value vector,
+                                           Type element) {
+  if (isHeldAsIs(element))
+    vector = castVector(builder, loc, vector, element);
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < cast<VectorType>(vector.getType()).getNumElements(); ++i) {
+    Value part = elementAt(builder, loc, vector, i);
+    elements.push_back(isHeldAsIs(element) ? part : fromShared(builder, loc, part, element));
+  }
+  return elements;
+}
+
 Value ThreadLowering::getElementPointer(Value base, Type stored, Value index) {
   if (index.getType().isIndex())
     index = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
@@ -80,11 +108,9 @@ void ThreadLowering::writeShared(Value base, const LinearLayout &offsets,
     Value pointer = getSharedPointer(base, shared, place, reg);
     SmallVector<Value> parts;
     for (int64_t i = 0; i < order.width; ++i)
-      parts.push_back(toShared(builder, loc, elements[order.getRegister(reg + i)]));
-    Value value = parts.front();
-    if (order.width > 1)
-      value = vector::FromElementsOp::create(builder, loc, VectorType::get({order.width}, shared),
-                                             parts);
+      parts.push_back(elements[order.getRegister(reg + i)]);
+    Value value = order.width > 1 ? toSharedVector(builder, loc, parts)
+                                  : toShared(builder, loc, parts.front());
     LLVM::StoreOp::create(builder, loc, value, pointer, order.width * bytes);
   }
 }
@@ -106,13 +132,12 @@ SmallVector<Value> ThreadLowering::readShared(Value base, const LinearLayout &of
       load.setAliasScopesAttr(readScopes.own);
       load.setNoaliasScopesAttr(readScopes.others);
     }
-    Value value = load;
-    for (int64_t i = 0; i < order.width; ++i) {
-      Value part = value;
-      if (order.width > 1)
-        part = vector::ExtractOp::create(builder, loc, value, i);
-      elements[order.getRegister(reg + i)] = fromShared(builder, loc, part, element);
+    if (order.width == 1) {
+      elements[order.getRegister(reg)] = fromShared(builder, loc, load, element);
+      continue;
     }
+    for (auto [i, part] : llvm::enumerate(fromSharedVector(builder, loc, load, element)))
+      elements[order.getRegister(reg + i)] = part;
   }
   return elements;
 }
@@ -142,9 +167,7 @@ SmallVector<Value> ThreadLowering::readRows(Value base, const LinearLayout &offs
   for (int64_t group = 0; group < rows.getInSize(kRegister); ++group) {
     Value pointer = getSharedPointer(base, getSharedType(element), place, group);
     Value value = atom.emit(builder, loc, pointer, Value());
-    for (int64_t i = 0; i < cast<VectorType>(value.getType()).getNumElements(); ++i)
-      elements.push_back(
-          fromShared(builder, loc, vector::ExtractOp::create(builder, loc, value, i), element));
+    llvm::append_range(elements, fromSharedVector(builder, loc, value, element));
   }
   return elements;
 }
@@ -157,12 +180,8 @@ void ThreadLowering::writeRows(Value base, const LinearLayout &offsets, CopyAtom
   Type shared = getSharedType(elements.front().getType());
   for (int64_t group = 0; group < rows.getInSize(kRegister); ++group) {
     Value pointer = getSharedPointer(base, shared, place, group);
-    SmallVector<Value> parts;
-    for (Value element : elements.slice(group * count, count))
-      parts.push_back(toShared(builder, loc, element));
-    atom.emit(
-        builder, loc, pointer,
-        vector::FromElementsOp::create(builder, loc, VectorType::get({count}, shared), parts));
+    atom.emit(builder, loc, pointer,
+              toSharedVector(builder, loc, elements.slice(group * count, count)));
   }
 }
 

@@ -186,13 +186,12 @@ SmallVector<Value> ThreadLowering::getElements(Value tensor) {
   Value vector = get(tensor);
   SmallVector<Value> elements;
   for (int64_t i = 0; i < cast<VectorType>(vector.getType()).getNumElements(); ++i)
-    elements.push_back(vector::ExtractOp::create(builder, loc, vector, i));
+    elements.push_back(elementAt(builder, loc, vector, i));
   return elements;
 }
 
 void ThreadLowering::setElements(Value tensor, ArrayRef<Value> elements) {
-  set(tensor, vector::FromElementsOp::create(
-                  builder, loc, cast<VectorType>(convert(tensor.getType())), elements));
+  set(tensor, makeVector(builder, loc, elements));
 }
 
 //===- Places -------------------------------------------------------------------------------===//
