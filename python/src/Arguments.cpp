@@ -83,10 +83,15 @@ bool convertInteger(const ArgumentTarget &to, PyObject *object) {
   KilnArg &arg = to.frame.args[to.index];
   int overflow = 0;
   long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  bool pointer = to.parameter.kind == KILN_ARG_POINTER;
+  if (value >= 0 && !pointer) {
+    arg.kind = KILN_ARG_INTEGER;
+    arg.value.integer = value;
+    return true;
+  }
   if (value == -1 && !overflow && PyErr_Occurred())
     return false;
   bool unsigned64 = to.parameter.dtype == KILN_U64 && to.parameter.kind == KILN_ARG_INTEGER;
-  bool pointer = to.parameter.kind == KILN_ARG_POINTER;
   if (overflow > 0 && (unsigned64 || pointer)) {
     unsigned long long bits = PyLong_AsUnsignedLongLong(object);
     if (bits != (unsigned long long)-1 || !PyErr_Occurred()) {
@@ -188,6 +193,8 @@ const char *kiln::python::dtypeName(int32_t dtype) {
 bool kiln::python::convertArgument(ArgumentFrame &frame, size_t index, PyObject *object,
                                    const ParameterInfo &parameter, const char *kernel) {
   ArgumentTarget to{frame, index, parameter, kernel};
+  if (Py_TYPE(object) == &PyLong_Type)
+    return convertInteger(to, object);
   if (!convertByClass(to, object, knownType(Py_TYPE(object))))
     return false;
   KilnArg &arg = frame.args[index];

@@ -66,7 +66,9 @@ class Memo {
 public:
   const Value *find(PyObject *key) const {
     size_t start = slotOf(key);
-    for (size_t i = 0; i < kProbes; ++i)
+    if (slots[start].key == key)
+      return &slots[start].value;
+    for (size_t i = 1; i < kProbes; ++i)
       if (slots[(start + i) % kSlots].key == key)
         return &slots[(start + i) % kSlots].value;
     return nullptr;

@@ -6,7 +6,7 @@ using namespace kiln::python;
 
 namespace {
 
-int32_t dtypeOf(dlpack::DataType type) {
+constexpr int32_t dtypeOf(dlpack::DataType type) {
   switch (type.code) {
   case 0:
     switch (type.bits) {
@@ -55,29 +55,43 @@ int32_t dtypeOf(dlpack::DataType type) {
   case 6:
     return type.bits == 8 ? KILN_BOOL : KILN_NONE;
   case 10:
-    return KILN_F8E4M3FN;
+    return type.bits == 8 ? KILN_F8E4M3FN : KILN_NONE;
   case 12:
-    return KILN_F8E5M2;
+    return type.bits == 8 ? KILN_F8E5M2 : KILN_NONE;
   case 14:
-    return KILN_F8E8M0FNU;
+    return type.bits == 8 ? KILN_F8E8M0FNU : KILN_NONE;
   case 15:
-    return KILN_F6E2M3FN;
+    return type.bits == 6 ? KILN_F6E2M3FN : KILN_NONE;
   case 16:
-    return KILN_F6E3M2FN;
+    return type.bits == 6 ? KILN_F6E3M2FN : KILN_NONE;
   case 17:
-    return KILN_F4E2M1FN;
+    return type.bits == 4 ? KILN_F4E2M1FN : KILN_NONE;
   }
   return KILN_NONE;
 }
 
+/// The same, looked up: by the code, and by half the bits, which are 2 to 64.
+struct DTypes {
+  static constexpr uint8_t kCodes = 18, kHalves = 33;
+  int8_t byCode[kCodes][kHalves] = {};
+  constexpr DTypes() {
+    for (uint8_t code = 0; code < kCodes; ++code)
+      for (uint8_t half = 1; half < kHalves; ++half)
+        byCode[code][half] = int8_t(dtypeOf({code, uint8_t(2 * half), 1}));
+  }
+  int32_t find(dlpack::DataType type) const {
+    bool known = type.code < kCodes && type.bits < 2 * kHalves && type.bits % 2 == 0;
+    return known ? byCode[type.code][type.bits / 2] : KILN_NONE;
+  }
+};
+constexpr DTypes dtypes;
+
 /// Fills the argument from a tensor whose arrays stay alive during the launch.
 bool fill(const ArgumentTarget &to, const dlpack::Tensor &from, uint64_t flags) {
-  int32_t dtype = dtypeOf(from.dtype);
-  uint32_t bits = dtype == KILN_NONE ? 0 : kilnDTypeGetBits(KilnDType(dtype));
-  if (dtype == KILN_BOOL)
-    bits = 8;
+  int32_t dtype = dtypes.find(from.dtype);
+  uint32_t bits = from.dtype.bits;
   unsigned lanes = from.dtype.lanes;
-  bool packedLanes = bits && bits < 8 && bits * lanes == 8 && from.rank > 0;
+  bool packedLanes = bits < 8 && bits * lanes == 8 && from.rank > 0;
   if (dtype == KILN_NONE || (lanes != 1 && !packedLanes))
     return to.fail("expected an element type that kernels have, got DLPack type code " +
                    std::to_string(from.dtype.code) + " with " + std::to_string(from.dtype.bits) +
@@ -107,7 +121,7 @@ bool fill(const ArgumentTarget &to, const dlpack::Tensor &from, uint64_t flags) 
     tensor.shape = shape;
     tensor.strides = from.strides ? strides : nullptr;
   }
-  if (bits >= 8 && reinterpret_cast<uintptr_t>(tensor.data) % (bits / 8) != 0)
+  if (bits >= 8 && (reinterpret_cast<uintptr_t>(tensor.data) & (bits / 8 - 1)) != 0)
     return to.fail("expected elements at multiples of " + std::to_string(bits / 8) +
                    " bytes, got a misaligned " + dtypeName(dtype) + " tensor");
   tensor.rank = from.rank;

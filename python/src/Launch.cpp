@@ -95,6 +95,8 @@ uint64_t variantOf(LauncherState &state, const BoundCall &bound, PyObject *optio
 
 /// The KilnFunction for the kinds of these arguments.
 size_t functionOf(LauncherState &state, const ArgumentFrame &frame) {
+  if (state.signature.kindsAreFixed && !state.functions.empty())
+    return 0;
   const auto &runtime = state.signature.runtime;
   auto fits = [&](const Specialiser &s) {
     for (size_t i = 0, n = runtime.size(); i < n; ++i)

@@ -25,6 +25,7 @@ void Signature::parse(nb::list parameters) {
       entry.constant = int32_t(numConstants++);
     } else {
       entry.runtime = int32_t(runtime.size());
+      kindsAreFixed &= kind >= 0;
       runtime.push_back({nb::cast<std::string>(fields[0]),
                          kind,
                          nb::cast<int>(fields[2]),
@@ -48,7 +49,7 @@ void Signature::parse(nb::list parameters) {
 namespace {
 
 PyObject **slotOf(BoundCall &call, const SignatureEntry &entry) {
-  return entry.runtime >= 0 ? &call.runtime[entry.runtime] : &call.constants[entry.constant];
+  return entry.runtime >= 0 ? &call.places[entry.runtime] : &call.constants[entry.constant];
 }
 
 bool isOption(PyObject *name, PyObject *value, BoundCall &out) {
@@ -85,9 +86,15 @@ bool kiln::python::bindCall(const Signature &signature, PyObject *const *args, s
                             PyObject *names, BoundCall &out) {
   out.anyConstant = out.otherOptions = false;
   out.stream = out.device = nullptr;
+  bool allGiven = numArgs == signature.numPositional && numArgs == signature.runtime.size();
+  if (allGiven && numArgs == signature.entries.size() && !names) {
+    out.runtime = args;
+    return true;
+  }
   if (numArgs > signature.numPositional)
     return false;
-  std::memset(out.runtime, 0, signature.runtime.size() * sizeof(PyObject *));
+  out.runtime = out.places;
+  std::memset(out.places, 0, signature.runtime.size() * sizeof(PyObject *));
   std::memset(out.constants, 0, signature.numConstants * sizeof(PyObject *));
   for (size_t i = 0; i < numArgs; ++i) {
     const SignatureEntry &entry = signature.entries[i];

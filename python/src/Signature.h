@@ -26,6 +26,7 @@ struct Signature {
   std::vector<ParameterInfo> runtime; ///< what the launch passes, in order
   size_t numPositional = 0;
   size_t numConstants = 0;
+  bool kindsAreFixed = true; ///< no annotation is missing: arguments do not decide a kind
 
   Signature() = default;
   Signature(const Signature &) = delete;
@@ -37,7 +38,8 @@ struct Signature {
 
 /// What a call binds: borrowed objects, null where the default of a constant holds.
 struct BoundCall {
-  PyObject *runtime[kMaxArguments];
+  PyObject *const *runtime; ///< the caller's own if they are all of it, else `places`
+  PyObject *places[kMaxArguments];
   PyObject *constants[kMaxParameters];
   bool anyConstant;
   PyObject *stream;  ///< `_stream`, borrowed, or null

@@ -218,8 +218,8 @@ Error AcceleratorExecutable::launchEntered(const uint64_t *slots, AcceleratorApi
     const LaunchPlan::Slot &slot = plan.slots[i];
     if (slot.kind != LaunchPlan::Kind::TensorMap)
       continue;
-    auto *map = reinterpret_cast<EncodedMap *>(encoded) + slot.map;
-    if (Error error = maps.get(*owner.api, plan, slot.map, slots, *map))
+    auto *map = reinterpret_cast<EncodedMap *>(encoded) + slot.number;
+    if (Error error = maps.get(*owner.api, plan, slot.number, slots, *map))
       return error;
     launch.parameters[i] = map;
   }

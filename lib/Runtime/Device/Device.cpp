@@ -73,9 +73,10 @@ Error Executable::fillHidden(uint64_t *slots, int64_t programs, LaunchContext &c
     bool isCounter = slot.kind == LaunchPlan::Kind::Counter;
     if (!isCounter && slot.kind != LaunchPlan::Kind::Workspace)
       continue;
+    const LaunchPlan::HiddenMemory &asked = plan.memories[slot.number];
     uint64_t size;
-    if (__builtin_mul_overflow(slot.bytesPerProgram, uint64_t(programs), &size) ||
-        __builtin_add_overflow(size, slot.bytes, &size))
+    if (__builtin_mul_overflow(asked.bytesPerProgram, uint64_t(programs), &size) ||
+        __builtin_add_overflow(size, asked.bytes, &size))
       return makeError(KILN_ERROR_OUT_OF_MEMORY, "kernel '" + plan.kernel + "': a workspace for " +
                                                      Twine(programs) +
                                                      " programs exceeds the address space");

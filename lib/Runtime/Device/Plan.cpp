@@ -86,7 +86,7 @@ static Error parseTensorMap(LaunchPlan &plan, const json::Object &entry, LaunchP
   map.strideSlots.assign(map.box.size(), -1);
   out.kind = LaunchPlan::Kind::TensorMap;
   out.arg = arg;
-  out.map = plan.maps.size();
+  out.number = plan.maps.size();
   plan.maps.push_back(std::move(map));
   return Error::success();
 }
@@ -127,8 +127,8 @@ static Error parseSlot(LaunchPlan &plan, const json::Object &entry, LaunchPlan::
     if (bytes < 0 || perProgram < 0)
       return wrong(plan.kernel, "a parameter of negative size");
     out.kind = kind == "counter" ? Kind::Counter : Kind::Workspace;
-    out.bytes = bytes;
-    out.bytesPerProgram = perProgram;
+    out.number = plan.memories.size();
+    plan.memories.push_back({uint64_t(bytes), uint64_t(perProgram)});
     return Error::success();
   }
   if (kind == "messages") {

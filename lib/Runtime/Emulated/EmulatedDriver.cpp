@@ -168,7 +168,7 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   std::vector<uint64_t> all(slots, slots + plan.slots.size());
   for (auto [i, slot] : enumerate(plan.slots))
     if (slot.kind == LaunchPlan::Kind::TensorMap)
-      all[i] = reinterpret_cast<uint64_t>(&maps[slot.map]);
+      all[i] = reinterpret_cast<uint64_t>(&maps[slot.number]);
   launch.kernel = kernel;
   launch.slots = all.data();
   launch.threads = plan.warps * plan.warpSize;

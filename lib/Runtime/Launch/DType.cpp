@@ -11,7 +11,7 @@ using namespace llvm;
 
 using Kind = DTypeInfo::Kind;
 
-static const DTypeInfo table[] = {
+const DTypeInfo kiln::dtypeTable[] = {
     {"", "", 0, Kind::None},
     {"f64", "f64", 64, Kind::Float},
     {"f32", "f32", 32, Kind::Float},
@@ -38,17 +38,13 @@ static const DTypeInfo table[] = {
     {"bool", "i8", 8, Kind::Bool},
 };
 
-const DTypeInfo &kiln::dtypeInfo(int32_t dtype) {
-  return dtype > 0 && size_t(dtype) < std::size(table) ? table[dtype] : table[0];
-}
-
 KilnDType kiln::dtypeOfIR(StringRef name) {
   if (name == "i1")
     return KILN_BOOL;
   if (name == "index")
     return KILN_I64;
-  for (size_t i = 1; i < std::size(table); ++i)
-    if (name == table[i].irName)
+  for (size_t i = 1; i < std::size(dtypeTable); ++i)
+    if (name == dtypeTable[i].irName)
       return KilnDType(i);
   return KILN_NONE;
 }
@@ -62,15 +58,8 @@ bool kiln::encodeInteger(int64_t value, int32_t dtype, uint64_t &bits) {
     bits = value;
     return value == 0 || value == 1;
   case Kind::Signed:
-  case Kind::Unsigned: {
-    uint64_t mask = info.bits == 64 ? ~uint64_t(0) : (uint64_t(1) << info.bits) - 1;
-    bits = uint64_t(value) & mask;
-    if (info.bits == 64)
-      return true;
-    if (info.kind == Kind::Unsigned)
-      return value >= 0 && uint64_t(value) <= mask;
-    return value >= -int64_t(mask / 2) - 1 && value <= int64_t(mask / 2);
-  }
+  case Kind::Unsigned:
+    return encodeWhole(value, info, bits);
   case Kind::None:
     break;
   }

@@ -21,6 +21,73 @@ static inline uint64_t dimFacts(int64_t extent, int64_t stride, int64_t bits) {
          uint64_t(extent % 16 == 0) << 5;
 }
 
+//===- The usual ----------------------------------------------------------------------------===//
+//
+// An argument with nothing to refuse and nothing rare; false of any other, which the Checker below
+// looks at.
+
+/// A function of its own: within its caller it would spill what both keep in registers.
+static LLVM_ATTRIBUTE_NOINLINE bool usualTensor(const Parameter &parameter,
+                                                const KilnTensor &tensor, MemorySpace memory,
+                                                uint64_t *words, Checked &checked,
+                                                int64_t *dense) {
+  const int64_t *shape = tensor.shape, *strides = tensor.strides;
+  uint64_t address = reinterpret_cast<uint64_t>(tensor.data), rank = tensor.rank;
+  uint64_t bits = dtypeInfo(tensor.dtype).bits;
+  bool fits = parameter.dtype == tensor.dtype || (parameter.dtype == KILN_NONE && bits > 0);
+  fits &= uint32_t(parameter.rank) == rank || (parameter.rank < 0 && rank <= KILN_MAX_RANK);
+  fits &= tensor.device_type == memory.type && tensor.device_id == memory.id;
+  fits &= (parameter.facts & KILN_FACTS_DEFAULT) == KILN_FACTS_DEFAULT;
+  // So far from the ends of the address space that nothing below overflows.
+  fits &= address - 1 < uint64_t(1) << 62 && (address & (bits / 8 - (bits >= 8))) == 0;
+  if (LLVM_UNLIKELY(!fits || !shape))
+    return false;
+  if (!strides) {
+    uint64_t stride = 1; // one that wraps follows one that is rare
+    for (uint64_t i = rank; i-- > 0; stride *= shape[i])
+      dense[i] = stride;
+    strides = dense;
+  }
+  uint64_t last = 0, dims = 0, rare = 0;
+  for (uint64_t i = 0; i < rank; ++i) {
+    uint64_t extent = shape[i], stride = strides[i];
+    rare |= (extent - 1) >> 31 | stride >> 28;
+    last += (extent - 1) * stride;
+    dims |= dimFacts(extent, stride, bits) << (8 * i);
+  }
+  if (LLVM_UNLIKELY(rare | last >> 48))
+    return false;
+  uint64_t reach = (last + 1) * bits;
+  bool index32 = reach / 8 <= uint64_t(1) << 31;
+  words[0] = KILN_ARG_TENSOR | uint64_t(tensor.dtype) << 4 | rank << 12 |
+             uint64_t(alignmentLog2(address)) << 16 | uint64_t(index32) << 19;
+  words[1] = dims;
+  checked = {shape, strides, address, int64_t(rank), address, address + (reach + 7) / 8};
+  return true;
+}
+
+/// The word of a scalar without what is known of its value.
+static inline uint64_t scalarWord(const Parameter &parameter) {
+  return uint64_t(parameter.kind) | uint64_t(parameter.dtype) << 4;
+}
+
+static inline uint64_t integerFacts(uint32_t facts, int64_t value) {
+  return uint64_t((facts & KILN_FACT_UNIT) && value == 1) << 21 |
+         uint64_t((facts & KILN_FACT_EXTENTS) && value % 16 == 0) << 22;
+}
+
+static inline bool usualInteger(const Parameter &parameter, const KilnArg &arg, uint64_t &word,
+                                Checked &checked) {
+  int64_t value = arg.value.integer;
+  if (LLVM_UNLIKELY(arg.kind != KILN_ARG_INTEGER ||
+                    !encodeWhole(value, dtypeInfo(parameter.dtype), checked.bits)))
+    return false;
+  word = scalarWord(parameter) | integerFacts(parameter.facts, value);
+  return true;
+}
+
+//===- Any argument -------------------------------------------------------------------------===//
+
 static StringRef kindName(int32_t kind) {
   switch (kind) {
   case KILN_ARG_TENSOR:
@@ -53,52 +120,17 @@ struct Checker {
   bool failKind(const Parameter &parameter, const KilnArg &arg) {
     return fail(parameter, "expected " + kindName(parameter.kind) + ", got " + kindName(arg.kind));
   }
-  /// A tensor with nothing to refuse and nothing rare; false of any other, which `tensor` looks at.
-  bool usualTensor(const Parameter &parameter, const KilnTensor &tensor, uint64_t *words,
-                   Checked &checked, int64_t *dense);
   LLVM_ATTRIBUTE_NOINLINE bool tensor(const Parameter &parameter, const KilnTensor &tensor,
                                       uint64_t *words, Checked &checked, int64_t *strides);
+  LLVM_ATTRIBUTE_NOINLINE bool other(const Parameter &parameter, const KilnArg &arg, uint64_t &word,
+                                     Checked &checked) {
+    return parameter.kind == KILN_ARG_POINTER ? pointer(parameter, arg, word, checked)
+                                              : scalar(parameter, arg, word, checked);
+  }
   bool pointer(const Parameter &parameter, const KilnArg &arg, uint64_t &word, Checked &checked);
   bool scalar(const Parameter &parameter, const KilnArg &arg, uint64_t &word, Checked &checked);
 };
 } // namespace
-
-inline bool Checker::usualTensor(const Parameter &parameter, const KilnTensor &tensor,
-                                 uint64_t *words, Checked &checked, int64_t *dense) {
-  const DTypeInfo &type = dtypeInfo(tensor.dtype);
-  const int64_t *shape = tensor.shape, *strides = tensor.strides;
-  uint64_t address = reinterpret_cast<uint64_t>(tensor.data), bits = type.bits, rank = tensor.rank;
-  bool fits = parameter.dtype == tensor.dtype || (parameter.dtype == KILN_NONE && bits > 0);
-  fits &= uint32_t(parameter.rank) == rank || (parameter.rank < 0 && rank <= KILN_MAX_RANK);
-  fits &= tensor.device_type == device.memory.type && tensor.device_id == device.memory.id;
-  fits &= (parameter.facts & KILN_FACTS_DEFAULT) == KILN_FACTS_DEFAULT;
-  // So far from the ends of the address space that nothing below overflows.
-  fits &= address - 1 < uint64_t(1) << 62 && (address & (bits / 8 - (bits >= 8))) == 0;
-  if (LLVM_UNLIKELY(!fits || !shape))
-    return false;
-  if (!strides) {
-    uint64_t stride = 1; // one that wraps follows one that is rare
-    for (uint64_t i = rank; i-- > 0; stride *= shape[i])
-      dense[i] = stride;
-    strides = dense;
-  }
-  uint64_t last = 0, dims = 0, rare = 0;
-  for (uint64_t i = 0; i < rank; ++i) {
-    uint64_t extent = shape[i], stride = strides[i];
-    rare |= (extent - 1) >> 31 | stride >> 28;
-    last += (extent - 1) * stride;
-    dims |= dimFacts(extent, stride, bits) << (8 * i);
-  }
-  if (LLVM_UNLIKELY(rare | last >> 48))
-    return false;
-  uint64_t reach = (last + 1) * bits;
-  bool index32 = reach / 8 <= uint64_t(1) << 31;
-  words[0] = KILN_ARG_TENSOR | uint64_t(tensor.dtype) << 4 | rank << 12 |
-             uint64_t(alignmentLog2(address)) << 16 | uint64_t(index32) << 19;
-  words[1] = dims;
-  checked = {shape, strides, address, int64_t(rank), address, address + (reach + 7) / 8};
-  return true;
-}
 
 bool Checker::tensor(const Parameter &parameter, const KilnTensor &tensor, uint64_t *words,
                      Checked &checked, int64_t *strides) {
@@ -225,40 +257,24 @@ bool Checker::scalar(const Parameter &parameter, const KilnArg &arg, uint64_t &w
                 Twine("expected a value that ") + dtypeInfo(parameter.dtype).name +
                     " can hold, got " +
                     (isReal ? std::to_string(arg.value.real) : std::to_string(arg.value.integer)));
-  word = uint64_t(parameter.kind) | uint64_t(parameter.dtype) << 4;
-  if (parameter.kind == KILN_ARG_INTEGER) {
-    int64_t value = arg.value.integer;
-    if (parameter.facts & KILN_FACT_UNIT)
-      word |= uint64_t(value == 1) << 21;
-    if (parameter.facts & KILN_FACT_EXTENTS)
-      word |= uint64_t(value % 16 == 0) << 22;
-  }
+  word = scalarWord(parameter);
+  if (parameter.kind == KILN_ARG_INTEGER)
+    word |= integerFacts(parameter.facts, arg.value.integer);
   return true;
 }
 
 //===- All arguments ------------------------------------------------------------------------===//
 
-/// Sets the bit on each tensor that asked for it and that no other tensor touches. `word` is the
-/// first of all arguments' words.
-static void markNoAlias(ArrayRef<Parameter> parameters, const Checked *checked, uint64_t *word) {
-  struct Reach {
-    uint64_t begin, end, alone;
-    uint64_t *word;
-  };
-  auto *tensors = static_cast<Reach *>(alloca((parameters.size() + 1) * sizeof(Reach)));
-  size_t count = 0;
-  for (const Parameter &parameter : parameters) {
-    // Nothing is known of what a bare pointer reaches.
-    if (parameter.kind == KILN_ARG_POINTER)
-      return;
-    if (parameter.kind == KILN_ARG_TENSOR) {
-      uint64_t asked = (parameter.facts & KILN_FACT_NOALIAS) != 0;
-      tensors[count++] = {checked->begin, checked->end, asked, word};
-      ++word;
-    }
-    ++checked;
-    ++word;
-  }
+namespace {
+/// The bytes of a tensor, and the first of its words.
+struct Reach {
+  uint64_t begin, end, alone;
+  uint64_t *word;
+};
+} // namespace
+
+/// Sets the bit on each tensor that asked for it and that no other tensor touches.
+static inline void markNoAlias(Reach *tensors, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     Reach &left = tensors[i];
     for (size_t j = i + 1; j < count; ++j) {
@@ -293,7 +309,10 @@ size_t kiln::computeKey(StringRef kernel, ArrayRef<Parameter> parameters, ArrayR
   words[0] = variant;
   words[1] = device.number | uint64_t(args.size()) << 32;
   uint64_t *word = words + 2;
-  for (size_t i = 0; i < args.size(); ++i) {
+  auto *reaches = static_cast<Reach *>(alloca((args.size() + 1) * sizeof(Reach)));
+  size_t numTensors = 0;
+  bool anyPointer = false; // nothing is known of what a bare pointer reaches
+  for (size_t i = 0; i < args.size(); ++i, ++word) {
     const Parameter &parameter = parameters[i];
     const KilnArg &arg = args[i];
     if (parameter.kind == KILN_ARG_TENSOR) {
@@ -301,21 +320,24 @@ size_t kiln::computeKey(StringRef kernel, ArrayRef<Parameter> parameters, ArrayR
         checker.failKind(parameter, arg);
         return 0;
       }
-      if (LLVM_UNLIKELY(!checker.usualTensor(parameter, arg.value.tensor, word, checked[i],
-                                             strides + i * KILN_MAX_RANK) &&
-                        !checker.tensor(parameter, arg.value.tensor, word, checked[i],
-                                        strides + i * KILN_MAX_RANK)))
+      const KilnTensor &tensor = arg.value.tensor;
+      int64_t *dense = strides + i * KILN_MAX_RANK;
+      if (LLVM_UNLIKELY(!usualTensor(parameter, tensor, device.memory, word, checked[i], dense) &&
+                        !checker.tensor(parameter, tensor, word, checked[i], dense)))
         return 0;
-      word += 2;
+      uint64_t asked = (parameter.facts & KILN_FACT_NOALIAS) != 0;
+      reaches[numTensors++] = {checked[i].begin, checked[i].end, asked, word};
+      ++word;
       continue;
     }
-    bool ok = parameter.kind == KILN_ARG_POINTER
-                  ? checker.pointer(parameter, arg, *word, checked[i])
-                  : checker.scalar(parameter, arg, *word, checked[i]);
-    if (LLVM_UNLIKELY(!ok))
+    if (LLVM_LIKELY(parameter.kind == KILN_ARG_INTEGER &&
+                    usualInteger(parameter, arg, *word, checked[i])))
+      continue;
+    anyPointer |= parameter.kind == KILN_ARG_POINTER;
+    if (LLVM_UNLIKELY(!checker.other(parameter, arg, *word, checked[i])))
       return 0;
-    ++word;
   }
-  markNoAlias(parameters, checked, words + 2);
+  if (!anyPointer)
+    markNoAlias(reaches, numTensors);
   return word - words;
 }

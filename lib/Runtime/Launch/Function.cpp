@@ -93,18 +93,30 @@ Function::~Function() = default;
 
 //===- The table ----------------------------------------------------------------------------===//
 
-inline const Function::Entry *Function::find(const uint64_t *words, size_t count,
-                                             uint64_t hash) const {
+/// Mostly it is what the launch before it found, which needs no hash.
+inline const Function::Entry *Function::find(const uint64_t *words, size_t count) {
+  const Entry *last = recent.load(std::memory_order_acquire);
+  bool again = last && last->count == count && equalWords(last->words.get(), words, count);
+  return LLVM_LIKELY(again) ? last : findInTable(words, count, last);
+}
+
+const Function::Entry *Function::findInTable(const uint64_t *words, size_t count,
+                                             const Entry *last) {
   const Table *now = table.load(std::memory_order_acquire);
   if (!now)
     return nullptr;
+  uint64_t hash = hashWords(words, count);
   for (size_t at = hash & now->mask;; at = (at + 1) & now->mask) {
     const Entry *entry = now->slots[at].load(std::memory_order_acquire);
     if (!entry)
       return nullptr;
     if (entry->hash == hash && entry->count == count &&
-        equalWords(entry->words.get(), words, count))
+        equalWords(entry->words.get(), words, count)) {
+      // Not if it was set since: an entry may have been replaced meanwhile.
+      recent.compare_exchange_strong(last, entry, std::memory_order_acq_rel,
+                                     std::memory_order_relaxed);
       return entry;
+    }
   }
 }
 
@@ -176,6 +188,7 @@ Error Function::insert(StringRef key, ExecutablePtr executable) {
   }
   place(*now, entry.get());
   table.store(now, std::memory_order_release);
+  recent.store(entry.get(), std::memory_order_release);
   entries.push_back(std::move(entry));
   return Error::success();
 }
@@ -183,6 +196,7 @@ Error Function::insert(StringRef key, ExecutablePtr executable) {
 void Function::clear() {
   std::lock_guard<std::mutex> lock(mutex);
   table.store(nullptr, std::memory_order_release);
+  recent.store(nullptr, std::memory_order_release);
   tables.clear();
   entries.clear();
 }
@@ -275,7 +289,7 @@ KilnLaunchStatus Function::launch(ArrayRef<KilnArg> args, const KilnLaunchOption
                             checked, strides, error);
   if (LLVM_UNLIKELY(count == 0))
     return KILN_LAUNCH_FAILED;
-  const Entry *entry = find(words, count, hashWords(words, count));
+  const Entry *entry = find(words, count);
   if (LLVM_UNLIKELY(!entry)) {
     static thread_local SmallVector<uint64_t, 32> missed;
     missed.assign(words, words + count);

@@ -6,29 +6,19 @@
 using namespace kiln;
 using namespace llvm;
 
-void kiln::packSlots(const LaunchPlan &plan, const Checked *checked, uint64_t *slots) {
+/// What is not of an argument is filled in later.
+static inline uint64_t valueOf(const LaunchPlan::Slot &slot, const Checked &argument) {
   using Kind = LaunchPlan::Kind;
-  for (const LaunchPlan::Slot &slot : plan.slots) {
-    const Checked &argument = checked[slot.arg];
-    switch (slot.kind) {
-    case Kind::Pointer:
-    case Kind::Scalar:
-      *slots++ = argument.bits;
-      break;
-    case Kind::Extent:
-      *slots++ = argument.shape[slot.dim];
-      break;
-    case Kind::Stride:
-      *slots++ = argument.strides[slot.dim];
-      break;
-    case Kind::Workspace:
-    case Kind::Counter:
-    case Kind::TensorMap:
-    case Kind::Messages:
-      *slots++ = 0;
-      break;
-    }
-  }
+  if (slot.kind == Kind::Pointer || slot.kind == Kind::Scalar)
+    return argument.bits;
+  if (slot.kind == Kind::Extent)
+    return argument.shape[slot.dim];
+  return slot.kind == Kind::Stride ? argument.strides[slot.dim] : 0;
+}
+
+void kiln::packSlots(const LaunchPlan &plan, const Checked *checked, uint64_t *slots) {
+  for (const LaunchPlan::Slot &slot : plan.slots)
+    *slots++ = valueOf(slot, checked[slot.arg]);
 }
 
 static Error checkTensor(const LaunchPlan::Argument &promise, const Checked &checked,

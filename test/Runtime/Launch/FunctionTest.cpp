@@ -17,7 +17,9 @@ protected:
     for (const char *name : {"x", "y", "z"})
       parameters.push_back({name, KILN_ARG_TENSOR, KILN_F32, 1, KILN_FACTS_DEFAULT});
     function = llvm::cantFail(Function::create("add", parameters));
-    executable = llvm::cantFail(llvm::cantFail(openDevice("cpu"))->load(addArtifact()));
+    Device &cpu = *llvm::cantFail(openDevice("cpu"));
+    executable = llvm::cantFail(cpu.load(addArtifact()));
+    doubling = llvm::cantFail(cpu.load(addArtifact(0)));
   }
 
   KilnLaunchStatus launch(llvm::ArrayRef<KilnArg> args,
@@ -40,7 +42,7 @@ protected:
   }
 
   std::unique_ptr<Function> function;
-  ExecutablePtr executable;
+  ExecutablePtr executable, doubling; ///< z = x + y, z = x + x
   llvm::StringRef key;
   Failure failure;
   int misses = 0;
@@ -62,6 +64,12 @@ struct Vectors {
   bool isRight() const {
     for (size_t i = 0; i < x.size(); ++i)
       if (z[i] != x[i] + y[i])
+        return false;
+    return true;
+  }
+  bool isDoubled() const {
+    for (size_t i = 0; i < x.size(); ++i)
+      if (z[i] != x[i] + x[i])
         return false;
     return true;
   }
@@ -125,12 +133,55 @@ TEST_F(FunctionTest, ALaterInsertReplaces) {
   Vectors a(10);
   EXPECT_TRUE(run(a.args()));
   std::string same = llvm::cantFail(function->key(a.args(), nullptr));
-  ExecutablePtr other = llvm::cantFail(llvm::cantFail(openDevice("cpu"))->load(addArtifact()));
-  EXPECT_EQ(other->UseCount(), 1u);
-  llvm::cantFail(function->insert(same, other));
-  EXPECT_EQ(other->UseCount(), 2u);
+  EXPECT_TRUE(a.isRight());
+  EXPECT_EQ(doubling->UseCount(), 1u);
+  llvm::cantFail(function->insert(same, doubling));
+  EXPECT_EQ(doubling->UseCount(), 2u);
   EXPECT_TRUE(run(a.args()));
+  EXPECT_TRUE(a.isDoubled());
   EXPECT_EQ(misses, 1);
+}
+
+TEST_F(FunctionTest, ShapesTakeTurns) {
+  Vectors a(10), b(32);
+  EXPECT_TRUE(run(b.args()));
+  std::string key = llvm::cantFail(function->key(a.args(), nullptr));
+  llvm::cantFail(function->insert(key, doubling));
+  for (int i = 0; i < 10; ++i) {
+    a.z.assign(10, -1), b.z.assign(32, -1);
+    EXPECT_TRUE(run(a.args()) && run(b.args()) && run(b.args()));
+    EXPECT_TRUE(a.isDoubled() && b.isRight());
+  }
+  EXPECT_EQ(misses, 1);
+}
+
+TEST_F(FunctionTest, WhatWasReplacedIsNotFoundAgain) {
+  Vectors a(10), b(32);
+  EXPECT_TRUE(run(a.args()) && run(b.args()));
+  std::string key = llvm::cantFail(function->key(a.args(), nullptr));
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      Vectors a(10), b(32);
+      while (!done)
+        for (Vectors *each : {&a, &b}) { // in turns: each is looked for in the table
+          llvm::StringRef missed;
+          llvm::Error error = llvm::Error::success();
+          EXPECT_EQ(function->launch(each->args(), nullptr, missed, error), KILN_LAUNCH_OK);
+          llvm::cantFail(std::move(error));
+        }
+    });
+  int wrong = 0;
+  for (int round = 0; round < 20000; ++round) {
+    llvm::cantFail(function->insert(key, round % 2 ? executable : doubling));
+    EXPECT_TRUE(run(a.args()));
+    wrong += !(round % 2 ? a.isRight() : a.isDoubled());
+  }
+  done = true;
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(FunctionTest, InsertRefusesWhatTheKeyCannotRun) {

@@ -24,11 +24,12 @@ inline Artifact kernelArtifact(const std::string &kernel, const std::string &met
   return Artifact::create(std::move(object), {{"binary", objectOf(kernel)}});
 }
 
-/// z = x + y over f32 vectors, every extent and stride a parameter.
-inline Artifact addArtifact() {
+/// z = x + y over f32 vectors, every extent and stride a parameter; `second` is the argument that
+/// stands for y.
+inline Artifact addArtifact(int second = 1) {
   std::string arguments, abi;
   for (int i = 0; i < 3; ++i) {
-    std::string comma = i ? "," : "", arg = std::to_string(i);
+    std::string comma = i ? "," : "", arg = std::to_string(i == 1 ? second : i);
     arguments += comma + R"({"name":")" + "xyz"[i] +
                  R"(","kind":"view","type":"f32","shape":[null],"strides":[null]})";
     abi += comma + R"({"kind":"pointer","arg":)" + arg + R"(},{"kind":"extent","dim":0,"arg":)" +

@@ -28,21 +28,24 @@ struct LaunchTraits {
 struct LaunchPlan {
   enum class Kind : uint8_t {
     Pointer,
+    Scalar,
     Extent,
     Stride,
-    Scalar,
     Workspace,
     Counter,
     TensorMap,
     Messages
   };
-  /// One parameter of the kernel's.
+  /// One parameter of the kernel's. Small: each launch reads all of them.
   struct Slot {
     Kind kind;
     uint8_t dim = 0;
     uint16_t arg = 0;
-    uint64_t bytes = 0, bytesPerProgram = 0; ///< of hidden memory
-    uint16_t map = 0;                        ///< of a tensor map: its number
+    uint16_t number = 0; ///< among `maps`, or among `memories`
+  };
+  /// Memory that a launch gives the kernel unasked.
+  struct HiddenMemory {
+    uint64_t bytes = 0, bytesPerProgram = 0;
   };
   /// What a copy engine is told of an argument: the tiles that it moves, and how the elements of
   /// one lie in shared memory. The rest it reads from the argument's other parameters.
@@ -76,6 +79,7 @@ struct LaunchPlan {
   std::vector<Argument> arguments;
   std::vector<Slot> slots;
   std::vector<TensorMap> maps;
+  std::vector<HiddenMemory> memories;
   /// What the code may tell the host; null if it has no such parameter.
   std::shared_ptr<const MessageTable> messages;
   bool hasGrid = false;

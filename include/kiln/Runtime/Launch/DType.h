@@ -15,13 +15,26 @@ struct DTypeInfo {
   enum Kind : uint8_t { None, Float, Signed, Unsigned, Bool } kind;
 };
 
-/// KILN_NONE's entry for every number that is no type.
-const DTypeInfo &dtypeInfo(int32_t dtype);
+/// By KilnDType's numbers.
+extern const DTypeInfo dtypeTable[KILN_BOOL + 1];
+
+/// KILN_NONE's entry for every number that is no type. In line: each launch asks.
+inline const DTypeInfo &dtypeInfo(int32_t dtype) {
+  return dtypeTable[uint32_t(dtype) <= KILN_BOOL ? dtype : KILN_NONE];
+}
 
 /// The type that the IR spells so, signed where it does not say; KILN_NONE if there is none.
 KilnDType dtypeOfIR(llvm::StringRef name);
 
-/// The bits that a slot holds for a scalar of that type; false if the type cannot hold the value.
+/// The bits that a slot holds for an integer of that signed or unsigned type; false if the type
+/// cannot hold the value.
+inline bool encodeWhole(int64_t value, const DTypeInfo &type, uint64_t &bits) {
+  unsigned unused = 64 - type.bits;
+  bits = uint64_t(value) << unused >> unused;
+  int64_t back = type.kind == DTypeInfo::Signed ? int64_t(bits << unused) >> unused : bits;
+  return back == value;
+}
+/// Likewise for a scalar of any type.
 bool encodeInteger(int64_t value, int32_t dtype, uint64_t &bits);
 bool encodeReal(double value, int32_t dtype, uint64_t &bits);
 

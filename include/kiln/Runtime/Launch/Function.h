@@ -31,12 +31,14 @@ private:
   struct Entry;
   struct Table;
   explicit Function(llvm::StringRef name);
-  const Entry *find(const uint64_t *words, size_t count, uint64_t hash) const;
+  const Entry *find(const uint64_t *words, size_t count);
+  const Entry *findInTable(const uint64_t *words, size_t count, const Entry *last);
   void place(Table &table, Entry *entry);
 
   std::string name;
   std::vector<Parameter> params;
   std::atomic<Table *> table{nullptr};
+  std::atomic<const Entry *> recent{nullptr}; ///< what was found or inserted last
   std::mutex mutex; ///< of writers
   std::vector<std::unique_ptr<Entry>> entries;
   std::vector<std::unique_ptr<Table>> tables;
