@@ -25,6 +25,12 @@ def device(name: str) -> Any:
     return _native.Device.open(name)
 
 
+# What this processor can do, and which targets there are: taken at import, so that the first launch
+# need not.
+device("cpu")
+_native.target_identity("cpu")
+
+
 def targets() -> list[dict[str, Any]]:
     """What kernels can be compiled for."""
     return json.loads(_native.targets())["targets"]
