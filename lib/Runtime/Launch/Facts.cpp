@@ -29,8 +29,7 @@ static inline uint64_t dimFacts(int64_t extent, int64_t stride, int64_t bits) {
 /// A function of its own: within its caller it would spill what both keep in registers.
 static LLVM_ATTRIBUTE_NOINLINE bool usualTensor(const Parameter &parameter,
                                                 const KilnTensor &tensor, MemorySpace memory,
-                                                uint64_t *words, Checked &checked,
-                                                int64_t *dense) {
+                                                uint64_t *words, Checked &checked, int64_t *dense) {
   const int64_t *shape = tensor.shape, *strides = tensor.strides;
   uint64_t address = reinterpret_cast<uint64_t>(tensor.data), rank = tensor.rank;
   uint64_t bits = dtypeInfo(tensor.dtype).bits;

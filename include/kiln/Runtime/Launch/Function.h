@@ -39,7 +39,7 @@ private:
   std::vector<Parameter> params;
   std::atomic<Table *> table{nullptr};
   std::atomic<const Entry *> recent{nullptr}; ///< what was found or inserted last
-  std::mutex mutex; ///< of writers
+  std::mutex mutex;                           ///< of writers
   std::vector<std::unique_ptr<Entry>> entries;
   std::vector<std::unique_ptr<Table>> tables;
 };
