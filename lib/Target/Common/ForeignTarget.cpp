@@ -66,6 +66,6 @@ std::string kiln::identify(const VendorLibrary &library) {
     return library.isChosen ? library.looked : "";
   std::string text;
   for (const std::string &file : library.files)
-    text += file + " " + hashOfFile(file).value_or("unreadable") + "\n";
+    text += file + " " + stampOfFile(file).value_or("unreadable") + "\n";
   return text;
 }

@@ -1,5 +1,6 @@
 // PTX to cubin by a program or a library of the vendor's, where there is one.
 #include "Assembler.h"
+#include "kiln/Support/FileHash.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -61,11 +62,7 @@ Expected<SmallVector<Assembler>> kiln::nvptx::findAssemblers() {
 static std::string identify(const Assembler &assembler) {
   if (assembler.kind == Assembler::Kind::Driver)
     return "driver";
-  sys::fs::file_status status;
-  if (std::error_code code = sys::fs::status(assembler.path, status))
-    return assembler.path + ": " + code.message();
-  int64_t time = status.getLastModificationTime().time_since_epoch().count();
-  return assembler.path + " " + std::to_string(status.getSize()) + " " + std::to_string(time);
+  return assembler.path + " " + kiln::stampOfFile(assembler.path).value_or("unreadable");
 }
 
 std::string kiln::nvptx::identifyAssembler() {

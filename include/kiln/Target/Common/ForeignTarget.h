@@ -28,7 +28,8 @@ struct VendorLibrary {
 VendorLibrary findVendorFiles(llvm::StringRef variable, llvm::ArrayRef<llvm::StringRef> roots,
                               llvm::StringRef inside, llvm::ArrayRef<llvm::StringRef> files);
 
-/// What tells one such library from another: paths and hashes of the contents; part of each
+/// What tells one such library from another: paths, sizes and times, since the first launch of each
+/// process asks (an artifact that was made with one holds the hash of its contents). Part of each
 /// kernel's key.
 std::string identify(const VendorLibrary &library);
 
