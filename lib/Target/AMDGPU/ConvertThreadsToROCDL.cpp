@@ -100,6 +100,26 @@ struct WidenRemainder : OpRewritePattern<arith::RemFOp> {
   }
 };
 
+/// LLVM's code generator (22) has no instruction for the greater of two bf16, "of which neither is
+/// NaN", but for the same as maxnum. That does not say which of two zeros is greater: where it
+/// matters, numbers may be NaN again.
+template <typename Op, typename Number>
+struct ReplaceMaximum : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    arith::FastMathFlags flags = op.getFastmath();
+    if (!getElementTypeOrSelf(op.getType()).isBF16() ||
+        !bitEnumContainsAll(flags, arith::FastMathFlags::nnan))
+      return rewriter.notifyMatchFailure(op, "expected bf16 without NaN");
+    if (bitEnumContainsAll(flags, arith::FastMathFlags::nsz))
+      rewriter.replaceOpWithNewOp<Number>(op, op.getLhs(), op.getRhs(), flags);
+    else
+      rewriter.modifyOpInPlace(
+          op, [&] { op.setFastmath(bitEnumClear(flags, arith::FastMathFlags::nnan)); });
+    return success();
+  }
+};
+
 struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThreadsToROCDL> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -118,7 +138,10 @@ struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThre
                  name == math::RsqrtOp::getOperationName() ||
                  name == math::CeilOp::getOperationName();
         },
-        [](RewritePatternSet &patterns) { patterns.add<WidenRemainder>(patterns.getContext()); },
+        [](RewritePatternSet &patterns) {
+          patterns.add<WidenRemainder, ReplaceMaximum<arith::MaximumFOp, arith::MaxNumFOp>,
+                       ReplaceMaximum<arith::MinimumFOp, arith::MinNumFOp>>(patterns.getContext());
+        },
         [=](const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
           patterns.add<
               ConvertIndex<gpu::ThreadIdOp, ROCDL::ThreadIdXOp, ROCDL::ThreadIdYOp,

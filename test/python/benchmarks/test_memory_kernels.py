@@ -18,7 +18,7 @@ ROWS, COLUMNS, BLOCK = 6, 384, 512
 BF16 = ml_dtypes.bfloat16
 
 
-@pytest.fixture(params=["cpu", "emu:sm_90a"])
+@pytest.fixture(params=["cpu", "emu:sm_90a", "emu:gfx942"])
 def kernels(monkeypatch, request):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     import memory_kernels
