@@ -17,6 +17,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from isa import CHIPS, check, has_checker
 
 import kiln
 
@@ -79,6 +80,18 @@ def test_code(name: str, monkeypatch) -> None:
     assert not any(re.match(r"cvt\.(ftz\.)?f32\.bf16", i) for i in instructions)
     if name in ("gelu", "cross_entropy"):
         assert "ex2.approx.ftz.f32" in instructions
+
+
+@pytest.mark.skipif(not has_checker(), reason="needs tile-check-isa")
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_waits_on_amd(name: str, chip: str, monkeypatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import memory_kernels
+
+    arguments, constants, _, _ = KERNELS[name]
+    code = getattr(memory_kernels, name).compile(*arguments, target=f"amdgpu:{chip}", **constants)
+    check(code.asm.encode())
 
 
 def code_bytes(cubin: bytes, name: str) -> int:

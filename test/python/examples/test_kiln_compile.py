@@ -1,5 +1,5 @@
-"""`kiln compile` writes a code object of every example for every AMD chip that has figures, from the
-types of its arguments alone, and its waits are proven; lines of Python stand in its line table."""
+"""`kiln compile` writes a code object of every example for every AMD chip, from the types of its
+arguments alone, and its waits are proven; lines of Python stand in its line table."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from isa import CHECKER
+from isa import CHIPS, check, has_checker
 
 from kiln import _native
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-CHIPS = ["gfx90a", "gfx942", "gfx950", "gfx1201"]
 ROWS = "f16[?,?]"
 CASES: dict[str, tuple[str, dict[str, str], dict[str, object]]] = {
     "01_vector_add.py": ("add", dict.fromkeys(["x", "y", "out"], "f32[?]"), {}),
@@ -81,13 +80,10 @@ def test_code_object(name: str, chip: str, tmp_path) -> None:
     assert bytes(artifact.section("binary"))[:4] == b"\x7fELF"
     metadata = json.loads(artifact.metadata)
     assert metadata["kernel"] == CASES[name][0]
-    assert metadata["local_bytes"] == 0
-    if os.access(CHECKER, os.X_OK):
-        checked = [CHECKER, "--allow-strong-waits", "-"]
-        done = subprocess.run(
-            checked, input=bytes(artifact.section("asm")), capture_output=True, check=False
-        )
-        assert done.returncode == 0, done.stderr.decode()
+    spills = metadata["local_bytes"] != 0
+    assert not spills or chip == "gfx1100"  # the one chip that has no figures
+    if has_checker():  # LLVM fills a spilled run of registers part by part, and waits for all
+        check(bytes(artifact.section("asm")), allow_strong=spills)
 
 
 def check_lines(numbers: set[int]) -> None:
