@@ -1,8 +1,8 @@
 // From text to artifact, stage by stage.
 #include "kiln/Pipeline/Compile.h"
+#include "HostGrid.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Pipeline/Pipeline.h"
-#include "kiln/Pipeline/Registration.h"
 #include "kiln/Target/AllTargets.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/FastMath.h"
@@ -145,39 +145,7 @@ std::string print(Operation *op) {
   return text;
 }
 
-/// The grid of a kernel as a kernel of its own: nothing in its body.
-OwningOpRef<ModuleOp> cloneGrid(tile::KernelOp kernel) {
-  OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
-  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-  auto clone = cast<tile::KernelOp>(builder.clone(*kernel));
-  Block &body = clone.getBody().front();
-  body.dropAllReferences();
-  while (!body.empty())
-    body.back().erase();
-  builder.setInsertionPointToEnd(&body);
-  tile::ReturnOp::create(builder, kernel.getLoc());
-  return module;
-}
-
 //===- The compile --------------------------------------------------------------------------===//
-
-const DialectRegistry &getRegistry() {
-  static const DialectRegistry *registry = [] {
-    auto *result = new DialectRegistry;
-    registerAllDialects(*result);
-    return result;
-  }();
-  return *registry;
-}
-
-/// The target whose code runs in this process.
-FailureOr<TargetInterface> getHostTarget(MLIRContext *context) {
-  for (const TargetEntry &entry : getTargets())
-    if (auto target = dyn_cast<TargetInterface>(entry.create(context, entry.chips.front())))
-      if (target.runsOnHost())
-        return target;
-  return failure();
-}
 
 class Compilation {
 public:
@@ -195,8 +163,6 @@ private:
   llvm::Error readOptions();
   /// Runs the stages from `first` to `last`, keeping the IR that was asked for.
   LogicalResult runStages(ModuleOp module, TargetInterface target, Stage first, Stage last);
-  /// An accelerator's grid is computed by the host: the section that does.
-  LogicalResult addHostGrid(tile::KernelOp kernel);
   json::Object describe(tile::KernelOp kernel, TargetInterface target);
 
   const CompileRequest &request;
@@ -233,25 +199,6 @@ LogicalResult Compilation::runStages(ModuleOp module, TargetInterface target, St
     if (keeps(stage))
       sections.push_back({"ir:" + stringify(stage).str(), print(module)});
   }
-  return success();
-}
-
-LogicalResult Compilation::addHostGrid(tile::KernelOp kernel) {
-  FailureOr<TargetInterface> host = getHostTarget(&context);
-  if (failed(host))
-    return kernel.emitError("expected a target for the host in this build, to compute the grid");
-  OwningOpRef<ModuleOp> module = cloneGrid(kernel);
-  (*module)->setAttr(kTargetAttrName, *host);
-  for (Stage stage : {Stage::Layout, Stage::Schedule, Stage::Target, Stage::LLVM}) {
-    PassManager pm(&context, ModuleOp::getOperationName());
-    addStage(pm, *host, stage);
-    if (failed(pm.run(*module)))
-      return failure();
-  }
-  FailureOr<TargetCode> code = host->emit(*module, EmitRequest());
-  if (failed(code))
-    return failure();
-  sections.push_back({"host", std::move(code->binary)});
   return success();
 }
 
@@ -334,12 +281,12 @@ llvm::Expected<Artifact> Compilation::run() {
   json::Object metadata = describe(tiles, *target);
   if (failed(runStages(*module, *target, Stage::Layout, std::min(last, Stage::Schedule))))
     return fail(impossible);
-  // A schedule may have made another grid, of fewer programs that run several tiles each.
-  if (last > Stage::LLVM && !target->runsOnHost()) {
-    auto scheduled = module->lookupSymbol<tile::KernelOp>(name);
-    if (scheduled.hasGrid() && failed(addHostGrid(scheduled)))
-      return fail(impossible);
-  }
+  // An accelerator's grid is computed by the host. A schedule may have made another one, of fewer
+  // programs that run several tiles each.
+  std::optional<HostGrid> grid;
+  if (last > Stage::LLVM && !target->runsOnHost())
+    if (auto scheduled = module->lookupSymbol<tile::KernelOp>(name); scheduled.hasGrid())
+      grid.emplace(scheduled);
   if (failed(runStages(*module, *target, Stage::Target, std::min(last, Stage::LLVM))))
     return fail(impossible);
   if (last <= Stage::LLVM) {
@@ -350,6 +297,12 @@ llvm::Expected<Artifact> Compilation::run() {
   FailureOr<TargetCode> code = target->emit(*module, emitRequest);
   if (failed(code))
     return fail(impossible);
+  if (grid) {
+    FailureOr<std::string> object = grid->take();
+    if (failed(object))
+      return fail(impossible);
+    sections.push_back({"host", std::move(*object)});
+  }
   addMembers(*module, metadata);
   for (const auto &[figure, value] : code->figures)
     metadata[figure] = value;
@@ -365,7 +318,7 @@ llvm::Expected<Artifact> Compilation::run() {
 } // namespace
 
 llvm::Expected<Artifact> compile(const CompileRequest &request, DiagnosticSink sink) {
-  MLIRContext context(getRegistry(), MLIRContext::Threading::DISABLED);
+  MLIRContext context(getAllDialects(), MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false); // the place is enough for a user
   Reporter reporter(context, sink);
   return Compilation(request, context, reporter).run();
@@ -373,7 +326,7 @@ llvm::Expected<Artifact> compile(const CompileRequest &request, DiagnosticSink s
 
 std::string describeTargets() {
   registerAllTargets();
-  MLIRContext context(getRegistry(), MLIRContext::Threading::DISABLED);
+  MLIRContext context(getAllDialects(), MLIRContext::Threading::DISABLED);
   json::Array targets;
   for (const TargetEntry &entry : getTargets()) {
     json::Array chips;

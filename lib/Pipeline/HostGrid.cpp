@@ -1,0 +1,98 @@
+// HostGrid.h: the grid's module, its thread, and the stages that it takes there.
+#include "HostGrid.h"
+#include "kiln/Pipeline/Pipeline.h"
+#include "kiln/Pipeline/Registration.h"
+#include "kiln/Target/Registry.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+const DialectRegistry &getAllDialects() {
+  static const DialectRegistry *registry = [] {
+    auto *result = new DialectRegistry;
+    registerAllDialects(*result);
+    return result;
+  }();
+  return *registry;
+}
+
+/// The target whose code runs in this process.
+static TargetInterface getHostTarget(MLIRContext *context) {
+  for (const TargetEntry &entry : getTargets())
+    if (auto target = dyn_cast<TargetInterface>(entry.create(context, entry.chips.front())))
+      if (target.runsOnHost())
+        return target;
+  return nullptr;
+}
+
+static OwningOpRef<ModuleOp> cloneGrid(tile::KernelOp kernel) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  auto clone = cast<tile::KernelOp>(builder.clone(*kernel));
+  Block &body = clone.getBody().front();
+  body.dropAllReferences();
+  while (!body.empty())
+    body.back().erase();
+  builder.setInsertionPointToEnd(&body);
+  tile::ReturnOp::create(builder, kernel.getLoc());
+  return module;
+}
+
+static FailureOr<std::string> compileGrid(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  TargetInterface host = getHostTarget(context);
+  if (!host)
+    return module.emitError("expected a target for the host in this build, to compute the grid");
+  module->setAttr(kTargetAttrName, host);
+  for (Stage stage : {Stage::Layout, Stage::Schedule, Stage::Target, Stage::LLVM}) {
+    PassManager passes(context, ModuleOp::getOperationName());
+    addStage(passes, host, stage);
+    if (failed(passes.run(module)))
+      return failure();
+  }
+  FailureOr<TargetCode> code = host.emit(module, EmitRequest());
+  if (failed(code))
+    return failure();
+  return std::move(code->binary);
+}
+
+HostGrid::HostGrid(tile::KernelOp kernel) : module(cloneGrid(kernel)) {
+  llvm::raw_string_ostream stream(bytecode);
+  pthread_t started;
+  if (succeeded(writeBytecodeToFile(*module, stream)) &&
+      pthread_create(&started, nullptr, &HostGrid::run, this) == 0)
+    thread = started;
+}
+
+void *HostGrid::run(void *pointer) {
+  auto *self = static_cast<HostGrid *>(pointer);
+  MLIRContext context(getAllDialects(), MLIRContext::Threading::DISABLED);
+  // What there is to say is said by the thread that asks, in the context where places are known.
+  ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> copy = parseSourceString<ModuleOp>(
+      self->bytecode, ParserConfig(&context, /*verifyAfterParse=*/false));
+  if (!copy)
+    return nullptr;
+  if (FailureOr<std::string> compiled = compileGrid(*copy); succeeded(compiled))
+    self->object = std::move(*compiled);
+  return nullptr;
+}
+
+void HostGrid::wait() {
+  if (thread)
+    pthread_join(*thread, nullptr);
+  thread.reset();
+}
+
+FailureOr<std::string> HostGrid::take() {
+  wait();
+  if (object)
+    return std::move(*object);
+  return compileGrid(*module);
+}
+
+} // namespace kiln
