@@ -176,12 +176,25 @@ static Failure fail(StringRef name, StringRef said, StringRef ptx, StringRef chi
   return {(name + " failed: " + said).str(), false};
 }
 
+void kiln::nvptx::startAssembler(std::optional<EarlyProgram> &early, StringRef chip) {
+  Expected<SmallVector<Assembler>> found = findAssemblers();
+  if (!found)
+    return consumeError(found.takeError()); // said when it is needed
+  if (found->front().kind == Assembler::Kind::Program)
+    early.emplace(found->front().path, chip);
+}
+
 static std::optional<Failure> runProgram(StringRef path, StringRef ptx, StringRef chip,
-                                         Assembled &out) {
+                                         std::optional<EarlyProgram> &early, Assembled &out) {
   auto broken = [](Error error) { return Failure{toString(std::move(error)), true}; };
   Expected<std::string> version = getProgramVersion(path);
   if (!version)
     return broken(version.takeError());
+  if (early)
+    if (std::optional<std::string> cubin = early->assemble(path, ptx)) {
+      out = {std::move(*cubin), *version};
+      return std::nullopt;
+    }
   Expected<Scratch> input = Scratch::create("ptx"), output = Scratch::create("cubin");
   if (!input || !output)
     return broken(joinErrors(input.takeError(), output.takeError()));
@@ -283,7 +296,8 @@ static std::optional<Failure> runLibrary(StringRef path, StringRef ptx, StringRe
   return std::nullopt;
 }
 
-Expected<Assembled> kiln::nvptx::assemble(StringRef ptx, StringRef chip) {
+Expected<Assembled> kiln::nvptx::assemble(StringRef ptx, StringRef chip,
+                                          std::optional<EarlyProgram> &early) {
   Expected<SmallVector<Assembler>> found = findAssemblers();
   if (!found)
     return found.takeError();
@@ -296,7 +310,7 @@ Expected<Assembled> kiln::nvptx::assemble(StringRef ptx, StringRef chip) {
       return Assembled{"", credit("driver")};
     Assembled result;
     std::optional<Failure> failure = assembler.kind == Assembler::Kind::Program
-                                         ? runProgram(assembler.path, ptx, chip, result)
+                                         ? runProgram(assembler.path, ptx, chip, early, result)
                                          : runLibrary(assembler.path, ptx, chip, result);
     if (!failure) {
       result.assembler = credit(result.assembler);

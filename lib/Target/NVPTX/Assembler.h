@@ -2,6 +2,7 @@
 #ifndef KILN_LIB_TARGET_NVPTX_ASSEMBLER_H
 #define KILN_LIB_TARGET_NVPTX_ASSEMBLER_H
 
+#include "EarlyProgram.h"
 #include "kiln/Target/Chip.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
@@ -30,8 +31,13 @@ struct Assembled {
   /// For the metadata: name and version, and why it is not the work of one that was found before.
   std::string assembler;
 };
-/// One that is too old for the chip, or does not work, leaves it to the next.
-llvm::Expected<Assembled> assemble(llvm::StringRef ptx, llvm::StringRef chip);
+/// Starts the first of the assembler programs that will be tried, if one is.
+void startAssembler(std::optional<EarlyProgram> &early, llvm::StringRef chip);
+
+/// One that is too old for the chip, or does not work, leaves it to the next. `early` may have been
+/// started for this.
+llvm::Expected<Assembled> assemble(llvm::StringRef ptx, llvm::StringRef chip,
+                                   std::optional<EarlyProgram> &early);
 
 /// What a program asks of a multiprocessor.
 struct LaunchSize {

@@ -126,13 +126,16 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   machine.hasLineDirectives = true;
   machine.math = kNVPTXMath;
   machine.finish = keepWaitingLoopsRolled;
+  std::optional<EarlyProgram> assembler;
+  if (request.last == Stage::Binary)
+    startAssembler(assembler, chip.name);
   FailureOr<TargetCode> code = emitDeviceCode(module, *this, machine, DeviceBinary::Text, request);
   if (failed(code))
     return failure();
   code->assembly = splitPackedAdds(code->assembly);
   if (request.last != Stage::Binary)
     return code;
-  llvm::Expected<Assembled> assembled = assemble(code->assembly, chip.name);
+  llvm::Expected<Assembled> assembled = assemble(code->assembly, chip.name, assembler);
   if (!assembled)
     return module.emitError() << "the assembler of " << getSpelling()
                               << " failed: " << llvm::toString(assembled.takeError());

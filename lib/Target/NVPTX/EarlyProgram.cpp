@@ -1,0 +1,101 @@
+// EarlyProgram.h: a process whose standard input is a pipe, and a file for what it makes.
+#include "EarlyProgram.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <csignal>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace kiln::nvptx;
+
+static constexpr int kMostMilliseconds = 600'000;
+
+EarlyProgram::EarlyProgram(StringRef path, StringRef arch) : program(path.str()) {
+  int ends[2];
+  if (sys::fs::createTemporaryFile("kiln", "cubin", output) || pipe2(ends, O_CLOEXEC))
+    return;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+  for (int stream : {STDOUT_FILENO, STDERR_FILENO})
+    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
+  std::string chip = ("-arch=" + arch).str();
+  const char *arguments[] = {program.c_str(), chip.c_str(), "-lineinfo", "/dev/stdin", "-o",
+                             output.c_str(),  nullptr};
+  if (posix_spawn(&process, program.c_str(), &actions, nullptr,
+                  const_cast<char *const *>(arguments), environ))
+    process = 0;
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[0]);
+  input = ends[1];
+}
+
+EarlyProgram::~EarlyProgram() {
+  if (input >= 0)
+    close(input);
+  if (process) {
+    kill(process, SIGKILL);
+    waitpid(process, nullptr, 0);
+  }
+  if (!output.empty())
+    sys::fs::remove(output);
+}
+
+/// The signal of a pipe that nobody reads is this thread's: it is kept back, and taken away again.
+bool EarlyProgram::write(StringRef text) {
+  sigset_t broken, before, pending;
+  sigemptyset(&broken);
+  sigaddset(&broken, SIGPIPE);
+  sigpending(&pending);
+  bool isPending = sigismember(&pending, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &broken, &before);
+  while (!text.empty()) {
+    ssize_t count = ::write(input, text.data(), text.size());
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      break;
+    text = text.drop_front(count);
+  }
+  timespec none = {};
+  if (!text.empty() && !isPending)
+    while (sigtimedwait(&broken, nullptr, &none) < 0 && errno == EINTR)
+      ;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  close(input);
+  input = -1;
+  return text.empty();
+}
+
+bool EarlyProgram::wait() {
+  // A kernel older than 5.3 has no such thing, and waits for as long as it takes.
+  if (int handle = syscall(SYS_pidfd_open, process, 0); handle >= 0) {
+    pollfd ended = {handle, POLLIN, 0};
+    int ready;
+    while ((ready = poll(&ended, 1, kMostMilliseconds)) < 0 && errno == EINTR)
+      ;
+    close(handle);
+    if (ready <= 0)
+      return false; // and it is killed
+  }
+  int status = 0;
+  pid_t found;
+  while ((found = waitpid(process, &status, 0)) < 0 && errno == EINTR)
+    ;
+  process = 0;
+  return found > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+std::optional<std::string> EarlyProgram::assemble(StringRef path, StringRef ptx) {
+  if (path != program || !process || input < 0 || !write(ptx) || !wait())
+    return std::nullopt;
+  auto buffer = MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer || (*buffer)->getBuffer().empty())
+    return std::nullopt;
+  return (*buffer)->getBuffer().str();
+}
