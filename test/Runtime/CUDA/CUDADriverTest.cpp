@@ -19,6 +19,17 @@ TEST_F(CUDATest, AbsentLibrariesAreNamed) {
               AllOf(HasSubstr("expected a number below 0"), HasSubstr("has no device")));
 }
 
+TEST_F(CUDATest, OldLibrariesRunWhatTellsNothing) {
+  std::string said = saidInChild("KILN_CUDA_LIBRARY", KILN_FAKE_CUDA_OLD, [&](std::ostream &out) {
+    KilnLaunchOptions options = gridOf(1);
+    out << "plain: " << run(artifact("code", "]"), &options).text << "\n";
+    out << run(artifact("code", R"(,{"kind":"messages"}],"messages":[])"), &options).text;
+  });
+  EXPECT_THAT(said, AllOf(HasSubstr("plain: \n"), HasSubstr("'cuMemHostAlloc', 'cuMemFreeHost' and "
+                                                            "'cuLaunchHostFunc', since the kernel "
+                                                            "prints or asserts")));
+}
+
 TEST_F(CUDATest, DescribesTheDevice) {
   llvm::json::Object described = describeDevice(device());
   EXPECT_EQ(described.getString("target"), llvm::StringRef("nvptx:sm_90a"));

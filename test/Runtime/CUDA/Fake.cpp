@@ -227,6 +227,7 @@ FAKE cuMemFree_v2(uint64_t memory) {
   std::free(reinterpret_cast<void *>(memory));
   return call("cuMemFree");
 }
+#ifndef KILN_FAKE_OLD
 FAKE cuMemHostAlloc(void **memory, size_t size, unsigned flags) {
   if (isRefused())
     return captureUnsupported;
@@ -243,6 +244,7 @@ FAKE cuLaunchHostFunc(void *, void (*function)(void *), void *argument) {
     queue.add(function, argument);
   return result;
 }
+#endif
 FAKE cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *) {
   std::memcpy(reinterpret_cast<void *>(to), from, size);
   return call("cuMemcpyHtoD", "%zu", size);

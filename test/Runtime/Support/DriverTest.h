@@ -7,6 +7,7 @@
 #include "kiln/Runtime/Launch/Function.h"
 #include "gmock/gmock.h"
 #include <fstream>
+#include <functional>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,21 +29,28 @@ protected:
   /// Why there is no first device with this variable of the environment, or "opened"; and what the
   /// list of devices says. In a process of its own, because a driver is opened once.
   std::string reasonInChild(const char *variable, const char *value) {
-    TemporaryDirectory place;
-    pid_t child = ::fork();
-    if (child == 0) {
-      ::setenv(variable, value, 1);
-      std::ofstream out(place / "reason");
+    return saidInChild(variable, value, [&](std::ostream &out) {
       auto opened = openDevice(kind + ":0");
       out << (opened ? std::string("opened") : llvm::toString(opened.takeError())) << "\n";
       for (const llvm::json::Value &entry : describeDevices())
         if (entry.getAsObject()->getString("name").value_or("").starts_with(kind))
           out << "listed: " << entry.getAsObject()->getString("reason").value_or("available").str();
+    });
+  }
+  /// What a function writes, in such a process.
+  std::string saidInChild(const char *variable, const char *value,
+                          const std::function<void(std::ostream &)> &function) {
+    TemporaryDirectory place;
+    pid_t child = ::fork();
+    if (child == 0) {
+      ::setenv(variable, value, 1);
+      std::ofstream out(place / "said");
+      function(out);
       out.close();
       ::_exit(0);
     }
     ::waitpid(child, nullptr, 0);
-    return read(place / "reason");
+    return read(place / "said");
   }
 
   TemporaryDirectory temporary;
