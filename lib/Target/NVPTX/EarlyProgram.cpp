@@ -1,9 +1,12 @@
 // EarlyProgram.h: a process whose standard input is a pipe, and a file for what it makes.
 #include "EarlyProgram.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <csignal>
 #include <fcntl.h>
+#include <mutex>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/syscall.h>
@@ -15,13 +18,54 @@ using namespace kiln::nvptx;
 
 static constexpr int kMostMilliseconds = 600'000;
 
+namespace {
+/// The ends of the pipes that programs wait at. A child that the process forks meanwhile, for work
+/// of its own, closes them: a program reads until nobody holds the end.
+class OpenEnds {
+public:
+  static OpenEnds &get() {
+    static OpenEnds *all = new OpenEnds;
+    return *all;
+  }
+  /// The end to read of a new pipe, and the one to write; false if there can be none.
+  bool open(int &read, int &write) {
+    std::lock_guard<std::mutex> lock(mutex);
+    int both[2];
+    if (pipe2(both, O_CLOEXEC))
+      return false;
+    read = both[0];
+    write = both[1];
+    ends.push_back(write);
+    return true;
+  }
+  void close(int end) {
+    std::lock_guard<std::mutex> lock(mutex);
+    erase(ends, end);
+    ::close(end);
+  }
+
+private:
+  OpenEnds() {
+    pthread_atfork([] { get().mutex.lock(); }, [] { get().mutex.unlock(); },
+                   [] {
+                     for (int end : get().ends)
+                       ::close(end);
+                     get().ends.clear();
+                     get().mutex.unlock();
+                   });
+  }
+  std::mutex mutex;
+  SmallVector<int> ends;
+};
+} // namespace
+
 EarlyProgram::EarlyProgram(StringRef path, StringRef arch) : program(path.str()) {
-  int ends[2];
-  if (sys::fs::createTemporaryFile("kiln", "cubin", output) || pipe2(ends, O_CLOEXEC))
+  int read;
+  if (sys::fs::createTemporaryFile("kiln", "cubin", output) || !OpenEnds::get().open(read, input))
     return;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, read, STDIN_FILENO);
   for (int stream : {STDOUT_FILENO, STDERR_FILENO})
     posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
   std::string chip = ("-arch=" + arch).str();
@@ -31,13 +75,17 @@ EarlyProgram::EarlyProgram(StringRef path, StringRef arch) : program(path.str())
                   const_cast<char *const *>(arguments), environ))
     process = 0;
   posix_spawn_file_actions_destroy(&actions);
-  close(ends[0]);
-  input = ends[1];
+  close(read);
+}
+
+void EarlyProgram::closeInput() {
+  if (input >= 0)
+    OpenEnds::get().close(input);
+  input = -1;
 }
 
 EarlyProgram::~EarlyProgram() {
-  if (input >= 0)
-    close(input);
+  closeInput();
   if (process) {
     kill(process, SIGKILL);
     waitpid(process, nullptr, 0);
@@ -67,8 +115,7 @@ bool EarlyProgram::write(StringRef text) {
     while (sigtimedwait(&broken, nullptr, &none) < 0 && errno == EINTR)
       ;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  close(input);
-  input = -1;
+  closeInput();
   return text.empty();
 }
 

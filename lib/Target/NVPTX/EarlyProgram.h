@@ -25,6 +25,7 @@ public:
 
 private:
   bool write(llvm::StringRef text);
+  void closeInput();
   /// Whether it ended well.
   bool wait();
 
