@@ -9,14 +9,12 @@ the machine code that the pinned assembler makes.
 from __future__ import annotations
 
 import re
-import struct
-import subprocess
-import sysconfig
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
+from cubin import count_instructions
 from isa import CHIPS, check, has_checker
 
 import kiln
@@ -94,18 +92,6 @@ def test_waits_on_amd(name: str, chip: str, monkeypatch) -> None:
     check(code.asm.encode())
 
 
-def code_bytes(cubin: bytes, name: str) -> int:
-    """The size of a function's section in an ELF file of 64 bits."""
-    (sections,) = struct.unpack_from("<Q", cubin, 0x28)
-    size, count, names = struct.unpack_from("<HHH", cubin, 0x3A)
-    headers = [struct.unpack_from("<IIQQQQ", cubin, sections + i * size) for i in range(count)]
-    for at, _, _, _, _, length in headers:
-        start = headers[names][4] + at
-        if cubin[start : cubin.index(b"\0", start)] == f".text.{name}".encode():
-            return length
-    raise AssertionError(f"expected the section .text.{name}")
-
-
 def test_machine_code_of_mxfp4(monkeypatch, tmp_path) -> None:
     """An H200 issues 132 x 4 x 32 instructions of a thread a cycle, 2.9e13 a second at 1.7 GHz. An
     element and its result are 2.53 bytes: a copy's 4.27 TB/s move 1.7e12 of them. So 17 instructions
@@ -118,12 +104,7 @@ def test_machine_code_of_mxfp4(monkeypatch, tmp_path) -> None:
     arguments, constants, elements, _ = KERNELS["quantise_mxfp4"]
     kernel = memory_kernels.quantise_mxfp4
     compiled = kernel.compile(*arguments, target="nvptx:sm_90a", **constants)
-    text, cubin = tmp_path / "text.ptx", tmp_path / "code.cubin"
-    text.write_text(compiled.asm)
-    # The assembler that the lit tests have too, of the package nvidia-cuda-nvcc.
-    assembler = Path(sysconfig.get_paths()["purelib"]) / "nvidia/cu13/bin/ptxas"
-    subprocess.run([assembler, "-arch=sm_90a", text, "-o", cubin], check=True)
-    instructions = code_bytes(cubin.read_bytes(), "quantise_mxfp4") / 16
+    instructions = count_instructions(compiled.asm, "quantise_mxfp4", "sm_90a", tmp_path)
     assert instructions / elements <= 14.5
     # Nothing in the loop waits for other threads, and the greatest is found two at a time.
     assert compiled.metadata["shared_bytes"] == 0
