@@ -5,8 +5,6 @@
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include <functional>
-#include <map>
-#include <set>
 
 using namespace mlir;
 using namespace kiln;
@@ -105,10 +103,20 @@ static size_t countHeld(ArrayRef<uint64_t> vectors, const Side &side) {
 /// The vector with the fewest bits, of those in `allowed`, that none of the spans contains; zero if
 /// they cover all.
 static uint64_t findOutside(unsigned bits, uint64_t allowed, ArrayRef<const Span *> spans) {
+  allowed &= llvm::maskTrailingOnes<uint64_t>(bits);
   auto isOutside = [&](uint64_t vector) {
     return !(vector & ~allowed) &&
            llvm::none_of(spans, [&](const Span *span) { return span->contains(vector); });
   };
+  // Nothing lies outside of a span of all that is allowed, which is how most searches end.
+  auto isWhole = [&](const Span *span) {
+    for (uint64_t rest = allowed; rest; rest &= rest - 1)
+      if (!span->contains(rest & -rest))
+        return false;
+    return true;
+  };
+  if (llvm::any_of(spans, isWhole))
+    return 0;
   for (unsigned i = bits; i-- > 0;)
     if (isOutside(uint64_t(1) << i))
       return uint64_t(1) << i;
@@ -117,7 +125,8 @@ static uint64_t findOutside(unsigned bits, uint64_t allowed, ArrayRef<const Span
       if (isOutside(uint64_t(1) << i | uint64_t(1) << j))
         return uint64_t(1) << i | uint64_t(1) << j;
   constexpr unsigned kMostBits = 16;
-  for (uint64_t vector = 1; bits <= kMostBits && vector < uint64_t(1) << bits; ++vector)
+  for (uint64_t vector = allowed & -allowed; bits <= kMostBits && vector;
+       vector = (vector - allowed) & allowed)
     if (isOutside(vector))
       return vector;
   return 0;
@@ -297,23 +306,24 @@ SharedSide kiln::measureSide(const LinearLayout &tensor, const LinearLayout &buf
   const SharedPhase &phase = getPhase(phases, bytes);
   SmallVector<int64_t> group = {0};
   for (unsigned mask : phase.lanes)
-    if (mask && int64_t(mask) < lanes)
+    if (mask && int64_t(mask) < lanes) {
+      int64_t apart = begin(mask);
       for (size_t i = 0, count = group.size(); i < count; ++i)
-        group.push_back(group[i] ^ mask);
-  std::map<int64_t, std::set<int64_t>> rowsOfBank;
-  std::set<int64_t> distinct;
-  for (int64_t lane : group)
-    for (int64_t at = 0; at < std::max(bytes, int64_t(1)); at += kBankBytes) {
-      int64_t word = (begin(lane) * elementBytes + at) / kBankBytes;
-      rowsOfBank[word % phase.banks].insert(word / phase.banks);
-      distinct.insert(word);
+        group.push_back(group[i] ^ apart);
     }
-  int64_t most = 1;
-  for (const auto &bank : rowsOfBank)
-    most = std::max<int64_t>(most, bank.second.size());
+  SmallVector<int64_t> words;
+  for (int64_t first : group)
+    for (int64_t at = 0; at < std::max(bytes, int64_t(1)); at += kBankBytes)
+      words.push_back((first * elementBytes + at) / kBankBytes);
+  llvm::sort(words);
+  words.erase(llvm::unique(words), words.end());
+  SmallVector<int64_t> rowsOfBank(phase.banks);
+  for (int64_t word : words)
+    ++rowsOfBank[word % phase.banks];
+  int64_t most = std::max<int64_t>(1, *llvm::max_element(rowsOfBank));
   int64_t groups = std::max<int64_t>(1, lanes / int64_t(group.size()));
   side.cycles = groups * most;
-  side.fewest = groups * llvm::divideCeil(distinct.size(), uint64_t(phase.banks));
+  side.fewest = groups * llvm::divideCeil(words.size(), uint64_t(phase.banks));
   return side;
 }
 
