@@ -6,7 +6,7 @@
 // f64 form has its rows in single file instead. The form with scales takes them from the lanes of
 // the same row or column, one a block. WMMA runs on waves of 32: on the first chips both halves
 // hold all of a and b, later each half has its half of k.
-#include "kiln/Target/AMDGPU/AMDGPU.h"
+#include "Chips.h"
 #include "kiln/Target/Common/Threads.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -234,11 +234,13 @@ static LinearLayout spread(int64_t lanes, int64_t across, int64_t along, int64_t
   return *LinearLayout::create({registers, lane}, getTensorOuts(shape));
 }
 
-static bool isRDNA3(MatrixAttr atom) { return atom.getChip() == "gfx1100"; }
+static bool repeatsOperands(MatrixAttr atom) {
+  return getAbilities(atom.getChip()).repeatsOperands;
+}
 
 /// How many elements along k a lane holds one after the other.
 static int64_t getRun(MatrixAttr atom, const MatrixShape &shape, unsigned operand) {
-  if (isRDNA3(atom))
+  if (repeatsOperands(atom))
     return shape.k;
   int64_t all = shape.k * shape.m / shape.getLanes();
   // Of bytes half comes from either half of k, in what sixteen bytes hold.
@@ -253,7 +255,7 @@ LinearLayout MatrixAttr::getFragment(unsigned operand) const {
     return spread(shape->getLanes(), shape->m, shape->k, getRun(*this, *shape, operand),
                   operand == 0);
   bool isMfma = shape->getLanes() == 64;
-  int64_t rows = isMfma ? (shape->a == Kind::Float64 ? 1 : 4) : isRDNA3(*this) ? 1 : 8;
+  int64_t rows = isMfma ? (shape->a == Kind::Float64 ? 1 : 4) : repeatsOperands(*this) ? 1 : 8;
   return spread(shape->getLanes(), shape->m, shape->m, rows, false);
 }
 

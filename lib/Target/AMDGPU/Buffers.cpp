@@ -1,5 +1,5 @@
 // Global memory through buffer descriptors, whose size the hardware holds accesses to.
-#include "kiln/Target/AMDGPU/AMDGPU.h"
+#include "Chips.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -9,19 +9,12 @@ using namespace kiln::amdgcn;
 /// The address space of descriptors.
 static constexpr unsigned kBufferSpace = 8;
 
-static bool isCDNA(StringRef chip) { return chip.starts_with("gfx9"); }
-
 static Value constant(OpBuilder &builder, Location loc, Type type, int64_t value) {
   return LLVM::ConstantOp::create(builder, loc, type, builder.getIntegerAttr(type, value));
 }
 
 Value TargetAttr::makeBuffer(OpBuilder &builder, Location loc, Value pointer, Value bytes) const {
-  // A descriptor's last word, by the ISA manuals: the data format must not be zero (words of
-  // 32 bits). On RDNA bit 24 is set, and bits 28 and 29 choose how bounds are checked: an offset
-  // that is not below the number of bytes is out of them.
-  int64_t flags = 7 << 12 | 4 << 15;
-  if (!isCDNA(getChip()))
-    flags |= 1 << 24 | 3 << 28;
+  int64_t flags = getAbilities(getChip()).bufferFlags;
   auto type = LLVM::LLVMPointerType::get(builder.getContext(), kBufferSpace);
   return ROCDL::MakeBufferRsrcOp::create(builder, loc, type, pointer,
                                          constant(builder, loc, builder.getI16Type(), 0), bytes,
@@ -30,8 +23,8 @@ Value TargetAttr::makeBuffer(OpBuilder &builder, Location loc, Value pointer, Va
 
 /// The bits that tell caches what to expect: that data is used once.
 static Value getCacheBits(OpBuilder &builder, Location loc, StringRef chip, bool isStreaming) {
-  int64_t once = chip.starts_with("gfx12") ? 1 : 2;
-  return constant(builder, loc, builder.getI32Type(), isStreaming ? once : 0);
+  int64_t bits = isStreaming ? getAbilities(chip).usedOnce : 0;
+  return constant(builder, loc, builder.getI32Type(), bits);
 }
 
 Value TargetAttr::loadFromBuffer(OpBuilder &builder, Location loc, Type type, Value buffer,

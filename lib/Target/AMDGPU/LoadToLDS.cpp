@@ -5,14 +5,12 @@
 // across a loop's back edge, so these are emitted here; slots are told apart for it by alias
 // scopes, or it would wait for all loads in front of each read of LDS (SIInsertWaitcnts, "LDS
 // DMA").
-#include "kiln/Target/AMDGPU/AMDGPU.h"
+#include "Chips.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::amdgcn;
-
-static bool isCDNA(StringRef chip) { return chip.starts_with("gfx9"); }
 
 /// No instruction: compilers move no access to memory across it, in either direction.
 static void keepInPlace(OpBuilder &builder, Location loc) {
@@ -37,7 +35,7 @@ static void wait(OpBuilder &builder, Location loc, int64_t vector, int64_t lds) 
   keepInPlace(builder, loc);
 }
 
-bool TargetAttr::hasWaveCopies() const { return isCDNA(getChip()); }
+bool TargetAttr::hasWaveCopies() const { return getAbilities(getChip()).bytesToLDS > 0; }
 
 Value TargetAttr::makeUniform(OpBuilder &builder, Location loc, Value value) const {
   return ROCDL::ReadfirstlaneOp::create(builder, loc, value.getType(), value);
@@ -76,8 +74,8 @@ void TargetAttr::setPriority(OpBuilder &builder, Location loc, bool raised) cons
 
 LogicalResult LoadToLDSAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef chip,
                                     unsigned bytes) {
-  bool isWide = chip == "gfx950" && bytes == 16;
-  if ((chip == "gfx90a" || chip == "gfx942" || chip == "gfx950") && (bytes == 4 || isWide))
+  unsigned most = getAbilities(chip).bytesToLDS;
+  if ((bytes == 4 || bytes == 16) && bytes <= most)
     return success();
   return emitError() << "expected a load to LDS of 4 bytes a lane (or 16 on gfx950) on a chip of "
                         "CDNA, got "

@@ -7,7 +7,7 @@
 // low two bits are a permutation of quads, 7 is the mirror of half a row, 8 a rotation by half a
 // row and 15 the mirror of a row.
 #include "Shuffles.h"
-#include "kiln/Target/AMDGPU/AMDGPU.h"
+#include "Chips.h"
 #include "kiln/Target/Registry.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -37,7 +37,7 @@ constexpr uint32_t getQuadPermutation(uint32_t mask) {
 struct ConvertShuffle : ConvertOpToLLVMPattern<gpu::ShuffleOp> {
   ConvertShuffle(const LLVMTypeConverter &converter, StringRef chip)
       : ConvertOpToLLVMPattern(converter), warpSize(findChip(amdgcn::getChips(), chip)->warpSize),
-        hasPermlaneSwap(chip == "gfx950") {}
+        hasPermlaneSwap(amdgcn::getAbilities(chip).swapsLanes) {}
 
   LogicalResult matchAndRewrite(gpu::ShuffleOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {

@@ -39,32 +39,13 @@ void AMDGCNDialect::initialize() {
       >();
 }
 
-// Reads of 16 bytes are served four lanes here and four there (AMD's Composable Kernel guide, "LDS
-// bank conflicts"); the last of these chips reads from 64 banks, by figures that HipKittens took.
-static constexpr SharedPhases kCdnaPhases = {
-    {{32, {1, 2, 4, 8, 16}}, {32, {1, 2, 4, 8}}, {32, {1, 2, 20}}},
-    {{32, {1, 2, 4, 8, 16}}, {32, {1, 2, 4, 8}}, {32, {1, 2, 4}}}};
-static constexpr SharedPhases kCdna4Phases = {
-    {{64, {1, 2, 4, 8, 16, 32}}, {64, {1, 2, 4, 8, 16}}, {64, {1, 2, 12, 20}}},
-    {{32, {1, 2, 4, 8, 16}}, {32, {1, 2, 4, 8}}, {32, {1, 2, 4}}}};
-
-static const Chip kChips[] = {
-    {"gfx90a", 64, 1024, 512, 131072, 65536, "", kCdnaPhases, /*flushesHalves=*/true},
-    {"gfx942", 64, 1024, 512, 131072, 65536, "", kCdnaPhases},
-    {"gfx950", 64, 1024, 512, 131072, 163840, "", kCdna4Phases},
-    {"gfx1100", 32, 1024, 256, 49152, 65536, ""},
-    {"gfx1201", 32, 1024, 256, 49152, 65536, ""},
-};
-
-ArrayRef<Chip> kiln::amdgcn::getChips() { return kChips; }
-
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef chip) {
-  return verifyChip(kChips, chip, emitError);
+  return verifyChip(getChips(), chip, emitError);
 }
 
 std::string TargetAttr::getSpelling() const { return "amdgpu:" + getChip().str(); }
 
-const Chip &TargetAttr::getChipRecord() const { return *findChip(kChips, getChip()); }
+const Chip &TargetAttr::getChipRecord() const { return *findChip(getChips(), getChip()); }
 
 bool TargetAttr::runsOnHost() const { return false; }
 
@@ -124,7 +105,7 @@ namespace kiln {
 void registerAMDGPUTarget() {
   static const TargetEntry entry{"amdgpu",
                                  "AMD's chips, by code objects that are linked here",
-                                 kChips,
+                                 getChips(),
                                  [](MLIRContext *context, const Chip &chip) -> Attribute {
                                    context->getOrLoadDialect<AMDGCNDialect>();
                                    return TargetAttr::get(context, chip.name);

@@ -3,7 +3,7 @@
 //
 // Sixteen lanes work together, each group by itself. Their rows of eight bytes, in the order of the
 // lanes, are a matrix of sixteen columns; each lane gets one column of it.
-#include "kiln/Target/AMDGPU/AMDGPU.h"
+#include "Chips.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -18,7 +18,7 @@ static constexpr unsigned kRowBits = 64, kColumns = 16, kLanes = 64;
 
 SmallVector<Attribute> kiln::amdgcn::getTransposingReads(StringRef chip, Type element) {
   unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
-  if (chip != "gfx950" || (bits != 8 && bits != 16))
+  if (!getAbilities(chip).transposes || (bits != 8 && bits != 16))
     return {};
   return {TransposingReadAttr::get(element.getContext(), bits)};
 }

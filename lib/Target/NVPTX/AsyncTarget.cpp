@@ -1,6 +1,7 @@
 // What warps and engines of these chips wait on: barriers in shared memory, named barriers, groups
 // of bulk copies and of wgmma.
 #include "kiln/Target/Common/AsyncTarget.h"
+#include "Chips.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -16,7 +17,7 @@ class NVPTXAsyncTarget : public AsyncTarget {
 public:
   using AsyncTarget::AsyncTarget;
 
-  bool supports(StringRef chip) const override { return chip == "sm_90a"; }
+  bool supports(StringRef chip) const override { return getAbilities(chip).byteBarriers; }
 
   void overlapLaunches(OpBuilder &builder, Location loc) const override {
     for (auto action : {NVVM::GridDepActionKind::launch_dependents, NVVM::GridDepActionKind::wait})

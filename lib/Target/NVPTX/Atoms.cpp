@@ -1,4 +1,5 @@
 // mma.sync: its fragments, by the PTX ISA's figures, and how it is emitted.
+#include "Chips.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -69,12 +70,11 @@ static bool accepts(Types types, Type a, Type b, Type accumulator) {
   return false;
 }
 
-/// Floats of a byte came with sm_89; units for integers of four bits went after it.
 static bool has(StringRef chip, Types types) {
-  bool isFirst = chip == "sm_80" || chip == "sm_86";
-  if (types == Types::ByteFloats)
-    return !isFirst;
-  return types != Types::Nibbles || isFirst || chip == "sm_89";
+  const Abilities &abilities = getAbilities(chip);
+  return types == Types::ByteFloats ? abilities.byteFloats
+         : types == Types::Nibbles  ? abilities.nibbles
+                                    : true;
 }
 
 static const MmaShape *findShape(StringRef name, Type a, Type b, Type accumulator) {

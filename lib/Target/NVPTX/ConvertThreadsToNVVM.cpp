@@ -1,4 +1,5 @@
 // The gpu dialect as NVVM's special registers, barriers and shuffles; exp by the chip's exp2.
+#include "Chips.h"
 #include "NarrowFloats.h"
 #include "kiln/Target/Common/Constants.h"
 #include "kiln/Target/Common/FastMath.h"
@@ -112,10 +113,7 @@ void finishKernel(LLVM::LLVMFuncOp function, int32_t threads) {
 /// Whether the module's chip converts floats of a byte itself.
 static bool convertsByteFloats(ModuleOp module) {
   TargetInterface target = getTarget(module);
-  if (!target)
-    return false;
-  StringRef chip = target.getChipRecord().name;
-  return chip != "sm_80" && chip != "sm_86";
+  return target && nvptx::getAbilities(target.getChipRecord().name).byteFloats;
 }
 
 struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThreadsToNVVM> {

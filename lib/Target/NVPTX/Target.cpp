@@ -43,34 +43,13 @@ void NVPTXDialect::initialize() {
   addAsyncTarget(this);
 }
 
-// Shared memory is what a block may ask for, less what the system keeps. The version of PTX is
-// the first that knows the chip in full; without one LLVM takes a default that may be too old.
-// Groups of four warps resize their threads' registers, in steps of eight (`setmaxnreg`).
-static constexpr RoleRegisters kResizable = {8, 24, 256, 4};
-
-static const Chip kChips[] = {
-    {"sm_80", 32, 1024, 255, 65536, 166912, "+ptx80"},
-    {"sm_86", 32, 1024, 255, 65536, 101376, "+ptx80"},
-    {"sm_89", 32, 1024, 255, 65536, 101376, "+ptx84"},
-    {"sm_90a", 32, 1024, 255, 65536, 232448, "+ptx86", kPlainPhases, /*flushesHalves=*/false,
-     kResizable},
-    {"sm_100a", 32, 1024, 255, 65536, 232448, "+ptx86", kPlainPhases, /*flushesHalves=*/false,
-     kResizable},
-    {"sm_103a", 32, 1024, 255, 65536, 232448, "+ptx88", kPlainPhases, /*flushesHalves=*/false,
-     kResizable},
-    {"sm_120a", 32, 1024, 255, 65536, 101376, "+ptx87", kPlainPhases, /*flushesHalves=*/false,
-     kResizable},
-};
-
-ArrayRef<Chip> kiln::nvptx::getChips() { return kChips; }
-
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef chip) {
-  return verifyChip(kChips, chip, emitError);
+  return verifyChip(getChips(), chip, emitError);
 }
 
 std::string TargetAttr::getSpelling() const { return "nvptx:" + getChip().str(); }
 
-const Chip &TargetAttr::getChipRecord() const { return *findChip(kChips, getChip()); }
+const Chip &TargetAttr::getChipRecord() const { return *findChip(getChips(), getChip()); }
 
 bool TargetAttr::runsOnHost() const { return false; }
 
@@ -155,7 +134,7 @@ void registerNVPTXTarget() {
   static const TargetEntry entry{
       "nvptx",
       "NVIDIA's chips, by PTX",
-      kChips,
+      getChips(),
       [](MLIRContext *context, const Chip &chip) -> Attribute {
         context->getOrLoadDialect<NVPTXDialect>();
         return TargetAttr::get(context, chip.name);

@@ -8,8 +8,9 @@
 #include "kiln/Support/ParseJSON.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include <cstring>
-#include <unistd.h>
 
 using namespace kiln;
 using namespace llvm;
@@ -44,12 +45,14 @@ void fuzz::fuzzArtifact(StringRef data) {
   }
 }
 
-/// A directory of this process's own, in memory where there is such a place.
+/// A directory of this process's own, where $TMPDIR says.
 static DiskCache &getCache() {
   static DiskCache *cache = [] {
-    char path[] = "/dev/shm/kiln-fuzz-XXXXXX", other[] = "/tmp/kiln-fuzz-XXXXXX";
-    const char *made = ::mkdtemp(path);
-    Expected<CacheDirectory> directory = CacheDirectory::open(made ? made : ::mkdtemp(other));
+    SmallString<128> path;
+    if (std::error_code code = sys::fs::createUniqueDirectory("kiln-fuzz", path))
+      fuzz::fail("cannot make a cache directory", code.message());
+    sys::path::append(path, "cache");
+    Expected<CacheDirectory> directory = CacheDirectory::open(path.str().str());
     if (!directory)
       fuzz::fail("cannot make a cache directory", toString(directory.takeError()));
     return new DiskCache(std::move(*directory), 1 << 20);
