@@ -4,9 +4,10 @@
 // are outstanding, and each kind is done in the order of issue. Three facts are proven for every
 // path through a kernel, around its loops included:
 //
-//  - a register that a load fills is not touched before the load is done, but by a load that is
-//    sure to fill it later (on gfx12 none from global memory is: those are counted in order, but
-//    write registers in any);
+//  - a register that a load fills is not touched before the load is done, but by a load from
+//    global memory that is sure to fill it later (not on gfx12: there they are counted in order,
+//    but write registers in any), or by one that fills its other half. Reads of LDS come in order,
+//    too, but LLVM does not build on that;
 //  - between a write to LDS and a read of the same place by another wave, the write is done, and
 //    then a barrier stands; and so between a read and a write that follows it;
 //  - the same for loads that go to LDS directly, which are done when the counter of loads says so.

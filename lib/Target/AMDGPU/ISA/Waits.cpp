@@ -263,9 +263,10 @@ std::string WaitCheck::findProblem(const State &state, unsigned at) const {
       for (const Registers &registers : instruction.registers) {
         if (!registers.overlaps(*result))
           continue;
-        // Results of one kind come in order, so that a later load may overwrite an earlier one; one
-        // that fills half a register writes that half when it comes, and does not read the other.
-        bool inOrder = own == Counter::LDS || (own == Counter::Load && kernel.fillsInOrder());
+        // A later load may overwrite an earlier one where results come in order; one that fills
+        // half a register writes that half when it comes, and does not read the other.
+        bool isHalf = StringRef(instruction.mnemonic).contains("d16");
+        bool inOrder = own == Counter::LDS ? isHalf : own == Counter::Load && kernel.fillsInOrder();
         bool overwrites = inOrder && unsigned(*own) == counter && instruction.result &&
                           &registers == instruction.registers.begin();
         if (!overwrites)
