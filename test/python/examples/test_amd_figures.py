@@ -198,6 +198,18 @@ def test_figures(name: str, chip: str) -> None:
     assert f"registers: {figures['vgprs']} a thread" in compiled.explain()
 
 
+@pytest.mark.parametrize("chip", (*CHIPS, "gfx1100"))
+def test_attention_in_f32(chip: str) -> None:
+    """Chips without matrix instructions for f32 multiply and add: what a thread needs for that is
+    read from LDS as it goes, and none of it lies in scratch memory."""
+    arguments = (*several(4, f32, 2, 8, 512, 64), 0.125)
+    attention = example("06_attention").attention
+    compiled = attention.compile(*arguments, target=f"amdgpu:{chip}", CAUSAL=False, D=64)
+    figures = check_isa(compiled.asm)
+    assert figures["scratch_bytes"] == figures["vgpr_spills"] == 0
+    assert ("matrix" in figures) == (chip in ("gfx90a", "gfx942", "gfx950"))
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 def test_text(chip: str) -> None:
     """The example that is MLIR text, of whose arguments nothing is known."""

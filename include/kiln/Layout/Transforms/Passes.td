@@ -127,7 +127,8 @@ def RealiseConversions : Pass<"tile-realise-conversions", "::mlir::ModuleOp"> {
     Precondition: each `tile.convert_layout` has `how`. Postcondition: those left move values
     between the registers of one thread, or between the lanes of one warp; every other has become
     a `tile.alloc` of a buffer with the layout decided, a `tile.write` and a `tile.read`. Of
-    conversions that follow one another all are written before the first is read.
+    conversions that follow one another all are written before the first is read. An operand of
+    many registers that is made before the loop of its product by multiply-adds is read in the loop.
     The test is `test/Layout/Transforms/realise-conversions.mlir`.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];

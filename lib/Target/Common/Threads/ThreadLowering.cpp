@@ -342,6 +342,15 @@ LogicalResult ThreadLowering::lower(Block &block) {
   return success();
 }
 
+/// Whether a loop reads a buffer that is written before it.
+static bool readsFromOutside(Operation *op) {
+  auto loop = dyn_cast<LoopLikeOpInterface>(op);
+  return loop && op->walk([&](ReadOp read) {
+                     return loop.isDefinedOutsideOfLoop(read.getBuffer()) ? WalkResult::interrupt()
+                                                                          : WalkResult::advance();
+                   }).wasInterrupted();
+}
+
 LogicalResult ThreadLowering::lower(Operation *op) {
   loc = op->getLoc();
   // Scratch is filled by all threads of the program.
@@ -350,6 +359,9 @@ LogicalResult ThreadLowering::lower(Operation *op) {
   // Whoever else reads a buffer finds it written.
   bool readsBuffer = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BufferType>);
   if (!role && readsBuffer && !isa<ReadOp, WriteOp>(op) && !sharedState.writes.empty())
+    barrier();
+  // What a loop reads of it is waited for once, not in each round.
+  if (!role && !sharedState.writes.empty() && readsFromOutside(op))
     barrier();
   orderGlobal(op);
   return TypeSwitch<Operation *, LogicalResult>(op)
