@@ -101,6 +101,18 @@ TEST(LinearLayout, MeasuresContiguity) {
             1);
 }
 
+TEST(LinearLayout, OrdersCoordinatesAsTheyAreWalked) {
+  using Order = llvm::SmallVector<unsigned>;
+  EXPECT_EQ(parsed(kExample).getOrder("register"), (Order{1, 0}));
+  EXPECT_EQ(parsed(kFragment).getOrder("lane"), (Order{1, 0}));
+  // Rows before columns; a bit that moves along both counts for the first of them.
+  EXPECT_EQ(parsed("lane = [[1,0],[0,1],[2,0]] -> [4, 2]").getOrder("lane"), (Order{0, 1}));
+  EXPECT_EQ(parsed("lane = [[1,1],[2,0]] -> [4, 2]").getOrder("lane"), (Order{0, 1}));
+  // Those that are not walked come last, the last of them first.
+  EXPECT_EQ(parsed("lane = [[0,1,0]] -> [1, 2, 1]").getOrder("lane"), (Order{1, 2, 0}));
+  EXPECT_EQ(parsed("lane = [[0,0]], warp = [[0,1]] -> [1, 2]").getOrder("lane"), (Order{1, 0}));
+}
+
 TEST(LinearLayout, ChangesShape) {
   LinearLayout layout = parsed(kExample);
   EXPECT_EQ(layout.reshapeOuts({32}).str(), "register = [[1],[2],[16]], lane = [[4],[8]] -> [32]");
