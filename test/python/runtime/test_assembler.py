@@ -2,17 +2,15 @@
 
 import os
 import signal
-import sysconfig
 import threading
 import time
-from pathlib import Path
 
 import pytest
+from cubin import ASSEMBLER
 
 from kiln import _native
 
-PTXAS = Path(sysconfig.get_paths()["purelib"]) / "nvidia/cu13/bin/ptxas"
-pytestmark = pytest.mark.skipif(not PTXAS.exists(), reason=f"needs {PTXAS}")
+pytestmark = pytest.mark.skipif(not ASSEMBLER.exists(), reason=f"needs {ASSEMBLER}")
 
 SOURCE = """
 tile.kernel @copy(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>) {
@@ -33,7 +31,7 @@ def compile_copy() -> None:
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # it has threads: on purpose
 def test_forks_meanwhile_do_not_keep_it_waiting(monkeypatch) -> None:
     """A child of a fork holds all that is open, but not the end of the assembler's pipe."""
-    monkeypatch.setenv("KILN_ASSEMBLER", str(PTXAS))
+    monkeypatch.setenv("KILN_ASSEMBLER", str(ASSEMBLER))
     compile_copy()  # the compiler is loaded
     thread = threading.Thread(target=lambda: [compile_copy() for _ in range(4)])
     children = []
