@@ -194,7 +194,11 @@ LogicalResult Compilation::runStages(ModuleOp module, TargetInterface target, St
       continue;
     PassManager pm(&context, ModuleOp::getOperationName());
     addStage(pm, target, stage);
-    if (failed(pm.run(module)))
+    // What passes decide and a source may pin is looked at after each of them; the long IR of a
+    // thread, which nobody writes, once a stage. tile-opt, and so every test, looks each time.
+    bool isOften = stage < Stage::Target;
+    pm.enableVerifier(isOften);
+    if (failed(pm.run(module)) || (!isOften && failed(verify(module))))
       return failure();
     if (keeps(stage))
       sections.push_back({"ir:" + stringify(stage).str(), print(module)});

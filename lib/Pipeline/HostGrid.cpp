@@ -5,6 +5,7 @@
 #include "kiln/Target/Registry.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 
 using namespace mlir;
@@ -51,9 +52,12 @@ static FailureOr<std::string> compileGrid(ModuleOp module) {
   for (Stage stage : {Stage::Layout, Stage::Schedule, Stage::Target, Stage::LLVM}) {
     PassManager passes(context, ModuleOp::getOperationName());
     addStage(passes, host, stage);
+    passes.enableVerifier(false);
     if (failed(passes.run(module)))
       return failure();
   }
+  if (failed(verify(module)))
+    return failure();
   FailureOr<TargetCode> code = host.emit(module, EmitRequest());
   if (failed(code))
     return failure();
