@@ -1,8 +1,8 @@
 // Sends the conversions that go through shared memory there: a buffer, a write and a read.
+#include "ConversionRuns.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_REALISECONVERSIONS
@@ -20,38 +20,10 @@ struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversion
     if (failed(target) || failed(check()))
       return signalPassFailure();
     // Conversions that follow one another share their barriers: all are written, then all read.
-    int64_t shared = target->getChipRecord().sharedBytes, most = shared / 2;
-    readBefore.clear();
-    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      SmallVector<SmallVector<ConvertLayoutOp>> runs = findRuns(kernel, most);
-      moveReads(kernel, runs, shared);
-      for (SmallVector<ConvertLayoutOp> &run : runs)
+    int64_t most = target->getChipRecord().sharedBytes / 2;
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      for (SmallVector<ConvertLayoutOp> &run : findConversionRuns(kernel, most))
         realise(run);
-    }
-  }
-
-  static SmallVector<SmallVector<ConvertLayoutOp>> findRuns(KernelOp kernel, int64_t most) {
-    SmallVector<SmallVector<ConvertLayoutOp>> runs;
-    kernel.walk([&](Block *block) {
-      int64_t bytes = 0;
-      Operation *last = nullptr;
-      for (Operation &op : *block) {
-        auto convert = dyn_cast<ConvertLayoutOp>(op);
-        if (!convert || convert.getHowAttr().getKind() != tile::ConversionKind::Memory)
-          continue;
-        int64_t more = getBytes(convert);
-        bool follows = last && last->getNextNode() == &op && bytes + more <= most &&
-                       convert.getInput().getDefiningOp() != last;
-        if (!follows) {
-          runs.emplace_back();
-          bytes = 0;
-        }
-        runs.back().push_back(convert);
-        bytes += more;
-        last = &op;
-      }
-    });
-    return runs;
   }
 
   LogicalResult check() {
@@ -66,6 +38,11 @@ struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversion
       LinearLayout from = getLayout(op.getInput()), to = getLayout(op.getResult());
       if (how.getKind() < classifyConversion(from, to).kind)
         return fail("a way that can make this conversion");
+      SmallVector<Operation *> views;
+      if (op.getDeferred() &&
+          (how.getKind() != tile::ConversionKind::Memory || !findDeferredUse(op, views)))
+        return fail("one that is deferred to go through memory, with nothing behind it but views "
+                    "that lead to a product in a loop");
       if (how.getKind() != tile::ConversionKind::Memory)
         return WalkResult::advance();
       ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getType()).getShape();
@@ -87,15 +64,6 @@ struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversion
     return failure(result.wasInterrupted());
   }
 
-  static int64_t getBytes(ShapedType type) {
-    return type.getNumElements() * getSharedElementBytes(type.getElementType());
-  }
-  static int64_t getBytes(BufferType type) {
-    return ShapedType::getNumElements(type.getShape()) *
-           getSharedElementBytes(type.getElementType());
-  }
-  static int64_t getBytes(ConvertLayoutOp op) { return getBytes(cast<ShapedType>(op.getType())); }
-
   /// What memory holds for elements that have no form there.
   static RankedTensorType getStored(RankedTensorType type) {
     Type element = type.getElementType();
@@ -104,58 +72,13 @@ struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversion
     return element.isInteger(1) ? type.clone(IntegerType::get(type.getContext(), 8)) : type;
   }
 
-  /// Each thread that multiplies and adds on its own has all of K in its registers. Where that is
-  /// in a loop, and the operand is made before it, they would be taken throughout: if they are
-  /// many, the buffer is read in front of the product, each time anew. What is done to the value is
-  /// done there, too. Returns the product.
-  static DotOp findLaterRead(ConvertLayoutOp op, SmallVectorImpl<Operation *> &views) {
-    constexpr int64_t kMostRegisters = 64;
-    if (getLayout(op.getResult()).getInSize(kRegister) <= kMostRegisters)
-      return {};
-    Operation *user = op;
-    while (user->hasOneUse() && (user == op || isa<ReshapeOp, TransposeOp>(user))) {
-      user = *user->user_begin();
-      views.push_back(user);
-    }
-    auto dot = dyn_cast<DotOp>(user);
-    auto loop = dot ? dyn_cast<LoopLikeOpInterface>(dot->getParentOp()) : LoopLikeOpInterface();
-    if (!loop || loop->getBlock() != op->getBlock() ||
-        !isa_and_nonnull<FmaAtomAttr>(dot.getAtomAttr()))
-      return {};
-    views.pop_back();
-    return dot;
-  }
-
-  /// Such a buffer is there besides all others, so that it must be small enough: as far as is known
-  /// here, beside those of the kernel, the most that conversions have at once, and a quarter of
-  /// shared memory that other ops may need.
-  void moveReads(KernelOp kernel, ArrayRef<SmallVector<ConvertLayoutOp>> runs, int64_t shared) {
-    int64_t bytes = 0;
-    bool hasChannels = false;
-    kernel.walk([&](Operation *op) {
-      hasChannels |= isa<ChannelOp>(op);
-      if (auto alloc = dyn_cast<AllocOp>(op))
-        bytes += getBytes(alloc.getResult().getType());
-    });
-    int64_t most = 0;
-    for (const SmallVector<ConvertLayoutOp> &run : runs) {
-      int64_t together = 0;
-      for (ConvertLayoutOp op : run)
-        together += getBytes(op);
-      most = std::max(most, together);
-    }
-    bytes += most;
-    for (const SmallVector<ConvertLayoutOp> &run : runs)
-      for (ConvertLayoutOp op : run) {
-        SmallVector<Operation *> views;
-        DotOp dot = findLaterRead(op, views);
-        if (!dot || hasChannels || bytes + getBytes(op) > shared / 4 * 3)
-          continue;
-        bytes += getBytes(op);
-        for (Operation *view : views)
-          view->moveBefore(dot);
-        readBefore[op] = views.empty() ? dot.getOperation() : views.front();
-      }
+  /// Views of a deferred conversion go to the product they lead to. The first op that needs it.
+  static Operation *moveUses(ConvertLayoutOp op) {
+    SmallVector<Operation *> views;
+    Operation *dot = findDeferredUse(op, views);
+    for (Operation *view : views)
+      view->moveBefore(dot);
+    return views.empty() ? dot : views.front();
   }
 
   void realise(MutableArrayRef<ConvertLayoutOp> run) {
@@ -179,8 +102,8 @@ struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversion
     for (auto [op, buffer] : llvm::zip(run, buffers)) {
       Location loc = op.getLoc();
       OpBuilder::InsertionGuard guard(builder);
-      if (Operation *user = readBefore.lookup(op))
-        builder.setInsertionPoint(user);
+      if (op.getDeferred())
+        builder.setInsertionPoint(moveUses(op));
       auto type = cast<RankedTensorType>(op.getType());
       RankedTensorType stored = getStored(type);
       Value value = ReadOp::create(builder, loc, stored, buffer, DenseI64ArrayAttr(),
@@ -194,8 +117,5 @@ struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversion
     for (ConvertLayoutOp op : run)
       op.erase();
   }
-
-  /// What a conversion's buffer is read in front of, if not at once.
-  DenseMap<Operation *, Operation *> readBefore;
 };
 } // namespace

@@ -184,6 +184,15 @@ unsigned kiln::getSharedElementBytes(Type type) {
   return std::max(1u, type.getIntOrFloatBitWidth() / 8);
 }
 
+int64_t kiln::getSharedBytes(tile::BufferType type) {
+  return ShapedType::getNumElements(type.getShape()) *
+         int64_t(getSharedElementBytes(type.getElementType()));
+}
+
+int64_t kiln::getSharedBytes(RankedTensorType type) {
+  return type.getNumElements() * int64_t(getSharedElementBytes(type.getElementType()));
+}
+
 int64_t kiln::countShuffles(const Conversion &conversion, RankedTensorType type) {
   // Where the register to give depends on who asks, both candidates are asked for.
   ArrayRef<LinearLayout::Basis> lanes = conversion.places.getBases(kLane);

@@ -54,5 +54,21 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 
 // -----
 
+#blocked = #tile.layout<register = [[0,1],[0,2]], lane = [[0,4],[1,0],[2,0],[4,0],[8,0]], warp = [[16,0]]>
+#crossed = #tile.layout<register = [[0,1],[0,2]], lane = [[0,4],[1,0],[2,0],[4,0],[16,0]], warp = [[8,0]]>
+#rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[1,0],[2,0],[4,0],[8,0],[16,0]]>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @not_in_a_loop(%x: f32, %o: !tile.view<?x?xf32>) {
+    %c0 = arith.constant 0 : index
+    %t = tile.splat %x : tensor<32x8xf32, #blocked>
+    // expected-error @+1 {{expected one that is deferred to go through memory, with nothing behind it but views that lead to a product in a loop}}
+    %c = tile.convert_layout %t {deferred, how = #tile.conversion<memory buffer = #rows>} : tensor<32x8xf32, #blocked> -> tensor<32x8xf32, #crossed>
+    tile.store %c, %o[%c0, %c0] : tensor<32x8xf32, #crossed>, !tile.view<?x?xf32>
+    tile.return
+  }
+}
+
+// -----
+
 // expected-error @+1 {{expected elements of 16 bits to transpose, got 8}}
 module attributes {x = #nvptx.ldmatrix<4, 8, transposed>} {}

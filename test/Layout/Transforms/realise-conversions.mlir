@@ -35,8 +35,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 
 // -----
 
-// An operand of a product by multiply-adds, made before the loop: 128 registers of each thread are
-// not held throughout, the buffer is read in front of the product. What has another use is.
+// A deferred conversion is written at once, and read in front of the product in the loop.
 #loaded = #tile.layout<register = [[0,0,1],[0,0,2],[0,16,0],[0,32,0],[0,64,0]], lane = [[0,0,4],[0,0,8],[0,0,16],[0,0,32],[0,1,0]], warp = [[0,2,0],[0,4,0],[0,8,0]]>
 #ofA = #tile.layout<register = [[0,16,0],[0,32,0],[0,64,0],[0,0,1],[0,0,2],[0,0,4],[0,0,8],[0,0,16],[0,0,32]], lane = [[0,0,0],[0,0,0],[0,0,0],[0,0,0],[0,1,0]], warp = [[0,2,0],[0,4,0],[0,8,0]]>
 #a = #tile.layout<register = [[16,0],[32,0],[64,0],[0,1],[0,2],[0,4],[0,8],[0,16],[0,32]], lane = [[0,0],[0,0],[0,0],[0,0],[1,0]], warp = [[2,0],[4,0],[8,0]]>
@@ -55,7 +54,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     // CHECK-NEXT: %[[BUFFER:.*]] = tile.alloc
     // CHECK-NEXT: tile.write %[[X]], %[[BUFFER]]
     // CHECK-NEXT: scf.for
-    %y = tile.convert_layout %x {how = #tile.conversion<memory buffer = #order>} : tensor<1x128x64xf32, #loaded> -> tensor<1x128x64xf32, #ofA>
+    %y = tile.convert_layout %x {deferred, how = #tile.conversion<memory buffer = #order>} : tensor<1x128x64xf32, #loaded> -> tensor<1x128x64xf32, #ofA>
     %a = tile.reshape %y : tensor<1x128x64xf32, #ofA> -> tensor<128x64xf32, #a>
     %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> tensor<128x64xf32, #c> {
       // CHECK-NEXT: %[[READ:.*]] = tile.read %[[BUFFER]]
@@ -64,27 +63,6 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
       %next = tile.dot %a, %b, %acc {atom = #tile.fma} : tensor<128x64xf32, #a>, tensor<64x64xf32, #b> -> tensor<128x64xf32, #c>
       scf.yield %next : tensor<128x64xf32, #c>
     }
-    tile.return
-  }
-
-  // CHECK-LABEL: tile.kernel @at_once
-  tile.kernel @at_once(%v: f32, %n: index) {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %zero = tile.splat %v : tensor<128x64xf32, #c>
-    %b = tile.splat %v : tensor<64x64xf32, #b>
-    %x = tile.splat %v : tensor<1x128x64xf32, #loaded>
-    // CHECK: tile.read
-    // CHECK: scf.for
-    // CHECK-NOT: tile.read
-    // CHECK: tile.return
-    %y = tile.convert_layout %x {how = #tile.conversion<memory buffer = #order>} : tensor<1x128x64xf32, #loaded> -> tensor<1x128x64xf32, #ofA>
-    %a = tile.reshape %y : tensor<1x128x64xf32, #ofA> -> tensor<128x64xf32, #a>
-    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> tensor<128x64xf32, #c> {
-      %next = tile.dot %a, %b, %acc {atom = #tile.fma} : tensor<128x64xf32, #a>, tensor<64x64xf32, #b> -> tensor<128x64xf32, #c>
-      scf.yield %next : tensor<128x64xf32, #c>
-    }
-    %last = tile.dot %a, %b, %sum {atom = #tile.fma} : tensor<128x64xf32, #a>, tensor<64x64xf32, #b> -> tensor<128x64xf32, #c>
     tile.return
   }
 }

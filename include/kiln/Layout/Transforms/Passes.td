@@ -115,7 +115,8 @@ def DecideConversions : Pass<"tile-decide-conversions", "::mlir::ModuleOp"> {
     registers alone if that can be; else by lanes or memory, whichever takes fewer cycles on the
     chip. A buffer's layout is derived from both sides: it makes accesses as wide as they can be
     on both, then free of bank conflicts by the chip's own rules, and suits a copy atom of the
-    target where that is faster. What is already decided stays.
+    target where that is faster. An operand of many registers that is made before the loop of its
+    product by multiply-adds is `deferred` where memory has room. What is already decided stays.
     The test is `test/Layout/Transforms/decide-conversions.mlir`.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect"];
@@ -127,8 +128,8 @@ def RealiseConversions : Pass<"tile-realise-conversions", "::mlir::ModuleOp"> {
     Precondition: each `tile.convert_layout` has `how`. Postcondition: those left move values
     between the registers of one thread, or between the lanes of one warp; every other has become
     a `tile.alloc` of a buffer with the layout decided, a `tile.write` and a `tile.read`. Of
-    conversions that follow one another all are written before the first is read. An operand of
-    many registers that is made before the loop of its product by multiply-adds is read in the loop.
+    conversions that follow one another all are written before the first is read; one that is
+    `deferred` is read in front of the product that uses it.
     The test is `test/Layout/Transforms/realise-conversions.mlir`.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];

@@ -76,6 +76,10 @@ ConversionChoice decideConversion(tile::ConvertLayoutOp op, TargetInterface targ
 /// The bytes that an element takes in shared memory: sub-byte elements have one each.
 unsigned getSharedElementBytes(mlir::Type type);
 
+/// The bytes of shared memory that hold such a buffer, or such a tensor.
+int64_t getSharedBytes(tile::BufferType type);
+int64_t getSharedBytes(mlir::RankedTensorType type);
+
 /// Registers in an order in which as many as possible (at most `most`) are consecutive.
 struct VectorOrder {
   /// The offsets with their register bits in the new order.

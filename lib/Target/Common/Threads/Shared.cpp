@@ -283,8 +283,3 @@ LogicalResult ThreadLowering::lowerBuffer(Operation *op) {
     setElements(read.getResult(), readShared(base, getBufferOffsets(layout, type), element));
   return success();
 }
-
-int64_t kiln::getSharedBytes(BufferType type) {
-  return ShapedType::getNumElements(type.getShape()) *
-         int64_t(getSharedElementBytes(type.getElementType()));
-}

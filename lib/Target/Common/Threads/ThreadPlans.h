@@ -15,9 +15,6 @@ mlir::Value castBits(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value v
 /// Whether an access is not worth keeping in caches.
 bool isStreaming(std::optional<tile::Cache> cache, std::optional<tile::Eviction> eviction);
 
-/// What a buffer takes of shared memory.
-int64_t getSharedBytes(tile::BufferType type);
-
 /// Tells in the metadata what each move of a tile costs: widths, instructions, bank conflicts.
 void explainMoves(tile::KernelOp kernel, TargetInterface target);
 
