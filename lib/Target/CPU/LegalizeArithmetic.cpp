@@ -20,19 +20,6 @@ Type withElement(Type type, Type element) {
   return shaped ? Type(shaped.clone(element)) : element;
 }
 
-Value constantLike(OpBuilder &builder, Location loc, Type type, const APInt &value) {
-  Type element = getElementTypeOrSelf(type);
-  TypedAttr attr = builder.getIntegerAttr(element, value);
-  if (auto shaped = dyn_cast<ShapedType>(type))
-    attr = DenseElementsAttr::get(shaped, attr);
-  return arith::ConstantOp::create(builder, loc, attr);
-}
-
-unsigned bitsOf(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  return isa<IndexType>(element) ? 64 : element.getIntOrFloatBitWidth();
-}
-
 bool isNarrow(Type type) {
   auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
   return element && element.getWidth() < 32;
@@ -57,40 +44,6 @@ void widen(Operation *op) {
     auto narrow = arith::TruncFOp::create(builder, loc, type, result);
     result.replaceAllUsesExcept(narrow, narrow);
   }
-}
-
-/// i32 and wider to a narrow float, rounded once: through f64, into which 64-bit integers go with
-/// their low bits gathered into one, so that the second rounding sees whether they were zero.
-void convertInteger(Operation *op, bool isSigned) {
-  OpBuilder builder(op);
-  Location loc = op->getLoc();
-  Value value = op->getOperand(0);
-  Type to = op->getResult(0).getType();
-  unsigned bits = bitsOf(value.getType());
-  Type wide = withElement(to, bits <= 16 ? Type(builder.getF32Type()) : builder.getF64Type());
-  if (bits > 32) {
-    Type type = value.getType();
-    auto constant = [&](uint64_t v) { return constantLike(builder, loc, type, APInt(bits, v)); };
-    Value low = arith::AndIOp::create(builder, loc, value, constant(0xfff));
-    Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, low, constant(0));
-    Value high = arith::AndIOp::create(builder, loc, value, constant(~uint64_t(0xfff)));
-    Value odd = arith::OrIOp::create(
-        builder, loc, high,
-        arith::SelectOp::create(builder, loc, some, constant(0x800), constant(0)));
-    // Only where the integer does not fit 53 bits as it is.
-    Value size = value;
-    if (isSigned) {
-      Value sign = arith::ShRSIOp::create(builder, loc, value, constant(63));
-      size = arith::XOrIOp::create(builder, loc, value, sign);
-    }
-    Value big = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, size,
-                                      constant(uint64_t(1) << 52));
-    value = arith::SelectOp::create(builder, loc, big, odd, value);
-  }
-  Value real = isSigned ? arith::SIToFPOp::create(builder, loc, wide, value).getResult()
-                        : arith::UIToFPOp::create(builder, loc, wide, value).getResult();
-  op->getResult(0).replaceAllUsesWith(arith::TruncFOp::create(builder, loc, to, real));
-  op->erase();
 }
 
 /// A constant of bf16 as its bits: not every processor has the type.
@@ -144,7 +97,7 @@ struct LegalizePass : kiln::cpu::impl::LegalizeArithmeticBase<LegalizePass> {
         continue;
       if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
         if (isNarrow(op->getResult(0).getType()))
-          convertInteger(op, isa<arith::SIToFPOp>(op));
+          kiln::convertIntegerOnce(op);
       } else if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
         // Between two narrow floats there is f32.
         if (isNarrow(op->getOperand(0).getType()) && isNarrow(op->getResult(0).getType())) {

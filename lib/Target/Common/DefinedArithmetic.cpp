@@ -118,3 +118,40 @@ Value kiln::defineForAllInputs(Operation *op) {
     return saturate(op, isa<arith::FPToSIOp>(op));
   return {};
 }
+
+/// Through f64, into which 64-bit integers go with their low bits gathered into one, so that the
+/// second rounding sees whether they were zero.
+void kiln::convertIntegerOnce(Operation *op) {
+  bool isSigned = isa<arith::SIToFPOp>(op);
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  Value value = op->getOperand(0);
+  Type to = op->getResult(0).getType();
+  unsigned bits = bitsOf(value.getType());
+  Type wide = bits <= 16 ? Type(builder.getF32Type()) : builder.getF64Type();
+  if (auto shaped = dyn_cast<ShapedType>(to))
+    wide = shaped.clone(wide);
+  if (bits > 32) {
+    Type type = value.getType();
+    auto constant = [&](uint64_t v) { return constantLike(builder, loc, type, APInt(bits, v)); };
+    Value low = arith::AndIOp::create(builder, loc, value, constant(0xfff));
+    Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, low, constant(0));
+    Value high = arith::AndIOp::create(builder, loc, value, constant(~uint64_t(0xfff)));
+    Value odd = arith::OrIOp::create(
+        builder, loc, high,
+        arith::SelectOp::create(builder, loc, some, constant(0x800), constant(0)));
+    // Only where the integer does not fit 53 bits as it is.
+    Value size = value;
+    if (isSigned) {
+      Value sign = arith::ShRSIOp::create(builder, loc, value, constant(63));
+      size = arith::XOrIOp::create(builder, loc, value, sign);
+    }
+    Value big = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, size,
+                                      constant(uint64_t(1) << 52));
+    value = arith::SelectOp::create(builder, loc, big, odd, value);
+  }
+  Value real = isSigned ? arith::SIToFPOp::create(builder, loc, wide, value).getResult()
+                        : arith::UIToFPOp::create(builder, loc, wide, value).getResult();
+  op->getResult(0).replaceAllUsesWith(arith::TruncFOp::create(builder, loc, to, real));
+  op->erase();
+}

@@ -1,5 +1,6 @@
 // Replaces a chip's instructions by calls, and puts a check in front of each access to memory.
 #include "LowerToHost.h"
+#include "RoundOnce.h"
 #include "Scalars.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -106,6 +107,14 @@ private:
       if (auto *call = dyn_cast<CallInst>(instruction)) {
         if (Error error = lower(*call))
           return error;
+        continue;
+      }
+      if (auto *cast = dyn_cast<CastInst>(instruction)) {
+        IRBuilder<> builder(cast);
+        if (Value *result = kiln::emulated::roundOnce(builder, *cast)) {
+          cast->replaceAllUsesWith(result);
+          cast->eraseFromParent();
+        }
         continue;
       }
       check(*instruction);

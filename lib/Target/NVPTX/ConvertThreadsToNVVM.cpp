@@ -110,14 +110,14 @@ void finishKernel(LLVM::LLVMFuncOp function, int32_t threads) {
   }
 }
 
-/// Whether the module's chip converts floats of a byte itself.
-static bool convertsByteFloats(ModuleOp module) {
+static const nvptx::Abilities &getAbilitiesOf(ModuleOp module) {
   TargetInterface target = getTarget(module);
-  return target && nvptx::getAbilities(target.getChipRecord().name).byteFloats;
+  return nvptx::getAbilities(target ? target.getChipRecord().name : "");
 }
 
 struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThreadsToNVVM> {
   void runOnOperation() override {
+    const nvptx::Abilities &abilities = getAbilitiesOf(getOperation());
     ThreadsToLLVM target{
         NVVM::NVVMDialect::getDialectNamespace(),
         [](StringRef name) {
@@ -126,7 +126,7 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
                  name == math::RsqrtOp::getOperationName() ||
                  name == math::CeilOp::getOperationName();
         },
-        [byteFloats = convertsByteFloats(getOperation()),
+        [byteFloats = abilities.byteFloats,
          flushes = getOperation()->hasAttr(kFlushAttrName)](RewritePatternSet &patterns) {
           patterns.add<ExpandExp>(patterns.getContext());
           if (flushes)
@@ -144,7 +144,8 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
         },
         finishKernel,
         /*sharedHasSize=*/false,
-        {"block", "cluster", "device", ""}};
+        {"block", "cluster", "device", ""},
+        abilities.integersToBF16};
     if (failed(convertThreadsToLLVM(getOperation(), target)))
       signalPassFailure();
   }

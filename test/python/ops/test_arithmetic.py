@@ -175,6 +175,39 @@ def round_once(values, kind):
     return odd.view(np.float32).astype(kind)
 
 
+@pytest.mark.parametrize(
+    "source, op",
+    [("i64", "sitofp"), ("i64", "uitofp"), ("i32", "sitofp"), ("i32", "uitofp"), ("f64", "truncf")],
+)
+def test_what_is_beside_the_middle_is_rounded_once(rng, source, op):
+    """A rounding to f32 before that to bf16 would take it for the middle, whose rule is another."""
+    width = {"i64": 64, "i32": 32, "f64": 53}[source]
+    exact = []
+    for top in range(25, width - (op == "sitofp")):
+        for significand in rng.integers(128, 256, 3):
+            middle = (2 * int(significand) + 1) << (top - 8)
+            exact += [middle - 1, middle, middle + 1]
+    if op != "uitofp":
+        exact += [-x for x in exact]
+    if source == "f64":
+        a = np.array(exact, np.float64)
+    else:
+        a = np.array([x % 2**width for x in exact], f"u{width // 8}").view(NUMPY[source])
+    got = apply(
+        f"%r = arith.{op} %a : {tensor(a.shape, source)} to {tensor(a.shape, 'bf16')}",
+        {"a": a},
+        {"r": (a.shape, "bf16")},
+    )
+
+    def rounded(x):
+        drop = abs(x).bit_length() - 8
+        kept, rest = abs(x) >> drop, abs(x) & ((1 << drop) - 1)
+        kept += rest > 1 << (drop - 1) or (rest == 1 << (drop - 1) and kept & 1)
+        return float(kept << drop) * (1 if x > 0 else -1)
+
+    assert np.array_equal(got.astype(np.float64), [rounded(x) for x in exact])
+
+
 @pytest.mark.parametrize("real", ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2"])
 @pytest.mark.parametrize("integer", ["i64", "i32", "i16", "i8", "i4"])
 @pytest.mark.parametrize("signed", [True, False])

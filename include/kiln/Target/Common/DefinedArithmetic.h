@@ -12,6 +12,11 @@ namespace kiln {
 /// integer, on scalars and vectors. Returns what its result has become; null for any other op.
 mlir::Value defineForAllInputs(mlir::Operation *op);
 
+/// Puts another in the place of a conversion of integers to a float narrower than f32: one that
+/// rounds once. By way of f32, as LLVM has it, what is just beside the middle of two numbers would
+/// be rounded to it first.
+void convertIntegerOnce(mlir::Operation *op);
+
 } // namespace kiln
 
 #endif // KILN_TARGET_COMMON_DEFINEDARITHMETIC_H

@@ -1,5 +1,6 @@
 // Mathematics as arithmetic, loops as branches, then everything as LLVM's dialect.
 #include "kiln/Target/Common/ThreadsToLLVM.h"
+#include "kiln/Target/Common/DefinedArithmetic.h"
 #include "kiln/Target/Common/FastMath.h"
 #include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/Common/Passes.h"
@@ -42,6 +43,19 @@ static bool hasNarrowFloats(ModuleOp module) {
 static bool isNarrow(Type type) {
   auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
   return element && element.getWidth() < 16;
+}
+
+/// Of wide integers, that is: f32 holds all of 16 bits.
+static void convertIntegersToBF16(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (isa<arith::SIToFPOp, arith::UIToFPOp>(op) &&
+        getElementTypeOrSelf(op->getResult(0)).isBF16() &&
+        getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth() > 16)
+      ops.push_back(op);
+  });
+  for (Operation *op : ops)
+    convertIntegerOnce(op);
 }
 
 /// Arithmetic on floats of a byte and less is done in f32, and from integers in f64, so that it is
@@ -162,6 +176,8 @@ struct ConvertAssert : ConvertOpToLLVMPattern<cf::AssertOp> {
 LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &target) {
   MLIRContext *context = module.getContext();
   renameScopes(module, target);
+  if (!target.hasIntegersToBF16)
+    convertIntegersToBF16(module);
   widenNarrowArithmetic(module);
   {
     RewritePatternSet patterns(context);
