@@ -8,7 +8,7 @@ using namespace kiln::tile;
 
 namespace kiln {
 
-SmallVector<SmallVector<ConvertLayoutOp>> findConversionRuns(KernelOp kernel, int64_t most) {
+SmallVector<SmallVector<ConvertLayoutOp>> findConversionRuns(KernelOp kernel, int64_t shared) {
   SmallVector<SmallVector<ConvertLayoutOp>> runs;
   kernel.walk([&](Block *block) {
     int64_t bytes = 0;
@@ -18,7 +18,7 @@ SmallVector<SmallVector<ConvertLayoutOp>> findConversionRuns(KernelOp kernel, in
       if (!convert || convert.getHowAttr().getKind() != ConversionKind::Memory)
         continue;
       int64_t more = getSharedBytes(cast<RankedTensorType>(convert.getType()));
-      bool follows = last && last->getNextNode() == &op && bytes + more <= most &&
+      bool follows = last && last->getNextNode() == &op && bytes + more <= shared / 2 &&
                      convert.getInput().getDefiningOp() != last;
       if (!follows) {
         runs.emplace_back();

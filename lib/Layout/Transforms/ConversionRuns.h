@@ -7,10 +7,10 @@
 
 namespace kiln {
 
-/// The conversions through memory that follow one another, by runs of at most so many bytes. Each
-/// has `how`.
+/// The conversions through memory that follow one another, by runs that take at most half of so
+/// many bytes of shared memory. Each has `how`.
 llvm::SmallVector<llvm::SmallVector<tile::ConvertLayoutOp>>
-findConversionRuns(tile::KernelOp kernel, int64_t most);
+findConversionRuns(tile::KernelOp kernel, int64_t shared);
 
 /// The product that alone uses a conversion, in a loop behind it, by way of `views`; null if there
 /// is none.

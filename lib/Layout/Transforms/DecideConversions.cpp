@@ -46,7 +46,7 @@ static int64_t countBytes(KernelOp kernel, ArrayRef<SmallVector<ConvertLayoutOp>
 static void deferReads(KernelOp kernel, const DenseSet<Operation *> &open, int64_t shared) {
   if (kernel.walk([](ChannelOp) { return WalkResult::interrupt(); }).wasInterrupted())
     return;
-  auto runs = findConversionRuns(kernel, shared / 2);
+  auto runs = findConversionRuns(kernel, shared);
   int64_t bytes = countBytes(kernel, runs);
   for (SmallVector<ConvertLayoutOp> &run : runs)
     for (ConvertLayoutOp op : run) {

@@ -20,9 +20,9 @@ struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversion
     if (failed(target) || failed(check()))
       return signalPassFailure();
     // Conversions that follow one another share their barriers: all are written, then all read.
-    int64_t most = target->getChipRecord().sharedBytes / 2;
+    int64_t shared = target->getChipRecord().sharedBytes;
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      for (SmallVector<ConvertLayoutOp> &run : findConversionRuns(kernel, most))
+      for (SmallVector<ConvertLayoutOp> &run : findConversionRuns(kernel, shared))
         realise(run);
   }
 

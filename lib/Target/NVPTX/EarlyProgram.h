@@ -15,7 +15,6 @@ namespace kiln::nvptx {
 /// in the ordinary way, which also says what is wrong.
 class EarlyProgram {
 public:
-  EarlyProgram() = default;
   EarlyProgram(llvm::StringRef program, llvm::StringRef arch);
   ~EarlyProgram();
   EarlyProgram(EarlyProgram &&) = delete;
