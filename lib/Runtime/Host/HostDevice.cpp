@@ -123,6 +123,20 @@ private:
 };
 } // namespace
 
+/// What cannot be loaded of a kernel with inline assembly comes from there: the compiler's own code
+/// refers to nothing that the runtime does not have. The error then names the kernel and the lines.
+static Error blameAssembly(Error error, const Artifact &artifact, StringRef kernel) {
+  std::string places;
+  if (const json::Array *entries = artifact.metadata().getArray("assembly"))
+    for (const json::Value &entry : *entries)
+      if (std::optional<StringRef> place = entry.getAsString(); place && !place->empty())
+        places += place->str() + ": ";
+  if (places.empty())
+    return error;
+  return makeError(KILN_ERROR_UNSUPPORTED, "kernel '" + kernel + "': " + places +
+                                               "inline assembly: " + toString(std::move(error)));
+}
+
 Expected<ExecutablePtr> HostDevice::load(const Artifact &artifact) {
   Expected<LaunchPlan> plan = LaunchPlan::parse(artifact);
   if (!plan)
@@ -143,7 +157,7 @@ Expected<ExecutablePtr> HostDevice::load(const Artifact &artifact) {
   Expected<std::unique_ptr<LoadedObject>> object =
       LoadedObject::load(*code, plan->kernel, foreign->addresses);
   if (!object)
-    return object.takeError();
+    return blameAssembly(object.takeError(), artifact, plan->kernel);
   auto entry = (*object)->find<HostEntry>("kiln_entry");
   auto grid = (*object)->find<HostGrid>("kiln_grid");
   if (!entry || (plan->hasGrid && !grid))

@@ -61,11 +61,20 @@ struct Diagnostics : llvm::DiagnosticHandler {
       llvm::DiagnosticPrinterRawOStream printer(stream);
       info.print(printer);
     }
-    bool known = number > 0 && number <= locations.size();
-    Location location = known ? locations[number - 1] : whole;
+    // What the assembler finds once all is read has no number: it is of one of the texts, if there
+    // are any.
+    SmallVector<Location> places(locations);
+    if (number > 0 && number <= locations.size())
+      places = {locations[number - 1]};
+    else if (places.empty())
+      places = {whole};
     // Several versions of a loop hold the same text; and one error in it may lead to others.
-    if (seen.insert(location).second)
-      emitError(location) << message;
+    if (!seen.insert(places.front()).second)
+      return true;
+    InFlightDiagnostic error = emitError(places.front()) << message;
+    for (Location other : llvm::drop_begin(places))
+      if (other != places.front())
+        error.attachNote(other) << "or in this inline assembly";
     return true;
   }
 

@@ -1,4 +1,4 @@
-// What of inline assembly LLVM would abort over.
+// What of inline assembly LLVM would abort over, or make of it code that cannot run.
 #include "kiln/Target/Common/ForeignCode.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InlineAsm.h"
@@ -62,6 +62,41 @@ static std::optional<std::string> whyBadText(StringRef text, size_t operands) {
   return std::nullopt;
 }
 
+/// What of an assembly text leaves the section that the kernel's code is in: what follows the text
+/// would stand elsewhere, and its jumps would lead nowhere. Between `.pushsection` and
+/// `.popsection` it may.
+static std::optional<std::string> whyOtherSection(StringRef text) {
+  static constexpr StringRef switches[] = {".section", ".text",     ".data",
+                                           ".bss",     ".rodata",   ".tdata",
+                                           ".tbss",    ".previous", ".subsection"};
+  unsigned pushed = 0;
+  bool isStart = true; // of a statement
+  for (size_t at = 0; at < text.size();) {
+    if (char c = text[at]; c != '.' || !isStart) {
+      // A label, or what begins, parts or ends variants of the text, may stand before a statement.
+      bool isMark = at > 0 && text[at - 1] == '$' && StringRef("(|)").contains(c);
+      isStart = isMark || StringRef(";:\n").contains(c) || (isStart && llvm::isSpace(c));
+      ++at;
+      continue;
+    }
+    StringRef word =
+        text.substr(at).take_while([](char c) { return llvm::isAlnum(c) || c == '.' || c == '_'; });
+    std::string name = word.lower();
+    at += word.size();
+    isStart = false;
+    if (name == ".pushsection")
+      ++pushed;
+    else if (name == ".popsection" && pushed)
+      --pushed;
+    else if (!pushed && llvm::is_contained(switches, name))
+      return "expected inline assembly that stays in the kernel's section, got '" + word.str() +
+             "': put other sections between .pushsection and .popsection";
+  }
+  if (pushed)
+    return std::string("expected '.popsection' after '.pushsection', got the text's end");
+  return std::nullopt;
+}
+
 /// Constraints that LLVM can read, for as many operands and results as the op has.
 LogicalResult kiln::verifyInlineAsm(tile::InlineAsmOp op) {
   using Info = llvm::InlineAsm::ConstraintInfo;
@@ -87,6 +122,8 @@ LogicalResult kiln::verifyInlineAsm(tile::InlineAsmOp op) {
            << op.getConstraints() << "\" for " << outputs << " and " << inputs;
   // In the text, clobbers come after all that has a number.
   if (std::optional<std::string> reason = whyBadText(op.getText(), outputs + inputs))
+    return op.emitOpError(*reason);
+  if (std::optional<std::string> reason = whyOtherSection(op.getText()))
     return op.emitOpError(*reason);
   return success();
 }

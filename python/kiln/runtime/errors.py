@@ -119,6 +119,8 @@ def _compile_error(kind: type[CompileError], message: str, diagnostics: list[tup
     notes = tuple(
         note_text(d) for i, d in enumerate(diagnostics) if d[0] == NOTE and d[1] == first
     ) + tuple(note_text(d) for d in diagnostics[first + 1 :] if d[0] == ERROR)
+    if kind is WorkerError and not (file and line):
+        return kind(message, notes=(text, *notes))  # only the message names the kernel
     if not file or not line:
         return kind(text, notes=notes)
     error = render_diagnostic(file, line, column, text, notes)

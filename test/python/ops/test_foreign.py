@@ -157,12 +157,48 @@ def assemble(text: str, constraints: str, element: str = "i32", pack: int = 1):
         ("movl $1, $0", "=Q9,r", "couldn't allocate|expected constraints|inline asm"),
         ("movl $1, $0", "={no_such_register},r", "couldn't allocate output register"),
         ("movl $1, $0", "=r,i", "invalid operand for inline asm constraint 'i'"),
+        # What follows the text would be in no section that runs.
+        (".section x", "=r,r", r"stays in the kernel's section, got '\.section': put"),
+        ("nop; 1: .Text 1", "=r,r", r"section, got '\.Text'"),
+        ("nop\n .data", "=r,r", r"section, got '\.data'"),
+        ("$(nop$|.previous$)", "=r,r", r"section, got '\.previous'"),
+        (".pushsection x; .popsection; .bss", "=r,r", r"section, got '\.bss'"),
+        (".pushsection x; nop", "=r,r", r"expected '\.popsection' after '\.pushsection'"),
+        # What the assembler finds once all is read.
+        (".quad $0", "=r,r", "inline assembly '': expected relocatable expression"),
+        # What only the loader finds.
+        ("call none_such", "=r,r", r"inline assembly: .*does not have: 'none_such'"),
+        ("jmp 12", "=r,r", r"inline assembly: cannot load the host code of 'k': .*out of range"),
     ],
 )  # fmt: skip
 def test_nonsense_is_an_error_at_its_line(text, constraints, message):
     with pytest.raises(kiln.CompileError, match=message) as caught:
         assemble(text, constraints)
     assert str(caught.value).count("test.mlir:4:") == 1
+
+
+@needs_x86
+def test_what_may_be_of_two_texts_names_both():
+    text = """tile.kernel @k(%y: !tile.view<?xi32>) {
+      %c0 = arith.constant 0 : index
+      %x = tile.load %y[%c0] : !tile.view<?xi32> -> tensor<16xi32>
+      %q = tile.inline_asm "movl $1, $0" "=r,r" (%x) : (tensor<16xi32>) -> tensor<16xi32>
+      %r = tile.inline_asm ".quad $0" "=r,r" (%q) : (tensor<16xi32>) -> tensor<16xi32>
+      tile.store %r, %y[%c0] : tensor<16xi32>, !tile.view<?xi32>
+      tile.return
+    }"""
+    with pytest.raises(kiln.CompileError, match="test.mlir:4:.*relocatable expression") as caught:
+        compile_text(text)
+    assert "test.mlir:5:12: or in this inline assembly" in str(caught.value)
+
+
+@needs_x86
+def test_other_sections_are_pushed_and_popped(rng):
+    """Words that begin like a section's name, or stand in no statement of their own, are none."""
+    text = ".pushsection .rodata; .section x; .quad 5; .popsection; movl $1, $0 # .text"
+    i = rng.integers(-100, 100, 40).astype(np.int32)
+    body = f'%r = tile.inline_asm "{text}" "=r,r" (%i) : (tensor<40xi32>) -> tensor<40xi32>'
+    assert np.array_equal(apply(body, {"i": i}, {"r": ((40,), "i32")}), i)
 
 
 @needs_x86

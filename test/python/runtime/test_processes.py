@@ -13,6 +13,7 @@ import pytest
 from runtime_kernels import add, matmul
 
 import kiln
+from kiln.runtime import errors
 
 
 def test_threads_share_a_kernel(rng):
@@ -184,6 +185,14 @@ def test_a_compile_that_dies_is_an_error_that_names_the_kernel(python, tmp_path,
     for line in lines[:2]:
         assert line.startswith("WorkerError") and "kernel 'add'" in line, lines
         assert words in line, lines
+
+
+def test_what_a_worker_said_before_it_died_does_not_hide_the_kernel():
+    said = [(errors.ERROR, -1, "", 0, 0, "inline assembly '': value is too large")]
+    error = errors.from_native(11, "kernel 'add': the compile worker was ended", said, None)
+    assert isinstance(error, errors.WorkerError)
+    assert "kernel 'add': the compile worker was ended" in str(error)
+    assert "value is too large" in str(error)
 
 
 def test_a_worker_killed_between_compiles_is_replaced():

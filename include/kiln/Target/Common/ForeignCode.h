@@ -9,7 +9,7 @@
 namespace kiln {
 
 /// Whether text and constraints are such that LLVM can read them, for as many operands and results
-/// as the op has; an error at the op if not.
+/// as the op has, and the text stays in the kernel's section; an error at the op if not.
 mlir::LogicalResult verifyInlineAsm(tile::InlineAsmOp op);
 
 /// Why a target whose registers are named by these letters cannot take the op's constraints.

@@ -13,6 +13,24 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::cpu;
 
+/// The op's place in the source, as file:line:column; empty if it has none.
+static std::string spellPlace(Operation *op) {
+  FileLineColLoc where = op->getLoc()->findInstanceOf<FileLineColLoc>();
+  if (!where)
+    return "";
+  return (where.getFilename().strref() + ":" + Twine(where.getLine()) + ":" +
+          Twine(where.getColumn()))
+      .str();
+}
+
+/// What the kernel's metadata lists under a name.
+static SmallVector<Attribute> listedMetadata(Operation *kernel, StringRef name) {
+  auto metadata =
+      kernel->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(kMetadataAttrName);
+  auto entries = metadata ? metadata.getAs<ArrayAttr>(name) : ArrayAttr();
+  return entries ? llvm::to_vector(entries) : SmallVector<Attribute>();
+}
+
 /// The type in which foreign code sees an element.
 static Type foreignType(Type element) {
   if (element.isInteger(1))
@@ -33,6 +51,10 @@ LogicalResult Program::lowerInlineAsm(tile::InlineAsmOp op) {
         return op.emitOpError(
                    "expected constraints on registers other than the x87 stack's, got \"")
                << code << '"';
+  // What the text refers to may not be there when the kernel is loaded.
+  SmallVector<Attribute> places = listedMetadata(kernel, "assembly");
+  places.push_back(builder.getStringAttr(spellPlace(op)));
+  setMetadata(kernel, "assembly", builder.getArrayAttr(places));
   Location loc = op.getLoc();
   int64_t pack = op.getPack();
   SmallVector<int64_t> shape;
@@ -126,10 +148,7 @@ static LogicalResult verifyLibrary(tile::ExternCallOp op) {
 /// or what LLVM knows under that name.
 LLVM::LLVMFuncOp Program::declareForeign(tile::ExternCallOp op, LLVM::LLVMFunctionType type) {
   auto module = kernel->getParentOfType<ModuleOp>();
-  SmallVector<Attribute> known;
-  if (auto metadata = module->getAttrOfType<DictionaryAttr>(kMetadataAttrName))
-    if (auto foreign = metadata.getAs<ArrayAttr>("foreign"))
-      known.assign(foreign.begin(), foreign.end());
+  SmallVector<Attribute> known = listedMetadata(kernel, "foreign");
   for (Attribute entry : known) {
     auto fields = cast<DictionaryAttr>(entry);
     auto text = [&](StringRef field) { return fields.getAs<StringAttr>(field).getValue(); };
@@ -147,17 +166,12 @@ LLVM::LLVMFuncOp Program::declareForeign(tile::ExternCallOp op, LLVM::LLVMFuncti
     name = "kiln_foreign_" + std::to_string(known.size()) + "_" + name;
   OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
   auto declared = LLVM::LLVMFuncOp::create(top, op.getLoc(), name, type);
-  std::string place;
-  if (FileLineColLoc where = op.getLoc()->findInstanceOf<FileLineColLoc>())
-    place = (where.getFilename().strref() + ":" + Twine(where.getLine()) + ":" +
-             Twine(where.getColumn()))
-                .str();
   auto field = [&](StringRef key, StringRef value) {
     return NamedAttribute(builder.getStringAttr(key), builder.getStringAttr(value));
   };
-  known.push_back(
-      builder.getDictionaryAttr({field("name", name), field("symbol", op.getSymbol()),
-                                 field("library", op.getLibrary()), field("location", place)}));
+  known.push_back(builder.getDictionaryAttr({field("name", name), field("symbol", op.getSymbol()),
+                                             field("library", op.getLibrary()),
+                                             field("location", spellPlace(op))}));
   setMetadata(kernel, "foreign", builder.getArrayAttr(known));
   return declared;
 }
