@@ -13,7 +13,8 @@ using namespace kiln;
 using namespace kiln::tile;
 
 /// Those of all roles, if there are any; else few enough that the largest tensor gives each thread
-/// some elements, and at most eight.
+/// some elements, and at most eight. More only where a tensor is large for eight warps and they
+/// cannot reach all registers of a core.
 static int64_t decideWarps(KernelOp kernel, const Chip &chip) {
   if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName)) {
     int64_t warps = 0;
@@ -21,17 +22,24 @@ static int64_t decideWarps(KernelOp kernel, const Chip &chip) {
       warps += role.getTotalWarps();
     return warps;
   }
-  constexpr int64_t kElementsPerThread = 16;
-  constexpr int64_t kMostWarps = 8;
+  constexpr int64_t kFewestElementsPerThread = 16;
+  constexpr int64_t kMostElementsPerThread = 64;
+  constexpr int64_t kUsualWarps = 8;
   int64_t largest = 1;
   kernel.getBody().walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       if (auto tensor = dyn_cast<RankedTensorType>(type))
         largest = std::max(largest, tensor.getNumElements());
   });
+  int64_t reach = llvm::PowerOf2Ceil(chip.registersPerThread);
+  auto wantsMore = [&](int64_t warps) {
+    int64_t threads = warps * chip.warpSize;
+    if (warps < kUsualWarps)
+      return largest >= 2 * threads * kFewestElementsPerThread;
+    return largest > threads * kMostElementsPerThread && threads * reach < chip.registersPerCore;
+  };
   int64_t warps = 1;
-  while (warps < kMostWarps && warps * 2 * chip.warpSize <= chip.maxThreads &&
-         largest >= warps * 2 * chip.warpSize * kElementsPerThread)
+  while (warps * 2 * chip.warpSize <= chip.maxThreads && wantsMore(warps))
     warps *= 2;
   return warps;
 }

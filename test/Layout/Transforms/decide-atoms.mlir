@@ -56,3 +56,34 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
     tile.return
   }
 }
+
+// -----
+
+// A large tensor on a chip whose registers eight warps do not reach, and on one where they do.
+module attributes {tile.target = #amdgcn.target<chip = "gfx1201">} {
+  // CHECK-LABEL: tile.kernel @reach{{.*}} attributes {tile.warps = 32 : i64}
+  tile.kernel @reach(%x: index) {
+    %a = arith.constant dense<1.0> : tensor<65536xf32>
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx1201">} {
+  // CHECK-LABEL: tile.kernel @usual{{.*}} attributes {tile.warps = 8 : i64}
+  tile.kernel @usual(%x: index) {
+    %a = arith.constant dense<1.0> : tensor<16384xf32>
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  // CHECK-LABEL: tile.kernel @reached{{.*}} attributes {tile.warps = 8 : i64}
+  tile.kernel @reached(%x: index) {
+    %a = arith.constant dense<1.0> : tensor<65536xf32>
+    tile.return
+  }
+}
