@@ -5,8 +5,9 @@
     utils/support/table.py --write     write that file and docs/reference/support.md
 Exit status: 0 the table is as the compiler says, 1 it is not, 2 wrong usage.
 
-A cell is `native`, `emulated`, or the message that the target refuses the op with. The JSON file is
-what the tests read; the page is made of it.
+A cell is `native`, `emulated`, or the message that the target refuses the op with. Of a chip that
+is much like another only the rows that differ are kept. The JSON file is what the tests read; the
+page is made of it.
 """
 
 import argparse
@@ -24,6 +25,14 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "docs/reference/support.json"
 PAGE = ROOT / "docs/reference/support.md"
 TARGETS = ["cpu", "nvptx:sm_90a", "amdgpu:gfx942"]
+LIKE = {
+    f"{base.split(':')[0]}:{chip}": base
+    for base, chips in {
+        "nvptx:sm_90a": ("sm_80", "sm_86", "sm_89", "sm_100a", "sm_103a", "sm_120a"),
+        "amdgpu:gfx942": ("gfx90a", "gfx950", "gfx1100", "gfx1201"),
+    }.items()
+    for chip in chips
+}
 WORDS = ("native", "emulated")
 SEPARATOR = "\n// -----\n"
 DIAGNOSTIC = re.compile(r"^<stdin>:(\d+):\d+: (error|remark): (.*)$", re.MULTILINE)
@@ -81,6 +90,22 @@ def classify(tool, target):
     return table
 
 
+def expand(rows, base, table, target):
+    """The whole table of a target, of its own rows and those of the one that it is like."""
+    spelled = {
+        op: {element: answer.replace(base, target) for element, answer in row.items()}
+        for op, row in table.items()
+    }
+    return spelled | rows
+
+
+def own_rows(tables, target):
+    """The rows in which a target differs from the one that it is like; all if from none."""
+    base = LIKE.get(target)
+    like = expand({}, base, tables[base], target) if base else {}
+    return {op: row for op, row in tables[target].items() if like.get(op) != row}
+
+
 def differences(old, new):
     """Where two tables of one target differ, in words."""
     for op in sorted(old.keys() | new.keys()):
@@ -93,9 +118,9 @@ def differences(old, new):
 def write(tables):
     """The data file: a row is a word for each type, a number stands for one of the messages."""
     packed = {}
-    for target, table in tables.items():
+    for target in tables:
         messages, rows = {}, {}
-        for op, row in table.items():
+        for op, row in own_rows(tables, target).items():
             rows[op] = " ".join(
                 answer if answer in WORDS else str(messages.setdefault(answer, len(messages)))
                 for answer in row.values()
@@ -110,13 +135,15 @@ def read():
     """The tables that `write` wrote."""
     tables = {}
     for target, packed in json.loads(DATA.read_text()).items():
-        tables[target] = {
+        rows = {
             op: {
                 element: word if word in WORDS else packed["messages"][int(word)]
                 for element, word in zip(probes.TYPES, row.split(" "), strict=True)
             }
             for op, row in packed["rows"].items()
         }
+        base = LIKE.get(target)
+        tables[target] = expand(rows, base, tables[base], target) if base else rows
     return tables
 
 
@@ -126,26 +153,33 @@ def render(tables):
         "# What each target supports",
         "",
         "Written by `utils/support/table.py --write`, which asks the compiler; the tests compile",
-        "every cell, and run those of the host. **N**: native. **E**: emulated: computed in a",
-        "wider type, unpacked, expanded into other ops, or a loop around a compare-and-swap. A",
-        "number: refused, with the message of that number.",
+        "every cell, and run what is shown, on the host and on emulated chips. **N**: native.",
+        "**E**: emulated: computed in a wider type, unpacked, expanded into other ops, or a loop",
+        "around a compare-and-swap. A number: refused, with the message of that number.",
     ]
-    for target, table in tables.items():
-        messages = {}
-        lines += ["", f"## {target}", "", "| op | " + " | ".join(probes.TYPES) + " |"]
-        lines.append("|---" * (len(probes.TYPES) + 1) + "|")
-        for op, row in table.items():
-            marks = []
-            for answer in row.values():
-                if answer in WORDS:
-                    marks.append(answer[0].upper())
-                else:
-                    message = general(answer.removeprefix("refused: "))
-                    marks.append(str(messages.setdefault(message, len(messages) + 1)))
-            lines.append(f"| `{op}` | " + " | ".join(marks) + " |")
-        lines.append("")
-        lines += [f"{number}. {message}" for message, number in messages.items()]
+    for target in tables:
+        lines += ["", f"## {target}", ""]
+        rows = own_rows(tables, target)
+        if target in LIKE:
+            lines += [f"As {LIKE[target]}{', but for:' if rows else '.'}", *[""] * bool(rows)]
+        lines += render_rows(rows) if rows else []
     return "\n".join(lines) + "\n"
+
+
+def render_rows(rows):
+    """Markdown's table of some rows, and the messages that it numbers."""
+    messages = {}
+    lines = ["| op | " + " | ".join(probes.TYPES) + " |", "|---" * (len(probes.TYPES) + 1) + "|"]
+    for op, row in rows.items():
+        marks = []
+        for answer in row.values():
+            if answer in WORDS:
+                marks.append(answer[0].upper())
+            else:
+                message = general(answer.removeprefix("refused: "))
+                marks.append(str(messages.setdefault(message, len(messages) + 1)))
+        lines.append(f"| `{op}` | " + " | ".join(marks) + " |")
+    return [*lines, "", *(f"{number}. {message}" for message, number in messages.items())]
 
 
 def general(message):
@@ -164,7 +198,8 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the table")
     options = parser.parse_args()
     tool = str(options.tool.resolve())
-    tables = {target: classify(tool, target) for target in TARGETS if is_known(tool, target)}
+    known = [target for target in [*TARGETS, *LIKE] if is_known(tool, target)]
+    tables = {target: classify(tool, target) for target in known}
     if options.write:
         write(tables)
         return 0

@@ -1,6 +1,7 @@
 """Each cell of the support table, op by type by target: the compiler says what the table says, and
 what the table says can be done is run, on the host or on an emulated chip, and compared with
-Python's numbers. With KILN_TEST_DEVICE only the cells of that device's target are run, there."""
+Python's numbers. Of a chip that is like another only the ops in which they differ are run. With
+KILN_TEST_DEVICE only the cells of that device's target are run, there, and all of them."""
 
 import math
 import os
@@ -29,9 +30,10 @@ PROBES = {probe.op: probe for probe in probes.PROBES}
 DEVICES = {t: "cpu" if t == "cpu" else "emu:" + t.split(":")[1] for t in TABLE}
 if chosen := os.environ.get("KILN_TEST_DEVICE"):
     target = _native.Device.open(chosen).target
-    DEVICES = {name: chosen for name in TABLE if name == target}
+    DEVICES = {name: chosen for name in TABLE if chosen == DEVICES[name] or name == target}
 CASES = [(t, p.op, e) for t in TABLE for p in probes.PROBES for e in probes.TYPES]
-RUN = [case for case in CASES if case[0] in DEVICES]
+OWN = {t: TABLE[t] if chosen else table.own_rows(TABLE, t) for t in TABLE}
+RUN = [case for case in CASES if case[0] in DEVICES and case[1] in OWN[case[0]]]
 DTYPES = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
     "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
@@ -228,7 +230,7 @@ def test_every_op_type_and_target_has_an_answer():
     for target, op, element in CASES:
         answer = TABLE[target][op][element]
         assert answer in table.WORDS or answer.startswith("refused: "), (target, op)
-    assert set(TABLE) == {t for t in table.TARGETS if table.is_known(tool(), t)}
+    assert set(TABLE) == {t for t in [*table.TARGETS, *table.LIKE] if table.is_known(tool(), t)}
 
 
 def names_of_ops(pattern="*.td"):
@@ -264,10 +266,18 @@ def test_the_page_is_made_of_the_table():
     assert table.PAGE.read_text() == table.render(TABLE)
 
 
+@pytest.mark.parametrize("target", table.LIKE)
+def test_chip_is_like_another(target):
+    if target not in DEVICES:
+        pytest.skip("not the device's target")
+    assert not list(table.differences(TABLE[target], answers(target)))
+
+
 @pytest.mark.parametrize("target, op, element", RUN, ids=["-".join(c) for c in RUN])
 def test_cell(target, op, element):
-    answer = answers(target)[op][element]
-    assert answer == TABLE[target][op][element]
+    answer = TABLE[target][op][element]
+    if target not in table.LIKE:
+        assert answer == answers(target)[op][element]
     if answer.startswith("refused: "):
         return
     text = PROBES[op].kernel(element, target)
