@@ -142,15 +142,26 @@ def apply(function, element, operands, device, vendor=False):
     return out
 
 
+def ends(dtype, rng, count):
+    """Subnormal numbers, those so small that a product's low half is subnormal, and large ones."""
+    info, half = np.finfo(dtype), count // 2
+    small = rng.integers(info.minexp - info.nmant, info.minexp + 2 * info.nmant, half)
+    large = rng.integers(info.maxexp - info.nmant, info.maxexp, half)
+    fractions = rng.uniform(1, 2, 2 * half) * rng.choice([-1, 1], 2 * half)
+    return np.ldexp(fractions, np.concatenate([small, large])).astype(dtype)
+
+
 def samples(function, element, rng, count=2048):
-    """Arguments: random bits, each interval uniformly and by magnitude, and what is special."""
+    """Arguments: random bits, the ends of the type, each interval uniformly and by magnitude, and
+    what is special."""
     dtype = DTYPES[element]
     unsigned = np.dtype(f"u{np.dtype(dtype).itemsize}")
     low, high = np.iinfo(unsigned).min, np.iinfo(unsigned).max
     special = np.array([0.0, -0.0, 1, -1, 0.5, 2, np.inf, -np.inf, np.nan, 1e-40, -1e-40], dtype)
     rows = []
     for _ in range(OPERANDS.get(function, 1)):
-        parts = [rng.integers(low, high, count, unsigned, endpoint=True).view(dtype), special]
+        anything = rng.integers(low, high, count, unsigned, endpoint=True).view(dtype)
+        parts = [anything, ends(dtype, rng, count), special]
         for first, last in BOUNDS[function][2]:
             inside = rng.uniform(first, last, count)
             scaled = inside * np.exp(-rng.uniform(0, 30, count))

@@ -90,9 +90,9 @@ double kiln_math_cbrt(double x) {
   double size = magnitude(x), scale = 1;
   if (!(size > 0 && size < INFINITY_64))
     return x;
-  if (size < 0x1p-1022) {
-    size *= 0x1p54;
-    scale = 0x1p-18;
+  if (size < 0x1p-900) { // below it the parts of the cube would be subnormal
+    size *= 0x1p162;
+    scale = 0x1p-54;
   } else if (size > 0x1p1000) {
     size *= 0x1p-54;
     scale = 0x1p18;
