@@ -1,4 +1,5 @@
 // Dots: fragments of registers through an atom, or multiply-adds.
+#include "LateReads.h"
 #include "ThreadLowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -268,19 +269,23 @@ LogicalResult ThreadLowering::lowerDotByFma(DotOp op) {
   widen(b, op.getUnsignedB());
   RegisterMap mapA(op.getA(), op.getTransposeA()), mapB(op.getB(), op.getTransposeB());
   LinearLayout layoutC = getLayout(op.getAccumulator());
-  for (int64_t reg = 0; reg < layoutC.getInSize(kRegister); ++reg) {
-    auto at = layoutC.applyTo(kRegister, reg);
-    Value sum = sums[reg];
-    for (int64_t k = 0; k < op.getK(); ++k) {
+  SmallVector<LinearLayout::Basis> places;
+  for (size_t reg = 0; reg < sums.size(); ++reg)
+    places.push_back(layoutC.applyTo(kRegister, reg));
+  // One k after the other, so that no more of the operands need be in registers.
+  LateReads reads(builder, llvm::to_vector(llvm::concat<Value>(a, b)), sums);
+  for (int64_t k = 0; k < op.getK(); ++k)
+    for (auto [at, sum] : llvm::zip_equal(places, sums)) {
       Value left = a[mapA.at(at, at.end()[-2], k)], right = b[mapB.at(at, k, at.end()[-1])];
+      reads.need(left);
+      reads.need(right);
       if (isa<FloatType>(type))
         sum = math::FmaOp::create(builder, loc, left, right, sum);
       else
         sum = arith::AddIOp::create(builder, loc, sum,
                                     arith::MulIOp::create(builder, loc, left, right));
     }
-    sums[reg] = sum;
-  }
+  reads.finish();
   setElements(op.getResult(), sums);
   return success();
 }
