@@ -158,14 +158,16 @@ WARM_UP = 0.5  # seconds: what runs longer than this is not run once more before
 
 
 def rest(limit: float = 2.0) -> bool:
-    """Waits until no thread of this process computes any more, or for `limit` seconds."""
-    until = perf_counter() + limit
-    while perf_counter() < until:
+    """Waits until no thread of this process computes any more, or for `limit` seconds.
+
+    One look is not enough: a thread that others keep off the cores stands still for a while.
+    """
+    until, still = perf_counter() + limit, 0
+    while still < 4 and perf_counter() < until:
         before = process_time()
         sleep(0.002)
-        if process_time() - before < 0.0004:
-            return True
-    return False
+        still = still + 1 if process_time() - before < 0.0004 else 0
+    return still == 4
 
 
 def timed(run: Callable[[], Any], count: int) -> float:

@@ -98,8 +98,14 @@ def spin(seconds: float):
     return thread
 
 
+@pytest.fixture
+def quiet_machine():
+    if os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
+        pytest.skip("other processes keep this machine so busy that a thread at work looks at rest")
+
+
 @pytest.mark.serial
-def test_a_turn_waits_until_the_process_is_at_rest():
+def test_a_turn_waits_until_the_process_is_at_rest(quiet_machine):
     from measure import rest
 
     assert rest()
@@ -114,11 +120,9 @@ def test_a_turn_waits_until_the_process_is_at_rest():
 
 
 @pytest.mark.serial
-def test_what_one_leaves_running_is_over_when_the_next_has_its_turn():
+def test_what_one_leaves_running_is_over_when_the_next_has_its_turn(quiet_machine):
     from measure import Case, Implementation, time_in_turns
 
-    if os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
-        pytest.skip("other processes keep this machine so busy that a thread at work looks at rest")
     threads, alive = [], []
 
     def leave():

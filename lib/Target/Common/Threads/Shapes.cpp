@@ -89,8 +89,7 @@ LogicalResult ThreadLowering::lowerPairs(Operation *op) {
 
 LogicalResult ThreadLowering::lowerShape(Operation *op) {
   Value result = op->getResult(0);
-  auto vectorType = dyn_cast<VectorType>(
-      isa<RankedTensorType>(result.getType()) ? convert(result.getType()) : Type());
+  auto vectorType = dyn_cast<VectorType>(convert(result.getType()));
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<SplatOp>([&](SplatOp splat) {
         set(result, vector::BroadcastOp::create(builder, loc, vectorType, get(splat.getValue())));
