@@ -61,7 +61,8 @@ static StringRef describe(file_magic magic) {
 /// Why a library cannot be linked into a module for this triple. How data lies is compared where it
 /// matters: producers of other versions spell the same in other ways.
 static std::string whyOther(const Module &library, StringRef tripleText) {
-  Triple triple(tripleText), theirs = library.getTargetTriple();
+  Triple triple(tripleText);
+  const Triple &theirs = library.getTargetTriple();
   bool isOther =
       theirs.getArch() != triple.getArch() ||
       (theirs.getVendor() != triple.getVendor() && theirs.getVendor() != Triple::UnknownVendor);

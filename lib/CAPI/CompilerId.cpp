@@ -16,7 +16,6 @@ static StringRef buildId(const dl_phdr_info &module) {
     const ElfW(Phdr) &segment = module.dlpi_phdr[i];
     if (segment.p_type != PT_NOTE)
       continue;
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader gives addresses as integers.
     const char *at = reinterpret_cast<const char *>(module.dlpi_addr + segment.p_vaddr);
     const char *end = at + segment.p_memsz;
     while (end - at >= ptrdiff_t(sizeof(ElfW(Nhdr)))) {

@@ -38,7 +38,7 @@ public:
   /// to the least normal number.
   void expand(DotScaledOp op) {
     builder.setInsertionPoint(op);
-    Value a = applyScales(op.getA(), op.getScaleA(), /*isA=*/true);
+    Value a = applyScales(op.getA(), op.getScaleA(), /*lastIsK=*/true);
     Value scales = op.getScaleB();
     if (!op.getTransposeB())
       scales = transpose(scales);

@@ -78,6 +78,7 @@ Expected<AcceleratorApi::Code> CUDAApi::load(StringRef code, const std::string &
   int options[] = {errorLogBuffer, errorLogBytes};
   void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
   Code loaded;
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): see above.
   if (Error error = library.call(library.moduleLoad, &loaded.module, code.data(),
                                  std::size(options), options, values)) {
     log[sizeof(log) - 1] = 0;

@@ -85,7 +85,9 @@ static std::string whyUnsafe(const struct stat &status) {
 
 Expected<CacheDirectory> CacheDirectory::open(StringRef path) {
   SmallString<256> absolute = path;
-  sys::fs::make_absolute(absolute);
+  if (std::error_code error = sys::fs::make_absolute(absolute))
+    return makeError(KILN_ERROR_IO, "cannot find the current directory, which cache directory '" +
+                                        path + "' is relative to: " + error.message());
   std::string where = absolute.str().str();
   // The parents get the user's own default mode, the directory itself is private.
   if (std::error_code error = sys::fs::create_directories(sys::path::parent_path(where)))

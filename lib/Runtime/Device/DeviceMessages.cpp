@@ -84,7 +84,7 @@ Error DeviceMessages::launch(AcceleratorApi &api, StreamMessages &messages,
       buffer.queued.pop_back();
     return error;
   }
-  reading.release();
+  (void)reading.release(); // `read` frees it
   return Error::success();
 }
 

@@ -213,6 +213,7 @@ Expected<std::vector<std::string>> NumberedDriver::names() {
   if (*known == 0)
     return makeError(KILN_ERROR_NOT_FOUND, "the driver has no device");
   std::vector<std::string> all;
+  all.reserve(*known);
   for (int i = 0; i < *known; ++i)
     all.push_back((prefix() + ":" + Twine(i)).str());
   return all;

@@ -163,6 +163,7 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   std::lock_guard<std::mutex> lock(mutex);
   emulated::Launch launch;
   std::vector<TensorMap> maps;
+  maps.reserve(plan.maps.size());
   for (const LaunchPlan::TensorMap &map : plan.maps)
     maps.push_back(makeMap(map, slots));
   std::vector<uint64_t> all(slots, slots + plan.slots.size());

@@ -34,6 +34,7 @@ public:
     OutsideCapture outside(library.functions);
     Code loaded;
     hipModule_t module = nullptr;
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): ELF says itself how long it is.
     if (Error error = library.call(library.moduleLoad, &module, code.data()))
       return error;
     loaded.module = module;

@@ -45,7 +45,7 @@ Expected<ForeignFunctions> ForeignFunctions::find(const Artifact &artifact, Stri
       }
       address = ::dlsym(handle, symbol.c_str());
       if (!address)
-        return fail("expected a function '" + symbol + "' in library '" + library +
+        return fail(Twine("expected a function '") + symbol + "' in library '" + library +
                     "', got none of that name");
     }
     found.addresses[name] = address;

@@ -19,7 +19,7 @@
 using namespace llvm;
 using namespace kiln::nvptx;
 
-static constexpr StringLiteral kVariable = "KILN_ASSEMBLER";
+static constexpr char kVariable[] = "KILN_ASSEMBLER";
 
 static bool isLibrary(StringRef path) {
   return sys::path::filename(path).starts_with("libnvJitLink");
@@ -30,11 +30,11 @@ Expected<SmallVector<Assembler>> kiln::nvptx::findAssemblers() {
   auto make = [](StringRef path, bool isChosen) {
     return Assembler{isLibrary(path) ? Kind::Library : Kind::Program, path.str(), isChosen};
   };
-  if (const char *chosen = std::getenv(kVariable.data()); chosen && *chosen) {
+  if (const char *chosen = std::getenv(kVariable); chosen && *chosen) {
     if (StringRef(chosen) == "driver")
       return SmallVector<Assembler>{Assembler{Kind::Driver, "", true}};
     if (!sys::fs::exists(chosen))
-      return createStringError("expected " + kVariable +
+      return createStringError(Twine("expected ") + kVariable +
                                " to be 'driver' or the path of ptxas or "
                                "libnvJitLink, got '" +
                                chosen + "', which is not there");
@@ -287,7 +287,7 @@ static std::optional<Failure> runLibrary(StringRef path, StringRef ptx, StringRe
       log.resize(length);
       library->getLog(handle, log.data());
     }
-    return fail(name, log.c_str(), ptx, chip);
+    return fail(name, StringRef(log).split('\0').first, ptx, chip);
   }
   std::string cubin(size, '\0');
   if (library->getCubin(handle, cubin.data()))
@@ -304,7 +304,7 @@ Expected<Assembled> kiln::nvptx::assemble(StringRef ptx, StringRef chip,
   std::string before; // why those that came first have not done it
   for (const Assembler &assembler : *found) {
     auto credit = [&](const std::string &name) {
-      return before.empty() ? name : name + " (" + before + ")";
+      return before.empty() ? name : (Twine(name) + " (" + before + ")").str();
     };
     if (assembler.kind == Assembler::Kind::Driver)
       return Assembled{"", credit("driver")};

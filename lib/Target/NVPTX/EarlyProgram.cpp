@@ -91,7 +91,7 @@ EarlyProgram::~EarlyProgram() {
     waitpid(process, nullptr, 0);
   }
   if (!output.empty())
-    sys::fs::remove(output);
+    (void)sys::fs::remove(output);
 }
 
 /// The signal of a pipe that nobody reads is this thread's: it is kept back, and taken away again.

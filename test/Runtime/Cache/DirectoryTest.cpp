@@ -34,6 +34,18 @@ TEST(CacheDirectory, IsMadePrivate) {
   EXPECT_EQ(status.st_mode & 07777, 0700u);
 }
 
+TEST(CacheDirectory, SaysWhenARelativePathLeadsNowhere) {
+  TemporaryDirectory temporary;
+  std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::create_directory(temporary / "gone");
+  std::filesystem::current_path(temporary / "gone");
+  std::filesystem::remove(temporary / "gone");
+  Refusal got = refusal("cache");
+  std::filesystem::current_path(before);
+  EXPECT_EQ(got.code, KILN_ERROR_IO);
+  EXPECT_THAT(got.text, HasSubstr("cannot find the current directory"));
+}
+
 TEST(CacheDirectory, RefusesWhatOthersCanWrite) {
   TemporaryDirectory temporary;
   std::string path = temporary / "cache";

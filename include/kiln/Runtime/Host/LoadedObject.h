@@ -27,8 +27,6 @@ public:
   /// Null if the object defines no such function.
   template <typename Function>
   Function find(llvm::StringRef symbol) const {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an object's symbols are numbers until it is
-    // loaded.
     return reinterpret_cast<Function>(symbols.lookup(symbol));
   }
 

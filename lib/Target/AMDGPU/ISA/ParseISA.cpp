@@ -289,7 +289,7 @@ public:
       if (open.isKernel &&
           any_of(open.kernel.code, [](auto &each) { return each.kind == Kind::Return; }))
         return createStringError("expected no return from kernel '" + open.kernel.name + "'");
-      for (auto [at, label] : open.branches) {
+      for (const auto &[at, label] : open.branches) {
         auto found = open.labels.find(label);
         if (found == open.labels.end())
           return createStringError("no label '" + label + "' in '" + open.kernel.name + "'");

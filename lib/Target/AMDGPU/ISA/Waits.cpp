@@ -393,6 +393,7 @@ std::vector<WaitProblem> WaitCheck::run() {
                          "expected another barrier alone behind a branch, at "
                          "which waves that part here meet again");
   std::vector<WaitProblem> list;
+  list.reserve(problems.size());
   for (auto &[at, text] : problems)
     list.push_back({at, text});
   return list;
