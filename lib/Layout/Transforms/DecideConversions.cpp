@@ -14,9 +14,9 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// Each thread that multiplies and adds on its own has all of K in its registers. Where that is in
-/// a loop, and the operand is made before it, they would be taken throughout: if they are many, the
-/// buffer is read in front of the product.
+/// A thread that multiplies and adds on its own needs all of K. Where its product is in a loop, and
+/// an operand is made before it, that would be in registers throughout: if it takes many, the
+/// buffer is read in the loop.
 static bool holdsMuchThroughout(ConvertLayoutOp op) {
   constexpr int64_t kMostRegisters = 64;
   if (getLayout(op.getResult()).getInSize(kRegister) <= kMostRegisters)

@@ -129,6 +129,9 @@ LogicalResult kiln::verifyInlineAsm(tile::InlineAsmOp op) {
 }
 
 std::optional<std::string> kiln::whyForeignConstraints(tile::InlineAsmOp op, StringRef letters) {
+  std::string known;
+  for (char letter : letters)
+    known += (known.empty() ? "" : ", ") + std::string(1, letter);
   llvm::InlineAsm::ConstraintInfoVector constraints =
       llvm::InlineAsm::ParseConstraints(op.getConstraints());
   for (const llvm::InlineAsm::ConstraintInfo &one : constraints) {
@@ -137,14 +140,8 @@ std::optional<std::string> kiln::whyForeignConstraints(tile::InlineAsmOp op, Str
     std::string code = one.Codes.empty() ? "" : one.Codes.front();
     bool isTie = one.Type == llvm::InlineAsm::isInput && llvm::all_of(code, llvm::isDigit);
     bool isKnown = code.size() == 1 && letters.contains(code);
-    if (one.Codes.size() != 1 || !(isTie || isKnown)) {
-      std::string why;
-      llvm::raw_string_ostream stream(why);
-      stream << "expected one of the constraints ";
-      llvm::interleaveComma(letters, stream);
-      stream << ", got '" << code << "'";
-      return why;
-    }
+    if (one.Codes.size() != 1 || !(isTie || isKnown))
+      return (Twine("expected one of the constraints ") + known + ", got '" + code + "'").str();
   }
   return std::nullopt;
 }

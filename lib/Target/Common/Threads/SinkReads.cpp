@@ -1,5 +1,5 @@
-// LateReads.h: which ops may wait, and where they go.
-#include "LateReads.h"
+// SinkReads.h: which ops may wait, and where they go.
+#include "SinkReads.h"
 #include "kiln/Target/Common/Threads.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -17,7 +17,7 @@ static bool isGlobalRead(Operation &op) {
   return load && load.getAddr().getType().getAddressSpace() != kSharedSpace;
 }
 
-LateReads::LateReads(OpBuilder &builder, ArrayRef<Value> wanted, ArrayRef<Value> neededAtOnce)
+ReadSinker::ReadSinker(OpBuilder &builder, ArrayRef<Value> wanted, ArrayRef<Value> neededAtOnce)
     : builder(builder) {
   DenseSet<Operation *> needed, chain;
   for (Value value : neededAtOnce)
@@ -32,9 +32,9 @@ LateReads::LateReads(OpBuilder &builder, ArrayRef<Value> wanted, ArrayRef<Value>
     // for those who ask for the tensor.
     bool isGathering = isa<vector::FromElementsOp>(op) && op.use_empty();
     if ((!chain.contains(&op) && !isGathering) || needed.contains(&op) || isGlobalRead(op) ||
-        !llvm::all_of(op.getUsers(), [&](Operation *user) { return late.contains(user); }))
+        !llvm::all_of(op.getUsers(), [&](Operation *user) { return waiting.contains(user); }))
       continue;
-    late.insert(&op);
+    waiting.insert(&op);
     order.push_back(&op);
     if (!isGathering)
       for (Value operand : op.getOperands())
@@ -42,18 +42,18 @@ LateReads::LateReads(OpBuilder &builder, ArrayRef<Value> wanted, ArrayRef<Value>
   }
 }
 
-void LateReads::need(Value value) {
+void ReadSinker::need(Value value) {
   Operation *op = value.getDefiningOp();
-  if (!op || !late.erase(op))
+  if (!op || !waiting.erase(op))
     return;
   for (Value operand : op->getOperands())
     need(operand);
   op->moveBefore(builder.getBlock(), builder.getInsertionPoint());
 }
 
-void LateReads::finish() {
+void ReadSinker::finish() {
   for (Operation *op : llvm::reverse(order))
-    if (late.contains(op))
+    if (waiting.contains(op))
       op->moveBefore(builder.getBlock(), builder.getInsertionPoint());
-  late.clear();
+  waiting.clear();
 }

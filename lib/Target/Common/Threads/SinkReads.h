@@ -1,6 +1,6 @@
-// Ops in front of what first needs them, where they were emitted earlier.
-#ifndef KILN_LIB_TARGET_COMMON_THREADS_LATEREADS_H
-#define KILN_LIB_TARGET_COMMON_THREADS_LATEREADS_H
+// Sinks reads of shared memory to what first needs them.
+#ifndef KILN_LIB_TARGET_COMMON_THREADS_SINKREADS_H
+#define KILN_LIB_TARGET_COMMON_THREADS_SINKREADS_H
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseSet.h"
@@ -11,11 +11,11 @@ namespace kiln {
 /// read goes, with what is computed from it, to where its value is asked for first, so that
 /// registers hold few of them at a time. What writes, or waits for others, stays in front of all
 /// reads.
-class LateReads {
+class ReadSinker {
 public:
-  /// Of the ops at the end of the builder's block, those that only `wanted` needs.
-  LateReads(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Value> wanted,
-            llvm::ArrayRef<mlir::Value> neededAtOnce);
+  /// Sinks, of the ops at the end of the builder's block, those that only `wanted` needs.
+  ReadSinker(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Value> wanted,
+             llvm::ArrayRef<mlir::Value> neededAtOnce);
   /// The value stands in front of the builder's place from here on.
   void need(mlir::Value value);
   /// What nobody asked for follows, in the order it had.
@@ -23,10 +23,10 @@ public:
 
 private:
   mlir::OpBuilder &builder;
-  llvm::DenseSet<mlir::Operation *> late;
+  llvm::DenseSet<mlir::Operation *> waiting;
   llvm::SmallVector<mlir::Operation *> order; ///< the last op first
 };
 
 } // namespace kiln
 
-#endif // KILN_LIB_TARGET_COMMON_THREADS_LATEREADS_H
+#endif // KILN_LIB_TARGET_COMMON_THREADS_SINKREADS_H
