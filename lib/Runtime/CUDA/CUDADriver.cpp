@@ -91,6 +91,7 @@ Expected<AcceleratorApi::Code> CUDAApi::load(StringRef code, const std::string &
   }
   if (Error error = findFunction(loaded, symbol))
     return error;
+  loaded.dynamicShared = sharedBytes;
   // More than 48 KiB of dynamic shared memory must be asked for.
   if (sharedBytes > 48 * 1024)
     if (Error error = library.call(library.functionSetAttribute, loaded.function,
@@ -126,7 +127,7 @@ Error CUDAApi::launch(const Launch &launch) {
     add(launchPriority, traits.priority);
   LaunchConfig config{{launch.grid[0], launch.grid[1], launch.grid[2]},
                       {launch.block, 1, 1},
-                      launch.sharedBytes,
+                      launch.dynamicShared,
                       launch.stream,
                       attributes,
                       count};

@@ -17,7 +17,10 @@ public:
                         std::unique_ptr<LoadedObject> host)
       : Executable(device, std::move(artifact), std::move(plan)), owner(device),
         host(std::move(host)), grid(this->host ? this->host->find<HostGrid>("kiln_grid") : nullptr),
-        name(device.health.intern(this->plan)) {}
+        name(device.health.intern(this->plan)),
+        threads(unsigned(this->plan.warps * this->plan.warpSize)),
+        mostPrograms(std::min(device.info.maxGrid[0],
+                              device.info.maxThreads / std::max(this->threads, 1u))) {}
   ~AcceleratorExecutable() override;
 
   void computeGrid(const uint64_t *slots, int64_t out[3]) override { grid(slots, out); }
@@ -47,6 +50,8 @@ private:
   const std::unique_ptr<LoadedObject> host;
   const HostGrid grid;
   const std::string *const name;
+  const unsigned threads;      ///< of a program
+  const uint64_t mostPrograms; ///< along the first axis, on which threads lie
   TensorMaps maps;
   std::mutex mutex;
   std::atomic<const Loaded *> loaded{nullptr};
@@ -153,15 +158,15 @@ Error AcceleratorExecutable::launch(const uint64_t *slots, const int64_t shape[3
   auto **parameters = static_cast<void **>(alloca((plan.slots.size() + 1) * sizeof(void *)));
   for (size_t i = 0; i < plan.slots.size(); ++i)
     parameters[i] = const_cast<uint64_t *>(slots + i);
-  AcceleratorApi::Launch launch{
-      nullptr, parameters, {}, unsigned(plan.warps * plan.warpSize), unsigned(plan.sharedBytes),
-      stream,  traits};
+  AcceleratorApi::Launch launch{nullptr, parameters, {}, threads, /*dynamicShared=*/0,
+                                stream,  traits};
   for (int i = 0; i < 3; ++i) {
-    if (LLVM_UNLIKELY(uint64_t(shape[i]) > owner.info.maxGrid[i]))
+    uint64_t most = i == 0 ? mostPrograms : owner.info.maxGrid[i];
+    if (LLVM_UNLIKELY(uint64_t(shape[i]) > most))
       return makeError(KILN_ERROR_INVALID_ARGUMENT,
-                       "kernel '" + plan.kernel + "': expected at most " +
-                           Twine(owner.info.maxGrid[i]) + " programs along axis " + Twine(i) +
-                           " on '" + device.name + "', got " + Twine(shape[i]));
+                       "kernel '" + plan.kernel + "': expected at most " + Twine(most) +
+                           " programs along axis " + Twine(i) + " on '" + device.name + "', got " +
+                           Twine(shape[i]));
     launch.grid[i] = shape[i];
   }
   if (plan.persistent) {
@@ -209,6 +214,7 @@ Error AcceleratorExecutable::launchEntered(const uint64_t *slots, AcceleratorApi
                                               "got a reset");
   }
   launch.function = now->code.function;
+  launch.dynamicShared = now->code.dynamicShared;
   if (LLVM_LIKELY(plan.maps.empty()))
     return explain(owner.health.report(owner.api->launch(launch)));
   // The driver copies the maps when it queues the kernel, or records it into a graph.

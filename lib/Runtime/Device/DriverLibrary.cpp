@@ -74,7 +74,7 @@ json::Object LibraryApi::describe(const Code &code) {
 Error LibraryApi::launch(const Launch &launch) {
   const unsigned *grid = launch.grid;
   return library.call(functions.launchKernel, launch.function, grid[0], grid[1], grid[2],
-                      launch.block, 1u, 1u, launch.sharedBytes, launch.stream, launch.parameters,
+                      launch.block, 1u, 1u, launch.dynamicShared, launch.stream, launch.parameters,
                       static_cast<void **>(nullptr));
 }
 
@@ -83,7 +83,7 @@ Error LibraryApi::explainResidency(Error error, const Launch &launch) const {
     int perMultiprocessor = 0;
     if (failure.result != driver::tooManyAtOnce ||
         functions.getResidentBlocks(&perMultiprocessor, launch.function, launch.block,
-                                    launch.sharedBytes) != 0)
+                                    launch.dynamicShared) != 0)
       return llvm::make_error<DriverFailure>(failure);
     uint64_t programs = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
     return makeError(KILN_ERROR_DEVICE,

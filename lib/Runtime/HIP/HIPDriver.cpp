@@ -30,6 +30,8 @@ public:
       library.setDevice(before);
   }
 
+  /// A code object states its local memory itself (.group_segment_fixed_size), and the library adds
+  /// to it what a launch asks for: nothing.
   Expected<Code> load(StringRef code, const std::string &symbol, uint64_t) override {
     OutsideCapture outside(library.functions);
     Code loaded;
@@ -59,7 +61,7 @@ public:
     const unsigned *grid = launch.grid;
     return explainResidency(
         library.call(library.launchCooperative, static_cast<hipFunction_t>(launch.function),
-                     grid[0], grid[1], grid[2], launch.block, 1u, 1u, launch.sharedBytes,
+                     grid[0], grid[1], grid[2], launch.block, 1u, 1u, launch.dynamicShared,
                      static_cast<hipStream_t>(launch.stream), launch.parameters),
         launch);
   }
@@ -119,6 +121,7 @@ static Expected<std::unique_ptr<Device>> openNumber(const Library &library, int 
       library.launchCooperative.function && ask(hipDeviceAttributeCooperativeLaunch) != 0;
   info.maxGrid[0] = 0x7fffffff;
   info.maxGrid[1] = info.maxGrid[2] = 65535;
+  info.maxThreads = 0xffffffff;
   info.numbers = {{"memory_bytes", memory},
                   {"multiprocessors", info.multiprocessors},
                   {"driver_version", library.version}};

@@ -66,6 +66,23 @@ TEST_F(CUDATest, LargeSharedMemoryIsAskedFor) {
               AllOf(HasSubstr("'k'"), HasSubstr("at most 232448"), HasSubstr("got 300000")));
 }
 
+/// All that a block may have, with what the code states for itself.
+TEST_F(CUDATest, SharedMemoryThatTheCodeStatesCounts) {
+  KilnLaunchOptions options = gridOf(2);
+  for (int bytes : {48 * 1024, 48 * 1024 + 1, 232448})
+    EXPECT_EQ(run(artifact("code", R"(],"shared_bytes":)" + std::to_string(bytes)), &options).text,
+              "");
+  EXPECT_THAT(run(artifact("code static 64", R"(],"shared_bytes":232448)"), &options).text,
+              HasSubstr("kernel 'k'"));
+}
+
+TEST_F(CUDATest, BlocksOfMoreThreadsThanTheCodeAllowsAreErrors) {
+  KilnLaunchOptions options = gridOf(2);
+  EXPECT_EQ(run(artifact("code threads 128", "]"), &options).text, "");
+  EXPECT_THAT(run(artifact("code threads 64", "]"), &options).text,
+              HasSubstr("expected at most 64 threads of a block, got 128"));
+}
+
 // A grid is cut to the multiprocessors (the stand-in has 100), never stretched to them.
 TEST_F(CUDATest, PersistentGrids) {
   KilnLaunchOptions options = gridOf(1000);

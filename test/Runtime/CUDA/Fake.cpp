@@ -1,9 +1,12 @@
 // A stand-in for NVIDIA's driver library: $KILN_FAKE_DEVICES devices (two without it) of compute
-// capability 9.0 whose memory is the host's. It appends a line to the file $KILN_FAKE_LOG for each
+// capability 9.0 whose memory is the host's. A launch that the driver would refuse is refused, and
+// its error's description says why. It appends a line to the file $KILN_FAKE_LOG for each
 // call that matters and fails the call that $KILN_FAKE_FAIL names, by $KILN_FAKE_RESULT. Streams
 // whose number $KILN_FAKE_CAPTURE is are being captured; $KILN_FAKE_BUSY says that nothing ends,
 // $KILN_FAKE_SHARED that another library has the contexts too.
 #include "../Support/FakeMessages.h"
+#include "../Support/LaunchRules.h"
+#include <algorithm>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -13,7 +16,13 @@
 #define FAKE extern "C" __attribute__((visibility("default"))) int
 
 namespace {
-int fakeContexts[8], owners[8], fakeModule, fakeFunction, captureMode = 0;
+using namespace kiln::testing;
+int fakeContexts[8], owners[8], fakeStream, captureMode = 0;
+/// What the last refusal was about.
+std::string refusal;
+/// Of sm_90; a block takes a kilobyte of its multiprocessor's 228 for the system.
+constexpr ChipLimits limits{
+    232448, 48 * 1024, 232448, 2048, 100, {0x7fffffff, 65535, 65535}, uint64_t(1) << 42};
 void *current = nullptr;
 constexpr int outOfMemory = 2, invalidValue = 1, invalidImage = 200, notFound = 500;
 
@@ -37,14 +46,14 @@ __attribute__((format(printf, 2, 3))) int call(const char *name, const char *for
   return !fail || std::strcmp(fail, name) != 0 ? 0 : result ? std::atoi(result) : invalidValue;
 }
 int deviceOf(void *context) { return int(static_cast<int *>(context) - fakeContexts); }
-kiln::testing::FakeQueue queue;
+FakeQueue queue;
 bool isCaptured(void *stream) {
   const char *captured = std::getenv("KILN_FAKE_CAPTURE");
   return captured && std::strtoull(captured, nullptr, 0) == reinterpret_cast<uintptr_t>(stream);
 }
 /// Work that no graph can hold is refused while a stream is captured, unless the thread says so.
 bool isRefused() { return std::getenv("KILN_FAKE_CAPTURE") && captureMode != 2; }
-constexpr int captureUnsupported = 900, notReady = 600, alreadyEnabled = 704;
+constexpr int captureUnsupported = 900, notReady = 600, alreadyEnabled = 704, tooManyAtOnce = 720;
 } // namespace
 
 FAKE cuInit(unsigned) { return call("cuInit"); }
@@ -61,7 +70,7 @@ FAKE cuGetErrorName(int error, const char **name) {
   return 0;
 }
 FAKE cuGetErrorString(int, const char **text) {
-  *text = "the fake said so";
+  *text = refusal.empty() ? "the fake said so" : refusal.c_str();
   return 0;
 }
 FAKE cuDeviceGetCount(int *count) {
@@ -144,19 +153,34 @@ FAKE cuModuleLoadDataEx(void **module, const void *image, unsigned numOptions, i
   }
   if (isRefused())
     return captureUnsupported;
-  *module = &fakeModule;
+  auto *loaded = new LoadedCode; // it is asked of after it is unloaded, too
+  if (std::strncmp(text,
+                   "\x7f"
+                   "ELF",
+                   4) != 0)
+    *loaded = std::strstr(text, ".version") ? readPTX(text) : readFakeCode(text);
+  *module = loaded;
   return call("cuModuleLoadDataEx", "%s", text);
 }
 FAKE cuModuleUnload(void *) { return call("cuModuleUnload"); }
-FAKE cuModuleGetFunction(void **function, void *, const char *name) {
-  *function = &fakeFunction;
+FAKE cuModuleGetFunction(void **function, void *module, const char *name) {
+  *function = module;
   return std::strcmp(name, "absent") == 0 ? notFound : call("cuModuleGetFunction", "%s", name);
 }
-FAKE cuFuncGetAttribute(int *value, int attribute, void *) {
-  *value = attribute == 4 ? 168 : 0;
+FAKE cuFuncGetAttribute(int *value, int attribute, void *function) {
+  *value = attribute == 4   ? 168
+           : attribute == 1 ? int(static_cast<LoadedCode *>(function)->staticShared)
+                            : 0;
   return 0;
 }
-FAKE cuFuncSetAttribute(void *, int attribute, int value) {
+FAKE cuFuncSetAttribute(void *function, int attribute, int value) {
+  auto &code = *static_cast<LoadedCode *>(function);
+  if (attribute == 8 && (value < 0 || code.staticShared + value > limits.shared))
+    return invalidValue;
+  if (attribute == 8)
+    code.dynamicShared = value;
+  if (attribute == 14)
+    code.hasLargeClusters = value != 0;
   return call("cuFuncSetAttribute", "%d=%d", attribute, value);
 }
 // A map is the text of what it was made of.
@@ -174,9 +198,13 @@ FAKE cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, void *address,
   return call("cuTensorMapEncodeTiled", "aligned %d",
               int(reinterpret_cast<uintptr_t>(map) % 64 == 0));
 }
-FAKE cuLaunchKernel(void *, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+FAKE cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                     unsigned bz, unsigned shared, void *stream, void **parameters, void **) {
-  kiln::testing::fakeMessages(parameters);
+  LaunchAsked asked{{gx, gy, gz}, {bx, by, bz}, shared, parameters};
+  refusal = whatIsRefused(limits, *static_cast<LoadedCode *>(function), asked);
+  if (!refusal.empty())
+    return invalidValue;
+  fakeMessages(parameters);
   if (const char *number = std::getenv("KILN_FAKE_MAP")) {
     const void *map = parameters[std::atoi(number)];
     call("map", "%s aligned %d", static_cast<const char *>(map),
@@ -199,7 +227,23 @@ struct Config {
   Attribute *attributes;
   unsigned count;
 };
-FAKE cuLaunchKernelEx(const Config *config, void *, void **, void **) {
+FAKE cuLaunchKernelEx(const Config *config, void *function, void **parameters, void **) {
+  const LoadedCode &code = *static_cast<LoadedCode *>(function);
+  const unsigned *grid = config->grid, *block = config->block;
+  LaunchAsked asked{
+      {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, config->shared, parameters};
+  for (unsigned i = 0; i < config->count; ++i) {
+    const Attribute &attribute = config->attributes[i];
+    if (attribute.id == 2)
+      asked.isCooperative = attribute.value[0] != 0;
+    if (attribute.id == 4)
+      std::copy_n(attribute.value, 3, asked.cluster);
+  }
+  refusal = whatIsRefused(limits, code, asked);
+  if (!refusal.empty())
+    return invalidValue;
+  if (asked.isCooperative && !fitsAtOnce(limits, code, asked))
+    return tooManyAtOnce;
   char text[256] = {};
   int used = 0;
   for (unsigned i = 0; i < config->count; ++i) {
@@ -211,8 +255,9 @@ FAKE cuLaunchKernelEx(const Config *config, void *, void **, void **) {
   return call("cuLaunchKernelEx", "%ux%ux%u of %u%s", config->grid[0], config->grid[1],
               config->grid[2], config->block[0], text);
 }
-FAKE cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, size_t) {
-  *blocks = 3;
+FAKE cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads,
+                                                 size_t shared) {
+  *blocks = int(residentBlocks(limits, *static_cast<LoadedCode *>(function), threads, shared));
   return 0;
 }
 FAKE cuMemAlloc_v2(uint64_t *memory, size_t size) {
@@ -262,7 +307,7 @@ FAKE cuMemsetD8Async(uint64_t memory, unsigned char value, size_t size, void *) 
   return call("cuMemsetD8", "%zu", size);
 }
 FAKE cuStreamCreate(void **stream, unsigned) {
-  *stream = &fakeFunction;
+  *stream = &fakeStream;
   return call("cuStreamCreate");
 }
 FAKE cuStreamDestroy_v2(void *) { return call("cuStreamDestroy"); }

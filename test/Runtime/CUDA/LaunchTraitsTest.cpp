@@ -47,11 +47,10 @@ TEST_F(CUDATest, OverlapNeedsAKernelThatWaits) {
 }
 
 TEST_F(CUDATest, CooperativeLaunchesThatDoNotFit) {
-  Setting fail("KILN_FAKE_FAIL", "cuLaunchKernelEx"), result("KILN_FAKE_RESULT", "720");
   KilnLaunchOptions options = gridOf(4000);
   EXPECT_THAT(run(artifact("code", R"(],"cooperative":true)"), &options).text,
               AllOf(HasSubstr("kernel 'k': expected a cooperative launch of programs that run all "
-                              "at once, 3 on each multiprocessor, got 4000"),
+                              "at once, 16 on each multiprocessor, got 4000"),
                     HasSubstr("cuLaunchKernelEx failed")));
 }
 

@@ -1,9 +1,11 @@
-// A stand-in for AMD's runtime library, as its header declares it: two devices of gfx942 whose
-// memory is the host's. It appends a line to the file $KILN_FAKE_LOG for each call that matters;
-// $KILN_FAKE_INIT is what it says to a start. Streams whose number $KILN_FAKE_CAPTURE is are being
-// captured; what $KILN_FAKE_FAIL names fails by $KILN_FAKE_RESULT; $KILN_FAKE_BUSY says that
-// nothing ends.
+// A stand-in for AMD's runtime library, as its header declares it: two devices of gfx942, or what
+// $KILN_FAKE_ARCH says, whose memory is the host's. A launch that the library would refuse is
+// refused, and its error's description says why. It appends a line to the file $KILN_FAKE_LOG for
+// each call that matters; $KILN_FAKE_INIT is what it says to a start. Streams whose number
+// $KILN_FAKE_CAPTURE is are being captured; what $KILN_FAKE_FAIL names fails by $KILN_FAKE_RESULT;
+// $KILN_FAKE_BUSY says that nothing ends.
 #include "../Support/FakeMessages.h"
+#include "../Support/LaunchRules.h"
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +16,19 @@
 #define FAKE extern "C" __attribute__((visibility("default"))) hipError_t
 
 namespace {
+using namespace kiln::testing;
 int fakeObject, current = 0;
+/// What the last refusal was about.
+std::string refusal;
+const char *architecture() {
+  const char *set = std::getenv("KILN_FAKE_ARCH");
+  return set ? set : "gfx942";
+}
+/// Of CDNA3 and CDNA4. The library counts a grid in threads, of which an axis has 32 bits.
+ChipLimits limits() {
+  uint64_t shared = std::strcmp(architecture(), "gfx950") == 0 ? 160 * 1024 : 64 * 1024;
+  return {shared, shared, shared, 2048, 304, {0x7fffffff, 65535, 65535}, 0xffffffff};
+}
 hipStreamCaptureMode captureMode = hipStreamCaptureModeGlobal;
 template <typename Handle>
 Handle handle() {
@@ -39,7 +53,7 @@ __attribute__((format(printf, 2, 3))) hipError_t call(const char *name,
   const char *fail = std::getenv("KILN_FAKE_FAIL"), *result = std::getenv("KILN_FAKE_RESULT");
   return hipError_t(fail && result && std::strcmp(fail, name) == 0 ? std::atoi(result) : 0);
 }
-kiln::testing::FakeQueue queue;
+FakeQueue queue;
 bool isCaptured(hipStream_t stream) {
   const char *captured = std::getenv("KILN_FAKE_CAPTURE");
   return captured && std::strtoull(captured, nullptr, 0) == reinterpret_cast<uintptr_t>(stream);
@@ -62,7 +76,7 @@ extern "C" __attribute__((visibility("default"))) const char *hipGetErrorName(hi
   return error == hipErrorOutOfMemory ? "hipErrorOutOfMemory" : "hipErrorFake";
 }
 extern "C" __attribute__((visibility("default"))) const char *hipGetErrorString(hipError_t) {
-  return "the fake said so";
+  return refusal.empty() ? "the fake said so" : refusal.c_str();
 }
 FAKE hipGetDeviceCount(int *count) {
   *count = 2;
@@ -72,7 +86,7 @@ FAKE hipGetDeviceCount(int *count) {
 FAKE hipGetDevicePropertiesR0600(char *properties, int) {
   std::memset(properties, 0, 1472);
   std::strcpy(properties, "Fake Instinct");
-  std::strcpy(properties + 1160, "gfx942:sramecc+:xnack-");
+  std::strcpy(properties + 1160, (architecture() + std::string(":sramecc+:xnack-")).c_str());
   return hipSuccess;
 }
 FAKE hipDeviceTotalMem(size_t *bytes, hipDevice_t) {
@@ -105,35 +119,64 @@ FAKE hipModuleLoadData(hipModule_t *module, const void *image) {
     return hipErrorInvalidImage;
   if (isRefused())
     return hipErrorStreamCaptureUnsupported;
-  *module = handle<hipModule_t>();
+  // An object says itself how long it is: the table of sections, at 40, comes last.
+  const char *bytes = static_cast<const char *>(image);
+  auto *loaded = new LoadedCode;
+  if (std::strncmp(bytes,
+                   "\x7f"
+                   "ELF",
+                   4) != 0) {
+    *loaded = readFakeCode(bytes);
+  } else {
+    uint64_t sections;
+    uint16_t count;
+    std::memcpy(&sections, bytes + 40, sizeof(sections));
+    std::memcpy(&count, bytes + 60, sizeof(count));
+    *loaded = readCodeObject(std::string(bytes, sections + count * 64));
+  }
+  *module = reinterpret_cast<hipModule_t>(loaded);
   return call("hipModuleLoadData");
 }
-FAKE hipModuleUnload(hipModule_t) { return call("hipModuleUnload"); }
-FAKE hipModuleGetFunction(hipFunction_t *function, hipModule_t, const char *name) {
-  *function = handle<hipFunction_t>();
+FAKE hipModuleUnload(hipModule_t) { return call("hipModuleUnload"); } // it is asked of later
+FAKE hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *name) {
+  *function = reinterpret_cast<hipFunction_t>(module);
   return call("hipModuleGetFunction", "%s", name);
 }
-FAKE hipFuncGetAttribute(int *value, hipFunction_attribute, hipFunction_t) {
-  *value = 128;
+FAKE hipFuncGetAttribute(int *value, hipFunction_attribute attribute, hipFunction_t function) {
+  bool isShared = attribute == HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+  *value = isShared ? int(reinterpret_cast<LoadedCode *>(function)->staticShared) : 128;
   return hipSuccess;
 }
-FAKE hipModuleLaunchKernel(hipFunction_t, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                           unsigned by, unsigned bz, unsigned shared, hipStream_t,
+FAKE hipModuleLaunchKernel(hipFunction_t function, unsigned gx, unsigned gy, unsigned gz,
+                           unsigned bx, unsigned by, unsigned bz, unsigned shared, hipStream_t,
                            void **parameters, void **) {
-  kiln::testing::fakeMessages(parameters);
+  LaunchAsked asked{{gx, gy, gz}, {bx, by, bz}, shared, parameters};
+  refusal = whatIsRefused(limits(), *reinterpret_cast<LoadedCode *>(function), asked);
+  if (!refusal.empty())
+    return hipErrorInvalidValue;
+  fakeMessages(parameters);
   return call("hipModuleLaunchKernel", "%ux%ux%u of %ux%ux%u shared %u args %llu", gx, gy, gz, bx,
               by, bz, shared,
               static_cast<unsigned long long>(*static_cast<uint64_t *>(parameters[0])));
 }
 /// Since 5.3.
-FAKE hipModuleLaunchCooperativeKernel(hipFunction_t, unsigned gx, unsigned gy, unsigned gz,
+FAKE hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned gx, unsigned gy, unsigned gz,
                                       unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                      hipStream_t, void **) {
+                                      hipStream_t, void **parameters) {
+  const LoadedCode &code = *reinterpret_cast<LoadedCode *>(function);
+  LaunchAsked asked{{gx, gy, gz}, {bx, by, bz}, shared, parameters};
+  refusal = whatIsRefused(limits(), code, asked);
+  if (!refusal.empty())
+    return hipErrorInvalidValue;
+  if (!fitsAtOnce(limits(), code, asked))
+    return hipErrorCooperativeLaunchTooLarge;
   return call("hipModuleLaunchCooperativeKernel", "%ux%ux%u of %ux%ux%u shared %u", gx, gy, gz, bx,
               by, bz, shared);
 }
-FAKE hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, hipFunction_t, int, size_t) {
-  *blocks = 2;
+FAKE hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, hipFunction_t function,
+                                                        int threads, size_t shared) {
+  const LoadedCode &code = *reinterpret_cast<LoadedCode *>(function);
+  *blocks = int(residentBlocks(limits(), code, threads, shared));
   return hipSuccess;
 }
 FAKE hipMalloc(void **memory, size_t size) {

@@ -44,12 +44,12 @@ TEST_F(HIPTest, DescribesTheDevices) {
 TEST_F(HIPTest, LoadsAndLaunchesOnItsOwnDevice) {
   Device &device = *llvm::cantFail(openDevice("hip:1"));
   calls();
-  auto executable = llvm::cantFail(device.load(artifact("code")));
+  auto executable = llvm::cantFail(device.load(artifact("code static 2000")));
   KilnLaunchOptions options = gridOf(7, 2, 1);
   EXPECT_EQ(failureOf(launchExecutable(*executable, integer(-1), &options)).text, "");
   EXPECT_THAT(calls(), AllOf(HasSubstr("hipSetDevice 1\nhipModuleLoadData\n"),
                              HasSubstr("hipModuleGetFunction k\nhipSetDevice 0\n"),
-                             HasSubstr("7x2x1 of 256x1x1 shared 2000 args 4294967295")));
+                             HasSubstr("7x2x1 of 256x1x1 shared 0 args 4294967295")));
 }
 
 TEST_F(HIPTest, LaunchesBesidePlainOnes) {
@@ -59,7 +59,7 @@ TEST_F(HIPTest, LaunchesBesidePlainOnes) {
   options.cooperative = 1;
   calls();
   EXPECT_EQ(failureOf(launchExecutable(*executable, integer(1), &options)).text, "");
-  EXPECT_THAT(calls(), HasSubstr("hipModuleLaunchCooperativeKernel 8x1x1 of 256x1x1 shared 2000"));
+  EXPECT_THAT(calls(), HasSubstr("hipModuleLaunchCooperativeKernel 8x1x1 of 256x1x1 shared 0\n"));
   options.cluster[0] = 2;
   Failure failure = failureOf(launchExecutable(*executable, integer(1), &options));
   EXPECT_EQ(failure.code, KILN_ERROR_UNSUPPORTED);
@@ -68,6 +68,51 @@ TEST_F(HIPTest, LaunchesBesidePlainOnes) {
   options.has_priority = 1;
   EXPECT_THAT(failureOf(launchExecutable(*executable, integer(1), &options)).text,
               HasSubstr("launches with a priority, got 'hip:0'"));
+}
+
+/// The library adds what a launch asks for to what the code object states.
+TEST_F(HIPTest, LocalMemoryIsAskedForOnce) {
+  Device &device = *llvm::cantFail(openDevice("hip:0"));
+  for (int bytes : {0, 16, 32768, 32769, 40000, 65536}) {
+    std::string size = std::to_string(bytes);
+    auto executable =
+        llvm::cantFail(device.load(artifact("code static " + size, R"(],"shared_bytes":)" + size)));
+    KilnLaunchOptions options = gridOf(8);
+    EXPECT_EQ(failureOf(launchExecutable(*executable, integer(1), &options)).text, "") << bytes;
+    options.cooperative = 1;
+    EXPECT_EQ(failureOf(launchExecutable(*executable, integer(1), &options)).text, "") << bytes;
+  }
+  auto large = device.load(artifact("code static 65537", R"(],"shared_bytes":65537)"));
+  EXPECT_THAT(failureOf(large.takeError()).text, HasSubstr("at most 65536 bytes of shared memory"));
+}
+
+/// A grid is counted in threads, and an axis of it in 32 bits.
+TEST_F(HIPTest, GridsOfTooManyThreadsAreErrors) {
+  Device &device = *llvm::cantFail(openDevice("hip:0"));
+  auto executable = llvm::cantFail(device.load(artifact("code")));
+  KilnLaunchOptions options = gridOf((1 << 24) - 1);
+  EXPECT_EQ(failureOf(launchExecutable(*executable, integer(1), &options)).text, "");
+  for (int64_t programs : {int64_t(1) << 24, int64_t(0x7fffffff)}) {
+    options.grid[0] = programs;
+    Failure failure = failureOf(launchExecutable(*executable, integer(1), &options));
+    EXPECT_EQ(failure.code, KILN_ERROR_INVALID_ARGUMENT);
+    EXPECT_THAT(failure.text,
+                AllOf(HasSubstr("kernel 'k': expected at most 16777215 programs along axis 0 on "
+                                "'hip:0', got " +
+                                std::to_string(programs))));
+  }
+}
+
+TEST_F(HIPTest, CooperativeLaunchesThatDoNotFit) {
+  Device &device = *llvm::cantFail(openDevice("hip:0"));
+  auto executable =
+      llvm::cantFail(device.load(artifact("code static 30000", R"(],"shared_bytes":30000)")));
+  KilnLaunchOptions options = gridOf(2 * 304);
+  options.cooperative = 1;
+  EXPECT_EQ(failureOf(launchExecutable(*executable, integer(1), &options)).text, "");
+  options.grid[0] += 1;
+  EXPECT_THAT(failureOf(launchExecutable(*executable, integer(1), &options)).text,
+              HasSubstr("run all at once, 2 on each multiprocessor, got 609"));
 }
 
 TEST_F(HIPTest, Capture) {

@@ -5,7 +5,7 @@ import os
 
 import kiln
 
-__all__ = ["Array", "add", "calls", "kiln", "os", "paired", "reason"]
+__all__ = ["Array", "add", "calls", "kiln", "os", "paired", "product", "reason", "transposed"]
 
 
 class Array:
@@ -30,6 +30,36 @@ def paired(x: kiln.View[kiln.f32, 1], y: kiln.View[kiln.f32, 1], B: kiln.constex
     kiln.pin(cluster=2, overlap=True)
     i = kiln.grid(kiln.cdiv(x.shape[0], B))
     y.store((i * B,), x.load((i * B,), (B,)) + 1)
+
+
+@kiln.kernel
+def product(
+    a: kiln.View[kiln.bf16, 2],
+    b: kiln.View[kiln.bf16, 2],
+    c: kiln.View[kiln.f32, 2],
+    M: kiln.constexpr = 128,
+    N: kiln.constexpr = 128,
+    K: kiln.constexpr = 64,
+):
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
+    total = kiln.zeros((M, N), kiln.f32)
+    for k in range(0, a.shape[1], K):
+        total = kiln.dot(a.load((i * M, k), (M, K)), b.load((k, j * N), (K, N)), total)
+    c.store((i * M, j * N), total)
+
+
+@kiln.kernel
+def transposed(
+    x: kiln.View[kiln.f32, 2],
+    y: kiln.View[kiln.f32, 2],
+    n: kiln.i8,
+    s: kiln.f64,
+    A: kiln.constexpr = 64,
+    B: kiln.constexpr = 64,
+):
+    i, j = kiln.grid(kiln.cdiv(x.shape[0], A), kiln.cdiv(x.shape[1], B))
+    tile = x.load((i * A, j * B), (A, B)) * s.to(kiln.f32) + n.to(kiln.f32)
+    y.store((j * B, i * A), tile.T)
 
 
 def calls() -> list[str]:

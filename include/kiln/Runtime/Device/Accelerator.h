@@ -28,11 +28,13 @@ public:
   struct Code {
     void *module = nullptr;
     void *function = nullptr;
+    /// What a launch asks for beside the shared memory that the code states itself.
+    unsigned dynamicShared = 0;
   };
   struct Launch {
     void *function;
     void **parameters;
-    unsigned grid[3], block, sharedBytes;
+    unsigned grid[3], block, dynamicShared;
     KilnStream stream;
     const LaunchTraits &traits;
   };
@@ -92,6 +94,7 @@ struct AcceleratorInfo {
   uint64_t maxGrid[3] = {0, 0, 0};
   int64_t multiprocessors = 0;
   LaunchAbilities abilities;
+  uint64_t maxThreads = UINT64_MAX;                     ///< of a grid along one axis
   std::vector<std::pair<std::string, int64_t>> numbers; ///< for the description
 };
 
