@@ -63,8 +63,7 @@ struct Decider {
   bool writtenBetween(Operation *op, Operation *root, bool (*writes)(Operation *));
   void decide(Operation *op);
   void decideTemps(Operation *op);
-  void decideYield(Operation *yield, ArrayRef<int64_t> targets, Block *loopBody);
-  bool reads(Value tensor, Value leaf);
+  void decideYield(Operation *yield);
   void run();
 };
 
@@ -146,28 +145,14 @@ bool Decider::mustKeep(Operation *op, OpResult result) {
   return false;
 }
 
-bool Decider::reads(Value tensor, Value leaf) {
-  bool found = false;
-  walkTree(tensor, [&](Value value) { found |= value == leaf; });
-  return found;
-}
-
-/// Yielded tensors go to `targets`. One that would overwrite what another yielded tensor still
-/// reads goes through a buffer of its own.
-void Decider::decideYield(Operation *yield, ArrayRef<int64_t> targets, Block *loopBody) {
-  SmallVector<int64_t> temps(targets.size(), -1);
-  if (loopBody)
-    for (auto [k, target] : llvm::enumerate(targets)) {
-      Value value = yield->getOperand(k), carried = loopBody->getArgument(k + 1);
-      if (target < 0 || value == carried || bufferOf(value) == target)
-        continue;
-      bool safe = readsSameElement(value, carried);
-      for (auto [other, operand] : llvm::enumerate(yield->getOperands()))
-        if (other != k && isa<RankedTensorType>(operand.getType()))
-          safe &= !reads(operand, carried);
-      if (!safe)
-        temps[k] = makeBuffer(value.getType());
-    }
+/// Yielded tensors that would overwrite what others still read go through buffers of their own.
+/// Only a loop reads what it overwrites: a branch has no operands, and the two sides of scf.while
+/// have buffers each.
+void Decider::decideYield(Operation *yield) {
+  SmallVector<int64_t> temps(yield->getNumOperands(), -1);
+  if (auto loop = dyn_cast<scf::ForOp>(yield->getParentOp()))
+    for (unsigned k : planYields(loop).temps)
+      temps[k] = makeBuffer(yield->getOperand(k).getType());
   yield->setAttr(kTempsAttr, DenseI64ArrayAttr::get(yield->getContext(), temps));
 }
 
@@ -271,14 +256,8 @@ void Decider::run() {
     if (fillingReduction(op))
       op->setAttr(kFusedAttr, UnitAttr::get(op->getContext()));
   for (Operation *op : order) {
-    if (isa<scf::YieldOp>(op)) {
-      Operation *parent = op->getParentOp();
-      bool after = isa<scf::WhileOp>(parent);
-      auto targets =
-          parent->getAttrOfType<DenseI64ArrayAttr>(after ? kBeforeBuffersAttr : kBuffersAttr);
-      Block *body = isa<scf::ForOp>(parent) ? op->getBlock() : nullptr;
-      decideYield(op, targets.asArrayRef(), body);
-    }
+    if (isa<scf::YieldOp>(op))
+      decideYield(op);
     decideTemps(op);
   }
   kernel->setAttr(kBufferBytesAttr, DenseI64ArrayAttr::get(kernel.getContext(), bytes));

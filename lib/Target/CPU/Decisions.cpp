@@ -126,6 +126,22 @@ struct Checker {
     return checkNumbers(op, name, sizes, needed);
   }
 
+  /// Temporaries for the yielded tensors, enough that none overwrites what another still reads.
+  LogicalResult checkYield(Operation *op) {
+    if (failed(checkTensors(op, kTempsAttr, op->getOperandTypes(), false)))
+      return failure();
+    auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+    if (!loop)
+      return success();
+    ArrayRef<int64_t> temps = numbersOf(op, kTempsAttr);
+    for (unsigned k : planYields(loop, temps).temps)
+      if (temps[k] < 0)
+        return op->emitOpError("expected ")
+               << kTempsAttr << " to name a buffer for operand " << k
+               << ", which overwrites what a yielded tensor still reads, got -1";
+    return success();
+  }
+
   LogicalResult check(Operation *op) {
     bool structured = isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp>(op);
     bool keeps =
@@ -137,7 +153,7 @@ struct Checker {
     if (loop &&
         failed(checkTensors(op, kBeforeBuffersAttr, loop.getBefore().getArgumentTypes(), true)))
       return failure();
-    if (isa<scf::YieldOp>(op) && failed(checkTensors(op, kTempsAttr, op->getOperandTypes(), false)))
+    if (isa<scf::YieldOp>(op) && failed(checkYield(op)))
       return failure();
     if (needsTemps(op)) {
       SmallVector<int64_t> sizes = tempBytes(op);

@@ -113,6 +113,50 @@ bool kiln::cpu::readsSameElement(Value tensor, Value leaf) {
   return true;
 }
 
+YieldPlan kiln::cpu::planYields(scf::ForOp loop, ArrayRef<int64_t> given) {
+  YieldPlan plan;
+  SmallVector<unsigned> left;
+  DenseMap<unsigned, llvm::SmallDenseSet<unsigned>> reads; // numbers of carried tensors
+  for (unsigned k = 0; k < loop.getNumRegionIterArgs(); ++k) {
+    Value value = loop.getYieldedValues()[k];
+    BlockArgument carried = loop.getRegionIterArg(k);
+    if (!isa<RankedTensorType>(value.getType()) || value == carried ||
+        (!isInline(value) && bufferOf(value) == bufferOf(carried)))
+      continue;
+    if (k < given.size() && given[k] >= 0) {
+      plan.temps.push_back(k);
+      continue;
+    }
+    left.push_back(k);
+    walkTree(value, [&](Value leaf) {
+      auto argument = dyn_cast<BlockArgument>(leaf);
+      if (argument && argument.getOwner() == loop.getBody())
+        reads[k].insert(argument.getArgNumber() - 1);
+    });
+  }
+  auto overwritesItself = [&](unsigned k) {
+    return !readsSameElement(loop.getYieldedValues()[k], loop.getRegionIterArg(k));
+  };
+  auto isFree = [&](unsigned k) {
+    return !overwritesItself(k) && llvm::none_of(left, [&](unsigned other) {
+      return other != k && reads[other].contains(k);
+    });
+  };
+  while (!left.empty()) {
+    auto *next = llvm::find_if(left, isFree);
+    if (next != left.end()) {
+      plan.direct.push_back(*next);
+    } else {
+      next = llvm::find_if(left, overwritesItself);
+      if (next == left.end())
+        next = left.begin();
+      plan.temps.push_back(*next);
+    }
+    left.erase(next);
+  }
+  return plan;
+}
+
 static tile::FactsAttr factsOf(Value view) {
   auto argument = dyn_cast<BlockArgument>(view);
   auto kernel = argument ? dyn_cast<tile::KernelOp>(argument.getOwner()->getParentOp()) : nullptr;

@@ -4,6 +4,7 @@
 #define KILN_LIB_TARGET_CPU_MATERIALIZATION_H
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -64,6 +65,16 @@ inline bool isInline(mlir::Value tensor) {
 void walkTree(mlir::Value tensor, llvm::function_ref<void(mlir::Value)> visit);
 /// Whether computing an element of `tensor` reads only the same element of `leaf`, if any.
 bool readsSameElement(mlir::Value tensor, mlir::Value leaf);
+
+/// How a loop's yielded tensors get into the buffers of the carried ones, all of which they may
+/// read. `temps` come first: computed before any carried tensor is overwritten, copied after all
+/// others. `direct` are computed into their places in this order, each after those that read what
+/// it overwrites. What is in its place already is in neither.
+struct YieldPlan {
+  llvm::SmallVector<unsigned> temps, direct;
+};
+/// The plan with few temporaries, beside those that `given` has numbers for.
+YieldPlan planYields(mlir::scf::ForOp loop, llvm::ArrayRef<int64_t> given = {});
 
 /// Loads in the tree of a store's value that must see the memory as it was before the store,
 /// and are not known to: where the store may overlap them, they are copied first.

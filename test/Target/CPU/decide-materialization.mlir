@@ -65,11 +65,11 @@ tile.kernel @accumulate(%x: !tile.view<?x?xf32>, %y: !tile.view<?x?xf32>) {
 
 // -----
 
-// Values that the loop swaps go through buffers between: neither may overwrite what the other
-// still reads.
+// Of two values that the loop swaps one goes through a buffer between: neither may overwrite what
+// the other still reads.
 
 // CHECK-LABEL: tile.kernel @swap(
-// CHECK:           scf.yield {cpu.temps = array<i64: {{[0-9]+}}, {{[0-9]+}}>}
+// CHECK:           scf.yield {cpu.temps = array<i64: {{[0-9]+}}, -1>}
 tile.kernel @swap(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -81,6 +81,52 @@ tile.kernel @swap(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>) {
   }
   %d = arith.subf %p, %q : tensor<16xf32>
   tile.store %d, %y[%c0] : tensor<16xf32>, !tile.view<?xf32>
+  tile.return
+}
+
+// -----
+
+// What is computed of another carried tensor is written before that one is overwritten: no copy.
+
+// CHECK-LABEL: tile.kernel @feeds(
+// CHECK:           scf.yield {cpu.temps = array<i64: -1, -1>}
+tile.kernel @feeds(%x: !tile.view<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant dense<0.0> : tensor<16xf32>
+  %one = arith.constant dense<1.0> : tensor<16xf32>
+  %p, %q = scf.for %i = %c0 to %c3 step %c1 iter_args(%m = %zero, %w = %zero)
+      -> (tensor<16xf32>, tensor<16xf32>) {
+    %n = arith.addf %m, %one : tensor<16xf32>
+    %v = arith.addf %w, %n : tensor<16xf32>
+    scf.yield %n, %v : tensor<16xf32>, tensor<16xf32>
+  }
+  tile.store %q, %x[%c0] : tensor<16xf32>, !tile.view<?xf32>
+  tile.return
+}
+
+// -----
+
+// A carried tensor that is read at other places than it is written needs one; what else is
+// computed of it does not.
+
+// CHECK-LABEL: tile.kernel @turned(
+// CHECK:           scf.yield {cpu.temps = array<i64: {{[0-9]+}}, -1, -1>}
+tile.kernel @turned(%x: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0, %c0] : !tile.view<?x?xf32> -> tensor<8x8xf32>
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %p, %q, %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%m = %a, %w = %a, %u = %a)
+      -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+    %t = tile.transpose %m [1, 0] : tensor<8x8xf32> -> tensor<8x8xf32>
+    %n = arith.addf %t, %m : tensor<8x8xf32>
+    %v = arith.addf %w, %m : tensor<8x8xf32>
+    scf.yield %n, %v, %w : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  %s = arith.addf %q, %r : tensor<8x8xf32>
+  tile.store %s, %x[%c0, %c0] : tensor<8x8xf32>, !tile.view<?x?xf32>
   tile.return
 }
 

@@ -52,3 +52,18 @@ tile.kernel @fills_nothing(%x: !tile.view<?xf32>) attributes {cpu.buffer_bytes =
   tile.store %a, %x[%c0] : tensor<8xf32>, !tile.view<?xf32>
   tile.return
 }
+
+// -----
+
+// CHECK: expected no decision before buffers are decided, got cpu.temps
+tile.kernel @overwritten(%x: !tile.view<?xf32>) attributes {cpu.buffer_bytes = array<i64: 64, 64>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<16xf32>
+  %p, %q = scf.for %i = %c0 to %c1 step %c1 iter_args(%s = %zero, %t = %zero)
+      -> (tensor<16xf32>, tensor<16xf32>) {
+    // expected-error @+1 {{expected cpu.temps to name a buffer for operand 0, which overwrites what a yielded tensor still reads, got -1}}
+    scf.yield {cpu.temps = array<i64: -1, -1>} %t, %s : tensor<16xf32>, tensor<16xf32>
+  } {cpu.buffers = array<i64: 0, 1>}
+  tile.return
+}

@@ -15,35 +15,37 @@ static bool sameBuffer(Value value, int64_t target) {
 void Program::lowerYields(Operation *yield, ArrayRef<int64_t> targets,
                           SmallVectorImpl<Value> &scalarYields) {
   Location loc = yield->getLoc();
-  auto shapeOf = [](Value value) { return cast<RankedTensorType>(value.getType()); };
-  auto temps = yield->getAttrOfType<DenseI64ArrayAttr>(kTempsAttr);
   auto operands = yield->getOperands().take_back(targets.size());
-  for (auto [k, value] : llvm::enumerate(operands)) {
-    int64_t temp = temps && k < static_cast<size_t>(temps.size()) ? temps[k] : -1;
-    if (isTensor(value) && temp >= 0)
-      materialize(loc, value,
-                  buffer(temp, shapeOf(value).getShape(), shapeOf(value).getElementType()));
-  }
-  for (auto [k, value] : llvm::enumerate(operands)) {
-    if (!isTensor(value)) {
+  auto array = [&](unsigned k, int64_t number) {
+    auto type = cast<RankedTensorType>(operands[k].getType());
+    return buffer(number, type.getShape(), type.getElementType());
+  };
+  for (Value value : operands)
+    if (!isTensor(value))
       scalarYields.push_back(scalar(value));
-      continue;
-    }
-    RankedTensorType type = shapeOf(value);
-    int64_t temp = temps && k < static_cast<size_t>(temps.size()) ? temps[k] : -1;
-    Array to = buffer(targets[k], type.getShape(), type.getElementType());
-    if (temp >= 0) {
-      Array from = buffer(temp, type.getShape(), type.getElementType());
-      int lane = -1;
-      for (auto [dim, extent] : llvm::enumerate(type.getShape()))
-        if (extent > 1)
-          lane = dim;
-      Nest nest(*this, loc);
-      nest.forEach(type.getShape(), lane,
-                   [&](Point point) { nest.store(nest.load(from, point), to, point); });
-    } else if (!sameBuffer(value, targets[k])) {
-      materialize(loc, value, to);
-    }
+
+  auto loop = dyn_cast<scf::ForOp>(yield->getParentOp());
+  if (!loop) { // nothing here reads what it overwrites
+    for (auto [k, value] : llvm::enumerate(operands))
+      if (isTensor(value) && !sameBuffer(value, targets[k]))
+        materialize(loc, value, array(k, targets[k]));
+    return;
+  }
+  ArrayRef<int64_t> temps = numbersOf(yield, kTempsAttr);
+  YieldPlan plan = planYields(loop, temps);
+  for (unsigned k : plan.temps)
+    materialize(loc, operands[k], array(k, temps[k]));
+  for (unsigned k : plan.direct)
+    materialize(loc, operands[k], array(k, targets[k]));
+  for (unsigned k : plan.temps) {
+    Array from = array(k, temps[k]), to = array(k, targets[k]);
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(operands[k].getType()).getShape();
+    int lane = -1;
+    for (auto [dim, extent] : llvm::enumerate(shape))
+      if (extent > 1)
+        lane = dim;
+    Nest nest(*this, loc);
+    nest.forEach(shape, lane, [&](Point point) { nest.store(nest.load(from, point), to, point); });
   }
 }
 
