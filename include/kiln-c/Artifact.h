@@ -35,7 +35,9 @@
 //   "file", "line"   where the source defines it, if it says so
 //   "persistent"     programs for each multiprocessor, to which the grid's x is cut; absent: all
 //   "registers", "accumulator_registers", "scalar_registers", "spilled_registers", "local_bytes",
-//   "waves_per_simd" what the code takes of an accelerator, where its code generator says so
+//   "waves_per_simd", "spill_store_bytes", "spill_load_bytes", "programs_per_core"
+//                    what the code takes of an accelerator, as its code generator or assembler
+//                    reports it; absent: not known, which is not 0
 //   "libraries"      bitcode of others that went into the code: [{"path": "…", "hash": "…"}], the hash
 //                    BLAKE3 of the file; a cache takes the artifact for absent once a file differs
 //   "vendor_math"    whether the kernel was to have the vendor's mathematics where that is found

@@ -55,18 +55,28 @@ Expected<std::vector<std::pair<std::string, int64_t>>> kiln::amdgcn::readFigures
   if (!kernels.isArray() || kernels.getArray().empty())
     return createStringError("the code object's metadata names no kernel");
   msgpack::MapDocNode &kernel = kernels.getArray()[0].getMap();
-  auto get = [&](StringRef key) -> int64_t {
+  auto get = [&](StringRef key) -> std::optional<int64_t> {
     msgpack::DocNode value = kernel[key];
-    return value.getKind() == msgpack::Type::UInt  ? int64_t(value.getUInt())
-           : value.getKind() == msgpack::Type::Int ? value.getInt()
-                                                   : 0;
+    return value.getKind() == msgpack::Type::UInt  ? std::optional(int64_t(value.getUInt()))
+           : value.getKind() == msgpack::Type::Int ? std::optional(value.getInt())
+                                                   : std::nullopt;
   };
-  int64_t registers = get(".vgpr_count"), lds = get(".group_segment_fixed_size");
-  return std::vector<std::pair<std::string, int64_t>>{
-      {"registers", registers},
-      {"accumulator_registers", get(".agpr_count")},
-      {"scalar_registers", get(".sgpr_count")},
-      {"spilled_registers", get(".vgpr_spill_count") + get(".sgpr_spill_count")},
-      {"local_bytes", get(".private_segment_fixed_size")},
-      {"waves_per_simd", countWaves(chip, registers, get(".max_flat_workgroup_size"), lds)}};
+  // What the metadata does not state is not known, which is not 0.
+  std::vector<std::pair<std::string, int64_t>> figures;
+  auto add = [&](StringRef name, std::optional<int64_t> value) {
+    if (value)
+      figures.emplace_back(name.str(), *value);
+  };
+  std::optional<int64_t> registers = get(".vgpr_count"), vectors = get(".vgpr_spill_count"),
+                         scalars = get(".sgpr_spill_count");
+  add("registers", registers);
+  add("accumulator_registers", get(".agpr_count"));
+  add("scalar_registers", get(".sgpr_count"));
+  if (vectors && scalars)
+    add("spilled_registers", *vectors + *scalars);
+  add("local_bytes", get(".private_segment_fixed_size"));
+  if (registers)
+    add("waves_per_simd", countWaves(chip, *registers, get(".max_flat_workgroup_size").value_or(0),
+                                     get(".group_segment_fixed_size").value_or(0)));
+  return figures;
 }

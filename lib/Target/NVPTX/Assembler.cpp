@@ -191,8 +191,8 @@ static std::optional<Failure> runProgram(StringRef path, StringRef ptx, StringRe
   if (!version)
     return broken(version.takeError());
   if (early)
-    if (std::optional<std::string> cubin = early->assemble(path, ptx)) {
-      out = {std::move(*cubin), *version};
+    if (std::string account; auto cubin = early->assemble(path, ptx, account)) {
+      out = {std::move(*cubin), *version, std::move(account)};
       return std::nullopt;
     }
   Expected<Scratch> input = Scratch::create("ptx"), output = Scratch::create("cubin");
@@ -207,12 +207,12 @@ static std::optional<Failure> runProgram(StringRef path, StringRef ptx, StringRe
   }
   std::string arch = ("-arch=" + chip).str();
   Expected<Output> said =
-      execute(path, {arch, "-lineinfo", input->path.str(), "-o", output->path.str()});
+      execute(path, {arch, "-lineinfo", "-v", input->path.str(), "-o", output->path.str()});
   if (!said)
     return broken(said.takeError());
   if (said->status)
     return fail(*version, said->text, ptx, chip);
-  out = {output->read(), *version};
+  out = {output->read(), *version, said->text};
   if (out.cubin.empty())
     return Failure{*version + " wrote no cubin", true};
   return std::nullopt;
@@ -234,6 +234,9 @@ struct JitLink {
   int (*getLogSize)(Handle, size_t *) = nullptr;
   int (*getLog)(Handle, char *) = nullptr;
   int (*version)(unsigned *, unsigned *) = nullptr;
+  // What it tells of the code; null in a library that does not.
+  int (*getInfoSize)(Handle, size_t *) = nullptr;
+  int (*getInfo)(Handle, char *) = nullptr;
 
   static Expected<JitLink> open(StringRef path) {
     void *library = dlopen(path.str().c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -241,10 +244,13 @@ struct JitLink {
       return createStringError("cannot open " + path + ": " + dlerror());
     JitLink result;
     std::string missing;
-    auto find = [&](auto &function, const char *name) {
+    auto findIfAny = [&](auto &function, const char *name) {
       function =
           reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-      if (!function)
+      return function != nullptr;
+    };
+    auto find = [&](auto &function, const char *name) {
+      if (!findIfAny(function, name))
         missing = name;
     };
     find(result.create, "nvJitLinkCreate");
@@ -256,6 +262,8 @@ struct JitLink {
     find(result.getLogSize, "nvJitLinkGetErrorLogSize");
     find(result.getLog, "nvJitLinkGetErrorLog");
     find(result.version, "nvJitLinkVersion");
+    findIfAny(result.getInfoSize, "nvJitLinkGetInfoLogSize");
+    findIfAny(result.getInfo, "nvJitLinkGetInfoLog");
     if (!missing.empty())
       return createStringError("expected " + path + " to have '" + missing + "'");
     return result;
@@ -272,9 +280,10 @@ static std::optional<Failure> runLibrary(StringRef path, StringRef ptx, StringRe
   library->version(&major, &minor);
   std::string name = "nvJitLink " + std::to_string(major) + "." + std::to_string(minor);
   std::string arch = ("-arch=" + chip).str();
-  const char *options[] = {arch.c_str(), "-lineinfo"};
+  // A version that does not know the last option gives no account.
+  const char *options[] = {arch.c_str(), "-lineinfo", "-Xptxas=-v"};
   JitLink::Handle handle = nullptr;
-  if (library->create(&handle, 2, options))
+  if (library->create(&handle, 3, options) && library->create(&handle, 2, options))
     return Failure{name + " is too old: expected " + getNeed(ptx, chip), true};
   llvm::scope_exit finish([&] { library->destroy(&handle); });
   std::string text = ptx.str();
@@ -292,7 +301,14 @@ static std::optional<Failure> runLibrary(StringRef path, StringRef ptx, StringRe
   std::string cubin(size, '\0');
   if (library->getCubin(handle, cubin.data()))
     return Failure{name + " gave no cubin", true};
-  out = {std::move(cubin), name};
+  std::string account;
+  if (size_t length = 0; library->getInfoSize && library->getInfo &&
+                         !library->getInfoSize(handle, &length) && length) {
+    account.resize(length);
+    if (library->getInfo(handle, account.data()))
+      account.clear();
+  }
+  out = {std::move(cubin), name, std::move(account)};
   return std::nullopt;
 }
 
@@ -307,7 +323,7 @@ Expected<Assembled> kiln::nvptx::assemble(StringRef ptx, StringRef chip,
       return before.empty() ? name : (Twine(name) + " (" + before + ")").str();
     };
     if (assembler.kind == Assembler::Kind::Driver)
-      return Assembled{"", credit("driver")};
+      return Assembled{"", credit("driver"), ""};
     Assembled result;
     std::optional<Failure> failure = assembler.kind == Assembler::Kind::Program
                                          ? runProgram(assembler.path, ptx, chip, early, result)

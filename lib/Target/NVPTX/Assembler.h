@@ -30,6 +30,8 @@ struct Assembled {
   std::string cubin;
   /// For the metadata: name and version, and why it is not the work of one that was found before.
   std::string assembler;
+  /// What it told of the code, in the words of ptxas -v; empty if it did not.
+  std::string account;
 };
 /// Starts the first of the assembler programs that will be tried, if one is.
 void startAssembler(std::optional<EarlyProgram> &early, llvm::StringRef chip);
@@ -44,10 +46,11 @@ struct LaunchSize {
   int64_t threads = 0, sharedBytes = 0;
 };
 
-/// Registers and local memory of a cubin's kernel, from its sections, and how many programs one
-/// multiprocessor holds at once; by the names that the artifact's metadata gives them.
+/// Registers and local memory of a cubin's kernel, from its sections, how many programs one
+/// multiprocessor holds at once, and the bytes that are spilled where the assembler's account tells
+/// them; by the names that the artifact's metadata gives them.
 llvm::Expected<std::vector<std::pair<std::string, int64_t>>>
-readCubinFigures(llvm::StringRef cubin, const Chip &chip, const LaunchSize &block);
+readCubinFigures(const Assembled &assembled, const Chip &chip, const LaunchSize &block);
 
 } // namespace kiln::nvptx
 

@@ -53,9 +53,21 @@ static int64_t countPrograms(const Chip &chip, int64_t registers, const nvptx::L
   return std::min<int64_t>(programs, (chip.sharedBytes + 1024) / shared);
 }
 
+/// The sum over the functions of an account of lines such as
+///     8184 bytes stack frame, 9000 bytes spill stores, 9400 bytes spill loads
+static std::optional<int64_t> sumBytes(StringRef account, StringRef what) {
+  std::optional<int64_t> sum;
+  for (size_t at = account.find(what); at != StringRef::npos; at = account.find(what, at + 1)) {
+    int64_t bytes;
+    if (!account.take_front(at).rtrim().rsplit(' ').second.getAsInteger(10, bytes))
+      sum = sum.value_or(0) + bytes;
+  }
+  return sum;
+}
+
 Expected<std::vector<std::pair<std::string, int64_t>>>
-nvptx::readCubinFigures(StringRef cubin, const Chip &chip, const LaunchSize &block) {
-  auto file = object::ELF64LEFile::create(cubin);
+nvptx::readCubinFigures(const Assembled &assembled, const Chip &chip, const LaunchSize &block) {
+  auto file = object::ELF64LEFile::create(assembled.cubin);
   if (!file)
     return file.takeError();
   auto sections = file->sections();
@@ -75,8 +87,14 @@ nvptx::readCubinFigures(StringRef cubin, const Chip &chip, const LaunchSize &blo
   }
   if (!found.registers)
     return createStringError("expected a cubin that tells its kernel's registers, got none");
-  return std::vector<std::pair<std::string, int64_t>>{
+  std::vector<std::pair<std::string, int64_t>> figures{
       {"registers", found.registers},
       {"local_bytes", found.frameBytes},
       {"programs_per_core", countPrograms(chip, found.registers, block)}};
+  StringRef account = assembled.account;
+  if (std::optional<int64_t> stored = sumBytes(account, "bytes spill stores"))
+    figures.emplace_back("spill_store_bytes", *stored);
+  if (std::optional<int64_t> loaded = sumBytes(account, "bytes spill loads"))
+    figures.emplace_back("spill_load_bytes", *loaded);
+  return figures;
 }

@@ -61,16 +61,17 @@ private:
 
 EarlyProgram::EarlyProgram(StringRef path, StringRef arch) : program(path.str()) {
   int read;
-  if (sys::fs::createTemporaryFile("kiln", "cubin", output) || !OpenEnds::get().open(read, input))
+  if (sys::fs::createTemporaryFile("kiln", "cubin", output) ||
+      sys::fs::createTemporaryFile("kiln", "txt", told) || !OpenEnds::get().open(read, input))
     return;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, read, STDIN_FILENO);
   for (int stream : {STDOUT_FILENO, STDERR_FILENO})
-    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, stream, told.c_str(), O_WRONLY | O_APPEND, 0);
   std::string chip = ("-arch=" + arch).str();
-  const char *arguments[] = {program.c_str(), chip.c_str(), "-lineinfo", "/dev/stdin", "-o",
-                             output.c_str(),  nullptr};
+  const char *arguments[] = {program.c_str(), chip.c_str(), "-lineinfo",    "-v",
+                             "/dev/stdin",    "-o",         output.c_str(), nullptr};
   if (posix_spawn(&process, program.c_str(), &actions, nullptr,
                   const_cast<char *const *>(arguments), environ))
     process = 0;
@@ -90,8 +91,9 @@ EarlyProgram::~EarlyProgram() {
     kill(process, SIGKILL);
     waitpid(process, nullptr, 0);
   }
-  if (!output.empty())
-    (void)sys::fs::remove(output);
+  for (StringRef file : {output.str(), told.str()})
+    if (!file.empty())
+      (void)sys::fs::remove(file);
 }
 
 /// The signal of a pipe that nobody reads is this thread's: it is kept back, and taken away again.
@@ -138,11 +140,18 @@ bool EarlyProgram::wait() {
   return found > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-std::optional<std::string> EarlyProgram::assemble(StringRef path, StringRef ptx) {
+static std::string contentsOf(StringRef file) {
+  auto buffer = MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  return buffer ? (*buffer)->getBuffer().str() : "";
+}
+
+std::optional<std::string> EarlyProgram::assemble(StringRef path, StringRef ptx,
+                                                  std::string &account) {
   if (path != program || !process || input < 0 || !write(ptx) || !wait())
     return std::nullopt;
-  auto buffer = MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer || (*buffer)->getBuffer().empty())
+  std::string cubin = contentsOf(output);
+  if (cubin.empty())
     return std::nullopt;
-  return (*buffer)->getBuffer().str();
+  account = contentsOf(told);
+  return cubin;
 }

@@ -20,7 +20,9 @@ public:
   EarlyProgram(EarlyProgram &&) = delete;
 
   /// The cubin of the text, where `program` is the one that was started and made one. Once.
-  std::optional<std::string> assemble(llvm::StringRef program, llvm::StringRef ptx);
+  /// `account` becomes what the program told of the code.
+  std::optional<std::string> assemble(llvm::StringRef program, llvm::StringRef ptx,
+                                      std::string &account);
 
 private:
   bool write(llvm::StringRef text);
@@ -29,7 +31,7 @@ private:
   bool wait();
 
   std::string program;
-  llvm::SmallString<128> output;
+  llvm::SmallString<128> output, told;
   pid_t process = 0;
   int input = -1;
 };

@@ -121,7 +121,7 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   setMetadata(module, "assembler", StringAttr::get(getContext(), assembled->assembler));
   if (assembled->cubin.empty())
     return code;
-  auto figures = readCubinFigures(assembled->cubin, chip, getLaunchSize(module));
+  auto figures = readCubinFigures(*assembled, chip, getLaunchSize(module));
   if (!figures)
     return module.emitError() << llvm::toString(figures.takeError());
   code->binary = std::move(assembled->cubin);

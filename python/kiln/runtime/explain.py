@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -37,7 +38,7 @@ def explain(compiled: Any) -> str:
             lines.append(f"{label}: {metadata[key]} bytes a program")
     if metadata.get("warps"):
         lines.append(f"warps: {metadata['warps']} of {metadata.get('warp_size', '?')} lanes")
-    lines += _registers(metadata)
+    lines += _registers(compiled)
     known: set[str] = set()
     for stage in _DECIDING:
         found = [d for d in _decisions(_ir(compiled, stage)) if d not in known]
@@ -132,17 +133,19 @@ def _argument(entry: dict[str, Any]) -> str:
     return text + (f"; {'; '.join(known)}" if known else "")
 
 
-def _registers(metadata: dict[str, Any]) -> list[str]:
-    """What the code generator says that the code takes, where it does."""
-    if not metadata.get("registers"):
+def _registers(compiled: Any) -> list[str]:
+    """What the assembler, or else the driver that loaded the code, says that the code takes."""
+    metadata = compiled.metadata
+    if not metadata.get("warps"):
         return []
+    if "registers" not in metadata:
+        return _registers_by_driver(compiled)
     line = f"registers: {metadata['registers']} a thread"
     if metadata.get("accumulator_registers"):
         line += f", {metadata['accumulator_registers']} of them accumulators"
     if metadata.get("scalar_registers"):
         line += f"; {metadata['scalar_registers']} scalar ones a warp"
-    spilled, local = metadata.get("spilled_registers", 0), metadata.get("local_bytes", 0)
-    lines = [line, f"spilled: {spilled} registers; {local} bytes of local memory a thread"]
+    lines = [line, f"spilled: {_spilled(metadata)}; {_local(metadata.get('local_bytes'))}"]
     if metadata.get("assembler"):
         lines.append(f"assembler: {metadata['assembler']}")
     if metadata.get("programs_per_core"):
@@ -150,6 +153,31 @@ def _registers(metadata: dict[str, Any]) -> list[str]:
     if metadata.get("waves_per_simd"):
         lines.append(f"occupancy: {metadata['waves_per_simd']} waves a SIMD")
     return lines
+
+
+def _spilled(metadata: dict[str, Any]) -> str:
+    if "spilled_registers" in metadata:
+        return f"{metadata['spilled_registers']} registers"
+    if "spill_store_bytes" in metadata and "spill_load_bytes" in metadata:
+        stored, loaded = metadata["spill_store_bytes"], metadata["spill_load_bytes"]
+        return f"{stored} bytes stored, {loaded} bytes loaded a thread"
+    return "unknown"
+
+
+def _local(size: int | None) -> str:
+    return "local memory unknown" if size is None else f"{size} bytes of local memory a thread"
+
+
+def _registers_by_driver(compiled: Any) -> list[str]:
+    """Nothing was assembled here: only a device that has loaded the code can tell."""
+    executable = getattr(compiled, "executable", None)
+    told = json.loads(executable.describe()) if executable is not None else {}
+    known = {name: value for name, value in told.items() if isinstance(value, int) and value >= 0}
+    if "registers" not in known:
+        why = "nothing was assembled, and no device has loaded the code"
+        return [f"registers: unknown ({why})", f"spilled: unknown; {_local(None)}"]
+    lines = [f"registers: {known['registers']} a thread"]
+    return [*lines, f"spilled: unknown; {_local(known.get('local_bytes'))}", "assembler: driver"]
 
 
 def _parameter(entry: dict[str, Any], metadata: dict[str, Any]) -> str:

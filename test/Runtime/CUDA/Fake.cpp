@@ -169,6 +169,7 @@ FAKE cuModuleGetFunction(void **function, void *module, const char *name) {
 }
 FAKE cuFuncGetAttribute(int *value, int attribute, void *function) {
   *value = attribute == 4   ? 168
+           : attribute == 3 ? 8184
            : attribute == 1 ? int(static_cast<LoadedCode *>(function)->staticShared)
                             : 0;
   return 0;

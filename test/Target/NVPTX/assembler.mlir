@@ -16,7 +16,9 @@
 // METADATA-SAME: "local_bytes":0
 // METADATA-SAME: "programs_per_core":
 // METADATA-SAME: "registers":
+// METADATA-SAME: "spill_load_bytes":0,"spill_store_bytes":0
 // DRIVER: "assembler":"driver"
+// DRIVER-NOT: spill
 // MISSING: expected KILN_ASSEMBLER to be 'driver' or the path of ptxas or libnvJitLink, got '{{.*}}.none', which is not there
 // BROKEN: error: the assembler of nvptx:sm_80 failed: expected /bin/false to tell its version
 // LINES-NOT: , debug

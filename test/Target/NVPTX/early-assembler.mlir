@@ -14,12 +14,12 @@
 // RUN:   tile-compile %s --target nvptx:sm_90a --emit asm -o %t/x
 // RUN: not ls %t/none
 
-// PIPE-DAG: -arch=sm_90a -lineinfo /dev/stdin -o
+// PIPE-DAG: -arch=sm_90a -lineinfo -v /dev/stdin -o
 // PIPE-DAG: --version
 // PIPE-NOT: .ptx -o
-// FILE-DAG: -arch=sm_90a -lineinfo /dev/stdin -o
+// FILE-DAG: -arch=sm_90a -lineinfo -v /dev/stdin -o
 // FILE-DAG: --version
-// FILE-DAG: -arch=sm_90a -lineinfo {{.*}}.ptx -o
+// FILE-DAG: -arch=sm_90a -lineinfo -v {{.*}}.ptx -o
 tile.kernel @copy(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>) grid {
   %one = arith.constant 1 : index
   tile.grid %one

@@ -140,3 +140,14 @@ x = np.ones(256, np.float32)
 print(reason(lambda: add.options({options})(x, x)))
 """)
     assert text in lines[0]
+
+
+def test_explain_asks_the_driver_that_assembled(fake):
+    lines = fake("""
+os.environ["KILN_ASSEMBLER"] = "driver"
+x = Array("cuda:0")
+print(add.warmup(x, x).explain())
+""")
+    assert "registers: 168 a thread" in lines
+    assert "spilled: unknown; 8184 bytes of local memory a thread" in lines
+    assert "assembler: driver" in lines
