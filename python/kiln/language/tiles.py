@@ -191,13 +191,13 @@ min = alike(
 
 @intrinsic
 def argmax(x: Tensor, axis: int | None = None) -> Any:
-    """The i32 position of the greatest element; the first of several; a NaN counts as such."""
+    """The i32 position of the greatest element; the first of equal ones; a NaN counts as such."""
 
 
 argmin = alike(
     argmax,
     "argmin",
-    "The i32 position of the least element; the first of several; a NaN counts as such.",
+    "The i32 position of the least element; the first of equal ones; a NaN counts as such.",
 )
 
 
@@ -233,12 +233,18 @@ cumprod = alike(cumsum, "cumprod", "Running products along an axis; dtypes as `s
 
 @intrinsic
 def sort(x: Tensor, *values: Tensor, axis: int = -1, descending: bool = False) -> Any:
-    """Sorted along an axis, stable, NaN last; `values` move with the keys (gives a tuple)."""
+    """Sorted along an axis; equal keys keep their order, -0 equals +0, NaN is last.
+
+    `values` move with the keys (gives a tuple).
+    """
 
 
 @intrinsic
 def topk(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> tuple[Tensor, Tensor]:
-    """The `k` largest (or smallest) elements in order, and their i32 positions."""
+    """The `k` largest (or smallest) elements in order, and their i32 positions.
+
+    Of equal elements the first comes first; -0 equals +0; NaN counts as last.
+    """
 
 
 @intrinsic

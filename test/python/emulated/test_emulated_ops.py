@@ -24,6 +24,18 @@ def ordered(x: kiln.View, y: kiln.View, M: kiln.constexpr, N: kiln.constexpr, D:
 
 
 @kiln.kernel
+def ranked(
+    x: kiln.View, sorted, top, best, M: kiln.constexpr, N: kiln.constexpr, D: kiln.constexpr
+):
+    i = kiln.grid(1)
+    t = x.load((i, 0), (M, N))
+    at = kiln.broadcast_to(kiln.arange(N)[None, :], (M, N)).to(kiln.i32)
+    sorted.store((0, 0), kiln.sort(t, at, axis=1, descending=D)[1])
+    top.store((0, 0), kiln.topk(t, 9, axis=1, largest=D)[1])
+    best.store(0, t.argmax(1) if D else t.argmin(1))
+
+
+@kiln.kernel
 def counted(x: kiln.View, bins: kiln.View, N: kiln.constexpr):
     i = kiln.grid(kiln.cdiv(x.shape[0], N))
     h = kiln.histogram(x.load((i * N,), (N,), pad=-1), 32)
@@ -62,6 +74,24 @@ def test_sorted_rows(chip: str, shape: tuple[int, int], descending: bool, rng) -
     ordered(x, y, M=shape[0], N=shape[1], D=descending, _device=f"emu:{chip}")
     want = np.sort(x, axis=1)
     assert np.array_equal(y, want[:, ::-1] if descending else want)
+
+
+@pytest.mark.parametrize("device", ["cpu", *(f"emu:{chip}" for chip in CHIPS)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.float8_e5m2, np.float64])
+@pytest.mark.parametrize("descending", [False, True])
+def test_equal_keys_keep_their_order(device: str, dtype: type, descending: bool, rng) -> None:
+    """-0 equals +0 wherever elements are put in order, as NumPy has it; every NaN is last."""
+    x = rng.integers(-2, 3, (4, 64)).astype(dtype)
+    x[2] = np.where(rng.random(64) < 0.5, 0.0, -0.0)
+    x[3] = np.where(rng.random(64) < 0.3, np.nan, x[3])
+    x[(x == 0) & (rng.random(x.shape) < 0.5)] = -0.0
+    at, top, best = np.zeros(x.shape, np.int32), np.zeros((4, 9), np.int32), np.zeros(4, np.int32)
+    ranked(x, at, top, best, M=4, N=64, D=descending, _device=device)
+    values = x.astype(np.float64)
+    order = np.argsort(-values if descending else values, axis=1, kind="stable")
+    assert np.array_equal(at, order)
+    assert np.array_equal(top, order[:, :9])
+    assert np.array_equal(best, values.argmax(1) if descending else values.argmin(1))
 
 
 @pytest.mark.parametrize("chip", CHIPS)

@@ -38,8 +38,11 @@ static Value makeKey(Nest &nest, Value value, bool descending, bool isUnsigned) 
   }
   Value negative = nest.make<arith::CmpIOp>(
       arith::CmpIPredicate::ne, nest.make<arith::AndIOp>(bits, constant(sign)), constant(0));
-  Value mask = nest.make<arith::SelectOp>(negative, constant(all), constant(sign));
-  Value key = flip(nest.make<arith::XOrIOp>(bits, mask));
+  // What is negative descends below zero; so -0 and +0, which are equal, have one key.
+  Value below =
+      nest.make<arith::AndIOp>(nest.make<arith::SubIOp>(constant(0), bits), constant(all));
+  Value above = nest.make<arith::OrIOp>(bits, constant(sign));
+  Value key = flip(nest.make<arith::SelectOp>(negative, below, above));
   const llvm::fltSemantics &semantics = cast<FloatType>(element).getFloatSemantics();
   if (!llvm::APFloat::semanticsHasNaN(semantics))
     return key;

@@ -64,10 +64,13 @@ static Value makeKey(OpBuilder &builder, Location loc, Value value, bool descend
   }
   if (isa<Float8E8M0FNUType>(element)) // no sign; 0xff is NaN
     return last(compare(arith::CmpIPredicate::eq, bits, constant(0xff)), flip(bits));
+  // What is negative descends below zero; so -0 and +0, which are equal, have one key.
   Value negative = compare(arith::CmpIPredicate::ne,
                            arith::AndIOp::create(builder, loc, bits, constant(sign)), constant(0));
-  Value mask = arith::SelectOp::create(builder, loc, negative, constant(all), constant(sign));
-  Value key = flip(arith::XOrIOp::create(builder, loc, bits, mask));
+  Value below = arith::AndIOp::create(
+      builder, loc, arith::SubIOp::create(builder, loc, constant(0), bits), constant(all));
+  Value above = arith::OrIOp::create(builder, loc, bits, constant(sign));
+  Value key = flip(arith::SelectOp::create(builder, loc, negative, below, above));
   const llvm::fltSemantics &semantics = real.getFloatSemantics();
   if (!APFloat::semanticsHasNaN(semantics))
     return key;

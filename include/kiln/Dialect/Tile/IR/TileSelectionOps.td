@@ -10,10 +10,9 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Tile_SortOp : Tile_Op<"sort", [Pure, SameOperandsAndResultShape]> {
   let summary = "sorts along an axis, carrying other tensors along";
   let description = [{
-    The first tensor holds the keys, the rest move with them. Stable. Ascending unless
-    `descending`; integers are signed unless `unsigned`. Floats follow the total order of
-    IEEE 754-2019 §5.10 with every NaN last, whichever the direction, and -0 before +0 when
-    ascending.
+    The first tensor holds the keys, the rest move with them. Ascending unless `descending`;
+    integers are signed unless `unsigned`. Stable: equal keys keep their order, and -0 equals
+    +0. Every NaN is last, whichever the direction, and equals every other NaN.
 
     ```mlir
     %k, %v = tile.sort %keys, %values axis = 0 descending
