@@ -18,8 +18,10 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parents[2]
 # What runs on emulated chips: what threads could break, but not what is exhaustive by element.
 EMULATED = ("sm_90a", "gfx942")
-EMULATED_TESTS = ("memory", "axis", "control", "products", "defined", "tf32", "arithmetic",
-                  "carried")  # fmt: skip
+EMULATED_TESTS = (
+    "memory", "axis", "control", "products", "defined", "tf32", "arithmetic", "carried",
+    "library",
+)  # fmt: skip
 
 
 @dataclass

@@ -392,9 +392,10 @@ PROBES = [
     cast_to("arith.index_castui", "index"),
     # Mathematics
     *[unary(f"math.{op}") for op in [
-        "absf", "absi", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos",
-        "cosh", "erf", "erfc", "exp", "exp2", "expm1", "floor", "log", "log10", "log1p", "log2",
-        "round", "roundeven", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"]],
+        "absf", "absi", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil",
+        "cos", "cosh", "ctlz", "ctpop", "cttz", "erf", "erfc", "exp", "exp2", "expm1",
+        "floor", "log", "log10", "log1p", "log2", "round", "roundeven", "rsqrt", "sin",
+        "sinh", "sqrt", "tan", "tanh", "trunc"]],
     binary("math.atan2"),
     binary("math.copysign"),
     binary("math.powf"),

@@ -34,8 +34,8 @@ int64_t costOf(Operation *op) {
   if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
           arith::RemUIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op))
     return 8;
-  if (isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::CopySignOp, math::FloorOp, math::CeilOp>(
-          op))
+  if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp,
+          math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp, math::FmaOp>(op))
     return 1;
   if (isa<math::MathDialect>(op->getDialect()))
     return 16;

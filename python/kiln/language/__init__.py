@@ -1,7 +1,18 @@
 """The names of the language. What they mean is the business of `kiln.frontend`."""
 
-from kiln.language import elementwise, mathematics, program, tiles
+from kiln.language import (
+    activations,
+    bits,
+    elementwise,
+    mathematics,
+    matrices,
+    program,
+    statistics,
+    tiles,
+)  # fmt: skip
+from kiln.language.activations import *  # noqa: F403
 from kiln.language.annotations import PointerSpec, ViewSpec, constexpr, tunable
+from kiln.language.bits import *  # noqa: F403
 from kiln.language.dtypes import (
     DType,
     bf16,
@@ -32,7 +43,9 @@ from kiln.language.dtypes import (
 )  # fmt: skip
 from kiln.language.elementwise import *  # noqa: F403
 from kiln.language.mathematics import *  # noqa: F403
+from kiln.language.matrices import *  # noqa: F403
 from kiln.language.program import *  # noqa: F403
+from kiln.language.statistics import *  # noqa: F403
 from kiln.language.tiles import *  # noqa: F403
 from kiln.language.values import Pointer, Tensor, View
 
@@ -77,3 +90,7 @@ __all__ += program.__all__
 __all__ += elementwise.__all__
 __all__ += mathematics.__all__
 __all__ += tiles.__all__
+__all__ += statistics.__all__
+__all__ += activations.__all__
+__all__ += bits.__all__
+__all__ += matrices.__all__

@@ -4,8 +4,16 @@
 from typing import Any, Generic, TypeVar
 
 from kiln.language import values
+from kiln.language.activations import gelu as gelu
+from kiln.language.activations import relu as relu
+from kiln.language.activations import silu as silu
 from kiln.language.annotations import PointerSpec as PointerSpec
 from kiln.language.annotations import ViewSpec as ViewSpec
+from kiln.language.bits import bitreverse as bitreverse
+from kiln.language.bits import clz as clz
+from kiln.language.bits import ctz as ctz
+from kiln.language.bits import mulhi as mulhi
+from kiln.language.bits import popcount as popcount
 from kiln.language.dtypes import DType as DType
 from kiln.language.elementwise import abs as abs
 from kiln.language.elementwise import arange as arange
@@ -14,6 +22,8 @@ from kiln.language.elementwise import cast as cast
 from kiln.language.elementwise import clamp as clamp
 from kiln.language.elementwise import fma as fma
 from kiln.language.elementwise import full as full
+from kiln.language.elementwise import isfinite as isfinite
+from kiln.language.elementwise import isinf as isinf
 from kiln.language.elementwise import isnan as isnan
 from kiln.language.elementwise import maximum as maximum
 from kiln.language.elementwise import minimum as minimum
@@ -22,6 +32,7 @@ from kiln.language.elementwise import philox as philox
 from kiln.language.elementwise import rand as rand
 from kiln.language.elementwise import randint as randint
 from kiln.language.elementwise import randn as randn
+from kiln.language.elementwise import sign as sign
 from kiln.language.elementwise import where as where
 from kiln.language.elementwise import zeros as zeros
 from kiln.language.mathematics import acos as acos
@@ -55,6 +66,18 @@ from kiln.language.mathematics import sqrt as sqrt
 from kiln.language.mathematics import tan as tan
 from kiln.language.mathematics import tanh as tanh
 from kiln.language.mathematics import trunc as trunc
+from kiln.language.matrices import eye as eye
+from kiln.language.matrices import full_like as full_like
+from kiln.language.matrices import inf as inf
+from kiln.language.matrices import nan as nan
+from kiln.language.matrices import next_power_of_2 as next_power_of_2
+from kiln.language.matrices import ones_like as ones_like
+from kiln.language.matrices import pi as pi
+from kiln.language.matrices import squeeze as squeeze
+from kiln.language.matrices import swizzle2d as swizzle2d
+from kiln.language.matrices import tril as tril
+from kiln.language.matrices import triu as triu
+from kiln.language.matrices import zeros_like as zeros_like
 from kiln.language.program import assume as assume
 from kiln.language.program import cdiv as cdiv
 from kiln.language.program import device_assert as device_assert
@@ -70,6 +93,12 @@ from kiln.language.program import static_assert as static_assert
 from kiln.language.program import static_print as static_print
 from kiln.language.program import static_range as static_range
 from kiln.language.program import view as view
+from kiln.language.statistics import log_softmax as log_softmax
+from kiln.language.statistics import logsumexp as logsumexp
+from kiln.language.statistics import mean as mean
+from kiln.language.statistics import softmax as softmax
+from kiln.language.statistics import std as std
+from kiln.language.statistics import var as var
 from kiln.language.tiles import all as all
 from kiln.language.tiles import any as any
 from kiln.language.tiles import argmax as argmax

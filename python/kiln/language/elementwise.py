@@ -64,6 +64,21 @@ def isnan(x: Any) -> Any:
 
 
 @intrinsic
+def isinf(x: Any) -> Any:
+    """Whether each element is plus or minus infinity (bool)."""
+
+
+@intrinsic
+def isfinite(x: Any) -> Any:
+    """Whether each element is neither infinite nor NaN (bool)."""
+
+
+@intrinsic
+def sign(x: Any) -> Any:
+    """-1, 0 or 1 by the sign of each element, of the same dtype; NaN of a NaN, 0 of both zeros."""
+
+
+@intrinsic
 def fma(a: Any, b: Any, c: Any) -> Any:
     """a * b + c, rounded once (floats; f16, bf16 and narrower: once in f32, then again)."""
 
@@ -126,6 +141,6 @@ def randint(
 
 
 __all__ = [
-    "abs", "arange", "bitcast", "cast", "clamp", "fma", "full", "isnan", "maximum", "minimum",
-    "ones", "philox", "rand", "randint", "randn", "where", "zeros",
+    "abs", "arange", "bitcast", "cast", "clamp", "fma", "full", "isfinite", "isinf", "isnan",
+    "maximum", "minimum", "ones", "philox", "rand", "randint", "randn", "sign", "where", "zeros",
 ]  # fmt: skip

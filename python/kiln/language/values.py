@@ -92,6 +92,33 @@ class Tensor:
     def cumprod(self, axis: int = 0, reverse: bool = False) -> Tensor:
         """`kiln.cumprod(self, axis, reverse)`."""
 
+    def mean(self, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Tensor:
+        """`kiln.mean(self, axis, keepdims)`."""
+
+    def var(
+        self, axis: int | tuple[int, ...] | None = None, ddof: int = 0, keepdims: bool = False
+    ) -> Tensor:
+        """`kiln.var(self, axis, ddof, keepdims)`."""
+
+    def std(
+        self, axis: int | tuple[int, ...] | None = None, ddof: int = 0, keepdims: bool = False
+    ) -> Tensor:
+        """`kiln.std(self, axis, ddof, keepdims)`."""
+
+    def softmax(self, axis: int = -1) -> Tensor:
+        """`kiln.softmax(self, axis)`."""
+
+    def log_softmax(self, axis: int = -1) -> Tensor:
+        """`kiln.log_softmax(self, axis)`."""
+
+    def logsumexp(
+        self, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    ) -> Tensor:
+        """`kiln.logsumexp(self, axis, keepdims)`."""
+
+    def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Tensor:
+        """`kiln.squeeze(self, axis)`."""
+
     def __add__(self, other: Any) -> Tensor: ...
     def __radd__(self, other: Any) -> Tensor: ...
     def __sub__(self, other: Any) -> Tensor: ...

@@ -137,6 +137,43 @@ def hyperbolic(v):
     v.store(0, kiln.copysign(y, x))
 
 
+@case("tile.reduce", "math.sqrt", "math.exp %", "math.log %", v=M32)
+def statistics(v):
+    x = v.load((0, 0), (4, 8))
+    kiln.static_assert(kiln.mean(x).dtype == kiln.f32)
+    x = kiln.softmax(x - kiln.mean(x) + kiln.var(x, 1, keepdims=True)) * kiln.std(x, ddof=1)
+    v.store((0, 0), kiln.log_softmax(x, axis=0) - kiln.logsumexp(x, axis=1, keepdims=True))
+
+
+@case("arith.maximumf", "math.erfc", "math.tanh", "math.exp %", v=F32)
+def activations(v):
+    x = kiln.relu(v.load(0, 16))
+    v.store(0, kiln.gelu(x) + kiln.gelu(x, "tanh") + kiln.silu(x))
+
+
+@case("math.ctpop", "math.ctlz", "math.cttz", "arith.shrui", "arith.shrsi", v=I32)
+def bits(v):
+    x = kiln.bitreverse(v.load(0, 16))
+    v.store(0, kiln.popcount(x) + kiln.clz(x) + kiln.ctz(x) + kiln.mulhi(x, 3))
+
+
+@case("cmpf oeq", "cmpf olt", "cmpf ogt", v=F32)
+def kinds(v):
+    x = v.load(0, 16)
+    finite = kiln.where(kiln.isfinite(x), kiln.sign(x), 0.0)
+    v.store(0, kiln.where(kiln.isinf(x), 1.0, finite))
+
+
+@case("tile.iota", "cmpi sge", "cmpi sle", "cmpi eq", v=M32)
+def matrices(v):
+    n: kiln.constexpr = kiln.next_power_of_2(7)
+    x = v.load((0, 0), (n, n))
+    y = kiln.tril(x, -1) + kiln.triu(x) + kiln.eye(8) + kiln.zeros_like(x) + kiln.ones_like(x)
+    i, j = kiln.swizzle2d(kiln.program_id(0), kiln.program_id(1), 8, 8, 4)
+    row = kiln.squeeze(y[0:1])
+    v.store((i, j), y + kiln.full_like(row, kiln.pi))
+
+
 @case("math.absf", "math.absi", "math.floor", "math.ceil", "cmpf uno", "math.fma", "math.trunc",
       "math.roundeven", v=F32, i=I32)  # fmt: skip
 def rounding(v, i):
@@ -412,8 +449,10 @@ def test_every_intrinsic_is_documented():
 
 @pytest.mark.parametrize("name", sorted(INTRINSICS))
 def test_outside_a_kernel_is_an_error(name):
-    if name == "cdiv":
-        assert kiln.cdiv(9, 4) == 3
+    on_the_host = {"cdiv": ((9, 4), 3), "next_power_of_2": ((9,), 16)}
+    if name in on_the_host:
+        arguments, result = on_the_host[name]
+        assert getattr(kiln, name)(*arguments) == result
         return
     with pytest.raises(TypeError, match="inside a kernel"):
         getattr(kiln, name)()

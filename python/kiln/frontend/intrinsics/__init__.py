@@ -5,20 +5,25 @@ Importing the package registers them all with `kiln.frontend.syntax.calls`.
 
 from kiln.frontend.intrinsics import (
     accesses,
+    activations,
     arithmetic,
+    bits,
     combining,
     creation,
     foreign,
     mathematics,
+    matrices,
     order,
     products,
     program,
     random,
     shapes,
+    statistics,
 )  # fmt: skip
 from kiln.frontend.intrinsics.program import GridReached
 
 __all__ = [
-    "GridReached", "accesses", "arithmetic", "combining", "creation", "foreign", "mathematics",
-    "order", "products", "program", "random", "shapes",
+    "GridReached", "accesses", "activations", "arithmetic", "bits", "combining", "creation",
+    "foreign", "mathematics", "matrices", "order", "products", "program", "random", "shapes",
+    "statistics",
 ]  # fmt: skip

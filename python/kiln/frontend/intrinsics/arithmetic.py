@@ -52,6 +52,49 @@ def isnan(c: Any, x: Any) -> Any:
     return c.e.compare("arith.cmpf", "uno", wide, wide)
 
 
+def _classified(of_constant: Any, predicate: str):
+    """Whether the magnitude of each element compares with infinity so; integers are finite."""
+
+    def apply(c: Any, x: Any) -> Any:
+        if is_const_number(x):
+            return isinstance(x, float) and of_constant(x)
+        x = operand(c, x)
+        if not x.dtype.is_float:
+            return binary(c.e, "!=", x, x)
+        wide = c.e.unary("math.absf", cast(c.e, x, compute_dtype(x.dtype)))
+        infinity = c.e.constant(math.inf, wide.dtype, wide.shape)
+        return c.e.compare("arith.cmpf", predicate, wide, infinity)
+
+    return apply
+
+
+implements("isinf")(_classified(math.isinf, "oeq"))
+
+
+@implements("isfinite")
+def isfinite(c: Any, x: Any) -> Any:
+    if is_const_number(x):
+        return math.isfinite(x)
+    x = operand(c, x)
+    if not x.dtype.is_float:
+        return binary(c.e, "==", x, x)
+    return _classified(math.isinf, "olt")(c, x)
+
+
+@implements("sign")
+def sign(c: Any, x: Any) -> Any:
+    if is_const_number(x):
+        return type(x)((x > 0) - (x < 0)) if x == x else x
+    x = operand(c, x)
+    if x.dtype.is_bool:
+        return x
+    one = where(c, binary(c.e, ">", x, 0), 1, 0)
+    if x.dtype.is_float or x.dtype.is_signed:
+        one = where(c, binary(c.e, "<", x, 0), -1, one)
+    one = cast(c.e, one, x.dtype)
+    return where(c, isnan(c, x), x, one) if x.dtype.is_float else one
+
+
 @implements("fma")
 def fma(c: Any, a: Any, b: Any, other: Any) -> Value:
     e = c.e

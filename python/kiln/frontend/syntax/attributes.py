@@ -16,7 +16,9 @@ _TENSOR_METHODS = {
     "to": "cast", "bitcast": "bitcast", "reshape": "reshape", "transpose": "transpose",
     "broadcast_to": "broadcast_to", "expand_dims": "expand_dims", "sum": "sum", "prod": "prod",
     "max": "max", "min": "min", "argmax": "argmax", "argmin": "argmin", "any": "any",
-    "all": "all", "cumsum": "cumsum", "cumprod": "cumprod",
+    "all": "all", "cumsum": "cumsum", "cumprod": "cumprod", "mean": "mean", "var": "var",
+    "std": "std", "softmax": "softmax", "log_softmax": "log_softmax", "logsumexp": "logsumexp",
+    "squeeze": "squeeze",
 }  # fmt: skip
 _SHAPE_METHODS = ("reshape", "broadcast_to")
 _VIEW_METHODS = ("load", "store", "gather", "scatter")
