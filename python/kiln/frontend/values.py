@@ -24,15 +24,21 @@ class Value:
 
     A view that was made inside the kernel also knows the scalars that are its extents and
     strides (`extents`, `strides`), so that no operation is needed to ask for them.
+
+    A `weak` scalar was made of Python numbers alone, by an `if` that chose between them or a loop
+    that counted: like them it takes the dtype of what it meets. Until then its own dtype holds it.
     """
 
-    __slots__ = ("extents", "ref", "strides", "type")
+    __slots__ = ("extents", "ref", "strides", "type", "weak")
 
-    def __init__(self, ref: str, type: Type, extents: tuple = (), strides: tuple = ()):
+    def __init__(
+        self, ref: str, type: Type, extents: tuple = (), strides: tuple = (), weak: bool = False
+    ):
         self.ref = ref
         self.type = type
         self.extents = extents
         self.strides = strides
+        self.weak = weak
 
     @property
     def dtype(self) -> DType:
@@ -107,6 +113,17 @@ def type_of(shape: tuple[int, ...], dtype: DType) -> Type:
 
 def is_const_number(x: Any) -> bool:
     return isinstance(x, Number)
+
+
+def is_weak(x: Any) -> bool:
+    """Whether something is a number without a dtype of its own: a constant, or a weak scalar."""
+    return isinstance(x, Number) or (isinstance(x, Value) and x.weak)
+
+
+def as_weak(x: Value, *operands: Any) -> Value:
+    """A scalar, weak if all that it was made of is."""
+    weak = x.is_scalar and not x.dtype.is_bool and all(map(is_weak, operands))
+    return Value(x.ref, x.type, weak=True) if weak else x
 
 
 def is_numeric(x: Any) -> bool:

@@ -107,13 +107,24 @@ def clamp(x: Any, low: Any, high: Any) -> Any:
 def philox(seed: Number, counter: Tensor, stream: Number = 0) -> tuple[Tensor, ...]:
     """Four u32 tensors of random bits (Philox 4x32-10), a pure function of the arguments.
 
-    `counter` is an i32 or u32 tensor, `seed` a 64-bit and `stream` a 32-bit integer scalar.
+    `counter` is a tensor of integers, each of which gives other bits: the low word of Philox's
+    counter is the element's low word, the next is `stream`, the third the upper half of an
+    element of 64 bits, so that positions give the same bits in i32 and i64. `seed` is an integer
+    scalar of 64 bits, `stream` one of 32.
+
+        i = kiln.program_id(0)
+        bits = kiln.philox(seed, i * BLOCK + kiln.arange(BLOCK))[0]
     """
 
 
 @intrinsic
 def rand(seed: Number, counter: Tensor, stream: Number = 0) -> Tensor:
-    """Uniform f32 in [0, 1): `(bits >> 8) * 2**-24` of the first word of `philox`."""
+    """Uniform f32 in [0, 1): `(bits >> 8) * 2**-24` of the first word of `philox`.
+
+    The result has the shape of `counter`, a tensor of integers.
+
+        keep = kiln.rand(seed, i * BLOCK + kiln.arange(BLOCK)) < 0.9
+    """
 
 
 @intrinsic

@@ -37,8 +37,8 @@ def store(
 ) -> None:
     """Writes a tile at `offsets` of a view; elements outside are dropped.
 
-    `value` has the view's rank (a scalar fills a tile of extents 1) and its dtype; constants
-    take the dtype, anything else needs `.to(view.dtype)`.
+    `value` has the view's rank (a scalar fills a tile of extents 1). Constants take the view's
+    dtype, what it holds without loss is widened, anything else needs `.to(view.dtype)`.
     """
 
 

@@ -17,6 +17,7 @@ from kiln.frontend import (
 
 ARGUMENTS = {
     "v": (kiln.f32, 1), "a": (kiln.f32, 2), "h": (kiln.bf16, 2), "i8": (kiln.i8, 1),
+    "i4": (kiln.i4, 1),
     "n": kiln.i64, "s": kiln.f32, "p": PointerType(kiln.f32),
 }  # fmt: skip
 
@@ -100,9 +101,9 @@ CASES = [
         "x[:, None]",
     ),
     (
-        "v.store(0, h.load((0, 0), (4, 4)))",
-        "h.load((0, 0), (4, 4))",
-        "expected a value of f32, got a 4x4 bf16 tensor",
+        "h.store((0, 0), a.load((0, 0), (4, 4)))",
+        "a.load((0, 0), (4, 4))",
+        "expected a value of bf16, got a 4x4 f32 tensor",
         ".to(view.dtype)",
     ),
     ("a.store((0, 0), v.load(0, 4))", "v.load(0, 4)", "expected a tile of rank 2", "reshape"),
@@ -294,12 +295,18 @@ CASES = [
     ("x = kiln.where(1.5 * s, 1, 2)", "1.5 * s", "expected a bool condition", "x != 0"),
     ("x = v.gather(s)", "s", "expected integer tensors, got a f32 scalar", None),
     (
-        "x = kiln.philox(0, kiln.arange(4, dtype=kiln.i64))",
-        "kiln.arange(4, dtype=kiln.i64)",
-        "expected a counter of i32 or u32",
-        ".to(kiln.u32)",
+        "x = kiln.philox(0, kiln.arange(4, dtype=kiln.f32))",
+        "kiln.arange(4, dtype=kiln.f32)",
+        "expected a counter of integers",
+        "i * BLOCK + kiln.arange(BLOCK)",
     ),
     ("kiln.atomic_and(v, 0, 1)", "v", "expected a view of integers", None),
+    (
+        "kiln.scatter(i4, kiln.arange(4), 1)",
+        "i4",
+        "expected a view of elements of at least a byte",
+        "view.store",
+    ),
     (
         "kiln.atomic_add(i8, 0, 1)",
         "i8",

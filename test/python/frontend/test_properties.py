@@ -28,7 +28,12 @@ FUNCTIONS = [
 ]  # fmt: skip
 LEAVES = [
     "x", "y", "z", "n", "s", "b", "i", "1", "-3", "2.5", "True", "300", "kiln.arange(4)",
-    "float('inf')", "v[0]", "kiln.program_id(0)", "v.shape[0]",
+    "float('inf')", "v[0]", "kiln.program_id(0)", "v.shape[0]", "m", "h", "k", "(1 if b else 2)",
+    "(0.5 if b else 2)",
+]  # fmt: skip
+WRITES = [
+    "v[0] = {}", "w[n, 1] = {}", "u.store(0, {})", "v.scatter(kiln.arange(4), {})",
+    "kiln.atomic_add(u, 1, {})", "y = v.load(0, 4, pad={})",
 ]  # fmt: skip
 
 leaves = st.sampled_from(LEAVES)
@@ -48,8 +53,12 @@ expressions = st.recursive(leaves, grow, max_leaves=6)
 
 
 def statements(depth: int):
-    name = st.sampled_from(["x", "y", "z", "n", "s", "b", "i"])
-    simple = st.tuples(name, expressions).map(lambda t: f"{t[0]} = {t[1]}")
+    name = st.sampled_from(["x", "y", "z", "n", "s", "b", "i", "k"])
+    simple = st.one_of(
+        st.tuples(name, expressions).map(lambda t: f"{t[0]} = {t[1]}"),
+        st.tuples(name, st.sampled_from(["0", "0.0", "1"])).map(lambda t: f"{t[0]} = {t[1]}"),
+        st.tuples(st.sampled_from(WRITES), expressions).map(lambda t: t[0].format(t[1])),
+    )
     augmented = st.tuples(name, st.sampled_from("+-*"), expressions).map(
         lambda t: f"{t[0]} {t[1]}= {t[2]}"
     )
@@ -72,8 +81,8 @@ def lowered(body: list[str], dtypes) -> str | None:
     """The IR of a program, or None where it was refused as it should be."""
     lines = "\n".join("    " + line for s in body for line in s.splitlines())
     text = (
-        "def kernel(v, w, u, n, s):\n"
-        "    i, b = 0, n > 3\n"
+        "def kernel(v, w, u, n, s, m, h):\n"
+        "    i, k, b = 0, 0.0, n > 3\n"
         "    x, y, z = v.load(0, 4), w.load((0, 0), (4, 4)), u.load(0, 4)\n"
         f"{lines}\n"
         "    kiln.device_print('', x)\n"
@@ -86,6 +95,8 @@ def lowered(body: list[str], dtypes) -> str | None:
         "u": ViewType(c, (32,)),
         "n": ScalarType(kiln.i64),
         "s": ScalarType(kiln.f32),
+        "m": ScalarType(kiln.i32),
+        "h": ScalarType(kiln.f16),
     }
     kernel = from_text(text)
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiln.frontend.arithmetic.promotion import constant_dtype
+from kiln.frontend.arithmetic.promotion import constant_dtype, holds
 from kiln.frontend.emitter import Emitter
 from kiln.frontend.errors import Misuse
 from kiln.frontend.types import TensorType
@@ -34,6 +34,29 @@ def scalar_of(e: Emitter, x: Any, dtype: DType | None = None) -> Value:
     if is_const_number(x):
         return e.constant(x, dtype or constant_dtype(x, None))
     return x if dtype is None else cast(e, x, dtype)
+
+
+def settled(e: Emitter, x: Any) -> Any:
+    """A weak scalar in the dtype that a number has by itself; everything else as it is."""
+    if not (isinstance(x, Value) and x.weak):
+        return x
+    out = cast(e, x, constant_dtype(x, None))
+    return Value(out.ref, out.type)
+
+
+def adopted(e: Emitter, x: Value, dtype: DType) -> Value:
+    """A weak scalar in a dtype that a number may take; everything else as it is."""
+    if not x.weak or constant_dtype(x, dtype) is not dtype:
+        return x
+    out = cast(e, x, dtype)
+    return Value(out.ref, out.type)
+
+
+def widened(e: Emitter, x: Value, dtype: DType) -> Value:
+    """What is written where a dtype is stored: converted if that loses nothing, else as it is."""
+    if x.weak:
+        return adopted(e, x, dtype)
+    return cast(e, x, dtype) if x.dtype is not dtype and holds(dtype, x.dtype) else x
 
 
 def index_of(e: Emitter, x: Any, argument: str) -> Value:

@@ -7,7 +7,7 @@ import math
 from kiln.frontend.errors import Misuse
 from kiln.language.dtypes import DType
 
-_LARGEST = {
+LARGEST = {
     "f64": 1.7976931348623157e308,
     "f32": 3.4028234663852886e38,
     "tf32": 3.4011621342146535e38,
@@ -73,10 +73,10 @@ def _float(value: bool | int | float, dtype: DType) -> str:
         if value < 0:
             bits |= 1 << (width - 1)
         return f"0x{bits:0{(width + 3) // 4}X}"
-    if abs(value) > _LARGEST[dtype.name]:
+    if abs(value) > LARGEST[dtype.name]:
         raise Misuse(
             f"expected a constant that fits {dtype}, got {value!r}",
-            f"at most {_LARGEST[dtype.name]:g} in size, or a cast to a wider dtype first",
+            f"at most {LARGEST[dtype.name]:g} in size, or a cast to a wider dtype first",
         )
     if dtype.name == "f8e8m0fnu" and (value <= 0 or math.frexp(value)[0] != 0.5):
         raise Misuse(f"expected a power of two for f8e8m0fnu, got {value!r}")

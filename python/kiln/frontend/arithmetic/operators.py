@@ -12,7 +12,7 @@ from kiln.frontend.arithmetic.casts import cast, coerce, compute_dtype, truth
 from kiln.frontend.arithmetic.promotion import broadcast_all, promote
 from kiln.frontend.emitter import Emitter
 from kiln.frontend.errors import Misuse
-from kiln.frontend.values import Value, describe, is_numeric
+from kiln.frontend.values import Value, as_weak, describe, is_numeric, is_weak
 from kiln.language.dtypes import DType, bool_, f32, i32, index
 
 _ARITHMETIC = {
@@ -39,6 +39,10 @@ _INSTEAD_OF_ADDRESSES = (
 
 def binary(e: Emitter, op: str, a: Any, b: Any) -> Value:
     """`a op b`, with the promotions and the broadcasting of the language."""
+    return as_weak(_binary(e, op, a, b), a, b)
+
+
+def _binary(e: Emitter, op: str, a: Any, b: Any) -> Value:
     for x in (a, b):
         if not is_numeric(x):
             raise Misuse(
@@ -101,6 +105,10 @@ def compare_checked(e: Emitter, op: str, a: Any, b: Any) -> Value:
 
 def unary(e: Emitter, op: str, x: Any) -> Value:
     """`-x`, `+x`, `~x` or `not x` of a run-time value."""
+    return as_weak(_unary(e, op, x), x)
+
+
+def _unary(e: Emitter, op: str, x: Any) -> Value:
     if not is_numeric(x):
         raise Misuse(f"expected a scalar or a tensor after `{op}`, got {describe(x)}")
     dtype = x.dtype
@@ -127,7 +135,7 @@ def minmax(e: Emitter, greater: bool, a: Any, b: Any) -> Value:
     """The lesser or the greater of each pair; NaN wins."""
     dtype = promote(a, b)
     x, y = meet(e, a, b, compute_dtype(dtype))
-    return cast(e, e.binary(minmax_op(dtype, greater), x, y), dtype)
+    return as_weak(cast(e, e.binary(minmax_op(dtype, greater), x, y), dtype), a, b)
 
 
 def minmax_op(dtype: DType, greater: bool) -> str:
@@ -146,7 +154,7 @@ def ceil_divide(e: Emitter, a: Any, b: Any) -> Value:
         raise Misuse("expected a divisor that is not zero, got 0", argument="b")
     x, y = meet(e, a, b, dtype)
     op = "arith.ceildivsi" if dtype.is_signed else "arith.ceildivui"
-    return _guarded(e, op, x, y, b)
+    return as_weak(_guarded(e, op, x, y, b), a, b)
 
 
 def _guarded(e: Emitter, op: str, x: Value, y: Value, divisor: Any) -> Value:
@@ -213,7 +221,7 @@ def _float_floor(e: Emitter, op: str, a: Any, b: Any, dtype: DType) -> Value:
 
 
 def _shift(e: Emitter, op: str, a: Any, b: Any) -> Value:
-    dtype = a.dtype if isinstance(a, Value) else promote(a, b)
+    dtype = promote(a, b) if is_weak(a) else a.dtype
     if dtype is index and isinstance(b, Value) and b.is_tensor:
         dtype = promote(a, b)
     if not dtype.is_integer or (isinstance(b, Value) and not b.dtype.is_integer):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from kiln.frontend.arithmetic.literals import LARGEST
 from kiln.frontend.errors import Misuse
 from kiln.frontend.types import shape_text
-from kiln.frontend.values import Value, describe, is_numeric
+from kiln.frontend.values import Value, describe, is_numeric, is_weak
 from kiln.language.dtypes import DTYPES, DType, bool_, f32, f64, i32, i64, index
 
 _SIGNED = {d.bits: d for d in DTYPES.values() if d.kind == "int"}
@@ -40,16 +41,36 @@ def promote_dtypes(a: DType, b: DType) -> DType:
     return _SIGNED.get(min(unsigned.bits * 2, 64), i64)
 
 
+def _holds_floats(wide: DType, narrow: DType) -> bool:
+    return wide.exponent >= narrow.exponent and wide.mantissa >= narrow.mantissa
+
+
 def _promote_floats(a: DType, b: DType) -> DType:
     for wide, narrow in ((a, b), (b, a)):
-        holds = wide.exponent >= narrow.exponent and wide.mantissa >= narrow.mantissa
-        if holds and wide.bits > narrow.bits:
+        if _holds_floats(wide, narrow) and wide.bits > narrow.bits:
             return wide
     return f64 if f64 in (a, b) else f32
 
 
-def constant_dtype(value: bool | int | float, other: DType | None) -> DType:
-    """The dtype that a Python number takes beside `other`, or by itself (None)."""
+@lru_cache(maxsize=1024)
+def holds(wide: DType, narrow: DType) -> bool:
+    """Whether every value of `narrow` is one of `wide`: a conversion that loses nothing."""
+    if wide is narrow:
+        return True
+    if narrow.is_float:
+        return wide.is_float and _holds_floats(wide, narrow)
+    if not wide.is_float:
+        return wide.minimum <= narrow.minimum and narrow.maximum <= wide.maximum
+    if wide.name == "f8e8m0fnu":  # has no zero
+        return False
+    exact = narrow.maximum.bit_length() <= wide.mantissa + 1
+    return exact and max(-narrow.minimum, narrow.maximum) <= LARGEST[wide.name]
+
+
+def constant_dtype(value: bool | int | float | Value, other: DType | None) -> DType:
+    """The dtype that a number without one takes beside `other`, or by itself (None)."""
+    if isinstance(value, Value):
+        value = 0.0 if value.dtype.is_float else 0
     if other is None:
         if isinstance(value, bool):
             return bool_
@@ -69,11 +90,31 @@ def promote(a: Any, b: Any) -> DType:
     for x in (a, b):
         if not is_numeric(x):
             raise Misuse(f"expected numbers, scalars or tensors, got {describe(x)}")
-    if not isinstance(a, Value):
+    if is_weak(a) and is_weak(b):
+        return _promote_weak(a, b)
+    if is_weak(a):
         return constant_dtype(a, b.dtype)
-    if not isinstance(b, Value):
+    if is_weak(b):
         return constant_dtype(b, a.dtype)
     return promote_dtypes(_beside(a, b), _beside(b, a))
+
+
+def _promote_weak(a: Any, b: Any) -> DType:
+    """The dtype that holds two numbers without one for the time being; floats as wide as f64 if
+    one of them is that."""
+    dtypes = [x.dtype if isinstance(x, Value) else constant_dtype(x, None) for x in (a, b)]
+    if f64 in dtypes:
+        return f64
+    return promote_dtypes(*dtypes)
+
+
+def weak_dtype(*numbers: Any) -> DType:
+    """The dtype that holds what is chosen among numbers without one, until it meets another:
+    floats as they are, in f64."""
+    dtypes = {x.dtype if isinstance(x, Value) else constant_dtype(x, None) for x in numbers}
+    if dtypes == {bool_}:
+        return bool_
+    return f64 if any(dtype.is_float for dtype in dtypes) else i64
 
 
 def _beside(x: Value, other: Value) -> DType:

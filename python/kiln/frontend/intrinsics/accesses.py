@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiln.frontend.arithmetic.casts import cast, coerce, index_of
+from kiln.frontend.arithmetic.casts import cast, coerce, index_of, widened
 from kiln.frontend.arithmetic.promotion import broadcast_shapes
 from kiln.frontend.errors import Misuse
 from kiln.frontend.syntax.calls import implements
@@ -74,6 +74,7 @@ def _padding(c: Any, pad: Any, dtype: DType) -> Value | None:
         return c.e.constant(pad, dtype)
     if not (isinstance(pad, Value) and pad.is_scalar):
         raise Misuse(f"expected a number or a scalar, got {describe(pad)}", argument="pad")
+    pad = widened(c.e, pad, dtype)
     if pad.dtype is not dtype:
         raise Misuse(
             f"expected a padding of {dtype}, got {describe(pad)}",
@@ -111,16 +112,19 @@ def load(c: Any, view: Any, offsets: Any, shape: Any, pad: Any, cache: Any, evic
 
 
 def _stored(c: Any, view: Value, value: Any) -> Any:
-    """A value that may be written to a view: of its dtype, or a constant."""
+    """A value that may be written to a view: a constant, or what its dtype holds."""
     if not is_numeric(value):
         raise Misuse(f"expected a tensor or a scalar, got {describe(value)}", argument="value")
-    if isinstance(value, Value) and value.dtype is not view.dtype:
+    if not isinstance(value, Value):
+        return value
+    wide = widened(c.e, value, view.dtype)
+    if wide.dtype is not view.dtype:
         raise Misuse(
             f"expected a value of {view.dtype}, got {describe(value)}",
             "a cast: .to(view.dtype)",
             "value",
         )
-    return value
+    return wide
 
 
 @implements("store")
@@ -224,6 +228,12 @@ def gather(c: Any, view: Any, indices: Any, mask: Any, pad: Any, cache: Any, evi
 def scatter(c: Any, view: Any, indices: Any, value: Any, mask: Any, cache: Any, evict: Any) -> None:
     e = c.e
     view = as_view(view)
+    if view.dtype.storage_bits < 8:
+        raise Misuse(
+            f"expected a view of elements of at least a byte, got {describe(view)}",
+            "view.store(offsets, tile) writes packed elements",
+            "view",
+        )
     value = _stored(c, view, value)
     at, shape = _indices(c, view, indices, value, mask)
     if not shape:

@@ -13,10 +13,18 @@ from kiln.frontend.arithmetic.promotion import (
     constant_dtype,
     promote,
     promote_dtypes,
+    weak_dtype,
 )
 from kiln.frontend.errors import Misuse
 from kiln.frontend.syntax.calls import implements
-from kiln.frontend.values import Value, describe, is_const_number, is_numeric
+from kiln.frontend.values import (
+    Value,
+    as_weak,
+    describe,
+    is_const_number,
+    is_numeric,
+    is_weak,
+)  # fmt: skip
 from kiln.language.dtypes import i32
 
 
@@ -33,7 +41,10 @@ def operand(c: Any, x: Any, argument: str = "x") -> Value:
 def abs(c: Any, x: Any) -> Any:
     if is_const_number(x):
         return builtins.abs(x)
-    x = operand(c, x)
+    return as_weak(_absolute(c, operand(c, x)), x)
+
+
+def _absolute(c: Any, x: Value) -> Value:
     if x.dtype.is_float:
         return cast(c.e, c.e.unary("math.absf", cast(c.e, x, compute_dtype(x.dtype))), x.dtype)
     if x.dtype.kind == "index":
@@ -113,8 +124,8 @@ def fma(c: Any, a: Any, b: Any, other: Any) -> Value:
 
 def common_dtype(*operands: Any) -> Any:
     """The dtype that several operands meet in."""
-    values = [x for x in operands if isinstance(x, Value)]
-    constants = [x for x in operands if not isinstance(x, Value)]
+    values = [x for x in operands if not is_weak(x)]
+    constants = [x for x in operands if is_weak(x)]
     dtype = values[0].dtype if values else constant_dtype(constants[0], None)
     for value in values[1:]:
         dtype = promote_dtypes(dtype, value.dtype)
@@ -139,15 +150,17 @@ def where(c: Any, condition: Any, x: Any, y: Any) -> Any:
         raise Misuse(f"expected a bool condition, got {describe(condition)}", "x != 0", "condition")
     if isinstance(x, Value) or isinstance(y, Value):
         dtype = promote(x, y)
+    elif condition.is_scalar:
+        dtype = weak_dtype(x, y)
     else:
         dtype = promote_dtypes(constant_dtype(x, None), constant_dtype(y, None))
-        if condition.is_tensor and not dtype.is_float and not dtype.is_bool:
+        if not dtype.is_float and not dtype.is_bool:
             dtype = i32
     shape = broadcast_all(condition, x, y)
     a, b = coerce(e, x, shape, dtype), coerce(e, y, shape, dtype)
     if condition.is_tensor:
         condition = coerce(e, condition, shape, condition.dtype)
-    return e.select(condition, a, b)
+    return as_weak(e.select(condition, a, b), x, y)
 
 
 def _extreme(greater: bool):

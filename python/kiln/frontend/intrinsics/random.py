@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from kiln.frontend.arithmetic.casts import cast, scalar_of
+from kiln.frontend.arithmetic.casts import cast, coerce, scalar_of
 from kiln.frontend.arithmetic.operators import binary
 from kiln.frontend.errors import Misuse
 from kiln.frontend.syntax.calls import implements
@@ -29,17 +29,49 @@ def _integer(c: Any, x: Any, dtype: Any, argument: str) -> Value:
 def philox(c: Any, seed: Any, counter: Any, stream: Any) -> tuple[Value, ...]:
     e = c.e
     counter = as_tensor(counter, "counter")
-    if counter.dtype not in (i32, u32):
+    if not counter.dtype.is_integer:
         raise Misuse(
-            f"expected a counter of i32 or u32, got {describe(counter)}",
-            ".to(kiln.u32) takes the low bits; `stream` tells further ones apart",
+            f"expected a counter of integers, got {describe(counter)}",
+            "the position of each element, as in i * BLOCK + kiln.arange(BLOCK)",
             "counter",
         )
     seed = _integer(c, seed, i64, "seed")
     stream = _integer(c, stream, i32, "stream")
+    if counter.dtype.bits > 32:
+        return _philox_of_wide(e, seed, stream, cast(e, counter, u64))
+    if counter.dtype.bits < 32:
+        counter = cast(e, counter, i32)
     type = type_of(counter.shape, u32)
     text = f"tile.philox {seed.ref}, {stream.ref}, {counter.ref} : {counter.type.ir}"
     return tuple(e.results(text, [type] * 4))
+
+
+def _philox_of_wide(e: Any, seed: Value, stream: Value, counter: Value) -> tuple[Value, ...]:
+    """The ten rounds for a counter of 64 bits, whose upper half `tile.philox` has no operand for.
+    Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011."""
+    shape = counter.shape
+
+    def high(x: Value) -> Value:
+        return cast(e, binary(e, ">>", cast(e, x, u64), 32), u32)
+
+    def products(x: Value, factor: int) -> list[Value]:
+        """The low and the high word of a product of two words."""
+        y = e.constant(factor, u32, shape)
+        text = f"arith.mului_extended {x.ref}, {y.ref} : {x.type.ir}"
+        return e.results(text, [x.type, x.type])
+
+    key = [cast(e, cast(e, seed, u64), u32), high(seed)]
+    second = coerce(e, cast(e, stream, u32), shape, u32)
+    words = [cast(e, counter, u32), second, high(counter), e.constant(0, u32, shape)]
+    for _ in range(10):
+        low0, high0 = products(words[0], 0xD2511F53)
+        low1, high1 = products(words[2], 0xCD9E8D57)
+        words = [
+            binary(e, "^", binary(e, "^", high1, words[1]), key[0]), low1,
+            binary(e, "^", binary(e, "^", high0, words[3]), key[1]), low0,
+        ]  # fmt: skip
+        key = [binary(e, "+", key[0], 0x9E3779B9), binary(e, "+", key[1], 0xBB67AE85)]
+    return tuple(words)
 
 
 def _uniform(e: Any, bits: Value, plus: int = 0) -> Value:

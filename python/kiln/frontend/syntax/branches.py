@@ -11,7 +11,12 @@ import ast
 from typing import Any
 
 from kiln.frontend.arithmetic.casts import bool_of, coerce, scalar_of
-from kiln.frontend.arithmetic.promotion import constant_dtype
+from kiln.frontend.arithmetic.promotion import (
+    constant_dtype,
+    holds,
+    promote_dtypes,
+    weak_dtype,
+)  # fmt: skip
 from kiln.frontend.errors import Misuse
 from kiln.frontend.syntax.liveness import always_returns
 from kiln.frontend.types import ScalarType
@@ -22,10 +27,11 @@ from kiln.frontend.values import (
     flatten,
     has_values,
     is_const_number,
+    is_weak,
     type_of,
     unflatten,
 )  # fmt: skip
-from kiln.language.dtypes import f32, i64, index
+from kiln.language.dtypes import bool_, i64, index
 
 MAX_COPIES = 100
 """How often what follows an `if` may be compiled twice, once for each branch."""
@@ -196,9 +202,10 @@ class Branches:
                 leaves.append(x)
                 continue
             type = join_types(name, x, y)
+            weak = is_weak(x) and is_weak(y) and type.dtype is not bool_
             for lines, side, value in zip(regions, yields, (x, y), strict=False):
                 side.append(self.in_region(lines, value, type))
-            result = Value(e.fresh(), type)
+            result = Value(e.fresh(), type, weak=weak)
             types.append(type)
             leaves.append(result)
         self._write_if(condition, regions, yields, types, [v for v in leaves if _is_new(v, flat)])
@@ -265,25 +272,34 @@ def same_constant(x: Any, y: Any) -> bool:
 
 def join_types(name: str, x: Any, y: Any):
     """The type that a leaf has after two branches. Raises Misuse."""
-    if not isinstance(x, Value) and not isinstance(y, Value):
-        a, b = constant_dtype(x, None), constant_dtype(y, None)
-        if a is b:
-            return type_of((), a)
-        return type_of((), f32 if f32 in (a, b) else i64)
-    if not isinstance(x, Value) or not isinstance(y, Value):
-        value, constant = (x, y) if isinstance(x, Value) else (y, x)
+    if is_weak(x) and is_weak(y):
+        return type_of((), weak_dtype(x, y))
+    if is_weak(x) or is_weak(y):
+        value, constant = (y, x) if is_weak(x) else (x, y)
         if value.is_numeric:
             return type_of(value.shape, constant_dtype(constant, value.dtype))
     elif x.type == y.type:
         return x.type
-    elif x.is_scalar and y.is_scalar and {x.dtype, y.dtype} <= {index, i64}:
-        return type_of((), index)
+    elif (wide := position_type(x.type, y)) is not None:
+        return wide
     raise Misuse(
         f"expected `{name}` to be of one type, got {describe(x)} and {describe(y)}".replace(
             f"`{name}`", name if " " in name else f"`{name}`"
         ),
         "a cast with .to(dtype), or one shape",
     )
+
+
+def position_type(type: Any, value: Value) -> Any:
+    """The type that integers of one shape meet in where one of them is a position, which has 64
+    bits: an `index`, or what came of one. None for others."""
+    if not value.is_numeric or type_shape(type) != value.shape:
+        return None
+    if not (type.dtype.is_integer and value.dtype.is_integer):
+        return None
+    wide = promote_dtypes(type.dtype, value.dtype)
+    both = holds(wide, type.dtype) and holds(wide, value.dtype)
+    return type_of(value.shape, wide) if both and wide in (i64, index) else None
 
 
 def to_type(e, value: Any, type: Any) -> Value:

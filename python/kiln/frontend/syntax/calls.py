@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from kiln.frontend.arithmetic.casts import scalar_of
+from kiln.frontend.arithmetic.casts import adopted, scalar_of, settled
 from kiln.frontend.errors import Misuse
 from kiln.frontend.function import Function, as_constant, field_names
 from kiln.frontend.signature import resolve_annotation
@@ -45,6 +45,14 @@ def implements(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
         return implementation
 
     return register
+
+
+# Functions in which a number takes the dtype of what it meets.
+_TAKE_WEAK = {
+    "abs", "cast", "clamp", "fma", "full", "gather", "load", "maximum", "minimum", "scatter",
+    "store", "where", *(f"atomic_{word}" for word in (
+        "add", "and", "cas", "exchange", "max", "min", "or", "xor")),
+}  # fmt: skip
 
 
 class Calls:
@@ -128,7 +136,16 @@ class Calls:
         if parameters.rest:
             ordered = [*ordered, parameters.rest]
         ordered = [*ordered, *parameters.names[parameters.positional :]]
-        return implementation(self, *(bound[n] for n in ordered))
+        values = [bound[n] for n in ordered]
+        if name not in _TAKE_WEAK:
+            values = [self.settled(value) for value in values]
+        return implementation(self, *values)
+
+    def settled(self, value: Any) -> Any:
+        """An argument whose weak scalars have the dtypes that numbers have by themselves."""
+        if isinstance(value, tuple):
+            return tuple(map(self.settled, value))
+        return settled(self.e, value)
 
     def inline(self, callee: Function, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A helper, compiled where it is called."""
@@ -180,13 +197,14 @@ class Calls:
         elif isinstance(annotation, DType):
             if not is_numeric(value):
                 raise Misuse(f"expected a {annotation} for `{name}`, got {describe(value)}")
-            if isinstance(value, Value) and value.dtype is not annotation:
+            if is_const_number(value):
+                return scalar_of(self.e, value, annotation)
+            value = adopted(self.e, value, annotation)
+            if value.dtype is not annotation:
                 raise Misuse(
                     f"expected a {annotation} for `{name}`, got {describe(value)}",
                     f"a cast: .to(kiln.{annotation})",
                 )
-            if is_const_number(value):
-                return scalar_of(self.e, value, annotation)
         return value
 
     def construct(self, cls: type, args: list[Any], kwargs: dict[str, Any]) -> Any:

@@ -1,8 +1,10 @@
 """Loops: `for` over a range, a tuple or a static range, and `while`.
 
 What a loop carries is found by liveness (liveness.py). The types of the carried values are
-found by trying: the body is compiled with the types at entry, and, where a carried constant
-comes out as something else, compiled again with that type. A typed value keeps its type.
+found by trying: the body is compiled with the types at entry, and, where a carried number comes
+out as something else, compiled again with that type. While nothing gave it one, a number that
+the loop changes is a weak scalar: it takes the dtype of what it meets, in the loop and after it.
+A typed value keeps its type.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Any
 from kiln.frontend.arithmetic.casts import bool_of, index_of
 from kiln.frontend.arithmetic.promotion import constant_dtype, promote_dtypes
 from kiln.frontend.errors import Misuse
-from kiln.frontend.syntax.branches import to_type
+from kiln.frontend.syntax.branches import position_type, to_type
 from kiln.frontend.values import (
     Shape,
     Undefined,
@@ -22,10 +24,11 @@ from kiln.frontend.values import (
     describe,
     flatten,
     has_values,
+    is_weak,
     type_of,
     unflatten,
 )  # fmt: skip
-from kiln.language.dtypes import i64, index
+from kiln.language.dtypes import f32, i64, index
 
 MAX_UNROLLED = 4096
 MAX_ATTEMPTS = 8
@@ -42,14 +45,20 @@ class Range:
 
 @dataclass
 class Carried:
-    """What a loop carries: the names, the skeletons of their values, the leaves at entry and
-    the types that they have in the loop."""
+    """What a loop carries: the names, the skeletons of their values, the leaves at entry, the
+    types that they have in the loop, and which are weak there."""
 
     names: list[str]
     skeletons: list[Shape]
     counts: list[int]
     leaves: list[Any]
     types: list[Any]
+    weak: list[bool]
+
+    def values(self, e: Any) -> list[Value]:
+        """New values, one for each leaf."""
+        pairs = zip(self.types, self.weak, strict=True)
+        return [Value(e.fresh(), type, weak=weak) for type, weak in pairs]
 
     def bind(self, values: list[Value]) -> dict[str, Any]:
         """The names over one value for each leaf."""
@@ -124,16 +133,19 @@ class Loops:
             names.append(name)
             skeletons.append(flatten(value, leaves))
             counts.append(len(leaves) - before)
-        types = self.loop_types.get(self.loop_key(node, leaves))
-        if types is None:
+        known = self.loop_types.get(self.loop_key(node, leaves))
+        if known is None:
             types = [
-                leaf.type if isinstance(leaf, Value) else type_of((), constant_dtype(leaf, None))
+                type_of((), constant_dtype(leaf, None)) if is_weak(leaf) else leaf.type
                 for leaf in leaves
             ]
-        return Carried(names, skeletons, counts, leaves, types)
+            weak = [is_weak(leaf) and not isinstance(leaf, bool) for leaf in leaves]
+        else:
+            types, weak = map(list, known)
+        return Carried(names, skeletons, counts, leaves, types, weak)
 
     def loop_key(self, node: ast.AST, leaves: list[Any]) -> Any:
-        kinds = tuple(v.type if isinstance(v, Value) else constant_dtype(v, None) for v in leaves)
+        kinds = tuple(constant_dtype(v, None) if is_weak(v) else (v.type,) for v in leaves)
         return (self.e.frame.call_alias, id(node), kinds)
 
     def range_loop(self, node: ast.For, items: Range) -> None:
@@ -161,7 +173,7 @@ class Loops:
             to_type(e, leaf, type)
             for leaf, type in zip(carried.leaves, carried.types, strict=False)
         ]
-        results = [Value(e.fresh(), type) for type in carried.types]
+        results = carried.values(e)
         head, tail = "", ""
         types = ", ".join(t.ir for t in carried.types)
         if results:
@@ -213,7 +225,7 @@ class Loops:
         for _ in range(MAX_ATTEMPTS):
             frame.names = dict(before)
             del self.messages[said:]
-            values = [Value(e.fresh(), type) for type in carried.types]
+            values = carried.values(e)
             frame.names.update(carried.bind(values))
             made = body(values)
             e.node = node
@@ -230,14 +242,15 @@ class Loops:
                         "scalars, tensors and tuples of them; constants other than numbers change "
                         "only in loops over kiln.static_range",
                     )
+            weak = [w and is_weak(end) for w, end in zip(carried.weak, ends, strict=True)]
             types = [self.joined(carried, i, end) for i, end in enumerate(ends)]
-            if types == carried.types:
-                self.loop_types[key] = types
+            if types == carried.types and weak == carried.weak:
+                self.loop_types[key] = (types, weak)
                 lines = made[0]
                 yields = [self.in_region(lines, v, t) for v, t in zip(ends, types, strict=False)]
                 frame.names = before
                 return values, yields, made
-            carried.types = types
+            carried.types, carried.weak = types, weak
         raise Misuse(
             "expected the types in a loop to settle, got new ones each time", "typed values"
         )
@@ -246,16 +259,22 @@ class Loops:
         """The type of a carried leaf, given what the body makes of it."""
         type, entry = carried.types[i], carried.leaves[i]
         name = carried.owner(i)
-        if not isinstance(end, Value):
+        if carried.weak[i] and is_weak(end):
+            floating = type.dtype.is_float or constant_dtype(end, None).is_float
+            return type_of((), f32 if floating else i64)
+        if is_weak(end):
             dtype = constant_dtype(end, type.dtype)
-            if isinstance(entry, Value) and dtype is not type.dtype:
+            if not is_weak(entry) and dtype is not type.dtype:
                 raise self.changed(name, type, describe(end))
             return type_of(getattr(type, "shape", ()), dtype)
         if end.type == type:
             return type
-        if isinstance(entry, Value):
-            if entry.is_scalar and end.is_scalar and {entry.dtype, end.dtype} <= {index, i64}:
-                return type_of((), index)
+        if carried.weak[i] and end.is_numeric:
+            return type_of(end.shape, constant_dtype(0.0 if type.dtype.is_float else 0, end.dtype))
+        if not is_weak(entry):
+            wide = position_type(type, end)
+            if wide is not None:
+                return wide
             raise self.changed(name, type, describe(end))
         if not end.is_numeric:
             raise self.changed(name, type, describe(end))
@@ -293,7 +312,7 @@ class Loops:
                 else:
                     self.constant_truth(condition)
                 condition = bool_of(e, condition)
-            inner = [Value(e.fresh(), type) for type in carried.types]
+            inner = carried.values(e)
             frame.names.update(carried.bind(inner))
             frame.loops += 1
             try:
@@ -308,7 +327,7 @@ class Loops:
             to_type(e, leaf, type)
             for leaf, type in zip(carried.leaves, carried.types, strict=False)
         ]
-        results = [Value(e.fresh(), type) for type in carried.types]
+        results = carried.values(e)
         types = ", ".join(t.ir for t in carried.types)
         head = f"{', '.join(v.ref for v in results)} = " if results else ""
         pairs = ", ".join(f"{a.ref} = {v.ref}" for a, v in zip(values, entry, strict=False))

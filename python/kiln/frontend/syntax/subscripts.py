@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiln.frontend.arithmetic.casts import coerce
+from kiln.frontend.arithmetic.casts import coerce, widened
 from kiln.frontend.errors import Misuse
 from kiln.frontend.types import TensorType
 from kiln.frontend.values import Struct, Value, describe, type_of
@@ -80,11 +80,14 @@ def assign_subscript(c: Any, receiver: Any, key: Any, value: Any) -> None:
             "view.store(offsets, tile) writes a tile",
         )
     offsets = _offsets(receiver, key)
-    if isinstance(value, Value) and value.dtype is not receiver.dtype:
-        raise Misuse(
-            f"expected a scalar of {receiver.dtype}, got {describe(value)}",
-            f"a cast: .to(kiln.{receiver.dtype})",
-        )
+    if isinstance(value, Value):
+        wide = widened(c.e, value, receiver.dtype)
+        if wide.dtype is not receiver.dtype:
+            raise Misuse(
+                f"expected a scalar of {receiver.dtype}, got {describe(value)}",
+                f"a cast: .to(kiln.{receiver.dtype})",
+            )
+        value = wide
     tile = coerce(c.e, value, (1,) * len(offsets), receiver.dtype)
     c.intrinsic("store", [receiver, offsets, tile], {})
 
