@@ -19,7 +19,7 @@ class Finding:
 
 @dataclass
 class Campaign:
-    """One run of one fuzzer."""
+    """One run of one fuzzer: `most` runs if that is given, else `seconds`."""
 
     name: str
     build: Path
@@ -29,6 +29,7 @@ class Campaign:
     root: Path
     corpus: list
     devices: list = field(default_factory=list)
+    most: int = 0
     runs: int = 0
     counts: dict = field(default_factory=dict)
     findings: list = field(default_factory=list)
@@ -42,7 +43,8 @@ class Campaign:
     def goes_on(self):
         if self.end is None:  # what is made ready before the first run costs no budget
             self.end = time.monotonic() + self.seconds
-        return time.monotonic() < self.end and len(self.findings) < 200
+        more = self.runs < self.most if self.most else time.monotonic() < self.end
+        return more and len(self.findings) < 200
 
     def count(self, what):
         self.counts[what] = self.counts.get(what, 0) + 1
