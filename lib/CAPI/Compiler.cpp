@@ -32,6 +32,7 @@ CompileRequest capi::convert(const KilnCompileRequest &request) {
   result.fastMath = request.fast_math;
   result.vendorMath = request.vendor_math;
   result.options = text(request.options).str();
+  result.maxDepth = request.max_depth;
   return result;
 }
 

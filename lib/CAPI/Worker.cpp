@@ -138,6 +138,7 @@ std::string Conversation::encode() const {
                    {"fast_math", request.fastMath},
                    {"vendor_math", request.vendorMath},
                    {"options", json::fixUTF8(request.options)},
+                   {"max_depth", request.maxDepth},
                    {"memory_bytes", limits.worker_memory_bytes},
                    {"seconds", limits.worker_seconds},
                    {"stay", isKept()}});

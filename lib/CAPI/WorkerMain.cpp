@@ -105,6 +105,7 @@ static bool serve(int socket, const json::Object &fields, StringRef source) {
   request.optLevel = fields.getInteger("opt_level").value_or(3);
   request.fastMath = fields.getBoolean("fast_math").value_or(false);
   request.vendorMath = fields.getBoolean("vendor_math").value_or(false);
+  request.maxDepth = fields.getInteger("max_depth").value_or(kMaxSourceDepth);
   if (const json::Array *stages = fields.getArray("keep_stages"))
     for (const json::Value &stage : *stages)
       request.keepStages.push_back(stage.getAsString().value_or("").str());

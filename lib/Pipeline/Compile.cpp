@@ -72,6 +72,13 @@ public:
     sink({Severity::Error, "", 0, 0, text.str()});
     return llvm::createStringError(text);
   }
+  /// An error found before the source was parsed.
+  llvm::Error error(StringRef file, const SourceProblem &problem) {
+    sink({Severity::Error, file.str(), unsigned(problem.line), unsigned(problem.column),
+          problem.text});
+    return llvm::createStringError(file + ":" + Twine(problem.line) + ":" + Twine(problem.column) +
+                                   ": " + problem.text);
+  }
 
 private:
   void report(mlir::Diagnostic &diagnostic, Severity severity) {
@@ -259,6 +266,8 @@ llvm::Expected<Artifact> Compilation::run() {
   if (failed(target))
     return fail("unknown target");
 
+  if (std::optional<SourceProblem> problem = findSourceProblem(request.source, request.maxDepth))
+    return reporter.error(request.sourceName, *problem);
   ParserConfig config(&context);
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(request.source, request.sourceName,

@@ -46,12 +46,13 @@ struct TilePipeline : public PassWrapper<TilePipeline, OperationPass<ModuleOp>> 
 
   void runOnOperation() final {
     ModuleOp module = getOperation();
-    FailureOr<TargetInterface> parsed =
-        parseTarget(target, &getContext(), [&] { return module.emitError(); });
+    // An option is wrong and not the module: an error at the module would print it.
+    auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&getContext())); };
+    FailureOr<TargetInterface> parsed = parseTarget(target, &getContext(), emitError);
     std::optional<Stage> last = parseStage(stopAfter);
     if (!last || *last > Stage::LLVM)
-      module.emitError("expected stop-after to be tile, layout, schedule, target or llvm, got '")
-          << stopAfter << "'";
+      emitError() << "expected stop-after to be tile, layout, schedule, target or llvm, got '"
+                  << stopAfter << "'";
     if (failed(parsed) || !last || *last > Stage::LLVM)
       return signalPassFailure();
     module->setAttr(kTargetAttrName, *parsed);

@@ -26,8 +26,8 @@ struct ReportSupport : public PassWrapper<ReportSupport, OperationPass<ModuleOp>
   void runOnOperation() final {
     markAllAnalysesPreserved();
     ModuleOp module = getOperation();
-    FailureOr<TargetInterface> parsed =
-        parseTarget(target, &getContext(), [&] { return module.emitError(); });
+    FailureOr<TargetInterface> parsed = parseTarget(
+        target, &getContext(), [&] { return emitError(UnknownLoc::get(&getContext())); });
     if (failed(parsed))
       return signalPassFailure();
     module.walk(

@@ -1,6 +1,7 @@
-// One pass over a source's characters, counting brackets.
+// One pass over a source's characters, counting brackets, operators and digits.
 #include "kiln/Support/SourceLimits.h"
 #include "kiln/Runtime/Error.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
 using namespace llvm;
@@ -26,37 +27,49 @@ static bool startsOperator(StringRef rest) {
   }
 }
 
-Error kiln::checkSource(StringRef source, StringRef name, uint64_t maxBytes, uint32_t maxDepth) {
-  if (source.size() > maxBytes)
-    return makeError(KILN_ERROR_REFUSED, name + ": expected at most " + Twine(maxBytes) +
-                                             " bytes of source, got " + Twine(source.size()));
+std::optional<SourceProblem> kiln::findSourceProblem(StringRef source, uint32_t maxDepth) {
   if (source.starts_with(bytecodeMagic))
-    return Error::success();
+    return std::nullopt;
   // A bracket that closes closes the innermost one, whichever it is: what does not match is for
   // the parser to report. The > of an arrow is none, and neither are comparisons: the IR spells
   // them in words.
   uint64_t depth = 0, line = 1, chain = 0;
+  size_t lineStart = 0;
+  auto problem = [&](size_t at, const Twine &text) {
+    return SourceProblem{line, at - lineStart + 1, text.str()};
+  };
+  auto newLine = [&](size_t at) {
+    ++line;
+    lineStart = at + 1;
+  };
   for (size_t i = 0, size = source.size(); i < size; ++i) {
-    StringRef rest = source.substr(i);
-    if (startsOperator(rest) && ++chain > maxChain)
-      return makeError(KILN_ERROR_REFUSED, name + ":" + Twine(line) + ": expected at most " +
-                                               Twine(maxChain) +
-                                               " operators in one expression, got more");
+    if (isDigit(source[i])) {
+      StringRef digits = source.substr(i).take_while([](char c) { return isDigit(c); });
+      if (digits.size() > kMaxSourceDigits)
+        return problem(i, "expected a number of at most " + Twine(kMaxSourceDigits) +
+                              " digits, got " + Twine(digits.size()));
+      i += digits.size() - 1;
+      continue;
+    }
+    if (startsOperator(source.substr(i)) && ++chain > maxChain)
+      return problem(i, "expected at most " + Twine(maxChain) +
+                            " operators in one expression, got more");
     switch (source[i]) {
     case '\n':
-      ++line;
+      newLine(i);
       break;
     case '"':
       for (++i; i < size && source[i] != '"' && source[i] != '\n'; ++i)
         i += source[i] == '\\';
-      line += i < size && source[i] == '\n';
+      if (i < size && source[i] == '\n')
+        newLine(i);
       break;
     case '/':
       if (i + 1 < size && source[i + 1] == '/') {
         i = source.find('\n', i);
         if (i == StringRef::npos)
-          return Error::success();
-        ++line;
+          return std::nullopt;
+        newLine(i);
       }
       break;
     case ',':
@@ -69,9 +82,8 @@ Error kiln::checkSource(StringRef source, StringRef name, uint64_t maxBytes, uin
     case '[':
       chain = 0;
       if (++depth > maxDepth)
-        return makeError(KILN_ERROR_REFUSED, name + ":" + Twine(line) +
-                                                 ": expected brackets to nest at most " +
-                                                 Twine(maxDepth) + " deep, got deeper");
+        return problem(i, "expected brackets to nest at most " + Twine(maxDepth) +
+                              " deep, got deeper");
       break;
     case '>':
       if (i && source[i - 1] == '-')
@@ -85,5 +97,15 @@ Error kiln::checkSource(StringRef source, StringRef name, uint64_t maxBytes, uin
       break;
     }
   }
+  return std::nullopt;
+}
+
+Error kiln::checkSource(StringRef source, StringRef name, uint64_t maxBytes, uint32_t maxDepth) {
+  if (source.size() > maxBytes)
+    return makeError(KILN_ERROR_REFUSED, name + ": expected at most " + Twine(maxBytes) +
+                                             " bytes of source, got " + Twine(source.size()));
+  if (std::optional<SourceProblem> problem = findSourceProblem(source, maxDepth))
+    return makeError(KILN_ERROR_REFUSED, name + ":" + Twine(problem->line) + ":" +
+                                             Twine(problem->column) + ": " + problem->text);
   return Error::success();
 }

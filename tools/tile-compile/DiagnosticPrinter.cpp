@@ -6,6 +6,9 @@
 using namespace kiln;
 using llvm::StringRef;
 
+/// No terminal shows a caret under a longer line.
+static constexpr size_t kMostShown = 1000;
+
 static StringRef nameOf(Severity severity) {
   switch (severity) {
   case Severity::Error:
@@ -62,7 +65,7 @@ void DiagnosticPrinter::print(const Diagnostic &diagnostic) {
   for (unsigned line = 1; line < diagnostic.line; ++line)
     rest = rest.split('\n').second;
   StringRef line = rest.split('\n').first.rtrim('\r');
-  if (line.trim().empty())
+  if (line.trim().empty() || line.size() > kMostShown)
     return;
   os << line << '\n';
   if (!diagnostic.column || diagnostic.column > line.size() + 1)

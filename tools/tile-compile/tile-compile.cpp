@@ -2,10 +2,10 @@
 // nothing that only this tool knows.
 #include "DiagnosticPrinter.h"
 #include "kiln/Pipeline/Compile.h"
+#include "kiln/Support/WriteFile.h"
 #include "kiln/Target/Stage.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -140,13 +140,10 @@ int checkUsage(const Options &options) {
 }
 
 int writeOutput(StringRef path, StringRef bytes) {
-  llvm::Error failure = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
-    os << bytes;
-    return llvm::Error::success();
-  });
+  std::error_code failure = writeFile(path, bytes);
   if (!failure)
     return kDone;
-  error() << "cannot write '" << path << "': " << llvm::toString(std::move(failure)) << "\n";
+  error() << "cannot write '" << path << "': " << failure.message() << "\n";
   return kBadFile;
 }
 

@@ -4,6 +4,7 @@
 #define KILN_PIPELINE_COMPILE_H
 
 #include "kiln/Binary/Artifact.h"
+#include "kiln/Support/SourceLimits.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -35,6 +36,7 @@ struct CompileRequest {
   bool fastMath = false;               ///< may reassociate, approximate, flush, ignore NaN
   bool vendorMath = false;             ///< the vendor's mathematics where that is found
   std::string options;                 ///< more pipeline options: "stop-after=STAGE"
+  uint32_t maxDepth = kMaxSourceDepth; ///< nesting of brackets; what is deeper is not parsed
 };
 
 /// Compiles one kernel. Diagnostics go to `sink` as they are made, from this thread; a failure is
