@@ -268,8 +268,8 @@ CASES = [
     ),
     ("x = v.load(0, 4, other=0)", None, "got `other=`", "`pad=` is what is read"),
     ("x = v.load(0, 4).astype(kiln.f64)", None, "got `.astype`", ".to(dtype)"),
-    ("x = v.size", "v.size", "got `.size`", "math on .shape"),
-    ("v.atomic_add(0, 1.0)", None, "got `.atomic_add`", "kiln.atomic_add(view, offsets, value)"),
+    ("x = v.size", "v.size", "got `.size`", "of constants a constant"),
+    ("v.atomic_add(0, 1.0)", None, "got `.atomic_add`", "kiln.atomic_add"),
     ("kiln.zeros_lik(n)", "kiln.zeros_lik", "expected a name that kiln has", "kiln.zeros"),
     ("x = a[0:4, 0]", "a[0:4, 0]", "got a slice", "view.load"),
     (

@@ -7,6 +7,7 @@ from typing import Any
 from kiln import language
 from kiln.frontend.errors import Misuse
 from kiln.frontend.function import Function, as_constant
+from kiln.frontend.suggestions import elsewhere
 from kiln.frontend.types import PointerType
 from kiln.frontend.values import BoundMethod, Struct, Value, describe, is_const_number
 from kiln.frontend.views import view_shape, view_strides
@@ -25,22 +26,6 @@ _VIEW_METHODS = ("load", "store", "gather", "scatter")
 _DTYPE_ATTRIBUTES = (
     "name", "bits", "kind", "is_float", "is_integer", "is_signed", "is_bool", "minimum", "maximum",
 )  # fmt: skip
-
-
-# What other languages of tiles and arrays call it.
-_OTHER_NAMES = {
-    "astype": ".to(dtype)", "type": ".to(dtype)", "cast": ".to(dtype)", "view": ".bitcast(dtype)",
-    "permute": ".transpose(...)", "size": "math on .shape", "numel": "math on .shape",
-    "expand": ".broadcast_to(shape)", "mean": ".sum(axis) divided by the extent",
-    "copy": "view.load(offsets, shape), then view.store(offsets, tile)",
-    "exp": "kiln.exp(x)", "log": "kiln.log(x)", "sqrt": "kiln.sqrt(x)", "abs": "kiln.abs(x)",
-}  # fmt: skip
-
-
-def _other_name(name: str) -> str | None:
-    if name.startswith("atomic_"):
-        return f"kiln.{name}(view, offsets, value)"
-    return _OTHER_NAMES.get(name)
 
 
 def attribute(c: Any, value: Any, name: str) -> Any:
@@ -69,7 +54,7 @@ def _method(receiver: Any, name: str) -> BoundMethod:
 
 
 def _unknown(value: Any, name: str, legal: str | None = None) -> Misuse:
-    other = _other_name(name)
+    other = elsewhere(name)
     legal = "; ".join(text for text in (other, legal) if text) or None
     return Misuse(f"expected an attribute that {describe(value)} has, got `.{name}`", legal)
 

@@ -14,6 +14,7 @@ from kiln.frontend.arithmetic.casts import adopted, scalar_of, settled
 from kiln.frontend.errors import Misuse
 from kiln.frontend.function import Function, as_constant, field_names
 from kiln.frontend.signature import resolve_annotation
+from kiln.frontend.suggestions import elsewhere, is_of_another_library
 from kiln.frontend.syntax.attributes import spread
 from kiln.frontend.syntax.binding import EMPTY, Parameters, parameters_of, parameters_of_tree
 from kiln.frontend.syntax.loops import Range
@@ -27,6 +28,7 @@ from kiln.frontend.values import (
     is_const_number,
     is_numeric,
 )  # fmt: skip
+from kiln.frontend.views import view_shape
 from kiln.language.annotations import constexpr
 from kiln.language.dtypes import DType, f32, i64
 
@@ -236,7 +238,7 @@ class Calls:
             if has_values(tuple(args)) or kwargs:
                 raise Misuse(
                     f"expected constants for math.{name}, got {describe(args[0]) if args else '='}",
-                    f"kiln.{name}" if name in INTRINSICS else "a function of kiln",
+                    elsewhere(name) or "a function of kiln",
                 )
             try:
                 return callee(*args)
@@ -244,8 +246,12 @@ class Calls:
                 raise Misuse(f"expected numbers that math.{name} takes ({problem})") from None
         known = _FUNCTIONS.get(name)
         if known is None or getattr(builtins, name, None) is not callee:
-            legal = "kiln.device_print" if name == "print" else "a function of kiln"
-            raise Misuse(f"expected a function that a kernel can call, got Python's {name}", legal)
+            where = "numpy" if is_of_another_library(callee) else callee.__module__
+            what = f"Python's {name}" if where == "builtins" else f"{where}.{name}"
+            raise Misuse(
+                f"expected a function that a kernel can call, got {what}",
+                elsewhere(name) or "a function of kiln",
+            )
         return known(self, *args, **kwargs)
 
 
@@ -322,11 +328,35 @@ def _len(c: Calls, value: Any) -> int:
         return len(value.fields)
     if isinstance(value, Value) and value.is_tensor:
         return value.shape[0]
-    raise Misuse(f"expected a tuple, got {describe(value)}")
+    if isinstance(value, Value) and value.is_view and value.type.rank:
+        return view_shape(c.e, value)[0]
+    raise Misuse(f"expected a tuple, a tensor or a view, got {describe(value)}")
+
+
+def _reversed(c: Calls, items: Any) -> Any:
+    if isinstance(items, Range) and isinstance(items.step, int) and items.step:
+        if not has_values((items.start, items.stop)):
+            again = range(items.start, items.stop, items.step)[::-1]
+            return Range(again.start, again.stop, again.step)
+        rounds = c.intrinsic("cdiv", [c.binary("-", items.stop, items.start), items.step], {})
+        last = c.binary("+", items.start, c.binary("*", c.binary("-", rounds, 1), items.step))
+        return Range(last, c.binary("-", items.start, items.step), -items.step)
+    return tuple(reversed(c.unrolled(items, c.e.node)))
+
+
+def _whole(name: str, value: Any) -> bool:
+    """Whether a function of Python is given a tensor, of which it takes all elements."""
+    if not (isinstance(value, Value) and value.is_tensor):
+        return False
+    if len(value.shape) != 1:
+        raise Misuse(f"expected a tensor of rank 1, got {describe(value)}", f"kiln.{name}(x, axis)")
+    return True
 
 
 def _extreme(name: str) -> Callable[..., Any]:
     def pick(c: Calls, *args: Any) -> Any:
+        if len(args) == 1 and _whole(name, args[0]):
+            return c.intrinsic(name, [args[0]], {})
         items = c.unpackable(args[0], c.e.node) if len(args) == 1 else list(args)
         if not items:
             raise Misuse("expected at least one value, got none")
@@ -348,6 +378,8 @@ def _abs(c: Calls, value: Any) -> Any:
 
 
 def _sum(c: Calls, items: Any, start: Any = 0) -> Any:
+    if _whole("sum", items):
+        return c.binary("+", c.intrinsic("sum", [items], {}), start)
     values = c.unrolled(items, c.e.node)
     out = start
     for item in values:
@@ -376,7 +408,7 @@ def _isinstance(c: Calls, value: Any, cls: Any) -> bool:
 
 _TYPES: dict[type, Callable[..., Any]] = {
     range: _range, int: _number(int, i64), float: _number(float, f32), bool: _bool, str: _string,
-    tuple: _tuple, list: _tuple, zip: _zip, enumerate: _enumerate,
+    tuple: _tuple, list: _tuple, zip: _zip, enumerate: _enumerate, reversed: _reversed,
 }  # fmt: skip
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "len": _len, "min": _extreme("min"), "max": _extreme("max"), "abs": _abs, "sum": _sum,

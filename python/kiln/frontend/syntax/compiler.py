@@ -8,8 +8,6 @@ are parts of one `Compiler`; the place that operations and errors belong to is `
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
-from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +15,7 @@ from kiln.frontend.emitter import Emitter
 from kiln.frontend.errors import CompileError, Misuse
 from kiln.frontend.function import CAPTURES, as_constant
 from kiln.frontend.kernel import KernelSource
+from kiln.frontend.suggestions import elsewhere, is_of_another_library, near
 from kiln.frontend.syntax.branches import Branches
 from kiln.frontend.syntax.calls import INTRINSICS, Calls
 from kiln.frontend.syntax.expressions import Expressions
@@ -26,25 +25,6 @@ from kiln.frontend.syntax.statements import Statements
 from kiln.frontend.values import Undefined
 
 MAX_WORK = 500_000
-
-
-# What other languages of tiles call it, or need it for.
-_OTHER_NAMES = {
-    "zeros_like": "kiln.zeros(x.shape, x.dtype)",
-    "full_like": "kiln.full(x.shape, value, x.dtype)",
-    "barrier": "none: a program reads a tile when its value is there",
-    "debug_barrier": "none: a program reads a tile when its value is there",
-    "cat": "kiln.concat", "trans": "kiln.transpose", "permute": "kiln.transpose",
-    "make_block_ptr": "view.load(offsets, shape)",
-    "make_tensor_descriptor": "view.load(offsets, shape)",
-    "associative_scan": "kiln.scan", "range": "range",
-}  # fmt: skip
-
-
-def _near(name: str, known: Iterable[str], prefix: str = "") -> str | None:
-    """The names that were perhaps meant."""
-    public = {each for each in known if not each.startswith("_")}
-    return ", ".join(prefix + each for each in get_close_matches(name, public, 3)) or None
 
 
 class Compiler(Expressions, Statements, Branches, Loops, Calls):
@@ -108,7 +88,7 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
         except KeyError:
             known = [*self.e.frame.names, *frame.source.function.__globals__, *INTRINSICS]
             raise Misuse(
-                f"expected a name that is defined, got `{name}`", _near(name, known)
+                f"expected a name that is defined, got `{name}`", near(name, known)
             ) from None
         return self.captured(value, f"`{name}`")
 
@@ -118,12 +98,14 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
             return as_constant(value)
         except TypeError:
             pass
+        if callable(value) and is_of_another_library(value):
+            raise Misuse(
+                f"expected a kiln function, got {what}",
+                elsewhere(getattr(value, "__name__", "")) or "a function of kiln",
+            )
         if callable(value) and hasattr(value, "__code__"):
             legal = f"decorate it with @kiln.function: {getattr(value, '__name__', what)}"
             raise Misuse(f"expected a kiln function, got the Python function {what}", legal)
-        if callable(value) and getattr(value, "__name__", None) in INTRINSICS:
-            name = value.__name__
-            raise Misuse(f"expected a kiln function, got {what}", f"kiln.{name}")
         if isinstance(getattr(value, "source", None), KernelSource):
             raise Misuse(
                 f"expected a helper, got the kernel {what}",
@@ -138,7 +120,6 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
         """A name in a module."""
         what = f"`{module.__name__}.{name}`"
         if not hasattr(module, name):
-            prefix = module.__name__.rpartition(".")[2] + "."
-            legal = _OTHER_NAMES.get(name) or _near(name, dir(module), prefix)
+            legal = near(name, dir(module), module.__name__.rpartition(".")[2] + ".")
             raise Misuse(f"expected a name that {module.__name__} has, got {what}", legal)
         return self.captured(getattr(module, name), what)

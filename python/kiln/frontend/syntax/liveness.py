@@ -84,6 +84,17 @@ def reads(node: ast.AST) -> frozenset[str]:
     )
 
 
+def last_assignment(body: list[ast.stmt], name: str) -> ast.stmt | None:
+    """The last statement of a body, nested ones included, that assigns a name."""
+    found = None
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+                later = found is None or node.lineno >= found.lineno
+                found = node if later and name in _targets(node) else found
+    return found
+
+
 def assigned(statements: list[ast.stmt]) -> list[str]:
     """The names that statements assign, nested functions' own ones left out."""
     out: dict[str, None] = {}

@@ -15,8 +15,9 @@ from typing import Any
 
 from kiln.frontend.arithmetic.casts import bool_of, index_of
 from kiln.frontend.arithmetic.promotion import constant_dtype, promote_dtypes
-from kiln.frontend.errors import Misuse
+from kiln.frontend.errors import CompileError, Misuse
 from kiln.frontend.syntax.branches import position_type, to_type
+from kiln.frontend.syntax.liveness import assigned, last_assignment
 from kiln.frontend.values import (
     Shape,
     Undefined,
@@ -282,11 +283,13 @@ class Loops:
             return end.type
         return type_of(end.shape, promote_dtypes(type.dtype, end.dtype))
 
-    def changed(self, name: str, type: Any, got: str) -> Misuse:
-        return Misuse(
+    def changed(self, name: str, type: Any, got: str) -> CompileError:
+        """The error at the last assignment that changes the type of a carried name."""
+        return self.error(
             f"expected `{name}` to keep its type in the loop, a {type}, got {got}",
             f"start with a value of the right type, or cast at the end of the body: "
             f"{name} = {name}.to({type.dtype})",
+            last_assignment(self.e.node.body, name),
         )
 
     def while_statement(self, node: ast.While) -> None:
@@ -356,8 +359,6 @@ class Loops:
         variable: str | None,
     ) -> None:
         """The names after a loop: the carried ones have its results, others none."""
-        from kiln.frontend.syntax.liveness import assigned
-
         names = self.e.frame.names
         line = self.e.frame.source.position(node)[0]
         for name in assigned(node.body):

@@ -69,6 +69,11 @@ def _offsets(view: Value, key: Any) -> tuple[Any, ...]:
 
 def assign_subscript(c: Any, receiver: Any, key: Any, value: Any) -> None:
     """`receiver[key] = value`: one element of a view."""
+    if isinstance(receiver, (tuple, Struct)):
+        raise Misuse(
+            f"expected an element of a view before `=`, got {describe(receiver)}",
+            "tuples do not change: (*items[:i], x, *items[i + 1:]) makes a new one",
+        )
     if not (isinstance(receiver, Value) and receiver.is_view):
         raise Misuse(
             f"expected an element of a view before `=`, got {describe(receiver)}",
