@@ -1,6 +1,7 @@
 // The gpu dialect as ROCDL's special registers and barriers, and the kernel's frame.
 #include "Shuffles.h"
 #include "kiln/Target/AMDGPU/Passes.h"
+#include "kiln/Target/Common/DefinedArithmetic.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Common/ThreadsToLLVM.h"
 #include "kiln/Target/TargetInterface.h"
@@ -100,6 +101,17 @@ struct WidenRemainder : OpRewritePattern<arith::RemFOp> {
   }
 };
 
+/// The chips fuse no bf16, and LLVM's way by f32 rounds twice.
+struct FuseBFloat : OpRewritePattern<math::FmaOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FmaOp op, PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isBF16())
+      return rewriter.notifyMatchFailure(op, "expected bf16");
+    rewriter.replaceOp(op, fuseOnce(rewriter, op.getLoc(), op->getOperands()));
+    return success();
+  }
+};
+
 /// LLVM's code generator (22) has no instruction for the greater of two bf16, "of which neither is
 /// NaN", but for the same as maxnum. That does not say which of two zeros is greater: where it
 /// matters, numbers may be NaN again.
@@ -139,8 +151,9 @@ struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThre
                  name == math::CeilOp::getOperationName();
         },
         [](RewritePatternSet &patterns) {
-          patterns.add<WidenRemainder, ReplaceMaximum<arith::MaximumFOp, arith::MaxNumFOp>,
-                       ReplaceMaximum<arith::MinimumFOp, arith::MinNumFOp>>(patterns.getContext());
+          patterns
+              .add<WidenRemainder, FuseBFloat, ReplaceMaximum<arith::MaximumFOp, arith::MaxNumFOp>,
+                   ReplaceMaximum<arith::MinimumFOp, arith::MinNumFOp>>(patterns.getContext());
         },
         [=](const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
           patterns.add<

@@ -98,6 +98,11 @@ struct LegalizePass : kiln::cpu::impl::LegalizeArithmeticBase<LegalizePass> {
       if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
         if (isNarrow(op->getResult(0).getType()))
           kiln::convertIntegerOnce(op);
+      } else if (isa<math::FmaOp>(op) && isNarrow(op->getResult(0).getType())) {
+        OpBuilder builder(op);
+        op->getResult(0).replaceAllUsesWith(
+            kiln::fuseOnce(builder, op->getLoc(), op->getOperands()));
+        op->erase();
       } else if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
         // Between two narrow floats there is f32.
         if (isNarrow(op->getOperand(0).getType()) && isNarrow(op->getResult(0).getType())) {

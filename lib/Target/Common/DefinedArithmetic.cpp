@@ -1,5 +1,6 @@
 // Integer arithmetic and conversions as the language defines them where processors and LLVM do not.
 #include "kiln/Target/Common/DefinedArithmetic.h"
+#include "kiln/Dialect/Tile/Transforms/RoundToOdd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
@@ -119,39 +120,35 @@ Value kiln::defineForAllInputs(Operation *op) {
   return {};
 }
 
-/// Through f64, into which 64-bit integers go with their low bits gathered into one, so that the
-/// second rounding sees whether they were zero.
+static Type withElement(Type type, Type element) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped ? Type(shaped.clone(element)) : element;
+}
+
+/// Through f32. Where the format ends before f32 runs out of bits for integers, whatever is rounded
+/// twice is beyond it before and after; elsewhere the first rounding is to odd.
 void kiln::convertIntegerOnce(Operation *op) {
   bool isSigned = isa<arith::SIToFPOp>(op);
   OpBuilder builder(op);
   Location loc = op->getLoc();
   Value value = op->getOperand(0);
-  Type to = op->getResult(0).getType();
-  unsigned bits = bitsOf(value.getType());
-  Type wide = bits <= 16 ? Type(builder.getF32Type()) : builder.getF64Type();
-  if (auto shaped = dyn_cast<ShapedType>(to))
-    wide = shaped.clone(wide);
-  if (bits > 32) {
-    Type type = value.getType();
-    auto constant = [&](uint64_t v) { return constantLike(builder, loc, type, APInt(bits, v)); };
-    Value low = arith::AndIOp::create(builder, loc, value, constant(0xfff));
-    Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, low, constant(0));
-    Value high = arith::AndIOp::create(builder, loc, value, constant(~uint64_t(0xfff)));
-    Value odd = arith::OrIOp::create(
-        builder, loc, high,
-        arith::SelectOp::create(builder, loc, some, constant(0x800), constant(0)));
-    // Only where the integer does not fit 53 bits as it is.
-    Value size = value;
-    if (isSigned) {
-      Value sign = arith::ShRSIOp::create(builder, loc, value, constant(63));
-      size = arith::XOrIOp::create(builder, loc, value, sign);
-    }
-    Value big = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, size,
-                                      constant(uint64_t(1) << 52));
-    value = arith::SelectOp::create(builder, loc, big, odd, value);
-  }
+  Type to = op->getResult(0).getType(), wide = withElement(to, builder.getF32Type());
+  const llvm::fltSemantics &format = cast<FloatType>(getElementTypeOrSelf(to)).getFloatSemantics();
+  const llvm::fltSemantics &single = llvm::APFloat::IEEEsingle();
+  if (llvm::APFloat::semanticsMaxExponent(format) >=
+      llvm::APFloat::ExponentType(llvm::APFloat::semanticsPrecision(single)))
+    value = roundIntegerToOdd(builder, loc, value, isSigned);
   Value real = isSigned ? arith::SIToFPOp::create(builder, loc, wide, value).getResult()
                         : arith::UIToFPOp::create(builder, loc, wide, value).getResult();
   op->getResult(0).replaceAllUsesWith(arith::TruncFOp::create(builder, loc, to, real));
   op->erase();
+}
+
+Value kiln::fuseOnce(OpBuilder &builder, Location loc, ValueRange operands) {
+  Type type = operands.front().getType(), wide = withElement(type, builder.getF64Type());
+  SmallVector<Value> exact;
+  for (Value operand : operands)
+    exact.push_back(arith::ExtFOp::create(builder, loc, wide, operand));
+  Value odd = fuseToOdd(builder, loc, exact[0], exact[1], exact[2]);
+  return arith::TruncFOp::create(builder, loc, type, odd);
 }

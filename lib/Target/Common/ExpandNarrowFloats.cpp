@@ -7,6 +7,7 @@
 // if the kept part is even, and drops the low bits; the carry runs into the exponent, as it
 // should. Where the result is subnormal, adding 2^(23 + exponent of its last bit) makes the FPU
 // round at that bit.
+#include "kiln/Dialect/Tile/Transforms/RoundToOdd.h"
 #include "kiln/Target/Common/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"
@@ -140,7 +141,6 @@ public:
   Value widenScale(Value narrow);
   Value narrow(Value wide, const Format &format, Type type);
   Value narrowScale(Value wide, Type type);
-  Value roundToOdd(Value wide);
 
 private:
   /// The bits of a narrow value, as i32.
@@ -270,29 +270,6 @@ Value Expander::narrowScale(Value value, Type type) {
   return fromBits(select(isNumber, rounded, word(0xff)), type);
 }
 
-/// f64 to f32 so that rounding once more, to a format at least two bits narrower, gives what
-/// rounding once would: the last bit is set if anything was lost (Boldo and Melquiond, 2008).
-Value Expander::roundToOdd(Value value) {
-  using arith::CmpIPredicate;
-  Type i64 = typeOf(builder.getI64Type()), f64 = value.getType();
-  auto magnitudeOf = [&](Value wide) {
-    return op<arith::AndIOp>(bitcast(wide, i64), 0x7fffffffffffffffULL);
-  };
-  Value nearest = cast<arith::TruncFOp>(value, f32);
-  Value back = cast<arith::ExtFOp>(nearest, f64);
-  Value exact = magnitudeOf(value), got = magnitudeOf(back);
-  auto compareValues = [&](CmpIPredicate predicate) -> Value {
-    return arith::CmpIOp::create(builder, loc, predicate, got, exact);
-  };
-  Value bits = bitcast(nearest, i32);
-  // Towards zero first: one pattern down where rounding went up; then the last bit is set.
-  Value up = cast<arith::ExtUIOp>(compareValues(CmpIPredicate::ugt), i32);
-  Value inexact = cast<arith::ExtUIOp>(compareValues(CmpIPredicate::ne), i32);
-  Value odd = op<arith::OrIOp>(op<arith::SubIOp>(bits, up), inexact);
-  Value isNaN = compare(CmpIPredicate::ugt, exact, 0x7ff0000000000000ULL);
-  return bitcast(select(isNaN, bits, odd), f32);
-}
-
 //===- Patterns -----------------------------------------------------------------------------===//
 
 LogicalResult expandExtF(arith::ExtFOp op, PatternRewriter &rewriter) {
@@ -314,8 +291,7 @@ LogicalResult expandExtF(arith::ExtFOp op, PatternRewriter &rewriter) {
 LogicalResult expandTruncF(arith::TruncFOp op, PatternRewriter &rewriter) {
   Type from = getElementTypeOrSelf(op.getIn().getType());
   Type to = getElementTypeOrSelf(op.getType());
-  bool fromF64ToF16 = from.isF64() && to.isF16();
-  if (!isNarrow(to) && !fromF64ToF16)
+  if (!isNarrow(to))
     return rewriter.notifyMatchFailure(op, "does not narrow to a narrow float");
   if (op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) !=
       arith::RoundingMode::to_nearest_even)
@@ -323,16 +299,26 @@ LogicalResult expandTruncF(arith::TruncFOp op, PatternRewriter &rewriter) {
   Expander expand(rewriter, op.getLoc(), op.getType());
   Value value = op.getIn();
   if (from.isF64())
-    value = expand.roundToOdd(value);
+    value = roundToOdd(rewriter, op.getLoc(), value);
   else if (!from.isF32())
     value = expand.cast<arith::ExtFOp>(value, expand.typeOf(rewriter.getF32Type()));
-  if (fromF64ToF16) {
-    rewriter.replaceOp(op, expand.cast<arith::TruncFOp>(value, op.getType()));
-    return success();
-  }
   std::optional<Format> format = getFormat(to);
   rewriter.replaceOp(op, format ? expand.narrow(value, *format, op.getType())
                                 : expand.narrowScale(value, op.getType()));
+  return success();
+}
+
+/// f64 to f16 or bf16, of which code generators know no instruction on most chips: each has its own
+/// way, and none of them is seen here.
+LogicalResult roundOnce(arith::TruncFOp op, PatternRewriter &rewriter) {
+  Type to = getElementTypeOrSelf(op.getType());
+  bool isNearest = op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) ==
+                   arith::RoundingMode::to_nearest_even;
+  bool isWide = getElementTypeOrSelf(op.getIn().getType()).isF64();
+  if (!isNearest || !isWide || !(to.isF16() || to.isBF16()))
+    return rewriter.notifyMatchFailure(op, "does not narrow f64 to the nearest f16 or bf16");
+  Value odd = roundToOdd(rewriter, op.getLoc(), op.getIn());
+  rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), odd);
   return success();
 }
 
@@ -358,6 +344,7 @@ LogicalResult expandConstant(arith::ConstantOp op, PatternRewriter &rewriter) {
 struct ExpandNarrowFloats : public impl::ExpandNarrowFloatsBase<ExpandNarrowFloats> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
+    populateRoundOncePatterns(patterns);
     populateExpandNarrowFloatsPatterns(patterns);
     // Folding would turn a bit pattern back into a constant of the narrow type.
     GreedyRewriteConfig config;
@@ -368,6 +355,8 @@ struct ExpandNarrowFloats : public impl::ExpandNarrowFloatsBase<ExpandNarrowFloa
 };
 
 } // namespace
+
+void populateRoundOncePatterns(RewritePatternSet &patterns) { patterns.add(roundOnce); }
 
 void populateExpandNarrowFloatsPatterns(RewritePatternSet &patterns) {
   patterns.add(expandExtF);

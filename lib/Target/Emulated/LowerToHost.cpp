@@ -109,14 +109,6 @@ private:
           return error;
         continue;
       }
-      if (auto *cast = dyn_cast<CastInst>(instruction)) {
-        IRBuilder<> builder(cast);
-        if (Value *result = kiln::emulated::roundOnce(builder, *cast)) {
-          cast->replaceAllUsesWith(result);
-          cast->eraseFromParent();
-        }
-        continue;
-      }
       check(*instruction);
     }
     return Error::success();
@@ -208,10 +200,15 @@ private:
       lowerExtreme(call, intrinsic == Intrinsic::maxnum);
       return Error::success();
     }
+    IRBuilder<> builder(&call);
+    if (Value *result = kiln::emulated::roundOnce(builder, call)) {
+      call.replaceAllUsesWith(result);
+      call.eraseFromParent();
+      return Error::success();
+    }
     StringRef name = callee->getName();
     if (!name.starts_with("llvm.nvvm.") && !name.starts_with("llvm.amdgcn.") && name != "llvm.trap")
       return Error::success();
-    IRBuilder<> builder(&call);
     Type *i32 = builder.getInt32Ty(), *none = builder.getVoidTy();
     if (hasNoMeaning(name)) {
       call.eraseFromParent();

@@ -27,13 +27,13 @@ static const Chip kChips[] = {
 
 // In the same order. Multiprocessors: CUDA's programming guide, "Compute Capabilities".
 static const Abilities kAbilities[] = {
-    /*sm_80*/ {false, false, true, false, 64, 32},
-    /*sm_86*/ {false, false, true, false, 48, 16},
-    /*sm_89*/ {true, false, true, false, 48, 24},
-    /*sm_90a*/ {true, true, false, true, 64, 32},
-    /*sm_100a*/ {true, true, false, false, 64, 32},
-    /*sm_103a*/ {true, true, false, false, 64, 32},
-    /*sm_120a*/ {true, true, false, false, 48, 24},
+    /*sm_80*/ {false, true, false, 64, 32},
+    /*sm_86*/ {false, true, false, 48, 16},
+    /*sm_89*/ {true, true, false, 48, 24},
+    /*sm_90a*/ {true, false, true, 64, 32},
+    /*sm_100a*/ {true, false, false, 64, 32},
+    /*sm_103a*/ {true, false, false, 64, 32},
+    /*sm_120a*/ {true, false, false, 48, 24},
 };
 static_assert(std::size(kChips) == std::size(kAbilities), "each chip has both records");
 

@@ -9,8 +9,6 @@ namespace kiln::nvptx {
 struct Abilities {
   /// Converts floats of a byte and multiplies tiles of them (`mma.sync`).
   bool byteFloats;
-  /// Converts integers to bf16.
-  bool integersToBF16;
   /// Multiplies tiles of integers of four bits.
   bool nibbles;
   /// Has barriers that count bytes, which copy engines and `wgmma` go with.

@@ -144,8 +144,7 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
         },
         finishKernel,
         /*sharedHasSize=*/false,
-        {"block", "cluster", "device", ""},
-        abilities.integersToBF16};
+        {"block", "cluster", "device", ""}};
     if (failed(convertThreadsToLLVM(getOperation(), target)))
       signalPassFailure();
   }

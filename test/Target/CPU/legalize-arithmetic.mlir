@@ -49,11 +49,33 @@ func.func @narrow(%x: vector<4xbf16>, %y: vector<4xbf16>) -> vector<4xbf16> {
   return %r : vector<4xbf16>
 }
 
-// An i32 has more bits than f32 holds: by way of f64 it is rounded once.
+// An i32 has more bits than f32 holds: those that it has none for are gathered in its last one, and
+// it is rounded once. f16 ends before that.
 // CHECK-LABEL: func.func @integer(
-// CHECK:         arith.sitofp %{{.*}} : i32 to f64
-// CHECK:         arith.truncf %{{.*}} : f64 to f16
-func.func @integer(%x: i32) -> f16 {
+// CHECK:         %[[SOME:.*]] = arith.cmpi ne
+// CHECK:         arith.select %[[SOME]]
+// CHECK:         %[[ODD:.*]] = arith.ori
+// CHECK:         arith.sitofp %[[ODD]] : i32 to f32
+// CHECK:         arith.truncf %{{.*}} : f32 to bf16
+// CHECK-LABEL: func.func @short_integer(
+// CHECK-NEXT:    arith.sitofp %{{.*}} : i32 to f32
+// CHECK-NEXT:    arith.truncf %{{.*}} : f32 to f16
+func.func @integer(%x: i32) -> bf16 {
+  %r = arith.sitofp %x : i32 to bf16
+  return %r : bf16
+}
+
+func.func @short_integer(%x: i32) -> f16 {
   %r = arith.sitofp %x : i32 to f16
   return %r : f16
+}
+
+// A sum of a product of bf16 would be rounded to f32 first.
+// CHECK-LABEL: func.func @fuse(
+// CHECK-COUNT-3: arith.extf %{{.*}} : bf16 to f64
+// CHECK-NOT:     math.fma
+// CHECK:         arith.truncf %{{.*}} : f64 to bf16
+func.func @fuse(%x: bf16, %y: bf16, %z: bf16) -> bf16 {
+  %r = math.fma %x, %y, %z : bf16
+  return %r : bf16
 }

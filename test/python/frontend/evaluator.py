@@ -115,6 +115,18 @@ def _compare(predicate: str, a, b, type_: str) -> int:
     )
 
 
+def rounded(value: int, dtype):
+    """An int in a dtype of floats, rounded once: NumPy goes by way of others and rounds again."""
+    info = ml_dtypes.finfo(dtype)
+    lost = max(0, abs(value).bit_length() - info.nmant - 1)
+    kept, rest = divmod(abs(value), 1 << lost)
+    half = (1 << lost) >> 1
+    kept += lost > 0 and (rest > half or (rest == half and kept & 1))
+    if kept << lost > float(info.max):
+        return dtype(math.copysign(math.inf, value))  # NaN of what has no infinity
+    return dtype(math.copysign(float(kept << lost), value))
+
+
 def _convert(op: str, x, source: str, to: str):
     if op in ("extf", "truncf"):
         assert source in ("f32", "f64") or to == "f32", f"{source} to {to} in one step"
@@ -122,7 +134,7 @@ def _convert(op: str, x, source: str, to: str):
             return FLOATS[to](x)
     if op in ("sitofp", "uitofp"):
         value = signed(x, source) if op[0] == "s" else x
-        return FLOATS[to](value) if to != "f32" else np.float32(_to_f32(value))
+        return rounded(value, FLOATS[to])
     if op in ("fptosi", "fptoui"):
         assert math.isfinite(x), "not finite"
         value = int(x)
@@ -133,18 +145,6 @@ def _convert(op: str, x, source: str, to: str):
         return wrap(signed(x, source), to)
     assert op in ("extui", "trunci", "index_castui")
     return wrap(x, to)
-
-
-def _to_f32(value: int) -> float:
-    """An integer rounded once to f32."""
-    size = abs(value).bit_length()
-    if size <= 24:
-        return float(value)
-    shift = size - 24
-    half, rest = 1 << (shift - 1), abs(value) & ((1 << shift) - 1)
-    top = abs(value) >> shift
-    top += rest > half or (rest == half and top & 1)
-    return math.copysign(float(top << shift), value)
 
 
 def evaluate(text: str, arguments: dict):

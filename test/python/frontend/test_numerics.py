@@ -3,6 +3,7 @@
 import ml_dtypes
 import numpy as np
 import pytest
+from evaluator import rounded
 from numpy.testing import assert_allclose, assert_array_equal
 
 import kiln
@@ -117,10 +118,16 @@ def test_int_to_all(source, dtype):
         limits = np.iinfo(source)
         x = rng.integers(limits.min, limits.max, 300, dtype=source, endpoint=True)
         x[:50] = wrapped(rng.integers(-3, 3, 50), source)
-    with np.errstate(all="ignore"):
-        narrow = dtype in FLOATS and np.dtype(dtype).itemsize < 4
-        wanted = (x.astype(np.float32) if narrow else x).astype(dtype)
-    assert_array_equal(converted(x, dtype).astype(np.float64), wanted.astype(np.float64))
+        # The middles of two bfloat16, and what is just beside them.
+        middle = rng.integers(256, 512, 60) * 2 + 1
+        middle = middle << rng.integers(0, 53, 60)
+        x[50:110] = wrapped(middle + np.tile([-1, 0, 1], 20), source)
+    if dtype in FLOATS:
+        wanted = np.array([rounded(int(v), dtype) for v in x]).astype(np.float64)
+    else:
+        with np.errstate(all="ignore"):
+            wanted = x.astype(dtype).astype(np.float64)
+    assert_array_equal(converted(x, dtype).astype(np.float64), wanted)
 
 
 @kiln.kernel

@@ -2,6 +2,7 @@
 """Arithmetic of every type against float64 and Python's integers, and all conversions."""
 
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import ml_dtypes
@@ -426,3 +427,38 @@ def test_functions_at_the_edges():
             got,
             want,
         )
+
+
+def round_fraction(exact: Fraction, precision: int) -> float:
+    """To the nearest number of so many bits, of two the even one; within the range of normals."""
+    unit = Fraction(2) ** (
+        exact.numerator.bit_length() - exact.denominator.bit_length() - precision
+    )
+    while abs(exact) >= unit * 2**precision:
+        unit *= 2
+    return float(round(exact / unit) * unit)
+
+
+@pytest.mark.parametrize("element, precision", [("bf16", 8), ("f16", 11), ("f8E5M2", 3)])
+def test_a_fused_product_rounds_once(rng, element, precision):
+    """Products that are the middle of two numbers, and sums that are beside it by less than f32
+    sees."""
+    least, most = 2**precision, 2 ** (precision + 1)
+    odd = [3 * m for m in range(1, most) if m % 2 and least < 3 * m < most]
+    product = np.array(rng.choice(odd, 96))
+    a = np.full(96, 3.0) * rng.choice([-1, 1], 96)
+    b = product / 3.0
+    c = rng.choice([-1, 1], 96) * 2.0 ** (-14 if element == "f8E5M2" else -24)
+    c[::8] = rng.choice([0, 1, -3], 12)
+    if element == "f8E5M2":
+        b, a = b, a * 2.0**10
+    a, b, c = (np.asarray(x).astype(NUMPY[element]) for x in (a, b, c))
+    t = tensor((96,), element)
+    got = apply(
+        f"%y = math.fma %a, %b, %c : {t}", {"a": a, "b": b, "c": c}, {"y": ((96,), element)}
+    )
+    want = [
+        round_fraction(Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)), precision)
+        for x, y, z in zip(a, b, c, strict=True)
+    ]
+    assert np.array_equal(got.astype(np.float64), want)

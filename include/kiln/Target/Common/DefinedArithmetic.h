@@ -4,6 +4,7 @@
 #ifndef KILN_TARGET_COMMON_DEFINEDARITHMETIC_H
 #define KILN_TARGET_COMMON_DEFINEDARITHMETIC_H
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/Operation.h"
 
 namespace kiln {
@@ -16,6 +17,9 @@ mlir::Value defineForAllInputs(mlir::Operation *op);
 /// rounds once. By way of f32, as LLVM has it, what is just beside the middle of two numbers would
 /// be rounded to it first.
 void convertIntegerOnce(mlir::Operation *op);
+
+/// a·b + c of floats narrower than f32, rounded once: f32 is not wide enough for their sums.
+mlir::Value fuseOnce(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange operands);
 
 } // namespace kiln
 

@@ -19,6 +19,9 @@ namespace kiln {
 /// What `expand-narrow-floats` does, for a conversion that has more to do.
 void populateExpandNarrowFloatsPatterns(mlir::RewritePatternSet &patterns);
 
+/// f64 to f16 and bf16 by way of an f32 that is rounded to odd, so that each rounds once.
+void populateRoundOncePatterns(mlir::RewritePatternSet &patterns);
+
 /// erf of f32, for targets whose exp2 is one instruction: within 2.5 ulp.
 void populateExpandErfPatterns(mlir::RewritePatternSet &patterns);
 

@@ -32,8 +32,6 @@ struct ThreadsToLLVM {
   bool sharedHasSize = false;
   /// What the target calls each of `kScopeNames`.
   std::array<llvm::StringLiteral, 4> scopes = {"", "", "", ""};
-  /// Whether the chip itself makes bf16 of integers, rounded once.
-  bool hasIntegersToBF16 = false;
 };
 
 /// Converts all that is in the module.

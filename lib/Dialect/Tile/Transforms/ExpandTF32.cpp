@@ -1,5 +1,6 @@
 // tf32 as the f32 that it is kept in: what computes one is rounded to it.
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
+#include "kiln/Dialect/Tile/Transforms/RoundToOdd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
@@ -51,18 +52,14 @@ public:
     return arith::SelectOp::create(builder, loc, isNaN, value, rounded);
   }
 
-  /// f64 by way of the f32 towards zero whose last bit says that something was lost, so that the
-  /// second rounding is the only one.
-  Value fromF64(Value value) {
-    Value nearest = cast<arith::TruncFOp>(value, builder.getF32Type());
-    Value back = cast<arith::ExtFOp>(nearest, builder.getF64Type());
-    Value up = compare(arith::CmpFPredicate::OGT, math::AbsFOp::create(builder, loc, back),
-                       math::AbsFOp::create(builder, loc, value));
-    Value lost = compare(arith::CmpFPredicate::UNE, back, value);
-    Value bits = cast<arith::BitcastOp>(nearest, builder.getI32Type());
-    bits = op<arith::SubIOp>(bits, cast<arith::ExtUIOp>(up, builder.getI32Type()));
-    bits = op<arith::OrIOp>(bits, cast<arith::ExtUIOp>(lost, builder.getI32Type()));
-    return fromF32(cast<arith::BitcastOp>(bits, builder.getF32Type()));
+  /// f64 to the nearest tf32.
+  Value fromF64(Value value) { return fromF32(kiln::roundToOdd(builder, loc, value)); }
+
+  /// An integer to the nearest tf32.
+  template <typename Op>
+  Value fromInteger(Value value, bool isSigned) {
+    Value odd = kiln::roundIntegerToOdd(builder, loc, value, isSigned);
+    return fromF32(cast<Op>(odd, builder.getF32Type()));
   }
 
 private:
@@ -130,22 +127,23 @@ struct ExpandTF32 : public impl::ExpandTF32Base<ExpandTF32> {
     OpBuilder builder(op);
     Rounding rounding(builder, op->getLoc());
     Value result = op->getResult(0);
-    Type f64 = builder.getF64Type();
+    auto replace = [&](Value rounded) {
+      result.replaceAllUsesWith(rounded);
+      op->erase();
+    };
     if (auto narrow = dyn_cast<arith::TruncFOp>(op)) {
       bool isWide = getElementTypeOrSelf(narrow.getIn().getType()).isF64();
-      result.replaceAllUsesWith(isWide ? rounding.fromF64(narrow.getIn())
-                                       : rounding.fromF32(narrow.getIn()));
-      op->erase();
-      return;
+      return replace(isWide ? rounding.fromF64(narrow.getIn()) : rounding.fromF32(narrow.getIn()));
     }
+    if (isa<arith::SIToFPOp>(op))
+      return replace(rounding.fromInteger<arith::SIToFPOp>(op->getOperand(0), /*isSigned=*/true));
+    if (isa<arith::UIToFPOp>(op))
+      return replace(rounding.fromInteger<arith::UIToFPOp>(op->getOperand(0), /*isSigned=*/false));
     builder.setInsertionPointAfter(op);
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : result.getUses())
       uses.push_back(&use);
-    bool isInteger = isa<arith::SIToFPOp, arith::UIToFPOp>(op);
-    if (isInteger)
-      result.setType(withElement(result.getType(), f64));
-    Value rounded = isInteger ? rounding.fromF64(result) : rounding.fromF32(result);
+    Value rounded = rounding.fromF32(result);
     for (OpOperand *use : uses)
       use->set(rounded);
   }

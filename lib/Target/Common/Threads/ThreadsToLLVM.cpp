@@ -45,21 +45,24 @@ static bool isNarrow(Type type) {
   return element && element.getWidth() < 16;
 }
 
-/// Of wide integers, that is: f32 holds all of 16 bits.
-static void convertIntegersToBF16(ModuleOp module) {
+/// To floats narrower than f32. Left to the code generator, some chips round wide integers twice.
+/// f32 holds all of 16 bits: f16 and bf16 of those are the chip's.
+static void convertIntegersOnce(ModuleOp module) {
   SmallVector<Operation *> ops;
   module.walk([&](Operation *op) {
-    if (isa<arith::SIToFPOp, arith::UIToFPOp>(op) &&
-        getElementTypeOrSelf(op->getResult(0)).isBF16() &&
-        getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth() > 16)
+    if (!isa<arith::SIToFPOp, arith::UIToFPOp>(op))
+      return;
+    unsigned from = getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth();
+    unsigned to = getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth();
+    if (to < 16 || (to < 32 && from > 16))
       ops.push_back(op);
   });
   for (Operation *op : ops)
     convertIntegerOnce(op);
 }
 
-/// Arithmetic on floats of a byte and less is done in f32, and from integers in f64, so that it is
-/// rounded once.
+/// Arithmetic on floats of a byte and less is done in f32, a sum of a product so that it is rounded
+/// once.
 static void widenNarrowArithmetic(ModuleOp module) {
   SmallVector<Operation *> ops;
   module.walk([&](Operation *op) {
@@ -72,8 +75,12 @@ static void widenNarrowArithmetic(ModuleOp module) {
   });
   for (Operation *op : ops) {
     OpBuilder builder(op);
-    Type wide = isa<arith::SIToFPOp, arith::UIToFPOp>(op) ? Type(builder.getF64Type())
-                                                          : Type(builder.getF32Type());
+    if (isa<math::FmaOp>(op)) {
+      op->getResult(0).replaceAllUsesWith(fuseOnce(builder, op->getLoc(), op->getOperands()));
+      op->erase();
+      continue;
+    }
+    Type wide = builder.getF32Type();
     auto widen = [&](Type type) -> Type {
       auto shaped = dyn_cast<ShapedType>(type);
       return shaped ? Type(shaped.clone(wide)) : wide;
@@ -176,14 +183,14 @@ struct ConvertAssert : ConvertOpToLLVMPattern<cf::AssertOp> {
 LogicalResult kiln::convertThreadsToLLVM(ModuleOp module, const ThreadsToLLVM &target) {
   MLIRContext *context = module.getContext();
   renameScopes(module, target);
-  if (!target.hasIntegersToBF16)
-    convertIntegersToBF16(module);
+  convertIntegersOnce(module);
   widenNarrowArithmetic(module);
   {
     RewritePatternSet patterns(context);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     target.addMathPatterns(patterns);
     populateExpandErfPatterns(patterns);
+    populateRoundOncePatterns(patterns);
     if (failed(addVendorMath(module, patterns)))
       return failure();
     populateCallDeviceMathPatterns(patterns, target.isNativeMath);

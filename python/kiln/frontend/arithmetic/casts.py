@@ -1,8 +1,8 @@
 """Conversions between dtypes, each spelled out so that every target computes the same.
 
-Floats of 8 bits and fewer, and tf32, are only ever converted to and from f32: nothing is
-computed in them. `arith.fptosi` is undefined where the value does not fit, so the float is
-clamped, and NaN replaced, before it.
+Floats of 8 bits and fewer, and tf32, are only ever converted to and from other dtypes: nothing is
+computed in them, and each conversion to one rounds once. `arith.fptosi` is undefined where the
+value does not fit, so the float is clamped, and NaN replaced, before it.
 """
 
 from __future__ import annotations
@@ -170,10 +170,7 @@ def _int_to_float(e: Emitter, x: Value, to: DType) -> Value:
         x = cast(e, x, i64)
     if 1 < x.dtype.bits < 8:
         x = cast(e, x, i8 if x.dtype.is_signed else i32)
-    op = "arith.sitofp" if x.dtype.is_signed else "arith.uitofp"
-    if to.bits < 32:
-        return cast(e, e.convert(op, x, f32), to)
-    return e.convert(op, x, to)
+    return e.convert("arith.sitofp" if x.dtype.is_signed else "arith.uitofp", x, to)
 
 
 def _int_to_int(e: Emitter, x: Value, to: DType) -> Value:

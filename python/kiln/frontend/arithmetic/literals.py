@@ -54,9 +54,20 @@ def _integer(value: bool | int | float, dtype: DType) -> str:
     return str(value)
 
 
+def _odd(value: bool | int | float) -> bool | int | float:
+    """An int as one that f64 holds, so that rounding to a narrower float is the only rounding:
+    what is left out sets the last bit."""
+    size = abs(value)
+    lost = size.bit_length() - 53 if isinstance(size, int) else 0
+    if lost <= 0:
+        return value
+    kept = (size >> lost | bool(size & ((1 << lost) - 1))) << lost
+    return -kept if value < 0 else kept
+
+
 def _float(value: bool | int | float, dtype: DType) -> str:
     try:
-        value = float(value)
+        value = float(_odd(value) if dtype.name != "f64" else value)
     except OverflowError:
         raise Misuse(f"expected a constant that fits {dtype}, got an int beyond f64") from None
     if math.isnan(value):
