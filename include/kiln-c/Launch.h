@@ -10,8 +10,10 @@
 // clang-format off
 //   pointer   the base address is a multiple of 16, else of 8, 4, 2 or 1 bytes
 //   strides   each stride in bytes: likewise; and whether a stride is exactly 1 element
-//   extents   each extent: exactly 1, or a multiple of 16, or nothing known
-//   index32   every element lies within 2^31 bytes behind the base address
+//   extents   each extent: exactly 1, or a positive multiple of 16; along a stride of 1 also of 8, 4
+//             or 2
+//   index32   every element lies within 2^31 bytes behind the base address; extents and strides
+//             are numbers of 32 bits
 //   noalias   no other tensor argument reaches this one's bytes
 //   divisor   an integer is exactly 1, or a multiple of 16, or nothing is known
 // clang-format on
@@ -127,7 +129,7 @@ typedef enum KilnFactFlags {
   KILN_FACT_POINTER = 1,
   KILN_FACT_STRIDES = 2, // alignment of strides
   KILN_FACT_UNIT = 4,    // strides and extents (and integers) that are exactly 1
-  KILN_FACT_EXTENTS = 8, // extents (and integers) that are multiples of 16
+  KILN_FACT_EXTENTS = 8, // what extents (and integers) are multiples of
   KILN_FACT_INDEX32 = 16,
   KILN_FACT_NOALIAS = 32,
   KILN_FACTS_DEFAULT = 63 // all
@@ -202,7 +204,7 @@ KILN_EXPORT void kilnFunctionClear(KilnFunction *function);
 
 // Launches an executable as it is, no table: for tools, and for code compiled ahead of time.
 // Checks the arguments against all that the artifact's metadata promises, static extents and facts
-// included.
+// included. A grid of no programs runs for empty tensors too.
 KILN_EXPORT KilnError *kilnExecutableLaunch(KilnExecutable *executable, const KilnArg *args,
                                             size_t num_args, const KilnLaunchOptions *options);
 

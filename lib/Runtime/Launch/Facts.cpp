@@ -3,6 +3,7 @@
 #include "kiln/Runtime/Error.h"
 #include "kiln/Runtime/Launch/DType.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <alloca.h>
 
@@ -13,12 +14,16 @@ using namespace llvm;
 static inline unsigned alignmentLog2(uint64_t value) { return llvm::countr_zero(value | 16); }
 
 /// What is known of one dimension: the alignment of its stride in bytes, whether stride and extent
-/// are 1, whether the extent is a multiple of 16.
+/// are 1, what the extent is a multiple of. Where rows end decides how wide an access is, so along
+/// a stride of 1 each power of two counts; elsewhere it would only be one more thing to compile
+/// for. An extent of 0 is a multiple of nothing, so that one of which a multiple is known is
+/// positive.
 static inline uint64_t dimFacts(int64_t extent, int64_t stride, int64_t bits) {
   uint64_t strideBits = uint64_t(stride) * bits;
   uint64_t known = strideBits % 8 ? 0 : 1 + alignmentLog2(strideBits / 8);
-  return known | uint64_t(stride == 1) << 3 | uint64_t(extent == 1) << 4 |
-         uint64_t(extent % 16 == 0) << 5;
+  uint64_t isUnit = stride == 1, multiple = extent ? alignmentLog2(extent) : 0;
+  return known | isUnit << 3 | uint64_t(extent == 1) << 4 |
+         multiple * (isUnit | multiple >> 2) << 5;
 }
 
 //===- The usual ----------------------------------------------------------------------------===//
@@ -47,17 +52,18 @@ static LLVM_ATTRIBUTE_NOINLINE bool usualTensor(const Parameter &parameter,
       dense[i] = stride;
     strides = dense;
   }
-  uint64_t last = 0, dims = 0, rare = 0;
+  uint64_t last = 0, dims = 0, rare = 0, wide = 0;
   for (uint64_t i = 0; i < rank; ++i) {
     uint64_t extent = shape[i], stride = strides[i];
     rare |= (extent - 1) >> 31 | stride >> 28;
+    wide |= extent >> 31;
     last += (extent - 1) * stride;
     dims |= dimFacts(extent, stride, bits) << (8 * i);
   }
   if (LLVM_UNLIKELY(rare | last >> 48))
     return false;
   uint64_t reach = (last + 1) * bits;
-  bool index32 = reach / 8 <= uint64_t(1) << 31;
+  bool index32 = !wide && reach / 8 <= uint64_t(1) << 31;
   words[0] = KILN_ARG_TENSOR | uint64_t(tensor.dtype) << 4 | rank << 12 |
              uint64_t(alignmentLog2(address)) << 16 | uint64_t(index32) << 19;
   words[1] = dims;
@@ -172,7 +178,7 @@ bool Checker::tensor(const Parameter &parameter, const KilnTensor &tensor, uint6
 
   // The furthest elements on both sides of the base address, in elements; 0 of an empty tensor.
   int64_t low = 0, high = 0, bits = type.bits;
-  bool isEmpty = false;
+  bool isEmpty = false, isNarrow = true;
   uint64_t dims = 0;
   for (int32_t i = 0; i < rank; ++i) {
     int64_t extent = shape[i], stride = strides[i], reach;
@@ -180,12 +186,16 @@ bool Checker::tensor(const Parameter &parameter, const KilnTensor &tensor, uint6
       return fail(parameter, "expected extents of at least 0, got " + Twine(extent) +
                                  " along dimension " + Twine(i));
     isEmpty |= extent == 0;
+    isNarrow &= llvm::isInt<32>(extent) && llvm::isInt<32>(stride);
     if (LLVM_UNLIKELY(
             __builtin_mul_overflow(std::max<int64_t>(extent - 1, 0), stride, &reach) ||
             __builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high)))
       return fail(parameter, "its elements exceed the address space");
     dims |= dimFacts(extent, stride, bits) << (8 * i);
   }
+  // What is said of extents and strides holds where there is no element, too.
+  constexpr int64_t near = int64_t(1) << 31;
+  bool index32 = isNarrow && low >= 0 && high < 8 * near && (high + 1) * bits / 8 <= near;
   if (isEmpty)
     low = high = 0;
   int64_t lowBits, highBits;
@@ -206,12 +216,11 @@ bool Checker::tensor(const Parameter &parameter, const KilnTensor &tensor, uint6
     return fail(parameter, "expected an address that is a multiple of its element size, " +
                                Twine(bits / 8) + " bytes, got 0x" + Twine::utohexstr(address));
 
-  bool index32 = lowBits >= 0 && highBits / 8 <= (int64_t(1) << 31);
   uint32_t facts = parameter.facts;
   if (LLVM_UNLIKELY((facts & KILN_FACTS_DEFAULT) != KILN_FACTS_DEFAULT)) {
     constexpr uint64_t each = 0x0101010101010101;
     uint64_t keep = (facts & KILN_FACT_STRIDES ? 7 : 0) | (facts & KILN_FACT_UNIT ? 8 | 16 : 0) |
-                    (facts & KILN_FACT_EXTENTS ? 32 : 0);
+                    (facts & KILN_FACT_EXTENTS ? 7 << 5 : 0);
     dims &= each * keep;
     align = facts & KILN_FACT_POINTER ? align : 0;
     index32 &= (facts & KILN_FACT_INDEX32) != 0;

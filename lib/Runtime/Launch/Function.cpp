@@ -353,5 +353,15 @@ Error kiln::launchExecutable(Executable &executable, ArrayRef<KilnArg> args,
   cantFail(std::move(error));
   if (Error broken = checkPromises(plan, args, checked.data()))
     return broken;
+  std::vector<uint64_t> slots(plan.slots.size() + 1);
+  packSlots(plan, checked.data(), slots.data());
+  int64_t grid[3] = {1, 1, 1};
+  if (options && options->has_grid)
+    std::memcpy(grid, options->grid, sizeof(grid));
+  else if (plan.hasGrid)
+    executable.computeGrid(slots.data(), grid);
+  if (grid[0] && grid[1] && grid[2])
+    if (Error broken = checkNotEmpty(plan, checked.data()))
+      return broken;
   return launchChecked(executable, checked.data(), options);
 }

@@ -40,7 +40,7 @@ static json::Object describeTensor(uint64_t word, uint64_t dims) {
     unsigned dim = dims >> (8 * i) & 255;
     bool unitStride = dim & 8, unitExtent = dim & 16;
     strides.push_back(dim & 7 ? int64_t(1) << ((dim & 7) - 1) : 0);
-    extents.push_back(dim & 32 ? 16 : 0);
+    extents.push_back(dim >> 5 ? int64_t(1) << (dim >> 5) : 0);
     shape.push_back(orNull(unitExtent, 1));
     stridesKnown.push_back(orNull(unitStride, 1));
     shapeText += unitExtent ? "1x" : "?x";

@@ -2,6 +2,7 @@
 #include "kiln/Runtime/Error.h"
 #include "kiln/Runtime/Launch/DType.h"
 #include "kiln/Runtime/Launch/Facts.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace kiln;
 using namespace llvm;
@@ -25,6 +26,7 @@ static Error checkTensor(const LaunchPlan::Argument &promise, const Checked &che
                          const KilnTensor &tensor, function_ref<Error(const Twine &)> fail) {
   int64_t bits = dtypeInfo(tensor.dtype).bits;
   int64_t low = 0, high = 1;
+  bool isNarrow = true;
   for (size_t i = 0; i < promise.shape.size(); ++i) {
     int64_t extent = checked.shape[i], stride = checked.strides[i];
     if (promise.shape[i] >= 0 && promise.shape[i] != extent)
@@ -41,6 +43,7 @@ static Error checkTensor(const LaunchPlan::Argument &promise, const Checked &che
     if (multiple > 0 && (stride * bits) % (8 * multiple))
       return fail("expected a stride that is a multiple of " + Twine(multiple) +
                   " bytes along dimension " + Twine(i) + ", got " + Twine(stride) + " elements");
+    isNarrow &= isInt<32>(extent) && isInt<32>(stride);
     if (extent > 0) {
       int64_t reach = (extent - 1) * stride;
       (reach < 0 ? low : high) += reach;
@@ -48,6 +51,8 @@ static Error checkTensor(const LaunchPlan::Argument &promise, const Checked &che
   }
   if (promise.index32 && (low < 0 || high * bits / 8 > (int64_t(1) << 31)))
     return fail("expected every element to lie within 2^31 bytes behind the first");
+  if (promise.index32 && !isNarrow)
+    return fail("expected extents and strides of 32 bits");
   return Error::success();
 }
 
@@ -67,5 +72,16 @@ Error kiln::checkPromises(const LaunchPlan &plan, ArrayRef<KilnArg> args, const 
       if (Error error = checkTensor(promise, checked[i], args[i].value.tensor, fail))
         return error;
   }
+  return Error::success();
+}
+
+Error kiln::checkNotEmpty(const LaunchPlan &plan, const Checked *checked) {
+  for (auto [i, promise] : enumerate(plan.arguments))
+    for (auto [dim, multiple] : enumerate(promise.extentMultiples))
+      if (promise.kind == KILN_ARG_TENSOR && multiple > 1 && checked[i].shape[dim] == 0)
+        return makeError(KILN_ERROR_INVALID_ARGUMENT,
+                         "kernel '" + plan.kernel + "': argument '" + promise.name +
+                             "': expected an extent that is a positive multiple of " +
+                             Twine(multiple) + " along dimension " + Twine(dim) + ", got 0");
   return Error::success();
 }

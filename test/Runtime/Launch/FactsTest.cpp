@@ -80,7 +80,24 @@ TEST_F(FactsTest, Extents) {
   llvm::json::Object got = view({16, 17, 0, 4096});
   std::string text;
   llvm::raw_string_ostream(text) << *got.getObject("facts")->get("extents");
-  EXPECT_EQ(text, "[16,0,16,16]");
+  EXPECT_EQ(text, "[16,0,0,16]");
+}
+
+TEST_F(FactsTest, RaggedExtentsAlongRows) {
+  auto extentsOf = [&](std::vector<int64_t> shape, std::vector<int64_t> strides = {}) {
+    llvm::json::Object got = view(shape, strides);
+    std::string text;
+    llvm::raw_string_ostream(text) << *got.getObject("facts")->get("extents");
+    return text;
+  };
+  EXPECT_EQ(extentsOf({7, 5000}), "[0,8]");
+  EXPECT_EQ(extentsOf({5004}), "[4]");
+  EXPECT_EQ(extentsOf({5002}), "[2]");
+  EXPECT_EQ(extentsOf({5001}), "[0]");
+  EXPECT_EQ(extentsOf({48, 5008}), "[16,16]");
+  EXPECT_EQ(extentsOf({5000, 8}, {1, 5000}), "[8,0]") << "rows may be the first dimension";
+  EXPECT_EQ(extentsOf({0}), "[0]") << "what is a multiple of anything is positive";
+  EXPECT_EQ(extentsOf({5000}, {2}), "[0]") << "no row: only 16 is worth compiling for";
 }
 
 TEST_F(FactsTest, Index32) {
@@ -93,8 +110,10 @@ TEST_F(FactsTest, Index32) {
   EXPECT_FALSE(index32({limit + 1}));
   EXPECT_FALSE(index32({2, 2}, {limit, 1}));
   EXPECT_TRUE(index32({2, 2}, {limit - 2, 1}));
-  EXPECT_TRUE(index32({int64_t(1) << 40, 0})) << "nothing is addressed";
-  EXPECT_TRUE(index32({int64_t(1) << 40}, {0})) << "one element, many times";
+  EXPECT_FALSE(index32({int64_t(1) << 40, 0})) << "an extent takes more than 32 bits";
+  EXPECT_FALSE(index32({int64_t(1) << 40}, {0})) << "one element, many times";
+  EXPECT_FALSE(index32({1, 1}, {int64_t(1) << 31, 1})) << "a stride takes more than 32 bits";
+  EXPECT_TRUE(index32({1, 4}, {(int64_t(1) << 31) - 1, 1}));
   EXPECT_FALSE(index32({2}, {-1}, uint64_t(1) << 40)) << "an offset is never negative";
 }
 

@@ -153,6 +153,13 @@ TEST_F(ValidationTest, PromisesOfAnExecutableAreKept) {
   std::string open = view + R"("shape":[null,null],"strides":[null,null],"facts":)";
   EXPECT_EQ(errorWith(open + R"({"pointer":16,"strides":[16,4],"extents":[8,0]})", fine), "");
   EXPECT_THAT(errorWith(open + R"({"extents":[0,16]})", fine), HasSubstr("multiple of 16"));
+  int64_t none[] = {8, 0};
+  KilnLaunchOptions some = gridOf(1);
+  KilnArg empty = tensor(memory, KILN_F32, none, 2, strides);
+  std::string sixteen = open + R"({"extents":[8,16]})";
+  EXPECT_EQ(errorWith(sixteen, empty), "") << "no program runs";
+  EXPECT_THAT(failureOf(launchExecutable(*load(sixteen), empty, &some)).text,
+              HasSubstr("a positive multiple of 16 along dimension 1, got 0"));
   EXPECT_THAT(errorWith(open + R"({"strides":[16,4]})", tensor(memory, KILN_F32, shape, 2, other)),
               HasSubstr("multiple of 16 bytes"));
   EXPECT_THAT(

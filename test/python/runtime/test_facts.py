@@ -14,7 +14,9 @@ MEMORY = np.random.default_rng().standard_normal(4096, dtype=np.float32)
 @st.composite
 def views(draw):
     """(shape, strides in elements, offset) of a view inside MEMORY."""
-    shape = draw(st.tuples(st.sampled_from([0, 1, 2, 7, 16, 17, 32]), st.sampled_from([1, 5, 16])))
+    shape = draw(
+        st.tuples(st.sampled_from([0, 1, 2, 7, 16, 17, 32]), st.sampled_from([1, 5, 8, 12, 16]))
+    )
     strides = draw(st.tuples(st.integers(-40, 40), st.integers(-20, 20)))
     reach = [(n - 1) * s if n > 1 else 0 for n, s in zip(shape, strides, strict=True)]
     low, high = sum(min(r, 0) for r in reach), sum(max(r, 0) for r in reach)
@@ -66,6 +68,14 @@ def test_alignment_and_divisibility_are_compiled_for():
     facts = compiled_facts(accumulate, aligned, odd)
     assert facts[0]["pointer"] == 16 and facts[0]["extents"] == [16]
     assert facts[1]["pointer"] == 4 and not any(facts[1].get("extents", []))
+
+
+def test_a_ragged_extent_is_compiled_for_its_largest_power_of_two():
+    base = np.zeros(8192, np.float32)
+    for extent, multiple in ((5000, 8), (5004, 4), (5002, 2), (5008, 16)):
+        assert compiled_facts(accumulate, base[:extent], base)[0]["extents"] == [multiple]
+    assert not any(compiled_facts(accumulate, base[:5001], base)[0].get("extents", []))
+    assert not any(compiled_facts(accumulate, base[:0], base)[0].get("extents", []))
 
 
 def test_facts_can_be_left_out():

@@ -5,8 +5,8 @@
 //   tensor    word A: bits 0-3 kind, 4-11 dtype, 12-15 rank, 16-18 log2 of the base address's
 //             alignment, 19 index32, 20 noalias
 //             word B: a byte a dimension: bits 0-2 1 + log2 of the stride's alignment in bytes
-//             (0: nothing known), 3 the stride is 1, 4 the extent is 1, 5 the extent is a
-//             multiple of 16
+//             (0: nothing known), 3 the stride is 1, 4 the extent is 1, 5-7 log2 of what the
+//             extent is a multiple of, 16 at most (0 of an extent of 0)
 //   pointer   word A with kind, dtype and alignment
 //   scalar    word A with kind and dtype; for integers bit 21 the value is 1, 22 a multiple of 16
 // Everything a specialisation may rely on is in there; two calls with one key run one executable.
@@ -61,6 +61,9 @@ void packSlots(const LaunchPlan &plan, const Checked *checked, uint64_t *slots);
 /// Whether the arguments keep what an executable was compiled for.
 llvm::Error checkPromises(const LaunchPlan &plan, llvm::ArrayRef<KilnArg> args,
                           const Checked *checked);
+
+/// The same of extents that must not be 0 where programs run.
+llvm::Error checkNotEmpty(const LaunchPlan &plan, const Checked *checked);
 
 } // namespace kiln
 

@@ -18,8 +18,9 @@ def Tile_FactsAttr : Tile_Attr<"Facts", "facts"> {
 
     - `pointer`: the base address is a multiple of so many bytes, a power of two;
     - `strides`: each stride, in bytes, is a multiple of so many bytes (0: nothing known);
-    - `extents`: each extent is a multiple of so many elements (0: nothing known);
-    - `index32`: every element lies within 2^31 bytes behind the base address;
+    - `extents`: each extent is a positive multiple of so many elements (0: nothing known);
+    - `index32`: every element lies within 2^31 bytes behind the base address, and extents and
+      strides are numbers of 32 bits;
     - `noalias`: no other argument reaches this argument's memory;
     - `divisor`: for an integer argument, what its value is a multiple of.
 
