@@ -207,3 +207,17 @@ def cumsum(x: kiln.View, out: kiln.View, BLOCK: kiln.constexpr, W: kiln.constexp
     i = kiln.grid(x.shape[0])
     row = x.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
     out.store((i, 0), kiln.cumsum(row, axis=1).to(out.dtype), cache="streaming")
+
+
+@kiln.kernel
+def gather_rows(
+    table: kiln.View, ids: kiln.View, out: kiln.View,
+    ROWS: kiln.constexpr = 4, BLOCK: kiln.constexpr = 2048, W: kiln.constexpr = 4,
+):  # fmt: skip
+    kiln.pin(warps=W)
+    columns = table.shape[1]
+    j, i = kiln.grid(kiln.cdiv(columns, BLOCK), kiln.cdiv(ids.shape[0], ROWS))
+    at = ids.load((i * ROWS,), (ROWS,))
+    column = j.to(kiln.i32) * BLOCK + kiln.arange(BLOCK)
+    rows = table.gather((at[:, None], column[None, :]))
+    out.store((i * ROWS, j * BLOCK), rows, cache="streaming")

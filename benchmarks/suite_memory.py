@@ -98,18 +98,41 @@ def by_warps(launch: Callable[[int], Any], warps: tuple[int, ...] = (4, 8, 16)) 
     return {f"{w} warps": (lambda w=w: launch(w)) for w in warps}
 
 
-def rmsnorm() -> Work:
-    x, weight, out, rows = some(ROWS, COLUMNS), some(COLUMNS), some(ROWS, COLUMNS), rows_of()
+def rmsnorm(columns: int = COLUMNS, block: int = COLUMNS, name: str = "RMSNorm") -> Work:
+    x, weight, out, rows = some(ROWS, columns), some(columns), some(ROWS, columns), rows_of()
 
     def reference():
         t = exact(x[rows])
         return t / np.sqrt((t * t).mean(1, keepdims=True) + 1e-5) * exact(weight)
 
     return Work(
-        "RMSNorm", x.nbytes, out.nbytes,
-        by_warps(lambda w: ours.rmsnorm(x, weight, out, 1e-5, BLOCK=COLUMNS, W=w)),
-        lambda: F.rms_norm(x, (COLUMNS,), weight, 1e-5),
+        name, x.nbytes, out.nbytes,
+        by_warps(lambda w: ours.rmsnorm(x, weight, out, 1e-5, BLOCK=block, W=w)),
+        lambda: F.rms_norm(x, (columns,), weight, 1e-5),
         lambda: exact(out[rows]), reference,
+    )  # fmt: skip
+
+
+def ragged_rmsnorm() -> Work:
+    """Rows that are no multiple of 16 elements, but of 8."""
+    return rmsnorm(5000, 8192, "RMSNorm of ragged extents (5000)")
+
+
+def gather_of_rows() -> Work:
+    """An embedding: rows of a table that lie anywhere."""
+    table, out, rows = some(4 * ROWS, COLUMNS), some(ROWS, COLUMNS), rows_of()
+    ids = torch.randint(len(table), (ROWS,), device="cuda", dtype=torch.int32)
+    return Work(
+        "gather of rows", out.nbytes, out.nbytes,
+        {
+            f"{r} rows of {b} by {w} warps": (
+                lambda r=r, b=b, w=w: ours.gather_rows(table, ids, out, ROWS=r, BLOCK=b, W=w)
+            )
+            for r, b in ((1, 4096), (2, 2048), (4, 2048), (8, 1024))
+            for w in (4, 8)
+        },
+        lambda: F.embedding(ids, table), lambda: exact(out[rows]), lambda: exact(table[ids[rows]]),
+        0.0,
     )  # fmt: skip
 
 
@@ -347,5 +370,5 @@ def cumsum() -> Work:
 
 WORKS: tuple[Callable[[], Work], ...] = (
     rmsnorm, layernorm_dropout, softmax, swiglu, gelu, rope, cross_entropy, quantise_f8,
-    quantise_mxfp4, transpose, cumsum,
+    quantise_mxfp4, transpose, cumsum, ragged_rmsnorm, gather_of_rows,
 )  # fmt: skip

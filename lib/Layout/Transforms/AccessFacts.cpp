@@ -34,7 +34,7 @@ static int64_t factAt(ArrayRef<int64_t> facts, int64_t dim) {
   return dim < int64_t(facts.size()) ? powerOf(facts[dim], 1) : 1;
 }
 
-static int64_t elementBytes(Type type) {
+int64_t kiln::getElementBytes(Type type) {
   return std::max<int64_t>(1, llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
 }
 
@@ -87,7 +87,7 @@ static int64_t getDivisor(Value value, unsigned depth) {
           return powerOf(elements, kMax);
         FactsAttr facts = getArgumentFacts(stride.getView());
         return facts ? std::max<int64_t>(1, factAt(facts.getStrides(), stride.getDim()) /
-                                                elementBytes(view.getElementType()))
+                                                getElementBytes(view.getElementType()))
                      : 1;
       })
       .Default(int64_t(1));
@@ -132,8 +132,8 @@ static bool isNonNegative(Value value, unsigned depth) {
 
 bool kiln::isKnownNonNegative(Value value) { return isNonNegative(value, 16); }
 
-AccessFacts kiln::getAccessFacts(TypedValue<ViewType> view, ValueRange offsets) {
-  AccessFacts result;
+RowFacts kiln::getRowFacts(TypedValue<ViewType> view) {
+  RowFacts result;
   ViewType type = view.getType();
   for (auto [dim, stride] : llvm::enumerate(type.getStrides()))
     if (stride == 1)
@@ -141,20 +141,30 @@ AccessFacts kiln::getAccessFacts(TypedValue<ViewType> view, ValueRange offsets) 
   FactsAttr facts = getArgumentFacts(view);
   if (result.dim < 0 || !facts || !type.getElementType().isIntOrFloat())
     return result;
-  int64_t bytes = elementBytes(type.getElementType());
-  // In bytes: the base address and each other dimension's stride; in elements: the offset and
-  // the extent along the dimension itself.
-  int64_t aligned = std::min<int64_t>(16, powerOf(facts.getPointer(), 1));
+  int64_t bytes = getElementBytes(type.getElementType());
+  result.alignment = std::min<int64_t>(16, powerOf(facts.getPointer(), 1));
   for (auto [dim, stride] : llvm::enumerate(type.getStrides()))
     if (int(dim) != result.dim)
-      aligned = std::min(aligned, ShapedType::isDynamic(stride) ? factAt(facts.getStrides(), dim)
-                                                                : powerOf(stride * bytes, kMax));
+      result.alignment =
+          std::min(result.alignment, ShapedType::isDynamic(stride) ? factAt(facts.getStrides(), dim)
+                                                                   : powerOf(stride * bytes, kMax));
   int64_t extent = type.getShape()[result.dim];
-  int64_t elements = ShapedType::isDynamic(extent) ? factAt(facts.getExtents(), result.dim)
-                                                   : powerOf(extent, kMax);
-  int64_t divisor = getKnownDivisor(offsets[result.dim]);
-  result.aligned = std::max<int64_t>(1, std::min(divisor, aligned / bytes));
-  result.width = std::min(elements, result.aligned);
+  result.multiple = ShapedType::isDynamic(extent) ? factAt(facts.getExtents(), result.dim)
+                                                  : powerOf(extent, kMax);
+  return result;
+}
+
+AccessFacts kiln::getAccessFacts(TypedValue<ViewType> view, ValueRange offsets) {
+  AccessFacts result;
+  RowFacts row = getRowFacts(view);
+  result.dim = row.dim;
+  if (row.dim < 0 || !getArgumentFacts(view) || !view.getType().getElementType().isIntOrFloat())
+    return result;
+  // In bytes: where a row begins; in elements: the offset and the extent along it.
+  int64_t bytes = getElementBytes(view.getType().getElementType());
+  result.aligned =
+      std::max<int64_t>(1, std::min(getKnownDivisor(offsets[row.dim]), row.alignment / bytes));
+  result.width = std::min(row.multiple, result.aligned);
   return result;
 }
 

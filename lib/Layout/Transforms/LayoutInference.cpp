@@ -17,13 +17,22 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-LayoutInference::LayoutInference(KernelOp kernel, ThreadShape threads) : threads(threads) {
+LayoutInference::LayoutInference(KernelOp kernel, ThreadShape threads)
+    : threads(threads), indices(kernel) {
   // One width for the whole kernel, so that tensors of one shape share one layout.
   kernel.getBody().walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
       width = std::max(width, getAccessFacts(load.getView(), load.getOffsets()).width);
     if (auto store = dyn_cast<StoreOp>(op))
       width = std::max(width, getAccessFacts(store.getView(), store.getOffsets()).width);
+    if (auto gather = dyn_cast<GatherOp>(op))
+      width = std::max(
+          width,
+          getRunFacts(indices, gather.getView(), gather.getIndices(), gather.getMask()).width);
+    if (auto scatter = dyn_cast<ScatterOp>(op))
+      width = std::max(
+          width,
+          getRunFacts(indices, scatter.getView(), scatter.getIndices(), scatter.getMask()).width);
   });
   visit(kernel.getBody().front());
 }
@@ -209,6 +218,13 @@ void LayoutInference::visit(Operation *op) {
       .Case<LoadOp>([&](LoadOp load) {
         int dim = getAccessFacts(load.getView(), load.getOffsets()).dim;
         set(load.getResult(), getBlocked(load.getResult(), dim), Plain);
+      })
+      .Case<GatherOp>([&](GatherOp gather) {
+        RunFacts run =
+            getRunFacts(indices, gather.getView(), gather.getIndices(), gather.getMask());
+        if (run.dim < 0)
+          return visitElementwise(op);
+        set(gather.getResult(), getBlocked(gather.getResult(), run.dim), Plain);
       })
       .Case<ReadOp>([&](auto) { set(op->getResult(0), getBlocked(op->getResult(0)), Plain); })
       .Default([&](Operation *) {

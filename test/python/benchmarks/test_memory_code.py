@@ -38,6 +38,9 @@ KERNELS = {
         {"BLOCK": COLUMNS}, 16, 64,
     ),
     "gelu": ((some(*FLAT), some(*FLAT)), {}, 32, 17),
+    "gather_rows": (
+        (some(4 * ROWS, COLUMNS), some(ROWS, dtype=np.int32), some(*ROW)), {}, 64, 5,
+    ),
     "cross_entropy": (
         (some(4096, 128256), some(4096, dtype=np.int64), some(4096, dtype=np.float32)), {}, 32, 15,
     ),

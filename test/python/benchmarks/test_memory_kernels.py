@@ -181,3 +181,10 @@ def test_cumsum(kernels, some):
     x, out = some(ROWS, COLUMNS), poisoned(ROWS, COLUMNS)
     kernels.cumsum(x, out, BLOCK=BLOCK)
     check(out, np.cumsum(exact(x), 1))
+
+
+def test_rows_that_are_gathered(kernels, some, rng):
+    table, out = some(50, COLUMNS), poisoned(21, COLUMNS)
+    ids = rng.integers(0, 50, 21).astype(np.int32)
+    kernels.gather_rows(table, ids, out, ROWS=4, BLOCK=128)
+    np.testing.assert_array_equal(exact(out), exact(table[ids]))

@@ -15,6 +15,17 @@ int64_t getKnownDivisor(mlir::Value value);
 /// Whether an integer is known to be zero or more.
 bool isKnownNonNegative(mlir::Value value);
 
+/// Whole bytes that an element of this type takes, at least one.
+int64_t getElementBytes(mlir::Type type);
+
+/// What is known of a view's rows, which are where its stride is 1.
+struct RowFacts {
+  int dim = -1;          ///< the dimension whose stride is 1; -1: nothing is known
+  int64_t alignment = 1; ///< each row begins at a multiple of so many bytes, at most 16
+  int64_t multiple = 1;  ///< a row has a multiple of so many elements
+};
+RowFacts getRowFacts(mlir::TypedValue<tile::ViewType> view);
+
 /// How many consecutive elements of a view's tile, from a multiple of as many on, are known to
 /// be consecutive and aligned in memory, and in bounds all together or not at all.
 struct AccessFacts {

@@ -122,6 +122,16 @@ def DecideConversions : Pass<"tile-decide-conversions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect"];
 }
 
+def PrintIndexFacts : Pass<"tile-print-index-facts", "::mlir::ModuleOp"> {
+  let summary = "say as remarks what is known of integers: multiples, runs and ranges";
+  let description = [{
+    Of each result that is an integer or a tile of integers: of what power of two each value is a
+    multiple; for each dimension, how many neighbours, from a multiple of as many on, are the
+    same, and how many count on from a multiple of as many; and between which numbers all lie.
+    Nothing is changed. The test is `test/Layout/Transforms/print-index-facts.mlir`.
+  }];
+}
+
 def RealiseConversions : Pass<"tile-realise-conversions", "::mlir::ModuleOp"> {
   let summary = "send the conversions that go through shared memory there";
   let description = [{

@@ -1,7 +1,6 @@
-// Elements of views at computed indices: gather, scatter and atomics.
+// Elements of views at computed indices, and atomics on them. Gather.cpp has the rest.
 #include "ThreadLowering.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -81,65 +80,6 @@ Value ThreadLowering::loadElement(Value view, Element element, Value padding, bo
   if (padding && element.inBounds)
     value = arith::SelectOp::create(builder, loc, element.inBounds, value, padding);
   return value;
-}
-
-LogicalResult ThreadLowering::lowerGather(GatherOp op) {
-  SmallVector<SmallVector<Value>> indices;
-  for (Value tensor : op.getIndices())
-    indices.push_back(getElements(tensor));
-  SmallVector<Value> masks, elements;
-  if (op.getMask())
-    masks = getElements(op.getMask());
-  Value padding;
-  if (op.getPadding() && !matchPattern(op.getPadding(), m_PosZeroFloat()) &&
-      !matchPattern(op.getPadding(), m_Zero()))
-    padding = get(op.getPadding());
-  for (int64_t reg = 0; reg < getLayout(op.getResult()).getInSize(kRegister); ++reg) {
-    SmallVector<Value> at;
-    for (const SmallVector<Value> &column : indices)
-      at.push_back(column[reg]);
-    Element element = getElement(op.getView(), at);
-    if (op.getMask())
-      element.inBounds = both(element.inBounds, masks[reg]);
-    elements.push_back(
-        loadElement(op.getView(), element, padding, isStreaming(op.getCache(), op.getEviction())));
-  }
-  setElements(op.getResult(), elements);
-  return success();
-}
-
-LogicalResult ThreadLowering::lowerScatter(ScatterOp op) {
-  LinearLayout layout = getLayout(op.getValue());
-  int64_t repeated = layout.freeVariables().front();
-  Value owner = isOwner(layout);
-  SmallVector<SmallVector<Value>> indices;
-  for (Value tensor : op.getIndices())
-    indices.push_back(getElements(tensor));
-  SmallVector<Value> masks;
-  if (op.getMask())
-    masks = getElements(op.getMask());
-  Type type = op.getValue().getType().getElementType();
-  Type raw = builder.getIntegerType(type.getIntOrFloatBitWidth());
-  for (auto [reg, value] : llvm::enumerate(getElements(op.getValue()))) {
-    if (reg & repeated)
-      continue;
-    SmallVector<Value> at;
-    for (const SmallVector<Value> &column : indices)
-      at.push_back(column[reg]);
-    Element element = getElement(op.getView(), at);
-    Value guard = both(element.inBounds, owner);
-    if (op.getMask())
-      guard = both(guard, masks[reg]);
-    when(guard, [&, value = value] {
-      Value bits = value;
-      if (type != raw)
-        bits = arith::BitcastOp::create(builder, loc, raw, bits);
-      LLVM::StoreOp::create(builder, loc, bits, getElementAddress(op.getView(), element.at),
-                            raw.getIntOrFloatBitWidth() / 8, /*isVolatile=*/false,
-                            isStreaming(op.getCache(), op.getEviction()));
-    });
-  }
-  return success();
 }
 
 //===- Atomics ------------------------------------------------------------------------------===//

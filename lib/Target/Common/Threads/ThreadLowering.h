@@ -5,6 +5,7 @@
 #include "ThreadPlans.h"
 #include "ThreadState.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/IndexFacts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Target/Common/AsyncTarget.h"
 #include "kiln/Target/Common/Threads.h"
@@ -231,11 +232,16 @@ private:
   Element getElement(mlir::Value view, llvm::ArrayRef<mlir::Value> indices);
   mlir::Value getElementAddress(mlir::Value view, mlir::Value at);
   mlir::Value loadElement(mlir::Value view, Element element, mlir::Value padding, bool streaming);
-  mlir::LogicalResult lowerGather(tile::GatherOp op);
-  mlir::LogicalResult lowerScatter(tile::ScatterOp op);
   mlir::LogicalResult lowerAtomic(mlir::Operation *op);
   mlir::Value emitAtomic(mlir::Operation *op, mlir::Value pointer, mlir::Value compare,
                          mlir::Value value);
+  // Gather.cpp
+  llvm::SmallVector<mlir::Value> loadRun(mlir::Value view, Element element, int64_t width,
+                                         mlir::Value padding, bool streaming);
+  mlir::LogicalResult lowerGather(tile::GatherOp op);
+  mlir::LogicalResult lowerScatter(tile::ScatterOp op);
+  /// Made when first asked for: few kernels have indices.
+  const IndexAnalysis &getIndexAnalysis();
   // Outside.cpp
   mlir::LogicalResult lowerAssert(tile::AssertOp op);
   mlir::LogicalResult lowerPrint(tile::PrintOp op);
@@ -272,7 +278,11 @@ private:
   mlir::Location loc;
   mlir::func::FuncOp function;
   mlir::Value lane, warp;
+  std::optional<IndexAnalysis> indexAnalysis;
 };
+
+/// How many registers one access of a gather or a scatter takes.
+int64_t getRunWidth(const IndexAnalysis &analysis, mlir::Operation *op);
 
 } // namespace kiln
 
