@@ -171,3 +171,20 @@ def test_scaled(chip, kind, shape, transposed, rng):
         assert np.isnan(c[1]).all()
         c, x = np.delete(c, 1, 0), np.delete(x, 1, 0)
     assert_sums(c, x @ y.T, np.abs(x) @ np.abs(y).T, TOLERANCE)
+
+
+@kiln.kernel
+def counted(out: kiln.View, more: kiln.View):
+    kiln.grid(1)
+    a = kiln.broadcast_to(kiln.arange(4, dtype=kiln.f32)[:, None], (4, 4))
+    out.store((0, 0), kiln.dot(a, a.T + 1))
+    more.store(0, kiln.arange(5, dtype=kiln.f32))
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_operands_that_only_the_thread_s_place_makes(chip):
+    """The first use of a lane's number may be a product: it stays where others find it."""
+    out, more = np.zeros((4, 4), np.float32), np.zeros(6, np.float32)
+    counted(out, more, _device=f"emu:{chip}")
+    a = np.broadcast_to(np.arange(4)[:, None], (4, 4))
+    assert np.array_equal(out, a @ (a.T + 1)) and more.tolist() == [0, 1, 2, 3, 4, 0]

@@ -273,7 +273,8 @@ LogicalResult ThreadLowering::lowerDotByFma(DotOp op) {
   for (size_t reg = 0; reg < sums.size(); ++reg)
     places.push_back(layoutC.applyTo(kRegister, reg));
   // One k after the other, so that no more of the operands need be in registers.
-  ReadSinker reads(builder, llvm::to_vector(llvm::concat<Value>(a, b)), sums);
+  ReadSinker reads(builder, &*prologue.getInsertionPoint(),
+                   llvm::to_vector(llvm::concat<Value>(a, b)), sums);
   for (int64_t k = 0; k < op.getK(); ++k)
     for (auto [at, sum] : llvm::zip_equal(places, sums)) {
       Value left = a[mapA.at(at, at.end()[-2], k)], right = b[mapB.at(at, k, at.end()[-1])];

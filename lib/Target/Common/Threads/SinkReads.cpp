@@ -17,7 +17,8 @@ static bool isGlobalRead(Operation &op) {
   return load && load.getAddr().getType().getAddressSpace() != kSharedSpace;
 }
 
-ReadSinker::ReadSinker(OpBuilder &builder, ArrayRef<Value> wanted, ArrayRef<Value> neededAtOnce)
+ReadSinker::ReadSinker(OpBuilder &builder, Operation *prologueEnd, ArrayRef<Value> wanted,
+                       ArrayRef<Value> neededAtOnce)
     : builder(builder) {
   DenseSet<Operation *> needed, chain;
   for (Value value : neededAtOnce)
@@ -26,7 +27,7 @@ ReadSinker::ReadSinker(OpBuilder &builder, ArrayRef<Value> wanted, ArrayRef<Valu
     chain.insert(value.getDefiningOp());
   for (Operation &op :
        llvm::reverse(llvm::make_range(builder.getBlock()->begin(), builder.getInsertionPoint()))) {
-    if (!isReadOrPure(op))
+    if (&op == prologueEnd || !isReadOrPure(op))
       return;
     // Elements that were gathered to a tensor and taken out of it again leave the gathering behind,
     // for those who ask for the tensor.

@@ -13,9 +13,10 @@ namespace kiln {
 /// reads.
 class ReadSinker {
 public:
-  /// Sinks, of the ops at the end of the builder's block, those that only `wanted` needs.
-  ReadSinker(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Value> wanted,
-             llvm::ArrayRef<mlir::Value> neededAtOnce);
+  /// Sinks, of the ops at the end of the builder's block, those that only `wanted` needs. The
+  /// prologue, which ends with `prologueEnd`, grows later: what is in it stays.
+  ReadSinker(mlir::OpBuilder &builder, mlir::Operation *prologueEnd,
+             llvm::ArrayRef<mlir::Value> wanted, llvm::ArrayRef<mlir::Value> neededAtOnce);
   /// The value stands in front of the builder's place from here on.
   void need(mlir::Value value);
   /// What nobody asked for follows, in the order it had.
