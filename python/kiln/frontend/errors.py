@@ -16,6 +16,8 @@ import linecache
 import re
 from dataclasses import dataclass
 
+MAX_SHOWN = 400  # characters of a source line
+
 
 @dataclass(frozen=True)
 class SourceSpan:
@@ -101,6 +103,10 @@ def excerpt(span: SourceSpan) -> list[str]:
     number = f"{span.line:>6} | "
     start = min(span.column - 1, len(text))
     end = len(text) if span.end is None else min(span.end - 1, len(text))
+    if len(text) > MAX_SHOWN:
+        cut = max(0, start - MAX_SHOWN // 2)
+        text = text[cut : cut + MAX_SHOWN]
+        start, end = start - cut, min(end - cut, len(text))
     gap = re.sub(r"[^\t]", " ", text[:start])
     return [number + text, " " * (len(number) - 2) + "| " + gap + "^" * max(1, end - start)]
 

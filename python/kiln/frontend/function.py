@@ -102,7 +102,9 @@ def constant_key(value: Any) -> str:
         ) from None
     if isinstance(value, float):
         return "f:" + (value.hex() if not math.isnan(value) else "nan")
-    if isinstance(value, (bool, int)) or value is None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"i:{value:x}"  # in decimal, Python takes no integer of more than 4300 digits
+    if isinstance(value, bool) or value is None:
         return f"{type(value).__name__[0]}:{value}"
     if isinstance(value, str):
         return f"s{len(value)}:{value}"

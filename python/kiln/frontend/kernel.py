@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from kiln.frontend.errors import CompileError
+from kiln.frontend.errors import CompileError, Misuse
 from kiln.frontend.function import CAPTURES, Function, as_constant, source_hash
 from kiln.frontend.grid import find_grid
 from kiln.frontend.signature import Parameter, kernel_parameters, wrong_parameter
@@ -74,6 +74,8 @@ class KernelSource:
             ) from error.__cause__  # the compiler's own frames tell a user nothing
 
     def _constants(self, constants: dict[str, Any], tunables: dict[str, Any]) -> dict[str, Any]:
+        from kiln.frontend.arithmetic.constants import check_length
+
         given = {**constants, **tunables}
         for name in given:
             if name not in self.by_name:
@@ -92,7 +94,9 @@ class KernelSource:
             else:
                 continue
             try:
-                out[name] = as_constant(value)
+                out[name] = check_length(as_constant(value))
+            except Misuse as misuse:
+                raise self._wrong(parameter, misuse.message) from None
             except TypeError:
                 raise self._wrong(
                     parameter,

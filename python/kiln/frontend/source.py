@@ -133,6 +133,16 @@ class FunctionSource:
             yield from _paths((name,), value, names)
 
 
+def span_of_lambda(function: FunctionType) -> SourceSpan:
+    """Where a lambda stands: its line, and the word in it if the line has it once."""
+    code = function.__code__
+    text = linecache.getline(code.co_filename, code.co_firstlineno, function.__globals__)
+    at = text.find("lambda") + 1 if text.count("lambda") == 1 else 0
+    return SourceSpan(
+        code.co_filename, code.co_firstlineno, max(at, 1), at + len("lambda") if at else None
+    )
+
+
 def quick_lines(function: FunctionType, file: str) -> list[str] | None:
     """The lines of a function's definition, or None where they are not plain to see."""
     code = function.__code__

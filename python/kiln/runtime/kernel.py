@@ -16,6 +16,7 @@ from kiln.frontend.errors import CompileError
 from kiln.frontend.function import Function
 from kiln.frontend.kernel import KernelSource
 from kiln.frontend.signature import Parameter
+from kiln.frontend.source import span_of_lambda
 from kiln.frontend.types import ArgumentType, PointerType, ScalarType, ViewType
 from kiln.language.annotations import PointerSpec, ViewSpec
 from kiln.language.dtypes import DType
@@ -345,6 +346,12 @@ def kernel(
         )  # fmt: skip
     if not isinstance(function, types.FunctionType):
         raise CompileError(f"expected a function to make a kernel of, got {function!r}")
+    if function.__name__ == "<lambda>":
+        raise CompileError(
+            "expected a function defined with `def` to make a kernel of, got a lambda",
+            legal="def NAME(...), with @kiln.kernel above it",
+            span=span_of_lambda(function),
+        )
     options = check_options(
         function.__name__,
         {"opt_level": opt_level, "fast_math": fast_math, "vendor_math": vendor_math,

@@ -114,6 +114,27 @@ def test_mutants_differ_from_what_they_were_made_of():
     assert len(set(made)) > 25 and sum(text not in sections for text in made) > 25
 
 
+def test_mutants_nest_beyond_any_stack_and_hold_endless_numbers():
+    """Both are drawn, and every tool says where such a text is wrong."""
+    rng = random.Random(1)
+    text = "tile.kernel @k(%x: !tile.view<?x8xf32>) {\n  tile.return\n}\n"
+    deep = next(t for t in iter(lambda: mutants.nest(text, None, rng), "") if "tuple<" * 9999 in t)
+    long = next(t for t in iter(lambda: mutants.lengthen(text, None, rng), "") if len(t) > 90_000)
+    for made, says in ((deep, "to nest at most 200 deep"), (long, "at most 1000 digits")):
+        for tool, options in (("tile-opt", []), ("tile-compile", ["--emit", "tile"])):
+            done = subprocess.run([BUILD / "bin" / tool, *options], input=made.encode(),
+                                  capture_output=True, timeout=60, check=False)  # fmt: skip
+            assert done.returncode == 1 and says in done.stderr.decode(), done.stderr[:500]
+    corpus = mutants.Corpus([text], str(BUILD / "bin/tile-opt"))
+    assert any(len(mutants.mutant(corpus, rng)) > 90_000 for _ in range(2000))
+
+
+def test_arithmetic_holds_endless_numbers():
+    rng = random.Random(1)
+    drawn = [frontend.arithmetic(rng)[0] for _ in range(2000)]
+    assert any("BIG" in text for text in drawn) and any(len(text) > 90_000 for text in drawn)
+
+
 def test_a_worker_refuses_a_request_that_nests_too_deeply():
     data = parsers.frame(b"q", b"[" * 100000) + parsers.frame(b"s", protocol.KERNEL)
     ours, theirs = socket.socketpair()

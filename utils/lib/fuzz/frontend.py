@@ -242,11 +242,12 @@ CALLS = ["kiln.maximum({}, {})", "kiln.minimum({}, {})", "kiln.where({} < {}, {}
          "kiln.floor({})", "kiln.clamp({}, 0, {})", "({} if {} < 3 else {})", "kiln.cdiv({}, {})",
          "kiln.cast({}, kiln.DT)", "kiln.cast({}, kiln.DT)", "(-{})", "(~{})"]  # fmt: skip
 LEAVES = ["a", "b", "c", "a", "b", "1", "-3", "2.5", "300", "True", "0"]
+HUGE = ["0x" + "f" * 100_000, "-0x" + "7" * 100_000, "0x" + "3" * 2_000, "1" * 4_000, "BIG"]
 
 
 def expression(rng, depth):
     if depth == 0 or rng.random() < 0.2:
-        return rng.choice(LEAVES)
+        return rng.choice(LEAVES if rng.random() < 0.995 else HUGE)
     if rng.random() < 0.55:
         left, right = expression(rng, depth - 1), expression(rng, depth - 1)
         return f"({left} {rng.choice(BINARY)} {right})"
@@ -276,6 +277,8 @@ def arithmetic(rng):
     numbers = {name: number(dtype, rng) for name, dtype in zip("abc", dtypes, strict=True)}
     value = f"kiln.cast({expression(rng, rng.choice([1, 2, 3]))}, kiln.{types['v'][1]})"
     text = f"def kernel(v, a, b, c):\n    v[0] = {value}\n"
+    if "BIG" in value:
+        text = "BIG = 10**100000\n" + text
     return text, "kernel", types, {}, numbers
 
 

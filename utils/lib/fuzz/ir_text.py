@@ -47,7 +47,12 @@ def run(campaign):
     folders = campaign.corpus or [campaign.root / "test"]
     corpus = mutants.Corpus(mutants.read_corpus(folders), tool.command[0])
     while campaign.goes_on():
-        batch = [mutants.mutant(corpus, campaign.rng) for _ in range(BATCH)]
+        # What is over the limits is refused with its whole file, so such a mutant goes alone.
+        alone = campaign.rng.random() < 0.3
+        batch = [
+            mutants.mutant(corpus, campaign.rng, huge=1 if alone else 0)
+            for _ in range(1 if alone else BATCH)
+        ]
         campaign.runs += len(batch)
         if not tool.dies(batch):
             continue

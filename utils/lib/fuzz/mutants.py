@@ -186,6 +186,28 @@ def drop_attribute(text, corpus, rng):
     return text[: place.start()] + text[place.end() :]
 
 
+def nest(text, corpus, rng):
+    """A bracket nests far deeper than any stack is, or as deep as is allowed."""
+    opening, closing = rng.choice(
+        [("tuple<", ">"), ("vector<", ">"), ("(", ")"), ("[", "]"), ("{", "}"), ("module {", "}"),
+         ("!tile.view<", ">"), ("loc(", ")"), ("-", ""), ("() -> ", ""), ("tensor<1x", ">")]
+    )  # fmt: skip
+    depth = rng.choice([40, 150, 100_000])
+    place = rng.choice(list(TOKEN.finditer(text)))
+    inside = place.group() if rng.random() < 0.5 else ""
+    return text[: place.start()] + opening * depth + inside + closing * depth + text[place.end() :]
+
+
+def lengthen(text, corpus, rng):
+    """A number gets as many digits as take minutes to read, or nearly as many as are allowed."""
+    places = list(re.finditer(r"\d+", text))
+    if not places:
+        return text
+    place = rng.choice(places)
+    digits = rng.choice("123456789") * rng.choice([30, 900, 100_000])
+    return text[: place.start()] + digits + text[place.end() :]
+
+
 def garble(text, corpus, rng):
     """Damage without regard to the grammar."""
     tokens = list(TOKEN.findall(text))
@@ -196,12 +218,16 @@ def garble(text, corpus, rng):
 
 DAMAGES = [retype, retype, reshape, renumber, renumber, empty_region, rename_op, rewire, rewire,
            drop_line, drop_attribute, garble]  # fmt: skip
+HUGE = [nest, lengthen]
 
 
-def mutant(corpus, rng):
+def mutant(corpus, rng, huge=0.01):
+    """A section, damaged; `huge` is how often something in it grows beyond all limits."""
     text = corpus.choose(rng)
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         text = rng.choice(DAMAGES)(text, corpus, rng) or " "
+    if rng.random() < huge:
+        text = rng.choice(HUGE)(text, corpus, rng)
     if any(pattern.search(text) for pattern in UPSTREAM):
-        return mutant(corpus, rng)
+        return mutant(corpus, rng, huge)
     return text.replace("// -----", "")

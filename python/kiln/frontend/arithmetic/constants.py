@@ -39,9 +39,17 @@ def fold_binary(op: str, left: Any, right: Any) -> Any:
 
 
 def check_length(value: Any) -> Any:
-    """A constant, if it is not a text or a tuple beyond all bounds."""
+    """A constant, if it is not a text, a tuple or an integer beyond all bounds."""
     if isinstance(value, (str, tuple)) and len(value) > MAX_LENGTH:
         raise Misuse(f"expected a constant of at most {MAX_LENGTH} elements, got {len(value)}")
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        raise Misuse(
+            f"expected a constant of at most {MAX_BITS} bits, got an integer of "
+            f"{value.bit_length()}"
+        )
+    if isinstance(value, tuple):
+        for element in value:
+            check_length(element)
     return value
 
 

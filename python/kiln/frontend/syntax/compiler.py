@@ -11,6 +11,7 @@ import ast
 from types import ModuleType
 from typing import Any
 
+from kiln.frontend.arithmetic.constants import check_length
 from kiln.frontend.emitter import Emitter
 from kiln.frontend.errors import CompileError, Misuse
 from kiln.frontend.function import CAPTURES, as_constant
@@ -95,7 +96,7 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
     def captured(self, value: Any, what: str) -> Any:
         """A Python object that the source refers to, as a constant."""
         try:
-            return as_constant(value)
+            return check_length(as_constant(value))
         except TypeError:
             pass
         if callable(value) and is_of_another_library(value):

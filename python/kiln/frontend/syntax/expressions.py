@@ -65,7 +65,7 @@ class Expressions:
     def expr_Constant(self, node: ast.Constant) -> Any:
         if isinstance(node.value, (bytes, complex)):
             raise Misuse(f"expected an int, float, bool or string, got {node.value!r}")
-        return node.value
+        return check_length(node.value)
 
     def expr_Name(self, node: ast.Name) -> Any:
         return self.lookup(node.id)
