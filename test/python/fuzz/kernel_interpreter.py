@@ -413,7 +413,11 @@ class Interpreter:
         return FUNCTIONS[name](*arguments, **keywords)
 
     def atomic(self, combine, view, index, value):
-        """One element's old value; the new one stands in memory."""
+        """The old values; the new ones stand in memory."""
+        if np.ndim(index):
+            old = view.gather(index)
+            view.scatter(index, np.asarray(combine(*alike(old, value))))
+            return old
         at = view.element(index)
         old = np.asarray(view.array[at])
         view.array[at] = combine(*alike(old, value))

@@ -85,8 +85,8 @@ class Writer:
 
     def write(self) -> Case:
         rng = self.rng
-        n = rng.choice([1, 3, 4, 5, 8, 16, 17, 32])
-        r, c = rng.choice([1, 2, 3, 4, 8, 16]), rng.choice([1, 2, 4, 5, 8, 16])
+        n = rng.choice([1, 3, 4, 5, 8, 16, 17, 32, 33])
+        r, c = rng.choice([1, 2, 3, 4, 8, 16, 16, 32]), rng.choice([1, 2, 4, 5, 8, 16, 16])
         self.shapes = [(n,), (n,), (r, c), (r, c), (r,), (c,), (c, r)]
         self.likely = Type(rng.choice(NUMBERS), rng.choice(self.shapes))
         self.likeness = rng.choice([0.1, 0.5, 0.8])
@@ -182,7 +182,7 @@ class Writer:
         kinds = ["define", "assign", "assign", "assign", "together", "store", "store", "element"]
         if depth < 3 and self.loops < 5:
             kinds += ["loop", "recurrence", "recurrence", "repeat", "branch", "branch", "unrolled"]
-        kinds += ["scatter", "atomic", "augment"]
+        kinds += ["scatter", "atomic", "augment", "late"]
         if returns and depth < 2 and self.budget > 0 and rng.random() < 0.2:
             return self.leave(depth)
         return getattr(self, rng.choice(kinds))(depth)
@@ -298,13 +298,11 @@ class Writer:
         del self.names[known:]
 
     def branch(self, depth: int):
-        inside = bool(self.indices) or "while" in "".join(self.lines[-6:])
         self.emit(depth, f"if {self.condition(2)}:")
         self.block(depth + 1, False)
         if self.rng.random() < 0.7:
             self.emit(depth, "else:")
             self.block(depth + 1, False)
-        return inside
 
     def leave(self, depth: int):
         """A return, before which something may still be stored."""
@@ -348,6 +346,48 @@ class Writer:
         value = self.value(type_, 2)
         at = self.offset(view, type_.shape)
         return self.emit(depth, f"{view.name}.store({at}, {value})")
+
+    def late(self, depth: int):
+        """What is read of a base, used after some of the base has been written: it may not be
+        read, or computed, again there."""
+        rng = self.rng
+        view = rng.choice(self.case.views)
+        shapes = [shape for shape in self.shapes if self.fits(view, shape)]
+        if not shapes:
+            return self.assign(depth)
+        type_ = Type(view.dtype, rng.choice(shapes))
+        name = self.fresh()
+        read = f"{view.name}.load({self.offset(view, type_.shape)}, {self.extents(type_.shape)})"
+        more = rng.choice(["", "", f" + {self.number(view.dtype)}", f" * {self.value(type_, 0)}"])
+        self.emit(depth, f"{name} = {read}{more}")
+        self.names.append((name, type_))
+        inner = depth
+        if depth < 3 and rng.random() < 0.4:
+            self.loops += 1
+            index = f"i{self.loops}"
+            self.emit(depth, f"for {index} in range({rng.choice(TRIPS)}):")
+            inner = depth + 1
+        others = [v for v in self.case.views if v.base == view.base]
+        for _ in range(rng.randint(1, 2)):
+            self.write_to(inner, rng.choice(others), name, type_)
+        use = f"{self.step(type_, [name])}"
+        target = rng.choice(others)
+        if self.fits(target, type_.shape):
+            self.emit(inner, f"{target.name}.store({self.offset(target, type_.shape)}, {use})")
+        known = self.variable()
+        self.emit(inner, f"{known[0]} = {self.value(known[1], 3)}")
+
+    def write_to(self, depth: int, view: Parameter, name: str, type_: Type):
+        """A write of part of a view, of what was read or of something else."""
+        rng = self.rng
+        if rng.random() < 0.3:
+            value = self.value(Type(view.dtype, ()), 1)
+            return self.emit(depth, f"{view.name}[{self.place(view)}] = {value}")
+        if self.fits(view, type_.shape):
+            value = rng.choice([name, self.value(type_, 1), f"{name} + {self.number(type_.dtype)}"])
+            at = self.offset(view, type_.shape)
+            return self.emit(depth, f"{view.name}.store({at}, {value})")
+        return None
 
     def keep(self, depth: int, name: str, type_: Type):
         """Stores a value at the end, as the dtype and shape that a view takes."""
@@ -408,8 +448,11 @@ class Writer:
             return self.assign(depth)
         name = self.fresh()
         op = self.rng.choice(["atomic_add", "atomic_max", "atomic_xor"])
-        type_ = Type(view.dtype, ())
-        at = self.place(view)
+        (size,) = self.rng.choice([s for s in self.shapes if len(s) == 1])
+        if self.rng.random() < 0.5 and (self.programs == 1 or size <= self.extent):
+            type_, at = Type(view.dtype, (size,)), self.spread(view, size)
+        else:
+            type_, at = Type(view.dtype, ()), self.place(view)
         self.emit(depth, f"{name} = kiln.{op}({view.name}, {at}, {self.value(type_, 1)})")
         self.names.append((name, type_))
 
@@ -542,7 +585,7 @@ class Writer:
         rng = self.rng
         dtype, shape = type_
         if len(shape) == 2 and dtype == "f32" and rng.random() < 0.6:
-            k = rng.choice([1, 2, 4, 8, 16])
+            k = rng.choice([1, 2, 4, 8, 16, 32])
             a, b = Type("f32", (shape[0], k)), Type("f32", (k, shape[1]))
             acc = f", {self.small(type_, depth)}" if rng.random() < 0.5 else ""
             return f"kiln.dot({self.small(a, depth)}, {self.small(b, depth)}{acc})"
