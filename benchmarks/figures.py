@@ -1,24 +1,57 @@
 #!/usr/bin/env python3
-"""Writes what was asked for and what was measured into the README.
+"""Keeps what was measured, and writes it into docs/benchmarks.md as tables and as plots.
 
     benchmarks/run.py SUITE --json SUITE.json
-    benchmarks/figures.py SUITE.json...
+    benchmarks/figures.py SUITE.json...       takes these measurements for the kept ones
+    benchmarks/figures.py                     writes the page and the plots again
+    benchmarks/figures.py --check             exit code 1 if the page is not of the kept ones
 
-Each suite has a table of its own, `host` another on a machine with a GPU; a table that no file is
-about stays. Only lines with a figure that was asked for make a row.
+The measurements stand in benchmarks/results, a file a suite, a line a figure that was asked for;
+`host` has another file on a machine with a GPU. A suite that no file is about stays.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "benchmarks.md"
+PLOTS = ROOT / "docs" / "benchmarks"
+RESULTS = ROOT / "benchmarks" / "results"
+FIELDS = ("suite", "case", "implementation", "asked", "ratio", "limit", "milliseconds")
+
+
+def file_name(suite: str) -> str:
+    return suite.replace(" ", "-")
+
+
+def keep(files: list[Path]) -> None:
+    """Takes the suites of some files for those in `results`; only figures asked for are kept."""
+    lines = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+    for suite in sorted({line["suite"] for line in lines}):
+        kept = [
+            {field: line[field] for field in FIELDS if field in line}
+            for line in lines
+            if line["suite"] == suite and ("asked" in line or "limit" in line)
+        ]
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept)
+        (RESULTS / f"{file_name(suite)}.jsonl").write_text(text, encoding="utf-8")
+
+
+def kept() -> dict[str, list[dict]]:
+    """The kept measurements, by suite."""
+    out: dict[str, list[dict]] = {}
+    for file in sorted(RESULTS.glob("*.jsonl")):
+        lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        out[lines[0]["suite"]] = lines
+    return out
 
 
 def row(line: dict) -> str:
-    """One line of the benchmark as one of the table."""
+    """One measurement as a line of a table."""
     if "asked" in line:
         asked = f"at least {line['asked']:g} of {line['implementation']}'s rate"
         reached, missed = f"{line['ratio']:.2f}", line["ratio"] < line["asked"]
@@ -30,28 +63,41 @@ def row(line: dict) -> str:
 
 
 def table(lines: list[dict]) -> str:
-    rows = [row(line) for line in lines if "asked" in line or "limit" in line]
+    rows = [row(line) for line in lines]
     return "\n".join(["| Case | Asked for | Reached |", "| --- | --- | --- |", *rows]) + "\n"
 
 
-def main(files: list[str]) -> int:
-    if not files or "-h" in files or "--help" in files:
-        print(__doc__)
-        return 0 if files else 2
-    text = "".join(Path(file).read_text(encoding="utf-8") for file in files)
-    lines = [json.loads(line) for line in text.splitlines()]
-    page = README.read_text(encoding="utf-8")
-    for name in sorted({line["suite"] for line in lines}):
+def write_tables(page: str, suites: dict[str, list[dict]]) -> str:
+    """The page with a table for each suite between its marks."""
+    for name, lines in suites.items():
         begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
         if begin not in page or end not in page:
-            print(f"error: expected {begin.strip()} and {end} in {README}", file=sys.stderr)
-            return 1
+            raise SystemExit(f"error: expected {begin.strip()} and {end} in {PAGE}")
         head, rest = page.split(begin)
-        ours = table([line for line in lines if line["suite"] == name])
-        page = head + begin + ours + end + rest.split(end, 1)[1]
-    README.write_text(page, encoding="utf-8")
+        page = head + begin + table(lines) + end + rest.split(end, 1)[1]
+    return page
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("files", nargs="*", type=Path, metavar="SUITE.json")
+    parser.add_argument("--check", action="store_true", help="write nothing, compare")
+    options = parser.parse_args(arguments)
+    if not options.check:
+        keep(options.files)
+    suites = kept()
+    page = PAGE.read_text(encoding="utf-8")
+    written = write_tables(page, suites)
+    if options.check:
+        return 0 if written == page else 1
+    PAGE.write_text(written, encoding="utf-8")
+    import plots
+
+    plots.draw(suites, PLOTS)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -11,7 +11,7 @@ from kiln.language.intrinsic import intrinsic
 def relu(x: Any) -> Any:
     """x where it is above 0, else 0; a NaN stays. Keeps the dtype.
 
-    Example: `hidden = kiln.relu(kiln.dot(a, b))`
+    Example: `z = kiln.relu(kiln.dot(x, y))`
 
     Errors: something that is not a number, a scalar or a tensor.
     """
@@ -24,7 +24,7 @@ def gelu(x: Any, approximate: str = "none") -> Any:
     `approximate="none"` is `x * erfc(-x / sqrt(2)) / 2`, exact in the far tail too;
     `approximate="tanh"` is PyTorch's `x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x**3))) / 2`.
 
-    Example: `hidden = kiln.gelu(kiln.dot(a, b), approximate="tanh")`
+    Example: `z = kiln.gelu(x, approximate="tanh")`
 
     Errors: an `approximate` that is neither.
     """
@@ -34,7 +34,7 @@ def gelu(x: Any, approximate: str = "none") -> Any:
 def silu(x: Any) -> Any:
     """x / (1 + exp(-x)), also called swish; dtypes as `exp`.
 
-    Example: `hidden = kiln.silu(gate) * up`
+    Example: `z = kiln.silu(x) * y`
 
     Errors: something that is not a number, a scalar or a tensor.
     """

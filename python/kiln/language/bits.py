@@ -12,7 +12,7 @@ def popcount(x: Any) -> Any:
     """How many bits of an integer are set: i32, of the shape of x. A negative number counts the
     bits of its two's complement.
 
-    Example: `parity = kiln.popcount(words) & 1`
+    Example: `parity = kiln.popcount(k) & 1`
 
     Errors: floats and bools.
     """
@@ -23,7 +23,7 @@ clz = alike(
     "clz",
     """How many zeros lead the bits of an integer: i32; of 0 the width of the dtype.
 
-    Example: `exponent = 31 - kiln.clz(x.to(kiln.u32))`
+    Example: `exponent = 31 - kiln.clz(k)`
 
     Errors: floats and bools.
     """,
@@ -34,7 +34,7 @@ ctz = alike(
     "ctz",
     """How many zeros end the bits of an integer: i32; of 0 the width of the dtype.
 
-    Example: `lowest = kiln.ctz(mask)`
+    Example: `lowest = kiln.ctz(k)`
 
     Errors: floats and bools.
     """,
@@ -45,7 +45,7 @@ ctz = alike(
 def bitreverse(x: Any) -> Any:
     """The bits of an integer in the opposite order, of the same dtype.
 
-    Example: `position = kiln.bitreverse(kiln.arange(256).to(kiln.u8))`
+    Example: `z = kiln.bitreverse(k)`
 
     Errors: floats and bools.
     """
@@ -57,7 +57,7 @@ def mulhi(a: Any, b: Any) -> Any:
 
     Of signed integers it is the signed product's half, of unsigned ones the unsigned product's.
 
-    Example: `quotient = kiln.mulhi(x, magic) >> shift`
+    Example: `z = kiln.mulhi(k, 715827883)`
 
     Errors: floats and bools.
     """

@@ -11,17 +11,32 @@ from kiln.language.values import Number, Shape, Tensor
 
 @intrinsic
 def zeros(shape: Shape, dtype: DTypeLike) -> Tensor:
-    """A tile of zeros. `shape` is a tuple of constants (or one constant)."""
+    """A tile of zeros. `shape` is a tuple of constants (or one constant).
+
+    Example: `acc = kiln.zeros((16, 16), kiln.f32)`
+
+    Errors: extents that are not constants of at least 1; a tile of more than 16,777,216 elements.
+    """
 
 
 @intrinsic
 def ones(shape: Shape, dtype: DTypeLike) -> Tensor:
-    """A tile of ones."""
+    """A tile of ones.
+
+    Example: `count = kiln.ones((16,), kiln.i32)`
+
+    Errors: as `zeros`.
+    """
 
 
 @intrinsic
 def full(shape: Shape, value: Number, dtype: DTypeLike | None = None) -> Tensor:
-    """A tile of one scalar; without `dtype` a constant is i32, f32 or bool by its kind."""
+    """A tile of one scalar; without `dtype` a constant is i32, f32 or bool by its kind.
+
+    Example: `best = kiln.full((16,), -kiln.inf)`
+
+    Errors: a shape as of `zeros`; a value that is a tensor.
+    """
 
 
 @intrinsic
@@ -29,6 +44,10 @@ def arange(start: int, stop: int | None = None, dtype: DTypeLike | None = None) 
     """The integers from `start` (0 if one bound is given) up to `stop`, exclusive.
 
     The bounds are constants; the dtype is i32 unless given (integers and floats).
+
+    Example: `columns = j * 16 + kiln.arange(16)`
+
+    Errors: bounds that are not constants, that hold no element, or that the dtype does not hold.
     """
 
 
@@ -41,6 +60,10 @@ def cast(x: Any, dtype: DTypeLike) -> Any:
     - int to float: rounded to nearest; to floats of 16 bits and fewer by way of f32;
     - int to int: wraps to the width; a signed source keeps its sign when widened;
     - to bool: whether it is not zero (NaN is not zero); from bool: 0 or 1.
+
+    Example: `half = kiln.cast(x, kiln.f16)`
+
+    Errors: something that is not a dtype; a value that is not a number, a scalar or a tensor.
     """
 
 
@@ -50,57 +73,112 @@ def bitcast(x: Any, dtype: DTypeLike) -> Any:
 
     Of a tensor the last dimension grows or shrinks if the widths differ; elements narrower
     than a byte are packed low bits first.
+
+    Example: `bits = kiln.bitcast(x, kiln.u32)`
+
+    Errors: a constant; a dtype without bits in memory (bool, index, tf32); a last dimension that
+    the widths do not divide; scalars of two widths.
     """
 
 
 @intrinsic
 def abs(x: Any) -> Any:
-    """The absolute value, of the same dtype; the least signed integer stays as it is."""
+    """The absolute value, of the same dtype; the least signed integer stays as it is.
+
+    Example: `size = kiln.max(kiln.abs(x))`
+
+    Errors: something that is not a number, a scalar or a tensor.
+    """
 
 
 @intrinsic
 def isnan(x: Any) -> Any:
-    """Whether each element is NaN (bool)."""
+    """Whether each element is NaN (bool).
+
+    Example: `z = kiln.where(kiln.isnan(x), 0.0, x)`
+
+    Errors: something that is not a number, a scalar or a tensor.
+    """
 
 
 @intrinsic
 def isinf(x: Any) -> Any:
-    """Whether each element is plus or minus infinity (bool)."""
+    """Whether each element is plus or minus infinity (bool).
+
+    Example: `z = kiln.where(kiln.isinf(x), 0.0, x)`
+
+    Errors: something that is not a number, a scalar or a tensor.
+    """
 
 
 @intrinsic
 def isfinite(x: Any) -> Any:
-    """Whether each element is neither infinite nor NaN (bool)."""
+    """Whether each element is neither infinite nor NaN (bool).
+
+    Example: `kiln.device_assert(kiln.isfinite(x))`
+
+    Errors: something that is not a number, a scalar or a tensor.
+    """
 
 
 @intrinsic
 def sign(x: Any) -> Any:
-    """-1, 0 or 1 by the sign of each element, of the same dtype; NaN of a NaN, 0 of both zeros."""
+    """-1, 0 or 1 by the sign of each element, of the same dtype; NaN of a NaN, 0 of both zeros.
+
+    Example: `step = -0.01 * kiln.sign(x)`
+
+    Errors: something that is not a number, a scalar or a tensor.
+    """
 
 
 @intrinsic
 def fma(a: Any, b: Any, c: Any) -> Any:
-    """a * b + c, rounded once (floats; f16, bf16 and narrower: once in f32, then again)."""
+    """a * b + c, rounded once (floats; f16, bf16 and narrower: once in f32, then again).
+
+    Example: `z = kiln.fma(x, y, 1.0)`
+
+    Errors: integers: there `a * b + c` is exact.
+    """
 
 
 @intrinsic
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """x where the bool condition is true, else y; broadcast, and promoted as `+` does."""
+    """x where the bool condition is true, else y; broadcast, and promoted as `+` does.
+
+    Example: `z = kiln.where(x > 0.0, x, 0.1 * x)`
+
+    Errors: a condition that is not bool; shapes that do not broadcast.
+    """
 
 
 @intrinsic
 def minimum(a: Any, b: Any) -> Any:
-    """The lesser of each pair; NaN if either is NaN, and -0 is less than +0."""
+    """The lesser of each pair; NaN if either is NaN, and -0 is less than +0.
+
+    Example: `z = kiln.minimum(x, 6.0)`
+
+    Errors: something that is not a number, a scalar or a tensor.
+    """
 
 
 @intrinsic
 def maximum(a: Any, b: Any) -> Any:
-    """The greater of each pair; NaN if either is NaN, and -0 is less than +0."""
+    """The greater of each pair; NaN if either is NaN, and -0 is less than +0.
+
+    Example: `z = kiln.maximum(x, 0.0)`
+
+    Errors: something that is not a number, a scalar or a tensor.
+    """
 
 
 @intrinsic
 def clamp(x: Any, low: Any, high: Any) -> Any:
-    """`minimum(maximum(x, low), high)`."""
+    """`minimum(maximum(x, low), high)`.
+
+    Example: `z = kiln.clamp(x, -1.0, 1.0)`
+
+    Errors: something that is not a number, a scalar or a tensor.
+    """
 
 
 @intrinsic
@@ -114,6 +192,10 @@ def philox(seed: Number, counter: Tensor, stream: Number = 0) -> tuple[Tensor, .
 
         i = kiln.program_id(0)
         bits = kiln.philox(seed, i * BLOCK + kiln.arange(BLOCK))[0]
+
+    Example: `a, b, c, d = kiln.philox(seed, k)`
+
+    Errors: a counter that is not an i32 or u32 tensor; a seed that is not an integer.
     """
 
 
@@ -124,6 +206,10 @@ def rand(seed: Number, counter: Tensor, stream: Number = 0) -> Tensor:
     The result has the shape of `counter`, a tensor of integers.
 
         keep = kiln.rand(seed, i * BLOCK + kiln.arange(BLOCK)) < 0.9
+
+    Example: `keep = kiln.rand(seed, i * 16 + kiln.arange(16)) > 0.1`
+
+    Errors: as `philox`.
     """
 
 
@@ -133,6 +219,10 @@ def randn(seed: Number, counter: Tensor, stream: Number = 0) -> Tensor:
 
     From the first two words of `philox`: `sqrt(-2 log u) * cos(2 pi v)` with
     `u = ((bits0 >> 8) + 1) * 2**-24` and `v = (bits1 >> 8) * 2**-24`.
+
+    Example: `noise = kiln.randn(seed, k)`
+
+    Errors: as `philox`.
     """
 
 
@@ -148,6 +238,10 @@ def randint(
 
     With bounds it is `low + ((bits * (high - low)) >> 32)` of the first word of `philox`, with
     `high - low` taken as 32 unsigned bits.
+
+    Example: `die = kiln.randint(seed, k, 1, 7)`
+
+    Errors: as `philox`; one bound without the other.
     """
 
 

@@ -13,7 +13,7 @@ from kiln.language.values import Number, Tensor
 def zeros_like(x: Tensor, dtype: DTypeLike | None = None) -> Tensor:
     """A tile of zeros of the shape of x, and of its dtype unless one is given.
 
-    Example: `acc = kiln.zeros_like(tile, dtype=kiln.f32)`
+    Example: `acc = kiln.zeros_like(x, dtype=kiln.f64)`
 
     Errors: something that is not a tensor.
     """
@@ -24,7 +24,7 @@ ones_like = alike(
     "ones_like",
     """A tile of ones of the shape of x, and of its dtype unless one is given.
 
-    Example: `count = kiln.ones_like(tile)`
+    Example: `count = kiln.ones_like(k)`
 
     Errors: something that is not a tensor.
     """,
@@ -35,7 +35,7 @@ ones_like = alike(
 def full_like(x: Tensor, value: Number, dtype: DTypeLike | None = None) -> Tensor:
     """A tile of one scalar, of the shape of x, and of its dtype unless one is given.
 
-    Example: `best = kiln.full_like(tile, -kiln.inf)`
+    Example: `best = kiln.full_like(x, -kiln.inf)`
 
     Errors: something that is not a tensor; a value that is a tensor.
     """
@@ -58,7 +58,7 @@ def tril(x: Tensor, diagonal: int = 0) -> Tensor:
     """x [..., M, N] with zeros above a diagonal: the elements of row i and column j <= i + diagonal
     stay. Keeps the dtype.
 
-    Example: `lower = kiln.tril(scores)`
+    Example: `lower = kiln.tril(x)`
 
     Errors: a tensor of rank 1; a diagonal that is neither a constant nor an integer scalar.
     """
@@ -70,7 +70,7 @@ triu = alike(
     """x [..., M, N] with zeros below a diagonal: the elements of row i and column j >= i + diagonal
     stay. Keeps the dtype.
 
-    Example: `upper = kiln.triu(scores, diagonal=1)`
+    Example: `upper = kiln.triu(x, diagonal=1)`
 
     Errors: a tensor of rank 1; a diagonal that is neither a constant nor an integer scalar.
     """,
@@ -83,7 +83,7 @@ def squeeze(x: Tensor, axis: int | tuple[int, ...] | None = None) -> Tensor:
 
     Where no dimension is left the result is a scalar.
 
-    Example: `row = kiln.squeeze(x.load((i, 0), (1, 64)), axis=0)`
+    Example: `row = kiln.squeeze(view.load((i, 0), (1, 64)), axis=0)`
 
     Errors: a dimension whose extent is not 1.
     """
@@ -92,7 +92,7 @@ def squeeze(x: Tensor, axis: int | tuple[int, ...] | None = None) -> Tensor:
 def next_power_of_2(n: int) -> int:
     """The least power of two that is not less than a constant (1 for 0), also on the host.
 
-    Example: `tile = x.load((row, 0), (1, kiln.next_power_of_2(N)))`
+    Example: `z = kiln.zeros(kiln.next_power_of_2(100), kiln.f32)`
 
     Errors: something that is not a constant integer, or is negative.
     """

@@ -18,23 +18,42 @@ def grid(*extents: Number) -> Any:
     not a tuple). An extent of zero or less launches nothing.
 
         i, j = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN))
+
+    Example: `a, b = kiln.grid(kiln.cdiv(view.shape[0], 16), 4)`
+
+    Errors: a second call; a call inside a branch or a loop; extents computed from what only a
+    program knows.
     """
 
 
 @intrinsic
 def program_id(axis: int) -> Number:
-    """This program's position along an axis (0, 1 or 2) of the grid: an `index` scalar."""
+    """This program's position along an axis (0, 1 or 2) of the grid: an `index` scalar.
+
+    Example: `row = kiln.program_id(0)`
+
+    Errors: an axis that is not 0, 1 or 2.
+    """
 
 
 @intrinsic
 def num_programs(axis: int) -> Number:
-    """How many programs the grid has along an axis (0, 1 or 2): an `index` scalar."""
+    """How many programs the grid has along an axis (0, 1 or 2): an `index` scalar.
+
+    Example: `rows = kiln.num_programs(0)`
+
+    Errors: an axis that is not 0, 1 or 2.
+    """
 
 
 def cdiv(a: Number, b: Number) -> Number:
     """`a / b` rounded up, for integer scalars or tensors; on Python ints also on the host.
 
     A divisor that is zero when the kernel runs gives 0.
+
+    Example: `blocks = kiln.cdiv(n, 16)`
+
+    Errors: floats; a constant divisor of 0.
     """
     if not all(isinstance(x, int) for x in (a, b)):
         raise TypeError(f"expected ints on the host, got {a!r} and {b!r}")
@@ -46,27 +65,53 @@ cdiv.__kiln_intrinsic__ = "cdiv"
 
 @intrinsic
 def static_range(start: int, stop: int | None = None, step: int = 1) -> range:
-    """A range of constants; a `for` over it is unrolled, its variable is a constant."""
+    """A range of constants; a `for` over it is unrolled, its variable is a constant.
+
+    Example: `for d in kiln.static_range(4): x = x + d`
+
+    Errors: bounds that are not constants; a step of 0; more than 4096 rounds.
+    """
 
 
 @intrinsic
 def static_assert(condition: bool, message: str = "") -> None:
-    """Fails the compilation where a constant condition is false."""
+    """Fails the compilation where a constant condition is false.
+
+    Example: `kiln.static_assert(x.shape[1] % 16 == 0, "16 columns at a time")`
+
+    Errors: the condition is false; the condition is known only when the kernel runs.
+    """
 
 
 @intrinsic
 def static_print(*values: Any) -> None:
-    """Prints constants, and the types of other values, when the kernel is compiled."""
+    """Prints constants, and the types of other values, when the kernel is compiled.
+
+    Example: `kiln.static_print("x is", x)`
+
+    Errors: none.
+    """
 
 
 @intrinsic
 def assume(condition: Number) -> None:
-    """Tells the compiler that a bool scalar is true; if it is not, behaviour is undefined."""
+    """Tells the compiler that a bool scalar is true; if it is not, behaviour is undefined.
+
+    Example: `kiln.assume(n > 0)`
+
+    Errors: a constant that is false.
+    """
 
 
 @intrinsic
 def multiple_of(value: Number, divisor: int) -> Number:
-    """The same integer scalar, known to be a multiple of a constant; else undefined."""
+    """The same integer scalar, known to be a multiple of a constant; else undefined.
+
+    Example: `n = kiln.multiple_of(n, 16)`
+
+    Errors: a value that is not an integer scalar; a divisor that is not a constant of at least 1;
+    a constant that is no multiple.
+    """
 
 
 @intrinsic
@@ -85,6 +130,10 @@ def pin(
     whose programs are not run by warps (the CPU) reads none of them.
 
         kiln.pin(warps=8, cluster=(2, 1), overlap=True)
+
+    Example: `kiln.pin(warps=8)`
+
+    Errors: warps that are not a constant power of two up to 64; another decision than before.
     """
 
 
@@ -93,6 +142,11 @@ def device_print(prefix: str, *values: Any, hex: bool = False) -> None:
     """Prints one line for each element: program, indices, prefix, value.
 
     `prefix` is a constant string. `hex` prints the bits.
+
+    Example: `kiln.device_print("n =", n)`
+
+    Errors: a prefix that is not a constant string; a value that is not a number, a scalar or a
+    tensor.
     """
 
 
@@ -101,6 +155,10 @@ def device_assert(condition: Any, message: str = "") -> None:
     """Fails the launch, by message and line, where a bool scalar or tensor is false.
 
     What the launch wrote before is not undone. A plain `assert` does the same.
+
+    Example: `kiln.device_assert(n > 0, "n counts rows")`
+
+    Errors: a tensor that is not bool; a message that is not a constant string.
     """
 
 
@@ -110,6 +168,10 @@ def view(pointer: Pointer, shape: Shape, strides: Shape | None = None) -> View:
 
     Extents and strides (in elements) are constants or integer scalars; without strides the
     array is dense and row-major.
+
+    Example: `z = kiln.view(p, (n, 64))[0, 0]`
+
+    Errors: something that is not a pointer; strides that are not one for each extent.
     """
 
 
@@ -127,6 +189,11 @@ def inline_asm(
     `constraints` are LLVM's. `arguments` is a tensor, a scalar or a tuple of them, broadcast to
     one shape; the text sees `pack` consecutive elements at a time. `dtype` is the result's, or
     a tuple of them for several results. With `pure` the call may be moved, merged or removed.
+
+    Example: `z = kiln.inline_asm("nop", "=r,0", k, kiln.i32)`
+
+    Errors: text that the target's assembler refuses, which names its line; arguments of several
+    shapes that do not broadcast.
     """
 
 
@@ -140,6 +207,10 @@ def extern_call(
     the CPU, LLVM's bitcode or its text for an accelerator; without one it is this process, or the
     vendor's library of device functions. Arguments are broadcast to one shape; the function sees
     scalars and returns one `dtype`.
+
+    Example: `z = kiln.extern_call("fabsf", x, kiln.f32)`
+
+    Errors: a library that is not found, or without the function; found when the kernel is loaded.
     """
 
 

@@ -14,7 +14,7 @@ def mean(x: Tensor, axis: int | tuple[int, ...] | None = None, keepdims: bool = 
 
     f64 stays; all other dtypes are summed in f32 and give f32.
 
-    Example: `centred = tile - kiln.mean(tile, axis=1, keepdims=True)`
+    Example: `centred = x - kiln.mean(x, axis=1, keepdims=True)`
 
     Errors: an axis that the tensor does not have.
     """
@@ -33,7 +33,7 @@ def var(
     PyTorch has it. Computed in two passes over the tile, so that a large mean costs no digits;
     dtypes as `mean`.
 
-    Example: `scale = kiln.rsqrt(kiln.var(tile, axis=1, keepdims=True) + 1e-5)`
+    Example: `scale = kiln.rsqrt(kiln.var(x, axis=1, keepdims=True) + 1e-5)`
 
     Errors: an axis that the tensor does not have; a `ddof` that is not a constant below the count.
     """
@@ -46,7 +46,7 @@ std = alike(
 
     Arguments and dtypes as `var`.
 
-    Example: `spread = kiln.std(tile, axis=1, ddof=1)`
+    Example: `spread = kiln.std(x, axis=1, ddof=1)`
 
     Errors: as `var`.
     """,
@@ -60,7 +60,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     Floats keep their dtype and are computed in f32 or f64; ints give f32. A row of minus
     infinity alone gives NaN.
 
-    Example: `weights = kiln.softmax(scores, axis=1)`
+    Example: `weights = kiln.softmax(x, axis=1)`
 
     Errors: an axis that the tensor does not have.
     """
@@ -70,7 +70,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
 def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
     """The logarithm of `softmax`, also where that is too small for a float; dtypes as `softmax`.
 
-    Example: `losses = -kiln.log_softmax(logits, axis=1)`
+    Example: `losses = -kiln.log_softmax(x, axis=1)`
 
     Errors: an axis that the tensor does not have.
     """
@@ -83,7 +83,7 @@ def logsumexp(x: Tensor, axis: int | tuple[int, ...] | None = None, keepdims: bo
     f64 stays; all other dtypes are computed in f32 and give f32. Of minus infinities alone it is
     minus infinity.
 
-    Example: `normaliser = kiln.logsumexp(logits, axis=1)`
+    Example: `normaliser = kiln.logsumexp(x, axis=1)`
 
     Errors: an axis that the tensor does not have.
     """

@@ -204,11 +204,14 @@ def test_figures_of_one_suite_leave_the_tables_of_others(tmp_path, monkeypatch):
     ours, others = (
         f"<!-- {name}: begin -->\n{{}}<!-- {name}: end -->\n" for name in ("gemm", "cpu")
     )
-    page = tmp_path / "README.md"
+    page = tmp_path / "benchmarks.md"
     page.write_text(
         "a\n" + ours.format("old\n") + "b\n" + others.format("kept\n"), encoding="utf-8"
     )
-    monkeypatch.setattr(figures, "README", page)
+    monkeypatch.setattr(figures, "PAGE", page)
+    monkeypatch.setattr(figures, "PLOTS", tmp_path / "plots")
+    monkeypatch.setattr(figures, "RESULTS", tmp_path / "results")
+    (tmp_path / "results").mkdir()
     lines = [
         {"suite": "gemm", "case": "big", "implementation": "peer", "ratio": 0.5, "asked": 0.9},
         {"suite": "gemm", "case": "big", "implementation": "us", "milliseconds": 1.0, "limit": 2.0},
@@ -222,3 +225,5 @@ def test_figures_of_one_suite_leave_the_tables_of_others(tmp_path, monkeypatch):
     )
     expected = "a\n" + ours.format(table + rows) + "b\n" + others.format("kept\n")
     assert page.read_text(encoding="utf-8") == expected
+    assert "0.50" in (tmp_path / "plots" / "gemm.svg").read_text(encoding="utf-8")
+    assert figures.main(["--check"]) == 0

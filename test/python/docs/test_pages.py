@@ -1,9 +1,13 @@
-"""The pages that are promised are there, their links lead somewhere, and the README states what was
-asked for beside what was reached."""
+"""The pages that are promised are there, their links lead somewhere, and the page of benchmarks
+states what was asked for beside what was reached."""
 
 from __future__ import annotations
 
+import html
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +18,8 @@ PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
 
 @pytest.mark.parametrize(
     "page", ["overview", "tutorial", "language", "runtime", "cli", "rationale/README",
-             "adding/an-op", "adding/a-pass", "adding/a-chip", "adding/a-target"]
+             "adding/an-op", "adding/a-pass", "adding/a-chip", "adding/a-target",
+             "benchmarks", "developing", "from-triton", "performance", "reference/functions"]
 )  # fmt: skip
 def test_page_is_there(page):
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
@@ -72,8 +77,8 @@ ASKED = {
 
 
 @pytest.mark.parametrize("suite", ASKED)
-def test_the_readme_states_each_figure_that_was_asked_for_beside_what_was_reached(suite):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_states_each_figure_that_was_asked_for_beside_what_was_reached(suite):
+    text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     table = text.partition(f"<!-- {suite}: begin -->")[2].partition(f"<!-- {suite}: end -->")[0]
     rows = [
         [cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[3:] if line
@@ -83,3 +88,26 @@ def test_the_readme_states_each_figure_that_was_asked_for_beside_what_was_reache
         assert found, (case, asked)
         for row in found:
             assert re.match(r"[\d.]+( ms)?( \(missed\))?$", row[2]), row
+
+
+def test_the_page_of_benchmarks_is_of_the_kept_measurements():
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "figures.py", "--check"], check=False
+    )
+    assert done.returncode == 0, "run benchmarks/figures.py"
+
+
+@pytest.mark.parametrize("suite", [*ASKED, "summary"])
+def test_each_suite_has_its_plot(suite):
+    """Text stays text: each figure of the page stands in its plot."""
+    plot = (ROOT / "docs" / "benchmarks" / f"{suite.replace(' ', '-')}.svg").read_text("utf-8")
+    file = ROOT / "benchmarks" / "results" / f"{suite.replace(' ', '-')}.jsonl"
+    for line in file.read_text("utf-8").splitlines() if file.exists() else ():
+        record = json.loads(line)
+        assert html.escape(record["case"], quote=False) in plot
+        assert "ratio" not in record or f"{record['ratio']:.2f}" in plot
+
+
+def test_the_readme_is_short_and_shows_a_picture():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 100 and "docs/benchmarks/summary.svg" in text

@@ -1,4 +1,4 @@
-"""docs/tutorial.md is a program: its Python runs, and prints what the page says it prints."""
+"""These pages are programs: their Python runs, and prints what the page says it prints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "tutorial.md"
+import pytest
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 MARK = "--- the block that begins at line"
 
 
@@ -34,9 +36,11 @@ def program(found: list[tuple[int, str, str, str | None]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_tutorial(tmp_path):
-    found = blocks(PAGE.read_text(encoding="utf-8"))
-    script = tmp_path / "tutorial.py"
+@pytest.mark.parametrize("name", ["tutorial", "performance", "from-triton"])
+def test_tutorial(name, tmp_path):
+    page = DOCS / f"{name}.md"
+    found = blocks(page.read_text(encoding="utf-8"))
+    script = tmp_path / "page.py"
     script.write_text(program(found), encoding="utf-8")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -46,7 +50,7 @@ def test_tutorial(tmp_path):
         printed[int(line)] = output
     for line, language, _, output in found:
         if language == "python":
-            assert printed[line] == (output or ""), f"{PAGE.name}:{line}"
+            assert printed[line] == (output or ""), f"{page.name}:{line}"
 
 
 def test_blocks_keep_their_lines_and_outputs():

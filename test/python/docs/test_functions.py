@@ -1,0 +1,52 @@
+"""The page of all functions is of the docstrings, and each says what it means, with an example that
+compiles and the errors."""
+
+from __future__ import annotations
+
+import importlib.util
+import linecache
+from pathlib import Path
+
+import pytest
+
+import kiln
+from kiln import language
+from kiln.frontend import KernelSource, PointerType, ScalarType, ViewType
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+spec = importlib.util.spec_from_file_location("functions", DOCS / "functions.py")
+pages = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(pages)
+
+EVERY = sorted(name for names in pages.functions().values() for name in names)
+ARGUMENTS = {
+    "view": ViewType(kiln.f32, (None, None)), "out": ViewType(kiln.f32, (None, None)),
+    "v": ViewType(kiln.f32, (None,)), "counts": ViewType(kiln.i32, (None,)),
+    "p": PointerType(kiln.f32), "n": ScalarType(kiln.i32), "seed": ScalarType(kiln.i64),
+}  # fmt: skip
+
+
+def test_every_function_stands_in_a_section():
+    declared = {n for n in language.__all__ if hasattr(getattr(language, n), "__kiln_intrinsic__")}
+    assert declared == set(EVERY)
+
+
+def test_the_page_is_of_the_docstrings():
+    assert pages.main(["--check"]) == 0, "run docs/functions.py"
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_function_says_what_it_means_with_an_example_and_errors(name):
+    meaning, example, errors = pages.parts(name)
+    assert len(meaning) > 10 and f"{name}(" in example and errors.endswith(".")
+    preamble = pages.PREAMBLE
+    if name == "grid":  # it stands once, and gives the position itself
+        preamble = preamble.partition("    i, j")[0]
+    text = f"{preamble}    {example}\n".replace("@kiln.kernel\n", "")
+    file = f"<example of {name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    scope = {"kiln": kiln}
+    exec(compile(text, file, "exec"), scope)
+    assert "tile.kernel" in KernelSource(scope["example"]).lower(
+        ARGUMENTS, grid_pinned=name != "grid"
+    )
