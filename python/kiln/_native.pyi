@@ -52,6 +52,8 @@ class Executable:
         arguments: list[Any],
         grid: int | tuple[int, ...] | None = None,
         stream: int = 0,
+        names: list[str] = ...,
+        written: list[int] = ...,
     ) -> None: ...
 
 class Device:

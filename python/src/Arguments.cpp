@@ -184,7 +184,40 @@ bool convertByClass(const ArgumentTarget &to, PyObject *object, const KnownType 
   return to.fail("expected an array, a tensor or a number, got " + nb::cast<std::string>(name));
 }
 
+/// An array without dimensions where a number is wanted: its element, which its framework copies
+/// here from wherever it is.
+bool convertElement(const ArgumentTarget &to, PyObject *array) {
+  static PyObject *name = PyUnicode_InternFromString("item");
+  nb::object item = nb::steal(PyObject_VectorcallMethod(name, &array, 1, nullptr));
+  if (!item.is_valid()) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+      return false;
+    PyErr_Clear();
+    return true; // the launch says that it wants a number
+  }
+  const KnownType &known = knownType(Py_TYPE(item.ptr()));
+  switch (known.kind) {
+  case Class::Integer:
+  case Class::Float:
+  case Class::Bool:
+  case Class::Number:
+    return convertByClass(to, item.ptr(), known);
+  default:
+    return to.fail("expected an array of one number, got one of " +
+                   nb::cast<std::string>(nb::repr(item)));
+  }
+}
+
 } // namespace
+
+nb::object ArgumentSet::mask() const {
+  nb::object out = nb::steal(PyLong_FromLong(0));
+  for (size_t i = size; i-- > 0;) {
+    nb::object word = nb::steal(PyLong_FromUnsignedLongLong(words[i]));
+    out = (out << nb::int_(64)) | word;
+  }
+  return out;
+}
 
 const char *kiln::python::dtypeName(int32_t dtype) {
   return kilnDTypeGetName(KilnDType(dtype)).data;
@@ -198,6 +231,10 @@ bool kiln::python::convertArgument(ArgumentFrame &frame, size_t index, PyObject 
   if (!convertByClass(to, object, knownType(Py_TYPE(object))))
     return false;
   KilnArg &arg = frame.args[index];
+  bool wantsScalar = parameter.kind == KILN_ARG_INTEGER || parameter.kind == KILN_ARG_FLOAT ||
+                     parameter.kind == KILN_ARG_BOOL;
+  if (arg.kind == KILN_ARG_TENSOR && wantsScalar && arg.value.tensor.rank == 0)
+    return convertElement(to, object);
   if (arg.kind == KILN_ARG_TENSOR && !parameter.extents.empty() && !hasExtents(to))
     return false;
   if (arg.kind == KILN_ARG_TENSOR && parameter.kind == KILN_ARG_POINTER) {

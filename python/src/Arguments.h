@@ -18,12 +18,30 @@
 
 #include "kiln-c/Launch.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 namespace kiln::python {
 
-constexpr size_t kMaxArguments = 64;
+constexpr size_t kMaxArguments = 512;
+
+/// A set of arguments.
+class ArgumentSet {
+public:
+  void insert(size_t index) {
+    words[index / 64] |= uint64_t(1) << index % 64;
+    size = std::max(size, index / 64 + 1);
+  }
+  bool empty() const { return size == 0; }
+  bool contains(size_t index) const { return words[index / 64] >> index % 64 & 1; }
+  /// Bit i of a Python integer: whether argument i is in it.
+  nb::object mask() const;
+
+private:
+  uint64_t words[kMaxArguments / 64] = {};
+  size_t size = 0; ///< how many words are in use
+};
 
 /// A parameter of the kernel as the launcher knows it.
 struct ParameterInfo {
@@ -43,7 +61,7 @@ struct ArgumentFrame {
   int64_t strides[kMaxArguments][KILN_MAX_RANK];
   PyObject *held[kMaxArguments]; ///< capsules, owned
   size_t numHeld = 0;
-  uint64_t readOnly = 0; ///< bit i: argument i may not be written
+  ArgumentSet readOnly; ///< those that may not be written
   KilnStream stream = nullptr;
   bool hasStream = false; ///< a framework told its current stream
 

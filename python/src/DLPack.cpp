@@ -129,7 +129,7 @@ bool fill(const ArgumentTarget &to, const dlpack::Tensor &from, uint64_t flags) 
   tensor.device_type = dlpack::isHostMemory(from.device.type) ? dlpack::kHost : from.device.type;
   tensor.device_id = tensor.device_type == dlpack::kHost ? 0 : from.device.id;
   if (flags & dlpack::kReadOnly)
-    to.frame.readOnly |= uint64_t(1) << to.index;
+    to.frame.readOnly.insert(to.index);
   return true;
 }
 
@@ -267,6 +267,6 @@ bool kiln::python::convertProtocol(const ArgumentTarget &to, PyObject *object) {
             deviceType,
             deviceId};
   if (readOnly)
-    to.frame.readOnly |= uint64_t(1) << to.index;
+    to.frame.readOnly.insert(to.index);
   return true;
 }

@@ -38,18 +38,35 @@ ExecutableObject load(const DeviceObject &device, const ArtifactObject &artifact
   return ExecutableObject(executable);
 }
 
-/// launch(executable, name, arguments, grid or None, stream): tools launch without a table.
+/// launch(executable, name, arguments, grid or None, stream, names, written): tools launch without
+/// a table. `names` are for errors; the arrays whose numbers stand in `written` are stored to.
 void launchExecutable(const ExecutableObject &executable, const std::string &name,
-                      nb::list arguments, nb::object grid, uint64_t stream) {
+                      nb::list arguments, nb::object grid, uint64_t stream, nb::list names,
+                      nb::list written) {
   if (arguments.size() > kMaxArguments)
-    throw nb::value_error("expected at most 64 arguments");
+    throw nb::value_error("expected at most 512 arguments");
   ArgumentFrame frame;
   std::vector<ParameterInfo> parameters;
   for (size_t i = 0; i < arguments.size(); ++i)
-    parameters.push_back({"#" + std::to_string(i), -1, KILN_NONE, -1, 0, {}});
+    parameters.push_back(
+        {i < names.size() ? nb::cast<std::string>(names[i]) : "#" + std::to_string(i),
+         -1,
+         KILN_NONE,
+         -1,
+         0,
+         {}});
   for (size_t i = 0; i < arguments.size(); ++i)
     if (!convertArgument(frame, i, nb::object(arguments[i]).ptr(), parameters[i], name.c_str()))
       throw nb::python_error();
+  for (nb::handle number : written) {
+    size_t i = nb::cast<size_t>(number);
+    if (i >= arguments.size() || !frame.readOnly.contains(i))
+      continue;
+    setLaunchError(name.c_str(), parameters[i].name.c_str(),
+                   "expected an array that may be written, since the kernel stores to it, got a "
+                   "read-only one");
+    throw nb::python_error();
+  }
   KilnLaunchOptions options;
   kilnLaunchOptionsInit(&options);
   options.stream = stream ? asStream(stream) : frame.stream;
@@ -97,7 +114,8 @@ void kiln::python::bindDevices(nb::module_ &m) {
              return takeStr(json);
            })
       .def("launch", &launchExecutable, nb::arg("name"), nb::arg("arguments"),
-           nb::arg("grid").none() = nb::none(), nb::arg("stream") = 0);
+           nb::arg("grid").none() = nb::none(), nb::arg("stream") = 0,
+           nb::arg("names") = nb::list(), nb::arg("written") = nb::list());
 
   nb::class_<DeviceObject>(m, "Device")
       .def_static("open",

@@ -50,7 +50,7 @@ void checkWatches(LauncherState &state) {
 }
 
 uint64_t newVariant(LauncherState &state, const BoundCall &bound, PyObject *options,
-                    uint64_t readOnly) {
+                    const ArgumentSet &readOnly) {
   nb::list constants;
   for (const SignatureEntry &entry : state.signature.entries)
     if (entry.constant >= 0) {
@@ -58,14 +58,14 @@ uint64_t newVariant(LauncherState &state, const BoundCall &bound, PyObject *opti
       constants.append(nb::handle(given ? given : entry.defaultValue));
     }
   nb::object key = options ? nb::borrow(options) : nb::none();
-  return nb::cast<uint64_t>(state.half.attr("new_variant")(constants, key, readOnly));
+  return nb::cast<uint64_t>(state.half.attr("new_variant")(constants, key, readOnly.mask()));
 }
 
 uint64_t variantOf(LauncherState &state, const BoundCall &bound, PyObject *options,
-                   uint64_t readOnly) {
-  if (!bound.anyConstant && !options && !readOnly) {
+                   const ArgumentSet &readOnly) {
+  if (!bound.anyConstant && !options && readOnly.empty()) {
     if (!state.hasDefaultVariant) {
-      state.defaultVariant = newVariant(state, bound, nullptr, 0);
+      state.defaultVariant = newVariant(state, bound, nullptr, readOnly);
       state.hasDefaultVariant = true;
     }
     return state.defaultVariant;
@@ -80,7 +80,7 @@ uint64_t variantOf(LauncherState &state, const BoundCall &bound, PyObject *optio
     }
   nb::object optionsKey = options ? nb::borrow(options) : nb::none();
   PyTuple_SetItem(key.ptr(), Py_ssize_t(n), optionsKey.release().ptr());
-  PyTuple_SetItem(key.ptr(), Py_ssize_t(n + 1), PyLong_FromUnsignedLongLong(readOnly));
+  PyTuple_SetItem(key.ptr(), Py_ssize_t(n + 1), readOnly.mask().release().ptr());
   PyObject *known = PyDict_GetItemWithError(state.variants.ptr(), key.ptr());
   if (known)
     return PyLong_AsUnsignedLongLong(known);
@@ -112,7 +112,7 @@ size_t functionOf(LauncherState &state, const ArgumentFrame &frame) {
   Specialiser made{};
   std::vector<KilnParameter> parameters;
   for (size_t i = 0; i < runtime.size(); ++i) {
-    made.kinds[i] = runtime[i].kind < 0 ? frame.args[i].kind : runtime[i].kind;
+    made.kinds.push_back(runtime[i].kind < 0 ? frame.args[i].kind : runtime[i].kind);
     parameters.push_back({runtime[i].name.c_str(), made.kinds[i], runtime[i].dtype, runtime[i].rank,
                           runtime[i].facts});
   }
@@ -137,6 +137,23 @@ nb::object withOptions(LauncherState &state, Configured *config, PyObject *const
   }
   nb::object base = config ? nb::borrow(reinterpret_cast<PyObject *>(config)) : nb::none();
   return state.half.attr("configured")(base, extra);
+}
+
+bool isStructure(PyObject *object) {
+  return object == Py_None || PyTuple_Check(object) || PyList_Check(object);
+}
+
+/// A launch by the Python half: `method(config, arguments, keywords)`.
+PyObject *launchByHalf(LauncherState &state, const char *method, Configured *config,
+                       PyObject *const *args, size_t numArgs, PyObject *names) {
+  nb::list positional;
+  for (size_t i = 0; i < numArgs; ++i)
+    positional.append(nb::handle(args[i]));
+  nb::dict keywords;
+  for (Py_ssize_t i = 0, n = names ? PyTuple_Size(names) : 0; i < n; ++i)
+    keywords[nb::handle(PyTuple_GetItem(names, i))] = nb::handle(args[numArgs + i]);
+  nb::object base = config ? nb::borrow(reinterpret_cast<PyObject *>(config)) : nb::none();
+  return state.half.attr(method)(base, positional, keywords).release().ptr();
 }
 
 /// The thread state of a launch that runs without the GIL, and what a signal's handler raised.
@@ -170,6 +187,11 @@ bool kiln::python::prepareLaunch(Launcher *self, Configured *config, PyObject *c
   }
   checkWatches(state);
   const auto &runtime = state.signature.runtime;
+  if (state.signature.takesStructures)
+    for (size_t i = 0, n = runtime.size(); i < n && !out.structured; ++i)
+      out.structured = isStructure(out.bound.runtime[i]);
+  if (out.structured)
+    return true;
   for (size_t i = 0, n = runtime.size(); i < n; ++i)
     if (!convertArgument(out.frame, i, out.bound.runtime[i], runtime[i], state.name.c_str()))
       return false;
@@ -202,19 +224,13 @@ PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *con
                                size_t numArgs, PyObject *names, bool hooks) {
   LauncherState &state = *self->state;
   try {
-    if (hooks && activeHooks) {
-      nb::list positional;
-      for (size_t i = 0; i < numArgs; ++i)
-        positional.append(nb::handle(args[i]));
-      nb::dict keywords;
-      for (Py_ssize_t i = 0, n = names ? PyTuple_Size(names) : 0; i < n; ++i)
-        keywords[nb::handle(PyTuple_GetItem(names, i))] = nb::handle(args[numArgs + i]);
-      nb::object base = config ? nb::borrow(reinterpret_cast<PyObject *>(config)) : nb::none();
-      return state.half.attr("launch_with_hooks")(base, positional, keywords).release().ptr();
-    }
+    if (hooks && activeHooks)
+      return launchByHalf(state, "launch_with_hooks", config, args, numArgs, names);
     PreparedLaunch prepared;
     if (!prepareLaunch(self, config, args, numArgs, names, prepared))
       return nullptr;
+    if (prepared.structured)
+      return launchByHalf(state, "launch_structured", config, args, numArgs, names);
     size_t generation = state.generation;
     for (int attempt = 0;; ++attempt) {
       if (attempt > 0) // another thread may have made the kernel forget

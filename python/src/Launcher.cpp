@@ -288,6 +288,10 @@ PyObject *keyMethod(PyObject *self, PyObject *arguments) {
     if (!prepareLaunch(asLauncher(self), configOf(config), call.values.data(), call.numArgs,
                        call.names.ptr(), prepared))
       return nullptr;
+    if (prepared.structured) {
+      PyErr_SetString(PyExc_TypeError, "expected arrays and numbers, got None, a tuple or a list");
+      return nullptr;
+    }
     LauncherState &state = *asLauncher(self)->state;
     KilnBuffer *buffer = nullptr;
     if (KilnError *error =
@@ -516,6 +520,29 @@ PyObject *getGrid(PyObject *self, void *) {
                        (long long)config.grid[2]);
 }
 
+/// All that `_configure` takes but the compile options, as it takes them; a device by its name.
+PyObject *getLaunchOptions(PyObject *self, void *) {
+  return guarded([&]() -> PyObject * {
+    const Configured &config = *asConfigured(self);
+    const LaunchTraits &traits = config.traits;
+    nb::object stream = nb::none(), device = nb::none(), cluster = nb::none(),
+               priority = nb::none();
+    if (config.hasStream)
+      stream = nb::int_(reinterpret_cast<uintptr_t>(config.stream));
+    if (config.device)
+      device = toStr(kilnDeviceGetName(config.device));
+    if (traits.cluster[0] | traits.cluster[1] | traits.cluster[2])
+      cluster = nb::make_tuple(traits.cluster[0], traits.cluster[1], traits.cluster[2]);
+    if (traits.hasPriority)
+      priority = nb::int_(traits.priority);
+    nb::object grid = nb::steal(getGrid(self, nullptr));
+    return nb::make_tuple(grid, stream, device, cluster, traits.cooperative, traits.overlap,
+                          priority)
+        .release()
+        .ptr();
+  });
+}
+
 /// compile and warmup are those of the kernel, with these options.
 PyObject *warmupMethod(PyObject *self, PyObject *args, PyObject *keywords) {
   return guarded([&]() -> PyObject * {
@@ -533,6 +560,7 @@ PyMethodDef configuredMethods[] = {
 
 PyGetSetDef configuredProperties[] = {
     {"_grid", getGrid, nullptr, nullptr, nullptr},
+    {"_launch_options", getLaunchOptions, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 

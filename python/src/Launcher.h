@@ -7,7 +7,8 @@
 //   2. finds the number of its variant: the combination of constants, options and read-only
 //      arguments;
 //   3. converts the arguments (Arguments.h) and picks the KilnFunction for their kinds (more
-//      than one only where parameters have no annotation);
+//      than one only where parameters have no annotation); where one is None, a tuple or a list,
+//      the Python half launches another launcher, of the kernel with these arguments apart;
 //   4. calls kilnFunctionLaunch without the GIL; on a miss the Python half compiles and inserts,
 //      and the launch is made again.
 #ifndef KILN_PYTHON_LAUNCHER_H
@@ -21,7 +22,7 @@
 namespace kiln::python {
 
 struct Specialiser {
-  int32_t kinds[kMaxArguments];
+  std::vector<int32_t> kinds;
   KilnFunction *function;
 };
 
@@ -92,6 +93,7 @@ struct PreparedLaunch {
   ArgumentFrame frame;
   KilnLaunchOptions options;
   size_t function = 0;
+  bool structured = false; ///< an argument is None, a tuple or a list: the Python half launches
 };
 
 /// Steps 1 to 3. `config` may be null. False with a Python error. `hooked` is set, and nothing

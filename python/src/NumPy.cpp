@@ -130,6 +130,6 @@ bool kiln::python::convertNumPy(const ArgumentTarget &to, PyObject *array) {
   tensor.device_type = dlpack::kHost;
   tensor.device_id = 0;
   if (!(fields.flags & kWriteable))
-    to.frame.readOnly |= uint64_t(1) << to.index;
+    to.frame.readOnly.insert(to.index);
   return true;
 }

@@ -26,6 +26,7 @@ void Signature::parse(nb::list parameters) {
     } else {
       entry.runtime = int32_t(runtime.size());
       kindsAreFixed &= kind >= 0;
+      takesStructures |= kind < 0 || (fields.size() > 9 && nb::cast<bool>(fields[9]));
       runtime.push_back({nb::cast<std::string>(fields[0]),
                          kind,
                          nb::cast<int>(fields[2]),

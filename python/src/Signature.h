@@ -11,7 +11,7 @@
 
 namespace kiln::python {
 
-constexpr size_t kMaxParameters = 96;
+constexpr size_t kMaxParameters = 1024;
 
 struct SignatureEntry {
   PyObject *name;         ///< interned, owned
@@ -26,20 +26,21 @@ struct Signature {
   std::vector<ParameterInfo> runtime; ///< what the launch passes, in order
   size_t numPositional = 0;
   size_t numConstants = 0;
-  bool kindsAreFixed = true; ///< no annotation is missing: arguments do not decide a kind
+  bool kindsAreFixed = true;    ///< no annotation is missing: arguments do not decide a kind
+  bool takesStructures = false; ///< None, a tuple or a list may stand for some argument
 
   Signature() = default;
   Signature(const Signature &) = delete;
   ~Signature();
   /// From the Python half's list of tuples (name, kind, dtype, rank, facts, has default,
-  /// default, keyword only, fixed extents); kind -2 is a constant.
+  /// default, keyword only, fixed extents, may be None); kind -1 is whatever comes, -2 a constant.
   void parse(nb::list parameters);
 };
 
 /// What a call binds: borrowed objects, null where the default of a constant holds.
 struct BoundCall {
   PyObject *const *runtime; ///< the caller's own if they are all of it, else `places`
-  PyObject *places[kMaxArguments];
+  PyObject *places[kMaxParameters];
   PyObject *constants[kMaxParameters];
   bool anyConstant;
   PyObject *stream;  ///< `_stream`, borrowed, or null

@@ -43,6 +43,26 @@ class Function(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<kiln.function {self.function.__qualname__}>"
 
+    def __copy__(self) -> Function[P, R]:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Function[P, R]:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By its name where a module has it, else with its code."""
+        from kiln.frontend import travel
+
+        if travel.is_found(self, self.function):
+            return travel.find, (self.__module__, self.__qualname__)
+        return _function_of, (travel.packed(self.function),)
+
+
+def _function_of(content: dict[str, Any]) -> Function:
+    from kiln.frontend.travel import unpacked
+
+    return Function(unpacked(content))
+
 
 def is_structure(value: Any) -> bool:
     """Whether an object is an instance of a NamedTuple or of a dataclass."""
@@ -128,8 +148,21 @@ def source_hash(source: FunctionSource) -> str:
     The position in the file counts: it is in the locations, which errors at run time show.
     """
     digest = hashlib.sha256()
+    _add_all(digest, [source])
+    return digest.hexdigest()
+
+
+def class_hash(cls: type) -> str:
+    """The same over a class, of which an argument is an instance."""
+    digest = hashlib.sha256(f"{cls.__module__}.{cls.__qualname__}".encode())
+    pending: list[FunctionSource] = []
+    _add_class(digest, cls.__qualname__, cls, pending)
+    _add_all(digest, pending)
+    return digest.hexdigest()
+
+
+def _add_all(digest, pending: list[FunctionSource]) -> None:
     seen: set[int] = set()
-    pending = [source]
     while pending:
         current = pending.pop()
         if id(current.function) in seen:
@@ -144,7 +177,6 @@ def source_hash(source: FunctionSource) -> str:
             found, value = _resolve(current, path)
             if found:
                 _add(digest, ".".join(path), value, pending)
-    return digest.hexdigest()
 
 
 def _add(digest, name: str, value: Any, pending: list[FunctionSource]) -> None:

@@ -14,7 +14,9 @@ from kiln.frontend.function import CAPTURES, Function, as_constant, source_hash
 from kiln.frontend.grid import find_grid
 from kiln.frontend.signature import Parameter, kernel_parameters, wrong_parameter
 from kiln.frontend.source import FunctionSource
+from kiln.frontend.structures import named_leaves
 from kiln.frontend.types import ArgumentType, PointerType, ScalarType, ViewType
+from kiln.frontend.values import Struct
 
 
 class KernelSource:
@@ -54,7 +56,8 @@ class KernelSource:
     ) -> str:
         """The kernel as the text of a module of the tile dialect.
 
-        argument_types  the type of each view, pointer and scalar argument, with its facts
+        argument_types  the type of each view, pointer and scalar argument, with its facts; a
+                        tuple of types, or a structure of them, for an argument that holds several
         constants       the values of constexpr parameters; also of any other parameter that
                         this instance fixes (it is then no argument of the kernel)
         tunables        the values of tunables
@@ -115,8 +118,16 @@ class KernelSource:
                 continue
             if name not in types:
                 raise self._wrong(parameter, f"expected a type for the argument `{name}`, got none")
-            self._check_type(parameter, types[name])
-            out[name] = types[name]
+            given = types[name]
+            if isinstance(given, (tuple, Struct)):
+                if parameter.kind not in ("auto", "tuple"):
+                    text = f"expected a {parameter.kind} for `{name}`, got a tuple"
+                    raise self._wrong(parameter, text)
+                for _, leaf in named_leaves(name, given):
+                    self._check_memory(parameter, leaf)
+            else:
+                self._check_type(parameter, given)
+            out[name] = given
         return out
 
     def _check_type(self, parameter: Parameter, given: ArgumentType) -> None:
@@ -129,14 +140,9 @@ class KernelSource:
             raise self._wrong(
                 parameter, f"expected {parameter.dtype} for `{name}`, got {given.dtype}"
             )
+        self._check_memory(parameter, given)
         if not isinstance(given, ViewType):
             return
-        if given.dtype.name in ("tf32", "index"):
-            raise self._wrong(
-                parameter,
-                f"expected a dtype that memory holds for `{name}`, got {given.dtype}",
-                "kiln.f32" if given.dtype.is_float else "kiln.i64",
-            )
         if parameter.shape is not None:
             if len(parameter.shape) != given.rank:
                 raise self._wrong(
@@ -149,6 +155,14 @@ class KernelSource:
                         parameter,
                         f"expected extent {fixed} of dimension {dim} of `{name}`, got {extent}",
                     )
+
+    def _check_memory(self, parameter: Parameter, given: ArgumentType) -> None:
+        if isinstance(given, ViewType) and given.dtype.name in ("tf32", "index"):
+            raise self._wrong(
+                parameter,
+                f"expected a dtype that memory holds for `{parameter.name}`, got {given.dtype}",
+                "kiln.f32" if given.dtype.is_float else "kiln.i64",
+            )
 
     def _wrong(self, parameter: Parameter | None, message: str, legal: str | None = None):
         name = None if parameter is None else parameter.name

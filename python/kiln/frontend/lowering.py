@@ -11,6 +11,7 @@ from kiln.frontend.errors import CompileError
 from kiln.frontend.function import constant_key
 from kiln.frontend.grid import find_grid
 from kiln.frontend.intrinsics import GridReached
+from kiln.frontend.structures import mapped, named_leaves
 from kiln.frontend.syntax.compiler import Compiler
 from kiln.frontend.types import ArgumentType
 from kiln.frontend.values import Value, describe
@@ -45,12 +46,16 @@ def _lower(
     e = c.e
     frame = c.new_frame(source, source.tree, kernel.name)
     e.frame, e.node = frame, source.tree
-    names = _argument_names(types)
+    leaves = dict(leaf for name, type in types.items() for leaf in named_leaves(name, type))
+    names = _argument_names(leaves)
     e.arguments = set(names.values())
     grid = find_grid(source)
 
     def names_at_entry() -> dict[str, Any]:
-        values = {name: Value(names[name], type) for name, type in types.items()}
+        refs = iter(names.values())
+        values = {
+            name: mapped(type, lambda leaf: Value(next(refs), leaf)) for name, type in types.items()
+        }
         return constants | values
 
     region: list[str] | None = None
@@ -74,7 +79,7 @@ def _lower(
     e.node = source.tree
     for message in c.messages:
         print(message)
-    return _module(c, kernel, types, names, constants, region, body)
+    return _module(c, kernel, leaves, names, constants, region, body)
 
 
 def _last(tree: ast.FunctionDef) -> ast.stmt:
@@ -102,7 +107,7 @@ def _fell_through(result: Any) -> bool:
 
 def _argument_names(types: dict[str, ArgumentType]) -> dict[str, str]:
     """The name of each argument in the text: its own where that is an identifier there."""
-    return {name: f"%{name}" if _NAME.match(name) else f"%arg_{i}" for i, name in enumerate(types)}
+    return {name: f"%{name}" if _NAME.match(name) else f"%arg.{i}" for i, name in enumerate(types)}
 
 
 def _module(c, kernel, types, names, constants, region, body) -> str:
@@ -114,7 +119,7 @@ def _module(c, kernel, types, names, constants, region, body) -> str:
         attributes = [f"tile.name = {quoted(name)}"] if names[name] != f"%{name}" else []
         attributes += [f"tile.facts = {facts}"] if facts else []
         suffix = f" {{{', '.join(attributes)}}}" if attributes else ""
-        c.e.node = nodes[name]
+        c.e.node = nodes[re.split(r"[.[]", name)[0]]
         arguments.append(f"{names[name]}: {type.ir}{suffix}{c.e.location()}")
     c.e.node = kernel.source.tree
     symbol = kernel.name if _NAME.match(kernel.name) else quoted(kernel.name)

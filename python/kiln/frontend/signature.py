@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
-from types import FunctionType
+import typing
+from dataclasses import dataclass, replace
+from types import FunctionType, UnionType
 from typing import Any
 
 from kiln.frontend.errors import CompileError
 from kiln.frontend.source import FunctionSource
-from kiln.language.annotations import PointerSpec, ViewSpec, constexpr, tunable
+from kiln.frontend.structures import LEAF, items_of
+from kiln.language.annotations import OptionalSpec, PointerSpec, ViewSpec, constexpr, tunable
 from kiln.language.dtypes import DType
 from kiln.language.values import Pointer, View
 
@@ -20,12 +22,15 @@ EMPTY = inspect.Parameter.empty
 class Parameter:
     """One parameter of a kernel.
 
-    kind        "view", "pointer" or "scalar" by its annotation; "auto" without one (the
-                argument decides); "constexpr"; "tunable"
+    kind        "view", "pointer" or "scalar" by its annotation; "tuple", which lists are too;
+                "auto" without one (the argument decides); "constexpr"; "tunable"
     dtype       fixed by the annotation, or None
     shape       of a view: the extents that the annotation fixes (None: at launch), or None
     default     what a call that leaves it out gets, or `EMPTY`; of a tunable, its default
     candidates  of a tunable
+    optional    whether None may stand for it
+    items       of a tuple: the annotations of what it holds; `...` at the end repeats the first
+    of          for a part of a tuple, as `leaf_parameters` gives: the kernel's own parameter
     """
 
     name: str
@@ -35,6 +40,9 @@ class Parameter:
     default: Any = EMPTY
     candidates: tuple[Any, ...] = ()
     keyword_only: bool = False
+    optional: bool = False
+    items: tuple[Any, ...] = ()
+    of: str = ""
 
     @property
     def has_default(self) -> bool:
@@ -97,13 +105,77 @@ def resolve_annotation(function: FunctionType, name: str, annotation: Any) -> An
         ) from None
 
 
+def leaf_parameters(function: FunctionType, parameter: Parameter, structure: Any):
+    """A parameter for each leaf of an argument of a structure. Raises TypeError where the
+    structure is none that the annotation allows."""
+    name = parameter.name
+    if structure is None:
+        if parameter.optional or parameter.kind == "auto":
+            return []
+        raise TypeError(
+            f"expected {_WORDS[parameter.kind]}, got None; an argument that may be left out is "
+            f"annotated as in `{name}: kiln.View | None = None`"
+        )
+    if structure == LEAF:
+        if parameter.kind == "tuple":
+            raise TypeError("expected a tuple or a list, got one array or number")
+        return [parameter]
+    inner = items_of(name, structure)
+    if parameter.kind not in ("auto", "tuple"):
+        raise TypeError(f"expected {_WORDS[parameter.kind]}, got a tuple or a list of {len(inner)}")
+    annotations = parameter.items
+    if annotations[1:] == (...,):
+        annotations = annotations[:1] * len(inner)
+    if annotations and len(annotations) != len(inner):
+        raise TypeError(f"expected {len(annotations)} in the tuple, got {len(inner)}")
+    out = []
+    for i, (item, below) in enumerate(inner):
+        given = inspect.Parameter("_", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        made = _parameter(function, given, annotations[i] if annotations else EMPTY)
+        made = replace(made, name=item, of=parameter.of or name)
+        out += leaf_parameters(function, made, below)
+    return out
+
+
+_WORDS = {"view": "a view", "pointer": "a pointer", "scalar": "a scalar", "tuple": "a tuple"}
+
+
+def _optional(annotation: Any) -> tuple[Any, bool]:
+    """An annotation without its `| None`, and whether it had one."""
+    if isinstance(annotation, OptionalSpec):
+        return annotation.inner, True
+    if isinstance(annotation, UnionType) or typing.get_origin(annotation) is typing.Union:
+        inner = [one for one in typing.get_args(annotation) if one is not type(None)]
+        if len(inner) == 1 and len(typing.get_args(annotation)) == 2:
+            return inner[0], True
+    return annotation, False
+
+
+def _tuple_items(annotation: Any) -> tuple[Any, ...] | None:
+    """The annotations of what a tuple or a list holds; None for other annotations."""
+    if annotation in (tuple, list):
+        return ()
+    origin, items = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is list:
+        return (*items, ...)
+    if origin is tuple:
+        return items
+    if isinstance(annotation, type) and issubclass(annotation, tuple):
+        kept = getattr(annotation, "__annotations__", {})
+        items = tuple(kept.get(name, EMPTY) for name in getattr(annotation, "_fields", ()))
+        return () if any(isinstance(item, str) for item in items) else items
+    return None
+
+
 def _parameter(function: FunctionType, parameter: Any, annotation: Any) -> Parameter:
     name, default = parameter.name, parameter.default
     keyword_only = parameter.kind is parameter.KEYWORD_ONLY
+    annotation, optional = _optional(annotation)
 
     def make(kind, **fields) -> Parameter:
         fields.setdefault("default", default)
-        return Parameter(name, kind, keyword_only=keyword_only, **fields)
+        may_be_none = optional or (default is None and kind not in ("constexpr", "tunable"))
+        return Parameter(name, kind, keyword_only=keyword_only, optional=may_be_none, **fields)
 
     if isinstance(annotation, tunable):
         default, annotation = annotation, tunable
@@ -130,14 +202,17 @@ def _parameter(function: FunctionType, parameter: Any, annotation: Any) -> Param
         return make("pointer")
     if isinstance(annotation, DType):
         return make("scalar", dtype=annotation)
-    if annotation in _PYTHON_SCALARS:
+    items = _tuple_items(annotation)
+    if items is not None:
+        return make("tuple", items=items)
+    if isinstance(annotation, type) and annotation in _PYTHON_SCALARS:
         return make("scalar", dtype=_PYTHON_SCALARS[annotation])
     raise wrong_parameter(
         function,
         name,
         f"expected an annotation that a kernel's parameter can have, got {annotation!r}",
         "kiln.View, kiln.View[dtype, rank], kiln.Pointer[dtype], a dtype such as kiln.f32, "
-        "kiln.constexpr, kiln.tunable, or none",
+        "each of them `| None`, tuple, list, kiln.constexpr, kiln.tunable, or none",
     )
 
 

@@ -124,7 +124,7 @@ class FunctionSource:
     def free_references(self) -> Iterator[tuple[str, ...]]:
         """The names outside the function that it may refer to: ("helper",), or what follows a
         module, ("module", "helper"). May hold names that it uses in another sense."""
-        names = _names(self.function.__code__)
+        names = free_names(self.function.__code__)
         for name in names:
             try:
                 value = self.lookup(name)
@@ -174,12 +174,12 @@ def _last_line(code: CodeType) -> int:
     return max(last, code.co_firstlineno, *nested) if nested else max(last, code.co_firstlineno)
 
 
-def _names(code: CodeType) -> dict[str, None]:
+def free_names(code: CodeType) -> dict[str, None]:
     """The names that a code object and those in it read from outside, in order."""
     out = dict.fromkeys((*code.co_names, *code.co_freevars))
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            out |= _names(constant)
+            out |= free_names(constant)
     return out
 
 

@@ -9,6 +9,23 @@ from kiln.language.dtypes import DType
 MAX_RANK = 8  # KILN_MAX_RANK of kiln-c/Launch.h
 
 
+class OptionalSpec:
+    """`kiln.View[dtype, rank] | None`: an argument that may be left out, as None."""
+
+    __slots__ = ("inner",)
+
+    def __init__(self, inner: Any):
+        self.inner = inner
+
+    def __repr__(self) -> str:
+        return f"{self.inner!r} | None"
+
+
+def or_none(self: Any, other: Any) -> Any:
+    """`self | None` for an annotation that is no class."""
+    return OptionalSpec(self) if other is None or other is type(None) else NotImplemented
+
+
 class ViewSpec:
     """`kiln.View[dtype, rank]`: a view whose dtype and rank are fixed.
 
@@ -38,6 +55,8 @@ class ViewSpec:
     def __hash__(self) -> int:
         return hash((self.dtype, self.shape))
 
+    __or__ = __ror__ = or_none
+
 
 class PointerSpec:
     """`kiln.Pointer[dtype]`: a bare address, of which `kiln.view` makes a view."""
@@ -55,6 +74,8 @@ class PointerSpec:
 
     def __hash__(self) -> int:
         return hash(self.dtype)
+
+    __or__ = __ror__ = or_none
 
 
 def view_spec(key: Any) -> ViewSpec:

@@ -76,6 +76,14 @@ class DType:
         """Inside a kernel, `kiln.f32(x)` is `kiln.cast(x, kiln.f32)`."""
         raise TypeError(f"expected {self.name}(...) inside a kernel, got a call on the host")
 
+    def __or__(self, other):
+        """`kiln.i32 | None` annotates a scalar parameter that may be left out."""
+        from kiln.language.annotations import or_none
+
+        return or_none(self, other)
+
+    __ror__ = __or__
+
     def __repr__(self) -> str:
         return f"kiln.{self.name}"
 

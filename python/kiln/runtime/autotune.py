@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from kiln import _native
+from kiln.frontend import travel
 from kiln.frontend.errors import CompileError
 from kiln.frontend.function import constant_key
+from kiln.frontend.structures import leaves_of
 from kiln.runtime import cache, measure
 from kiln.runtime.devices import device, synchronize
 from kiln.runtime.errors import DeviceError, LaunchError
@@ -103,6 +105,19 @@ class Tuner:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.kernel, name)
 
+    def __copy__(self) -> Tuner:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Tuner:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By its name where a module has it, else with the kernel; never what was measured."""
+        function = self.kernel.function
+        if travel.is_found(self, function):
+            return travel.find, (function.__module__, function.__qualname__)
+        return Tuner, (self.kernel, self._key, self.configs, self._restore, self._seconds)
+
     def best(self, *args: Any, **keywords: Any) -> dict[str, Any]:
         """The chosen values for such a call, which is tuned if it was not."""
         return self._choose(None, args, keywords)
@@ -153,7 +168,8 @@ class Tuner:
         return record["best"]
 
     def _measure(self, identity: str, where: Any, call: _Call) -> dict[str, Any]:
-        kept = [(call.arguments[n], _copy_of(call.arguments[n])) for n in self._restore]
+        arrays = [array for n in self._restore for array in leaves_of(call.arguments[n])]
+        kept = [(array, _copy_of(array)) for array in arrays]
 
         def put_back() -> None:
             for array, saved in kept:
@@ -235,6 +251,8 @@ def _described(value: Any, typed: bool) -> Any:
     """What of an argument counts for the key; None if it is a constant rather than an argument."""
     if isinstance(value, (bool, int, float)):
         return type(value).__name__ if typed else value
+    if isinstance(value, (tuple, list)):
+        return tuple(_described(item, typed) for item in value)
     shape = getattr(value, "shape", None)
     if shape is None:
         return None
@@ -246,7 +264,7 @@ def _described(value: Any, typed: bool) -> Any:
 def _device_of(arguments: dict[str, Any], keywords: dict[str, Any]) -> str:
     if keywords.get("_device"):
         return str(keywords["_device"])
-    for value in arguments.values():
+    for value in (leaf for argument in arguments.values() for leaf in leaves_of(argument)):
         if hasattr(value, "__dlpack_device__") and not hasattr(value, "__array_interface__"):
             kind, number = value.__dlpack_device__()
             return _native.device_of_memory(int(kind), int(number))

@@ -9,14 +9,23 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, overload
 
 from kiln import _native
 from kiln.frontend.errors import CompileError
 from kiln.frontend.function import Function
 from kiln.frontend.kernel import KernelSource
-from kiln.frontend.signature import Parameter
+from kiln.frontend.signature import EMPTY, Parameter, leaf_parameters
 from kiln.frontend.source import span_of_lambda
+from kiln.frontend.structures import (
+    is_structured,
+    leaf_names,
+    leaves_of,
+    rebuilt,
+    structure_key,
+    structure_of,
+)  # fmt: skip
 from kiln.frontend.types import ArgumentType, PointerType, ScalarType, ViewType
 from kiln.language.annotations import PointerSpec, ViewSpec
 from kiln.language.dtypes import DType
@@ -31,6 +40,7 @@ from kiln.runtime.specialise import Instance, build, types_of
 # KilnArgKind, and what stands for "the argument decides" and "a constant".
 _TENSOR, _INTEGER, _FLOAT, _BOOL, _POINTER, _ANY, _CONSTANT = 0, 1, 2, 3, 4, -1, -2
 _FACTS_DEFAULT = 63
+MAX_ARGUMENTS = 512  # kMaxArguments of python/src/Arguments.h
 
 
 class KernelHalf:
@@ -41,19 +51,32 @@ class KernelHalf:
     """
 
     def __init__(
-        self, function: types.FunctionType, options: dict[str, Any], no_facts: tuple[str, ...]
+        self,
+        function: types.FunctionType,
+        options: dict[str, Any],
+        no_facts: tuple[str, ...],
+        structures: dict[str, Any] | None = None,
     ):
         self.function = self.__wrapped__ = function
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
         self.__kernel_options__ = options
         self.source = KernelSource(function)
         self.parameters: tuple[Parameter, ...] = self.source.parameters
-        self._no_facts = no_facts
+        self._structures = structures or {}
+        if structures:
+            self.parameters = self._leaf_parameters(structures)
+        self._structured: dict[Any, KernelHalf] = {}
+        self.no_facts = no_facts
         unknown = [n for n in no_facts if n not in self.source.by_name]
         if unknown:
             raise TypeError(f"expected parameters of `{self.__name__}`, got {unknown[0]!r}")
         self._arguments = [p for p in self.parameters if not p.is_constant]
         self._constants = [p for p in self.parameters if p.is_constant]
+        if len(self._arguments) > MAX_ARGUMENTS:
+            raise launch_error(
+                self.__name__, None,
+                f"expected at most {MAX_ARGUMENTS} arguments, got {len(self._arguments)}",
+            )  # fmt: skip
         self._variants: list[tuple[dict[str, Any], dict[str, Any], int]] = []
         self._specialised: dict[tuple[int, bytes], CompiledKernel] = {}
         self._watched = False
@@ -64,7 +87,8 @@ class KernelHalf:
 
     def _native_parameter(self, parameter: Parameter) -> tuple:
         dtype = parameter.dtype
-        facts = 0 if parameter.name in self._no_facts else _FACTS_DEFAULT
+        of = parameter.of or parameter.name
+        facts = 0 if of in self.no_facts else _FACTS_DEFAULT
         if parameter.is_constant:
             kind, dtype = _CONSTANT, None
         elif parameter.kind == "view":
@@ -80,7 +104,18 @@ class KernelHalf:
         extents = tuple(-1 if e is None else e for e in parameter.shape or ())
         default = parameter.default if parameter.has_default else None
         return (parameter.name, kind, code, rank, facts, parameter.has_default, default,
-                parameter.keyword_only, extents)  # fmt: skip
+                parameter.keyword_only, extents, parameter.optional)  # fmt: skip
+
+    @property
+    def half(self) -> KernelHalf:
+        """Itself, as the launcher's attribute."""
+        return self
+
+    def __copy__(self) -> Any:
+        return self.launcher
+
+    def __deepcopy__(self, _: Any) -> Any:
+        return self.launcher
 
     # What users call.
 
@@ -104,11 +139,17 @@ class KernelHalf:
             else:
                 self._empty_function()(*(None for _ in self._arguments), **{name: value})
         options.update(check_options(self.__name__, extra))
+        given = self._arguments_of(arguments, values)
+        if given is not None and any(map(is_structured, given.values())):
+            half, leaves, kept = self._half_for(given, self._by_keyword(arguments, values))
+            return half.compile(*leaves, target=target, **kept, **{
+                f"_{name}": value for name, value in extra.items()
+            })  # fmt: skip
         types_, fixed = self._types(arguments, values)
         where = device("cpu")
         target = target or where.target
-        instance = Instance(
-            self.source, lambda: types_, repr(types_), fixed, options, target,
+        instance = self._instance(
+            lambda: types_, repr(types_), fixed, options, target,
             where.identity if target == where.target else "",
         )  # fmt: skip
         return build(instance, ("all",))
@@ -156,10 +197,10 @@ class KernelHalf:
         constants, options, read_only = self._variants[variant]
         described = json.loads(self.launcher._describe(function, key))
         where = device(described["device"])
-        arguments, source = described["arguments"], self.source
-        instance = Instance(
-            self.source, lambda: types_of(arguments, source), repr(arguments), constants,
-            options, where.target, where.identity,
+        arguments = described["arguments"]
+        instance = self._instance(
+            lambda: types_of(arguments, self._by_name), repr(arguments), constants, options,
+            where.target, where.identity,
         )  # fmt: skip
         compiled = build(instance)
         if not pinned and not compiled.metadata.get("has_grid"):
@@ -175,6 +216,14 @@ class KernelHalf:
         self._specialised[function, key] = compiled
         return compiled
 
+    def launch_structured(self, config: Any, args: list, keywords: dict[str, Any]) -> None:
+        """A launch of which an argument is None, a tuple or a list."""
+        given = self._arguments_of(args, keywords)
+        if given is None:
+            self.raise_signature_error(args, keywords)
+        half, leaves, kept = self._half_for(given, self._by_keyword(args, keywords))
+        half.launcher._launch(config, leaves, kept)
+
     def launch_with_hooks(self, config: Any, args: list, keywords: dict[str, Any]) -> None:
         compiled = self.compiled_for(config, args, keywords)
         names = [p.name for p in self.parameters if not p.keyword_only]
@@ -188,6 +237,10 @@ class KernelHalf:
         hooks.run(event, lambda: self.launcher._launch(config, args, keywords))
 
     def compiled_for(self, config: Any, args: Any, keywords: dict[str, Any]) -> CompiledKernel:
+        given = self._arguments_of(args, keywords)
+        if given is not None and any(map(is_structured, given.values())):
+            half, leaves, kept = self._half_for(given, self._by_keyword(args, keywords))
+            return half.compiled_for(config, leaves, kept)
         function, key, variant, pinned = self.launcher._key(config, args, keywords)
         found = self._specialised.get((function, key))
         return found or self.specialise(function, key, variant, pinned)
@@ -257,11 +310,80 @@ class KernelHalf:
 
     def _types_of_values(self, values: dict[str, Any]) -> dict[str, ArgumentType]:
         """The types and facts of real arguments, as a launch would see them."""
-        parameters = [self._native_parameter(self.source.by_name[n]) for n in values]
+        parameters = [self._native_parameter(self._by_name[n]) for n in values]
         probe = _native.Launcher(_Probe(), self.__name__, parameters)
         function, key, _, _ = probe._key(None, list(values.values()), {})
         described = json.loads(probe._describe(function, key))
-        return types_of(described["arguments"], self.source)
+        return types_of(described["arguments"], self._by_name)
+
+    # Arguments that hold several, or none: another half launches the kernel for their leaves.
+
+    @property
+    def _by_name(self) -> dict[str, Parameter]:
+        return {p.name: p for p in self.parameters}
+
+    def _by_keyword(self, args: Any, keywords: dict[str, Any]) -> dict[str, Any]:
+        """All that a call gives, by name."""
+        positional = [p.name for p in self.parameters if not p.keyword_only]
+        return {**dict(zip(positional, args, strict=False)), **keywords}
+
+    def _arguments_of(self, args: Any, keywords: dict[str, Any]) -> dict[str, Any] | None:
+        """The arguments of a call by name, defaults too; None where the call does not fit."""
+        given = self._by_keyword(args, keywords)
+        out = {}
+        for parameter in self._arguments:
+            if parameter.name not in given and not parameter.has_default:
+                return None
+            out[parameter.name] = given.get(parameter.name, parameter.default)
+        return out
+
+    def _half_for(
+        self, arguments: dict[str, Any], given: dict[str, Any]
+    ) -> tuple[KernelHalf, list[Any], dict[str, Any]]:
+        """The half for the structures of arguments, their leaves, and the call's other keywords."""
+        try:
+            structures = {name: structure_of(value) for name, value in arguments.items()}
+        except ValueError as error:
+            raise launch_error(self.__name__, None, str(error)) from None
+        key = tuple(structures.items())
+        half = self._structured.get(key)
+        if half is None:
+            half = self._structured[key] = KernelHalf(
+                self.function, self.__kernel_options__, self.no_facts, structures
+            )
+        leaves = [leaf for value in arguments.values() for leaf in leaves_of(value)]
+        return half, leaves, {n: v for n, v in given.items() if n not in arguments}
+
+    def _leaf_parameters(self, structures: dict[str, Any]) -> tuple[Parameter, ...]:
+        out: list[Parameter] = []
+        constants = [replace(p, keyword_only=True) for p in self.parameters if p.is_constant]
+        for parameter in self.parameters:
+            if parameter.is_constant:
+                continue
+            try:
+                leaves = leaf_parameters(self.function, parameter, structures[parameter.name])
+            except TypeError as error:
+                raise launch_error(self.__name__, parameter.name, str(error)) from None
+            out += [replace(leaf, keyword_only=False, default=EMPTY) for leaf in leaves]
+        return (*out, *constants)
+
+    def _instance(self, types_: Callable[[], dict], text: str, constants: dict, *rest) -> Instance:
+        """What is compiled: the leaves' types as the source sees them, None for what is absent."""
+        structures = self._structures
+        if not structures:
+            return Instance(self.source, types_, text, constants, *rest)
+        absent = {name: None for name, structure in structures.items() if structure is None}
+
+        def nested() -> dict[str, Any]:
+            flat = types_()
+            return {
+                name: rebuilt(structure, iter([flat[n] for n in leaf_names(name, structure)]))
+                for name, structure in structures.items()
+                if structure is not None
+            }
+
+        text += repr([(name, structure_key(s)) for name, s in structures.items()])
+        return Instance(self.source, nested, text, {**constants, **absent}, *rest)
 
     def _empty_function(self) -> Callable[..., None]:
         """A function of the same signature that does nothing: its errors are Python's own."""

@@ -16,6 +16,7 @@ from kiln import _native
 from kiln.frontend.errors import CompileError
 from kiln.frontend.function import constant_key
 from kiln.frontend.kernel import KernelSource
+from kiln.frontend.signature import Parameter
 from kiln.frontend.types import ArgumentType, Facts, PointerType, ScalarType, ViewType
 from kiln.language.dtypes import by_name
 from kiln.runtime import cache
@@ -64,7 +65,9 @@ class Instance:
         }
 
 
-def types_of(description: list[dict[str, Any]], source: KernelSource) -> dict[str, ArgumentType]:
+def types_of(
+    description: list[dict[str, Any]], parameters: dict[str, Parameter]
+) -> dict[str, ArgumentType]:
     """The "arguments" of kilnFunctionDescribeKey as the front end's types."""
     out: dict[str, ArgumentType] = {}
     for entry in description:
@@ -81,7 +84,7 @@ def types_of(description: list[dict[str, Any]], source: KernelSource) -> dict[st
         name = entry["name"]
         if entry["kind"] == "tensor":
             shape = tuple(entry["shape"])
-            fixed = source.by_name[name].shape
+            fixed = parameters[name].shape
             if fixed is not None:  # each launch checks these extents
                 shape = tuple(e if f is None else f for f, e in zip(fixed, shape, strict=False))
             out[name] = ViewType(dtype, shape, tuple(entry["strides"]), known)

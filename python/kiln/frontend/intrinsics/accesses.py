@@ -135,6 +135,9 @@ def store(c: Any, view: Any, offsets: Any, value: Any, cache: Any, evict: Any) -
     rank = view.type.rank
     if not shape_of(value):
         value = coerce(e, value, (1,) * rank, view.dtype)
+    if value.is_scalar:  # of a view without dimensions
+        type = TensorType((), view.dtype)
+        value = e.value(f"tile.splat {value.ref} : {type.ir}", type)
     if len(value.shape) != rank:
         raise Misuse(
             f"expected a tile of rank {rank} for {describe(view)}, got {describe(value)}",

@@ -12,7 +12,7 @@ from kiln.frontend.arithmetic import operators
 from kiln.frontend.arithmetic.constants import MAX_LENGTH, check_length, fold_binary, fold_unary
 from kiln.frontend.errors import Misuse
 from kiln.frontend.syntax.attributes import attribute
-from kiln.frontend.syntax.subscripts import subscript
+from kiln.frontend.syntax.subscripts import number, subscript
 from kiln.frontend.values import (
     Closure,
     Struct,
@@ -99,6 +99,7 @@ class Expressions:
 
     def binary(self, op: str, left: Any, right: Any) -> Any:
         """`left op right` at the current node."""
+        left, right = number(self, left), number(self, right)
         if op == "@":
             return self.intrinsic("dot", [left, right], {})
         if isinstance(left, Value) or isinstance(right, Value):
@@ -109,7 +110,7 @@ class Expressions:
 
     def expr_UnaryOp(self, node: ast.UnaryOp) -> Any:
         op = _UNARY[type(node.op)]
-        value = self.expr(node.operand)
+        value = number(self, self.expr(node.operand))
         if isinstance(value, Value):
             return operators.unary(self.e, op, value)
         return fold_unary(op, value)
@@ -148,6 +149,7 @@ class Expressions:
                 )
             return (left in right) == isinstance(op, ast.In)
         text = _COMPARE[type(op)]
+        left, right = number(self, left), number(self, right)
         if isinstance(left, Value) or isinstance(right, Value):
             return operators.compare_checked(self.e, text, left, right)
         if has_values(left) or has_values(right):

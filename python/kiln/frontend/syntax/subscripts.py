@@ -48,11 +48,20 @@ def _element(c: Any, view: Value, key: Any) -> Value:
 
 def to_scalar(e: Any, tile: Value) -> Value:
     """The element of a tile that has one."""
-    if not tile.shape:
+    if not tile.is_tensor:
         return tile
     flat = TensorType((), tile.dtype)
-    one = e.value(f"tile.reshape {tile.ref} : {tile.type.ir} -> {flat.ir}", flat)
+    one = tile
+    if tile.shape:
+        one = e.value(f"tile.reshape {tile.ref} : {tile.type.ir} -> {flat.ir}", flat)
     return e.value(f"tile.to_scalar {one.ref} : {flat.ir}", type_of((), tile.dtype))
+
+
+def number(c: Any, value: Any) -> Any:
+    """An operand of arithmetic: a view without dimensions is read, all else is itself."""
+    if isinstance(value, Value) and value.is_view and value.type.rank == 0:
+        return _element(c, value, ())
+    return value
 
 
 def _offsets(view: Value, key: Any) -> tuple[Any, ...]:
