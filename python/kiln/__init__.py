@@ -23,14 +23,14 @@ from kiln.language import __all__ as _language
 if TYPE_CHECKING:
     from kiln.runtime import (  # noqa: F401, I001
         CacheError, CompiledKernel, DeviceAssertError, DeviceError, Kernel, LaunchError,
-        LaunchEvent, PackedArray, UnsupportedError, WorkerError, __version__, autotune, cache,
-        device, devices, kernel, on_launch, synchronize, targets,
+        LaunchEvent, LoadedKernel, PackedArray, UnsupportedError, WorkerError, __version__,
+        autotune, cache, device, devices, kernel, on_launch, synchronize, targets,
     )  # fmt: skip
 
 _RUNTIME = (
     "CacheError", "CompiledKernel", "DeviceAssertError", "DeviceError", "Kernel", "LaunchError",
-    "LaunchEvent", "PackedArray", "UnsupportedError", "WorkerError", "__version__", "autotune",
-    "cache", "device", "devices", "kernel", "on_launch", "synchronize", "targets",
+    "LaunchEvent", "LoadedKernel", "PackedArray", "UnsupportedError", "WorkerError", "__version__",
+    "autotune", "cache", "device", "devices", "kernel", "on_launch", "synchronize", "targets",
 )  # fmt: skip
 
 __all__ = ["CompileError", "Function", "function", *_RUNTIME, *_language]

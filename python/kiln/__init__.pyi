@@ -20,6 +20,7 @@ from kiln.runtime.errors import WorkerError as WorkerError
 from kiln.runtime.hooks import LaunchEvent as LaunchEvent
 from kiln.runtime.hooks import on_launch as on_launch
 from kiln.runtime.kernel import kernel as kernel
+from kiln.runtime.loaded import LoadedKernel as LoadedKernel
 from kiln.runtime.protocol import Kernel as Kernel
 
 __version__: str

@@ -2,7 +2,7 @@
 
     kernels.py    finding kernels in files, argument types on the command line
     compile.py    kiln compile, kiln explain
-    run.py        kiln run
+    run.py        kiln run; placed.py: its arrays on the device
     store.py      kiln cache
     layout.py     kiln layout
     machine.py    kiln devices
@@ -31,7 +31,7 @@ EXIT_CODES = """exit codes:
 _COMMANDS = {
     "compile": ("compile", "compile a kernel and write any stage of it"),
     "explain": ("compile", "compile a kernel and tell every decision that was taken"),
-    "run": ("run", "run a script, or a kernel in MLIR on random inputs"),
+    "run": ("run", "run a script, or a kernel in MLIR or a .kiln file, on random inputs"),
     "layout": ("layout", "draw who holds which element under a layout"),
     "cache": ("store", "look after the cache of compiled kernels"),
     "devices": ("machine", "list devices, and why others are absent"),

@@ -15,7 +15,8 @@ from kiln.cli import Failure
 TYPES_HELP = """argument types:
   f32[?,128]   a view: element type and extents, `?` for one known only at launch
   *f32         a pointer
-  i32          a scalar"""
+  i32          a scalar
+  (f32[?],i32) a tuple or a list of them"""
 
 
 def add_kernel_options(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +31,8 @@ def add_kernel_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--arg", action="append", default=[], metavar="NAME=TYPE",
-        help="the type of an argument of a Python kernel, as f32[?,128], *f32 or i32",
+        help="the type of an argument of a Python kernel, as f32[?,128], *f32 or i32; for `run` "
+        "an argument of a kernel: x.npy, f32[64,128] or a number",
     )  # fmt: skip
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE",
@@ -104,6 +106,21 @@ def parse_type(text: str) -> Any:
     return ViewType(dtype, tuple(None if e == "?" else int(e) for e in extents))
 
 
+def parse_types(text: str) -> Any:
+    """A type; several in round brackets are those of a tuple."""
+    text = text.strip()
+    if not (text.startswith("(") and text.endswith(")")):
+        return parse_type(text)
+    parts, depth = [""], 0
+    for char in text[1:-1]:
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(char, 0)
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return tuple(parse_types(part) for part in parts if part.strip())
+
+
 def parse_pairs(pairs: list[str], what: str) -> dict[str, str]:
     """NAME=VALUE, each."""
     out = {}
@@ -129,7 +146,7 @@ def compile_python(kernel: Any, options: argparse.Namespace) -> Any:
     """A Python kernel for the types on the command line; annotations give the others."""
     from kiln.frontend.types import PointerType, ScalarType, ViewType
 
-    given = {n: parse_type(t) for n, t in parse_pairs(options.arg, "NAME=TYPE").items()}
+    given = {n: parse_types(t) for n, t in parse_pairs(options.arg, "NAME=TYPE").items()}
     constants = {n: parse_value(v) for n, v in parse_pairs(options.set, "NAME=VALUE").items()}
     types: dict[str, Any] = {}
     missing = []
@@ -139,6 +156,8 @@ def compile_python(kernel: Any, options: argparse.Namespace) -> Any:
             continue
         if name in given:
             types[name] = given.pop(name)
+        elif parameter.optional:
+            types[name] = None
         elif parameter.kind == "view" and parameter.dtype and parameter.shape is not None:
             types[name] = ViewType(parameter.dtype, parameter.shape)
         elif parameter.kind == "pointer" and parameter.dtype:
@@ -186,14 +205,30 @@ def compile_mlir(path: Path, name: str | None, options: argparse.Namespace) -> A
     return CompiledKernel(artifact)
 
 
-def compile_file(options: argparse.Namespace) -> Any:
-    """What the command line names, compiled with every stage kept."""
+def load_artifact(path: Path, options: argparse.Namespace) -> Any:
+    """A kernel that was compiled before."""
+    from kiln import _native
+    from kiln.runtime.compiled import CompiledKernel
+    from kiln.runtime.errors import CacheError
+
+    if options.set or options.target:
+        raise Failure("expected --set and --target with a source, got a compiled kernel")
+    try:
+        return CompiledKernel(_native.Artifact.deserialize(path.read_bytes()))
+    except CacheError as error:
+        raise Failure(f"expected a compiled kernel in {path}: {error}") from None
+
+
+def compile_file(options: argparse.Namespace, arguments_are_types: bool = True) -> Any:
+    """What the command line names, compiled with every stage kept, or as a `.kiln` file has it."""
     from kiln.cli.progress import Progress
 
     path, name = split_name(options.file)
+    if path.suffix == ".kiln":
+        return load_artifact(path, options)
     with Progress(f"compiling {options.file} for {options.target or 'cpu'}"):
         if is_python(path):
             return compile_python(load_kernel(path, name), options)
-        if options.arg or options.set:
+        if (options.arg and arguments_are_types) or options.set:
             raise Failure("expected --arg and --set with a Python kernel, got MLIR")
         return compile_mlir(path, name, options)

@@ -1,4 +1,4 @@
-"""`kiln run`: a Python script, or a kernel in MLIR on random inputs."""
+"""`kiln run`: a Python script, or a kernel in MLIR or compiled, on random or given inputs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from kiln.cli.kernels import (
     compile_file,
     is_python,
     parse_pairs,
+    parse_type,
     split_name,
 )
+from kiln.cli.placed import Placed
 
 _EXAMPLES = """examples:
   kiln run softmax.py                          runs the script
   kiln run add.mlir --size a=4096              a kernel on random inputs, 4096 elements
+  kiln run add.kiln --arg a=x.npy --arg n=7    a compiled kernel, on an array of a file
+  kiln run add.kiln --device emu:CHIP          where a kernel for that chip can run
   kiln run gemm.mlir --size a=512x256 --size b=256x128 --size c=512x128 --repeat 20"""
 
 
@@ -27,6 +31,8 @@ def add_options(_: str, parser: argparse.ArgumentParser) -> None:
     parser.epilog = f"{_EXAMPLES}\n\n{EXIT_CODES}"
     parser.add_argument("script_args", nargs="*", metavar="ARGUMENT",
                         help="arguments of a script (after --)")  # fmt: skip
+    parser.add_argument("--device", default=None, metavar="NAME",
+                        help="where to run: cpu (the default), emu:<chip>, or a GPU")  # fmt: skip
     parser.add_argument("--size", action="append", default=[], metavar="NAME=EXTENTS",
                         help="the shape of a view, as 512x256 (default: 256 each)")  # fmt: skip
     parser.add_argument("--value", action="append", default=[], metavar="NAME=VALUE",
@@ -59,21 +65,23 @@ def _run_kernel(options: argparse.Namespace) -> None:
 
     from kiln.runtime.devices import device
 
-    compiled = compile_file(options)
+    compiled = compile_file(options, arguments_are_types=False)
     seed = options.seed if options.seed is not None else np.random.SeedSequence().entropy % 2**32
     inputs = _Inputs(options, np.random.default_rng(seed))
     arguments = [inputs.make(entry) for entry in compiled.metadata["arguments"]]
     inputs.finish()
     grid = _extents(options.grid, "--grid") if options.grid else None
-    where = device("cpu")
-    if compiled.target != where.target:
-        raise Failure(f"expected a kernel for {where.target}, got one for {compiled.target}", 3)
+    where = device(options.device or "cpu")
     executable = where.load(compiled.artifact)
+    names = [entry["name"] for entry in compiled.metadata["arguments"]]
+    placed = Placed(where, arguments)
 
     def launch() -> None:
-        executable.launch(compiled.name, arguments, grid)
+        executable.launch(compiled.name, placed.arguments, grid, 0, names)
+        where.synchronize()
 
     launch()
+    placed.fetch()
     print(f"{compiled.name} for {compiled.target}, seed {seed}")
     for entry, value in zip(compiled.metadata["arguments"], arguments, strict=True):
         print(f"  {_summary(entry, value)}")
@@ -110,15 +118,20 @@ class _Inputs:
     def __init__(self, options: argparse.Namespace, generator: Any):
         self.sizes = parse_pairs(options.size, "NAME=EXTENTS")
         self.values = parse_pairs(options.value, "NAME=VALUE")
+        self.given = parse_pairs(options.arg, "NAME=FILE.npy, NAME=TYPE or NAME=VALUE")
         self.generator = generator
 
     def finish(self) -> None:
         """What was given for arguments that are not there is wrong usage."""
-        for rest in (*self.sizes, *self.values):
+        for rest in (*self.sizes, *self.values, *self.given):
             raise Failure(f"expected the name of an argument, got {rest!r}")
 
     def make(self, entry: dict[str, Any]) -> Any:
         name = entry["name"]
+        if name in self.given:
+            array = self._given(entry, self.given.pop(name))
+            if array is not None:
+                return array
         if entry["kind"] == "scalar":
             return self._scalar(entry)
         if entry["kind"] != "view":
@@ -133,6 +146,30 @@ class _Inputs:
                 text = "x".join("?" if n is None else str(n) for n in wanted)
                 raise Failure(f"expected a shape like {text} for `{name}`, got {shape}")
         return self._array(shape, entry["type"])
+
+    def _given(self, entry: dict[str, Any], text: str) -> Any:
+        """What `--arg` says: an array of a file; else a type, whose extents are the shape, or a
+        value, both of which are noted."""
+        import numpy as np
+
+        name = entry["name"]
+        if text.endswith(".npy"):
+            if entry["kind"] != "view":
+                raise Failure(f"expected a number for the {entry['kind']} `{name}`, got {text!r}")
+            try:
+                return np.ascontiguousarray(np.load(text))
+            except (OSError, ValueError) as error:
+                raise Failure(f"expected an array in {text}: {error}") from None
+        if entry["kind"] == "scalar":
+            self.values[name] = text
+            return None
+        type = parse_type(text)
+        if getattr(type, "shape", None) is None or None in type.shape:
+            raise Failure(f"expected a type with extents such as f32[512,256], got {text!r}")
+        if type.dtype.storage_ir != entry["type"] and type.dtype.name != entry["type"].lower():
+            raise Failure(f"expected elements of {entry['type']} for `{name}`, got {text!r}")
+        self.sizes[name] = "x".join(map(str, type.shape))
+        return None
 
     def _scalar(self, entry: dict[str, Any]) -> Any:
         text = self.values.pop(entry["name"], "1")

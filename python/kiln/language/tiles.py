@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kiln.language.dtypes import DTypeLike
-from kiln.language.intrinsic import alike, intrinsic
+from kiln.language.intrinsic import alike, intrinsic, on_host
 from kiln.language.values import Number, Offsets, Shape, Tensor, View
 
 
@@ -25,11 +25,30 @@ def load(
     "global", "streaming", "bypass"; `evict`: "normal", "first", "last". The format f8e8m0fnu has
     no zero: there a `pad` of 0 means 1.
 
+    On the host, `kiln.load("k.kiln")` gives the compiled kernel of a file that
+    `kernel.compile(...).save("k.kiln")` wrote: see `kiln.runtime.loaded.load`.
+
     Example: `z = view.load((i * 16, 0), (16, 64), pad=-kiln.inf)`
 
     Errors: offsets or extents that are not one for each dimension; extents that are not
     constants; a `pad` that the dtype does not hold.
     """
+
+
+def _load_file(path: Any, *rest: Any, **keywords: Any) -> Any:
+    import os
+
+    if rest or keywords or not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            "expected kiln.load inside a kernel or a @kiln.function, or with the path of a "
+            "compiled kernel, got another call on the host"
+        )
+    from kiln.runtime.loaded import load as load_file
+
+    return load_file(path)
+
+
+on_host(load, _load_file)
 
 
 @intrinsic

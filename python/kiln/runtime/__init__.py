@@ -7,11 +7,12 @@ options.py      compile options
 hooks.py        functions around every launch
 autotune.py     @kiln.autotune
 measure.py      how long launches take
+travel.py       kernels in pickles; loaded.py: kernels in files
 cache.py, devices.py, arrays.py, errors.py
 """
 
 from kiln import _native
-from kiln.runtime import cache
+from kiln.runtime import cache, travel
 from kiln.runtime.arrays import PackedArray
 from kiln.runtime.autotune import autotune
 from kiln.runtime.compiled import CompiledKernel
@@ -26,6 +27,7 @@ from kiln.runtime.errors import (
 )  # fmt: skip
 from kiln.runtime.hooks import LaunchEvent, on_launch
 from kiln.runtime.kernel import kernel
+from kiln.runtime.loaded import LoadedKernel
 from kiln.runtime.protocol import ConfiguredKernel, Kernel
 
 __version__ = _native.version()
@@ -33,6 +35,7 @@ __version__ = _native.version()
 __all__ = [
     "CacheError", "CompiledKernel", "ConfiguredKernel", "DeviceAssertError", "DeviceError",
     "Kernel", "LaunchError",
-    "LaunchEvent", "PackedArray", "UnsupportedError", "WorkerError", "autotune", "cache",
-    "device", "devices", "kernel", "on_launch", "synchronize", "targets",
+    "LaunchEvent", "LoadedKernel", "PackedArray", "UnsupportedError", "WorkerError", "autotune",
+    "cache",
+    "device", "devices", "kernel", "on_launch", "synchronize", "targets", "travel",
 ]  # fmt: skip

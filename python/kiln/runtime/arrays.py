@@ -107,6 +107,10 @@ class PackedArray:
         dtype = getattr(ml_dtypes, _NUMPY_NAMES[self.dtype.name])
         return values.view(dtype).reshape(self.shape)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles hold other bytes, at another address."""
+        return PackedArray, (self.data, self.shape, self.dtype)
+
     def __repr__(self) -> str:
         return f"kiln.PackedArray(shape={self.shape}, dtype={self.dtype.name})"
 

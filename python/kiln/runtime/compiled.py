@@ -70,6 +70,10 @@ class CompiledKernel:
 
         Path(path).write_bytes(self.artifact.serialize())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        content = self.artifact.serialize()
+        return _compiled_of, (content, self.constants, self.source_level, self.remarks)
+
     def explain(self) -> str:
         """What was compiled and every decision that the compiler took, as text."""
         from kiln.runtime.explain import explain
@@ -85,3 +89,9 @@ class CompiledKernel:
     def __repr__(self) -> str:
         constants = "".join(f", {k}={v!r}" for k, v in self.constants.items())
         return f"<kiln.CompiledKernel {self.name} for {self.target}{constants}>"
+
+
+def _compiled_of(content: bytes, constants: dict[str, Any], level: str, remarks: tuple):
+    from kiln import _native
+
+    return CompiledKernel(_native.Artifact.deserialize(content), constants, level, None, remarks)

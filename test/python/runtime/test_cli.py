@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import kiln
+
 HERE = Path(__file__).resolve().parent
 KERNELS = str(HERE / "runtime_kernels.py")
 MLIR = """
@@ -296,3 +298,29 @@ def test_progress_is_shown_on_long_work_and_only_to_a_terminal(monkeypatch):
         shown = stream.getvalue()
         assert ("compiling k … 0 s" in shown) == tty and "quick work" not in shown
         assert not tty or shown.endswith("\r\x1b[K")
+
+
+def test_run_a_compiled_kernel_on_given_and_random_arguments(kiln_command, tmp_path):
+    x = np.arange(40, dtype=np.float32)
+    source = tmp_path / "scale.py"
+    source.write_text(
+        "import kiln\n@kiln.kernel\n"
+        "def scale(x: kiln.View[kiln.f32, 1], y: kiln.View[kiln.f32, 1], f: kiln.f32):\n"
+        "    i = kiln.grid(kiln.cdiv(x.shape[0], 16))\n"
+        "    y.store(i * 16, x.load(i * 16, 16) * f)\n"
+    )
+    file, saved = tmp_path / "scale.kiln", tmp_path / "out.npz"
+    succeeded(kiln_command("compile", source, "-o", file))
+    np.save(tmp_path / "x.npy", x)
+    given = (f"--arg=x={tmp_path / 'x.npy'}", "--arg=y=f32[40]", "--arg=f=2.5", f"--save={saved}")
+    assert "scale for cpu" in succeeded(kiln_command("run", file, *given))
+    assert np.array_equal(np.load(saved)["y"], x * 2.5)
+    assert "x: 256 f32" in succeeded(kiln_command("run", file))
+    assert "scale" in succeeded(kiln_command("explain", file))
+    target = kiln.device("emu:gfx942").target
+    succeeded(kiln_command("compile", source, "-o", file, "--target", target))
+    assert kiln_command("run", file).returncode == 3
+    succeeded(kiln_command("run", file, *given, "--device", "emu:gfx942"))
+    assert np.array_equal(np.load(saved)["y"], x * 2.5)
+    for wrong in ("--arg=x=i32[4]", "--arg=z=1", "--arg=x=absent.npy", "--set=f=1"):
+        assert kiln_command("run", file, wrong).returncode == 2
