@@ -226,6 +226,28 @@ def test_what_the_readme_says_to_type_next(build, tmp_path):
         assert part in output, part
 
 
+def test_demo_builds_what_the_readme_says_to_type_next(build, setup, tmp_path):
+    """With a ninja that does nothing but say what it was asked to build."""
+    shutil.copy(ROOT / "utils/demo", tmp_path / "utils/demo")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/build.ninja").touch()
+    for name, does in (("bin/cmake", ":"), ("bin/ninja", 'echo "$*" >> $ASKED'),
+                       ("venv/bin/python", ":")):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+                   "KILN_BUILD": str(tmp_path / "b"), "KILN_VENV": str(tmp_path / "venv"),
+                   "ASKED": str(tmp_path / "asked")}  # fmt: skip
+    run(tmp_path / "utils/demo", "--no-setup", env=environment)
+    asked = set((tmp_path / "asked").read_text().split())
+    assert {"kiln-python", "kiln-tools"} <= asked, asked
+    tools = run("ninja", "-C", build, "-t", "query", "tools/kiln-tools")
+    block = re.search(r"```\n(export PATH=.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    for tool in {"kiln-worker", *re.findall(r"^(tile-[\w-]+)", block[1], re.MULTILINE)}:
+        assert f"bin/{tool}" in tools or f" {tool}\n" in tools, tool
+
+
 def test_demo_shows_what_it_did(build, tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(build / "python"),
                    "KILN_CACHE_DIR": str(tmp_path)}  # fmt: skip
