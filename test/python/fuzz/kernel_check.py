@@ -36,13 +36,19 @@ def wanted(case: Case) -> dict[str, np.ndarray]:
 
 def check(case: Case, devices, want=None) -> str:
     """What is wrong with a case, or the empty string."""
+    from placing import Placement  # of test/python, and needs Kiln
+
     want = wanted(case) if want is None else want
     kernel = define(case.text)
     for device in devices:
         bases, given = case.arrays()
-        values = [value if np.ndim(value) else value.item() for value in given.values()]
+        placement = Placement(device)
         try:
-            kernel(*values, _device=device)
+            kernel(
+                *[placement.place(v) if np.ndim(v) else v.item() for v in given.values()],
+                _device=device,
+            )
+            placement.fetch()
         except Exception as error:  # a kernel that is right must compile and run
             return f"{device}: {type(error).__name__}: {error}"
         for name, base in bases.items():
@@ -116,7 +122,7 @@ def reduced(text: str, which: int):
 
 
 def reproduction(case: Case, what: str, devices) -> str:
-    """A file that shows the difference by itself, with test/python/fuzz on the path."""
+    """A file that shows the difference by itself, with test/python and its fuzz on the path."""
     return (
         f'"""{what}"""\n\nimport numpy as np\nfrom kernel_check import check\n'
         f"from kernel_writer import Case, Parameter, Type\n\nTEXT = '''\\\n{case.text}'''\n"

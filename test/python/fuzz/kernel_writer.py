@@ -87,12 +87,17 @@ class Writer:
         rng = self.rng
         n = rng.choice([1, 3, 4, 5, 8, 16, 17, 32, 33])
         r, c = rng.choice([1, 2, 3, 4, 8, 16, 16, 32]), rng.choice([1, 2, 4, 5, 8, 16, 16])
+        large = rng.random() < 0.12  # of several warps, and of many registers
+        if large:
+            n, r, c = rng.choice([100, 128, 300]), rng.choice([16, 64]), rng.choice([8, 32, 50])
         self.shapes = [(n,), (n,), (r, c), (r, c), (r,), (c,), (c, r)]
         self.likely = Type(rng.choice(NUMBERS), rng.choice(self.shapes))
         self.likeness = rng.choice([0.1, 0.5, 0.8])
         self.programs = rng.choice([1, 1, 1, 1, 2, 3])
-        self.extent = rng.choice([8, 20, 33, 40])  # of one program's part of a view
-        self.parameters()
+        self.extent = rng.choice(
+            [100, 256, 333] if large else [8, 20, 33, 40]
+        )  # of one program's part of a view
+        self.parameters(large)
         head = ""
         if rng.random() < 0.3:
             head = self.helper()
@@ -114,7 +119,7 @@ class Writer:
         self.case.text = f"{head}@kiln.kernel\ndef kernel({parameters}):\n{body}\n"
         return self.case
 
-    def parameters(self):
+    def parameters(self, large: bool):
         """Views of few bases, so that some overlap; one-dimensional ones for every dtype."""
         rng = self.rng
         long = self.programs * self.extent
@@ -126,10 +131,11 @@ class Writer:
                 self.case.views.append(Parameter(base + name, base, dtype, parts, False))
         if self.programs == 1:
             dtype = rng.choice(NUMBERS)
-            self.case.bases["d"] = Type(dtype, (24, 24))
+            size = 70 if large else 24
+            self.case.bases["d"] = Type(dtype, (size, size))
             for name in rng.choice([(), ("d0",), ("d0", "d1")]):
                 parts = tuple(
-                    (start, 24 - rng.choice([0, 0, 3]), rng.choice([1, 1, 1, 2]))
+                    (start, size - rng.choice([0, 0, 3]), rng.choice([1, 1, 1, 2]))
                     for start in (rng.choice([0, 0, 1, 5]), rng.choice([0, 0, 2]))
                 )
                 self.case.views.append(Parameter(name, "d", dtype, parts, rng.random() < 0.2))

@@ -91,7 +91,8 @@ def test_a_wrong_number_is_found_shrunk_and_shown(monkeypatch, tmp_path):
     assert len(short.text.splitlines()) < len(case.text.splitlines())
     file = tmp_path / "found.py"
     file.write_text(kernel_check.reproduction(short, "what", ["cpu"]))
-    path = os.pathsep.join([str(Path(__file__).parent), str(BUILD / "python")])
+    here = Path(__file__).parent
+    path = os.pathsep.join(map(str, (here, here.parent, BUILD / "python")))
     done = subprocess.run(
         [sys.executable, file], env={**os.environ, "PYTHONPATH": path}, text=True,
         capture_output=True, check=True,
