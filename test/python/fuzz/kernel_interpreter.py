@@ -58,7 +58,7 @@ class View:
     def store(self, offsets, value):
         offsets = as_tuple(offsets)
         value = value if np.ndim(value) else np.full((1,) * len(offsets), value)
-        assert value.dtype == self.array.dtype
+        value = self.widened(value)
         here, there = self._inside(offsets, value.shape)
         self.array[here] = value[there].copy()
 
@@ -77,10 +77,18 @@ class View:
         return tile
 
     def scatter(self, indices, value, mask=None):
+        value = self.widened(value)
         indices, inside = self._masked(indices, mask, value.shape)
         places = list(zip(*(i[inside] for i in indices), strict=True))
         assert len(places) == len(set(places)), "which of several is written is open"
         self.array[tuple(i[inside] for i in indices)] = value[inside]
+
+    def widened(self, value):
+        """What is stored: of the view's dtype, or of one that it holds."""
+        if is_constant(value):
+            return self.array.dtype.type(value)
+        assert np.can_cast(np.asarray(value).dtype, self.array.dtype), "a store that may lose"
+        return np.asarray(value).astype(self.array.dtype)
 
     def element(self, index):
         index = tuple(int(i) for i in as_tuple(index))
@@ -154,6 +162,8 @@ def binary(op, a, b):
         return Index(PLAIN[op](int(a), int(b)))
     if is_constant(a) and is_constant(b):
         return PLAIN[op](a, b)
+    if isinstance(a, Index) or isinstance(b, Index):  # a position beside a tile has 64 bits
+        a, b = (np.asarray(x).astype(np.int64) for x in (a, b))
     a, b = alike(a, b)
     if a.dtype == bool and op not in (ast.BitAnd, ast.BitOr, ast.BitXor):
         a, b = a.astype(np.int32), b.astype(np.int32)
@@ -221,7 +231,7 @@ FUNCTIONS = {
     "full": lambda shape, value, dtype: np.full(as_tuple(shape), value, dtype),
     "arange": lambda *bounds, dtype=np.int32: np.arange(*bounds, dtype=dtype),
     "cast": cast,
-    "abs": np.abs,
+    "abs": lambda x: abs(x) if is_constant(x) else np.abs(x),
     "floor": np.floor,
     "where": where,
     "minimum": lambda a, b: np.minimum(*alike(a, b)),
@@ -306,7 +316,7 @@ class Interpreter:
         elif isinstance(target, ast.Subscript):
             view = self.value(target.value, names)
             at = view.element(self.value(target.slice, names))
-            view.array[at] = view.array.dtype.type(value) if is_constant(value) else value
+            view.array[at] = view.widened(value)
         else:
             names[target.id] = value
 

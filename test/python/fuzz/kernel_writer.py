@@ -2,8 +2,9 @@
 returns, and memory that is read and written through views that overlap.
 
 What a kernel computes is fixed to the bit: integers wrap, floats are computed one op at a time, and
-what is summed in an open order is made of small whole numbers first. Every operand has its dtype
-written out. A `Case` is the text and what the kernel is given.
+what is summed in an open order is made of small whole numbers first. Operands have their dtypes
+written out, but for numbers that branches choose and loops count, which take that of what they meet,
+for positions, and for what a store widens. A `Case` is the text and what the kernel is given.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ class Case:
         return bases, given
 
 
+NUMBER = Type("number", ())  # of a name whose value has no dtype of its own
 NUMPY = {"f32": np.float32, "i32": np.int32, "i64": np.int64}
 
 
@@ -188,7 +190,7 @@ class Writer:
         kinds = ["define", "assign", "assign", "assign", "together", "store", "store", "element"]
         if depth < 3 and self.loops < 5:
             kinds += ["loop", "recurrence", "recurrence", "repeat", "branch", "branch", "unrolled"]
-        kinds += ["scatter", "atomic", "augment", "late"]
+        kinds += ["scatter", "atomic", "augment", "late", "tally", "tally"]
         if returns and depth < 2 and self.budget > 0 and rng.random() < 0.2:
             return self.leave(depth)
         return getattr(self, rng.choice(kinds))(depth)
@@ -216,6 +218,25 @@ class Writer:
             return self.assign(depth)
         op = self.rng.choice("+-*")
         return self.emit(depth, f"{known[0]} {op}= {self.value(known[1], 2)}")
+
+    def tally(self, depth: int):
+        """A number without a dtype, begun or changed: small, so that f32 holds it."""
+        rng = self.rng
+        known = [name for name, type_ in self.names if type_ is NUMBER]
+        if known and rng.random() < 0.7:
+            name = rng.choice(known)
+            ways = [f"{name} + {rng.choice([1, 2, -3])}", f"-{name}", str(rng.choice([0, 5, -9]))]
+            return self.emit(depth, f"{name} = {rng.choice(ways)}")
+        name = f"q{len(self.lines)}"
+        self.emit(depth, f"{name} = {rng.choice([0, 1, -2, 7])}")
+        self.names.append((name, NUMBER))
+        return None
+
+    def written(self, dtype: str) -> str:
+        """The dtype of what is written where `dtype` is stored: one that it holds."""
+        if self.rng.random() < 0.1:
+            return "bool"
+        return "i32" if dtype == "i64" and self.rng.random() < 0.4 else dtype
 
     def together(self, depth: int):
         """Several names at once, of which each may be made of the others."""
@@ -348,7 +369,7 @@ class Writer:
         shapes = [shape for shape in self.shapes if self.fits(view, shape)]
         if not shapes:
             return self.assign(depth)
-        type_ = Type(view.dtype, rng.choice(shapes))
+        type_ = Type(self.written(view.dtype), rng.choice(shapes))
         value = self.value(type_, 2)
         at = self.offset(view, type_.shape)
         return self.emit(depth, f"{view.name}.store({at}, {value})")
@@ -419,7 +440,9 @@ class Writer:
 
     def element(self, depth: int):
         view = self.rng.choice(self.case.views)
-        value = self.value(Type(view.dtype, ()), 2)
+        value = self.value(Type(self.written(view.dtype), ()), 2)
+        if self.rng.random() < 0.2:
+            value = self.number(view.dtype)
         self.emit(depth, f"{view.name}[{self.place(view)}] = {value}")
 
     def spread(self, view: Parameter, size: int) -> str:
@@ -428,7 +451,8 @@ class Writer:
         low = self.rng.choice([0, 1, 5]) + (size - 1 if step < 0 else 0)
         if self.programs > 1:
             step = -1 if step < 0 else 1
-            start = f"kiln.i32(p) * {self.extent} + {size - 1 if step < 0 else 0}"
+            program = self.rng.choice(["p", "kiln.i32(p)"])
+            start = f"{program} * {self.extent} + {size - 1 if step < 0 else 0}"
         else:
             start = str(low)
         return f"kiln.arange({size}) * {step} + {start}"
@@ -442,7 +466,7 @@ class Writer:
         (size,) = self.rng.choice([s for s in self.shapes if len(s) == 1])
         if self.programs > 1 and size > self.extent:
             return self.assign(depth)
-        value = self.value(Type(view.dtype, (size,)), 2)
+        value = self.value(Type(self.written(view.dtype), (size,)), 2)
         mask = ""
         if self.rng.random() < 0.4:
             mask = f", mask={self.value(Type('bool', (size,)), 1)}"
@@ -493,6 +517,9 @@ class Writer:
         return made
 
     def number(self, dtype: str) -> str:
+        counted = [name for name, type_ in self.names if type_ is NUMBER]
+        if counted and self.rng.random() < 0.4:
+            return self.rng.choice(counted)
         if dtype == "f32":
             return self.rng.choice(["0.5", "1.0", "-2.0", "0.25", "3.0", "-0.75"])
         return str(self.rng.choice([1, 2, 3, 5, -1, -7, 100]))
