@@ -52,7 +52,8 @@ def test_reduce_and_scan(rng, op, shape, axis):
             body, {"a": a}, {"x": (kept, element), "y": (shape, element), "z": (shape, element)}
         )
         w = a.astype(np.float64) if letter == "f" else a
-        tolerance = {"f64": 1e-14, "f32": 1e-5, "f16": 2e-2, "bf16": 2e-1}.get(element, 0)
+        # Of 256 factors, each of which rounds by up to 2^-11 of f16: some eight standard deviations.
+        tolerance = {"f64": 1e-14, "f32": 1e-5, "f16": 4e-2, "bf16": 3e-1}.get(element, 0)
         with np.errstate(all="ignore"):
             want, size = (
                 [

@@ -138,15 +138,17 @@ def apply(body: str, inputs: dict[str, np.ndarray], outputs: dict[str, tuple], s
     return tuple(results.values()) if len(results) > 1 else next(iter(results.values()))
 
 
-def assert_close(got: np.ndarray, want: np.ndarray, tolerance: float) -> None:
-    """Norm-wise and element by element; NaN and infinity must be where they are wanted."""
+def assert_close(got: np.ndarray, want: np.ndarray, tolerance: float, size=None) -> None:
+    """Norm-wise and element by element; NaN and infinity must be where they are wanted. Where few
+    sums may all cancel, errors are held to the `size` of what was summed."""
     got, want = got.astype(np.float64), want.astype(np.float64)
     assert got.shape == want.shape
     assert np.array_equal(np.isnan(got), np.isnan(want))
     finite = np.isfinite(want)
     assert np.array_equal(got[~finite & ~np.isnan(want)], want[~finite & ~np.isnan(want)])
+    size = np.abs(want if size is None else size)[finite]
     got, want = got[finite], want[finite]
-    scale = np.linalg.norm(want) or 1.0
+    scale = np.linalg.norm(size) or 1.0
     assert np.linalg.norm(got - want) <= tolerance * scale
-    worst = np.abs(got - want) / np.maximum(np.abs(want), scale / max(1, want.size) ** 0.5)
+    worst = np.abs(got - want) / np.maximum(size, scale / max(1, want.size) ** 0.5)
     assert worst.max(initial=0) <= 16 * tolerance

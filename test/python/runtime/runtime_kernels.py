@@ -5,18 +5,19 @@ import numpy as np
 import kiln
 
 
-def error_of(result, reference):
-    """‖x − ref‖ / ‖ref‖, and the worst element over the root mean square of the reference."""
+def error_of(result, reference, size=None):
+    """‖x − ref‖ / ‖ref‖, and the worst element over the root mean square of the reference; or of
+    the `size` of what was summed, where few sums may all cancel."""
     reference = np.asarray(reference, np.float64)
     difference = np.abs(np.asarray(result).astype(np.float64) - reference)
-    norm = np.linalg.norm(reference.ravel())
+    norm = np.linalg.norm((reference if size is None else size).ravel())
     return np.linalg.norm(difference.ravel()) / norm, difference.max() / (
         norm / np.sqrt(reference.size)
     )
 
 
-def assert_close(result, reference, tolerance):
-    error, worst = error_of(result, reference)
+def assert_close(result, reference, tolerance, size=None):
+    error, worst = error_of(result, reference, size)
     assert error <= tolerance, f"expected an error of {tolerance}, got {error}"
     assert worst <= 32 * tolerance, f"expected a worst element of {32 * tolerance}, got {worst}"
 

@@ -43,7 +43,8 @@ def test_matmul(rng, m, n, k, dtype):
     a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((k, n)).astype(dtype)
     out = np.empty((m, n), np.float32)
     matmul(a, b, out, BM=16)
-    assert_close(out, a.astype(np.float64) @ b.astype(np.float64), 1e-6)
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    assert_close(out, a @ b, 1e-6, np.abs(a) @ np.abs(b))
 
 
 @pytest.mark.parametrize(
