@@ -1,7 +1,7 @@
 """What the vector instructions of AMD's CDNA chips compute, on arrays of lanes; `amd_processor` runs
-them. What a chip approximates (reciprocals, roots, powers) is one of the two numbers that the exact
-one lies between, and either comes up; a quotient is taken from the operands of the last of the
-instructions that AMD gives for it, which corrects it."""
+them. What a chip approximates (reciprocals, roots, powers) is one of the two numbers that the
+exact one lies between, and either comes up. Divisions are not scaled: where a chip would, their
+last step gives the quotient itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 
-Get = Callable[[int, str], np.ndarray]  # operand i as a type
+Get = Callable[..., np.ndarray]  # operand i as a type, or that part of it
 FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16}
 INTEGERS = {
     "u8": np.uint8, "i8": np.int8, "u16": np.uint16, "i16": np.int16, "u32": np.uint32,
@@ -113,6 +113,18 @@ def class_of(value: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(value), 1, kind)
 
 
+def corrected(quotient: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """The last step of a division: the quotient as it came, but for operands that were scaled
+    before, or are special. f16 is divided in f32, and is never scaled."""
+    exact = (above.astype(np.float64) / below.astype(np.float64)).astype(quotient.dtype)
+    regular = np.isfinite(exact) & (exact != 0)
+    if quotient.dtype != np.float16:
+        reach = 60 if quotient.dtype == np.float32 else 400
+        for value in (below, above):
+            regular &= np.abs(np.frexp(value.astype(np.float64))[1]) < reach // 2
+    return np.where(regular, quotient, exact)
+
+
 def flushed(value: np.ndarray) -> np.ndarray:
     return np.where(np.abs(value) < np.finfo(np.float32).tiny, np.copysign(value * 0, value), value)
 
@@ -172,8 +184,7 @@ def mixed(get: Get, i: int, options: dict[str, str]) -> np.ndarray:
     flags = [options.get(key, "[0,0,0]").strip("[]").split(",") for key in ("op_sel", "op_sel_hi")]
     if flags[1][i] == "0":
         return get(i, "f32")
-    raw = get(i, "b32") >> np.uint32(16 if flags[0][i] == "1" else 0)
-    return raw.astype(np.uint16).view(np.float16).astype(np.float32)
+    return get(i, "f16", f"WORD_{flags[0][i]}").astype(np.float32)
 
 
 def compute_pairs(how: str, kind: str, get: Get, options: dict[str, str]) -> np.ndarray:
@@ -230,10 +241,8 @@ def compute_float(how: str, kind: str, get: Get) -> np.ndarray:
     if how in ("maximum3", "minimum3"):
         greatest = how.startswith("max")
         return extreme(extreme(a, b, greatest, True), c, greatest, True)
-    if how == "div_fixup":  # the quotient that it corrects, the denominator, the numerator
-        if kind != "f16":
-            return (c / b).astype(type_)
-        return (c.astype(np.float64) / b.astype(np.float64)).astype(np.float16)
+    if how == "div_fixup":
+        return corrected(a, b, c)
     if how == "med3":
         return extreme(
             extreme(a, b, False, False),

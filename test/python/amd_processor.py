@@ -418,9 +418,9 @@ class Processor:
         target, select = operands[0], options.get("dst_sel", "DWORD")
         accumulates = name.startswith(("fmac_", "mac_"))
 
-        def get(i: int, kind: str) -> np.ndarray:
+        def get(i: int, kind: str, part: str = "") -> np.ndarray:
             operand = target if accumulates and i == 2 else operands[i + 1]
-            return self.get(operand, kind, from_[i])
+            return self.get(operand, kind, part or from_[i])
 
         def put(value: np.ndarray) -> None:
             self.set(target, np.asarray(value), select)

@@ -4,12 +4,15 @@ runs: the final code of each op in each type, interpreted, against exact referen
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
 import pytest
 from amd_processor import HEAP, KERNARG, Processor
+from arithmetic_cells import CELLS, final_code, instructions
 from isa import assemble
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NaN and infinity are meant
@@ -343,3 +346,39 @@ def test_functions_are_near_by_the_final_code(function: str, chip: str, rng) -> 
     assert not wrong.size, (
         f"{wrong.size} are wrong; of {a[wrong[0]]!r} {got[wrong[0]]!r} for {want[wrong[0]]!r}"
     )
+
+
+EXPANDED = [
+    name for name in CELLS
+    if name.split()[0] in ("divf", "sqrt", "exp", "exp2", "log", "log2", "rsqrt", "divsi", "divui")
+    or (name.split()[0] in ("sitofp", "uitofp", "fptosi", "fptoui") and "i64" in name)
+]  # fmt: skip
+SAME = {
+    "fmac": "fma",
+    "fmamk": "fma",
+    "fmaak": "fma",
+    "fma_mix": "fma",
+    "cls_i32": "ffbh_i32",
+    "clz_i32_u32": "ffbh_u32",
+}
+
+
+def steps(name: str, chip: str) -> Counter:
+    """The instructions that round or approximate, whatever the chip calls them."""
+    found = Counter()
+    for one in instructions(final_code(CELLS[name], chip), chip):
+        _, how = one.split("_", 1)
+        for theirs, ours in SAME.items():
+            how = re.sub(rf"^{theirs}(?=_f|$)", ours, how)
+        if re.match(
+            r"(div_|rcp|rsq|sqrt|fma|mul_f|mul_hi|ldexp|cvt|exp|log|rndne|floor|trunc|ffbh)", how
+        ):
+            found[how.replace("rcp_iflag", "rcp")] += 1
+    return found
+
+
+@pytest.mark.parametrize("chip", ["gfx1100", "gfx1201"])
+def test_what_llvm_expands_takes_the_same_steps_on_rdna(chip: str) -> None:
+    """Whose code is not interpreted: of each op the steps are those of a chip whose code is."""
+    for name in EXPANDED:
+        assert steps(name, chip) == steps(name, "gfx942"), name
