@@ -158,9 +158,9 @@ def permuted(a: np.ndarray, b: np.ndarray, selector: np.ndarray) -> np.ndarray:
 def compute(name: str, get: Get, options: dict[str, str]) -> np.ndarray:
     if name == "xad_u32":
         return (get(0, "u32") ^ get(1, "u32")) + get(2, "u32")
-    if name == "bitop3_b32":  # a table of what three bits come to
-        table, raw = int(options["bitop3"], 0), [get(i, "u32") for i in range(3)]
-        out = np.zeros(1, np.uint32)
+    if name.startswith("bitop3_b"):  # a table of what three bits come to
+        table, raw = int(options["bitop3"], 0), [get(i, "u" + name[8:]) for i in range(3)]
+        out = np.zeros(1, raw[0].dtype)
         for index in range(8):
             if table >> index & 1:
                 a, b, c = (x if index >> 2 - i & 1 else ~x for i, x in enumerate(raw))
@@ -189,6 +189,7 @@ def mixed(get: Get, i: int, options: dict[str, str]) -> np.ndarray:
 
 def compute_pairs(how: str, kind: str, get: Get, options: dict[str, str]) -> np.ndarray:
     flags = [options.get("op_sel", "[0,0,0]"), options.get("op_sel_hi", "[1,1,1]")]
+    flags += [options.get("neg_lo", "[0,0,0]"), options.get("neg_hi", "[0,0,0]")]
     places = [flag.strip("[]").split(",") for flag in flags]
     size = width_of(kind)
     halves = []
@@ -197,7 +198,8 @@ def compute_pairs(how: str, kind: str, get: Get, options: dict[str, str]) -> np.
         def part(i: int, kind_: str, half: int = half) -> np.ndarray:
             raw = get(i, f"b{2 * size}")
             by = size if places[half][i] == "1" else 0
-            return (raw >> raw.dtype.type(by)).astype(bits(size)).view(TYPES[kind_])
+            value = (raw >> raw.dtype.type(by)).astype(bits(size)).view(TYPES[kind_])
+            return -value if places[2 + half][i] == "1" else value
 
         result = (compute_float if kind in FLOATS else compute_integer)(how, kind, part)
         halves.append(result.view(bits(size)).astype(bits(2 * size)))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 
-import ml_dtypes
 import numpy as np
 from amd_arithmetic import (
     FLOATS,
@@ -456,9 +455,9 @@ class Processor:
         return put(compute(name, get, options))
 
     def convert(self, name: str, operands: list[str], selects: list[str]) -> np.ndarray:
-        if name == "pk_bf16_f32":
+        if name in ("pk_bf16_f32", "pk_f16_f32"):
             low, high = (
-                self.get(o, "f32").astype(ml_dtypes.bfloat16).view(np.uint16).astype(np.uint32)
+                self.get(o, "f32").astype(FLOATS[name[3:-4]]).view(np.uint16).astype(np.uint32)
                 for o in operands[1:3]
             )
             return low | high << np.uint32(16)

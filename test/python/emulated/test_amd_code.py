@@ -16,9 +16,9 @@ from arithmetic_cells import CELLS, final_code, instructions
 from isa import assemble
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NaN and infinity are meant
-CHIPS = ["gfx90a", "gfx942", "gfx950"]
-WAVE, PROGRAMS = 64, 16
-COUNT = WAVE * PROGRAMS
+# Elements a thread: more than one are packed where the chip can.
+CHIPS = ["gfx90a-2", "gfx942-1", "gfx942-4", "gfx950-4"]
+WAVE, COUNT = 64, 1024
 NUMPY = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
     "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8,
@@ -28,19 +28,21 @@ PRECISION = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8}
 
 
 def run(chip: str, body: str, inputs: dict[str, tuple[str, np.ndarray]], result: str) -> np.ndarray:
-    """`body` computes %r of elements `result` from the inputs' names; a thread has one element."""
+    """`body` computes %r of elements `result` from the inputs' names; so many a thread."""
+    chip, each = chip.split("-")
+    tile = WAVE * int(each)
     views = {name: f"!tile.view<{COUNT}x{element}>" for name, (element, _) in inputs.items()}
     out = f"!tile.view<{COUNT}x{result}>"
     arguments = ", ".join([*(f"%{n}_view: {v}" for n, v in views.items()), f"%out: {out}"])
     lines = [
-        f"%{name} = tile.load %{name}_view[%at] : {views[name]} -> tensor<{WAVE}x{element}>"
+        f"%{name} = tile.load %{name}_view[%at] : {views[name]} -> tensor<{tile}x{element}>"
         for name, (element, _) in inputs.items()
     ]
     text = "\n".join([
         f"tile.kernel @k({arguments}) attributes {{tile.warps = 1 : i32}} {{",
-        "%p = tile.program_id x", f"%size = arith.constant {WAVE} : index",
-        "%at = arith.muli %p, %size : index", *lines, body,
-        f"tile.store %r, %out[%at] : tensor<{WAVE}x{result}>, {out}", "tile.return", "}", "",
+        "%p = tile.program_id x", f"%size = arith.constant {tile} : index",
+        "%at = arith.muli %p, %size : index", *lines, body.replace("tensor<N", f"tensor<{tile}"),
+        f"tile.store %r, %out[%at] : tensor<{tile}x{result}>, {out}", "tile.return", "}", "",
     ])  # fmt: skip
     arrays = [array for _, array in inputs.values()] + [np.zeros(COUNT, NUMPY[result])]
     memory = np.zeros(HEAP + 16 * COUNT * len(arrays), np.uint8)
@@ -50,12 +52,12 @@ def run(chip: str, body: str, inputs: dict[str, tuple[str, np.ndarray]], result:
         memory[at : at + array.nbytes] = array.view(np.uint8)
         at += array.nbytes + -array.nbytes % 256
     memory[KERNARG : KERNARG + 8 * len(places)] = np.array(places, np.uint64).view(np.uint8)
-    Processor(assemble(text, chip).decode(), "k", memory, WAVE, PROGRAMS).run()
+    Processor(assemble(text, chip).decode(), "k", memory, WAVE, COUNT // tile).run()
     return memory[places[-1] : places[-1] + arrays[-1].nbytes].view(NUMPY[result])
 
 
 def convert(op: str, source: str, target: str, value: np.ndarray, chip: str) -> np.ndarray:
-    types = f"tensor<{WAVE}x{source}> to tensor<{WAVE}x{target}>"
+    types = f"tensor<Nx{source}> to tensor<Nx{target}>"
     return run(chip, f"%r = arith.{op} %a : {types}", {"a": (source, value)}, target)
 
 
@@ -208,7 +210,7 @@ def test_arithmetic_of_floats_by_the_final_code(op: str, element: str, chip: str
         b = np.where(np.abs(b.astype(np.float64)) < np.abs(a.astype(np.float64)) * 2.0**-60, a, b)
     with np.errstate(all="ignore"):
         want = np.asarray(BINARY[op](a, b)).astype(NUMPY[element])
-    types = f"tensor<{WAVE}x{element}>"
+    types = f"tensor<Nx{element}>"
     agree(
         run(chip, f"%r = {op} %a, %b : {types}", {"a": (element, a), "b": (element, b)}, element),
         want,
@@ -222,7 +224,7 @@ def test_functions_that_are_exact_by_the_final_code(op: str, element: str, chip:
     a = floats(rng, element)
     with np.errstate(all="ignore"):
         want = np.asarray(UNARY[op](a)).astype(NUMPY[element])
-    got = run(chip, f"%r = {op} %a : tensor<{WAVE}x{element}>", {"a": (element, a)}, element)
+    got = run(chip, f"%r = {op} %a : tensor<Nx{element}>", {"a": (element, a)}, element)
     agree(got, want)
 
 
@@ -245,7 +247,7 @@ def test_fused_products_by_the_final_code(element: str, chip: str, rng) -> None:
         exact = Fraction(float(a[i])) * Fraction(float(b[i])) + Fraction(float(c[i]))
         if exact:
             want[i] = to_nearest(exact, element)
-    types = f"tensor<{WAVE}x{element}>"
+    types = f"tensor<Nx{element}>"
     inputs = {"a": (element, a), "b": (element, b), "c": (element, c)}
     agree(run(chip, f"%r = math.fma %a, %b, %c : {types}", inputs, element), want)
 
@@ -315,7 +317,7 @@ def test_arithmetic_of_integers_by_the_final_code(op: str, element: str, chip: s
         wrap(INTEGER_OPS[op](wrap(int(x), bits, signed), wrap(int(y), bits, signed)), bits, True)
         for x, y in zip(a, b, strict=True)
     ]
-    types = f"tensor<{WAVE}x{element}>"
+    types = f"tensor<Nx{element}>"
     inputs = {"a": (element, a), "b": (element, b)}
     agree(
         run(chip, f"%r = arith.{op} %a, %b : {types}", inputs, element),
@@ -335,7 +337,7 @@ def test_functions_are_near_by_the_final_code(function: str, chip: str, rng) -> 
     a = floats(rng, "f32")
     if function.startswith("exp"):
         a[500:] = rng.uniform(-160, 140, COUNT - 500)
-    got = run(chip, f"%r = math.{function} %a : tensor<{WAVE}xf32>", {"a": ("f32", a)}, "f32")
+    got = run(chip, f"%r = math.{function} %a : tensor<Nxf32>", {"a": ("f32", a)}, "f32")
     with np.errstate(all="ignore"):
         exact = FUNCTIONS[function](a.astype(np.float64))
         want = exact.astype(np.float32)
