@@ -40,7 +40,7 @@ struct ConvertPass : kiln::cpu::impl::ConvertToLLVMBase<ConvertPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     ModuleOp module = getOperation();
-    { // functions of math: polynomials on vectors, the C library lane by lane for the rest
+    { // functions of math: arithmetic on vectors, the C library lane by lane for f64
       RewritePatternSet patterns(context);
       auto target = dyn_cast_or_null<kiln::cpu::TargetAttr>(
           Attribute(kiln::getTarget(module.getOperation())));

@@ -30,8 +30,14 @@ SmallVector<int64_t> kiln::cpu::tempBytes(Operation *op) {
     auto type = cast<RankedTensorType>(op->getOperand(0).getType());
     int64_t axis =
         isa<tile::SortOp>(op) ? cast<tile::SortOp>(op).getAxis() : cast<tile::TopKOp>(op).getAxis();
-    int64_t keys = type.getDimSize(axis) * 8, positions = type.getDimSize(axis) * 4;
-    return {keys, positions, keys, positions};
+    // Words of key and position, or the two apart, for a power of two of elements and no less than
+    // a vector of any processor.
+    uint64_t extent = type.getDimSize(axis);
+    int64_t size = std::max<int64_t>(llvm::bit_ceil(extent), 16) * 8;
+    Type element = type.getElementType();
+    unsigned bits = isa<IndexType>(element) ? 64 : element.getIntOrFloatBitWidth();
+    bool apart = bits + std::max(1u, llvm::Log2_64_Ceil(extent)) > 64;
+    return apart ? SmallVector<int64_t>{size, size} : SmallVector<int64_t>{size};
   }
   if (auto store = dyn_cast<tile::StoreOp>(op)) {
     SmallVector<int64_t> sizes;

@@ -8,7 +8,7 @@ class RewritePatternSet;
 
 namespace kiln::cpu {
 
-/// exp, exp2, log and log2 of f32. `hasScale`: vectors are scaled by a power of two in one
+/// Functions of f32, and its remainder. `hasScale`: vectors are scaled by a power of two in one
 /// instruction.
 void populateExpandMathPatterns(mlir::RewritePatternSet &patterns, bool hasScale);
 

@@ -1,9 +1,12 @@
 // Arithmetic that is defined for all inputs, on types that the processor computes with.
+#include "DivideVectors.h"
+#include "kiln/Target/CPU/CPU.h"
 #include "kiln/Target/CPU/Passes.h"
 #include "kiln/Target/Common/DefinedArithmetic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace kiln::cpu {
@@ -68,8 +71,13 @@ struct LegalizePass : kiln::cpu::impl::LegalizeArithmeticBase<LegalizePass> {
   using LegalizeArithmeticBase::LegalizeArithmeticBase;
 
   void runOnOperation() override {
-    // As one op, since what it becomes does not give 0 where its division does.
-    getOperation()->walk([](Operation *op) {
+    auto target =
+        dyn_cast_or_null<kiln::cpu::TargetAttr>(Attribute(kiln::getTarget(getOperation())));
+    bool hasLongs = target && target.getVectorBits() == 512;
+    getOperation()->walk([&](Operation *op) {
+      if (kiln::cpu::divideVectors(op, hasLongs))
+        return;
+      // As one op, since what it becomes does not give 0 where its division does.
       if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
         kiln::defineForAllInputs(op);
     });

@@ -1,14 +1,46 @@
 // RUN: tile-opt %s --cpu-legalize-arithmetic | FileCheck %s
 
 // CHECK-LABEL: func.func @divide(
-// CHECK-SAME:    %[[X:.*]]: vector<4xi32>, %[[Y:.*]]: vector<4xi32>)
+// CHECK-SAME:    %[[X:.*]]: i32, %[[Y:.*]]: i32)
 // CHECK:         %[[ZERO:.*]] = arith.cmpi eq, %[[Y]],
 // CHECK:         %[[SAFE:.*]] = arith.select %{{.*}}, %{{.*}}, %[[Y]]
 // CHECK:         %[[Q:.*]] = arith.divsi %[[X]], %[[SAFE]]
 // CHECK:         arith.select %[[ZERO]], %{{.*}}, %[[Q]]
-func.func @divide(%x: vector<4xi32>, %y: vector<4xi32>) -> vector<4xi32> {
+func.func @divide(%x: i32, %y: i32) -> i32 {
+  %q = arith.divsi %x, %y : i32
+  return %q : i32
+}
+
+// Vectors are divided as floats that hold the integers, and never by zero.
+// CHECK-LABEL: func.func @divide_vectors(
+// CHECK-SAME:    %[[X:.*]]: vector<4xi32>, %[[Y:.*]]: vector<4xi32>)
+// CHECK-NOT:     arith.divsi
+// CHECK-DAG:     %[[A:.*]] = arith.sitofp %[[X]] : vector<4xi32> to vector<4xf64>
+// CHECK-DAG:     %[[ZERO:.*]] = arith.cmpi eq, %[[Y]],
+// CHECK-DAG:     %[[B:.*]] = arith.sitofp %[[Y]] : vector<4xi32> to vector<4xf64>
+// CHECK:         %[[Q:.*]] = arith.divf %[[A]], %[[B]]
+// CHECK:         math.trunc %[[Q]]
+// CHECK:         arith.select %[[ZERO]]
+func.func @divide_vectors(%x: vector<4xi32>, %y: vector<4xi32>) -> vector<4xi32> {
   %q = arith.divsi %x, %y : vector<4xi32>
   return %q : vector<4xi32>
+}
+
+// One divisor for all lanes is inverted once, where it becomes a vector: 16 bits fit f32.
+// CHECK-LABEL: func.func @divide_by_one_number(
+// CHECK:         %[[INVERSE:.*]] = arith.divf %{{.*}} : f32
+// CHECK:         scf.for
+// CHECK-NOT:       arith.div
+// CHECK:           arith.mulf %{{.*}} : vector<8xf32>
+func.func @divide_by_one_number(%x: vector<8xi16>, %y: i16, %n: index) -> vector<8xi16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %by = vector.broadcast %y : i16 to vector<8xi16>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> vector<8xi16> {
+    %q = arith.floordivsi %v, %by : vector<8xi16>
+    scf.yield %q : vector<8xi16>
+  }
+  return %r : vector<8xi16>
 }
 
 // A divisor that is known to be harmless is left alone.

@@ -92,3 +92,54 @@ tile.kernel @chosen(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>, %c: i1) {
   tile.return
 }
 }
+
+// -----
+
+// A row by its number and all its columns: the row's place is computed once, and its elements are
+// read as vectors. No element is gathered by itself.
+
+module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>} {
+// CHECK-LABEL: tile.kernel @gather_rows(
+// CHECK-NOT:     llvm.intr.masked.gather
+// CHECK:         llvm.intr.masked.load %{{.*}} : (!llvm.ptr, vector<8xi1>, vector<8xf32>) -> vector<8xf32>
+// CHECK-NOT:     llvm.intr.masked.gather
+// CHECK:         tile.return
+tile.kernel @gather_rows(%table: !tile.view<?x?xf32, strides [?, 1]>, %rows: !tile.view<?xi32>,
+                         %out: !tile.view<?x?xf32, strides [?, 1]>) {
+  %z = arith.constant 0 : index
+  %i = tile.load %rows[%z] : !tile.view<?xi32> -> tensor<4xi32>
+  %i1 = tile.reshape %i : tensor<4xi32> -> tensor<4x1xi32>
+  %i2 = tile.broadcast %i1 : tensor<4x1xi32> -> tensor<4x64xi32>
+  %j2 = tile.iota 1 : tensor<4x64xi32>
+  %t = tile.gather %table[%i2, %j2] : !tile.view<?x?xf32, strides [?, 1]>, [tensor<4x64xi32>, tensor<4x64xi32>] -> tensor<4x64xf32>
+  tile.store %t, %out[%z, %z] : tensor<4x64xf32>, !tile.view<?x?xf32, strides [?, 1]>
+  tile.return
+}
+}
+
+// -----
+
+// Along its axis a reduction of a tuple combines the even lanes of two vectors with their odd ones.
+
+module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>} {
+// CHECK-LABEL: tile.kernel @position_of_maximum(
+// CHECK:         vector.shuffle %{{.*}} [0, 2, 4, 6, 8, 10, 12, 14] : vector<8xf32>, vector<8xf32>
+// CHECK:         vector.shuffle %{{.*}} [1, 3, 5, 7, 9, 11, 13, 15] : vector<8xf32>, vector<8xf32>
+// CHECK:         arith.cmpf ogt, %{{.*}} : vector<8xf32>
+// CHECK:         arith.select %{{.*}} : vector<8xi1>, vector<8xi32>
+tile.kernel @position_of_maximum(%x: !tile.view<?xf32>, %y: !tile.view<?xi32>) {
+  %z = arith.constant 0 : index
+  %a = tile.load %x[%z] : !tile.view<?xf32> -> tensor<64xf32>
+  %i = tile.iota 0 : tensor<64xi32>
+  %m, %p = tile.reduce %a, %i axis = 0 : tensor<64xf32>, tensor<64xi32> -> tensor<f32>, tensor<i32> {
+  ^bb0(%la: f32, %li: i32, %ra: f32, %ri: i32):
+    %w = arith.cmpf ogt, %ra, %la : f32
+    %v = arith.select %w, %ra, %la : f32
+    %at = arith.select %w, %ri, %li : i32
+    tile.yield %v, %at : f32, i32
+  }
+  %s = tile.reshape %p : tensor<i32> -> tensor<1xi32>
+  tile.store %s, %y[%z] : tensor<1xi32>, !tile.view<?xi32>
+  tile.return
+}
+}

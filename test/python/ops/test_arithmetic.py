@@ -99,6 +99,46 @@ def test_integer_binary(rng, op, element):
             assert (int(r) - want) % 2**width == 0, (int(x), int(y), int(r), want)
 
 
+@pytest.mark.parametrize("element", ["i64", "i32", "i16", "i8"])
+def test_integer_division_is_exact(rng, element):
+    """Operands of any size, multiples and their neighbours, by one number a row and by one each:
+    all quotients are whole numbers, and a remainder is what they leave."""
+    width, shape = WIDTH[element], (24, 64)
+    kind = NUMPY[element]
+
+    def numbers(shape):
+        size = rng.integers(0, width, shape)
+        top = rng.integers(0, 2**63, shape, np.uint64, endpoint=True) | np.uint64(2**63)
+        return (top >> (63 - size).astype(np.uint64)).astype(kind) * rng.choice([-1, 1], shape)
+
+    given = [("each", numbers(shape).astype(kind)), ("row", numbers((24, 1)).astype(kind))]
+    for name, b in given:
+        by = np.broadcast_to(b, shape)
+        a = numbers(shape).astype(kind)
+        with np.errstate(all="ignore"):
+            near = by * numbers(shape).astype(kind) + rng.integers(-1, 2, shape).astype(kind)
+        a[::2] = near.astype(kind)[::2]
+        ops = ["divsi", "remsi", "divui", "remui", "floordivsi", "ceildivsi", "ceildivui"]
+        t, row = tensor(shape, element), tensor(b.shape, element)
+        body = f"%w = tile.broadcast %b : {row} -> {t}\n" if name == "row" else ""
+        divisor = "%w" if name == "row" else "%b"
+        body += "".join(f"%{op} = arith.{op} %a, {divisor} : {t}\n" for op in ops)
+        got = apply(body, {"a": a, "b": b}, {op: (shape, element) for op in ops})
+        x, y = a.astype(object), by.astype(object)
+        ux, uy = x % 2**width, y % 2**width
+        safe, unsafe = np.where(y == 0, 1, y), y == 0
+        usafe = np.where(uy == 0, 1, uy)
+        sign = np.where((x < 0) != (y < 0), -1, 1)
+        toward0 = abs(x) // abs(safe) * sign
+        want = {
+            "divsi": toward0, "remsi": x - toward0 * y, "divui": ux // usafe, "remui": ux % usafe,
+            "floordivsi": x // safe, "ceildivsi": -(-x // safe), "ceildivui": -(-ux // usafe),
+        }  # fmt: skip
+        for op, result in zip(ops, got, strict=True):
+            expected = np.where(unsafe, 0, want[op]) % 2**width
+            assert np.array_equal(result.astype(object) % 2**width, expected), (name, op)
+
+
 @pytest.mark.parametrize(
     "target", [f for f in NUMPY if f not in ("index",) and not f.startswith("i")]
 )
@@ -390,6 +430,36 @@ def test_binary_functions(rng, function, element):
     reference = {"powf": np.power, "atan2": np.arctan2, "copysign": np.copysign}[function]
     want = reference(a.astype(np.float64), b.astype(np.float64))
     assert_close(got, want, 4 * float(ml_dtypes.finfo(NUMPY[element]).eps))
+
+
+@pytest.mark.parametrize("element", ["f64", "f32", "f16", "bf16"])
+def test_the_remainder_is_exact(rng, element):
+    """C's fmod: no error whatever the quotient, the dividend's sign, NaN where there is none."""
+    kind, shape = NUMPY[element], (4, 1003)
+    unsigned = np.dtype(f"u{np.dtype(kind).itemsize}")
+    a, b = (
+        rng.integers(0, np.iinfo(unsigned).max, shape, unsigned, endpoint=True).view(kind)
+        for _ in range(2)
+    )
+    b[2] = kind(3)
+    factor, whole = rng.uniform(-1, 1, shape[1]), rng.integers(1, 16, shape[1])
+    with np.errstate(all="ignore"):
+        b[1] = (a[1].astype(np.float64) * factor).astype(kind)  # small quotients
+        a[3] = (b[3].astype(np.float64) * whole).astype(kind)  # multiples, or beside
+    edges = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.5], kind)
+    a[0, :49], b[0, :49] = np.repeat(edges, 7), np.tile(edges, 7)
+    got = apply(
+        f"%r = arith.remf %a, %b : {tensor(shape, element)}",
+        {"a": a, "b": b},
+        {"r": (shape, element)},
+    )
+    with np.errstate(all="ignore"):
+        want = np.fmod(a.astype(np.float64), b.astype(np.float64))
+    got = got.astype(np.float64)
+    assert np.array_equal(np.isnan(got), np.isnan(want))
+    kept = ~np.isnan(want)
+    assert np.array_equal(got[kept], want[kept])
+    assert np.array_equal(np.signbit(got[kept]), np.signbit(want[kept]))
 
 
 def test_functions_at_the_edges():

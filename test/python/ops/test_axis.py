@@ -123,6 +123,51 @@ def test_order_of_a_reduction(rng):
             assert np.all(z == np.expand_dims(a[:, -1], axis))
 
 
+@pytest.mark.parametrize("n", [2, 3, 17, 127, 128, 129, 300, 530])
+def test_reduction_of_a_tuple_keeps_its_order(rng, n):
+    """Products of matrices, as four tensors: they associate, and do not commute."""
+    matrices = rng.integers(-(2**31), 2**31, (4, 3, n)).astype(np.int32)
+    t, k = tensor((3, n), "i32"), "tensor<3xi32>"
+    terms = [("a", "e", "b", "g"), ("a", "f", "b", "h"), ("c", "e", "d", "g"), ("c", "f", "d", "h")]
+    lines = "".join(
+        f"%p{i} = arith.muli %{w}, %{x} : i32\n%q{i} = arith.muli %{y}, %{z} : i32\n"
+        f"%s{i} = arith.addi %p{i}, %q{i} : i32\n"
+        for i, (w, x, y, z) in enumerate(terms)
+    )
+    arguments = ", ".join(f"%{name}: i32" for name in "abcdefgh")
+    body = f"""%r0, %r1, %r2, %r3 = tile.reduce %m0, %m1, %m2, %m3 axis = 1
+      : {t}, {t}, {t}, {t} -> {k}, {k}, {k}, {k} {{
+    ^bb0({arguments}):
+      {lines} tile.yield %s0, %s1, %s2, %s3 : i32, i32, i32, i32
+    }}"""
+    got = apply(
+        body,
+        {f"m{i}": matrices[i] for i in range(4)},
+        {f"r{i}": ((3,), "i32") for i in range(4)},
+    )
+    for row in range(3):
+        product = np.eye(2, dtype=np.uint32)
+        for at in range(n):
+            product = product @ matrices[:, row, at].reshape(2, 2).astype(np.uint32)
+        assert [int(np.uint32(x[row])) for x in got] == product.ravel().tolist()
+
+
+@pytest.mark.parametrize("n", [5, 16, 37, 200])
+def test_reduction_of_a_tuple_that_commutes(rng, n):
+    """A sum and a maximum at once."""
+    a = rng.standard_normal((3, n)).astype(np.float32)
+    b = rng.integers(-100, 100, (3, n)).astype(np.int64)
+    body = f"""%s, %m = tile.reduce %a, %b axis = 1
+      : {tensor(a.shape, "f32")}, {tensor(a.shape, "i64")} -> tensor<3xf32>, tensor<3xi64> {{
+    ^bb0(%la: f32, %lb: i64, %ra: f32, %rb: i64):
+      %s = arith.addf %la, %ra : f32
+      %m = arith.maxsi %lb, %rb : i64
+      tile.yield %s, %m : f32, i64
+    }}"""
+    s, m = apply(body, {"a": a, "b": b}, {"s": ((3,), "f32"), "m": ((3,), "i64")})
+    assert np.allclose(s, a.sum(1), atol=1e-4) and np.array_equal(m, b.max(1))
+
+
 @pytest.mark.parametrize("shape, axis", SHAPES)
 @pytest.mark.parametrize("element", ["f64", "f32", "bf16", "i32", "i8"])
 def test_arg_reduce(rng, element, shape, axis):
@@ -179,6 +224,32 @@ def test_sort_and_topk(rng, element, shape, axis, descending):
     assert np.array_equal(
         tk.astype(np.float64), np.take(k, range(count), axis).astype(np.float64), equal_nan=True
     )
+
+
+@pytest.mark.parametrize("n, k", [(2, 1), (9, 9), (33, 8), (257, 60), (1000, 5)])
+@pytest.mark.parametrize("element", ["f64", "f32", "bf16", "i32"])
+def test_sort_and_topk_of_any_length(rng, element, n, k):
+    """In ascending, descending and random order, with and without ties: the runs of a top-k that
+    hold nothing of use are passed over."""
+    few, many = rng.integers(-4, 4, n), np.sort(rng.integers(-(2**31), 2**31, n))
+    rows = [few, many, many[::-1], rng.permutation(many)]
+    a = np.array(rows).astype(np.float64 if element[0] != "i" else np.int64).astype(NUMPY[element])
+    t, p = tensor(a.shape, element), tensor(a.shape, "i32")
+    kt, kp = tensor((4, k), element), tensor((4, k), "i32")
+    body = f"%at = tile.iota 1 : {p}\n"
+    body += f"%s, %o = tile.sort %a, %at axis = 1 : {t}, {p} -> {t}, {p}\n"
+    body += f"%l, %lo = tile.topk %a axis = 1 : {t} -> {kt}, {kp}\n"
+    body += f"%m, %mo = tile.topk %a axis = 1 smallest : {t} -> {kt}, {kp}"
+    results = {"s": (a.shape, element), "o": (a.shape, "i32")}
+    for name in "lm":
+        results |= {name: ((4, k), element), name + "o": ((4, k), "i32")}
+    s, o, largest, where, smallest, there = apply(body, {"a": a}, results)
+    w = a.astype(np.int64) if element[0] == "i" else a.astype(np.float64)
+    up, down = (np.argsort(v, axis=1, kind="stable") for v in (w, -1 - w if element[0] == "i" else -w))
+    assert np.array_equal(o, up) and np.array_equal(there, up[:, :k])
+    assert np.array_equal(where, down[:, :k])
+    for got, order in ((s, up), (smallest, up[:, :k]), (largest, down[:, :k])):
+        assert np.array_equal(bits(got), bits(np.take_along_axis(a, order, 1)))
 
 
 @pytest.mark.parametrize("element", ["i64", "i32", "i16", "i8", "i4"])

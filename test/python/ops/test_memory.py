@@ -211,6 +211,58 @@ def test_gather_and_scatter(rng, element, index):
     assert np.array_equal(bits(x), bits(want))
 
 
+@pytest.mark.parametrize("element", ["f32", "bf16", "i8"])
+@pytest.mark.parametrize("index", ["i32", "i64"])
+def test_gather_and_scatter_of_runs(rng, element, index):
+    """A row by its number and neighbouring columns: rows and columns outside, masks, and columns
+    whose numbers wrap around."""
+    rows, columns, n, d = 9, 37, 6, 21
+    t, ti, tj = tensor((n, d), element), tensor((n, 1), index), tensor((1, d), index)
+    to, vi = tensor((n, d), index), view(1, index)
+    v = view(2, element, ", strides [?, 1]")
+    mask = f"mask(%m : tensor<{n}x{d}xi1>)"
+    head = f"""%z = arith.constant 0 : index
+      %rows = tile.load %i[%z] : {vi} -> {tensor((n,), index)}
+      %column = tile.reshape %rows : {tensor((n,), index)} -> {ti}
+      %i2 = tile.broadcast %column : {ti} -> {to}
+      %first = tile.load %j[%z] : {vi} -> {tensor((1,), index)}
+      %first2 = tile.reshape %first : {tensor((1,), index)} -> {tensor((1, 1), index)}
+      %first3 = tile.broadcast %first2 : {tensor((1, 1), index)} -> {to}
+      %count = tile.iota 1 : {to}
+      %j2 = arith.addi %first3, %count : {to}
+      %mb = tile.load %mv[%z, %z] : !tile.view<?x?xi8> -> tensor<{n}x{d}xi8>
+      %m = arith.trunci %mb : tensor<{n}x{d}xi8> to tensor<{n}x{d}xi1>
+      %y1 = tile.load %y[%z, %z] : {v} -> {t}"""
+    arguments = f"%x: {v}, %i: {vi}, %j: {vi}, %mv: !tile.view<?x?xi8>, %y: {v}"
+    gather = f"""tile.kernel @k({arguments}) {{ {head}
+      %r = tile.gather %x[%i2, %j2] {mask} : {v}, [{to}, {to}] -> {t}
+      tile.store %r, %y[%z, %z] : {t}, {v}
+      tile.return }}"""
+    scatter = f"""tile.kernel @k({arguments}) {{ {head}
+      tile.scatter %y1, %x[%i2, %j2] {mask} : {t}, {v}, [{to}, {to}]
+      tile.return }}"""
+    last = np.iinfo(NUMPY[index]).max
+    for start in (0, 5, -4, columns - 10, columns + 3, last - 7):
+        x = random_bits(rng, (rows, columns), element)
+        i = rng.permutation(np.arange(-2, rows + 2))[:n].astype(NUMPY[index])
+        j = np.array([start], NUMPY[index])
+        m = rng.integers(0, 4, (n, d)).clip(0, 1).astype(np.int8)
+        at = [(int(start) + k) for k in range(d)]
+        wanted = np.zeros((n, d), NUMPY[element])
+        y = random_bits(rng, (n, d), element)
+        written = x.copy()
+        for a in range(n):
+            for b in range(d):
+                if 0 <= i[a] < rows and 0 <= at[b] < columns and m[a, b]:
+                    wanted[a, b] = x[i[a], at[b]]
+                    written[i[a], at[b]] = y[a, b]
+        changed = x.copy()
+        launch(scatter, [changed, i, j, m, y.copy()])
+        assert np.array_equal(bits(changed), bits(written)), start
+        launch(gather, [x, i, j, m, y])
+        assert np.array_equal(bits(y), bits(wanted)), start
+
+
 @pytest.mark.parametrize("element", ["f64", "f32", "f16", "bf16", "i64", "i32"])
 def test_atomics(rng, element):
     n, slots = 200, 9

@@ -75,25 +75,31 @@ def LegalizeArithmetic : Pass<"cpu-legalize-arithmetic"> {
     the lowest integer divided by -1 is itself, a shift by the width or more shifts all bits
     out, and a float too large for an integer becomes the nearest one (NaN becomes 0).
 
+    Vectors of integers are divided by way of floats that hold them, since processors divide
+    integers one at a time; a divisor that is the same for all lanes is inverted once.
+
     Arithmetic on bf16, f16 and narrower floats is done in f32 and rounded after each op;
     integers of 32 bits and more become narrow floats through f64, so that they are rounded
     once.
 
     See `test/Target/CPU/legalize-arithmetic.mlir`.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
 def ConvertToLLVM : Pass<"cpu-convert-to-llvm", "::mlir::ModuleOp"> {
   let summary = "converts loops, vectors and arithmetic to the LLVM dialect";
   let description = [{
-    Upstream patterns, all at once, after `scf` has become branches. Functions of `math`
-    that LLVM has no instruction for call the C library, lane by lane.
+    Upstream patterns, all at once, after `scf` has become branches. Functions of `math` on
+    f32, and its remainder, are arithmetic on all lanes, in f32 or in f64 and rounded; those
+    on f64 that LLVM has no instruction for call the C library, lane by lane.
 
     See `test/Target/CPU/convert-to-llvm.mlir`.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect",
-                           "::mlir::cf::ControlFlowDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+                           "::mlir::cf::ControlFlowDialect"];
 }
 
 #endif // KILN_TARGET_CPU_PASSES_TD

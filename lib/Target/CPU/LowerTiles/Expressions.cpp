@@ -258,42 +258,14 @@ Value Nest::computeLoad(tile::LoadOp op, const Point &point) {
 
 Value Nest::computeGather(tile::GatherOp op, const Point &point) {
   const Array &array = program.view(op.getView());
-  Type i64 = detached.getI64Type();
-  Value position = integer(i64, 0), mask;
-  auto both = [&](Value a, Value b) {
-    int64_t width = 1;
-    for (Value v : {a, b})
-      if (auto vector = dyn_cast<VectorType>(v.getType()))
-        width = vector.getNumElements();
-    return std::pair(splat(a, width), splat(b, width));
-  };
-  auto combine = [&](auto tag, Value a, Value b) {
-    auto [x, y] = both(a, b);
-    return make<std::remove_pointer_t<decltype(tag)>>(x, y);
-  };
-  for (auto [dim, indices] : llvm::enumerate(op.getIndices())) {
-    Value at = value(indices, point);
-    Type element = getElementTypeOrSelf(at);
-    auto vector = dyn_cast<VectorType>(at.getType());
-    Type wide = vector ? Type(VectorType::get(vector.getShape(), i64)) : i64;
-    if (isa<IndexType>(element))
-      at = make<arith::IndexCastOp>(wide, at);
-    else if (element != i64)
-      at = make<arith::ExtSIOp>(wide, at);
-    auto [x, extent] = both(at, toI64(array.extents[dim]));
-    Value ok = make<arith::CmpIOp>(arith::CmpIPredicate::ult, x, extent);
-    mask = mask ? combine((arith::AndIOp *)nullptr, mask, ok) : ok;
-    Value scaled = combine((arith::MulIOp *)nullptr, at, toI64(array.strides[dim]));
-    position = combine((arith::AddIOp *)nullptr, position, scaled);
-  }
-  if (op.getMask()) {
-    Value given = value(op.getMask(), point);
-    mask = mask ? combine((arith::AndIOp *)nullptr, mask, given) : given;
-  }
-  if (mask) {
-    auto [m, p] = both(mask, position);
-    mask = m, position = p;
-  }
+  Places found = places(array, op.getIndices(), op.getMask(), point);
   Value padding = op.getPadding() ? program.scalar(op.getPadding()) : Value();
-  return gatherElements(array, position, mask, padding);
+  if (found.isRun)
+    return loadRun(array, found, padding, point.width);
+  auto widened = [&](Value value) { return value ? splat(value, point.width) : value; };
+  bool isLanes = isa<VectorType>(found.position.getType()) ||
+                 (found.mask && isa<VectorType>(found.mask.getType()));
+  if (isLanes)
+    found.position = widened(found.position), found.mask = widened(found.mask);
+  return gatherElements(array, found.position, found.mask, padding);
 }

@@ -39,6 +39,18 @@ struct Array {
   bool packed = false; ///< elements narrower than a byte, low bits first
 };
 
+/// The last dimension with more than one element, or -1.
+int lastWide(llvm::ArrayRef<int64_t> shape);
+/// The point in the tensor that lacks the dimension.
+Point without(const Point &point, int64_t axis);
+
+/// Where elements at computed indices are, and which of them count.
+struct Places {
+  mlir::Value position; ///< i64, a vector if lanes differ; of a run that of its first lane
+  mlir::Value mask;     ///< a vector if lanes differ; null: all
+  bool isRun = false;   ///< the lanes are neighbours in memory
+};
+
 class Nest {
 public:
   /// A nest in front of the program's insertion point. With `inside` no tile that is loaded or
@@ -104,6 +116,8 @@ public:
   mlir::Value load(const Array &array, const Point &point, mlir::Value mask = {},
                    mlir::Value padding = {});
   void store(mlir::Value value, const Array &array, const Point &point, mlir::Value mask = {});
+  /// Where a view's elements are: an index for each dimension, tensors or scalars, and a mask.
+  Places places(const Array &array, mlir::ValueRange indices, mlir::Value mask, const Point &point);
   /// The lanes of the point, moved by offsets, that lie inside the array; null: all do.
   mlir::Value insideMask(const Array &array, mlir::ValueRange offsets, const Point &point);
   Point moved(const Point &point, mlir::ValueRange offsets);
@@ -117,6 +131,8 @@ public:
                              mlir::Value padding);
   void scatterElements(mlir::Value value, const Array &array, mlir::Value offsets,
                        mlir::Value mask);
+  mlir::Value loadRun(const Array &array, const Places &places, mlir::Value padding, int64_t width);
+  void storeRun(mlir::Value value, const Array &array, const Places &places);
 
   Program &program;
   mlir::Location loc;
@@ -141,7 +157,7 @@ private:
   mlir::Value loadPacked(const Array &array, const Point &point, mlir::Value mask,
                          mlir::Value padding);
   /// A vector of neighbours of a packed array, as bytes.
-  mlir::Value loadRun(const Array &array, const Point &point);
+  mlir::Value loadPackedRun(const Array &array, const Point &point);
   void storePacked(mlir::Value value, const Array &array, const Point &point, mlir::Value mask);
   mlir::Value vectorOffsets(const Array &array, const Point &point);
   mlir::Value paddingBits(mlir::Type element, mlir::Value padding, int64_t width);

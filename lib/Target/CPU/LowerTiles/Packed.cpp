@@ -28,7 +28,7 @@ static Value vectorConstant(Nest &nest, Type element, ArrayRef<int64_t> values) 
   return nest.constant(DenseElementsAttr::get(type, attributes));
 }
 
-Value Nest::loadRun(const Array &array, const Point &point) {
+Value Nest::loadPackedRun(const Array &array, const Point &point) {
   Type i64 = detached.getI64Type(), i16 = detached.getI16Type(), i8 = detached.getI8Type();
   int64_t bits = viewBits(array.element), width = point.width, total = width * bits;
   Type word = detached.getIntegerType(total);
@@ -102,7 +102,7 @@ static Value packRun(Nest &nest, Value stored, int64_t bits) {
 Value Nest::loadPacked(const Array &array, const Point &point, Value mask, Value padding) {
   Type element = array.element, i64 = detached.getI64Type(), i8 = detached.getI8Type();
   if (!mask && isRun(array, point))
-    return fromStorage(loadRun(array, point), element);
+    return fromStorage(loadPackedRun(array, point), element);
   int64_t bits = viewBits(element), width = point.width;
   auto shaped = [&](Type type) { return width > 1 ? Type(VectorType::get({width}, type)) : type; };
   Value position; // in elements

@@ -1,24 +1,30 @@
 // Sort, top-k and histogram.
 //
-// A slice along the axis is sorted as pairs of key and position by a merge sort that doubles the
-// runs' length each time, which is stable by nature. Keys are 64-bit integers whose unsigned order
-// is the order asked for, so that one compare serves all types and directions.
+// A slice along the axis is sorted as words of key and position, in vectors (SortingNetwork.h); the
+// elements are then fetched by their positions. Keys are integers whose unsigned order is the order
+// asked for, so that one compare serves all types and directions.
 #include "Program.h"
+#include "SortingNetwork.h"
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::cpu;
 
-/// The bits of an element as a 64-bit key that ascends in the order asked for.
+/// The bits of elements as keys in 64 bits, of as many bits as the elements, that ascend in the
+/// order asked for.
 static Value makeKey(Nest &nest, Value value, bool descending, bool isUnsigned) {
   MLIRContext *context = nest.loc.getContext();
-  Type element = value.getType(), i64 = IntegerType::get(context, 64);
+  Type element = getElementTypeOrSelf(value);
+  auto shaped = [vector = dyn_cast<VectorType>(value.getType())](Type type) {
+    return vector ? Type(VectorType::get(vector.getShape(), type)) : type;
+  };
+  Type i64 = shaped(IntegerType::get(context, 64));
   if (isa<IndexType>(element)) {
     value = nest.make<arith::IndexCastOp>(i64, value);
-    element = i64;
+    element = getElementTypeOrSelf(i64);
   }
   unsigned width = element.getIntOrFloatBitWidth();
-  Type bitsType = IntegerType::get(context, width);
+  Type bitsType = shaped(IntegerType::get(context, width));
   auto constant = [&](uint64_t v) { return nest.integer(i64, static_cast<int64_t>(v)); };
   uint64_t sign = uint64_t(1) << (width - 1), all = width == 64 ? ~uint64_t(0) : 2 * sign - 1;
   auto flip = [&](Value key) {
@@ -34,7 +40,7 @@ static Value makeKey(Nest &nest, Value value, bool descending, bool isUnsigned) 
   Value bits = wide(nest.make<arith::BitcastOp>(bitsType, value));
   if (isa<Float8E8M0FNUType>(element)) { // no sign; 0xff is NaN
     Value nan = nest.make<arith::CmpIOp>(arith::CmpIPredicate::eq, bits, constant(0xff));
-    return nest.make<arith::SelectOp>(nan, constant(~uint64_t(0)), flip(bits));
+    return nest.make<arith::SelectOp>(nan, constant(all), flip(bits));
   }
   Value negative = nest.make<arith::CmpIOp>(
       arith::CmpIPredicate::ne, nest.make<arith::AndIOp>(bits, constant(sign)), constant(0));
@@ -53,60 +59,51 @@ static Value makeKey(Nest &nest, Value value, bool descending, bool isUnsigned) 
   Value magnitude = nest.make<arith::AndIOp>(bits, constant(sign - 1));
   Value nan = nest.make<arith::CmpIOp>(arith::CmpIPredicate::ugt, magnitude,
                                        constant(last.bitcastToAPInt().getZExtValue()));
-  return nest.make<arith::SelectOp>(nan, constant(~uint64_t(0)), key);
+  return nest.make<arith::SelectOp>(nan, constant(all), key);
 }
 
-/// Sorts keys and positions in (keys[0], positions[0]); the sorted ones end in arrays [result].
-static int mergeSort(OpBuilder &builder, Location loc, int64_t extent, Value keys[2],
-                     Value positions[2]) {
-  Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
-  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  auto index = [&](int64_t v) -> Value { return arith::ConstantIndexOp::create(builder, loc, v); };
-  auto address = [&](Value base, Value at, Type type) -> Value {
-    Value offset = arith::IndexCastOp::create(builder, loc, i64, at);
-    return LLVM::GEPOp::create(builder, loc, pointer, type, base, ArrayRef<LLVM::GEPArg>{offset});
-  };
-  auto load = [&](Value base, Value at, Type type) -> Value {
-    return LLVM::LoadOp::create(builder, loc, type, address(base, at, type));
-  };
-  int from = 0;
-  for (int64_t run = 1; run < extent; run *= 2, from = 1 - from) {
-    auto runs = scf::ForOp::create(builder, loc, index(0), index(extent), index(2 * run));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(runs.getBody()->getTerminator());
-    Value start = runs.getInductionVar(), length = index(extent);
-    Value middle = arith::MinSIOp::create(
-        builder, loc, arith::AddIOp::create(builder, loc, start, index(run)), length);
-    Value end = arith::MinSIOp::create(
-        builder, loc, arith::AddIOp::create(builder, loc, start, index(2 * run)), length);
-    auto merge = scf::ForOp::create(builder, loc, start, end, index(1), ValueRange{start, middle});
-    builder.setInsertionPointToStart(merge.getBody());
-    Value i = merge.getRegionIterArg(0), j = merge.getRegionIterArg(1);
-    // Indices are kept in range; whether they count is asked beside.
-    Value last = index(extent - 1);
-    Value safeI = arith::MinSIOp::create(builder, loc, i, last);
-    Value safeJ = arith::MinSIOp::create(builder, loc, j, last);
-    auto below = [&](Value a, Value b) -> Value {
-      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b);
-    };
-    Value left = load(keys[from], safeI, i64), right = load(keys[from], safeJ, i64);
-    Value noLater = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, left, right);
-    Value rightDone = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, j, end);
-    Value take = arith::AndIOp::create(builder, loc, below(i, middle),
-                                       arith::OrIOp::create(builder, loc, rightDone, noLater));
-    Value which = arith::SelectOp::create(builder, loc, take, safeI, safeJ);
-    Value key = arith::SelectOp::create(builder, loc, take, left, right);
-    Value position = load(positions[from], which, i32);
-    Value at = merge.getInductionVar();
-    LLVM::StoreOp::create(builder, loc, key, address(keys[1 - from], at, i64));
-    LLVM::StoreOp::create(builder, loc, position, address(positions[1 - from], at, i32));
-    Value step = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), take);
-    Value nextI = arith::AddIOp::create(builder, loc, i, step);
-    Value nextJ =
-        arith::AddIOp::create(builder, loc, j, arith::SubIOp::create(builder, loc, index(1), step));
-    scf::YieldOp::create(builder, loc, ValueRange{nextI, nextJ});
+namespace {
+/// How the elements of one slice are sorted: as words that hold the key above the position, or,
+/// where 64 bits hold no both, as keys and positions apart. No two are equal, so that any way of
+/// sorting is stable.
+struct Words {
+  unsigned positionBits;
+  bool apart;
+  Type element;
+  int64_t lanes; ///< of a vector
+
+  Words(Type key, int64_t extent, int64_t vectorBits) {
+    unsigned keyBits = isa<IndexType>(key) ? 64 : key.getIntOrFloatBitWidth();
+    positionBits = std::max(1u, llvm::Log2_64_Ceil(extent));
+    apart = keyBits + positionBits > 64;
+    unsigned bits = keyBits + positionBits > 32 ? 64 : 32;
+    element = IntegerType::get(key.getContext(), bits);
+    lanes = vectorBits / bits;
   }
-  return from;
+};
+} // namespace
+
+/// Writes the words of a slice, from the index on and in as many lanes as asked for.
+static void storeWords(Nest &nest, const Words &words, ArrayRef<Array> arrays, Value index,
+                       int64_t width, Value key) {
+  Type i64 = IntegerType::get(nest.loc.getContext(), 64), element = words.element;
+  Value position = nest.toI64(index);
+  if (width > 1) {
+    i64 = VectorType::get({width}, i64), element = VectorType::get({width}, element);
+    position = nest.make<arith::AddIOp>(nest.splat(position, width),
+                                        nest.lanes(getElementTypeOrSelf(i64), width));
+  }
+  Point to{{index}, width > 1 ? 0 : -1, 1, width};
+  if (words.apart) {
+    nest.store(key, arrays[0], to);
+    nest.store(position, arrays[1], to);
+    return;
+  }
+  key = nest.make<arith::ShLIOp>(key, nest.integer(i64, words.positionBits));
+  Value word = nest.make<arith::OrIOp>(key, position);
+  if (element != i64)
+    word = nest.make<arith::TruncIOp>(element, word);
+  nest.store(word, arrays[0], to);
 }
 
 void Program::lowerSort(Operation *op, int64_t axis, bool descending, bool isUnsigned) {
@@ -115,17 +112,31 @@ void Program::lowerSort(Operation *op, int64_t axis, bool descending, bool isUns
   auto type = cast<RankedTensorType>(input.getType());
   ArrayRef<int64_t> shape = type.getShape();
   int64_t extent = shape[axis];
-  Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
-  Array keyArrays[2] = {buffer(temp(op, 0), {extent}, i64), buffer(temp(op, 2), {extent}, i64)};
-  Array positionArrays[2] = {buffer(temp(op, 1), {extent}, i32),
-                             buffer(temp(op, 3), {extent}, i32)};
-  Value keys[2] = {keyArrays[0].base, keyArrays[1].base};
-  Value positions[2] = {positionArrays[0].base, positionArrays[1].base};
+  bool topk = isa<tile::TopKOp>(op);
+  int64_t kept = cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(axis);
+
+  // The lowest elements are kept in a sorted run, into which the others are merged run by run; of
+  // a sort, or where little would be left out, all are one run.
+  Words words(type.getElementType(), extent, target.getVectorBits());
+  auto runOf = [&](int64_t count) {
+    return std::max<int64_t>(words.lanes, llvm::bit_ceil(static_cast<uint64_t>(count)));
+  };
+  int64_t whole = runOf(extent), run = topk ? runOf(kept) : whole;
+  if (2 * run > whole)
+    run = whole;
+  int64_t room = llvm::divideCeil(extent, run) * run;
+  SmallVector<Array> arrays;
+  SmallVector<Value> bases;
+  for (int number = 0; number < (words.apart ? 2 : 1); ++number) {
+    arrays.push_back(buffer(temp(op, number), {room}, words.element));
+    bases.push_back(arrays.back().base);
+  }
   SmallVector<Array> results;
   for (Value result : op->getResults())
     results.push_back(storage(result));
-  bool topk = isa<tile::TopKOp>(op);
-  int64_t kept = cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(axis);
+  SmallVector<Value> conditions;
+  for (Value operand : op->getOperands())
+    insideConditions(operand, conditions);
 
   // Loops over the slices, by hand: three nests run one after another in each.
   SmallVector<Value> slice;
@@ -147,31 +158,58 @@ void Program::lowerSort(Operation *op, int64_t axis, bool descending, bool isUns
     point.at[axis] = index;
     return point;
   };
-  {
-    Nest nest(*this, loc);
-    Value index = extent > 1 ? nest.open(0, extent) : nest.index(0);
-    Value key = makeKey(nest, nest.value(input, at(index)), descending, isUnsigned);
-    nest.store(key, keyArrays[0], Point{{index}});
-    nest.store(nest.make<arith::IndexCastOp>(i32, index), positionArrays[0], Point{{index}});
-    if (extent > 1)
-      nest.close();
+  versions(loc, conditions, [&](bool inside) {
+    Nest nest(*this, loc, inside);
+    nest.forLanes(extent, [&](Value index, int64_t width) {
+      Point point = at(index);
+      if (width > 1)
+        point.lane = axis, point.width = width;
+      Value key = makeKey(nest, nest.vectorValue(input, point), descending, isUnsigned);
+      storeWords(nest, words, arrays, index, width, key);
+    });
+    // The rest of the room is above all.
+    nest.forLanes(room - extent, [&](Value index, int64_t width) {
+      Point to{{nest.add(index, nest.index(extent))}, width > 1 ? 0 : -1, 1, width};
+      for (const Array &array : arrays)
+        nest.store(nest.integer(words.element, -1), array, to);
+    });
+  });
+  SortingNetwork network(builder, loc, words.element, words.lanes, bases);
+  network.sort(network.index(0), run);
+  if (run < room) {
+    Value step = network.index(run);
+    network.loop(step, network.index(room), step, [&](Value start) {
+      constexpr int64_t kMostVectors = 8; // to look through before the run is sorted
+      scf::IfOp branch;
+      if (run <= kMostVectors * words.lanes) {
+        Value any = network.isAnyBelow(start, run, network.index(run - 1));
+        branch = scf::IfOp::create(builder, loc, any, /*withElseRegion=*/false);
+        builder.setInsertionPointToStart(branch.thenBlock());
+      }
+      network.sort(start, run);
+      network.keepLower(network.index(0), start, run);
+    });
   }
-  int sorted = mergeSort(builder, loc, extent, keys, positions);
-  {
-    Nest nest(*this, loc);
+  versions(loc, conditions, [&](bool inside) {
+    Nest nest(*this, loc, inside);
     Value index = kept > 1 ? nest.open(0, kept) : nest.index(0);
-    Value position = nest.load(positionArrays[sorted], Point{{index}});
+    Value position = nest.load(arrays.back(), Point{{index}});
+    if (!words.apart) {
+      int64_t mask = (int64_t(1) << words.positionBits) - 1;
+      position = nest.make<arith::AndIOp>(position, nest.integer(words.element, mask));
+    }
     Value from = nest.make<arith::IndexCastOp>(nest.index(0).getType(), position);
     if (topk) {
+      Value found = nest.make<arith::IndexCastOp>(builder.getI32Type(), from);
       nest.store(nest.value(input, at(from)), results[0], at(index));
-      nest.store(position, results[1], at(index));
+      nest.store(found, results[1], at(index));
     } else {
       for (auto [operand, result] : llvm::zip_equal(op->getOperands(), results))
         nest.store(nest.value(operand, at(from)), result, at(index));
     }
     if (kept > 1)
       nest.close();
-  }
+  });
   if (!loops.empty())
     builder.setInsertionPointAfter(loops.front());
 }

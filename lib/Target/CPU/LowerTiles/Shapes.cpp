@@ -6,14 +6,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::cpu;
 
-static int lastWide(ArrayRef<int64_t> shape) {
-  int lane = -1;
-  for (auto [dim, extent] : llvm::enumerate(shape))
-    if (extent > 1)
-      lane = dim;
-  return lane;
-}
-
 void Program::lowerConcat(tile::ConcatOp op) {
   Array to = storage(op.getResult());
   int64_t axis = op.getAxis(), at = 0;

@@ -145,51 +145,6 @@ void Program::lowerStore(tile::StoreOp op) {
   });
 }
 
-namespace {
-
-/// Where elements with computed indices are, and which of them count.
-struct Places {
-  Value position, mask;
-};
-
-} // namespace
-
-static Places computePlaces(Nest &nest, const Array &array, ValueRange indices, Value mask,
-                            const Point &point) {
-  Program &program = nest.program;
-  OpBuilder builder(nest.loc.getContext());
-  Type i64 = builder.getI64Type();
-  int64_t width = point.width;
-  Type wide = width > 1 ? Type(VectorType::get({width}, i64)) : i64;
-  auto at = [&](Value old) {
-    return isa<RankedTensorType>(old.getType()) ? nest.vectorValue(old, point)
-                                                : nest.splat(program.scalar(old), width);
-  };
-  Places places{nest.integer(wide, 0), Value()};
-  auto require = [&](Value ok) {
-    places.mask = places.mask ? nest.make<arith::AndIOp>(places.mask, ok) : ok;
-  };
-  for (auto [dim, old] : llvm::enumerate(indices)) {
-    Value index = at(old);
-    Type element = getElementTypeOrSelf(index);
-    if (isa<IndexType>(element))
-      index = nest.make<arith::IndexCastOp>(wide, index);
-    else if (element != i64)
-      index = nest.make<arith::ExtSIOp>(wide, index);
-    Value extent = nest.splat(nest.toI64(array.extents[dim]), width);
-    require(nest.make<arith::CmpIOp>(arith::CmpIPredicate::ult, index, extent));
-    Value stride = nest.splat(nest.toI64(array.strides[dim]), width);
-    places.position =
-        nest.make<arith::AddIOp>(places.position, nest.make<arith::MulIOp>(index, stride));
-  }
-  if (mask)
-    require(at(mask));
-  if (!places.mask)
-    places.mask = nest.integer(
-        width > 1 ? Type(VectorType::get({width}, builder.getI1Type())) : builder.getI1Type(), 1);
-  return places;
-}
-
 void Program::lowerScatter(tile::ScatterOp op) {
   ArrayRef<int64_t> shape = op.getValue().getType().getShape();
   Array to = view(op.getView());
@@ -199,8 +154,12 @@ void Program::lowerScatter(tile::ScatterOp op) {
       lane = dim;
   Nest nest(*this, op.getLoc());
   nest.forEach(shape, lane, [&](Point point) {
-    Places places = computePlaces(nest, to, op.getIndices(), op.getMask(), point);
-    nest.scatterElements(nest.vectorValue(op.getValue(), point), to, places.position, places.mask);
+    Places places = nest.places(to, op.getIndices(), op.getMask(), point);
+    Value value = nest.vectorValue(op.getValue(), point);
+    if (places.isRun)
+      return nest.storeRun(value, to, places);
+    nest.scatterElements(value, to, nest.splat(places.position, point.width),
+                         nest.splat(places.mask, point.width));
   });
 }
 
@@ -327,7 +286,9 @@ LogicalResult Program::lowerAtomic(Operation *op) {
   if (type)
     shape.assign(type.getShape().begin(), type.getShape().end());
   nest.forEach(shape, -1, [&](Point point) {
-    Places places = computePlaces(nest, to, indices, mask, point);
+    Places places = nest.places(to, indices, mask, point);
+    if (!places.mask)
+      places.mask = nest.integer(IntegerType::get(loc.getContext(), 1), 1);
     SmallVector<Value> operands;
     for (Value value : values)
       operands.push_back(isa<RankedTensorType>(value.getType()) ? nest.value(value, point)
