@@ -27,12 +27,20 @@ class Value:
 
     A `weak` scalar was made of Python numbers alone, by an `if` that chose between them or a loop
     that counted: like them it takes the dtype of what it meets. Until then its own dtype holds it.
+    Where it is one of few numbers, `weak` is the tuple of them, so that one that a dtype cannot
+    hold is an error, as it is alone. A tensor that `where` made of numbers has such a tuple too,
+    which stores ask for.
     """
 
     __slots__ = ("extents", "ref", "strides", "type", "weak")
 
     def __init__(
-        self, ref: str, type: Type, extents: tuple = (), strides: tuple = (), weak: bool = False
+        self,
+        ref: str,
+        type: Type,
+        extents: tuple = (),
+        strides: tuple = (),
+        weak: bool | tuple[int | float, ...] = False,
     ):
         self.ref = ref
         self.type = type
@@ -117,13 +125,27 @@ def is_const_number(x: Any) -> bool:
 
 def is_weak(x: Any) -> bool:
     """Whether something is a number without a dtype of its own: a constant, or a weak scalar."""
-    return isinstance(x, Number) or (isinstance(x, Value) and x.weak)
+    return isinstance(x, Number) or (isinstance(x, Value) and x.is_scalar and bool(x.weak))
 
 
 def as_weak(x: Value, *operands: Any) -> Value:
     """A scalar, weak if all that it was made of is."""
     weak = x.is_scalar and not x.dtype.is_bool and all(map(is_weak, operands))
     return Value(x.ref, x.type, weak=True) if weak else x
+
+
+MAX_CHOICES = 16
+
+
+def choices(*operands: Any) -> bool | tuple[int | float, ...]:
+    """How weak something is that is one of the operands, which are weak all."""
+    out: list[int | float] = []
+    for x in operands:
+        known = (x,) if isinstance(x, Number) else x.weak
+        if not isinstance(known, tuple):
+            return True
+        out += known
+    return tuple(out) if len(out) <= MAX_CHOICES else True
 
 
 def is_numeric(x: Any) -> bool:

@@ -80,6 +80,27 @@ def test_a_number_that_its_type_cannot_hold_is_an_error():
         lowered("x = 300\nfor j in range(n):\n    x = x + b[j]")
 
 
+@pytest.mark.parametrize(("body", "message"), [
+    ("x = 300 if p else 1\ny = b.load(0, 8) + x", "expected a constant that fits i8, got 300"),
+    ("x = 1\nif p:\n    x = 300\nb[0] = x", "expected a constant that fits i8, got 300"),
+    ("b.store(0, kiln.where(v.load(0, 8) > 0, 300, 0))", "expected a constant that fits i8, got 300"),
+    ("u[0] = kiln.where(p, -1, 1)", "expected a constant that fits u16, got -1"),
+    ("k.store(0, kiln.where(v.load(0, 8) > 0, 0.5, 1))", "expected a value of i32, got an 8 f32"),
+    ("k[0] = 0.5 if p else 1", "expected a scalar of i32, got a f64 scalar"),
+    ("k[0] = (1 if p else 2) / 2", "expected a scalar of i32, got a f32 scalar"),
+])  # fmt: skip
+def test_a_chosen_number_that_its_type_cannot_hold_is_an_error(body: str, message: str):
+    with pytest.raises(CompileError, match=message):
+        lowered(body)
+
+
+def test_a_tile_of_chosen_numbers_is_stored_as_the_numbers_would_be():
+    for view, numbers in itertools.product("bukhvd", ("1, 0", "(2 if p else 3), 1")):
+        lowered(f"{view}.store(0, kiln.where(v.load(0, 8) > 0, {numbers}))")
+    for view in "hvd":
+        lowered(f"{view}.store(0, kiln.where(v.load(0, 8) > 0, 1.0, float('-inf')))")
+
+
 NUMPY = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
     "f8e4m3fn": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2,

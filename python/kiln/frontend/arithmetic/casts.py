@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kiln.frontend.arithmetic.literals import literal
 from kiln.frontend.arithmetic.promotion import constant_dtype, holds
 from kiln.frontend.emitter import Emitter
 from kiln.frontend.errors import Misuse
@@ -40,15 +41,17 @@ def settled(e: Emitter, x: Any) -> Any:
     """A weak scalar in the dtype that a number has by itself; everything else as it is."""
     if not (isinstance(x, Value) and x.weak):
         return x
-    out = cast(e, x, constant_dtype(x, None))
+    out = cast(e, x, constant_dtype(x, None)) if x.is_scalar else x
     return Value(out.ref, out.type)
 
 
 def adopted(e: Emitter, x: Value, dtype: DType) -> Value:
-    """A weak scalar in a dtype that a number may take; everything else as it is."""
+    """What is weak in a dtype that a number may take; everything else as it is."""
     if not x.weak or constant_dtype(x, dtype) is not dtype:
         return x
-    out = cast(e, x, dtype)
+    for number in x.weak if isinstance(x.weak, tuple) else ():
+        literal(number, dtype)
+    out = cast(e, Value(x.ref, x.type), dtype)
     return Value(out.ref, out.type)
 
 
@@ -103,6 +106,9 @@ def cast(e: Emitter, x: Value, to: DType) -> Value:
         return x
     if not is_numeric(x):
         raise Misuse(f"expected a scalar or a tensor, got {describe(x)}")
+    if isinstance(x.weak, tuple) and x.is_scalar and not to.is_bool:
+        for number in x.weak:
+            literal(number, to)
     if to.is_bool:
         return truth(e, x)
     if dtype.is_float:

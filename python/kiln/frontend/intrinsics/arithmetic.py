@@ -20,6 +20,7 @@ from kiln.frontend.syntax.calls import implements
 from kiln.frontend.values import (
     Value,
     as_weak,
+    choices,
     describe,
     is_const_number,
     is_numeric,
@@ -160,7 +161,9 @@ def where(c: Any, condition: Any, x: Any, y: Any) -> Any:
     a, b = coerce(e, x, shape, dtype), coerce(e, y, shape, dtype)
     if condition.is_tensor:
         condition = coerce(e, condition, shape, condition.dtype)
-    return as_weak(e.select(condition, a, b), x, y)
+    out = e.select(condition, a, b)
+    numbers = not out.dtype.is_bool and (is_weak(x) and is_weak(y))
+    return Value(out.ref, out.type, weak=choices(x, y)) if numbers else out
 
 
 def _extreme(greater: bool):

@@ -74,8 +74,7 @@ def cast(c: Any, x: Any, dtype: Any) -> Value:
         return _constant(c, x, dtype)
     if not (isinstance(x, Value) and x.is_numeric):
         raise Misuse(f"expected a number, a scalar or a tensor, got {describe(x)}", argument="x")
-    out = convert(c.e, x, dtype)
-    return Value(out.ref, out.type) if out.weak else out
+    return convert(c.e, Value(x.ref, x.type), dtype)
 
 
 def _constant(c: Any, x: Any, dtype: Any) -> Value:

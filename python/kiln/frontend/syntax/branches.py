@@ -23,6 +23,7 @@ from kiln.frontend.types import ScalarType
 from kiln.frontend.values import (
     Undefined,
     Value,
+    choices,
     describe,
     flatten,
     has_values,
@@ -202,7 +203,8 @@ class Branches:
                 leaves.append(x)
                 continue
             type = join_types(name, x, y)
-            weak = is_weak(x) and is_weak(y) and type.dtype is not bool_
+            both = is_weak(x) and is_weak(y) and type.dtype is not bool_
+            weak = choices(x, y) if both else False
             for lines, side, value in zip(regions, yields, (x, y), strict=False):
                 side.append(self.in_region(lines, value, type))
             result = Value(e.fresh(), type, weak=weak)
