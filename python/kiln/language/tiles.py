@@ -35,17 +35,17 @@ def load(
     """
 
 
-def _load_file(path: Any, *rest: Any, **keywords: Any) -> Any:
+def _load_file(*arguments: Any, **keywords: Any) -> Any:
     import os
 
-    if rest or keywords or not isinstance(path, (str, os.PathLike)):
+    if keywords or len(arguments) != 1 or not isinstance(arguments[0], (str, os.PathLike)):
         raise TypeError(
             "expected kiln.load inside a kernel or a @kiln.function, or with the path of a "
             "compiled kernel, got another call on the host"
         )
     from kiln.runtime.loaded import load as load_file
 
-    return load_file(path)
+    return load_file(arguments[0])
 
 
 on_host(load, _load_file)
