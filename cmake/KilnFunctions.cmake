@@ -92,7 +92,9 @@ function(kiln_add_shared_library name)
     target_include_directories(${target} INTERFACE
       $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
       $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${ARG_OUTPUT} LINKER_LANGUAGE CXX)
+    # As long as the major version is 0, a minor one may break what was built against another.
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${ARG_OUTPUT} LINKER_LANGUAGE CXX
+      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   endforeach()
   set_target_properties(${name} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
@@ -161,6 +163,7 @@ int main(int argc, char **argv) { return ${entry}(argc, argv); }
     INSTALL_RPATH_USE_LINK_PATH OFF
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/packed/bin)
   add_dependencies(kiln-package ${name}-packed)
+  set_property(GLOBAL APPEND PROPERTY KILN_PACKED_TOOLS ${name}-packed)
 endfunction()
 
 # kiln_add_unittest(NAME sources... [LINK libraries...]): a GoogleTest program that `ctest`

@@ -22,6 +22,14 @@ install(DIRECTORY include/kiln ${PROJECT_BINARY_DIR}/include/kiln
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cxx
   FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN "CMakeFiles" EXCLUDE)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
+install(DIRECTORY licenses DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
+
+# pkg-config: the places are told from where the file lies, so that the tree may be moved.
+set(_kiln_pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH KILN_PC_PREFIX /${_kiln_pc_dir} /)
+file(RELATIVE_PATH KILN_PC_LIBDIR /${_kiln_pc_dir} /${CMAKE_INSTALL_LIBDIR})
+configure_file(cmake/kiln.pc.in kiln.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kiln.pc DESTINATION ${_kiln_pc_dir} COMPONENT library)
 
 configure_package_config_file(cmake/KilnConfig.cmake.in KilnConfig.cmake
   INSTALL_DESTINATION ${_kiln_package_dir})

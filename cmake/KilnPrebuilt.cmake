@@ -13,6 +13,12 @@ endif()
 if(NOT _kiln_extensions)
   message(FATAL_ERROR "expected an extension for ${SKBUILD_SOABI} in '${KILN_PREBUILT}', got none")
 endif()
-install(PROGRAMS
-  ${KILN_PREBUILT}/lib/libkiln.so ${KILN_PREBUILT}/bin/kiln-worker ${_kiln_extensions}
+file(GLOB _kiln_library ${KILN_PREBUILT}/lib/libkiln.so.*)
+file(GLOB _kiln_tools ${KILN_PREBUILT}/bin/kiln-worker ${KILN_PREBUILT}/bin/tile-*)
+install(PROGRAMS ${_kiln_library} ${_kiln_tools} ${_kiln_extensions}
   DESTINATION kiln COMPONENT python)
+# As python/CMakeLists.txt does.
+cmake_path(GET _kiln_library FILENAME _kiln_name)
+file(CONFIGURE OUTPUT wheel/libkiln.so CONTENT "INPUT(${_kiln_name})\n" @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/wheel/libkiln.so DESTINATION kiln COMPONENT python)
+install(DIRECTORY ${KILN_PREBUILT}/include/kiln-c DESTINATION kiln/include COMPONENT python)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from kiln.frontend import CompileError, Function, function
 from kiln.language import *  # noqa: F403
 from kiln.language import __all__ as _language
+from kiln.paths import get_include
 
 if TYPE_CHECKING:
     from kiln.runtime import (  # noqa: F401, I001
@@ -33,7 +34,7 @@ _RUNTIME = (
     "autotune", "cache", "device", "devices", "kernel", "on_launch", "synchronize", "targets",
 )  # fmt: skip
 
-__all__ = ["CompileError", "Function", "function", *_RUNTIME, *_language]
+__all__ = ["CompileError", "Function", "function", "get_include", *_RUNTIME, *_language]
 
 
 def __getattr__(name: str):

@@ -3,6 +3,7 @@ from kiln.frontend.errors import CompileError as CompileError
 from kiln.frontend.function import Function as Function
 from kiln.frontend.function import function as function
 from kiln.language import *  # noqa: F403
+from kiln.paths import get_include as get_include
 from kiln.runtime import cache as cache
 from kiln.runtime.arrays import PackedArray as PackedArray
 from kiln.runtime.autotune import autotune as autotune

@@ -24,10 +24,45 @@ def wheel(package, tmp_path_factory):
 
 def test_wheel_holds_the_library_and_one_extension(wheel):
     names = zipfile.ZipFile(wheel).namelist()
+    library = next(name for name in names if re.fullmatch(r"kiln/libkiln\.so\.\d+\.\d+", name))
     assert {"kiln/libkiln.so", "kiln/kiln-worker"} <= set(names)
+    script = zipfile.ZipFile(wheel).read("kiln/libkiln.so").decode()
+    assert script == f"INPUT({os.path.basename(library)})\n"
     assert len([name for name in names if re.match(r"kiln/_native.*\.so$", name)]) == 1
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not any("test" in name.split("/")[0] for name in names)
+
+
+def test_wheel_holds_the_tools_the_headers_and_the_licences_of_what_is_linked(wheel):
+    archive = zipfile.ZipFile(wheel)
+    names = set(archive.namelist())
+    tools = {"tile-opt", "tile-compile", "tile-reduce", "tile-lsp-server", "tile-check-isa"}
+    assert {f"kiln/{tool}" for tool in tools} <= names
+    entries = next(name for name in names if name.endswith("entry_points.txt"))
+    assert tools <= {
+        line.split("=")[0].strip() for line in archive.read(entries).decode().split("\n")
+    }
+    assert {f"kiln/include/kiln-c/{h.name}" for h in (ROOT / "include/kiln-c").glob("*.h")} <= names
+    assert "kiln/include/kiln-c/Version.h" in names
+    for licence in ("LLVM", "nanobind", "zlib", "zstd", "libstdcxx"):
+        assert any(name.endswith(f"licenses/licenses/{licence}.txt") for name in names), licence
+
+
+def test_wheel_says_what_it_is(wheel):
+    archive = zipfile.ZipFile(wheel)
+    metadata = archive.read(next(n for n in archive.namelist() if n.endswith("METADATA"))).decode()
+    for line in ("Name: kiln", "License-Expression: Apache-2.0 WITH LLVM-exception",
+                 "Requires-Python: >=3.11", "Operating System :: POSIX :: Linux",
+                 "Requires-Dist: numpy", "Keywords: ", "Author"):  # fmt: skip
+        assert line in metadata, line
+
+
+def test_wheel_asks_for_the_glibc_that_its_binaries_need(wheel):
+    found = re.search(r"-manylinux_(\d+)_(\d+)_", wheel.name)
+    assert found and (2, 17) <= (int(found[1]), int(found[2])) <= (2, 36), wheel.name
+    archive = zipfile.ZipFile(wheel)
+    (tags,) = [n for n in archive.namelist() if n.endswith(".dist-info/WHEEL")]
+    assert f"-{wheel.stem.rpartition('-')[2]}\n" in archive.read(tags).decode()
 
 
 def test_wheel_names_its_python_and_machine(wheel):
@@ -57,6 +92,27 @@ def test_installed_wheel_runs_a_kernel(wheel, tmp_path):
     (tmp_path / "use.py").write_text(KERNEL)
     environment = {**os.environ, "PYTHONPATH": str(target), "KILN_CACHE_DIR": str(tmp_path / "c")}
     assert str(target) in run(sys.executable, tmp_path / "use.py", cwd=tmp_path, env=environment)
+
+
+C_PROGRAM = """
+#include "kiln-c/Base.h"
+#include <stdio.h>
+int main(void) { printf("kiln %s\\n", kilnVersion().data); return 0; }
+"""
+
+
+def test_a_c_program_builds_against_an_installed_wheel(wheel, tmp_path):
+    target = tmp_path / "site"
+    run(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", target, wheel)
+    environment = {**os.environ, "PYTHONPATH": str(target)}
+    asked = [sys.executable, "-c", "import kiln; print(kiln.get_include())"]
+    include = run(*asked, cwd=tmp_path, env=environment).strip()
+    assert include == str(target / "kiln/include")
+    (tmp_path / "use.c").write_text(C_PROGRAM)
+    run("clang-22", tmp_path / "use.c", f"-I{include}", f"-L{include}/..", "-lkiln",
+        f"-Wl,-rpath,{target}/kiln", "-o", tmp_path / "use")  # fmt: skip
+    assert run(tmp_path / "use").startswith("kiln 0.")
+    assert "cpu" in run(target / "bin/tile-compile", "--list-targets", env=environment)
 
 
 @pytest.mark.slow
