@@ -17,6 +17,7 @@ static void addTileStage(OpPassManager &pm) {
   pm.addPass(tile::createVerifyKernels());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(tile::createNarrowIndices());
   pm.addPass(createLoopInvariantCodeMotionPass());
 }
 

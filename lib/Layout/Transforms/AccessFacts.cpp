@@ -1,5 +1,6 @@
 // Divisors of index arithmetic, and the access width that they and the facts allow.
 #include "kiln/Layout/Transforms/AccessFacts.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -166,6 +167,16 @@ AccessFacts kiln::getAccessFacts(TypedValue<ViewType> view, ValueRange offsets) 
       std::max<int64_t>(1, std::min(getKnownDivisor(offsets[row.dim]), row.alignment / bytes));
   result.width = std::min(row.multiple, result.aligned);
   return result;
+}
+
+AccessFacts kiln::getAccessFacts(Operation *access) {
+  auto load = dyn_cast<LoadOp>(access);
+  AccessFacts facts =
+      load ? getAccessFacts(load.getView(), load.getOffsets())
+           : getAccessFacts(cast<StoreOp>(access).getView(), cast<StoreOp>(access).getOffsets());
+  if (access->hasAttr(kWholeRowsAttrName))
+    facts.width = facts.aligned;
+  return facts;
 }
 
 bool kiln::hasWholeBytes(TypedValue<ViewType> view, ValueRange offsets, ArrayRef<int64_t> shape) {

@@ -224,7 +224,7 @@ static int64_t getDivisor(Operation *op, const Operands &of) {
                    ? std::max<int64_t>(1, left / int64_t(of.constant->getZExtValue()))
                    : 1;
       })
-      .Case<arith::RemUIOp>([&](auto) { return of.constant ? std::min(left, right) : 1; })
+      .Case<arith::RemUIOp, arith::RemSIOp>([&](auto) { return std::min(left, right); })
       .Default(int64_t(1));
 }
 

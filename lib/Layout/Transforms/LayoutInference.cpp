@@ -1,5 +1,6 @@
 // The forward walk: anchors, and how each kind of op carries a layout on.
 #include "LayoutInference.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -17,22 +18,13 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-LayoutInference::LayoutInference(KernelOp kernel, ThreadShape threads)
-    : threads(threads), indices(kernel) {
+LayoutInference::LayoutInference(KernelOp kernel, ThreadShape threads) : threads(threads) {
   // One width for the whole kernel, so that tensors of one shape share one layout.
   kernel.getBody().walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op))
-      width = std::max(width, getAccessFacts(load.getView(), load.getOffsets()).width);
-    if (auto store = dyn_cast<StoreOp>(op))
-      width = std::max(width, getAccessFacts(store.getView(), store.getOffsets()).width);
-    if (auto gather = dyn_cast<GatherOp>(op))
-      width = std::max(
-          width,
-          getRunFacts(indices, gather.getView(), gather.getIndices(), gather.getMask()).width);
-    if (auto scatter = dyn_cast<ScatterOp>(op))
-      width = std::max(
-          width,
-          getRunFacts(indices, scatter.getView(), scatter.getIndices(), scatter.getMask()).width);
+    if (isa<LoadOp, StoreOp>(op))
+      width = std::max(width, getAccessFacts(op).width);
+    if (auto run = op->getAttrOfType<DenseI64ArrayAttr>(kRunAttrName))
+      width = std::max(width, run[1]);
   });
   visit(kernel.getBody().front());
 }
@@ -47,7 +39,7 @@ LinearLayout LayoutInference::getStored(StoreOp store) const {
   // An engine's copies are coalesced whatever the threads hold.
   if (store.getAtomAttr())
     return here;
-  AccessFacts facts = getAccessFacts(store.getView(), store.getOffsets());
+  AccessFacts facts = getAccessFacts(store);
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
   if (facts.dim < 0 || !element.isIntOrFloat())
     return here;
@@ -220,11 +212,10 @@ void LayoutInference::visit(Operation *op) {
         set(load.getResult(), getBlocked(load.getResult(), dim), Plain);
       })
       .Case<GatherOp>([&](GatherOp gather) {
-        RunFacts run =
-            getRunFacts(indices, gather.getView(), gather.getIndices(), gather.getMask());
-        if (run.dim < 0)
+        auto run = gather->getAttrOfType<DenseI64ArrayAttr>(kRunAttrName);
+        if (!run)
           return visitElementwise(op);
-        set(gather.getResult(), getBlocked(gather.getResult(), run.dim), Plain);
+        set(gather.getResult(), getBlocked(gather.getResult(), run[0]), Plain);
       })
       .Case<ReadOp>([&](auto) { set(op->getResult(0), getBlocked(op->getResult(0)), Plain); })
       .Default([&](Operation *) {

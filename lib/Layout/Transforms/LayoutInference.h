@@ -2,7 +2,6 @@
 #ifndef KILN_LIB_LAYOUT_TRANSFORMS_LAYOUTINFERENCE_H
 #define KILN_LIB_LAYOUT_TRANSFORMS_LAYOUTINFERENCE_H
 
-#include "kiln/Layout/Transforms/IndexFacts.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -42,7 +41,6 @@ private:
   Entry lookup(mlir::Value value) const;
 
   ThreadShape threads;
-  IndexAnalysis indices;
   int64_t width = 1;
   llvm::DenseMap<mlir::Value, Entry> layouts;
 };

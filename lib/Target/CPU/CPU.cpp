@@ -74,6 +74,7 @@ void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
   switch (stage) {
   case Stage::Layout:
     pm.addPass(createCheckTarget());
+    pm.addPass(tile::createMultiplyDivisions());
     pm.addPass(tile::createExpandPhilox());
     pm.addPass(createDecideMaterialization());
     pm.addPass(createPlanScratch());

@@ -1,4 +1,5 @@
-"""How wide accesses are where facts and indices allow it: ragged extents, gathers and scatters.
+"""How wide accesses are where facts and indices allow it: ragged extents, gathers and scatters, edges;
+and how indices are computed.
 
 The numbers are those of NumPy on every target; the widths stand in the code for the chips.
 """
@@ -152,3 +153,97 @@ def test_a_shifted_gather_is_right_at_both_ends(device, shift, rng):
         if 0 <= j + shift < 64:
             want[:, j] = x[rows, j + shift]
     np.testing.assert_array_equal(out, want)
+
+
+# ===- Index arithmetic -------------------------------------------------------------------------===#
+
+
+@kiln.kernel
+def add_flat(x: kiln.View, y: kiln.View, out: kiln.View, BLOCK: kiln.constexpr = 1024):
+    m, n = x.shape
+    i = kiln.grid(kiln.cdiv(m * n, BLOCK))
+    at = i * BLOCK + kiln.arange(BLOCK)
+    row, column = at // n, at % n
+    out.scatter((row, column), x.gather((row, column)) + y.gather((column,)))
+
+
+@kiln.kernel
+def add_in_turns(x: kiln.View, out: kiln.View, BLOCK: kiln.constexpr = 512):
+    m, n = x.shape
+    kiln.grid(1)
+    for start in range(0, m * n, BLOCK):
+        at = start + kiln.arange(BLOCK)
+        out.scatter((at // n, at % n), x.gather((at // n, at % n)) + 1.0)
+
+
+@pytest.mark.parametrize("target", CHIPS)
+@pytest.mark.parametrize("columns", [1000, 1004])
+def test_flat_indices_are_divided_without_a_division(target, columns):
+    x, y = np.zeros((64, columns), np.float32), np.zeros(columns, np.float32)
+    code = add_flat.compile(x, y, x.copy(), target=target).asm
+    assert not re.search(r"\b(div|rem)\.(rn\.)?[su](32|64)", code)
+    assert count_wide(code, "load") and count_wide(code, "store")
+    assert not count_narrow(code, "store")
+
+
+def test_the_loop_of_a_divided_index_divides_for_all_elements_at_once():
+    x = np.zeros((64, 1000), np.float32)
+    code = add_in_turns.compile(x, x.copy(), target="nvptx:sm_90a").asm
+    # Of the turn's first element, in 32 bits or in 64, by way of the quotient or of the rest.
+    assert len(re.findall(r"\b(div|rem)\.[su](32|64)", code)) <= 4
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("columns", [1000, 1004, 1001, 16, 1])
+def test_flat_indices_are_right(device, columns, rng):
+    x = rng.standard_normal((37, columns), dtype=np.float32)
+    y, out = rng.standard_normal(columns, dtype=np.float32), np.full((37, columns), np.nan, np.float32)
+    add_flat.options(device=device)(x, y, out)
+    np.testing.assert_array_equal(out, x + y)
+    out[...] = np.nan
+    add_in_turns.options(device=device)(x, out)
+    np.testing.assert_array_equal(out, x + 1)
+
+
+# ===- Edges ------------------------------------------------------------------------------------===#
+
+
+@kiln.kernel
+def twice(x: kiln.View, out: kiln.View, BLOCK: kiln.constexpr = 1024):
+    i = kiln.grid(kiln.cdiv(x.shape[0], BLOCK))
+    out.store((i * BLOCK,), x.load((i * BLOCK,), (BLOCK,)) * 2.0)
+
+
+@kiln.kernel
+def sums(x: kiln.View, out: kiln.View, BLOCK: kiln.constexpr = 256):
+    rows, columns = x.shape
+    i = kiln.grid(rows)
+    total = kiln.zeros((1, BLOCK), kiln.f32)
+    for j in range(0, columns, BLOCK):
+        total = total + x.load((i, j), (1, BLOCK))
+    out.store((i,), kiln.sum(total, axis=1))
+
+
+@pytest.mark.parametrize("target", CHIPS)
+def test_whole_tiles_of_a_ragged_extent_take_sixteen_bytes(target):
+    x = np.zeros(1_000_003, np.float32)
+    code = twice.compile(x, x.copy(), target=target).asm
+    assert count_wide(code, "load") and count_wide(code, "store")
+    padded = np.zeros((16, 1008), np.float32)[:, :1003]
+    code = sums.compile(padded, np.zeros(16, np.float32), target=target).asm
+    assert count_wide(code, "load")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("length", [1, 1023, 1024, 1025, 3 * 1024 - 1, 4099])
+def test_whole_tiles_and_those_at_the_edge_are_right(device, length, rng):
+    x = rng.standard_normal(length + 7, dtype=np.float32)
+    out = np.full(length + 7, np.nan, np.float32)
+    twice.options(device=device)(x[:length], out[:length])
+    np.testing.assert_array_equal(out[:length], x[:length] * 2)
+    assert np.isnan(out[length:]).all()
+    rows = rng.integers(-99, 99, (5, 1040)).astype(np.float32)
+    columns = min(length, 1037)
+    total = np.zeros(5, np.float32)
+    sums.options(device=device)(rows[:, :columns], total)
+    np.testing.assert_array_equal(total, rows[:, :columns].sum(1))

@@ -2,7 +2,9 @@
 
 Each integer that a kernel computes stands on a line of its own; `Program.seen` holds, by line, every
 value that it takes: for several choices of the arguments, and for each turn of the loops. What an
-analysis claims of a line can so be held against all of them.
+analysis claims of a line can so be held against all of them. One that is made `to_run` has a launch's
+arguments, with a choice for each of its programs, and stores some tiles: what a compiler makes of it
+can be held against `outputs`.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import numpy as np
 
 BITS = {"i8": 8, "i32": 32, "i64": 64, "index": 64}
 ASSIGNMENTS = 5
+OUTPUTS = 6
 
 
 def wrap(values: np.ndarray, type: str) -> np.ndarray:
@@ -67,8 +70,8 @@ class Value:
 
 
 class Program:
-    def __init__(self, rng: np.random.Generator, number: int, first_line: int):
-        self.rng, self.number = rng, number
+    def __init__(self, rng: np.random.Generator, number: int, first_line: int, to_run=False):
+        self.rng, self.number, self.to_run = rng, number, to_run
         self.lines: list[str] = []
         self.first_line = first_line
         self.seen: dict[int, list[list[np.ndarray]]] = {}
@@ -110,9 +113,11 @@ class Program:
         fact = f" {{tile.facts = #tile.facts<divisor = {divisor}>}}" if divisor else ""
         known = f"extents = [{extents[0]}, {extents[1]}], " if any(extents) else ""
         view = "!tile.view<?x?xf32, strides [?, 1]>"
+        stored = "!tile.view<?x?xi64, strides [?, 1]>"
+        results = "".join(f", %o{k}: {stored}" for k in range(OUTPUTS)) if self.to_run else ""
         self.line(
             f"tile.kernel @k{self.number}(%n: i64{fact}, "
-            f"%x: {view} {{tile.facts = #tile.facts<{known}index32>}}) {{"
+            f"%x: {view} {{tile.facts = #tile.facts<{known}index32>}}{results}) {{"
         )
 
         def choices(low, high, multiple):
@@ -126,11 +131,18 @@ class Program:
             n.now = choices(0, 1000, max(1, divisor))
         self.pool = [n]
         pid = [np.int64(self.pick([0, 1, 3, 70000, 2**31 - 2])) for _ in range(ASSIGNMENTS)]
+        if self.to_run:
+            n.now, pid = [n.now[0]] * ASSIGNMENTS, [np.int64(i) for i in range(ASSIGNMENTS)]
+        self.n, self.extents = int(n.now[0]), []
         self.pool.append(self.emit("tile.program_id x", "index", (), lambda i: pid[i]))
         for dim in (0, 1):
             multiple = max(1, extents[dim])
+            most = 200 if self.to_run else self.pick([100, 5000, 2**29])
             sizes = [max(multiple, int(s)) if extents[dim] else s
-                     for s in choices(0, self.pick([100, 5000, 2**29]), multiple)]  # fmt: skip
+                     for s in choices(0, most, multiple)]  # fmt: skip
+            if self.to_run:
+                sizes = sizes[:1] * ASSIGNMENTS
+            self.extents.append(int(sizes[0]))
             self.pool.append(
                 self.emit(
                     f"tile.dim %x, {dim} : {view}", "index", (), lambda i, s=sizes: np.int64(s[i])
@@ -140,8 +152,29 @@ class Program:
         if rng.random() < 0.6:
             self.loop()
         self.steps(10)
+        if self.to_run:
+            self.store()
         self.line("tile.return")
         self.line("}")
+
+    def store(self) -> None:
+        """The last tiles, each as a row for each program."""
+        zero = self.constant_of("index", (), 0)
+        self.outputs = []
+        for number, value in enumerate(self.tiles()[-OUTPUTS:]):
+            size = int(np.prod(value.shape))
+            name, type = value.name, f"tensor<1x{size}x"
+            if value.shape != (1, size):
+                self.line(f"%f{number} = tile.reshape {name} : {value.ir} -> {type}{value.type}>")
+                name = f"%f{number}"
+            if value.type != "i64":
+                cast = "index_cast" if value.type == "index" else "extsi"
+                wide = f"%w{number} = arith.{cast} {name} : {type}{value.type}> to {type}i64>"
+                self.line(wide)
+                name = f"%w{number}"
+            stored = "!tile.view<?x?xi64, strides [?, 1]>"
+            self.line(f"tile.store {name}, %o{number}[%v0, {zero.name}] : {type}i64>, {stored}")
+            self.outputs.append(np.stack([v.reshape(-1) for v in value.now]))
 
     def steps(self, count: int) -> None:
         for _ in range(count):
@@ -170,7 +203,7 @@ class Program:
         return self.emit(f"arith.constant {attr}", type, shape, lambda i: np.full(shape, number))
 
     def some_number(self) -> int:
-        return int(self.pick([1, 2, 3, 4, 7, 8, 12, 16, 31, 64, 100, 127, -1, -8, 2**20, 0]))
+        return int(self.pick([1, 2, 3, 4, 7, 8, 12, 16, 31, 64, 100, 127, -1, -8, 2**20, 2**33, 0]))
 
     def constant(self) -> Value:
         like = self.tile()

@@ -37,6 +37,8 @@ struct AccessFacts {
   int64_t aligned = 1;
 };
 AccessFacts getAccessFacts(mlir::TypedValue<tile::ViewType> view, mlir::ValueRange offsets);
+/// Of a load or a store, by what was decided of it, too.
+AccessFacts getAccessFacts(mlir::Operation *access);
 
 /// Whether a tile of that shape has no byte of memory in common with elements outside of it.
 bool hasWholeBytes(mlir::TypedValue<tile::ViewType> view, mlir::ValueRange offsets,

@@ -79,6 +79,44 @@ def DecideAtoms : Pass<"tile-decide-atoms", "::mlir::ModuleOp"> {
   }];
 }
 
+def DecideRuns : Pass<"tile-decide-runs", "::mlir::ModuleOp"> {
+  let summary = "decide which gathers and scatters move several neighbours at once";
+  let description = [{
+    Precondition: extents are powers of two. Postcondition: a gather or a scatter whose indices are
+    known to run along the view's rows says so as `tile.run`, [dimension, width]: so many
+    neighbours along the tile's dimension are one access, of at most sixteen bytes. One that is
+    there already stays.
+
+    ```mlir
+    %t = tile.gather %x[%rows, %columns] {tile.run = array<i64: 1, 4>} : …
+    ```
+    The test is `test/Layout/Transforms/decide-runs.mlir`.
+  }];
+}
+
+def SplitEdges : Pass<"tile-split-edges", "::mlir::ModuleOp"> {
+  let summary = "take whole tiles apart from those that cross the end of a row";
+  let description = [{
+    Precondition: no layout is decided. Where rows are aligned but end anywhere, an access has to
+    ask of each element whether it is in bounds. Of code that has such accesses there are two
+    copies afterwards: one for tiles that cross no row's end, whose loads and stores say so as
+    `tile.whole_rows`, and one for the others. Code with products or with buffers stays as it is.
+
+    ```mlir
+    %whole = arith.cmpi sle, %end, %extent : index
+    scf.if %whole {
+      %t = tile.load %x[%i] {tile.whole_rows} : !tile.view<?xf32> -> tensor<1024xf32>
+      …
+    } else {
+      %t = tile.load %x[%i] : !tile.view<?xf32> -> tensor<1024xf32>
+      …
+    }
+    ```
+    The test is `test/Layout/Transforms/split-edges.mlir`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def DecideLayouts : Pass<"tile-decide-layouts", "::mlir::ModuleOp"> {
   let summary = "give each tensor a layout";
   let description = [{

@@ -1,6 +1,7 @@
 // Validity of roles and of decisions about schedules, threads and shared memory, wherever they
 // stand.
 #include "Checks.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -83,7 +84,29 @@ static LogicalResult verifyThreads(Operation *op, StringRef name, Attribute valu
                          << ", got " << value;
 }
 
+static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value) {
+  if (name == kWholeRowsAttrName) {
+    if (isa<LoadOp, StoreOp>(op) && isa<UnitAttr>(value))
+      return success();
+    return op->emitError() << "expected '" << name << "' on a load or a store, as a unit";
+  }
+  auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
+  Value tile = isa<GatherOp>(op)    ? op->getResult(0)
+               : isa<ScatterOp>(op) ? cast<ScatterOp>(op).getValue()
+                                    : Value();
+  if (!tile || !numbers || numbers.size() != 2)
+    return op->emitError() << "expected '" << name
+                           << "' on a gather or a scatter, as a dimension and a width";
+  int64_t rank = cast<RankedTensorType>(tile.getType()).getRank();
+  if (numbers[0] >= 0 && numbers[0] < rank && numbers[1] > 0 && llvm::isPowerOf2_64(numbers[1]))
+    return success();
+  return op->emitError() << "expected '" << name << "' to be a dimension of the tile's and a power "
+                         << "of two, got " << value;
+}
+
 LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribute value) {
+  if (name == kWholeRowsAttrName || name == kRunAttrName)
+    return verifyAccess(op, name, value);
   if (name == kRolesAttrName)
     return verifyRoles(op, value);
   if (name == kPersistentAttrName) {

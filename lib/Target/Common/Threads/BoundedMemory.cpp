@@ -54,7 +54,8 @@ struct ThreadLowering::BoundedAccess {
 };
 
 std::optional<ThreadLowering::BoundedAccess>
-ThreadLowering::getBoundedAccess(Value view, ValueRange offsets, const LinearLayout &layout) {
+ThreadLowering::getBoundedAccess(Value view, ValueRange offsets, const AccessFacts &known,
+                                 const LinearLayout &layout) {
   auto memory = dyn_cast<BoundedMemoryInterface>(target.getReal());
   auto typed = cast<TypedValue<ViewType>>(view);
   ViewType type = typed.getType();
@@ -84,7 +85,6 @@ ThreadLowering::getBoundedAccess(Value view, ValueRange offsets, const LinearLay
   };
   const View &lowered = views.find(view)->second;
   BoundedAccess access{memory, {}, {}, getPlace(layout), type.getElementType(), 1, {}, {}, {}, {}};
-  AccessFacts known = getAccessFacts(typed, offsets);
   if (known.dim >= 0)
     access.width = std::min(known.width, layout.getContiguity(kRegister, getDimName(known.dim)));
   access.dims.resize(shape.size());
@@ -218,7 +218,8 @@ static Type getRawType(MLIRContext *context, unsigned bytes) {
 
 bool ThreadLowering::lowerBoundedLoad(LoadOp op) {
   LinearLayout layout = getLayout(op.getResult());
-  std::optional<BoundedAccess> bounded = getBoundedAccess(op.getView(), op.getOffsets(), layout);
+  std::optional<BoundedAccess> bounded =
+      getBoundedAccess(op.getView(), op.getOffsets(), getAccessFacts(op), layout);
   if (!bounded)
     return false;
   BoundedAccess &access = *bounded;
@@ -261,7 +262,8 @@ bool ThreadLowering::lowerBoundedLoad(LoadOp op) {
 
 bool ThreadLowering::lowerBoundedStore(StoreOp op) {
   LinearLayout layout = getLayout(op.getValue());
-  std::optional<BoundedAccess> bounded = getBoundedAccess(op.getView(), op.getOffsets(), layout);
+  std::optional<BoundedAccess> bounded =
+      getBoundedAccess(op.getView(), op.getOffsets(), getAccessFacts(op), layout);
   if (!bounded)
     return false;
   BoundedAccess &access = *bounded;
@@ -313,7 +315,8 @@ bool ThreadLowering::hasBoundedMemory() const {
 
 LogicalResult ThreadLowering::forEachOffset(CopyInOp op, const LinearLayout &shares,
                                             EmitCopy emit) {
-  std::optional<BoundedAccess> access = getBoundedAccess(op.getView(), op.getOffsets(), shares);
+  std::optional<BoundedAccess> access = getBoundedAccess(
+      op.getView(), op.getOffsets(), getAccessFacts(op.getView(), op.getOffsets()), shares);
   if (!access)
     return op.emitOpError("expected a view that facts say is addressable in 32 bits, for ")
            << op.getAtom();

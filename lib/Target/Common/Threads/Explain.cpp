@@ -18,11 +18,10 @@ public:
     kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
       TypeSwitch<Operation *>(op)
           .Case<LoadOp>([&](LoadOp load) {
-            addAccess(op, load.getResult(), load.getView(), load.getOffsets(), load.getExtents());
+            addAccess(op, load.getResult(), load.getView(), load.getExtents());
           })
           .Case<StoreOp>([&](StoreOp store) {
-            addAccess(op, store.getValue(), store.getView(), store.getOffsets(),
-                      store.getExtents());
+            addAccess(op, store.getValue(), store.getView(), store.getExtents());
           })
           .Case<ReadOp>([&](ReadOp read) {
             if (!read.getExtents())
@@ -66,10 +65,10 @@ private:
 
   void add(Fields &fields) { moves.push_back(builder.getDictionaryAttr(fields)); }
 
-  void addAccess(Operation *op, Value tensor, TypedValue<ViewType> view, ValueRange offsets,
+  void addAccess(Operation *op, Value tensor, TypedValue<ViewType> view,
                  std::optional<ArrayRef<int64_t>> extents) {
     LinearLayout layout = getLayout(tensor);
-    AccessFacts facts = getAccessFacts(view, offsets);
+    AccessFacts facts = getAccessFacts(op);
     int64_t width = 1;
     if (facts.dim >= 0) {
       width = std::min(facts.width, layout.getContiguity(kRegister, getDimName(facts.dim)));

@@ -1,6 +1,7 @@
 // Gathers and scatters: one access a run of neighbours, as far as the indices are known to have
 // any.
 #include "ThreadLowering.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -9,16 +10,10 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-int64_t kiln::getRunWidth(const IndexAnalysis &analysis, Operation *op) {
-  auto gather = dyn_cast<GatherOp>(op);
-  auto scatter = dyn_cast<ScatterOp>(op);
-  RunFacts facts =
-      gather ? getRunFacts(analysis, gather.getView(), gather.getIndices(), gather.getMask())
-             : getRunFacts(analysis, scatter.getView(), scatter.getIndices(), scatter.getMask());
-  if (facts.dim < 0)
-    return 1;
-  LinearLayout layout = getLayout(gather ? gather.getResult() : scatter.getValue());
-  return std::min(facts.width, layout.getContiguity(kRegister, getDimName(facts.dim)));
+/// How many registers one access takes.
+static int64_t getRunWidth(Operation *op, Value tile) {
+  auto run = op->getAttrOfType<DenseI64ArrayAttr>(kRunAttrName);
+  return run ? std::min(run[1], getLayout(tile).getContiguity(kRegister, getDimName(run[0]))) : 1;
 }
 
 /// The whole run lies in bounds, or none of it.
@@ -46,12 +41,6 @@ SmallVector<Value> ThreadLowering::loadRun(Value view, Element element, int64_t 
   return elements;
 }
 
-const IndexAnalysis &ThreadLowering::getIndexAnalysis() {
-  if (!indexAnalysis)
-    indexAnalysis.emplace(kernel);
-  return *indexAnalysis;
-}
-
 LogicalResult ThreadLowering::lowerGather(GatherOp op) {
   SmallVector<SmallVector<Value>> indices;
   for (Value tensor : op.getIndices())
@@ -63,7 +52,7 @@ LogicalResult ThreadLowering::lowerGather(GatherOp op) {
   if (op.getPadding() && !matchPattern(op.getPadding(), m_PosZeroFloat()) &&
       !matchPattern(op.getPadding(), m_Zero()))
     padding = get(op.getPadding());
-  int64_t width = getRunWidth(getIndexAnalysis(), op);
+  int64_t width = getRunWidth(op, op.getResult());
   for (int64_t reg = 0; reg < getLayout(op.getResult()).getInSize(kRegister); reg += width) {
     SmallVector<Value> at;
     for (const SmallVector<Value> &column : indices)
@@ -90,7 +79,7 @@ LogicalResult ThreadLowering::lowerScatter(ScatterOp op) {
     masks = getElements(op.getMask());
   Type type = op.getValue().getType().getElementType();
   Type raw = builder.getIntegerType(type.getIntOrFloatBitWidth());
-  int64_t width = getRunWidth(getIndexAnalysis(), op);
+  int64_t width = getRunWidth(op, op.getValue());
   for (int64_t reg = 0; reg < int64_t(values.size()); reg += width) {
     if (reg & repeated)
       continue;

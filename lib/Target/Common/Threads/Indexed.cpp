@@ -1,5 +1,6 @@
 // Elements of views at computed indices, and atomics on them. Gather.cpp has the rest.
 #include "ThreadLowering.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -10,7 +11,39 @@ bool kiln::sharesByte(Type element) {
   return element.isIntOrFloat() && element.getIntOrFloatBitWidth() < 8;
 }
 
+/// In bounds no sum leaves 32 bits, and what is out of bounds is not looked at.
+ThreadLowering::Element ThreadLowering::getNearElement(Value view, ArrayRef<Value> indices) {
+  const View &parts = views.find(view)->second;
+  Type narrow = builder.getI32Type();
+  auto castTo = [&](Type type, Value value) -> Value {
+    if (value.getType() == type)
+      return value;
+    if (value.getType().isIndex() || type.isIndex())
+      return arith::IndexCastOp::create(builder, loc, type, value);
+    if (value.getType().getIntOrFloatBitWidth() > type.getIntOrFloatBitWidth())
+      return arith::TruncIOp::create(builder, loc, type, value);
+    return arith::ExtSIOp::create(builder, loc, type, value);
+  };
+  Element element{i32(0), {}};
+  for (auto [dim, given] : llvm::enumerate(indices)) {
+    // An index of more bits is compared with all of them.
+    bool isNarrow = given.getType().isInteger() && given.getType().getIntOrFloatBitWidth() <= 32;
+    Type whole = isNarrow ? narrow : Type(builder.getIndexType());
+    Value inBounds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                           castTo(whole, given), castTo(whole, parts.extents[dim]));
+    element.inBounds = both(element.inBounds, inBounds);
+    Value term = arith::MulIOp::create(builder, loc, castTo(narrow, given),
+                                       castTo(narrow, parts.strides[dim]));
+    element.at = arith::AddIOp::create(builder, loc, element.at, term);
+  }
+  element.at = castTo(builder.getIndexType(), element.at);
+  return element;
+}
+
 ThreadLowering::Element ThreadLowering::getElement(Value view, ArrayRef<Value> indices) {
+  FactsAttr facts = getArgumentFacts(view);
+  if (facts && facts.getIndex32() && !sharesByte(cast<ViewType>(view.getType()).getElementType()))
+    return getNearElement(view, indices);
   const View &parts = views.find(view)->second;
   Element element{index(0), {}};
   for (auto [dim, given] : llvm::enumerate(indices)) {

@@ -76,6 +76,9 @@ void kiln::addThreadStage(OpPassManager &pm, Stage stage,
     pm.addPass(createExpandPhilox());
     pm.addPass(createExpandTF32());
     pm.addPass(createSplitShapes());
+    pm.addPass(createSplitEdges());
+    pm.addPass(createDecideRuns());
+    pm.addPass(createMultiplyDivisions());
     pm.addPass(createLegaliseDots());
     pm.addPass(createDecideAtoms());
     pm.addPass(createDecideLayouts());

@@ -46,9 +46,8 @@ Value kiln::castBits(OpBuilder &builder, Location loc, Value value, Type element
 }
 
 /// The consecutive registers that one access takes.
-static int64_t getWidth(TypedValue<ViewType> view, ValueRange offsets,
-                        std::optional<ArrayRef<int64_t>> extents, const LinearLayout &layout) {
-  AccessFacts facts = getAccessFacts(view, offsets);
+static int64_t getWidth(const AccessFacts &facts, std::optional<ArrayRef<int64_t>> extents,
+                        const LinearLayout &layout) {
   if (facts.dim < 0)
     return 1;
   int64_t width = std::min(facts.width, layout.getContiguity(kRegister, getDimName(facts.dim)));
@@ -60,8 +59,7 @@ static int64_t getWidth(TypedValue<ViewType> view, ValueRange offsets,
 
 bool kiln::storesWholeBytes(StoreOp op) {
   unsigned bits = op.getValue().getType().getElementTypeBitWidth();
-  int64_t width =
-      getWidth(op.getView(), op.getOffsets(), op.getExtents(), getLayout(op.getValue()));
+  int64_t width = getWidth(getAccessFacts(op), op.getExtents(), getLayout(op.getValue()));
   return 8 % bits == 0 && width * bits >= 8;
 }
 
@@ -90,16 +88,12 @@ Value ThreadLowering::packElements(ArrayRef<Value> elements) {
 
 ThreadLowering::Access ThreadLowering::getAccess(Value view, ValueRange offsets,
                                                  std::optional<ArrayRef<int64_t>> extents,
+                                                 const AccessFacts &facts,
                                                  const LinearLayout &layout) {
   auto typed = cast<TypedValue<ViewType>>(view);
-  Access access{views.find(view)->second,
-                getPlace(layout),
-                {},
-                typed.getType().getElementType(),
-                getWidth(typed, offsets, extents, layout),
-                extents,
-                {},
-                {}};
+  Access access{
+      views.find(view)->second,         getPlace(layout), {}, typed.getType().getElementType(),
+      getWidth(facts, extents, layout), extents,          {}, {}};
   for (Value offset : offsets)
     access.offsets.push_back(get(offset));
   return access;
@@ -216,7 +210,8 @@ LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
   if (!op.getExtents() && lowerBoundedLoad(op))
     return success();
   LinearLayout layout = getLayout(op.getResult());
-  Access access = getAccess(op.getView(), op.getOffsets(), op.getExtents(), layout);
+  Access access =
+      getAccess(op.getView(), op.getOffsets(), op.getExtents(), getAccessFacts(op), layout);
   Type storage = getStorageType(access.elementType);
   unsigned alignment = access.width * storage.getIntOrFloatBitWidth() / 8;
   Type type = storage;
@@ -262,7 +257,8 @@ LogicalResult ThreadLowering::lowerStore(StoreOp op) {
   if (!op.getExtents() && !isPacked && lowerBoundedStore(op))
     return success();
   LinearLayout layout = getLayout(op.getValue());
-  Access access = getAccess(op.getView(), op.getOffsets(), op.getExtents(), layout);
+  Access access =
+      getAccess(op.getView(), op.getOffsets(), op.getExtents(), getAccessFacts(op), layout);
   unsigned alignment = access.width * access.elementType.getIntOrFloatBitWidth() / 8;
   int64_t repeated = layout.freeVariables().front();
   Value owner = isOwner(layout);
@@ -294,8 +290,8 @@ LogicalResult ThreadLowering::lowerStore(StoreOp op) {
 
 LogicalResult ThreadLowering::forEachAddress(CopyInOp op, const LinearLayout &shares,
                                              DirectAtomInterface atom, EmitCopy emit) {
-  Access access = getAccess(op.getView(), op.getOffsets(), std::nullopt, shares);
   AccessFacts facts = getAccessFacts(cast<TypedValue<ViewType>>(op.getView()), op.getOffsets());
+  Access access = getAccess(op.getView(), op.getOffsets(), std::nullopt, facts, shares);
   int64_t elementBytes = getSharedElementBytes(access.elementType);
   int64_t each = atom.getLaneBytes() / elementBytes;
   bool isWhole = facts.width >= each;

@@ -5,7 +5,6 @@
 #include "ThreadPlans.h"
 #include "ThreadState.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
-#include "kiln/Layout/Transforms/IndexFacts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Target/Common/AsyncTarget.h"
 #include "kiln/Target/Common/Threads.h"
@@ -16,6 +15,8 @@
 #include "mlir/IR/Builders.h"
 
 namespace kiln {
+
+struct AccessFacts;
 
 /// Rebuilds a kernel, op by op and in order, as a function that one thread runs. A tensor becomes
 /// a vector of the registers that the thread holds of it, in the order of its layout's register
@@ -84,7 +85,8 @@ private:
   // Memory.cpp
   struct Access;
   Access getAccess(mlir::Value view, mlir::ValueRange offsets,
-                   std::optional<llvm::ArrayRef<int64_t>> extents, const LinearLayout &layout);
+                   std::optional<llvm::ArrayRef<int64_t>> extents, const AccessFacts &facts,
+                   const LinearLayout &layout);
   mlir::Value getPointer(Access &access, int64_t reg);
   mlir::Value getInBounds(Access &access, int64_t reg);
   Within isWithin(const Place &place, unsigned dim, int64_t reg, int64_t extent);
@@ -102,6 +104,7 @@ private:
   bool lowerBoundedLoad(tile::LoadOp op);
   bool lowerBoundedStore(tile::StoreOp op);
   std::optional<BoundedAccess> getBoundedAccess(mlir::Value view, mlir::ValueRange offsets,
+                                                const AccessFacts &facts,
                                                 const LinearLayout &layout);
   mlir::Value getOffset(BoundedAccess &access, int64_t reg);
   mlir::Value getInBounds(BoundedAccess &access, int64_t reg, bool ofHardwareToo);
@@ -230,6 +233,7 @@ private:
   mlir::LogicalResult lowerHistogram(tile::HistogramOp op);
   // Indexed.cpp
   Element getElement(mlir::Value view, llvm::ArrayRef<mlir::Value> indices);
+  Element getNearElement(mlir::Value view, llvm::ArrayRef<mlir::Value> indices);
   mlir::Value getElementAddress(mlir::Value view, mlir::Value at);
   mlir::Value loadElement(mlir::Value view, Element element, mlir::Value padding, bool streaming);
   mlir::LogicalResult lowerAtomic(mlir::Operation *op);
@@ -240,8 +244,6 @@ private:
                                          mlir::Value padding, bool streaming);
   mlir::LogicalResult lowerGather(tile::GatherOp op);
   mlir::LogicalResult lowerScatter(tile::ScatterOp op);
-  /// Made when first asked for: few kernels have indices.
-  const IndexAnalysis &getIndexAnalysis();
   // Outside.cpp
   mlir::LogicalResult lowerAssert(tile::AssertOp op);
   mlir::LogicalResult lowerPrint(tile::PrintOp op);
@@ -278,11 +280,7 @@ private:
   mlir::Location loc;
   mlir::func::FuncOp function;
   mlir::Value lane, warp;
-  std::optional<IndexAnalysis> indexAnalysis;
 };
-
-/// How many registers one access of a gather or a scatter takes.
-int64_t getRunWidth(const IndexAnalysis &analysis, mlir::Operation *op);
 
 } // namespace kiln
 

@@ -76,6 +76,45 @@ def InlineFunctions : Pass<"tile-inline-functions", "::mlir::ModuleOp"> {
   ];
 }
 
+def MultiplyDivisions : Pass<"tile-multiply-divisions", "::mlir::ModuleOp"> {
+  let summary = "divides tiles by one scalar as multiplications";
+  let description = [{
+    Where ranges show that both are positive and fit 31 bits, a tile of 32-bit integers is
+    multiplied by the reciprocal of the scalar that divides all of it. A scalar of up to 53 bits is
+    divided as a float. Results do not change. What is known of neighbours in a quotient can be
+    seen of the division only, so what asks for that comes before.
+
+    ```mlir
+    %q = arith.divui %at, %ns : tensor<1024xi32>      // %ns is a splat of %n
+    // becomes
+    %low, %high = arith.mului_extended %twice, %factor : tensor<1024xi32>
+    %q = arith.shrui %high, %shift : tensor<1024xi32>
+    ```
+    The test is `test/Dialect/Tile/multiply-divisions.mlir`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def NarrowIndices : Pass<"tile-narrow-indices", "::mlir::ModuleOp"> {
+  let summary = "computes indices in 32 bits where ranges allow it";
+  let description = [{
+    Ranges come from facts about arguments, from shapes and from the numbers of programs. Integer
+    arithmetic on tiles that repeat one element becomes scalar; what ranges decide is folded; tiles
+    of 64-bit integers, and scalar divisions, are computed in 32 bits where nothing is lost; of a
+    sum of a scalar and a tile the scalar is divided by itself. Results do not change. Ops that
+    carry a decision are left alone.
+
+    ```mlir
+    %q = arith.floordivsi %at, %n : tensor<1024xi64>   // all of them fit 32 bits
+    // becomes
+    %narrow = arith.divui %at32, %n32 : tensor<1024xi32>
+    %q = arith.extsi %narrow : tensor<1024xi32> to tensor<1024xi64>
+    ```
+    The test is `test/Dialect/Tile/narrow-indices.mlir`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def VerifyKernels : Pass<"tile-verify-kernels", "::mlir::ModuleOp"> {
   let summary = "checks that kernels hold only what every target is promised";
   let description = [{

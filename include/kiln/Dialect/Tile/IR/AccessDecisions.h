@@ -1,0 +1,20 @@
+// What is decided of a load or a store beside the attributes that its op defines.
+#ifndef KILN_DIALECT_TILE_IR_ACCESSDECISIONS_H
+#define KILN_DIALECT_TILE_IR_ACCESSDECISIONS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace kiln::tile {
+
+/// A unit: the tile crosses no row's end, so that what lies side by side in a row is in bounds
+/// together or not at all. A row is where the view's stride is 1.
+inline constexpr llvm::StringLiteral kWholeRowsAttrName = "tile.whole_rows";
+
+/// Of a gather or a scatter, [dimension, width]: as many neighbours along the tile's dimension,
+/// from a multiple of as many on, are side by side in memory, aligned, and in bounds and chosen
+/// together.
+inline constexpr llvm::StringLiteral kRunAttrName = "tile.run";
+
+} // namespace kiln::tile
+
+#endif // KILN_DIALECT_TILE_IR_ACCESSDECISIONS_H

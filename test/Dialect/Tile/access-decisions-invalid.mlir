@@ -1,0 +1,25 @@
+// RUN: tile-opt %s --split-input-file --verify-diagnostics
+
+tile.kernel @place(%x: !tile.view<?xf32>) {
+  // expected-error @below {{expected 'tile.whole_rows' on a load or a store, as a unit}}
+  %c0 = arith.constant {tile.whole_rows} 0 : index
+  tile.return
+}
+
+// -----
+
+tile.kernel @value(%x: !tile.view<?xf32>) {
+  %i = tile.iota 0 : tensor<64xi32>
+  // expected-error @below {{expected 'tile.run' to be a dimension of the tile's and a power of two, got array<i64: 0, 3>}}
+  %t = tile.gather %x[%i] {tile.run = array<i64: 0, 3>} : !tile.view<?xf32>, [tensor<64xi32>] -> tensor<64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @op(%x: !tile.view<?xf32>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected 'tile.run' on a gather or a scatter, as a dimension and a width}}
+  %t = tile.load %x[%c0] {tile.run = array<i64: 0, 4>} : !tile.view<?xf32> -> tensor<64xf32>
+  tile.return
+}
