@@ -79,28 +79,6 @@ private:
   int64_t waveSize;
 };
 
-/// A remainder of bf16 is one of f32, rounded. LLVM would narrow it again, to a type that the code
-/// generator has no remainder of, but for a fence between the two.
-struct WidenRemainder : OpRewritePattern<arith::RemFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(arith::RemFOp op, PatternRewriter &rewriter) const override {
-    Type type = op.getType(), wide = rewriter.getF32Type();
-    if (!getElementTypeOrSelf(type).isBF16())
-      return rewriter.notifyMatchFailure(op, "expected bf16");
-    if (auto shaped = dyn_cast<ShapedType>(type))
-      wide = shaped.clone(wide);
-    Location loc = op.getLoc();
-    Value left = arith::ExtFOp::create(rewriter, loc, wide, op.getLhs());
-    Value right = arith::ExtFOp::create(rewriter, loc, wide, op.getRhs());
-    Value rest = arith::RemFOp::create(rewriter, loc, left, right);
-    rest = LLVM::CallIntrinsicOp::create(rewriter, loc, wide,
-                                         rewriter.getStringAttr("llvm.arithmetic.fence"), rest)
-               .getResult(0);
-    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, rest);
-    return success();
-  }
-};
-
 /// The chips fuse no bf16, and LLVM's way by f32 rounds twice.
 struct FuseBFloat : OpRewritePattern<math::FmaOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -151,9 +129,8 @@ struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThre
                  name == math::CeilOp::getOperationName();
         },
         [](RewritePatternSet &patterns) {
-          patterns
-              .add<WidenRemainder, FuseBFloat, ReplaceMaximum<arith::MaximumFOp, arith::MaxNumFOp>,
-                   ReplaceMaximum<arith::MinimumFOp, arith::MinNumFOp>>(patterns.getContext());
+          patterns.add<FuseBFloat, ReplaceMaximum<arith::MaximumFOp, arith::MaxNumFOp>,
+                       ReplaceMaximum<arith::MinimumFOp, arith::MinNumFOp>>(patterns.getContext());
         },
         [=](const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
           patterns.add<

@@ -79,6 +79,16 @@ def test_each_op_is_the_instruction_that_rounds_once(family: str, chip: str) -> 
 
 
 @pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("element", ["f64", "f32", "f16", "bf16"])
+def test_remainders_are_of_integers(element: str, chip: str) -> None:
+    """LLVM's own cuts a rounded quotient and multiplies it back."""
+    got = set(instructions(final_code(CELLS[f"remf {element}"], chip), chip))
+    if PRECISION[element] < 24:
+        got -= {f"cvt.f32.{element}", f"cvt.rn.{element}.f32"}
+    assert got and got <= {"rem.u32", "rem.u64"}
+
+
+@pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("op", ["fptosi", "fptoui"])
 def test_floats_go_to_integers_by_the_instruction_that_saturates(op: str, chip: str) -> None:
     """Beside it are only the limits, and a test of NaN."""

@@ -54,6 +54,28 @@ def test_float_binary(rng, op, element, shape):
     )
 
 
+@pytest.mark.parametrize("element", ["f64", "f32", "f16", "bf16"])
+def test_remainders_are_exact(rng, element):
+    """Of any quotient, also one that would be rounded to the next integer, and of subnormals."""
+    dtype = np.dtype(NUMPY[element])
+    word, count = f"u{dtype.itemsize}", 1024
+    a, b = (np.frombuffer(rng.bytes(count * dtype.itemsize), word).copy() for _ in range(2))
+    with np.errstate(all="ignore"):
+        plain = (rng.standard_normal(256) * 8).astype(dtype)
+        b[:256] = plain.view(word)
+        a[:256] = (rng.integers(1, 4096, 256) * plain.astype(np.float64)).astype(dtype).view(word)
+        a[:256] += rng.integers(-1, 2, 256).astype(word)
+        a[256:300] &= np.array(1 << dtype.itemsize * 4, word) - np.array(1, word)
+        b[256:300] = rng.integers(1, 9, 44)
+        special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0], dtype).view(word)
+        a[300:336], b[300:336] = np.repeat(special, 6), np.tile(special, 6)
+        a, b = a.view(dtype), b.view(dtype)
+        want = np.fmod(a.astype(np.float64), b.astype(np.float64)).astype(dtype)
+    t = tensor((count,), element)
+    got = apply(f"%r = arith.remf %a, %b : {t}", {"a": a, "b": b}, {"r": ((count,), element)})
+    assert np.all((bits(got) == bits(want)) | (np.isnan(got) & np.isnan(want)))
+
+
 @pytest.mark.parametrize("element", INTEGERS)
 @pytest.mark.parametrize(
     "op", ["addi", "subi", "muli", "divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi",

@@ -2,5 +2,6 @@
 #include "Erf.c"
 #include "Exponentials.c"
 #include "Inverse.c"
+#include "Remainder.c"
 #include "Single.c"
 #include "Trigonometry.c"
