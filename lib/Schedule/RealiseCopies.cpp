@@ -226,7 +226,7 @@ LogicalResult CopyRealiser::check(Operation *op) {
   }
   auto constant = dyn_cast<arith::ConstantOp>(op);
   bool variesByPlace = isa<TransposeOp, ScanOp, ArgReduceOp, ConcatOp, JoinOp, SplitOp, GatherOp,
-                           ScatterOp, SortOp, TopKOp, HistogramOp>(op) ||
+                           ScatterOp, SortOp, TopKOp, TakeOp, HistogramOp>(op) ||
                        (constant && !isa<SplatElementsAttr>(constant.getValue()));
   if (variesByPlace) {
     SmallVector<Value> values(op->getOperands());

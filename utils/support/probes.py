@@ -223,6 +223,17 @@ PROBES = [
         %v = tile.view_from_pointer %p extents [%n] strides []
            : !tile.pointer<{E}> -> !tile.view<?x{E}>
         %r = tile.load %v[%c0] : !tile.view<?x{E}> -> {T}""", extra="%p: !tile.pointer<{E}>"),
+    Probe("tile.subview", """
+        %n = arith.constant 16 : index
+        %w = tile.subview %v at %c0 extents [%n] strides [] : !tile.view<?x{E}> -> !tile.view<?x{E}>
+        %r = tile.load %w[%c0] : !tile.view<?x{E}> -> {T}""", extra="%v: !tile.view<?x{E}>"),
+    Probe("tile.address", """
+        %n = arith.constant 16 : index
+        %a = tile.address %v : !tile.view<?x{E}>
+        %p = tile.pointer_from_address %a : !tile.pointer<{E}>
+        %w = tile.view_from_pointer %p extents [%n] strides []
+           : !tile.pointer<{E}> -> !tile.view<?x{E}>
+        %r = tile.load %w[%c0] : !tile.view<?x{E}> -> {T}""", extra="%v: !tile.view<?x{E}>"),
     # Products, and combining along an axis
     Probe("tile.dot", """
         %p = tile.reshape %x : {T} -> tensor<1x16x{E}>
@@ -332,6 +343,11 @@ PROBES = [
     Probe("tile.topk", """
         %v, %i = tile.topk %x axis = 0 : {T} -> tensor<8x{E}>, tensor<8xi32>
         %r = tile.concat %v, %v axis = 0 : tensor<8x{E}>, tensor<8x{E}> -> {T}"""),
+    Probe("tile.take", """
+        %i = tile.iota 0 : tensor<16xi32>
+        %m = arith.constant dense<15> : tensor<16xi32>
+        %j = arith.subi %m, %i : tensor<16xi32>
+        %r = tile.take %x[%j] axis = 0 : {T}, tensor<16xi32> -> {T}"""),
     Probe("tile.histogram", "%r = tile.histogram %x : {T} -> {R}", result="i32"),
     Probe("tile.philox", """
         %seed = arith.constant 7 : i64

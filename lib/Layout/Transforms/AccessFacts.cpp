@@ -39,6 +39,8 @@ int64_t kiln::getElementBytes(Type type) {
   return std::max<int64_t>(1, llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
 }
 
+static FactsAttr getViewFacts(Value view, unsigned depth);
+
 static int64_t getDivisor(Value value, unsigned depth) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
@@ -74,6 +76,15 @@ static int64_t getDivisor(Value value, unsigned depth) {
       .Case<MultipleOfOp>([&](MultipleOfOp hint) {
         return std::max(powerOf(hint.getDivisor(), 1), getDivisor(hint.getValue(), depth - 1));
       })
+      .Case<scf::IfOp>([&](scf::IfOp branch) {
+        unsigned number = cast<OpResult>(value).getResultNumber();
+        return least(ValueRange{branch.thenYield().getOperand(number),
+                                branch.elseYield().getOperand(number)});
+      })
+      .Case<AddressOp>([&](AddressOp address) {
+        FactsAttr facts = getViewFacts(address.getMemory(), depth - 1);
+        return facts ? powerOf(facts.getPointer(), 1) : 1;
+      })
       .Case<DimOp>([&](DimOp dim) {
         int64_t extent = dim.getView().getType().getShape()[dim.getDim()];
         if (!ShapedType::isDynamic(extent))
@@ -95,6 +106,50 @@ static int64_t getDivisor(Value value, unsigned depth) {
 }
 
 int64_t kiln::getKnownDivisor(Value value) { return getDivisor(value, 16); }
+
+/// Of an argument what it was promised; of a view or pointer that the kernel makes what its
+/// operands' divisors say of the base address, the strides in bytes and the extents.
+static FactsAttr getViewFacts(Value view, unsigned depth) {
+  Operation *maker = view.getDefiningOp();
+  if (!maker || !depth)
+    return getArgumentFacts(view);
+  auto make = [&](int64_t pointer, ArrayRef<int64_t> strides, ArrayRef<int64_t> extents) {
+    return FactsAttr::get(view.getContext(), std::min<int64_t>(16, pointer), strides, extents,
+                          /*index32=*/false, /*noalias=*/false, /*divisor=*/0);
+  };
+  if (auto pointer = dyn_cast<PointerFromAddressOp>(maker))
+    return make(getDivisor(pointer.getAddress(), depth - 1), {}, {});
+  if (!isa<ViewFromPointerOp, SubviewOp>(maker))
+    return {};
+  auto type = cast<ViewType>(view.getType());
+  if (!type.getElementType().isIntOrFloat())
+    return {};
+  int64_t bits = type.getElementType().getIntOrFloatBitWidth();
+  auto part = dyn_cast<SubviewOp>(maker);
+  auto from = dyn_cast<ViewFromPointerOp>(maker);
+  Value memory = part ? Value(part.getView()) : Value(from.getPointer());
+  FactsAttr base = getViewFacts(memory, depth - 1);
+  int64_t pointer = base ? powerOf(base.getPointer(), 1) : 1;
+  if (part)
+    pointer = std::min(pointer, powerOf(getDivisor(part.getOffset(), depth - 1) * bits / 8, 1));
+  auto divisors = [&](ArrayRef<int64_t> known, ValueRange given, bool inBytes) {
+    SmallVector<int64_t> result;
+    for (int64_t value : known) {
+      int64_t divisor = powerOf(value, kMax);
+      if (ShapedType::isDynamic(value)) {
+        divisor = getDivisor(given.front(), depth - 1);
+        given = given.drop_front();
+      }
+      if (inBytes) // which an element may not fill
+        divisor = divisor * bits % 8 ? 0 : divisor * bits / 8;
+      result.push_back(divisor);
+    }
+    return result;
+  };
+  return make(pointer,
+              divisors(type.getStrides(), part ? part.getStrides() : from.getStrides(), true),
+              divisors(type.getShape(), part ? part.getExtents() : from.getExtents(), false));
+}
 
 /// Index arithmetic does not overflow: what it addresses exists.
 static bool isNonNegative(Value value, unsigned depth) {
@@ -139,7 +194,7 @@ RowFacts kiln::getRowFacts(TypedValue<ViewType> view) {
   for (auto [dim, stride] : llvm::enumerate(type.getStrides()))
     if (stride == 1)
       result.dim = dim;
-  FactsAttr facts = getArgumentFacts(view);
+  FactsAttr facts = getViewFacts(view, 16);
   if (result.dim < 0 || !facts || !type.getElementType().isIntOrFloat())
     return result;
   int64_t bytes = getElementBytes(type.getElementType());
@@ -182,7 +237,7 @@ AccessFacts kiln::getAccessFacts(Operation *access) {
 bool kiln::hasWholeBytes(TypedValue<ViewType> view, ValueRange offsets, ArrayRef<int64_t> shape) {
   ViewType type = view.getType();
   int64_t bits = type.getElementType().getIntOrFloatBitWidth();
-  FactsAttr facts = getArgumentFacts(view);
+  FactsAttr facts = getViewFacts(view, 16);
   if (bits % 8 == 0)
     return true;
   if (8 % bits || !facts)

@@ -201,7 +201,7 @@ void LayoutInference::visit(Operation *op) {
         for (Value result : split.getResults())
           set(result, each ? *each : getBlocked(result), each ? input.strength : Plain);
       })
-      .Case<SliceOp, ConcatOp, BitcastOp, TopKOp, HistogramOp>([&](auto) {
+      .Case<SliceOp, ConcatOp, BitcastOp, TopKOp, TakeOp, HistogramOp>([&](auto) {
         if (auto bitcast = dyn_cast<BitcastOp>(op); bitcast && bitcast.keepsElements())
           return visitElementwise(op);
         for (Value result : op->getResults())
@@ -241,6 +241,7 @@ LinearLayout LayoutInference::getWanted(OpOperand &operand) const {
       })
       .Case<ScatterOp>([&](ScatterOp scatter) { return get(scatter.getValue()); })
       .Case<HistogramOp>([&](HistogramOp histogram) { return get(histogram.getInput()); })
+      .Case<TakeOp>([&](TakeOp take) { return index == 0 ? here : get(take.getResult()); })
       .Case<JoinOp>([&](JoinOp join) {
         // Both halves alike, whatever the author has pinned of the whole.
         return splitPairs(get(join.getResult())).value_or(get(join.getLeft()));

@@ -280,6 +280,11 @@ private:
                                topk.getUnsignedKeys()),
                     {unsigned(topk.getAxis())});
         })
+        .Case<TakeOp>([&](TakeOp take) {
+          // A position in what was added is outside.
+          OpOperand &input = op->getOpOperand(0);
+          guardFill(input, zeroBitsOf(input.get()), {unsigned(take.getAxis())});
+        })
         .Case<DotOp>([&](DotOp dot) { guardDot(dot); })
         .Case<DotScaledOp>([&](DotScaledOp dot) {
           for (OpOperand &operand : op->getOpOperands())
@@ -317,7 +322,9 @@ private:
 
   /// Scales have no zero in some formats; all bits zero is a number in each.
   Attribute zeroBitsOf(Value value) {
-    auto type = cast<FloatType>(getElementTypeOrSelf(value));
+    auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value));
+    if (!type)
+      return zeroOf(value);
     return FloatAttr::get(type, APFloat(type.getFloatSemantics(), APInt::getZero(type.getWidth())));
   }
 

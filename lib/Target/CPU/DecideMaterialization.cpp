@@ -122,7 +122,7 @@ bool Decider::mustKeep(Operation *op, OpResult result) {
                         (isa<tile::WriteOp>(root) &&
                          !readsSameElement(cast<tile::WriteOp>(root).getValue(), result))))
       return true;
-    bool perLane = isa<tile::SortOp, tile::TopKOp, tile::HistogramOp, tile::PrintOp,
+    bool perLane = isa<tile::SortOp, tile::TopKOp, tile::TakeOp, tile::HistogramOp, tile::PrintOp,
                        tile::AtomicRMWOp, tile::AtomicCASOp, tile::ScanOp>(root);
     if (perLane && full > kCheap)
       return true;

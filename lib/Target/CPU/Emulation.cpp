@@ -20,8 +20,8 @@ static bool computesWider(Type element) {
 static bool onlyMoves(Operation *op) {
   return isa<LoadOp, StoreOp, GatherOp, ScatterOp, AllocOp, ReadOp, WriteOp, SplatOp, ToScalarOp,
              BroadcastOp, ReshapeOp, TransposeOp, SliceOp, ConcatOp, JoinOp, SplitOp, BitcastOp,
-             IotaOp, DimOp, StrideOp, ViewFromPointerOp, KernelOp, PrintOp, arith::ConstantOp,
-             arith::SelectOp, arith::BitcastOp>(op);
+             IotaOp, DimOp, StrideOp, ViewFromPointerOp, SubviewOp, AddressOp, PointerFromAddressOp,
+             TakeOp, KernelOp, PrintOp, arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op);
 }
 
 /// The host's atomic instructions add and exchange integers; all else is a loop.

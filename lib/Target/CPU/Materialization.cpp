@@ -165,6 +165,7 @@ static tile::FactsAttr factsOf(Value view) {
 
 /// Two views that no element belongs to both of.
 static bool areDisjoint(Value a, Value b) {
+  a = tile::getWholeView(a), b = tile::getWholeView(b);
   if (a == b || !isa<BlockArgument>(a) || !isa<BlockArgument>(b))
     return false;
   tile::FactsAttr first = factsOf(a), second = factsOf(b);

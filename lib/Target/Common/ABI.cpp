@@ -3,6 +3,7 @@
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -94,18 +95,30 @@ static json::Object describeFacts(tile::FactsAttr facts) {
   return result;
 }
 
-/// Whether any access writes through this value or a view made of it.
+/// Whether any access writes through memory, through a view made of it, or through what may have
+/// been made of its address, wherever that number went.
 static bool isWritten(Value memory) {
-  for (Operation *user : memory.getUsers()) {
-    if (auto view = dyn_cast<tile::ViewFromPointerOp>(user)) {
-      if (isWritten(view.getResult()))
+  llvm::SetVector<Value> reached;
+  reached.insert(memory);
+  auto follow = [&](ValueRange values) { reached.insert(values.begin(), values.end()); };
+  for (size_t i = 0; i < reached.size(); ++i)
+    for (Operation *user : reached[i].getUsers()) {
+      if (isa<tile::DimOp, tile::StrideOp, tile::LoadOp, tile::GatherOp>(user))
+        continue;
+      bool isNumber = !isa<tile::ViewType, tile::PointerType>(reached[i].getType());
+      bool makesMore = isa<tile::ViewFromPointerOp, tile::SubviewOp, tile::AddressOp,
+                           tile::PointerFromAddressOp>(user);
+      if (!makesMore && !isNumber)
         return true;
-      continue;
+      follow(user->getResults());
+      Operation *around = user->hasTrait<OpTrait::IsTerminator>() ? user->getParentOp() : user;
+      if (isNumber && around->getNumRegions() && !isa<tile::KernelOp>(around)) {
+        follow(around->getResults());
+        for (Region &region : around->getRegions())
+          for (Block &block : region)
+            follow(block.getArguments());
+      }
     }
-    if (isa<tile::DimOp, tile::StrideOp, tile::LoadOp, tile::GatherOp>(user))
-      continue;
-    return true;
-  }
   return false;
 }
 

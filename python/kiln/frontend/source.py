@@ -20,6 +20,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from kiln.frontend.errors import CompileError, SourceSpan
+from kiln.frontend.syntax.early_ends import without_early_ends
 
 
 class FunctionSource:
@@ -81,7 +82,7 @@ class FunctionSource:
         wanted = ast.Lambda if self.name == "<lambda>" else ast.FunctionDef
         for node in ast.walk(module):
             if isinstance(node, wanted):
-                return node, offset
+                return without_early_ends(node), offset
         raise CompileError(
             f"expected `{self.name}` to be defined with `def`, got another kind of function",
             legal="a plain `def` (not `async def`)",

@@ -28,7 +28,7 @@ _NAMES = {
     "cat": "kiln.concat", "concatenate": "kiln.concat",
     "stack": "kiln.join(x, y), or kiln.concat of tiles with a new dimension: x[None]",
     "hstack": "kiln.concat(tiles, axis=1)", "vstack": "kiln.concat(tiles, axis=0)",
-    "trans": "kiln.transpose", "permute": "kiln.transpose", "swapaxes": "kiln.transpose",
+    "trans": "kiln.transpose", "swapaxes": "kiln.transpose",
     "moveaxis": "kiln.transpose", "unsqueeze": "kiln.expand_dims(x, axis)",
     "ravel": "kiln.reshape(x, (-1,))", "flatten": "kiln.reshape(x, (-1,))",
     "view": "x.bitcast(dtype), or x.reshape(shape)", "expand": "kiln.broadcast_to(x, shape)",

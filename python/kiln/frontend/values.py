@@ -179,57 +179,6 @@ def describe(x: Any) -> str:
     return f"{x!r}" if callable(x) else f"a {type(x).__name__}"
 
 
-class Shape:
-    """The skeleton of a value: where its run-time leaves sit, and what is constant in it."""
-
-    __slots__ = ("children", "kind", "payload")
-
-    def __init__(self, kind: str, payload: Any = None, children: tuple[Shape, ...] = ()):
-        self.kind = kind
-        self.payload = payload
-        self.children = children
-
-    def __eq__(self, other) -> bool:
-        return (
-            isinstance(other, Shape)
-            and self.kind == other.kind
-            and (self.payload is other.payload or self.payload == other.payload)
-            and self.children == other.children
-        )
-
-    __hash__ = None
-
-
-_LEAF = Shape("leaf")
-
-
-def flatten(value: Any, leaves: list[Any]) -> Shape:
-    """Appends the leaves of a value (run-time values and numbers) and gives its skeleton."""
-    if isinstance(value, (Value, *Number)):
-        leaves.append(value)
-        return _LEAF
-    if isinstance(value, tuple):
-        return Shape("tuple", len(value), tuple(flatten(v, leaves) for v in value))
-    if isinstance(value, Struct):
-        children = tuple(flatten(v, leaves) for v in value.fields.values())
-        return Shape("struct", (value.cls, tuple(value.fields)), children)
-    return Shape("constant", value)
-
-
-def unflatten(skeleton: Shape, leaves: list[Any]) -> Any:
-    """Builds a value of a skeleton from the front of `leaves`, which is consumed."""
-    if skeleton.kind == "leaf":
-        return leaves.pop(0)
-    if skeleton.kind == "tuple":
-        return tuple(unflatten(child, leaves) for child in skeleton.children)
-    if skeleton.kind == "struct":
-        cls, names = skeleton.payload
-        return Struct(
-            cls, {n: unflatten(c, leaves) for n, c in zip(names, skeleton.children, strict=False)}
-        )
-    return skeleton.payload
-
-
 def has_values(x: Any) -> bool:
     """Whether anything in it exists only at run time."""
     if isinstance(x, tuple):
@@ -332,6 +281,17 @@ def as_axis(x: Any, rank: int, argument: str = "axis") -> int:
             argument,
         )
     return axis % rank
+
+
+def as_axes(x: Any, rank: int, argument: str = "axis") -> tuple[int, ...]:
+    """The axes that one axis, a tuple of them or None (all) means, ascending."""
+    if x is None:
+        return tuple(range(rank))
+    items = x if isinstance(x, tuple) else (x,)
+    axes = tuple(sorted(as_axis(item, rank, argument) for item in items))
+    if not axes or len(set(axes)) != len(axes):
+        raise Misuse(f"expected different axes, got {x}", argument=argument)
+    return axes
 
 
 def as_pointer(x: Any, argument: str = "pointer") -> Value:

@@ -6,7 +6,7 @@ from typing import Any
 
 from kiln.language.dtypes import DTypeLike
 from kiln.language.intrinsic import alike, intrinsic, on_host
-from kiln.language.values import Number, Offsets, Shape, Tensor, View
+from kiln.language.values import Axes, Number, Offsets, Shape, Tensor, View
 
 
 @intrinsic
@@ -17,6 +17,7 @@ def load(
     pad: Number = 0,
     cache: str | None = None,
     evict: str | None = None,
+    squeeze: bool | int | tuple[int, ...] = False,
 ) -> Tensor:
     """The tile of `shape` that starts at `offsets` (elements) of a view.
 
@@ -25,13 +26,17 @@ def load(
     "global", "streaming", "bypass"; `evict`: "normal", "first", "last". The format f8e8m0fnu has
     no zero: there a `pad` of 0 means 1.
 
+    `squeeze` drops dimensions of the result: True all of extent 1, an axis or a tuple of axes
+    those, which must be of extent 1: `view.load((i, 0), (1, 64), squeeze=0)` is of shape (64,).
+    What has no dimension left is a scalar.
+
     On the host, `kiln.load("k.kiln")` gives the compiled kernel of a file that
     `kernel.compile(...).save("k.kiln")` wrote: see `kiln.runtime.loaded.load`.
 
     Example: `z = view.load((i * 16, 0), (16, 64), pad=-kiln.inf)`
 
     Errors: offsets or extents that are not one for each dimension; extents that are not
-    constants; a `pad` that the dtype does not hold.
+    constants; a `pad` that the dtype does not hold; a dimension to drop that is not of extent 1.
     """
 
 
@@ -78,16 +83,24 @@ def gather(
     pad: Number = 0,
     cache: str | None = None,
     evict: str | None = None,
+    axis: int | None = None,
 ) -> Tensor:
-    """Elements of a view at computed indices: one integer tensor for each dimension.
+    """Elements at computed indices, of a view or of a tile.
 
-    The index tensors are broadcast to one shape, the result's. Where the mask is false, or an
-    index lies outside, the element is `pad`.
+    Of a view: `indices` is one integer tensor for each dimension. They are broadcast to one shape,
+    the result's. Where the mask is false, or an index lies outside, the element is `pad`:
+    `kiln.gather(view, (k[:, None], kiln.arange(32)[None, :]))`.
 
-    Example: `z = kiln.gather(view, (k[:, None], kiln.arange(32)[None, :]))`
+    Of a tile, `kiln.gather(tile, indices, axis)`: `indices` is one integer tensor of the tile's
+    rank, positions along `axis` (which a tile of rank 1 need not name). Its extent along the axis
+    is the result's; the other extents are the tile's, or 1 on either side, which repeats. Element
+    [i, j] along axis 1 is `tile[i, indices[i, j]]`, as `numpy.take_along_axis` has it, but that a
+    position outside of the tile, also a negative one, gives `pad`.
+
+    Example: `evens = kiln.gather(x, 2 * kiln.arange(8)[None, :], axis=1)`
 
     Errors: index tensors that are not one for each dimension, that are not integers or that do
-    not broadcast.
+    not broadcast; of a tile indices of another rank.
     """
 
 
@@ -229,6 +242,8 @@ def dot(
 ) -> Tensor:
     """The matrix product of [..., M, K] and [..., K, N], added to `acc`.
 
+    Leading dimensions broadcast, as NumPy's `matmul` has it: [B, 1, M, K] and [H, K, N] give
+    [B, H, M, N], which is then the shape of `acc`.
     With `transpose_a` the first is [..., K, M]; with `transpose_b` the second is [..., N, K].
     f64 accumulates in f64; f32, f16, bf16 and f8 in f32; integers in i32. Without `acc` it
     starts from zeros of `dtype` (by default the accumulator's; f16 operands may ask for f16).
@@ -245,9 +260,9 @@ def dot(
 @intrinsic
 def dot_scaled(
     a: Tensor,
-    scale_a: Tensor,
+    scale_a: Tensor | None,
     b: Tensor,
-    scale_b: Tensor,
+    scale_b: Tensor | None,
     acc: Tensor | None = None,
     transpose_b: bool = False,
 ) -> Tensor:
@@ -257,29 +272,36 @@ def dot_scaled(
     scales and blocks of 16. Accumulates in f32. On a GPU an element times its scale is a bf16,
     which holds all of it down to 2^-126; what is smaller loses bits.
 
-    Example: `acc = kiln.dot_scaled(f8, scales, f8, scales)`
+    One side may have None for its scales: its elements are what they are. They are f8, f6 or f4,
+    or bf16, f16 or f32. Beside bf16 the scaled side becomes bf16, beside f16 and f32 both become
+    f32, and the product is that of `dot`.
 
-    Errors: element and scale dtypes that are no pair; extents that do not fit.
+    Example: `acc = kiln.dot_scaled(f8, None, f8, scales)`
+
+    Errors: element and scale dtypes that are no pair; extents that do not fit; no scales at all.
     """
 
 
 @intrinsic
-def sum(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The sum along an axis, or of all elements (a scalar).
+def sum(x: Tensor, axis: Axes = None, keepdims: bool = False) -> Any:
+    """The sum along an axis, along each of a tuple of axes, or of all elements (a scalar).
+
+    The dimensions summed over are dropped, or with `keepdims` of extent 1: of an x of shape
+    (8, 4, 16) `kiln.sum(x, axis=(0, 2))` has the shape (4,).
 
     Floats narrower than f32 are summed in f32 and give f32, integers narrower than 32 bits
     and bool give i32 or u32. The order is fixed by the compiled kernel.
 
-    Example: `total = kiln.sum(x, axis=1)`
+    Example: `total = kiln.sum(x, axis=(0, 1))`
 
-    Errors: an axis that the tensor does not have.
+    Errors: an axis that the tensor does not have, or one named twice.
     """
 
 
 prod = alike(
     sum,
     "prod",
-    """The product along an axis, or of all elements; dtypes as `sum`.
+    """The product along an axis, a tuple of axes, or of all; dtypes as `sum`.
 
     Example: `total = kiln.prod(x, axis=0)`
 
@@ -289,10 +311,13 @@ prod = alike(
 
 
 @intrinsic
-def max(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The greatest element along an axis, or of all; NaN if there is one. Keeps the dtype.
+def max(x: Tensor, axis: Axes = None, keepdims: bool = False, return_indices: bool = False) -> Any:
+    """The greatest element along an axis, a tuple of axes, or of all; NaN if there is one. Keeps
+    the dtype.
 
-    Example: `peak = kiln.max(x, axis=1, keepdims=True)`
+    With `return_indices` a pair: the elements and their positions, as `argmax` gives them.
+
+    Example: `values, at = kiln.max(x, axis=1, return_indices=True)`
 
     Errors: an axis that the tensor does not have.
     """
@@ -301,7 +326,8 @@ def max(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
 min = alike(
     max,
     "min",
-    """The least element along an axis, or of all; NaN if there is one. Keeps the dtype.
+    """The least element along an axis, a tuple of axes, or of all; NaN if there is one. Keeps
+    the dtype. With `return_indices` also the positions, as `argmin` gives them.
 
     Example: `least = kiln.min(x)`
 
@@ -311,8 +337,10 @@ min = alike(
 
 
 @intrinsic
-def argmax(x: Tensor, axis: int | None = None) -> Any:
+def argmax(x: Tensor, axis: Axes = None, keepdims: bool = False) -> Any:
     """The i32 position of the greatest element; the first of equal ones; a NaN counts as such.
+
+    Along a tuple of axes, or all (None), the position counts their elements in row-major order.
 
     Example: `at = kiln.argmax(x, axis=1)`
 
@@ -333,7 +361,7 @@ argmin = alike(
 
 
 @intrinsic
-def any(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
+def any(x: Tensor, axis: Axes = None, keepdims: bool = False) -> Any:
     """Whether some element is not zero (bool).
 
     Example: `found = kiln.any(x > 3.0)`
@@ -355,11 +383,13 @@ all = alike(
 
 
 @intrinsic
-def reduce(x: Any, axis: int | None, combine: Any, keepdims: bool = False) -> Any:
-    """Combines all elements along an axis with an associative function of two scalars.
+def reduce(x: Any, axis: Axes, combine: Any, keepdims: bool = False) -> Any:
+    """Combines all elements along an axis, a tuple of axes or all of them (None) with an
+    associative function of two scalars.
 
     `x` may be a tuple of tensors of one shape; then `combine` takes all left scalars, then all
-    right ones, and gives a tuple. Left always stands before right along the axis.
+    right ones, and gives a tuple. Left always stands before right along the axis, of
+    several axes in row-major order.
 
     Example: `longest = kiln.reduce(x, 1, lambda a, b: kiln.maximum(a, b))`
 
@@ -446,22 +476,67 @@ def broadcast_to(x: Any, shape: Shape) -> Tensor:
 
 
 @intrinsic
-def reshape(x: Tensor, shape: Shape) -> Tensor:
+def reshape(x: Tensor | View, shape: Shape) -> Any:
     """The same elements in row-major order; one extent may be -1; () gives a scalar.
+
+    Of a view, a view of the same memory: extents may be integer scalars. Dimensions become one only
+    where they are dense in memory: each stride is the next one's times its extent. What
+    is known of that when compiling is an error there, what is not is asserted when the kernel runs
+    and fails the launch.
 
     Example: `z = kiln.reshape(x, (4, -1))`
 
-    Errors: a shape of another number of elements.
+    Errors: a shape of another number of elements; a view whose strides do not allow it.
     """
 
 
 @intrinsic
-def transpose(x: Tensor, *permutation: int) -> Tensor:
+def transpose(x: Tensor | View, *permutation: int) -> Any:
     """Dimension i of the result is dimension `permutation[i]`; without one, all reversed.
+
+    Of a view, a view of the same memory.
 
     Example: `z = kiln.transpose(x)`
 
     Errors: dimensions that are not each there once.
+    """
+
+
+permute = alike(
+    transpose,
+    "permute",
+    """`transpose`: dimension i of the result is dimension `permutation[i]`.
+
+    Example: `z = kiln.permute(view, 1, 0)`
+
+    Errors: dimensions that are not each there once.
+    """,
+)
+
+
+@intrinsic
+def flip(x: Tensor, axis: Axes = None) -> Tensor:
+    """The elements in the opposite order along an axis, a tuple of axes, or all of them.
+
+    `x[:, ::-1]` is `kiln.flip(x, axis=1)`.
+
+    Example: `z = kiln.flip(x, axis=1)`
+
+    Errors: an axis that the tensor does not have, or one named twice.
+    """
+
+
+@intrinsic
+def roll(x: Tensor, shift: Any, axis: Axes = None) -> Tensor:
+    """The elements moved by `shift` places along an axis; what falls off the end comes in front.
+
+    `shift` is an integer, a constant or a scalar, also a negative one; with a tuple of axes it is
+    one for all or a tuple. Without an axis the elements are moved in row-major order, as
+    `numpy.roll` does.
+
+    Example: `z = kiln.roll(x, 1, axis=0)`
+
+    Errors: a shift that is no integer, an axis that the tensor does not have.
     """
 
 
@@ -518,7 +593,7 @@ def slice(x: Tensor, offsets: Shape, shape: Shape) -> Tensor:
 __all__ = [
     "all", "any", "argmax", "argmin", "atomic_add", "atomic_and", "atomic_cas",
     "atomic_exchange", "atomic_max", "atomic_min", "atomic_or", "atomic_xor", "broadcast_to",
-    "concat", "cumprod", "cumsum", "dot", "dot_scaled", "expand_dims", "gather", "histogram",
-    "join", "load", "max", "min", "prod", "reduce", "reshape", "scan", "scatter", "slice",
-    "sort", "split", "store", "sum", "topk", "transpose",
+    "concat", "cumprod", "cumsum", "dot", "dot_scaled", "expand_dims", "flip", "gather",
+    "histogram", "join", "load", "max", "min", "permute", "prod", "reduce", "reshape", "roll",
+    "scan", "scatter", "slice", "sort", "split", "store", "sum", "topk", "transpose",
 ]  # fmt: skip

@@ -14,6 +14,8 @@ Number = Any
 """A scalar: a Python constant, or a value that is known only when the kernel runs."""
 Offsets = Any
 """One integer scalar for each dimension of a view, in a tuple; for one dimension, itself."""
+Axes = Any
+"""An axis, a tuple of axes, or None for all of them."""
 Shape = Any
 """A tuple of constant extents; for one dimension, itself."""
 
@@ -32,7 +34,8 @@ class Tensor:
     sign, for `>>` on signed). Floats of 8 bits and fewer and tf32 are computed in f32 and each
     result is rounded.
 
-    `x[:, None]` adds a dimension of extent 1; `x[8:16, :]` takes a slice with constant bounds.
+    `x[:, None]` adds a dimension of extent 1; `x[8:16, :]` takes a slice with constant bounds,
+    `x[::-1]` one with a constant step.
     """
 
     shape: tuple[int, ...]
@@ -56,34 +59,46 @@ class Tensor:
     def transpose(self, *permutation: int) -> Tensor:
         """`kiln.transpose(self, *permutation)`."""
 
+    def permute(self, *permutation: int) -> Tensor:
+        """`kiln.permute(self, *permutation)`."""
+
+    def gather(self, indices: Tensor, axis: int | None = None) -> Tensor:
+        """`kiln.gather(self, indices, axis)`."""
+
+    def flip(self, axis: Axes = None) -> Tensor:
+        """`kiln.flip(self, axis)`."""
+
+    def roll(self, shift: Any, axis: Axes = None) -> Tensor:
+        """`kiln.roll(self, shift, axis)`."""
+
     def broadcast_to(self, *shape: Shape) -> Tensor:
         """`kiln.broadcast_to(self, shape)`."""
 
     def expand_dims(self, axis: int) -> Tensor:
         """`kiln.expand_dims(self, axis)`."""
 
-    def sum(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    def sum(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
         """`kiln.sum(self, axis, keepdims)`."""
 
-    def prod(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    def prod(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
         """`kiln.prod(self, axis, keepdims)`."""
 
-    def max(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
-        """`kiln.max(self, axis, keepdims)`."""
+    def max(self, axis: Axes = None, keepdims: bool = False, return_indices: bool = False) -> Any:
+        """`kiln.max(self, axis, keepdims, return_indices)`."""
 
-    def min(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
-        """`kiln.min(self, axis, keepdims)`."""
+    def min(self, axis: Axes = None, keepdims: bool = False, return_indices: bool = False) -> Any:
+        """`kiln.min(self, axis, keepdims, return_indices)`."""
 
-    def argmax(self, axis: int | None = None) -> Tensor:
-        """`kiln.argmax(self, axis)`."""
+    def argmax(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
+        """`kiln.argmax(self, axis, keepdims)`."""
 
-    def argmin(self, axis: int | None = None) -> Tensor:
-        """`kiln.argmin(self, axis)`."""
+    def argmin(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
+        """`kiln.argmin(self, axis, keepdims)`."""
 
-    def any(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    def any(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
         """`kiln.any(self, axis, keepdims)`."""
 
-    def all(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    def all(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
         """`kiln.all(self, axis, keepdims)`."""
 
     def cumsum(self, axis: int = 0, reverse: bool = False) -> Tensor:
@@ -151,8 +166,15 @@ class View:
     """A strided array in global memory.
 
     As an annotation, `kiln.View` takes dtype and rank from the argument; `kiln.View[bf16, 2]`
-    and `kiln.View[bf16, (None, 128)]` fix them. `a[i, j]` reads one element and `a[i, j] = x`
-    writes one. A view of `bool` has one byte an element.
+    and `kiln.View[bf16, (None, 128)]` fix them. A view of `bool` has one byte an element.
+
+    `a[i, j]` reads one element, `a[i, j] = x` writes one, `a[i, j] += x` reads and writes it.
+    Fewer indices, slices and None make a view of a part, which costs nothing: `a[i]` drops a
+    dimension, `a[:, 16:32]` has the extents of the slice, so that what lies beyond is outside of
+    it; constant bounds below zero count from the end, those of scalars are taken as 0; steps are
+    constants. An index that is outside when the kernel runs gives a view with no elements.
+    `a[i, 0:16] = tile` writes at the start of a part, `a[i, 0:16] += tile` reads and writes there.
+    `a if c else b`, and names that an `if` or a loop changes, may be views of one dtype and rank.
     """
 
     shape: tuple[Any, ...]
@@ -163,6 +185,8 @@ class View:
     """The element type."""
     rank: int
     """The number of dimensions."""
+    T: View
+    """The dimensions in the opposite order, of the same memory."""
 
     def __class_getitem__(cls, key: Any) -> ViewSpec:
         return view_spec(key)
@@ -174,8 +198,9 @@ class View:
         pad: Number = 0,
         cache: str | None = None,
         evict: str | None = None,
+        squeeze: bool | int | tuple[int, ...] = False,
     ) -> Tensor:
-        """`kiln.load(self, offsets, shape, pad, cache, evict)`."""
+        """`kiln.load(self, offsets, shape, pad, cache, evict, squeeze)`."""
 
     def store(
         self,
@@ -205,6 +230,15 @@ class View:
         evict: str | None = None,
     ) -> None:
         """`kiln.scatter(self, indices, value, mask, cache, evict)`."""
+
+    def reshape(self, *shape: Shape) -> View:
+        """`kiln.reshape(self, shape)`."""
+
+    def transpose(self, *permutation: int) -> View:
+        """`kiln.transpose(self, *permutation)`."""
+
+    def permute(self, *permutation: int) -> View:
+        """`kiln.permute(self, *permutation)`."""
 
     def __getitem__(self, key: Any) -> Any: ...
     def __setitem__(self, key: Any, value: Any) -> None: ...

@@ -21,6 +21,22 @@ func.func @extents(%x: !tile.view<?x8xf32>, %p: !tile.pointer<f32>, %m: index, %
 
 // -----
 
+// CHECK-LABEL: func.func @parts(
+// CHECK-SAME:    %[[X:.*]]: !tile.view<?xf32>, %[[M:.*]]: index, %[[A:.*]]: index)
+// CHECK:         return %[[M]], %[[A]], %[[A]]
+func.func @parts(%x: !tile.view<?xf32>, %m: index, %a: index) -> (index, index, index) {
+  %v = tile.subview %x at %m extents [%m] strides [%a]
+     : !tile.view<?xf32> -> !tile.view<?x4xf32, strides [1, ?]>
+  %0 = tile.dim %v, 0 : !tile.view<?x4xf32, strides [1, ?]>
+  %1 = tile.stride %v, 1 : !tile.view<?x4xf32, strides [1, ?]>
+  %p = tile.pointer_from_address %a : !tile.pointer<f32>
+  %w = tile.view_from_pointer %p extents [%m] strides [] : !tile.pointer<f32> -> !tile.view<?xf32>
+  %2 = tile.address %w : !tile.view<?xf32>
+  return %0, %1, %2 : index, index, index
+}
+
+// -----
+
 // CHECK-LABEL: func.func @paddings
 // CHECK:         tile.load %{{.*}}[%{{.*}}] : !tile.view<?xf32>
 // CHECK:         tile.load %{{.*}}[%{{.*}}] pad(

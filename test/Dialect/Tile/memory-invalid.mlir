@@ -25,6 +25,22 @@ func.func @f(%p: !tile.pointer<f32>, %n: index) {
 
 // -----
 
+func.func @f(%x: !tile.view<?xf32>, %n: index) {
+  // expected-error @below {{expected a view of the element type 'f32', got 'f16'}}
+  %0 = tile.subview %x at %n extents [%n] strides [] : !tile.view<?xf32> -> !tile.view<?xf16>
+  return
+}
+
+// -----
+
+func.func @f(%x: !tile.view<?xf32>, %n: index) {
+  // expected-error @below {{expected 1 strides (one a `?`), got 0}}
+  %0 = tile.subview %x at %n extents [] strides [] : !tile.view<?xf32> -> !tile.view<4xf32, strides [?]>
+  return
+}
+
+// -----
+
 func.func @f(%v: !tile.view<?xf32>) {
   // expected-error @below {{expected one of the 1 dimensions of '!tile.view<?xf32>', got 1}}
   %0 = tile.dim %v, 1 : !tile.view<?xf32>

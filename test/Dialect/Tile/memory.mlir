@@ -17,6 +17,20 @@ tile.kernel @views(%p: !tile.pointer<f32>, %n: index) {
   tile.return
 }
 
+// CHECK-LABEL: tile.kernel @parts
+// CHECK:         tile.subview %{{.*}} at %{{.*}} extents [%{{.*}}] strides [%{{.*}}] : !tile.view<?x?xf32> -> !tile.view<16x?xf32, strides [1, ?]>
+// CHECK:         %[[A:.*]] = tile.address %{{.*}} : !tile.view<16x?xf32, strides [1, ?]>
+// CHECK:         tile.address %{{.*}} : !tile.pointer<f32>
+// CHECK:         tile.pointer_from_address %[[A]] : !tile.pointer<f32>
+tile.kernel @parts(%x: !tile.view<?x?xf32>, %p: !tile.pointer<f32>, %n: index) {
+  %v = tile.subview %x at %n extents [%n] strides [%n]
+     : !tile.view<?x?xf32> -> !tile.view<16x?xf32, strides [1, ?]>
+  %a = tile.address %v : !tile.view<16x?xf32, strides [1, ?]>
+  %b = tile.address %p : !tile.pointer<f32>
+  %q = tile.pointer_from_address %a : !tile.pointer<f32>
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @tiles
 // CHECK:         tile.load %{{.*}}[%{{.*}}, %{{.*}}] pad(%{{.*}} : f16) cache = streaming evict = first : !tile.view<?x?xf16> -> tensor<8x16xf16>
 // CHECK:         tile.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] cache = global evict = last : tensor<8x16xf16>, !tile.view<?x?xf16>

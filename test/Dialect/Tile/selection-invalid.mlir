@@ -62,3 +62,19 @@ func.func @f(%x: tensor<8xi32>, %m: tensor<4xi1>) {
   %0 = tile.histogram %x mask(%m : tensor<4xi1>) : tensor<8xi32> -> tensor<4xi32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<8xi32>, %i: tensor<4xi32>) {
+  // expected-error @below {{expected a result of the input's rank and element type, got 'tensor<4xf32>' of 'tensor<8xi32>'}}
+  %0 = tile.take %x[%i] axis = 0 : tensor<8xi32>, tensor<4xi32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8x4xi32>, %i: tensor<6x4xi32>) {
+  // expected-error @below {{expected 8 elements in dimension 0, got 6}}
+  %0 = tile.take %x[%i] axis = 1 : tensor<8x4xi32>, tensor<6x4xi32> -> tensor<6x4xi32>
+  return
+}

@@ -15,6 +15,13 @@ func.func @order(%x: tensor<64xi32>, %y: tensor<64xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @positions
+// CHECK:         tile.take %{{.*}}[%{{.*}}] axis = 1 : tensor<4x16xf32>, tensor<4x64xi32> -> tensor<4x64xf32>
+func.func @positions(%x: tensor<4x16xf32>, %i: tensor<4x64xi32>) {
+  %0 = tile.take %x[%i] axis = 1 : tensor<4x16xf32>, tensor<4x64xi32> -> tensor<4x64xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @counts
 // CHECK:         tile.histogram %{{.*}} mask(%{{.*}} : tensor<64xi1>) : tensor<64xi32> -> tensor<16xi32>
 // CHECK:         tile.histogram %{{.*}} : tensor<64xi32> -> tensor<16xi32>

@@ -86,7 +86,7 @@ module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>}
 tile.kernel @chosen(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>, %c: i1) {
   %c0 = arith.constant 0 : index
   %v = arith.select %c, %x, %y : !tile.view<?xf32>
-  // expected-error @+1 {{expected a view or pointer that is an argument of the kernel, or a view made by tile.view_from_pointer}}
+  // expected-error @+1 {{expected a view or pointer that is an argument of the kernel, or one that the kernel makes}}
   %a = tile.load %v[%c0] : !tile.view<?xf32> -> tensor<16xf32>
   tile.store %a, %x[%c0] : tensor<16xf32>, !tile.view<?xf32>
   tile.return

@@ -129,6 +129,38 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 
+  // The same tile of a view that each turn makes anew is another one.
+  // CHECK-LABEL: func.func @moving_part
+  // CHECK: scf.for
+  // CHECK: gpu.barrier {tile.orders_global}
+  // CHECK: llvm.load
+  // CHECK: llvm.store
+  tile.kernel @moving_part(%x: !tile.view<?xf32>, %n: index) attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %v = tile.subview %x at %i extents [%n] strides [] : !tile.view<?xf32> -> !tile.view<?xf32>
+      %t = tile.load %v[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
+      tile.store %t, %v[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
+    }
+    tile.return
+  }
+
+  // Parts of views that do not overlap do not either.
+  // CHECK-LABEL: func.func @parts_of_two
+  // CHECK-NOT: gpu.barrier
+  // CHECK: return
+  tile.kernel @parts_of_two(%x: !tile.view<?xf32>, %n: index,
+                            %y: !tile.view<?xf32> {tile.facts = #tile.facts<noalias>})
+      attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %v = tile.subview %x at %n extents [%n] strides [] : !tile.view<?xf32> -> !tile.view<?xf32>
+    %w = tile.subview %y at %n extents [%n] strides [] : !tile.view<?xf32> -> !tile.view<?xf32>
+    %t = tile.load %v[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.store %t, %w[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
+    tile.return
+  }
+
   // Either branch may have been taken, or none.
   // CHECK-LABEL: func.func @branches
   // CHECK: scf.if

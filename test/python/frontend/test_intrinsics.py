@@ -409,6 +409,29 @@ def foreign(v):
     v.store(0, y + z + kiln.extern_call("erfcxf", (x,), kiln.f32, library="lib.bc"))
 
 
+@case(
+    "tile.take",
+    "tile.concat",
+    "tile.transpose",
+    "tile.arg_reduce",
+    u=(kiln.i32, 1),
+    a=(kiln.f32, 2),
+)
+def taking(u, a):
+    x = a.load((0, 0), (4, 8))
+    at = u.load(0, 4)[:, None]
+    x = kiln.gather(x, at, 1) + kiln.roll(kiln.flip(x, axis=(0, 1)), 3, axis=1)
+    best, place = kiln.max(kiln.permute(x, 1, 0), axis=0, return_indices=True)
+    a.store((0, 0), kiln.roll(x, u[0])[:, ::-2] + best * place)
+
+
+@case("tile.subview", "tile.address", a=(kiln.f32, 2), n=kiln.i64)
+def parts(a, n):
+    b = a[n:, 1] if n > 2 else a.T[0, ::2]
+    b.store(0, a.permute(1, 0).load((0, 0), (4, 1), squeeze=1))
+    a[0, 0:4] += a.reshape(-1).load(0, 4)
+
+
 @case("tile.view_from_pointer", p=kiln.frontend.PointerType(kiln.bf16), n=kiln.i64)
 def views(p, n):
     v = kiln.view(p, (n, n), (n, 1))

@@ -25,11 +25,15 @@ FUNCTIONS = [
     "kiln.fma({}, {}, {})", "({} if {} else {})", "kiln.bitcast({}, kiln.i32)", "({}, {})[0]",
     "kiln.join({}, {})", "kiln.full((2, 4), {})", "(lambda q: q + {})({})", "kiln.clamp({}, 0, {})",
     "kiln.any({})", "int({})", "kiln.rand({}, {})", "kiln.dot({}, {})",
+    "kiln.flip({})", "kiln.roll({}, 1, 0)", "{}[::-1]", "kiln.gather({}, {}, 0)", "{}.T",
+    "kiln.sum({}, axis=(0, 1))", "({} in ({}, 2))", "kiln.max({}, return_indices=True)[1]",
+    "{}.load(0, 4)", "{}[1:]", "{}[:, 2]", "{}.permute(1, 0)",
 ]  # fmt: skip
 LEAVES = [
     "x", "y", "z", "n", "s", "b", "i", "1", "-3", "2.5", "True", "300", "kiln.arange(4)",
     "float('inf')", "v[0]", "kiln.program_id(0)", "v.shape[0]", "m", "h", "k", "(1 if b else 2)",
     "(0.5 if b else 2)",
+    "v", "u", "w", "w[1]", "v[n:]",
 ]  # fmt: skip
 WRITES = [
     "v[0] = {}", "w[n, 1] = {}", "u.store(0, {})", "v.scatter(kiln.arange(4), {})",
@@ -65,15 +69,20 @@ def statements(depth: int):
     if depth == 0:
         return st.lists(st.one_of(simple, augmented), min_size=1, max_size=2)
     inner = statements(depth - 1)
+    ends = st.sampled_from([[], [], ["if n > 2:\n    break"], ["if x.sum() > 1:\n    continue"]])
     header = st.one_of(
         expressions.map(lambda e: f"if {e}:"),
         expressions.map(lambda e: f"for i in range({e}):"),
         st.just("for i in kiln.static_range(2):"),
         expressions.map(lambda e: f"while {e}:"),
     )
-    nested = st.tuples(header, inner).map(
-        lambda t: t[0] + "\n" + "\n".join("    " + line for s in t[1] for line in s.splitlines())
-    )
+
+    def written(parts) -> str:
+        head, body, end = parts
+        body = body if head.startswith("if") else [*end, *body]
+        return head + "\n" + "\n".join("    " + line for s in body for line in s.splitlines())
+
+    nested = st.tuples(header, inner, ends).map(written)
     return st.lists(st.one_of(simple, augmented, nested), min_size=1, max_size=3)
 
 

@@ -101,7 +101,7 @@ ELEMENTWISE = {
         op: lambda x, y, z, e: x
         for op in [
             "tile.load", "tile.store", "tile.gather", "tile.scatter", "tile.write", "tile.read",
-            "tile.view_from_pointer", "tile.print", "tile.assert", "tile.inline_asm",
+            "tile.view_from_pointer", "tile.subview", "tile.address", "tile.print", "tile.assert", "tile.inline_asm",
         ]
     },
     "tile.extern_call": lambda x, y, z, e: abs(x),
@@ -143,6 +143,7 @@ WHOLE = {
     "tile.split": lambda x, y, e: x[0::2] + x[1::2],
     "tile.sort": lambda x, y, e: sorted(x),
     "tile.topk": lambda x, y, e: sorted(x, reverse=True)[:8] * 2,
+    "tile.take": lambda x, y, e: x[::-1],
     "tile.histogram": lambda x, y, e: [x.count(i) for i in range(16)],
     "tile.assume": lambda x, y, e: [x[0]] * 16,
     "tile.multiple_of": lambda x, y, e: [x[0]] * 16,

@@ -190,6 +190,9 @@ def run(probe, element, text, device):
         values["a"] = random_values(source, probe.op, "a", rng)
         kept = encode(values["a"], source)
         arguments.append(placement.address(kept))
+    elif probe.op in ("tile.subview", "tile.address"):
+        values["a"] = random_values(source, probe.op, "a", rng)
+        arguments.append(encode(values["a"], source))
     elif probe.extra:
         arguments.append(encode(random_values(source, probe.op, "a", rng), source))
     opened = _native.Device.open(device)

@@ -9,7 +9,7 @@ using namespace kiln::tile;
 
 //===- Views --------------------------------------------------------------------------------===//
 
-/// The static value, or the operand of the view_from_pointer that made the view.
+/// The static value, or the operand of what made the view.
 static OpFoldResult foldQuery(ArrayRef<int64_t> statics, int64_t dim, ValueRange dynamics,
                               MLIRContext *context) {
   if (!ShapedType::isDynamic(statics[dim]))
@@ -20,15 +20,31 @@ static OpFoldResult foldQuery(ArrayRef<int64_t> statics, int64_t dim, ValueRange
 }
 
 OpFoldResult DimOp::fold(FoldAdaptor) {
-  auto maker = getView().getDefiningOp<ViewFromPointerOp>();
-  return foldQuery(getView().getType().getShape(), getDim(),
-                   maker ? ValueRange(maker.getExtents()) : ValueRange(), getContext());
+  ValueRange extents;
+  if (auto maker = getView().getDefiningOp<ViewFromPointerOp>())
+    extents = maker.getExtents();
+  else if (auto maker = getView().getDefiningOp<SubviewOp>())
+    extents = maker.getExtents();
+  return foldQuery(getView().getType().getShape(), getDim(), extents, getContext());
 }
 
 OpFoldResult StrideOp::fold(FoldAdaptor) {
-  auto maker = getView().getDefiningOp<ViewFromPointerOp>();
-  return foldQuery(getView().getType().getStrides(), getDim(),
-                   maker ? ValueRange(maker.getStrides()) : ValueRange(), getContext());
+  ValueRange strides;
+  if (auto maker = getView().getDefiningOp<ViewFromPointerOp>())
+    strides = maker.getStrides();
+  else if (auto maker = getView().getDefiningOp<SubviewOp>())
+    strides = maker.getStrides();
+  return foldQuery(getView().getType().getStrides(), getDim(), strides, getContext());
+}
+
+/// The address that the memory was made of.
+OpFoldResult AddressOp::fold(FoldAdaptor) {
+  Value memory = getMemory();
+  if (auto view = memory.getDefiningOp<ViewFromPointerOp>())
+    memory = view.getPointer();
+  if (auto pointer = memory.getDefiningOp<PointerFromAddressOp>())
+    return pointer.getAddress();
+  return {};
 }
 
 void DimOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn setResultRange) {

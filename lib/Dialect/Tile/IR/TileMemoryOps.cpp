@@ -69,18 +69,39 @@ static LogicalResult verifyIndices(Operation *op, ViewType view, Type value, Val
 
 //===- Views --------------------------------------------------------------------------------===//
 
+/// One operand for each extent and each stride that the type leaves open.
+template <typename Maker>
+static LogicalResult verifySizes(Maker op) {
+  ViewType view = op.getType();
+  if (static_cast<int64_t>(op.getExtents().size()) != view.getNumDynamicDims())
+    return op.emitOpError("expected ")
+           << view.getNumDynamicDims() << " extents (one a `?`), got " << op.getExtents().size();
+  if (static_cast<int64_t>(op.getStrides().size()) != view.getNumDynamicStrides())
+    return op.emitOpError("expected ")
+           << view.getNumDynamicStrides() << " strides (one a `?`), got " << op.getStrides().size();
+  return success();
+}
+
 LogicalResult ViewFromPointerOp::verify() {
   ViewType view = getType();
   if (getPointer().getType().getElementType() != view.getElementType())
     return emitOpError("expected a view of the pointer's element type ")
            << getPointer().getType().getElementType() << ", got " << view.getElementType();
-  if (static_cast<int64_t>(getExtents().size()) != view.getNumDynamicDims())
-    return emitOpError("expected ")
-           << view.getNumDynamicDims() << " extents (one a `?`), got " << getExtents().size();
-  if (static_cast<int64_t>(getStrides().size()) != view.getNumDynamicStrides())
-    return emitOpError("expected ")
-           << view.getNumDynamicStrides() << " strides (one a `?`), got " << getStrides().size();
-  return success();
+  return verifySizes(*this);
+}
+
+Value kiln::tile::getWholeView(Value view) {
+  while (auto part = view.getDefiningOp<SubviewOp>())
+    view = part.getView();
+  return view;
+}
+
+LogicalResult SubviewOp::verify() {
+  Type element = getView().getType().getElementType();
+  if (getType().getElementType() != element)
+    return emitOpError("expected a view of the element type ")
+           << element << ", got " << getType().getElementType();
+  return verifySizes(*this);
 }
 
 template <typename Query>

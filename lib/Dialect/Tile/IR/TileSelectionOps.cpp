@@ -37,6 +37,20 @@ LogicalResult TopKOp::verify() {
   return success();
 }
 
+LogicalResult TakeOp::verify() {
+  RankedTensorType input = getInput().getType(), result = getType();
+  if (failed(verifyAxis(*this, getAxis(), input)))
+    return failure();
+  if (result.getElementType() != input.getElementType() || result.getRank() != input.getRank())
+    return emitOpError("expected a result of the input's rank and element type, got ")
+           << result << " of " << input;
+  for (int64_t dim = 0; dim < input.getRank(); ++dim)
+    if (dim != static_cast<int64_t>(getAxis()) && input.getDimSize(dim) != result.getDimSize(dim))
+      return emitOpError("expected ") << input.getDimSize(dim) << " elements in dimension " << dim
+                                      << ", got " << result.getDimSize(dim);
+  return success();
+}
+
 LogicalResult HistogramOp::verify() {
   if (getType().getRank() != 1)
     return emitOpError("expected a result of rank 1, got ") << getType();

@@ -24,7 +24,8 @@ static bool isMemory(Type type) {
 
 /// Ops that make memory, or hand it to the regions that they hold.
 static bool makesMemory(Operation *op) {
-  return isa<ViewFromPointerOp, AllocOp, ChannelOp, WarpGroupsOp, PutOp, GetOp, PartOp>(op);
+  return isa<ViewFromPointerOp, SubviewOp, PointerFromAddressOp, AllocOp, ChannelOp, WarpGroupsOp,
+             PutOp, GetOp, PartOp>(op);
 }
 
 /// The values that an op defines are scalars and tiles; only few ops make memory.

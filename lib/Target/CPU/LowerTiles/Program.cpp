@@ -76,6 +76,8 @@ LogicalResult Program::lowerOp(Operation *op) {
     return lowerSort(op, topk.getAxis(), !topk.getSmallest(), topk.getUnsignedKeys()), success();
   if (auto histogram = dyn_cast<tile::HistogramOp>(op))
     return lowerHistogram(histogram), success();
+  if (auto take = dyn_cast<tile::TakeOp>(op))
+    return lowerTake(take), success();
   if (auto concat = dyn_cast<tile::ConcatOp>(op))
     return lowerConcat(concat), success();
   if (auto join = dyn_cast<tile::JoinOp>(op))
@@ -100,12 +102,8 @@ LogicalResult Program::lowerOp(Operation *op) {
   if (auto bitcast = dyn_cast<tile::BitcastOp>(op);
       bitcast && !isInline(bitcast.getResult()) && !isInlineable(op))
     return lowerBitcast(bitcast), success();
-  if (auto from = dyn_cast<tile::ViewFromPointerOp>(op)) {
-    Operation *copy = builder.clone(*op, scalars);
-    scalars.map(from.getResult(), copy->getResult(0));
-    defineView(from.getResult());
+  if (lowerMemory(op))
     return success();
-  }
   if (auto to = dyn_cast<tile::ToScalarOp>(op)) {
     SmallVector<Value> conditions;
     Nest nest(*this, loc);
@@ -114,14 +112,6 @@ LogicalResult Program::lowerOp(Operation *op) {
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       point.at.push_back(nest.index(0));
     scalars.map(to.getResult(), nest.value(to.getInput(), point));
-    return success();
-  }
-  if (auto dim = dyn_cast<tile::DimOp>(op)) {
-    scalars.map(dim.getResult(), view(dim.getView()).extents[dim.getDim()]);
-    return success();
-  }
-  if (auto stride = dyn_cast<tile::StrideOp>(op)) {
-    scalars.map(stride.getResult(), view(stride.getView()).strides[stride.getDim()]);
     return success();
   }
   if (auto multiple = dyn_cast<tile::MultipleOfOp>(op)) {
@@ -175,38 +165,6 @@ Value Program::indexConstant(Location, int64_t value) {
 
 SmallVector<Value> Program::scalarRange(ValueRange old) {
   return llvm::map_to_vector(old, [&](Value value) { return scalar(value); });
-}
-
-void Program::defineView(Value old) {
-  auto type = cast<tile::ViewType>(old.getType());
-  Value made = scalar(old);
-  Location loc = old.getLoc();
-  Array array;
-  array.element = type.getElementType();
-  array.packed = viewBits(type.getElementType()) < 8;
-  auto source = old.getDefiningOp<tile::ViewFromPointerOp>();
-  if (source)
-    array.base = BaseOp::create(builder, loc, scalar(source.getPointer()));
-  else
-    array.base = BaseOp::create(builder, loc, made);
-  unsigned extents = 0, strides = 0;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    if (!type.isDynamicDim(dim))
-      array.extents.push_back(indexConstant(loc, type.getShape()[dim]));
-    else if (source)
-      array.extents.push_back(scalar(source.getExtents()[extents++]));
-    else
-      array.extents.push_back(tile::DimOp::create(builder, loc, made, dim));
-    if (!type.isDynamicStride(dim))
-      array.strides.push_back(indexConstant(loc, type.getStrides()[dim]));
-    else if (source)
-      array.strides.push_back(scalar(source.getStrides()[strides++]));
-    else
-      array.strides.push_back(tile::StrideOp::create(builder, loc, made, dim));
-  }
-  if (source)
-    made.getDefiningOp()->erase();
-  views[old] = array;
 }
 
 const Array &Program::view(Value old) { return views.find(old)->second; }
@@ -363,9 +321,10 @@ LogicalResult verifyMemory(tile::KernelOp kernel) {
       auto argument = dyn_cast<BlockArgument>(operand);
       bool own = argument && argument.getOwner()->getParentOp() == kernel;
       if (isa<tile::ViewType, tile::PointerType>(operand.getType()) && !own &&
-          !operand.getDefiningOp<tile::ViewFromPointerOp>()) {
-        op->emitOpError("expected a view or pointer that is an argument of the kernel, or a view "
-                        "made by tile.view_from_pointer");
+          !isa_and_nonnull<tile::ViewFromPointerOp, tile::SubviewOp, tile::PointerFromAddressOp>(
+              operand.getDefiningOp())) {
+        op->emitOpError("expected a view or pointer that is an argument of the kernel, or one that "
+                        "the kernel makes");
         return WalkResult::interrupt();
       }
       if (isa<tile::BufferType>(operand.getType()) && !operand.getDefiningOp<tile::AllocOp>()) {

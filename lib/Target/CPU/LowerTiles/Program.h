@@ -64,7 +64,10 @@ public:
 private:
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOp(mlir::Operation *op);
+  // Views.
   void defineView(mlir::Value view);
+  mlir::Value pointerOf(mlir::Value memory);
+  bool lowerMemory(mlir::Operation *op);
   mlir::OpBuilder atEntry();
 
   // Control flow.
@@ -89,6 +92,7 @@ private:
   void lowerArgReduce(tile::ArgReduceOp op);
   void lowerSort(mlir::Operation *op, int64_t axis, bool descending, bool unsignedKeys);
   void lowerHistogram(tile::HistogramOp op);
+  void lowerTake(tile::TakeOp op);
   // Shapes and bits.
   void lowerConcat(tile::ConcatOp op);
   void lowerJoin(tile::JoinOp op);
@@ -108,6 +112,8 @@ private:
   mlir::Value scratchBase, servicesBase;
   mlir::Block *entry = nullptr;
   mlir::DenseMap<mlir::Value, Array> views;
+  /// Of pointers that the kernel made.
+  mlir::DenseMap<mlir::Value, mlir::Value> pointers;
   std::map<int64_t, mlir::Value> indices, bufferBases;
   mlir::ArrayRef<int64_t> offsets;
   unsigned globals = 0;

@@ -42,6 +42,7 @@ static bool areDisjoint(Value a, Value b) {
     FactsAttr facts = getArgumentFacts(view);
     return facts && facts.getNoalias();
   };
+  a = getWholeView(a), b = getWholeView(b);
   return a != b && isa<BlockArgument>(a) && isa<BlockArgument>(b) && (isAlone(a) || isAlone(b));
 }
 
@@ -154,7 +155,10 @@ static bool mayMeet(Operation *earlier, Operation *later, Operation *loop) {
   if (first && second && first.getKind() == second.getKind() && first->use_empty() &&
       second->use_empty() && first.getKind() != AtomicKind::Exch)
     return false;
-  return a != b || !isApartOrOwn(earlier, later, loop);
+  // A view that the loop makes is another one each turn.
+  Operation *maker = a.getDefiningOp();
+  bool isRemade = loop && maker && loop->isAncestor(maker);
+  return a != b || isRemade || !isApartOrOwn(earlier, later, loop);
 }
 
 //===- The walk -----------------------------------------------------------------------------===//

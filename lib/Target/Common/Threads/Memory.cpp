@@ -334,30 +334,3 @@ LogicalResult ThreadLowering::forEachAddress(CopyInOp op, const LinearLayout &sh
   }
   return success();
 }
-
-LogicalResult ThreadLowering::lowerViewFromPointer(ViewFromPointerOp op) {
-  View view{views.find(op.getPointer())->second.pointer, {}, {}, std::nullopt};
-  auto fill = [&](ArrayRef<int64_t> known, ValueRange given, SmallVector<Value> &values) {
-    for (int64_t value : known) {
-      if (!ShapedType::isDynamic(value)) {
-        values.push_back(index(value));
-        continue;
-      }
-      values.push_back(get(given.front()));
-      given = given.drop_front();
-    }
-  };
-  ViewType type = op.getResult().getType();
-  fill(type.getShape(), op.getExtents(), view.extents);
-  fill(type.getStrides(), op.getStrides(), view.strides);
-  views[op.getResult()] = view;
-  return success();
-}
-
-LogicalResult ThreadLowering::lowerViewQuery(Operation *op) {
-  if (auto dim = dyn_cast<DimOp>(op))
-    set(dim, views.find(dim.getView())->second.extents[dim.getDim()]);
-  if (auto stride = dyn_cast<StrideOp>(op))
-    set(stride, views.find(stride.getView())->second.strides[stride.getDim()]);
-  return success();
-}

@@ -139,7 +139,7 @@ LogicalResult ThreadLowering::lowerRole(WarpGroupsOp op, unsigned number, Value 
   Value end = index(0);
   prologue.setInsertionPoint(end.getDefiningOp());
   for (auto [capture, argument] : llvm::zip(op.getCaptures(), region.getArguments())) {
-    if (isa<ViewType>(capture.getType()))
+    if (isa<ViewType, PointerType>(capture.getType()))
       views[argument] = View(views.find(capture)->second);
     else
       set(argument, get(capture));

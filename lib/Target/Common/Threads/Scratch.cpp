@@ -26,7 +26,7 @@ int64_t kiln::getScratchBytes(Operation *op) {
     return 0;
   if (isa<JoinOp, SplitOp>(op) && isOwnPair(op))
     return 0;
-  if (isa<SliceOp, SplitOp>(op))
+  if (isa<SliceOp, SplitOp, TakeOp>(op))
     return bytesOf(op->getOperand(0));
   if (isa<ConcatOp, JoinOp, HistogramOp>(op))
     return bytesOf(op->getResult(0));

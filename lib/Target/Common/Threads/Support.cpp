@@ -97,12 +97,13 @@ std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
           PendOp, PutOp, ReleaseOp, StartDotOp, WaitOp, WaitStoresOp, WarpGroupsOp, ub::PoisonOp>(
           op))
     return std::nullopt;
-  if (isa<AllocOp, ArgReduceOp, AssertOp, AssumeOp, AtomicCASOp, AtomicRMWOp, BitcastOp,
+  if (isa<AddressOp, AllocOp, ArgReduceOp, AssertOp, AssumeOp, AtomicCASOp, AtomicRMWOp, BitcastOp,
           BroadcastOp, ConcatOp, ConvertLayoutOp, DimOp, ExternCallOp, GatherOp, GridOp,
           HistogramOp, InlineAsmOp, IotaOp, JoinOp, LoadOp, MultipleOfOp, NumProgramsOp, PhiloxOp,
-          PrintOp, ProgramIdOp, ReadOp, ReduceOp, ReshapeOp, ScanOp, ScatterOp, SliceOp, SortOp,
-          SplitOp, StoreOp, TopKOp, tile::ReturnOp, SplatOp, StrideOp, ToScalarOp, TransposeOp,
-          ViewFromPointerOp, WriteOp, tile::YieldOp>(op))
+          PointerFromAddressOp, PrintOp, ProgramIdOp, ReadOp, ReduceOp, ReshapeOp, ScanOp,
+          ScatterOp, SliceOp, SortOp, SplitOp, StoreOp, TopKOp, tile::ReturnOp, SplatOp, StrideOp,
+          SubviewOp, TakeOp, ToScalarOp, TransposeOp, ViewFromPointerOp, WriteOp, tile::YieldOp>(
+          op))
     return std::nullopt;
   return "";
 }

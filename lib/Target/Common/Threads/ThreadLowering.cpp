@@ -393,8 +393,10 @@ LogicalResult ThreadLowering::lower(Operation *op) {
         return lowerSort(op, topk.getAxis(), !topk.getSmallest(), topk.getUnsignedKeys());
       })
       .Case<HistogramOp>([&](HistogramOp histogram) { return lowerHistogram(histogram); })
+      .Case<TakeOp>([&](TakeOp take) { return lowerTake(take); })
       .Case<DimOp, StrideOp>([&](auto) { return lowerViewQuery(op); })
-      .Case<ViewFromPointerOp>([&](ViewFromPointerOp view) { return lowerViewFromPointer(view); })
+      .Case<ViewFromPointerOp, SubviewOp, AddressOp, PointerFromAddressOp>(
+          [&](auto) { return lowerMadeView(op); })
       .Case<AllocOp, ReadOp, WriteOp>(
           [&](auto) { return role ? lowerRoleBuffer(op) : lowerBuffer(op); })
       .Case<WarpGroupsOp, CopyIdOp, BarrierOp, ChannelOp, PutOp, GetOp, ReleaseOp, AdvanceOp,

@@ -109,7 +109,8 @@ private:
   mlir::Value getOffset(BoundedAccess &access, int64_t reg);
   mlir::Value getInBounds(BoundedAccess &access, int64_t reg, bool ofHardwareToo);
   mlir::Value getInBounds(BoundedAccess &access, int64_t reg, unsigned dim);
-  mlir::LogicalResult lowerViewFromPointer(tile::ViewFromPointerOp op);
+  // Views.cpp
+  mlir::LogicalResult lowerMadeView(mlir::Operation *op);
   mlir::LogicalResult lowerViewQuery(mlir::Operation *op);
   mlir::Value packElements(llvm::ArrayRef<mlir::Value> elements);
   /// The address of sixteen bytes that repeat an element's bits.
@@ -231,6 +232,7 @@ private:
   void sortPairs(mlir::Value keys, mlir::Value positions, mlir::Type keyType, int64_t rows,
                  int64_t extent);
   mlir::LogicalResult lowerHistogram(tile::HistogramOp op);
+  mlir::LogicalResult lowerTake(tile::TakeOp op);
   // Indexed.cpp
   Element getElement(mlir::Value view, llvm::ArrayRef<mlir::Value> indices);
   Element getNearElement(mlir::Value view, llvm::ArrayRef<mlir::Value> indices);

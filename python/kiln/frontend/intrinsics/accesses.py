@@ -12,11 +12,15 @@ from kiln.frontend.arithmetic.casts import cast, coerce, index_of, widened
 from kiln.frontend.arithmetic.promotion import broadcast_shapes
 from kiln.frontend.errors import Misuse
 from kiln.frontend.syntax.calls import implements
+from kiln.frontend.syntax.subscripts import reshape as to_shape
+from kiln.frontend.syntax.subscripts import take
 from kiln.frontend.types import TensorType, Type
 from kiln.frontend.values import (
     Struct,
     Value,
+    as_axis,
     as_shape,
+    as_tensor,
     as_view,
     as_word,
     describe,
@@ -24,8 +28,10 @@ from kiln.frontend.values import (
     is_numeric,
     shape_of,
 )  # fmt: skip
+from kiln.frontend.views import reached, spread_items, spread_shape
 from kiln.language.dtypes import DType, bool_, i32, i64, u8
 
+Places = tuple[tuple[str, Any], ...] | None
 _CACHE = ("all", "global", "streaming", "bypass")
 _EVICT = ("normal", "first", "last")
 _ORDERS = ("relaxed", "acquire", "release", "acq_rel")
@@ -46,7 +52,8 @@ def _hints(cache: Any, evict: Any) -> str:
     return out
 
 
-def _offsets(c: Any, view: Value, offsets: Any) -> str:
+def _offsets(c: Any, view: Value, places: Places, offsets: Any) -> str:
+    """The offsets in the view that an access goes to."""
     items = _items(offsets)
     if len(items) != view.type.rank:
         raise Misuse(
@@ -54,6 +61,7 @@ def _offsets(c: Any, view: Value, offsets: Any) -> str:
             "one integer scalar for each dimension",
             "offsets",
         )
+    items = spread_items(places, items)
     return ", ".join(index_of(c.e, item, "offsets").ref for item in items)
 
 
@@ -89,26 +97,47 @@ def _pad_text(padding: Value | None) -> str:
 
 
 @implements("load")
-def load(c: Any, view: Any, offsets: Any, shape: Any, pad: Any, cache: Any, evict: Any) -> Value:
+def load(
+    c: Any, view: Any, offsets: Any, shape: Any, pad: Any, cache: Any, evict: Any, squeeze: Any
+) -> Value:
     e = c.e
     view = as_view(view)
     shape = as_shape(shape)
     if len(shape) != view.type.rank:
         raise Misuse(
             f"expected {view.type.rank} extents for {describe(view)}, got {len(shape)}",
-            "extents of 1 stay; reshape removes them",
+            "extents of 1 stay unless squeeze=True drops them",
             "shape",
         )
-    at = _offsets(c, view, offsets)
+    left = _squeezed(shape, squeeze)
+    whole, places = reached(view)
+    at = _offsets(c, view, places, offsets)
     dtype = _storage(view.dtype)
     padding = _padding(c, pad, dtype if is_const_number(pad) else view.dtype)
-    type = TensorType(shape, dtype)
+    type = TensorType(spread_shape(places, shape), dtype)
     out = e.value(
-        f"tile.load {view.ref}[{at}]{_pad_text(padding)}{_hints(cache, evict)} : "
-        f"{view.type.ir} -> {type.ir}",
+        f"tile.load {whole.ref}[{at}]{_pad_text(padding)}{_hints(cache, evict)} : "
+        f"{whole.type.ir} -> {type.ir}",
         type,
     )
-    return cast(e, out, view.dtype)
+    return cast(e, to_shape(e, out, left), view.dtype)
+
+
+def _squeezed(shape: tuple[int, ...], squeeze: Any) -> tuple[int, ...]:
+    """A shape without the dimensions that are dropped."""
+    if squeeze is False:
+        return shape
+    if squeeze is True:
+        return tuple(n for n in shape if n != 1)
+    items = squeeze if isinstance(squeeze, tuple) else (squeeze,)
+    axes = [as_axis(item, len(shape), "squeeze") for item in items]
+    for axis in axes:
+        if shape[axis] != 1:
+            raise Misuse(
+                f"expected dimensions of extent 1, got {shape[axis]} in dimension {axis}",
+                argument="squeeze",
+            )
+    return tuple(n for dim, n in enumerate(shape) if dim not in axes)
 
 
 def _stored(c: Any, view: Value, value: Any) -> Any:
@@ -144,16 +173,21 @@ def store(c: Any, view: Any, offsets: Any, value: Any, cache: Any, evict: Any) -
             "reshape, or x[:, None], to the rank of the view",
             "value",
         )
-    at = _offsets(c, view, offsets)
+    whole, places = reached(view)
+    at = _offsets(c, view, places, offsets)
     value = cast(e, value, _storage(view.dtype))
+    value = to_shape(e, value, spread_shape(places, value.shape))
     e.effect(
-        f"tile.store {value.ref}, {view.ref}[{at}]{_hints(cache, evict)} : "
-        f"{value.type.ir}, {view.type.ir}"
+        f"tile.store {value.ref}, {whole.ref}[{at}]{_hints(cache, evict)} : "
+        f"{value.type.ir}, {whole.type.ir}"
     )
 
 
-def _indices(c: Any, view: Value, indices: Any, *others: Any) -> tuple[list[Value], tuple]:
-    """The index tensors in one shape (with that of other operands), of i32 or i64."""
+def _indices(
+    c: Any, view: Value, indices: Any, *others: Any
+) -> tuple[Value, list[Value], tuple[int, ...]]:
+    """The view that an access goes to, and its index tensors in one shape (with that of other
+    operands), of i32 or i64."""
     items = _items(indices)
     if len(items) != view.type.rank:
         raise Misuse(
@@ -161,6 +195,8 @@ def _indices(c: Any, view: Value, indices: Any, *others: Any) -> tuple[list[Valu
             "one for each dimension",
             "indices",
         )
+    whole, places = reached(view)
+    items = spread_items(places, items)
     shape: tuple[int, ...] = ()
     for item in items:
         integer = isinstance(item, int) and not isinstance(item, bool)
@@ -172,8 +208,8 @@ def _indices(c: Any, view: Value, indices: Any, *others: Any) -> tuple[list[Valu
     for other in others:
         shape = broadcast_shapes(shape, shape_of(other))
     if not shape:
-        return [index_of(c.e, item, "indices") for item in items], shape
-    return [coerce(c.e, item, shape, _index_dtype(item)) for item in items], shape
+        return whole, [index_of(c.e, item, "indices") for item in items], shape
+    return whole, [coerce(c.e, item, shape, _index_dtype(item)) for item in items], shape
 
 
 def _index_dtype(item: Any) -> DType:
@@ -208,10 +244,18 @@ def _list(values: list[Value]) -> tuple[str, str]:
 
 
 @implements("gather")
-def gather(c: Any, view: Any, indices: Any, mask: Any, pad: Any, cache: Any, evict: Any) -> Value:
+def gather(
+    c: Any, view: Any, indices: Any, mask: Any, pad: Any, cache: Any, evict: Any, axis: Any
+) -> Value:
     e = c.e
+    if isinstance(view, Value) and view.is_tensor:
+        if isinstance(mask, int) and axis is None:
+            mask, axis = None, mask  # kiln.gather(tile, indices, axis)
+        return _take(c, view, indices, mask, pad, axis)
     view = as_view(view)
-    at, shape = _indices(c, view, indices, mask)
+    if axis is not None:
+        raise Misuse("expected no axis for a view, got one", "indices, one a dimension", "axis")
+    whole, at, shape = _indices(c, view, indices, mask)
     if not shape:
         raise Misuse("expected index tensors, got scalars", "view[i] reads one element", "indices")
     chosen = _mask(c, mask, shape)
@@ -220,11 +264,49 @@ def gather(c: Any, view: Any, indices: Any, mask: Any, pad: Any, cache: Any, evi
     type = TensorType(shape, dtype)
     refs, types = _list(at)
     out = e.value(
-        f"tile.gather {view.ref}[{refs}]{_mask_text(chosen)}{_pad_text(padding)}"
-        f"{_hints(cache, evict)} : {view.type.ir}, [{types}] -> {type.ir}",
+        f"tile.gather {whole.ref}[{refs}]{_mask_text(chosen)}{_pad_text(padding)}"
+        f"{_hints(cache, evict)} : {whole.type.ir}, [{types}] -> {type.ir}",
         type,
     )
     return cast(e, out, view.dtype)
+
+
+def _take(c: Any, x: Value, indices: Any, mask: Any, pad: Any, axis: Any) -> Value:
+    """Elements of a tile at positions along an axis."""
+    e = c.e
+    indices = as_tensor(indices, "indices")
+    if not indices.dtype.is_integer:
+        raise Misuse(f"expected integers, got {describe(indices)}", argument="indices")
+    rank = len(x.shape)
+    if len(indices.shape) != rank:
+        raise Misuse(
+            f"expected indices of rank {rank}, as {describe(x)} has, got {describe(indices)}",
+            "indices[:, None] and the like; extents of 1 repeat along the other dimensions",
+            "indices",
+        )
+    if axis is None and rank > 1:
+        raise Misuse("expected an axis to take along, got none", "gather(x, indices, 1)", "axis")
+    axis = as_axis(0 if axis is None else axis, rank)
+    around = broadcast_shapes(
+        (*x.shape[:axis], 1, *x.shape[axis + 1 :]),
+        (*indices.shape[:axis], 1, *indices.shape[axis + 1 :]),
+    )
+    shape = (*around[:axis], indices.shape[axis], *around[axis + 1 :])
+    x = coerce(e, x, (*around[:axis], x.shape[axis], *around[axis + 1 :]), x.dtype)
+    extent = x.shape[axis]
+    positions = coerce(e, indices, shape, _index_dtype(indices))
+    if positions.dtype is i64:
+        # What 32 bits do not hold is outside as well.
+        positions = cast(e, e.binary("arith.minui", positions, e.constant(extent, i64, shape)), i32)
+    out = take(e, x, positions, axis)
+    chosen = _mask(c, mask, shape)
+    if chosen is None and is_const_number(pad) and pad == 0 and str(pad) != "-0.0":
+        return out
+    limit = e.constant(extent, i32, shape)
+    valid = e.compare("arith.cmpi", "ult", positions, limit)
+    if chosen is not None:
+        valid = e.binary("arith.andi", valid, chosen)
+    return e.select(valid, out, coerce(e, pad, shape, x.dtype))
 
 
 @implements("scatter")
@@ -238,15 +320,15 @@ def scatter(c: Any, view: Any, indices: Any, value: Any, mask: Any, cache: Any, 
             "view",
         )
     value = _stored(c, view, value)
-    at, shape = _indices(c, view, indices, value, mask)
+    whole, at, shape = _indices(c, view, indices, value, mask)
     if not shape:
         raise Misuse("expected index tensors, got scalars", "view[i] = x writes one", "indices")
     value = cast(e, coerce(e, value, shape, view.dtype), _storage(view.dtype))
     chosen = _mask(c, mask, shape)
     refs, types = _list(at)
     e.effect(
-        f"tile.scatter {value.ref}, {view.ref}[{refs}]{_mask_text(chosen)}{_hints(cache, evict)} : "
-        f"{value.type.ir}, {view.type.ir}, [{types}]"
+        f"tile.scatter {value.ref}, {whole.ref}[{refs}]{_mask_text(chosen)}"
+        f"{_hints(cache, evict)} : {value.type.ir}, {whole.type.ir}, [{types}]"
     )
 
 
@@ -268,9 +350,10 @@ def _atomic(word: str):
         kind = floating if dtype.is_float else signed if dtype.is_signed else unsigned
         if kind is None:
             raise Misuse(f"expected a view of integers, got {describe(view)}", argument="view")
-        (value,), at, shape = _operands(c, view, indices, mask, value)
-        return _emit_atomic(e, f"tile.atomic_rmw {kind}", view, at, (value,), _mask(c, mask, shape),
-                            order, scope)  # fmt: skip
+        (value,), whole, at, shape = _operands(c, view, indices, mask, value)
+        chosen = _mask(c, mask, shape)
+        head = f"tile.atomic_rmw {kind}"
+        return _emit_atomic(e, head, whole, at, (value,), chosen, order, scope)
 
     return apply
 
@@ -284,9 +367,9 @@ def atomic_cas(
     c: Any, view: Any, indices: Any, compare: Any, value: Any, mask: Any, order: Any, scope: Any
 ) -> Value:
     view = _atomic_view(view)
-    values, at, shape = _operands(c, view, indices, mask, compare, value)
+    values, whole, at, shape = _operands(c, view, indices, mask, compare, value)
     chosen = _mask(c, mask, shape)
-    return _emit_atomic(c.e, "tile.atomic_cas", view, at, tuple(values), chosen, order, scope)
+    return _emit_atomic(c.e, "tile.atomic_cas", whole, at, tuple(values), chosen, order, scope)
 
 
 def _atomic_view(view: Any) -> Value:
@@ -303,8 +386,8 @@ def _atomic_view(view: Any) -> Value:
 def _operands(c: Any, view: Value, indices: Any, mask: Any, *values: Any):
     """The operands and the indices of an atomic access in one shape."""
     stored = [_stored(c, view, value) for value in values]
-    at, shape = _indices(c, view, indices, mask, *stored)
-    return [coerce(c.e, value, shape, view.dtype) for value in stored], at, shape
+    whole, at, shape = _indices(c, view, indices, mask, *stored)
+    return [coerce(c.e, value, shape, view.dtype) for value in stored], whole, at, shape
 
 
 def _emit_atomic(e, head, view, at, values, mask, order, scope) -> Value:

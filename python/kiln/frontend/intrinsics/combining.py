@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,10 +10,11 @@ from kiln.frontend.arithmetic.casts import cast, compute_dtype, truth
 from kiln.frontend.arithmetic.operators import minmax_op
 from kiln.frontend.errors import Misuse
 from kiln.frontend.syntax.calls import implements
-from kiln.frontend.syntax.subscripts import reshape
+from kiln.frontend.syntax.subscripts import reshape, transposed
 from kiln.frontend.types import ScalarType, TensorType, shape_text
 from kiln.frontend.values import (
     Value,
+    as_axes,
     as_axis,
     as_flag,
     as_tensor,
@@ -72,12 +74,13 @@ def _reduce_axis(e: Any, inputs: list[Value], axis: int, combine: Combine) -> li
 def reduce_tensors(
     e: Any, inputs: list[Value], axis: Any, combine: Combine, keepdims: Any
 ) -> list[Value]:
-    """Tensors of one shape, combined along an axis or along all (None); scalars at rank 0."""
+    """Tensors of one shape, combined along an axis, several or all (None) in row-major order;
+    scalars at rank 0."""
     shape = inputs[0].shape
     keep = as_flag(keepdims, "keepdims")
-    axes = range(len(shape) - 1, -1, -1) if axis is None else (as_axis(axis, len(shape)),)
+    axes = as_axes(axis, len(shape))
     out = inputs
-    for one in axes:
+    for one in reversed(axes):
         out = _reduce_axis(e, out, one, combine)
     if keep:
         kept = tuple(1 if dim in axes else n for dim, n in enumerate(shape))
@@ -112,9 +115,12 @@ implements("prod")(_sum_like("arith.mulf", "arith.muli"))
 
 
 def _extreme(greater: bool):
-    def apply(c: Any, x: Any, axis: Any, keepdims: Any) -> Value:
+    def apply(c: Any, x: Any, axis: Any, keepdims: Any, return_indices: Any) -> Any:
         e = c.e
         x = as_tensor(x, "x")
+        if as_flag(return_indices, "return_indices"):
+            values, positions = best_along(e, x, axis, keepdims, greater)
+            return cast(e, values, x.dtype), positions
         wide = cast(e, x, compute_dtype(x.dtype))
         combine = _of_op(e, minmax_op(wide.dtype, greater))
         return cast(e, reduce_tensors(e, [wide], axis, combine, keepdims)[0], x.dtype)
@@ -139,24 +145,31 @@ implements("any")(_logical("arith.ori"))
 implements("all")(_logical("arith.andi"))
 
 
+def best_along(e: Any, x: Value, axis: Any, keepdims: Any, greater: bool) -> tuple[Value, Value]:
+    """The best elements, in the dtype they are compared in, and their i32 positions along an axis;
+    along several or all (None) their positions in row-major order."""
+    rank = len(x.shape)
+    axes = as_axes(axis, rank)
+    kept = tuple(1 if dim in axes else n for dim, n in enumerate(x.shape))
+    if len(axes) > 1:
+        order = (*(dim for dim in range(rank) if dim not in axes), *axes)
+        x = transposed(e, x, order)
+        x = reshape(e, x, (*x.shape[: rank - len(axes)], math.prod(x.shape[rank - len(axes) :])))
+    at = axes[0] if len(axes) == 1 else len(x.shape) - 1
+    x = cast(e, x, compute_dtype(x.dtype))
+    lines, block = _region(e, [x], lambda best, new: [_beats(e, greater, best[0], new[0])])
+    shape = x.shape[:at] + x.shape[at + 1 :]
+    types = [TensorType(shape, x.dtype), TensorType(shape, i32)]
+    head = f"tile.arg_reduce {x.ref} axis = {at} : {x.type.ir} -> {types[0].ir}, {types[1].ir}"
+    out = _emit(e, head, types, lines, block)
+    if as_flag(keepdims, "keepdims"):
+        return reshape(e, out[0], kept), reshape(e, out[1], kept)
+    return scalar_at_rank_0(e, out[0]), scalar_at_rank_0(e, out[1])
+
+
 def _arg(greater: bool):
-    def apply(c: Any, x: Any, axis: Any) -> Value:
-        e = c.e
-        x = as_tensor(x, "x")
-        if axis is None:
-            size = 1
-            for n in x.shape:
-                size *= n
-            x, axis = reshape(e, x, (size,)), 0
-        axis = as_axis(axis, len(x.shape))
-        x = cast(e, x, compute_dtype(x.dtype))
-        lines, block = _region(e, [x], lambda best, new: [_beats(e, greater, best[0], new[0])])
-        shape = x.shape[:axis] + x.shape[axis + 1 :]
-        types = [TensorType(shape, x.dtype), TensorType(shape, i32)]
-        head = (
-            f"tile.arg_reduce {x.ref} axis = {axis} : {x.type.ir} -> {types[0].ir}, {types[1].ir}"
-        )
-        return scalar_at_rank_0(e, _emit(e, head, types, lines, block)[1])
+    def apply(c: Any, x: Any, axis: Any, keepdims: Any) -> Value:
+        return best_along(c.e, as_tensor(x, "x"), axis, keepdims, greater)[1]
 
     return apply
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiln.frontend.arithmetic.casts import coerce
+from kiln.frontend.arithmetic.casts import cast, coerce
+from kiln.frontend.arithmetic.promotion import broadcast_shapes
 from kiln.frontend.errors import Misuse
 from kiln.frontend.syntax.calls import implements
+from kiln.frontend.syntax.subscripts import reshape as to_shape
+from kiln.frontend.syntax.subscripts import transposed
 from kiln.frontend.types import TensorType
 from kiln.frontend.values import (
     Value,
@@ -21,6 +24,7 @@ from kiln.language.dtypes import DType, f8e4m3fn, f8e8m0fnu, f16, f32, f64, i32
 
 _PRECISIONS = ("ieee", "tf32", "tf32x3")
 _F8 = ("f8e4m3fn", "f8e5m2")
+_NARROW = (*_F8, "f6e2m3fn", "f6e3m2fn", "f4e2m1fn")
 _OPERANDS = "f64, f32, tf32, f16, bf16, f8e4m3fn, f8e5m2, i8, u8, i4, u4"
 
 
@@ -48,6 +52,7 @@ def dot(
     e = c.e
     a, b = as_tensor(a, "a"), as_tensor(b, "b")
     ta, tb = as_flag(transpose_a, "transpose_a"), as_flag(transpose_b, "transpose_b")
+    a, b = _batched(e, a, b)
     shape = _shape(a, b, ta, tb)
     accumulators = _accumulators(a.dtype, b.dtype)
     words = " transpose_a" * ta + " transpose_b" * tb
@@ -66,16 +71,28 @@ def dot(
     )
 
 
+def _batched(e: Any, a: Value, b: Value) -> tuple[Value, Value]:
+    """Both operands with the leading dimensions that theirs broadcast to."""
+    if len(a.shape) < 2 or len(b.shape) < 2:
+        return a, b
+    try:
+        batch = broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except Misuse:
+        raise Misuse(
+            f"expected leading dimensions that broadcast, got {describe(a)} and {describe(b)}",
+            None,
+            "b",
+        ) from None
+    a = coerce(e, a, (*batch, *a.shape[-2:]), a.dtype)
+    return a, coerce(e, b, (*batch, *b.shape[-2:]), b.dtype)
+
+
 def _shape(a: Value, b: Value, ta: bool, tb: bool) -> tuple[int, ...]:
     for x, name in ((a, "a"), (b, "b")):
         if len(x.shape) < 2:
             raise Misuse(
                 f"expected tensors of rank 2 or more, got {describe(x)}", "x[:, None]", name
             )
-    if a.shape[:-2] != b.shape[:-2]:
-        raise Misuse(
-            f"expected the same leading dimensions, got {describe(a)} and {describe(b)}", None, "b"
-        )
     m, k = a.shape[-2:][::-1] if ta else a.shape[-2:]
     n, k2 = b.shape[-2:] if tb else b.shape[-2:][::-1]
     if k != k2:
@@ -114,8 +131,10 @@ def dot_scaled(
 ) -> Value:
     e = c.e
     a, b = as_tensor(a, "a"), as_tensor(b, "b")
-    scale_a, scale_b = as_tensor(scale_a, "scale_a"), as_tensor(scale_b, "scale_b")
     tb = as_flag(transpose_b, "transpose_b")
+    if scale_a is None or scale_b is None:
+        return _half_scaled(c, a, scale_a, b, scale_b, acc, tb)
+    scale_a, scale_b = as_tensor(scale_a, "scale_a"), as_tensor(scale_b, "scale_b")
     shape = _shape(a, b, False, tb)
     if len(shape) != 2:
         raise Misuse(f"expected tensors of rank 2, got {describe(a)}", argument="a")
@@ -138,9 +157,53 @@ def dot_scaled(
     )
 
 
+def _half_scaled(
+    c: Any, a: Value, scale_a: Any, b: Value, scale_b: Any, acc: Any, tb: bool
+) -> Value:
+    """A product of which one side, or none, has scales. Beside a side of narrow floats the other's
+    scales are ones; beside one of wider floats the scaled side becomes such floats."""
+    e = c.e
+    plain, narrow = (a, b) if scale_a is None else (b, a)
+    scale = scale_b if scale_a is None else scale_a
+    if scale is None:
+        raise Misuse("expected scales of a side at least, got none", "kiln.dot", "scale_b")
+    scale = as_tensor(scale, "scale_b" if scale_a is None else "scale_a")
+    if plain.dtype.name in _NARROW:
+        rows = plain.shape[0] if plain is a or tb else plain.shape[-1]
+        ones = e.constant(1.0, scale.dtype, (rows, scale.shape[-1]))
+        scales = (ones, scale) if plain is a else (scale, ones)
+        return dot_scaled(c, a, scales[0], b, scales[1], acc, tb)
+    if plain.dtype.name not in ("bf16", "f16", "f32"):
+        raise Misuse(
+            f"expected a side without scales of floats, got {describe(plain)}",
+            "f32, f16, bf16, f8, f6 or f4",
+            "a" if plain is a else "b",
+        )
+    block = _block(narrow.dtype, narrow.dtype, scale.dtype, scale.dtype)
+    shape = _shape(a, b, False, tb)
+    if len(shape) != 2:
+        raise Misuse(f"expected tensors of rank 2, got {describe(a)}", argument="a")
+    is_rows = narrow is a or tb
+    rows, k = narrow.shape if is_rows else narrow.shape[::-1]
+    if k % block or scale.shape != (rows, k // block):
+        raise Misuse(
+            f"expected scales of {rows}x{k // block} for blocks of {block}, got {describe(scale)}",
+            argument="scale_a" if narrow is a else "scale_b",
+        )
+    # bf16 holds each element times its scale, f16 does not.
+    dtype = plain.dtype if plain.dtype.name == "bf16" else f32
+    each = coerce(e, to_shape(e, scale, (rows, k // block, 1)), (rows, k // block, block), f32)
+    each = to_shape(e, each, (rows, k))
+    if not is_rows:
+        each = transposed(e, each, (1, 0))
+    wide = cast(e, e.binary("arith.mulf", cast(e, narrow, f32), each), dtype)
+    plain = cast(e, plain, dtype)
+    pair = (plain, wide) if narrow is b else (wide, plain)
+    return dot(c, *pair, acc, False, tb, "ieee", None)
+
+
 def _block(a: DType, b: DType, scale_a: DType, scale_b: DType) -> int:
-    narrow = (*_F8, "f6e2m3fn", "f6e3m2fn", "f4e2m1fn")
-    if scale_a is scale_b is f8e8m0fnu and a.name in narrow and b.name in narrow:
+    if scale_a is scale_b is f8e8m0fnu and a.name in _NARROW and b.name in _NARROW:
         return 32
     if scale_a is scale_b is f8e4m3fn and a.name == b.name == "f4e2m1fn":
         return 16

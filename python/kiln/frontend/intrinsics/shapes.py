@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from kiln.frontend.arithmetic.casts import coerce, scalar_of
+from kiln.frontend.arithmetic.casts import cast, coerce, scalar_of
 from kiln.frontend.arithmetic.promotion import broadcast_shapes
 from kiln.frontend.errors import Misuse
 from kiln.frontend.syntax.calls import implements
+from kiln.frontend.syntax.parts import permuted, reshaped
 from kiln.frontend.syntax.subscripts import reshape as to_shape
+from kiln.frontend.syntax.subscripts import strided, take, transposed
 from kiln.frontend.types import TensorType, shape_text
 from kiln.frontend.values import (
     Struct,
     Value,
+    as_axes,
     as_axis,
     as_int,
     as_shape,
@@ -21,6 +24,7 @@ from kiln.frontend.values import (
     describe,
     is_numeric,
 )  # fmt: skip
+from kiln.language.dtypes import i32
 
 
 @implements("broadcast_to")
@@ -40,9 +44,11 @@ def broadcast_to(c: Any, x: Any, shape: Any) -> Value:
 
 @implements("reshape")
 def reshape(c: Any, x: Any, shape: Any) -> Value:
+    items = shape if isinstance(shape, tuple) else (shape,)
+    if isinstance(x, Value) and x.is_view:
+        return reshaped(c, x, items)
     x = as_tensor(x, "x")
     size = math.prod(x.shape)
-    items = shape if isinstance(shape, tuple) else (shape,)
     if items.count(-1) == 1 and all(isinstance(n, int) for n in items):
         rest = math.prod(n for n in items if n != -1)
         if rest < 1 or size % rest:
@@ -60,10 +66,10 @@ def reshape(c: Any, x: Any, shape: Any) -> Value:
     return to_shape(c.e, x, shape)
 
 
-@implements("transpose")
+@implements("transpose", "permute")
 def transpose(c: Any, x: Any, permutation: tuple[Any, ...]) -> Value:
-    x = as_tensor(x, "x")
-    rank = len(x.shape)
+    is_view = isinstance(x, Value) and x.is_view
+    rank = x.type.rank if is_view else len(as_tensor(x, "x").shape)
     if len(permutation) == 1 and isinstance(permutation[0], tuple):
         permutation = permutation[0]
     axes = tuple(as_axis(axis, rank, "permutation") for axis in permutation)
@@ -74,11 +80,50 @@ def transpose(c: Any, x: Any, permutation: tuple[Any, ...]) -> Value:
             f"expected each of the {rank} dimensions once, got {permutation}",
             argument="permutation",
         )
-    if axes == tuple(range(rank)):
-        return x
-    type = TensorType(tuple(x.shape[axis] for axis in axes), x.dtype)
-    order = ", ".join(map(str, axes))
-    return c.e.value(f"tile.transpose {x.ref} [{order}] : {x.type.ir} -> {type.ir}", type)
+    return permuted(c.e, x, axes) if is_view else transposed(c.e, x, axes)
+
+
+@implements("flip")
+def flip(c: Any, x: Any, axis: Any) -> Value:
+    x = as_tensor(x, "x")
+    for dim in as_axes(axis, len(x.shape)):
+        x = strided(c.e, x, dim, x.shape[dim] - 1, x.shape[dim], -1)
+    return x
+
+
+@implements("roll")
+def roll(c: Any, x: Any, shift: Any, axis: Any) -> Value:
+    e = c.e
+    x = as_tensor(x, "x")
+    if axis is None:
+        flat = to_shape(e, x, (math.prod(x.shape),))
+        return to_shape(e, _rolled(c, flat, shift, 0), x.shape)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    shifts = shift if isinstance(shift, tuple) else (shift,) * len(axes)
+    if len(shifts) != len(axes):
+        raise Misuse(f"expected {len(axes)} shifts, got {len(shifts)}", argument="shift")
+    for one, dim in zip(shifts, axes, strict=True):
+        x = _rolled(c, x, one, as_axis(dim, len(x.shape)))
+    return x
+
+
+def _rolled(c: Any, x: Value, shift: Any, axis: int) -> Value:
+    """By a constant two pieces change places; by a scalar positions are computed."""
+    e = c.e
+    extent = x.shape[axis]
+    if isinstance(shift, int) and not isinstance(shift, bool):
+        kept = -shift % extent
+        if kept == 0:
+            return x
+        ends = [strided(e, x, axis, kept, extent - kept, 1), strided(e, x, axis, 0, kept, 1)]
+        return c.intrinsic("concat", [tuple(ends), axis], {})
+    whole = isinstance(shift, Value) and shift.is_scalar and shift.dtype.is_integer
+    if not whole:
+        raise Misuse(f"expected an integer scalar, got {describe(shift)}", argument="shift")
+    start = c.binary("-", extent, cast(e, c.binary("%", shift, extent), i32))
+    line = TensorType((extent,), i32)
+    at = c.binary("+", e.value(f"tile.iota 0 : {line.ir}", line), start)
+    return take(e, x, c.binary("%", at, extent), axis)
 
 
 @implements("expand_dims")

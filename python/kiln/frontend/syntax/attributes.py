@@ -19,10 +19,11 @@ _TENSOR_METHODS = {
     "max": "max", "min": "min", "argmax": "argmax", "argmin": "argmin", "any": "any",
     "all": "all", "cumsum": "cumsum", "cumprod": "cumprod", "mean": "mean", "var": "var",
     "std": "std", "softmax": "softmax", "log_softmax": "log_softmax", "logsumexp": "logsumexp",
-    "squeeze": "squeeze",
+    "squeeze": "squeeze", "permute": "permute", "gather": "gather", "flip": "flip",
+    "roll": "roll",
 }  # fmt: skip
 _SHAPE_METHODS = ("reshape", "broadcast_to")
-_VIEW_METHODS = ("load", "store", "gather", "scatter")
+_VIEW_METHODS = ("load", "store", "gather", "scatter", "transpose", "permute")
 _DTYPE_ATTRIBUTES = (
     "name", "bits", "kind", "is_float", "is_integer", "is_signed", "is_bool", "minimum", "maximum",
 )  # fmt: skip
@@ -111,7 +112,13 @@ def _view(c: Any, value: Value, name: str) -> Any:
         return view_strides(c.e, value)
     if name in _VIEW_METHODS:
         return _method(value, name)
-    raise _unknown(value, name, "shape, strides, dtype, rank, load, store, gather, scatter")
+    if name == "T":
+        return c.intrinsic("transpose", [value], {})
+    if name == "reshape":
+        return BoundMethod(language.reshape, _Spread(value), name)
+    raise _unknown(
+        value, name, "shape, strides, dtype, rank, T, reshape, " + ", ".join(_VIEW_METHODS)
+    )
 
 
 def _field(c: Any, value: Struct, name: str) -> Any:

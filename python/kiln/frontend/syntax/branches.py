@@ -18,6 +18,8 @@ from kiln.frontend.arithmetic.promotion import (
     weak_dtype,
 )  # fmt: skip
 from kiln.frontend.errors import Misuse
+from kiln.frontend.skeletons import Fixed, flatten, is_memory, unflatten
+from kiln.frontend.syntax.early_ends import leaving_branch
 from kiln.frontend.syntax.liveness import always_returns
 from kiln.frontend.types import ScalarType
 from kiln.frontend.values import (
@@ -25,13 +27,12 @@ from kiln.frontend.values import (
     Value,
     choices,
     describe,
-    flatten,
     has_values,
     is_const_number,
     is_weak,
     type_of,
-    unflatten,
 )  # fmt: skip
+from kiln.frontend.views import address_of
 from kiln.language.dtypes import bool_, i64, index
 
 MAX_COPIES = 100
@@ -72,9 +73,14 @@ class Branches:
         e.node = node
         pairs = []
         out = dict(before)
+        leaves = leaving_branch(node)
         for name in dict.fromkeys(ends[0] | ends[1]):
             missing = Undefined("it has none")
             a, b = ends[0].get(name, missing), ends[1].get(name, missing)
+            if name in names and leaves == "body" and isinstance(a, Undefined):
+                a = self.placeholder(b)
+            elif name in names and leaves == "orelse" and isinstance(b, Undefined):
+                b = self.placeholder(a)
             if a is b:
                 out[name] = a
             elif name not in names or isinstance(a, Undefined) or isinstance(b, Undefined):
@@ -84,6 +90,21 @@ class Branches:
                 pairs.append((name, a, b))
         results = self.emit_if(condition, regions, pairs)
         frame.names = out | results
+
+    def placeholder(self, value: Any) -> Any:
+        """What a name stands for where it cannot be read: zeros of the other branch's kind."""
+        leaves: list[Any] = []
+        skeleton = flatten(self.e, value, leaves)
+        if any(isinstance(leaf, Value) and not leaf.is_numeric for leaf in leaves):
+            return Undefined("it is a view that only one branch gives it")
+        zeros: list[Any] = []
+        for leaf in leaves:
+            if isinstance(leaf, Value) and not leaf.weak:
+                leaf = self.e.constant(0, leaf.dtype, leaf.shape)
+            elif isinstance(leaf, Value):
+                leaf = 0.0 if leaf.dtype.is_float else 0
+            zeros.append(leaf)
+        return unflatten(self.e, skeleton, zeros)
 
     def returning_if(self, node: ast.If, condition: Value, rest: list[ast.stmt]) -> Any:
         """An `if` on a run-time scalar of which a branch returns: what follows it belongs to
@@ -186,7 +207,7 @@ class Branches:
         for name, a, b in pairs:
             left: list[Any] = []
             right: list[Any] = []
-            skeleton, other = flatten(a, left), flatten(b, right)
+            skeleton, other = flatten(e, a, left), flatten(e, b, right)
             if skeleton != other:
                 raise Misuse(
                     f"expected {name} to be of one kind in both branches, got {describe(a)} "
@@ -203,7 +224,7 @@ class Branches:
                 leaves.append(x)
                 continue
             type = join_types(name, x, y)
-            both = is_weak(x) and is_weak(y) and type.dtype is not bool_
+            both = is_weak(x) and is_weak(y) and type.dtype not in (bool_, index)
             weak = choices(x, y) if both else False
             for lines, side, value in zip(regions, yields, (x, y), strict=False):
                 side.append(self.in_region(lines, value, type))
@@ -213,7 +234,7 @@ class Branches:
         self._write_if(condition, regions, yields, types, [v for v in leaves if _is_new(v, flat)])
         out = {}
         for name, skeleton, count in skeletons:
-            out[name] = unflatten(skeleton, leaves[:count])
+            out[name] = unflatten(e, skeleton, leaves[:count])
             leaves = leaves[count:]
         return out
 
@@ -274,6 +295,8 @@ def same_constant(x: Any, y: Any) -> bool:
 
 def join_types(name: str, x: Any, y: Any):
     """The type that a leaf has after two branches. Raises Misuse."""
+    if is_memory(x) or (isinstance(x, Fixed) and isinstance(y, Fixed)):
+        return type_of((), index)
     if is_weak(x) and is_weak(y):
         return type_of((), weak_dtype(x, y))
     if is_weak(x) or is_weak(y):
@@ -306,6 +329,8 @@ def position_type(type: Any, value: Value) -> Any:
 
 def to_type(e, value: Any, type: Any) -> Value:
     """A leaf in a type that it is known to fit."""
+    if is_memory(value):
+        return address_of(e, value)
     if isinstance(value, Value):
         if value.type == type:
             return value

@@ -12,6 +12,7 @@ from kiln.frontend.arithmetic import operators
 from kiln.frontend.arithmetic.constants import MAX_LENGTH, check_length, fold_binary, fold_unary
 from kiln.frontend.errors import Misuse
 from kiln.frontend.syntax.attributes import attribute
+from kiln.frontend.syntax.loops import Range
 from kiln.frontend.syntax.subscripts import number, subscript
 from kiln.frontend.values import (
     Closure,
@@ -20,6 +21,8 @@ from kiln.frontend.values import (
     Value,
     describe,
     has_values,
+    is_numeric,
+    shape_of,
 )  # fmt: skip
 
 _BINARY = {
@@ -143,11 +146,10 @@ class Expressions:
                 same = left is right or (left == right and type(left) is type(right))
             return same == isinstance(op, ast.Is)
         if isinstance(op, (ast.In, ast.NotIn)):
-            if has_values(left) or has_values(right) or not isinstance(right, (tuple, str, range)):
-                raise Misuse(
-                    f"expected constants around `in`, got {describe(left)} and {describe(right)}"
-                )
-            return (left in right) == isinstance(op, ast.In)
+            found = self.contains(right, left)
+            if isinstance(op, ast.In):
+                return found
+            return operators.unary(self.e, "not", found) if isinstance(found, Value) else not found
         text = _COMPARE[type(op)]
         left, right = number(self, left), number(self, right)
         if isinstance(left, Value) or isinstance(right, Value):
@@ -160,6 +162,53 @@ class Expressions:
             raise Misuse(
                 f"expected two things that compare, got {describe(left)} and {describe(right)}"
             ) from None
+
+    def contains(self, items: Any, x: Any) -> Any:
+        """`x in items`: whether it is the same as one of them."""
+        if isinstance(items, Struct) and items.unpacks:
+            items = tuple(items.fields.values())
+        if isinstance(items, Range) or (isinstance(items, range) and isinstance(x, Value)):
+            return self.in_range(items, x)
+        if not isinstance(items, (tuple, str, range)):
+            raise Misuse(
+                f"expected a tuple, a string or a range after `in`, got {describe(items)}",
+                "kiln.any(x == y) looks for a scalar y in a tensor",
+            )
+        if not has_values(items) and not has_values(x):
+            try:
+                return x in items
+            except TypeError:
+                raise Misuse(f"expected a string before `in`, got {describe(x)}") from None
+        if isinstance(x, Value) and not x.is_scalar:
+            raise Misuse(f"expected a scalar before `in`, got {describe(x)}")
+        found: Any = False
+        for item in items:
+            numbers = is_numeric(x) and is_numeric(item)
+            same = self.compare(ast.Eq(), x, item) if numbers else item is x
+            if same is True:
+                return True
+            if same is not False:
+                found = same if found is False else operators.binary(self.e, "|", found, same)
+        return found
+
+    def in_range(self, items: Any, x: Any) -> Any:
+        """Whether a number is one of a range's, whose step is a constant."""
+        if not is_numeric(x) or shape_of(x):
+            raise Misuse(f"expected an integer scalar before `in`, got {describe(x)}")
+        start, stop, step = items.start, items.stop, items.step
+        if not isinstance(step, int):
+            raise Misuse(f"expected a range of a constant step after `in`, got {describe(step)}")
+        low, high = ("<=", "<") if step > 0 else (">=", ">")
+        within = self.both(self._ordered(low, start, x), self._ordered(high, x, stop))
+        if abs(step) == 1 or within is False:
+            return within
+        rest = self.binary("%", self.binary("-", x, start), abs(step))
+        return self.both(within, self._ordered("==", rest, 0))
+
+    def _ordered(self, text: str, a: Any, b: Any) -> Any:
+        if isinstance(a, Value) or isinstance(b, Value):
+            return operators.compare_checked(self.e, text, a, b)
+        return bool(_PYTHON_COMPARE[text](a, b))
 
     def expr_BoolOp(self, node: ast.BoolOp) -> Any:
         return self.bool_op(isinstance(node.op, ast.And), node.values)

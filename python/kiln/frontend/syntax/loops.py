@@ -10,26 +10,27 @@ A typed value keeps its type.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from kiln.frontend.arithmetic.casts import bool_of, index_of
 from kiln.frontend.arithmetic.promotion import constant_dtype, promote_dtypes
+from kiln.frontend.emitter import Emitter
 from kiln.frontend.errors import CompileError, Misuse
-from kiln.frontend.syntax.branches import position_type, to_type
+from kiln.frontend.skeletons import Fixed, Shape, flatten, is_memory, unflatten
+from kiln.frontend.syntax.branches import position_type, same_constant, to_type
+from kiln.frontend.syntax.early_ends import ended_flag
 from kiln.frontend.syntax.liveness import assigned, last_assignment
 from kiln.frontend.values import (
-    Shape,
     Undefined,
     Value,
     describe,
-    flatten,
     has_values,
     is_weak,
     type_of,
-    unflatten,
 )  # fmt: skip
-from kiln.language.dtypes import f32, i64, index
+from kiln.language.dtypes import bool_, f32, i64, index
 
 MAX_UNROLLED = 4096
 MAX_ATTEMPTS = 8
@@ -47,7 +48,8 @@ class Range:
 @dataclass
 class Carried:
     """What a loop carries: the names, the skeletons of their values, the leaves at entry, the
-    types that they have in the loop, and which are weak there."""
+    types that they have in the loop (None for those that stay the constants they are), and which
+    are weak there."""
 
     names: list[str]
     skeletons: list[Shape]
@@ -57,16 +59,27 @@ class Carried:
     weak: list[bool]
 
     def values(self, e: Any) -> list[Value]:
-        """New values, one for each leaf."""
+        """New values, one for each leaf that moves."""
         pairs = zip(self.types, self.weak, strict=True)
-        return [Value(e.fresh(), type, weak=weak) for type, weak in pairs]
+        return [Value(e.fresh(), type, weak=weak) for type, weak in pairs if type is not None]
 
-    def bind(self, values: list[Value]) -> dict[str, Any]:
-        """The names over one value for each leaf."""
-        out, left = {}, list(values)
-        for name, skeleton in zip(self.names, self.skeletons, strict=False):
-            out[name] = unflatten(skeleton, left)
-        return out
+    @property
+    def moving(self) -> list[Any]:
+        """The types of the leaves that the loop carries."""
+        return [type for type in self.types if type is not None]
+
+    def entry(self, e: Emitter) -> list[Value]:
+        """What the loop starts with."""
+        pairs = zip(self.leaves, self.types, strict=True)
+        return [to_type(e, leaf, type) for leaf, type in pairs if type is not None]
+
+    def bind(self, e: Emitter, values: list[Value]) -> dict[str, Any]:
+        """The names over one value for each leaf that moves."""
+        moved = iter(values)
+        pairs = zip(self.leaves, self.types, strict=True)
+        left = [leaf if type is None else next(moved) for leaf, type in pairs]
+        pairs = zip(self.names, self.skeletons, strict=True)
+        return {name: unflatten(e, skeleton, left) for name, skeleton in pairs}
 
     def owner(self, leaf: int) -> str:
         for name, count in zip(self.names, self.counts, strict=False):
@@ -76,14 +89,19 @@ class Carried:
         return ""
 
 
+def _entry_type(leaf: Any) -> Any:
+    """The type that a leaf has in a loop unless the body makes it another."""
+    if isinstance(leaf, Fixed):
+        return None
+    if is_memory(leaf):
+        return type_of((), index)
+    return type_of((), constant_dtype(leaf, None)) if is_weak(leaf) else leaf.type
+
+
 class Loops:
     """The part of the compiler that compiles loops."""
 
     def for_statement(self, node: ast.For) -> None:
-        if node.orelse:
-            raise Misuse(
-                "expected a `for` without `else`, got one with", "statements after the loop"
-            )
         items = self.expr(node.iter)
         self.e.node = node
         self.e.frame.loops += 1
@@ -91,7 +109,10 @@ class Loops:
             if isinstance(items, Range):
                 if not isinstance(node.target, ast.Name):
                     raise Misuse("expected one name as the variable of a range, got several")
-                self.range_loop(node, items)
+                if ended_flag(node) is None:
+                    self.range_loop(node, items)
+                else:
+                    self.range_loop_left_early(node, items)
             else:
                 for item in self.unrolled(items, node.iter):
                     self.assign(node.target, item)
@@ -132,21 +153,18 @@ class Loops:
                 continue
             before = len(leaves)
             names.append(name)
-            skeletons.append(flatten(value, leaves))
+            skeletons.append(flatten(self.e, value, leaves))
             counts.append(len(leaves) - before)
         known = self.loop_types.get(self.loop_key(node, leaves))
         if known is None:
-            types = [
-                type_of((), constant_dtype(leaf, None)) if is_weak(leaf) else leaf.type
-                for leaf in leaves
-            ]
-            weak = [is_weak(leaf) and not isinstance(leaf, bool) for leaf in leaves]
+            types = [_entry_type(leaf) for leaf in leaves]
+            weak = [is_weak(leaf) and not isinstance(leaf, (bool, Fixed)) for leaf in leaves]
         else:
             types, weak = map(list, known)
         return Carried(names, skeletons, counts, leaves, types, weak)
 
     def loop_key(self, node: ast.AST, leaves: list[Any]) -> Any:
-        kinds = tuple(constant_dtype(v, None) if is_weak(v) else (v.type,) for v in leaves)
+        kinds = tuple(constant_dtype(v, None) if is_weak(v) else (_entry_type(v),) for v in leaves)
         return (self.e.frame.call_alias, id(node), kinds)
 
     def range_loop(self, node: ast.For, items: Range) -> None:
@@ -159,6 +177,7 @@ class Loops:
         def body(values: list[Value]) -> tuple[list[str], str]:
             variable = Value(e.fresh(), type_of((), index))
             with e.region() as lines:
+                e.frame.names.update(carried.bind(e, values))
                 if count is None:
                     position = variable
                 else:
@@ -170,16 +189,13 @@ class Loops:
 
         values, yields, (lines, variable) = self.settle(node, carried, body)
         bounds = (start, stop, step) if count is None else (e.index(0), count, e.index(1))
-        entry = [
-            to_type(e, leaf, type)
-            for leaf, type in zip(carried.leaves, carried.types, strict=False)
-        ]
+        entry = carried.entry(e)
         results = carried.values(e)
         head, tail = "", ""
-        types = ", ".join(t.ir for t in carried.types)
+        types = ", ".join(t.ir for t in carried.moving)
         if results:
             head = f"{', '.join(v.ref for v in results)} = "
-            pairs = ", ".join(f"{a.ref} = {v.ref}" for a, v in zip(values, entry, strict=False))
+            pairs = ", ".join(f"{a.ref} = {v.ref}" for a, v in zip(values, entry, strict=True))
             tail = f" iter_args({pairs}) -> ({types})"
         low, high, by = (b.ref for b in bounds)
         e.raw(f"{head}scf.for {variable} = {low} to {high} step {by}{tail} {{")
@@ -190,6 +206,35 @@ class Loops:
             e.depth -= 1
         e.line("}")
         self.after_loop(node, carried, results, name)
+
+    def range_loop_left_early(self, node: ast.For, items: Range) -> None:
+        """`for` over a range that may end early, as `scf.while`: over rounds, while none has left
+        it. The flag is false inside."""
+        e = self.e
+        name, flag = node.target.id, ended_flag(node)
+        start, stop, step, _ = self.range_bounds(items)
+        down = isinstance(items.step, int) and items.step < 0
+        first, last = (stop, start) if down else (start, stop)
+        by = e.index(-items.step) if down else step
+        # Unsigned, so that no bounds are too far apart.
+        distance = e.binary("arith.subi", e.binary("arith.subi", last, first), e.index(1))
+        count = e.binary("arith.addi", e.binary("arith.divui", distance, by), e.index(1))
+        some = e.compare("arith.cmpi", "sgt", last, first)
+        count = e.select(some, count, e.index(0))
+
+        def test(counters: list[Value]) -> Value:
+            more = e.compare("arith.cmpi", "ult", counters[0], count)
+            ended = bool_of(e, e.frame.names[flag])
+            going = e.binary("arith.xori", ended, e.constant(True, bool_))
+            return e.binary("arith.andi", more, going)
+
+        def begin(counters: list[Value]) -> list[Value]:
+            e.frame.names[flag] = False
+            position = e.binary("arith.muli", counters[0], step)
+            e.frame.names[name] = e.binary("arith.addi", start, position)
+            return [e.binary("arith.addi", counters[0], e.index(1))]
+
+        self.while_loop(node, test, begin, [e.index(0)], name)
 
     def range_bounds(self, items: Range) -> tuple[Value, Value, Value, Value | None]:
         """Start, stop, step and, where the step is not a positive constant, the number of
@@ -227,7 +272,6 @@ class Loops:
             frame.names = dict(before)
             del self.messages[said:]
             values = carried.values(e)
-            frame.names.update(carried.bind(values))
             made = body(values)
             e.node = node
             ends: list[Any] = []
@@ -237,18 +281,20 @@ class Loops:
                     raise Misuse(
                         f"expected `{name}` to keep a value in the loop, but {value.reason}"
                     )
-                if flatten(value, ends) != skeleton:
+                if flatten(e, value, ends) != skeleton:
                     raise Misuse(
                         f"expected `{name}` to stay of one kind in the loop, got {describe(value)}",
-                        "scalars, tensors and tuples of them; constants other than numbers change "
-                        "only in loops over kiln.static_range",
+                        "scalars, tensors, views of one dtype and rank, and tuples of them; "
+                        "constants other than numbers change only in loops over "
+                        "kiln.static_range",
                     )
             weak = [w and is_weak(end) for w, end in zip(carried.weak, ends, strict=True)]
             types = [self.joined(carried, i, end) for i, end in enumerate(ends)]
             if types == carried.types and weak == carried.weak:
                 self.loop_types[key] = (types, weak)
                 lines = made[0]
-                yields = [self.in_region(lines, v, t) for v, t in zip(ends, types, strict=False)]
+                moved = [(v, t) for v, t in zip(ends, types, strict=True) if t is not None]
+                yields = [self.in_region(lines, v, t) for v, t in moved]
                 frame.names = before
                 return values, yields, made
             carried.types, carried.weak = types, weak
@@ -259,6 +305,9 @@ class Loops:
     def joined(self, carried: Carried, i: int, end: Any) -> Any:
         """The type of a carried leaf, given what the body makes of it."""
         type, entry = carried.types[i], carried.leaves[i]
+        if isinstance(entry, Fixed) or is_memory(entry):
+            stays = type is None and same_constant(entry, end)
+            return None if stays else type_of((), index)
         name = carried.owner(i)
         if carried.weak[i] and is_weak(end):
             floating = type.dtype.is_float or constant_dtype(end, None).is_float
@@ -294,46 +343,64 @@ class Loops:
 
     def while_statement(self, node: ast.While) -> None:
         """`while`, as `scf.while`."""
-        if node.orelse:
-            raise Misuse("expected a `while` without `else`, got one with", "statements after it")
+
+        def test(_: list[Value]) -> Any:
+            condition = self.expr(node.test)
+            if not isinstance(condition, Value):
+                if has_values(condition) or condition:
+                    raise self.error(
+                        f"expected a condition that can become false, got {describe(condition)}",
+                        "a condition on a variable that the loop assigns, or `break`",
+                        node.test,
+                    )
+            else:
+                self.constant_truth(condition)
+            return condition
+
+        self.while_loop(node, test, lambda _: [], [], None)
+
+    def while_loop(
+        self,
+        node: ast.For | ast.While,
+        test: Callable[[list[Value]], Any],
+        begin: Callable[[list[Value]], list[Value]],
+        counters: list[Value],
+        variable: str | None,
+    ) -> None:
+        """`scf.while`: `test` gives the condition; `begin` what the counters, which the loop
+        carries beside the names, are in the next round."""
         e = self.e
         frame = e.frame
         e.effects += 1
         carried = self.carried(node)
 
+        def fresh() -> list[Value]:
+            return [Value(e.fresh(), counter.type) for counter in counters]
+
         def body(values: list[Value]):
+            outer, inner = fresh(), fresh()
             with e.region() as before:
-                condition = self.expr(node.test)
-                if not isinstance(condition, Value):
-                    if has_values(condition) or condition:
-                        raise self.error(
-                            "expected a condition that can become false, got "
-                            + describe(condition),
-                            "a condition on a variable that the loop assigns",
-                            node.test,
-                        )
-                else:
-                    self.constant_truth(condition)
-                condition = bool_of(e, condition)
-            inner = carried.values(e)
-            frame.names.update(carried.bind(inner))
+                frame.names.update(carried.bind(e, values))
+                condition = bool_of(e, test(outer))
+            inside = carried.values(e)
             frame.loops += 1
             try:
                 with e.region() as lines:
+                    frame.names.update(carried.bind(e, inside))
+                    following = begin(inner)
                     self.block(node.body)
             finally:
                 frame.loops -= 1
-            return lines, before, condition, inner
+            return lines, before, condition, outer, inner + inside, following
 
-        values, yields, (lines, before, condition, inner) = self.settle(node, carried, body)
-        entry = [
-            to_type(e, leaf, type)
-            for leaf, type in zip(carried.leaves, carried.types, strict=False)
-        ]
-        results = carried.values(e)
-        types = ", ".join(t.ir for t in carried.types)
+        values, yields, made = self.settle(node, carried, body)
+        lines, before, condition, outer, inside, following = made
+        entry = [*counters, *carried.entry(e)]
+        values, yields = [*outer, *values], [*following, *yields]
+        results = [*fresh(), *carried.values(e)]
+        types = ", ".join(v.type.ir for v in values)
         head = f"{', '.join(v.ref for v in results)} = " if results else ""
-        pairs = ", ".join(f"{a.ref} = {v.ref}" for a, v in zip(values, entry, strict=False))
+        pairs = ", ".join(f"{a.ref} = {v.ref}" for a, v in zip(values, entry, strict=True))
         e.raw(f"{head}scf.while ({pairs}) : ({types}) -> ({types}) {{")
         e.splice(before)
         e.depth += 1
@@ -342,14 +409,14 @@ class Loops:
         e.depth -= 1
         e.raw("} do {")
         if results:
-            arguments = ", ".join(f"{v.ref}: {v.type.ir}" for v in inner)
+            arguments = ", ".join(f"{v.ref}: {v.type.ir}" for v in inside)
             e.raw(f"^bb0({arguments}):")
         e.splice(lines)
         e.depth += 1
         e.line(f"scf.yield {', '.join(v.ref for v in yields)}{colon}".rstrip())
         e.depth -= 1
         e.line("}")
-        self.after_loop(node, carried, results, None)
+        self.after_loop(node, carried, results[len(counters) :], variable)
 
     def after_loop(
         self,
@@ -366,7 +433,7 @@ class Loops:
                 f"it is assigned only inside the loop in line {line}, which may run no round: "
                 "give it a value before the loop"
             )
-        names.update(carried.bind(results))
+        names.update(carried.bind(self.e, results))
         if variable is not None and variable not in carried.names:
             names[variable] = Undefined(
                 f"it is the variable of the loop in line {line}, which has ended"

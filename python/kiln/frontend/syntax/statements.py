@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from kiln.frontend.errors import CompileError, Misuse
 from kiln.frontend.syntax.liveness import returns
-from kiln.frontend.syntax.subscripts import assign_subscript
+from kiln.frontend.syntax.subscripts import assign_subscript, update_subscript
 from kiln.frontend.values import Closure, Value, describe, has_values
 
 _REFUSED = {
-    "Break": (
-        "break",
-        "a `while` whose condition ends the loop, or `if` around the rest of the body",
-    ),
-    "Continue": ("continue", "`if` around the rest of the body"),
     "Try": ("try", "checks before the operation: nothing raises inside a kernel"),
     "Raise": ("raise", "`assert condition, message`, or kiln.static_assert"),
     "With": ("with", "plain statements"),
@@ -121,16 +117,22 @@ class Statements:
             self.assign(node.target, self.expr(node.value))
 
     def stmt_AugAssign(self, node: ast.AugAssign) -> None:
-        target = node.target
+        target, op = node.target, _ASSIGNED[type(node.op)]
+        if isinstance(target, ast.Subscript):
+            receiver = self.expr(target.value)
+            key = self.subscript_key(target.slice)
+            right = self.expr(node.value)
+            self.at(target, update_subscript, receiver, key, op, right)
+            return
         if not isinstance(target, ast.Name):
             raise Misuse(
-                "expected a name before an augmented assignment, got "
-                + ("an element" if isinstance(target, ast.Subscript) else "an attribute"),
-                "view[i] = view[i] + x, or kiln.atomic_add where programs share the element",
+                "expected a name or a part of a view before an augmented assignment, got an "
+                "attribute",
+                "values do not change: make a new one, as with `s._replace(field=x)`",
             )
         left = self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
         right = self.expr(node.value)
-        self.assign(target, self.binary(_ASSIGNED[type(node.op)], left, right))
+        self.assign(target, self.binary(op, left, right))
 
     def stmt_Assert(self, node: ast.Assert) -> None:
         condition = self.expr(node.test)
@@ -192,11 +194,14 @@ class Statements:
 
     def store_element(self, target: ast.Subscript, value: Any) -> None:
         receiver = self.expr(target.value)
-        key = self.subscript_key(target.slice)
+        self.at(target, assign_subscript, receiver, self.subscript_key(target.slice), value)
+
+    def at(self, target: ast.Subscript, write: Callable[..., None], *arguments: Any) -> None:
+        """Writes to what stands before `=`, which errors blame."""
         saved = self.e.node
         self.e.node = target
         try:
-            assign_subscript(self, receiver, key, value)
+            write(self, *arguments)
         except Misuse as misuse:
             raise self.error(misuse.message, misuse.legal) from None
         finally:

@@ -229,6 +229,34 @@ def topk(program):
     program.emit(text, [a], [(shape, a.element), (shape, "i32")], run)
 
 
+def take(program):
+    """Positions are drawn as a table, some of them outside."""
+    a, axis = operand(program)
+    if a is None or program.plain or len(a.shape) > 3:
+        return
+    extent = a.shape[axis]
+    at = program.pick(
+        program.tensors(
+            lambda v: v.element == "i32" and len(v.shape) == len(a.shape)
+            and all(m == n or dim == axis for dim, (m, n) in enumerate(zip(v.shape, a.shape)))
+        )
+    )  # fmt: skip
+    if at is None:
+        return
+
+    def run(machine, x, positions):
+        where = positions[0].astype(np.int64)
+        inside = (where >= 0) & (where < extent)
+        found = np.take_along_axis(x[0], np.where(inside, where, 0), axis)
+        return [(np.where(inside, found, np.zeros((), x[0].dtype)), None)]
+
+    text = (
+        f"tile.take {a.name}[{at.name}] axis = {axis} : {a.type}, {at.type} -> "
+        f"{tensor(at.shape, a.element)}"
+    )
+    program.emit(text, [a, at], [(at.shape, a.element)], run)
+
+
 def histogram(program):
     a = program.pick(program.tensors(lambda v: v.element in INTEGERS and len(v.shape) == 1))
     if a is None or program.plain:
@@ -331,4 +359,17 @@ def dot(program):
     program.emit(text, [a, b, c], [(shape, accumulator)], run)
 
 
-FAMILIES = [reduce, reduce, reduce_two, scan, arg_reduce, sort, topk, histogram, philox, dot, dot]
+FAMILIES = [
+    reduce,
+    reduce,
+    reduce_two,
+    scan,
+    arg_reduce,
+    sort,
+    topk,
+    take,
+    histogram,
+    philox,
+    dot,
+    dot,
+]

@@ -45,6 +45,9 @@ bool isMemoryElementType(mlir::Type type);
 /// Whether this is a tensor of static shape within the limits, of such elements.
 bool isTileType(mlir::Type type);
 
+/// The view that a view is part of, by however many `tile.subview`.
+mlir::Value getWholeView(mlir::Value view);
+
 /// The name of the attribute that holds an argument's facts.
 inline constexpr llvm::StringLiteral kFactsAttrName = "tile.facts";
 /// The name of the attribute that holds an argument's name in the source.

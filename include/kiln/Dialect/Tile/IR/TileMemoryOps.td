@@ -35,6 +35,60 @@ def Tile_ViewFromPointerOp : Tile_Op<"view_from_pointer", [Pure, AttrSizedOperan
   let hasVerifier = 1;
 }
 
+def Tile_SubviewOp : Tile_Op<"subview", [Pure, AttrSizedOperandSegments]> {
+  let summary = "sees elements of a view as a view of their own";
+  let description = [{
+    The base address moves by `offset` elements, which may be negative; extents and strides are the
+    result's own, one operand for each `?`, in order. So slices, transposes, reshapes and views
+    of fewer dimensions are all this op. It says what may be reached: an access beyond the result's
+    extents is out of bounds, whatever the first view's extents are. Elements narrower than a
+    byte must begin on one.
+
+    ```mlir
+    %t = tile.subview %x at %o extents [%n] strides [%ld]
+       : !tile.view<?x?xf32> -> !tile.view<16x?xf32, strides [1, ?]>
+    ```
+  }];
+  let arguments = (ins Tile_ViewType:$view, Index:$offset, Variadic<Index>:$extents,
+                       Variadic<Index>:$strides);
+  let results = (outs Tile_ViewType:$result);
+  let assemblyFormat = [{
+    $view `at` $offset `extents` ` ` `[` $extents `]` `strides` ` ` `[` $strides `]` attr-dict
+    `:` qualified(type($view)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_AddressOp : Tile_Op<"address", [Pure]> {
+  let summary = "where a view or a pointer begins, in bytes";
+  let description = [{
+    A number, so it can be chosen and carried as numbers are; `tile.pointer_from_address` makes a
+    pointer of it again.
+
+    ```mlir
+    %a = tile.address %x : !tile.view<?xf32>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[Tile_ViewType, Tile_PointerType]>:$memory);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$memory attr-dict `:` qualified(type($memory))";
+  let hasFolder = 1;
+}
+
+def Tile_PointerFromAddressOp : Tile_Op<"pointer_from_address", [Pure]> {
+  let summary = "a pointer to an address in bytes";
+  let description = [{
+    The address is that of global memory which the kernel may reach.
+
+    ```mlir
+    %p = tile.pointer_from_address %a : !tile.pointer<f32>
+    ```
+  }];
+  let arguments = (ins Index:$address);
+  let results = (outs Tile_PointerType:$result);
+  let assemblyFormat = "$address attr-dict `:` qualified(type($result))";
+}
+
 class Tile_ViewQuery<string mnemonic, list<Trait> traits = []>
     : Tile_Op<mnemonic, !listconcat(traits, [Pure])> {
   let arguments = (ins Tile_ViewType:$view, I64Attr:$dim);

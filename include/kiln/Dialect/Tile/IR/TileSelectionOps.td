@@ -50,6 +50,26 @@ def Tile_TopKOp : Tile_Op<"topk", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_TakeOp : Tile_Op<"take", [Pure, AllShapesMatch<["indices", "result"]>]> {
+  let summary = "elements of a tensor at computed positions along an axis";
+  let description = [{
+    Result element (..., i, ...) is the input's at (..., indices[..., i, ...], ...). All extents
+    but the axis's are the same. A position outside of the input gives an element whose bits are
+    all zero.
+
+    ```mlir
+    %r = tile.take %x[%i] axis = 1 : tensor<4x16xf32>, tensor<4x64xi32> -> tensor<4x64xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Tensor:$input, Tile_TensorOf<I32, "i32">:$indices, I64Attr:$axis);
+  let results = (outs Tile_Tensor:$result);
+  let assemblyFormat = [{
+    $input `[` $indices `]` `axis` `=` $axis attr-dict
+    `:` type($input) `,` type($indices) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_HistogramOp : Tile_Op<"histogram", [Pure]> {
   let summary = "counts how often each small integer occurs";
   let description = [{
