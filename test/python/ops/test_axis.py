@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from tiles import NUMPY, apply, assert_close, bits, tensor
+from tiles import DEVICE, NUMPY, apply, assert_close, bits, tensor
 
 SHAPES = [
     ((1,), 0),
@@ -24,6 +24,11 @@ REDUCTIONS = {
     "addi": (np.add, "i"), "muli": (np.multiply, "i"), "maxsi": (np.maximum, "i"), "minsi": (np.minimum, "i"),
     "andi": (np.bitwise_and, "i"), "ori": (np.bitwise_or, "i"), "xori": (np.bitwise_xor, "i"),
 }  # fmt: skip
+
+
+def long_ones(cases):
+    """Cases of more than a few vectors of the CPU; other devices have enough with the short ones."""
+    return cases if DEVICE == "cpu" else []
 
 
 def random_values(rng, shape, element):
@@ -123,7 +128,7 @@ def test_order_of_a_reduction(rng):
             assert np.all(z == np.expand_dims(a[:, -1], axis))
 
 
-@pytest.mark.parametrize("n", [2, 3, 17, 127, 128, 129, 300, 530])
+@pytest.mark.parametrize("n", [2, 17, *long_ones([127, 129, 300, 530])])
 def test_reduction_of_a_tuple_keeps_its_order(rng, n):
     """Products of matrices, as four tensors: they associate, and do not commute."""
     matrices = rng.integers(-(2**31), 2**31, (4, 3, n)).astype(np.int32)
@@ -226,7 +231,7 @@ def test_sort_and_topk(rng, element, shape, axis, descending):
     )
 
 
-@pytest.mark.parametrize("n, k", [(2, 1), (9, 9), (33, 8), (257, 60), (1000, 5)])
+@pytest.mark.parametrize("n, k", [(2, 1), (9, 9), (33, 8), *long_ones([(257, 60), (1000, 5)])])
 @pytest.mark.parametrize("element", ["f64", "f32", "bf16", "i32"])
 def test_sort_and_topk_of_any_length(rng, element, n, k):
     """In ascending, descending and random order, with and without ties: the runs of a top-k that
