@@ -223,6 +223,8 @@ json::Object Compilation::describe(tile::KernelOp kernel, TargetInterface target
                         {"vendor_math", kernel->hasAttr(kVendorMathAttrName)},
                         {"abi", describeParameters(kernel)},
                         {"has_grid", kernel.hasGrid()}};
+  if (kernel->hasAttr("tile.any_memory"))
+    metadata["any_memory"] = true;
   SmallVector<FileLineColLoc> places;
   findPlaces(kernel.getLoc(), places);
   if (!places.empty()) {

@@ -209,6 +209,7 @@ Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
   };
   int64_t scratch = count("scratch_bytes", 0), shared = count("shared_bytes", 0);
   plan.hasGrid = metadata.getBoolean("has_grid").value_or(false);
+  plan.anyMemory = metadata.getBoolean("any_memory").value_or(false);
   plan.warps = count("warps", 1);
   plan.warpSize = count("warp_size", 1);
   if (const json::Array *cluster = metadata.getArray("cluster"))

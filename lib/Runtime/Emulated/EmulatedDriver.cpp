@@ -118,6 +118,7 @@ TensorMap EmulatedExecutable::makeMap(const LaunchPlan::TensorMap &map,
 
 /// The bytes that a view's extents and strides cover. Bare pointers may reach anything.
 void EmulatedExecutable::findRanges(const uint64_t *slots, emulated::Launch &launch) const {
+  launch.checksGlobal = !plan.anyMemory;
   for (const GlobalRange *range = globals; range && range->address; ++range) {
     auto first = reinterpret_cast<uint64_t>(range->address);
     launch.ranges.push_back({first, first + range->size});

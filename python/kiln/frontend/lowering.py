@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from typing import Any
 
 from kiln.frontend.arithmetic.literals import literal, quoted
@@ -115,7 +116,7 @@ def _module(c, kernel, types, names, constants, region, body) -> str:
     nodes = {node.arg: node for node in a.posonlyargs + a.args + a.kwonlyargs}
     arguments = []
     for name, type in types.items():
-        facts = type.facts.ir
+        facts = (replace(type.facts, noalias=False) if c.from_addresses else type.facts).ir
         attributes = [f"tile.name = {quoted(name)}"] if names[name] != f"%{name}" else []
         attributes += [f"tile.facts = {facts}"] if facts else []
         suffix = f" {{{', '.join(attributes)}}}" if attributes else ""
@@ -125,6 +126,8 @@ def _module(c, kernel, types, names, constants, region, body) -> str:
     symbol = kernel.name if _NAME.match(kernel.name) else quoted(kernel.name)
     head = f"  tile.kernel @{symbol}({', '.join(arguments)})"
     attributes = [f"tile.{name} = {value}" for name, (value, _) in c.decisions.items()]
+    if c.from_addresses:
+        attributes.append("tile.any_memory")
     tunables = _tunables(kernel, constants)
     if tunables:
         attributes.append(f"tile.tunables = [{', '.join(tunables)}]")

@@ -297,7 +297,9 @@ def as_axes(x: Any, rank: int, argument: str = "axis") -> tuple[int, ...]:
 def as_pointer(x: Any, argument: str = "pointer") -> Value:
     if not (isinstance(x, Value) and isinstance(x.type, PointerType)):
         raise Misuse(
-            f"expected a pointer, got {describe(x)}", "a kiln.Pointer[dtype] parameter", argument
+            f"expected a pointer, got {describe(x)}",
+            "a kiln.Pointer[dtype] parameter, or an address as an integer with `dtype=`",
+            argument,
         )
     return x
 

@@ -190,12 +190,9 @@ def philox(seed: Number, counter: Tensor, stream: Number = 0) -> tuple[Tensor, .
     element of 64 bits, so that positions give the same bits in i32 and i64. `seed` is an integer
     scalar of 64 bits, `stream` one of 32.
 
-        i = kiln.program_id(0)
-        bits = kiln.philox(seed, i * BLOCK + kiln.arange(BLOCK))[0]
-
     Example: `a, b, c, d = kiln.philox(seed, k)`
 
-    Errors: a counter that is not an i32 or u32 tensor; a seed that is not an integer.
+    Errors: a counter that is no tensor of integers; a seed that is not an integer.
     """
 
 
@@ -204,8 +201,6 @@ def rand(seed: Number, counter: Tensor, stream: Number = 0) -> Tensor:
     """Uniform f32 in [0, 1): `(bits >> 8) * 2**-24` of the first word of `philox`.
 
     The result has the shape of `counter`, a tensor of integers.
-
-        keep = kiln.rand(seed, i * BLOCK + kiln.arange(BLOCK)) < 0.9
 
     Example: `keep = kiln.rand(seed, i * 16 + kiln.arange(16)) > 0.1`
 

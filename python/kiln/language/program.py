@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kiln.language.dtypes import DTypeLike
 from kiln.language.intrinsic import intrinsic
 from kiln.language.values import Number, Pointer, Shape, Tensor, View
 
@@ -163,15 +164,33 @@ def device_assert(condition: Any, message: str = "") -> None:
 
 
 @intrinsic
-def view(pointer: Pointer, shape: Shape, strides: Shape | None = None) -> View:
-    """Sees the memory at a pointer as a strided array.
+def pointer(address: Number, dtype: DTypeLike) -> Pointer:
+    """A pointer of an address in bytes: an integer scalar, such as an element of an array of them.
+
+    The address is one that the kernel's device can reach, and a multiple of the element's size;
+    what is read and written there may be any array's, so that the kernel's others are no longer
+    taken for memory of their own. Nobody keeps the array alive but its owner.
+
+    Example: `z = kiln.view(kiln.pointer(seed, kiln.f32), (n, 64)).load((i, 0), (1, 64))`
+
+    Errors: an address that is no integer scalar; a dtype that memory does not hold.
+    """
+
+
+@intrinsic
+def view(
+    pointer: Any, shape: Shape, strides: Shape | None = None, dtype: DTypeLike | None = None
+) -> View:
+    """Sees the memory at a pointer, or at an address, as a strided array.
 
     Extents and strides (in elements) are constants or integer scalars; without strides the
-    array is dense and row-major.
+    array is dense and row-major. With `dtype` the first argument is the address in bytes, an
+    integer scalar, as `kiln.pointer` takes it.
 
     Example: `z = kiln.view(p, (n, 64))[0, 0]`
 
-    Errors: something that is not a pointer; strides that are not one for each extent.
+    Errors: something that is not a pointer, nor an integer with a `dtype`; strides that are not
+    one for each extent.
     """
 
 
@@ -216,6 +235,6 @@ def extern_call(
 
 __all__ = [
     "assume", "cdiv", "device_assert", "device_print", "extern_call", "grid",
-    "inline_asm", "multiple_of", "num_programs", "pin", "program_id", "static_assert",
+    "inline_asm", "multiple_of", "num_programs", "pin", "pointer", "program_id", "static_assert",
     "static_print", "static_range", "view",
 ]  # fmt: skip

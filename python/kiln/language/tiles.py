@@ -119,7 +119,7 @@ def scatter(
 
     Example: `kiln.scatter(v, (k,), x[0])`
 
-    Errors: as `gather`; a value of another dtype.
+    Errors: as `gather`; a dtype that the view's does not hold without loss.
     """
 
 

@@ -439,6 +439,13 @@ def views(p, n):
     kiln.view(p, 16)[0] = v[0, 0]
 
 
+@case("tile.pointer_from_address", "tile.view_from_pointer", n=kiln.i64)
+def addresses(n):
+    v = kiln.view(kiln.pointer(n, kiln.f32), (n, 4))
+    kiln.static_assert(v.rank == 2 and v.dtype == kiln.f32)
+    kiln.view(n, 16, dtype=kiln.i8)[0] = 3
+
+
 @case(v=F32)
 def static(v):
     total = 0

@@ -83,6 +83,7 @@ struct LaunchPlan {
   /// What the code may tell the host; null if it has no such parameter.
   std::shared_ptr<const MessageTable> messages;
   bool hasGrid = false;
+  bool anyMemory = false; ///< it makes pointers of integers, which no argument need cover
   bool hasHidden = false;
   uint64_t scratchBytes = 0, sharedBytes = 0;
   int64_t warps = 1, warpSize = 1;

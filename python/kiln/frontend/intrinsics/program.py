@@ -9,9 +9,10 @@ from kiln.frontend.arithmetic.literals import quoted
 from kiln.frontend.arithmetic.operators import ceil_divide
 from kiln.frontend.errors import Misuse
 from kiln.frontend.syntax.calls import implements
-from kiln.frontend.types import ViewType
+from kiln.frontend.types import PointerType, ViewType
 from kiln.frontend.values import (
     Value,
+    as_dtype,
     as_flag,
     as_int,
     as_pointer,
@@ -203,10 +204,27 @@ def device_assert(c: Any, condition: Any, message: Any) -> None:
     e.effect(f"tile.assert {condition.ref}, {text} : {condition.type.ir}")
 
 
+@implements("pointer")
+def pointer(c: Any, address: Any, dtype: Any) -> Value:
+    dtype = as_dtype(dtype)
+    if dtype.name in ("tf32", "index"):
+        raise Misuse(
+            f"expected a dtype that memory holds, got {dtype}",
+            "kiln.f32" if dtype.is_float else "kiln.i64",
+            "dtype",
+        )
+    at = index_of(c.e, address, "address")
+    c.from_addresses = True
+    type = PointerType(dtype)
+    return c.e.value(f"tile.pointer_from_address {at.ref} : {type.ir}", type)
+
+
 @implements("view")
-def view(c: Any, pointer: Any, shape: Any, strides: Any) -> Value:
+def view(c: Any, memory: Any, shape: Any, strides: Any, dtype: Any) -> Value:
     e = c.e
-    pointer = as_pointer(pointer)
+    if dtype is not None:
+        memory = pointer(c, memory, dtype)
+    start = as_pointer(memory)
     extents = _sizes(shape, "shape")
     if strides is None:
         strides = [1] * len(extents)
@@ -219,7 +237,7 @@ def view(c: Any, pointer: Any, shape: Any, strides: Any) -> Value:
         if isinstance(extent, int) and extent < 0:
             raise Misuse(f"expected extents of at least 0, got {extent}", argument="shape")
     type = ViewType(
-        pointer.dtype,
+        start.dtype,
         tuple(x if isinstance(x, int) else None for x in extents),
         tuple(x if isinstance(x, int) else None for x in strides),
     )
@@ -227,8 +245,8 @@ def view(c: Any, pointer: Any, shape: Any, strides: Any) -> Value:
     steps = tuple(x if isinstance(x, int) else index_of(e, x, "strides") for x in strides)
     texts = [", ".join(v.ref for v in group if isinstance(v, Value)) for group in (sizes, steps)]
     made = e.value(
-        f"tile.view_from_pointer {pointer.ref} extents [{texts[0]}] strides [{texts[1]}] : "
-        f"{pointer.type.ir} -> {type.ir}",
+        f"tile.view_from_pointer {start.ref} extents [{texts[0]}] strides [{texts[1]}] : "
+        f"{start.type.ir} -> {type.ir}",
         type,
     )
     return Value(made.ref, type, sizes, steps)

@@ -37,6 +37,7 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
     messages    what static_print said, in order
     decisions   what kiln.pin decided, by name: as the IR spells it, and as a person does
     grid_call   the one call of kiln.grid, or None
+    from_addresses  whether a pointer was made of an integer, which may be any array's
     loop_types  the types that a loop's carried values were found to have, so that a loop
                 inside another one is not searched again
     """
@@ -49,6 +50,7 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
         self.work = 0
         self.copies = 0
         self.grid_call: ast.Call | None = None
+        self.from_addresses = False
         self.loop_types: dict[Any, list[Any]] = {}
 
     def spend(self) -> None:
