@@ -90,7 +90,11 @@ TEST(CAPI, SourcesOverTheirLimitsAreRefused) {
   request = requestOf(deep);
   Owned<KilnError> error(kilnCompile(&request, &artifact));
   EXPECT_EQ(kilnErrorGetCode(error.get()), KILN_ERROR_REFUSED);
-  EXPECT_THAT(text(kilnErrorGetMessage(error.get())), HasSubstr("test.mlir:1"));
+  EXPECT_THAT(text(kilnErrorGetMessage(error.get())), HasSubstr("test.mlir:1:201: "));
+  std::string digits = "\n  " + std::string(100000, '7');
+  request = requestOf(digits);
+  EXPECT_THAT(messageOf(kilnCompile(&request, &artifact)),
+              HasSubstr("test.mlir:2:3: expected a number of at most 1000 digits, got 100000"));
   // Brackets in strings and comments are text, arrows close nothing.
   std::string fine = "// " + deep + "\nmodule attributes {test.a = \"" + deep + "\\\"" + deep +
                      "\"} {" + copySource + "}\n";

@@ -145,6 +145,20 @@ def test_a_worker_refuses_a_request_that_nests_too_deeply():
         assert worker.wait(60) == 2
 
 
+@pytest.mark.parametrize("source, says", [(b"!t = " + b"tuple<" * 100_000, b"to nest at most 200"),
+                                          (b"1" * 100_000, b"at most 1000 digits")])  # fmt: skip
+def test_a_worker_refuses_a_source_that_its_parser_would_die_of(source, says):
+    request = b'{"source_name": "deep.mlir", "target": "cpu", "opt_level": 3}'
+    data = parsers.frame(b"q", request) + parsers.frame(b"s", source)
+    ours, theirs = socket.socketpair()
+    with ours, subprocess.Popen([BUILD / "bin/kiln-worker"], stdin=theirs) as worker:
+        theirs.close()
+        ours.sendall(data)
+        answer = b"".join(iter(lambda: ours.recv(1 << 16), b""))
+        assert worker.wait(60) == 0
+    assert b"deep.mlir:1:" in answer and says in answer
+
+
 def test_a_refusal_without_a_caret_is_told_from_one_with_it():
     view = {"v": ("view", "f32", (None,))}
     ir, said = frontend.lower("def kernel(v):\n    v[0] = nothing\n", "kernel", view, {})
