@@ -88,6 +88,7 @@ from kiln.language.program import inline_asm as inline_asm
 from kiln.language.program import multiple_of as multiple_of
 from kiln.language.program import num_programs as num_programs
 from kiln.language.program import pin as pin
+from kiln.language.program import pointer as pointer
 from kiln.language.program import program_id as program_id
 from kiln.language.program import static_assert as static_assert
 from kiln.language.program import static_print as static_print
