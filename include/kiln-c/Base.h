@@ -9,7 +9,8 @@
 //   object must be its last user. No function keeps a pointer that the caller passed in, unless its
 //   comment says so.
 // - Structures that the caller fills begin with `struct_size`; their Init function sets it and the
-//   defaults, so that a library may grow a structure without breaking its callers.
+//   defaults, so that a library may grow a structure without breaking its callers. A structure may
+//   be that of an older library's headers, or of a newer one's if what it has more is zero.
 // - JSON texts are UTF-8, and may gain members: readers must ignore what they do not know.
 #ifndef KILN_C_BASE_H
 #define KILN_C_BASE_H

@@ -95,7 +95,7 @@ typedef struct KilnArg {
 } KilnArg;
 
 typedef struct KilnLaunchOptions {
-  size_t struct_size;
+  size_t struct_size; // 0: only the members before `cancelled` are there
   // Programs along x, y, z; has_grid 0: the kernel's own grid. Zero anywhere launches nothing.
   int32_t has_grid;
   int64_t grid[3];
@@ -195,12 +195,20 @@ KILN_EXPORT KilnError *kilnFunctionDescribeKey(KilnFunction *function, const voi
                                                size_t key_size, KilnBuffer **json);
 
 // From now on that key runs this executable (of the key's device), which the function retains. A
-// key that is there already is replaced; the one before lives until the function goes.
+// key that is there already is replaced.
 KILN_EXPORT KilnError *kilnFunctionInsert(KilnFunction *function, const void *key, size_t key_size,
                                           KilnExecutable *executable);
 
 // Forgets every specialisation. No launch may be running.
 KILN_EXPORT void kilnFunctionClear(KilnFunction *function);
+
+// How many specialisations stay loaded in this process, of all functions together: over it, the one
+// that was launched longest ago goes, and a launch of it is a miss again. Never one that is
+// running, nor one that a graph holds. 0: any number. Until this is called,
+// $KILN_MAX_SPECIALISATIONS or 4096.
+KILN_EXPORT void kilnSpecialisationsSetMax(uint64_t max);
+// {"loaded": n, "max": n, "evicted": n}
+KILN_EXPORT KilnError *kilnSpecialisationsDescribe(KilnBuffer **json);
 
 // Launches an executable as it is, no table: for tools, and for code compiled ahead of time.
 // Checks the arguments against all that the artifact's metadata promises, static extents and facts

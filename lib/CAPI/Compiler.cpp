@@ -1,6 +1,6 @@
 // kiln-c/Compiler.h: checking a request, then compiling it here or in a worker.
 #include "Worker.h"
-#include "kiln/Runtime/Error.h"
+#include "kiln/Runtime/Structure.h"
 #include "kiln/Support/SourceLimits.h"
 #include "llvm/Support/Endian.h"
 
@@ -54,12 +54,14 @@ static bool holdsForeignCode(StringRef source) {
   return source.contains("inline_asm") || source.contains("extern_call");
 }
 
+/// Of the first version, which ended with `user_data`.
+static constexpr size_t firstRequestBytes =
+    offsetof(KilnCompileRequest, user_data) + sizeof(KilnCompileRequest::user_data);
+
 static KilnError *check(const KilnCompileRequest &request) {
-  if (request.struct_size != sizeof(KilnCompileRequest))
-    return report(KILN_ERROR_INVALID_ARGUMENT,
-                  "expected a request of " + Twine(sizeof(KilnCompileRequest)) + " bytes, got " +
-                      Twine(request.struct_size) +
-                      ": was kilnCompileRequestInit called, and of this library?");
+  if (Error error = checkStructure(&request, request.struct_size, firstRequestBytes,
+                                   sizeof(KilnCompileRequest), "KilnCompileRequest"))
+    return report(std::move(error));
   if (!request.source && request.source_size)
     return reportNull("kilnCompile", "source");
   if (request.num_keep_stages && !request.keep_stages)
@@ -73,13 +75,18 @@ static KilnError *check(const KilnCompileRequest &request) {
   return nullptr;
 }
 
-KilnError *capi::compile(const KilnCompileRequest &request, std::optional<Artifact> &out) {
-  if (KilnError *error = check(request))
+KilnError *capi::compile(const KilnCompileRequest &given, std::optional<Artifact> &out) {
+  if (KilnError *error = check(given))
     return error;
+  KilnCompileRequest request = adoptStructure(given);
   CompileRequest converted = convert(request);
   if (Error error = checkSource(converted.source, converted.sourceName, request.max_source_bytes,
-                                request.max_depth))
-    return report(std::move(error));
+                                request.max_depth)) {
+    // It is about the source, so it stands among the diagnostics too.
+    KilnError *refused = report(std::move(error));
+    append(refused->diagnostics, {Severity::Error, "", 0, 0, refused->message});
+    return refused;
+  }
   if (request.cancelled && request.cancelled(request.user_data))
     return report(KILN_ERROR_CANCELLED,
                   "kernel '" + converted.kernel + "': the compile was cancelled");
@@ -157,7 +164,7 @@ private:
 KilnError *capi::requestKey(const KilnCompileRequest &request, Key &out) {
   if (KilnError *error = check(request))
     return error;
-  CompileRequest converted = convert(request);
+  CompileRequest converted = convert(adoptStructure(request));
   Fields fields;
   fields.add("kiln request 1");
   fields.add(StringRef(kilnCompilerId().data));

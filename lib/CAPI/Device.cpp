@@ -143,7 +143,7 @@ KilnDevice *kilnExecutableGetDevice(const KilnExecutable *executable) {
   return wrap(&unwrap(executable)->device);
 }
 KilnString kilnExecutableGetMetadata(const KilnExecutable *executable) {
-  return string(unwrap(executable)->artifact.metadataText());
+  return string(unwrap(executable)->metadata);
 }
 KilnError *kilnExecutableDescribe(const KilnExecutable *executable, KilnBuffer **json) {
   if (!executable || !json)

@@ -83,6 +83,19 @@ void kilnFunctionClear(KilnFunction *function) {
     function->function->clear();
 }
 
+void kilnSpecialisationsSetMax(uint64_t max) { Function::setMost(max); }
+
+KilnError *kilnSpecialisationsDescribe(KilnBuffer **json) {
+  if (!json)
+    return reportNull("kilnSpecialisationsDescribe", "json");
+  Expected<Function::Loaded> loaded = Function::describeLoaded();
+  if (!loaded)
+    return report(loaded.takeError());
+  return give(
+      json::Object{{"loaded", loaded->now}, {"max", loaded->most}, {"evicted", loaded->evicted}},
+      json);
+}
+
 KilnError *kilnExecutableLaunch(KilnExecutable *executable, const KilnArg *args, size_t num_args,
                                 const KilnLaunchOptions *options) {
   if (!executable || (num_args && !args))

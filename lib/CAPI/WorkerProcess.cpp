@@ -1,6 +1,7 @@
 // Starting, keeping and ending the processes that compile.
 #include "WorkerProcess.h"
 #include "kiln/Runtime/Error.h"
+#include "kiln/Support/Descriptors.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <atomic>
@@ -79,12 +80,15 @@ Expected<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string 
   Descriptor theirSocket, theirErrors;
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
     return fail(errno);
-  worker->socket.fd = pair[0];
-  theirSocket.fd = pair[1];
+  worker->socket.fd = aboveStandard(pair[0]);
+  theirSocket.fd = aboveStandard(pair[1]);
   if (::pipe2(pipe, O_CLOEXEC) != 0)
     return fail(errno);
-  worker->errors.fd = pipe[0];
-  theirErrors.fd = pipe[1];
+  worker->errors.fd = aboveStandard(pipe[0]);
+  theirErrors.fd = aboveStandard(pipe[1]);
+  for (int fd : {worker->socket.fd, theirSocket.fd, worker->errors.fd, theirErrors.fd})
+    if (fd < 0)
+      return fail(EMFILE);
   ::fcntl(worker->socket.fd, F_SETFL, O_NONBLOCK);
   ::fcntl(worker->errors.fd, F_SETFL, O_NONBLOCK);
 
@@ -94,7 +98,6 @@ Expected<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string 
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, theirErrors.fd, 2);
-  // Last, because it overwrites 0, where neither of the two can be now.
   posix_spawn_file_actions_adddup2(&actions, theirSocket.fd, 0);
   sigset_t none, defaults;
   sigemptyset(&none);

@@ -3,6 +3,7 @@
 #include "HostGrid.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Pipeline/Pipeline.h"
+#include "kiln/Runtime/Error.h"
 #include "kiln/Target/AllTargets.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/FastMath.h"
@@ -64,13 +65,13 @@ public:
         }) {}
 
   /// The error to return once something failed.
-  llvm::Error takeError(StringRef otherwise) {
-    return llvm::createStringError(first.empty() ? otherwise.str() : first);
+  llvm::Error takeError(StringRef otherwise, KilnErrorCode code = KILN_ERROR_COMPILE) {
+    return makeError(code, first.empty() ? otherwise.str() : first);
   }
-  /// An error that has no place in the source.
+  /// One about the request, which has no place in the source.
   llvm::Error error(const Twine &text) {
     sink({Severity::Error, "", 0, 0, text.str()});
-    return llvm::createStringError(text);
+    return makeError(KILN_ERROR_INVALID_ARGUMENT, text);
   }
   /// An error found before the source was parsed.
   llvm::Error error(StringRef file, const SourceProblem &problem) {
@@ -266,7 +267,7 @@ llvm::Expected<Artifact> Compilation::run() {
   FailureOr<TargetInterface> target =
       parseTarget(request.target, &context, [&] { return emitError(UnknownLoc::get(&context)); });
   if (failed(target))
-    return fail("unknown target");
+    return reporter.takeError("unknown target", KILN_ERROR_INVALID_ARGUMENT);
 
   if (std::optional<SourceProblem> problem = findSourceProblem(request.source, request.maxDepth))
     return reporter.error(request.sourceName, *problem);
@@ -280,7 +281,7 @@ llvm::Expected<Artifact> Compilation::run() {
     return fail("the source cannot be parsed");
   FailureOr<tile::KernelOp> kernel = selectKernel(*module, request.kernel);
   if (failed(kernel))
-    return fail("no kernel to compile");
+    return reporter.takeError("no kernel to compile", KILN_ERROR_NOT_FOUND);
   std::string name = (*kernel).getSymName().str();
   if (request.fastMath)
     allowFastMath(*module);

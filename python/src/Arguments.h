@@ -62,6 +62,7 @@ struct ArgumentFrame {
   PyObject *held[kMaxArguments]; ///< capsules, owned
   size_t numHeld = 0;
   ArgumentSet readOnly; ///< those that may not be written
+  ArgumentSet tracked;  ///< tensors of a framework that counts its writes
   KilnStream stream = nullptr;
   bool hasStream = false; ///< a framework told its current stream
 
@@ -76,6 +77,13 @@ struct ArgumentFrame {
 /// Converts argument `index`; on failure sets a Python error that names kernel and argument.
 bool convertArgument(ArgumentFrame &frame, size_t index, PyObject *object,
                      const ParameterInfo &parameter, const char *kernel);
+
+/// Before a launch that writes to the arguments of `written`: PyTorch's tensors count it as they
+/// count their own operations in place, and those that it would not let be written to are refused.
+/// False with a Python error.
+bool noteWrites(const ArgumentFrame &frame, PyObject *const *objects,
+                const std::vector<ParameterInfo> &parameters, const std::vector<uint32_t> &written,
+                const char *kernel);
 
 /// What was learned of a few Python objects (types, dtypes), by their addresses. Each is kept
 /// alive, so that its address stays its own; the oldest of a crowded place makes room.

@@ -1,4 +1,5 @@
 // The cache of compiled kernels.
+#include "GIL.h"
 #include "Objects.h"
 
 using namespace kiln::python;
@@ -10,7 +11,7 @@ nb::str describe(const CacheObject &cache) {
   KilnBuffer *json = nullptr;
   KilnError *error;
   {
-    nb::gil_scoped_release release;
+    WithoutGIL released;
     error = Describe(cache.get(), &json);
   }
   check(error);
@@ -60,7 +61,7 @@ void kiln::python::bindCache(nb::module_ &m) {
             uint64_t removed = 0;
             KilnError *error;
             {
-              nb::gil_scoped_release release;
+              WithoutGIL released;
               error = kilnCachePrune(cache.get(), maxBytes, &removed);
             }
             check(error);

@@ -5,6 +5,7 @@
 // process finishes behind the scenes and its artifact is in the cache for the next call. A process
 // that exits before that does so without running the destructors of LLVM, which the thread would
 // not survive.
+#include "GIL.h"
 #include "Objects.h"
 #include "kiln-c/Layout.h"
 
@@ -169,7 +170,7 @@ void start(const std::shared_ptr<Job> &job) {
 void wait(Job &job) {
   for (;;) {
     {
-      nb::gil_scoped_release release;
+      WithoutGIL released;
       std::unique_lock<std::mutex> lock(job.mutex);
       job.changed.wait_for(lock, std::chrono::milliseconds(50), [&] { return job.done.load(); });
     }

@@ -165,20 +165,28 @@ bool refused(const ArgumentTarget &to) {
   return false;
 }
 
-/// A tensor that its framework negates when it is read: its memory holds other numbers. PyTorch
-/// makes them of the imaginary parts of conjugates, so that no two elements lie side by side;
-/// only for such is the question asked.
+/// A tensor that its framework negates when it is read, as PyTorch does with the imaginary parts of
+/// conjugates: its memory holds other numbers.
 bool isNegated(PyObject *object, const dlpack::Tensor &tensor) {
-  if (tensor.dtype.code != 2 || !tensor.strides)
+  if (tensor.dtype.code == 6 || tensor.dtype.code == 1) // of booleans and unsigned numbers is none
     return false;
-  for (int d = 0; d < tensor.rank; ++d)
-    if (tensor.shape[d] > 1 && tensor.strides[d] % 2 != 0)
-      return false;
   static PyObject *name = PyUnicode_InternFromString("is_neg");
   nb::object answer = nb::steal(PyObject_VectorcallMethod(name, &object, 1, nullptr));
   if (!answer.is_valid())
     PyErr_Clear();
   return answer.is_valid() && answer.ptr() == Py_True;
+}
+
+/// JAX's arrays never change, whatever their capsules say.
+bool isImmutable(PyObject *object) {
+  static Memo<bool> known;
+  auto *type = reinterpret_cast<PyObject *>(Py_TYPE(object));
+  if (const bool *found = known.find(type))
+    return *found;
+  nb::object module = nb::getattr(nb::borrow(type), "__module__", nb::none());
+  std::string name = nb::isinstance<nb::str>(module) ? nb::cast<std::string>(module) : "";
+  std::string package = name.substr(0, name.find('.'));
+  return known.insert(type, package == "jax" || package == "jaxlib");
 }
 
 bool toInt64s(PyObject *sequence, int64_t *out, int &count) {
@@ -206,6 +214,7 @@ bool kiln::python::convertExchange(const ArgumentTarget &to, PyObject *object,
     return refused(to);
   if (!fill(to, borrowed, 0))
     return false;
+  to.frame.tracked.insert(to.index);
   if (isNegated(object, borrowed))
     return to.fail("expected a tensor that holds its own numbers, got one that is negated when it "
                    "is read; t.resolve_neg() makes one");
@@ -219,11 +228,76 @@ bool kiln::python::convertExchange(const ArgumentTarget &to, PyObject *object,
   return true;
 }
 
+namespace {
+
+/// What PyTorch offers of its books, found at the first write to a tensor of its own.
+struct TorchBooks {
+  nb::object tensor, isGradEnabled, incrementVersion;
+
+  static const TorchBooks *get() {
+    static TorchBooks *books = nullptr;
+    PyObject *torch = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
+    if (books || !torch)
+      return books;
+    nb::object module = nb::borrow(torch);
+    nb::object graph = nb::module_::import_("torch.autograd.graph");
+    books = new TorchBooks{module.attr("Tensor"), module.attr("is_grad_enabled"),
+                           graph.attr("increment_version")};
+    return books;
+  }
+};
+
+bool isTrue(nb::handle value) { return value.ptr() == Py_True; }
+
+/// Why PyTorch would not let an operation write to the tensor, in its words; "" if it would.
+std::string whyNotWritten(nb::handle tensor, const TorchBooks &books) {
+  static PyObject *name = PyUnicode_InternFromString("requires_grad");
+  nb::object
+    requires
+  = nb::steal(PyObject_GetAttr(tensor.ptr(), name));
+  if (!requires.is_valid())
+    throw nb::python_error();
+  if (!isTrue(requires) || !isTrue(books.isGradEnabled()))
+    return "";
+  if (isTrue(tensor.attr("is_leaf")))
+    return "a leaf Variable that requires grad is being used in an in-place operation";
+  nb::object base = nb::getattr(tensor, "_base", nb::none());
+  if (!base.is_none() && isTrue(base.attr("is_leaf")) && isTrue(base.attr("requires_grad")))
+    return "a view of a leaf Variable that requires grad is being used in an in-place operation";
+  return "";
+}
+
+} // namespace
+
+bool kiln::python::noteWrites(const ArgumentFrame &frame, PyObject *const *objects,
+                              const std::vector<ParameterInfo> &parameters,
+                              const std::vector<uint32_t> &written, const char *kernel) {
+  for (uint32_t i : written) {
+    const TorchBooks *books = frame.tracked.contains(i) ? TorchBooks::get() : nullptr;
+    nb::handle tensor = objects[i];
+    if (!books || !nb::isinstance(tensor, books->tensor))
+      continue;
+    std::string why = whyNotWritten(tensor, *books);
+    if (!why.empty()) {
+      setLaunchError(kernel, parameters[i].name.c_str(),
+                     "expected a tensor that may be written in place, since the kernel stores to "
+                     "it: " +
+                         why + "; store to t.detach(), or under torch.no_grad()");
+      return false;
+    }
+    // As PyTorch's own operations do, also where nothing is saved for a gradient now.
+    books->incrementVersion(tensor);
+  }
+  return true;
+}
+
 bool kiln::python::convertCapsule(const ArgumentTarget &to, PyObject *object) {
   PyObject *capsule = callDLPack(object);
   if (!capsule)
     return refused(to);
   to.hold(capsule); // its destructor frees what nobody consumed
+  if (isImmutable(object))
+    to.frame.readOnly.insert(to.index);
   if (void *pointer = PyCapsule_IsValid(capsule, "dltensor_versioned")
                           ? PyCapsule_GetPointer(capsule, "dltensor_versioned")
                           : nullptr) {

@@ -1,4 +1,5 @@
 // Devices, and kernels loaded on them.
+#include "GIL.h"
 #include "Launcher.h"
 #include "Objects.h"
 
@@ -20,7 +21,7 @@ nb::str describeDevices() {
   KilnBuffer *json = nullptr;
   KilnError *error;
   {
-    nb::gil_scoped_release release;
+    WithoutGIL released;
     error = kilnDevicesDescribe(&json);
   }
   check(error);
@@ -31,7 +32,7 @@ ExecutableObject load(const DeviceObject &device, const ArtifactObject &artifact
   KilnExecutable *executable = nullptr;
   KilnError *error;
   {
-    nb::gil_scoped_release release;
+    WithoutGIL released;
     error = kilnExecutableLoad(device.device, artifact.get(), &executable);
   }
   check(error);
@@ -58,8 +59,14 @@ void launchExecutable(const ExecutableObject &executable, const std::string &nam
   for (size_t i = 0; i < arguments.size(); ++i)
     if (!convertArgument(frame, i, nb::object(arguments[i]).ptr(), parameters[i], name.c_str()))
       throw nb::python_error();
+  std::vector<PyObject *> objects;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    objects.push_back(nb::object(arguments[i]).ptr()); // the list holds them
+  std::vector<uint32_t> stored;
   for (nb::handle number : written) {
     size_t i = nb::cast<size_t>(number);
+    if (i < arguments.size())
+      stored.push_back(uint32_t(i));
     if (i >= arguments.size() || !frame.readOnly.contains(i))
       continue;
     setLaunchError(name.c_str(), parameters[i].name.c_str(),
@@ -67,6 +74,8 @@ void launchExecutable(const ExecutableObject &executable, const std::string &nam
                    "read-only one");
     throw nb::python_error();
   }
+  if (!noteWrites(frame, objects.data(), parameters, stored, name.c_str()))
+    throw nb::python_error();
   KilnLaunchOptions options;
   kilnLaunchOptionsInit(&options);
   options.stream = stream ? asStream(stream) : frame.stream;
@@ -77,7 +86,7 @@ void launchExecutable(const ExecutableObject &executable, const std::string &nam
   }
   KilnError *error;
   {
-    nb::gil_scoped_release release;
+    WithoutGIL released;
     error = kilnExecutableLaunch(executable.get(), frame.args, arguments.size(), &options);
   }
   if (error) {
@@ -101,6 +110,12 @@ void kiln::python::bindDevices(nb::module_ &m) {
     check(kilnDeviceOfMemory(type, id, &device));
     return toStr(kilnDeviceGetName(device));
   });
+  m.def("specialisations", [] {
+    KilnBuffer *json = nullptr;
+    check(kilnSpecialisationsDescribe(&json));
+    return takeStr(json);
+  });
+  m.def("set_max_specialisations", [](uint64_t most) { kilnSpecialisationsSetMax(most); });
   m.def("set_active_hooks", [](int count) { activeHooks = count; });
 
   nb::class_<ExecutableObject>(m, "Executable")
@@ -156,7 +171,7 @@ void kiln::python::bindDevices(nb::module_ &m) {
              uint64_t stream) {
             KilnError *error;
             {
-              nb::gil_scoped_release release;
+              WithoutGIL released;
               error = kilnDeviceCopy(d.device, asStream(to), asStream(from), size,
                                      KilnCopyKind(kind), asStream(stream));
             }
@@ -170,7 +185,7 @@ void kiln::python::bindDevices(nb::module_ &m) {
               throw nb::value_error("expected a timeout of at least 0 seconds");
             KilnError *error;
             {
-              nb::gil_scoped_release release;
+              WithoutGIL released;
               error = timeout ? kilnDeviceSynchronizeFor(d.device, asStream(stream),
                                                          milliseconds(*timeout))
                               : kilnDeviceSynchronize(d.device, asStream(stream));

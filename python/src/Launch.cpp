@@ -1,4 +1,5 @@
 // One launch, from a Python call to the C API. See Launcher.h for the steps.
+#include "GIL.h"
 #include "Launcher.h"
 
 #include <cstring>
@@ -164,7 +165,7 @@ struct Released {
   /// KilnLaunchOptions::cancelled. Handlers run here; one that returns lets the launch go on.
   static int32_t checkSignals(void *self) {
     auto &released = *static_cast<Released *>(self);
-    PyEval_RestoreThread(released.thread);
+    kilnTakeGIL(released.thread);
     released.raised = PyErr_CheckSignals() != 0;
     released.thread = PyEval_SaveThread();
     return released.raised;
@@ -232,7 +233,17 @@ PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *con
     if (prepared.structured)
       return launchByHalf(state, "launch_structured", config, args, numArgs, names);
     size_t generation = state.generation;
+    bool isNoted = false;
     for (int attempt = 0;; ++attempt) {
+      // Of a variant that nothing is compiled for, the launch is a miss.
+      uint64_t variant = prepared.options.variant;
+      if (!isNoted && variant < state.written.size() && !state.written[variant].empty()) {
+        isNoted = true;
+        std::vector<uint32_t> written = state.written[variant]; // what is asked runs Python
+        if (!noteWrites(prepared.frame, prepared.bound.runtime, state.signature.runtime, written,
+                        state.name.c_str()))
+          return nullptr;
+      }
       if (attempt > 0) // another thread may have made the kernel forget
         prepared.function = functionOf(state, prepared.frame);
       KilnFunction *function = state.functions[prepared.function].function;
@@ -245,7 +256,7 @@ PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *con
       KilnLaunchStatus status =
           kilnFunctionLaunch(function, prepared.frame.args, state.signature.runtime.size(),
                              &prepared.options, &key, &error);
-      PyEval_RestoreThread(released.thread);
+      kilnTakeGIL(released.thread);
       --state.launching;
       if (released.raised) { // before anything that failed beside it
         if (status == KILN_LAUNCH_FAILED)
@@ -266,8 +277,12 @@ PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *con
         return nullptr;
       }
       nb::bytes copy = toBytes(key);
-      state.half.attr("specialise")(state.numberOf(prepared.function), copy,
-                                    prepared.options.variant, bool(prepared.options.has_grid));
+      nb::object specialise = state.half.attr("specialise");
+      nb::tuple arguments =
+          nb::make_tuple(state.numberOf(prepared.function), copy, prepared.options.variant,
+                         bool(prepared.options.has_grid));
+      if (!nb::steal(kilnCallPython(specialise.ptr(), arguments.ptr())).is_valid())
+        throw nb::python_error();
     }
   } catch (nb::python_error &failed) {
     failed.restore();

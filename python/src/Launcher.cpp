@@ -338,12 +338,16 @@ PyObject *describeMethod(PyObject *self, PyObject *arguments) {
   });
 }
 
-/// insert(function, key, executable)
+/// insert(function, key, executable, variant, written): `written` lists the arguments that the code
+/// writes to.
 PyObject *insertMethod(PyObject *self, PyObject *arguments) {
   Py_ssize_t number, size;
   PyObject *bytes, *executable;
   char *key;
-  if (!PyArg_ParseTuple(arguments, "nSO", &number, &bytes, &executable) ||
+  unsigned long long variant;
+  PyObject *written;
+  if (!PyArg_ParseTuple(arguments, "nSOKO!", &number, &bytes, &executable, &variant, &PyList_Type,
+                        &written) ||
       PyBytes_AsStringAndSize(bytes, &key, &size) != 0)
     return nullptr;
   KilnFunction *function = functionAt(self, size_t(number));
@@ -351,6 +355,12 @@ PyObject *insertMethod(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
   return guarded([&]() -> PyObject * {
     auto &loaded = nb::cast<ExecutableObject &>(nb::handle(executable));
+    auto &all = asLauncher(self)->state->written;
+    if (all.size() <= variant)
+      all.resize(variant + 1);
+    all[variant].clear();
+    for (nb::handle index : nb::borrow<nb::list>(written))
+      all[variant].push_back(nb::cast<uint32_t>(index));
     check(kilnFunctionInsert(function, key, size_t(size), loaded.get()));
     return nb::none().release().ptr();
   });
@@ -368,6 +378,7 @@ PyObject *forgetMethod(PyObject *self, PyObject *) {
   state.functions.clear();
   ++state.generation;
   state.variants.clear();
+  state.written.clear();
   state.hasDefaultVariant = false;
   Py_RETURN_NONE;
 }

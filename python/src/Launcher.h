@@ -46,6 +46,7 @@ struct LauncherState {
   nb::dict variants;
   uint64_t defaultVariant = 0;
   bool hasDefaultVariant = false;
+  std::vector<std::vector<uint32_t>> written; ///< by variant: the arguments that its code writes to
 
   ~LauncherState();
   size_t numberOf(size_t index) const { return generation << 16 | index; }

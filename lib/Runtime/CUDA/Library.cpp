@@ -27,7 +27,8 @@ Library::Library()
                      {"cuOccupancyMaxActiveBlocksPerMultiprocessor"},
                      {"cuMemHostAlloc"},
                      {"cuMemFreeHost"},
-                     {"cuLaunchHostFunc"}}) {}
+                     {"cuLaunchHostFunc"},
+                     {"cuCtxSynchronize"}}) {}
 
 Error Library::open() {
   if (Error error = DriverLibrary::open({"libcuda.so.1", "libcuda.so"}, "KILN_CUDA_LIBRARY"))

@@ -15,7 +15,7 @@ class AcceleratorExecutable : public Executable {
 public:
   AcceleratorExecutable(AcceleratorDevice &device, Artifact artifact, LaunchPlan plan,
                         std::unique_ptr<LoadedObject> host)
-      : Executable(device, std::move(artifact), std::move(plan)), owner(device),
+      : Executable(device, artifact, std::move(plan)), owner(device), artifact(std::move(artifact)),
         host(std::move(host)), grid(this->host ? this->host->find<HostGrid>("kiln_grid") : nullptr),
         name(device.health.intern(this->plan)),
         threads(unsigned(this->plan.warps * this->plan.warpSize)),
@@ -25,6 +25,7 @@ public:
 
   void computeGrid(const uint64_t *slots, int64_t out[3]) override { grid(slots, out); }
   json::Object describe() const override;
+  bool settle() override;
   Error launch(const uint64_t *slots, const int64_t shape[3],
                const LaunchContext &context) override;
 
@@ -45,8 +46,11 @@ private:
   }
   Error launchEntered(const uint64_t *slots, AcceleratorApi::Launch &launch);
   Error explain(Error error) const;
+  /// Notes a launch that a graph records: the graph runs the code whenever it likes.
+  Error noteCapture(KilnStream stream);
 
   AcceleratorDevice &owner;
+  const Artifact artifact; ///< of which a device that was made anew loads the code again
   const std::unique_ptr<LoadedObject> host;
   const HostGrid grid;
   const std::string *const name;
@@ -56,6 +60,7 @@ private:
   std::mutex mutex;
   std::atomic<const Loaded *> loaded{nullptr};
   std::vector<std::unique_ptr<Loaded>> all; ///< the last is the current one
+  std::atomic<bool> isInGraph{false};
 };
 } // namespace
 
@@ -63,13 +68,39 @@ private:
 
 AcceleratorExecutable::~AcceleratorExecutable() {
   const Loaded *now = current();
-  if (!now || owner.health.isLost())
+  if (!now || owner.health.isLost() || isInGraph)
     return;
   Entered entered(*owner.api);
   if (Error error = entered.failed())
     consumeError(std::move(error)); // the driver is going down and takes the code with it
   else
     owner.api->unload(now->code);
+}
+
+bool AcceleratorExecutable::settle() {
+  if (isInGraph)
+    return false;
+  if (!current() || owner.health.isLost())
+    return true;
+  Entered entered(*owner.api);
+  Error error = entered.failed();
+  if (!error)
+    error = owner.health.report(owner.api->synchronizeAll());
+  bool isDone = !error;
+  consumeError(std::move(error));
+  return isDone;
+}
+
+/// The default stream is never recorded.
+Error AcceleratorExecutable::noteCapture(KilnStream stream) {
+  if (LLVM_LIKELY(!stream) || isInGraph.load(std::memory_order_relaxed))
+    return Error::success();
+  Expected<uint64_t> capture = owner.api->captureOf(stream);
+  if (!capture)
+    return capture.takeError();
+  if (*capture)
+    isInGraph = true;
+  return Error::success();
 }
 
 json::Object AcceleratorExecutable::describe() const {
@@ -181,6 +212,8 @@ Error AcceleratorExecutable::launch(const uint64_t *slots, const int64_t shape[3
     return error;
   Entered entered(*owner.api);
   if (Error error = entered.failed())
+    return explain(owner.health.report(std::move(error)));
+  if (Error error = noteCapture(stream))
     return explain(owner.health.report(std::move(error)));
   auto launchNow = [&] { return launchEntered(slots, launch); };
   if (Error error = LLVM_LIKELY(!context.messages)

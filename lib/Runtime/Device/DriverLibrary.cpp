@@ -124,6 +124,14 @@ Error LibraryApi::synchronize(KilnStream stream) {
   return library.call(functions.streamSynchronize, stream);
 }
 
+Error LibraryApi::synchronizeAll() {
+  if (!functions.synchronizeAll.function)
+    return makeError(KILN_ERROR_UNSUPPORTED,
+                     "expected a driver library with '" + functions.synchronizeAll.name() + "'");
+  OutsideCapture outside(functions);
+  return library.call(functions.synchronizeAll);
+}
+
 Expected<bool> LibraryApi::isIdle(KilnStream stream) {
   int result = functions.streamQuery(stream);
   if (result == driver::notReady)

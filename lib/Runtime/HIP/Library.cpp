@@ -76,6 +76,7 @@ static DriverFunctions sharedFunctions() {
   NAME(hostAllocate, hipHostMalloc);
   NAME(hostFree, hipHostFree);
   NAME(launchHostFunction, hipLaunchHostFunc);
+  NAME(synchronizeAll, hipDeviceSynchronize);
 #undef NAME
   return table;
 }

@@ -28,9 +28,10 @@ static Arena &scratchArena() {
 namespace {
 class HostExecutable : public Executable {
 public:
-  HostExecutable(Device &device, Artifact artifact, LaunchPlan plan, ForeignFunctions foreign,
-                 std::unique_ptr<LoadedObject> object, HostEntry entry, HostGrid grid)
-      : Executable(device, std::move(artifact), std::move(plan)), foreign(std::move(foreign)),
+  HostExecutable(Device &device, const Artifact &artifact, LaunchPlan plan,
+                 ForeignFunctions foreign, std::unique_ptr<LoadedObject> object, HostEntry entry,
+                 HostGrid grid)
+      : Executable(device, artifact, std::move(plan)), foreign(std::move(foreign)),
         object(std::move(object)), entry(entry), grid(grid) {}
 
   void computeGrid(const uint64_t *slots, int64_t out[3]) override { grid(slots, out); }

@@ -42,6 +42,18 @@ public:
 
   jitlink::JITLinkMemoryManager &getMemoryManager() override { return memoryManager(); }
 
+  /// Code and constants lie in one piece of memory with one protection: a mapping of its own for
+  /// the constants would cost each kernel a page and the process one of its 65,530 mappings.
+  Error modifyPassConfig(jitlink::LinkGraph &, jitlink::PassConfiguration &passes) override {
+    passes.PostPrunePasses.push_back([](jitlink::LinkGraph &graph) {
+      for (jitlink::Section &section : graph.sections())
+        if (section.getMemProt() == orc::MemProt::Read)
+          section.setMemProt(orc::MemProt::Read | orc::MemProt::Exec);
+      return Error::success();
+    });
+    return Error::success();
+  }
+
   void notifyFailed(Error error) override { failure = toString(std::move(error)); }
 
   void lookup(const LookupMap &wanted,

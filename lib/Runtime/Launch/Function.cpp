@@ -1,7 +1,8 @@
-// The warm path of a launch, and the table behind it.
+// The warm path of a launch.
 #include "kiln/Runtime/Launch/Function.h"
-#include "kiln/Runtime/Error.h"
+#include "Table.h"
 #include "kiln/Runtime/Launch/DType.h"
+#include "kiln/Runtime/Structure.h"
 #include "llvm/ADT/SmallVector.h"
 #include <alloca.h>
 #include <cstring>
@@ -11,36 +12,6 @@ using namespace llvm;
 
 /// What one call needs lives on its stack; this bounds it, at about 120 bytes an argument.
 static constexpr size_t maxArguments = 512;
-
-struct Function::Entry {
-  uint64_t hash;
-  size_t count;
-  std::unique_ptr<uint64_t[]> words;
-  ExecutablePtr executable;
-};
-
-struct Function::Table {
-  explicit Table(size_t capacity)
-      : mask(capacity - 1), slots(new std::atomic<Entry *>[capacity]()) {}
-  size_t mask, used = 0;
-  std::unique_ptr<std::atomic<Entry *>[]> slots;
-};
-
-/// A sum of products, which need not wait for each other; the factors are odd.
-static inline uint64_t hashWords(const uint64_t *words, size_t count) {
-  uint64_t hash = count, factor = 0x9e3779b97f4a7c15;
-  for (size_t i = 0; i < count; ++i, factor += 0xbf58476d1ce4e5b8)
-    hash += words[i] * factor;
-  hash = (hash ^ hash >> 32) * 0xff51afd7ed558ccd;
-  return hash ^ hash >> 32;
-}
-
-static inline bool equalWords(const uint64_t *left, const uint64_t *right, size_t count) {
-  uint64_t differ = 0;
-  for (size_t i = 0; i < count; ++i)
-    differ |= left[i] ^ right[i];
-  return differ == 0;
-}
 
 //===- Making -------------------------------------------------------------------------------===//
 
@@ -88,119 +59,6 @@ Expected<std::unique_ptr<Function>> Function::create(StringRef name,
   return std::move(function);
 }
 
-Function::Function(StringRef name) : name(name.str()) {}
-Function::~Function() = default;
-
-//===- The table ----------------------------------------------------------------------------===//
-
-/// Mostly it is what the launch before it found, which needs no hash.
-inline const Function::Entry *Function::find(const uint64_t *words, size_t count) {
-  const Entry *last = recent.load(std::memory_order_acquire);
-  bool again = last && last->count == count && equalWords(last->words.get(), words, count);
-  return LLVM_LIKELY(again) ? last : findInTable(words, count, last);
-}
-
-const Function::Entry *Function::findInTable(const uint64_t *words, size_t count,
-                                             const Entry *last) {
-  const Table *now = table.load(std::memory_order_acquire);
-  if (!now)
-    return nullptr;
-  uint64_t hash = hashWords(words, count);
-  for (size_t at = hash & now->mask;; at = (at + 1) & now->mask) {
-    const Entry *entry = now->slots[at].load(std::memory_order_acquire);
-    if (!entry)
-      return nullptr;
-    if (entry->hash == hash && entry->count == count &&
-        equalWords(entry->words.get(), words, count)) {
-      // Not if it was set since: an entry may have been replaced meanwhile.
-      recent.compare_exchange_strong(last, entry, std::memory_order_acq_rel,
-                                     std::memory_order_relaxed);
-      return entry;
-    }
-  }
-}
-
-/// Where the key is, or else in the first empty slot. The table has one.
-void Function::place(Table &into, Entry *entry) {
-  for (size_t at = entry->hash & into.mask;; at = (at + 1) & into.mask) {
-    Entry *there = into.slots[at].load(std::memory_order_relaxed);
-    bool isSame = there && there->hash == entry->hash && there->count == entry->count &&
-                  equalWords(there->words.get(), entry->words.get(), entry->count);
-    if (there && !isSame)
-      continue;
-    into.used += !there;
-    into.slots[at].store(entry, std::memory_order_release);
-    return;
-  }
-}
-
-Error Function::insert(StringRef key, ExecutablePtr executable) {
-  auto entry = std::make_unique<Entry>();
-  entry->count = key.size() / 8;
-  if (key.size() % 8 || entry->count < 2)
-    return makeError(KILN_ERROR_INVALID_ARGUMENT, "kernel '" + name +
-                                                      "': expected a launch key, "
-                                                      "got " +
-                                                      Twine(key.size()) + " bytes");
-  entry->words.reset(new uint64_t[entry->count]);
-  std::memcpy(entry->words.get(), key.data(), key.size());
-  if (deviceByNumber(uint32_t(entry->words[1])) != &executable->device)
-    return makeError(KILN_ERROR_INVALID_ARGUMENT,
-                     "kernel '" + name +
-                         "': expected an executable of the key's device, got one "
-                         "of '" +
-                         executable->device.name + "'");
-  // The packer reads arguments by the executable's word: they must be those of this function.
-  const LaunchPlan &plan = executable->plan;
-  bool fits = plan.arguments.size() == params.size();
-  for (size_t i = 0; fits && i < params.size(); ++i) {
-    bool isScalar =
-        plan.arguments[i].kind != KILN_ARG_TENSOR && plan.arguments[i].kind != KILN_ARG_POINTER;
-    bool wantsScalar = params[i].kind != KILN_ARG_TENSOR && params[i].kind != KILN_ARG_POINTER;
-    fits = isScalar ? wantsScalar : plan.arguments[i].kind == params[i].kind;
-  }
-  // A tensor's rank is in its key; the executable must not look beyond it.
-  size_t at = 2;
-  for (size_t i = 0; fits && i < params.size(); ++i) {
-    bool isTensor = params[i].kind == KILN_ARG_TENSOR;
-    fits = at < entry->count &&
-           (!isTensor || (entry->words[at] >> 12 & 15) == plan.arguments[i].shape.size());
-    at += isTensor ? 2 : 1;
-  }
-  if (!fits || at != entry->count)
-    return makeError(KILN_ERROR_INVALID_ARGUMENT,
-                     "kernel '" + name +
-                         "': expected an executable that takes the arguments of "
-                         "the key, got kernel '" +
-                         plan.kernel + "' with others");
-  entry->hash = hashWords(entry->words.get(), entry->count);
-  entry->executable = std::move(executable);
-
-  std::lock_guard<std::mutex> lock(mutex);
-  Table *now = table.load(std::memory_order_relaxed);
-  if (!now || (now->used + 1) * 2 > now->mask + 1) {
-    tables.push_back(std::make_unique<Table>(now ? (now->mask + 1) * 2 : 16));
-    Table *larger = tables.back().get();
-    for (size_t i = 0; now && i <= now->mask; ++i)
-      if (Entry *old = now->slots[i].load(std::memory_order_relaxed))
-        place(*larger, old);
-    now = larger;
-  }
-  place(*now, entry.get());
-  table.store(now, std::memory_order_release);
-  recent.store(entry.get(), std::memory_order_release);
-  entries.push_back(std::move(entry));
-  return Error::success();
-}
-
-void Function::clear() {
-  std::lock_guard<std::mutex> lock(mutex);
-  table.store(nullptr, std::memory_order_release);
-  recent.store(nullptr, std::memory_order_release);
-  tables.clear();
-  entries.clear();
-}
-
 //===- Launching ----------------------------------------------------------------------------===//
 
 /// Whether the caller's structure reaches to the end of that member.
@@ -210,6 +68,15 @@ static inline bool has(const KilnLaunchOptions *options, Member KilnLaunchOption
     return false;
   auto *end = reinterpret_cast<const char *>(&(options->*member) + 1);
   return LLVM_LIKELY(size_t(end - reinterpret_cast<const char *>(options)) <= options->struct_size);
+}
+
+/// The first version ended before `cancelled`; it is what a caller has who says nothing.
+static inline Error checkOptions(const KilnLaunchOptions *options) {
+  if (LLVM_LIKELY(!options || options->struct_size == sizeof(KilnLaunchOptions)) ||
+      options->struct_size == 0)
+    return Error::success();
+  return checkStructure(options, options->struct_size, offsetof(KilnLaunchOptions, cancelled),
+                        sizeof(KilnLaunchOptions), "KilnLaunchOptions");
 }
 
 static inline bool asksForTraits(const KilnLaunchOptions &options) {
@@ -276,6 +143,10 @@ Error kiln::launchChecked(Executable &executable, const Checked *checked,
 
 KilnLaunchStatus Function::launch(ArrayRef<KilnArg> args, const KilnLaunchOptions *options,
                                   StringRef &key, Error &error) {
+  if (Error wrong = checkOptions(options)) {
+    error = std::move(wrong);
+    return KILN_LAUNCH_FAILED;
+  }
   Expected<Device *> device = chooseDevice(args, options);
   if (LLVM_UNLIKELY(!device)) {
     error = device.takeError();
@@ -289,6 +160,7 @@ KilnLaunchStatus Function::launch(ArrayRef<KilnArg> args, const KilnLaunchOption
                             checked, strides, error);
   if (LLVM_UNLIKELY(count == 0))
     return KILN_LAUNCH_FAILED;
+  InUse inUse(*this);
   const Entry *entry = find(words, count);
   if (LLVM_UNLIKELY(!entry)) {
     static thread_local SmallVector<uint64_t, 32> missed;
@@ -296,6 +168,7 @@ KilnLaunchStatus Function::launch(ArrayRef<KilnArg> args, const KilnLaunchOption
     key = StringRef(reinterpret_cast<const char *>(missed.data()), count * sizeof(uint64_t));
     return KILN_LAUNCH_MISS;
   }
+  touch(*entry);
   Error result = launchChecked(*entry->executable, checked, options);
   if (LLVM_LIKELY(!result))
     return KILN_LAUNCH_OK;
@@ -304,6 +177,8 @@ KilnLaunchStatus Function::launch(ArrayRef<KilnArg> args, const KilnLaunchOption
 }
 
 Expected<std::string> Function::key(ArrayRef<KilnArg> args, const KilnLaunchOptions *options) {
+  if (Error wrong = checkOptions(options))
+    return std::move(wrong);
   Expected<Device *> device = chooseDevice(args, options);
   if (!device)
     return device.takeError();
@@ -322,6 +197,8 @@ Expected<std::string> Function::key(ArrayRef<KilnArg> args, const KilnLaunchOpti
 
 Error kiln::launchExecutable(Executable &executable, ArrayRef<KilnArg> args,
                              const KilnLaunchOptions *options) {
+  if (Error wrong = checkOptions(options))
+    return wrong;
   const LaunchPlan &plan = executable.plan;
   if (options && options->device &&
       reinterpret_cast<Device *>(options->device) != &executable.device)

@@ -1,5 +1,6 @@
 // EarlyProgram.h: a process whose standard input is a pipe, and a file for what it makes.
 #include "EarlyProgram.h"
+#include "kiln/Support/Descriptors.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
@@ -33,10 +34,16 @@ public:
     int both[2];
     if (pipe2(both, O_CLOEXEC))
       return false;
-    read = both[0];
-    write = both[1];
-    ends.push_back(write);
-    return true;
+    read = kiln::aboveStandard(both[0]);
+    write = kiln::aboveStandard(both[1]);
+    if (read >= 0 && write >= 0) {
+      ends.push_back(write);
+      return true;
+    }
+    for (int end : {read, write})
+      if (end >= 0)
+        ::close(end);
+    return false;
   }
   void close(int end) {
     std::lock_guard<std::mutex> lock(mutex);

@@ -65,7 +65,10 @@ def _list(cache, options: argparse.Namespace) -> None:
 
 def _show(cache, options: argparse.Namespace) -> None:
     if options.key is None:
-        print(json.dumps(json.loads(cache.describe()), indent=2))
+        from kiln.runtime.cache import specialisations
+
+        state = json.loads(cache.describe())
+        print(json.dumps({**state, "specialisations": specialisations()}, indent=2))
         return
     entries = json.loads(cache.list())
     found = [e for e in entries if e["key"].startswith(options.key)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import weakref
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,11 @@ from kiln.runtime.errors import CacheError
 
 
 class _State:
-    """The cache in use, and whether its notice was shown."""
+    """The cache in use, whether its notice was shown, and the bound of specialisations."""
 
     cache: Any = None
     notice_shown = False
+    most: int | None = None
 
 
 def current() -> Any:
@@ -42,15 +45,66 @@ def use(directory: str | os.PathLike | None, max_bytes: int = 0) -> None:
 
 
 def describe() -> dict[str, Any]:
-    """Where the cache is, how full, and how often it was hit by this process."""
-    return json.loads(current().describe())
+    """Where the cache is, how full, and how often it was hit by this process; and how many
+    specialisations of kernels it has loaded."""
+    return {**json.loads(current().describe()), "specialisations": specialisations()}
+
+
+def specialisations() -> dict[str, int]:
+    """How many are loaded in this process, how many may be, and how many have gone since."""
+    return json.loads(_native.specialisations())
+
+
+def set_max_specialisations(most: int) -> None:
+    """Bounds how many specialisations of kernels stay loaded, of all kernels together: the one
+    that was launched longest ago goes. 0: no bound. Without this, $KILN_MAX_SPECIALISATIONS."""
+    _native.set_max_specialisations(most)
+    _State.most = most
+    _trim()
+
+
+class Specialised(dict):
+    """What a kernel knows of its specialisations, by function and key."""
+
+    __slots__ = ("__weakref__",)
+
+
+# Those of all kernels, those used last at the end.
+_recent: OrderedDict[tuple[int, Any], weakref.ref[Specialised]] = OrderedDict()
+
+
+def keep_recent(owner: Specialised, key: Any) -> None:
+    """Notes a use of `owner[key]`, and drops what was used longest ago over the bound."""
+    _recent[id(owner), key] = weakref.ref(owner)
+    _recent.move_to_end((id(owner), key))
+    _trim()
+
+
+def forget_recent(owner: Specialised) -> None:
+    """Empties `owner`."""
+    for key in owner:
+        _recent.pop((id(owner), key), None)
+    owner.clear()
+
+
+def _trim() -> None:
+    if _State.most is None:
+        _State.most = specialisations()["max"]
+    while _State.most and len(_recent) > _State.most:
+        try:
+            (_, key), owner = _recent.popitem(last=False)
+        except KeyError:  # another thread was here
+            return
+        alive = owner()
+        if alive is not None:
+            alive.pop(key, None)
 
 
 def notice() -> None:
     """Says once, as a warning, that kernels are not kept on disk and why."""
     if _State.notice_shown:
         return
-    text = describe().get("notice")
+    text = json.loads(current().describe()).get("notice")
     if text:
         _warn(text)
 

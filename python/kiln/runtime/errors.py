@@ -81,6 +81,8 @@ def from_native(
     code: int, message: str, diagnostics: list[tuple], kernel: str | None
 ) -> BaseException:
     """A KilnError as an exception. Diagnostics are (severity, parent, file, line, column, text)."""
+    if code in (_INVALID, _NOT_FOUND) and diagnostics:  # a target, a kernel, an option
+        return _compile_error(CompileError, message, diagnostics)
     if code == _INVALID:
         place = _PLACE.match(message)
         if place:
@@ -100,7 +102,8 @@ def from_native(
     if code == _REFUSED:
         return _compile_error(CompileError, message, diagnostics)
     if code == _NOT_FOUND:
-        return LookupError(message)
+        is_section = " has no section '" in message
+        return LookupError(message) if is_section else DeviceError(message)
     if code == _DEVICE:
         return DeviceError(message)
     if code == _TIMEOUT:

@@ -30,6 +30,7 @@ from kiln.frontend.types import ArgumentType, PointerType, ScalarType, ViewType
 from kiln.language.annotations import PointerSpec, ViewSpec
 from kiln.language.dtypes import DType
 from kiln.runtime import hooks
+from kiln.runtime.cache import Specialised, forget_recent, keep_recent
 from kiln.runtime.compiled import CompiledKernel
 from kiln.runtime.devices import device
 from kiln.runtime.errors import LaunchError, launch_error
@@ -78,7 +79,7 @@ class KernelHalf:
                 f"expected at most {MAX_ARGUMENTS} arguments, got {len(self._arguments)}",
             )  # fmt: skip
         self._variants: list[tuple[dict[str, Any], dict[str, Any], int]] = []
-        self._specialised: dict[tuple[int, bytes], CompiledKernel] = {}
+        self._specialised = Specialised()
         self._watched = False
         self._empty: Callable[..., None] | None = None
         self.launcher = _native.Launcher(
@@ -186,7 +187,7 @@ class KernelHalf:
     def captured_changed(self) -> None:
         """A global that the kernel names has another value: start afresh."""
         self.source = KernelSource(self.function)
-        self._specialised.clear()
+        forget_recent(self._specialised)
         self.launcher._forget()
         self._watch()
 
@@ -212,8 +213,11 @@ class KernelHalf:
         if read_only:
             self._check_writable(compiled, read_only)
         compiled.executable = where.load(compiled.artifact)
-        self.launcher._insert(function, key, compiled.executable)
+        entries = enumerate(compiled.metadata.get("arguments", ()))
+        written = [index for index, entry in entries if entry.get("written")]
+        self.launcher._insert(function, key, compiled.executable, variant, written)
         self._specialised[function, key] = compiled
+        keep_recent(self._specialised, (function, key))
         return compiled
 
     def launch_structured(self, config: Any, args: list, keywords: dict[str, Any]) -> None:
@@ -243,7 +247,10 @@ class KernelHalf:
             return half.compiled_for(config, leaves, kept)
         function, key, variant, pinned = self.launcher._key(config, args, keywords)
         found = self._specialised.get((function, key))
-        return found or self.specialise(function, key, variant, pinned)
+        if found is None:
+            return self.specialise(function, key, variant, pinned)
+        keep_recent(self._specialised, (function, key))
+        return found
 
     def _check_writable(self, compiled: CompiledKernel, read_only: int) -> None:
         for index, entry in enumerate(compiled.metadata.get("arguments", ())):
@@ -251,7 +258,7 @@ class KernelHalf:
                 raise launch_error(
                     self.__name__, entry["name"],
                     "expected an array that may be written, since the kernel stores to it, got a "
-                    "read-only one",
+                    "read-only one (JAX's arrays always are)",
                 )  # fmt: skip
 
     def _watch(self) -> None:

@@ -315,6 +315,7 @@ FAKE cuStreamDestroy_v2(void *) { return call("cuStreamDestroy"); }
 FAKE cuStreamSynchronize(void *stream) {
   return isCaptured(stream) ? captureUnsupported : queue.end(call("cuStreamSynchronize"));
 }
+FAKE cuCtxSynchronize() { return queue.end(call("cuCtxSynchronize")); }
 FAKE cuStreamQuery(void *) {
   int result = call("cuStreamQuery");
   return result == 0 && std::getenv("KILN_FAKE_BUSY") ? notReady : queue.end(result);

@@ -119,3 +119,44 @@ TEST_F(CUDATest, MemoryOfAPeerIsReachedWhenAskedFor) {
   EXPECT_THAT(failure.text, HasSubstr("'cuda:0' cannot reach the memory of 'cpu'"));
   EXPECT_EQ(failureOf(device("cpu").enablePeerAccess(first)).code, KILN_ERROR_UNSUPPORTED);
 }
+
+/// Code goes when nobody launches it any more and the device is done with it; a graph keeps it.
+TEST_F(CUDATest, CodeGoesAfterItsLastLaunchUnlessAGraphHoldsIt) {
+  std::vector<KilnParameter> parameters{{"p", KILN_ARG_POINTER, KILN_I64, -1, KILN_FACTS_DEFAULT},
+                                        {"n", KILN_ARG_INTEGER, KILN_I64, -1, KILN_FACTS_DEFAULT}};
+  auto function = llvm::cantFail(Function::create("k", parameters));
+  std::vector<KilnArg> args{pointer(address), integer(130)};
+  auto launch = [&](uint64_t variant, KilnStream stream) {
+    KilnLaunchOptions options = gridOf(1);
+    options.variant = variant;
+    options.stream = stream;
+    options.device = reinterpret_cast<KilnDevice *>(&device());
+    std::string key = llvm::cantFail(function->key(args, &options));
+    llvm::cantFail(function->insert(key, llvm::cantFail(device().load(artifact("code", "]")))));
+    llvm::StringRef missed;
+    llvm::Error error = llvm::Error::success();
+    EXPECT_EQ(function->launch(args, &options, missed, error), KILN_LAUNCH_OK);
+    llvm::cantFail(std::move(error));
+  };
+  Function::setMost(1);
+  launch(1, nullptr);
+  calls();
+  launch(2, reinterpret_cast<void *>(0x42));
+  EXPECT_THAT(calls(), AllOf(HasSubstr("cuCtxSynchronize"), HasSubstr("cuModuleUnload")));
+  {
+    Setting capture("KILN_FAKE_CAPTURE", "0x42");
+    launch(3, reinterpret_cast<void *>(0x42));
+  }
+  calls();
+  launch(4, nullptr);
+  EXPECT_THAT(calls(), Not(HasSubstr("cuModuleUnload")));
+  {
+    Setting fail("KILN_FAKE_FAIL", "cuCtxSynchronize");
+    calls();
+    launch(5, nullptr);
+    EXPECT_THAT(calls(), Not(HasSubstr("cuModuleUnload"))) << "the device is not done with it";
+  }
+  launch(6, nullptr);
+  EXPECT_THAT(calls(), HasSubstr("cuModuleUnload"));
+  Function::setMost(0);
+}

@@ -224,6 +224,7 @@ FAKE hipStreamSynchronize(hipStream_t stream) {
   return isCaptured(stream) ? hipErrorStreamCaptureUnsupported
                             : hipError_t(queue.end(call("hipStreamSynchronize")));
 }
+FAKE hipDeviceSynchronize() { return hipError_t(queue.end(call("hipDeviceSynchronize"))); }
 FAKE hipStreamQuery(hipStream_t) {
   return std::getenv("KILN_FAKE_BUSY") ? hipErrorNotReady : hipError_t(queue.end(hipSuccess));
 }

@@ -66,6 +66,8 @@ public:
   virtual llvm::Expected<KilnStream> createStream() = 0;
   virtual llvm::Error destroyStream(KilnStream stream) = 0;
   virtual llvm::Error synchronize(KilnStream stream) = 0;
+  /// Waits for all streams, of others too.
+  virtual llvm::Error synchronizeAll() = 0;
   /// Whether all that was queued on the stream has ended.
   virtual llvm::Expected<bool> isIdle(KilnStream stream) = 0;
   /// Memory of the host's that kernels reach at the same address.

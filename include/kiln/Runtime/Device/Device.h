@@ -42,8 +42,8 @@ struct LaunchContext {
 /// A kernel loaded on a device.
 class Executable : public llvm::ThreadSafeRefCountedBase<Executable> {
 public:
-  Executable(Device &device, Artifact artifact, LaunchPlan plan)
-      : device(device), artifact(std::move(artifact)), plan(std::move(plan)) {}
+  Executable(Device &device, const Artifact &artifact, LaunchPlan plan)
+      : device(device), metadata(artifact.metadataText().str()), plan(std::move(plan)) {}
   virtual ~Executable() = default;
 
   /// The kernel's own grid; only if plan.hasGrid.
@@ -54,6 +54,10 @@ public:
   virtual llvm::Error launch(const uint64_t *slots, const int64_t grid[3],
                              const LaunchContext &context) = 0;
 
+  /// Waits until the device is done with the code; false if it cannot tell, or if a graph holds the
+  /// code. The code may go only if nobody launches it any more and this is true.
+  virtual bool settle() { return true; }
+
   /// What the device's loader says of the code.
   virtual llvm::json::Object describe() const { return {}; }
 
@@ -62,7 +66,7 @@ public:
   llvm::Error run(uint64_t *slots, const int64_t grid[3], const LaunchContext &context);
 
   Device &device;
-  const Artifact artifact;
+  const std::string metadata; ///< the artifact's; its code is the device's now
   const LaunchPlan plan;
 
 protected:

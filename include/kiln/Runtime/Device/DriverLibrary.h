@@ -53,6 +53,8 @@ struct DriverFunctions {
   EntryPoint<void **, size_t, unsigned> hostAllocate;
   EntryPoint<void *> hostFree;
   EntryPoint<void *, void (*)(void *), void *> launchHostFunction;
+  // What lets code go that is not used any more.
+  EntryPoint<> synchronizeAll;
 
   template <typename Visit>
   void forEach(Visit visit) {
@@ -66,6 +68,7 @@ struct DriverFunctions {
   template <typename Visit>
   void forEachOptional(Visit visit) {
     visit(hostAllocate), visit(hostFree), visit(launchHostFunction);
+    visit(synchronizeAll);
   }
 };
 
@@ -170,6 +173,7 @@ public:
   llvm::Expected<KilnStream> createStream() override;
   llvm::Error destroyStream(KilnStream stream) override;
   llvm::Error synchronize(KilnStream stream) override;
+  llvm::Error synchronizeAll() override;
   llvm::Expected<bool> isIdle(KilnStream stream) override;
   llvm::Expected<void *> allocateOnHost(uint64_t size) override;
   llvm::Error freeOnHost(void *memory) override;

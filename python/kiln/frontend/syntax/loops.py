@@ -34,6 +34,8 @@ from kiln.language.dtypes import bool_, f32, i64, index
 
 MAX_UNROLLED = 4096
 MAX_ATTEMPTS = 8
+# With steps below it, a range that would pass 2^63 has too many rounds to get there.
+SMALL_STEP = 1 << 27
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,10 @@ class Range:
     start: Any
     stop: Any
     step: Any
+
+
+def _is_small(bound: Any) -> bool:
+    return isinstance(bound, int) and abs(bound) < 1 << 62
 
 
 @dataclass
@@ -171,24 +177,23 @@ class Loops:
         """`for` over a range, as `scf.for`."""
         e = self.e
         name = node.target.id
-        start, stop, step, count = self.range_bounds(items)
+        start, step, bounds = self.range_bounds(items)
         carried = self.carried(node)
 
         def body(values: list[Value]) -> tuple[list[str], str]:
             variable = Value(e.fresh(), type_of((), index))
             with e.region() as lines:
                 e.frame.names.update(carried.bind(e, values))
-                if count is None:
-                    position = variable
-                else:
-                    position = e.binary("arith.muli", variable, step)
+                position = variable
+                if step is not None:
+                    position = e.binary("arith.muli", position, step)
+                if start is not None:
                     position = e.binary("arith.addi", start, position)
                 e.frame.names[name] = position
                 self.block(node.body)
             return lines, variable.ref
 
         values, yields, (lines, variable) = self.settle(node, carried, body)
-        bounds = (start, stop, step) if count is None else (e.index(0), count, e.index(1))
         entry = carried.entry(e)
         results = carried.values(e)
         head, tail = "", ""
@@ -212,15 +217,11 @@ class Loops:
         it. The flag is false inside."""
         e = self.e
         name, flag = node.target.id, ended_flag(node)
-        start, stop, step, _ = self.range_bounds(items)
-        down = isinstance(items.step, int) and items.step < 0
-        first, last = (stop, start) if down else (start, stop)
-        by = e.index(-items.step) if down else step
-        # Unsigned, so that no bounds are too far apart.
-        distance = e.binary("arith.subi", e.binary("arith.subi", last, first), e.index(1))
-        count = e.binary("arith.addi", e.binary("arith.divui", distance, by), e.index(1))
-        some = e.compare("arith.cmpi", "sgt", last, first)
-        count = e.select(some, count, e.index(0))
+        start, stop, step = self.plain_bounds(items)
+        if isinstance(items.step, int) and items.step < 0:
+            count = self.rounds(stop, start, -items.step)
+        else:
+            count = self.rounds(start, stop, step)
 
         def test(counters: list[Value]) -> Value:
             more = e.compare("arith.cmpi", "ult", counters[0], count)
@@ -236,29 +237,61 @@ class Loops:
 
         self.while_loop(node, test, begin, [e.index(0)], name)
 
-    def range_bounds(self, items: Range) -> tuple[Value, Value, Value, Value | None]:
-        """Start, stop, step and, where the step is not a positive constant, the number of
-        rounds."""
+    def range_bounds(self, items: Range) -> tuple[Value | None, Value | None, tuple[Value, ...]]:
+        """What is added to the loop's variable and what it is multiplied by before, if anything,
+        and the loop's bounds and step. No sum of them passes 2^63: `scf.for` adds its step to the
+        last position too, and compares."""
         e = self.e
         step = items.step
-        bounds = [
+        start, stop, by = self.plain_bounds(items)
+        if not isinstance(step, int):
+            return start, by, (e.index(0), self.rounds(start, stop, by), e.index(1))
+        if 0 < step < SMALL_STEP:
+            if step == 1 or _is_small(items.start) or _is_small(items.stop):
+                return None, None, (start, stop, by)
+            # From 0 on: a sum is too large only after more rounds than anybody waits for.
+            return start, None, (e.index(0), self.distance(start, stop), by)
+        if step < 0 and items.stop == 0 and isinstance(items.stop, int) and -step < 1 << 63:
+            count = e.binary("arith.ceildivsi", start, e.index(-step))  # no difference to take
+        elif step < 0:
+            count = self.rounds(stop, start, -step)
+        else:
+            count = self.rounds(start, stop, step)
+        return start, by, (e.index(0), count, e.index(1))
+
+    def plain_bounds(self, items: Range) -> tuple[Value, Value, Value]:
+        """Start, stop and step, which is not zero, and positive unless it is constant."""
+        e = self.e
+        start, stop, by = (
             index_of(e, x, word)
-            for x, word in ((items.start, "start"), (items.stop, "stop"), (step, "step"))
-        ]
-        if isinstance(step, int):
-            if step == 0:
+            for x, word in ((items.start, "start"), (items.stop, "stop"), (items.step, "step"))
+        )
+        if isinstance(items.step, int):
+            if items.step == 0:
                 raise Misuse("expected a step that is not zero, got 0")
-            if step > 0:
-                return (*bounds, None)
-            distance = e.binary("arith.subi", bounds[0], bounds[1])
-            return (*bounds, e.binary("arith.ceildivsi", distance, e.index(-step)))
-        zero = e.index(0)
+            return start, stop, by
         if not e.host:
             message = '"the step of a range is not positive"'
-            positive = e.compare("arith.cmpi", "sgt", bounds[2], zero)
+            positive = e.compare("arith.cmpi", "sgt", by, e.index(0))
             e.effect(f"tile.assert {positive.ref}, {message} : i1")
-        by = e.binary("arith.maxsi", bounds[2], e.index(1))
-        return (bounds[0], bounds[1], by, None)
+        return start, stop, e.binary("arith.maxsi", by, e.index(1))
+
+    def distance(self, low: Value, high: Value) -> Value:
+        """How far `high` is above `low`, 0 if it is not, at most 2^62."""
+        e = self.e
+        far = e.binary("arith.subi", e.binary("arith.maxsi", low, high), low)
+        return e.binary("arith.minui", far, e.index(1 << 62))
+
+    def rounds(self, low: Value, high: Value, step: int | Value) -> Value:
+        """How many steps lead from `low` to `high` or beyond; as a number without a sign it is
+        always right, and one of more than 2^63 rounds does not end."""
+        e = self.e
+        by = e.index(step if step < 1 << 63 else -step) if isinstance(step, int) else step
+        far = e.binary("arith.subi", e.binary("arith.maxsi", low, high), low)
+        some = e.binary("arith.minui", far, e.index(1))
+        before = e.binary("arith.divui", e.binary("arith.subi", far, some), by)
+        count = e.binary("arith.addi", before, some)
+        return e.binary("arith.minui", count, e.index((1 << 63) - 1))
 
     def settle(self, node: ast.AST, carried: Carried, body) -> tuple[list[Value], list[Value], Any]:
         """Compiles a body until the carried types hold. Gives the values in the loop, what the
