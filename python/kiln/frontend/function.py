@@ -185,7 +185,7 @@ def _add(digest, name: str, value: Any, pending: list[FunctionSource]) -> None:
         pending.append(value.source)
     elif isinstance(value, type):
         _add_class(digest, name, value, pending)
-    elif not isinstance(value, types.ModuleType) and not hasattr(value, "__kiln_intrinsic__"):
+    elif not isinstance(value, types.ModuleType):
         try:
             digest.update(f"\n{name}={constant_key(value)}".encode())
         except CompileError:

@@ -189,3 +189,20 @@ def test_huge_tensors_of_over_2_to_31_elements():
     put(np.arange(64, dtype=np.int8), target)
     np.testing.assert_array_equal(target[-41:], [0, *range(40)])
     assert not target[:100].any()
+
+
+def test_captured_functions_of_the_language_are_part_of_a_kernels_key():
+    """One source, another function: not the code that was compiled for the first."""
+
+    def applying(function):
+        @kiln.kernel
+        def kernel(x: kiln.View, out: kiln.View):
+            kiln.grid(1)
+            out.store((0,), function(x.load((0,), (16,))))
+
+        return kernel
+
+    x, out = np.full(16, 4, np.float32), np.zeros(16, np.float32)
+    for function, wanted in ((kiln.sqrt, 2), (kiln.exp2, 16), (kiln.log2, 2), (kiln.abs, 4)):
+        applying(function)(x, out)
+        np.testing.assert_allclose(out, wanted, rtol=1e-5)
