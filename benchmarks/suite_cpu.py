@@ -1,9 +1,10 @@
 """Suite `cpu`: kernels on this machine beside NumPy, PyTorch and Triton's interpreter.
 
 Matrix products are held against NumPy's BLAS; what only moves memory against a plain copy on
-the same threads, by bytes a second; and all of it against the same kernels, with the same
-blocks, in Triton's interpreter, which is how a Triton kernel runs on a machine without a GPU. How
-each is timed alone, whatever threads the others leave behind, is told in measure.py.
+the same threads, by bytes a second; single operations against theirs (operations.py); and all of it
+against the same kernels, with the same blocks, in Triton's interpreter, which is how a Triton
+kernel runs on a machine without a GPU. How each is timed alone, whatever threads the others leave
+behind, is told in measure.py.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 import torch
 import triton_kernels
 from measure import Case, Implementation, Report
+from operations import operations
 
 GEMM = {"BM": 256, "BN": 256, "BK": 256}  # a tile of each operand fits the second cache
 BLOCKS = {"BM": 64, "BN": 64, "BK": 64}  # what suits the interpreter as well as us
@@ -24,7 +26,7 @@ INTERPRETER = {"elementwise": 50.0, "matmul": 5.0}
 
 def run(report: Report, options) -> None:
     rng = np.random.default_rng()
-    for make in (gemms, bandwidths, interpreted):
+    for make in (gemms, bandwidths, operations, interpreted):
         for case in make(rng, options.threads, options.only or ""):
             case.seconds = options.seconds
             report.run(case)

@@ -250,7 +250,9 @@ def test_sort_and_topk_of_any_length(rng, element, n, k):
         results |= {name: ((4, k), element), name + "o": ((4, k), "i32")}
     s, o, largest, where, smallest, there = apply(body, {"a": a}, results)
     w = a.astype(np.int64) if element[0] == "i" else a.astype(np.float64)
-    up, down = (np.argsort(v, axis=1, kind="stable") for v in (w, -1 - w if element[0] == "i" else -w))
+    up, down = (
+        np.argsort(v, axis=1, kind="stable") for v in (w, -1 - w if element[0] == "i" else -w)
+    )
     assert np.array_equal(o, up) and np.array_equal(there, up[:, :k])
     assert np.array_equal(where, down[:, :k])
     for got, order in ((s, up), (smallest, up[:, :k]), (largest, down[:, :k])):
