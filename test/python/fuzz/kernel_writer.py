@@ -563,7 +563,7 @@ class Writer:
         else:
             ways += ["({a} & {b})", "({a} | {b})", "({a} ^ {b})", "({a} // 3)", "({a} % 7)",
                      "({a} << ({b} & 7))", "({a} >> 2)", "({a} // (({b} & 7) + 1))",
-                     "({a} % (({b} & 15) | 1))"]  # fmt: skip
+                     "({a} % (({b} & 15) | 1))", "({a} // {b})", "({a} % {b})"]  # fmt: skip
         way = rng.choice(ways)
         if "{b}" in way and ("abs({b})" in way or "({b} &" in way) and not b[0].isalpha():
             b = self.value(type_, depth)
