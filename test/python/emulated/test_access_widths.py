@@ -197,7 +197,10 @@ def test_the_loop_of_a_divided_index_divides_for_all_elements_at_once():
 @pytest.mark.parametrize("columns", [1000, 1004, 1001, 16, 1])
 def test_flat_indices_are_right(device, columns, rng):
     x = rng.standard_normal((37, columns), dtype=np.float32)
-    y, out = rng.standard_normal(columns, dtype=np.float32), np.full((37, columns), np.nan, np.float32)
+    y, out = (
+        rng.standard_normal(columns, dtype=np.float32),
+        np.full((37, columns), np.nan, np.float32),
+    )
     add_flat.options(device=device)(x, y, out)
     np.testing.assert_array_equal(out, x + y)
     out[...] = np.nan

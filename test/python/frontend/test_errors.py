@@ -251,7 +251,7 @@ CASES = [
     ),
     ("v[0] += v.load(0, 4)", "v[0]", "expected a scalar for one element", "y[i:i + n] += tile"),
     ("v[0:8] = v.load(0, 4)", "v[0:8]", "expected a tile of extent 8 along dimension 0", None),
-    ("i8[0] += 1.5", "i8[0]", "expected a value of i8, got an f32 scalar", "a cast"),
+    ("i8[0] += 1.5", "i8[0]", "expected a value of i8, got a f32 scalar", "a cast"),
     ("x = (1, 2)[n]", "(1, 2)[n]", "expected a constant index of a tuple", None),
     ("x = (1, 2)[2]", "(1, 2)[2]", "expected an index below 2, got 2", None),
     ("x = v.load(0, 4)[n]", "v.load(0, 4)[n]", "expected constant indices of a tensor", "gather"),

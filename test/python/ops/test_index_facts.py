@@ -154,7 +154,9 @@ def test_a_division_by_a_scalar_is_exact_wherever_it_might_not_be(rng):
     executable = compile_text(DIVIDE)
     for divisor in sorted(edges):
         multiples = rng.integers(0, (2**31 - 1) // max(divisor, 1) + 1, 80) * divisor
-        numbers = np.concatenate([multiples, multiples - 1, multiples + 1, [0, 1, 2**31 - 1, 2**31 - 2]])
+        numbers = np.concatenate(
+            [multiples, multiples - 1, multiples + 1, [0, 1, 2**31 - 1, 2**31 - 2]]
+        )
         n = np.clip(numbers, 0, 2**31 - 1).astype(np.int32)
         n = np.concatenate([n, rng.integers(0, 2**31, 256 - len(n)).astype(np.int32)])
         quotient, rest = np.zeros_like(n), np.zeros_like(n)
