@@ -86,8 +86,8 @@ def test_a_number_that_its_type_cannot_hold_is_an_error():
     ("b.store(0, kiln.where(v.load(0, 8) > 0, 300, 0))", "expected a constant that fits i8, got 300"),
     ("u[0] = kiln.where(p, -1, 1)", "expected a constant that fits u16, got -1"),
     ("k.store(0, kiln.where(v.load(0, 8) > 0, 0.5, 1))", "expected a value of i32, got an 8 f32"),
-    ("k[0] = 0.5 if p else 1", "expected a scalar of i32, got a f64 scalar"),
-    ("k[0] = (1 if p else 2) / 2", "expected a scalar of i32, got a f32 scalar"),
+    ("k[0] = 0.5 if p else 1", "expected a value of i32, got a f64 scalar"),
+    ("k[0] = (1 if p else 2) / 2", "expected a value of i32, got a f32 scalar"),
 ])  # fmt: skip
 def test_a_chosen_number_that_its_type_cannot_hold_is_an_error(body: str, message: str):
     with pytest.raises(CompileError, match=message):

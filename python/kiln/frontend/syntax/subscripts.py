@@ -76,10 +76,11 @@ def assign_subscript(c: Any, receiver: Any, key: Any, value: Any) -> None:
         tile = _tile(c, view, value, _tile_shape(part, value))
         c.intrinsic("store", [part, (0,) * part.type.rank, tile], {})
         return
-    if isinstance(value, Value) and value.is_tensor:
+    value = number(c, value)
+    if isinstance(value, Value) and not value.is_scalar:
         raise Misuse(
             f"expected a scalar for one element, got {describe(value)}",
-            "view.store(offsets, tile) writes a tile",
+            "view.store(offsets, tile) writes a tile, view.load(offsets, shape) reads one",
         )
     tile = _tile(c, view, value, (1,) * len(keys))
     c.intrinsic("store", [view, tuple(keys), tile], {})
