@@ -14,11 +14,8 @@ endif()
 if("AMDGPU" IN_LIST KILN_TARGETS)
   list(APPEND _kiln_llvm_targets AMDGPU)
 endif()
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  list(APPEND _kiln_llvm_targets AArch64)
-else()
-  list(APPEND _kiln_llvm_targets X86)
-endif()
+# Processors, whichever the library runs on: artifacts are compiled ahead of time for others.
+list(APPEND _kiln_llvm_targets AArch64 X86)
 
 set(_source "// Written by cmake/KilnStatic.cmake: what the packed library leaves out of LLVM.
 #include \"llvm/Plugins/PassPlugin.h\"

@@ -38,6 +38,11 @@
 //   "waves_per_simd", "spill_store_bytes", "spill_load_bytes", "programs_per_core"
 //                    what the code takes of an accelerator, as its code generator or assembler
 //                    reports it; absent: not known, which is not 0
+//   "processor", "processor_features": ["avx2", …]  on a host, the architecture and the features of
+//                    the processors that can run the code; loading checks them
+//   "versions"       [{"target": "cpu:x86-64-v3", "section": "version:cpu:x86-64-v3"}]: an artifact
+//                    for several kinds of processor; each section is one such artifact, serialised,
+//                    and loading takes the one of most features that the machine runs
 //   "libraries"      bitcode of others that went into the code: [{"path": "…", "hash": "…"}], the hash
 //                    BLAKE3 of the file; a cache takes the artifact for absent once a file differs
 //   "vendor_math"    whether the kernel was to have the vendor's mathematics where that is found

@@ -29,7 +29,9 @@ typedef struct KilnCompileRequest {
   size_t source_size;
   const char *source_name; // what diagnostics call the source; "<source>" if NULL
   const char *kernel;      // NULL: the module holds exactly one kernel
-  const char *target;      // "cpu", or a chip's as kilnTargetsDescribe lists them
+  // "cpu" (the machine at hand), or another as kilnTargetsDescribe lists them. Several kinds of
+  // processor, as in "cpu:x86-64-v2,cpu:x86-64-v4", make an artifact with a version for each.
+  const char *target;
 
   // Stages whose IR is kept as sections "ir:<stage>": tile, layout, schedule, target, llvm,
   // llvmir, asm. One entry "all" keeps each. Not part of what the code does, but of the key.

@@ -1,6 +1,7 @@
-// LLVM's native code generator, set up for the machine at hand.
+// LLVM's code generators for processors, set up for the machine at hand or for a kind of them.
 #include "kiln/Binary/HostCode.h"
 #include "kiln/Binary/CodeGenerator.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
@@ -24,16 +25,66 @@ const HostCPU &getHostCPU() {
   return host;
 }
 
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine(int optLevel) {
+const HostCPU *getProcessor(llvm::StringRef name) {
+  static const char *const x86 = "x86_64-unknown-linux-gnu";
+  static const std::string v2 = "+cx16,+popcnt,+sahf,+sse3,+sse4.1,+sse4.2,+ssse3";
+  static const std::string v3 =
+      v2 + ",+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave";
+  static const std::string v4 = v3 + ",+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl";
+  static const HostCPU kinds[] = {{x86, "x86-64-v2", v2},
+                                  {x86, "x86-64-v3", v3},
+                                  {x86, "x86-64-v4", v4},
+                                  {"aarch64-unknown-linux-gnu", "generic", "+fp-armv8,+neon"}};
+  static const llvm::StringRef names[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"};
+  if (name.empty())
+    return &getHostCPU();
+  for (size_t i = 0; i < std::size(kinds); ++i)
+    if (names[i] == name)
+      return &kinds[i];
+  return nullptr;
+}
+
+/// What is not for computing, or what the code generator never makes unasked, is not needed.
+static bool isForComputing(llvm::StringRef feature, bool isX86) {
+  if (!isX86)
+    return true;
+  for (llvm::StringRef kind : {"avx", "sse", "ssse", "bmi", "gfni", "vaes", "vpclmul"})
+    if (feature.starts_with(kind))
+      return true;
+  for (llvm::StringRef one : {"popcnt", "f16c", "fma", "fma4", "lzcnt", "movbe", "xop", "tbm"})
+    if (feature == one)
+      return true;
+  return false;
+}
+
+std::vector<std::string> getNeededFeatures(const HostCPU &processor) {
+  bool isX86 = llvm::Triple(processor.triple).isX86();
+  llvm::SmallVector<llvm::StringRef> all;
+  llvm::StringRef(processor.features).split(all, ',');
+  std::vector<std::string> needed;
+  for (llvm::StringRef feature : all)
+    if (feature.consume_front("+") && isForComputing(feature, isX86))
+      needed.push_back(feature.str());
+  return needed;
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine(const HostCPU &processor,
+                                                                       int optLevel) {
   static const bool initialized = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();
+#define INITIALIZE(TARGET)                                                                         \
+  LLVMInitialize##TARGET##TargetInfo(), LLVMInitialize##TARGET##Target(),                          \
+      LLVMInitialize##TARGET##TargetMC(), LLVMInitialize##TARGET##AsmPrinter(),                    \
+      LLVMInitialize##TARGET##AsmParser()
+    INITIALIZE(X86);
+    INITIALIZE(AArch64);
+#undef INITIALIZE
     return true;
   }();
   (void)initialized;
-  const HostCPU &host = getHostCPU();
-  return createTargetMachine(host.triple, host.name, host.features, optLevel,
+  return createTargetMachine(processor.triple, processor.name, processor.features, optLevel,
                              llvm::CodeModel::Small);
 }
 

@@ -333,11 +333,57 @@ llvm::Expected<Artifact> Compilation::run() {
 
 } // namespace
 
-llvm::Expected<Artifact> compile(const CompileRequest &request, DiagnosticSink sink) {
+static llvm::Expected<Artifact> compileOne(const CompileRequest &request, DiagnosticSink sink) {
   MLIRContext context(getAllDialects(), MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false); // the place is enough for a user
   Reporter reporter(context, sink);
   return Compilation(request, context, reporter).run();
+}
+
+/// One artifact of the code for several kinds of processor: the sections and the metadata of the
+/// first, and the others whole.
+static llvm::Expected<Artifact> compileVersions(const CompileRequest &request,
+                                                ArrayRef<StringRef> targets, DiagnosticSink sink) {
+  auto refuse = [&](const Twine &text) {
+    sink({Severity::Error, "", 0, 0, text.str()});
+    return makeError(KILN_ERROR_INVALID_ARGUMENT, text);
+  };
+  std::optional<Artifact> first;
+  std::vector<Artifact::Section> sections;
+  json::Array versions;
+  for (StringRef target : targets) {
+    MLIRContext context(getAllDialects(), MLIRContext::Threading::DISABLED);
+    ScopedDiagnosticHandler silent(&context, [](mlir::Diagnostic &) { return success(); });
+    FailureOr<TargetInterface> parsed =
+        parseTarget(target, &context, [&] { return emitError(UnknownLoc::get(&context)); });
+    if (succeeded(parsed) && !(*parsed).runsOnHost())
+      return refuse("expected kinds of processor for an artifact of several versions, got '" +
+                    target + "'");
+    CompileRequest one = request;
+    one.target = target.str();
+    llvm::Expected<Artifact> artifact = compileOne(one, sink);
+    if (!artifact)
+      return artifact.takeError();
+    std::string section = ("version:" + target).str();
+    versions.push_back(json::Object{{"target", target}, {"section", section}});
+    sections.push_back({section, artifact->serialized().str()});
+    if (!first)
+      first = std::move(*artifact);
+  }
+  std::vector<Artifact::Section> all;
+  for (size_t i = 0; i < first->numSections(); ++i)
+    all.push_back({first->sectionName(i).str(), first->sectionBytes(i).str()});
+  llvm::append_range(all, std::move(sections));
+  json::Object metadata = first->metadata();
+  metadata["target"] = request.target;
+  metadata["versions"] = std::move(versions);
+  return Artifact::create(std::move(metadata), std::move(all));
+}
+
+llvm::Expected<Artifact> compile(const CompileRequest &request, DiagnosticSink sink) {
+  SmallVector<StringRef> targets;
+  StringRef(request.target).split(targets, ',');
+  return targets.size() == 1 ? compileOne(request, sink) : compileVersions(request, targets, sink);
 }
 
 std::string describeTargets() {

@@ -37,6 +37,12 @@ LogicalResult verifyChip(ArrayRef<Chip> chips, StringRef name,
   return emitError() << "expected a known chip, got '" << name << "'";
 }
 
+/// Whether the target's name without a chip says which is meant.
+static bool isNamedAlone(const TargetEntry &entry) {
+  return entry.chips.size() == 1 ||
+         (!entry.chips.empty() && entry.chips.front().name == StringRef(kHostChip));
+}
+
 FailureOr<TargetInterface> parseTarget(StringRef name, MLIRContext *context,
                                        function_ref<InFlightDiagnostic()> emitError) {
   auto [stem, chipName] = name.split(':');
@@ -44,7 +50,7 @@ FailureOr<TargetInterface> parseTarget(StringRef name, MLIRContext *context,
     if (entry.name != stem)
       continue;
     const Chip *chip = nullptr;
-    if (entry.chips.size() == 1 && !name.contains(':'))
+    if (isNamedAlone(entry) && !name.contains(':'))
       chip = &entry.chips.front();
     else
       chip = findChip(entry.chips, chipName);
@@ -59,7 +65,7 @@ FailureOr<TargetInterface> parseTarget(StringRef name, MLIRContext *context,
   InFlightDiagnostic diagnostic = emitError();
   diagnostic << "expected a target (";
   llvm::interleaveComma(entries(), diagnostic, [&](const TargetEntry &known) {
-    diagnostic << known.name << (known.chips.size() == 1 ? "" : ":<chip>");
+    diagnostic << known.name << (isNamedAlone(known) ? "" : ":<chip>");
   });
   return diagnostic << "), got '" << name << "'";
 }

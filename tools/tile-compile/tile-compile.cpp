@@ -54,7 +54,8 @@ struct CommandLine {
                               cl::value_desc("file"), cl::init("-"), cl::cat(category)};
   cl::opt<std::string> target{"target",
                               cl::desc("What to compile for (default: cpu); see "
-                                       "--list-targets"),
+                                       "--list-targets. Several kinds of processor, with commas: "
+                                       "an artifact with a version for each"),
                               cl::value_desc("name"), cl::init("cpu"), cl::cat(category)};
   cl::opt<std::string> kernel{"kernel", cl::desc("Which kernel, if the file holds several"),
                               cl::value_desc("name"), cl::cat(category)};
@@ -116,11 +117,14 @@ std::string sectionOf(StringRef emit) {
 
 int checkUsage(const Options &options) {
   std::vector<std::string> targets = targetNames();
-  if (!llvm::is_contained(targets, options.target)) {
-    error() << "expected one of the targets " << llvm::join(targets, ", ") << ", got '"
-            << options.target << "'\n";
-    return kBadUsage;
-  }
+  llvm::SmallVector<StringRef> asked;
+  StringRef(options.target).split(asked, ',');
+  for (StringRef target : asked)
+    if (!llvm::is_contained(targets, target)) {
+      error() << "expected one of the targets " << llvm::join(targets, ", ") << ", got '" << target
+              << "'\n";
+      return kBadUsage;
+    }
   if (options.emit != "artifact" && options.emit != "metadata" && sectionOf(options.emit).empty()) {
     error() << "expected one of the stages tile, layout, schedule, target, llvm, llvmir, asm, "
                "binary, metadata, artifact, got '"

@@ -1,9 +1,11 @@
-// From an LLVM module to code for the machine at hand.
+// From an LLVM module to code for the machine at hand, or for a kind of processor.
 #ifndef KILN_BINARY_HOSTCODE_H
 #define KILN_BINARY_HOSTCODE_H
 
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
+#include <vector>
 
 namespace llvm {
 class Module;
@@ -18,8 +20,16 @@ struct HostCPU {
 };
 const HostCPU &getHostCPU();
 
-/// A code generator for this machine; position-independent code. One a thread: it is not shared.
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine(int optLevel);
+/// A kind of processor: "x86-64-v2", "x86-64-v3" and "x86-64-v4" as the psABI for x86-64 defines
+/// them, "aarch64" for ARMv8.0 with NEON; "" is the machine at hand. Null for another name.
+const HostCPU *getProcessor(llvm::StringRef name);
+
+/// Of a processor's features those that its code may use, without signs, in their order.
+std::vector<std::string> getNeededFeatures(const HostCPU &processor);
+
+/// A code generator for a processor; position-independent code. One a thread: it is not shared.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine(const HostCPU &processor,
+                                                                       int optLevel);
 
 /// Optimises in place. Loops arrive vectorised, so that LLVM neither vectorises nor unrolls them
 /// again; it inlines, simplifies and schedules.

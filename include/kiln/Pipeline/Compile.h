@@ -30,7 +30,9 @@ struct CompileRequest {
   llvm::StringRef source;              ///< MLIR text or bytecode
   std::string sourceName = "<source>"; ///< what diagnostics call it
   std::string kernel;                  ///< empty: the module's only kernel
-  std::string target = "cpu";          ///< "cpu", or another target's name and chip
+  /// "cpu", or another target's name and chip; several kinds of processor, with commas, for an
+  /// artifact that holds a version for each.
+  std::string target = "cpu";
   std::vector<std::string> keepStages; ///< kept as sections "ir:<stage>"; "all": each
   int optLevel = 3;                    ///< 0 to 3
   bool fastMath = false;               ///< may reassociate, approximate, flush, ignore NaN

@@ -34,6 +34,9 @@ struct RoleRegisters {
   unsigned warps = 1;
 };
 
+/// The chip of a target's that stands for the machine at hand; a target's name alone means it.
+inline constexpr llvm::StringLiteral kHostChip = "host";
+
 /// One chip that a target can compile for. Sizes are those of one program (block).
 struct Chip {
   llvm::StringLiteral name;

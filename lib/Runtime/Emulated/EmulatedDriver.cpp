@@ -6,6 +6,7 @@
 #include "kiln/Runtime/Host/CancelWatch.h"
 #include "kiln/Runtime/Host/HostMemoryDevice.h"
 #include "kiln/Runtime/Host/LoadedObject.h"
+#include "kiln/Runtime/Host/Processor.h"
 #include "kiln/Runtime/Host/Services.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/TargetParser/Host.h"
@@ -222,6 +223,8 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
     return fail(KILN_ERROR_INVALID_ARGUMENT, "expected an artifact for target '" + target +
                                                  "', got one for '" +
                                                  artifact.metadataString("target") + "'");
+  if (Error error = checkProcessor(artifact, kernel))
+    return std::move(error);
   if (plan->sharedBytes > SharedMemory::capacity)
     return fail(KILN_ERROR_UNSUPPORTED, "expected at most " + Twine(SharedMemory::capacity) +
                                             " bytes of shared memory, got " +

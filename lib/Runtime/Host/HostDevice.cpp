@@ -5,6 +5,7 @@
 #include "kiln/Runtime/Error.h"
 #include "kiln/Runtime/Host/HostMemoryDevice.h"
 #include "kiln/Runtime/Host/LoadedObject.h"
+#include "kiln/Runtime/Host/Processor.h"
 #include "kiln/Runtime/Host/ThreadPool.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -138,16 +139,22 @@ static Error blameAssembly(Error error, const Artifact &artifact, StringRef kern
                                                "inline assembly: " + toString(std::move(error)));
 }
 
-Expected<ExecutablePtr> HostDevice::load(const Artifact &artifact) {
+Expected<ExecutablePtr> HostDevice::load(const Artifact &given) {
+  StringRef kernel = given.metadataString("kernel"), made = given.metadataString("target");
+  if (made.take_until([](char c) { return c == ':' || c == ','; }) != target)
+    return makeError(KILN_ERROR_INVALID_ARGUMENT, "kernel '" + kernel +
+                                                      "': expected an artifact for target 'cpu', "
+                                                      "got one for '" +
+                                                      made + "'");
+  Expected<Artifact> chosen = chooseVersion(given, kernel);
+  if (!chosen)
+    return chosen.takeError();
+  const Artifact &artifact = *chosen;
   Expected<LaunchPlan> plan = LaunchPlan::parse(artifact);
   if (!plan)
     return plan.takeError();
-  if (artifact.metadataString("target") != target)
-    return makeError(KILN_ERROR_INVALID_ARGUMENT,
-                     "kernel '" + plan->kernel +
-                         "': expected an artifact for target 'cpu', got "
-                         "one for '" +
-                         artifact.metadataString("target") + "'");
+  if (Error error = checkProcessor(artifact, plan->kernel))
+    return std::move(error);
   std::optional<StringRef> code = artifact.section("binary");
   if (!code)
     return makeError(KILN_ERROR_CORRUPT,

@@ -38,12 +38,22 @@ void CPUDialect::initialize() {
       >();
 }
 
-/// One thread runs one program: no warps, no memory shared among threads.
-static const Chip chips[] = {{"host", 1, 1, 0, 0, 0, ""}};
+/// One thread runs one program: no warps, no memory shared among threads. The first is the machine
+/// at hand, the others are kinds of processors (kiln/Binary/HostCode.h), whether this is one or not.
+static const Chip chips[] = {{kHostChip, 1, 1, 0, 0, 0, ""},
+                             {"x86-64-v2", 1, 1, 0, 0, 0, ""},
+                             {"x86-64-v3", 1, 1, 0, 0, 0, ""},
+                             {"x86-64-v4", 1, 1, 0, 0, 0, ""},
+                             {"aarch64", 1, 1, 0, 0, 0, ""}};
 
-std::string TargetAttr::getSpelling() const { return "cpu"; }
+std::string TargetAttr::getSpelling() const {
+  return getProcessor().empty() ? "cpu" : ("cpu:" + getProcessor()).str();
+}
 
-const Chip &TargetAttr::getChipRecord() const { return chips[0]; }
+const Chip &TargetAttr::getChipRecord() const {
+  const Chip *chip = findChip(chips, getProcessor());
+  return chip ? *chip : chips[0];
+}
 
 bool TargetAttr::runsOnHost() const { return true; }
 
@@ -95,20 +105,20 @@ void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
   }
 }
 
-/// What the machine at hand has.
-static Attribute createTarget(MLIRContext *context, const Chip &) {
+static Attribute createTarget(MLIRContext *context, const Chip &chip) {
   context->getOrLoadDialect<CPUDialect>();
-  StringRef features = getHostCPU().features;
-  auto has = [&](StringRef feature) {
-    SmallVector<StringRef> all;
-    features.split(all, ',');
-    return llvm::is_contained(all, feature);
-  };
+  StringRef processor = chip.name == StringRef(kHostChip) ? StringRef() : StringRef(chip.name);
+  const HostCPU *cpu = getProcessor(processor);
+  if (!cpu)
+    return {};
+  SmallVector<StringRef> all;
+  StringRef(cpu->features).split(all, ',');
+  auto has = [&](StringRef feature) { return llvm::is_contained(all, feature); };
   if (has("+avx512f") && has("+avx512vl") && has("+avx512bw") && has("+avx512dq"))
-    return TargetAttr::get(context, 512, 32);
+    return TargetAttr::get(context, 512, 32, processor);
   if (has("+avx2") && has("+fma"))
-    return TargetAttr::get(context, 256, 16);
-  return TargetAttr::get(context, 128, has("+neon") ? 32 : 16);
+    return TargetAttr::get(context, 256, 16, processor);
+  return TargetAttr::get(context, 128, has("+neon") ? 32 : 16, processor);
 }
 
 static void registerDialects(DialectRegistry &registry) { registry.insert<CPUDialect>(); }
@@ -116,7 +126,8 @@ static void registerDialects(DialectRegistry &registry) { registry.insert<CPUDia
 namespace kiln {
 void registerCPUTarget() {
   static const TargetEntry entry{"cpu",
-                                 "the machine at hand: native code, the grid over its threads",
+                                 "the machine at hand, or a kind of processor: native code, the "
+                                 "grid over its threads",
                                  chips,
                                  createTarget,
                                  registerDialects,

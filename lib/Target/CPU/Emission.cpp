@@ -97,6 +97,7 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   HostEmission how;
   how.optLevel = request.optLevel;
   how.vectorBits = getVectorBits();
+  how.processor = getProcessor();
   FailureOr<TargetCode> result = emitForHost(module, *code, request, how);
   if (wrong)
     return failure();

@@ -1,6 +1,7 @@
-// EmitHost.h: the module's functions for this machine, optimised, as the stages asked for.
+// EmitHost.h: the module's functions for a processor, optimised, as the stages asked for.
 #include "kiln/Target/Common/EmitHost.h"
 #include "kiln/Binary/HostCode.h"
+#include "kiln/Target/Common/ABI.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -8,18 +9,37 @@
 using namespace mlir;
 using namespace kiln;
 
+/// What the code asks of the processor that runs it, for the metadata.
+static void describeProcessor(ModuleOp module, const HostCPU &processor, StringRef changes) {
+  SmallVector<StringRef> without;
+  changes.split(without, ',');
+  SmallVector<Attribute> needed;
+  Builder builder(module.getContext());
+  for (const std::string &feature : getNeededFeatures(processor))
+    if (!llvm::is_contained(without, "-" + feature))
+      needed.push_back(builder.getStringAttr(feature));
+  setMetadata(module, "processor",
+              builder.getStringAttr(llvm::Triple(processor.triple).getArchName()));
+  setMetadata(module, "processor_features", builder.getArrayAttr(needed));
+}
+
 FailureOr<TargetCode> kiln::emitForHost(ModuleOp module, llvm::Module &code,
                                         const EmitRequest &request, const HostEmission &how) {
   auto fail = [&](llvm::Error error) -> FailureOr<TargetCode> {
     return module.emitError(llvm::toString(std::move(error)));
   };
-  auto machine = createHostMachine(how.optLevel);
+  const HostCPU *found = getProcessor(how.processor);
+  if (!found)
+    return module.emitError("expected a kind of processor that is known, got '" + how.processor +
+                            "'");
+  const HostCPU &host = *found;
+  auto machine = createHostMachine(host, how.optLevel);
   if (!machine)
     return fail(machine.takeError());
   if (how.prepare)
     if (llvm::Error error = how.prepare(code, **machine))
       return fail(std::move(error));
-  const HostCPU &host = getHostCPU();
+  describeProcessor(module, host, how.features);
   std::string features = host.features + how.features.str();
   for (llvm::Function &function : code) {
     if (function.isDeclaration())

@@ -128,7 +128,7 @@ void registerEmulatedTarget() {
   static const SmallVector<Chip> chips = [] {
     SmallVector<Chip> all;
     for (const TargetEntry &entry : getTargets())
-      if (entry.chips.size() > 1)
+      if (entry.chips.size() > 1 && entry.chips.front().name != StringRef(kHostChip))
         llvm::append_range(all, entry.chips);
     return all;
   }();

@@ -29,13 +29,15 @@ def CPU_TargetAttr : AttrDef<CPU_Dialect, "Target", [
   let summary = "the processor that host code is made for";
   let description = [{
     The width of its vector registers in bits, and how many it has: what the passes choose
-    their blocks by. The code generator's own features are those of the machine at hand.
+    their blocks by; and the kind of processor, "" for the one at hand, which the code generator
+    takes its features from.
 
     ```mlir
     module attributes {tile.target = #cpu.target<vector_bits = 512, registers = 32>} {}
     ```
   }];
-  let parameters = (ins "int64_t":$vector_bits, "int64_t":$registers);
+  let parameters = (ins "int64_t":$vector_bits, "int64_t":$registers,
+                        StringRefParameter<"a kind of processor", "\"\"">:$processor);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -1,4 +1,4 @@
-// From an LLVM module to the machine's own code: what every target that runs on it does last.
+// From an LLVM module to a processor's code: what every target that runs on one does last.
 #ifndef KILN_TARGET_COMMON_EMITHOST_H
 #define KILN_TARGET_COMMON_EMITHOST_H
 
@@ -15,7 +15,9 @@ struct HostEmission {
   int optLevel = 3;
   /// The width of vector that the code generator is to prefer; 0 leaves it to LLVM.
   unsigned vectorBits = 0;
-  /// Appended to the machine's own, each with its comma.
+  /// A kind of processor; "" is the machine at hand.
+  llvm::StringRef processor = "";
+  /// Appended to the processor's own, each with its comma.
   llvm::StringRef features;
   /// Sees the module before it is optimised.
   llvm::function_ref<llvm::Error(llvm::Module &, llvm::TargetMachine &)> prepare;
