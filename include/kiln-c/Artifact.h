@@ -38,6 +38,8 @@
 //   "waves_per_simd", "spill_store_bytes", "spill_load_bytes", "programs_per_core"
 //                    what the code takes of an accelerator, as its code generator or assembler
 //                    reports it; absent: not known, which is not 0
+//   "any_memory"     true if the kernel makes pointers of integers: what it reads and writes need not
+//                    belong to an argument
 //   "processor", "processor_features": ["avx2", …]  on a host, the architecture and the features of
 //                    the processors that can run the code; loading checks them
 //   "versions"       [{"target": "cpu:x86-64-v3", "section": "version:cpu:x86-64-v3"}]: an artifact
