@@ -18,8 +18,20 @@ from kiln.frontend.values import Value, type_of
 from kiln.language.dtypes import DType, bool_, index
 
 
+# What arithmetic on positions gives positions again.
+_MOVES = {
+    f"arith.{op}"
+    for op in ("addi", "subi", "muli", "divsi", "floordivsi", "ceildivsi", "remsi", "minsi", "maxsi")
+}
+_NUMBERED = ("tile.program_id", "tile.num_programs", "tile.dim")
+
+
 class Emitter:
-    """The text under construction, and the place in the source that it is for."""
+    """The text under construction, and the place in the source that it is for.
+
+    `positions` holds the names of `index` scalars that count programs or elements, or are computed
+    of such: none comes near 2^63.
+    """
 
     def __init__(self):
         self.lines: list[str] = []
@@ -32,6 +44,7 @@ class Emitter:
         self.aliases: dict[Any, str] = {}
         self.alias_lines: list[str] = []
         self.arguments: set[str] = set()
+        self.positions: set[str] = set()
         self.frame: Any = None
         self.node: Any = None
 
@@ -143,6 +156,8 @@ class Emitter:
             name = self.fresh()
             self.entry.append(f"    {name} = {text}{self.location()}")
             known = self.entry_values[key] = Value(name, type)
+            if text.startswith(_NUMBERED):
+                self.positions.add(name)
         return known
 
     # Constants.
@@ -158,7 +173,10 @@ class Emitter:
         if shape:
             return self.once((text, type), f"arith.constant dense<{text}> : {type.ir}", type)
         suffix = "" if dtype is bool_ else f" : {type.ir}"
-        return self.once((text, type), f"arith.constant {text}{suffix}", type)
+        out = self.once((text, type), f"arith.constant {text}{suffix}", type)
+        if dtype is index and abs(value) < 1 << 62:
+            self.positions.add(out.ref)
+        return out
 
     def index(self, value: int) -> Value:
         return self.constant(value, index)
@@ -169,7 +187,10 @@ class Emitter:
 
     def binary(self, op: str, a: Value, b: Value, type: Type | None = None) -> Value:
         """`op` of two operands of one type."""
-        return self.value(f"{op} {a.ref}, {b.ref} : {a.type.ir}", type or a.type)
+        out = self.value(f"{op} {a.ref}, {b.ref} : {a.type.ir}", type or a.type)
+        if op in _MOVES and {a.ref, b.ref} <= self.positions:
+            self.positions.add(out.ref)
+        return out
 
     def convert(self, op: str, x: Value, dtype: DType) -> Value:
         """`op` from one element type to another."""
@@ -188,4 +209,7 @@ class Emitter:
             types = f"i1, {a.type.ir}"
         elif a.shape:
             types = f"{condition.type.ir}, {a.type.ir}"
-        return self.value(f"arith.select {condition.ref}, {a.ref}, {b.ref} : {types}", a.type)
+        out = self.value(f"arith.select {condition.ref}, {a.ref}, {b.ref} : {types}", a.type)
+        if {a.ref, b.ref} <= self.positions:
+            self.positions.add(out.ref)
+        return out

@@ -47,10 +47,6 @@ class Range:
     step: Any
 
 
-def _is_small(bound: Any) -> bool:
-    return isinstance(bound, int) and abs(bound) < 1 << 62
-
-
 @dataclass
 class Carried:
     """What a loop carries: the names, the skeletons of their values, the leaves at entry, the
@@ -177,11 +173,13 @@ class Loops:
         """`for` over a range, as `scf.for`."""
         e = self.e
         name = node.target.id
-        start, step, bounds = self.range_bounds(items)
+        start, step, (low, high, by) = self.range_bounds(items)
         carried = self.carried(node)
 
         def body(values: list[Value]) -> tuple[list[str], str]:
             variable = Value(e.fresh(), type_of((), index))
+            if low.ref in e.positions:
+                e.positions.add(variable.ref)
             with e.region() as lines:
                 e.frame.names.update(carried.bind(e, values))
                 position = variable
@@ -202,8 +200,8 @@ class Loops:
             head = f"{', '.join(v.ref for v in results)} = "
             pairs = ", ".join(f"{a.ref} = {v.ref}" for a, v in zip(values, entry, strict=True))
             tail = f" iter_args({pairs}) -> ({types})"
-        low, high, by = (b.ref for b in bounds)
-        e.raw(f"{head}scf.for {variable} = {low} to {high} step {by}{tail} {{")
+        bounds = f"{low.ref} to {high.ref} step {by.ref}"
+        e.raw(f"{head}scf.for {variable} = {bounds}{tail} {{")
         e.splice(lines)
         if results:
             e.depth += 1
@@ -247,7 +245,7 @@ class Loops:
         if not isinstance(step, int):
             return start, by, (e.index(0), self.rounds(start, stop, by), e.index(1))
         if 0 < step < SMALL_STEP:
-            if step == 1 or _is_small(items.start) or _is_small(items.stop):
+            if step == 1 or {start.ref, stop.ref} & e.positions:
                 return None, None, (start, stop, by)
             # From 0 on: a sum is too large only after more rounds than anybody waits for.
             return start, None, (e.index(0), self.distance(start, stop), by)
