@@ -198,3 +198,19 @@ func.func @f(%b: !tile.buffer<15xf32>, %t: tensor<4x8xf32>) {
   tile.write %t, %b extents [2, 7] : tensor<4x8xf32>, !tile.buffer<15xf32>
   return
 }
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error @below {{'tile.address' op operand #0 must be a strided array in global memory or a bare address in global memory, but got 'tensor<8xf32>'}}
+  %0 = "tile.address"(%t) : (tensor<8xf32>) -> index
+  return
+}
+
+// -----
+
+func.func @f(%a: index) {
+  // expected-error @below {{'tile.pointer_from_address' op result #0 must be}}
+  %0 = "tile.pointer_from_address"(%a) : (index) -> f32
+  return
+}

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from pinned import BENCHMARKS, build
 
+import kiln
+
 BF16 = ml_dtypes.bfloat16
 
 
@@ -29,7 +31,7 @@ def gfx942():
 # the ring's depth, one more, and no multiple of a tile.
 SHAPES = [
     (256, 256, 96), (256, 256, 32), (256, 256, 64), (100, 70, 200), (1, 2, 2), (300, 514, 66),
-    (257, 30, 34), (16, 16, 0),
+    (257, 30, 34),
 ]  # fmt: skip
 
 
@@ -47,6 +49,14 @@ def gfx950():
 @pytest.mark.parametrize("m, n, k", [(m, n, (k + 7) // 8 * 8) for m, n, k in SHAPES])
 def test_wide_product(gfx950, rng, m: int, n: int, k: int) -> None:
     check(gfx950, rng, m, n, k)
+
+
+@pytest.mark.parametrize("kernel, multiple", [("gfx942", 2), ("gfx950", 8)])
+def test_a_product_over_nothing_is_refused(request, rng, kernel: str, multiple: int) -> None:
+    """The kernels promise rows of positive multiples, from which their code starts."""
+    message = f"expected an extent that is a positive multiple of {multiple} along dimension 1"
+    with pytest.raises(kiln.LaunchError, match=message):
+        check(request.getfixturevalue(kernel), rng, 16, 16, 0)
 
 
 def check(kernel, rng: np.random.Generator, m: int, n: int, k: int, pad: int = 6) -> None:
