@@ -28,8 +28,7 @@ const HostCPU &getHostCPU() {
 const HostCPU *getProcessor(llvm::StringRef name) {
   static const char *const x86 = "x86_64-unknown-linux-gnu";
   static const std::string v2 = "+cx16,+popcnt,+sahf,+sse3,+sse4.1,+sse4.2,+ssse3";
-  static const std::string v3 =
-      v2 + ",+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave";
+  static const std::string v3 = v2 + ",+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave";
   static const std::string v4 = v3 + ",+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl";
   static const HostCPU kinds[] = {{x86, "x86-64-v2", v2},
                                   {x86, "x86-64-v3", v3},

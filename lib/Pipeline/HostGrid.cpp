@@ -21,8 +21,8 @@ const DialectRegistry &getAllDialects() {
   return *registry;
 }
 
-/// The target whose code runs in this process, and in that of an older machine which the artifact is
-/// carried to: a grid is a few numbers.
+/// The target whose code runs in this process, and in that of an older machine which the artifact
+/// is carried to: a grid is a few numbers.
 static TargetInterface getHostTarget(MLIRContext *context) {
 #ifdef __x86_64__
   StringRef oldest = "x86-64-v2";

@@ -39,7 +39,8 @@ void CPUDialect::initialize() {
 }
 
 /// One thread runs one program: no warps, no memory shared among threads. The first is the machine
-/// at hand, the others are kinds of processors (kiln/Binary/HostCode.h), whether this is one or not.
+/// at hand, the others are kinds of processors (kiln/Binary/HostCode.h), whether this is one or
+/// not.
 static const Chip chips[] = {{kHostChip, 1, 1, 0, 0, 0, ""},
                              {"x86-64-v2", 1, 1, 0, 0, 0, ""},
                              {"x86-64-v3", 1, 1, 0, 0, 0, ""},

@@ -17,12 +17,11 @@ from kiln.frontend.types import ScalarType, TensorType, Type
 from kiln.frontend.values import Value, type_of
 from kiln.language.dtypes import DType, bool_, index
 
-
 # What arithmetic on positions gives positions again.
 _MOVES = {
-    f"arith.{op}"
-    for op in ("addi", "subi", "muli", "divsi", "floordivsi", "ceildivsi", "remsi", "minsi", "maxsi")
-}
+    "arith.addi", "arith.subi", "arith.muli", "arith.divsi", "arith.floordivsi", "arith.ceildivsi",
+    "arith.remsi", "arith.minsi", "arith.maxsi",
+}  # fmt: skip
 _NUMBERED = ("tile.program_id", "tile.num_programs", "tile.dim")
 
 

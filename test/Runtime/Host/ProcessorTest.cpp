@@ -57,7 +57,8 @@ TEST(Processor, TheBestVersionThatRunsIsTaken) {
 #else
   const char *some = R"("neon")", *more = R"("fp-armv8","neon")";
 #endif
-  Artifact plain = needing("", R"(,"which":"plain")"), better = needing(some, R"(,"which":"better")"),
+  Artifact plain = needing("", R"(,"which":"plain")"),
+           better = needing(some, R"(,"which":"better")"),
            best = needing(more, R"(,"which":"best")"),
            absent = needing(R"("sorcery")", R"(,"which":"absent")"),
            foreign = needing("", R"(,"processor":"pdp11","which":"foreign")");
