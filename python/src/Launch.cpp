@@ -25,15 +25,22 @@ void LaunchTraits::writeTo(KilnLaunchOptions &options) const {
 
 namespace {
 
-/// Raises Python's own error for a call that does not fit.
-void setSignatureError(LauncherState &state, PyObject *const *args, size_t numArgs,
-                       PyObject *names) {
+/// What a vector call was given, as Python functions take it.
+std::pair<nb::list, nb::dict> callArguments(PyObject *const *args, size_t numArgs,
+                                            PyObject *names) {
   nb::list positional;
   for (size_t i = 0; i < numArgs; ++i)
     positional.append(nb::handle(args[i]));
   nb::dict keywords;
   for (Py_ssize_t i = 0, n = names ? PyTuple_Size(names) : 0; i < n; ++i)
     keywords[nb::handle(PyTuple_GetItem(names, i))] = nb::handle(args[numArgs + i]);
+  return {positional, keywords};
+}
+
+/// Raises Python's own error for a call that does not fit.
+void setSignatureError(LauncherState &state, PyObject *const *args, size_t numArgs,
+                       PyObject *names) {
+  auto [positional, keywords] = callArguments(args, numArgs, names);
   state.half.attr("raise_signature_error")(positional, keywords);
   PyErr_SetString(PyExc_TypeError, "expected other arguments");
 }
@@ -147,12 +154,7 @@ bool isStructure(PyObject *object) {
 /// A launch by the Python half: `method(config, arguments, keywords)`.
 PyObject *launchByHalf(LauncherState &state, const char *method, Configured *config,
                        PyObject *const *args, size_t numArgs, PyObject *names) {
-  nb::list positional;
-  for (size_t i = 0; i < numArgs; ++i)
-    positional.append(nb::handle(args[i]));
-  nb::dict keywords;
-  for (Py_ssize_t i = 0, n = names ? PyTuple_Size(names) : 0; i < n; ++i)
-    keywords[nb::handle(PyTuple_GetItem(names, i))] = nb::handle(args[numArgs + i]);
+  auto [positional, keywords] = callArguments(args, numArgs, names);
   nb::object base = config ? nb::borrow(reinterpret_cast<PyObject *>(config)) : nb::none();
   return state.half.attr(method)(base, positional, keywords).release().ptr();
 }

@@ -12,25 +12,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from kiln.frontend.arithmetic.literals import literal, quoted
+from kiln.frontend.arithmetic.magnitudes import Magnitudes
 from kiln.frontend.errors import Misuse
 from kiln.frontend.types import ScalarType, TensorType, Type
 from kiln.frontend.values import Value, type_of
 from kiln.language.dtypes import DType, bool_, index
 
-# What arithmetic on positions gives positions again.
-_MOVES = {
-    "arith.addi", "arith.subi", "arith.muli", "arith.divsi", "arith.floordivsi", "arith.ceildivsi",
-    "arith.remsi", "arith.minsi", "arith.maxsi",
-}  # fmt: skip
-_NUMBERED = ("tile.program_id", "tile.num_programs", "tile.dim")
-
 
 class Emitter:
-    """The text under construction, and the place in the source that it is for.
-
-    `positions` holds the names of `index` scalars that count programs or elements, or are computed
-    of such: none comes near 2^63.
-    """
+    """The text under construction, and the place in the source that it is for."""
 
     def __init__(self):
         self.lines: list[str] = []
@@ -43,7 +33,7 @@ class Emitter:
         self.aliases: dict[Any, str] = {}
         self.alias_lines: list[str] = []
         self.arguments: set[str] = set()
-        self.positions: set[str] = set()
+        self.magnitudes = Magnitudes()
         self.frame: Any = None
         self.node: Any = None
 
@@ -155,8 +145,7 @@ class Emitter:
             name = self.fresh()
             self.entry.append(f"    {name} = {text}{self.location()}")
             known = self.entry_values[key] = Value(name, type)
-            if text.startswith(_NUMBERED):
-                self.positions.add(name)
+            self.magnitudes.note_source(name, text)
         return known
 
     # Constants.
@@ -173,8 +162,8 @@ class Emitter:
             return self.once((text, type), f"arith.constant dense<{text}> : {type.ir}", type)
         suffix = "" if dtype is bool_ else f" : {type.ir}"
         out = self.once((text, type), f"arith.constant {text}{suffix}", type)
-        if dtype is index and abs(value) < 1 << 62:
-            self.positions.add(out.ref)
+        if dtype is index:
+            self.magnitudes.note(out.ref, abs(value))
         return out
 
     def index(self, value: int) -> Value:
@@ -187,8 +176,7 @@ class Emitter:
     def binary(self, op: str, a: Value, b: Value, type: Type | None = None) -> Value:
         """`op` of two operands of one type."""
         out = self.value(f"{op} {a.ref}, {b.ref} : {a.type.ir}", type or a.type)
-        if op in _MOVES and {a.ref, b.ref} <= self.positions:
-            self.positions.add(out.ref)
+        self.magnitudes.note_binary(op, out.ref, a.ref, b.ref)
         return out
 
     def convert(self, op: str, x: Value, dtype: DType) -> Value:
@@ -209,6 +197,5 @@ class Emitter:
         elif a.shape:
             types = f"{condition.type.ir}, {a.type.ir}"
         out = self.value(f"arith.select {condition.ref}, {a.ref}, {b.ref} : {types}", a.type)
-        if {a.ref, b.ref} <= self.positions:
-            self.positions.add(out.ref)
+        self.magnitudes.note_binary("arith.select", out.ref, a.ref, b.ref)
         return out

@@ -12,46 +12,51 @@ TOP, BOTTOM = (1 << 63) - 1, -(1 << 63)
 EMULATED = ["emu:sm_90a", "emu:gfx942", "emu:gfx950", "emu:gfx1201"]
 
 
-@kiln.kernel
-def constant_step(y: kiln.View[kiln.i64, 1], start: kiln.i64, stop: kiln.i64,
-                  STEP: kiln.constexpr = 1):  # fmt: skip
-    kiln.grid(1)
+@kiln.function
+def visit(y, start, stop, step):
+    """Stores how many rounds the range has, and a hash of its positions in order."""
     rounds, total = kiln.i64(0), kiln.i64(0)
-    for i in range(start, stop, STEP):
+    for i in range(start, stop, step):
         rounds = rounds + 1
         total = total * 3 + i
     y.store((0,), kiln.full((1,), rounds, kiln.i64))
     y.store((1,), kiln.full((1,), total, kiln.i64))
+
+
+@kiln.kernel
+def constant_step(y: kiln.View[kiln.i64, 1], start: kiln.i64, stop: kiln.i64,
+                  STEP: kiln.constexpr = 1):  # fmt: skip
+    kiln.grid(1)
+    visit(y, start, stop, STEP)
 
 
 @kiln.kernel
 def given_step(y: kiln.View[kiln.i64, 1], start: kiln.i64, stop: kiln.i64, step: kiln.i64):
     kiln.grid(1)
-    rounds, total = kiln.i64(0), kiln.i64(0)
-    for i in range(start, stop, step):
-        rounds = rounds + 1
-        total = total * 3 + i
-    y.store((0,), kiln.full((1,), rounds, kiln.i64))
-    y.store((1,), kiln.full((1,), total, kiln.i64))
+    visit(y, start, stop, step)
 
 
 @kiln.kernel
 def narrow(y: kiln.View[kiln.i64, 1], start: kiln.i32, stop: kiln.i32, step: kiln.i32):
     kiln.grid(1)
-    rounds, total = kiln.i64(0), kiln.i64(0)
-    for i in range(start, stop, step):
-        rounds = rounds + 1
-        total = total * 3 + i
-    y.store((0,), kiln.full((1,), rounds, kiln.i64))
-    y.store((1,), kiln.full((1,), total, kiln.i64))
+    visit(y, start, stop, step)
 
 
 @kiln.kernel
 def constant_start(y: kiln.View[kiln.i64, 1], stop: kiln.i64, step: kiln.i64,
                    START: kiln.constexpr = 0):  # fmt: skip
     kiln.grid(1)
+    visit(y, START, stop, step)
+
+
+@kiln.kernel
+def left_early(y: kiln.View[kiln.i64, 1], start: kiln.i64, stop: kiln.i64, limit: kiln.i64,
+               STEP: kiln.constexpr = 1):  # fmt: skip
+    kiln.grid(1)
     rounds, total = kiln.i64(0), kiln.i64(0)
-    for i in range(START, stop, step):
+    for i in range(start, stop, STEP):
+        if rounds == limit:
+            break
         rounds = rounds + 1
         total = total * 3 + i
     y.store((0,), kiln.full((1,), rounds, kiln.i64))
@@ -85,6 +90,7 @@ def test_ranges_end_near_the_ends_of_64_bits(where: str) -> None:
     for bounds in ENDS if where == "cpu" else random.sample(ENDS, 4):
         start, stop, step = bounds
         check(constant_step, where, bounds, start, stop, STEP=step)
+        check(left_early, where, bounds, start, stop, TOP, STEP=step)
         if step > 0:
             check(given_step, where, bounds, start, stop, step)
 
@@ -120,3 +126,23 @@ def test_random_ranges() -> None:
         start, stop = edge(64), edge(64)
         step = steps(start, stop, 64) * draw.choice([1, -1])
         check(constant_step, "cpu", (start, stop, step), start, stop, STEP=step)
+
+
+def test_ranges_over_programs_and_rows_need_no_guard(lower) -> None:
+    def near(x):
+        kiln.grid(4)
+        for row in range(kiln.program_id(0) * 4, x.shape[0], 16):
+            for column in range(row * 8, row * 8 + 8, 2):
+                x[row, column] = 1.0
+
+    def far(x, first):
+        for row in range(first, first + 8, 4):
+            for column in range(row * 8, row * 8 + 8, 2):
+                x[row, column] = 1.0
+
+    near, far = lower(near, x=(kiln.f32, 2)), lower(far, x=(kiln.f32, 2), first=kiln.i64)
+    assert near.count("scf.for") == far.count("scf.for") == 2
+    assert "arith.minui" not in near
+    # Positions that a caller gives may be next to 2^63, and so may multiples of them.
+    assert far.count("arith.minui") == 2
+    assert "4611686018427387904" in far

@@ -16,7 +16,7 @@ import warnings
 
 import numpy as np
 import pipelines
-from worker import Died, Worker
+from worker import Worker
 
 DTYPES = ["f64", "f32", "f16", "bf16", "f8e4m3fn", "f8e5m2", "i64", "i32", "i16", "i8", "i4", "u64",
           "u32", "u16", "u8"]  # fmt: skip
@@ -300,10 +300,7 @@ def run(campaign):
             else:
                 tree, name, types, constants = rng.choice(known)
                 job = (mutant(tree, name, pool, rng), name, types, constants, None)
-            try:
-                answer = worker(job)
-            except Died as death:
-                answer = f"WRONG: {death}"
+            answer = worker.attempt(job)
             campaign.count(
                 answer if answer in ("refused", "open") else "wrong" if answer else "right"
             )

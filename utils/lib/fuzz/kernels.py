@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-from worker import Died, Worker
+from worker import Worker
 
 CHIPS = ["emu:sm_90a", "emu:gfx942", "emu:gfx1201", "emu:gfx950"]
 TESTS = Path(__file__).resolve().parents[3] / "test/python/fuzz"
@@ -44,26 +44,19 @@ def run(campaign):
     sys.path.insert(0, str(TESTS))
     log = campaign.output / f"{campaign.name}.stderr"
     with Worker(prepare, perform, log, seconds=60) as worker:
-
-        def attempt(*job):
-            try:
-                return worker(job)
-            except Died as death:
-                return str(death)
-
         while campaign.goes_on():
             campaign.runs += 1
             seed, size = rng.randrange(1 << 32), rng.choice([4, 8, 12, 12, 16, 24])
             devices = campaign.devices or ["cpu", *rng.sample(CHIPS, rng.choice([1, 2]))]
-            answer = attempt(seed, size, devices, "")
+            answer = worker.attempt((seed, size, devices, ""))
             campaign.count("wrong" if answer else "right")
             for device in devices:
                 campaign.count(f"on {device}")
             if answer:
-                report(campaign, attempt, seed, size, answer)
+                report(campaign, worker, seed, size, answer)
 
 
-def report(campaign, attempt, seed, size, answer):
+def report(campaign, worker, seed, size, answer):
     """The smallest kernel that goes wrong on the same device in the same way."""
     import kernel_check
     import kernel_writer
@@ -76,7 +69,7 @@ def report(campaign, attempt, seed, size, answer):
         return re.sub(r"\d+|expected \S+, got \S+ in .*", "", answer.splitlines()[0])
 
     def fails(case):
-        again = attempt(seed, size, devices, case.text)
+        again = worker.attempt((seed, size, devices, case.text))
         return again != "" and kind(again) == kind(answer)
 
     case = kernel_check.shrunk(kernel_writer.write(seed, size), fails)

@@ -10,7 +10,7 @@ import re
 import sys
 
 import mutants
-from worker import Died, Worker
+from worker import WRONG, Worker
 
 # How our refusals begin; whatever else is said after the source has verified is a finding.
 REFUSALS = re.compile(
@@ -70,32 +70,25 @@ def run(campaign):
     corpus = mutants.Corpus(kernels(campaign), str(campaign.build / "bin/tile-opt"))
     log = campaign.output / f"{campaign.name}.stderr"
     with Worker(prepare, compile_text, log, seconds=60) as compiler:
-
-        def attempt(text, target, options):
-            try:
-                return compiler((text, target, options))
-            except Died as death:
-                return death
-
         while campaign.goes_on():
             text = mutants.mutant(corpus, campaign.rng)
             campaign.runs += 1
-            judge(campaign, attempt, text, [campaign.rng.choice(list) for list in chips])
+            judge(campaign, compiler, text, [campaign.rng.choice(list) for list in chips])
 
 
-def judge(campaign, attempt, text, chips):
-    answer = attempt(text, chips[0], "stop-after=tile")
-    if isinstance(answer, Died):
-        report(campaign, attempt, text, chips[0], "stop-after=tile", answer)
+def judge(campaign, compiler, text, chips):
+    answer = compiler.attempt((text, chips[0], "stop-after=tile"))
+    if answer.startswith(WRONG):
+        report(campaign, compiler, text, chips[0], "stop-after=tile", answer)
         return
     if answer:
         campaign.count("rejected")
         return
     for chip in chips:
         for options in ["stop-after=llvm", "stop-after=binary"]:
-            answer = attempt(text, chip, options)
-            if isinstance(answer, Died) or (answer and not is_refusal(answer)):
-                report(campaign, attempt, text, chip, options, answer)
+            answer = compiler.attempt((text, chip, options))
+            if answer.startswith(WRONG) or (answer and not is_refusal(answer)):
+                report(campaign, compiler, text, chip, options, answer)
             campaign.count("refused" if answer else "compiled")
             if answer or campaign.rng.random() < 0.7:
                 break
@@ -108,13 +101,13 @@ def is_refusal(message):
 
 def signature(message):
     """Messages that differ in numbers, names and types alone are alike."""
-    line = str(message).strip().splitlines()[0] if str(message).strip() else ""
-    frames = re.findall(r"(?m)^ *#\d+ 0x[0-9a-f]+ ([\w:~<>]+)", str(message))
+    line = message.strip().splitlines()[0] if message.strip() else ""
+    frames = re.findall(r"(?m)^ *#\d+ 0x[0-9a-f]+ ([\w:~<>]+)", message)
     line = PLACE.sub(r"\3", line)
     return re.sub(r"<[^']*>|\d+", "", line) + " " + " ".join(frames[:6])
 
 
-def report(campaign, attempt, text, chip, options, answer):
+def report(campaign, compiler, text, chip, options, answer):
     """Shrinks by whole lines as long as the same goes wrong, then writes it down."""
     group = f"{chip.partition(':')[0]} {signature(answer)}"
     if group in campaign.known:
@@ -122,15 +115,15 @@ def report(campaign, attempt, text, chip, options, answer):
         return
 
     def same(lines):
-        now = attempt("\n".join(lines), chip, options)
-        if isinstance(now, Died) or isinstance(answer, Died):
-            return isinstance(now, Died) and isinstance(answer, Died)
-        return signature(now) == signature(answer) and not attempt(
-            "\n".join(lines), chip, "stop-after=tile"
+        now = compiler.attempt(("\n".join(lines), chip, options))
+        if now.startswith(WRONG) or answer.startswith(WRONG):
+            return now.startswith(WRONG) and answer.startswith(WRONG)
+        return signature(now) == signature(answer) and not compiler.attempt(
+            ("\n".join(lines), chip, "stop-after=tile")
         )
 
     lines = text.splitlines()
-    if not (isinstance(answer, Died) and "no answer" in str(answer)):
+    if not (answer.startswith(WRONG) and "no answer" in answer):
         lines = mutants.shrink_lines(lines, same)
     head = f"// {chip} {options}\n"
     campaign.find(f"{chip} {options}: {answer}", head + "\n".join(lines) + "\n", ".mlir", group)

@@ -8,7 +8,7 @@ each must compute them too, or be refused in our own words, and for the other ta
 import generator
 import numpy as np
 import pipelines
-from worker import Died, Worker
+from worker import Worker
 
 LEVELS = (0, 3)
 
@@ -81,13 +81,6 @@ def run(campaign):
     log = campaign.output / f"{campaign.name}.stderr"
     rng = campaign.rng
     with Worker(pipelines.prepare, perform, log, seconds=60) as worker:
-
-        def attempt(job):
-            try:
-                return worker(job)
-            except Died as death:
-                return str(death)
-
         while campaign.goes_on():
             campaign.runs += 1
             seed, size = rng.randrange(1 << 32), rng.choice([2, 4, 8, 12, 16, 24])
@@ -99,17 +92,17 @@ def run(campaign):
                 stage = rng.choice(["llvm", "binary"])
                 jobs.append((seed, size, plain, rng.choice(chip), f"stop-after={stage}", 3))
             for job in jobs:
-                answer = attempt(job)
+                answer = worker.attempt(job)
                 if answer == "undefined":
                     campaign.count(answer)
                     break
                 campaign.count(answer if answer == "refused" else "wrong" if answer else "right")
                 if answer and answer != "refused":
-                    report(campaign, attempt, job, answer)
+                    report(campaign, worker, job, answer)
                     break
 
 
-def report(campaign, attempt, job, answer):
+def report(campaign, worker, job, answer):
     """The smallest program of the same seed that goes wrong in the same way."""
     group = f"{job[3] if not job[4] else job[3].partition(':')[0]} {pipelines.signature(answer)}"
     if group in campaign.known:
@@ -117,7 +110,7 @@ def report(campaign, attempt, job, answer):
         return
     seed, _, *rest = job
     for size in range(job[1]):
-        now = attempt((seed, size, *rest))
+        now = worker.attempt((seed, size, *rest))
         if now and pipelines.signature(now) == pipelines.signature(answer):
             job, answer = (seed, size, *rest), now
             break

@@ -13,7 +13,7 @@ import subprocess
 import mutants
 import parsers
 import pipelines
-from worker import Died, Worker
+from worker import Worker
 
 KERNEL = b"""tile.kernel @k(%x: !tile.view<?xf32>) {
   %i = tile.program_id x
@@ -141,10 +141,7 @@ def run(campaign):
                 data = answers(rng)
                 reply.write_bytes(data)
                 source, worker = KERNEL, str(impostor.resolve())
-            try:
-                answer = asker((source, worker))
-            except Died as death:
-                answer = f"WRONG: {death}"
+            answer = asker.attempt((source, worker))
             campaign.count("compiled" if answer == "compiled" else "refused")
             if answer.startswith("WRONG"):
                 campaign.find(answer, source if kind == 2 else data, ".bytes")

@@ -7,6 +7,10 @@ import signal
 import sys
 
 
+# How the answer about a process that died begins.
+WRONG = "WRONG: "
+
+
 class Died(Exception):
     """The process ended, or was ended, before it answered. The text says how."""
 
@@ -68,7 +72,14 @@ class Worker:
         status, self.process = self.process.exitcode, None
         return status
 
-    def __call__(self, job):
+    def attempt(self, job):
+        """What `work` answers, a text; or how the process died, after `WRONG`."""
+        try:
+            return self.ask(job)
+        except Died as death:
+            return f"{WRONG}{death}"
+
+    def ask(self, job):
         if self.process is None:
             self.start()
             self.connection.send(job)

@@ -34,8 +34,10 @@ from kiln.language.dtypes import bool_, f32, i64, index
 
 MAX_UNROLLED = 4096
 MAX_ATTEMPTS = 8
-# With steps below it, a range that would pass 2^63 has too many rounds to get there.
-SMALL_STEP = 1 << 27
+# More rounds than anybody waits for: over an hour of empty ones.
+ENDLESS = 1 << 42
+# With steps up to it, a range that starts below 2^62 would pass 2^63 only in endless rounds.
+SMALL_STEP = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -178,16 +180,10 @@ class Loops:
 
         def body(values: list[Value]) -> tuple[list[str], str]:
             variable = Value(e.fresh(), type_of((), index))
-            if low.ref in e.positions:
-                e.positions.add(variable.ref)
+            self.note_variable(variable, low, high, by)
             with e.region() as lines:
                 e.frame.names.update(carried.bind(e, values))
-                position = variable
-                if step is not None:
-                    position = e.binary("arith.muli", position, step)
-                if start is not None:
-                    position = e.binary("arith.addi", start, position)
-                e.frame.names[name] = position
+                e.frame.names[name] = self.position(variable, start, step)
                 self.block(node.body)
             return lines, variable.ref
 
@@ -216,21 +212,17 @@ class Loops:
         e = self.e
         name, flag = node.target.id, ended_flag(node)
         start, stop, step = self.plain_bounds(items)
-        if isinstance(items.step, int) and items.step < 0:
-            count = self.rounds(stop, start, -items.step)
-        else:
-            count = self.rounds(start, stop, step)
+        count = self.rounds_of(items, start, stop, step)
 
         def test(counters: list[Value]) -> Value:
-            more = e.compare("arith.cmpi", "ult", counters[0], count)
+            more = e.compare("arith.cmpi", "slt", counters[0], count)
             ended = bool_of(e, e.frame.names[flag])
             going = e.binary("arith.xori", ended, e.constant(True, bool_))
             return e.binary("arith.andi", more, going)
 
         def begin(counters: list[Value]) -> list[Value]:
             e.frame.names[flag] = False
-            position = e.binary("arith.muli", counters[0], step)
-            e.frame.names[name] = e.binary("arith.addi", start, position)
+            e.frame.names[name] = self.position(counters[0], start, step)
             return [e.binary("arith.addi", counters[0], e.index(1))]
 
         self.while_loop(node, test, begin, [e.index(0)], name)
@@ -242,20 +234,29 @@ class Loops:
         e = self.e
         step = items.step
         start, stop, by = self.plain_bounds(items)
-        if not isinstance(step, int):
-            return start, by, (e.index(0), self.rounds(start, stop, by), e.index(1))
-        if 0 < step < SMALL_STEP:
-            if step == 1 or {start.ref, stop.ref} & e.positions:
+        if isinstance(step, int) and 0 < step <= SMALL_STEP:
+            known = (e.magnitudes.get(start.ref), e.magnitudes.get(stop.ref))
+            if step == 1 or known != (None, None):
                 return None, None, (start, stop, by)
-            # From 0 on: a sum is too large only after more rounds than anybody waits for.
             return start, None, (e.index(0), self.distance(start, stop), by)
-        if step < 0 and items.stop == 0 and isinstance(items.stop, int) and -step < 1 << 63:
-            count = e.binary("arith.ceildivsi", start, e.index(-step))  # no difference to take
-        elif step < 0:
-            count = self.rounds(stop, start, -step)
-        else:
-            count = self.rounds(start, stop, step)
+        count = self.rounds_of(items, start, stop, by)
         return start, by, (e.index(0), count, e.index(1))
+
+    def position(self, variable: Value, start: Value | None, step: Value | None) -> Value:
+        """What a loop's variable stands for: `start + variable * step`."""
+        e = self.e
+        if step is not None:
+            variable = e.binary("arith.muli", variable, step)
+        return variable if start is None else e.binary("arith.addi", start, variable)
+
+    def note_variable(self, variable: Value, low: Value, high: Value, by: Value) -> None:
+        """Bounds the variable of a loop by its bounds, or by where its rounds can lead."""
+        known = self.e.magnitudes
+        first, last, step = (known.get(x.ref) for x in (low, high, by))
+        if first is not None and last is not None:
+            known.note(variable.ref, max(first, last))
+        elif first is not None and step is not None:
+            known.note(variable.ref, first + ENDLESS * step)
 
     def plain_bounds(self, items: Range) -> tuple[Value, Value, Value]:
         """Start, stop and step, which is not zero, and positive unless it is constant."""
@@ -280,9 +281,18 @@ class Loops:
         far = e.binary("arith.subi", e.binary("arith.maxsi", low, high), low)
         return e.binary("arith.minui", far, e.index(1 << 62))
 
+    def rounds_of(self, items: Range, start: Value, stop: Value, step: Value) -> Value:
+        """How many rounds a range has: none if it is not positive. `step` is the range's."""
+        if not isinstance(items.step, int) or items.step > 0:
+            return self.rounds(start, stop, step)
+        if isinstance(items.stop, int) and items.stop == 0 and -items.step < 1 << 63:
+            # No difference to take.
+            return self.e.binary("arith.ceildivsi", start, self.e.index(-items.step))
+        return self.rounds(stop, start, -items.step)
+
     def rounds(self, low: Value, high: Value, step: int | Value) -> Value:
-        """How many steps lead from `low` to `high` or beyond; as a number without a sign it is
-        always right, and one of more than 2^63 rounds does not end."""
+        """How many steps lead from `low` to `high` or beyond, at most 2^63 - 1: of so many rounds
+        nobody sees the end."""
         e = self.e
         by = e.index(step if step < 1 << 63 else -step) if isinstance(step, int) else step
         far = e.binary("arith.subi", e.binary("arith.maxsi", low, high), low)
