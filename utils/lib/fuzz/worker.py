@@ -6,7 +6,6 @@ import resource
 import signal
 import sys
 
-
 # How the answer about a process that died begins.
 WRONG = "WRONG: "
 
