@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import linecache
+import time
 import warnings
 
 import kernel_interpreter
@@ -79,9 +80,9 @@ def statements(tree: ast.AST):
                 yield node, block
 
 
-def shrunk(case: Case, fails) -> Case:
-    """The case with every statement left out that it fails without."""
-    again = True
+def shrunk(case: Case, fails, seconds: float = 60) -> Case:
+    """The case with every statement left out that it fails without, as far as the time reaches."""
+    end, again = time.monotonic() + seconds, True
     while again:
         again = False
         for which in itertools.count():
@@ -91,7 +92,7 @@ def shrunk(case: Case, fails) -> Case:
                 for i in range(len(block))
                 if not isinstance(block[i], ast.FunctionDef)
             ]
-            if which >= len(places):
+            if which >= len(places) or time.monotonic() > end:
                 break
             for text in reduced(case.text, which):
                 smaller = Case(case.seed, text, case.bases, case.views, case.scalars)

@@ -122,13 +122,16 @@ class Writer:
         return self.case
 
     def parameters(self, large: bool):
-        """Views of few bases, so that some overlap; one-dimensional ones for every dtype."""
+        """Views of few bases, so that some overlap; one-dimensional ones for every dtype. Those of
+        one base start together where several programs run at once: each owns a part of them."""
         rng = self.rng
         long = self.programs * self.extent
         for base, dtype in (("a", "f32"), ("b", "i32"), ("c", rng.choice(NUMBERS))):
             self.case.bases[base] = Type(dtype, (long + 9,))
+            start = rng.choice([0, 0, 1, 4, 9])
             for name in rng.choice([("0",), ("0", "1"), ("0", "1", "2")]):
-                start = rng.choice([0, 0, 1, 4, 9])
+                if self.programs == 1:
+                    start = rng.choice([0, 0, 1, 4, 9])
                 parts = ((start, start + long, 1),)
                 self.case.views.append(Parameter(base + name, base, dtype, parts, False))
         if self.programs == 1:
@@ -563,7 +566,9 @@ class Writer:
         else:
             ways += ["({a} & {b})", "({a} | {b})", "({a} ^ {b})", "({a} // 3)", "({a} % 7)",
                      "({a} << ({b} & 7))", "({a} >> 2)", "({a} // (({b} & 7) + 1))",
-                     "({a} % (({b} & 15) | 1))", "({a} // {b})", "({a} % {b})"]  # fmt: skip
+                     "({a} % (({b} & 15) | 1))"]  # fmt: skip
+            if (b, NUMBER) not in self.names:  # one that may be a constant zero is refused
+                ways += ["({a} // {b})", "({a} % {b})"]
         way = rng.choice(ways)
         if "{b}" in way and ("abs({b})" in way or "({b} &" in way) and not b[0].isalpha():
             b = self.value(type_, depth)

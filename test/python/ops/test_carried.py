@@ -5,16 +5,9 @@ import itertools
 
 import numpy as np
 import pytest
-from placing import Placement
-from tiles import DEVICE
+from tiles import run
 
 import kiln
-
-
-def run(kernel, *arrays):
-    placement = Placement(DEVICE)
-    kernel(*[placement.place(array) for array in arrays], _device=DEVICE)
-    placement.fetch()
 
 
 @kiln.kernel
@@ -45,9 +38,7 @@ def counted(out: kiln.View, trips: kiln.i32):
 @pytest.mark.parametrize("trips, want", [(0, 0), (1, 1), (3, 6), (100, 5050)])
 def test_a_tuple_is_assigned_at_once(trips, want):
     out = np.zeros(8, np.int32)
-    placement = Placement(DEVICE)
-    counted(placement.place(out), trips, _device=DEVICE)
-    placement.fetch()
+    run(counted, out, trips)
     assert np.all(out == want)
 
 
@@ -69,9 +60,7 @@ def turned(a: kiln.View, out: kiln.View, ORDER: kiln.constexpr):
 def test_carried_tiles_in_a_ring(order, rng):
     a = rng.integers(-50, 50, (16, 16), np.int32)
     out = np.zeros((80, 16), np.int32)
-    placement = Placement(DEVICE)
-    turned(placement.place(a), placement.place(out), ORDER=order, _device=DEVICE)
-    placement.fetch()
+    run(turned, a, out, ORDER=order)
     state = [a + k for k in range(5)]
     for i in range(5):
         p, q, r, u, v = state

@@ -6,8 +6,7 @@ import linecache
 
 import numpy as np
 import pytest
-from placing import Placement
-from tiles import DEVICE
+from tiles import DEVICE, run
 
 import kiln
 
@@ -99,12 +98,6 @@ def made(lines: list[str]):
     file = f"early_{next(_numbers)}.py"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     return text, compile(text, file, "exec")
-
-
-def run(kernel, *arguments, **options) -> None:
-    placement = Placement(DEVICE)
-    kernel(*map(placement.place, arguments), _device=DEVICE, **options)
-    placement.fetch()
 
 
 @pytest.mark.parametrize("round", range(6 if DEVICE == "cpu" else 2))

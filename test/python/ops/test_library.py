@@ -6,20 +6,23 @@ import math
 
 import numpy as np
 import pytest
-from tiles import DEVICE, assert_close
+from tiles import assert_close, run
 
 import kiln
 
 SHAPES = [(1, 1), (3, 5), (8, 64), (7, 33)]
 
 
-def run(function, *inputs: np.ndarray, out: tuple[tuple[int, ...], str], **constants) -> np.ndarray:
+def applied(
+    function, *inputs: np.ndarray, out: tuple[tuple[int, ...], str], **constants
+) -> np.ndarray:
     """`function` of whole tiles of the inputs, stored to one output."""
     arrays = [np.ascontiguousarray(x) for x in inputs]
     result = np.zeros(*out)
-    KERNELS[len(inputs)](
-        *arrays, result, F=function, SHAPE=inputs[0].shape, OUT=out[0], **constants, _device=DEVICE
-    )
+    run(
+        KERNELS[len(inputs)], *arrays, result, F=function, SHAPE=inputs[0].shape, OUT=out[0],
+        **constants,
+    )  # fmt: skip
     return result
 
 
@@ -83,14 +86,14 @@ def test_means_and_deviations(shape, rng) -> None:
     """Against float64, far from zero too: two passes lose no digits to a large mean."""
     x = (rng.standard_normal(shape) + 1000).astype(np.float32)
     wide = x.astype(np.float64)
-    got = run(mean_of, x, out=(kept(shape, 1), "f4"))
+    got = applied(mean_of, x, out=(kept(shape, 1), "f4"))
     assert_close(got, wide.mean(1, keepdims=True), 1e-6)
-    got = run(mean_of_all, x, out=(kept(shape, None), "f4"))
+    got = applied(mean_of_all, x, out=(kept(shape, None), "f4"))
     assert_close(got, wide.mean(keepdims=True), 1e-6)
-    got = run(deviation, x, out=(kept(shape, 0), "f4"))
+    got = applied(deviation, x, out=(kept(shape, 0), "f4"))
     assert np.allclose(got, wide.std(0, keepdims=True), rtol=1e-3, atol=1e-3)
     if shape[1] > 1:
-        got = run(sample_variance, x, out=(kept(shape, 1), "f4"))
+        got = applied(sample_variance, x, out=(kept(shape, 1), "f4"))
         assert np.allclose(got, wide.var(1, ddof=1, keepdims=True), rtol=2e-3, atol=1e-3)
 
 
@@ -98,7 +101,7 @@ def test_means_and_deviations(shape, rng) -> None:
 def test_means_of_integers_do_not_wrap(dtype, rng) -> None:
     top = np.iinfo(dtype).max
     x = rng.integers(top - 5, top, (4, 64), dtype)
-    got = run(mean_of, x, out=((4, 1), "f4"))
+    got = applied(mean_of, x, out=((4, 1), "f4"))
     assert_close(got, x.astype(np.float64).mean(1, keepdims=True), 1e-6)
 
 
@@ -111,12 +114,12 @@ def soft(x: np.ndarray, axis: int) -> np.ndarray:
 def test_soft_maxima(shape, rng) -> None:
     x = (rng.standard_normal(shape) * 20).astype(np.float32)
     wide = x.astype(np.float64)
-    assert_close(run(kiln.softmax, x, out=(shape, "f4")), soft(wide, 1), 1e-5)
+    assert_close(applied(kiln.softmax, x, out=(shape, "f4")), soft(wide, 1), 1e-5)
     logs = wide - wide.max(1, keepdims=True)
     logs = logs - np.log(np.exp(logs).sum(1, keepdims=True))
-    got = run(kiln.log_softmax, x, out=(shape, "f4"))
+    got = applied(kiln.log_softmax, x, out=(shape, "f4"))
     assert np.allclose(got, logs, rtol=1e-5, atol=2e-5)
-    got = run(lse, x, out=(kept(shape, 1), "f4"))
+    got = applied(lse, x, out=(kept(shape, 1), "f4"))
     sums = wide.max(1, keepdims=True) + np.log(
         np.exp(wide - wide.max(1, keepdims=True)).sum(1, keepdims=True)
     )
@@ -126,14 +129,14 @@ def test_soft_maxima(shape, rng) -> None:
 def test_soft_maxima_of_infinities() -> None:
     """Nothing overflows, and a row without a number above minus infinity sums to nothing."""
     x = np.array([[3e38, 0.0, -np.inf], [-np.inf] * 3, [np.inf, 0.0, 1.0]], np.float32)
-    assert np.array_equal(run(kiln.softmax, x, out=((3, 3), "f4"))[0], [1, 0, 0])
-    got = run(lse, x, out=((3, 1), "f4"))
+    assert np.array_equal(applied(kiln.softmax, x, out=((3, 3), "f4"))[0], [1, 0, 0])
+    got = applied(lse, x, out=((3, 1), "f4"))
     assert np.array_equal(got[:, 0], np.array([3e38, -np.inf, np.inf], np.float32))
 
 
 def test_soft_maxima_keep_the_dtype(rng) -> None:
     x = rng.standard_normal((4, 32)).astype(np.float16)
-    got = run(kiln.softmax, x, out=((4, 32), "f2"))
+    got = applied(kiln.softmax, x, out=((4, 32), "f2"))
     assert np.allclose(got, soft(x.astype(np.float64), 1), rtol=2**-10, atol=1e-7)
 
 
@@ -145,20 +148,20 @@ def gelu_by_tanh(x):
 def test_activations(rng) -> None:
     x = np.concatenate([rng.standard_normal(200) * 4, [0.0, -0.0, -9.0, 9.0]]).astype(np.float32)
     wide = x.astype(np.float64)
-    assert np.array_equal(run(kiln.relu, x, out=(x.shape, "f4")), np.maximum(x, 0))
+    assert np.array_equal(applied(kiln.relu, x, out=(x.shape, "f4")), np.maximum(x, 0))
     exact = np.array([0.5 * v * math.erfc(-v / math.sqrt(2)) for v in wide])
-    assert np.allclose(run(kiln.gelu, x, out=(x.shape, "f4")), exact, rtol=2e-5, atol=0)
+    assert np.allclose(applied(kiln.gelu, x, out=(x.shape, "f4")), exact, rtol=2e-5, atol=0)
     bent = 0.5 * wide * (1 + np.tanh(math.sqrt(2 / math.pi) * (wide + 0.044715 * wide**3)))
-    assert np.allclose(run(gelu_by_tanh, x, out=(x.shape, "f4")), bent, rtol=1e-5, atol=1e-6)
+    assert np.allclose(applied(gelu_by_tanh, x, out=(x.shape, "f4")), bent, rtol=1e-5, atol=1e-6)
     assert np.allclose(
-        run(kiln.silu, x, out=(x.shape, "f4")), wide / (1 + np.exp(-wide)), rtol=1e-5, atol=0
+        applied(kiln.silu, x, out=(x.shape, "f4")), wide / (1 + np.exp(-wide)), rtol=1e-5, atol=0
     )
 
 
 def test_activations_of_nan_and_infinity() -> None:
     x = np.array([np.nan, np.inf, -3e38], np.float32)
     for function in (kiln.relu, kiln.gelu, kiln.silu):
-        got = run(function, x, out=((3,), "f4"))
+        got = applied(function, x, out=((3,), "f4"))
         assert np.isnan(got[0]) and got[1] == np.inf and got[2] == 0
 
 
@@ -172,8 +175,8 @@ def test_kinds_of_numbers() -> None:
             (kiln.isinf, np.isinf),
             (kiln.isfinite, np.isfinite),
         ):
-            assert np.array_equal(run(function, values, out=((8,), "?")), reference(values))
-        got = run(kiln.sign, values, out=((8,), dtype))
+            assert np.array_equal(applied(function, values, out=((8,), "?")), reference(values))
+        got = applied(kiln.sign, values, out=((8,), dtype))
         assert np.array_equal(got, np.sign(values), equal_nan=True)
 
 
@@ -183,9 +186,9 @@ def test_kinds_of_integers(dtype, rng) -> None:
     x = np.append(rng.integers(info.min, info.max, 30, dtype, endpoint=True), [0, info.min]).astype(
         dtype
     )
-    assert np.array_equal(run(kiln.sign, x, out=(x.shape, dtype)), np.sign(x))
-    assert run(kiln.isfinite, x, out=(x.shape, "?")).all()
-    assert not run(kiln.isinf, x, out=(x.shape, "?")).any()
+    assert np.array_equal(applied(kiln.sign, x, out=(x.shape, dtype)), np.sign(x))
+    assert applied(kiln.isfinite, x, out=(x.shape, "?")).all()
+    assert not applied(kiln.isinf, x, out=(x.shape, "?")).any()
 
 
 INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
@@ -203,9 +206,9 @@ def test_bits(dtype, rng) -> None:
         kiln.ctz: [(v & -v).bit_length() - 1 if v else bits for v in words],
     }
     for function, reference in expected.items():
-        assert run(function, x, out=(x.shape, "i4")).tolist() == reference
+        assert applied(function, x, out=(x.shape, "i4")).tolist() == reference
     turned = [int(f"{v:0{bits}b}"[::-1], 2) for v in words]
-    got = run(kiln.bitreverse, x, out=(x.shape, dtype))
+    got = applied(kiln.bitreverse, x, out=(x.shape, dtype))
     assert [int(v) % (1 << bits) for v in got] == turned
 
 
@@ -217,7 +220,7 @@ def test_high_halves_of_products(dtype, rng) -> None:
         np.concatenate([rng.integers(info.min, info.max, 60, dtype, endpoint=True), one])
         for one in (ends, ends[::-1])
     )
-    got = run(kiln.mulhi, a, b, out=(a.shape, dtype))
+    got = applied(kiln.mulhi, a, b, out=(a.shape, dtype))
     assert got.tolist() == [int(x) * int(y) >> bits for x, y in zip(a, b, strict=True)]
 
 
@@ -244,11 +247,11 @@ def likes(x):
 @pytest.mark.parametrize("shape", [(1, 1), (8, 8), (5, 9), (16, 3)])
 def test_triangles(shape, rng) -> None:
     x = rng.standard_normal(shape).astype(np.float32)
-    assert np.array_equal(run(lower, x, out=(shape, "f4")), np.tril(x, 1))
-    assert np.array_equal(run(upper, x, out=(shape, "f4")), np.triu(x, -1))
-    got = run(beside_identity, x, out=(shape, "f4"))
+    assert np.array_equal(applied(lower, x, out=(shape, "f4")), np.tril(x, 1))
+    assert np.array_equal(applied(upper, x, out=(shape, "f4")), np.triu(x, -1))
+    got = applied(beside_identity, x, out=(shape, "f4"))
     assert np.array_equal(got, x + np.eye(*shape, dtype=np.float32))
-    assert (run(likes, x, out=(shape, "f4")) == 2.5).all()
+    assert (applied(likes, x, out=(shape, "f4")) == 2.5).all()
 
 
 @kiln.kernel
@@ -261,7 +264,7 @@ def squeezed(x: kiln.View, y: kiln.View):
 def test_squeezed(rng) -> None:
     x = rng.standard_normal((1, 8, 1)).astype(np.float32)
     y = np.zeros(8, np.float32)
-    squeezed(x, y, _device=DEVICE)
+    run(squeezed, x, y)
     assert np.array_equal(y, 3 * x.reshape(8))
 
 
@@ -277,7 +280,7 @@ def walked(order: kiln.View, G: kiln.constexpr):
 def test_swizzled_grids_visit_each_position_once(shape, group) -> None:
     """Numbers go down the columns of a group of rows, then on to the next group."""
     order = np.full(shape, -1, np.int64)
-    walked(order, G=group, _device=DEVICE)
+    run(walked, order, G=group)
     rows = range(0, shape[0], group)
     expected = np.concatenate([order[first : first + group].T.ravel() for first in rows])
     assert expected.tolist() == list(range(shape[0] * shape[1]))
@@ -295,7 +298,7 @@ def constants(y: kiln.View):
 
 def test_constants() -> None:
     y = np.zeros(8, np.float32)
-    constants(y, _device=DEVICE)
+    run(constants, y)
     assert y[0] == np.float32(math.pi - 1) and y[1] == np.inf and np.isnan(y[2])
     assert abs(y[3] - 0.8413447) < 1e-6
     assert [kiln.next_power_of_2(n) for n in (0, 1, 2, 3, 1024, 1025)] == [1, 1, 2, 4, 1024, 2048]

@@ -4,16 +4,9 @@ with positions, products that broadcast: against NumPy."""
 import ml_dtypes
 import numpy as np
 import pytest
-from placing import Placement
-from tiles import DEVICE, NUMPY, apply, assert_close, bits, tensor
+from tiles import NUMPY, apply, assert_close, bits, run, tensor
 
 import kiln
-
-
-def run(kernel, *arguments, **options) -> None:
-    placement = Placement(DEVICE)
-    kernel(*map(placement.place, arguments), _device=DEVICE, **options)
-    placement.fetch()
 
 
 def taken(x: np.ndarray, at: np.ndarray, axis: int, outside=0) -> np.ndarray:

@@ -6,18 +6,11 @@ import linecache
 
 import numpy as np
 import pytest
-from placing import Placement
-from tiles import DEVICE, NUMPY
+from tiles import DEVICE, NUMPY, run
 
 import kiln
 
 _numbers = itertools.count()
-
-
-def run(kernel, *arguments, **options) -> None:
-    placement = Placement(DEVICE)
-    kernel(*map(placement.place, arguments), _device=DEVICE, **options)
-    placement.fetch()
 
 
 def kernel_of(body: list[str], arguments: str = "x, y, out, n, m"):

@@ -81,6 +81,13 @@ class Pointer:
         self.array = array
 
 
+def run(kernel: kiln.Kernel, *arguments, **options) -> None:
+    """Runs a kernel in Python on the tests' device; arrays come back in place."""
+    placement = Placement(DEVICE)
+    kernel(*map(placement.place, arguments), _device=DEVICE, **options)
+    placement.fetch()
+
+
 def launch(text: str, arguments: list, grid: tuple[int, ...] = (1,)) -> None:
     """Runs a kernel @k. Arrays below a byte go packed and come back in place."""
     executable = compile_text(text)
