@@ -95,3 +95,33 @@ tile.kernel @scalars(%a: i32, %o: !out) {
   tile.store %t, %o[%q] : tensor<8xi64>, !out
   tile.return
 }
+
+// What an outer loop carries grows turn by turn, although an inner loop takes it before it is
+// yielded: its range is widened, not followed step by step.
+// CHECK-LABEL: tile.kernel @carried_through_an_inner_loop
+// CHECK: arith.divsi %{{.*}} : i64
+// CHECK: arith.divsi %{{.*}} : tensor<64xi64>
+tile.kernel @carried_through_an_inner_loop(%n: index, %o: !out) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : i64
+  %zero = arith.constant 0 : i64
+  %nines = arith.constant dense<9> : tensor<64xi64>
+  %i = tile.iota 0 : tensor<64xi64>
+  %last, %tile = scf.for %j = %c0 to %n step %c1 iter_args(%m = %zero, %t = %i)
+      -> (i64, tensor<64xi64>) {
+    %more = arith.addi %m, %c9 : i64
+    %less = arith.subi %t, %i : tensor<64xi64>
+    %inner:2 = scf.for %k = %c0 to %n step %c1 iter_args(%a = %more, %b = %less)
+        -> (i64, tensor<64xi64>) {
+      scf.yield %zero, %i : i64, tensor<64xi64>
+    }
+    scf.yield %inner#0, %inner#1 : i64, tensor<64xi64>
+  }
+  %q = arith.divsi %last, %c9 : i64
+  %all = tile.splat %q : tensor<64xi64>
+  tile.store %all, %o[%c0] : tensor<64xi64>, !out
+  %qs = arith.divsi %tile, %nines : tensor<64xi64>
+  tile.store %qs, %o[%c0] : tensor<64xi64>, !out
+  tile.return
+}

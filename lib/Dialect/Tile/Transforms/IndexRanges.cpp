@@ -67,10 +67,28 @@ static bool movesElements(Operation *op) {
              SplitOp, ConvertLayoutOp, MultipleOfOp>(op);
 }
 
+/// Widening: how often a range may grow before it becomes that of its type. What loops carry
+/// grows turn by turn, by one step each, and would otherwise need as many visits as its type has
+/// values. MLIR's own analysis widens only what a terminator yields itself.
+static constexpr unsigned kMostGrowths = 4;
+
 LogicalResult
 IndexRangeAnalysis::visitOperation(Operation *op,
                                    ArrayRef<const IntegerValueRangeLattice *> operands,
                                    ArrayRef<IntegerValueRangeLattice *> results) {
+  auto before = llvm::map_to_vector(results, [](auto *result) { return result->getValue(); });
+  if (failed(visitTransfer(op, operands, results)))
+    return failure();
+  for (auto [result, range] : llvm::zip_equal(results, before))
+    if (!(result->getValue() == range) && ++growths[result->getAnchor()] > kMostGrowths)
+      propagateIfChanged(result, result->join(IntegerValueRange::getMaxRange(result->getAnchor())));
+  return success();
+}
+
+LogicalResult
+IndexRangeAnalysis::visitTransfer(Operation *op,
+                                  ArrayRef<const IntegerValueRangeLattice *> operands,
+                                  ArrayRef<IntegerValueRangeLattice *> results) {
   std::optional<SignedRange> known = getRange(op);
   if (!known && !movesElements(op))
     return IntegerRangeAnalysis::visitOperation(op, operands, results);
@@ -92,11 +110,6 @@ IndexRangeAnalysis::visitOperation(Operation *op,
         range = IntegerValueRange::join(range, operand->getValue());
       }
     }
-    // What a loop carries would grow turn by turn.
-    bool isYielded = llvm::any_of(
-        value.getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
-    if (isYielded && !result->getValue().isUninitialized() && !(result->getValue() == range))
-      range = IntegerValueRange::getMaxRange(value);
     propagateIfChanged(result, result->join(range));
   }
   return success();

@@ -16,6 +16,16 @@ public:
   visitOperation(mlir::Operation *op,
                  llvm::ArrayRef<const mlir::dataflow::IntegerValueRangeLattice *> operands,
                  llvm::ArrayRef<mlir::dataflow::IntegerValueRangeLattice *> results) override;
+
+private:
+  /// MLIR's analysis and the ranges that this one adds.
+  mlir::LogicalResult
+  visitTransfer(mlir::Operation *op,
+                llvm::ArrayRef<const mlir::dataflow::IntegerValueRangeLattice *> operands,
+                llvm::ArrayRef<mlir::dataflow::IntegerValueRangeLattice *> results);
+
+  /// How often each value's range has grown.
+  llvm::DenseMap<mlir::Value, unsigned> growths;
 };
 
 /// Loads the analysis into a solver and runs it over a kernel.
