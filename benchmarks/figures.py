@@ -28,12 +28,17 @@ def file_name(suite: str) -> str:
     return suite.replace(" ", "-")
 
 
+def rounded(value: str | float) -> str | float:
+    """Four digits of a number: measurements differ by more from run to run."""
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
 def keep(files: list[Path]) -> None:
     """Takes the suites of some files for those in `results`; only figures asked for are kept."""
     lines = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
     for suite in sorted({line["suite"] for line in lines}):
         kept = [
-            {field: line[field] for field in FIELDS if field in line}
+            {field: rounded(line[field]) for field in FIELDS if field in line}
             for line in lines
             if line["suite"] == suite and ("asked" in line or "limit" in line)
         ]
