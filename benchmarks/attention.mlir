@@ -157,15 +157,15 @@ tile.kernel @attention(%q: !view {tile.facts = #tile.facts<pointer = 16, strides
     %vrow = arith.subi %krow, %c128 : index
     %kt0 = tile.load %k[%krow, %c0] {atom = #copy, buffer = !half, stage = 0, order = 0, role = "load", ring = "keys"}
         : !view -> tensor<128x64xbf16>
-    %kt1 = tile.load %k[%krow, %c64] {atom = #copy, buffer = !half, stage = 0, order = 0, role = "load", ring = "keys"}
+    %kt1 = tile.load %k[%krow, %c64] {atom = #copy, buffer = !half, stage = 0, order = 1, role = "load", ring = "keys"}
         : !view -> tensor<128x64xbf16>
-    %st0 = tile.dot %q0, %kt0, %none transpose_b {atom = #mma, stage = 1, role = "mma", in_flight = 1}
+    %st0 = tile.dot %q0, %kt0, %none transpose_b {atom = #mma, stage = 0, role = "mma", in_flight = 1}
         : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
-    %st1 = tile.dot %q1, %kt1, %st0 transpose_b {atom = #mma, stage = 1, role = "mma", in_flight = 1}
+    %st1 = tile.dot %q1, %kt1, %st0 transpose_b {atom = #mma, stage = 0, role = "mma", in_flight = 1}
         : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
-    %vt = tile.load %v[%vrow, %c0] {atom = #copy, buffer = !whole, stage = 0, order = 1, role = "load", ring = "values"}
+    %vt = tile.load %v[%vrow, %c0] {atom = #copy, buffer = !whole, stage = 0, order = 2, role = "load", ring = "values"}
         : !view -> tensor<128x128xbf16>
-    %more = tile.dot %w, %vt, %acc {atom = #mma, stage = 1, role = "mma", in_flight = 0}
+    %more = tile.dot %w, %vt, %acc {atom = #mma, stage = 0, role = "mma", in_flight = 0}
         : !weights, tensor<128x128xbf16> -> !sums
     %next:4 = func.call @weigh(%st1, %m, %l) : (!sums, !row, !row) -> (!weights, !row, !row, !row)
     %shrink = func.call @spread(%next#3) : (!row) -> !sums
@@ -179,15 +179,15 @@ tile.kernel @attention(%q: !view {tile.facts = #tile.facts<pointer = 16, strides
     %vrow = arith.subi %krow, %c128 : index
     %kt0 = tile.load %k[%krow, %c0] {atom = #copy, buffer = !half, stage = 0, order = 0, role = "load", ring = "keys"}
         : !view -> tensor<128x64xbf16>
-    %kt1 = tile.load %k[%krow, %c64] {atom = #copy, buffer = !half, stage = 0, order = 0, role = "load", ring = "keys"}
+    %kt1 = tile.load %k[%krow, %c64] {atom = #copy, buffer = !half, stage = 0, order = 1, role = "load", ring = "keys"}
         : !view -> tensor<128x64xbf16>
-    %st0 = tile.dot %q0, %kt0, %none transpose_b {atom = #mma, stage = 1, role = "mma", in_flight = 1}
+    %st0 = tile.dot %q0, %kt0, %none transpose_b {atom = #mma, stage = 0, role = "mma", in_flight = 1}
         : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
-    %st1 = tile.dot %q1, %kt1, %st0 transpose_b {atom = #mma, stage = 1, role = "mma", in_flight = 1}
+    %st1 = tile.dot %q1, %kt1, %st0 transpose_b {atom = #mma, stage = 0, role = "mma", in_flight = 1}
         : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
-    %vt = tile.load %v[%vrow, %c0] {atom = #copy, buffer = !whole, stage = 0, order = 1, role = "load", ring = "values"}
+    %vt = tile.load %v[%vrow, %c0] {atom = #copy, buffer = !whole, stage = 0, order = 2, role = "load", ring = "values"}
         : !view -> tensor<128x128xbf16>
-    %more = tile.dot %w, %vt, %acc {atom = #mma, stage = 1, role = "mma", in_flight = 0}
+    %more = tile.dot %w, %vt, %acc {atom = #mma, stage = 0, role = "mma", in_flight = 0}
         : !weights, tensor<128x128xbf16> -> !sums
     %masked = func.call @mask(%st1, %limit, %j) : (!sums, tensor<128xi32, #row>, index) -> !sums
     %next:4 = func.call @weigh(%masked, %m, %l) : (!sums, !row, !row) -> (!weights, !row, !row, !row)

@@ -50,7 +50,7 @@ tile.kernel @gemm(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [1
     %bt = tile.load %b[%column, %kk] {atom = #copy, buffer = !bufb, stage = 0, order = 1, role = "load"}
         : !view -> tensor<256x64xbf16>
     %d = tile.dot %at, %bt, %s transpose_b
-         {atom = #mma, stage = 3, order = 0, role = "mma", in_flight = 1}
+         {atom = #mma, stage = 0, order = 0, role = "mma", in_flight = 1}
        : tensor<128x64xbf16>, tensor<256x64xbf16> -> tensor<128x256xf32, #acc>
     scf.yield %d : tensor<128x256xf32, #acc>
   } {tile.depth = 4}

@@ -31,6 +31,8 @@ typedef struct KilnCompileRequest {
   const char *kernel;      // NULL: the module holds exactly one kernel
   // "cpu" (the machine at hand), or another as kilnTargetsDescribe lists them. Several kinds of
   // processor, as in "cpu:x86-64-v2,cpu:x86-64-v4", make an artifact with a version for each.
+  // NULL is "cpu"; "" is what the module says (`tile.target`), else "cpu". A module that says
+  // another target than the request is refused.
   const char *target;
 
   // Stages whose IR is kept as sections "ir:<stage>": tile, layout, schedule, target, llvm,

@@ -138,7 +138,7 @@ KilnError *kilnCacheList(KilnCache *cache, KilnBuffer **json) {
                          {"used", listed.used}};
       if (listed.entry.artifact)
         for (const char *name : {"kernel", "target", "compiler"})
-          entry[name] = listed.entry.artifact->metadataString(name);
+          entry[name] = listed.entry.artifact->metadataString(name).str();
       else
         entry["alias"] = listed.entry.alias->hex();
       all.push_back(std::move(entry));

@@ -264,8 +264,10 @@ llvm::Expected<Artifact> Compilation::run() {
     if (name != "all" && !parseStage(name))
       return reporter.error("unknown stage '" + name + "' to keep");
 
-  FailureOr<TargetInterface> target =
-      parseTarget(request.target, &context, [&] { return emitError(UnknownLoc::get(&context)); });
+  FailureOr<TargetInterface> target = TargetInterface();
+  if (!request.target.empty())
+    target =
+        parseTarget(request.target, &context, [&] { return emitError(UnknownLoc::get(&context)); });
   if (failed(target))
     return reporter.takeError("unknown target", KILN_ERROR_INVALID_ARGUMENT);
 
@@ -287,7 +289,9 @@ llvm::Expected<Artifact> Compilation::run() {
     allowFastMath(*module);
   if (request.vendorMath)
     (*kernel)->setAttr(kVendorMathAttrName, UnitAttr::get(&context));
-  (*module)->setAttr(kTargetAttrName, *target);
+  target = chooseTarget(*module, *target);
+  if (failed(target))
+    return reporter.takeError("no target", KILN_ERROR_INVALID_ARGUMENT);
 
   std::string impossible = "kernel @" + name + " cannot be compiled for " + target->getSpelling();
   if (failed(runStages(*module, *target, Stage::Tile, Stage::Tile)))
@@ -406,10 +410,11 @@ std::string describeTargets() {
 std::string targetIdentity(llvm::StringRef target) {
   registerAllTargets();
   StringRef name = target.split(':').first;
+  std::string identity;
   for (const TargetEntry &entry : getTargets())
-    if (entry.name == name && entry.identify)
-      return entry.identify();
-  return "";
+    if ((entry.name == name || target.empty()) && entry.identify)
+      identity += entry.identify();
+  return identity;
 }
 
 } // namespace kiln

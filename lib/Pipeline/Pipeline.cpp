@@ -4,21 +4,19 @@
 #include "kiln/Pipeline/Registration.h"
 #include "kiln/Target/Registry.h"
 #include "mlir/Pass/Pass.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 namespace kiln {
 
 /// What every target starts from: helper functions inlined, constants folded, no dead code. The
-/// last place where upstream's clean-ups may run before decisions are attributes.
+/// last clean-ups before decisions are realised.
 static void addTileStage(OpPassManager &pm) {
   pm.addPass(tile::createInlineFunctions());
   pm.addPass(tile::createVerifyKernels());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  pm.addPass(tile::createSimplify());
   pm.addPass(tile::createNarrowIndices());
-  pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(tile::createHoistInvariants());
 }
 
 void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
@@ -26,6 +24,27 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
     addTileStage(pm);
   else
     target.addPasses(pm, stage);
+}
+
+FailureOr<TargetInterface> chooseTarget(ModuleOp module, TargetInterface asked) {
+  Attribute own = module->getAttr(kTargetAttrName);
+  if (own && !isa<TargetInterface>(own))
+    return module.emitError() << "expected '" << kTargetAttrName << "' to be a target, got " << own;
+  if (own && asked && own != asked && own != asked.getReal())
+    return module.emitError() << "expected the target that the module is for, "
+                              << cast<TargetInterface>(own).getSpelling() << ", got "
+                              << asked.getSpelling();
+  if (asked || !own) {
+    auto emitError = [&] { return module.emitError(); };
+    FailureOr<TargetInterface> target = asked;
+    if (!asked)
+      target = parseTarget("cpu", module.getContext(), emitError);
+    if (failed(target))
+      return failure();
+    own = *target;
+  }
+  module->setAttr(kTargetAttrName, own);
+  return cast<TargetInterface>(own);
 }
 
 namespace {
@@ -49,14 +68,18 @@ struct TilePipeline : public PassWrapper<TilePipeline, OperationPass<ModuleOp>> 
     ModuleOp module = getOperation();
     // An option is wrong and not the module: an error at the module would print it.
     auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&getContext())); };
-    FailureOr<TargetInterface> parsed = parseTarget(target, &getContext(), emitError);
+    FailureOr<TargetInterface> parsed = TargetInterface();
+    if (!target.empty())
+      parsed = parseTarget(target, &getContext(), emitError);
     std::optional<Stage> last = parseStage(stopAfter);
     if (!last || *last > Stage::LLVM)
       emitError() << "expected stop-after to be tile, layout, schedule, target or llvm, got '"
                   << stopAfter << "'";
     if (failed(parsed) || !last || *last > Stage::LLVM)
       return signalPassFailure();
-    module->setAttr(kTargetAttrName, *parsed);
+    parsed = chooseTarget(module, *parsed);
+    if (failed(parsed))
+      return signalPassFailure();
     for (Stage stage : getStages()) {
       if (stage > *last)
         return;
@@ -67,8 +90,10 @@ struct TilePipeline : public PassWrapper<TilePipeline, OperationPass<ModuleOp>> 
     }
   }
 
-  Option<std::string> target{*this, "target", llvm::cl::desc("what to compile for: cpu, or a chip"),
-                             llvm::cl::init("cpu")};
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("what to compile for: cpu, or a chip "
+                                            "(default: what the module says, else cpu)"),
+                             llvm::cl::init("")};
   Option<std::string> stopAfter{*this, "stop-after", llvm::cl::desc("the last stage to run"),
                                 llvm::cl::init("llvm")};
 };

@@ -1,4 +1,4 @@
-// Reads decisions, wherever they stand.
+// What the realising passes ask of decisions.
 #include "Decisions.h"
 #include "kiln/Target/TargetInterface.h"
 
@@ -8,31 +8,24 @@ using namespace kiln::tile;
 
 static constexpr StringLiteral kDecisions[] = {"stage", "order", "role", "depth"};
 
-static std::string spell(Operation *op, StringRef name) {
-  bool isOurs = isa_and_nonnull<TileDialect>(op->getDialect());
-  return isOurs ? name.str() : "tile." + name.str();
-}
-
-Attribute kiln::getDecision(Operation *op, StringRef name) { return op->getAttr(spell(op, name)); }
-
 StringRef kiln::getRoleName(Operation *op) {
   auto role = dyn_cast_or_null<StringAttr>(getDecision(op, "role"));
   return role ? role.getValue() : StringRef();
 }
 
 void kiln::setRoleName(Operation *op, StringRef role) {
-  op->setAttr(spell(op, "role"), StringAttr::get(op->getContext(), role));
+  op->setAttr(spellDecision(op, "role"), StringAttr::get(op->getContext(), role));
 }
 
 void kiln::dropDecisions(Operation *op) {
   for (StringRef name : kDecisions)
-    op->removeAttr(spell(op, name));
+    op->removeAttr(spellDecision(op, name));
 }
 
 FailureOr<Attribute> kiln::requireDecision(Operation *op, StringRef name) {
   if (Attribute decision = getDecision(op, name))
     return decision;
-  return op->emitOpError("expected '") << spell(op, name) << "' to be decided";
+  return op->emitOpError("expected '") << spellDecision(op, name) << "' to be decided";
 }
 
 FailureOr<int64_t> kiln::requireNumber(Operation *op, StringRef name) {

@@ -2,6 +2,7 @@
 #ifndef KILN_LIB_SCHEDULE_DECISIONS_H
 #define KILN_LIB_SCHEDULE_DECISIONS_H
 
+#include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -9,8 +10,6 @@
 
 namespace kiln {
 
-/// The decision of this name on an op: `name` on ops of tile, `tile.name` on all others.
-mlir::Attribute getDecision(mlir::Operation *op, llvm::StringRef name);
 /// The role that an op names, or nothing.
 llvm::StringRef getRoleName(mlir::Operation *op);
 void setRoleName(mlir::Operation *op, llvm::StringRef role);

@@ -41,9 +41,7 @@ public:
 
 private:
   static RingUse &getUse(Ring *ring) { return ring->uses.front(); }
-  int64_t getAhead(Ring *ring) const {
-    return getUse(ring).readers.front().stage - getUse(ring).stage;
-  }
+  int64_t getAhead(Ring *ring) const { return getUse(ring).readers.front().stage; }
   Value number(OpBuilder &builder, int64_t value) {
     return arith::ConstantIntOp::create(builder, loc, value, 32);
   }

@@ -24,9 +24,12 @@ static LogicalResult realise(StoreOp store) {
   Location loc = store.getLoc();
   ArrayRef<SmallVector<int64_t>> boxes = cut->offsets;
   int64_t count = boxes.size(), buffers = *store.getInFlight() + 1;
+  if (buffers > count)
+    return store.emitOpError("expected in_flight below the boxes of each copy's tensor, ")
+           << count << ", got " << *store.getInFlight();
   OpBuilder entry = OpBuilder::atBlockBegin(&region->front());
   SmallVector<Value> allocs;
-  for (int64_t i = 0; i < std::min(buffers, count); ++i)
+  for (int64_t i = 0; i < buffers; ++i)
     allocs.push_back(AllocOp::create(entry, loc, buffer));
   OpBuilder builder(store);
   IndexMath math{builder, loc};

@@ -56,9 +56,10 @@ static int64_t getDepth(scf::ForOp loop) {
 
 /// Whether a load's atom counts the bytes that it brings; an error if it cannot fill the buffer.
 static FailureOr<bool> checkAtom(LoadOp load) {
-  auto engine = dyn_cast<EngineAtomInterface>(load.getAtomAttr());
-  if (!engine)
+  auto atom = cast<CopyAtomInterface>(load.getAtomAttr());
+  if (atom.getCompletion() != Completion::CountedBytes)
     return false;
+  auto engine = cast<EngineAtomInterface>(load.getAtomAttr());
   auto buffer = cast<BufferType>(*load.getBuffer());
   auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout());
   LinearLayout linear;
@@ -78,17 +79,22 @@ static int64_t getSaidDepth(LoadOp load) {
   return loop ? getDepth(loop) : 0;
 }
 
-/// Puts a load into the ring that it names, or into that of its loop, role and stage.
+/// Puts a load into the ring that it names, or into that of its loop and role.
 static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
-  // What comes once a program has no stage.
-  int64_t stage = load.getStage().value_or(0);
-  if (getRingLoop(load) && failed(requireNumber(load, "stage")))
-    return failure();
   if (failed(requireDecision(load, "atom")))
     return failure();
   FailureOr<RoleAttr> role = requireRole(load);
   if (failed(role))
     return failure();
+  // What comes once a program has no stage.
+  FailureOr<int64_t> stage = 0;
+  if (getRingLoop(load))
+    stage = requireNumber(load, "stage");
+  if (failed(stage))
+    return failure();
+  if (*stage != 0)
+    return load.emitOpError("expected stage 0, since the stages of role \"")
+           << role->getName() << "\" begin with its loads, got " << *stage;
   if (load.getPadding())
     return load.emitOpError("expected no padding value, since '")
            << load.getAtomAttr() << "' copies zeros there";
@@ -101,8 +107,7 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
     RingUse &use = ring.uses.front();
     if (ring.name != name || use.store)
       return false;
-    return !name.empty() ||
-           (ring.producer == *role && use.stage == stage && use.getBlock() == load->getBlock());
+    return !name.empty() || (ring.producer == *role && use.getBlock() == load->getBlock());
   };
   auto *ring = llvm::find_if(plan.rings, isIn);
   if (ring == plan.rings.end()) {
@@ -117,7 +122,7 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
            << ring->producer.getName() << "\" and \"" << role->getName() << "\"";
   if (ring->countsBytes != *countsBytes)
     return load.emitOpError("expected atoms that all count bytes, or none, in one ")
-           << (name.empty() ? "stage" : "ring") << ", got " << load.getAtomAttr();
+           << (name.empty() ? "loop" : "ring") << ", got " << load.getAtomAttr();
   int64_t depth = getSaidDepth(load);
   if (depth && ring->depth && depth != ring->depth)
     return load.emitOpError("expected the depth of the other loads of the ring, ")
@@ -131,15 +136,13 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
     });
   };
   RingUse &last = ring->uses.empty() ? ring->uses.emplace_back() : ring->uses.back();
-  if (last.loads.empty() || (last.getBlock() == load->getBlock() && last.stage == stage &&
-                             llvm::none_of(last.loads, isUsedBefore))) {
+  if (last.loads.empty() ||
+      (last.getBlock() == load->getBlock() && llvm::none_of(last.loads, isUsedBefore))) {
     last.loads.push_back(load);
-    last.stage = stage;
     return success();
   }
   RingUse use;
   use.loads = {load};
-  use.stage = stage;
   ring->uses.push_back(use);
   return success();
 }
@@ -156,7 +159,24 @@ static LogicalResult checkBuffers(Ring &ring) {
   return success();
 }
 
-/// Finds who uses loads, and whether stages agree with the ring's depth.
+/// The stage at which a role uses what a ring's loads bring in their loop. Stages count within a
+/// role: one that fills its own ring is as many trips ahead of itself; how far another role runs
+/// ahead is the ring's depth alone.
+static FailureOr<int64_t> getReadStage(Ring &ring, Operation *user, RoleAttr role) {
+  FailureOr<int64_t> stage = requireNumber(user, "stage");
+  if (failed(stage))
+    return failure();
+  if (ring.producer != role && *stage != 0)
+    return user->emitOpError("expected stage 0, since how far role \"")
+           << ring.producer.getName() << "\" runs ahead of role \"" << role.getName()
+           << "\" is the ring's depth alone, got " << *stage;
+  if (ring.producer == role && (*stage < 1 || *stage >= ring.depth))
+    return user->emitOpError("expected a stage from 1 to ")
+           << ring.depth - 1 << ", as the depth of the loop allows, got " << *stage;
+  return stage;
+}
+
+/// Finds who uses loads, and at which stage.
 static LogicalResult addReaders(Ring &ring, RingUse &use, RingPlan &plan) {
   if (use.store)
     return success();
@@ -170,32 +190,23 @@ static LogicalResult addReaders(Ring &ring, RingUse &use, RingPlan &plan) {
         here = nullptr;
       if (!here || here->isBeforeInBlock(use.loads.back()) ||
           here->hasTrait<OpTrait::IsTerminator>())
-        return user->emitOpError("expected to stand in the loop after the loads of the stage that "
-                                 "it uses");
+        return user->emitOpError("expected to stand in the loop after the loads that it uses");
       FailureOr<RoleAttr> role = requireRole(user);
       if (failed(role))
         return failure();
-      int64_t stage = use.stage + (ring.producer == *role);
-      if (isInLoop) {
-        FailureOr<int64_t> said = requireNumber(user, "stage");
-        if (failed(said))
-          return failure();
-        // A role that fills its own ring must be ahead of itself.
-        int64_t least = stage;
-        stage = *said;
-        if (stage < least || stage - use.stage >= ring.depth)
-          return user->emitOpError("expected a stage from ")
-                 << least << " to " << use.stage + ring.depth - 1
-                 << ", as the depth of the loop allows, got " << stage;
-      }
+      FailureOr<int64_t> stage = ring.producer == *role ? 1 : 0;
+      if (isInLoop)
+        stage = getReadStage(ring, user, *role);
+      if (failed(stage))
+        return failure();
       auto *reader = llvm::find_if(use.readers, [&](Reader &it) { return it.role == *role; });
       if (reader == use.readers.end()) {
-        use.readers.push_back({*role, stage, {}, nullptr, false});
+        use.readers.push_back({*role, *stage, {}, nullptr, false});
         reader = &use.readers.back();
       }
-      if (reader->stage != stage)
+      if (reader->stage != *stage)
         return user->emitOpError("expected the stage of the other users of the loads, ")
-               << reader->stage << ", got " << stage;
+               << reader->stage << ", got " << *stage;
       reader->isHeld |= llvm::any_of(plan.carried, [&](CarriedDot &it) {
         return it.dot == user && it.inFlight > 0 && it.dot->getBlock() == use.getBlock();
       });
@@ -247,6 +258,9 @@ FailureOr<DotWait> kiln::planWait(DotOp dot) {
   auto next = dyn_cast<DotOp>(wait.before);
   bool isChained = next && dot->hasOneUse() && next.getInFlight() && getRoleName(next) == role &&
                    next.getAccumulator() == dot.getResult();
+  if (isChained && next.getInFlight() != dot.getInFlight())
+    return dot.emitOpError("expected in_flight of the dot that adds to it, ")
+           << *next.getInFlight() << ", got " << *dot.getInFlight();
   if (isChained)
     wait.before = nullptr;
   else if (*dot.getInFlight() > uint64_t(wait.later))
@@ -286,20 +300,61 @@ static LogicalResult addDot(RingPlan &plan, DotOp dot) {
 
 //===- The whole ----------------------------------------------------------------------------===//
 
-/// Ops of one role and stage that have an order stand in it.
+/// The orders of a role's ops in a stage count these from 0, as they stand.
 static LogicalResult checkOrder(scf::ForOp loop) {
-  DenseMap<std::pair<StringRef, int64_t>, int64_t> last;
+  DenseMap<std::pair<StringRef, int64_t>, int64_t> counts;
   for (Operation &op : *loop.getBody()) {
-    auto stage = dyn_cast_or_null<IntegerAttr>(getDecision(&op, "stage"));
-    auto order = dyn_cast_or_null<IntegerAttr>(getDecision(&op, "order"));
-    if (!stage || !order)
+    if (!getDecision(&op, "order"))
       continue;
-    auto [at, isNew] = last.try_emplace({getRoleName(&op), stage.getInt()}, order.getInt());
-    if (!isNew && order.getInt() < at->second)
-      return op.emitOpError("expected an order of at least ")
-             << at->second << ", that of the op before it in the stage, got " << order.getInt();
-    at->second = order.getInt();
+    FailureOr<int64_t> stage = requireNumber(&op, "stage"), order = requireNumber(&op, "order");
+    if (failed(stage) || failed(requireRole(&op)))
+      return failure();
+    int64_t &count = counts[{getRoleName(&op), *stage}];
+    if (*order != count)
+      return op.emitOpError("expected order ")
+             << count << ", its place among the ops of its role and stage that have one, got "
+             << *order;
+    ++count;
   }
+  return success();
+}
+
+/// Stages and orders stand on ops of loops with rings; only loads are ahead of the other ops of
+/// their role, by the stage at which these use them.
+static LogicalResult checkStage(RingPlan &plan, Operation *op) {
+  StringRef name = getDecision(op, "stage") ? "stage" : "order";
+  auto load = dyn_cast<LoadOp>(op);
+  if (!getDecision(op, name) || (load && load.getBuffer() && getRingLoop(op)))
+    return success();
+  if (!getRingLoop(op))
+    return op->emitOpError("expected to stand in a loop with '")
+           << kDepthAttrName << "', since '" << spellDecision(op, name) << "' is decided";
+  FailureOr<RoleAttr> role = requireRole(op);
+  if (failed(role) || name == "order")
+    return role;
+  int64_t expected = 0;
+  for (Ring &ring : plan.rings)
+    for (RingUse &use : ring.uses)
+      if (use.getBlock() == op->getBlock() && ring.isOwn() && ring.producer == *role)
+        expected = use.readers.front().stage;
+  FailureOr<int64_t> stage = requireNumber(op, "stage");
+  if (*stage == expected)
+    return success();
+  return op->emitOpError("expected stage ") << expected << ", that of the other ops of role \""
+                                            << role->getName() << "\" in its loop, got " << *stage;
+}
+
+/// A skew shows where copies read a ring.
+static LogicalResult checkSkews(RingPlan &plan, KernelOp kernel) {
+  auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
+  if (!roles)
+    return success();
+  for (auto role : roles.getAsRange<RoleAttr>())
+    if (role.getSkew() && llvm::none_of(plan.rings, [&](const Ring &ring) {
+          return llvm::is_contained(ring.getConsumers(), role);
+        }))
+      return kernel.emitOpError("expected loads with 'buffer' that role \"")
+             << role.getName() << "\" uses, since it has a skew";
   return success();
 }
 
@@ -334,8 +389,9 @@ static LogicalResult checkOwner(RingPlan &plan, Ring &ring) {
       return use.getSite()->emitOpError("expected loads that this loop's one role makes for "
                                         "itself, by an atom that counts no bytes");
     // Waits count all puts alike, whichever ring they are into.
-    return use.getSite()->emitOpError("expected the stage of the role's other loads, ")
-           << ring.uses.front().stage << ", since one wait is for them all, got " << use.stage;
+    return use.getSite()->emitOpError("expected the ring of the other loads that role \"")
+           << ring.producer.getName() << "\" makes for itself in this loop, since one wait is for "
+           << "them all";
   }
   for (DotOp dot : load->getBlock()->getOps<DotOp>())
     if (dot.getInFlight())
@@ -378,5 +434,9 @@ FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
   for (Ring &ring : plan.rings)
     if (failed(checkOwner(plan, ring)))
       return failure();
+  result = kernel.getBody().walk(
+      [&](Operation *op) -> WalkResult { return WalkResult(checkStage(plan, op)); });
+  if (result.wasInterrupted() || failed(checkSkews(plan, kernel)))
+    return failure();
   return plan;
 }

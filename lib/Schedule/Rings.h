@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-/// A role that uses what loads bring, and at which stage.
+/// A role that uses what loads bring, and at which of its stages.
 struct Reader {
   tile::RoleAttr role;
   int64_t stage = 0;
@@ -21,12 +21,11 @@ struct Reader {
   bool isHeld = false;
 };
 
-/// Loads of one ring, block and stage: one put, and one get by each role that uses them. Or a store
+/// Loads of one ring and block: one put, and one get by each role that uses them. Or a store
 /// of a value that another role makes, which puts it.
 struct RingUse {
   llvm::SmallVector<tile::LoadOp> loads;
   tile::StoreOp store;
-  int64_t stage = 0;
   llvm::SmallVector<Reader> readers;
   /// Of the ring, where the loads stand.
   mlir::Value slot, phase;

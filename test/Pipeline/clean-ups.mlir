@@ -2,12 +2,12 @@
 // and once it is LLVM's; none between a decision and what realises it, none twice.
 // RUN: tile-opt %s --tile-pipeline="target=nvptx:sm_90a" --mlir-print-ir-after-all -o %t 2>&1 \
 // RUN:   | FileCheck %s --implicit-check-not="After Canonicalizer" \
-// RUN:     --implicit-check-not="After CSE" --implicit-check-not="After LoopInvariantCodeMotion"
+// RUN:     --implicit-check-not="After CSE" --implicit-check-not="After Simplify" \
+// RUN:     --implicit-check-not="After HoistInvariants"
 
 // CHECK: IR Dump After InlineFunctions
-// CHECK: IR Dump After Canonicalizer
-// CHECK: IR Dump After CSE
-// CHECK: IR Dump After LoopInvariantCodeMotion
+// CHECK: IR Dump After Simplify
+// CHECK: IR Dump After HoistInvariants
 // CHECK: IR Dump After DecideAtoms
 // CHECK: IR Dump After PlanSharedMemory
 // CHECK: IR Dump After LowerToThreads

@@ -3,8 +3,8 @@
 // different depth and one that is got once.
 // RUN: tile-opt %s --tile-check-protocol | FileCheck %s
 
-#copy = "copy"
-#mma = "mma"
+#copy = #nvptx.tma
+#mma = #nvptx.wgmma<"m64n64k16", f16, f32>
 !view = !tile.view<?x?xf16>
 !tile_ = !tile.buffer<64x64xf16>
 !once = !tile.channel<1, !tile_>

@@ -21,7 +21,7 @@ tile.kernel @shallow(%a: !view) attributes {tile.warps = 5 : i64} {
         // expected-error@+1 {{expected not to wait forever, got a wait of role "load" that nothing ends}}
         tile.put %ring[%s, %p] bytes = 8192 : !ring {
         ^bb0(%x: !tile_):
-          tile.copy_in %a[%i, %c0], %x {atom = "copy"} : !view, !tile_
+          tile.copy_in %a[%i, %c0], %x {atom = #nvptx.tma} : !view, !tile_
         }
         %s1, %p1 = tile.advance %s, %p of %ring : !ring
         scf.yield %s1, %p1 : i32, i32

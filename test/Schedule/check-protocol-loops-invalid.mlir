@@ -18,7 +18,7 @@ tile.kernel @anew(%a: !view) attributes {tile.warps = 5 : i64} {
       %first:2 = scf.for %i = %c0 to %n step %c64 iter_args(%s = %s0, %p = %s0) -> (i32, i32) {
         tile.put %ring[%s, %p] bytes = 8192 : !ring {
         ^bb0(%x: !tile_):
-          tile.copy_in %a[%i, %c0], %x {atom = "copy"} : !view, !tile_
+          tile.copy_in %a[%i, %c0], %x {atom = #nvptx.tma} : !view, !tile_
         }
         %s1, %p1 = tile.advance %s, %p of %ring : !ring
         scf.yield %s1, %p1 : i32, i32
@@ -27,7 +27,7 @@ tile.kernel @anew(%a: !view) attributes {tile.warps = 5 : i64} {
         // expected-error@+1 {{expected slot 1 and phase 0 for use 1 of the channel by role "load", got slot 0 and phase 0}}
         tile.put %ring[%s, %p] bytes = 8192 : !ring {
         ^bb0(%x: !tile_):
-          tile.copy_in %a[%i, %c0], %x {atom = "copy"} : !view, !tile_
+          tile.copy_in %a[%i, %c0], %x {atom = #nvptx.tma} : !view, !tile_
         }
         %s1, %p1 = tile.advance %s, %p of %ring : !ring
         scf.yield %s1, %p1 : i32, i32
@@ -59,7 +59,7 @@ tile.kernel @kept(%a: !view) attributes {tile.warps = 5 : i64} {
       %c0 = arith.constant 0 : index
       tile.put %once[%s0, %s0] bytes = 8192 : !once {
       ^bb0(%x: !tile_):
-        tile.copy_in %a[%c0, %c0], %x {atom = "copy"} : !view, !tile_
+        tile.copy_in %a[%c0, %c0], %x {atom = #nvptx.tma} : !view, !tile_
       }
     }
     role #tile.role<"read", warps = 4> {
@@ -95,7 +95,7 @@ tile.kernel @swapped(%a: !view) attributes {tile.warps = 5 : i64} {
       %c0 = arith.constant 0 : index
       tile.put %once[%s0, %s0] bytes = 8192 : !once {
       ^bb0(%x: !tile_):
-        tile.copy_in %a[%c0, %c0], %x {atom = "copy"} : !view, !tile_
+        tile.copy_in %a[%c0, %c0], %x {atom = #nvptx.tma} : !view, !tile_
       }
     }
     role #tile.role<"read", warps = 4> {

@@ -88,7 +88,7 @@ tile.kernel @pieces(%s: i32) {
       %x, %y = tile.get %ring[%s, %s] : !tile.channel<1, !boxes, !few>
       %p = ub.poison : !tile.pending<tensor<128x16xf32, #acc>>
       // expected-error@+1 {{expected operands and results that the copies of role "all" share out alike, got '!tile.buffer<128x128xf16}}
-      %d = tile.start_dot %x, %y, %p transpose_b {atom = "mma"}
+      %d = tile.start_dot %x, %y, %p transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>}
          : !boxes, !few -> !tile.pending<tensor<128x16xf32, #acc>>
     }
   }

@@ -7,12 +7,12 @@
 tile.kernel @depths(%a: !view, %k: index) attributes {tile.roles = #roles} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
-  %x = tile.load %a[%c0, %c0] {atom = "copy", buffer = !tile_, role = "load", ring = "keys", depth = 3} : !view -> tensor<32x32xf16>
+  %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "load", ring = "keys", depth = 3} : !view -> tensor<32x32xf16>
   tile.store %x, %a[%c0, %c32] {role = "mma"} : tensor<32x32xf16>, !view
   scf.for %i = %c0 to %k step %c32 {
     // expected-error@+1 {{expected the depth of the other loads of the ring, 3, got 2}}
-    %y = tile.load %a[%c0, %i] {atom = "copy", buffer = !tile_, stage = 0, role = "load", ring = "keys"} : !view -> tensor<32x32xf16>
-    tile.store %y, %a[%c0, %i] {stage = 1, role = "mma"} : tensor<32x32xf16>, !view
+    %y = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "load", ring = "keys"} : !view -> tensor<32x32xf16>
+    tile.store %y, %a[%c0, %i] {stage = 0, role = "mma"} : tensor<32x32xf16>, !view
   } {tile.depth = 2}
   tile.return
 }
@@ -25,9 +25,9 @@ tile.kernel @depths(%a: !view, %k: index) attributes {tile.roles = #roles} {
 tile.kernel @producers(%a: !view) attributes {tile.roles = #roles} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
-  %x = tile.load %a[%c0, %c0] {atom = "copy", buffer = !tile_, stage = 0, role = "load", ring = "keys"} : !view -> tensor<32x32xf16>
+  %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "load", ring = "keys"} : !view -> tensor<32x32xf16>
   // expected-error@+1 {{expected loads of one ring to be of one role, got "load" and "fetch"}}
-  %y = tile.load %a[%c0, %c0] {atom = "copy", buffer = !tile_, stage = 1, role = "fetch", ring = "keys"} : !view -> tensor<32x32xf16>
+  %y = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "fetch", ring = "keys"} : !view -> tensor<32x32xf16>
   tile.store %x, %a[%c0, %c32] {role = "mma"} : tensor<32x32xf16>, !view
   tile.store %y, %a[%c0, %c32] {role = "mma"} : tensor<32x32xf16>, !view
   tile.return
@@ -42,10 +42,10 @@ tile.kernel @producers(%a: !view) attributes {tile.roles = #roles} {
 tile.kernel @buffers(%a: !view) attributes {tile.roles = #roles} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
-  %x = tile.load %a[%c0, %c0] {atom = "copy", buffer = !tile_, stage = 0, role = "load", ring = "keys"} : !view -> tensor<32x32xf16>
-  // expected-error@+1 {{expected the 1 buffers of the ring's other loads, beginning with '!tile.buffer<32x32xf16>', got 1, beginning with '!tile.buffer<16x32xf16>'}}
-  %y = tile.load %a[%c0, %c0] {atom = "copy", buffer = !half, stage = 1, role = "load", ring = "keys"} : !view -> tensor<16x32xf16>
+  %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "load", ring = "keys"} : !view -> tensor<32x32xf16>
   tile.store %x, %a[%c0, %c32] {role = "mma"} : tensor<32x32xf16>, !view
+  // expected-error@+1 {{expected the 1 buffers of the ring's other loads, beginning with '!tile.buffer<32x32xf16>', got 1, beginning with '!tile.buffer<16x32xf16>'}}
+  %y = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !half, role = "load", ring = "keys"} : !view -> tensor<16x32xf16>
   tile.store %y, %a[%c0, %c32] {role = "mma"} : tensor<16x32xf16>, !view
   tile.return
 }
@@ -58,7 +58,7 @@ tile.kernel @buffers(%a: !view) attributes {tile.roles = #roles} {
 tile.kernel @counts(%a: !view) attributes {tile.roles = #roles} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
-  %x = tile.load %a[%c0, %c0] {atom = "copy", buffer = !tile_, role = "load", ring = "keys"} : !view -> tensor<32x32xf16>
+  %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "load", ring = "keys"} : !view -> tensor<32x32xf16>
   // expected-error@+1 {{expected atoms that all count bytes, or none, in one ring, got #nvptx.tma}}
   %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile_, role = "load", ring = "keys"} : !view -> tensor<32x32xf16>
   tile.store %x, %a[%c0, %c32] {role = "mma"} : tensor<32x32xf16>, !view
@@ -76,9 +76,9 @@ tile.kernel @before(%a: !view, %k: index) attributes {tile.roles = #roles} {
   %c32 = arith.constant 32 : index
   %zero = arith.constant dense<0.0> : tensor<32x32xf16>
   %r = scf.for %i = %c0 to %k step %c32 iter_args(%t = %zero) -> tensor<32x32xf16> {
-    %x = tile.load %a[%c0, %i] {atom = "copy", buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
-    tile.store %t, %a[%c0, %c32] {stage = 1, role = "mma"} : tensor<32x32xf16>, !view
-    // expected-error@+1 {{expected to stand in the loop after the loads of the stage that it uses}}
+    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
+    tile.store %t, %a[%c0, %c32] {stage = 0, role = "mma"} : tensor<32x32xf16>, !view
+    // expected-error@+1 {{expected to stand in the loop after the loads that it uses}}
     scf.yield %x : tensor<32x32xf16>
   } {tile.depth = 2}
   tile.return
@@ -92,9 +92,9 @@ tile.kernel @before(%a: !view, %k: index) attributes {tile.roles = #roles} {
 tile.kernel @unused(%a: !view) attributes {tile.roles = #roles} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %x = tile.load %a[%c0, %c0] {atom = "copy", buffer = !tile_, role = "load"} : !view -> tensor<32x32xf16>
+  %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "load"} : !view -> tensor<32x32xf16>
   // expected-error@+1 {{expected a use, since 'in_flight' is decided}}
-  %d = tile.dot %x, %x, %zero {atom = "mma", role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+  %d = tile.dot %x, %x, %zero {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
   tile.return
 }
 
@@ -107,11 +107,11 @@ tile.kernel @between(%a: !view, %k: index) attributes {tile.roles = #roles} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %x = tile.load %a[%c0, %c0] {atom = "copy", buffer = !tile_, role = "load"} : !view -> tensor<32x32xf16>
-  %d = tile.dot %x, %x, %zero {atom = "mma", role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+  %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "load"} : !view -> tensor<32x32xf16>
+  %d = tile.dot %x, %x, %zero {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
   // expected-error@+1 {{expected no dots in flight in what stands between a dot in flight of role "mma" and the first use of its result}}
   %e = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    %f = tile.dot %x, %x, %s {atom = "mma", role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+    %f = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     scf.yield %f : tensor<32x32xf32>
   }
   %g = arith.addf %d, %e : tensor<32x32xf32>
@@ -128,7 +128,7 @@ tile.kernel @skewed(%a: !view) attributes {tile.roles = [#tile.role<"load", warp
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   // expected-error@+1 {{expected dots in flight of role "mma", which has a skew and whose ring another fills}}
-  %x = tile.load %a[%c0, %c0] {atom = "copy", buffer = !tile_, role = "load"} : !view -> tensor<32x32xf16>
+  %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "load"} : !view -> tensor<32x32xf16>
   tile.store %x, %a[%c0, %c32] {role = "mma"} : tensor<32x32xf16>, !view
   tile.return
 }
@@ -141,7 +141,7 @@ tile.kernel @own(%a: !view) attributes {tile.roles = [#tile.role<"all", warps = 
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   // expected-error@+1 {{expected loads that one loop's one role makes for itself, by an atom that counts no bytes}}
-  %x = tile.load %a[%c0, %c0] {atom = "copy", buffer = !tile_, role = "all"} : !view -> tensor<32x32xf16>
+  %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "all"} : !view -> tensor<32x32xf16>
   tile.store %x, %a[%c0, %c32] {role = "all"} : tensor<32x32xf16>, !view
   tile.return
 }

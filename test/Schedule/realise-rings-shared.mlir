@@ -30,7 +30,7 @@ tile.kernel @once(%q: !view, %k: !view, %n: index) attributes {tile.roles = #rol
       %y = tile.load %k[%i, %c0] {atom = #copy, buffer = !tile_, stage = 0, role = "load"} : !view -> !t
       // CHECK: tile.start_dot %[[X]], %[[Y]]
       // CHECK: tile.release %[[K]][%[[KS1]]]
-      %d = tile.dot %x, %y, %s transpose_b {atom = "mma", stage = 1, role = "mma", in_flight = 0}
+      %d = tile.dot %x, %y, %s transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0}
          : !t, !t -> !sums
       scf.yield %d : !sums
     } {tile.depth = 2}
@@ -60,19 +60,19 @@ tile.kernel @split(%k: !view, %m: index, %n: index) attributes {tile.roles = #ro
   // CHECK: tile.wait
   // CHECK: tile.release %[[K]][%[[C]]]
   %x = tile.load %k[%c0, %c0] {atom = #copy, buffer = !tile_, role = "load", ring = "keys"} : !view -> !t
-  %first = tile.dot %x, %x, %zero transpose_b {atom = "mma", role = "mma", in_flight = 0} : !t, !t -> !sums
+  %first = tile.dot %x, %x, %zero transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0} : !t, !t -> !sums
   // CHECK: %[[A:.*]]:3 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[S2:.*]] = %[[S1]], %[[P2:.*]] = %[[P1]])
   %full = scf.for %i = %c32 to %m step %c32 iter_args(%s = %first) -> !sums {
     // CHECK: tile.put %[[K]][%[[S2]], %[[P2]]]
     %y = tile.load %k[%i, %c0] {atom = #copy, buffer = !tile_, stage = 0, role = "load", ring = "keys"} : !view -> !t
-    %d = tile.dot %y, %y, %zero transpose_b {atom = "mma", stage = 1, role = "mma", in_flight = 0} : !t, !t -> !sums
+    %d = tile.dot %y, %y, %zero transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0} : !t, !t -> !sums
     %e = arith.addf %d, %s : !sums
     scf.yield %e : !sums
   } {tile.depth = 3}
   // CHECK: %[[B:.*]]:3 = scf.for {{.*}} iter_args(%{{.*}} = %[[A]]#0, %{{.*}} = %[[A]]#1, %{{.*}} = %[[A]]#2)
   %all = scf.for %i = %m to %n step %c32 iter_args(%s = %full) -> !sums {
     %y = tile.load %k[%i, %c0] {atom = #copy, buffer = !tile_, stage = 0, role = "load", ring = "keys"} : !view -> !t
-    %d = tile.dot %y, %y, %zero transpose_b {atom = "mma", stage = 1, role = "mma", in_flight = 0} : !t, !t -> !sums
+    %d = tile.dot %y, %y, %zero transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0} : !t, !t -> !sums
     %e = arith.subf %d, %s : !sums
     scf.yield %e : !sums
   } {tile.depth = 3}
@@ -86,14 +86,14 @@ tile.kernel @split(%k: !view, %m: index, %n: index) attributes {tile.roles = #ro
   %some = arith.cmpi ult, %m, %n : index
   %end = scf.if %some -> !sums {
     %y = tile.load %k[%n, %c0] {atom = #copy, buffer = !tile_, role = "load", ring = "keys"} : !view -> !t
-    %d = tile.dot %y, %y, %all transpose_b {atom = "mma", role = "mma", in_flight = 0} : !t, !t -> !sums
+    %d = tile.dot %y, %y, %all transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0} : !t, !t -> !sums
     scf.yield %d : !sums
   } else {
     scf.yield %all : !sums
   }
   // CHECK: tile.put %[[K]][%[[I]]#1, %[[I]]#2]
   %z = tile.load %k[%m, %c0] {atom = #copy, buffer = !tile_, role = "load", ring = "keys"} : !view -> !t
-  %last = tile.dot %z, %z, %end transpose_b {atom = "mma", role = "mma", in_flight = 0} : !t, !t -> !sums
+  %last = tile.dot %z, %z, %end transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0} : !t, !t -> !sums
   %r = arith.truncf %last : !sums to !t
   tile.store %r, %k[%c0, %c0] {role = "mma"} : !t, !view
   tile.return
@@ -114,16 +114,16 @@ tile.kernel @overlap(%k: !view, %v: !view, %n: index, %w0: f16) attributes {tile
     %x = tile.load %k[%i, %c0] {atom = #copy, buffer = !tile_, stage = 0, role = "load"} : !view -> !t
     // CHECK: %[[D0:.*]] = tile.start_dot %[[X]], %[[X]], %{{.*}} when %{{.*}} transpose_b
     // CHECK-NEXT: %[[D1:.*]] = tile.start_dot %[[X]], %[[X]], %[[D0]] {
-    %s0 = tile.dot %x, %x, %zero transpose_b {atom = "mma", stage = 1, role = "mma", in_flight = 1} : !t, !t -> !sums
-    %s1 = tile.dot %x, %x, %s0 {atom = "mma", stage = 1, role = "mma", in_flight = 1} : !t, !t -> !sums
+    %s0 = tile.dot %x, %x, %zero transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 1} : !t, !t -> !sums
+    %s1 = tile.dot %x, %x, %s0 {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 1} : !t, !t -> !sums
     // CHECK: %[[Y:.*]] = tile.get %[[V]]
     // CHECK: %[[ACC:.*]] = tile.pend
     // CHECK: %[[D2:.*]] = tile.start_dot %{{.*}}, %[[Y]], %[[ACC]]
     // CHECK-NEXT: %[[T:.*]] = tile.wait %[[D1]] in_flight = 1
     // CHECK-NEXT: tile.release %[[K]]
     // CHECK-NEXT: arith.truncf %[[T]]
-    %y = tile.load %v[%i, %c0] {atom = #copy, buffer = !tile_, stage = 0, order = 1, depth = 4, ring = "values", role = "load"} : !view -> !t
-    %d = tile.dot %w, %y, %acc {atom = "mma", stage = 1, role = "mma", in_flight = 0} : !t, !t -> !sums
+    %y = tile.load %v[%i, %c0] {atom = #copy, buffer = !tile_, stage = 0, order = 0, depth = 4, ring = "values", role = "load"} : !view -> !t
+    %d = tile.dot %w, %y, %acc {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0} : !t, !t -> !sums
     %next = arith.truncf %s1 : !sums to !t
     // CHECK-NEXT: %[[O:.*]] = tile.wait %[[D2]] in_flight = 0
     // CHECK-NEXT: tile.release %[[V]]
@@ -151,8 +151,8 @@ tile.kernel @readers(%a: !view, %b: !view, %n: index) attributes {tile.roles = #
     // CHECK-NEXT: tile.read %[[Y]] {role = "more"}
     // CHECK-NEXT: tile.release %[[R]]{{.*}} {role = "more"}
     %x = tile.load %a[%i, %c0] {atom = #copy, buffer = !tile_, stage = 0, role = "load"} : !view -> !t
-    tile.store %x, %a[%i, %c32] {stage = 1, role = "mma"} : !t, !view
-    tile.store %x, %b[%i, %c0] {stage = 2, role = "more"} : !t, !view
+    tile.store %x, %a[%i, %c32] {stage = 0, role = "mma"} : !t, !view
+    tile.store %x, %b[%i, %c0] {stage = 0, role = "more"} : !t, !view
   } {tile.depth = 3}
   tile.return
 }
@@ -177,7 +177,7 @@ tile.kernel @turns(%a: !view, %n: index)
     // CHECK-NEXT: tile.wait
     // CHECK: scf.yield
     %x = tile.load %a[%i, %c0] {atom = #copy, buffer = !tile_, stage = 0, role = "load"} : !view -> !t
-    %d = tile.dot %x, %x, %s transpose_b {atom = "mma", stage = 1, role = "mma", in_flight = 0} : !t, !t -> !sums
+    %d = tile.dot %x, %x, %s transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0} : !t, !t -> !sums
     scf.yield %d : !sums
   } {tile.depth = 2}
   %e = arith.truncf %r : !sums to !t

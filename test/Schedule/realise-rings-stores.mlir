@@ -21,7 +21,7 @@ tile.kernel @tiles(%a: !view, %n: index) attributes {tile.roles = #roles} {
   scf.for %t = %c0 to %n step %c32 {
     %x = tile.load %a[%t, %c0] {atom = #nvptx.tma, buffer = !box, role = "load"} : !view -> tensor<32x32xf16>
     %b = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tall, role = "load"} : !view -> tensor<64x32xf16>
-    %y = tile.dot %x, %b, %zero transpose_b {atom = "mma", role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<64x32xf16> -> tensor<32x64xf32, #acc>
+    %y = tile.dot %x, %b, %zero transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<64x32xf16> -> tensor<32x64xf32, #acc>
     // CHECK: %[[T:.*]] = arith.truncf
     %t16 = arith.truncf %y : tensor<32x64xf32, #acc> to tensor<32x64xf16, #acc>
     // CHECK-NEXT: tile.put %[[OUT]][%[[S]], %[[P]]] bytes = 0 {role = "mma"}
@@ -51,8 +51,8 @@ tile.kernel @two_makers(%a: !view) attributes {tile.roles = [#tile.role<"load", 
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<32x32xf16, #acc>
   %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !box, role = "load"} : !view -> tensor<32x32xf16>
-  %y = tile.dot %x, %x, %zero {atom = "mma", role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf16, #acc>
-  %z = tile.dot %x, %x, %zero {atom = "mma", role = "more", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf16, #acc>
+  %y = tile.dot %x, %x, %zero {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf16, #acc>
+  %z = tile.dot %x, %x, %zero {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "more", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf16, #acc>
   %s = arith.addf %y, %z : tensor<32x32xf16, #acc>
   // expected-error@+1 {{expected a value that one role makes, got one of roles "more" and "mma"}}
   tile.store %s, %a[%c0, %c0] {atom = #nvptx.tma, buffer = !box, role = "store", in_flight = 0} : tensor<32x32xf16, #acc>, !view
@@ -69,7 +69,7 @@ tile.kernel @copies(%a: !view) attributes {tile.roles = [#tile.role<"load", warp
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<32x32xf16, #acc>
   %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !box, role = "load"} : !view -> tensor<32x32xf16>
-  %y = tile.dot %x, %x, %zero {atom = "mma", role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf16, #acc>
+  %y = tile.dot %x, %x, %zero {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf16, #acc>
   // expected-error@+1 {{expected a role of one copy to store what role "mma" makes, got 2 of "store"}}
   tile.store %y, %a[%c0, %c0] {atom = #nvptx.tma, buffer = !box, role = "store", in_flight = 0} : tensor<32x32xf16, #acc>, !view
   tile.return

@@ -24,7 +24,7 @@ tile.kernel @waits(%a: !view, %b: !view, %k: index) attributes {tile.roles = #ro
     // CHECK: tile.start_dot
     // CHECK: tile.wait %{{.*}} in_flight = 0 {role = "mma"} : {{.*}} -> !tile.pending
     // CHECK-NEXT: tile.release %[[RING]][%[[S]]] {role = "mma"}
-    %d = tile.dot %x, %y, %s transpose_b {atom = "mma", stage = 1, role = "mma", in_flight = 0}
+    %d = tile.dot %x, %y, %s transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0}
        : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     scf.yield %d : tensor<32x32xf32>
   } {tile.depth = 2}
@@ -52,7 +52,7 @@ tile.kernel @two(%a: !view, %k: index) attributes {tile.roles = #roles} {
     // CHECK: scf.if %[[TWO]] {
     // CHECK-NEXT: tile.release %{{.*}}[%[[OLDER]]]
     // CHECK: scf.yield %{{.*}}, %{{.*}}, %{{.*}}, %[[S]], %[[OLD]]
-    %d = tile.dot %x, %x, %s transpose_b {atom = "mma", stage = 2, role = "mma", in_flight = 2}
+    %d = tile.dot %x, %x, %s transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 2}
        : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     scf.yield %d : tensor<32x32xf32>
   } {tile.depth = 3}
@@ -64,10 +64,10 @@ tile.kernel @two(%a: !view, %k: index) attributes {tile.roles = #roles} {
   tile.return
 }
 
-// Two stages are two channels. A dot that its trip needs is waited for at once, and one without
+// Two rings are two channels. A dot that its trip needs is waited for at once, and one without
 // in_flight reads the buffer into registers.
-// CHECK-LABEL: tile.kernel @stages
-tile.kernel @stages(%q: !view, %k: !view, %n: index) attributes {tile.roles = #roles} {
+// CHECK-LABEL: tile.kernel @rings
+tile.kernel @rings(%q: !view, %k: !view, %n: index) attributes {tile.roles = #roles} {
   // CHECK-COUNT-2: tile.channel full = 1 empty = 4 : !tile.channel<2, !tile.buffer<32x32xf16, #{{.*}}>>
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
@@ -78,8 +78,8 @@ tile.kernel @stages(%q: !view, %k: !view, %n: index) attributes {tile.roles = #r
     // CHECK-COUNT-1: tile.start_dot %[[K]], %[[K]]
     // CHECK-NEXT: %[[SCORES:.*]] = tile.wait %{{.*}} in_flight = 0 {{.*}} -> tensor<32x32xf32>
     // CHECK-NEXT: tile.release
-    %x = tile.load %q[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
-    %score = tile.dot %x, %x, %zero transpose_b {atom = "mma", stage = 1, role = "mma", in_flight = 0}
+    %x = tile.load %q[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, role = "load", ring = "queries"} : !view -> tensor<32x32xf16>
+    %score = tile.dot %x, %x, %zero transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0}
        : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     %weights = arith.truncf %score : tensor<32x32xf32> to tensor<32x32xf16>
     // CHECK: tile.put
@@ -87,8 +87,8 @@ tile.kernel @stages(%q: !view, %k: !view, %n: index) attributes {tile.roles = #r
     // CHECK-NEXT: %[[T:.*]] = tile.read %[[V]]
     // CHECK-NEXT: tile.release
     // CHECK-NEXT: tile.dot %{{.*}}, %[[T]]
-    %y = tile.load %k[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 1, role = "load"} : !view -> tensor<32x32xf16>
-    %d = tile.dot %weights, %y, %s {atom = "mma", stage = 1, role = "mma"}
+    %y = tile.load %k[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, role = "load", ring = "keys"} : !view -> tensor<32x32xf16>
+    %d = tile.dot %weights, %y, %s {atom = #tile.fma, stage = 0, role = "mma"}
        : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     scf.yield %d : tensor<32x32xf32>
   } {tile.depth = 2}

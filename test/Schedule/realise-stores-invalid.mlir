@@ -5,7 +5,7 @@
 tile.kernel @outside(%a: !tile.view<?xf16>, %n: index) {
   %one = arith.constant dense<1.0> : tensor<128xf16, #t>
   // expected-error@+1 {{expected to stand in a role of tile.warp_groups, since 'atom' is decided}}
-  tile.store %one, %a[%n] {atom = "copy"} : tensor<128xf16, #t>, !tile.view<?xf16>
+  tile.store %one, %a[%n] {atom = #nvptx.tma} : tensor<128xf16, #t>, !tile.view<?xf16>
   tile.return
 }
 
@@ -17,7 +17,7 @@ tile.kernel @buffer(%a: !tile.view<?xf16>, %n: index) {
     role #tile.role<"all", warps = 1> {
       %one = arith.constant dense<1.0> : tensor<128xf16, #t>
       // expected-error@+1 {{expected 'buffer' to be decided}}
-      tile.store %one, %a[%n] {atom = "copy", in_flight = 0} : tensor<128xf16, #t>, !tile.view<?xf16>
+      tile.store %one, %a[%n] {atom = #nvptx.tma, in_flight = 0} : tensor<128xf16, #t>, !tile.view<?xf16>
     }
   }
   tile.return
@@ -31,7 +31,7 @@ tile.kernel @in_flight(%a: !tile.view<?xf16>, %n: index) {
     role #tile.role<"all", warps = 1> {
       %one = arith.constant dense<1.0> : tensor<128xf16, #t>
       // expected-error@+1 {{expected 'in_flight' to be decided}}
-      tile.store %one, %a[%n] {atom = "copy", buffer = !tile.buffer<64xf16>} : tensor<128xf16, #t>, !tile.view<?xf16>
+      tile.store %one, %a[%n] {atom = #nvptx.tma, buffer = !tile.buffer<64xf16>} : tensor<128xf16, #t>, !tile.view<?xf16>
     }
   }
   tile.return
@@ -45,7 +45,7 @@ tile.kernel @lanes(%a: !tile.view<?xf16>, %n: index) {
     role #tile.role<"all", warps = 1> {
       %one = arith.constant dense<1.0> : tensor<128xf16, #t>
       // expected-error@+1 {{expected a buffer whose boxes are chosen among by registers of}}
-      tile.store %one, %a[%n] {atom = "copy", buffer = !tile.buffer<32xf16>, in_flight = 0} : tensor<128xf16, #t>, !tile.view<?xf16>
+      tile.store %one, %a[%n] {atom = #nvptx.tma, buffer = !tile.buffer<32xf16>, in_flight = 0} : tensor<128xf16, #t>, !tile.view<?xf16>
     }
   }
   tile.return
@@ -58,7 +58,7 @@ tile.kernel @layout(%a: !tile.view<?xf16>, %n: index) {
     role #tile.role<"all", warps = 1> {
       %one = arith.constant dense<1.0> : tensor<128xf16>
       // expected-error@+1 {{expected a tensor with a layout, got 'tensor<128xf16>'}}
-      tile.store %one, %a[%n] {atom = "copy", buffer = !tile.buffer<64xf16>, in_flight = 0} : tensor<128xf16>, !tile.view<?xf16>
+      tile.store %one, %a[%n] {atom = #nvptx.tma, buffer = !tile.buffer<64xf16>, in_flight = 0} : tensor<128xf16>, !tile.view<?xf16>
     }
   }
   tile.return

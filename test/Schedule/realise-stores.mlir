@@ -21,7 +21,7 @@ tile.kernel @boxes(%a: !view, %n: index) {
       // CHECK-NEXT: tile.barrier
       // CHECK-NEXT: tile.write %[[T]], %[[B0]] : tensor<32x8xf16, #[[L]]>
       // CHECK-NEXT: tile.barrier publish
-      // CHECK-NEXT: tile.copy_out %[[B0]], %a[%n, %n] {atom = "copy"}
+      // CHECK-NEXT: tile.copy_out %[[B0]], %a[%n, %n] {atom = #nvptx.tma}
       // CHECK: tile.wait_stores in_flight = 3
       // CHECK: tile.copy_out %[[B1]]
       // CHECK: tile.wait_stores in_flight = 3
@@ -32,7 +32,7 @@ tile.kernel @boxes(%a: !view, %n: index) {
       // CHECK: %[[AT:.*]] = arith.addi %n, %[[C24]] : index
       // CHECK: tile.copy_out %[[B0]], %a[%n, %[[AT]]]
       // CHECK: tile.wait_stores in_flight = 0
-      tile.store %one, %a[%n, %n] {atom = "copy", buffer = !box, in_flight = 2}
+      tile.store %one, %a[%n, %n] {atom = #nvptx.tma, buffer = !box, in_flight = 2}
         : tensor<32x32xf16, #t>, !view
     }
   }
@@ -47,7 +47,7 @@ tile.kernel @whole(%a: !view, %n: index) {
       // CHECK-NOT: tile.slice
       %one = arith.constant dense<1.0> : tensor<32x32xf16, #t>
       // CHECK: tile.write %{{.*}}, %[[B]]
-      tile.store %one, %a[%n, %n] {atom = "copy", buffer = !whole, in_flight = 0}
+      tile.store %one, %a[%n, %n] {atom = #nvptx.tma, buffer = !whole, in_flight = 0}
         : tensor<32x32xf16, #t>, !view
     }
   }

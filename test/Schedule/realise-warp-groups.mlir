@@ -29,7 +29,7 @@ tile.kernel @two(%a: !view, %b: !view, %n: index) attributes {
       -> (tensor<32xf32>, i32, i32) {
     tile.put %ring[%s, %p] bytes = 128 {role = "load"} : !ring {
     ^bb0(%x: !tile.buffer<32xf32>):
-      tile.copy_in %a[%i], %x {atom = "copy"} : !view, !tile.buffer<32xf32>
+      tile.copy_in %a[%i], %x {atom = #nvptx.cp_async<16>} : !view, !tile.buffer<32xf32>
     }
     // CHECK: tile.get
     %x = tile.get %ring[%s, %p] {role = "add"} : !ring
@@ -37,7 +37,7 @@ tile.kernel @two(%a: !view, %b: !view, %n: index) attributes {
     %t = tile.read %x {role = "add"} : !tile.buffer<32xf32> -> tensor<32xf32>
     tile.release %ring[%s] {role = "add"} : !ring
     // CHECK: %[[NEXT:.*]] = arith.addf %[[SUM]], %[[T]] : tensor<32xf32>
-    %next = arith.addf %sum, %t {tile.role = "add", tile.stage = 1} : tensor<32xf32>
+    %next = arith.addf %sum, %t {tile.role = "add", tile.stage = 0} : tensor<32xf32>
     %s1, %p1 = tile.advance %s, %p of %ring : !ring
     scf.yield %next, %s1, %p1 : tensor<32xf32>, i32, i32
   }

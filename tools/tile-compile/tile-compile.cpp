@@ -52,11 +52,12 @@ struct CommandLine {
                               cl::desc("The file to write, whole or not at all; - is "
                                        "standard output (default: -)"),
                               cl::value_desc("file"), cl::init("-"), cl::cat(category)};
-  cl::opt<std::string> target{"target",
-                              cl::desc("What to compile for (default: cpu); see "
-                                       "--list-targets. Several kinds of processor, with commas: "
-                                       "an artifact with a version for each"),
-                              cl::value_desc("name"), cl::init("cpu"), cl::cat(category)};
+  cl::opt<std::string> target{
+      "target",
+      cl::desc("What to compile for (default: what the module "
+               "says, else cpu); see --list-targets. Several kinds of processor, with commas: "
+               "an artifact with a version for each"),
+      cl::value_desc("name"), cl::cat(category)};
   cl::opt<std::string> kernel{"kernel", cl::desc("Which kernel, if the file holds several"),
                               cl::value_desc("name"), cl::cat(category)};
   cl::opt<std::string> emit{
@@ -120,7 +121,7 @@ int checkUsage(const Options &options) {
   llvm::SmallVector<StringRef> asked;
   StringRef(options.target).split(asked, ',');
   for (StringRef target : asked)
-    if (!llvm::is_contained(targets, target)) {
+    if (!options.target.empty() && !llvm::is_contained(targets, target)) {
       error() << "expected one of the targets " << llvm::join(targets, ", ") << ", got '" << target
               << "'\n";
       return kBadUsage;
@@ -198,7 +199,7 @@ int run(const Options &options) {
     return writeOutput(options.output, (artifact->metadataText() + "\n").str());
   if (std::optional<StringRef> bytes = artifact->section(section))
     return writeOutput(options.output, *bytes);
-  error() << "target '" << options.target << "' has no stage '" << options.emit << "'\n";
+  error() << "the target has no stage '" << options.emit << "'\n";
   return kBadUsage;
 }
 

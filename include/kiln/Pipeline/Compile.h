@@ -31,7 +31,7 @@ struct CompileRequest {
   std::string sourceName = "<source>"; ///< what diagnostics call it
   std::string kernel;                  ///< empty: the module's only kernel
   /// "cpu", or another target's name and chip; several kinds of processor, with commas, for an
-  /// artifact that holds a version for each.
+  /// artifact that holds a version for each. Empty: what the module says, else the CPU.
   std::string target = "cpu";
   std::vector<std::string> keepStages; ///< kept as sections "ir:<stage>"; "all": each
   int optLevel = 3;                    ///< 0 to 3

@@ -11,6 +11,10 @@ namespace kiln {
 /// for every target; the rest are the target's own.
 void addStage(mlir::OpPassManager &pm, TargetInterface target, Stage stage);
 
+/// What a module is compiled for, which becomes its `tile.target`: what is asked for, else what the
+/// module says, else the CPU. An error if the module says something else than is asked for.
+mlir::FailureOr<TargetInterface> chooseTarget(mlir::ModuleOp module, TargetInterface asked);
+
 /// Registers `--tile-pipeline="target=cpu stop-after=layout"`: exactly what ships.
 void registerTilePipeline();
 

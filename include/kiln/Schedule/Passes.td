@@ -34,8 +34,10 @@ def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
     Precondition: a kernel with `tile.roles` has loads with `atom`, `buffer` and `role`, and with
     `stage` where their loop has `tile.depth`; what uses them names its role. Postcondition: each
     ring is a channel. A ring is the loads of one `ring`, wherever they stand, or those of one role
-    and stage of a loop without such a name; it has the `depth` of its loads or their loops, else
-    one slot. Loads of a ring that stand together are one `tile.put`; each role that uses them gets
+    of a loop without such a name; it has the `depth` of its loads or their loops, else one slot.
+    Stages count within a role, from 0: loads are at stage 0, and a role that fills its own ring
+    uses them as many stages later as it is ahead. How far another role runs ahead is the depth
+    alone. `order` counts the ops of a role and stage that have one, as they stand. Loads of a ring that stand together are one `tile.put`; each role that uses them gets
     the slot, and releases it once what read it is done. Slot and phase go from use to use through
     loops and conditions, so a ring does not drain between two loops, and a load outside of loops
     has a ring of its own that goes from tile to tile of a persistent kernel.
@@ -54,7 +56,7 @@ def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
     Before:
     ```mlir
     %t = tile.load %a[%m, %k] {atom = …, buffer = …, stage = 0, role = "load"}
-    %d = tile.dot %t, %u, %s {atom = …, stage = 3, role = "mma", in_flight = 1}
+    %d = tile.dot %t, %u, %s {atom = …, stage = 0, role = "mma", in_flight = 1}
     ```
     After:
     ```mlir

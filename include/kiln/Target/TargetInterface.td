@@ -48,6 +48,8 @@ def TargetInterface : AttrInterface<"TargetInterface"> {
       interface.
     }], "::llvm::SmallVector<::mlir::Attribute>", "getCopyAtoms", (ins "::mlir::Type":$element),
         "", "return {};">,
+    InterfaceMethod<"Whether its chip has this matrix or copy instruction.", "bool", "hasAtom",
+        (ins "::mlir::Attribute":$atom), "", "return false;">,
     InterfaceMethod<[{
       Adds the passes that take a module from the stage before to `stage`, for the stages from
       layout to the LLVM dialect.

@@ -94,7 +94,7 @@ struct DecideAtoms : kiln::impl::DecideAtomsBase<DecideAtoms> {
       kernel.walk([&](DotOp dot) {
         if (!dot.getAtomAttr())
           decideAtom(dot, *target);
-        else if (isa<MmaAtomInterface>(dot.getAtomAttr()) && failed(checkAtom(dot, *target)))
+        else if (isa<WarpMmaAtomInterface>(dot.getAtomAttr()) && failed(checkAtom(dot, *target)))
           signalPassFailure();
       });
       kernel.walk([&](DotScaledOp dot) {

@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace kiln;
 
-#include "kiln/Layout/Transforms/CopyAtomInterface.cpp.inc"
-#include "kiln/Layout/Transforms/MmaAtomInterface.cpp.inc"
+#include "kiln/Layout/Transforms/WarpCopyAtomInterface.cpp.inc"
+#include "kiln/Layout/Transforms/WarpMmaAtomInterface.cpp.inc"
 
 using Basis = LinearLayout::Basis;
 using InDim = LinearLayout::InDim;
@@ -150,7 +150,7 @@ LinearLayout kiln::projectTo(const LinearLayout &layout, ArrayRef<int64_t> input
 
 //===- Dots ---------------------------------------------------------------------------------===//
 
-bool kiln::fits(MmaAtomInterface atom, tile::DotOp dot) {
+bool kiln::fits(WarpMmaAtomInterface atom, tile::DotOp dot) {
   std::array<int64_t, 3> extents = atom.getExtents();
   return dot.getM() >= extents[0] && dot.getN() >= extents[1] && dot.getK() >= extents[2];
 }
@@ -178,7 +178,7 @@ SmallVector<Attribute> kiln::getMmaAtoms(tile::DotOp dot, TargetInterface target
   for (auto [left, right] : reads)
     for (Attribute atom :
          target.getMmaAtoms(left, right, getElementTypeOrSelf(dot.getAccumulator())))
-      if (fits(cast<MmaAtomInterface>(atom), dot))
+      if (fits(cast<WarpMmaAtomInterface>(atom), dot))
         atoms.push_back(atom);
   return atoms;
 }
@@ -189,7 +189,7 @@ SmallVector<Attribute> kiln::getMmaAtoms(tile::DotScaledOp dot, TargetInterface 
       elementOf(dot.getA()), elementOf(dot.getScaleA()), elementOf(dot.getB()),
       elementOf(dot.getScaleB()), elementOf(dot.getAccumulator()));
   llvm::erase_if(atoms, [&](Attribute atom) {
-    std::array<int64_t, 3> extents = cast<MmaAtomInterface>(atom).getExtents();
+    std::array<int64_t, 3> extents = cast<WarpMmaAtomInterface>(atom).getExtents();
     return dot.getM() < extents[0] || dot.getN() < extents[1] || dot.getK() < extents[2];
   });
   return atoms;
@@ -246,7 +246,7 @@ struct WarpGrid {
   SmallVector<int> dims;
 
   /// Gives warps to the longer side of what is left for each, so that it stays near a square.
-  WarpGrid(int64_t extentM, int64_t extentN, MmaAtomInterface atom, unsigned warps) {
+  WarpGrid(int64_t extentM, int64_t extentN, WarpMmaAtomInterface atom, unsigned warps) {
     std::array<int64_t, 3> extents = atom.getExtents();
     for (; warps > 1; warps /= 2) {
       int64_t restM = extentM / (extents[0] * m), restN = extentN / (extents[1] * n);
@@ -266,7 +266,7 @@ struct WarpGrid {
 } // namespace
 
 /// The layouts of one product by an atom.
-static DotLayouts getAtomLayouts(tile::DotOp dot, MmaAtomInterface atom, ThreadShape threads) {
+static DotLayouts getAtomLayouts(tile::DotOp dot, WarpMmaAtomInterface atom, ThreadShape threads) {
   int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
   WarpGrid warps(m, n, atom, threads.warps);
   LinearLayout a = repeat(atom.getFragment(0), {m, k}, 1, {warps.m, 1}, warps.only(0, 0));
@@ -312,7 +312,7 @@ DotLayouts kiln::getDotLayouts(tile::DotOp dot, Attribute atomAttr, ThreadShape 
   // Warps that multiply other matrices have no operand in common.
   int64_t apart = std::min<int64_t>(threads.warps, ShapedType::getNumElements(batch));
   ThreadShape each = {threads.lanes, unsigned(threads.warps / apart)};
-  auto atom = dyn_cast<MmaAtomInterface>(atomAttr);
+  auto atom = dyn_cast<WarpMmaAtomInterface>(atomAttr);
   DotLayouts layouts = atom ? getAtomLayouts(dot, atom, each) : getFmaLayouts(dot, each);
   if (!batch.empty())
     for (LinearLayout *layout : {&layouts.a, &layouts.b, &layouts.accumulator})

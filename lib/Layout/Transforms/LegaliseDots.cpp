@@ -107,7 +107,7 @@ private:
   void makeSigned(DotOp op) {
     Type i8 = builder.getI8Type();
     if (llvm::none_of(target.getMmaAtoms(i8, i8, builder.getI32Type()),
-                      [&](Attribute atom) { return fits(cast<MmaAtomInterface>(atom), op); }))
+                      [&](Attribute atom) { return fits(cast<WarpMmaAtomInterface>(atom), op); }))
       return;
     Value a = op.getA(), b = op.getB(), sum = op.getAccumulator();
     Location loc = op.getLoc();

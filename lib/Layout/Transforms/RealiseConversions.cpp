@@ -11,6 +11,7 @@ namespace kiln {
 
 using namespace mlir;
 using namespace kiln;
+using tile::Place;
 using namespace kiln::tile;
 
 namespace {
@@ -52,12 +53,13 @@ struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversion
           !how.getBuffer().toLinear(shape).isInvertible())
         return fail("a buffer whose layout orders all elements by 'offset'");
       LinearLayout buffer = how.getBuffer().toLinear(shape);
-      auto admits = [&](Attribute attr, const LinearLayout &tensor, bool isWrite) {
-        auto atom = dyn_cast_or_null<CopyAtomInterface>(attr);
-        return !attr || (atom && atom.isWrite() == isWrite &&
-                         canMove(atom, getSharedOffsets(tensor, &buffer)));
+      auto admits = [&](Attribute attr, const LinearLayout &tensor, Place from, Place to) {
+        auto atom = dyn_cast_or_null<WarpCopyAtomInterface>(attr);
+        return !attr ||
+               (atom && atom.canCopy(from, to) && canMove(atom, getSharedOffsets(tensor, &buffer)));
       };
-      if (!admits(how.getWrite(), from, true) || !admits(how.getRead(), to, false))
+      if (!admits(how.getWrite(), from, Place::Registers, Place::Shared) ||
+          !admits(how.getRead(), to, Place::Shared, Place::Registers))
         return fail("copy atoms that the buffer's layout admits");
       return WalkResult::advance();
     });

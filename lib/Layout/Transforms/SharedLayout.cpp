@@ -77,7 +77,7 @@ static const SharedPhase &getPhase(const SharedPhase *phases, int64_t bytes) {
 }
 
 /// The elements of an atom's row as the layout has them; empty if it has not that many.
-static Vectors getRow(const LinearLayout &layout, CopyAtomInterface atom) {
+static Vectors getRow(const LinearLayout &layout, WarpCopyAtomInterface atom) {
   LinearLayout tile = atom.getTile();
   Vectors row(llvm::Log2_64(tile.getShape()[0]), 0);
   for (StringRef part : {kRegister, kLane}) {
@@ -239,7 +239,7 @@ LinearLayout kiln::getSharedOffsets(const LinearLayout &tensor, const LinearLayo
   return tensor.reshapeOuts({elements});
 }
 
-bool kiln::canMove(CopyAtomInterface atom, const LinearLayout &offsets) {
+bool kiln::canMove(WarpCopyAtomInterface atom, const LinearLayout &offsets) {
   LinearLayout tile = atom.getTile();
   int64_t row = tile.getShape()[0];
   for (StringRef part : {kRegister, kLane})
@@ -292,7 +292,7 @@ SharedSide kiln::measureSide(const LinearLayout &tensor, const LinearLayout &buf
   LinearLayout offsets = getSharedOffsets(tensor, &buffer);
   SharedSide side;
   side.atom = atomAttr;
-  auto atom = dyn_cast_or_null<CopyAtomInterface>(atomAttr);
+  auto atom = dyn_cast_or_null<WarpCopyAtomInterface>(atomAttr);
   const SharedPhase *phases = isWrite ? chip.shared.writes : chip.shared.reads;
   int64_t registers = offsets.getInSize(kRegister), lanes = offsets.getInSize(kLane);
   /// Where a lane's vector, or the row that it names, begins.
@@ -349,11 +349,11 @@ SharedPlan kiln::planShared(const LinearLayout &from, const LinearLayout &to, un
   };
   SmallVector<Candidate> candidates;
   for (Attribute attr : copyAtoms) {
-    auto atom = cast<CopyAtomInterface>(attr);
-    Vectors row = getRow(atom.isWrite() ? from : to, atom);
+    auto atom = cast<WarpCopyAtomInterface>(attr);
+    bool isWrite = atom.canCopy(tile::Place::Registers, tile::Place::Shared);
+    Vectors row = getRow(isWrite ? from : to, atom);
     if (!row.empty())
-      candidates.push_back(
-          {row, atom.isWrite() ? attr : Attribute(), atom.isWrite() ? Attribute() : attr});
+      candidates.push_back({row, isWrite ? attr : Attribute(), isWrite ? Attribute() : attr});
   }
   for (const Side *side : {&write, &read}) {
     Candidate candidate;
@@ -388,7 +388,7 @@ SharedPlan kiln::planShared(const LinearLayout &from, const LinearLayout &to, un
       rowBits = llvm::Log2_64(std::max<int64_t>(1, phase.banks * kBankBytes / elementBytes));
       std::optional<LinearLayout> rows;
       if (attr)
-        rows = cast<CopyAtomInterface>(attr).getNamedRows();
+        rows = cast<WarpCopyAtomInterface>(attr).getNamedRows();
       Vectors served = side.getServed(ArrayRef(candidate.first).take_front(held), phase,
                                       rows ? &*rows : nullptr);
       served.append(candidate.first.begin(), candidate.first.end());
@@ -402,7 +402,7 @@ SharedPlan kiln::planShared(const LinearLayout &from, const LinearLayout &to, un
         order(candidate.first, from.getOuts(), bits, servedA, rowBitsA, servedB, rowBitsB);
     auto usable = [&](const LinearLayout &tensor, Attribute attr) {
       return !attr ||
-             canMove(cast<CopyAtomInterface>(attr), getSharedOffsets(tensor, &plan.layout));
+             canMove(cast<WarpCopyAtomInterface>(attr), getSharedOffsets(tensor, &plan.layout));
     };
     if (!usable(from, candidate.write) || !usable(to, candidate.read))
       continue;

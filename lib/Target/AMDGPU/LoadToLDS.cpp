@@ -11,6 +11,8 @@
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::amdgcn;
+using tile::Completion;
+using tile::Place;
 
 /// No instruction: compilers move no access to memory across it, in either direction.
 static void keepInPlace(OpBuilder &builder, Location loc) {
@@ -39,11 +41,6 @@ bool TargetAttr::hasWaveCopies() const { return getAbilities(getChip()).bytesToL
 
 Value TargetAttr::makeUniform(OpBuilder &builder, Location loc, Value value) const {
   return ROCDL::ReadfirstlaneOp::create(builder, loc, value.getType(), value);
-}
-
-bool TargetAttr::hasWaveCopy(Attribute atom) const {
-  auto load = dyn_cast<LoadToLDSAttr>(atom);
-  return load && load.getChip() == getChip();
 }
 
 /// The counter is of loads: groups are so many of them.
@@ -80,6 +77,19 @@ LogicalResult LoadToLDSAttr::verify(function_ref<InFlightDiagnostic()> emitError
   return emitError() << "expected a load to LDS of 4 bytes a lane (or 16 on gfx950) on a chip of "
                         "CDNA, got "
                      << bytes << " on " << chip;
+}
+
+bool LoadToLDSAttr::canCopy(Place from, Place to) const {
+  return from == Place::Global && to == Place::Shared;
+}
+
+Completion LoadToLDSAttr::getCompletion() const { return Completion::Instructions; }
+
+/// Lines that are used once can be marked, and no others.
+bool LoadToLDSAttr::follows(std::optional<tile::Cache> cache,
+                            std::optional<tile::Eviction> eviction) const {
+  bool isCached = !cache || cache == tile::Cache::All || cache == tile::Cache::Streaming;
+  return isCached && eviction != tile::Eviction::Last;
 }
 
 unsigned LoadToLDSAttr::getLaneBytes() const { return getBytes(); }

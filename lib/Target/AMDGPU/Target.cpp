@@ -66,6 +66,16 @@ SmallVector<Attribute> TargetAttr::getScaledMmaAtoms(Type a, Type scaleA, Type b
   return getScaledMatrixAtoms(getChip(), a, scaleA, b, scaleB, accumulator);
 }
 
+bool TargetAttr::hasAtom(Attribute atom) const {
+  if (auto matrix = dyn_cast<MatrixAttr>(atom))
+    return matrix.getChip() == getChip();
+  if (auto load = dyn_cast<LoadToLDSAttr>(atom))
+    return load.getChip() == getChip();
+  if (auto read = dyn_cast<TransposingReadAttr>(atom))
+    return llvm::is_contained(getCopyAtoms(IntegerType::get(getContext(), read.getBits())), atom);
+  return isa<kiln::tile::FmaAtomAttr>(atom);
+}
+
 SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
   return getTransposingReads(getChip(), element);
 }

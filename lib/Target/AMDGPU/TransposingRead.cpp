@@ -11,6 +11,7 @@
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::amdgcn;
+using tile::Place;
 
 using InDim = LinearLayout::InDim;
 
@@ -30,7 +31,9 @@ LogicalResult TransposingReadAttr::verify(function_ref<InFlightDiagnostic()> emi
   return emitError() << "expected elements of 8 or 16 bits to transpose, got " << bits;
 }
 
-bool TransposingReadAttr::isWrite() const { return false; }
+bool TransposingReadAttr::canCopy(Place from, Place to) const {
+  return from == Place::Shared && to == Place::Registers;
+}
 
 /// Registers walk down a column; a lane's place in its row says which column.
 LinearLayout TransposingReadAttr::getTile() const {

@@ -85,6 +85,8 @@ void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
   switch (stage) {
   case Stage::Layout:
     pm.addPass(createCheckTarget());
+    pm.addPass(createCheckDecisions());
+    pm.addPass(createCheckRealised());
     pm.addPass(tile::createMultiplyDivisions());
     pm.addPass(tile::createExpandPhilox());
     pm.addPass(createDecideMaterialization());

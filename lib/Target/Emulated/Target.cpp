@@ -74,6 +74,8 @@ SmallVector<Attribute> TargetAttr::getScaledMmaAtoms(Type a, Type scaleA, Type b
   return getRealTarget(*this).getScaledMmaAtoms(a, scaleA, b, scaleB, accumulator);
 }
 
+bool TargetAttr::hasAtom(Attribute atom) const { return getRealTarget(*this).hasAtom(atom); }
+
 SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
   return getRealTarget(*this).getCopyAtoms(element);
 }

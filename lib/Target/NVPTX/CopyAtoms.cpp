@@ -8,6 +8,7 @@
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::nvptx;
+using tile::Place;
 
 using InDim = LinearLayout::InDim;
 
@@ -56,7 +57,9 @@ void LdMatrixAttr::print(AsmPrinter &printer) const {
           << '>';
 }
 
-bool LdMatrixAttr::isWrite() const { return false; }
+bool LdMatrixAttr::canCopy(Place from, Place to) const {
+  return from == Place::Shared && to == Place::Registers;
+}
 
 /// A lane holds one register of 32 bits of each matrix: of row lane / 4, the unit lane mod 4; or,
 /// transposed, of column lane / 4 the two rows from 2 (lane mod 4) on.

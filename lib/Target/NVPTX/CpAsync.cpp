@@ -11,6 +11,8 @@
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::nvptx;
+using tile::Completion;
+using tile::Place;
 
 static constexpr unsigned kLanes = 32, kSharedBytesPerCycle = 128;
 
@@ -20,6 +22,21 @@ LogicalResult CpAsyncAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
   if (bytes == 4 || bytes == 8 || bytes == 16)
     return success();
   return emitError() << "expected 4, 8 or 16 bytes a lane, got " << bytes;
+}
+
+bool CpAsyncAttr::canCopy(Place from, Place to) const {
+  return from == Place::Global && to == Place::Shared;
+}
+
+Completion CpAsyncAttr::getCompletion() const { return Completion::Groups; }
+
+/// 16 bytes may pass by the first cache; fewer cannot.
+bool CpAsyncAttr::follows(std::optional<tile::Cache> cache,
+                          std::optional<tile::Eviction> eviction) const {
+  bool isCached = !cache || cache == tile::Cache::All;
+  bool passesBy = cache == tile::Cache::Global && getBytes() == 16;
+  return (isCached || passesBy) &&
+         eviction.value_or(tile::Eviction::Normal) == tile::Eviction::Normal;
 }
 
 unsigned CpAsyncAttr::getLaneBytes() const { return getBytes(); }
@@ -40,8 +57,6 @@ void CpAsyncAttr::copy(OpBuilder &builder, Location loc, const DirectCopy &copy)
 //===- What warps wait for ------------------------------------------------------------------===//
 
 bool TargetAttr::hasWaveCopies() const { return true; }
-
-bool TargetAttr::hasWaveCopy(Attribute atom) const { return isa<CpAsyncAttr>(atom); }
 
 Value TargetAttr::makeUniform(OpBuilder &builder, Location loc, Value value) const {
   auto constant = [&](int64_t number) -> Value {

@@ -1,5 +1,6 @@
 // The NVPTX target: its chips, what it answers to the common passes, and its code.
 #include "Assembler.h"
+#include "Chips.h"
 #include "PackedAdds.h"
 #include "RolledLoops.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
@@ -67,6 +68,15 @@ bool TargetAttr::isEmulated(Operation *op) const { return isEmulatedByThreads(op
 
 SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator) const {
   return getMmaSyncAtoms(getChip(), a, b, accumulator);
+}
+
+bool TargetAttr::hasAtom(Attribute atom) const {
+  if (isa<WgmmaAttr, TmaAttr>(atom))
+    return getAbilities(getChip()).byteBarriers;
+  if (auto mma = dyn_cast<MmaSyncAttr>(atom))
+    return llvm::is_contained(getMmaAtoms(mma.getTypeOf(0), mma.getTypeOf(1), mma.getAccumulator()),
+                              atom);
+  return isa<CpAsyncAttr, LdMatrixAttr, kiln::tile::FmaAtomAttr>(atom);
 }
 
 SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {

@@ -6,8 +6,35 @@
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::nvptx;
+using tile::Cache;
+using tile::Completion;
+using tile::Eviction;
+using tile::Place;
 
 static constexpr int64_t kMostExtent = 256, kMostRank = 5, kLeastBytes = 16;
+
+bool TmaAttr::canCopy(Place from, Place to) const {
+  return (from == Place::Global && to == Place::Shared) ||
+         (from == Place::Shared && to == Place::Global);
+}
+
+/// Of what it brings; what it takes away is waited for by groups.
+Completion TmaAttr::getCompletion() const { return Completion::CountedBytes; }
+
+/// It goes through the second cache alone.
+bool TmaAttr::follows(std::optional<Cache> cache, std::optional<Eviction> eviction) const {
+  if (cache == Cache::Streaming)
+    return eviction.value_or(Eviction::First) == Eviction::First;
+  return !cache || cache == Cache::Global;
+}
+
+/// The second cache's policy, as CUTLASS names them (`TMA::CacheHintSm90`); null for the usual one.
+static Value getPolicy(OpBuilder &builder, Location loc, Eviction eviction) {
+  if (eviction == Eviction::Normal)
+    return {};
+  int64_t policy = eviction == Eviction::First ? 0x12F0000000000000 : 0x14F0000000000000;
+  return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), policy);
+}
 
 static LinearLayout getRowMajor(ArrayRef<int64_t> shape) {
   LinearLayout::InDim offset{kOffset.str(), {}};
@@ -75,16 +102,16 @@ static SmallVector<Value> reversed(ValueRange coordinates) {
 }
 
 void TmaAttr::copyIn(OpBuilder &builder, Location loc, Value map, ValueRange coordinates,
-                     Value shared, Value barrier) const {
+                     Value shared, Value barrier, Eviction eviction) const {
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       builder, loc, shared, map, reversed(coordinates), barrier, /*im2colOffsets=*/ValueRange(),
-      /*multicastMask=*/Value(), /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE,
+      /*multicastMask=*/Value(), getPolicy(builder, loc, eviction), NVVM::TMALoadMode::TILE,
       /*isCTAOnly=*/true, NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
 }
 
 void TmaAttr::copyOut(OpBuilder &builder, Location loc, Value shared, Value map,
-                      ValueRange coordinates) const {
+                      ValueRange coordinates, Eviction eviction) const {
   NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
-      builder, loc, map, shared, reversed(coordinates), /*l2CacheHint=*/Value(),
+      builder, loc, map, shared, reversed(coordinates), getPolicy(builder, loc, eviction),
       NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
 }

@@ -19,6 +19,7 @@
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::nvptx;
+using tile::Completion;
 
 static constexpr int64_t kRows = 64;
 static constexpr int64_t kWarpsOfGroup = 4;
@@ -70,6 +71,8 @@ std::array<int64_t, 3> WgmmaAttr::getExtents() const {
   return {kRows, *parseColumns(getShape(), getElement(), getAccumulator()),
           getDepth(getElement(), getAccumulator())};
 }
+
+Completion WgmmaAttr::getCompletion() const { return Completion::Groups; }
 
 unsigned WgmmaAttr::getWarps() const { return kWarpsOfGroup; }
 

@@ -89,7 +89,7 @@ tile.kernel @k(%s: i32) {
 tile.kernel @k(%a: !tile.view<?xf32>, %n: index) {
   %x = tile.alloc : !tile.buffer<8xf32>
   // expected-error@+1 {{expected to stand in a tile.put}}
-  tile.copy_in %a[%n], %x {atom = "copy"} : !tile.view<?xf32>, !tile.buffer<8xf32>
+  tile.copy_in %a[%n], %x {atom = #nvptx.cp_async<16>} : !tile.view<?xf32>, !tile.buffer<8xf32>
   tile.return
 }
 
@@ -100,7 +100,7 @@ tile.kernel @k(%a: !tile.view<?xf32>, %n: index) {
     role #tile.role<"a", warps = 1> {
       %x = tile.alloc : !tile.buffer<8xf16>
       // expected-error@+1 {{expected a buffer of the view's element type 'f32', got 'f16'}}
-      tile.copy_out %x, %a[%n] {atom = "copy"} : !tile.buffer<8xf16>, !tile.view<?xf32>
+      tile.copy_out %x, %a[%n] {atom = #nvptx.tma} : !tile.buffer<8xf16>, !tile.view<?xf32>
     }
   }
   tile.return
@@ -113,7 +113,7 @@ tile.kernel @k(%a: !tile.view<?xf32>, %n: index) {
     role #tile.role<"a", warps = 1> {
       %x = tile.alloc : !tile.buffer<8x8xf32>
       // expected-error@+1 {{expected a buffer and offsets of the view's rank 1, got 2 and 1}}
-      tile.copy_out %x, %a[%n] {atom = "copy"} : !tile.buffer<8x8xf32>, !tile.view<?xf32>
+      tile.copy_out %x, %a[%n] {atom = #nvptx.tma} : !tile.buffer<8x8xf32>, !tile.view<?xf32>
     }
   }
   tile.return
@@ -170,7 +170,7 @@ tile.kernel @k(%p: f32) {
   %y = tile.alloc : !tile.buffer<16x8xf16>
   %none = tile.pend %zero : tensor<8x8xf32>
   // expected-error@+1 {{expected the same K in both operands, got 8 and 16}}
-  %d = tile.start_dot %x, %y, %none {atom = "mma"}
+  %d = tile.start_dot %x, %y, %none {atom = #nvptx.wgmma<"m64n64k16", f16, f32>}
      : !tile.buffer<8x8xf16>, !tile.buffer<16x8xf16> -> !tile.pending<tensor<8x8xf32>>
   tile.return
 }

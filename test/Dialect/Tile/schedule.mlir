@@ -18,12 +18,12 @@ tile.kernel @decided(%a: !view, %b: !view, %k: index) attributes {
   %zero = arith.constant {tile.role = "mma"} dense<0.0> : tensor<64x32xf32>
   // CHECK: scf.for
   %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<64x32xf32> {
-    // CHECK: tile.load {{.*}} {atom = "copy", buffer = !tile.buffer<64x32xf16>, order = 1 : i64, role = "load", stage = 0 : i64}
-    %x = tile.load %a[%c0, %i] {atom = "copy", buffer = !buffer, stage = 0, order = 1, role = "load"}
+    // CHECK: tile.load {{.*}} {atom = #nvptx.cp_async<16>, buffer = !tile.buffer<64x32xf16>, order = 1 : i64, role = "load", stage = 0 : i64}
+    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !buffer, stage = 0, order = 1, role = "load"}
        : !view -> tensor<64x32xf16>
     %y = tile.load %a[%c0, %i] : !view -> tensor<32x32xf16>
-    // CHECK: tile.dot {{.*}} {atom = "mma", in_flight = 1 : i64, order = 0 : i64, role = "mma", stage = 2 : i64}
-    %d = tile.dot %x, %y, %s {atom = "mma", stage = 2, order = 0, role = "mma", in_flight = 1}
+    // CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, in_flight = 1 : i64, order = 0 : i64, role = "mma", stage = 2 : i64}
+    %d = tile.dot %x, %y, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 2, order = 0, role = "mma", in_flight = 1}
        : tensor<64x32xf16>, tensor<32x32xf16> -> tensor<64x32xf32>
     scf.yield %d : tensor<64x32xf32>
     // CHECK: } {tile.depth = 4 : i64}
@@ -31,8 +31,8 @@ tile.kernel @decided(%a: !view, %b: !view, %k: index) attributes {
   // CHECK: arith.truncf {{.*}} {tile.order = 0 : i64, tile.role = "mma", tile.stage = 3 : i64}
   %t = arith.truncf %sum {tile.stage = 3 : i64, tile.order = 0 : i64, tile.role = "mma"}
      : tensor<64x32xf32> to tensor<64x32xf16>
-  // CHECK: tile.store {{.*}} {atom = "copy", buffer = !tile.buffer<32x16xf16>, in_flight = 1 : i64, role = "mma"}
-  tile.store %t, %b[%c0, %c0] {atom = "copy", buffer = !tile.buffer<32x16xf16>, role = "mma", in_flight = 1}
+  // CHECK: tile.store {{.*}} {atom = #nvptx.tma, buffer = !tile.buffer<32x16xf16>, in_flight = 1 : i64, role = "mma"}
+  tile.store %t, %b[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<32x16xf16>, role = "mma", in_flight = 1}
     : tensor<64x32xf16>, !view
   tile.return
 }
@@ -51,9 +51,9 @@ tile.kernel @realised(%a: !view, %n: index) {
       tile.put %ring[%s0, %s0] bytes = 6144 : !ring {
       // CHECK: ^bb0(%{{.*}}: !tile.buffer<64x32xf16>, %{{.*}}: !tile.buffer<32x32xf16>):
       ^bb0(%x: !buffer, %y: !tile.buffer<32x32xf16>):
-        // CHECK: tile.copy_in %a[%{{.*}}, %n], %{{.*}} evict = last {atom = "copy"} : !tile.view<?x?xf16>, !tile.buffer<64x32xf16>
-        tile.copy_in %a[%c0, %n], %x evict = last {atom = "copy"} : !view, !buffer
-        tile.copy_in %a[%c0, %n], %y cache = streaming {atom = "copy"} : !view, !tile.buffer<32x32xf16>
+        // CHECK: tile.copy_in %a[%{{.*}}, %n], %{{.*}} evict = last {atom = #nvptx.cp_async<16>} : !tile.view<?x?xf16>, !tile.buffer<64x32xf16>
+        tile.copy_in %a[%c0, %n], %x evict = last {atom = #nvptx.cp_async<16>} : !view, !buffer
+        tile.copy_in %a[%c0, %n], %y cache = streaming {atom = #nvptx.cp_async<16>} : !view, !tile.buffer<32x32xf16>
       }
       // CHECK: tile.advance %{{.*}}, %{{.*}} of %[[RING]] : !tile.channel
       %s1, %p1 = tile.advance %s0, %s0 of %ring : !ring
@@ -76,8 +76,8 @@ tile.kernel @realised(%a: !view, %n: index) {
       %part = tile.part %x[%copy, %c0] : !buffer -> !tile.buffer<32x32xf16>
       // CHECK: tile.pend %{{.*}} : tensor<32x32xf32>
       %none = tile.pend %zero : tensor<32x32xf32>
-      // CHECK: tile.start_dot %{{.*}}, %{{.*}}, %{{.*}} when %{{.*}} transpose_b {atom = "mma"} : !tile.buffer<32x32xf16>, !tile.buffer<32x32xf16> -> !tile.pending<tensor<32x32xf32>>
-      %d = tile.start_dot %part, %y, %none when %yes transpose_b {atom = "mma"}
+      // CHECK: tile.start_dot %{{.*}}, %{{.*}}, %{{.*}} when %{{.*}} transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>} : !tile.buffer<32x32xf16>, !tile.buffer<32x32xf16> -> !tile.pending<tensor<32x32xf32>>
+      %d = tile.start_dot %part, %y, %none when %yes transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>}
          : !tile.buffer<32x32xf16>, !tile.buffer<32x32xf16> -> !tile.pending<tensor<32x32xf32>>
       // CHECK: tile.wait %{{.*}} in_flight = 1 : !tile.pending<tensor<32x32xf32>> -> !tile.pending<tensor<32x32xf32>>
       %h = tile.wait %d in_flight = 1
@@ -90,10 +90,10 @@ tile.kernel @realised(%a: !view, %n: index) {
       tile.wait_stores in_flight = 0
       // CHECK: tile.barrier all_copies
       tile.barrier all_copies
-      // CHECK: tile.copy_out %{{.*}}, %a[%{{.*}}, %n] {atom = "copy"} : !tile.buffer<32x32xf16>, !tile.view<?x?xf16>
+      // CHECK: tile.copy_out %{{.*}}, %a[%{{.*}}, %n] {atom = #nvptx.tma} : !tile.buffer<32x32xf16>, !tile.view<?x?xf16>
       %box = tile.alloc : !tile.buffer<32x32xf16>
       tile.barrier publish
-      tile.copy_out %box, %a[%c0, %n] {atom = "copy"} : !tile.buffer<32x32xf16>, !view
+      tile.copy_out %box, %a[%c0, %n] {atom = #nvptx.tma} : !tile.buffer<32x32xf16>, !view
     }
   }
   tile.return

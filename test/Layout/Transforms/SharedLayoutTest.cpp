@@ -112,7 +112,7 @@ TEST_F(SharedLayoutOfTargets, ServesEveryOperandInTheFewestCycles) {
       for (const Types &type : types)
         for (Attribute atom : target.getMmaAtoms(type.element, type.element, type.accumulator))
           for (unsigned operand : {0, 1}) {
-            LinearLayout fragment = cast<MmaAtomInterface>(atom).getFragment(operand);
+            LinearLayout fragment = cast<WarpMmaAtomInterface>(atom).getFragment(operand);
             SmallVector<int64_t> extents = fragment.getShape();
             for (int64_t &extent : extents)
               extent = std::max<int64_t>(extent, 64);
@@ -161,7 +161,7 @@ TEST_F(SharedLayoutOfTargets, TakesCopyAtomsThatDivide) {
         for (unsigned operand : {0, 1})
           for (auto [fastest, width] : {std::pair(0, 4), {1, 4}, {0, 8}, {1, 8}}) {
             LinearLayout read =
-                repeated(cast<MmaAtomInterface>(atom).getFragment(operand), {64, 64});
+                repeated(cast<WarpMmaAtomInterface>(atom).getFragment(operand), {64, 64});
             LinearLayout write = getBlockedLayout({64, 64}, width, {chip.warpSize, 1}, fastest);
             SharedPlan plan = planShared(write, read, 2, chip, copies);
             // Plain accesses may do as well, above all for what lies along k.
@@ -169,7 +169,7 @@ TEST_F(SharedLayoutOfTargets, TakesCopyAtomsThatDivide) {
               EXPECT_EQ(plan.getCycles(), planShared(write, read, 2, chip, {}).getCycles());
               continue;
             }
-            auto taken = cast<CopyAtomInterface>(plan.read.atom);
+            auto taken = cast<WarpCopyAtomInterface>(plan.read.atom);
             EXPECT_TRUE(canMove(taken, getSharedOffsets(read, &plan.layout)));
             // No narrower than the atom's rows.
             EXPECT_GE(plan.write.width, std::min<int64_t>(width, taken.getTile().getShape()[0]));

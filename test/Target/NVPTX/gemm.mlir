@@ -11,7 +11,9 @@
 // RUN: tile-compile %S/../../Schedule/gemm-realised.mlir --target nvptx:sm_90a --emit metadata \
 // RUN:   | FileCheck %s --check-prefix=METADATA
 // RUN: not tile-compile %S/../../Schedule/gemm-realised.mlir --target nvptx:sm_80 2>&1 \
-// RUN:   | FileCheck %s --check-prefix=OLD
+// RUN:   | FileCheck %s --check-prefix=OTHER
+// RUN: sed s/sm_90a/sm_80/ %S/../../Schedule/gemm-realised.mlir > %t.old.mlir
+// RUN: not tile-compile %t.old.mlir 2>&1 | FileCheck %s --check-prefix=OLD
 
 // PTX: .extern .shared .align 1024 .b8 kiln_shared[];
 // PTX: .visible .entry gemm(
@@ -59,4 +61,5 @@
 // METADATA: "shared_bytes":230400
 // METADATA: "warps":12
 
+// OTHER: gemm-realised.mlir:{{.*}}: error: expected the target that the module is for, nvptx:sm_90a, got nvptx:sm_80
 // OLD: error: 'tile.channel' is not supported on nvptx:sm_80 yet: expected a chip with barriers that count bytes, sm_90a

@@ -2,9 +2,9 @@
 #ifndef KILN_LAYOUT_TRANSFORMS_ASYNCATOMINTERFACES_TD
 #define KILN_LAYOUT_TRANSFORMS_ASYNCATOMINTERFACES_TD
 
-include "mlir/IR/OpBase.td"
+include "kiln/Dialect/Tile/IR/TileAtomInterfaces.td"
 
-def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface"> {
+def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface", [MmaAtomInterface]> {
   let cppNamespace = "::kiln";
   let description = [{
     A matrix instruction by which a few warps together start to multiply an [m, k] by a [k, n]
@@ -39,7 +39,7 @@ def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface"> {
   ];
 }
 
-def EngineAtomInterface : AttrInterface<"EngineAtomInterface"> {
+def EngineAtomInterface : AttrInterface<"EngineAtomInterface", [CopyAtomInterface]> {
   let cppNamespace = "::kiln";
   let description = [{
     An engine that copies tiles between global and shared memory by itself. One thread starts a
@@ -64,14 +64,15 @@ def EngineAtomInterface : AttrInterface<"EngineAtomInterface"> {
     }], "void", "copyIn",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$map,
              "::mlir::ValueRange":$coordinates, "::mlir::Value":$shared,
-             "::mlir::Value":$barrier)>,
+             "::mlir::Value":$barrier, "::kiln::tile::Eviction":$eviction)>,
     InterfaceMethod<"Copies one box to a view.", "void", "copyOut",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$shared,
-             "::mlir::Value":$map, "::mlir::ValueRange":$coordinates)>,
+             "::mlir::Value":$map, "::mlir::ValueRange":$coordinates,
+             "::kiln::tile::Eviction":$eviction)>,
   ];
 }
 
-def DirectAtomInterface : AttrInterface<"DirectAtomInterface"> {
+def DirectAtomInterface : AttrInterface<"DirectAtomInterface", [CopyAtomInterface]> {
   let cppNamespace = "::kiln";
   let description = [{
     An instruction by which each lane of a warp loads a few bytes of its own from global memory, and

@@ -4,8 +4,8 @@
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Layout/Algebra/LinearLayout.h"
-#include "kiln/Layout/Transforms/CopyAtomInterface.h"
-#include "kiln/Layout/Transforms/MmaAtomInterface.h"
+#include "kiln/Layout/Transforms/WarpCopyAtomInterface.h"
+#include "kiln/Layout/Transforms/WarpMmaAtomInterface.h"
 #include "kiln/Target/TargetInterface.h"
 #include <array>
 #include <optional>
@@ -59,7 +59,7 @@ DotLayouts getDotLayouts(tile::DotOp dot, mlir::Attribute atom, ThreadShape thre
 std::array<LinearLayout, 5> getDotLayouts(tile::DotScaledOp dot, ScaledMmaAtomInterface atom,
                                           ThreadShape threads);
 /// Whether the atom's fragment fits a dot of these extents.
-bool fits(MmaAtomInterface atom, tile::DotOp dot);
+bool fits(WarpMmaAtomInterface atom, tile::DotOp dot);
 /// The element types of a dot's operands; unsigned integers are told apart by their type.
 std::pair<mlir::Type, mlir::Type> getDotTypes(tile::DotOp dot);
 /// The target's matrix instructions that multiply what a dot's operands are read as and fit its

@@ -94,7 +94,7 @@ VectorOrder getVectorOrder(const LinearLayout &offsets, int64_t most);
 
 /// Whether the atom can make the move from places to offsets: within a row the map is the atom's
 /// tile, and all else moves by whole rows.
-bool canMove(CopyAtomInterface atom, const LinearLayout &offsets);
+bool canMove(WarpCopyAtomInterface atom, const LinearLayout &offsets);
 
 } // namespace kiln
 

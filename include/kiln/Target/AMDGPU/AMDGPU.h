@@ -3,8 +3,8 @@
 #define KILN_TARGET_AMDGPU_AMDGPU_H
 
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
-#include "kiln/Layout/Transforms/CopyAtomInterface.h"
-#include "kiln/Layout/Transforms/MmaAtomInterface.h"
+#include "kiln/Layout/Transforms/WarpCopyAtomInterface.h"
+#include "kiln/Layout/Transforms/WarpMmaAtomInterface.h"
 #include "kiln/Target/Common/BoundedMemory.h"
 #include "kiln/Target/Common/ForeignTarget.h"
 #include "kiln/Target/Common/WaveTarget.h"

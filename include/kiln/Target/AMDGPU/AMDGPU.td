@@ -3,8 +3,8 @@
 #define KILN_TARGET_AMDGPU_AMDGPU_TD
 
 include "kiln/Layout/Transforms/AsyncAtomInterfaces.td"
-include "kiln/Layout/Transforms/CopyAtomInterface.td"
-include "kiln/Layout/Transforms/MmaAtomInterface.td"
+include "kiln/Layout/Transforms/WarpCopyAtomInterface.td"
+include "kiln/Layout/Transforms/WarpMmaAtomInterface.td"
 include "kiln/Target/Common/BoundedMemory.td"
 include "kiln/Target/Common/ForeignTarget.td"
 include "kiln/Target/Common/WaveTarget.td"
@@ -22,7 +22,7 @@ def AMDGCN_Dialect : Dialect {
 
 def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
-        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
+        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms", "hasAtom",
          "getScaledMmaAtoms", "getCopyAtoms", "addPasses", "emit"]>,
     DeclareAttrInterfaceMethods<BoundedMemoryInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
@@ -41,6 +41,7 @@ def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
 
 def AMDGCN_MatrixAttr : AttrDef<AMDGCN_Dialect, "Matrix", [
     DeclareAttrInterfaceMethods<MmaAtomInterface>,
+    DeclareAttrInterfaceMethods<WarpMmaAtomInterface>,
     DeclareAttrInterfaceMethods<ScaledMmaAtomInterface>]> {
   let mnemonic = "matrix";
   let summary = "a matrix instruction, out of registers: MFMA or WMMA";
@@ -67,7 +68,8 @@ def AMDGCN_MatrixAttr : AttrDef<AMDGCN_Dialect, "Matrix", [
 }
 
 def AMDGCN_TransposingReadAttr : AttrDef<AMDGCN_Dialect, "TransposingRead", [
-    DeclareAttrInterfaceMethods<CopyAtomInterface>]> {
+    DeclareAttrInterfaceMethods<CopyAtomInterface>,
+    DeclareAttrInterfaceMethods<WarpCopyAtomInterface>]> {
   let mnemonic = "transposing_read";
   let summary = "a read of LDS that transposes";
   let description = [{
@@ -84,6 +86,7 @@ def AMDGCN_TransposingReadAttr : AttrDef<AMDGCN_Dialect, "TransposingRead", [
 }
 
 def AMDGCN_LoadToLDSAttr : AttrDef<AMDGCN_Dialect, "LoadToLDS", [
+    DeclareAttrInterfaceMethods<CopyAtomInterface, ["getCompletion", "follows"]>,
     DeclareAttrInterfaceMethods<DirectAtomInterface>]> {
   let mnemonic = "load_to_lds";
   let summary = "a load from global memory that goes to LDS past the registers";

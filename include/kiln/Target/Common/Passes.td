@@ -14,6 +14,25 @@ def CheckTarget : Pass<"tile-check-target", "::mlir::ModuleOp"> {
   }];
 }
 
+def CheckDecisions : Pass<"tile-check-decisions", "::mlir::ModuleOp"> {
+  let summary = "refuse decisions that the target cannot obey";
+  let description = [{
+    Of what a source has pinned: each matrix and copy instruction is one of the chip's, and follows
+    the hints about caches; decisions stand only where they mean something, and with those that they
+    need: roles, buffers, products in flight. Changes nothing.
+    The test is `test/Target/Common/check-decisions-invalid.mlir`.
+  }];
+}
+
+def CheckRealised : Pass<"tile-check-realised", "::mlir::ModuleOp"> {
+  let summary = "refuse decisions that nothing has realised";
+  let description = [{
+    Precondition: all realising passes of the target have run; each takes away what it obeys. A
+    decision about the schedule that is still there is an error at its op. Changes nothing.
+    The test is `test/Target/Common/check-realised-invalid.mlir`.
+  }];
+}
+
 def ExpandNarrowFloats : Pass<"expand-narrow-floats"> {
   let summary = "turns conversions to and from narrow floats into integer arithmetic";
   let description = [{

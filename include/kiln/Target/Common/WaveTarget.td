@@ -16,8 +16,6 @@ def WaveTargetInterface : AttrInterface<"WaveTargetInterface"> {
   }];
   let methods = [
     InterfaceMethod<"Whether the chip has such copies.", "bool", "hasWaveCopies">,
-    InterfaceMethod<"Whether this atom of a copy is one of the chip's.", "bool", "hasWaveCopy",
-        (ins "::mlir::Attribute":$atom)>,
     InterfaceMethod<"An i32 that all lanes of a wave have alike, as one that the wave has once.",
                     "::mlir::Value", "makeUniform",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$value)>,

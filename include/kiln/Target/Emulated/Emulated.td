@@ -15,8 +15,8 @@ def Emulated_Dialect : Dialect {
 
 def Emulated_TargetAttr : AttrDef<Emulated_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
-        ["getSpelling", "getChipRecord", "getReal", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
-         "getScaledMmaAtoms", "getCopyAtoms", "addPasses", "emit"]>]> {
+        ["getSpelling", "getChipRecord", "getReal", "runsOnHost", "whyUnsupported", "isEmulated",
+         "getMmaAtoms", "hasAtom", "getScaledMmaAtoms", "getCopyAtoms", "addPasses", "emit"]>]> {
   let mnemonic = "target";
   let summary = "a chip, emulated on the host";
   let description = [{

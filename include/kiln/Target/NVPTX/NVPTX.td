@@ -3,8 +3,8 @@
 #define KILN_TARGET_NVPTX_NVPTX_TD
 
 include "kiln/Layout/Transforms/AsyncAtomInterfaces.td"
-include "kiln/Layout/Transforms/CopyAtomInterface.td"
-include "kiln/Layout/Transforms/MmaAtomInterface.td"
+include "kiln/Layout/Transforms/WarpCopyAtomInterface.td"
+include "kiln/Layout/Transforms/WarpMmaAtomInterface.td"
 include "kiln/Target/Common/ForeignTarget.td"
 include "kiln/Target/Common/WaveTarget.td"
 include "kiln/Target/TargetInterface.td"
@@ -21,7 +21,7 @@ def NVPTX_Dialect : Dialect {
 
 def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
-        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms",
+        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms", "hasAtom",
          "getCopyAtoms", "addPasses", "emit"]>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<WaveTargetInterface>]> {
@@ -38,7 +38,8 @@ def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
 }
 
 def NVPTX_MmaSyncAttr : AttrDef<NVPTX_Dialect, "MmaSync", [
-    DeclareAttrInterfaceMethods<MmaAtomInterface>]> {
+    DeclareAttrInterfaceMethods<MmaAtomInterface>,
+    DeclareAttrInterfaceMethods<WarpMmaAtomInterface>]> {
   let mnemonic = "mma_sync";
   let summary = "`mma.sync`: a matrix product by the 32 lanes of a warp, out of registers";
   let description = [{
@@ -63,6 +64,7 @@ def NVPTX_MmaSyncAttr : AttrDef<NVPTX_Dialect, "MmaSync", [
 }
 
 def NVPTX_WgmmaAttr : AttrDef<NVPTX_Dialect, "Wgmma", [
+    DeclareAttrInterfaceMethods<MmaAtomInterface, ["getCompletion"]>,
     DeclareAttrInterfaceMethods<AsyncMmaAtomInterface>]> {
   let mnemonic = "wgmma";
   let summary = "`wgmma.mma_async`: a matrix product by the 128 lanes of four warps";
@@ -83,6 +85,7 @@ def NVPTX_WgmmaAttr : AttrDef<NVPTX_Dialect, "Wgmma", [
 }
 
 def NVPTX_TmaAttr : AttrDef<NVPTX_Dialect, "Tma", [
+    DeclareAttrInterfaceMethods<CopyAtomInterface, ["getCompletion", "follows"]>,
     DeclareAttrInterfaceMethods<EngineAtomInterface>]> {
   let mnemonic = "tma";
   let summary = "`cp.async.bulk.tensor`: copies of boxes by an engine";
@@ -98,6 +101,7 @@ def NVPTX_TmaAttr : AttrDef<NVPTX_Dialect, "Tma", [
 }
 
 def NVPTX_CpAsyncAttr : AttrDef<NVPTX_Dialect, "CpAsync", [
+    DeclareAttrInterfaceMethods<CopyAtomInterface, ["getCompletion", "follows"]>,
     DeclareAttrInterfaceMethods<DirectAtomInterface>]> {
   let mnemonic = "cp_async";
   let summary = "`cp.async`: a load from global memory that goes to shared memory past the registers";
@@ -121,7 +125,8 @@ def NVPTX_CpAsyncAttr : AttrDef<NVPTX_Dialect, "CpAsync", [
 }
 
 def NVPTX_LdMatrixAttr : AttrDef<NVPTX_Dialect, "LdMatrix", [
-    DeclareAttrInterfaceMethods<CopyAtomInterface>]> {
+    DeclareAttrInterfaceMethods<CopyAtomInterface>,
+    DeclareAttrInterfaceMethods<WarpCopyAtomInterface>]> {
   let mnemonic = "ldmatrix";
   let summary = "`ldmatrix`: 8x8 matrices of 16-bit units from shared memory to a warp's registers";
   let description = [{

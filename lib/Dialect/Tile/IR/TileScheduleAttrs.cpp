@@ -2,6 +2,7 @@
 // stand.
 #include "Checks.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -19,6 +20,9 @@ LogicalResult RoleAttr::verify(function_ref<InFlightDiagnostic()> emitError, Str
                        << warps << " and " << copies;
   if (skew < 0)
     return emitError() << "expected a skew of at least 0 of role \"" << name << "\", got " << skew;
+  if (skew > 0 && copies == 1)
+    return emitError() << "expected several copies of role \"" << name
+                       << "\", since it has a skew, got one";
   if (registers < 0)
     return emitError() << "expected at least 0 registers of role \"" << name << "\", got "
                        << registers;
@@ -60,11 +64,12 @@ LogicalResult kiln::tile::verifyRoleNames(Operation *op, ArrayAttr roles) {
 
 /// Ops of ours have such a decision among their own attributes.
 static LogicalResult verifyForeign(Operation *op, StringRef name) {
-  if (!isa_and_nonnull<TileDialect>(op->getDialect()))
+  std::string spelling = spellDecision(op, name.drop_front(StringRef("tile.").size()));
+  if (spelling == name)
     return success();
   return op->emitError() << "expected '" << name
-                         << "' on an op of another dialect; ops of tile spell it '"
-                         << name.drop_front(StringRef("tile.").size()) << "'";
+                         << "' on an op of another dialect; ops of tile spell it '" << spelling
+                         << "'";
 }
 
 /// Counts of threads and bytes, each where it belongs.

@@ -85,10 +85,9 @@ IndexRangeAnalysis::visitOperation(Operation *op,
   return success();
 }
 
-LogicalResult
-IndexRangeAnalysis::visitTransfer(Operation *op,
-                                  ArrayRef<const IntegerValueRangeLattice *> operands,
-                                  ArrayRef<IntegerValueRangeLattice *> results) {
+LogicalResult IndexRangeAnalysis::visitTransfer(Operation *op,
+                                                ArrayRef<const IntegerValueRangeLattice *> operands,
+                                                ArrayRef<IntegerValueRangeLattice *> results) {
   std::optional<SignedRange> known = getRange(op);
   if (!known && !movesElements(op))
     return IntegerRangeAnalysis::visitOperation(op, operands, results);

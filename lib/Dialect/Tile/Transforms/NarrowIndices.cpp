@@ -7,11 +7,10 @@
 // 64-bit division for all elements, which stands where b and s are: in front of loops.
 #include "kiln/Dialect/Tile/Transforms/IndexRanges.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
+#include "kiln/Dialect/Tile/Transforms/Simplify.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Transforms/CSE.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -390,17 +389,11 @@ struct NarrowIndices : public impl::NarrowIndicesBase<NarrowIndices> {
         return signalPassFailure();
   }
 
-  void mergeEqual(KernelOp kernel) {
-    IRRewriter rewriter(&getContext());
-    DominanceInfo dominance(kernel);
-    eliminateCommonSubExpressions(rewriter, dominance, kernel);
-  }
-
   LogicalResult narrow(KernelOp kernel) {
     MLIRContext *context = &getContext();
     RewritePatternSet once(context);
     once.add<ComputeOnce>(context);
-    (void)applyPatternsGreedily(kernel, std::move(once));
+    rewriteUndecided(kernel, std::move(once));
     {
       DataFlowSolver solver;
       if (failed(findIndexRanges(solver, kernel)))
@@ -408,22 +401,16 @@ struct NarrowIndices : public impl::NarrowIndicesBase<NarrowIndices> {
       RewritePatternSet patterns(context);
       arith::populateIntRangeOptimizationsPatterns(patterns, solver);
       ForgetErased listener(solver);
-      (void)applyPatternsGreedily(kernel, std::move(patterns),
-                                  GreedyRewriteConfig().setListener(&listener));
+      rewriteUndecided(kernel, std::move(patterns), GreedyRewriteConfig().setListener(&listener));
     }
-    mergeEqual(kernel);
+    mergeUndecided(kernel);
     DataFlowSolver solver;
     if (failed(findIndexRanges(solver, kernel)))
       return failure();
     if (!Narrowing(kernel, solver).run())
       return success();
-    RewritePatternSet patterns(context);
-    for (Dialect *dialect : context->getLoadedDialects())
-      dialect->getCanonicalizationPatterns(patterns);
-    for (RegisteredOperationName op : context->getRegisteredOperations())
-      op.getCanonicalizationPatterns(patterns, context);
-    (void)applyPatternsGreedily(kernel, std::move(patterns));
-    mergeEqual(kernel);
+    canonicaliseUndecided(kernel);
+    mergeUndecided(kernel);
     return success();
   }
 };

@@ -277,8 +277,9 @@ LogicalResult ThreadLowering::lowerCopyIn(CopyInOp op) {
   if (failed(map))
     return failure();
   auto engine = cast<EngineAtomInterface>(op.getAtom());
+  Eviction eviction = getEviction(op.getCache(), op.getEviction());
   forEachBox(*boxes, type, get(op.getBuffer()), op.getOffsets(), [&](Value at, ValueRange place) {
-    engine.copyIn(builder, loc, *map, place, at, putBarrier);
+    engine.copyIn(builder, loc, *map, place, at, putBarrier, eviction);
   });
   return success();
 }
@@ -292,9 +293,11 @@ LogicalResult ThreadLowering::lowerCopyOut(CopyOutOp op) {
   if (failed(map))
     return failure();
   auto engine = cast<EngineAtomInterface>(op.getAtom());
+  Eviction eviction = getEviction(op.getCache(), op.getEviction());
   emitIf(isFirstThread(), [&] {
-    forEachBox(*boxes, type, get(op.getBuffer()), op.getOffsets(),
-               [&](Value at, ValueRange place) { engine.copyOut(builder, loc, at, *map, place); });
+    forEachBox(*boxes, type, get(op.getBuffer()), op.getOffsets(), [&](Value at, ValueRange place) {
+      engine.copyOut(builder, loc, at, *map, place, eviction);
+    });
     async->commitStores(builder, loc);
   });
   return success();

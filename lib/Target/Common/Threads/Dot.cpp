@@ -42,7 +42,7 @@ static Value gather(OpBuilder &builder, Location loc, ArrayRef<Value> elements,
 
 LogicalResult ThreadLowering::lowerDot(DotOp op) {
   Attribute atomAttr = op.getAtomAttr();
-  if (auto atom = dyn_cast<MmaAtomInterface>(atomAttr))
+  if (auto atom = dyn_cast<WarpMmaAtomInterface>(atomAttr))
     return lowerDotByAtom(op, atom);
   return lowerDotByFma(op);
 }
@@ -180,7 +180,7 @@ static bool fitsFragments(DotOp op, ArrayRef<LinearLayout> fragments, bool hasOw
   return true;
 }
 
-LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, MmaAtomInterface atom) {
+LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, WarpMmaAtomInterface atom) {
   if (isa<BufferType>(op.getA().getType()) || isa<BufferType>(op.getB().getType()))
     return emitUnsupported(op, target, "expected tensors as operands");
   SmallVector<Value> a = getElements(op.getA()), b = getElements(op.getB()),

@@ -72,6 +72,7 @@ void kiln::addThreadStage(OpPassManager &pm, Stage stage,
   switch (stage) {
   case Stage::Layout:
     pm.addPass(createCheckTarget());
+    pm.addPass(createCheckDecisions());
     pm.addPass(createExpandArgReduce());
     pm.addPass(createExpandPhilox());
     pm.addPass(createExpandTF32());
@@ -92,6 +93,7 @@ void kiln::addThreadStage(OpPassManager &pm, Stage stage,
     pm.addPass(createRealiseWarpGroups());
     pm.addPass(createRealiseCopies());
     pm.addPass(createRealiseStores());
+    pm.addPass(createCheckRealised());
     pm.addPass(createCheckProtocol());
     pm.addPass(createPlanSharedMemory());
     break;

@@ -202,8 +202,12 @@ static std::optional<APInt> getKnownPadding(Value padding, unsigned bits) {
   return std::nullopt;
 }
 
+Eviction kiln::getEviction(std::optional<Cache> cache, std::optional<Eviction> eviction) {
+  return cache == Cache::Streaming ? Eviction::First : eviction.value_or(Eviction::Normal);
+}
+
 bool kiln::isStreaming(std::optional<Cache> cache, std::optional<Eviction> eviction) {
-  return cache == Cache::Streaming || eviction == Eviction::First;
+  return getEviction(cache, eviction) == Eviction::First;
 }
 
 LogicalResult ThreadLowering::lowerLoad(LoadOp op) {

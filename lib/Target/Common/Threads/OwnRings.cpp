@@ -173,7 +173,7 @@ FailureOr<LinearLayout> ThreadLowering::getShares(CopyInOp op, DirectAtomInterfa
 /// The share of each lane and warp, an instruction a turn.
 LogicalResult ThreadLowering::lowerDirectCopy(CopyInOp op) {
   auto atom = dyn_cast<DirectAtomInterface>(op.getAtom());
-  if (!atom || !waves.hasWaveCopy(op.getAtom()))
+  if (!atom || !target.hasAtom(op.getAtom()))
     return op.emitOpError("expected an atom by which warps of ")
            << target.getSpelling() << " copy into shared memory, got " << op.getAtom();
   FailureOr<LinearLayout> shares = getShares(op, atom);

@@ -199,9 +199,9 @@ LogicalResult ThreadLowering::lowerRoleBuffer(Operation *op) {
   auto read = cast<ReadOp>(op);
   BufferType type = read.getBuffer().getType();
   if (Attribute given = read.getAtomAttr()) {
-    auto atom = dyn_cast<CopyAtomInterface>(given);
+    auto atom = dyn_cast<WarpCopyAtomInterface>(given);
     LinearLayout offsets = getBufferOffsets(getLayout(read.getResult()), type);
-    if (!atom || atom.isWrite() || !canMove(atom, offsets) ||
+    if (!atom || !canMove(atom, offsets) ||
         !llvm::is_contained(target.getCopyAtoms(type.getElementType()), given))
       return read.emitOpError("expected an atom of ")
              << target.getSpelling() << " that reads " << read.getType() << " from " << type

@@ -144,7 +144,7 @@ SmallVector<Value> ThreadLowering::readShared(Value base, const LinearLayout &of
 
 /// From the lanes that name rows, and the registers that choose among the atom's repetitions, to
 /// the offsets where rows begin.
-static LinearLayout getRowOffsets(const LinearLayout &offsets, CopyAtomInterface atom) {
+static LinearLayout getRowOffsets(const LinearLayout &offsets, WarpCopyAtomInterface atom) {
   LinearLayout rows = atom.getNamedRows();
   unsigned own = atom.getTile().getInBits(kRegister);
   LinearLayout::InDim registers{kRegister.str(), {}}, lanes{kLane.str(), {}};
@@ -160,7 +160,7 @@ static LinearLayout getRowOffsets(const LinearLayout &offsets, CopyAtomInterface
 }
 
 SmallVector<Value> ThreadLowering::readRows(Value base, const LinearLayout &offsets, Type element,
-                                            CopyAtomInterface atom) {
+                                            WarpCopyAtomInterface atom) {
   LinearLayout rows = getRowOffsets(offsets, atom);
   Place place = getPlace(rows);
   SmallVector<Value> elements;
@@ -172,7 +172,7 @@ SmallVector<Value> ThreadLowering::readRows(Value base, const LinearLayout &offs
   return elements;
 }
 
-void ThreadLowering::writeRows(Value base, const LinearLayout &offsets, CopyAtomInterface atom,
+void ThreadLowering::writeRows(Value base, const LinearLayout &offsets, WarpCopyAtomInterface atom,
                                ArrayRef<Value> elements) {
   LinearLayout rows = getRowOffsets(offsets, atom);
   Place place = getPlace(rows);
@@ -263,7 +263,7 @@ LogicalResult ThreadLowering::lowerBuffer(Operation *op) {
     beforeAccess(getSpan(write.getBuffer()), /*isWrite=*/true);
     if (auto extents = write.getExtents())
       writePart(base, layout, *extents, elements);
-    else if (auto atom = dyn_cast_or_null<CopyAtomInterface>(write.getAtomAttr()))
+    else if (auto atom = dyn_cast_or_null<WarpCopyAtomInterface>(write.getAtomAttr()))
       writeRows(base, offsets, atom, elements);
     else
       writeShared(base, offsets, elements);
@@ -277,7 +277,7 @@ LogicalResult ThreadLowering::lowerBuffer(Operation *op) {
   beforeAccess(getSpan(read.getBuffer()), /*isWrite=*/false);
   if (auto extents = read.getExtents())
     setElements(read.getResult(), readPart(base, layout, *extents, element));
-  else if (auto atom = dyn_cast_or_null<CopyAtomInterface>(read.getAtomAttr()))
+  else if (auto atom = dyn_cast_or_null<WarpCopyAtomInterface>(read.getAtomAttr()))
     setElements(read.getResult(), readRows(base, getBufferOffsets(layout, type), element, atom));
   else
     setElements(read.getResult(), readShared(base, getBufferOffsets(layout, type), element));

@@ -120,8 +120,8 @@ private:
   /// coordinate.
   /// By a copy atom, each lane naming a row.
   llvm::SmallVector<mlir::Value> readRows(mlir::Value base, const LinearLayout &offsets,
-                                          mlir::Type elementType, CopyAtomInterface atom);
-  void writeRows(mlir::Value base, const LinearLayout &offsets, CopyAtomInterface atom,
+                                          mlir::Type elementType, WarpCopyAtomInterface atom);
+  void writeRows(mlir::Value base, const LinearLayout &offsets, WarpCopyAtomInterface atom,
                  llvm::ArrayRef<mlir::Value> elements);
   mlir::Value getElementPointer(mlir::Value base, mlir::Type stored, mlir::Value index);
   /// Where a register's element is, by a place among offsets. Registers that differ by bits that no
@@ -268,7 +268,7 @@ private:
   void storeBits(mlir::Value pointer, mlir::Value mask, mlir::Value byte);
   // Dot.cpp
   mlir::LogicalResult lowerDot(tile::DotOp op);
-  mlir::LogicalResult lowerDotByAtom(tile::DotOp op, MmaAtomInterface atom);
+  mlir::LogicalResult lowerDotByAtom(tile::DotOp op, WarpMmaAtomInterface atom);
   mlir::LogicalResult lowerDotByFma(tile::DotOp op);
   mlir::LogicalResult lowerScaledDot(tile::DotScaledOp op);
 

@@ -12,7 +12,10 @@ namespace kiln {
 mlir::Type getStorageType(mlir::Type element);
 mlir::Value castBits(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                      mlir::Type element);
-/// Whether an access is not worth keeping in caches.
+/// What an access's hints say of its lines' eviction.
+tile::Eviction getEviction(std::optional<tile::Cache> cache,
+                           std::optional<tile::Eviction> eviction);
+/// Whether it is not worth keeping in caches.
 bool isStreaming(std::optional<tile::Cache> cache, std::optional<tile::Eviction> eviction);
 
 /// Tells in the metadata what each move of a tile costs: widths, instructions, bank conflicts.

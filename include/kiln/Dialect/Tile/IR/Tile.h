@@ -2,6 +2,7 @@
 #ifndef KILN_DIALECT_TILE_IR_TILE_H
 #define KILN_DIALECT_TILE_IR_TILE_H
 
+#include "kiln/Dialect/Tile/IR/TileAtomInterfaces.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"

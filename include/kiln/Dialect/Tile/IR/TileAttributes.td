@@ -2,6 +2,7 @@
 #ifndef KILN_DIALECT_TILE_IR_TILEATTRIBUTES_TD
 #define KILN_DIALECT_TILE_IR_TILEATTRIBUTES_TD
 
+include "kiln/Dialect/Tile/IR/TileAtomInterfaces.td"
 include "kiln/Dialect/Tile/IR/TileDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 

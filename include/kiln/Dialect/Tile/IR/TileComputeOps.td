@@ -45,7 +45,7 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
                        UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
                        DefaultValuedAttr<Tile_DotPrecisionAttr,
                                          "DotPrecision::IEEE">:$precision,
-                       OptionalAttr<AnyAttr>:$atom, OptionalAttr<I64Attr>:$stage,
+                       OptionalAttr<Tile_MmaAtom>:$atom, OptionalAttr<I64Attr>:$stage,
                        OptionalAttr<I64Attr>:$order, OptionalAttr<StrAttr>:$role,
                        OptionalAttr<I64Attr>:$in_flight);
   let results = (outs Tile_Tensor:$result);
@@ -84,7 +84,7 @@ def Tile_DotScaledOp : Tile_Op<"dot_scaled", [Pure, AllTypesMatch<["accumulator"
     ```
   }];
   let arguments = (ins Tile_Tensor:$a, Tile_Tensor:$scale_a, Tile_Tensor:$b, Tile_Tensor:$scale_b,
-                       Tile_Tensor:$accumulator, UnitAttr:$transpose_b, OptionalAttr<AnyAttr>:$atom);
+                       Tile_Tensor:$accumulator, UnitAttr:$transpose_b, OptionalAttr<Tile_MmaAtom>:$atom);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
     $a `scale` $scale_a `,` $b `scale` $scale_b `,` $accumulator (`transpose_b` $transpose_b^)?

@@ -127,7 +127,7 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
     buffer that it copies into, and `stage`, `order` and `role` are when and by whom. `read_atom` is
     the instruction by which the tensor is then read from the buffer; without one each thread reads
     its own elements. Loads of one `ring` share its slots, wherever they stand, and it has `depth` of
-    them; without a name a load's ring is that of its loop, role and stage.
+    them; without a name a load's ring is that of its loop and role.
 
     ```mlir
     %t = tile.load %a[%m, %k] pad(%minus_inf : f32) cache = streaming
@@ -139,9 +139,9 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
                        OptionalAttr<Tile_CacheAttr>:$cache,
                        OptionalAttr<Tile_EvictionAttr>:$eviction,
                        OptionalAttr<DenseI64ArrayAttr>:$extents,
-                       OptionalAttr<AnyAttr>:$atom,
+                       OptionalAttr<Tile_AtomIn>:$atom,
                        OptionalAttr<TypeAttrOf<Tile_BufferType>>:$buffer,
-                       OptionalAttr<AnyAttr>:$read_atom,
+                       OptionalAttr<Tile_ReadAtom>:$read_atom,
                        OptionalAttr<I64Attr>:$stage, OptionalAttr<I64Attr>:$order,
                        OptionalAttr<StrAttr>:$role, OptionalAttr<StrAttr>:$ring,
                        OptionalAttr<I64Attr>:$depth);
@@ -170,7 +170,7 @@ def Tile_StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpIn
                        OptionalAttr<Tile_CacheAttr>:$cache,
                        OptionalAttr<Tile_EvictionAttr>:$eviction,
                        OptionalAttr<DenseI64ArrayAttr>:$extents,
-                       OptionalAttr<AnyAttr>:$atom,
+                       OptionalAttr<Tile_AtomOut>:$atom,
                        OptionalAttr<TypeAttrOf<Tile_BufferType>>:$buffer,
                        OptionalAttr<I64Attr>:$stage, OptionalAttr<I64Attr>:$order,
                        OptionalAttr<StrAttr>:$role, OptionalAttr<I64Attr>:$in_flight);
@@ -332,7 +332,7 @@ def Tile_ReadOp : Tile_Op<"read"> {
     ```
   }];
   let arguments = (ins Arg<Tile_BufferType, "the memory", [MemRead<Tile_SharedMemory>]>:$buffer,
-                       OptionalAttr<DenseI64ArrayAttr>:$extents, OptionalAttr<AnyAttr>:$atom);
+                       OptionalAttr<DenseI64ArrayAttr>:$extents, OptionalAttr<Tile_ReadAtom>:$atom);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
     $buffer (`extents` $extents^)? attr-dict `:` qualified(type($buffer)) `->` type($result)
@@ -354,7 +354,7 @@ def Tile_WriteOp : Tile_Op<"write"> {
   }];
   let arguments = (ins Tile_Tensor:$value,
                        Arg<Tile_BufferType, "the memory", [MemWrite<Tile_SharedMemory>]>:$buffer,
-                       OptionalAttr<DenseI64ArrayAttr>:$extents, OptionalAttr<AnyAttr>:$atom);
+                       OptionalAttr<DenseI64ArrayAttr>:$extents, OptionalAttr<Tile_WriteAtom>:$atom);
   let assemblyFormat = [{
     $value `,` $buffer (`extents` $extents^)? attr-dict
     `:` type($value) `,` qualified(type($buffer))

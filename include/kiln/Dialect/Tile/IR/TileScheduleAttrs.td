@@ -10,7 +10,7 @@ def Tile_RoleAttr : Tile_Attr<"Role", "role"> {
     - `warps`: the warps of one copy;
     - `copies`: how many groups of so many warps run the same body. Each copy holds its share of
       every tensor whose layout has bits of `warp` above those of one copy;
-    - `skew`: by how many barriers copy `i + 1` lags behind copy `i`;
+    - `skew`: by how many barriers copy `i + 1` lags behind copy `i`, of several copies;
     - `registers`: what each thread of the role may use, where roles of the chip can hand registers
       to one another and as it can; 0 leaves what the kernel was started with.
 

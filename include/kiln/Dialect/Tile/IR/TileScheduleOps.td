@@ -222,7 +222,7 @@ def Tile_CopyInOp : Tile_Op<"copy_in"> {
   let arguments = (ins Arg<Tile_ViewType, "the source", [MemRead<Tile_GlobalMemory>]>:$view,
                        Variadic<Index>:$offsets,
                        Arg<Tile_BufferType, "the destination", [MemWrite<Tile_SharedMemory>]>:$buffer,
-                       AnyAttr:$atom, OptionalAttr<Tile_CacheAttr>:$cache,
+                       Tile_AtomIn:$atom, OptionalAttr<Tile_CacheAttr>:$cache,
                        OptionalAttr<Tile_EvictionAttr>:$eviction);
   let assemblyFormat = [{
     $view `[` $offsets `]` `,` $buffer (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)?
@@ -246,7 +246,7 @@ def Tile_CopyOutOp : Tile_Op<"copy_out"> {
   }];
   let arguments = (ins Arg<Tile_BufferType, "the source", [MemRead<Tile_SharedMemory>]>:$buffer,
                        Arg<Tile_ViewType, "the destination", [MemWrite<Tile_GlobalMemory>]>:$view,
-                       Variadic<Index>:$offsets, AnyAttr:$atom,
+                       Variadic<Index>:$offsets, Tile_AtomOut:$atom,
                        OptionalAttr<Tile_CacheAttr>:$cache,
                        OptionalAttr<Tile_EvictionAttr>:$eviction);
   let assemblyFormat = [{
@@ -327,7 +327,7 @@ def Tile_StartDotOp : Tile_SyncOp<"start_dot", [AllTypesMatch<["accumulator", "r
                        UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
                        DefaultValuedAttr<Tile_DotPrecisionAttr,
                                          "DotPrecision::IEEE">:$precision,
-                       AnyAttr:$atom);
+                       Tile_MmaAtom:$atom);
   let results = (outs Tile_PendingType:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $accumulator (`when` $accumulates^)? (`transpose_a` $transpose_a^)?

@@ -115,6 +115,28 @@ def NarrowIndices : Pass<"tile-narrow-indices", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def Simplify : Pass<"tile-simplify", "::mlir::ModuleOp"> {
+  let summary = "canonicalises and merges equal ops, except those that carry a decision";
+  let description = [{
+    `canonicalize` and `cse` for sources that may be pinned: an op with a decision about its atom or
+    its schedule is neither rewritten, folded nor merged. One that nobody uses is an error.
+
+    ```mlir
+    %x = arith.addf %a, %b : tensor<8xf32>
+    %y = arith.addf %a, %b : tensor<8xf32>                          // becomes %x
+    %z = arith.addf %a, %b {tile.role = "mma"} : tensor<8xf32>      // stays
+    ```
+    The test is `test/Dialect/Tile/simplify.mlir`.
+  }];
+}
+
+def HoistInvariants : Pass<"tile-hoist-invariants", "::mlir::ModuleOp"> {
+  let summary = "moves what no trip changes out of loops, except what carries a decision";
+  let description = [{
+    The test is `test/Dialect/Tile/simplify.mlir`.
+  }];
+}
+
 def VerifyKernels : Pass<"tile-verify-kernels", "::mlir::ModuleOp"> {
   let summary = "checks that kernels hold only what every target is promised";
   let description = [{

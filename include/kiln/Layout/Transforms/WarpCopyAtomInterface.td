@@ -1,10 +1,10 @@
 // An instruction that moves elements between a warp's registers and shared memory.
-#ifndef KILN_LAYOUT_TRANSFORMS_COPYATOMINTERFACE_TD
-#define KILN_LAYOUT_TRANSFORMS_COPYATOMINTERFACE_TD
+#ifndef KILN_LAYOUT_TRANSFORMS_WARPCOPYATOMINTERFACE_TD
+#define KILN_LAYOUT_TRANSFORMS_WARPCOPYATOMINTERFACE_TD
 
-include "mlir/IR/OpBase.td"
+include "kiln/Dialect/Tile/IR/TileAtomInterfaces.td"
 
-def CopyAtomInterface : AttrInterface<"CopyAtomInterface"> {
+def WarpCopyAtomInterface : AttrInterface<"WarpCopyAtomInterface", [CopyAtomInterface]> {
   let cppNamespace = "::kiln";
   let description = [{
     One instruction by which the lanes of a warp read or write shared memory together: each lane
@@ -13,8 +13,6 @@ def CopyAtomInterface : AttrInterface<"CopyAtomInterface"> {
     lanes to offsets must be the atom's tile times something, see `getTile`.
   }];
   let methods = [
-    InterfaceMethod<"Whether it moves from registers to memory, else from memory.", "bool",
-                    "isWrite">,
     InterfaceMethod<[{
       From `register` and `lane` to the `dim0` of one row, in elements. A basis of zero says that
       the bit chooses among rows.
@@ -32,4 +30,4 @@ def CopyAtomInterface : AttrInterface<"CopyAtomInterface"> {
   ];
 }
 
-#endif // KILN_LAYOUT_TRANSFORMS_COPYATOMINTERFACE_TD
+#endif // KILN_LAYOUT_TRANSFORMS_WARPCOPYATOMINTERFACE_TD

@@ -1,10 +1,10 @@
 // A matrix instruction, as the common passes see it.
-#ifndef KILN_LAYOUT_TRANSFORMS_MMAATOMINTERFACE_TD
-#define KILN_LAYOUT_TRANSFORMS_MMAATOMINTERFACE_TD
+#ifndef KILN_LAYOUT_TRANSFORMS_WARPMMAATOMINTERFACE_TD
+#define KILN_LAYOUT_TRANSFORMS_WARPMMAATOMINTERFACE_TD
 
-include "mlir/IR/OpBase.td"
+include "kiln/Dialect/Tile/IR/TileAtomInterfaces.td"
 
-def MmaAtomInterface : AttrInterface<"MmaAtomInterface"> {
+def WarpMmaAtomInterface : AttrInterface<"WarpMmaAtomInterface", [MmaAtomInterface]> {
   let cppNamespace = "::kiln";
   let description = [{
     One instruction by which the threads of a warp multiply an [m, k] by a [k, n] fragment and
@@ -25,7 +25,7 @@ def MmaAtomInterface : AttrInterface<"MmaAtomInterface"> {
   ];
 }
 
-def ScaledMmaAtomInterface : AttrInterface<"ScaledMmaAtomInterface", [MmaAtomInterface]> {
+def ScaledMmaAtomInterface : AttrInterface<"ScaledMmaAtomInterface", [WarpMmaAtomInterface]> {
   let cppNamespace = "::kiln";
   let description = [{
     A matrix instruction that multiplies each element of a and b by the scale of its block along k.
@@ -46,4 +46,4 @@ def ScaledMmaAtomInterface : AttrInterface<"ScaledMmaAtomInterface", [MmaAtomInt
   ];
 }
 
-#endif // KILN_LAYOUT_TRANSFORMS_MMAATOMINTERFACE_TD
+#endif // KILN_LAYOUT_TRANSFORMS_WARPMMAATOMINTERFACE_TD

@@ -1,0 +1,29 @@
+// What all matrix instructions, and all copy instructions, say of themselves.
+#ifndef KILN_DIALECT_TILE_IR_TILEATOMINTERFACES_H
+#define KILN_DIALECT_TILE_IR_TILEATOMINTERFACES_H
+
+#include "mlir/IR/Attributes.h"
+#include <cstdint>
+#include <optional>
+
+namespace kiln::tile {
+
+/// How the end of an instruction is known.
+enum class Completion {
+  InOrder,      ///< what comes after it in the program sees its result
+  Groups,       ///< a wait until at most so many groups of them are under way
+  CountedBytes, ///< a barrier in shared memory counts the bytes that have come
+  Instructions, ///< a wait until at most so many of them are under way
+};
+
+enum class Cache : uint32_t;
+enum class Eviction : uint32_t;
+
+/// Where elements are.
+enum class Place { Registers, Shared, Global };
+
+} // namespace kiln::tile
+
+#include "kiln/Dialect/Tile/IR/TileAtomInterfaces.h.inc"
+
+#endif // KILN_DIALECT_TILE_IR_TILEATOMINTERFACES_H

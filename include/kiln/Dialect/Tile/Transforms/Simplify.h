@@ -1,0 +1,21 @@
+// Clean-ups that leave decisions alone. An op that carries one is neither rewritten, folded, merged
+// with another nor erased by itself; with a region that never runs it goes.
+#ifndef KILN_DIALECT_TILE_TRANSFORMS_SIMPLIFY_H
+#define KILN_DIALECT_TILE_TRANSFORMS_SIMPLIFY_H
+
+#include "mlir/IR/Operation.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace kiln::tile {
+
+/// Applies patterns, and folds, until nothing changes.
+void rewriteUndecided(mlir::Operation *root, mlir::RewritePatternSet patterns,
+                      mlir::GreedyRewriteConfig config = {});
+/// The same by the canonicalisation patterns of all ops.
+void canonicaliseUndecided(mlir::Operation *root);
+/// Computes equal things once, and drops what nobody uses.
+void mergeUndecided(mlir::Operation *root);
+
+} // namespace kiln::tile
+
+#endif // KILN_DIALECT_TILE_TRANSFORMS_SIMPLIFY_H

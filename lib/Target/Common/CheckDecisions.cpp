@@ -1,0 +1,141 @@
+// Holds the decisions of a source against its target, before any is realised; and finds those that
+// are left when all should be.
+#include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Target/Common/Passes.h"
+#include "kiln/Target/TargetInterface.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+namespace kiln {
+#define GEN_PASS_DEF_CHECKDECISIONS
+#define GEN_PASS_DEF_CHECKREALISED
+#include "kiln/Target/Common/Passes.h.inc"
+} // namespace kiln
+
+/// The name of a decision that this op has and that realising a schedule takes away; empty if it
+/// has none. A product's atom stays with it.
+static std::string findScheduleDecision(Operation *op) {
+  bool isAccess = isa<LoadOp, StoreOp>(op);
+  bool isOurs = isa_and_nonnull<TileDialect>(op->getDialect());
+  SmallVector<StringRef> names = {"stage", "order", "role"};
+  if (isAccess)
+    names.append({"atom", "buffer", "read_atom", "ring", "depth", "in_flight"});
+  else if (isa<DotOp>(op))
+    names.push_back("in_flight");
+  else if (!isOurs)
+    names.push_back("depth");
+  for (StringRef name : names)
+    if (getDecision(op, name))
+      return spellDecision(op, name);
+  return "";
+}
+
+//===- Before -------------------------------------------------------------------------------===//
+
+static LogicalResult checkAtom(Operation *op, StringRef name, TargetInterface target) {
+  Attribute atom = getDecision(op, name);
+  if (!atom || target.hasAtom(atom))
+    return success();
+  return op->emitOpError("expected '")
+         << name << "' to be an instruction of " << target.getSpelling() << ", got " << atom;
+}
+
+/// Decisions that come together: each names what it is nothing without.
+static LogicalResult checkNeeds(Operation *op,
+                                ArrayRef<std::pair<StringRef, ArrayRef<StringRef>>> needs) {
+  for (auto [name, others] : needs)
+    for (StringRef other : others)
+      if (getDecision(op, name) && !getDecision(op, other))
+        return op->emitOpError("expected '") << other << "', since '" << name << "' is decided";
+  return success();
+}
+
+template <typename Access>
+static LogicalResult checkHints(Access access) {
+  Attribute attr = access.getAtomAttr();
+  if (!attr || cast<CopyAtomInterface>(attr).follows(access.getCache(), access.getEviction()))
+    return success();
+  InFlightDiagnostic error = access.emitOpError("expected hints that ") << attr << " follows, got";
+  if (access.getCacheAttr())
+    error << " cache = " << stringifyCache(*access.getCache());
+  if (access.getEvictionAttr())
+    error << " evict = " << stringifyEviction(*access.getEviction());
+  return error;
+}
+
+static LogicalResult checkDot(DotOp dot) {
+  auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
+  bool isAsync = atom && atom.getCompletion() != Completion::InOrder;
+  if (isAsync && !dot.getInFlight())
+    return dot.emitOpError("expected 'in_flight', since ")
+           << atom << " runs on after it has started";
+  if (atom && !isAsync && dot.getInFlight())
+    return dot.emitOpError("expected an atom that runs on after it has started, since 'in_flight' "
+                           "is decided, got ")
+           << atom;
+  return checkNeeds(dot, {{"in_flight", {"atom", "role"}}});
+}
+
+static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles) {
+  if (failed(checkAtom(op, "atom", target)) || failed(checkAtom(op, "read_atom", target)))
+    return failure();
+  std::string decision = findScheduleDecision(op);
+  if (!hasRoles && !decision.empty())
+    return op->emitOpError("expected a kernel with '")
+           << kRolesAttrName << "', since '" << decision << "' is decided";
+  if (auto load = dyn_cast<LoadOp>(op))
+    return failure(failed(checkNeeds(load, {{"atom", {"buffer", "role"}},
+                                            {"buffer", {"atom"}},
+                                            {"ring", {"buffer"}},
+                                            {"depth", {"buffer"}}})) ||
+                   failed(checkHints(load)));
+  if (auto store = dyn_cast<StoreOp>(op))
+    return failure(failed(checkNeeds(store, {{"atom", {"buffer", "in_flight", "role"}},
+                                             {"buffer", {"atom"}},
+                                             {"in_flight", {"atom"}}})) ||
+                   failed(checkHints(store)));
+  if (auto dot = dyn_cast<DotOp>(op))
+    return checkDot(dot);
+  return success();
+}
+
+namespace {
+struct CheckDecisions : public kiln::impl::CheckDecisionsBase<CheckDecisions> {
+  void runOnOperation() override {
+    FailureOr<TargetInterface> target = requireTarget(getOperation());
+    if (failed(target))
+      return signalPassFailure();
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      bool hasRoles = kernel->hasAttr(kRolesAttrName);
+      kernel.getBody().walk([&](Operation *op) {
+        if (failed(check(op, *target, hasRoles)))
+          signalPassFailure();
+      });
+    }
+  }
+};
+
+//===- After --------------------------------------------------------------------------------===//
+
+struct CheckRealised : public kiln::impl::CheckRealisedBase<CheckRealised> {
+  void runOnOperation() override {
+    auto refuse = [&](Operation *op, StringRef name) {
+      op->emitOpError("expected no '") << name << "' once the schedule is realised: nothing "
+                                       << "obeyed it";
+      signalPassFailure();
+    };
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      for (StringRef name : {kRolesAttrName, kPersistentAttrName})
+        if (kernel->hasAttr(name))
+          refuse(kernel, name);
+      kernel.getBody().walk([&](Operation *op) {
+        if (std::string name = findScheduleDecision(op); !name.empty())
+          refuse(op, name);
+      });
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,39 @@
+// RUN: tile-opt %s --tile-check-realised --split-input-file --verify-diagnostics
+// The CPU realises no schedule.
+// RUN: not tile-compile %S/../../../benchmarks/gemm-sm_80.mlir --target cpu 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=OTHER
+// RUN: sed '/^module/s/attributes {.*} {/{/' %S/../../../benchmarks/gemm-sm_80.mlir > %t.mlir
+// RUN: not tile-compile %t.mlir --target cpu 2>&1 | FileCheck %s --check-prefix=CPU
+
+// OTHER: error: expected the target that the module is for, nvptx:sm_80, got cpu
+// CPU: error: {{.*}}expected 'atom' to be an instruction of cpu, got #nvptx.cp_async<16>
+
+!view = !tile.view<?xf32>
+#roles = [#tile.role<"all", warps = 4>]
+// expected-error @+1 {{expected no 'tile.roles' once the schedule is realised: nothing obeyed it}}
+tile.kernel @roles(%a: !view) attributes {tile.roles = #roles} {
+  tile.return
+}
+
+// -----
+
+// expected-error @+1 {{expected no 'tile.persistent' once the schedule is realised: nothing obeyed it}}
+tile.kernel @persistent() attributes {tile.persistent = #tile.persistent<programs = 2>} {
+  tile.return
+}
+
+// -----
+
+!view = !tile.view<?xf32>
+tile.kernel @ops(%a: !view, %f: f32) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{expected no 'stage' once the schedule is realised: nothing obeyed it}}
+  %x = tile.load %a[%c0] {stage = 0} : !view -> tensor<64xf32>
+  // expected-error @+1 {{expected no 'tile.order' once the schedule is realised: nothing obeyed it}}
+  %e = arith.addf %f, %f {tile.order = 0} : f32
+  // expected-error @+1 {{expected no 'in_flight' once the schedule is realised: nothing obeyed it}}
+  tile.store %x, %a[%c0] {in_flight = 0} : tensor<64xf32>, !view
+  // The order of an atomic is that of memory.
+  %old = tile.atomic_rmw addf %a[%c0], %f order = relaxed : !view, [index], f32
+  tile.return
+}
