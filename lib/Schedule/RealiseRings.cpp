@@ -54,7 +54,7 @@ void RingRealiser::makeChannels() {
     for (RoleAttr role : ring.getConsumers())
       empty += role.getTotalWarps();
     ring.channel = ChannelOp::create(rewriter, ring.uses.front().getSite()->getLoc(),
-                                     ChannelType::get(kernel.getContext(), ring.depth, types),
+                                     ChannelType::get(kernel.getContext(), ring.depth, ring.isOwn(), types),
                                      ring.countsBytes ? 1 : ring.producer.getTotalWarps(), empty);
   }
 }

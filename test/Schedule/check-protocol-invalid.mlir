@@ -93,3 +93,53 @@ tile.kernel @meet() attributes {tile.warps = 8 : i64} {
   }
   tile.return
 }
+
+// -----
+
+// Who owns a ring stands in its type.
+!tile_ = !tile.buffer<64x64xf16>
+!view = !tile.view<?x?xf16>
+!ring = !tile.channel<1, !tile_>
+tile.kernel @own(%a: !view) attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 4 empty = 4 : !ring
+  tile.warp_groups(%a, %ring : !view, !ring) {
+    role #tile.role<"all", warps = 4> {
+      %s0 = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      tile.put %ring[%s0, %s0] bytes = 0 : !ring {
+      ^bb0(%x: !tile_):
+        tile.copy_in %a[%c0, %c0], %x {atom = #nvptx.cp_async<16>} : !view, !tile_
+      }
+      // expected-error@+1 {{expected 'own' in the type of a channel, since role "all" puts into it and gets from it}}
+      %x = tile.get %ring[%s0, %s0] : !ring
+      tile.release %ring[%s0] : !ring
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!tile_ = !tile.buffer<64x64xf16>
+!view = !tile.view<?x?xf16>
+!ring = !tile.channel<1, own, !tile_>
+tile.kernel @others(%a: !view) attributes {tile.warps = 5 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.warp_groups(%a, %ring : !view, !ring) {
+    role #tile.role<"load", warps = 1> {
+      %s0 = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      tile.put %ring[%s0, %s0] bytes = 8192 : !ring {
+      ^bb0(%x: !tile_):
+        tile.copy_in %a[%c0, %c0], %x {atom = #nvptx.tma} : !view, !tile_
+      }
+    }
+    role #tile.role<"read", warps = 4> {
+      %s0 = arith.constant 0 : i32
+      // expected-error@+1 {{expected a tile.put into an 'own' channel, since role "read" gets from it}}
+      %x = tile.get %ring[%s0, %s0] : !ring
+      tile.release %ring[%s0] : !ring
+    }
+  }
+  tile.return
+}

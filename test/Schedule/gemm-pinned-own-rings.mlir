@@ -29,7 +29,7 @@ tile.kernel @gemm(%a: !view, %b: !view, %c: !out) attributes {
   tile.grid %tm, %tn
 } {
   // Each of the 8 waves puts its share and each releases.
-  // CHECK: %[[RING:.*]] = tile.channel full = 8 empty = 8 : !tile.channel<3, !tile.buffer<128x32xbf16, #{{.*}}>, !tile.buffer<128x32xbf16, #{{.*}}>>
+  // CHECK: %[[RING:.*]] = tile.channel full = 8 empty = 8 : !tile.channel<3, own, !tile.buffer<128x32xbf16, #{{.*}}>, !tile.buffer<128x32xbf16, #{{.*}}>>
   // CHECK: role #tile.role<"all", warps = 4, copies = 2, skew = 1> {
   // Two puts before the loop, of which all copies learn.
   // CHECK-COUNT-2: tile.put %[[RING]][%{{.*}}, %{{.*}}] bytes = 0

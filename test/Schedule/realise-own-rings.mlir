@@ -7,7 +7,7 @@
 !buffer = !tile.buffer<16x16xbf16>
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 // CHECK-LABEL: tile.kernel @sum
-// CHECK: %[[RING:.*]] = tile.channel full = 1 empty = 1 : !tile.channel<3, !tile.buffer<16x16xbf16>>
+// CHECK: %[[RING:.*]] = tile.channel full = 1 empty = 1 : !tile.channel<3, own, !tile.buffer<16x16xbf16>>
 tile.kernel @sum(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}, %o: !view)
     attributes {tile.roles = [#tile.role<"all", warps = 1>]} {
   %c0 = arith.constant 0 : index

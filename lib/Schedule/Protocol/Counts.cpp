@@ -11,13 +11,6 @@ ChannelOp kiln::protocol::getChannel(WarpGroupsOp groups, unsigned capture) {
   return groups.getCaptures()[capture].getDefiningOp<ChannelOp>();
 }
 
-bool kiln::protocol::isOwnRing(WarpGroupsOp groups, unsigned capture) {
-  return llvm::any_of(groups.getBodies(), [&](Region &region) {
-    auto users = region.getArgument(capture).getUsers();
-    return llvm::any_of(users, llvm::IsaPred<PutOp>) && llvm::any_of(users, llvm::IsaPred<GetOp>);
-  });
-}
-
 unsigned kiln::protocol::getCapture(Value value) {
   return cast<BlockArgument>(value).getArgNumber();
 }
@@ -93,6 +86,11 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
     if (puts > 1)
       return put->emitOpError("expected one role to put into a channel, got a second, \"")
              << role.getName() << "\"";
+    if (get && channel.getType().getOwn() != (put != nullptr))
+      return get->emitOpError("expected ")
+             << (put ? "'own' in the type of a channel" : "a tile.put into an 'own' channel")
+             << ", since role \"" << role.getName() << "\" "
+             << (put ? "puts into it and gets from it" : "gets from it");
     if (get && !release)
       return get->emitOpError("expected a tile.release in role \"")
              << role.getName() << "\", which gets from the channel";

@@ -60,7 +60,7 @@ struct State {
       return true;
     if (event.kind == Event::Meet)
       return met[{trace.role, event.position}] == groups.getRole(trace.role).getCopies();
-    if (isOwnRing(groups, event.channel))
+    if (getChannel(groups, event.channel).getType().getOwn())
       return true;
     ChannelOp channel = getChannel(groups, event.channel);
     if (event.kind == Event::Get)
@@ -168,7 +168,7 @@ LogicalResult kiln::protocol::checkOwnRings(WarpGroupsOp groups, ArrayRef<Trace>
     int64_t copies = groups.getRole(trace.role).getCopies();
     for (const Event &event : trace.events) {
       bool isGet = event.kind == Event::Get, isPut = event.kind == Event::Put;
-      if ((!isGet && !isPut) || !isOwnRing(groups, event.channel))
+      if ((!isGet && !isPut) || !getChannel(groups, event.channel).getType().getOwn())
         continue;
       if (isPut && event.before < 0)
         continue;

@@ -66,8 +66,6 @@ mlir::LogicalResult play(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces
 mlir::LogicalResult checkOwnRings(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
                                   const Instance &instance);
 
-/// Whether one role both puts into the channel and gets from it.
-bool isOwnRing(tile::WarpGroupsOp groups, unsigned capture);
 /// The channel that a captured value is, or null.
 tile::ChannelOp getChannel(tile::WarpGroupsOp groups, unsigned capture);
 /// Which captured value this is in a role's region.

@@ -290,7 +290,7 @@ LogicalResult Tracer::runIf(scf::IfOp condition) {
 /// The next use of a channel by this copy, by the slot and phase that it must have.
 LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind) {
   unsigned index = getCapture(channel);
-  if (isOwnRing(groups, index))
+  if (getChannel(groups, index).getType().getOwn())
     return useOwn(op, channel, slot, phase, kind);
   std::vector<int64_t> &counter = kind == Event::Put ? puts : uses;
   int64_t depth = cast<ChannelType>(channel.getType()).getDepth(), position = counter[index];
@@ -333,7 +333,7 @@ LogicalResult Tracer::useOwn(Operation *op, Value channel, Value slot, Value pha
 
 LogicalResult Tracer::waitPuts(WaitPutsOp op) {
   unsigned index = getCapture(op.getChannel());
-  if (!isOwnRing(groups, index))
+  if (!getChannel(groups, index).getType().getOwn())
     return fail(op.emitOpError("expected a channel into which role \"")
                 << role.getName() << "\" puts and from which it gets");
   for (; puts[index] - arrived[index] > int64_t(op.getInFlight()); ++arrived[index])
@@ -355,7 +355,7 @@ LogicalResult Tracer::release(ReleaseOp op) {
   unsigned channel = getCapture(op.getChannel());
   int64_t depth = op.getChannel().getType().getDepth();
   std::optional<int64_t> slot = getNumber(op.getSlot());
-  bool isOwn = isOwnRing(groups, channel);
+  bool isOwn = getChannel(groups, channel).getType().getOwn();
   auto at = llvm::find_if(held[channel], [&](int64_t position) {
     return slot && (isOwn ? atSlot[channel].count(*slot) && atSlot[channel][*slot] == position
                           : position % depth == *slot);

@@ -56,7 +56,7 @@ bool TargetAttr::runsOnHost() const { return false; }
 
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   auto channel = dyn_cast<kiln::tile::ChannelOp>(op);
-  if (channel && !isOwnRing(channel) &&
+  if (channel && !channel.getType().getOwn() &&
       !getDialect().getRegisteredInterface<AsyncTarget>()->supports(getChip()))
     return "expected a chip with barriers that count bytes, sm_90a";
   if (auto text = dyn_cast<kiln::tile::InlineAsmOp>(op))

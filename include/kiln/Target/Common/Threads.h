@@ -36,9 +36,6 @@ inline constexpr llvm::StringLiteral kScopeNames[] = {"program", "cluster", "dev
 /// has. Targets add what they refuse themselves.
 std::optional<std::string> whyUnsupportedByThreads(mlir::Operation *op);
 
-/// Whether a role both puts into the channel and gets from it, so that it needs no barriers.
-bool isOwnRing(tile::ChannelOp channel);
-
 /// Whether such an op is lowered through others, rather than to what the chips have for it.
 bool isEmulatedByThreads(mlir::Operation *op, TargetInterface target);
 

@@ -11,8 +11,27 @@ using namespace kiln::tile;
 
 //===- Types --------------------------------------------------------------------------------===//
 
+Type ChannelType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  int64_t depth = 0;
+  if (parser.parseLess() || parser.parseInteger(depth) || parser.parseComma())
+    return {};
+  bool isOwn = succeeded(parser.parseOptionalKeyword("own"));
+  SmallVector<Type> buffers;
+  if ((isOwn && parser.parseComma()) || parser.parseTypeList(buffers) || parser.parseGreater())
+    return {};
+  return parser.getChecked<ChannelType>(loc, parser.getContext(), depth, isOwn,
+                                        ArrayRef<Type>(buffers));
+}
+
+void ChannelType::print(AsmPrinter &printer) const {
+  printer << '<' << getDepth() << (getOwn() ? ", own, " : ", ");
+  llvm::interleaveComma(getBuffers(), printer);
+  printer << '>';
+}
+
 LogicalResult ChannelType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t depth,
-                                  ArrayRef<Type> buffers) {
+                                  bool own, ArrayRef<Type> buffers) {
   if (depth < 1)
     return emitError() << "expected a channel of at least one slot, got " << depth;
   for (Type type : buffers)

@@ -16,7 +16,7 @@ static int64_t getBytes(BufferType type) {
          int64_t(getSharedElementBytes(type.getElementType()));
 }
 
-ChannelPlan kiln::planChannel(ChannelType type, bool hasBarriers) {
+ChannelPlan kiln::planChannel(ChannelType type) {
   ChannelPlan plan;
   int64_t at = 0;
   for (unsigned i = 0; i < type.getBuffers().size(); ++i) {
@@ -26,22 +26,9 @@ ChannelPlan kiln::planChannel(ChannelType type, bool hasBarriers) {
   }
   plan.full = at;
   plan.empty = plan.full + type.getDepth() * AsyncTarget::barrierBytes;
-  plan.total = hasBarriers ? plan.empty + type.getDepth() * AsyncTarget::barrierBytes : at;
+  // Nobody waits at a slot that its own role fills.
+  plan.total = type.getOwn() ? at : plan.empty + type.getDepth() * AsyncTarget::barrierBytes;
   return plan;
-}
-
-bool kiln::isOwnRing(ChannelOp channel) {
-  for (OpOperand &use : channel->getUses()) {
-    auto groups = dyn_cast<WarpGroupsOp>(use.getOwner());
-    if (!groups)
-      continue;
-    for (Region &region : groups.getBodies()) {
-      auto users = region.getArgument(use.getOperandNumber()).getUsers();
-      if (llvm::any_of(users, llvm::IsaPred<PutOp>) && llvm::any_of(users, llvm::IsaPred<GetOp>))
-        return true;
-    }
-  }
-  return false;
 }
 
 //===- Slots and barriers -------------------------------------------------------------------===//
@@ -70,7 +57,7 @@ Value ThreadLowering::getBarrier(Value channel, Value slot, bool full) {
 }
 
 LogicalResult ThreadLowering::lowerChannel(ChannelOp op) {
-  if (isOwnRing(op))
+  if (op.getType().getOwn())
     return emitUnsupported(op, target, "expected another role to fill the channel");
   Value base = getShared(op);
   set(op, base);

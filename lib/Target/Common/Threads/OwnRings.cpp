@@ -26,7 +26,7 @@ LogicalResult ThreadLowering::lowerOwnSchedule(Operation *op) {
         return success();
       })
       .Case<ChannelOp>([&](ChannelOp channel) -> LogicalResult {
-        if (!isOwnRing(channel))
+        if (!channel.getType().getOwn())
           return emitUnsupported(op, target, "expected a role that fills its own channel");
         lowerOwnChannel(channel);
         return success();

@@ -46,8 +46,8 @@ struct PlanSharedMemory : kiln::impl::PlanSharedMemoryBase<PlanSharedMemory> {
       if (int64_t bytes = getScratchBytes(op))
         pieces.push_back({op, bytes, spans[op].first, spans[op].second});
       if (auto channel = dyn_cast<ChannelOp>(op)) {
-        Piece piece{op, planChannel(channel.getResult().getType(), !isOwnRing(channel)).total,
-                    spans[op].first, spans[op].second, kEngineAlignment};
+        Piece piece{op, planChannel(channel.getType()).total, spans[op].first, spans[op].second,
+                    kEngineAlignment};
         for (Operation *user : channel->getUsers())
           piece.last = std::max(piece.last, spans[user].second);
         pieces.push_back(piece);

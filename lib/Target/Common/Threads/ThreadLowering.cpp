@@ -24,7 +24,8 @@ ThreadLowering::ThreadLowering(KernelOp kernel, TargetInterface target)
   if (async && !async->supports(chip.name))
     async = nullptr;
   // Where there are both, the kernel's channels say which.
-  bool hasOwnRing = llvm::any_of(kernel.getBody().getOps<ChannelOp>(), isOwnRing);
+  bool hasOwnRing = llvm::any_of(kernel.getBody().getOps<ChannelOp>(),
+                                 [](ChannelOp channel) { return channel.getType().getOwn(); });
   if (waves && (!waves.hasWaveCopies() || (async && !hasOwnRing)))
     waves = nullptr;
 }

@@ -27,7 +27,7 @@ struct ChannelPlan {
   int64_t full, empty;                       ///< of the barriers
   int64_t total;
 };
-ChannelPlan planChannel(tile::ChannelType type, bool hasBarriers = true);
+ChannelPlan planChannel(tile::ChannelType type);
 /// What buffers in shared memory are aligned to where engines read them.
 inline constexpr int64_t kEngineAlignment = 1024;
 

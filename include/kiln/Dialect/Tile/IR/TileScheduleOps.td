@@ -95,7 +95,7 @@ def Tile_ChannelOp : Tile_Op<"channel"> {
     `(i / depth) mod 2`, for those who put and for those who get. Everyone starts at slot 0 and
     phase 0, and `tile.advance` makes the next pair.
 
-    A role may put and get alike: its own ring. Then nobody waits for anybody at a slot. Each copy
+    With `own` in the type one role puts and gets alike: its own ring. Then nobody waits for anybody at a slot. Each copy
     waits for what it put itself with `tile.wait_puts`, barriers tell the others, and in between
     come `tile.get` and `tile.release`. Slots may come in any order, their phase is 0.
 

@@ -78,14 +78,16 @@ def Tile_PointerType : Tile_Type<"Pointer", "pointer"> {
 def Tile_ChannelType : Tile_Type<"Channel", "channel"> {
   let summary = "a ring of slots, each with one buffer of each type";
   let description = [{
-    How many slots, at least 1, and the buffers of one slot. See `tile.channel`.
+    How many slots, at least 1, and the buffers of one slot; `own` if the role that reads them is the
+    one that fills them. See `tile.channel`.
 
     ```mlir
     !tile.channel<4, !tile.buffer<128x64xbf16, #a>, !tile.buffer<256x64xbf16, #b>>
+    !tile.channel<2, own, !tile.buffer<256x32xbf16>>
     ```
   }];
-  let parameters = (ins "int64_t":$depth, ArrayRefParameter<"::mlir::Type">:$buffers);
-  let assemblyFormat = "`<` $depth `,` $buffers `>`";
+  let parameters = (ins "int64_t":$depth, "bool":$own, ArrayRefParameter<"::mlir::Type">:$buffers);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     BufferType getBuffer(unsigned index) const {
