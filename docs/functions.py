@@ -5,7 +5,8 @@
     docs/functions.py --check    exit code 1 if that would change it: what the tests run
 
 A docstring says what the function means, then gives an `Example:` and names the `Errors:`. The
-example is one statement of a kernel that starts as `PREAMBLE` does; the tests compile each.
+example is one statement of a kernel that starts as `PREAMBLE` does (of `grid`, which comes before
+all that a program knows, it is the first); the tests compile each.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ def render() -> str:
         "# All functions",
         "",
         "Written by `docs/functions.py` from the docstrings that `help(kiln.NAME)` shows. Each",
-        "example is a statement of a kernel that starts like this:",
+        "example is a statement of a kernel that starts like this (that of `grid` takes the place",
+        "of the first statement):",
         "",
         "```python",
         *PREAMBLE.splitlines(),

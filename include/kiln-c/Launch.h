@@ -6,7 +6,7 @@
 // key; the front end asks kilnFunctionDescribeKey what is known, compiles for that, loads, and
 // calls kilnFunctionInsert. Facts are thus computed in one place, here.
 //
-// The facts (DESIGN.md), each of which a parameter may opt out of:
+// The facts (docs/runtime.md), each of which a parameter may opt out of:
 // clang-format off
 //   pointer   the base address is a multiple of 16, else of 8, 4, 2 or 1 bytes
 //   strides   each stride in bytes: likewise; and whether a stride is exactly 1 element

@@ -8,7 +8,8 @@ from pathlib import Path
 def get_include() -> str:
     """The folder to give a C compiler with -I, for `#include "kiln-c/Launch.h"`.
 
-    In a wheel the library lies beside it, in its parent: `-L` takes that for `-lkiln`.
+    In a wheel the library lies beside it, in its parent: `-L` takes that for `-lkiln`. In a build
+    tree that is `build/lib`.
     """
     package = Path(__file__).absolute().parent
     # A wheel and the build tree have the headers inside the package, the folder that utils/pack

@@ -74,9 +74,56 @@ def test_help(command):
     assert "exit status" in output.lower() or command == "pack"
 
 
-@pytest.mark.parametrize("command, status", [("test", 1), ("demo", 1), ("pack", 1), ("lint", 2)])
+@pytest.mark.parametrize("command, status", [("test", 2), ("demo", 2), ("pack", 1), ("lint", 2)])
 def test_unknown_option_is_refused(command, status):
     assert "expected" in run(ROOT / "utils" / command, "nonsense", status=status)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--foo"], "expected an option of --help, got '--foo'"),
+        (["--only"], "expected runners after --only, of {}"),
+        (["--filter"], "expected a pattern after --filter"),
+        (["--only", "bogus"], "expected runners of {}, got 'bogus'"),
+        (["--only", "lit,execute"], "expected runners of {}, got 'execute'"),
+        (["--only", "lit,"], "expected runners of {}, got ''"),
+    ],
+)
+def test_a_wrong_command_line_is_refused_before_anything_is_done(
+    setup, tmp_path, arguments, message
+):
+    """In a folder where nothing can be set up or built."""
+    shutil.copy(ROOT / "utils/test", tmp_path / "utils/test")
+    environment = {**os.environ, "KILN_BUILD": str(tmp_path / "b"),
+                   "KILN_VENV": str(tmp_path / "venv")}  # fmt: skip
+    said = run(tmp_path / "utils/test", *arguments, status=2, env=environment)
+    assert said == f"error: {message.format(','.join(run_tests.RUNNERS))}\n"
+    assert not (tmp_path / "b").exists() and not (tmp_path / "venv").exists()
+
+
+@pytest.mark.parametrize("command", ["test", "demo"])
+def test_a_failed_set_up_exits_with_2(setup, tmp_path, command):
+    shutil.copy(ROOT / "utils" / command, tmp_path / "utils" / command)
+    (setup.parent / "packages.txt").write_text("kiln-no-such-package\n")
+    (tmp_path / "bin").mkdir()
+    for name, does in (("sudo", "exit 1"), ("id", "echo 1000")):
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+                   "KILN_BUILD": str(tmp_path / "b")}  # fmt: skip
+    said = run(tmp_path / "utils" / command, status=2, env=environment)
+    assert "as root: apt-get install kiln-no-such-package" in said
+
+
+def test_a_filter_that_no_test_matches_is_said(build):
+    command = [sys.executable, ROOT / "utils/lib/run_tests.py", "--build", build, "--only",
+               "lit,unit", "--filter", "no-such-test"]  # fmt: skip
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1 and "wrote no report" not in result.stdout
+    assert result.stdout.splitlines()[-2:] == [
+        "FAILED: no test's name matches 'no-such-test'", "0 passed, 1 failed",
+    ]  # fmt: skip
 
 
 def test_requirements_are_pinned():

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import kiln
+from kiln.runtime.devices import in_words
 
 
 @kiln.function
@@ -48,8 +49,7 @@ def excerpt(text, lines=24, around=None):
 def show_devices():
     print("== devices")
     for device in kiln.devices():
-        text = device["description"] if device["available"] else f"not here: {device['reason']}"
-        print(f"  {device['name']:8} {text[:110]}")
+        print(f"  {device['name']:8} {in_words(device)[:110]}")
 
 
 def to_gpu(*arrays):

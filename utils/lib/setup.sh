@@ -9,6 +9,8 @@ KILN_FULL_BUILD_SECONDS="" # what kiln_build took, if it built from nothing
 
 kiln_say() { printf '\n== %s\n' "$*"; }
 kiln_die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+# The command line is wrong.
+kiln_refuse() { printf 'error: %s\n' "$*" >&2; exit 2; }
 
 # The names in a list file, without its comments.
 kiln_list() { grep -v '^#' "$1"; }
@@ -70,11 +72,12 @@ kiln_venv() {
   fi
 }
 
-# What utils/ needs before it builds: kiln_setup REQUIREMENTS
-kiln_setup() {
-  [ -n "${KILN_SKIP_PACKAGES:-}" ] || kiln_install_packages || return 1
+# What utils/ needs before it builds: kiln_setup REQUIREMENTS. In a shell of its own: who calls says
+# what becomes of a failure.
+kiln_setup() (
+  [ -n "${KILN_SKIP_PACKAGES:-}" ] || kiln_install_packages || exit 1
   kiln_venv "$1"
-}
+)
 
 kiln_minutes() { printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); }
 

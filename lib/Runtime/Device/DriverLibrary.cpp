@@ -52,9 +52,11 @@ Error DriverLibrary::start(int oldest) {
 
 Error DriverLibrary::fail(int result, const Twine &doing) const {
   auto [name, text] = explain(result);
-  std::string words = (doing + " failed: " + (name ? name : "unknown error") + " (" +
-                       (text ? text : "no description") + ")")
-                          .str();
+  // Some drivers describe an error by its name.
+  StringRef called = name ? name : "unknown error", described = text ? text : "no description";
+  std::string words = (doing + " failed: " + called).str();
+  if (described != called)
+    words += (" (" + described + ")").str();
   KilnErrorCode code = result == driver::outOfMemory ? KILN_ERROR_OUT_OF_MEMORY : KILN_ERROR_DEVICE;
   return llvm::make_error<DriverFailure>(code, std::move(words), result, driver::isFatal(result));
 }

@@ -23,7 +23,7 @@ OK, COMPILE_FAILED, USAGE, RUN_FAILED, CACHE_FAILED, INTERRUPTED = 0, 1, 2, 3, 4
 EXIT_CODES = """exit codes:
   0    done
   1    the kernel does not compile; the error shows where
-  2    wrong usage: an option, a file that is not there, an argument that is missing
+  2    wrong usage: an option, a target or a file that is not there, an argument that is missing
   3    the kernel compiled, but launching it or its device failed
   4    the cache directory cannot be used
   130  interrupted by Ctrl-C"""
@@ -104,14 +104,15 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
 
 def _code_of(error: Exception) -> int | None:
     """The exit code of an error that users can cause; None for a defect of Kiln's."""
-    from kiln.frontend.errors import CompileError
+    from kiln.runtime import errors
 
-    if isinstance(error, CompileError):
+    if isinstance(error, (errors.RequestError, errors.StoppedError)):
+        return USAGE
+    if isinstance(error, errors.CompileError):
         return COMPILE_FAILED
-    from kiln.runtime.errors import CacheError, DeviceAssertError, DeviceError, LaunchError
-
-    if isinstance(error, CacheError):
+    if isinstance(error, errors.CacheError):
         return CACHE_FAILED
-    if isinstance(error, (LaunchError, DeviceError, DeviceAssertError, MemoryError, LookupError)):
+    failed = (errors.LaunchError, errors.DeviceError, errors.DeviceAssertError)
+    if isinstance(error, (*failed, MemoryError, LookupError)):
         return RUN_FAILED
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from kiln.cli import EXIT_CODES, Failure
 from kiln.cli.kernels import TYPES_HELP, add_kernel_options, compile_file
@@ -37,21 +38,25 @@ def add_options(command: str, parser: argparse.ArgumentParser) -> None:
 
 def compile_(options: argparse.Namespace) -> None:
     compiled = compile_file(options)
-    if options.emit == "artifact":
-        data: str | bytes = compiled.artifact.serialize()
-        output = options.output or f"{compiled.name}.kiln"
-    else:
-        output = options.output
-        if options.emit == "binary":
-            data = compiled.binary
-            output = output or f"{compiled.name}.bin"
-        elif options.emit == "metadata":
-            import json
-
-            data = json.dumps(compiled.metadata, indent=2) + "\n"
-        else:
-            data = compiled.ir(options.emit)
+    try:
+        data, output = _emitted(compiled, options)
+    except LookupError as error:  # of a file that holds less, or with stop-after
+        raise Failure(str(error)) from None
     _write(data, output)
+
+
+def _emitted(compiled: Any, options: argparse.Namespace) -> tuple[str | bytes, str | None]:
+    """What `--emit` says, and where it goes."""
+    output = options.output
+    if options.emit == "artifact":
+        return compiled.artifact.serialize(), output or f"{compiled.name}.kiln"
+    if options.emit == "binary":
+        return compiled.binary, output or f"{compiled.name}.bin"
+    if options.emit == "metadata":
+        import json
+
+        return json.dumps(compiled.metadata, indent=2) + "\n", output
+    return compiled.ir(options.emit), output
 
 
 def explain(options: argparse.Namespace) -> None:

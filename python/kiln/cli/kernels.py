@@ -27,7 +27,8 @@ def add_kernel_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--target", default=None,
-        help="such as cpu (the default), or another that `kiln devices --targets` lists",
+        help="one that `kiln devices --targets` lists; without it that of --device, else what MLIR "
+        "says, else cpu",
     )  # fmt: skip
     parser.add_argument(
         "--arg", action="append", default=[], metavar="NAME=TYPE",
@@ -45,7 +46,8 @@ def add_kernel_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--vendor-math", action="store_true",
                         help="on GPUs, the vendor's functions of mathematics if found")  # fmt: skip
     parser.add_argument("--pipeline", default="", metavar="OPTIONS",
-                        help="more options of the pipeline, 'name=value name=value'")  # fmt: skip
+                        help="stop-after=STAGE: what is stopped before code cannot be "
+                        "launched")  # fmt: skip
     parser.add_argument("--in-process", action="store_true",
                         help="compile MLIR in this process, not in a limited worker")  # fmt: skip
 
@@ -184,14 +186,13 @@ def compile_mlir(path: Path, name: str | None, options: argparse.Namespace) -> A
     """A kernel in MLIR, in a worker process unless told otherwise."""
     from kiln import _native
     from kiln.runtime.compiled import CompiledKernel
-    from kiln.runtime.devices import device
     from kiln.runtime.errors import note_text
 
     request = {
         "source": path.read_bytes(),
         "source_name": str(path),
         "kernel": name,
-        "target": options.target or device("cpu").target,
+        "target": options.target or "",  # what the module says, else the CPU
         "keep_stages": ("all",),
         "opt_level": options.opt_level,
         "fast_math": int(options.fast_math),
@@ -226,7 +227,11 @@ def compile_file(options: argparse.Namespace, arguments_are_types: bool = True) 
     path, name = split_name(options.file)
     if path.suffix == ".kiln":
         return load_artifact(path, options)
-    with Progress(f"compiling {options.file} for {options.target or 'cpu'}"):
+    if not options.target and getattr(options, "device", None):
+        from kiln.runtime.devices import device
+
+        options.target = device(options.device).target
+    with Progress(f"compiling {options.file}"):
         if is_python(path):
             return compile_python(load_kernel(path, name), options)
         if (options.arg and arguments_are_types) or options.set:

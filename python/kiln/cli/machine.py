@@ -14,18 +14,16 @@ def add_options(_: str, parser: argparse.ArgumentParser) -> None:
 
 
 def handle(options: argparse.Namespace) -> None:
-    from kiln.runtime.devices import devices, targets
+    from kiln.runtime.devices import devices, in_words, targets
 
-    entries = targets() if options.targets else devices()
     if options.json:
-        print(json.dumps(entries, indent=2))
+        print(json.dumps(targets() if options.targets else devices(), indent=2))
         return
-    for entry in entries:
-        if options.targets:
-            print("  ".join(str(v) for k, v in entry.items() if not isinstance(v, (dict, list))))
-            for chip in entry.get("chips") or ():
-                print(f"  {chip if isinstance(chip, str) else chip.get('name', chip)}")
-        elif entry.get("available"):
-            print(f"{entry['name']:<10} {entry.get('description', '')} (target {entry['target']})")
-        else:
-            print(f"{entry['name']:<10} absent: {entry.get('reason', 'no reason given')}")
+    if options.targets:
+        for entry in targets():
+            print(f"{entry['name']}: {entry['summary']}")
+            for spelling in entry["spellings"]:
+                print(f"  {spelling}")
+        return
+    for entry in devices():
+        print(f"{entry['name']:<10} {in_words(entry)}")

@@ -32,7 +32,8 @@ def add_options(_: str, parser: argparse.ArgumentParser) -> None:
     parser.add_argument("script_args", nargs="*", metavar="ARGUMENT",
                         help="arguments of a script (after --)")  # fmt: skip
     parser.add_argument("--device", default=None, metavar="NAME",
-                        help="where to run: cpu (the default), emu:<chip>, or a GPU")  # fmt: skip
+                        help="where to run, and what MLIR is compiled for: cpu (the default), "
+                        "emu:<chip>, or a GPU")  # fmt: skip
     parser.add_argument("--size", action="append", default=[], metavar="NAME=EXTENTS",
                         help="the shape of a view, as 512x256 (default: 256 each)")  # fmt: skip
     parser.add_argument("--value", action="append", default=[], metavar="NAME=VALUE",
@@ -47,6 +48,11 @@ def add_options(_: str, parser: argparse.ArgumentParser) -> None:
 def handle(options: argparse.Namespace) -> None:
     path, _ = split_name(options.file)
     if is_python(path):
+        if options.device or options.target:
+            raise Failure(
+                "expected --device and --target with MLIR or a compiled kernel, got a script, "
+                "whose arrays say where it runs"
+            )
         _run_script(path, options.script_args)
     else:
         _run_kernel(options)
@@ -63,6 +69,7 @@ def _run_script(path: Path, arguments: list[str]) -> None:
 def _run_kernel(options: argparse.Namespace) -> None:
     import numpy as np
 
+    from kiln.runtime.compiled import load_on
     from kiln.runtime.devices import device
 
     compiled = compile_file(options, arguments_are_types=False)
@@ -72,7 +79,7 @@ def _run_kernel(options: argparse.Namespace) -> None:
     inputs.finish()
     grid = _extents(options.grid, "--grid") if options.grid else None
     where = device(options.device or "cpu")
-    executable = where.load(compiled.artifact)
+    executable = load_on(where, compiled)
     names = [entry["name"] for entry in compiled.metadata["arguments"]]
     placed = Placed(where, arguments)
 

@@ -13,14 +13,12 @@ from kiln.language.values import Number, Pointer, Shape, Tensor, View
 def grid(*extents: Number) -> Any:
     """Says how many programs the kernel runs, and gives this program's position.
 
-    Stands once in a kernel, at the top level. One to three integer scalars, computed from the
-    arguments alone: the statements before it run on the host too, so they may only compute
-    with scalars and shapes. Gives one `index` scalar for each extent (for one extent: itself,
-    not a tuple). An extent of zero or less launches nothing.
+    Stands once in a kernel, at the top level, before all that only a program knows. One to three
+    integer scalars, computed from the arguments alone: the statements before it run on the host
+    too, so they may only compute with scalars and shapes. Gives one `index` scalar for each
+    extent (for one extent: itself, not a tuple). An extent of zero or less launches nothing.
 
-        i, j = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN))
-
-    Example: `a, b = kiln.grid(kiln.cdiv(view.shape[0], 16), 4)`
+    Example: `i, j = kiln.grid(kiln.cdiv(view.shape[0], 16), kiln.cdiv(view.shape[1], 16))`
 
     Errors: a second call; a call inside a branch or a loop; extents computed from what only a
     program knows.

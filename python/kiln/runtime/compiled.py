@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from kiln.runtime.errors import CacheError, StoppedError
+
 STAGES = ("tile", "layout", "schedule", "target", "llvm", "llvmir", "asm", "binary")
 
 
@@ -89,6 +91,20 @@ class CompiledKernel:
     def __repr__(self) -> str:
         constants = "".join(f", {k}={v!r}" for k, v in self.constants.items())
         return f"<kiln.CompiledKernel {self.name} for {self.target}{constants}>"
+
+
+def load_on(where: Any, compiled: CompiledKernel) -> Any:
+    """The kernel on a device, ready to be launched. One that was stopped before there was code is a
+    `StoppedError`."""
+    try:
+        return where.load(compiled.artifact)
+    except CacheError:
+        if "binary" in compiled.artifact.sections:
+            raise
+        raise StoppedError(
+            f"kernel `{compiled.name}`: expected code to launch, got a kernel whose compile was "
+            "stopped before it (stop-after)", compiled.name,
+        ) from None  # fmt: skip
 
 
 def _compiled_of(content: bytes, constants: dict[str, Any], level: str, remarks: tuple):

@@ -36,6 +36,16 @@ def targets() -> list[dict[str, Any]]:
     return json.loads(_native.targets())["targets"]
 
 
+def in_words(entry: dict[str, Any]) -> str:
+    """What one of `devices()` is, or why it is absent."""
+    if entry["available"]:
+        return f"{entry['description']} (target {entry['target']})"
+    # A target that is not a device itself: each of its chips is one.
+    if any(entry["name"] == target["name"] for target in targets()):
+        return entry["reason"]
+    return f"absent: {entry['reason']}"
+
+
 def synchronize(name: str | None = None, stream: int = 0, timeout: float | None = None) -> None:
     """Waits for what was launched on a device (every available one without a name), and raises
     what failed there.

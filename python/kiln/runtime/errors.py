@@ -29,6 +29,10 @@ class LaunchError(ValueError):
         super().__init__(message)
 
 
+class StoppedError(LaunchError):
+    """The kernel was compiled with `stop-after`: there is no code to launch."""
+
+
 class DeviceError(RuntimeError):
     """A device is absent, or its driver reported a failure."""
 
@@ -50,6 +54,10 @@ class CacheError(OSError):
 
 class UnsupportedError(CompileError):
     """The kernel is right, but this target cannot run it."""
+
+
+class RequestError(CompileError):
+    """What a compile was asked for is not there, a target or an option: no source's fault."""
 
 
 class WorkerError(CompileError):
@@ -82,7 +90,9 @@ def from_native(
 ) -> BaseException:
     """A KilnError as an exception. Diagnostics are (severity, parent, file, line, column, text)."""
     if code in (_INVALID, _NOT_FOUND) and diagnostics:  # a target, a kernel, an option
-        return _compile_error(CompileError, message, diagnostics)
+        placed = any(d[0] == ERROR and d[2] for d in diagnostics)
+        kind = CompileError if code == _NOT_FOUND or placed else RequestError
+        return _compile_error(kind, message, diagnostics)
     if code == _INVALID:
         place = _PLACE.match(message)
         if place:

@@ -31,7 +31,7 @@ from kiln.language.annotations import PointerSpec, ViewSpec
 from kiln.language.dtypes import DType
 from kiln.runtime import hooks
 from kiln.runtime.cache import Specialised, forget_recent, keep_recent
-from kiln.runtime.compiled import CompiledKernel
+from kiln.runtime.compiled import CompiledKernel, load_on
 from kiln.runtime.devices import device
 from kiln.runtime.errors import LaunchError, launch_error
 from kiln.runtime.options import LAUNCH_OPTIONS, check_options, options_key
@@ -212,7 +212,7 @@ class KernelHalf:
             )  # fmt: skip
         if read_only:
             self._check_writable(compiled, read_only)
-        compiled.executable = where.load(compiled.artifact)
+        compiled.executable = load_on(where, compiled)
         entries = enumerate(compiled.metadata.get("arguments", ()))
         written = [index for index, entry in entries if entry.get("written")]
         self.launcher._insert(function, key, compiled.executable, variant, written)
@@ -465,7 +465,7 @@ def kernel(
     fast_math  may reassociate and approximate, ignore NaN, infinities and signed zeros, saturate
                where a narrow float has no number so large, and on GPUs flush subnormals of f32
     vendor_math  on GPUs, functions of mathematics from the vendor's library where it is found
-    pipeline   further options of the compiler's pipeline, "name=value name=value"
+    pipeline   "stop-after=STAGE" for `compile`: what is stopped before code cannot be launched
     no_facts   parameters whose facts (alignment, divisibility, ones, overlap) are not compiled for
     """
     if function is None:

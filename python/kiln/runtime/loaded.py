@@ -10,7 +10,7 @@ from typing import Any
 
 from kiln import _native
 from kiln.frontend.structures import leaves_of
-from kiln.runtime.compiled import CompiledKernel
+from kiln.runtime.compiled import CompiledKernel, load_on
 from kiln.runtime.devices import device
 from kiln.runtime.errors import launch_error
 
@@ -93,7 +93,7 @@ class LoadedKernel:
     def _executable(self, where: str) -> Any:
         found = self._executables.get(where)
         if found is None:
-            found = self._executables[where] = device(where).load(self.compiled.artifact)
+            found = self._executables[where] = load_on(device(where), self.compiled)
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:

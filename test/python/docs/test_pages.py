@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -32,6 +34,41 @@ def test_links_lead_somewhere(page):
     text = code.sub("", page.read_text(encoding="utf-8"))
     for target in re.findall(r"\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)", text):
         assert (page.parent / target).exists(), target
+
+
+def test_scripts_that_pages_name_can_be_typed():
+    for page in PAGES:
+        for name in re.findall(r"[\w./-]+/[\w-]+\.py\b", page.read_text(encoding="utf-8")):
+            script = ROOT / name
+            if script.is_file() and script.read_bytes().startswith(b"#!"):
+                assert os.access(script, os.X_OK), (page.name, name)
+
+
+def test_the_commands_of_the_page_of_tools(tmp_path):
+    """Those of the sections tile-compile, tile-opt, tile-check-isa and kiln, in their order; `kiln` is
+    `python -m kiln`, and w.npy is a file of the user's own."""
+    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    blocks = [
+        re.search(rf"^## {name}\n.*?```sh\n(.*?)```", text, re.MULTILINE | re.DOTALL)[1]
+        for name in ("tile-compile", "tile-opt", "tile-check-isa", "kiln")
+    ]
+    commands = "".join(blocks).replace("kiln cache list | show [KEY] | prune", "kiln cache prune")
+    commands = commands.replace(" [--max-bytes 1G] | verify", "")
+    for folder in ("examples", "benchmarks"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    np.save(tmp_path / "w.npy", np.ones(1000, np.float32))
+    build = Path(os.environ.get("KILN_BUILD", ROOT / "build"))
+    environment = {**os.environ, "PATH": f"{build / 'bin'}:{os.environ['PATH']}",
+                   "PYTHONPATH": os.pathsep.join(sys.path),
+                   "KILN_CACHE_DIR": str(tmp_path / "cache")}  # fmt: skip
+    done = subprocess.run(
+        ["bash", "-euc", f'set -o pipefail\nkiln() {{ "{sys.executable}" -m kiln "$@"; }}\n{commands}'],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for part in ("swiglu for emu:gfx942", "rmsnorm for cpu", "64x1000", "kernel rmsnorm for cpu"):
+        assert part in done.stdout, part
+    assert (tmp_path / "fragment.png").exists()
 
 
 ASKED = {

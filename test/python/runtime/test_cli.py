@@ -58,6 +58,7 @@ def succeeded(done):
 
 
 TYPES = ("--arg", "a=f32[?]", "--arg", "b=f32[?]", "--arg", "c=f32[?]")
+ADD = ("compile", f"{KERNELS}:add", *TYPES)
 
 
 @pytest.mark.parametrize("stage", ["tile", "layout", "schedule", "target", "llvm", "llvmir", "asm"])
@@ -134,6 +135,10 @@ def test_a_compile_error_shows_the_line_and_exits_1(kiln_command, tmp_path):
         (["compile", f"{KERNELS}:add", *TYPES, "--arg", "z=f32"], "expected arguments of add"),
         (["cache", "show", "zz"], "expected the beginning of one key"),
         (["cache", "prune", "--max-bytes", "much"], "expected a size such as 500M"),
+        ([*ADD, "--target", "nope"], "expected a target (cpu, "),
+        ([*ADD, "--pipeline", "a=1"], "expected the pipeline option stop-after, got 'a'"),
+        ([*ADD, "--pipeline", "stop-after=layout", "--emit", "asm"], "expected one of 'ir:tile', "),
+        (["run", KERNELS, "--device", "cpu"], "got a script, whose arrays say where it runs"),
         (["bake"], "invalid choice"),
         ([], "usage: kiln"),
     ],
@@ -200,7 +205,48 @@ def test_devices_and_targets(kiln_command):
     assert succeeded(kiln_command("devices")).startswith("cpu ")
     entries = json.loads(succeeded(kiln_command("devices", "--json")))
     assert entries[0]["available"] and all(e["available"] or e["reason"] for e in entries)
-    assert "cpu" in succeeded(kiln_command("devices", "--targets"))
+    lines = succeeded(kiln_command("devices")).splitlines()
+    emulated = next(line for line in lines if line.startswith("emu "))
+    assert "'emu:<chip>'" in emulated and "absent" not in emulated
+    listed = succeeded(kiln_command("devices", "--targets")).splitlines()
+    assert {"  cpu", "  nvptx:sm_90a", "  amdgpu:gfx942", "  emu:gfx942"} < set(listed)
+
+
+def test_each_target_that_is_listed_is_one(kiln_command, tmp_path):
+    (tmp_path / "k.mlir").write_text(MLIR)
+    for line in succeeded(kiln_command("devices", "--targets")).splitlines():
+        if line.startswith("  "):
+            succeeded(kiln_command("compile", "k.mlir", "--target", line.strip(), "--pipeline",
+                                   "stop-after=tile", "--in-process"))  # fmt: skip
+    for target in ("nope", "nvptx", "emu:nope"):
+        for more in ((), ("--in-process",)):
+            done = kiln_command("compile", "k.mlir", "--target", target, *more)
+            assert done.returncode == 2 and f"got '{target}'" in done.stderr, done.stderr
+
+
+def test_mlir_is_compiled_for_the_device_that_it_runs_on(kiln_command, tmp_path):
+    (tmp_path / "k.mlir").write_text(MLIR)
+    given = ("--size", "x=100", "--size", "y=100", "--value", "f=2.5", "--save", "out.npz")
+    text = succeeded(kiln_command("run", "k.mlir", *given, "--device", "emu:gfx942"))
+    assert "double for emu:gfx942" in text
+    arrays = np.load(tmp_path / "out.npz")
+    np.testing.assert_array_equal(arrays["y"], arrays["x"] * np.float32(2.5))
+    done = kiln_command("run", "k.mlir", *given, "--device", "emu:gfx942", "--target", "cpu")
+    assert done.returncode == 3 and "got one for 'cpu'" in done.stderr
+
+
+@pytest.mark.parametrize("stage", ["layout", "asm"])
+@pytest.mark.parametrize("device", ["cpu", "emu:gfx942"])
+def test_what_was_stopped_before_its_code_cannot_be_run(kiln_command, tmp_path, stage, device):
+    (tmp_path / "k.mlir").write_text(MLIR)
+    stopped = ("--pipeline", f"stop-after={stage}")
+    done = kiln_command("run", "k.mlir", "--device", device, *stopped)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "kernel `double`: expected code to launch, got a kernel whose compile" in done.stderr
+    target = kiln.device(device).target
+    succeeded(kiln_command("compile", "k.mlir", "-o", "k.kiln", "--target", target, *stopped))
+    assert kiln_command("run", "k.kiln", "--device", device).returncode == 2
+    succeeded(kiln_command("run", "k.mlir", "--pipeline", "stop-after=binary"))
 
 
 @pytest.mark.parametrize("command", ["compile", "explain", "run", "cache", "devices"])

@@ -129,6 +129,17 @@ def test_an_artifact_is_saved_and_read_back(tmp_path):
         _native.Artifact.deserialize(bytes(damaged))
 
 
+def test_a_kernel_that_is_stopped_before_its_code_is_no_launch():
+    x = np.ones(9, np.float32)
+    for stage in ("layout", "asm"):
+        with pytest.raises(kiln.LaunchError, match=r"kernel `add`: expected code.*stop-after"):
+            add(x, x, x.copy(), _pipeline=f"stop-after={stage}")
+    with pytest.raises(kiln.CompileError, match="expected stop-after to be a stage, got 'soup'"):
+        add(x, x, x.copy(), _pipeline="stop-after=soup")
+    stopped = add.compile(VECTOR, VECTOR, VECTOR, _pipeline="stop-after=layout")
+    assert "tile.load" in stopped.ir("layout")
+
+
 def test_a_kernel_says_what_it_is():
     assert repr(add) == "<kiln.kernel add>" and add.__name__ == "add"
     assert add.__doc__ == "Adds two vectors." and add.__module__ == "runtime_kernels"
