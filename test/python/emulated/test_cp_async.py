@@ -168,3 +168,29 @@ def test_rows_that_are_not_aligned_are_refused(rng) -> None:
     a, b = random(rng, 8, 40, np.float16, 16), random(rng, 8, 40, np.float16, 2)
     with pytest.raises(kiln.LaunchError, match="multiple of 16"):
         kernel(a, b, np.zeros((8, 8), np.float32))
+
+
+def test_beside_a_ring_of_the_engine(rng) -> None:
+    """One kernel's roles: one brings a tile by the tensor copy engine, the other fills its own
+    ring."""
+    text = write("bf16", "sm_90a", 16, 3, 2)
+    for old, new in {
+        '[#tile.role<"all", warps = 4>]': '[#tile.role<"load", warps = 1>, #tile.role<"all", warps = 4>]',
+        "%c: !out)": "%c: !out, %bias: !tile.view<?x?xf32> "
+        "{tile.facts = #tile.facts<pointer = 16, strides = [16, 4]>})",
+        "  tile.store %sum,": """  %more = tile.load %bias[%row, %column]
+      {atom = #nvptx.tma, buffer = !tile.buffer<64x64xf32>, role = "load", ring = "bias"}
+      : !tile.view<?x?xf32> -> tensor<64x64xf32, #acc>
+  %all = arith.addf %sum, %more {tile.role = "all"} : tensor<64x64xf32, #acc>
+  tile.store %all,""",
+    }.items():
+        assert old in text
+        text = text.replace(old, new)
+    kernel = build(text.encode(), "sm_90a")
+    for m, n, k in [(64, 64, 256), (70, 33, 101), (5, 9, 3), (20, 64, 463)]:
+        a, b = (random(rng, rows, k, ml_dtypes.bfloat16, 16) for rows in (m, n))
+        bias = random(rng, m, n, np.float32, 16)
+        c = np.full((m, n), -1, np.float32)
+        kernel(a, b, c, bias)
+        x, y, z = (t.astype(np.float64) for t in (a, b, bias))
+        assert_sums(c, x @ y.T + z, np.abs(x) @ np.abs(y.T) + np.abs(z), TOLERANCE)

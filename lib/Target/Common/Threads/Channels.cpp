@@ -56,9 +56,7 @@ Value ThreadLowering::getBarrier(Value channel, Value slot, bool full) {
                      arith::AddIOp::create(builder, loc, at, i32(full ? plan.full : plan.empty)));
 }
 
-LogicalResult ThreadLowering::lowerChannel(ChannelOp op) {
-  if (op.getType().getOwn())
-    return emitUnsupported(op, target, "expected another role to fill the channel");
+void ThreadLowering::lowerChannel(ChannelOp op) {
   Value base = getShared(op);
   set(op, base);
   function->getParentOfType<ModuleOp>()
@@ -76,7 +74,6 @@ LogicalResult ThreadLowering::lowerChannel(ChannelOp op) {
     async->publishBarriers(builder, loc);
   });
   barrier();
-  return success();
 }
 
 LogicalResult ThreadLowering::lowerAdvance(AdvanceOp op) {
@@ -153,12 +150,11 @@ LogicalResult ThreadLowering::lowerGet(GetOp op) {
   return success();
 }
 
-LogicalResult ThreadLowering::lowerRelease(ReleaseOp op) {
+void ThreadLowering::lowerRelease(ReleaseOp op) {
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, i32(0));
   emitIf(first, [&] {
     async->arrive(builder, loc, getBarrier(op.getChannel(), op.getSlot(), /*full=*/false));
   });
-  return success();
 }
 
 LogicalResult ThreadLowering::lowerPart(PartOp op) {

@@ -10,46 +10,12 @@
 #include "ThreadLowering.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 #include "kiln/Target/Common/WaveTarget.cpp.inc"
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
-
-LogicalResult ThreadLowering::lowerOwnSchedule(Operation *op) {
-  return TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<WarpGroupsOp>([&](WarpGroupsOp groups) { return lowerRoles(groups); })
-      .Case<CopyIdOp>([&](CopyIdOp id) {
-        set(id, arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), role->copy));
-        return success();
-      })
-      .Case<ChannelOp>([&](ChannelOp channel) -> LogicalResult {
-        if (!channel.getType().getOwn())
-          return emitUnsupported(op, target, "expected a role that fills its own channel");
-        lowerOwnChannel(channel);
-        return success();
-      })
-      .Case<BarrierOp>([&](BarrierOp barrier) -> LogicalResult {
-        if (!barrier.getAllCopies() && role->attr.getCopies() > 1)
-          return emitUnsupported(op, target, "expected a barrier of all copies of the role");
-        waves.meet(builder, loc);
-        return success();
-      })
-      .Case<PutOp>([&](PutOp put) { return lowerOwnPut(put); })
-      .Case<GetOp>([&](GetOp get) { return lowerOwnGet(get); })
-      .Case<ReleaseOp>([&](ReleaseOp) {
-        waves.waitForShared(builder, loc);
-        return success();
-      })
-      .Case<WaitPutsOp>([&](WaitPutsOp wait) { return lowerWaitPuts(wait); })
-      .Case<CopyInOp>([&](CopyInOp copy) { return lowerDirectCopy(copy); })
-      .Case<PartOp>([&](PartOp part) { return lowerPart(part); })
-      .Default([&](Operation *) {
-        return emitUnsupported(op, target, "expected no engines and no dots in flight");
-      });
-}
 
 void ThreadLowering::lowerOwnChannel(ChannelOp op) {
   set(op, getShared(op));

@@ -12,11 +12,25 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
+static bool isOwn(Value channel) { return cast<ChannelType>(channel.getType()).getOwn(); }
+
+/// Whether an op takes engines that work beside the warps, or barriers in memory to wait for them.
+static bool needsEngines(Operation *op) {
+  return TypeSwitch<Operation *, bool>(op)
+      .Case<WarpGroupsOp, CopyIdOp, PartOp, WaitPutsOp>([](auto) { return false; })
+      .Case<BarrierOp>([](BarrierOp barrier) { return barrier.getPublish(); })
+      .Case<ChannelOp>([](ChannelOp channel) { return !isOwn(channel); })
+      .Case<PutOp, GetOp, ReleaseOp>([](auto use) { return !isOwn(use.getChannel()); })
+      .Case<CopyInOp>([](CopyInOp copy) { return isa<EngineAtomInterface>(copy.getAtom()); })
+      .Default([](Operation *) { return true; });
+}
+
 LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
-  if (waves)
-    return lowerOwnSchedule(op);
-  if (!async)
-    return emitUnsupported(op, target, "expected a chip with roles and channels");
+  if (!async && (!waves || needsEngines(op)))
+    return emitUnsupported(op, target,
+                           waves ? "expected no engines, no products in flight and no channels "
+                                   "between roles"
+                                 : "expected a chip with roles and channels");
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<WarpGroupsOp>([&](WarpGroupsOp groups) { return lowerRoles(groups); })
       .Case<CopyIdOp>([&](CopyIdOp id) {
@@ -24,12 +38,23 @@ LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
         return success();
       })
       .Case<BarrierOp>([&](BarrierOp barrier) { return lowerBarrier(barrier); })
-      .Case<ChannelOp>([&](ChannelOp channel) { return lowerChannel(channel); })
-      .Case<PutOp>([&](PutOp put) { return lowerPut(put); })
-      .Case<GetOp>([&](GetOp get) { return lowerGet(get); })
-      .Case<ReleaseOp>([&](ReleaseOp release) { return lowerRelease(release); })
+      .Case<ChannelOp>([&](ChannelOp channel) {
+        isOwn(channel) ? lowerOwnChannel(channel) : lowerChannel(channel);
+        return success();
+      })
+      .Case<PutOp>(
+          [&](PutOp put) { return isOwn(put.getChannel()) ? lowerOwnPut(put) : lowerPut(put); })
+      .Case<GetOp>(
+          [&](GetOp get) { return isOwn(get.getChannel()) ? lowerOwnGet(get) : lowerGet(get); })
+      .Case<ReleaseOp>([&](ReleaseOp release) {
+        isOwn(release.getChannel()) ? waves.waitForShared(builder, loc) : lowerRelease(release);
+        return success();
+      })
+      .Case<WaitPutsOp>([&](WaitPutsOp wait) { return lowerWaitPuts(wait); })
       .Case<AdvanceOp>([&](AdvanceOp advance) { return lowerAdvance(advance); })
-      .Case<CopyInOp>([&](CopyInOp copy) { return lowerCopyIn(copy); })
+      .Case<CopyInOp>([&](CopyInOp copy) {
+        return isa<EngineAtomInterface>(copy.getAtom()) ? lowerCopyIn(copy) : lowerDirectCopy(copy);
+      })
       .Case<CopyOutOp>([&](CopyOutOp copy) { return lowerCopyOut(copy); })
       .Case<PartOp>([&](PartOp part) { return lowerPart(part); })
       .Case<PendOp>([&](PendOp pend) {
@@ -84,13 +109,11 @@ LogicalResult ThreadLowering::lowerRoles(WarpGroupsOp op) {
     return op.emitOpError("expected at most ")
            << AsyncTarget::groupBarriers << " barriers for roles and their copies, got "
            << copies + op.getRoles().size();
-  if (!waves)
-    return lowerRole(op, 0, shuffleFrom(warp, i32(0)));
-  if (op.getRoles().size() > 1)
+  if (!async && op.getRoles().size() > 1)
     return op.emitOpError("expected one role, since ")
            << target.getSpelling() << " has one barrier for all warps, got "
            << op.getRoles().size();
-  Value place = waves.makeUniform(builder, loc, warp);
+  Value place = waves ? waves.makeUniform(builder, loc, warp) : shuffleFrom(warp, i32(0));
   // As many as there are: whoever reads the code back knows how far addresses go.
   if (llvm::isPowerOf2_64(total))
     place = arith::AndIOp::create(builder, loc, place, i32(total - 1));
@@ -160,8 +183,16 @@ LogicalResult ThreadLowering::lowerRole(WarpGroupsOp op, unsigned number, Value 
 }
 
 LogicalResult ThreadLowering::lowerBarrier(BarrierOp op) {
+  bool isOfAllWarps = role->attr.getTotalWarps() == warps &&
+                      (op.getAllCopies() || role->attr.getCopies() == 1);
+  if (!async && !isOfAllWarps)
+    return emitUnsupported(op, target, "expected a barrier of all copies of the role");
   if (op.getPublish())
     async->publishShared(builder, loc);
+  if (waves && isOfAllWarps) {
+    waves.meet(builder, loc);
+    return success();
+  }
   int64_t threads = role->attr.getWarps() * chip.warpSize;
   if (op.getAllCopies()) {
     async->groupBarrier(builder, loc, i32(role->sharedBarrier), threads * role->attr.getCopies());

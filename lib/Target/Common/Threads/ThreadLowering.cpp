@@ -23,10 +23,7 @@ ThreadLowering::ThreadLowering(KernelOp kernel, TargetInterface target)
   async = target.getReal().getDialect().getRegisteredInterface<AsyncTarget>();
   if (async && !async->supports(chip.name))
     async = nullptr;
-  // Where there are both, the kernel's channels say which.
-  bool hasOwnRing = llvm::any_of(kernel.getBody().getOps<ChannelOp>(),
-                                 [](ChannelOp channel) { return channel.getType().getOwn(); });
-  if (waves && (!waves.hasWaveCopies() || (async && !hasOwnRing)))
+  if (waves && !waves.hasWaveCopies())
     waves = nullptr;
 }
 
@@ -35,7 +32,7 @@ LogicalResult ThreadLowering::run() {
   if (failed(lowerLaunch()) || failed(lower(kernel.getBody().front())))
     return failure();
   if (!maps.empty()) {
-    // What the engines will read first, they have at hand by then.
+    // Prefetch the tensor maps.
     builder.setInsertionPoint(prologue.getInsertionBlock(), prologue.getInsertionPoint());
     emitIf(isFirstThread(), [&] {
       for (auto [entry, map] : maps)

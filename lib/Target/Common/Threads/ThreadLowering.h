@@ -165,11 +165,11 @@ private:
   /// Emits ops under a condition.
   void emitIf(mlir::Value condition, llvm::function_ref<void()> emit);
   // Channels.cpp
-  mlir::LogicalResult lowerChannel(tile::ChannelOp op);
+  void lowerChannel(tile::ChannelOp op);
   mlir::LogicalResult lowerPut(tile::PutOp op);
   mlir::LogicalResult lowerWrittenPut(tile::PutOp op);
   mlir::LogicalResult lowerGet(tile::GetOp op);
-  mlir::LogicalResult lowerRelease(tile::ReleaseOp op);
+  void lowerRelease(tile::ReleaseOp op);
   mlir::LogicalResult lowerAdvance(tile::AdvanceOp op);
   mlir::LogicalResult lowerCopyIn(tile::CopyInOp op);
   mlir::LogicalResult lowerCopyOut(tile::CopyOutOp op);
@@ -186,7 +186,6 @@ private:
                   mlir::ValueRange offsets,
                   llvm::function_ref<void(mlir::Value, mlir::ValueRange)> emit);
   // OwnRings.cpp
-  mlir::LogicalResult lowerOwnSchedule(mlir::Operation *op);
   void lowerOwnChannel(tile::ChannelOp op);
   mlir::LogicalResult lowerOwnPut(tile::PutOp op);
   mlir::LogicalResult lowerOwnGet(tile::GetOp op);
