@@ -1,29 +1,68 @@
 // The stage list in one readable place, and the pass that runs it from the command line.
 #include "kiln/Pipeline/Pipeline.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
+#include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Pipeline/Registration.h"
+#include "kiln/Schedule/Passes.h"
+#include "kiln/Target/CPU/Passes.h"
+#include "kiln/Target/Common/Passes.h"
+#include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Registry.h"
-#include "mlir/Pass/Pass.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 namespace kiln {
 
-/// What every target starts from: helper functions inlined, constants folded, no dead code. The
-/// last clean-ups before decisions are realised.
-static void addTileStage(OpPassManager &pm) {
-  pm.addPass(tile::createInlineFunctions());
-  pm.addPass(tile::createVerifyKernels());
-  pm.addPass(tile::createSimplify());
-  pm.addPass(tile::createNarrowIndices());
-  pm.addPass(tile::createHoistInvariants());
-}
-
 void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
-  if (stage == Stage::Tile)
-    addTileStage(pm);
-  else
-    target.addPasses(pm, stage);
+  auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
+  // One thread of the host runs a program as loops; on a device threads share its tensors.
+  bool isHost = target.runsOnHost();
+  switch (stage) {
+  case Stage::Tile:
+    // The last clean-ups before decisions are realised.
+    add(tile::createInlineFunctions(), tile::createVerifyKernels(), tile::createSimplify(),
+        tile::createNarrowIndices(), tile::createHoistInvariants());
+    return;
+  case Stage::Layout:
+    add(createCheckTarget(), createCheckDecisions());
+    if (isHost) {
+      add(createCheckRealised(), tile::createMultiplyDivisions(), tile::createExpandPhilox(),
+          cpu::createDecideMaterialization(), cpu::createPlanScratch());
+      return;
+    }
+    add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
+        createSplitShapes(), createSplitEdges(), createDecideRuns(),
+        tile::createMultiplyDivisions(), createLegaliseDots());
+    add(createDecideAtoms(), createDecideLayouts(), createPlaceConversions(),
+        createDecideConversions(), createRealiseConversions());
+    return;
+  case Stage::Schedule:
+    if (!isHost)
+      add(createRealisePersistence(), createRealiseRings(), createRealiseWarpGroups(),
+          createRealiseCopies(), createRealiseStores(), createCheckRealised(),
+          createCheckProtocol(), createPlanSharedMemory());
+    return;
+  case Stage::Target:
+    if (isHost)
+      add(cpu::createLowerTiles(), cpu::createLowerKernel());
+    else
+      add(createLowerToThreads());
+    add(createCanonicalizerPass(), createCSEPass());
+    if (isHost)
+      add(cpu::createLegalizeArithmetic(), createExpandNarrowFloats());
+    return;
+  case Stage::LLVM:
+    if (!isHost)
+      add(math::createMathExtendToSupportedTypes());
+    add(target.createConversion());
+    if (!isHost)
+      add(createCanonicalizerPass(), createCSEPass());
+    return;
+  default:
+    return;
+  }
 }
 
 FailureOr<TargetInterface> chooseTarget(ModuleOp module, TargetInterface asked) {

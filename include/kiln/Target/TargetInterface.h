@@ -7,12 +7,13 @@
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace mlir {
-class OpPassManager;
+class Pass;
 } // namespace mlir
 
 namespace kiln {

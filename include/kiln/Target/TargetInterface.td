@@ -8,8 +8,7 @@ def TargetInterface : AttrInterface<"TargetInterface"> {
   let cppNamespace = "::kiln";
   let description = [{
     A target is an attribute, `tile.target` on the module. Common code never asks which one
-    it is: it asks the attribute. A target lists its passes for each stage, so that whoever
-    runs the stages needs to know none of them by name.
+    it is: it asks the attribute. `lib/Pipeline` lists the passes of each stage.
   }];
   let methods = [
     InterfaceMethod<"The name that parseTarget reads back, with the chip if it has one.",
@@ -51,9 +50,9 @@ def TargetInterface : AttrInterface<"TargetInterface"> {
     InterfaceMethod<"Whether its chip has this matrix or copy instruction.", "bool", "hasAtom",
         (ins "::mlir::Attribute":$atom), "", "return false;">,
     InterfaceMethod<[{
-      Adds the passes that take a module from the stage before to `stage`, for the stages from
-      layout to the LLVM dialect.
-    }], "void", "addPasses", (ins "::mlir::OpPassManager &":$pm, "::kiln::Stage":$stage)>,
+      The pass of the stage `llvm`, from what the stage `target` leaves to the LLVM dialect and the
+      target's own.
+    }], "::std::unique_ptr<::mlir::Pass>", "createConversion">,
     InterfaceMethod<[{
       Translates a module of the LLVM dialect to what `request` asks for. Reports errors at the
       module's locations.

@@ -8,7 +8,6 @@
 #include "kiln/Target/Registry.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -80,9 +79,7 @@ SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
   return getTransposingReads(getChip(), element);
 }
 
-void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
-  addThreadStage(pm, stage, createConvertThreadsToROCDL);
-}
+std::unique_ptr<Pass> TargetAttr::createConversion() const { return createConvertThreadsToROCDL(); }
 
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
   static const bool initialised = [] {

@@ -1,18 +1,14 @@
-// The CPU target: the cpu dialect, what it answers to the common passes, and its pass list.
+// The CPU target: the cpu dialect, and what it answers to the common passes.
 #include "kiln/Target/CPU/CPU.h"
 #include "kiln/Binary/HostCode.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
-#include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Target/CPU/Passes.h"
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Registry.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -81,32 +77,7 @@ std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   return std::nullopt;
 }
 
-void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
-  switch (stage) {
-  case Stage::Layout:
-    pm.addPass(createCheckTarget());
-    pm.addPass(createCheckDecisions());
-    pm.addPass(createCheckRealised());
-    pm.addPass(tile::createMultiplyDivisions());
-    pm.addPass(tile::createExpandPhilox());
-    pm.addPass(createDecideMaterialization());
-    pm.addPass(createPlanScratch());
-    return;
-  case Stage::Target:
-    pm.addPass(createLowerTiles());
-    pm.addPass(createLowerKernel());
-    pm.addPass(createCanonicalizerPass());
-    pm.addPass(createCSEPass());
-    pm.addPass(createLegalizeArithmetic());
-    pm.addPass(createExpandNarrowFloats());
-    return;
-  case Stage::LLVM:
-    pm.addPass(createConvertToLLVM());
-    return;
-  default:
-    return;
-  }
-}
+std::unique_ptr<Pass> TargetAttr::createConversion() const { return createConvertToLLVM(); }
 
 static Attribute createTarget(MLIRContext *context, const Chip &chip) {
   context->getOrLoadDialect<CPUDialect>();

@@ -8,7 +8,6 @@
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/LLVMContext.h"
@@ -80,8 +79,8 @@ SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
   return getRealTarget(*this).getCopyAtoms(element);
 }
 
-void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
-  getRealTarget(*this).addPasses(pm, stage);
+std::unique_ptr<Pass> TargetAttr::createConversion() const {
+  return getRealTarget(*this).createConversion();
 }
 
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {

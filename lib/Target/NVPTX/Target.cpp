@@ -13,7 +13,6 @@
 #include "kiln/Target/Registry.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -83,9 +82,7 @@ SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
   return getLdMatrixAtoms(element);
 }
 
-void TargetAttr::addPasses(OpPassManager &pm, Stage stage) const {
-  addThreadStage(pm, stage, createConvertThreadsToNVVM);
-}
+std::unique_ptr<Pass> TargetAttr::createConversion() const { return createConvertThreadsToNVVM(); }
 
 /// What the kernel's launches ask for.
 static LaunchSize getLaunchSize(ModuleOp module) {

@@ -23,7 +23,7 @@ def AMDGCN_Dialect : Dialect {
 def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
         ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms", "hasAtom",
-         "getScaledMmaAtoms", "getCopyAtoms", "addPasses", "emit"]>,
+         "getScaledMmaAtoms", "getCopyAtoms", "createConversion", "emit"]>,
     DeclareAttrInterfaceMethods<BoundedMemoryInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<WaveTargetInterface>]> {

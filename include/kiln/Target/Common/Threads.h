@@ -43,11 +43,6 @@ bool isEmulatedByThreads(mlir::Operation *op, TargetInterface target);
 #define GEN_PASS_REGISTRATION
 #include "kiln/Target/Common/ThreadPasses.h.inc"
 
-/// The passes of every stage. All such targets share them but for `createConversion`, which makes
-/// the one to the LLVM dialect and the target's own.
-void addThreadStage(mlir::OpPassManager &pm, Stage stage,
-                    std::unique_ptr<mlir::Pass> (*createConversion)());
-
 /// What the driver of a device loads.
 enum class DeviceBinary {
   Text,        ///< the assembly, which the driver assembles

@@ -22,7 +22,7 @@ def NVPTX_Dialect : Dialect {
 def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
         ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms", "hasAtom",
-         "getCopyAtoms", "addPasses", "emit"]>,
+         "getCopyAtoms", "createConversion", "emit"]>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<WaveTargetInterface>]> {
   let mnemonic = "target";

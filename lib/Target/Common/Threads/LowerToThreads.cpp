@@ -1,18 +1,12 @@
-// The pass around the lowering of one kernel, and the stages that it is part of.
+// The pass around the lowering of one kernel.
 #include "ThreadLowering.h"
-#include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/Passes.h"
-#include "kiln/Schedule/Passes.h"
-#include "kiln/Target/Common/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_LOWERTOTHREADS
@@ -66,52 +60,6 @@ struct LowerToThreads : kiln::impl::LowerToThreadsBase<LowerToThreads> {
   }
 };
 } // namespace
-
-void kiln::addThreadStage(OpPassManager &pm, Stage stage,
-                          std::unique_ptr<Pass> (*createConversion)()) {
-  switch (stage) {
-  case Stage::Layout:
-    pm.addPass(createCheckTarget());
-    pm.addPass(createCheckDecisions());
-    pm.addPass(createExpandArgReduce());
-    pm.addPass(createExpandPhilox());
-    pm.addPass(createExpandTF32());
-    pm.addPass(createSplitShapes());
-    pm.addPass(createSplitEdges());
-    pm.addPass(createDecideRuns());
-    pm.addPass(createMultiplyDivisions());
-    pm.addPass(createLegaliseDots());
-    pm.addPass(createDecideAtoms());
-    pm.addPass(createDecideLayouts());
-    pm.addPass(createPlaceConversions());
-    pm.addPass(createDecideConversions());
-    pm.addPass(createRealiseConversions());
-    break;
-  case Stage::Schedule:
-    pm.addPass(createRealisePersistence());
-    pm.addPass(createRealiseRings());
-    pm.addPass(createRealiseWarpGroups());
-    pm.addPass(createRealiseCopies());
-    pm.addPass(createRealiseStores());
-    pm.addPass(createCheckRealised());
-    pm.addPass(createCheckProtocol());
-    pm.addPass(createPlanSharedMemory());
-    break;
-  case Stage::Target:
-    pm.addPass(createLowerToThreads());
-    pm.addPass(createCanonicalizerPass());
-    pm.addPass(createCSEPass());
-    break;
-  case Stage::LLVM:
-    pm.addPass(math::createMathExtendToSupportedTypes());
-    pm.addPass(createConversion());
-    pm.addPass(createCanonicalizerPass());
-    pm.addPass(createCSEPass());
-    break;
-  default:
-    break;
-  }
-}
 
 void kiln::registerThreadStagePasses() {
   static const bool once = [] {
