@@ -53,9 +53,10 @@ void RingRealiser::makeChannels() {
     int64_t empty = 0;
     for (RoleAttr role : ring.getConsumers())
       empty += role.getTotalWarps();
-    ring.channel = ChannelOp::create(rewriter, ring.uses.front().getSite()->getLoc(),
-                                     ChannelType::get(kernel.getContext(), ring.depth, ring.isOwn(), types),
-                                     ring.countsBytes ? 1 : ring.producer.getTotalWarps(), empty);
+    ring.channel =
+        ChannelOp::create(rewriter, ring.uses.front().getSite()->getLoc(),
+                          ChannelType::get(kernel.getContext(), ring.depth, ring.isOwn(), types),
+                          ring.countsBytes ? 1 : ring.producer.getTotalWarps(), empty);
   }
 }
 

@@ -183,8 +183,8 @@ LogicalResult ThreadLowering::lowerRole(WarpGroupsOp op, unsigned number, Value 
 }
 
 LogicalResult ThreadLowering::lowerBarrier(BarrierOp op) {
-  bool isOfAllWarps = role->attr.getTotalWarps() == warps &&
-                      (op.getAllCopies() || role->attr.getCopies() == 1);
+  bool isOfAllWarps =
+      role->attr.getTotalWarps() == warps && (op.getAllCopies() || role->attr.getCopies() == 1);
   if (!async && !isOfAllWarps)
     return emitUnsupported(op, target, "expected a barrier of all copies of the role");
   if (op.getPublish())
