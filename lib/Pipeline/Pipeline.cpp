@@ -4,7 +4,6 @@
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Pipeline/Registration.h"
 #include "kiln/Schedule/Passes.h"
-#include "kiln/Target/CPU/Passes.h"
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Registry.h"
@@ -28,8 +27,10 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
   case Stage::Layout:
     add(createCheckTarget(), createCheckDecisions());
     if (isHost) {
-      add(createCheckRealised(), tile::createMultiplyDivisions(), tile::createExpandPhilox(),
-          cpu::createDecideMaterialization(), cpu::createPlanScratch());
+      // Of schedules a host realises the grid's alone.
+      add(createRealisePersistence(), createCheckRealised(), tile::createMultiplyDivisions(),
+          tile::createExpandPhilox());
+      target.addOwnPasses(pm, stage);
       return;
     }
     add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
@@ -46,17 +47,14 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
     return;
   case Stage::Target:
     if (isHost)
-      add(cpu::createLowerTiles(), cpu::createLowerKernel());
+      target.addOwnPasses(pm, stage);
     else
-      add(createLowerToThreads());
-    add(createCanonicalizerPass(), createCSEPass());
-    if (isHost)
-      add(cpu::createLegalizeArithmetic(), createExpandNarrowFloats());
+      add(createLowerToThreads(), createCanonicalizerPass(), createCSEPass());
     return;
   case Stage::LLVM:
     if (!isHost)
       add(math::createMathExtendToSupportedTypes());
-    add(target.createConversion());
+    target.addOwnPasses(pm, stage);
     if (!isHost)
       add(createCanonicalizerPass(), createCSEPass());
     return;

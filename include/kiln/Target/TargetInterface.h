@@ -7,13 +7,12 @@
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace mlir {
-class Pass;
+class OpPassManager;
 } // namespace mlir
 
 namespace kiln {

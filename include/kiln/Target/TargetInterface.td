@@ -50,9 +50,10 @@ def TargetInterface : AttrInterface<"TargetInterface"> {
     InterfaceMethod<"Whether its chip has this matrix or copy instruction.", "bool", "hasAtom",
         (ins "::mlir::Attribute":$atom), "", "return false;">,
     InterfaceMethod<[{
-      The pass of the stage `llvm`, from what the stage `target` leaves to the LLVM dialect and the
-      target's own.
-    }], "::std::unique_ptr<::mlir::Pass>", "createConversion">,
+      Adds the passes of a stage that are the target's own, where `addStage` of `lib/Pipeline` says:
+      of a host those that turn tiles into loops, in the stages `layout` and `target`; of all the
+      conversion to the LLVM dialect, in the stage `llvm`.
+    }], "void", "addOwnPasses", (ins "::mlir::OpPassManager &":$pm, "::kiln::Stage":$stage)>,
     InterfaceMethod<[{
       Translates a module of the LLVM dialect to what `request` asks for. Reports errors at the
       module's locations.

@@ -8,6 +8,7 @@
 #include "kiln/Target/Registry.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -79,7 +80,10 @@ SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
   return getTransposingReads(getChip(), element);
 }
 
-std::unique_ptr<Pass> TargetAttr::createConversion() const { return createConvertThreadsToROCDL(); }
+void TargetAttr::addOwnPasses(OpPassManager &pm, Stage stage) const {
+  if (stage == Stage::LLVM)
+    pm.addPass(createConvertThreadsToROCDL());
+}
 
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
   static const bool initialised = [] {

@@ -9,6 +9,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -77,7 +79,27 @@ std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   return std::nullopt;
 }
 
-std::unique_ptr<Pass> TargetAttr::createConversion() const { return createConvertToLLVM(); }
+void TargetAttr::addOwnPasses(OpPassManager &pm, Stage stage) const {
+  switch (stage) {
+  case Stage::Layout:
+    pm.addPass(createDecideMaterialization());
+    pm.addPass(createPlanScratch());
+    return;
+  case Stage::Target:
+    pm.addPass(createLowerTiles());
+    pm.addPass(createLowerKernel());
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+    pm.addPass(createLegalizeArithmetic());
+    pm.addPass(createExpandNarrowFloats());
+    return;
+  case Stage::LLVM:
+    pm.addPass(createConvertToLLVM());
+    return;
+  default:
+    return;
+  }
+}
 
 static Attribute createTarget(MLIRContext *context, const Chip &chip) {
   context->getOrLoadDialect<CPUDialect>();

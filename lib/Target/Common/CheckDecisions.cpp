@@ -66,6 +66,25 @@ static LogicalResult checkHints(Access access) {
   return error;
 }
 
+/// Operands that are not read from registers come from loads that fill a buffer; the warps of each
+/// copy of the role issue the instruction together.
+static LogicalResult checkOperands(DotOp dot, MmaAtomInterface atom) {
+  for (unsigned number = 0; number < 2; ++number) {
+    auto load = dot->getOperand(number).getDefiningOp<LoadOp>();
+    if (!atom.readsFrom(number, Place::Registers) && !(load && load.getBuffer()))
+      return dot.emitOpError("expected operand ")
+             << "ab"[number] << " of a load with 'buffer', since " << atom
+             << " reads it from memory";
+  }
+  auto roles = dot->getParentOfType<KernelOp>()->getAttrOfType<ArrayAttr>(kRolesAttrName);
+  for (auto role : roles.getAsRange<RoleAttr>())
+    if (role.getName() == dot.getRole() && role.getWarps() != atom.getWarps())
+      return dot.emitOpError("expected ")
+             << atom.getWarps() << " warps in each copy of role \"" << role.getName() << "\" for "
+             << atom << ", got " << role.getWarps();
+  return success();
+}
+
 static LogicalResult checkDot(DotOp dot) {
   auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
   bool isAsync = atom && atom.getCompletion() != Completion::InOrder;
@@ -76,7 +95,9 @@ static LogicalResult checkDot(DotOp dot) {
     return dot.emitOpError("expected an atom that runs on after it has started, since 'in_flight' "
                            "is decided, got ")
            << atom;
-  return checkNeeds(dot, {{"in_flight", {"atom", "role"}}});
+  if (failed(checkNeeds(dot, {{"in_flight", {"atom", "role"}}})))
+    return failure();
+  return isAsync ? checkOperands(dot, atom) : success();
 }
 
 static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles) {

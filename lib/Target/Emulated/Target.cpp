@@ -21,6 +21,7 @@
 namespace kiln {
 extern const llvm::StringRef kEmulatedMath; // made by the build
 } // namespace kiln
+#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -79,8 +80,8 @@ SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
   return getRealTarget(*this).getCopyAtoms(element);
 }
 
-std::unique_ptr<Pass> TargetAttr::createConversion() const {
-  return getRealTarget(*this).createConversion();
+void TargetAttr::addOwnPasses(OpPassManager &pm, Stage stage) const {
+  getRealTarget(*this).addOwnPasses(pm, stage);
 }
 
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {

@@ -13,6 +13,7 @@
 #include "kiln/Target/Registry.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -82,7 +83,10 @@ SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
   return getLdMatrixAtoms(element);
 }
 
-std::unique_ptr<Pass> TargetAttr::createConversion() const { return createConvertThreadsToNVVM(); }
+void TargetAttr::addOwnPasses(OpPassManager &pm, Stage stage) const {
+  if (stage == Stage::LLVM)
+    pm.addPass(createConvertThreadsToNVVM());
+}
 
 /// What the kernel's launches ask for.
 static LaunchSize getLaunchSize(ModuleOp module) {

@@ -74,6 +74,10 @@ std::array<int64_t, 3> WgmmaAttr::getExtents() const {
 
 Completion WgmmaAttr::getCompletion() const { return Completion::Groups; }
 
+bool WgmmaAttr::readsFrom(unsigned operand, tile::Place place) const {
+  return place == tile::Place::Shared || (place == tile::Place::Registers && operand == 0);
+}
+
 unsigned WgmmaAttr::getWarps() const { return kWarpsOfGroup; }
 
 //===- Layouts ------------------------------------------------------------------------------===//

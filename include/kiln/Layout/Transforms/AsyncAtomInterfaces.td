@@ -12,8 +12,6 @@ def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface", [MmaAtomInter
     again once they have waited.
   }];
   let methods = [
-    InterfaceMethod<"The extents m, n and k.", "std::array<int64_t, 3>", "getExtents">,
-    InterfaceMethod<"How many warps issue it together.", "unsigned", "getWarps">,
     InterfaceMethod<[{
       Who holds what of an [m, n] accumulator that so many warps make: from `register`, `lane` and
       `warp`. Rows beyond those of the instruction go to further warps first.

@@ -11,7 +11,6 @@ def WarpMmaAtomInterface : AttrInterface<"WarpMmaAtomInterface", [MmaAtomInterfa
     add the product to an [m, n] fragment.
   }];
   let methods = [
-    InterfaceMethod<"The extents m, n and k.", "std::array<int64_t, 3>", "getExtents">,
     InterfaceMethod<[{
       Which register of which lane holds which element of a fragment: of a (0), b (1) or the
       accumulator (2). From `register` and `lane` to two coordinates.

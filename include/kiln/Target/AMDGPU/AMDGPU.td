@@ -23,7 +23,7 @@ def AMDGCN_Dialect : Dialect {
 def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
         ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms", "hasAtom",
-         "getScaledMmaAtoms", "getCopyAtoms", "createConversion", "emit"]>,
+         "getScaledMmaAtoms", "getCopyAtoms", "addOwnPasses", "emit"]>,
     DeclareAttrInterfaceMethods<BoundedMemoryInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<WaveTargetInterface>]> {

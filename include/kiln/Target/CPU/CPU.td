@@ -24,7 +24,7 @@ def CPU_Dialect : Dialect {
 def CPU_TargetAttr : AttrDef<CPU_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface, ["getSpelling", "getChipRecord", "runsOnHost",
                                                   "isEmulated",
-                                                  "createConversion", "emit"]>]> {
+                                                  "addOwnPasses", "emit"]>]> {
   let mnemonic = "target";
   let summary = "the processor that host code is made for";
   let description = [{

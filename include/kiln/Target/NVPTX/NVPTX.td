@@ -22,7 +22,7 @@ def NVPTX_Dialect : Dialect {
 def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
         ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms", "hasAtom",
-         "getCopyAtoms", "createConversion", "emit"]>,
+         "getCopyAtoms", "addOwnPasses", "emit"]>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<WaveTargetInterface>]> {
   let mnemonic = "target";
@@ -64,7 +64,8 @@ def NVPTX_MmaSyncAttr : AttrDef<NVPTX_Dialect, "MmaSync", [
 }
 
 def NVPTX_WgmmaAttr : AttrDef<NVPTX_Dialect, "Wgmma", [
-    DeclareAttrInterfaceMethods<MmaAtomInterface, ["getCompletion"]>,
+    DeclareAttrInterfaceMethods<MmaAtomInterface,
+                                ["getExtents", "getWarps", "readsFrom", "getCompletion"]>,
     DeclareAttrInterfaceMethods<AsyncMmaAtomInterface>]> {
   let mnemonic = "wgmma";
   let summary = "`wgmma.mma_async`: a matrix product by the 128 lanes of four warps";

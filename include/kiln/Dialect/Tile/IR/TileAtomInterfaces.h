@@ -3,6 +3,7 @@
 #define KILN_DIALECT_TILE_IR_TILEATOMINTERFACES_H
 
 #include "mlir/IR/Attributes.h"
+#include <array>
 #include <cstdint>
 #include <optional>
 

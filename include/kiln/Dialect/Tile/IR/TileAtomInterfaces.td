@@ -11,6 +11,12 @@ def MmaAtomInterface : AttrInterface<"MmaAtomInterface"> {
     that derive from this one.
   }];
   let methods = [
+    InterfaceMethod<"The extents m, n and k.", "std::array<int64_t, 3>", "getExtents">,
+    InterfaceMethod<"How many warps issue it together.", "unsigned", "getWarps", (ins), "",
+                    "return 1;">,
+    InterfaceMethod<"Whether it can read operand a (0) or b (1) from there.", "bool", "readsFrom",
+                    (ins "unsigned":$operand, "::kiln::tile::Place":$place), "",
+                    "return place == ::kiln::tile::Place::Registers;">,
     InterfaceMethod<"How its end is known.", "::kiln::tile::Completion", "getCompletion", (ins),
                     "", "return ::kiln::tile::Completion::InOrder;">,
   ];
