@@ -34,6 +34,25 @@ def test_function_is_within_its_bound(device, function, element, rng):
 
 
 @pytest.mark.parametrize("element", ["f64", "f32"])
+@pytest.mark.parametrize("function", math_bounds.OPERANDS)
+@pytest.mark.parametrize("device", DEVICES)
+def test_function_of_all_ends_together(device, function, element):
+    """Zeros, infinities, NaN and the least and greatest numbers, each with each."""
+    math_bounds.exact_context()
+    dtype = math_bounds.DTYPES[element]
+    info = np.finfo(dtype)
+    sizes = [0, info.smallest_subnormal, info.tiny, info.eps, 0.5, 1, 3, info.max**0.75, info.max]
+    values = np.array([*sizes, *(-size for size in sizes), np.inf, -np.inf, np.nan], dtype)
+    values[len(sizes)] = -0.0
+    count = math_bounds.OPERANDS[function]
+    operands = [axis.ravel() for axis in np.meshgrid(*[values] * count)]
+    operands = [np.resize(row, -(-len(row) // 1024) * 1024) for row in operands]
+    results = math_bounds.apply(function, element, operands, device)
+    size, where = math_bounds.worst(function, element, operands, results)
+    assert size <= math_bounds.bound(function, element, device == "cpu"), where
+
+
+@pytest.mark.parametrize("element", ["f64", "f32"])
 @pytest.mark.parametrize("function", math_bounds.VENDOR_BOUNDS)
 def test_the_vendors_function_is_within_its_bound(function, element, rng, monkeypatch):
     for name, value in vendor_libraries.variables().items():

@@ -145,7 +145,8 @@ Value wide::atan(MathBuilder &b, Value x) {
 }
 
 Value wide::atan2(MathBuilder &b, Value y, Value x) {
-  Value down = b.clamp(b.magnitude(y), 0, 0x1p200), right = b.clamp(b.magnitude(x), 0, 0x1p200);
+  // Of infinity a number beside which every other one of f32 is nothing.
+  Value down = b.clamp(b.magnitude(y), 0, 0x1p1000), right = b.clamp(b.magnitude(x), 0, 0x1p1000);
   Value both = b.bitAnd(b.compare(Predicate::OEQ, down, b.real(0)),
                         b.compare(Predicate::OEQ, right, b.real(0)));
   Value result = angle(b, down, b.select(both, b.real(1), right));
