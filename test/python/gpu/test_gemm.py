@@ -5,9 +5,15 @@ Skipped elsewhere; utils/gpu-test runs it.
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from gpu_machine import BENCHMARKS, assert_same_bits, pinned_kernel, torch
 from mlir_kernel import MLIRKernel
+from pinned import compiled
+from ring_kernels import write_beside_the_engine
+
+from kiln.runtime.devices import device
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +68,22 @@ def multistage(tmp_path_factory) -> MLIRKernel:
 @pytest.mark.parametrize("m, n, k", [*SHAPES, (300, 514, 66), (257, 30, 333)])
 def test_product_by_asynchronous_copies(multistage: MLIRKernel, m: int, n: int, k: int) -> None:
     check(multistage, m, n, k)
+
+
+def test_a_ring_of_asynchronous_copies_beside_one_of_the_engine() -> None:
+    """Two kinds of rings in one kernel: cp.async by its own warps, a bias by tensor copies."""
+    if torch.cuda.get_device_capability() != (9, 0):
+        pytest.skip("the kernel is pinned to sm_90a")
+    place = device("cuda:0")
+    artifact = compiled(write_beside_the_engine("sm_90a").encode(), place.target)
+    executable, name = place.load(artifact), json.loads(artifact.metadata)["kernel"]
+    for m, n, k in [(64, 64, 256), (70, 33, 101), (1000, 776, 333), (2304, 2560, 448)]:
+        a, b, bias = matrix(m, k), matrix(n, k), matrix(m, n, torch.float32)
+        c = torch.empty(m, n, device="cuda")
+        executable.launch(name, [a, b, c, bias], None)
+        reference = a.double() @ b.double().T + bias.double()
+        terms = a.double().abs() @ b.double().T.abs() + bias.double().abs()
+        assert ((c.double() - reference).abs() <= 2.0**-18 * terms).all()
 
 
 def test_the_same_input_gives_the_same_bits(kernel: MLIRKernel) -> None:
