@@ -40,6 +40,13 @@ class Campaign:
         self.end = None
         self.output.mkdir(parents=True, exist_ok=True)
 
+    @property
+    def memory(self):
+        """The bytes of address space that one worker may take; 0, no limit, on a GPU, whose driver
+        reserves as much as all of its memory."""
+        emulated = all(device.startswith(("cpu", "emu:")) for device in self.devices)
+        return 4 << 30 if emulated else 0
+
     def goes_on(self):
         if self.end is None:  # what is made ready before the first run costs no budget
             self.end = time.monotonic() + self.seconds

@@ -43,7 +43,7 @@ def run(campaign):
     rng = campaign.rng
     sys.path.insert(0, str(TESTS))
     log = campaign.output / f"{campaign.name}.stderr"
-    with Worker(prepare, perform, log, seconds=60) as worker:
+    with Worker(prepare, perform, log, seconds=60, memory=campaign.memory) as worker:
         while campaign.goes_on():
             campaign.runs += 1
             seed, size = rng.randrange(1 << 32), rng.choice([4, 8, 12, 12, 16, 24])

@@ -80,7 +80,7 @@ def run(campaign):
     chips = [list for list in pipelines.targets() if list[0] != "cpu"]
     log = campaign.output / f"{campaign.name}.stderr"
     rng = campaign.rng
-    with Worker(pipelines.prepare, perform, log, seconds=60) as worker:
+    with Worker(pipelines.prepare, perform, log, seconds=60, memory=campaign.memory) as worker:
         while campaign.goes_on():
             campaign.runs += 1
             seed, size = rng.randrange(1 << 32), rng.choice([2, 4, 8, 12, 16, 24])
