@@ -84,14 +84,15 @@ def reads(node: ast.AST) -> frozenset[str]:
     )
 
 
-def last_assignment(body: list[ast.stmt], name: str) -> ast.stmt | None:
-    """The last statement of a body, nested ones included, that assigns a name."""
+def last_assignment(body: list[ast.stmt], name: str) -> ast.AST | None:
+    """What in a body, nested statements included, gives a name its last value."""
     found = None
     for statement in body:
         for node in ast.walk(statement):
-            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For)):
                 later = found is None or node.lineno >= found.lineno
-                found = node if later and name in _targets(node) else found
+                assigns = later and name in _targets(node)
+                found = (node.target if isinstance(node, ast.For) else node) if assigns else found
     return found
 
 

@@ -28,6 +28,7 @@ from kiln.frontend.values import (
     describe,
     has_values,
     is_weak,
+    shape_of,
     type_of,
 )  # fmt: skip
 from kiln.language.dtypes import bool_, f32, i64, index
@@ -100,6 +101,12 @@ def _entry_type(leaf: Any) -> Any:
     if is_memory(leaf):
         return type_of((), index)
     return type_of((), constant_dtype(leaf, None)) if is_weak(leaf) else leaf.type
+
+
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    """Whether one shape broadcasts to another."""
+    ends = zip(reversed(shape), reversed(to), strict=False)
+    return len(shape) <= len(to) and all(a in (1, b) for a, b in ends)
 
 
 class Loops:
@@ -323,12 +330,7 @@ class Loops:
                         f"expected `{name}` to keep a value in the loop, but {value.reason}"
                     )
                 if flatten(e, value, ends) != skeleton:
-                    raise Misuse(
-                        f"expected `{name}` to stay of one kind in the loop, got {describe(value)}",
-                        "scalars, tensors, views of one dtype and rank, and tuples of them; "
-                        "constants other than numbers change only in loops over "
-                        "kiln.static_range",
-                    )
+                    raise self.changed_kind(name, value)
             weak = [w and is_weak(end) for w, end in zip(carried.weak, ends, strict=True)]
             types = [self.joined(carried, i, end) for i, end in enumerate(ends)]
             if types == carried.types and weak == carried.weak:
@@ -356,7 +358,7 @@ class Loops:
         if is_weak(end):
             dtype = constant_dtype(end, type.dtype)
             if not is_weak(entry) and dtype is not type.dtype:
-                raise self.changed(name, type, describe(end))
+                raise self.changed(name, type, end)
             return type_of(getattr(type, "shape", ()), dtype)
         if end.type == type:
             return type
@@ -366,19 +368,37 @@ class Loops:
             wide = position_type(type, end)
             if wide is not None:
                 return wide
-            raise self.changed(name, type, describe(end))
+            raise self.changed(name, type, end)
         if not end.is_numeric:
-            raise self.changed(name, type, describe(end))
+            raise self.changed(name, type, end)
         if type.dtype in (end.dtype, constant_dtype(entry, None)):
             return end.type
         return type_of(end.shape, promote_dtypes(type.dtype, end.dtype))
 
-    def changed(self, name: str, type: Any, got: str) -> CompileError:
+    def changed(self, name: str, type: Any, end: Any) -> CompileError:
         """The error at the last assignment that changes the type of a carried name."""
-        return self.error(
-            f"expected `{name}` to keep its type in the loop, a {type}, got {got}",
+        shape, wanted = shape_of(end), getattr(type, "shape", ())
+        legal = (
             f"start with a value of the right type, or cast at the end of the body: "
-            f"{name} = {name}.to({type.dtype})",
+            f"{name} = {name}.to({type.dtype})"
+        )
+        if shape != wanted:
+            dtype = constant_dtype(end, type.dtype) if is_weak(end) else end.dtype
+            start = f"start with that shape: {name} = kiln.full({shape}, ..., kiln.{dtype})"
+            legal = start if _broadcasts(wanted, shape) else None
+        return self.error(
+            f"expected `{name}` to keep its type in the loop, a {type}, got {describe(end)}",
+            legal,
+            last_assignment(self.e.node.body, name),
+        )
+
+    def changed_kind(self, name: str, value: Any) -> CompileError:
+        """The error at the last assignment of a carried name, where the loop makes of a number,
+        say, a view."""
+        return self.error(
+            f"expected `{name}` to stay of one kind in the loop, got {describe(value)}",
+            "scalars, tensors, views of one dtype and rank, and tuples of them; constants other "
+            "than numbers change only in loops over kiln.static_range",
             last_assignment(self.e.node.body, name),
         )
 
