@@ -37,12 +37,12 @@ _NAMES = {
     "take_along_axis": "kiln.gather(tile, index, axis)", "interleave": "kiln.join(x, y)",
     # dtypes
     "astype": "x.to(dtype)", "type": "x.to(dtype)", "float": "x.to(kiln.f32)",
-    "half": "x.to(kiln.f16)", "bfloat16": "kiln.bf16", "float16": "kiln.f16",
-    "float32": "kiln.f32", "float64": "kiln.f64", "float8e4nv": "kiln.f8e4m3fn",
-    "float8_e4m3fn": "kiln.f8e4m3fn", "float8e5": "kiln.f8e5m2", "float8_e5m2": "kiln.f8e5m2",
-    "int1": "kiln.bool", "int8": "kiln.i8", "int16": "kiln.i16", "int32": "kiln.i32",
-    "int64": "kiln.i64", "uint8": "kiln.u8", "uint16": "kiln.u16", "uint32": "kiln.u32",
-    "uint64": "kiln.u64", "bool_": "kiln.bool",
+    "half": "x.to(kiln.f16)", "bf32": "kiln.bf16, kiln.f32", "bfloat16": "kiln.bf16",
+    "float16": "kiln.f16", "float32": "kiln.f32", "float64": "kiln.f64",
+    "float8e4nv": "kiln.f8e4m3fn", "float8_e4m3fn": "kiln.f8e4m3fn", "float8e5": "kiln.f8e5m2",
+    "float8_e5m2": "kiln.f8e5m2", "int1": "kiln.bool", "int8": "kiln.i8", "int16": "kiln.i16",
+    "int32": "kiln.i32", "int64": "kiln.i64", "uint8": "kiln.u8", "uint16": "kiln.u16",
+    "uint32": "kiln.u32", "uint64": "kiln.u64", "bool_": "kiln.bool",
     # computing
     "matmul": "kiln.dot(a, b), or a @ b", "mm": "kiln.dot(a, b), or a @ b",
     "bmm": "kiln.dot(a, b), or a @ b", "einsum": "kiln.dot, kiln.sum and kiln.transpose",

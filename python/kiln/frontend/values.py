@@ -196,9 +196,26 @@ def as_dtype(x: Any, argument: str = "dtype") -> DType:
     return x
 
 
+def access_of(x: Any) -> str | None:
+    """How a kernel reads the memory of something that is no number itself, for an error."""
+    if not isinstance(x, Value):
+        return None
+    if x.is_view:
+        return (
+            "view.load(offsets, shape) reads a tile, view.gather(indices) single elements, view[i] "
+            "one"
+        )
+    if isinstance(x.type, PointerType):
+        return (
+            "kiln.view(pointer, shape) makes a view: its .load(offsets, shape) reads a tile, "
+            ".gather(indices) single elements"
+        )
+    return None
+
+
 def as_tensor(x: Any, argument: str) -> Value:
     if not (isinstance(x, Value) and x.is_tensor):
-        raise Misuse(f"expected a tensor, got {describe(x)}", argument=argument)
+        raise Misuse(f"expected a tensor, got {describe(x)}", access_of(x), argument)
     return x
 
 
@@ -306,7 +323,7 @@ def as_pointer(x: Any, argument: str = "pointer") -> Value:
 
 def as_view(x: Any, argument: str = "view") -> Value:
     if not (isinstance(x, Value) and x.is_view):
-        raise Misuse(f"expected a view, got {describe(x)}", argument=argument)
+        raise Misuse(f"expected a view, got {describe(x)}", access_of(x), argument)
     return x
 
 

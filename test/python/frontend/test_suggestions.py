@@ -21,6 +21,7 @@ CASES = [
     ("x = kiln.matmul(t, t)", "kiln.matmul", "got `kiln.matmul`", "kiln.dot(a, b), or a @ b"),
     ("x = kiln.amax(t)", "kiln.amax", "got `kiln.amax`", "kiln.max"),
     ("x = kiln.softmx(t)", "kiln.softmx", "got `kiln.softmx`", "kiln.softmax"),
+    ("x = kiln.bf32", "kiln.bf32", "got `kiln.bf32`", "kiln.bf16, kiln.f32"),
     ("x = kiln.float32", "kiln.float32", "got `kiln.float32`", "kiln.f32"),
     ("x = t.tanh()", "t.tanh", "got `.tanh`", "kiln.tanh; dtype"),
     ("x = t.astype(kiln.f16)", "t.astype", "got `.astype`", "x.to(dtype)"),

@@ -12,7 +12,7 @@ from kiln.frontend.arithmetic.casts import cast, coerce, compute_dtype, truth
 from kiln.frontend.arithmetic.promotion import broadcast_all, promote
 from kiln.frontend.emitter import Emitter
 from kiln.frontend.errors import Misuse
-from kiln.frontend.values import Value, as_weak, describe, is_numeric, is_weak
+from kiln.frontend.values import Value, access_of, as_weak, describe, is_numeric, is_weak
 from kiln.language.dtypes import DType, bool_, f32, i32, index
 
 _ARITHMETIC = {
@@ -32,11 +32,6 @@ def meet(e: Emitter, a: Any, b: Any, dtype: DType) -> tuple[Value, Value]:
     return coerce(e, a, shape, dtype), coerce(e, b, shape, dtype)
 
 
-_INSTEAD_OF_ADDRESSES = (
-    "view.load(offsets, shape) reads a tile, view.gather(indices) single elements, view[i] one"
-)
-
-
 def binary(e: Emitter, op: str, a: Any, b: Any) -> Value:
     """`a op b`, with the promotions and the broadcasting of the language."""
     return as_weak(_binary(e, op, a, b), a, b)
@@ -47,7 +42,7 @@ def _binary(e: Emitter, op: str, a: Any, b: Any) -> Value:
         if not is_numeric(x):
             raise Misuse(
                 f"expected numbers, scalars or tensors on both sides of `{op}`, got {describe(x)}",
-                _INSTEAD_OF_ADDRESSES if isinstance(x, Value) and x.is_view else None,
+                access_of(x),
             )
     if op in _COMPARE_INT:
         return compare(e, op, a, b)

@@ -18,6 +18,7 @@ from kiln.frontend.types import TensorType, Type
 from kiln.frontend.values import (
     Struct,
     Value,
+    access_of,
     as_axis,
     as_shape,
     as_tensor,
@@ -143,7 +144,9 @@ def _squeezed(shape: tuple[int, ...], squeeze: Any) -> tuple[int, ...]:
 def _stored(c: Any, view: Value, value: Any) -> Any:
     """A value that may be written to a view: a constant, or what its dtype holds."""
     if not is_numeric(value):
-        raise Misuse(f"expected a tensor or a scalar, got {describe(value)}", argument="value")
+        raise Misuse(
+            f"expected a tensor or a scalar, got {describe(value)}", access_of(value), "value"
+        )
     if not isinstance(value, Value):
         return value
     wide = widened(c.e, value, view.dtype)

@@ -8,7 +8,7 @@ from kiln.frontend.arithmetic.casts import cast, coerce, widened
 from kiln.frontend.errors import Misuse
 from kiln.frontend.syntax.parts import all_keys, is_element, part_of
 from kiln.frontend.types import TensorType
-from kiln.frontend.values import Struct, Value, describe, shape_of, type_of
+from kiln.frontend.values import Struct, Value, access_of, describe, shape_of, type_of
 from kiln.language.dtypes import i32
 
 
@@ -22,7 +22,10 @@ def subscript(c: Any, value: Any, key: Any) -> Any:
         return _tensor(c, value, key)
     if isinstance(value, Value) and value.is_view:
         return _of_view(c, value, key)
-    raise Misuse(f"expected a tuple, a tensor or a view before the brackets, got {describe(value)}")
+    raise Misuse(
+        f"expected a tuple, a tensor or a view before the brackets, got {describe(value)}",
+        access_of(value),
+    )
 
 
 def _item(value: Any, key: Any) -> Any:
@@ -115,7 +118,8 @@ def _target(receiver: Any, key: Any) -> tuple[Value, list[Any]]:
     if not (isinstance(receiver, Value) and receiver.is_view):
         raise Misuse(
             f"expected an element or a part of a view before `=`, got {describe(receiver)}",
-            "tensors do not change: kiln.where(condition, x, y) makes a new one",
+            access_of(receiver)
+            or "tensors do not change: kiln.where(condition, x, y) makes a new one",
         )
     return receiver, all_keys(receiver, key)
 
@@ -123,6 +127,8 @@ def _target(receiver: Any, key: Any) -> tuple[Value, list[Any]]:
 def _tile(c: Any, view: Value, value: Any, shape: tuple[int, ...]) -> Value:
     """A value as a tile of a view's dtype, which holds all that the value's does."""
     if isinstance(value, Value):
+        if not value.is_numeric:
+            raise Misuse(f"expected a tensor or a scalar, got {describe(value)}", access_of(value))
         wide = widened(c.e, value, view.dtype)
         if wide.dtype is not view.dtype:
             raise Misuse(
