@@ -25,7 +25,8 @@ typedef struct KilnCache KilnCache;
 
 // `directory` NULL: $KILN_CACHE_DIR, else $XDG_CACHE_HOME/kiln, else ~/.cache/kiln. An empty
 // string: memory only. It is made (mode 0700) if absent. `max_bytes` bounds the directory; 0:
-// $KILN_CACHE_SIZE (bytes, or with the suffix K, M or G), else 4 GiB.
+// $KILN_CACHE_SIZE (bytes, or with the suffix K, M or G), else 4 GiB. What is kept in memory is
+// bounded by $KILN_CACHE_MEMORY, else 64 MiB: over it, what was used longest ago goes.
 KILN_EXPORT KilnError *kilnCacheOpen(const char *directory, uint64_t max_bytes, KilnCache **out);
 KILN_EXPORT void kilnCacheClose(KilnCache *cache);
 
@@ -57,8 +58,8 @@ KILN_EXPORT KilnError *kilnCacheEnd(KilnCache *cache, const KilnKey *key,
 //===- Looking after it -----------------------------------------------------------------------===//
 
 // {"directory": "…" or null, "max_bytes": n, "bytes": n, "entries": n, "notice": "…" or null,
-// "memory_hits": n, "disk_hits": n, "misses": n, "corrupt": n, "evicted": n}; the counts are this
-// cache object's own.
+// "memory_hits": n, "disk_hits": n, "misses": n, "corrupt": n, "evicted": n, "memory_bytes": n,
+// "max_memory_bytes": n}; the counts, and what is in memory, are this cache object's own.
 KILN_EXPORT KilnError *kilnCacheDescribe(KilnCache *cache, KilnBuffer **json);
 
 // [{"key": "<64 hex>", "kind": "artifact|alias", "bytes": n, "used": <seconds since 1970>,

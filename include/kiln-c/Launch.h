@@ -199,6 +199,10 @@ KILN_EXPORT KilnError *kilnFunctionDescribeKey(KilnFunction *function, const voi
 KILN_EXPORT KilnError *kilnFunctionInsert(KilnFunction *function, const void *key, size_t key_size,
                                           KilnExecutable *executable);
 
+// The variants that a specialisation is loaded of, each once, ascending: 64-bit words in the host's
+// byte order. What a front end keeps for the others it may let go of.
+KILN_EXPORT KilnError *kilnFunctionVariants(KilnFunction *function, KilnBuffer **variants);
+
 // Forgets every specialisation. No launch may be running.
 KILN_EXPORT void kilnFunctionClear(KilnFunction *function);
 

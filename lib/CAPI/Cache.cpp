@@ -104,6 +104,8 @@ KilnError *kilnCacheDescribe(KilnCache *cache, KilnBuffer **json) {
   json::Object object{{"memory_hits", stats.memoryHits},
                       {"disk_hits", stats.diskHits},
                       {"misses", stats.misses},
+                      {"memory_bytes", stats.memoryBytes},
+                      {"max_memory_bytes", stats.maxMemoryBytes},
                       {"directory", nullptr},
                       {"notice", nullptr},
                       {"max_bytes", 0},

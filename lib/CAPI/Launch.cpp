@@ -78,6 +78,15 @@ KilnError *kilnFunctionInsert(KilnFunction *function, const void *key, size_t ke
                                            ExecutablePtr(unwrap(executable))));
 }
 
+KilnError *kilnFunctionVariants(KilnFunction *function, KilnBuffer **variants) {
+  if (!function || !variants)
+    return reportNull("kilnFunctionVariants", "function and variants");
+  std::vector<uint64_t> loaded = function->function->variants();
+  *variants = new KilnBuffer{
+      std::string(reinterpret_cast<const char *>(loaded.data()), loaded.size() * sizeof(uint64_t))};
+  return nullptr;
+}
+
 void kilnFunctionClear(KilnFunction *function) {
   if (function)
     function->function->clear();

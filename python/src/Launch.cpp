@@ -25,6 +25,10 @@ void LaunchTraits::writeTo(KilnLaunchOptions &options) const {
 
 namespace {
 
+/// A launch that misses more often than this right after it was compiled is a defect; other threads
+/// may push out what one has just made, where few specialisations may stay.
+constexpr int mostMisses = 16;
+
 /// What a vector call was given, as Python functions take it.
 std::pair<nb::list, nb::dict> callArguments(PyObject *const *args, size_t numArgs,
                                             PyObject *names) {
@@ -217,8 +221,9 @@ bool kiln::python::prepareLaunch(Launcher *self, Configured *config, PyObject *c
   } else if (out.frame.hasStream) {
     options.stream = out.frame.stream;
   }
-  options.variant =
-      variantOf(state, out.bound, config ? config->options : nullptr, out.frame.readOnly);
+  if (config && config->options)
+    out.compileOptions = nb::borrow(config->options);
+  options.variant = variantOf(state, out.bound, out.compileOptions.ptr(), out.frame.readOnly);
   out.function = functionOf(state, out.frame);
   return true;
 }
@@ -238,16 +243,19 @@ PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *con
     bool isNoted = false;
     for (int attempt = 0;; ++attempt) {
       // Of a variant that nothing is compiled for, the launch is a miss.
-      uint64_t variant = prepared.options.variant;
-      if (!isNoted && variant < state.written.size() && !state.written[variant].empty()) {
+      auto noted = state.written.find(prepared.options.variant);
+      if (!isNoted && noted != state.written.end()) {
         isNoted = true;
-        std::vector<uint32_t> written = state.written[variant]; // what is asked runs Python
+        std::vector<uint32_t> written = noted->second; // what is asked runs Python
         if (!noteWrites(prepared.frame, prepared.bound.runtime, state.signature.runtime, written,
                         state.name.c_str()))
           return nullptr;
       }
-      if (attempt > 0) // another thread may have made the kernel forget
+      if (attempt > 0) { // another thread may have made the kernel forget
         prepared.function = functionOf(state, prepared.frame);
+        prepared.options.variant = variantOf(state, prepared.bound, prepared.compileOptions.ptr(),
+                                             prepared.frame.readOnly);
+      }
       KilnFunction *function = state.functions[prepared.function].function;
       KilnString key{};
       KilnError *error = nullptr;
@@ -273,7 +281,7 @@ PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *con
       }
       if (generation != state.generation) // another thread made the kernel start afresh
         generation = state.generation, attempt = 0;
-      if (attempt == 2) {
+      if (attempt == mostMisses) {
         setLaunchError(state.name.c_str(), nullptr,
                        "expected the compiled kernel to be found, got a miss again");
         return nullptr;
@@ -283,8 +291,11 @@ PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *con
       nb::tuple arguments =
           nb::make_tuple(state.numberOf(prepared.function), copy, prepared.options.variant,
                          bool(prepared.options.has_grid));
-      if (!nb::steal(kilnCallPython(specialise.ptr(), arguments.ptr())).is_valid())
+      nb::object made = nb::steal(kilnCallPython(specialise.ptr(), arguments.ptr()));
+      if (!made.is_valid())
         throw nb::python_error();
+      if (made.is_none()) // another thread let go of the variant meanwhile
+        attempt = 0;
     }
   } catch (nb::python_error &failed) {
     failed.restore();

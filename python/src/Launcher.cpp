@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <structmember.h>
+#include <unordered_set>
 
 using namespace kiln::python;
 
@@ -355,12 +356,13 @@ PyObject *insertMethod(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
   return guarded([&]() -> PyObject * {
     auto &loaded = nb::cast<ExecutableObject &>(nb::handle(executable));
-    auto &all = asLauncher(self)->state->written;
-    if (all.size() <= variant)
-      all.resize(variant + 1);
-    all[variant].clear();
+    std::vector<uint32_t> indices;
     for (nb::handle index : nb::borrow<nb::list>(written))
-      all[variant].push_back(nb::cast<uint32_t>(index));
+      indices.push_back(nb::cast<uint32_t>(index));
+    auto &all = asLauncher(self)->state->written;
+    all.erase(variant);
+    if (!indices.empty())
+      all[variant] = std::move(indices);
     check(kilnFunctionInsert(function, key, size_t(size), loaded.get()));
     return nb::none().release().ptr();
   });
@@ -381,6 +383,42 @@ PyObject *forgetMethod(PyObject *self, PyObject *) {
   state.written.clear();
   state.hasDefaultVariant = false;
   Py_RETURN_NONE;
+}
+
+/// drop_variants([variant]) -> [variant]: forgets those that no specialisation is loaded of, and
+/// says which they are.
+PyObject *dropVariantsMethod(PyObject *self, PyObject *list) {
+  return guarded([&]() -> PyObject * {
+    LauncherState &state = *asLauncher(self)->state;
+    std::unordered_set<uint64_t> loaded;
+    for (Specialiser &s : state.functions) {
+      KilnBuffer *buffer = nullptr;
+      check(kilnFunctionVariants(s.function, &buffer));
+      KilnString words = kilnBufferGet(buffer);
+      for (size_t at = 0; at + sizeof(uint64_t) <= words.size; at += sizeof(uint64_t)) {
+        uint64_t variant;
+        std::memcpy(&variant, words.data + at, sizeof variant);
+        loaded.insert(variant);
+      }
+      kilnBufferDestroy(buffer);
+    }
+    std::unordered_set<uint64_t> gone;
+    nb::list dropped;
+    for (nb::handle item : nb::borrow<nb::list>(list))
+      if (uint64_t variant = nb::cast<uint64_t>(item); !loaded.count(variant)) {
+        gone.insert(variant);
+        state.written.erase(variant);
+        dropped.append(item);
+      }
+    nb::dict left;
+    for (auto [key, number] : state.variants)
+      if (!gone.count(nb::cast<uint64_t>(number)))
+        left[key] = number;
+    state.variants = std::move(left);
+    if (gone.count(state.defaultVariant))
+      state.hasDefaultVariant = false;
+    return dropped.release().ptr();
+  });
 }
 
 /// watch([(dict, name, value)]): the captured globals.
@@ -473,6 +511,7 @@ PyMethodDef launcherMethods[] = {
     {"_describe", describeMethod, METH_VARARGS, nullptr},
     {"_insert", insertMethod, METH_VARARGS, nullptr},
     {"_forget", forgetMethod, METH_NOARGS, nullptr},
+    {"_drop_variants", dropVariantsMethod, METH_O, nullptr},
     {"_watch", watchMethod, METH_O, nullptr},
     {"_configure", configureMethod, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},

@@ -17,6 +17,7 @@
 #include "Signature.h"
 
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 namespace kiln::python {
@@ -43,10 +44,11 @@ struct LauncherState {
   size_t lastFunction = 0;
   size_t generation = 0; ///< counts `_forget`: a number of a function says its generation too
   std::vector<Watch> watches;
-  nb::dict variants;
+  nb::dict variants; ///< the number of each, by its key
   uint64_t defaultVariant = 0;
   bool hasDefaultVariant = false;
-  std::vector<std::vector<uint32_t>> written; ///< by variant: the arguments that its code writes to
+  /// By variant, the arguments that its code writes to, where there are any.
+  std::unordered_map<uint64_t, std::vector<uint32_t>> written;
 
   ~LauncherState();
   size_t numberOf(size_t index) const { return generation << 16 | index; }
@@ -93,6 +95,7 @@ struct PreparedLaunch {
   BoundCall bound;
   ArgumentFrame frame;
   KilnLaunchOptions options;
+  nb::object compileOptions; ///< of the variant; null for none
   size_t function = 0;
   bool structured = false; ///< an argument is None, a tuple or a list: the Python half launches
 };

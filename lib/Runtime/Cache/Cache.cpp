@@ -14,8 +14,8 @@ using namespace llvm;
 
 /// Aliases of aliases are followed this far; longer chains are circles.
 static constexpr int maxAliases = 8;
-static constexpr uint64_t maxMemoryBytes = uint64_t(512) << 20;
-static constexpr uint64_t defaultMaxBytes = uint64_t(4) << 30;
+static constexpr uint64_t defaultMemoryBytes = uint64_t(64) << 20;
+static constexpr uint64_t defaultDiskBytes = uint64_t(4) << 30;
 
 /// One key being made. Waiters hold it too, so it outlives its place in the table.
 struct Cache::Flight {
@@ -47,10 +47,11 @@ static Expected<std::string> defaultPath() {
   return path.str().str();
 }
 
-static Expected<uint64_t> defaultBound() {
-  const char *set = std::getenv("KILN_CACHE_SIZE");
+/// The bytes that an environment variable says, or else the default.
+static Expected<uint64_t> boundFrom(const char *variable, uint64_t otherwise) {
+  const char *set = std::getenv(variable);
   if (!set || !*set)
-    return defaultMaxBytes;
+    return otherwise;
   StringRef text = set;
   unsigned shift = 0;
   if (text.consume_back_insensitive("K"))
@@ -62,8 +63,8 @@ static Expected<uint64_t> defaultBound() {
   uint64_t number;
   if (text.getAsInteger(10, number) || number == 0 || number > (~uint64_t(0) >> shift))
     return makeError(KILN_ERROR_INVALID_ARGUMENT,
-                     "expected KILN_CACHE_SIZE to be a number of bytes, or one with the suffix "
-                     "K, M or G, got '" +
+                     "expected " + Twine(variable) +
+                         " to be a number of bytes, or one with the suffix K, M or G, got '" +
                          Twine(set) + "'");
   return number << shift;
 }
@@ -78,10 +79,13 @@ Expected<std::unique_ptr<Cache>> Cache::open(std::optional<StringRef> path, uint
       return found.takeError();
     where = std::move(*found);
   }
+  Expected<uint64_t> memory = boundFrom("KILN_CACHE_MEMORY", defaultMemoryBytes);
+  if (!memory)
+    return memory.takeError();
   if (where.empty())
-    return std::unique_ptr<Cache>(new Cache(nullptr));
+    return std::unique_ptr<Cache>(new Cache(nullptr, *memory));
   if (maxBytes == 0) {
-    Expected<uint64_t> bound = defaultBound();
+    Expected<uint64_t> bound = boundFrom("KILN_CACHE_SIZE", defaultDiskBytes);
     if (!bound)
       return bound.takeError();
     maxBytes = *bound;
@@ -99,12 +103,12 @@ Expected<std::unique_ptr<Cache>> Cache::open(std::optional<StringRef> path, uint
         });
     if (refused)
       return std::move(refused);
-    std::unique_ptr<Cache> cache(new Cache(nullptr));
+    std::unique_ptr<Cache> cache(new Cache(nullptr, *memory));
     cache->unplaced = why + "; compiled kernels are kept in memory only";
     return std::move(cache);
   }
   return std::unique_ptr<Cache>(
-      new Cache(std::make_unique<DiskCache>(std::move(*directory), maxBytes)));
+      new Cache(std::make_unique<DiskCache>(std::move(*directory), maxBytes), *memory));
 }
 
 //===- Forks --------------------------------------------------------------------------------===//
@@ -139,7 +143,8 @@ void Cache::unlockAll() {
   living().mutex.unlock();
 }
 
-Cache::Cache(std::unique_ptr<DiskCache> second) : second(std::move(second)) {
+Cache::Cache(std::unique_ptr<DiskCache> second, uint64_t maxMemoryBytes)
+    : second(std::move(second)), maxMemoryBytes(maxMemoryBytes) {
   static int registered = ::pthread_atfork(lockAll, unlockAll, unlockAll);
   (void)registered;
   std::lock_guard<std::mutex> lock(living().mutex);
@@ -316,5 +321,8 @@ void Cache::end(const Key &key, const std::optional<Artifact> &artifact) {
 
 Cache::Stats Cache::stats() const {
   std::lock_guard<std::mutex> lock(mutex);
-  return counts;
+  Stats now = counts;
+  now.memoryBytes = memoryBytes;
+  now.maxMemoryBytes = maxMemoryBytes;
+  return now;
 }

@@ -108,6 +108,18 @@ void Function::setMost(uint64_t most) {
     function->collect();
 }
 
+std::vector<uint64_t> Function::variants() {
+  std::vector<uint64_t> out;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    for (const std::unique_ptr<Entry> &entry : entries)
+      out.push_back(entry->words[0]);
+  }
+  llvm::sort(out);
+  out.erase(llvm::unique(out), out.end());
+  return out;
+}
+
 //===- Looking up ---------------------------------------------------------------------------===//
 
 /// A sum of products, which need not wait for each other; the factors are odd.

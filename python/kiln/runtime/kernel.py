@@ -42,6 +42,7 @@ from kiln.runtime.specialise import Instance, build, types_of
 _TENSOR, _INTEGER, _FLOAT, _BOOL, _POINTER, _ANY, _CONSTANT = 0, 1, 2, 3, 4, -1, -2
 _FACTS_DEFAULT = 63
 MAX_ARGUMENTS = 512  # kMaxArguments of python/src/Arguments.h
+VARIANTS_BEFORE_A_SWEEP = 64
 
 
 class KernelHalf:
@@ -78,7 +79,10 @@ class KernelHalf:
                 self.__name__, None,
                 f"expected at most {MAX_ARGUMENTS} arguments, got {len(self._arguments)}",
             )  # fmt: skip
-        self._variants: list[tuple[dict[str, Any], dict[str, Any], int]] = []
+        self._variants: dict[int, tuple[dict[str, Any], dict[str, Any], int]] = {}
+        self._made_variants = 0
+        self._settled_variants: set[int] = set()  # those that were compiled, or could not be
+        self._sweep_at = VARIANTS_BEFORE_A_SWEEP
         self._specialised = Specialised()
         self._watched = False
         self._empty: Callable[..., None] | None = None
@@ -181,21 +185,50 @@ class KernelHalf:
     def new_variant(self, constants: list, options: tuple | None, read_only: int) -> int:
         values = {p.name: v for p, v in zip(self._constants, constants, strict=False)}
         merged = {**self.__kernel_options__, **dict(options or ())}
-        self._variants.append((values, merged, read_only))
-        return len(self._variants) - 1
+        number = self._made_variants
+        self._made_variants += 1
+        self._variants[number] = (values, merged, read_only)
+        return number
+
+    def _settle(self, variant: int) -> None:
+        """Notes that the compile of a variant has ended. Now and then lets go of those that no
+        specialisation is loaded of any more."""
+        self._settled_variants.add(variant)
+        if len(self._variants) < self._sweep_at:
+            return
+        for gone in self.launcher._drop_variants(list(self._settled_variants)):
+            self._variants.pop(gone, None)
+            self._settled_variants.discard(gone)
+        self._sweep_at = max(VARIANTS_BEFORE_A_SWEEP, 2 * len(self._variants))
 
     def captured_changed(self) -> None:
         """A global that the kernel names has another value: start afresh."""
         self.source = KernelSource(self.function)
         forget_recent(self._specialised)
+        self._variants.clear()
+        self._settled_variants.clear()
         self.launcher._forget()
         self._watch()
 
-    def specialise(self, function: int, key: bytes, variant: int, pinned: bool) -> CompiledKernel:
-        """Compiles for a key of the launcher's table, loads, and inserts it there."""
+    def specialise(
+        self, function: int, key: bytes, variant: int, pinned: bool
+    ) -> CompiledKernel | None:
+        """Compiles for a key of the launcher's table, loads, and inserts it there. None where the
+        variant has gone since the key was made: the caller makes another."""
+        known = self._variants.get(variant)
+        if known is None:
+            return None
+        try:
+            return self._specialise(function, key, variant, known, pinned)
+        finally:
+            self._settle(variant)
+
+    def _specialise(
+        self, function: int, key: bytes, variant: int, known: tuple, pinned: bool
+    ) -> CompiledKernel:
         if not self._watched:
             self._watch()
-        constants, options, read_only = self._variants[variant]
+        constants, options, read_only = known
         described = json.loads(self.launcher._describe(function, key))
         where = device(described["device"])
         arguments = described["arguments"]
@@ -245,12 +278,15 @@ class KernelHalf:
         if given is not None and any(map(is_structured, given.values())):
             half, leaves, kept = self._half_for(given, self._by_keyword(args, keywords))
             return half.compiled_for(config, leaves, kept)
-        function, key, variant, pinned = self.launcher._key(config, args, keywords)
-        found = self._specialised.get((function, key))
-        if found is None:
-            return self.specialise(function, key, variant, pinned)
-        keep_recent(self._specialised, (function, key))
-        return found
+        while True:
+            function, key, variant, pinned = self.launcher._key(config, args, keywords)
+            found = self._specialised.get((function, key))
+            if found is not None:
+                keep_recent(self._specialised, (function, key))
+                return found
+            found = self.specialise(function, key, variant, pinned)
+            if found is not None:
+                return found
 
     def _check_writable(self, compiled: CompiledKernel, read_only: int) -> None:
         for index, entry in enumerate(compiled.metadata.get("arguments", ())):

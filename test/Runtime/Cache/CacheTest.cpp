@@ -36,6 +36,32 @@ TEST(Cache, MemoryOnly) {
   EXPECT_TRUE(isArtifactOf(cache->get(keyOf(1)), 1));
 }
 
+TEST(Cache, MemoryIsBoundedByBytes) {
+  ::setenv("KILN_CACHE_MEMORY", "64K", 1);
+  auto cache = openCache("");
+  ::unsetenv("KILN_CACHE_MEMORY");
+  EXPECT_EQ(cache->stats().maxMemoryBytes, 64u << 10);
+  uint64_t most = 0;
+  for (int i = 0; i < 200; ++i) {
+    cache->put(keyOf(i), artifactOf(i, 1000));
+    cache->alias(keyOf(1000 + i), keyOf(i));
+    EXPECT_TRUE(isArtifactOf(cache->get(keyOf(0)), 0)) << "used last";
+    most = std::max(most, cache->stats().memoryBytes);
+  }
+  EXPECT_LE(most, 64u << 10);
+  EXPECT_GT(most, 60u << 10);
+  EXPECT_FALSE(cache->get(keyOf(1)).has_value());
+  EXPECT_TRUE(isArtifactOf(cache->get(keyOf(199)), 199));
+  // One that alone is larger stays until another comes.
+  cache->put(keyOf(300), artifactOf(300, 100000));
+  EXPECT_TRUE(isArtifactOf(cache->get(keyOf(300)), 300));
+  EXPECT_FALSE(cache->get(keyOf(199)).has_value());
+  for (int i = 0; i < 200; ++i)
+    cache->remove(keyOf(i)), cache->remove(keyOf(1000 + i));
+  cache->remove(keyOf(300));
+  EXPECT_EQ(cache->stats().memoryBytes, 0u);
+}
+
 TEST(Cache, AliasesAreFollowedOnBothLevels) {
   TemporaryDirectory temporary;
   auto cache = openCache(temporary / "cache");
@@ -188,13 +214,16 @@ TEST(Cache, PlaceAndBoundComeFromTheEnvironment) {
   auto cache = llvm::cantFail(Cache::open(std::nullopt, 0));
   EXPECT_EQ(cache->disk()->directory().path(), temporary / "chosen");
   EXPECT_EQ(cache->disk()->maxBytes(), uint64_t(3) << 20);
-  for (const char *wrong : {"0", "-1", "much", "99999999999999G"}) {
-    ::setenv("KILN_CACHE_SIZE", wrong, 1);
-    llvm::Expected<std::unique_ptr<Cache>> opened = Cache::open(std::nullopt, 0);
-    ASSERT_FALSE(bool(opened)) << wrong;
-    EXPECT_THAT(llvm::toString(opened.takeError()), HasSubstr("KILN_CACHE_SIZE"));
+  EXPECT_EQ(cache->stats().maxMemoryBytes, uint64_t(64) << 20);
+  for (const char *variable : {"KILN_CACHE_SIZE", "KILN_CACHE_MEMORY"}) {
+    for (const char *wrong : {"0", "-1", "much", "99999999999999G"}) {
+      ::setenv(variable, wrong, 1);
+      llvm::Expected<std::unique_ptr<Cache>> opened = Cache::open(std::nullopt, 0);
+      ASSERT_FALSE(bool(opened)) << wrong;
+      EXPECT_THAT(llvm::toString(opened.takeError()), HasSubstr(variable));
+    }
+    ::unsetenv(variable);
   }
-  ::unsetenv("KILN_CACHE_SIZE");
   ::setenv("KILN_CACHE_DIR", "", 1);
   EXPECT_EQ(llvm::cantFail(Cache::open(std::nullopt, 0))->disk(), nullptr);
   ::unsetenv("KILN_CACHE_DIR");

@@ -16,6 +16,7 @@ public:
   enum class Hit { None = 0, Memory = 1, Disk = 2 };
   struct Stats {
     uint64_t memoryHits = 0, diskHits = 0, misses = 0;
+    uint64_t memoryBytes = 0, maxMemoryBytes = 0;
   };
 
   /// No path: kiln-c/Cache.h says where. An empty path: memory only. Zero bytes: the default. A
@@ -47,7 +48,7 @@ private:
     std::list<Key>::iterator place;
   };
 
-  explicit Cache(std::unique_ptr<DiskCache> second);
+  Cache(std::unique_ptr<DiskCache> second, uint64_t maxMemoryBytes);
   std::optional<Artifact> find(const Key &key, Hit &hit);
   std::optional<Artifact> lookUp(const Key &key, Hit &hit);
   void remember(const Key &key, std::optional<Artifact> artifact, std::optional<Key> alias);
@@ -62,7 +63,7 @@ private:
   mutable std::mutex mutex;
   std::unordered_map<Key, Remembered, KeyHash> memory;
   std::list<Key> recency; ///< most recently used first
-  uint64_t memoryBytes = 0;
+  uint64_t memoryBytes = 0, maxMemoryBytes;
   std::unordered_map<Key, std::shared_ptr<Flight>, KeyHash> flights;
   Stats counts;
 };

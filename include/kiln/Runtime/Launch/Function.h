@@ -38,6 +38,8 @@ public:
   };
   static llvm::Expected<Loaded> describeLoaded();
   static void setMost(uint64_t most);
+  /// The variants that a specialisation of this function is loaded of, ascending, each once.
+  std::vector<uint64_t> variants();
 
 private:
   struct Entry;
