@@ -88,7 +88,8 @@ typedef struct KilnKey {
 KILN_EXPORT KilnError *kilnCompileRequestKey(const KilnCompileRequest *request, KilnKey *out);
 
 // What code for a target depends on beside the request and the compiler: the machine's CPU, the
-// assembler that is found, the vendor's libraries. Part of that key.
+// assembler that is found, the vendor's libraries. Part of that key. "": of all targets. An unknown
+// one is KILN_ERROR_NOT_FOUND.
 KILN_EXPORT KilnError *kilnTargetIdentity(const char *target, KilnBuffer **out);
 
 // The key of any bytes: for a front end's own first-level key over its sources. Add

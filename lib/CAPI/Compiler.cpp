@@ -201,6 +201,10 @@ KilnError *kilnTargetIdentity(const char *target, KilnBuffer **out) {
   if (!target || !out)
     return reportNull("kilnTargetIdentity", "target and out");
 #ifdef KILN_HAS_COMPILER
+  if (*target && !knowsTarget(target))
+    return report(makeError(KILN_ERROR_NOT_FOUND, "no target '" + Twine(target) +
+                                                      "': expected one that kilnTargetsDescribe "
+                                                      "names"));
   *out = new KilnBuffer{targetIdentity(target)};
 #else
   *out = new KilnBuffer{};

@@ -1,6 +1,10 @@
 // kiln-c/Device.h.
 #include "Objects.h"
 
+#ifdef KILN_HAS_COMPILER
+#include "kiln/Pipeline/Compile.h"
+#endif
+
 using namespace kiln;
 using namespace kiln::capi;
 using namespace llvm;
@@ -21,6 +25,9 @@ static KilnError *give(Expected<Device *> device, KilnDevice **out) {
 KilnError *kilnDeviceOpen(const char *name, KilnDevice **out) {
   if (!name || !out)
     return reportNull("kilnDeviceOpen", "name and out");
+#ifdef KILN_HAS_COMPILER
+  setKnownTargets(knowsTarget);
+#endif
   return ::give(openDevice(name), out);
 }
 

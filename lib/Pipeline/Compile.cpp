@@ -407,6 +407,11 @@ std::string describeTargets() {
   return text;
 }
 
+bool knowsTarget(llvm::StringRef name) {
+  registerAllTargets();
+  return isTarget(name);
+}
+
 std::string targetIdentity(llvm::StringRef target) {
   registerAllTargets();
   StringRef name = target.split(':').first;

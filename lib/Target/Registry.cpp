@@ -43,18 +43,28 @@ static bool isNamedAlone(const TargetEntry &entry) {
          (!entry.chips.empty() && entry.chips.front().name == StringRef(kHostChip));
 }
 
+/// The chip that a target's name means, or null.
+static const Chip *findNamedChip(const TargetEntry &entry, StringRef name) {
+  if (isNamedAlone(entry) && !name.contains(':'))
+    return &entry.chips.front();
+  return findChip(entry.chips, name.split(':').second);
+}
+
+bool isTarget(StringRef name) {
+  return llvm::all_of(llvm::split(name, ','), [](StringRef one) {
+    return llvm::any_of(entries(), [&](const TargetEntry &entry) {
+      return entry.name == one.split(':').first && findNamedChip(entry, one);
+    });
+  });
+}
+
 FailureOr<TargetInterface> parseTarget(StringRef name, MLIRContext *context,
                                        function_ref<InFlightDiagnostic()> emitError) {
-  auto [stem, chipName] = name.split(':');
+  StringRef stem = name.split(':').first;
   for (const TargetEntry &entry : entries()) {
     if (entry.name != stem)
       continue;
-    const Chip *chip = nullptr;
-    if (isNamedAlone(entry) && !name.contains(':'))
-      chip = &entry.chips.front();
-    else
-      chip = findChip(entry.chips, chipName);
-    if (chip)
+    if (const Chip *chip = findNamedChip(entry, name))
       return cast<TargetInterface>(entry.create(context, *chip));
     InFlightDiagnostic diagnostic = emitError();
     diagnostic << "expected a chip of target '" << stem << "' (";

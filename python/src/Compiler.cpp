@@ -293,7 +293,13 @@ void kiln::python::bindCompiler(nb::module_ &m) {
   });
   m.def("target_identity", [](const char *target) {
     KilnBuffer *identity = nullptr;
-    check(kilnTargetIdentity(target, &identity));
+    KilnError *error = kilnTargetIdentity(target, &identity);
+    // A target that is not there, the compile says, with those that are.
+    if (error && kilnErrorGetCode(error) == KILN_ERROR_NOT_FOUND) {
+      kilnErrorDestroy(error);
+      return nb::str("");
+    }
+    check(error);
     return takeStr(identity);
   });
   m.def("targets", [] {

@@ -119,5 +119,13 @@ TEST(CAPIVersions, UnknownNamesGiveTheCodesOfTheirKind) {
     EXPECT_EQ(codeOfCompile(request), KILN_ERROR_REFUSED);
   }
   KilnDevice *device = nullptr;
-  EXPECT_EQ(codeOf(kilnDeviceOpen("nonsense:0", &device)), KILN_ERROR_NOT_FOUND);
+  for (const char *name : {"nonsense:0", "emu:nonsense", "emu:", "emu:cpu", "cpu:3"})
+    EXPECT_EQ(codeOf(kilnDeviceOpen(name, &device)), KILN_ERROR_NOT_FOUND) << name;
+  KilnBuffer *identity = nullptr;
+  for (const char *name : {"nonsense", "emu:nonsense", "cpu,nonsense", ","})
+    EXPECT_EQ(codeOf(kilnTargetIdentity(name, &identity)), KILN_ERROR_NOT_FOUND) << name;
+  for (const char *name : {"", "cpu"}) {
+    ASSERT_EQ(codeOf(kilnTargetIdentity(name, &identity)), KILN_OK) << name;
+    kilnBufferDestroy(identity);
+  }
 }

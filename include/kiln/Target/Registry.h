@@ -39,6 +39,9 @@ llvm::ArrayRef<TargetEntry> getTargets();
 /// The chip of a table with this name, or null.
 const Chip *findChip(llvm::ArrayRef<Chip> chips, llvm::StringRef name);
 
+/// Whether a name is a target's, such as "cpu", or several such with commas.
+bool isTarget(llvm::StringRef name);
+
 /// Whether a target's attribute may name this chip.
 mlir::LogicalResult verifyChip(llvm::ArrayRef<Chip> chips, llvm::StringRef name,
                                llvm::function_ref<mlir::InFlightDiagnostic()> emitError);

@@ -31,6 +31,15 @@ static Driver *findDriver(StringRef prefix) {
   return nullptr;
 }
 
+static std::atomic<KnowsTarget> knowsTarget{nullptr};
+
+void kiln::setKnownTargets(KnowsTarget knows) { knowsTarget = knows; }
+
+bool kiln::isKnownTarget(StringRef target) {
+  KnowsTarget knows = knowsTarget;
+  return !knows || knows(target);
+}
+
 //===- Devices ------------------------------------------------------------------------------===//
 
 namespace {

@@ -75,9 +75,12 @@ class EmulatedDriver : public Driver {
 public:
   StringRef prefix() const override { return "emu"; }
   Expected<std::unique_ptr<Device>> open(StringRef rest) override {
-    // Which chips there are, the compiler knows: it names them when it is asked for another.
     if (rest.empty())
       return makeError(KILN_ERROR_NOT_FOUND, "expected a chip to emulate, as in 'emu:<chip>'");
+    if (!isKnownTarget(("emu:" + rest).str()))
+      return makeError(KILN_ERROR_NOT_FOUND, "expected a chip that is compiled for, as "
+                                             "`tile-compile --list-targets` names them, got '" +
+                                                 rest + "'");
     return std::make_unique<EmulatedDevice>(rest);
   }
   Expected<std::vector<std::string>> names() override {

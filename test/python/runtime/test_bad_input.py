@@ -31,6 +31,15 @@ def test_calls_that_do_not_fit_the_signature(call, message):
         call()
 
 
+@pytest.mark.parametrize("name", ["nonsense", "emu:nonsense", "emu", "emu:cpu", "cpu:3"])
+def test_a_device_that_is_not_there(name):
+    with pytest.raises(kiln.DeviceError, match=f"device '{name}'"):
+        kiln.device(name)
+    x = np.ones(32, np.float32)
+    with pytest.raises(kiln.DeviceError, match=f"device '{name}'"):
+        copy.options(device=name)(x, x.copy())
+
+
 @pytest.mark.parametrize("value", ["text", None, [1.0], object(), {1: 2}])
 def test_what_is_no_argument(value):
     with launch_error(r"kernel `add`, argument `b`: expected an array, a tensor or a number"):
