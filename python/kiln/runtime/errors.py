@@ -4,7 +4,7 @@
     LaunchError         the call: names the kernel and the argument
     DeviceError         the device's driver, or a device that is not there
     DeviceAssertError   an assertion in the kernel failed while it ran
-    CacheError          the cache directory is unsafe or cannot be used
+    CacheError          the cache directory is unsafe or cannot be used, or a file holds no kernel
 
 The extension makes them through `from_native` and `launch_error`.
 """
@@ -42,7 +42,8 @@ class DeviceAssertError(AssertionError):
 
 
 class CacheError(OSError):
-    """The cache directory was refused, or the file system failed.
+    """The cache directory was refused, the file system failed, or a file that is to hold a compiled
+    kernel holds none, or a damaged one.
 
     refused  whether it is unsafe, as opposed to unusable
     """
