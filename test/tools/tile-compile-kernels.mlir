@@ -1,7 +1,7 @@
 // A file of several kernels: the error names them, and --kernel picks one.
-// RUN: %S/Inputs/exits.sh 1 tile-compile %s --emit tile 2>&1 | FileCheck %s --check-prefix=WHICH
+// RUN: %S/Inputs/exits.sh 2 tile-compile %s --emit tile 2>&1 | FileCheck %s --check-prefix=WHICH
 // WHICH: error: {{.*}}one{{.*}}two
-// RUN: %S/Inputs/exits.sh 1 tile-compile %s --kernel three --emit tile 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: %S/Inputs/exits.sh 2 tile-compile %s --kernel three --emit tile 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: {{.*}}three
 // RUN: tile-compile %s --kernel two --emit tile | FileCheck %s
 // CHECK: tile.kernel @two

@@ -1,5 +1,6 @@
 // Reads the assembly of AMD kernels, proves that what is read was waited for, and says what the
 // code consists of.
+#include "kiln/Support/PrintVersion.h"
 #include "kiln/Target/AMDGPU/CodeFigures.h"
 #include "kiln/Target/AMDGPU/Waits.h"
 #include "llvm/Support/CommandLine.h"
@@ -17,6 +18,7 @@ static int fail(const Twine &text) {
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
+  kiln::printKilnVersion();
   cl::OptionCategory category("tile-check-isa's options");
   cl::opt<std::string> input(cl::Positional, cl::desc("<assembly, as tile-compile --emit asm>"),
                              cl::init("-"), cl::cat(category));

@@ -2,6 +2,8 @@
 // nothing that only this tool knows.
 #include "DiagnosticPrinter.h"
 #include "kiln/Pipeline/Compile.h"
+#include "kiln/Runtime/Error.h"
+#include "kiln/Support/PrintVersion.h"
 #include "kiln/Support/WriteFile.h"
 #include "kiln/Target/Stage.h"
 #include "llvm/ADT/StringExtras.h"
@@ -32,7 +34,8 @@ EXAMPLES:
 EXIT CODES:
   0  written
   1  the source does not compile; the diagnostics say where
-  2  the command line is wrong: an unknown option, target or stage
+  2  the command line is wrong: an unknown option, target, stage or pipeline option; no kernel
+     of that name, or without --kernel not one but several, or none
   3  a file cannot be read or written
 )";
 
@@ -187,10 +190,19 @@ int run(const Options &options) {
     printer.print(diagnostic);
   });
   if (!artifact) {
-    std::string message = llvm::toString(artifact.takeError());
-    if (!reported)
-      error() << message << "\n";
-    return kBadSource;
+    int code = kBadSource;
+    auto note = [&](const RuntimeError &failure) {
+      if (failure.code == KILN_ERROR_INVALID_ARGUMENT || failure.code == KILN_ERROR_NOT_FOUND)
+        code = kBadUsage;
+      if (!reported)
+        error() << failure.text << "\n";
+    };
+    auto noteOther = [&](const llvm::ErrorInfoBase &failure) {
+      if (!reported)
+        error() << failure.message() << "\n";
+    };
+    llvm::handleAllErrors(artifact.takeError(), note, noteOther);
+    return code;
   }
 
   if (options.emit == "artifact")
@@ -207,6 +219,7 @@ int run(const Options &options) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  printKilnVersion();
   CommandLine line;
   cl::HideUnrelatedOptions(line.category);
   if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))

@@ -8,6 +8,7 @@
 #include "kiln-c/Version.h"
 #include "kiln/Pipeline/Registration.h"
 #include "kiln/Support/ParseJSON.h"
+#include "kiln/Support/PrintVersion.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/LLVM.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
@@ -61,6 +62,7 @@ struct CommandLine {
 };
 
 Options parseCommandLine(int argc, char **argv) {
+  printKilnVersion();
   CommandLine line;
   cl::HideUnrelatedOptions(line.category);
   cl::ParseCommandLineOptions(

@@ -3,6 +3,7 @@
 // The input is checked before it is parsed, for the parser overflows its stack on what nests too
 // deeply; so the file is read here and not by MlirOptMain. The output is written once it is whole.
 #include "kiln/Pipeline/Registration.h"
+#include "kiln/Support/PrintVersion.h"
 #include "kiln/Support/SourceLimits.h"
 #include "kiln/Support/WriteFile.h"
 #include "mlir/IR/Diagnostics.h"
@@ -72,6 +73,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   kiln::registerAllDialects(registry);
   kiln::registerAllPasses();
+  kiln::printKilnVersion();
   std::string header = registerOptions(registry);
   auto [input, output] = mlir::parseCLIOptions(argc, argv, header);
   mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();

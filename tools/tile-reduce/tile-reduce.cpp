@@ -5,6 +5,7 @@
 // and what the parser would overflow its stack on.
 #include "ReduceOps.h"
 #include "kiln/Pipeline/Registration.h"
+#include "kiln/Support/PrintVersion.h"
 #include "kiln/Support/SourceLimits.h"
 #include "kiln/Support/WriteFile.h"
 #include "mlir/IR/AsmState.h"
@@ -75,6 +76,7 @@ int main(int argc, char **argv) {
   for (auto [name, option] : cl::getRegisteredOptions())
     if (name != "help" && option->getOptionHiddenFlag() == cl::NotHidden)
       option->setHiddenFlag(cl::Hidden);
+  kiln::printKilnVersion();
   CommandLine line;
   for (auto [name, option] : cl::getRegisteredOptions())
     if (option->Categories.front() == &cl::getGeneralCategory())
