@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/functions.md from the docstrings of the language.
+"""Writes docs/reference/functions.md from the docstrings of the language and of the host's side.
 
     docs/functions.py            writes the page
     docs/functions.py --check    exit code 1 if that would change it: what the tests run
 
 A docstring says what the function means, then gives an `Example:` and names the `Errors:`. The
 example is one statement of a kernel that starts as `PREAMBLE` does (of `grid`, which comes before
-all that a program knows, it is the first); the tests compile each.
+all that a program knows, it is the first); the tests compile each. What kernels are made, launched
+and annotated with follows in `HOST`, then dtypes and numbers: every name of `kiln` is on the page.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import re
 import sys
 from pathlib import Path
 
+import kiln
 from kiln import language
+from kiln.runtime.kernel import KernelHalf
 
 PAGE = Path(__file__).resolve().parent / "reference" / "functions.md"
 # What the page calls the modules of the language, in its order.
@@ -29,6 +32,29 @@ SECTIONS = {
     "mathematics": "Mathematics",
     "bits": "Bits",
     "matrices": "Matrices and grids",
+}
+# The other names, by what they are for.
+HOST = {
+    "Making kernels": (
+        "kernel", "function", "constexpr", "tunable", "autotune", "Kernel", "CompiledKernel",
+        "LoadedKernel", "Function",
+    ),
+    "What values are annotated with": (
+        "View", "ViewSpec", "Pointer", "PointerSpec", "Tensor", "DType", "PackedArray",
+    ),
+    "Devices and launches": (
+        "device", "devices", "synchronize", "targets", "on_launch", "LaunchEvent",
+    ),
+    "The cache, and embedding": ("cache", "get_include", "__version__"),
+    "Errors": (
+        "CompileError", "UnsupportedError", "WorkerError", "LaunchError", "DeviceError",
+        "DeviceAssertError", "CacheError",
+    ),
+}  # fmt: skip
+# What users call of a module, and of what a kernel is beside its launches.
+MEMBERS = {
+    "cache": (kiln.cache, ("use", "describe", "specialisations", "set_max_specialisations")),
+    "Kernel": (KernelHalf, ("compile", "options", "warmup")),
 }
 PREAMBLE = """\
 @kiln.kernel
@@ -54,12 +80,7 @@ def parts(name: str) -> tuple[str, str, str]:
 
 def signature(name: str) -> str:
     """The signature as a caller reads it, without annotations."""
-    function = inspect.unwrap(getattr(language, name))
-    shown = [
-        p.replace(annotation=inspect.Parameter.empty)
-        for p in inspect.signature(function).parameters.values()
-    ]
-    return f"kiln.{name}{inspect.Signature(shown)}"
+    return f"kiln.{name}{plain_signature(inspect.unwrap(getattr(language, name)))}"
 
 
 def functions() -> dict[str, list[str]]:
@@ -72,13 +93,122 @@ def functions() -> dict[str, list[str]]:
     return out
 
 
+def dtypes() -> list[str]:
+    """The names of the element types, as the table has them."""
+    kinds = ("bool", "int", "uint", "index", "float")
+    found = [n for n in kiln.__all__ if isinstance(getattr(kiln, n), kiln.DType)]
+    return sorted(found, key=lambda n: (kinds.index(getattr(kiln, n).kind), getattr(kiln, n).bits))
+
+
+def numbers() -> list[str]:
+    return [n for n in kiln.__all__ if isinstance(getattr(kiln, n), float)]
+
+
+def names() -> list[str]:
+    """Every name that stands on the page."""
+    listed = [*functions().values(), *HOST.values(), dtypes(), numbers()]
+    return [name for some in listed for name in some]
+
+
+def title(name: str) -> str:
+    """What heads the paragraph of a name: that of a class says so, as `kernel` and `Kernel` would
+    be one anchor."""
+    if isinstance(getattr(kiln, name), type):
+        return f"class {name}"
+    return f"`{name}`" if name.startswith("_") else name
+
+
+def anchor(name: str) -> str:
+    return title(name).lower().replace(" ", "-").strip("`")
+
+
+def markdown(text: str) -> list[str]:
+    """A docstring's lines: a block of names and what they are is a list, an indented one code."""
+    lines: list[str] = []
+    for block in text.split("\n\n"):
+        rows = block.splitlines()
+        if all(row.startswith("    ") for row in rows):
+            lines += ["```python", *(row[4:] for row in rows), "```", ""]
+        elif re.match(r"\S+(, \S+)*  +\S", rows[0]):
+            for row in rows:
+                item = re.match(r"(\S+(?:, \S+)*)(?:  +(.*))?$", row)
+                if item:
+                    said = ", ".join(f"`{each}`" for each in item[1].split(", "))
+                    lines.append(f"- {said}: {item[2] or ''}".rstrip())
+                else:
+                    lines.append("  " + row.strip())
+            lines.append("")
+        else:
+            lines += [*rows, ""]
+    return lines
+
+
+def members(name: str) -> list[str]:
+    """The methods of a class and the functions of a module, with the first sentence of each."""
+    value, chosen = MEMBERS.get(name, (getattr(kiln, name), None))
+    if chosen is None:
+        chosen = sorted(vars(value)) if isinstance(value, type) else ()
+    lines = []
+    for each in chosen:
+        member = inspect.getattr_static(value, each)
+        if each.startswith("_") or hasattr(member, "__kiln_intrinsic__"):
+            continue
+        if isinstance(member, property):
+            shown, member = each, member.fget
+        elif inspect.isfunction(member):
+            shown = f"{each}{plain_signature(member)}"
+        else:
+            continue
+        said = inspect.cleandoc(member.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+        if said:
+            lines.append(f"- `.{shown}`: {said}")
+    return [*lines, ""] if lines else []
+
+
+def plain_signature(function) -> str:
+    """A signature without annotations, nor the receiver of a method."""
+    shown = [
+        p.replace(annotation=inspect.Parameter.empty)
+        for p in inspect.signature(function).parameters.values()
+        if p.name != "self"
+    ]
+    return str(inspect.Signature(shown))
+
+
+def host_part(name: str) -> list[str]:
+    """The paragraph of a name of the host's side."""
+    value = getattr(kiln, name)
+    lines = [f"### {title(name)}", ""]
+    if name == "__version__":
+        return [*lines, "The version of Kiln, as a string.", ""]
+    function = inspect.unwrap(value)
+    if inspect.isfunction(function):
+        lines += [f"`kiln.{name}{plain_signature(function)}`", ""]
+    bases = [base.__name__ for base in getattr(value, "__bases__", ())]
+    if isinstance(value, type) and issubclass(value, Exception):
+        lines += [f"A kind of `{bases[0]}`.", ""]
+    return [*lines, *markdown(inspect.getdoc(value) or ""), *members(name)]
+
+
+def dtype_table() -> list[str]:
+    lines = ["## Element types", "", "| name | kind | bits | exponent, mantissa | infinity |"]
+    lines += ["|---|---|---|---|---|"]
+    for name in dtypes():
+        t = getattr(kiln, name)
+        fields = f"{t.exponent}, {t.mantissa}" if t.is_float else ""
+        infinity = ("yes" if t.infinity else "no") if t.is_float else ""
+        lines.append(f"| `kiln.{name}` | {t.kind} | {t.bits} | {fields} | {infinity} |")
+    shown = ", ".join(f"`kiln.{name}`" for name in numbers())
+    return [*lines, "", f"Numbers: {shown}.", ""]
+
+
 def render() -> str:
     lines = [
         "# All functions",
         "",
-        "Written by `docs/functions.py` from the docstrings that `help(kiln.NAME)` shows. Each",
-        "example is a statement of a kernel that starts like this (that of `grid` takes the place",
-        "of the first statement):",
+        "Written by `docs/functions.py` from the docstrings that `help(kiln.NAME)` shows: first",
+        "the functions of kernels, then all else that `kiln` has. Each example is a statement of a",
+        "kernel that starts like this (that of `grid` takes the place of the first statement):",
         "",
         "```python",
         *PREAMBLE.splitlines(),
@@ -89,12 +219,21 @@ def render() -> str:
     for section, names in sections.items():
         links = ", ".join(f"[{name}](#{name})" for name in names)
         lines += [f"**{SECTIONS[section]}**: {links}", ""]
+    for section, names in HOST.items():
+        links = ", ".join(f"[{title(name).split()[-1]}](#{anchor(name)})" for name in names)
+        lines += [f"**{section}**: {links}", ""]
+    lines += ["**[Element types](#element-types)**", ""]
     for section, names in sections.items():
         lines += [f"## {SECTIONS[section]}", ""]
         for name in names:
             meaning, example, errors = parts(name)
             lines += [f"### {name}", "", f"`{signature(name)}`", "", *meaning.splitlines(), ""]
             lines += ["```python", example, "```", "", f"Errors: {errors}", ""]
+    for section, names in HOST.items():
+        lines += [f"## {section}", ""]
+        for name in names:
+            lines += host_part(name)
+    lines += dtype_table()
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
 

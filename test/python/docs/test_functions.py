@@ -29,6 +29,24 @@ ARGUMENTS = {
 def test_every_function_stands_in_a_section():
     declared = {n for n in language.__all__ if hasattr(getattr(language, n), "__kiln_intrinsic__")}
     assert declared == set(EVERY)
+    listed = pages.names()
+    assert sorted(listed) == sorted(set(kiln.__all__)), "docs/functions.py: HOST lacks a name"
+    text = pages.PAGE.read_text(encoding="utf-8")
+    for name in listed:
+        heading, cell = f"\n### {pages.title(name)}\n", f"`kiln.{name}`"
+        assert heading in text or cell in text, name
+
+
+def test_anchors_are_of_one_heading_each():
+    import re
+
+    text = pages.PAGE.read_text(encoding="utf-8")
+    headings = [
+        h.lower().replace(" ", "-").strip("`") for h in re.findall(r"^##+ (.*)$", text, re.M)
+    ]
+    assert len(headings) == len(set(headings))
+    anchors = re.findall(r"\]\(#([^)]*)\)", text)
+    assert set(anchors) <= set(headings)
 
 
 def test_the_page_is_of_the_docstrings():
