@@ -7,7 +7,8 @@
     benchmarks/figures.py --check             exit code 1 if the page is not of the kept ones
 
 The measurements stand in benchmarks/results, a file a suite, a line a figure that was asked for;
-`host` has another file on a machine with a GPU. A suite that no file is about stays.
+`host` has another file on a machine with a GPU. A suite that no file is about stays, and so does a
+case of one: where a case was measured again, its new figures stand in place of the old.
 """
 
 from __future__ import annotations
@@ -34,15 +35,21 @@ def rounded(value: str | float) -> str | float:
 
 
 def keep(files: list[Path]) -> None:
-    """Takes the suites of some files for those in `results`; only figures asked for are kept."""
+    """Takes the cases of some files for those in `results`; only figures asked for are kept."""
     lines = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
     for suite in sorted({line["suite"] for line in lines}):
-        kept = [
-            {field: rounded(line[field]) for field in FIELDS if field in line}
-            for line in lines
-            if line["suite"] == suite and ("asked" in line or "limit" in line)
-        ]
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept)
+        cases: dict[str, list[dict]] = {}
+        for line in kept().get(suite, ()):
+            cases.setdefault(line["case"], []).append(line)
+        new: dict[str, list[dict]] = {}
+        for line in lines:
+            if line["suite"] == suite and ("asked" in line or "limit" in line):
+                figures = {field: rounded(line[field]) for field in FIELDS if field in line}
+                new.setdefault(line["case"], []).append(figures)
+        cases.update(new)
+        text = "".join(
+            json.dumps(line, ensure_ascii=False) + "\n" for case in cases.values() for line in case
+        )
         (RESULTS / f"{file_name(suite)}.jsonl").write_text(text, encoding="utf-8")
 
 

@@ -4,6 +4,7 @@ states what was asked for beside what was reached."""
 from __future__ import annotations
 
 import html
+import importlib.util
 import json
 import os
 import re
@@ -82,6 +83,15 @@ ASKED = {
         ("RMSNorm", "at least 50 of triton interpreter"),
         ("matmul", "at least 5 of triton interpreter"),
         ("attention", "at least 5 of triton interpreter"),
+        *(
+            (case, "at least 0.333")
+            for case in (
+                "acosh f32", "asinh f32", "atan f32", "cbrt f32", "cos f32", "cosh f32",
+                "erfc f32", "log10 f32", "sin f32", "sinh f32", "tan f32", "remainder f32",
+                "integer division", "sort", "top-k", "reduce of a tuple", "embedding gather",
+                "CSR product", "conv3d",
+            )
+        ),
     ],
     "host": [
         ("launch", "NumPy: at most "), ("launch", "PyTorch: at most "),
@@ -148,3 +158,25 @@ def test_each_suite_has_its_plot(suite):
 def test_the_readme_is_short_and_shows_a_picture():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) < 100 and "docs/benchmarks/summary.svg" in text
+
+
+def test_cases_that_were_measured_again_replace_their_old_figures_alone(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("figures", ROOT / "benchmarks" / "figures.py")
+    figures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(figures)
+    monkeypatch.setattr(figures, "RESULTS", tmp_path)
+
+    def keep(*lines: dict) -> list[tuple]:
+        file = tmp_path / "measured.json"
+        file.write_text("".join(json.dumps({"suite": "s", **line}) + "\n" for line in lines))
+        figures.keep([file])
+        text = (tmp_path / "s.jsonl").read_text("utf-8")
+        found = [json.loads(line) for line in text.splitlines()]
+        return [(line["case"], line["implementation"], line["ratio"]) for line in found]
+
+    a, b = ({"case": case, "implementation": "x", "asked": 1, "ratio": 2} for case in "ab")
+    assert keep(a, b, {"case": "b", "implementation": "unasked", "ratio": 3}) == [
+        ("a", "x", 2), ("b", "x", 2),
+    ]  # fmt: skip
+    others = [{**a, "ratio": 4.00001}, {**a, "implementation": "y"}, {**b, "case": "c"}]
+    assert keep(*others) == [("a", "x", 4), ("a", "y", 2), ("b", "x", 2), ("c", "x", 2)]
