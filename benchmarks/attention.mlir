@@ -6,10 +6,10 @@
 // Heads lie below one another: row `head * n + i` of each view is row i of a head. Where there are
 // several, n must be a multiple of 128. With `causal` not 0, query i sees keys 0 to i alone.
 //
-// The program is one block of keys ahead of its values: a trip starts the products of the next
-// block's keys, then those of this block's weights and values, and computes the next weights while
-// the latter run. Blocks that every query sees whole come first, those with a mask last; both loops
-// use the same rings, which do not drain in between.
+// The loop over keys is a plain one. Stages overlap its trips: the products of weights and values are
+// a trip behind those of queries and keys, start after them, and run while the next weights are
+// computed. The loop is split where the mask begins; both parts use the same rings, which do not
+// drain in between.
 #copy = #nvptx.tma
 #mma = #nvptx.wgmma<"m64n128k16", bf16, f32>
 
@@ -89,7 +89,7 @@ tile.kernel @attention(%q: !view {tile.facts = #tile.facts<pointer = 16, strides
                        %n: index, %causal: index)
     attributes {tile.roles = [#tile.role<"load", warps = 4, registers = 24>,
                               #tile.role<"mma", warps = 4, copies = 2, registers = 240>],
-                tile.persistent = #tile.persistent<programs = 132, group = 16>} grid {
+                tile.persistent = #tile.persistent<programs = 132, group = 32>} grid {
   %c1 = arith.constant 1 : index
   %c128 = arith.constant 128 : index
   %rows = tile.dim %q, 0 : !view
@@ -114,9 +114,10 @@ tile.kernel @attention(%q: !view {tile.facts = #tile.facts<pointer = 16, strides
   %seen = arith.select %isCausal, %begin, %n : index
   %blocks = arith.divui %seen, %c128 : index
   %open = arith.muli %blocks, %c128 : index
-  // The first block of keys comes in front of both loops.
-  %middle = arith.maxui %open, %c128 : index
-  %ends = arith.ceildivui %last, %c128 : index
+  // Each tile of queries has keys, which spares the loop a question whether it has trips.
+  %c1 = arith.constant 1 : index
+  %reached = arith.ceildivui %last, %c128 : index
+  %ends = arith.maxsi %reached, %c1 : index
   %end = arith.muli %ends, %c128 : index
   // A query sees keys below its own place and one, or below n.
   %least = arith.select %isCausal, %c0, %n : index
@@ -140,74 +141,37 @@ tile.kernel @attention(%q: !view {tile.facts = #tile.facts<pointer = 16, strides
       : !view -> tensor<128x64xbf16>
   %q1 = tile.load %q[%row, %c64] {atom = #copy, buffer = !half, role = "load", ring = "queries"}
       : !view -> tensor<128x64xbf16>
-  %k0 = tile.load %k[%head, %c0] {atom = #copy, buffer = !half, role = "load", ring = "keys"}
-      : !view -> tensor<128x64xbf16>
-  %k1 = tile.load %k[%head, %c64] {atom = #copy, buffer = !half, role = "load", ring = "keys"}
-      : !view -> tensor<128x64xbf16>
-  %s0 = tile.dot %q0, %k0, %none transpose_b {atom = #mma, role = "mma", in_flight = 0}
-      : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
-  %s1 = tile.dot %q1, %k1, %s0 transpose_b {atom = #mma, role = "mma", in_flight = 0}
-      : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
-  %s = func.call @mask(%s1, %limit, %c0) : (!sums, tensor<128xi32, #row>, index) -> !sums
-  %first:4 = func.call @weigh(%s, %low, %nothing) : (!sums, !row, !row) -> (!weights, !row, !row, !row)
-
-  %full:4 = scf.for %j = %c128 to %middle step %c128
-      iter_args(%acc = %none, %w = %first#0, %m = %first#1, %l = %first#2) -> (!sums, !weights, !row, !row) {
+  %all:3 = scf.for %j = %c0 to %end step %c128
+      iter_args(%acc = %none, %m = %low, %l = %nothing) -> (!sums, !row, !row) {
     %krow = arith.addi %head, %j : index
-    %vrow = arith.subi %krow, %c128 : index
     %kt0 = tile.load %k[%krow, %c0] {atom = #copy, buffer = !half, stage = 0, order = 0, role = "load", ring = "keys"}
         : !view -> tensor<128x64xbf16>
     %kt1 = tile.load %k[%krow, %c64] {atom = #copy, buffer = !half, stage = 0, order = 1, role = "load", ring = "keys"}
         : !view -> tensor<128x64xbf16>
-    %st0 = tile.dot %q0, %kt0, %none transpose_b {atom = #mma, stage = 0, role = "mma", in_flight = 1}
+    %st0 = tile.dot %q0, %kt0, %none transpose_b {atom = #mma, stage = 0, order = 0, role = "mma", in_flight = 1}
         : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
-    %st1 = tile.dot %q1, %kt1, %st0 transpose_b {atom = #mma, stage = 0, role = "mma", in_flight = 1}
+    %st1 = tile.dot %q1, %kt1, %st0 transpose_b {atom = #mma, stage = 0, order = 1, role = "mma", in_flight = 1}
         : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
-    %vt = tile.load %v[%vrow, %c0] {atom = #copy, buffer = !whole, stage = 0, order = 2, role = "load", ring = "values"}
-        : !view -> tensor<128x128xbf16>
-    %more = tile.dot %w, %vt, %acc {atom = #mma, stage = 0, role = "mma", in_flight = 0}
-        : !weights, tensor<128x128xbf16> -> !sums
-    %next:4 = func.call @weigh(%st1, %m, %l) : (!sums, !row, !row) -> (!weights, !row, !row, !row)
-    %shrink = func.call @spread(%next#3) : (!row) -> !sums
-    %sum = arith.mulf %more, %shrink : !sums
-    scf.yield %sum, %next#0, %next#1, %next#2 : !sums, !weights, !row, !row
-  } {tile.depth = 2}
-
-  %all:4 = scf.for %j = %middle to %end step %c128
-      iter_args(%acc = %full#0, %w = %full#1, %m = %full#2, %l = %full#3) -> (!sums, !weights, !row, !row) {
-    %krow = arith.addi %head, %j : index
-    %vrow = arith.subi %krow, %c128 : index
-    %kt0 = tile.load %k[%krow, %c0] {atom = #copy, buffer = !half, stage = 0, order = 0, role = "load", ring = "keys"}
-        : !view -> tensor<128x64xbf16>
-    %kt1 = tile.load %k[%krow, %c64] {atom = #copy, buffer = !half, stage = 0, order = 1, role = "load", ring = "keys"}
-        : !view -> tensor<128x64xbf16>
-    %st0 = tile.dot %q0, %kt0, %none transpose_b {atom = #mma, stage = 0, role = "mma", in_flight = 1}
-        : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
-    %st1 = tile.dot %q1, %kt1, %st0 transpose_b {atom = #mma, stage = 0, role = "mma", in_flight = 1}
-        : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
-    %vt = tile.load %v[%vrow, %c0] {atom = #copy, buffer = !whole, stage = 0, order = 2, role = "load", ring = "values"}
-        : !view -> tensor<128x128xbf16>
-    %more = tile.dot %w, %vt, %acc {atom = #mma, stage = 0, role = "mma", in_flight = 0}
-        : !weights, tensor<128x128xbf16> -> !sums
-    %masked = func.call @mask(%st1, %limit, %j) : (!sums, tensor<128xi32, #row>, index) -> !sums
+    %isOpen = arith.cmpi uge, %j, %open : index
+    %masked = scf.if %isOpen -> !sums {
+      %hidden = func.call @mask(%st1, %limit, %j) : (!sums, tensor<128xi32, #row>, index) -> !sums
+      scf.yield %hidden : !sums
+    } else {
+      scf.yield %st1 : !sums
+    } {tile.stage = 0, tile.order = 3, tile.role = "mma", tile.split_loop}
     %next:4 = func.call @weigh(%masked, %m, %l) : (!sums, !row, !row) -> (!weights, !row, !row, !row)
     %shrink = func.call @spread(%next#3) : (!row) -> !sums
-    %sum = arith.mulf %more, %shrink : !sums
-    scf.yield %sum, %next#0, %next#1, %next#2 : !sums, !weights, !row, !row
+    %old = arith.mulf %acc, %shrink : !sums
+    %vt = tile.load %v[%krow, %c0] {atom = #copy, buffer = !whole, stage = 0, order = 2, role = "load"}
+        : !view -> tensor<128x128xbf16>
+    %sum = tile.dot %next#0, %vt, %old {atom = #mma, stage = 1, order = 2, role = "mma", in_flight = 0}
+        : !weights, tensor<128x128xbf16> -> !sums
+    scf.yield %sum, %next#1, %next#2 : !sums, !row, !row
   } {tile.depth = 2}
-
-  // The last block's values.
-  %limits = arith.maxui %end, %c128 : index
-  %lastkey = arith.subi %limits, %c128 : index
-  %lastrow = arith.addi %head, %lastkey : index
-  %vl = tile.load %v[%lastrow, %c0] {atom = #copy, buffer = !whole, role = "load", ring = "values"}
-      : !view -> tensor<128x128xbf16>
-  %sum = tile.dot %all#1, %vl, %all#0 {atom = #mma, role = "mma", in_flight = 0}
-      : !weights, tensor<128x128xbf16> -> !sums
   %one = arith.constant dense<1.0> : !row
-  %share = arith.divf %one, %all#3 : !row
+  %share = arith.divf %one, %all#2 : !row
   %shares = func.call @spread(%share) : (!row) -> !sums
-  %mean = arith.mulf %sum, %shares : !sums
+  %mean = arith.mulf %all#0, %shares : !sums
   %narrow = arith.truncf %mean : !sums to !weights
   tile.store %narrow, %o[%row, %c0] {atom = #copy, buffer = !box, role = "mma", in_flight = 1}
     : !weights, !view

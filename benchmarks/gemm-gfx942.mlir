@@ -46,7 +46,7 @@ tile.kernel @gemm(%a: !view {tile.facts = #tile.facts<pointer = 4, strides = [4,
         : !view -> tensor<256x32xbf16, #opa>
     %bt = tile.load %b[%column, %kk] {atom = #copy, buffer = !buffer, stage = 0, order = 1, role = "all"}
         : !view -> tensor<256x32xbf16, #opb>
-    %d = tile.dot %at, %bt, %s transpose_b {atom = #mma, stage = 1, order = 0, role = "all"}
+    %d = tile.dot %at, %bt, %s transpose_b {atom = #mma, stage = 1, order = 2, role = "all"}
        : tensor<256x32xbf16, #opa>, tensor<256x32xbf16, #opb> -> tensor<256x256xf32, #acc>
     scf.yield %d : tensor<256x256xf32, #acc>
   } {tile.depth = 2}

@@ -6,8 +6,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-static constexpr StringLiteral kDecisions[] = {"stage", "order", "role", "depth"};
-
 StringRef kiln::getRoleName(Operation *op) {
   auto role = dyn_cast_or_null<StringAttr>(getDecision(op, "role"));
   return role ? role.getValue() : StringRef();
@@ -17,9 +15,19 @@ void kiln::setRoleName(Operation *op, StringRef role) {
   op->setAttr(spellDecision(op, "role"), StringAttr::get(op->getContext(), role));
 }
 
-void kiln::dropDecisions(Operation *op) {
-  for (StringRef name : kDecisions)
+void kiln::dropRole(Operation *op) { op->removeAttr(spellDecision(op, "role")); }
+
+static constexpr StringLiteral kPlace[] = {"stage", "order"};
+
+void kiln::dropPlace(Operation *op) {
+  for (StringRef name : kPlace)
     op->removeAttr(spellDecision(op, name));
+}
+
+void kiln::copyPlace(Operation *from, Operation *to) {
+  for (StringRef name : kPlace)
+    if (Attribute decision = getDecision(from, name))
+      to->setAttr(spellDecision(to, name), decision);
 }
 
 FailureOr<Attribute> kiln::requireDecision(Operation *op, StringRef name) {

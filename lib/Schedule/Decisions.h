@@ -13,8 +13,11 @@ namespace kiln {
 /// The role that an op names, or nothing.
 llvm::StringRef getRoleName(mlir::Operation *op);
 void setRoleName(mlir::Operation *op, llvm::StringRef role);
-/// Takes all decisions about the schedule off an op.
-void dropDecisions(mlir::Operation *op);
+void dropRole(mlir::Operation *op);
+/// The decisions that say when an op runs, `stage` and `order`: takes them off, or gives them to
+/// another op.
+void dropPlace(mlir::Operation *op);
+void copyPlace(mlir::Operation *from, mlir::Operation *to);
 /// A decision that must have been taken, or an error at the op.
 mlir::FailureOr<mlir::Attribute> requireDecision(mlir::Operation *op, llvm::StringRef name);
 mlir::FailureOr<int64_t> requireNumber(mlir::Operation *op, llvm::StringRef name);

@@ -7,8 +7,7 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// The roles of the ops that a value is made of.
-static llvm::SetVector<StringRef> findMakers(Value value) {
+llvm::SetVector<StringRef> kiln::findMakers(Value value) {
   llvm::SetVector<StringRef> makers;
   llvm::SetVector<Value> seen;
   SmallVector<Value> work = {value};
@@ -19,9 +18,17 @@ static llvm::SetVector<StringRef> findMakers(Value value) {
   while (!work.empty()) {
     Value next = work.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(next)) {
-      auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-      if (loop && argument.getArgNumber() > 0)
-        need(loop.getResult(argument.getArgNumber() - 1));
+      Operation *parent = argument.getOwner()->getParentOp();
+      unsigned number = argument.getArgNumber();
+      if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
+        bool isAfter = argument.getOwner() == loop.getAfterBody();
+        need(isAfter ? loop.getConditionOp().getArgs()[number] : loop.getInits()[number]);
+        if (!isAfter)
+          need(loop.getYieldOp().getOperand(number));
+      }
+      auto loop = dyn_cast<scf::ForOp>(parent);
+      if (loop && number > 0)
+        need(loop.getResult(number - 1));
       continue;
     }
     Operation *op = next.getDefiningOp();
@@ -33,6 +40,8 @@ static llvm::SetVector<StringRef> findMakers(Value value) {
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       need(loop.getInitArgs()[index]);
       need(loop.getBody()->getTerminator()->getOperand(index));
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      need(loop.getConditionOp().getArgs()[index]);
     } else if (auto condition = dyn_cast<scf::IfOp>(op)) {
       need(condition.thenYield().getOperand(index));
       need(condition.elseYield().getOperand(index));
@@ -66,7 +75,7 @@ LogicalResult kiln::addStore(RingPlan &plan, StoreOp store) {
   use.readers.emplace_back();
   use.readers.back().role = *role;
   ring.uses.push_back(use);
-  plan.rings.push_back(ring);
+  plan.push_back(ring);
   return success();
 }
 
@@ -78,7 +87,9 @@ void kiln::handOver(Ring &ring, RingUse &use) {
   OpBuilder builder(store);
   auto tag = [](Operation *op, RoleAttr role) { setRoleName(op, role.getName()); };
 
-  auto put = PutOp::create(builder, loc, ring.channel, use.slot, use.phase, /*bytes=*/0);
+  NextOp next = makeNext(builder, loc, ring, ring.producer);
+  auto put =
+      PutOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase(), /*bytes=*/0);
   tag(put, ring.producer);
   Block &body = put.getBody().emplaceBlock();
   for (Type type : ring.channel.getType().getBuffers())
@@ -91,19 +102,26 @@ void kiln::handOver(Ring &ring, RingUse &use) {
     WriteOp::create(inner, loc, box, buffer);
   }
 
-  reader.get = GetOp::create(builder, loc, ring.channel, use.slot, use.phase);
-  tag(reader.get, reader.role);
+  next = makeNext(builder, loc, ring, reader.role);
+  auto get = GetOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase());
+  tag(get, reader.role);
   IndexMath math{builder, loc};
-  for (auto [buffer, box] : llvm::zip_equal(reader.get.getBuffers(), boxes.offsets)) {
+  SmallVector<Operation *> made;
+  for (auto [buffer, box] : llvm::zip_equal(get.getBuffers(), boxes.offsets)) {
     SmallVector<Value> offsets;
     for (auto [offset, by] : llvm::zip_equal(store.getOffsets(), box))
       offsets.push_back(math.shift(offset, by));
-    tag(CopyOutOp::create(builder, loc, buffer, store.getView(), offsets, store.getAtomAttr(),
-                          store.getCacheAttr(), store.getEvictionAttr()),
-        reader.role);
+    made.push_back(CopyOutOp::create(builder, loc, buffer, store.getView(), offsets,
+                                     store.getAtomAttr(), store.getCacheAttr(),
+                                     store.getEvictionAttr()));
   }
-  reader.done = WaitStoresOp::create(builder, loc, 0);
-  tag(reader.done, reader.role);
+  made.push_back(WaitStoresOp::create(builder, loc, 0));
+  for (Operation *op : made) {
+    tag(op, reader.role);
+    copyPlace(store, op);
+    if (op != made.front()) // the others follow the first
+      op->removeAttr("order");
+  }
   store.erase();
   use.store = nullptr;
 }

@@ -173,7 +173,7 @@ SmallVector<Value> OwnRings::trip(OpBuilder &builder, int64_t number, Value at, 
                   tag(ReadOp::create(builder, load.getLoc(), load.getType(), buffer,
                                      DenseI64ArrayAttr(), load.getReadAtomAttr()))
                       .getResult());
-    tag(ReleaseOp::create(builder, loc, ring->channel, slot));
+    tag(ReleaseOp::create(builder, loc, ring->channel, slot, /*lanes=*/false));
   }
   if (role.getSkew()) {
     waitForTrip(builder, number, at, /*by=*/1, puts);
@@ -181,7 +181,7 @@ SmallVector<Value> OwnRings::trip(OpBuilder &builder, int64_t number, Value at, 
   }
   for (Operation &op : loop.getBody()->without_terminator())
     if (!loads.contains(&op))
-      builder.clone(op, mapping);
+      dropPlace(builder.clone(op, mapping));
   if (role.getSkew())
     meet(builder);
   SmallVector<Value> results;

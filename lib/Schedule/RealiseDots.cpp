@@ -1,13 +1,12 @@
 // Dots in flight: starts, and waits where their results are used.
 //
-// A dot whose result its block uses is waited for in front of the first op that does; by then as
-// many later dots may be under way as it says. One that only adds to a value of its loop, which is
-// handed on to the next trip, stays in flight: the loop carries it as pending, and drains after the
-// last trip.
-#include "Rings.h"
+// Dots that add to one another's results are a chain, which is waited for as one: in front of the
+// first op of the trip that uses its result, which may be at a later stage, and by then as many
+// later dots may be under way as it says. A chain that only adds to a value of its loop stays in
+// flight: the loop carries it as pending, and it is waited for after the last trip.
+#include "Trip.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -18,188 +17,232 @@ static bool isZero(Value tensor) {
   return matchPattern(tensor, m_AnyZeroFloat()) || matchPattern(tensor, m_Zero());
 }
 
-Value kiln::isTripAfter(OpBuilder &builder, scf::ForOp loop, Value at, int64_t trips) {
-  Location loc = loop.getLoc();
-  IndexMath math{builder, loc};
-  Value bound = loop.getLowerBound();
-  if (trips == 1)
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, at, bound);
-  Value last = math.add(bound, math.mul(math.constant(trips - 1), loop.getStep()));
-  auto below = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
-  return arith::CmpIOp::create(builder, loc, below, last, at);
+static bool isInFlight(Operation *op) {
+  auto dot = dyn_cast<DotOp>(op);
+  return dot && dot.getInFlight();
 }
 
 namespace {
 class DotRealiser {
 public:
-  using Buffers = llvm::function_ref<Value(Value, StringRef)>;
-  DotRealiser(MLIRContext *context, Buffers getBuffer) : rewriter(context), getBuffer(getBuffer) {}
-
-  void startAndWait(DotOp dot);
-  void startCarried(CarriedDot &carried);
+  explicit DotRealiser(Trip &trip) : trip(trip), builder(trip.block.getParent()->getContext()) {}
+  LogicalResult run();
 
 private:
-  StartDotOp start(DotOp dot, Value accumulator, Value accumulates);
-  template <typename Op>
-  Op tag(Op op, DotOp dot) {
-    setRoleName(op, getRoleName(dot));
-    return op;
+  /// Dots each of which adds to the one before.
+  using Chain = SmallVector<DotOp>;
+
+  DotOp findNext(DotOp dot) const;
+  LogicalResult check(Chain &chain) const;
+  std::optional<unsigned> findHeld(Chain &chain) const;
+  void hold(Chain &chain, unsigned index);
+  LogicalResult startAndWait(Chain &chain);
+  SmallVector<StartDotOp> start(Chain &chain, Value accumulator, Value accumulates);
+  FailureOr<TripTime> findWaitTime(DotOp dot) const;
+  int64_t countStarts(TripTime from, TripTime to) const;
+  /// A value that costs nothing, wherever it is needed.
+  Value makeFree(Operation *op) {
+    trip.free.insert(op);
+    return op->getResult(0);
+  }
+  /// New ops stand at the block's end until the trip is expanded.
+  void setInsertionPoint() {
+    if (!trip.block.empty() && trip.block.back().hasTrait<OpTrait::IsTerminator>())
+      builder.setInsertionPoint(&trip.block.back());
+    else
+      builder.setInsertionPointToEnd(&trip.block);
   }
 
-  IRRewriter rewriter;
-  Buffers getBuffer;
-  /// What was started for a dot that only the next one adds to.
-  DenseMap<Value, Value> pending;
+  Trip &trip;
+  OpBuilder builder;
 };
 } // namespace
 
-StartDotOp DotRealiser::start(DotOp dot, Value accumulator, Value accumulates) {
-  auto operand = [&](Value value) {
-    Value buffer = getBuffer(value, getRoleName(dot));
-    return buffer ? buffer : value;
-  };
-  return tag(StartDotOp::create(rewriter, dot.getLoc(), accumulator.getType(), operand(dot.getA()),
-                                operand(dot.getB()), accumulator, accumulates,
-                                dot.getTransposeAAttr(), dot.getTransposeBAttr(),
-                                dot.getUnsignedAAttr(), dot.getUnsignedBAttr(),
-                                dot.getPrecisionAttr(), dot.getAtomAttr()),
-             dot);
+/// The dot of the same stage that alone uses a dot's result, and adds to it.
+DotOp DotRealiser::findNext(DotOp dot) const {
+  if (!dot->hasOneUse())
+    return {};
+  Operation *user = *dot->user_begin();
+  auto next = dyn_cast<DotOp>(user);
+  bool isNext = next && isInFlight(next) && next->getBlock() == &trip.block &&
+                dot->use_begin()->getOperandNumber() == 2 &&
+                trip.stages.lookup(next) == trip.stages.lookup(dot);
+  return isNext ? next : DotOp();
 }
 
-void DotRealiser::startAndWait(DotOp dot) {
-  DotWait plan = *planWait(dot);
-  rewriter.setInsertionPoint(dot);
-  Location loc = dot.getLoc();
-  Value accumulator = pending.lookup(dot.getAccumulator()), accumulates;
-  if (!accumulator && isZero(dot.getAccumulator())) {
-    accumulator = ub::PoisonOp::create(rewriter, loc, PendingType::get(dot.getType()));
-    accumulates = arith::ConstantIntOp::create(rewriter, loc, 0, 1);
-  } else if (!accumulator) {
-    accumulator =
-        PendOp::create(rewriter, loc, PendingType::get(dot.getType()), dot.getAccumulator());
+LogicalResult DotRealiser::check(Chain &chain) const {
+  for (DotOp dot : ArrayRef(chain).drop_back())
+    if (dot.getInFlight() != chain.back().getInFlight())
+      return dot.emitOpError("expected in_flight of the dot that adds to it, ")
+             << *chain.back().getInFlight() << ", got " << *dot.getInFlight();
+  if (chain.back()->use_empty())
+    return chain.back().emitOpError("expected a use, since 'in_flight' is decided");
+  return success();
+}
+
+/// Whether a chain adds to a value of its loop and is handed on at once: which value that is.
+std::optional<unsigned> DotRealiser::findHeld(Chain &chain) const {
+  Value accumulator = chain.front().getAccumulator();
+  std::optional<unsigned> index = trip.getCarriedIndex(accumulator);
+  bool isHandedOn = index && accumulator.hasOneUse() && chain.back()->hasOneUse() &&
+                    *chain.back()->user_begin() == &trip.block.back() &&
+                    trip.getYielded(*index) == chain.back().getResult();
+  return isHandedOn ? index : std::nullopt;
+}
+
+SmallVector<StartDotOp> DotRealiser::start(Chain &chain, Value accumulator, Value accumulates) {
+  SmallVector<StartDotOp> starts;
+  for (DotOp dot : chain) {
+    setInsertionPoint();
+    starts.push_back(StartDotOp::create(
+        builder, dot.getLoc(), accumulator.getType(), dot.getA(), dot.getB(), accumulator,
+        accumulates, dot.getTransposeAAttr(), dot.getTransposeBAttr(), dot.getUnsignedAAttr(),
+        dot.getUnsignedBAttr(), dot.getPrecisionAttr(), dot.getAtomAttr()));
+    trip.ops[trip.getPlace(dot)] = starts.back();
+    trip.stages[starts.back()] = trip.stages.lookup(dot);
+    accumulator = starts.back().getResult();
+    accumulates = nullptr;
   }
-  StartDotOp started = start(dot, accumulator, accumulates);
-  if (!plan.before) {
-    // The next dot's accumulator stands for it until that one is started.
-    pending[dot.getResult()] = started.getResult();
-    return;
-  }
-  rewriter.setInsertionPoint(plan.before);
-  auto wait = tag(
-      WaitOp::create(rewriter, loc, dot.getType(), started.getResult(), *dot.getInFlight()), dot);
-  rewriter.replaceAllUsesWith(dot.getResult(), wait.getResult());
+  return starts;
 }
 
 /// The loop carries the accumulator as pending. One that starts as zero is not even written before
 /// the first dot.
-void DotRealiser::startCarried(CarriedDot &carried) {
-  DotOp dot = carried.dot;
-  scf::ForOp loop = carried.loop;
-  auto type = PendingType::get(dot.getType());
-  Value initial = loop.getInitArgs()[carried.index];
+void DotRealiser::hold(Chain &chain, unsigned index) {
+  scf::ForOp loop = trip.loop;
+  Location loc = chain.back().getLoc();
+  int64_t stage = trip.stages.lookup(chain.back()), inFlight = *chain.back().getInFlight();
+  auto type = PendingType::get(chain.back().getType());
+  Value initial = loop.getInitArgs()[index];
   bool startsAsZero = isZero(initial);
-  rewriter.setInsertionPoint(loop);
-  Value before = startsAsZero ? ub::PoisonOp::create(rewriter, loop.getLoc(), type).getResult()
-                              : PendOp::create(rewriter, loop.getLoc(), type, initial).getResult();
-  loop.getInitArgsMutable()[carried.index].set(before);
-  BlockArgument accumulator = loop.getRegionIterArg(carried.index);
+  builder.setInsertionPoint(loop);
+  Value before = startsAsZero ? ub::PoisonOp::create(builder, loop.getLoc(), type).getResult()
+                              : PendOp::create(builder, loop.getLoc(), type, initial).getResult();
+  loop.getInitArgsMutable()[index].set(before);
+  BlockArgument accumulator = loop.getRegionIterArg(index);
   accumulator.setType(type);
-  loop.getResult(carried.index).setType(type);
+  loop.getResult(index).setType(type);
 
-  rewriter.setInsertionPoint(dot);
   Value accumulates;
+  setInsertionPoint();
   if (startsAsZero)
-    accumulates = isTripAfter(rewriter, loop, loop.getInductionVar(), 1);
-  StartDotOp started = start(dot, accumulator, accumulates);
-  Operation *yield = loop.getBody()->getTerminator();
-  rewriter.setInsertionPoint(yield);
-  auto held =
-      tag(WaitOp::create(rewriter, dot.getLoc(), type, started.getResult(), carried.inFlight), dot);
-  yield->setOperand(carried.index, held.getResult());
-  carried.initial = initial;
-  carried.held = held;
+    accumulates = makeFree(arith::CmpIOp::create(builder, loop.getLoc(), arith::CmpIPredicate::ne,
+                                                 loop.getInductionVar(), loop.getLowerBound()));
+  SmallVector<StartDotOp> starts = start(chain, accumulator, accumulates);
+  setInsertionPoint();
+  auto held = WaitOp::create(builder, loc, type, starts.back().getResult(), inFlight);
+  trip.insert(trip.ops.size(), held, stage);
+  trip.block.back().setOperand(index, held.getResult());
+  // While a dot is waited for, those of its chain that follow it run on, in its trip and in later
+  // ones.
+  int64_t length = chain.size();
+  for (auto [number, started] : llvm::enumerate(starts)) {
+    int64_t others = inFlight - (length - 1 - int64_t(number));
+    trip.heldFor[started] = llvm::divideCeil(std::max<int64_t>(others, 0), length);
+  }
+  trip.heldDots.push_back({index, initial, loc});
 }
 
-void kiln::realiseDots(RingPlan &plan, llvm::function_ref<Value(Value, StringRef)> getBuffer) {
-  if (plan.waited.empty() && plan.carried.empty())
-    return;
-  DotOp any = plan.waited.empty() ? plan.carried.front().dot : plan.waited.front();
-  DotRealiser realiser(any.getContext(), getBuffer);
-  for (DotOp dot : plan.waited)
-    realiser.startAndWait(dot);
-  for (CarriedDot &carried : plan.carried)
-    realiser.startCarried(carried);
-  for (DotOp dot : llvm::reverse(plan.waited))
-    dot.erase();
-  for (CarriedDot &carried : plan.carried)
-    carried.dot.erase();
+/// When the result of a chain is used first: by which op of the block, or at the end of its trip.
+FailureOr<TripTime> DotRealiser::findWaitTime(DotOp dot) const {
+  TripTime own = trip.getTime(dot), first = {own.stage, trip.ops.size()};
+  bool endsTrip = llvm::any_of(dot->getUsers(), [&](Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>() && user->getBlock() == &trip.block;
+  });
+  if (!endsTrip)
+    first.stage = INT64_MAX;
+  for (Operation *op : trip.ops)
+    for (Value operand : trip.getOperands(op)) {
+      std::optional<Dependence> need = trip.findMaker(operand);
+      if (!need || need->op != dot)
+        continue;
+      TripTime time = {trip.stages.lookup(op) + need->distance, trip.getPlace(op)};
+      // By a later trip of a later iteration the dot's own trip has ended, and waited.
+      if (need->distance == 0 || time.stage == own.stage)
+        first = std::min(first, time);
+    }
+  auto hasStarts = [](Operation *op) {
+    return op->walk([](StartDotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  };
+  for (auto [place, op] : llvm::enumerate(trip.ops)) {
+    bool isBetween = first.stage > own.stage || (place > own.place && place < first.place);
+    if (isBetween && op->getNumRegions() > 0 && hasStarts(op))
+      return op->emitOpError(
+          "expected no dots in flight in what stands between a dot in flight and "
+          "the first use of its result");
+  }
+  return first;
 }
 
-WaitOp kiln::findWait(StartDotOp dot) {
-  StringRef role = getRoleName(dot);
-  uint64_t later = 0;
-  for (Operation *op = dot->getNextNode(); op; op = op->getNextNode()) {
-    if (getRoleName(op) != role)
+/// Dots that start between two points of time of an iteration, once all stages run.
+int64_t DotRealiser::countStarts(TripTime from, TripTime to) const {
+  int64_t starts = 0;
+  for (auto [place, op] : llvm::enumerate(trip.ops))
+    if (isa<StartDotOp>(op) || isInFlight(op))
+      starts += to.stage - from.stage + 1 - (place <= from.place) - (place >= to.place);
+  return starts;
+}
+
+LogicalResult DotRealiser::startAndWait(Chain &chain) {
+  DotOp last = chain.back();
+  FailureOr<TripTime> time = findWaitTime(last);
+  if (failed(time))
+    return failure();
+  int64_t later = countStarts(trip.getTime(last), *time), inFlight = *last.getInFlight();
+  if (inFlight > later)
+    return last.emitOpError("expected in_flight of at most ")
+           << later << ", the dots of its role that start before its result is used, got "
+           << inFlight;
+  Location loc = chain.front().getLoc();
+  Value tensor = chain.front().getAccumulator(), accumulator, accumulates;
+  auto type = PendingType::get(chain.front().getType());
+  setInsertionPoint();
+  if (isZero(tensor)) {
+    accumulator = makeFree(ub::PoisonOp::create(builder, loc, type));
+    accumulates = makeFree(arith::ConstantIntOp::create(builder, loc, 0, 1));
+  } else {
+    auto pend = PendOp::create(builder, loc, type, tensor);
+    size_t place = trip.getPlace(chain.front());
+    trip.insert(place, pend, trip.stages.lookup(chain.front()));
+    time->place += place < time->place;
+    accumulator = pend;
+  }
+  SmallVector<StartDotOp> starts = start(chain, accumulator, accumulates);
+  setInsertionPoint();
+  auto wait =
+      WaitOp::create(builder, last.getLoc(), last.getType(), starts.back().getResult(), inFlight);
+  trip.insert(time->place, wait, time->stage);
+  trip.starts[wait] = starts.back();
+  for (StartDotOp started : starts)
+    trip.waits[started] = wait;
+  last.getResult().replaceAllUsesWith(wait.getResult());
+  return success();
+}
+
+LogicalResult DotRealiser::run() {
+  SmallVector<Chain> chains;
+  DenseSet<Operation *> seen;
+  for (Operation *op : trip.ops) {
+    if (!isInFlight(op) || !seen.insert(op).second)
       continue;
-    later += isa<StartDotOp>(op);
-    if (auto wait = dyn_cast<WaitOp>(op); wait && wait.getInFlight() <= later)
-      return wait;
+    Chain &chain = chains.emplace_back(Chain{cast<DotOp>(op)});
+    while (DotOp next = findNext(chain.back())) {
+      seen.insert(next);
+      chain.push_back(next);
+    }
   }
-  return {};
+  for (Chain &chain : chains) {
+    if (failed(check(chain)))
+      return failure();
+    if (std::optional<unsigned> index = findHeld(chain))
+      hold(chain, *index);
+    else if (failed(startAndWait(chain)))
+      return failure();
+  }
+  for (Chain &chain : chains)
+    for (DotOp dot : llvm::reverse(chain))
+      dot.erase();
+  return success();
 }
 
-/// After the last trip: waits for what is in flight and releases its slots, all only if there was a
-/// trip.
-void kiln::drain(RingPlan &plan, CarriedDot &carried) {
-  scf::ForOp loop = carried.loop;
-  Location loc = loop.getLoc();
-  IRRewriter rewriter(loop);
-  SmallVector<Type> types;
-  SmallVector<Value> unchanged;
-  for (unsigned i = 0; i < carried.firstHeld; ++i) {
-    bool isAccumulator = i == carried.index;
-    unchanged.push_back(isAccumulator ? carried.initial : loop.getInitArgs()[i]);
-    types.push_back(unchanged.back().getType());
-  }
-  auto below = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
-  Value any =
-      arith::CmpIOp::create(rewriter, loc, below, loop.getLowerBound(), loop.getUpperBound());
-  auto condition = scf::IfOp::create(rewriter, loc, types, any, /*withElseRegion=*/true);
-  rewriter.replaceAllUsesWith(loop.getResults().take_front(carried.firstHeld),
-                              condition.getResults());
-  rewriter.setInsertionPointToEnd(condition.elseBlock());
-  scf::YieldOp::create(rewriter, loc, unchanged);
-
-  loop->moveBefore(condition.thenBlock(), condition.thenBlock()->end());
-  rewriter.setInsertionPointAfter(loop);
-  SmallVector<Value> results(loop.getResults().take_front(carried.firstHeld));
-  StringRef role = getRoleName(carried.held);
-  auto wait = WaitOp::create(rewriter, carried.held.getLoc(), carried.initial.getType(),
-                             loop.getResult(carried.index), 0);
-  setRoleName(wait, role);
-  results[carried.index] = wait.getResult();
-  unsigned at = carried.firstHeld;
-  for (Ring &ring : plan.rings)
-    for (RingUse &use : ring.uses)
-      for (Reader &reader : use.readers) {
-        if (!reader.isHeld || use.getBlock() != loop.getBody())
-          continue;
-        auto release = [&](Value slot) {
-          setRoleName(ReleaseOp::create(rewriter, loc, ring.channel, slot), role);
-        };
-        for (int64_t age = carried.inFlight; age-- > 0;) {
-          Value slot = loop.getResult(at + age);
-          if (age == 0) {
-            release(slot);
-            continue;
-          }
-          auto deep = scf::IfOp::create(rewriter, loc,
-                                        isTripAfter(rewriter, loop, loop.getUpperBound(), age + 1));
-          OpBuilder::InsertionGuard guard(rewriter);
-          rewriter.setInsertionPointToStart(deep.thenBlock());
-          release(slot);
-        }
-        at += carried.inFlight;
-      }
-  scf::YieldOp::create(rewriter, loc, results);
-}
+LogicalResult kiln::startDots(Trip &trip) { return DotRealiser(trip).run(); }

@@ -1,8 +1,8 @@
-// Turns loads that another role makes ahead of time into channels, and dots in flight into starts
-// and waits.
+// Turns loads that another role makes ahead of time, and stores of what another role makes, into
+// channels.
 //
-// A channel is put, got and released where its loads stand, which may be several places: in front
-// of a loop, in it, in the next. Slot and phase are values that go from each place to the next.
+// A channel is put and got where its loads stand, which may be several places: in front of a loop,
+// in it, in the next. Which slot that is, a `tile.next` says, for each role its own.
 #include "Rings.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -28,10 +28,8 @@ public:
 private:
   void makeChannels();
   void realiseOwn();
-  void putAndGet(Ring &ring, RingUse &use);
-  void release(Ring &ring, RingUse &use, Reader &reader);
-  void releaseHeld(Ring &ring, RingUse &use, Reader &reader, CarriedDot &carried, unsigned &at);
-  Operation *findLastRead(RingUse &use, Reader &reader);
+  void put(Ring &ring, RingUse &use);
+  void get(Ring &ring, RingUse &use, RoleAttr role);
   template <typename Op>
   Op tag(Op op, RoleAttr role) {
     setRoleName(op, role.getName());
@@ -41,14 +39,12 @@ private:
   KernelOp kernel;
   IRRewriter rewriter;
   RingPlan plan;
-  /// What each role got for each load.
-  DenseMap<std::pair<Value, Attribute>, Value> buffers;
 };
 } // namespace
 
 void RingRealiser::makeChannels() {
   rewriter.setInsertionPointToStart(&kernel.getBody().front());
-  for (Ring &ring : plan.rings) {
+  for (Ring &ring : plan) {
     SmallVector<Type> types = ring.uses.front().getBuffers();
     int64_t empty = 0;
     for (RoleAttr role : ring.getConsumers())
@@ -63,7 +59,7 @@ void RingRealiser::makeChannels() {
 /// Loops whose one role fills its own rings.
 void RingRealiser::realiseOwn() {
   SmallVector<SmallVector<Ring *>> loops;
-  for (Ring &ring : plan.rings) {
+  for (Ring &ring : plan) {
     if (!ring.isOwn())
       continue;
     auto *same = llvm::find_if(loops, [&](ArrayRef<Ring *> rings) {
@@ -77,95 +73,60 @@ void RingRealiser::realiseOwn() {
   for (ArrayRef<Ring *> rings : loops)
     realiseOwnRings(cast<scf::ForOp>(rings.front()->uses.front().loads.front()->getParentOp()),
                     rings);
-  llvm::erase_if(plan.rings, [](const Ring &ring) { return ring.isOwn(); });
+  llvm::erase_if(plan, [](const Ring &ring) { return ring.isOwn(); });
 }
 
-/// All loads of a use become one put, and their values the buffers that are got.
-void RingRealiser::putAndGet(Ring &ring, RingUse &use) {
-  if (use.store)
-    return handOver(ring, use);
-  rewriter.setInsertionPoint(use.loads.back());
+NextOp kiln::makeNext(OpBuilder &builder, Location loc, Ring &ring, RoleAttr role) {
+  auto next = NextOp::create(builder, loc, ring.channel);
+  setRoleName(next, role.getName());
+  return next;
+}
+
+/// All loads of a use are one put, when the first of them is.
+void RingRealiser::put(Ring &ring, RingUse &use) {
+  LoadOp first = use.loads.front();
   Location loc = use.loads.back().getLoc();
   int64_t bytes = 0;
   for (LoadOp load : use.loads)
     if (ring.countsBytes)
       bytes += getBufferBytes(cast<BufferType>(*load.getBuffer()));
-  auto put =
-      tag(PutOp::create(rewriter, loc, ring.channel, use.slot, use.phase, bytes), ring.producer);
-  for (Reader &reader : use.readers)
-    reader.get = tag(GetOp::create(rewriter, loc, ring.channel, use.slot, use.phase), reader.role);
+  NextOp next = makeNext(rewriter, loc, ring, ring.producer);
+  auto put = tag(PutOp::create(rewriter, loc, ring.channel, next.getSlot(), next.getPhase(), bytes),
+                 ring.producer);
+  copyPlace(first, put);
   ArrayRef<Type> types = ring.channel.getType().getBuffers();
+  OpBuilder::InsertionGuard guard(rewriter);
   Block *body =
       rewriter.createBlock(&put.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
-  for (auto [i, load] : llvm::enumerate(use.loads)) {
-    rewriter.setInsertionPointToEnd(body);
+  for (auto [i, load] : llvm::enumerate(use.loads))
     CopyInOp::create(rewriter, load.getLoc(), load.getView(), load.getOffsets(),
                      body->getArgument(i), load.getAtomAttr(), load.getCacheAttr(),
                      load.getEvictionAttr());
-    for (Reader &reader : use.readers)
-      buffers[{load.getResult(), reader.role}] = reader.get.getBuffers()[i];
-  }
-  // Users other than dots in flight read the buffer at once.
-  for (Reader &reader : use.readers) {
-    rewriter.setInsertionPointAfter(reader.get);
-    for (LoadOp load : use.loads) {
-      Value tensor;
-      for (OpOperand &operand : llvm::make_early_inc_range(load.getResult().getUses())) {
-        Operation *user = operand.getOwner();
-        if (plan.isInFlight(user) || getRoleName(user) != reader.role.getName())
-          continue;
-        if (!tensor)
-          tensor = tag(ReadOp::create(rewriter, load.getLoc(), load.getType(),
-                                      buffers[{load.getResult(), reader.role}], DenseI64ArrayAttr(),
-                                      load.getReadAtomAttr()),
-                       reader.role)
-                       .getResult();
-        operand.set(tensor);
+}
+
+/// A role's dots in flight read the buffers, all else is read into registers.
+void RingRealiser::get(Ring &ring, RingUse &use, RoleAttr role) {
+  Location loc = use.loads.back().getLoc();
+  NextOp next = makeNext(rewriter, loc, ring, role);
+  auto get = tag(GetOp::create(rewriter, loc, ring.channel, next.getSlot(), next.getPhase()), role);
+  for (auto [load, buffer] : llvm::zip_equal(use.loads, get.getBuffers())) {
+    Value tensor;
+    for (OpOperand &operand : llvm::make_early_inc_range(load.getResult().getUses())) {
+      if (getRoleName(operand.getOwner()) != role.getName())
+        continue;
+      auto dot = dyn_cast<DotOp>(operand.getOwner());
+      if (dot && dot.getInFlight()) {
+        operand.set(buffer);
+        continue;
       }
+      if (!tensor)
+        tensor = tag(ReadOp::create(rewriter, load.getLoc(), load.getType(), buffer,
+                                    DenseI64ArrayAttr(), load.getReadAtomAttr()),
+                     role)
+                     .getResult();
+      operand.set(tensor);
     }
   }
-}
-
-/// The op of the use's block behind which nothing of it is read any more: a read, the wait for a
-/// dot, or a loop with such dots.
-Operation *RingRealiser::findLastRead(RingUse &use, Reader &reader) {
-  if (reader.done)
-    return reader.done;
-  Operation *last = reader.get;
-  for (Value buffer : reader.get.getBuffers())
-    for (Operation *user : buffer.getUsers()) {
-      Operation *done = user;
-      auto dot = dyn_cast<StartDotOp>(user);
-      if (WaitOp wait = dot ? findWait(dot) : WaitOp())
-        done = wait;
-      done = use.getBlock()->findAncestorOpInBlock(*done);
-      if (last->isBeforeInBlock(done))
-        last = done;
-    }
-  return last;
-}
-
-void RingRealiser::release(Ring &ring, RingUse &use, Reader &reader) {
-  rewriter.setInsertionPointAfter(findLastRead(use, reader));
-  tag(ReleaseOp::create(rewriter, reader.get.getLoc(), ring.channel, use.slot), reader.role);
-}
-
-/// A slot that a dot in flight reads goes back so many trips later.
-void RingRealiser::releaseHeld(Ring &ring, RingUse &use, Reader &reader, CarriedDot &carried,
-                               unsigned &at) {
-  scf::ForOp loop = carried.loop;
-  Operation *last = findLastRead(use, reader), *yield = loop.getBody()->getTerminator();
-  if (last->isBeforeInBlock(carried.held))
-    last = carried.held;
-  rewriter.setInsertionPointAfter(last);
-  Value oldest = loop.getRegionIterArg(at + carried.inFlight - 1);
-  Value isDone = isTripAfter(rewriter, loop, loop.getInductionVar(), carried.inFlight);
-  auto condition = scf::IfOp::create(rewriter, loop.getLoc(), isDone);
-  rewriter.setInsertionPointToStart(condition.thenBlock());
-  tag(ReleaseOp::create(rewriter, loop.getLoc(), ring.channel, oldest), reader.role);
-  for (int64_t age = 0; age < carried.inFlight; ++age)
-    yield->setOperand(at + age, age ? Value(loop.getRegionIterArg(at + age - 1)) : use.slot);
-  at += carried.inFlight;
 }
 
 LogicalResult RingRealiser::realise() {
@@ -173,48 +134,34 @@ LogicalResult RingRealiser::realise() {
   if (failed(found))
     return failure();
   plan = std::move(*found);
+  SmallVector<scf::ForOp> bareLoops;
+  kernel.getBody().walk([&](scf::ForOp loop) {
+    auto hasBuffer = [](LoadOp load) { return load.getBuffer().has_value(); };
+    if (loop->hasAttr(kDepthAttrName) && llvm::none_of(loop.getBody()->getOps<LoadOp>(), hasBuffer))
+      bareLoops.push_back(loop);
+  });
   makeChannels();
   realiseOwn();
-  SmallVector<Operation *> advances = threadSlots(kernel, plan);
-  for (Ring &ring : plan.rings)
-    for (RingUse &use : ring.uses)
-      putAndGet(ring, use);
-  realiseDots(plan, [&](Value load, StringRef role) -> Value {
-    for (Ring &ring : plan.rings)
-      for (RingUse &use : ring.uses)
-        for (Reader &reader : use.readers)
-          if (reader.role.getName() == role && use.isRead(load))
-            return buffers.lookup({load, reader.role});
-    return {};
-  });
-  SmallVector<unsigned> held;
-  for (CarriedDot &carried : plan.carried)
-    held.push_back(carried.firstHeld);
-  for (Ring &ring : plan.rings)
-    for (RingUse &use : ring.uses)
-      for (Reader &reader : use.readers) {
-        if (!reader.isHeld) {
-          release(ring, use, reader);
-          continue;
-        }
-        CarriedDot &carried = *plan.findCarried(use.getBlock()->getParentOp());
-        releaseHeld(ring, use, reader, carried, held[&carried - plan.carried.begin()]);
+  for (Ring &ring : plan)
+    for (RingUse &use : ring.uses) {
+      if (use.store) {
+        handOver(ring, use);
+        continue;
       }
-  for (CarriedDot &carried : plan.carried)
-    drain(plan, carried);
-  for (Ring &ring : plan.rings)
-    for (RingUse &use : ring.uses)
+      rewriter.setInsertionPoint(use.getSite());
+      put(ring, use);
+      for (Reader &reader : use.readers)
+        get(ring, use, reader.role);
       for (LoadOp load : use.loads)
         rewriter.eraseOp(load);
-  llvm::SmallSetVector<RoleAttr, 4> skewed;
-  for (Ring &ring : plan.rings)
-    for (RoleAttr role : ring.getConsumers())
-      if (role.getSkew())
-        skewed.insert(role);
-  for (RoleAttr role : skewed)
-    skewDots(kernel, role);
-  for (Operation *advance : advances)
-    advance->moveBefore(advance->getBlock()->getTerminator());
+    }
+  FailureOr<DenseSet<Operation *>> deepLoops = handOverTensors(kernel);
+  if (failed(deepLoops))
+    return failure();
+  for (scf::ForOp loop : bareLoops)
+    if (!deepLoops->contains(loop))
+      return loop.emitOpError("expected loads with 'buffer' in a loop with '")
+             << kDepthAttrName << "', or tensors that one role makes and another uses";
   kernel.getBody().walk([](scf::ForOp loop) { loop->removeAttr(kDepthAttrName); });
   return success();
 }

@@ -53,6 +53,7 @@ private:
   void needOp(Operation *op);
   void needValue(Value value);
   void cloneLoop(scf::ForOp loop, OpBuilder &builder, IRMapping &mapping) const;
+  void cloneWhile(scf::WhileOp loop, OpBuilder &builder, IRMapping &mapping) const;
   void cloneIf(scf::IfOp condition, OpBuilder &builder, IRMapping &mapping) const;
 
   KernelOp kernel;
@@ -70,6 +71,8 @@ void Slice::needOp(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     for (Value bound : {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
       need(bound);
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    need(loop.getConditionOp().getCondition());
   } else if (auto condition = dyn_cast<scf::IfOp>(op)) {
     need(condition.getCondition());
   } else {
@@ -91,7 +94,16 @@ void Slice::needValue(Value value) {
     return;
   }
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    Operation *parent = argument.getOwner()->getParentOp();
+    unsigned number = argument.getArgNumber();
+    if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
+      needOp(loop);
+      if (argument.getOwner() == loop.getAfterBody())
+        return need(loop.getConditionOp().getArgs()[number]);
+      need(loop.getInits()[number]);
+      return need(loop.getYieldOp().getOperand(number));
+    }
+    auto loop = dyn_cast<scf::ForOp>(parent);
     if (!loop)
       return;
     needOp(loop);
@@ -113,6 +125,8 @@ void Slice::needValue(Value value) {
     need(loop.getRegionIterArg(index));
     need(loop.getInitArgs()[index]);
     need(loop.getBody()->getTerminator()->getOperand(index));
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    need(loop.getConditionOp().getArgs()[index]);
   } else if (auto condition = dyn_cast<scf::IfOp>(op)) {
     need(condition.thenYield().getOperand(index));
     need(condition.elseYield().getOperand(index));
@@ -139,6 +153,8 @@ void Slice::cloneLoop(scf::ForOp loop, OpBuilder &builder, IRMapping &mapping) c
       scf::ForOp::create(builder, loop.getLoc(), mapping.lookup(loop.getLowerBound()),
                          mapping.lookup(loop.getUpperBound()), mapping.lookup(loop.getStep()),
                          inits, nullptr, loop.getUnsignedCmp());
+  if (getRoleName(loop) == role.getName())
+    copyPlace(loop, made);
   if (Block *body = made.getBody(); !body->empty())
     body->back().erase();
   mapping.map(loop.getInductionVar(), made.getInductionVar());
@@ -149,6 +165,42 @@ void Slice::cloneLoop(scf::ForOp loop, OpBuilder &builder, IRMapping &mapping) c
   OpBuilder inner = OpBuilder::atBlockEnd(made.getBody());
   clone(*loop.getBody(), inner, mapping);
   cloneYield(loop.getBody()->getTerminator(), kept, inner, mapping);
+}
+
+void Slice::cloneWhile(scf::WhileOp loop, OpBuilder &builder, IRMapping &mapping) const {
+  SmallVector<unsigned> carried, passed;
+  SmallVector<Value> inits;
+  SmallVector<Type> types;
+  for (unsigned i = 0; i < loop.getInits().size(); ++i)
+    if (has(loop.getBeforeArguments()[i])) {
+      carried.push_back(i);
+      inits.push_back(mapping.lookup(loop.getInits()[i]));
+    }
+  for (unsigned i = 0; i < loop.getNumResults(); ++i)
+    if (has(loop.getResult(i)) || has(loop.getAfterArguments()[i])) {
+      passed.push_back(i);
+      types.push_back(loop.getResult(i).getType());
+    }
+  auto made = scf::WhileOp::create(builder, loop.getLoc(), types, inits);
+  Block &before = made.getBefore().emplaceBlock(), &after = made.getAfter().emplaceBlock();
+  for (auto [at, index] : llvm::enumerate(carried))
+    mapping.map(loop.getBeforeArguments()[index],
+                before.addArgument(inits[at].getType(), inits[at].getLoc()));
+  for (auto [at, index] : llvm::enumerate(passed)) {
+    mapping.map(loop.getAfterArguments()[index], after.addArgument(types[at], loop.getLoc()));
+    mapping.map(loop.getResult(index), made.getResult(at));
+  }
+  OpBuilder inner = OpBuilder::atBlockEnd(&before);
+  clone(*loop.getBeforeBody(), inner, mapping);
+  scf::ConditionOp condition = loop.getConditionOp();
+  SmallVector<Value> values;
+  for (unsigned index : passed)
+    values.push_back(mapping.lookup(condition.getArgs()[index]));
+  scf::ConditionOp::create(inner, condition.getLoc(), mapping.lookup(condition.getCondition()),
+                           values);
+  inner = OpBuilder::atBlockEnd(&after);
+  clone(*loop.getAfterBody(), inner, mapping);
+  cloneYield(loop.getYieldOp(), carried, inner, mapping);
 }
 
 void Slice::cloneIf(scf::IfOp condition, OpBuilder &builder, IRMapping &mapping) const {
@@ -164,6 +216,10 @@ void Slice::cloneIf(scf::IfOp condition, OpBuilder &builder, IRMapping &mapping)
     needsElse |= llvm::any_of(block, [&](Operation &op) { return has(&op); });
   auto made = scf::IfOp::create(builder, condition.getLoc(), types,
                                 mapping.lookup(condition.getCondition()), needsElse);
+  if (getRoleName(condition) == role.getName())
+    copyPlace(condition, made);
+  if (condition->hasAttr(kSplitLoopAttrName))
+    made->setAttr(kSplitLoopAttrName, builder.getUnitAttr());
   for (auto [at, index] : llvm::enumerate(kept))
     mapping.map(condition.getResult(index), made.getResult(at));
   for (auto [from, to] : llvm::zip_equal(condition->getRegions(), made->getRegions())) {
@@ -184,19 +240,35 @@ void Slice::clone(Block &from, OpBuilder &builder, IRMapping &mapping) const {
       continue;
     if (auto loop = dyn_cast<scf::ForOp>(op))
       cloneLoop(loop, builder, mapping);
+    else if (auto loop = dyn_cast<scf::WhileOp>(op))
+      cloneWhile(loop, builder, mapping);
     else if (auto condition = dyn_cast<scf::IfOp>(op))
       cloneIf(condition, builder, mapping);
     else
-      dropDecisions(builder.clone(op, mapping));
+      dropRole(builder.clone(op, mapping));
   }
+}
+
+/// Whether an op loads a number that the kernel does not change: each role may load its own.
+static bool isSharedScalar(Operation *op) {
+  auto load = dyn_cast<LoadOp>(op);
+  return load && load.getType().getNumElements() == 1 &&
+         llvm::all_of(load.getView().getUsers(),
+                      [](Operation *user) { return isa<LoadOp, GatherOp, DimOp>(user); });
 }
 
 /// Every op that does something must say who does it.
 static LogicalResult checkRoles(KernelOp kernel) {
   WalkResult result = kernel.getBody().walk<WalkOrder::PreOrder>([](Operation *op) -> WalkResult {
-    if (StringRef name = getRoleName(op); !name.empty())
-      return failed(findRole(op, name)) ? WalkResult::interrupt() : WalkResult::skip();
-    if (isa<scf::ForOp, scf::IfOp, ChannelOp, AllocOp>(op) || isMemoryEffectFree(op))
+    bool isControl = isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op);
+    if (StringRef name = getRoleName(op); !name.empty()) {
+      if (failed(findRole(op, name)))
+        return WalkResult::interrupt();
+      // What stands in a loop or a condition has a role of its own.
+      return isControl ? WalkResult::advance() : WalkResult::skip();
+    }
+    if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, ChannelOp, AllocOp>(op) ||
+        isMemoryEffectFree(op) || isSharedScalar(op))
       return WalkResult::advance();
     (void)requireDecision(op, "role");
     return WalkResult::interrupt();

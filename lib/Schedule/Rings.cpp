@@ -1,4 +1,4 @@
-// Reads a kernel's decisions about its rings and dots in flight.
+// Reads a kernel's decisions about its rings.
 #include "Rings.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 
@@ -31,6 +31,13 @@ SmallVector<RoleAttr> Ring::getConsumers() const {
       if (!llvm::is_contained(roles, reader.role))
         roles.push_back(reader.role);
   return roles;
+}
+
+Operation *RingUse::getSite() {
+  if (store)
+    return store;
+  auto isBefore = [](LoadOp x, LoadOp y) { return x->isBeforeInBlock(y); };
+  return *llvm::max_element(loads, isBefore);
 }
 
 SmallVector<Type> RingUse::getBuffers() {
@@ -92,9 +99,6 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
     stage = requireNumber(load, "stage");
   if (failed(stage))
     return failure();
-  if (*stage != 0)
-    return load.emitOpError("expected stage 0, since the stages of role \"")
-           << role->getName() << "\" begin with its loads, got " << *stage;
   if (load.getPadding())
     return load.emitOpError("expected no padding value, since '")
            << load.getAtomAttr() << "' copies zeros there";
@@ -109,10 +113,10 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
       return false;
     return !name.empty() || (ring.producer == *role && use.getBlock() == load->getBlock());
   };
-  auto *ring = llvm::find_if(plan.rings, isIn);
-  if (ring == plan.rings.end()) {
-    plan.rings.emplace_back();
-    ring = &plan.rings.back();
+  auto *ring = llvm::find_if(plan, isIn);
+  if (ring == plan.end()) {
+    plan.emplace_back();
+    ring = &plan.back();
     ring->name = name;
     ring->producer = *role;
     ring->countsBytes = *countsBytes;
@@ -164,20 +168,14 @@ static LogicalResult checkBuffers(Ring &ring) {
 /// ahead is the ring's depth alone.
 static FailureOr<int64_t> getReadStage(Ring &ring, Operation *user, RoleAttr role) {
   FailureOr<int64_t> stage = requireNumber(user, "stage");
-  if (failed(stage))
-    return failure();
-  if (ring.producer != role && *stage != 0)
-    return user->emitOpError("expected stage 0, since how far role \"")
-           << ring.producer.getName() << "\" runs ahead of role \"" << role.getName()
-           << "\" is the ring's depth alone, got " << *stage;
-  if (ring.producer == role && (*stage < 1 || *stage >= ring.depth))
+  if (succeeded(stage) && ring.producer == role && (*stage < 1 || *stage >= ring.depth))
     return user->emitOpError("expected a stage from 1 to ")
            << ring.depth - 1 << ", as the depth of the loop allows, got " << *stage;
   return stage;
 }
 
 /// Finds who uses loads, and at which stage.
-static LogicalResult addReaders(Ring &ring, RingUse &use, RingPlan &plan) {
+static LogicalResult addReaders(Ring &ring, RingUse &use) {
   if (use.store)
     return success();
   bool isInLoop = getRingLoop(use.loads.front()) != nullptr;
@@ -186,162 +184,73 @@ static LogicalResult addReaders(Ring &ring, RingUse &use, RingPlan &plan) {
       return load.emitOpError("expected a use, since '") << "buffer' is decided";
     for (Operation *user : load->getUsers()) {
       Operation *here = use.getBlock()->findAncestorOpInBlock(*user);
-      if (isInLoop ? user->getBlock() != use.getBlock() : !here)
-        here = nullptr;
-      if (!here || here->isBeforeInBlock(use.loads.back()) ||
-          here->hasTrait<OpTrait::IsTerminator>())
+      if (!here || here->isBeforeInBlock(use.getSite()) || here->hasTrait<OpTrait::IsTerminator>())
         return user->emitOpError("expected to stand in the loop after the loads that it uses");
       FailureOr<RoleAttr> role = requireRole(user);
       if (failed(role))
         return failure();
-      FailureOr<int64_t> stage = ring.producer == *role ? 1 : 0;
-      if (isInLoop)
+      // What uses them in a nested loop or condition is at the stage of that.
+      FailureOr<int64_t> stage = 0;
+      if (isInLoop && (user == here || ring.producer == *role))
         stage = getReadStage(ring, user, *role);
       if (failed(stage))
         return failure();
       auto *reader = llvm::find_if(use.readers, [&](Reader &it) { return it.role == *role; });
       if (reader == use.readers.end()) {
-        use.readers.push_back({*role, *stage, {}, nullptr, false});
+        use.readers.push_back({*role, *stage});
         reader = &use.readers.back();
       }
-      if (reader->stage != *stage)
+      if (ring.producer == *role && reader->stage != *stage)
         return user->emitOpError("expected the stage of the other users of the loads, ")
                << reader->stage << ", got " << *stage;
-      reader->isHeld |= llvm::any_of(plan.carried, [&](CarriedDot &it) {
-        return it.dot == user && it.inFlight > 0 && it.dot->getBlock() == use.getBlock();
-      });
     }
   }
   return success();
 }
 
-//===- Dots in flight -----------------------------------------------------------------------===//
-
-/// Whether a dot adds to a value of its loop and is handed on at once: which value that is.
-static std::optional<unsigned> getCarriedIndex(DotOp dot) {
-  auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
-  auto accumulator = dyn_cast<BlockArgument>(dot.getAccumulator());
-  if (!loop || !accumulator || accumulator.getOwner() != loop.getBody() ||
-      accumulator.getArgNumber() == 0 || !accumulator.hasOneUse() || !dot->hasOneUse())
-    return std::nullopt;
-  Operation *yield = loop.getBody()->getTerminator();
-  unsigned index = accumulator.getArgNumber() - 1;
-  bool isHandedOn = *dot->user_begin() == yield && yield->getOperand(index) == dot.getResult();
-  return isHandedOn ? std::optional(index) : std::nullopt;
-}
-
-/// Whether this op, or one in it, starts a dot of the role.
-static int64_t countDots(Operation *op, StringRef role) {
-  int64_t dots = 0;
-  op->walk([&](DotOp dot) { dots += dot.getInFlight() && getRoleName(dot) == role; });
-  return dots;
-}
-
-FailureOr<DotWait> kiln::planWait(DotOp dot) {
-  DotWait wait;
-  StringRef role = getRoleName(dot);
-  for (Operation *user : dot->getUsers()) {
-    Operation *here = dot->getBlock()->findAncestorOpInBlock(*user);
-    if (!wait.before || here->isBeforeInBlock(wait.before))
-      wait.before = here;
-  }
-  if (!wait.before)
-    return dot.emitOpError("expected a use, since 'in_flight' is decided");
-  for (Operation *op = dot->getNextNode(); op != wait.before; op = op->getNextNode()) {
-    int64_t dots = countDots(op, role);
-    if (dots && op->getNumRegions() > 0 && !isa<DotOp>(op))
-      return op->emitOpError("expected no dots in flight in what stands between a dot in flight of "
-                             "role \"")
-             << role << "\" and the first use of its result";
-    wait.later += dots;
-  }
-  auto next = dyn_cast<DotOp>(wait.before);
-  bool isChained = next && dot->hasOneUse() && next.getInFlight() && getRoleName(next) == role &&
-                   next.getAccumulator() == dot.getResult();
-  if (isChained && next.getInFlight() != dot.getInFlight())
-    return dot.emitOpError("expected in_flight of the dot that adds to it, ")
-           << *next.getInFlight() << ", got " << *dot.getInFlight();
-  if (isChained)
-    wait.before = nullptr;
-  else if (*dot.getInFlight() > uint64_t(wait.later))
-    return dot.emitOpError("expected in_flight of at most ")
-           << wait.later << ", the dots of its role that start before its result is used, got "
-           << *dot.getInFlight();
-  return wait;
-}
-
-/// Which dots run on after they start; at most one of a loop from trip to trip.
-static LogicalResult addDot(RingPlan &plan, DotOp dot) {
-  if (failed(requireDecision(dot, "atom")) || failed(requireRole(dot)))
-    return failure();
-  std::optional<unsigned> index = getCarriedIndex(dot);
-  if (!index) {
-    if (failed(planWait(dot)))
-      return failure();
-    plan.waited.push_back(dot);
-    return success();
-  }
-  auto loop = cast<scf::ForOp>(dot->getParentOp());
-  if (plan.findCarried(loop))
-    return dot.emitOpError(
-        "expected one dot of a loop to stay in flight from trip to trip, got two");
-  int64_t inFlight = *dot.getInFlight();
-  if (loop->hasAttr(kDepthAttrName) && inFlight >= getDepth(loop))
-    return dot.emitOpError("expected in_flight below the depth of the loop, ")
-           << getDepth(loop) << ", got " << inFlight;
-  CarriedDot carried;
-  carried.dot = dot;
-  carried.loop = loop;
-  carried.index = *index;
-  carried.inFlight = inFlight;
-  plan.carried.push_back(carried);
-  return success();
-}
-
 //===- The whole ----------------------------------------------------------------------------===//
 
-/// The orders of a role's ops in a stage count these from 0, as they stand.
+/// The orders of a role's ops in a loop count from 0, each once.
 static LogicalResult checkOrder(scf::ForOp loop) {
-  DenseMap<std::pair<StringRef, int64_t>, int64_t> counts;
-  for (Operation &op : *loop.getBody()) {
-    if (!getDecision(&op, "order"))
-      continue;
-    FailureOr<int64_t> stage = requireNumber(&op, "stage"), order = requireNumber(&op, "order");
-    if (failed(stage) || failed(requireRole(&op)))
-      return failure();
-    int64_t &count = counts[{getRoleName(&op), *stage}];
-    if (*order != count)
-      return op.emitOpError("expected order ")
-             << count << ", its place among the ops of its role and stage that have one, got "
-             << *order;
-    ++count;
+  llvm::MapVector<StringRef, SmallVector<Operation *>> ops;
+  for (Operation &op : *loop.getBody())
+    if (getDecision(&op, "order")) {
+      if (failed(requireNumber(&op, "stage")) || failed(requireRole(&op)))
+        return failure();
+      ops[getRoleName(&op)].push_back(&op);
+    }
+  for (auto &[role, ordered] : ops) {
+    SmallVector<bool> isTaken(ordered.size(), false);
+    for (Operation *op : ordered) {
+      int64_t order = *requireNumber(op, "order");
+      if (order < int64_t(ordered.size()) && !isTaken[order]) {
+        isTaken[order] = true;
+        continue;
+      }
+      return op->emitOpError("expected an order from 0 to ")
+             << ordered.size() - 1 << " that no other op of role \"" << role
+             << "\" has in this loop, got " << order;
+    }
   }
   return success();
 }
 
-/// Stages and orders stand on ops of loops with rings; only loads are ahead of the other ops of
-/// their role, by the stage at which these use them.
-static LogicalResult checkStage(RingPlan &plan, Operation *op) {
-  StringRef name = getDecision(op, "stage") ? "stage" : "order";
-  auto load = dyn_cast<LoadOp>(op);
-  if (!getDecision(op, name) || (load && load.getBuffer() && getRingLoop(op)))
-    return success();
-  if (!getRingLoop(op))
-    return op->emitOpError("expected to stand in a loop with '")
-           << kDepthAttrName << "', since '" << spellDecision(op, name) << "' is decided";
-  FailureOr<RoleAttr> role = requireRole(op);
-  if (failed(role) || name == "order")
-    return role;
-  int64_t expected = 0;
-  for (Ring &ring : plan.rings)
-    for (RingUse &use : ring.uses)
-      if (use.getBlock() == op->getBlock() && ring.isOwn() && ring.producer == *role)
-        expected = use.readers.front().stage;
-  FailureOr<int64_t> stage = requireNumber(op, "stage");
-  if (*stage == expected)
-    return success();
-  return op->emitOpError("expected stage ") << expected << ", that of the other ops of role \""
-                                            << role->getName() << "\" in its loop, got " << *stage;
+/// Stages and orders are those of a trip of a loop, and of a role.
+static LogicalResult checkPlace(Operation *op) {
+  for (StringRef name : {"stage", "order"}) {
+    if (!getDecision(op, name))
+      continue;
+    if (!isa<scf::ForOp>(op->getParentOp()))
+      return op->emitOpError("expected to stand in a loop, since '")
+             << spellDecision(op, name) << "' is decided";
+    if (failed(requireRole(op)))
+      return failure();
+  }
+  constexpr int64_t kMostStages = 16;
+  auto stage = dyn_cast_or_null<IntegerAttr>(getDecision(op, "stage"));
+  if (stage && stage.getInt() >= kMostStages)
+    return op->emitOpError("expected a stage below ") << kMostStages << ", got " << stage.getInt();
+  return success();
 }
 
 /// A skew shows where copies read a ring.
@@ -350,7 +259,7 @@ static LogicalResult checkSkews(RingPlan &plan, KernelOp kernel) {
   if (!roles)
     return success();
   for (auto role : roles.getAsRange<RoleAttr>())
-    if (role.getSkew() && llvm::none_of(plan.rings, [&](const Ring &ring) {
+    if (role.getSkew() && llvm::none_of(plan, [&](const Ring &ring) {
           return llvm::is_contained(ring.getConsumers(), role);
         }))
       return kernel.emitOpError("expected loads with 'buffer' that role \"")
@@ -358,30 +267,101 @@ static LogicalResult checkSkews(RingPlan &plan, KernelOp kernel) {
   return success();
 }
 
-static LogicalResult checkLoop(scf::ForOp loop) {
-  bool hasLoads = llvm::any_of(loop.getBody()->getOps<LoadOp>(),
-                               [](LoadOp load) { return load.getBuffer().has_value(); });
-  if (!hasLoads)
-    return loop.emitOpError("expected loads with 'buffer' in a loop with '")
-           << kDepthAttrName << "'";
-  return checkOrder(loop);
+/// Loads that are put together have one stage, and their orders follow one another.
+static LogicalResult checkTogether(RingUse &use) {
+  if (use.store)
+    return success();
+  Attribute stage = getDecision(use.loads.front(), "stage");
+  llvm::sort(use.loads, [](LoadOp x, LoadOp y) {
+    if (x.getOrder() && y.getOrder())
+      return *x.getOrder() < *y.getOrder();
+    return x->isBeforeInBlock(y);
+  });
+  LoadOp before;
+  for (LoadOp load : use.loads) {
+    if (getDecision(load, "stage") != stage)
+      return load.emitOpError("expected the stage of the loads that it is put together with, ")
+             << stage << ", got " << getDecision(load, "stage");
+    bool follows = !before || bool(load.getOrder()) == bool(before.getOrder());
+    if (follows && before && load.getOrder())
+      follows = *load.getOrder() == *before.getOrder() + 1;
+    if (!follows)
+      return load.emitOpError("expected an order that follows those of the loads that it is put "
+                              "together with");
+    before = load;
+  }
+  return success();
+}
+
+/// A loop whose one role fills its own rings is unrolled as it stands: all other ops of the role
+/// are at the stage at which it uses what it loads, and orders are those of the source.
+static LogicalResult checkOwnTrip(Ring &ring) {
+  Operation *last = nullptr;
+  auto loop = cast<scf::ForOp>(ring.uses.front().getBlock()->getParentOp());
+  if (!loop.getInductionVar().getType().isIndex())
+    return loop.emitOpError("expected a loop over index numbers, since role \"")
+           << ring.producer.getName() << "\" fills its own ring in it";
+  for (StringRef name : {"stage", "order"})
+    if (getDecision(loop, name))
+      return loop.emitOpError("expected no '")
+             << spellDecision(loop, name) << "' of a loop in which role \""
+             << ring.producer.getName() << "\" fills its own ring";
+  for (Operation &op : *ring.uses.front().getBlock()) {
+    if (getRoleName(&op) != ring.producer.getName()) {
+      auto stage = dyn_cast_or_null<IntegerAttr>(getDecision(&op, "stage"));
+      if ((stage && stage.getInt() > 0) || getDecision(&op, "order"))
+        return op.emitOpError("expected stage 0 and no order in a loop in which role \"")
+               << ring.producer.getName() << "\" fills its own ring";
+      continue;
+    }
+    auto load = dyn_cast<LoadOp>(op);
+    int64_t expected = load && load.getBuffer() ? 0 : ring.uses.front().readers.front().stage;
+    auto stage = dyn_cast_or_null<IntegerAttr>(getDecision(&op, "stage"));
+    if (stage && stage.getInt() != expected)
+      return op.emitOpError("expected stage ")
+             << expected << ", that of the other ops of role \"" << ring.producer.getName()
+             << "\" in its loop, got " << stage.getInt();
+    auto order = dyn_cast_or_null<IntegerAttr>(getDecision(&op, "order"));
+    if (!order)
+      continue;
+    if (last && *requireNumber(last, "order") > order.getInt())
+      return op.emitOpError("expected orders that grow as the ops stand, in a loop whose role "
+                            "fills its own ring, got ")
+             << order.getInt();
+    last = &op;
+  }
+  return success();
 }
 
 /// What a role fills for itself is one loop's alone, and waited for together.
 static LogicalResult checkOwner(RingPlan &plan, Ring &ring) {
   Operation *load = ring.uses.front().getSite();
   if (!ring.isOwn()) {
+    auto hasDots = [&](RoleAttr role) {
+      return load->getParentOfType<KernelOp>()
+          .walk([&](DotOp dot) {
+            bool isIts = dot.getInFlight() && getRoleName(dot) == role.getName();
+            return isIts ? WalkResult::interrupt() : WalkResult::advance();
+          })
+          .wasInterrupted();
+    };
     for (RoleAttr role : ring.getConsumers())
-      if (role.getSkew() && !countDots(load->getParentOfType<KernelOp>(), role.getName()))
+      if (role.getSkew() && !hasDots(role))
         return load->emitOpError("expected dots in flight of role \"")
                << role.getName() << "\", which has a skew and whose ring another fills";
+    LoadOp first = ring.uses.front().store ? LoadOp() : ring.uses.front().loads.front();
+    if (first && !ring.countsBytes)
+      return first.emitOpError("expected an atom that counts the bytes that it brings, since role "
+                               "\"")
+             << ring.getConsumers().front().getName() << "\" uses what role \""
+             << ring.producer.getName() << "\" loads, got " << first.getAtomAttr();
     return success();
   }
   if (ring.uses.size() > 1 || !getRingLoop(load) || ring.getConsumers().size() > 1 ||
       ring.countsBytes)
     return load->emitOpError("expected loads that one loop's one role makes for itself, by an atom "
                              "that counts no bytes");
-  for (Ring &other : plan.rings) {
+  for (Ring &other : plan) {
     RingUse &use = other.uses.front();
     if (&other == &ring || use.getBlock() != load->getBlock())
       continue;
@@ -396,7 +376,7 @@ static LogicalResult checkOwner(RingPlan &plan, Ring &ring) {
   for (DotOp dot : load->getBlock()->getOps<DotOp>())
     if (dot.getInFlight())
       return dot.emitOpError("expected no dot in flight in a loop whose role fills its own ring");
-  return success();
+  return checkOwnTrip(ring);
 }
 
 FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
@@ -407,35 +387,38 @@ FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
     if (auto store = dyn_cast<StoreOp>(op); store && store.getAtomAttr() && store.getBuffer())
       return WalkResult(addStore(plan, store));
     if (auto dot = dyn_cast<DotOp>(op); dot && dot.getInFlight())
-      return WalkResult(addDot(plan, dot));
-    if (auto loop = dyn_cast<scf::ForOp>(op); loop && loop->hasAttr(kDepthAttrName))
-      return WalkResult(checkLoop(loop));
+      return WalkResult(failure(failed(requireDecision(dot, "atom")) || failed(requireRole(dot))));
     return WalkResult::advance();
   });
   if (result.wasInterrupted())
     return failure();
-  for (Ring &ring : plan.rings) {
+  for (Ring &ring : plan) {
     ring.depth = std::max<int64_t>(ring.depth, 1);
+    for (RingUse &use : ring.uses)
+      if (failed(checkTogether(use)))
+        return failure();
     if (failed(checkBuffers(ring)))
       return failure();
     for (RingUse &use : ring.uses) {
-      if (failed(addReaders(ring, use, plan)))
+      if (failed(addReaders(ring, use)))
         return failure();
       auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
       llvm::sort(use.readers, [&](const Reader &x, const Reader &y) {
         return llvm::find(roles, x.role) < llvm::find(roles, y.role);
       });
       for (Operation *op = use.getSite()->getParentOp(); op != kernel; op = op->getParentOp())
-        if (!isa<scf::ForOp, scf::IfOp>(op))
+        if (!isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
           return op->emitOpError(
-              "expected scf.for and scf.if around loads and stores with 'buffer'");
+              "expected scf.for, scf.while and scf.if around loads and stores with 'buffer'");
     }
   }
-  for (Ring &ring : plan.rings)
+  for (Ring &ring : plan)
     if (failed(checkOwner(plan, ring)))
       return failure();
-  result = kernel.getBody().walk(
-      [&](Operation *op) -> WalkResult { return WalkResult(checkStage(plan, op)); });
+  result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    return WalkResult(failure(failed(checkPlace(op)) || (loop && failed(checkOrder(loop)))));
+  });
   if (result.wasInterrupted() || failed(checkSkews(plan, kernel)))
     return failure();
   return plan;

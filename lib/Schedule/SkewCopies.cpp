@@ -32,13 +32,9 @@ void kiln::lagCopies(OpBuilder &builder, Location loc, RoleAttr role, bool isEnt
   }
 }
 
-void kiln::skewDots(KernelOp kernel, RoleAttr role) {
-  auto isRoles = [&](Operation &op) { return getRoleName(&op) == role.getName(); };
+void kiln::skewDots(Region &region, RoleAttr role) {
   llvm::SetVector<Block *> blocks;
-  kernel.getBody().walk([&](StartDotOp dot) {
-    if (isRoles(*dot))
-      blocks.insert(dot->getBlock());
-  });
+  region.walk([&](StartDotOp dot) { blocks.insert(dot->getBlock()); });
   if (blocks.empty())
     return;
   for (Block *block : blocks) {
@@ -52,10 +48,10 @@ void kiln::skewDots(KernelOp kernel, RoleAttr role) {
       last = nullptr;
     };
     for (Operation &op : llvm::make_early_inc_range(*block)) {
-      if (op.getNumRegions() > 0 || (isa<WaitOp>(op) && isRoles(op)))
+      if (op.getNumRegions() > 0 || isa<WaitOp>(op))
         close();
       auto dot = dyn_cast<StartDotOp>(op);
-      if (!dot || !isRoles(op))
+      if (!dot)
         continue;
       if (!last) {
         OpBuilder builder(dot);
@@ -65,11 +61,9 @@ void kiln::skewDots(KernelOp kernel, RoleAttr role) {
     }
     close();
   }
-  Block &body = kernel.getBody().front();
-  Operation *first = &body.front();
-  while (isa<ChannelOp>(first))
-    first = first->getNextNode();
-  OpBuilder entry(first), exit(body.getTerminator());
-  lagCopies(entry, kernel.getLoc(), role, /*isEntry=*/true);
-  lagCopies(exit, kernel.getLoc(), role, /*isEntry=*/false);
+  OpBuilder entry = OpBuilder::atBlockBegin(&region.front());
+  OpBuilder exit = OpBuilder::atBlockEnd(&region.front());
+  lagCopies(entry, region.getLoc(), role, /*isEntry=*/true);
+  lagCopies(exit, region.getLoc(), role, /*isEntry=*/false);
+  region.walk([](BarrierOp barrier) { dropRole(barrier); });
 }

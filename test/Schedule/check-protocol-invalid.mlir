@@ -53,7 +53,7 @@ tile.kernel @shallow(%a: !view) attributes {tile.warps = 5 : i64} {
 
 // -----
 
-// Trips that only memory knows.
+// Trips that no single number of memory tells.
 !view = !tile.view<?xi32>
 tile.kernel @unknown(%a: !view) attributes {tile.warps = 1 : i64} {
   // expected-note@+1 {{found for program 0 of 1}}
@@ -61,11 +61,15 @@ tile.kernel @unknown(%a: !view) attributes {tile.warps = 1 : i64} {
     role #tile.role<"all", warps = 1> {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
-      %t = tile.load %a[%c0] : !view -> tensor<1xi32>
-      %r = tile.reshape %t : tensor<1xi32> -> tensor<i32>
+      %t = tile.load %a[%c0] : !view -> tensor<2xi32>
+      %r = tile.reduce %t axis = 0 : tensor<2xi32> -> tensor<i32> {
+      ^bb0(%x: i32, %y: i32):
+        %s = arith.addi %x, %y : i32
+        tile.yield %s : i32
+      }
       %i = tile.to_scalar %r : tensor<i32>
       %n = arith.index_cast %i : i32 to index
-      // expected-error@+1 {{expected bounds that extents, scalar arguments and the program's place give, since roles must agree on its trips}}
+      // expected-error@+1 {{expected bounds that extents, scalar arguments, what is loaded and the program's place give, since roles must agree on its trips}}
       scf.for %j = %c0 to %n step %c1 {
         tile.barrier
       }
@@ -139,6 +143,37 @@ tile.kernel @others(%a: !view) attributes {tile.warps = 5 : i64} {
       // expected-error@+1 {{expected a tile.put into an 'own' channel, since role "read" gets from it}}
       %x = tile.get %ring[%s0, %s0] : !ring
       tile.release %ring[%s0] : !ring
+    }
+  }
+  tile.return
+}
+
+// -----
+
+// One lane of each warp arrives, and the others may still read.
+!view = !tile.view<?xf32>
+!b = !tile.buffer<32xf32>
+!ring = !tile.channel<1, !b>
+tile.kernel @lanes(%a: !view) attributes {tile.warps = 2 : i64} {
+  %ring = tile.channel full = 1 empty = 1 : !ring
+  // expected-note@+1 {{found for program 0 of 1}}
+  tile.warp_groups(%a, %ring : !view, !ring) {
+    role #tile.role<"load", warps = 1> {
+      %s0 = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      tile.put %ring[%s0, %s0] bytes = 128 : !ring {
+      ^bb0(%x: !b):
+        tile.copy_in %a[%c0], %x {atom = #nvptx.tma} : !view, !b
+      }
+    }
+    role #tile.role<"use", warps = 1> {
+      %s0 = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      %x = tile.get %ring[%s0, %s0] : !ring
+      %t = tile.read %x : !b -> tensor<32xf32>
+      // expected-error@+1 {{expected 'lanes', since lanes read the slot into registers and one of them arrives for all}}
+      tile.release %ring[%s0] : !ring
+      tile.store %t, %a[%c0] : tensor<32xf32>, !view
     }
   }
   tile.return

@@ -1,7 +1,7 @@
 // A bf16 GEMM (A·Bᵀ) whose decisions are pinned by hand, through all passes that realise them. What
 // comes out is gemm-realised.mlir, up to how scalars are spelled.
 // RUN: tile-opt %s --tile-realise-persistence --tile-realise-rings --tile-realise-warp-groups \
-// RUN:   --tile-realise-copies --tile-realise-stores --tile-check-protocol | FileCheck %s
+// RUN:   --tile-realise-stages --tile-realise-slots --tile-realise-copies --tile-realise-stores --tile-check-protocol | FileCheck %s
 // RUN: tile-compile %s --target nvptx:sm_90a --emit asm | FileCheck %s --check-prefix=ASM
 // ASM-COUNT-4: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
 
@@ -77,7 +77,7 @@ tile.kernel @gemm(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [1
   // CHECK: tile.copy_id
   // CHECK-NOT: tile.put
   // CHECK: ub.poison : !tile.pending<tensor<64x256xf32, #[[$ACC:.*]]>>
-  // CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[S:.*]] = %{{.*}}, %[[P:.*]] = %{{.*}}, %[[OLD:.*]] = %{{.*}})
+  // CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[OLD:.*]] = %{{.*}}, %[[S:.*]] = %{{.*}}, %[[P:.*]] = %{{.*}})
   // CHECK: %[[G:.*]]:2 = tile.get %[[RING]][%[[S]], %[[P]]]
   // CHECK: %[[MORE:.*]] = arith.cmpi ne
   // CHECK: %[[HALF:.*]] = tile.part %[[G]]#0[
@@ -86,7 +86,7 @@ tile.kernel @gemm(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [1
   // CHECK: scf.if
   // CHECK-NEXT: tile.release %[[RING]][%[[OLD]]]
   // CHECK: %[[NEXT:.*]], %[[PHASE:.*]] = tile.advance %[[S]], %[[P]] of %[[RING]]
-  // CHECK: scf.yield %[[HELD]], %[[NEXT]], %[[PHASE]], %[[S]]
+  // CHECK: scf.yield %[[HELD]], %[[S]], %[[NEXT]], %[[PHASE]]
   // CHECK: tile.wait {{.*}} in_flight = 0 {{.*}} -> tensor<64x256xf32, #[[$ACC]]>
   // CHECK-NEXT: tile.release
   // CHECK: arith.truncf

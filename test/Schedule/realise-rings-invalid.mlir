@@ -115,9 +115,9 @@ tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.ro
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-    // expected-error@+1 {{expected loads with 'buffer' in a loop with 'tile.depth'}}
+    // expected-error@+1 {{expected loads with 'buffer' in a loop with 'tile.depth', or tensors that one role makes and another uses}}
   %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
+    %x = tile.load %a[%c0, %i] {stage = 0, role = "mma"} : !view -> tensor<32x32xf16>
     %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0}
        : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     scf.yield %d : tensor<32x32xf32>
@@ -183,78 +183,6 @@ tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.ro
 
 !view = !tile.view<?x?xf16>
 !tile_ = !tile.buffer<32x32xf16>
-tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
-    // expected-error@+1 {{expected in_flight below the depth of the loop, 2, got 2}}
-    %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 2}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    scf.yield %d : tensor<32x32xf32>
-  } {tile.depth = 2}
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
-tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
-    // expected-error@+1 {{expected in_flight of at most 0, the dots of its role that start before its result is used, got 1}}
-    %d = tile.dot %x, %x, %zero {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 1}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    scf.yield %d : tensor<32x32xf32>
-  } {tile.depth = 2}
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
-tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
-    // expected-error@+1 {{expected stage 0, since how far role "load" runs ahead of role "mma" is the ring's depth alone, got 2}}
-    %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 2, role = "mma", in_flight = 0}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    scf.yield %d : tensor<32x32xf32>
-  } {tile.depth = 2}
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
-tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    // expected-error@+1 {{expected stage 0, since the stages of role "load" begin with its loads, got 3}}
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 3, role = "load"} : !view -> tensor<32x32xf16>
-    %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    scf.yield %d : tensor<32x32xf32>
-  } {tile.depth = 2}
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
 tile.kernel @no_lead(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
@@ -290,33 +218,14 @@ tile.kernel @in_flight(%a: !view, %k: index) attributes {tile.roles = [#tile.rol
 // -----
 
 !view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
+!tile_ = !tile.buffer<32x32xf16, #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,8],[4,16],[8,0],[16,0]]>>
 tile.kernel @k(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
   %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
-    %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    // expected-error@+1 {{expected stage 0, that of the other ops of role "mma" in its loop, got 1}}
-    %e = arith.addf %d, %d {tile.stage = 1, tile.role = "mma"} : tensor<32x32xf32>
-    scf.yield %e : tensor<32x32xf32>
-  } {tile.depth = 2}
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
-tile.kernel @k(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    // expected-error@+1 {{expected order 0, its place among the ops of its role and stage that have one, got 1}}
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, order = 1, role = "load"} : !view -> tensor<32x32xf16>
+    // expected-error@+1 {{expected an order from 0 to 0 that no other op of role "load" has in this loop, got 1}}
+    %x = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, order = 1, role = "load"} : !view -> tensor<32x32xf16>
     %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0}
        : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     %e = arith.addf %d, %d : tensor<32x32xf32>
@@ -328,7 +237,7 @@ tile.kernel @k(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"load"
 // -----
 
 tile.kernel @k(%a: f32) attributes {tile.roles = [#tile.role<"mma", warps = 4>]} {
-  // expected-error@+1 {{expected to stand in a loop with 'tile.depth', since 'tile.stage' is decided}}
+  // expected-error@+1 {{expected to stand in a loop, since 'tile.stage' is decided}}
   %e = arith.addf %a, %a {tile.stage = 0, tile.role = "mma"} : f32
   tile.return
 }
@@ -338,5 +247,87 @@ tile.kernel @k(%a: f32) attributes {tile.roles = [#tile.role<"mma", warps = 4>]}
 // expected-error@+1 {{expected loads with 'buffer' that role "mma" uses, since it has a skew}}
 tile.kernel @k(%a: f32) attributes {tile.roles = [#tile.role<"mma", warps = 4, copies = 2, skew = 1>]} {
   %e = arith.addf %a, %a {tile.role = "mma"} : f32
+  tile.return
+}
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+tile.kernel @own_stage(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %k step %c32 {
+    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "all"} : !view -> tensor<32x32xf16>
+    %y = arith.negf %x {tile.stage = 1, tile.role = "all"} : tensor<32x32xf16>
+    // expected-error@+1 {{expected stage 1, that of the other ops of role "all" in its loop, got 2}}
+    tile.store %y, %a[%i, %c32] {stage = 2, role = "all"} : tensor<32x32xf16>, !view
+  } {tile.depth = 3}
+  tile.return
+}
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+tile.kernel @own_order(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %k step %c32 {
+    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, order = 1, role = "all"} : !view -> tensor<32x32xf16>
+    // expected-error@+1 {{expected orders that grow as the ops stand, in a loop whose role fills its own ring, got 0}}
+    tile.store %x, %a[%i, %c0] {stage = 1, order = 0, role = "all"} : tensor<32x32xf16>, !view
+  } {tile.depth = 3}
+  tile.return
+}
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+tile.kernel @together(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"use", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %k step %c32 {
+    %x = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
+    // expected-error@+1 {{expected the stage of the loads that it is put together with, 0 : i64, got 1 : i64}}
+    %y = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 1, role = "load"} : !view -> tensor<32x32xf16>
+    tile.store %x, %a[%i, %c0] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
+    tile.store %y, %a[%i, %c32] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
+  } {tile.depth = 3}
+  tile.return
+}
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+tile.kernel @apart(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"use", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %k step %c32 {
+    %x = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, order = 0, role = "load", ring = "x"} : !view -> tensor<32x32xf16>
+    // expected-error@+1 {{expected an order that follows those of the loads that it is put together with}}
+    %y = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, order = 2, role = "load", ring = "x"} : !view -> tensor<32x32xf16>
+    %z = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, order = 1, role = "load", ring = "z"} : !view -> tensor<32x32xf16>
+    tile.store %x, %a[%i, %c0] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
+    tile.store %y, %a[%i, %c32] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
+    tile.store %z, %a[%i, %i] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
+  } {tile.depth = 3}
+  tile.return
+}
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+tile.kernel @counted(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"use", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %k step %c32 {
+    // expected-error@+1 {{expected an atom that counts the bytes that it brings, since role "use" uses what role "load" loads, got #nvptx.cp_async<16>}}
+    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
+    tile.store %x, %a[%i, %c0] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
+  } {tile.depth = 3}
   tile.return
 }

@@ -88,42 +88,6 @@ tile.kernel @before(%a: !view, %k: index) attributes {tile.roles = #roles} {
 
 !view = !tile.view<?x?xf16>
 !tile_ = !tile.buffer<32x32xf16>
-#roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]
-tile.kernel @unused(%a: !view) attributes {tile.roles = #roles} {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "load"} : !view -> tensor<32x32xf16>
-  // expected-error@+1 {{expected a use, since 'in_flight' is decided}}
-  %d = tile.dot %x, %x, %zero {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
-#roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]
-tile.kernel @between(%a: !view, %k: index) attributes {tile.roles = #roles} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "load"} : !view -> tensor<32x32xf16>
-  %d = tile.dot %x, %x, %zero {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-  // expected-error@+1 {{expected no dots in flight in what stands between a dot in flight of role "mma" and the first use of its result}}
-  %e = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    %f = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    scf.yield %f : tensor<32x32xf32>
-  }
-  %g = arith.addf %d, %e : tensor<32x32xf32>
-  %t = arith.truncf %g : tensor<32x32xf32> to tensor<32x32xf16>
-  tile.store %t, %a[%c0, %c32] {role = "mma"} : tensor<32x32xf16>, !view
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
 tile.kernel @skewed(%a: !view) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4, copies = 2, skew = 1>]} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index

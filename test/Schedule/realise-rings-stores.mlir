@@ -17,24 +17,25 @@ tile.kernel @tiles(%a: !view, %n: index) attributes {tile.roles = #roles} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %zero = arith.constant dense<0.0> : tensor<32x64xf32, #acc>
-  // CHECK: scf.for {{.*}} iter_args(%{{.*}}, %{{.*}}, %[[S:.*]] = %{{.*}}, %[[P:.*]] = %{{.*}})
+  // CHECK: scf.for
   scf.for %t = %c0 to %n step %c32 {
     %x = tile.load %a[%t, %c0] {atom = #nvptx.tma, buffer = !box, role = "load"} : !view -> tensor<32x32xf16>
     %b = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tall, role = "load"} : !view -> tensor<64x32xf16>
     %y = tile.dot %x, %b, %zero transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0} : tensor<32x32xf16>, tensor<64x32xf16> -> tensor<32x64xf32, #acc>
     // CHECK: %[[T:.*]] = arith.truncf
     %t16 = arith.truncf %y : tensor<32x64xf32, #acc> to tensor<32x64xf16, #acc>
+    // CHECK-NEXT: %[[S:.*]], %[[P:.*]] = tile.next %[[OUT]] {role = "mma"}
     // CHECK-NEXT: tile.put %[[OUT]][%[[S]], %[[P]]] bytes = 0 {role = "mma"}
     // CHECK-NEXT: ^bb0(%[[X:.*]]: !tile.buffer<32x32xf16, #[[$B]]>, %[[Y:.*]]: !tile.buffer<32x32xf16, #[[$B]]>):
     // CHECK-NEXT: %[[L:.*]] = tile.slice %[[T]] [0, 0]
     // CHECK-NEXT: tile.write %[[L]], %[[X]]
     // CHECK-NEXT: %[[R:.*]] = tile.slice %[[T]] [0, 32]
     // CHECK-NEXT: tile.write %[[R]], %[[Y]]
-    // CHECK: %[[G:.*]]:2 = tile.get %[[OUT]][%[[S]], %[[P]]] {role = "store"}
+    // CHECK: %[[T:.*]], %[[Q:.*]] = tile.next %[[OUT]] {role = "store"}
+    // CHECK: %[[G:.*]]:2 = tile.get %[[OUT]][%[[T]], %[[Q]]] {role = "store"}
     // CHECK-NEXT: tile.copy_out %[[G]]#0, %a[%{{.*}}, %{{.*}}] {atom = #nvptx.tma, role = "store"}
     // CHECK: tile.copy_out %[[G]]#1, %a
     // CHECK-NEXT: tile.wait_stores in_flight = 0 {role = "store"}
-    // CHECK-NEXT: tile.release %[[OUT]][%[[S]]] {role = "store"}
     // CHECK-NOT: tile.store
     tile.store %t16, %a[%t, %c32] {atom = #nvptx.tma, buffer = !box, role = "store", in_flight = 1} : tensor<32x64xf16, #acc>, !view
   }

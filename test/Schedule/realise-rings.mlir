@@ -1,98 +1,113 @@
-// Loads of another role become puts and gets of a channel; dots in flight become starts and waits.
+// Loads of another role become puts and gets of a channel; each role counts its own uses.
 // RUN: tile-opt %s --tile-realise-rings | FileCheck %s
 
 !view = !tile.view<?x?xf16>
 // 32 columns are 64 bytes.
 #rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,8],[4,16],[8,0],[16,0]]>
 !tile_ = !tile.buffer<32x32xf16, #rows>
-#roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]
+!t = tensor<32x32xf16>
+!sums = tensor<32x32xf32>
+#copy = #nvptx.tma
+#roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>, #tile.role<"more", warps = 8>]
 
-// Nothing in flight when a trip ends: the slot goes back in its own trip.
-// CHECK-LABEL: tile.kernel @waits
-tile.kernel @waits(%a: !view, %b: !view, %k: index) attributes {tile.roles = #roles} {
+// Loads that stand together are one put, in their order; a dot in flight reads the buffers. Stages
+// and orders stay.
+// CHECK-LABEL: tile.kernel @together
+tile.kernel @together(%a: !view, %b: !view, %k: index) attributes {tile.roles = #roles} {
   // CHECK: %[[RING:.*]] = tile.channel full = 1 empty = 4 : !tile.channel<2, !tile.buffer<32x32xf16, #{{.*}}>, !tile.buffer<32x32xf16, #{{.*}}>>
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
-  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  // CHECK: scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %[[S:.*]] = %{{.*}}, %[[P:.*]] = %{{.*}}) -> (!tile.pending<tensor<32x32xf32>>, i32, i32)
-  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    // CHECK: tile.put %[[RING]][%[[S]], %[[P]]] bytes = 4096 {role = "load"}
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
-    %y = tile.load %b[%c0, %i] evict = last {atom = #nvptx.tma, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
-    // CHECK: tile.copy_in %b[{{.*}}], %{{.*}} evict = last
-    // CHECK: tile.get %[[RING]][%[[S]], %[[P]]] {role = "mma"}
-    // CHECK: tile.start_dot
-    // CHECK: tile.wait %{{.*}} in_flight = 0 {role = "mma"} : {{.*}} -> !tile.pending
-    // CHECK-NEXT: tile.release %[[RING]][%[[S]]] {role = "mma"}
+  %zero = arith.constant dense<0.0> : !sums
+  // CHECK: scf.for %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}})
+  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> !sums {
+    // CHECK: %[[S:.*]], %[[P:.*]] = tile.next %[[RING]] {role = "load"}
+    // CHECK: tile.put %[[RING]][%[[S]], %[[P]]] bytes = 4096 {order = 0 : i64, role = "load", stage = 1 : i64}
+    // CHECK: ^bb0(%[[X:.*]]: !tile.buffer<32x32xf16, #{{.*}}>, %[[Y:.*]]: !tile.buffer
+    // CHECK: tile.copy_in %b[{{.*}}], %[[X]] evict = last
+    // CHECK: tile.copy_in %a[{{.*}}], %[[Y]] {atom
+    %x = tile.load %a[%c0, %i] {atom = #copy, buffer = !tile_, stage = 1, order = 1, role = "load"} : !view -> !t
+    %y = tile.load %b[%c0, %i] evict = last {atom = #copy, buffer = !tile_, stage = 1, order = 0, role = "load"} : !view -> !t
+    // CHECK: %[[T:.*]], %[[Q:.*]] = tile.next %[[RING]] {role = "mma"}
+    // CHECK: %[[G:.*]]:2 = tile.get %[[RING]][%[[T]], %[[Q]]] {role = "mma"}
+    // CHECK: tile.dot %[[G]]#1, %[[G]]#0, %[[ACC]] transpose_b {{.*}}in_flight = 0 : i64{{.*}}stage = 0
     %d = tile.dot %x, %y, %s transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    scf.yield %d : tensor<32x32xf32>
+       : !t, !t -> !sums
+    scf.yield %d : !sums
   } {tile.depth = 2}
-  // CHECK: tile.wait %{{.*}} in_flight = 0 {{.*}} -> tensor<32x32xf32>
-  // CHECK-NEXT: scf.yield
-  %t = arith.truncf %sum : tensor<32x32xf32> to tensor<32x32xf16>
-  tile.store %t, %a[%c0, %c0] {role = "mma"} : tensor<32x32xf16>, !view
+  %t = arith.truncf %sum : !sums to !t
+  tile.store %t, %a[%c0, %c0] {role = "mma"} : !t, !view
   tile.return
 }
 
-// Two in flight: the loop holds the slots of two trips, and those after it are released if there
-// were as many trips. An accumulator that is not zero is pending from the start.
-// CHECK-LABEL: tile.kernel @two
-tile.kernel @two(%a: !view, %k: index) attributes {tile.roles = #roles} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  %ones = arith.constant dense<1.0> : tensor<32x32xf32>
-  // CHECK: %[[START:.*]] = tile.pend
-  // CHECK: scf.for %[[I:.*]] = %{{.*}} iter_args(%[[ACC:.*]] = %[[START]], %[[S:.*]] = %{{.*}}, %[[P:.*]] = %{{.*}}, %[[OLD:.*]] = %{{.*}}, %[[OLDER:.*]] = %{{.*}})
-  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %ones) -> tensor<32x32xf32> {
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
-    // CHECK: tile.start_dot %[[X:.*]], %[[X]], %[[ACC]] transpose_b
-    // CHECK: tile.wait %{{.*}} in_flight = 2
-    // CHECK: %[[TWO:.*]] = arith.cmpi slt, %{{.*}}, %[[I]]
-    // CHECK: scf.if %[[TWO]] {
-    // CHECK-NEXT: tile.release %{{.*}}[%[[OLDER]]]
-    // CHECK: scf.yield %{{.*}}, %{{.*}}, %{{.*}}, %[[S]], %[[OLD]]
-    %d = tile.dot %x, %x, %s transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 2}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    scf.yield %d : tensor<32x32xf32>
-  } {tile.depth = 3}
-  // CHECK: scf.if
-  // CHECK-NEXT: tile.release
-  // CHECK: tile.release
-  %t = arith.truncf %sum : tensor<32x32xf32> to tensor<32x32xf16>
-  tile.store %t, %a[%c0, %c0] {role = "mma"} : tensor<32x32xf16>, !view
-  tile.return
-}
-
-// Two rings are two channels. A dot that its trip needs is waited for at once, and one without
-// in_flight reads the buffer into registers.
+// Two rings are two channels. What is no dot in flight reads the buffer into registers.
 // CHECK-LABEL: tile.kernel @rings
 tile.kernel @rings(%q: !view, %k: !view, %n: index) attributes {tile.roles = #roles} {
-  // CHECK-COUNT-2: tile.channel full = 1 empty = 4 : !tile.channel<2, !tile.buffer<32x32xf16, #{{.*}}>>
+  // CHECK: %[[QS:.*]] = tile.channel full = 1 empty = 4 : !tile.channel<2, !tile.buffer<32x32xf16, #{{.*}}>>
+  // CHECK: %[[KS:.*]] = tile.channel full = 1 empty = 4 : !tile.channel<4, !tile.buffer<32x32xf16, #{{.*}}>>
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
-  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %sum = scf.for %i = %c0 to %n step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    // CHECK: tile.put
-    // CHECK: %[[K:.*]] = tile.get
-    // CHECK-COUNT-1: tile.start_dot %[[K]], %[[K]]
-    // CHECK-NEXT: %[[SCORES:.*]] = tile.wait %{{.*}} in_flight = 0 {{.*}} -> tensor<32x32xf32>
-    // CHECK-NEXT: tile.release
-    %x = tile.load %q[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, role = "load", ring = "queries"} : !view -> tensor<32x32xf16>
+  %zero = arith.constant dense<0.0> : !sums
+  %sum = scf.for %i = %c0 to %n step %c32 iter_args(%s = %zero) -> !sums {
+    // CHECK: tile.put %[[QS]]
+    // CHECK: tile.get %[[QS]]
+    %x = tile.load %q[%c0, %i] {atom = #copy, buffer = !tile_, stage = 0, role = "load", ring = "queries"} : !view -> !t
     %score = tile.dot %x, %x, %zero transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    %weights = arith.truncf %score : tensor<32x32xf32> to tensor<32x32xf16>
-    // CHECK: tile.put
-    // CHECK: %[[V:.*]] = tile.get
-    // CHECK-NEXT: %[[T:.*]] = tile.read %[[V]]
-    // CHECK-NEXT: tile.release
+       : !t, !t -> !sums
+    %weights = arith.truncf %score : !sums to !t
+    // CHECK: tile.put %[[KS]]
+    // CHECK: %[[V:.*]] = tile.get %[[KS]]
+    // CHECK-NEXT: %[[T:.*]] = tile.read %[[V]] {role = "mma"}
     // CHECK-NEXT: tile.dot %{{.*}}, %[[T]]
-    %y = tile.load %k[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, role = "load", ring = "keys"} : !view -> tensor<32x32xf16>
-    %d = tile.dot %weights, %y, %s {atom = #tile.fma, stage = 0, role = "mma"}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    scf.yield %d : tensor<32x32xf32>
+    %y = tile.load %k[%c0, %i] {atom = #copy, buffer = !tile_, stage = 0, depth = 4, role = "load", ring = "keys"} : !view -> !t
+    %d = tile.dot %weights, %y, %s {atom = #tile.fma, stage = 0, role = "mma"} : !t, !t -> !sums
+    scf.yield %d : !sums
   } {tile.depth = 2}
-  %t = arith.truncf %sum : tensor<32x32xf32> to tensor<32x32xf16>
-  tile.store %t, %q[%c0, %c0] {role = "mma"} : tensor<32x32xf16>, !view
+  %t = arith.truncf %sum : !sums to !t
+  tile.store %t, %q[%c0, %c0] {role = "mma"} : !t, !view
+  tile.return
+}
+
+// One ring's loads stand in several places; what comes once a tile is a ring of one slot.
+// CHECK-LABEL: tile.kernel @places
+tile.kernel @places(%q: !view, %k: !view, %n: index) attributes {tile.roles = #roles} {
+  // CHECK: %[[Q:.*]] = tile.channel full = 1 empty = 4 : !tile.channel<1,
+  // CHECK: %[[K:.*]] = tile.channel full = 1 empty = 4 : !tile.channel<3,
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  // CHECK: tile.put %[[Q]]
+  // CHECK: tile.put %[[K]]
+  %x = tile.load %q[%c0, %c0] {atom = #copy, buffer = !tile_, role = "load"} : !view -> !t
+  %y = tile.load %k[%c0, %c0] {atom = #copy, buffer = !tile_, role = "load", ring = "keys"} : !view -> !t
+  tile.store %y, %q[%c0, %c32] {role = "mma"} : !t, !view
+  scf.for %i = %c32 to %n step %c32 {
+    // CHECK: scf.for
+    // CHECK: tile.put %[[K]]
+    // CHECK: tile.get %[[K]]
+    %z = tile.load %k[%i, %c0] {atom = #copy, buffer = !tile_, stage = 0, role = "load", ring = "keys"} : !view -> !t
+    tile.store %z, %q[%i, %c32] {stage = 0, role = "mma"} : !t, !view
+  } {tile.depth = 3}
+  tile.store %x, %q[%c32, %c32] {role = "mma"} : !t, !view
+  tile.return
+}
+
+// Two roles use what a third loads: each gets it.
+// CHECK-LABEL: tile.kernel @readers
+tile.kernel @readers(%a: !view, %b: !view, %n: index) attributes {tile.roles = #roles} {
+  // CHECK: %[[R:.*]] = tile.channel full = 1 empty = 12
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %n step %c32 {
+    // CHECK: tile.put %[[R]]
+    // CHECK: tile.next %[[R]] {role = "mma"}
+    // CHECK-NEXT: %[[X:.*]] = tile.get %[[R]]{{.*}} {role = "mma"}
+    // CHECK-NEXT: tile.read %[[X]] {role = "mma"}
+    // CHECK-NEXT: tile.next %[[R]] {role = "more"}
+    // CHECK-NEXT: %[[Y:.*]] = tile.get %[[R]]{{.*}} {role = "more"}
+    // CHECK-NEXT: tile.read %[[Y]] {role = "more"}
+    %x = tile.load %a[%i, %c0] {atom = #copy, buffer = !tile_, stage = 0, role = "load"} : !view -> !t
+    tile.store %x, %a[%i, %c32] {stage = 0, role = "mma"} : !t, !view
+    tile.store %x, %b[%i, %c0] {stage = 1, role = "more"} : !t, !view
+    tile.store %x, %b[%i, %c32] {stage = 0, role = "more"} : !t, !view
+  } {tile.depth = 3}
   tile.return
 }

@@ -81,3 +81,14 @@ tile.kernel @fixed(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"
   tile.return
 }
 }
+
+// -----
+
+// Each role might find another number.
+tile.kernel @changed(%n: !tile.view<?xi32>, %b: !tile.view<?xi32>) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected 'role' to be decided}}
+  %t = tile.load %n[%c0] : !tile.view<?xi32> -> tensor<1xi32>
+  tile.store %t, %n[%c0] {role = "all"} : tensor<1xi32>, !tile.view<?xi32>
+  tile.return
+}

@@ -36,7 +36,7 @@ tile.kernel @two(%a: !view, %b: !view, %n: index) attributes {
     // CHECK: %[[T:.*]] = tile.read %{{.*}} : !tile.buffer<32xf32>
     %t = tile.read %x {role = "add"} : !tile.buffer<32xf32> -> tensor<32xf32>
     tile.release %ring[%s] {role = "add"} : !ring
-    // CHECK: %[[NEXT:.*]] = arith.addf %[[SUM]], %[[T]] : tensor<32xf32>
+    // CHECK: %[[NEXT:.*]] = arith.addf %[[SUM]], %[[T]] {tile.stage = 0 : i64} : tensor<32xf32>
     %next = arith.addf %sum, %t {tile.role = "add", tile.stage = 0} : tensor<32xf32>
     %s1, %p1 = tile.advance %s, %p of %ring : !ring
     scf.yield %next, %s1, %p1 : tensor<32xf32>, i32, i32
@@ -49,5 +49,30 @@ tile.kernel @two(%a: !view, %b: !view, %n: index) attributes {
     scf.yield %zero : tensor<32xf32>
   }
   tile.store %half, %b[%c0] {role = "add"} : tensor<32xf32>, !view
+  tile.return
+}
+
+// A number that no op of the kernel changes is loaded by each role that needs it.
+// CHECK-LABEL: tile.kernel @numbers
+// CHECK: role #tile.role<"load", warps = 1> {
+// CHECK: tile.load %n[
+// CHECK: scf.for
+// CHECK: role #tile.role<"add", warps = 4> {
+// CHECK: tile.load %n[
+// CHECK: scf.for
+tile.kernel @numbers(%n: !tile.view<?xi32>, %a: !view, %b: !view) attributes {
+    tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"add", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = tile.load %n[%c0] : !tile.view<?xi32> -> tensor<1xi32>
+  %r = tile.reshape %t : tensor<1xi32> -> tensor<i32>
+  %s = tile.to_scalar %r : tensor<i32>
+  %end = arith.index_cast %s : i32 to index
+  scf.for %i = %c0 to %end step %c1 {
+    %x = tile.load %a[%i] {role = "load"} : !view -> tensor<32xf32>
+    tile.store %x, %a[%i] {role = "load"} : tensor<32xf32>, !view
+    %y = tile.load %b[%i] {role = "add"} : !view -> tensor<32xf32>
+    tile.store %y, %b[%i] {role = "add"} : tensor<32xf32>, !view
+  }
   tile.return
 }

@@ -29,29 +29,26 @@ def RealisePersistence : Schedule_Pass<"tile-realise-persistence"> {
 }
 
 def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
-  let summary = "make channels of loads whose users run at another stage";
+  let summary = "make channels of what one role brings and another uses";
   let description = [{
     Precondition: a kernel with `tile.roles` has loads with `atom`, `buffer` and `role`, and with
     `stage` where their loop has `tile.depth`; what uses them names its role. Postcondition: each
     ring is a channel. A ring is the loads of one `ring`, wherever they stand, or those of one role
     of a loop without such a name; it has the `depth` of its loads or their loops, else one slot.
-    Stages count within a role, from 0: loads are at stage 0, and a role that fills its own ring
-    uses them as many stages later as it is ahead. How far another role runs ahead is the depth
-    alone. `order` counts the ops of a role and stage that have one, as they stand. Loads of a ring that stand together are one `tile.put`; each role that uses them gets
-    the slot, and releases it once what read it is done. Slot and phase go from use to use through
-    loops and conditions, so a ring does not drain between two loops, and a load outside of loops
-    has a ring of its own that goes from tile to tile of a persistent kernel.
-
-    A dot with `in_flight` is a `tile.start_dot` on the buffers. It is waited for in front of the
-    first op that uses its result, when at most so many dots of the role that started after it may
-    still run; a dot that only adds to it takes the pending sum. One that adds to a value of its
-    loop and hands it on stays in flight from trip to trip, and at the end of each trip at most so
-    many are under way. What is put and got stands side by side still, each op with its `role`.
+    Loads of a ring that stand together are one `tile.put`, which keeps their `stage` and `order`;
+    each role that uses them gets the slot, which dots with `in_flight` read, and what is read into
+    registers for all others. Each put and each get has a `tile.next`, which counts its role's uses.
+    Stages count within a role, from 0; how far another role runs ahead is the depth alone.
 
     A store by an engine, in another role than the one that makes its value, is a ring too, of
     `in_flight` + 1 slots: the maker writes the value's boxes to a slot, the other role copies them
-    out and releases it. In a role whose copies have a `skew` barriers of all copies stand around
-    the starts of dots, and later copies come to them that much later.
+    out.
+
+    A tensor that one role makes and another uses is written to a slot of a ring, as deep as its loop
+    says, and read from it. Roles of as many warps read it as it is laid out; others say how by a
+    `tile.convert_layout` of theirs.
+
+    A loop whose one role fills its own ring is unrolled by the ring's depth, with waits counted.
 
     Before:
     ```mlir
@@ -60,13 +57,14 @@ def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
     ```
     After:
     ```mlir
-    tile.put %ring[%slot, %phase] … {role = "load"}
-    %x, %y = tile.get %ring[%slot, %phase] {role = "mma"}
-    %d = tile.start_dot %x, %y, %s when %more
-    %p = tile.wait %d in_flight = 1
+    %s0, %p0 = tile.next %ring {role = "load"}
+    tile.put %ring[%s0, %p0] … {stage = 0, role = "load"}
+    %s1, %p1 = tile.next %ring {role = "mma"}
+    %x = tile.get %ring[%s1, %p1] {role = "mma"}
+    %d = tile.dot %x, %u, %s {atom = …, stage = 0, role = "mma", in_flight = 1}
     ```
-    The tests are `test/Schedule/realise-rings.mlir`, `realise-rings-shared.mlir` and
-    `realise-rings-stores.mlir`.
+    The tests are `test/Schedule/realise-rings.mlir`, `realise-rings-stores.mlir`,
+    `realise-rings-tensors.mlir` and `realise-own-rings.mlir`.
   }];
 }
 
@@ -74,11 +72,94 @@ def RealiseWarpGroups : Schedule_Pass<"tile-realise-warp-groups"> {
   let summary = "give each role the part of the program that is its own";
   let description = [{
     Precondition: in a kernel with `tile.roles` every op that touches memory, and every dot, names
-    its role, and no tensor goes from one role to another. Postcondition: the kernel's body is a
-    `tile.warp_groups`; each region has the ops of its role, and of all others what they need:
-    loops, conditions and scalars are made again in each region. The kernel has as many
-    `tile.warps` as its roles together.
+    its role, and no tensor goes from one role to another: rings carry what did. A load of one number
+    that no op of the kernel changes has no role: each one loads it. Postcondition: the kernel's body
+    is a `tile.warp_groups`; each region has the ops of its role, and of all others what they need:
+    loops, conditions and scalars are made again in each region. The kernel has as many `tile.warps`
+    as its roles together.
     The test is `test/Schedule/realise-warp-groups.mlir`.
+  }];
+}
+
+def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
+  let summary = "overlap the trips of each role's loops as stages say";
+  let description = [{
+    Precondition: roles have regions of their own; any op of a loop may have a `stage`, and an
+    `order` among those of its role. Postcondition: no op has either; dots with `in_flight` are
+    starts and waits, and each slot that is got is released.
+
+    - An op at stage s works on the iteration that began s trips before. One without a stage runs as
+      early as what it needs lets it. A loop with stages 0 to S has its first S trips in front of
+      it, its last S behind it, and what a later trip uses among its values; with fewer iterations
+      than S, these alone run.
+    - Ops of a trip go by `order`. One without an order stays behind the op that it follows in the
+      source; gets come in front of what uses them.
+    - A dot with `in_flight` is waited for in front of the first op that uses its result, at that
+      op's stage; a dot that only adds to it takes the pending sum. By then as many later dots as it
+      says may be under way, in the loop; in front of and behind it as many as have surely started.
+      A dot that adds to a value of its loop and hands it on stays in flight from trip to trip, and
+      at the end of each at most so many are under way.
+    - A slot is released behind the last op that reads it, or the wait for the dot that does.
+    - In a role whose copies have a `skew` barriers of all copies stand around the starts of dots,
+      and later copies come to them that much later.
+
+    Before:
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 {
+      %t = tile.load %a[%i, %c0] {stage = 0}
+      tile.store %t, %b[%i, %c0] {stage = 1}
+    }
+    ```
+    After:
+    ```mlir
+    scf.if %any {
+      %t0 = tile.load %a[%c0, %c0]
+      %last = scf.for %i = %c1 to %n step %c1 iter_args(%t = %t0) {
+        %u = tile.load %a[%i, %c0]
+        tile.store %t, %b[%before, %c0]
+        scf.yield %u
+      }
+      tile.store %last, %b[%end, %c0]
+    }
+    ```
+    The tests are `test/Schedule/realise-stages.mlir`, `realise-stages-dots.mlir` and
+    `realise-stages-invalid.mlir`.
+  }];
+}
+
+def SplitLoops : Schedule_Pass<"tile-split-loops"> {
+  let summary = "cut loops in two where a condition changes";
+  let description = [{
+    Precondition: an `scf.if` with `tile.split_loop` compares the induction variable of its loop
+    with what does not change in it. Postcondition: the loop is two, one in front of the change and
+    one behind it, and neither has the condition. Rings and dots in flight go on from one to the
+    other. So attention masks the last blocks of keys alone.
+
+    Before:
+    ```mlir
+    scf.for %i = %c0 to %n step %c64 {
+      %late = arith.cmpi sge, %i, %m : index
+      scf.if %late {
+        // a mask
+      } {tile.split_loop}
+      // the rest
+    }
+    ```
+    After: a loop from `%c0` to `%m` with the rest, and one from there to `%n` with both.
+    The tests are `test/Schedule/split-loops.mlir` and `test/Schedule/split-loops-invalid.mlir`.
+  }];
+}
+
+def RealiseSlots : Schedule_Pass<"tile-realise-slots"> {
+  let summary = "make the slots and phases of channels values";
+  let description = [{
+    Precondition: in each role `tile.next` stands in front of each use of a channel. Postcondition:
+    there is none; slots and phases go from use to use through loops and conditions, so a ring does
+    not drain between two loops.
+
+    Before: `%s, %p = tile.next %ring` in a loop. After: the loop carries slot and phase, and
+    `tile.advance` makes the next ones.
+    The test is `test/Schedule/realise-slots.mlir`.
   }];
 }
 

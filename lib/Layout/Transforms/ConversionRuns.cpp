@@ -1,5 +1,6 @@
 // ConversionRuns.h: conversions through memory, by blocks and by uses.
 #include "ConversionRuns.h"
+#include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -8,6 +9,8 @@ using namespace kiln::tile;
 
 namespace kiln {
 
+bool isHandedOver(ConvertLayoutOp op) { return !op.getHowAttr() && getDecision(op, "role"); }
+
 SmallVector<SmallVector<ConvertLayoutOp>> findConversionRuns(KernelOp kernel, int64_t shared) {
   SmallVector<SmallVector<ConvertLayoutOp>> runs;
   kernel.walk([&](Block *block) {
@@ -15,7 +18,8 @@ SmallVector<SmallVector<ConvertLayoutOp>> findConversionRuns(KernelOp kernel, in
     Operation *last = nullptr;
     for (Operation &op : *block) {
       auto convert = dyn_cast<ConvertLayoutOp>(op);
-      if (!convert || convert.getHowAttr().getKind() != ConversionKind::Memory)
+      if (!convert || isHandedOver(convert) ||
+          convert.getHowAttr().getKind() != ConversionKind::Memory)
         continue;
       int64_t more = getSharedBytes(cast<RankedTensorType>(convert.getType()));
       bool follows = last && last->getNextNode() == &op && bytes + more <= shared / 2 &&

@@ -7,6 +7,10 @@
 
 namespace kiln {
 
+/// Whether a conversion is one of a role, which gets the tensor from another role as it wants it:
+/// the schedule makes a ring of it.
+bool isHandedOver(tile::ConvertLayoutOp op);
+
 /// The conversions through memory that follow one another, by runs that take at most half of so
 /// many bytes of shared memory. Each has `how`.
 llvm::SmallVector<llvm::SmallVector<tile::ConvertLayoutOp>>

@@ -66,7 +66,7 @@ struct DecideConversions : kiln::impl::DecideConversionsBase<DecideConversions> 
       return signalPassFailure();
     DenseSet<Operation *> open;
     getOperation().walk([&](ConvertLayoutOp op) {
-      if (op.getHowAttr())
+      if (op.getHowAttr() || isHandedOver(op))
         return;
       op.setHowAttr(decideConversion(op, *target).how);
       open.insert(op);

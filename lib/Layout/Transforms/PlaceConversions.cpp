@@ -1,4 +1,5 @@
 // Moves conversions to where they are cheapest, and does without those that need not be.
+#include "ConversionRuns.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -98,7 +99,7 @@ public:
     for (int round = 0; changed && round < kMostRounds; ++round) {
       SmallVector<ConvertLayoutOp> conversions;
       kernel.walk([&](ConvertLayoutOp op) {
-        if (!op.getHowAttr())
+        if (!op.getHowAttr() && !isHandedOver(op))
           conversions.push_back(op);
       });
       changed = false;
@@ -160,8 +161,8 @@ private:
     auto isOurs = [&](Operation *user) {
       auto convert = dyn_cast<ConvertLayoutOp>(user);
       return layouts.contains(user) ||
-             (convert && !convert.getHowAttr() && convert.getType() == op.getType() &&
-              convert.getInput() == op.getInput());
+             (convert && !convert.getHowAttr() && !isHandedOver(convert) &&
+              convert.getType() == op.getType() && convert.getInput() == op.getInput());
     };
     for (auto &[def, layout] : layouts)
       if (!isSource(def) && !llvm::all_of(def->getUsers(), isOurs))
@@ -218,7 +219,10 @@ private:
     bool widens = isElementwise(def) && def->getNumOperands() == 1 &&
                   isa<RankedTensorType>(def->getOperand(0).getType()) &&
                   bitsOf(def->getOperand(0)) < bitsOf(op.getInput());
-    bool onlyConverted = llvm::all_of(def->getUsers(), llvm::IsaPred<ConvertLayoutOp>);
+    bool onlyConverted = llvm::all_of(def->getUsers(), [](Operation *user) {
+      auto convert = dyn_cast<ConvertLayoutOp>(user);
+      return convert && !isHandedOver(convert);
+    });
     if (!isa<BroadcastOp, ReshapeOp, TransposeOp>(def) && !(widens && onlyConverted))
       return false;
     // Where it was made, so that a conversion does not come into a loop with it.
@@ -271,7 +275,7 @@ private:
     DenseMap<std::pair<Value, Type>, SmallVector<ConvertLayoutOp>> seen;
     bool changed = false;
     kernel.walk<WalkOrder::PreOrder>([&](ConvertLayoutOp op) {
-      if (op.use_empty() || op.getHowAttr())
+      if (op.use_empty() || op.getHowAttr() || isHandedOver(op))
         return;
       auto &equal = seen[{op.getInput(), op.getType()}];
       for (ConvertLayoutOp other : equal)

@@ -34,6 +34,8 @@ struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversion
         op.emitOpError("expected ") << what;
         return WalkResult::interrupt();
       };
+      if (isHandedOver(op))
+        return WalkResult::advance();
       if (!how)
         return fail("'how', which is decided before it is realised");
       LinearLayout from = getLayout(op.getInput()), to = getLayout(op.getResult());

@@ -20,6 +20,14 @@ int64_t Instance::getExtent(unsigned argument, unsigned dim) const {
   return kExtents[(pattern + 3 * argument + 5 * dim) % kNumExtents];
 }
 
+int64_t Instance::getLoaded(unsigned argument, ArrayRef<int64_t> place) const {
+  // From place to place it differs, under every pattern.
+  int64_t which = pattern + 3 * int64_t(argument);
+  for (int64_t at : place)
+    which += 7 * (at % int64_t(kNumExtents) + int64_t(kNumExtents));
+  return kExtents[which % int64_t(kNumExtents)];
+}
+
 std::vector<Instance> kiln::protocol::getInstances() {
   std::vector<Instance> instances;
   for (unsigned pattern = 0; pattern < 2 * kNumExtents; ++pattern)

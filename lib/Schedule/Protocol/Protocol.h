@@ -31,6 +31,8 @@ struct Instance {
   int64_t program, programs;
   /// What an extent is along a dimension of an argument, and what a scalar argument is.
   int64_t getExtent(unsigned argument, unsigned dim) const;
+  /// What memory holds at a place of a view: the same number for all that load it.
+  int64_t getLoaded(unsigned argument, llvm::ArrayRef<int64_t> place) const;
   /// Which of the lists of extents.
   unsigned pattern;
 };

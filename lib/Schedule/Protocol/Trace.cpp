@@ -6,6 +6,7 @@
 #include "mlir/IR/Matchers.h"
 #include <deque>
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace kiln;
@@ -49,7 +50,10 @@ public:
 private:
   LogicalResult runBlock(Block &block);
   LogicalResult runOp(Operation *op);
+  LogicalResult step(Operation *op);
   LogicalResult runLoop(scf::ForOp loop);
+  LogicalResult runWhile(scf::WhileOp loop);
+  bool canSkip(Operation *loop);
   LogicalResult runIf(scf::IfOp condition);
   LogicalResult runScalar(Operation *op);
   LogicalResult use(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind);
@@ -57,6 +61,7 @@ private:
   LogicalResult put(PutOp op);
   LogicalResult waitPuts(WaitPutsOp op);
   LogicalResult release(ReleaseOp op);
+  std::optional<int64_t> findLoaded(ToScalarOp scalar) const;
   LogicalResult advance(AdvanceOp op);
   LogicalResult start(StartDotOp op);
   LogicalResult wait(WaitOp op);
@@ -100,6 +105,8 @@ private:
   std::vector<int64_t> arrived;
   std::vector<std::map<int64_t, int64_t>> atSlot;
   std::vector<std::vector<int64_t>> held;
+  /// The uses whose buffers lanes have read into registers.
+  std::set<std::pair<unsigned, int64_t>> readByLanes;
   /// Dots started, how many of them are done, and the slots that each of the others reads.
   int64_t dots = 0, dotsDone = 0;
   std::deque<std::vector<std::pair<unsigned, int64_t>>> reads;
@@ -117,13 +124,21 @@ LogicalResult Tracer::runBlock(Block &block) {
   return success();
 }
 
-LogicalResult Tracer::runOp(Operation *op) {
+LogicalResult Tracer::step(Operation *op) {
   constexpr int64_t kMostSteps = 1 << 20;
-  if (++steps > kMostSteps)
-    return fail(op->emitOpError("expected a role that ends within ")
-                << kMostSteps << " steps on small extents");
+  if (++steps <= kMostSteps)
+    return success();
+  return fail(op->emitOpError("expected a role that ends within ")
+              << kMostSteps << " steps on small extents");
+}
+
+LogicalResult Tracer::runOp(Operation *op) {
+  if (failed(step(op)))
+    return failure();
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return runLoop(loop);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return runWhile(loop);
   if (auto condition = dyn_cast<scf::IfOp>(op))
     return runIf(condition);
   if (auto it = dyn_cast<PutOp>(op))
@@ -184,12 +199,32 @@ LogicalResult Tracer::runOp(Operation *op) {
       if (isa<BufferType>(operand.getType()) && failed(access(op, operand, /*isWrite=*/false)))
         return failure();
   if (op->getNumRegions() > 0 && matters(op))
-    return fail(op->emitOpError("expected channels, dots in flight and barriers in scf.for and "
-                                "scf.if alone"));
+    return fail(op->emitOpError("expected channels, dots in flight and barriers in scf.for, "
+                                "scf.while and scf.if alone"));
   return runScalar(op);
 }
 
 //===- Scalars and control ------------------------------------------------------------------===//
+
+/// A number that was loaded from a place that is known, which all roles find the same.
+std::optional<int64_t> Tracer::findLoaded(ToScalarOp scalar) const {
+  Operation *op = scalar.getInput().getDefiningOp();
+  while (isa_and_nonnull<ReshapeOp, ConvertLayoutOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  auto load = dyn_cast_or_null<LoadOp>(op);
+  auto view = load ? dyn_cast<BlockArgument>(load.getView()) : BlockArgument();
+  if (!view || load.getType().getNumElements() != 1)
+    return std::nullopt;
+  SmallVector<int64_t> place;
+  for (Value offset : load.getOffsets()) {
+    std::optional<int64_t> number = getNumber(offset);
+    if (!number)
+      return std::nullopt;
+    place.push_back(*number);
+  }
+  int64_t loaded = instance.getLoaded(view.getArgNumber(), place);
+  return scalar.getType().isInteger(1) ? loaded % 2 : loaded;
+}
 
 /// What a launch knows, and what folders make of it.
 LogicalResult Tracer::runScalar(Operation *op) {
@@ -210,6 +245,11 @@ LogicalResult Tracer::runScalar(Operation *op) {
   if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndex())
     return success();
   known.erase(op->getResult(0));
+  if (auto scalar = dyn_cast<ToScalarOp>(op)) {
+    if (std::optional<int64_t> loaded = findLoaded(scalar))
+      known[scalar.getResult()] = {Known::Number, *loaded};
+    return success();
+  }
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands()) {
     std::optional<int64_t> number = getNumber(operand);
@@ -234,7 +274,19 @@ LogicalResult Tracer::runScalar(Operation *op) {
   return success();
 }
 
+/// Whether a loop has nothing that another role or a later op could ask for.
+bool Tracer::canSkip(Operation *loop) {
+  auto isNumber = [](Type type) { return type.isIntOrIndex(); };
+  if (matters(loop) || llvm::any_of(loop->getResultTypes(), isNumber))
+    return false;
+  for (Value value : loop->getResults())
+    known.erase(value);
+  return true;
+}
+
 LogicalResult Tracer::runLoop(scf::ForOp loop) {
+  if (canSkip(loop))
+    return success();
   std::optional<int64_t> first = getNumber(loop.getLowerBound());
   std::optional<int64_t> end = getNumber(loop.getUpperBound()), step = getNumber(loop.getStep());
   if (!first || !end || !step || *step <= 0) {
@@ -242,8 +294,9 @@ LogicalResult Tracer::runLoop(scf::ForOp loop) {
       known.erase(value);
     if (!matters(loop))
       return success();
-    return fail(loop.emitOpError("expected bounds that extents, scalar arguments and the program's "
-                                 "place give, since roles must agree on its trips"));
+    return fail(loop.emitOpError(
+        "expected bounds that extents, scalar arguments, what is loaded and the program's "
+        "place give, since roles must agree on its trips"));
   }
   SmallVector<Known> carried;
   for (Value init : loop.getInitArgs())
@@ -262,6 +315,39 @@ LogicalResult Tracer::runLoop(scf::ForOp loop) {
   return success();
 }
 
+LogicalResult Tracer::runWhile(scf::WhileOp loop) {
+  if (canSkip(loop))
+    return success();
+  SmallVector<Known> carried;
+  for (Value init : loop.getInits())
+    carried.push_back(get(init));
+  while (true) {
+    for (auto [argument, value] : llvm::zip_equal(loop.getBeforeArguments(), carried))
+      known[argument] = value;
+    if (failed(step(loop)) || failed(runBlock(*loop.getBeforeBody())))
+      return failure();
+    std::optional<int64_t> goesOn = getNumber(loop.getConditionOp().getCondition());
+    if (!goesOn) {
+      for (Value value : loop.getResults())
+        known.erase(value);
+      if (!matters(loop))
+        return success();
+      return fail(loop.emitOpError(
+          "expected a condition that extents, scalar arguments, what is loaded and the program's "
+          "place give, since roles must agree on its trips"));
+    }
+    for (auto [i, value] : llvm::enumerate(loop.getConditionOp().getArgs())) {
+      known[*goesOn ? Value(loop.getAfterArguments()[i]) : Value(loop.getResult(i))] = get(value);
+    }
+    if (!*goesOn)
+      return success();
+    if (failed(runBlock(*loop.getAfterBody())))
+      return failure();
+    for (auto [i, value] : llvm::enumerate(loop.getYieldOp().getOperands()))
+      carried[i] = get(value);
+  }
+}
+
 LogicalResult Tracer::runIf(scf::IfOp condition) {
   std::optional<int64_t> is = getNumber(condition.getCondition());
   if (!is) {
@@ -269,8 +355,9 @@ LogicalResult Tracer::runIf(scf::IfOp condition) {
       known.erase(value);
     if (!matters(condition))
       return success();
-    return fail(condition.emitOpError("expected a condition that extents, scalar arguments and the "
-                                      "program's place give, since roles must agree on it"));
+    return fail(condition.emitOpError(
+        "expected a condition that extents, scalar arguments, what is loaded and the "
+        "program's place give, since roles must agree on it"));
   }
   Region &region = *is ? condition.getThenRegion() : condition.getElseRegion();
   if (region.empty())
@@ -372,6 +459,9 @@ LogicalResult Tracer::release(ReleaseOp op) {
     if (store.kind == Known::Slot && store.channel == channel && store.value == *at)
       return fail(op.emitOpError("expected a tile.wait_stores for the store that still reads the "
                                  "slot"));
+  if (!isOwn && !op.getLanes() && readByLanes.count({channel, *at}))
+    return fail(op.emitOpError("expected 'lanes', since lanes read the slot into registers and one "
+                               "of them arrives for all"));
   result.events.push_back({Event::Release, channel, *at, op, barriers});
   held[channel].erase(at);
   return success();
@@ -447,8 +537,11 @@ LogicalResult Tracer::access(Operation *op, Value buffer, bool isWrite) {
     if (isWrite)
       return fail(op->emitOpError("expected a buffer that a tile.put fills, or one of the role's "
                                   "own, got one that was got"));
-    if (llvm::is_contained(held[it.channel], it.value))
+    if (llvm::is_contained(held[it.channel], it.value)) {
+      if (!isa<StartDotOp, CopyOutOp>(op)) // whose reads are an engine's
+        readByLanes.insert({it.channel, it.value});
       return success();
+    }
     return fail(op->emitOpError("expected a slot that role \"")
                 << role.getName() << "\" has not released, got use " << it.value
                 << " of the channel");

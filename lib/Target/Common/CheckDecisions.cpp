@@ -26,7 +26,7 @@ static std::string findScheduleDecision(Operation *op) {
   else if (isa<DotOp>(op))
     names.push_back("in_flight");
   else if (!isOurs)
-    names.push_back("depth");
+    names.append({"depth", "split_loop"});
   for (StringRef name : names)
     if (getDecision(op, name))
       return spellDecision(op, name);
@@ -77,11 +77,18 @@ static LogicalResult checkOperands(DotOp dot, MmaAtomInterface atom) {
              << " reads it from memory";
   }
   auto roles = dot->getParentOfType<KernelOp>()->getAttrOfType<ArrayAttr>(kRolesAttrName);
-  for (auto role : roles.getAsRange<RoleAttr>())
+  int64_t first = 0;
+  for (auto role : roles.getAsRange<RoleAttr>()) {
     if (role.getName() == dot.getRole() && role.getWarps() != atom.getWarps())
       return dot.emitOpError("expected ")
              << atom.getWarps() << " warps in each copy of role \"" << role.getName() << "\" for "
              << atom << ", got " << role.getWarps();
+    if (role.getName() == dot.getRole() && first % atom.getWarps())
+      return dot.emitOpError("expected roles in front of role \"")
+             << role.getName() << "\" of a multiple of " << atom.getWarps() << " warps for " << atom
+             << ", got " << first;
+    first += role.getTotalWarps();
+  }
   return success();
 }
 

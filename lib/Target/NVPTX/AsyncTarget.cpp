@@ -55,6 +55,10 @@ public:
     scf::YieldOp::create(builder, loc);
   }
 
+  void meetLanes(OpBuilder &builder, Location loc) const override {
+    NVVM::SyncWarpOp::create(builder, loc, i32(builder, loc, -1));
+  }
+
   void groupBarrier(OpBuilder &builder, Location loc, Value number,
                     int64_t threads) const override {
     NVVM::BarrierOp::create(builder, loc, TypeRange(), number, i32(builder, loc, threads),

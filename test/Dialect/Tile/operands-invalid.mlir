@@ -56,3 +56,11 @@ func.func @advance(%x: index, %s: i32) {
   %t, %p = tile.advance %s, %s of %x : index
   return
 }
+
+// -----
+
+func.func @next(%ring: index) {
+  // expected-error@+1 {{must be a ring of slots}}
+  %s, %p = tile.next %ring : index
+  return
+}

@@ -55,6 +55,8 @@ tile.kernel @realised(%a: !view, %n: index) {
         tile.copy_in %a[%c0, %n], %x evict = last {atom = #nvptx.cp_async<16>} : !view, !buffer
         tile.copy_in %a[%c0, %n], %y cache = streaming {atom = #nvptx.cp_async<16>} : !view, !tile.buffer<32x32xf16>
       }
+      // CHECK: tile.next %[[RING]] : !tile.channel
+      %s9, %p9 = tile.next %ring : !ring
       // CHECK: tile.advance %{{.*}}, %{{.*}} of %[[RING]] : !tile.channel
       %s1, %p1 = tile.advance %s0, %s0 of %ring : !ring
       // CHECK: tile.advance %{{.*}}, %{{.*}} by %n of %[[RING]] : !tile.channel
@@ -86,6 +88,8 @@ tile.kernel @realised(%a: !view, %n: index) {
       %r = tile.wait %h in_flight = 0 : !tile.pending<tensor<32x32xf32>> -> tensor<32x32xf32>
       // CHECK: tile.release %[[RING]][%{{.*}}] : !tile.channel
       tile.release %ring[%s0] : !ring
+      // CHECK: tile.release %[[RING]][%{{.*}}] lanes : !tile.channel
+      tile.release %ring[%s0] lanes : !ring
       // CHECK: tile.wait_stores in_flight = 0
       tile.wait_stores in_flight = 0
       // CHECK: tile.barrier all_copies

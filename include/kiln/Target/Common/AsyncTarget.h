@@ -41,6 +41,10 @@ public:
   virtual void waitBarrier(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value barrier,
                            mlir::Value parity) const = 0;
 
+  /// The lanes of a warp wait for one another; what each of them did lies before what any does
+  /// next.
+  virtual void meetLanes(mlir::OpBuilder &builder, mlir::Location loc) const = 0;
+
   //===- Groups of warps --------------------------------------------------------------------===//
 
   /// How many groups can have a barrier of their own, numbered from 1 on.

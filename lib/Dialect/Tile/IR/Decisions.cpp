@@ -16,8 +16,8 @@ Attribute kiln::tile::getDecision(Operation *op, StringRef name) {
 }
 
 std::string kiln::tile::findDecision(Operation *op) {
-  for (StringRef name :
-       {"atom", "buffer", "read_atom", "stage", "order", "role", "ring", "depth", "in_flight"})
+  for (StringRef name : {"atom", "buffer", "read_atom", "stage", "order", "role", "ring", "depth",
+                         "in_flight", "split_loop"})
     if (getDecision(op, name))
       return spellDecision(op, name);
   return "";

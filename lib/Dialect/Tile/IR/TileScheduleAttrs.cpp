@@ -128,6 +128,11 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
   if (name == kWarpsAttrName || name == kThreadsAttrName || name == kSharedBytesAttrName ||
       name == kSharedOffsetAttrName)
     return verifyThreads(op, name, value);
+  if (name == kSplitLoopAttrName) {
+    if (isa<scf::IfOp>(op) && isa<UnitAttr>(value) && isa<scf::ForOp>(op->getParentOp()))
+      return success();
+    return op->emitError() << "expected '" << name << "' on an scf.if in an scf.for, without value";
+  }
   bool isDepth = name == kDepthAttrName;
   if (!isDepth && name != kStageAttrName && name != kOrderAttrName)
     return success();

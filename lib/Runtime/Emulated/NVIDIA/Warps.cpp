@@ -223,6 +223,9 @@ void widenPair(const Lanes &lanes) {
       lanes.write(lane, i, widenToHalf(format, lanes.read<uint8_t>(lane, 0, i)));
 }
 
+/// That all lanes have come is all that it does.
+void meet(const Lanes &) {}
+
 //===- Arithmetic that is not rounded to nearest --------------------------------------------===//
 
 /// Operands and result are kept from a compiler that takes the rounding for granted.
@@ -246,6 +249,7 @@ void roundTo(const Lanes &lanes) {
 } // namespace
 
 const Instruction kiln::emulated::kWarpInstructions[] = {
+    {"nvvm.bar.warp.sync", true, meet},
     {"nvvm.shfl.sync.up.i32", true, shuffle<Shuffle::Up>},
     {"nvvm.shfl.sync.down.i32", true, shuffle<Shuffle::Down>},
     {"nvvm.shfl.sync.bfly.i32", true, shuffle<Shuffle::Butterfly>},

@@ -151,6 +151,8 @@ LogicalResult ThreadLowering::lowerGet(GetOp op) {
 }
 
 void ThreadLowering::lowerRelease(ReleaseOp op) {
+  if (op.getLanes())
+    async->meetLanes(builder, loc);
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, i32(0));
   emitIf(first, [&] {
     async->arrive(builder, loc, getBarrier(op.getChannel(), op.getSlot(), /*full=*/false));

@@ -91,7 +91,7 @@ static bool onlyStartsCopies(Region &region) {
     auto put = dyn_cast<PutOp>(op);
     starts |= put != nullptr;
     bool allowed = (put && put.getBytes() > 0) || isMemoryEffectFree(op) ||
-                   isa<CopyInOp, scf::ForOp, scf::IfOp>(op);
+                   isa<CopyInOp, scf::ForOp, scf::WhileOp, scf::IfOp>(op);
     return allowed ? WalkResult::advance() : WalkResult::interrupt();
   });
   return starts && !result.wasInterrupted();

@@ -58,14 +58,16 @@ inline constexpr llvm::StringLiteral kTunablesAttrName = "tile.tunables";
 /// The name of the module's attribute that says what it is compiled for.
 inline constexpr llvm::StringLiteral kTargetAttrName = "tile.target";
 
-// Decisions about the schedule: a kernel's roles and grid, a loop's ring depth, and on ops of other
-// dialects what loads, dots and stores have as attributes of their own.
+// Decisions about the schedule: a kernel's roles and grid, a loop's ring depth, a condition that
+// its loop is split at, and on ops of other dialects what loads, dots and stores have as attributes
+// of their own.
 inline constexpr llvm::StringLiteral kRolesAttrName = "tile.roles";
 inline constexpr llvm::StringLiteral kPersistentAttrName = "tile.persistent";
 inline constexpr llvm::StringLiteral kDepthAttrName = "tile.depth";
 inline constexpr llvm::StringLiteral kStageAttrName = "tile.stage";
 inline constexpr llvm::StringLiteral kOrderAttrName = "tile.order";
 inline constexpr llvm::StringLiteral kRoleAttrName = "tile.role";
+inline constexpr llvm::StringLiteral kSplitLoopAttrName = "tile.split_loop";
 
 // Decisions of every target that has threads: a kernel's warps, what it takes of shared memory,
 // where in it an op's buffer or scratch begins (bytes); and the threads that run a lowered

@@ -32,8 +32,8 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
     with `tf32x3`, and read them exactly, as the host does. `unsigned_a` and `unsigned_b` read
     integer operands as unsigned.
     `atom` is the matrix instruction that a pass or the author chose, `stage`, `order` and `role`
-    are when and by whom, and `in_flight` is how many dots may be under way when a trip of the
-    loop ends.
+    are when and by whom, and `in_flight` is how many dots that its role starts later may be under
+    way when its result is used, or, if it is handed on to the loop's next trip, when a trip ends.
 
     ```mlir
     %d = tile.dot %a, %b, %c transpose_b

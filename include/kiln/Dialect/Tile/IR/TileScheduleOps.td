@@ -113,6 +113,22 @@ def Tile_ChannelOp : Tile_Op<"channel"> {
   let hasVerifier = 1;
 }
 
+def Tile_NextOp : Tile_SyncOp<"next"> {
+  let summary = "the slot and phase of a role's next use of a channel";
+  let description = [{
+    Counts as the program runs: each time it runs it is one use further. It stands in front of the
+    `tile.put` or `tile.get` that is this use, until `tile-realise-slots` makes slots and phases
+    values that go from use to use.
+
+    ```mlir
+    %s, %p = tile.next %ring : !tile.channel<4, !tile.buffer<64x64xf16>>
+    ```
+  }];
+  let arguments = (ins Tile_ChannelType:$channel);
+  let results = (outs I32:$slot, I32:$phase);
+  let assemblyFormat = "$channel attr-dict `:` qualified(type($channel))";
+}
+
 def Tile_AdvanceOp : Tile_Op<"advance", [Pure]> {
   let summary = "the slot and phase of the next use of a channel";
   let description = [{
@@ -195,15 +211,19 @@ def Tile_WaitPutsOp : Tile_SyncOp<"wait_puts"> {
 def Tile_ReleaseOp : Tile_SyncOp<"release"> {
   let summary = "gives a slot back, to be filled again";
   let description = [{
-    Each warp of the role arrives once; of its own ring a barrier tells the others. Everything that read the slot's buffers must be done:
-    reads before it, and dots that were waited for.
+    Each warp of the role arrives once; of its own ring a barrier tells the others. Everything that
+    read the slot's buffers must be done: reads before it, and dots that were waited for. One lane
+    of a warp arrives: with `lanes` it meets the others first, which is needed where they read the
+    slot into registers.
 
     ```mlir
-    tile.release %ring[%s] : !tile.channel<4, !tile.buffer<64x64xf16>>
+    tile.release %ring[%s] lanes : !tile.channel<4, !tile.buffer<64x64xf16>>
     ```
   }];
-  let arguments = (ins Tile_ChannelType:$channel, I32:$slot);
-  let assemblyFormat = "$channel `[` $slot `]` attr-dict `:` qualified(type($channel))";
+  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, UnitAttr:$lanes);
+  let assemblyFormat = [{
+    $channel `[` $slot `]` (`lanes` $lanes^)? attr-dict `:` qualified(type($channel))
+  }];
 }
 
 //===- Copies -------------------------------------------------------------------------------===//

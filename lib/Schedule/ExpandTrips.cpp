@@ -1,0 +1,551 @@
+// Makes a block what its trip says.
+//
+// A loop whose ops have stages from 0 to S becomes, where n is how many iterations it has:
+//
+//   if n is at least S, and 1:
+//     trips 0 to S - 1                        the ops of the stages that have begun
+//     a loop of trips S to n - 1              all ops, each of its own iteration
+//     trips n to n + S - 1                    the ops of the stages that have not ended
+//   otherwise, for each number below S:
+//     the trips of so many iterations
+//
+// A value that is used in a later trip than the one that makes it is carried by the loop, once for
+// each trip in between. A slot that dots in flight hold is released where the loop has gone far
+// enough.
+#include "Trip.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+namespace {
+/// One place that trips are written to, and what is known there of each iteration. Iterations are
+/// counted from the first one where trips are written out, from that of stage 0 in the loop, and
+/// from their number behind it.
+struct Frame {
+  /// Whether it is the loop, which may be split where a condition changes.
+  bool isLoop = false;
+  DenseMap<std::pair<Value, int64_t>, Value> values;
+  /// The induction variable of an iteration.
+  std::function<Value(int64_t)> getIv;
+  /// A value, or the loop's value of a number, that no trip of this frame has made.
+  std::function<Value(Value, int64_t)> getOlder;
+  std::function<Value(unsigned, int64_t)> getCarried;
+};
+
+/// A value, or else the loop's value of a number, as it was so many trips before.
+struct Carried {
+  Value value;
+  unsigned index;
+  int64_t age;
+};
+
+class Expander {
+public:
+  explicit Expander(Trip &trip)
+      : trip(trip), loop(trip.loop), body(trip.block), builder(loop), loc(loop.getLoc()) {}
+  void run();
+
+private:
+  void findStages();
+  int64_t getStage(Value value) const { return trip.stages.lookup(value.getDefiningOp()); }
+  bool isMade(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return op && op->getBlock() == &body && !trip.free.contains(op);
+  }
+
+  void demandAll();
+  void demand(Value value, int64_t iteration);
+  void demandCarried(unsigned index, int64_t iteration);
+  void carry(Value value, unsigned index, int64_t age);
+  Value findCarried(ValueRange values, Value value, unsigned index, int64_t age) const;
+
+  Value lookup(Frame &frame, Value value, int64_t iteration);
+  void emit(Frame &frame, Operation *op, int64_t iteration, int64_t later);
+  void release(Frame &frame, const HeldSlot &held, int64_t iteration, Value condition);
+  void setAbsolute(Frame &frame);
+  void writeTrip(Frame &frame, int64_t number, int64_t iterations);
+  scf::ForOp writeLoop(Frame &prologue);
+  Value isBehind(Value iv, int64_t iterations);
+  SmallVector<Value> overlap();
+  SmallVector<Value> writeOut(int64_t iterations);
+  SmallVector<Value> choose(int64_t iterations);
+  SmallVector<Value> getResults(Frame &frame, int64_t iteration);
+  SmallVector<Value> getUnchanged();
+  DenseMap<Operation *, int64_t> countLater(int64_t iterations, int64_t first, int64_t last) const;
+
+  bool isSurelyAtLeast(int64_t iterations);
+  Value isAtLeast(int64_t iterations);
+  Value number(int64_t value) {
+    Type type = loop.getLowerBound().getType();
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
+  }
+  Value compare(Value x, Value y) {
+    auto below = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
+    return arith::CmpIOp::create(builder, loc, below, x, y);
+  }
+  /// The induction variable so many iterations later.
+  Value shift(Value iv, int64_t iterations) {
+    if (!iterations)
+      return iv;
+    Value by = loop.getStep();
+    if (iterations != 1)
+      by = arith::MulIOp::create(builder, loc, number(iterations), by);
+    return arith::AddIOp::create(builder, loc, iv, by);
+  }
+  const HeldDot *findHeldDot(unsigned index) const {
+    const auto *at = llvm::find_if(trip.heldDots, [&](auto &dot) { return dot.index == index; });
+    return at == trip.heldDots.end() ? nullptr : at;
+  }
+
+  Trip &trip;
+  scf::ForOp loop;
+  Block &body;
+  OpBuilder builder;
+  Location loc;
+  /// The last stage.
+  int64_t last = 0;
+  /// The stage at which a value of the loop is made for the next iteration.
+  SmallVector<int64_t> madeAt;
+  SmallVector<unsigned> results;
+  SmallVector<Carried> carried;
+};
+} // namespace
+
+/// A value that is handed on without an op that makes it is handed on as soon as it is there.
+void Expander::findStages() {
+  for (Operation *op : trip.ops)
+    last = std::max(last, trip.stages.lookup(op));
+  madeAt.resize(loop.getNumResults());
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (unsigned i = 0; i < madeAt.size(); ++i) {
+      Value value = trip.getYielded(i);
+      int64_t stage = isMade(value) ? getStage(value) : 0;
+      if (std::optional<unsigned> other = trip.getCarriedIndex(value))
+        stage = std::max<int64_t>(0, madeAt[*other] - 1);
+      changed |= stage > madeAt[i];
+      madeAt[i] = std::max(stage, madeAt[i]);
+    }
+  }
+}
+
+//===- What the loop carries ----------------------------------------------------------------===//
+
+void Expander::carry(Value value, unsigned index, int64_t age) {
+  for (int64_t each = 1; each <= age; ++each) {
+    auto isSame = [&](const Carried &it) {
+      return it.value == value && it.index == index && it.age == each;
+    };
+    if (llvm::none_of(carried, isSame))
+      carried.push_back({value, index, each});
+  }
+}
+
+void Expander::demand(Value value, int64_t iteration) {
+  if (value.getParentBlock() != &body || value == loop.getInductionVar())
+    return;
+  if (std::optional<unsigned> index = trip.getCarriedIndex(value))
+    return demandCarried(*index, iteration);
+  if (isMade(value))
+    return carry(value, 0, -iteration - getStage(value));
+  for (Value operand : value.getDefiningOp()->getOperands())
+    demand(operand, iteration);
+}
+
+void Expander::demandCarried(unsigned index, int64_t iteration) {
+  int64_t age = 1 - iteration - madeAt[index];
+  size_t before = carried.size();
+  carry({}, index, age);
+  // What is handed on without an op is looked up when it is.
+  Value value = trip.getYielded(index);
+  if (!isMade(value) && carried.size() > before)
+    demand(value, -madeAt[index]);
+}
+
+void Expander::demandAll() {
+  for (Operation *op : trip.ops)
+    for (Value operand : trip.getOperands(op))
+      demand(operand, -trip.stages.lookup(op));
+  for (HeldSlot &held : trip.heldSlots)
+    demand(held.get.getSlot(), -held.stage);
+  for (unsigned index : results)
+    demandCarried(index, 0);
+}
+
+/// Which of these values, one for each that the loop carries, is a value of an age; null if none.
+Value Expander::findCarried(ValueRange values, Value value, unsigned index, int64_t age) const {
+  for (auto [it, at] : llvm::zip(carried, values))
+    if (it.value == value && it.index == index && it.age == age)
+      return at;
+  return {};
+}
+
+//===- Writing trips ------------------------------------------------------------------------===//
+
+Value Expander::lookup(Frame &frame, Value value, int64_t iteration) {
+  if (value.getParentBlock() != &body)
+    return value;
+  if (Value known = frame.values.lookup({value, iteration}))
+    return known;
+  Value made;
+  if (value == loop.getInductionVar()) {
+    made = frame.getIv(iteration);
+  } else if (std::optional<unsigned> index = trip.getCarriedIndex(value)) {
+    return frame.getCarried(*index, iteration);
+  } else if (isMade(value)) {
+    return frame.getOlder(value, iteration);
+  } else {
+    Operation *op = value.getDefiningOp();
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      mapping.map(operand, lookup(frame, operand, iteration));
+    made = builder.clone(*op, mapping)->getResult(cast<OpResult>(value).getResultNumber());
+  }
+  return frame.values[{value, iteration}] = made;
+}
+
+/// `later` is how many dots have surely started after the one that is waited for.
+void Expander::emit(Frame &frame, Operation *op, int64_t iteration, int64_t later) {
+  IRMapping mapping;
+  for (Value operand : trip.getOperands(op))
+    mapping.map(operand, lookup(frame, operand, iteration));
+  Operation *made = builder.clone(*op, mapping);
+  dropPlace(made);
+  if (!frame.isLoop)
+    made->removeAttr(kSplitLoopAttrName);
+  for (auto [from, to] : llvm::zip_equal(op->getResults(), made->getResults()))
+    frame.values[{from, iteration}] = to;
+  if (auto wait = dyn_cast<WaitOp>(made); wait && trip.starts.contains(op))
+    wait.setInFlight(std::min<int64_t>(wait.getInFlight(), later));
+}
+
+void Expander::release(Frame &frame, const HeldSlot &held, int64_t iteration, Value condition) {
+  GetOp get = held.get;
+  Value slot = lookup(frame, get.getSlot(), iteration);
+  OpBuilder::InsertionGuard guard(builder);
+  if (condition) {
+    auto check = scf::IfOp::create(builder, loc, condition);
+    builder.setInsertionPointToStart(check.thenBlock());
+  }
+  ReleaseOp::create(builder, loc, get.getChannel(), slot, isReadByLanes(get));
+}
+
+/// How many dots have started after the one that each wait is for, at least, when it is waited for
+/// in a trip from `first` to `last`.
+DenseMap<Operation *, int64_t> Expander::countLater(int64_t iterations, int64_t first,
+                                                    int64_t last) const {
+  DenseMap<Operation *, int64_t> least;
+  DenseMap<std::pair<Operation *, int64_t>, int64_t> started;
+  int64_t count = 0;
+  for (int64_t number = 0; number <= last; ++number)
+    for (Operation *op : trip.ops) {
+      int64_t iteration = number - trip.stages.lookup(op);
+      if (iteration < 0 || iteration >= iterations)
+        continue;
+      if (isa<StartDotOp>(op))
+        started[{op, iteration}] = ++count;
+      auto start = trip.starts.find(op);
+      if (start == trip.starts.end() || number < first)
+        continue;
+      int64_t later = count - started.lookup({start->second, iteration});
+      auto [at, isNew] = least.try_emplace(op, later);
+      at->second = std::min(at->second, later);
+    }
+  return least;
+}
+
+/// Iterations are counted from the first one.
+void Expander::setAbsolute(Frame &frame) {
+  frame.getIv = [&](int64_t iteration) { return shift(loop.getLowerBound(), iteration); };
+  frame.getOlder = [](Value, int64_t) -> Value {
+    llvm_unreachable("what is needed of an iteration is made before");
+  };
+  frame.getCarried = [&](unsigned index, int64_t iteration) {
+    return iteration <= 0 ? loop.getInitArgs()[index]
+                          : lookup(frame, trip.getYielded(index), iteration - 1);
+  };
+}
+
+/// A trip of a loop of so many iterations.
+void Expander::writeTrip(Frame &frame, int64_t number, int64_t iterations) {
+  DenseMap<Operation *, int64_t> later = countLater(iterations, number, number);
+  for (Operation *op : trip.ops) {
+    int64_t iteration = number - trip.stages.lookup(op);
+    if (iteration >= 0 && iteration < iterations)
+      emit(frame, op, iteration, later.lookup(op));
+  }
+  for (const HeldSlot &held : trip.heldSlots)
+    if (number >= held.stage && number < iterations)
+      release(frame, held, number - held.stage, {});
+}
+
+scf::ForOp Expander::writeLoop(Frame &prologue) {
+  SmallVector<Value> initial;
+  for (const Carried &it : carried) {
+    int64_t iteration = last - it.age - (it.value ? getStage(it.value) : madeAt[it.index]);
+    if (!it.value)
+      initial.push_back(prologue.getCarried(it.index, iteration + 1));
+    else if (iteration >= 0)
+      initial.push_back(lookup(prologue, it.value, iteration));
+    else // of a slot that is not there yet
+      initial.push_back(
+          arith::ConstantOp::create(builder, loc, builder.getZeroAttr(it.value.getType())));
+  }
+  // Numbers of few bits may overflow behind the end.
+  Value begin = shift(loop.getLowerBound(), last);
+  if (last > 0 && !begin.getType().isIndex())
+    begin = arith::SelectOp::create(builder, loc, isAtLeast(last + 1), begin, loop.getUpperBound());
+  auto made = scf::ForOp::create(builder, loc, begin, loop.getUpperBound(), loop.getStep(), initial,
+                                 nullptr, loop.getUnsignedCmp());
+  made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  dropPlace(made);
+  if (Block *inner = made.getBody(); !inner->empty())
+    inner->back().erase();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(made.getBody());
+  ValueRange arguments = made.getRegionIterArgs();
+
+  Frame frame;
+  frame.isLoop = true;
+  frame.getIv = [&](int64_t iteration) { return shift(made.getInductionVar(), iteration); };
+  frame.getOlder = [&](Value value, int64_t iteration) {
+    return findCarried(arguments, value, 0, -iteration - getStage(value));
+  };
+  frame.getCarried = [&](unsigned index, int64_t iteration) {
+    int64_t age = 1 - iteration - madeAt[index];
+    return age > 0 ? findCarried(arguments, {}, index, age)
+                   : lookup(frame, trip.getYielded(index), iteration - 1);
+  };
+  DenseMap<Operation *, int64_t> later = countLater(3 * last + 3, last, 3 * last + 2);
+  for (Operation *op : trip.ops)
+    emit(frame, op, -trip.stages.lookup(op), later.lookup(op));
+  for (const HeldSlot &held : trip.heldSlots) {
+    Value condition;
+    if (held.stage == 1 && last == 0)
+      condition = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                        made.getInductionVar(), loop.getLowerBound());
+    else if (held.stage > last)
+      condition = isBehind(made.getInductionVar(), held.stage);
+    release(frame, held, -held.stage, condition);
+  }
+  SmallVector<Value> yielded;
+  for (const Carried &it : carried) {
+    int64_t stage = it.value ? getStage(it.value) : madeAt[it.index];
+    if (it.age > 1)
+      yielded.push_back(findCarried(arguments, it.value, it.index, it.age - 1));
+    else
+      yielded.push_back(lookup(frame, it.value ? it.value : trip.getYielded(it.index), -stage));
+  }
+  scf::YieldOp::create(builder, loc, yielded);
+  return made;
+}
+
+/// What the loop's values are in an iteration that is not there, behind the last one.
+SmallVector<Value> Expander::getResults(Frame &frame, int64_t iteration) {
+  SmallVector<Value> values;
+  for (unsigned index : results) {
+    values.push_back(frame.getCarried(index, iteration));
+    if (const HeldDot *held = findHeldDot(index))
+      values.back() = WaitOp::create(builder, held->loc, held->initial.getType(), values.back(), 0);
+  }
+  return values;
+}
+
+SmallVector<Value> Expander::getUnchanged() {
+  return llvm::map_to_vector(results, [&](unsigned index) {
+    const HeldDot *held = findHeldDot(index);
+    return held ? held->initial : loop.getInitArgs()[index];
+  });
+}
+
+/// Whether so many iterations lie in front of this one.
+Value Expander::isBehind(Value iv, int64_t iterations) {
+  if (iv.getType().isIndex())
+    return compare(shift(loop.getLowerBound(), iterations - 1), iv);
+  Value length = arith::SubIOp::create(builder, loc, iv, loop.getLowerBound());
+  Value before = arith::DivUIOp::create(builder, loc, length, loop.getStep());
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, before, number(iterations));
+}
+
+/// The trips of a loop that has at least as many iterations as stages overlap.
+SmallVector<Value> Expander::overlap() {
+  Frame prologue;
+  setAbsolute(prologue);
+  for (int64_t number = 0; number < last; ++number)
+    writeTrip(prologue, number, std::max<int64_t>(last, 1));
+  scf::ForOp made = writeLoop(prologue);
+
+  // Iterations are counted from their number.
+  Frame frame;
+  frame.getIv = [&](int64_t iteration) -> Value {
+    Value span = arith::SubIOp::create(builder, loc, loop.getUpperBound(), loop.getLowerBound());
+    Value count = arith::CeilDivUIOp::create(builder, loc, span, loop.getStep());
+    Value length = arith::MulIOp::create(builder, loc, count, loop.getStep());
+    Value end = arith::AddIOp::create(builder, loc, loop.getLowerBound(), length);
+    return shift(end, iteration);
+  };
+  frame.getOlder = [&](Value value, int64_t iteration) {
+    return findCarried(made.getResults(), value, 0, -iteration - getStage(value));
+  };
+  frame.getCarried = [&](unsigned index, int64_t iteration) {
+    int64_t age = 1 - iteration - madeAt[index];
+    return age > 0 ? findCarried(made.getResults(), {}, index, age)
+                   : lookup(frame, trip.getYielded(index), iteration - 1);
+  };
+  for (int64_t number = 0; number < last; ++number) {
+    DenseMap<Operation *, int64_t> later;
+    for (int64_t count = std::max<int64_t>(last, 1); count <= 2 * last + 2; ++count)
+      for (auto [op, least] : countLater(count, count + number, count + number)) {
+        auto [at, isNew] = later.try_emplace(op, least);
+        at->second = std::min(at->second, least);
+      }
+    for (Operation *op : trip.ops)
+      if (int64_t stage = trip.stages.lookup(op); stage > number)
+        emit(frame, op, number - stage, later.lookup(op));
+  }
+  SmallVector<Value> values = getResults(frame, 0);
+  int64_t most = 0;
+  for (const HeldSlot &held : trip.heldSlots)
+    most = std::max(most, held.stage);
+  for (int64_t back = most; back > 0; --back)
+    for (const HeldSlot &held : trip.heldSlots)
+      if (back <= held.stage)
+        release(frame, held, -back, back > std::max<int64_t>(last, 1) ? isAtLeast(back) : Value());
+  return values;
+}
+
+SmallVector<Value> Expander::writeOut(int64_t iterations) {
+  Frame frame;
+  setAbsolute(frame);
+  for (int64_t number = 0; number < iterations + last; ++number)
+    writeTrip(frame, number, iterations);
+  SmallVector<Value> values = getResults(frame, iterations);
+  for (const HeldSlot &held : trip.heldSlots)
+    for (int64_t iteration = std::max<int64_t>(iterations - held.stage, 0); iteration < iterations;
+         ++iteration)
+      release(frame, held, iteration, {});
+  return values;
+}
+
+/// A number that an index is not below, as far as what it is made of tells.
+static int64_t getLeast(Value value) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant;
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<DimOp, ProgramIdOp, NumProgramsOp>(op))
+    return 0;
+  if (!isa_and_nonnull<arith::MaxSIOp, arith::MaxUIOp, arith::AddIOp, arith::MulIOp>(op))
+    return INT64_MIN;
+  int64_t x = getLeast(op->getOperand(0)), y = getLeast(op->getOperand(1)), least;
+  if (isa<arith::MaxSIOp>(op))
+    return std::max(x, y);
+  if (x < 0 || y < 0)
+    return INT64_MIN;
+  if (isa<arith::MaxUIOp>(op))
+    return std::max(x, y);
+  bool overflows =
+      isa<arith::AddIOp>(op) ? llvm::AddOverflow(x, y, least) : llvm::MulOverflow(x, y, least);
+  return overflows ? INT64_MIN : least;
+}
+
+/// Whether the loop surely has so many iterations.
+bool Expander::isSurelyAtLeast(int64_t iterations) {
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound());
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  int64_t length, end;
+  return lower && step && !loop.getUnsignedCmp() && loop.getLowerBound().getType().isIndex() &&
+         !llvm::MulOverflow(iterations - 1, *step, length) &&
+         !llvm::AddOverflow(*lower, length, end) && getLeast(loop.getUpperBound()) > end;
+}
+
+Value Expander::isAtLeast(int64_t iterations) {
+  if (isSurelyAtLeast(iterations))
+    return arith::ConstantIntOp::create(builder, loc, 1, 1);
+  Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
+  Value any = compare(lower, upper);
+  if (iterations == 1)
+    return any;
+  // Of no negative numbers, so that nothing overflows.
+  Value length = arith::SubIOp::create(builder, loc, upper, lower);
+  Value before = arith::SubIOp::create(builder, loc, length, number(1));
+  Value last = arith::DivUIOp::create(builder, loc, before, loop.getStep());
+  Value enough =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, last, number(iterations - 1));
+  return arith::AndIOp::create(builder, loc, any, enough);
+}
+
+/// The loop, if it has at most so many iterations.
+SmallVector<Value> Expander::choose(int64_t iterations) {
+  if (iterations == 0)
+    return getUnchanged();
+  SmallVector<Type> types =
+      llvm::map_to_vector(getUnchanged(), [](Value it) { return it.getType(); });
+  auto check = scf::IfOp::create(builder, loc, types, isAtLeast(iterations),
+                                 /*withElseRegion=*/true);
+  bool isAll = iterations >= std::max<int64_t>(last, 1);
+  OpBuilder::InsertionGuard guard(builder);
+  for (Region *region : {&check.getThenRegion(), &check.getElseRegion()})
+    if (!region->front().empty())
+      region->front().back().erase();
+  builder.setInsertionPointToEnd(check.thenBlock());
+  scf::YieldOp::create(builder, loc, isAll ? overlap() : writeOut(iterations));
+  builder.setInsertionPointToEnd(check.elseBlock());
+  scf::YieldOp::create(builder, loc, choose(iterations - 1));
+  return check.getResults();
+}
+
+void Expander::run() {
+  findStages();
+  for (unsigned index = 0; index < loop.getNumResults(); ++index)
+    if (!loop.getResult(index).use_empty() || findHeldDot(index))
+      results.push_back(index);
+  demandAll();
+  SmallVector<Value> values = choose(std::max<int64_t>(last, 1));
+  copyPlace(loop, loop->getPrevNode());
+  for (auto [index, value] : llvm::zip_equal(results, values))
+    loop.getResult(index).replaceAllUsesWith(value);
+  loop.erase();
+}
+
+/// Puts the ops of a block where they stand in its trip.
+static void reorder(Trip &trip) {
+  Block &block = trip.block;
+  bool ends = block.back().hasTrait<OpTrait::IsTerminator>();
+  Operation *end = ends ? &block.back() : nullptr;
+  DenseSet<Operation *> moved;
+  auto move = [&](Operation *op) {
+    if (end)
+      op->moveBefore(end);
+    else
+      op->moveBefore(&block, block.end());
+  };
+  std::function<void(Operation *)> place = [&](Operation *op) {
+    for (Value operand : trip.getOperands(op))
+      if (Operation *maker = operand.getDefiningOp();
+          maker && trip.free.contains(maker) && moved.insert(maker).second)
+        place(maker);
+    move(op);
+    dropPlace(op);
+  };
+  for (Operation *op : trip.ops)
+    place(op);
+  if (!end)
+    return;
+  for (Value operand : end->getOperands())
+    if (Operation *maker = operand.getDefiningOp();
+        maker && trip.free.contains(maker) && moved.insert(maker).second)
+      place(maker);
+}
+
+void kiln::expandTrip(Trip &trip) {
+  bool isOverlapped = !trip.heldDots.empty() || !trip.heldSlots.empty() ||
+                      llvm::any_of(trip.ops, [&](Operation *op) { return trip.stages.lookup(op); });
+  if (trip.loop && isOverlapped)
+    Expander(trip).run();
+  else
+    reorder(trip);
+}

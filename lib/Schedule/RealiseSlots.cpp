@@ -1,0 +1,188 @@
+// Slots and phases as values: each ring's go from use to use as the program runs, through every
+// loop and condition that has some of them. So a ring does not drain between one loop and the next.
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Schedule/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_REALISESLOTS
+#include "kiln/Schedule/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+namespace {
+/// The slots and phases of what one role runs.
+class SlotThreader {
+public:
+  explicit SlotThreader(Region &region) : rewriter(region.getContext()), loc(region.getLoc()) {
+    Block &body = region.front();
+    SmallVector<Value> channels = getChannels(region);
+    if (channels.empty())
+      return;
+    rewriter.setInsertionPointToStart(&body);
+    Value zero = arith::ConstantIntOp::create(rewriter, loc, 0, 32);
+    State state;
+    for (Value channel : channels)
+      state[channel] = {zero, zero, false};
+    thread(body, channels, state);
+  }
+
+private:
+  /// The next use of a ring has this slot and phase; or, if it was used since, those after them.
+  struct Place {
+    Value slot, phase;
+    bool isUsed;
+  };
+  using State = llvm::MapVector<Value, Place>;
+
+  void thread(Block &block, ArrayRef<Value> used, State &state);
+  void threadLoop(scf::ForOp loop, ArrayRef<Value> channels, State &state);
+  void threadWhile(scf::WhileOp loop, ArrayRef<Value> channels, State &state);
+  void threadIf(scf::IfOp condition, ArrayRef<Value> channels, State &state);
+
+  /// The channels that have uses in a region.
+  static SmallVector<Value> getChannels(Region &region) {
+    llvm::SmallSetVector<Value, 4> channels;
+    region.walk([&](NextOp next) { channels.insert(next.getChannel()); });
+    return channels.takeVector();
+  }
+  /// Goes on to the next use, if this one was taken.
+  void advance(Value channel, State &state) {
+    Place &place = state[channel];
+    if (!place.isUsed)
+      return;
+    auto next = AdvanceOp::create(rewriter, loc, place.slot, place.phase, Value(), channel);
+    place = {next.getNextSlot(), next.getNextPhase(), false};
+  }
+  SmallVector<Value> getValues(ArrayRef<Value> channels, State &state) {
+    SmallVector<Value> values;
+    for (Value channel : channels)
+      values.append({state[channel].slot, state[channel].phase});
+    return values;
+  }
+  void setValues(ArrayRef<Value> channels, ValueRange values, State &state) {
+    for (auto [i, channel] : llvm::enumerate(channels))
+      state[channel] = {values[2 * i], values[2 * i + 1], false};
+  }
+
+  IRRewriter rewriter;
+  Location loc;
+};
+} // namespace
+
+/// At the end of a loop's or a condition's block the channels that it uses are at their next use.
+void SlotThreader::thread(Block &block, ArrayRef<Value> used, State &state) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    rewriter.setInsertionPoint(&op);
+    if (auto next = dyn_cast<NextOp>(op)) {
+      advance(next.getChannel(), state);
+      Place &place = state[next.getChannel()];
+      next->replaceAllUsesWith(ValueRange{place.slot, place.phase});
+      next.erase();
+      place.isUsed = true;
+      continue;
+    }
+    if (!isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
+      continue;
+    llvm::SmallSetVector<Value, 4> channels;
+    for (Region &region : op.getRegions())
+      channels.insert_range(getChannels(region));
+    for (Value channel : channels)
+      advance(channel, state);
+    if (channels.empty())
+      continue;
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      threadLoop(loop, channels.getArrayRef(), state);
+    else if (auto loop = dyn_cast<scf::WhileOp>(op))
+      threadWhile(loop, channels.getArrayRef(), state);
+    else
+      threadIf(cast<scf::IfOp>(op), channels.getArrayRef(), state);
+  }
+  if (isa<WarpGroupsOp>(block.getParentOp()))
+    return;
+  rewriter.setInsertionPoint(block.getTerminator());
+  for (Value channel : used)
+    advance(channel, state);
+}
+
+void SlotThreader::threadLoop(scf::ForOp loop, ArrayRef<Value> channels, State &state) {
+  auto keep = [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
+    return SmallVector<Value>(arguments.begin(), arguments.end());
+  };
+  unsigned first = loop.getNumResults();
+  loop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+      rewriter, getValues(channels, state), /*replaceInitOperandUsesInLoop=*/false, keep));
+  State inner = state;
+  setValues(channels, ValueRange(loop.getRegionIterArgs()).drop_front(first), inner);
+  thread(*loop.getBody(), channels, inner);
+  Operation *yield = loop.getBody()->getTerminator();
+  for (auto [i, value] : llvm::enumerate(getValues(channels, inner)))
+    yield->setOperand(first + i, value);
+  setValues(channels, ValueRange(loop.getResults()).drop_front(first), state);
+}
+
+void SlotThreader::threadWhile(scf::WhileOp old, ArrayRef<Value> channels, State &state) {
+  rewriter.setInsertionPoint(old);
+  SmallVector<Value> inits(old.getInits()), values = getValues(channels, state);
+  SmallVector<Type> types(old.getResultTypes());
+  inits.append(values);
+  types.append(values.size(), rewriter.getI32Type());
+  auto made = scf::WhileOp::create(rewriter, old.getLoc(), types, inits);
+  made->setDiscardableAttrs(old->getDiscardableAttrDictionary());
+  for (auto [from, to] : llvm::zip_equal(old->getRegions(), made->getRegions())) {
+    to.takeBody(from);
+    Block &block = to.front();
+    unsigned first = block.getNumArguments();
+    for (Value value : values)
+      block.addArgument(value.getType(), value.getLoc());
+    State inner = state;
+    setValues(channels, block.getArguments().drop_front(first), inner);
+    thread(block, channels, inner);
+    Operation *end = block.getTerminator();
+    end->insertOperands(end->getNumOperands(), getValues(channels, inner));
+  }
+  setValues(channels, ValueRange(made.getResults()).drop_front(old.getNumResults()), state);
+  rewriter.replaceOp(old, made.getResults().take_front(old.getNumResults()));
+}
+
+void SlotThreader::threadIf(scf::IfOp old, ArrayRef<Value> channels, State &state) {
+  SmallVector<Type> types(old.getResultTypes());
+  types.append(2 * channels.size(), rewriter.getI32Type());
+  auto made = scf::IfOp::create(rewriter, old.getLoc(), types, old.getCondition(),
+                                /*withElseRegion=*/true);
+  made->setDiscardableAttrs(old->getDiscardableAttrDictionary());
+  for (auto [from, to] : llvm::zip_equal(old->getRegions(), made->getRegions())) {
+    if (from.empty()) {
+      rewriter.setInsertionPointToEnd(&to.front());
+      scf::YieldOp::create(rewriter, old.getLoc(), getValues(channels, state));
+      continue;
+    }
+    to.takeBody(from);
+    State inner = state;
+    thread(to.front(), channels, inner);
+    Operation *yield = to.front().getTerminator();
+    yield->insertOperands(yield->getNumOperands(), getValues(channels, inner));
+  }
+  setValues(channels, ValueRange(made.getResults()).drop_front(old.getNumResults()), state);
+  rewriter.replaceOp(old, made.getResults().take_front(old.getNumResults()));
+}
+
+namespace {
+struct RealiseSlots : kiln::impl::RealiseSlotsBase<RealiseSlots> {
+  void runOnOperation() override {
+    getOperation().walk([](WarpGroupsOp groups) {
+      for (Region &region : groups.getBodies())
+        SlotThreader{region};
+      return WalkResult::skip();
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,140 @@
+// Gives each slot back behind the last op that reads it.
+#include "Trip.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// The first op of this kind behind a place, at this place's stage.
+template <typename Op>
+static Operation *findNext(const Trip &trip, TripTime time) {
+  for (Operation *op : ArrayRef(trip.ops).drop_front(time.place))
+    if (isa<Op>(op) && trip.stages.lookup(op) == time.stage)
+      return op;
+  return nullptr;
+}
+
+bool kiln::isReadByLanes(GetOp get) {
+  return llvm::any_of(get.getBuffers(), [](Value buffer) {
+    return !llvm::all_of(buffer.getUsers(), llvm::IsaPred<StartDotOp, CopyOutOp>);
+  });
+}
+
+/// A loop that leaves dots in flight is done once they are waited for.
+static Operation *findDrain(Operation *loop) {
+  for (Value result : loop->getResults())
+    if (isa<PendingType>(result.getType()))
+      for (Operation *user : result.getUsers())
+        if (isa<WaitOp>(user))
+          return user;
+  return loop;
+}
+
+/// When a reader of a slot's buffer is done. That of a dot that stays in flight is a later stage.
+static TripTime findEnd(const Trip &trip, Operation *reader) {
+  Operation *here = trip.findHere(reader);
+  TripTime time = trip.getTime(here);
+  if (here != reader)
+    return trip.getTime(findDrain(here));
+  if (auto held = trip.heldFor.find(reader); held != trip.heldFor.end())
+    return {time.stage + held->second, trip.ops.size() - 1};
+  if (WaitOp wait = trip.waits.lookup(reader))
+    return trip.getTime(wait);
+  if (isa<CopyOutOp>(reader))
+    if (Operation *wait = findNext<WaitStoresOp>(trip, time))
+      return trip.getTime(wait);
+  return time;
+}
+
+/// A slot that is held for some trips needs others to go on with.
+static LogicalResult checkDepth(const Trip &trip, GetOp get, int64_t held) {
+  int64_t uses = 0;
+  for (Operation *op : trip.ops)
+    if (auto other = dyn_cast<GetOp>(op))
+      uses += other.getChannel() == get.getChannel();
+  int64_t depth = get.getChannel().getType().getDepth();
+  if (held * uses < depth)
+    return success();
+  return get.emitOpError("expected a ring of more than ")
+         << held * uses << " slots, as many as are held when the next one is got, got " << depth;
+}
+
+/// The op of a block behind which a reader in it is done.
+static Operation *findWait(Operation *op) {
+  auto dot = dyn_cast<StartDotOp>(op);
+  if (!dot)
+    return findDrain(op);
+  uint64_t later = 0;
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
+    later += isa<StartDotOp>(next);
+    if (auto wait = dyn_cast<WaitOp>(next); wait && wait.getInFlight() <= later)
+      return next;
+  }
+  return op;
+}
+
+/// Releases a slot in each branch of a condition that has all of the last reads, behind these: what
+/// follows them there need not be waited for.
+static void releaseIn(scf::IfOp condition, GetOp get) {
+  OpBuilder builder(get);
+  if (condition.getElseRegion().empty()) {
+    builder.createBlock(&condition.getElseRegion());
+    scf::YieldOp::create(builder, condition.getLoc());
+  }
+  for (Region *region : {&condition.getThenRegion(), &condition.getElseRegion()}) {
+    Block &block = region->front();
+    Operation *last = nullptr;
+    for (Value buffer : get.getBuffers())
+      for (Operation *user : buffer.getUsers())
+        if (Operation *here = block.findAncestorOpInBlock(*user)) {
+          Operation *end = findWait(here);
+          if (!last || last->isBeforeInBlock(end))
+            last = end;
+        }
+    if (auto inner = dyn_cast_or_null<scf::IfOp>(last)) {
+      releaseIn(inner, get);
+      continue;
+    }
+    if (last)
+      builder.setInsertionPointAfter(last);
+    else
+      builder.setInsertionPointToStart(&block);
+    ReleaseOp::create(builder, get.getLoc(), get.getChannel(), get.getSlot(), isReadByLanes(get));
+  }
+}
+
+LogicalResult kiln::releaseSlots(Trip &trip) {
+  SmallVector<GetOp> gets;
+  for (Operation *op : trip.ops) {
+    // A loop that is realised leaves gets in front of it and behind, with their releases.
+    auto get = dyn_cast<GetOp>(op);
+    auto isRelease = [](Operation *user) { return isa<ReleaseOp>(user); };
+    if (get && isCounted(get) && llvm::none_of(get.getSlot().getUsers(), isRelease))
+      gets.push_back(get);
+  }
+  for (GetOp get : gets) {
+    TripTime end = trip.getTime(get);
+    int64_t held = 0;
+    for (Value buffer : get.getBuffers())
+      for (Operation *user : buffer.getUsers()) {
+        end = std::max(end, findEnd(trip, user));
+        if (int64_t trips = trip.heldFor.lookup(user))
+          held = std::max(held, trip.stages.lookup(user) + trips);
+      }
+    if (trip.loop && failed(checkDepth(trip, get, end.stage - trip.stages.lookup(get))))
+      return failure();
+    if (held > 0 && held >= end.stage) {
+      trip.heldSlots.push_back({get, held});
+      continue;
+    }
+    if (auto condition = dyn_cast<scf::IfOp>(trip.ops[end.place])) {
+      releaseIn(condition, get);
+      continue;
+    }
+    OpBuilder builder(get);
+    auto release = ReleaseOp::create(builder, get.getLoc(), get.getChannel(), get.getSlot(),
+                                     isReadByLanes(get));
+    trip.insert(end.place + 1, release, end.stage);
+  }
+  return success();
+}

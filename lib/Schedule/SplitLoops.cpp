@@ -1,0 +1,203 @@
+// Cuts a loop in two where a condition in it changes, so that neither part has it.
+//
+// It does so once stages are realised: accumulators, what is in flight and, later, slots go from
+// the first part to the second as they go from trip to trip.
+#include "Decisions.h"
+#include "kiln/Schedule/Passes.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_SPLITLOOPS
+#include "kiln/Schedule/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+using Predicate = arith::CmpIPredicate;
+
+namespace {
+/// Where a condition of a loop changes.
+struct Change {
+  Value bound;
+  /// What is added to the induction variable that is compared; null if nothing is.
+  Value shift;
+  /// Whether the bound itself is still in front of the change.
+  bool isBehindBound;
+  bool holdsInFront;
+  bool isUnsigned;
+};
+} // namespace
+
+static Predicate swapSides(Predicate predicate) {
+  switch (predicate) {
+  case Predicate::slt:
+    return Predicate::sgt;
+  case Predicate::sle:
+    return Predicate::sge;
+  case Predicate::sgt:
+    return Predicate::slt;
+  case Predicate::sge:
+    return Predicate::sle;
+  case Predicate::ult:
+    return Predicate::ugt;
+  case Predicate::ule:
+    return Predicate::uge;
+  case Predicate::ugt:
+    return Predicate::ult;
+  case Predicate::uge:
+    return Predicate::ule;
+  default:
+    return predicate;
+  }
+}
+
+/// Whether a number is not below zero for what it is made of.
+static bool isNatural(Value value) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant >= 0;
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<ProgramIdOp, NumProgramsOp, DimOp>(op))
+    return true;
+  return isa_and_nonnull<arith::AddIOp, arith::MulIOp, arith::MinUIOp>(op) &&
+         llvm::all_of(op->getOperands(), isNatural);
+}
+
+/// Moves what makes a value in front of a loop; whether it is there then.
+static bool hoist(Value value, scf::ForOp loop) {
+  if (loop.isDefinedOutsideOfLoop(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op || !isPure(op) || op->getNumRegions() > 0 ||
+      !llvm::all_of(op->getOperands(), [&](Value operand) { return hoist(operand, loop); }))
+    return false;
+  op->moveBefore(loop);
+  return true;
+}
+
+static FailureOr<Change> findChange(scf::IfOp condition, scf::ForOp loop) {
+  auto fail = [&](const Twine &expected) {
+    return condition.emitOpError("expected ")
+           << expected << ", since '" << kSplitLoopAttrName << "' is decided";
+  };
+  Value iv = loop.getInductionVar();
+  if (!iv.getType().isIndex())
+    return fail("a loop over index numbers");
+  Change change;
+  // A later stage compares what the variable was some trips before.
+  auto isVariable = [&](Value value) {
+    auto sum = value.getDefiningOp<arith::AddIOp>();
+    if (!sum || sum.getLhs() != iv || !hoist(sum.getRhs(), loop))
+      return value == iv;
+    change.shift = sum.getRhs();
+    return true;
+  };
+  auto compare = condition.getCondition().getDefiningOp<arith::CmpIOp>();
+  bool isLeft = compare && isVariable(compare.getLhs());
+  if (!compare || (!isLeft && !isVariable(compare.getRhs())))
+    return fail("a comparison of the loop's induction variable");
+  Predicate predicate = isLeft ? compare.getPredicate() : swapSides(compare.getPredicate());
+  change.bound = isLeft ? compare.getRhs() : compare.getLhs();
+  if (!loop.isDefinedOutsideOfLoop(change.bound))
+    return fail("a comparison with what does not change in the loop");
+  if (predicate == Predicate::eq || predicate == Predicate::ne)
+    return fail("a condition that changes once");
+  change.isUnsigned = llvm::is_contained(
+      {Predicate::ult, Predicate::ule, Predicate::ugt, Predicate::uge}, predicate);
+  change.holdsInFront = llvm::is_contained(
+      {Predicate::ult, Predicate::ule, Predicate::slt, Predicate::sle}, predicate);
+  change.isBehindBound = llvm::is_contained(
+      {Predicate::ule, Predicate::sle, Predicate::ugt, Predicate::sgt}, predicate);
+  if (loop.getUnsignedCmp())
+    return fail("a loop whose bounds are signed");
+  if (change.isUnsigned && !isNatural(loop.getLowerBound()))
+    return fail("a signed comparison, or a loop from no negative number");
+  return change;
+}
+
+/// The first of the loop's numbers that lies behind the change; no more than its end.
+static Value findMiddle(OpBuilder &builder, scf::ForOp loop, const Change &change) {
+  Location loc = loop.getLoc();
+  IndexMath math{builder, loc};
+  Value lower = loop.getLowerBound(), upper = loop.getUpperBound(), bound = change.bound;
+  // A bound above all signed numbers is above the loop's end.
+  if (change.isUnsigned) {
+    Value isHuge = arith::CmpIOp::create(builder, loc, Predicate::slt, bound, math.constant(0));
+    bound = arith::SelectOp::create(builder, loc, isHuge, upper, bound);
+  }
+  bound = arith::MinSIOp::create(builder, loc, bound, upper);
+  if (change.isBehindBound)
+    bound = math.add(bound, math.constant(1));
+  if (change.shift)
+    bound = math.sub(bound, change.shift);
+  Value span = math.sub(arith::MaxSIOp::create(builder, loc, bound, lower), lower);
+  Value trips = arith::CeilDivUIOp::create(builder, loc, span, loop.getStep());
+  Value middle = math.add(lower, math.mul(trips, loop.getStep()));
+  return middle;
+}
+
+/// Replaces a condition by the branch that is taken.
+static void choose(scf::IfOp condition, bool holds) {
+  Block *taken = holds ? condition.thenBlock() : condition.elseBlock();
+  if (taken) {
+    SmallVector<Value> values(taken->getTerminator()->getOperands());
+    taken->getTerminator()->erase();
+    condition->getBlock()->getOperations().splice(condition->getIterator(), taken->getOperations());
+    condition->replaceAllUsesWith(values);
+  }
+  condition.erase();
+}
+
+static scf::IfOp findMarked(scf::ForOp loop) {
+  for (auto condition : loop.getBody()->getOps<scf::IfOp>())
+    if (condition->hasAttr(kSplitLoopAttrName))
+      return condition;
+  return {};
+}
+
+/// Loops of one condition each; those with another are cut again.
+static LogicalResult split(scf::ForOp loop) {
+  scf::IfOp marked = findMarked(loop);
+  if (!marked)
+    return success();
+  FailureOr<Change> change = findChange(marked, loop);
+  if (failed(change))
+    return failure();
+  Value condition = marked.getCondition();
+  OpBuilder builder(loop);
+  Value middle = findMiddle(builder, loop, *change);
+  // What lies in front ends with the loop, even if the change lies behind its end.
+  Value end = arith::MinSIOp::create(builder, loop.getLoc(), middle, loop.getUpperBound());
+  auto make = [&](Value lower, Value upper, ValueRange initial, bool holds) {
+    IRMapping mapping;
+    auto part = cast<scf::ForOp>(builder.clone(*loop, mapping));
+    part.setLowerBound(lower);
+    part.setUpperBound(upper);
+    part.getInitArgsMutable().assign(initial);
+    Value here = mapping.lookupOrDefault(condition);
+    for (auto inner : llvm::make_early_inc_range(part.getBody()->getOps<scf::IfOp>()))
+      if (inner->hasAttr(kSplitLoopAttrName) && inner.getCondition() == here)
+        choose(inner, holds);
+    return part;
+  };
+  scf::ForOp front = make(loop.getLowerBound(), end, loop.getInitArgs(), change->holdsInFront);
+  scf::ForOp behind = make(middle, loop.getUpperBound(), front.getResults(), !change->holdsInFront);
+  loop->replaceAllUsesWith(behind);
+  loop.erase();
+  return failure(failed(split(front)) || failed(split(behind)));
+}
+
+namespace {
+struct SplitLoops : kiln::impl::SplitLoopsBase<SplitLoops> {
+  void runOnOperation() override {
+    SmallVector<scf::ForOp> loops;
+    getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops)
+      if (failed(split(loop)))
+        return signalPassFailure();
+  }
+};
+} // namespace

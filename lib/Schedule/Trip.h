@@ -1,0 +1,101 @@
+// What a role runs in one trip of a loop, or in any other block: which ops, in which order, and
+// each at which stage.
+//
+// At stage s an op works on the iteration that began s trips before. What it takes from an op of
+// the same stage is of its own trip; from one of an earlier stage, of an earlier trip.
+#ifndef KILN_LIB_SCHEDULE_TRIP_H
+#define KILN_LIB_SCHEDULE_TRIP_H
+
+#include "Decisions.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace kiln {
+
+/// A point of time of an iteration: so many trips after its first, where this op stands.
+struct TripTime {
+  int64_t stage = 0;
+  size_t place = 0;
+  bool operator<(const TripTime &other) const {
+    return stage != other.stage ? stage < other.stage : place < other.place;
+  }
+};
+
+/// What an op needs of another one of the block: of the same iteration, or of one so many before.
+struct Dependence {
+  mlir::Operation *op;
+  int64_t distance;
+};
+
+/// A slot that goes back at a later stage than all ops, since dots that stay in flight from trip to
+/// trip read it.
+struct HeldSlot {
+  tile::GetOp get;
+  int64_t stage;
+};
+
+/// An accumulator that stays in flight from trip to trip, as a value of the loop.
+struct HeldDot {
+  unsigned index;
+  /// What it was in front of the loop.
+  mlir::Value initial;
+  mlir::Location loc;
+};
+
+/// Whether a get is of the next use of its ring, whichever that is, so that it is to be released.
+inline bool isCounted(tile::GetOp get) { return get.getSlot().getDefiningOp<tile::NextOp>(); }
+
+/// Whether lanes read what is got into registers, so that they meet before its slot is released.
+bool isReadByLanes(tile::GetOp get);
+
+struct Trip {
+  explicit Trip(mlir::Block &block);
+
+  mlir::Block &block;
+  /// The loop whose body the block is, or null.
+  mlir::scf::ForOp loop;
+  /// All but the terminator and what is free, in the order of a trip.
+  llvm::SmallVector<mlir::Operation *> ops;
+  llvm::DenseMap<mlir::Operation *, int64_t> stages;
+  /// Scalars that follow from the induction variable alone. They are made again wherever they are
+  /// used, and have no stage.
+  llvm::DenseSet<mlir::Operation *> free;
+  /// What waits for a start, and which start a wait is for.
+  llvm::DenseMap<mlir::Operation *, tile::WaitOp> waits;
+  llvm::DenseMap<mlir::Operation *, tile::StartDotOp> starts;
+  /// How many trips later a dot that stays in flight is done.
+  llvm::DenseMap<mlir::Operation *, int64_t> heldFor;
+  llvm::SmallVector<HeldSlot> heldSlots;
+  llvm::SmallVector<HeldDot> heldDots;
+
+  size_t getPlace(mlir::Operation *op) const { return llvm::find(ops, op) - ops.begin(); }
+  TripTime getTime(mlir::Operation *op) const { return {stages.lookup(op), getPlace(op)}; }
+  void insert(size_t place, mlir::Operation *op, int64_t stage) {
+    ops.insert(ops.begin() + place, op);
+    stages[op] = stage;
+  }
+  /// The op of this block that this one is, or is in; null if there is none.
+  mlir::Operation *findHere(mlir::Operation *op) const { return block.findAncestorOpInBlock(*op); }
+  /// What an op and the ops in it use of values that this block makes.
+  llvm::SmallVector<mlir::Value> getOperands(mlir::Operation *op) const;
+  /// The value that the loop's `index`-th value has in the next iteration.
+  mlir::Value getYielded(unsigned index) const { return block.back().getOperand(index); }
+  /// Which of the loop's values a value is, or nothing.
+  std::optional<unsigned> getCarriedIndex(mlir::Value value) const;
+  /// The op of this block that makes a value, perhaps some iterations before.
+  std::optional<Dependence> findMaker(mlir::Value value) const;
+};
+
+/// Takes the stages and orders of the block's ops, completes them, and puts the ops into order.
+mlir::LogicalResult scheduleTrip(Trip &trip);
+/// Makes starts and waits of dots in flight.
+mlir::LogicalResult startDots(Trip &trip);
+/// Releases each slot that is got once all that reads it is done.
+mlir::LogicalResult releaseSlots(Trip &trip);
+/// Makes the block what the trip says. A loop whose ops have several stages becomes one whose trips
+/// overlap.
+void expandTrip(Trip &trip);
+
+} // namespace kiln
+
+#endif // KILN_LIB_SCHEDULE_TRIP_H

@@ -1,0 +1,77 @@
+// A loop is cut in two where a condition in it changes, and neither part has the condition.
+// RUN: tile-opt %s --tile-split-loops | FileCheck %s
+
+!view = !tile.view<?xf32>
+!t = tensor<128xf32>
+
+// From the first number that is not below %m on.
+// CHECK-LABEL: tile.kernel @late
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C128:.*]] = arith.constant 128 : index
+// CHECK: %[[BOUND:.*]] = arith.minsi %m, %n
+// CHECK-NEXT: %[[FROM:.*]] = arith.maxsi %[[BOUND]], %[[C0]]
+// CHECK-NEXT: %[[SPAN:.*]] = arith.subi %[[FROM]], %[[C0]]
+// CHECK-NEXT: %[[TRIPS:.*]] = arith.ceildivui %[[SPAN]], %[[C128]]
+// CHECK-NEXT: %[[LENGTH:.*]] = arith.muli %[[TRIPS]], %[[C128]]
+// CHECK-NEXT: %[[MIDDLE:.*]] = arith.addi %[[C0]], %[[LENGTH]]
+// CHECK-NEXT: %[[END:.*]] = arith.minsi %[[MIDDLE]], %n
+// CHECK-NEXT: %[[A:.*]] = scf.for %{{.*}} = %[[C0]] to %[[END]] step %[[C128]] iter_args(%[[S:.*]] = %{{.*}})
+// CHECK-NOT: scf.if
+// CHECK: arith.addf %[[S]]
+// CHECK: %[[B:.*]] = scf.for %{{.*}} = %[[MIDDLE]] to %n step %[[C128]] iter_args(%[[S:.*]] = %[[A]])
+// CHECK: %[[NEG:.*]] = arith.negf
+// CHECK-NEXT: arith.addf %[[S]], %[[NEG]]
+// CHECK: tile.store %[[B]]
+tile.kernel @late(%a: !view, %m: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %n step %c128 iter_args(%s = %zero) -> !t {
+    %t = tile.load %a[%i] : !view -> !t
+    %is = arith.cmpi sge, %i, %m : index
+    %u = scf.if %is -> !t {
+      %neg = arith.negf %t : !t
+      scf.yield %neg : !t
+    } else {
+      scf.yield %t : !t
+    } {tile.split_loop}
+    %d = arith.addf %s, %u : !t
+    scf.yield %d : !t
+  }
+  tile.store %r, %a[%c0] : !t, !view
+  tile.return
+}
+
+// A condition that holds up to its bound, the other way round, and twice; another one cuts again.
+// CHECK-LABEL: tile.kernel @twice
+// CHECK: arith.minsi
+// CHECK-NEXT: %[[ONE:.*]] = arith.constant 1
+// CHECK-NEXT: arith.addi %{{.*}}, %[[ONE]]
+// CHECK: scf.for
+// CHECK-COUNT-3: tile.store
+// CHECK: scf.for
+// CHECK-COUNT-2: tile.store
+// CHECK: scf.for
+// CHECK-COUNT-1: tile.store
+// CHECK: scf.for
+// CHECK-NOT: tile.store
+// CHECK: tile.return
+tile.kernel @twice(%a: !view, %m: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  scf.for %i = %c0 to %n step %c128 {
+    %t = tile.load %a[%i] : !view -> !t
+    %is = arith.cmpi uge, %m, %i : index
+    scf.if %is {
+      tile.store %t, %a[%c0] : !t, !view
+    } {tile.split_loop}
+    scf.if %is {
+      tile.store %t, %a[%c128] : !t, !view
+    } {tile.split_loop}
+    %other = arith.cmpi slt, %i, %c128 : index
+    scf.if %other {
+      tile.store %t, %a[%m] : !t, !view
+    } {tile.split_loop}
+  }
+  tile.return
+}
