@@ -201,10 +201,8 @@ KilnError *kilnTargetIdentity(const char *target, KilnBuffer **out) {
   if (!target || !out)
     return reportNull("kilnTargetIdentity", "target and out");
 #ifdef KILN_HAS_COMPILER
-  if (*target && !knowsTarget(target))
-    return report(makeError(KILN_ERROR_NOT_FOUND, "no target '" + Twine(target) +
-                                                      "': expected one that kilnTargetsDescribe "
-                                                      "names"));
+  if (std::string why = *target ? whyUnknown(target) : ""; !why.empty())
+    return report(makeError(KILN_ERROR_NOT_FOUND, why));
   *out = new KilnBuffer{targetIdentity(target)};
 #else
   *out = new KilnBuffer{};

@@ -26,7 +26,7 @@ KilnError *kilnDeviceOpen(const char *name, KilnDevice **out) {
   if (!name || !out)
     return reportNull("kilnDeviceOpen", "name and out");
 #ifdef KILN_HAS_COMPILER
-  setKnownTargets(knowsTarget);
+  setKnownTargets(whyUnknown);
 #endif
   return ::give(openDevice(name), out);
 }

@@ -407,9 +407,9 @@ std::string describeTargets() {
   return text;
 }
 
-bool knowsTarget(llvm::StringRef name) {
+std::string whyUnknown(llvm::StringRef target) {
   registerAllTargets();
-  return isTarget(name);
+  return whyNoTarget(target);
 }
 
 std::string targetIdentity(llvm::StringRef target) {

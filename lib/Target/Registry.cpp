@@ -50,34 +50,43 @@ static const Chip *findNamedChip(const TargetEntry &entry, StringRef name) {
   return findChip(entry.chips, name.split(':').second);
 }
 
-bool isTarget(StringRef name) {
-  return llvm::all_of(llvm::split(name, ','), [](StringRef one) {
-    return llvm::any_of(entries(), [&](const TargetEntry &entry) {
-      return entry.name == one.split(':').first && findNamedChip(entry, one);
-    });
-  });
-}
-
-FailureOr<TargetInterface> parseTarget(StringRef name, MLIRContext *context,
-                                       function_ref<InFlightDiagnostic()> emitError) {
+/// The target and chip that a name without commas means, or why it means none.
+static std::pair<const TargetEntry *, const Chip *> findTarget(StringRef name, std::string &why) {
+  llvm::raw_string_ostream text(why);
   StringRef stem = name.split(':').first;
   for (const TargetEntry &entry : entries()) {
     if (entry.name != stem)
       continue;
     if (const Chip *chip = findNamedChip(entry, name))
-      return cast<TargetInterface>(entry.create(context, *chip));
-    InFlightDiagnostic diagnostic = emitError();
-    diagnostic << "expected a chip of target '" << stem << "' (";
-    llvm::interleaveComma(entry.chips, diagnostic,
-                          [&](const Chip &known) { diagnostic << known.name; });
-    return diagnostic << "), got '" << name << "'";
+      return {&entry, chip};
+    text << "expected a chip of target '" << stem << "' (";
+    llvm::interleaveComma(entry.chips, text, [&](const Chip &known) { text << known.name; });
+    text << "), got '" << name << "'";
+    return {};
   }
-  InFlightDiagnostic diagnostic = emitError();
-  diagnostic << "expected a target (";
-  llvm::interleaveComma(entries(), diagnostic, [&](const TargetEntry &known) {
-    diagnostic << known.name << (isNamedAlone(known) ? "" : ":<chip>");
+  text << "expected a target (";
+  llvm::interleaveComma(entries(), text, [&](const TargetEntry &known) {
+    text << known.name << (isNamedAlone(known) ? "" : ":<chip>");
   });
-  return diagnostic << "), got '" << name << "'";
+  text << "), got '" << name << "'";
+  return {};
+}
+
+std::string whyNoTarget(StringRef name) {
+  std::string why;
+  for (StringRef one : llvm::split(name, ','))
+    if (!findTarget(one, why).first)
+      break;
+  return why;
+}
+
+FailureOr<TargetInterface> parseTarget(StringRef name, MLIRContext *context,
+                                       function_ref<InFlightDiagnostic()> emitError) {
+  std::string why;
+  auto [entry, chip] = findTarget(name, why);
+  if (!entry)
+    return emitError() << why;
+  return cast<TargetInterface>(entry->create(context, *chip));
 }
 
 } // namespace kiln

@@ -50,8 +50,8 @@ llvm::Expected<Artifact> compile(const CompileRequest &request, DiagnosticSink s
 /// The targets built in, as the JSON object that kilnTargetsDescribe promises.
 std::string describeTargets();
 
-/// Whether a target of this name is built in.
-bool knowsTarget(llvm::StringRef name);
+/// Why no target of this name is built in, with those that are; empty if one is.
+std::string whyUnknown(llvm::StringRef target);
 
 /// What code for `target` depends on beside the request: the CPU of the machine at hand and its
 /// features, the assembler that was found, the vendor's libraries. Part of the cache key.

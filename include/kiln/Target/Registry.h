@@ -39,8 +39,9 @@ llvm::ArrayRef<TargetEntry> getTargets();
 /// The chip of a table with this name, or null.
 const Chip *findChip(llvm::ArrayRef<Chip> chips, llvm::StringRef name);
 
-/// Whether a name is a target's, such as "cpu", or several such with commas.
-bool isTarget(llvm::StringRef name);
+/// Why a name is no target's, with those there are; empty if it is one, such as "cpu", or several
+/// such with commas.
+std::string whyNoTarget(llvm::StringRef name);
 
 /// Whether a target's attribute may name this chip.
 mlir::LogicalResult verifyChip(llvm::ArrayRef<Chip> chips, llvm::StringRef name,

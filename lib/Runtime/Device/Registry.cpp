@@ -31,13 +31,13 @@ static Driver *findDriver(StringRef prefix) {
   return nullptr;
 }
 
-static std::atomic<KnowsTarget> knowsTarget{nullptr};
+static std::atomic<WhyNoTarget> whyNoTarget{nullptr};
 
-void kiln::setKnownTargets(KnowsTarget knows) { knowsTarget = knows; }
+void kiln::setKnownTargets(WhyNoTarget why) { whyNoTarget = why; }
 
-bool kiln::isKnownTarget(StringRef target) {
-  KnowsTarget knows = knowsTarget;
-  return !knows || knows(target);
+std::string kiln::whyUnknownTarget(StringRef target) {
+  WhyNoTarget why = whyNoTarget;
+  return why ? why(target) : "";
 }
 
 //===- Devices ------------------------------------------------------------------------------===//

@@ -77,10 +77,8 @@ public:
   Expected<std::unique_ptr<Device>> open(StringRef rest) override {
     if (rest.empty())
       return makeError(KILN_ERROR_NOT_FOUND, "expected a chip to emulate, as in 'emu:<chip>'");
-    if (!isKnownTarget(("emu:" + rest).str()))
-      return makeError(KILN_ERROR_NOT_FOUND, "expected a chip that is compiled for, as "
-                                             "`tile-compile --list-targets` names them, got '" +
-                                                 rest + "'");
+    if (std::string why = whyUnknownTarget(("emu:" + rest).str()); !why.empty())
+      return makeError(KILN_ERROR_NOT_FOUND, why);
     return std::make_unique<EmulatedDevice>(rest);
   }
   Expected<std::vector<std::string>> names() override {

@@ -82,7 +82,7 @@ def test_matmul(chip: str, dtype: type, layout: str, rng) -> None:
 
 def test_an_unknown_chip_is_an_error_that_names_those_there_are(rng) -> None:
     x = rng.standard_normal(8).astype(np.float32)
-    with pytest.raises(kiln.CompileError, match="expected a chip of target 'emu'.*sm_90a"):
+    with pytest.raises(kiln.DeviceError, match="expected a chip of target 'emu'.*sm_90a"):
         add(x, x, x, B=8, _device="emu:sm_1")
 
 

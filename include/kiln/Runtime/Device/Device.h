@@ -157,11 +157,12 @@ public:
 /// Every driver that was built in, the host's first.
 llvm::ArrayRef<std::unique_ptr<Driver>> drivers();
 
-/// Where the compiler is in the process, whether it knows a target: asked by drivers of devices
-/// that are no more than a target's name. Until it is set, every name is known.
-using KnowsTarget = bool (*)(llvm::StringRef target);
-void setKnownTargets(KnowsTarget knows);
-bool isKnownTarget(llvm::StringRef target);
+/// Where the compiler is in the process, why it knows no target of a name, or the empty string:
+/// asked by drivers of devices that are no more than a target's name. Until it is set, every name
+/// is known.
+using WhyNoTarget = std::string (*)(llvm::StringRef target);
+void setKnownTargets(WhyNoTarget why);
+std::string whyUnknownTarget(llvm::StringRef target);
 
 /// Opens a device once; later calls give the same one.
 llvm::Expected<Device *> openDevice(llvm::StringRef name);
