@@ -178,3 +178,22 @@ tile.kernel @lanes(%a: !view) attributes {tile.warps = 2 : i64} {
   }
   tile.return
 }
+
+// -----
+
+// A role that does not end.
+tile.kernel @endless() attributes {tile.warps = 1 : i64} {
+  tile.warp_groups() {
+    role #tile.role<"all", warps = 1> {
+      %yes = arith.constant true
+      // expected-error@+1 {{expected a role that ends within 262144 steps on small extents}}
+      scf.while : () -> () {
+        tile.barrier
+        scf.condition(%yes)
+      } do {
+        scf.yield
+      }
+    }
+  }
+  tile.return
+}

@@ -201,7 +201,7 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
       yet, nothing is released or overwritten that a dot or a store in flight still reads, barriers
       stand between what warps write and what others read, and no role waits forever.
 
-    The tests are `test/Schedule/check-protocol-invalid.mlir` and the mutants of
+    The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-invalid.mlir` and the mutants of
     `test/Schedule/mutants.test`.
   }];
 }

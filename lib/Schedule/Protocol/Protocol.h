@@ -53,9 +53,14 @@ struct Event {
   int64_t barriers = 0, before = -1;
 };
 
+/// How many ops a role runs at most, on one instance, for that to be followed.
+inline constexpr int64_t kMostSteps = 1 << 18;
+
 struct Trace {
   unsigned role, copy;
   std::vector<Event> events;
+  /// Where it was given up, if it has too many steps to be followed.
+  mlir::Operation *tooLong = nullptr;
 };
 
 mlir::LogicalResult checkCounts(tile::WarpGroupsOp groups);

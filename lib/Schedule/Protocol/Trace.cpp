@@ -42,7 +42,9 @@ public:
     for (BlockArgument argument : region.getArguments())
       if (argument.getType().isIntOrIndex())
         known[argument] = {Known::Number, instance.getExtent(argument.getArgNumber(), 0)};
-    if (failed(runBlock(region.front())) || failed(checkEnd(region)))
+    if (failed(runBlock(region.front())) && !result.tooLong)
+      return failure();
+    if (!result.tooLong && failed(checkEnd(region)))
       return failure();
     return std::move(result);
   }
@@ -125,11 +127,10 @@ LogicalResult Tracer::runBlock(Block &block) {
 }
 
 LogicalResult Tracer::step(Operation *op) {
-  constexpr int64_t kMostSteps = 1 << 20;
   if (++steps <= kMostSteps)
     return success();
-  return fail(op->emitOpError("expected a role that ends within ")
-              << kMostSteps << " steps on small extents");
+  result.tooLong = op;
+  return failure();
 }
 
 LogicalResult Tracer::runOp(Operation *op) {
