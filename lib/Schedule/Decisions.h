@@ -14,6 +14,11 @@ namespace kiln {
 llvm::StringRef getRoleName(mlir::Operation *op);
 void setRoleName(mlir::Operation *op, llvm::StringRef role);
 void dropRole(mlir::Operation *op);
+template <typename Op>
+Op inRole(Op op, tile::RoleAttr role) {
+  setRoleName(op, role.getName());
+  return op;
+}
 /// The decisions that say when an op runs, `stage` and `order`: takes them off, or gives them to
 /// another op.
 void dropPlace(mlir::Operation *op);

@@ -27,11 +27,6 @@ private:
   LogicalResult realise(Value value, Edge &edge);
   FailureOr<RankedTensorType> getReadType(Value value, const Edge &edge, RoleAttr role);
   void setInsertionPointAfter(Value value);
-  template <typename Op>
-  Op tag(Op op, RoleAttr role) {
-    setRoleName(op, role.getName());
-    return op;
-  }
 
   KernelOp kernel;
   OpBuilder builder;
@@ -141,9 +136,9 @@ LogicalResult TensorHandOver::realise(Value value, Edge &edge) {
       edge.maker.getTotalWarps(), warps);
   setInsertionPointAfter(value);
   NextOp next = makeNext(builder, loc, ring, edge.maker);
-  auto put =
-      tag(PutOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase(), /*bytes=*/0),
-          edge.maker);
+  auto put = inRole(
+      PutOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase(), /*bytes=*/0),
+      edge.maker);
   Block &body = put.getBody().emplaceBlock();
   OpBuilder inner = OpBuilder::atBlockEnd(&body);
   WriteOp::create(inner, loc, value, body.addArgument(buffer, loc));
@@ -151,10 +146,10 @@ LogicalResult TensorHandOver::realise(Value value, Edge &edge) {
     auto role = cast<RoleAttr>(entry.first);
     next = makeNext(builder, loc, ring, role);
     auto get =
-        tag(GetOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase()), role);
-    auto tensor = tag(ReadOp::create(builder, loc, read, get.getBuffers().front(),
-                                     DenseI64ArrayAttr(), Attribute()),
-                      role);
+        inRole(GetOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase()), role);
+    auto tensor = inRole(ReadOp::create(builder, loc, read, get.getBuffers().front(),
+                                        DenseI64ArrayAttr(), Attribute()),
+                         role);
     for (OpOperand *use : entry.second) {
       ConvertLayoutOp conversion = getConversion(use);
       if (conversion && conversion.getType() == read) {

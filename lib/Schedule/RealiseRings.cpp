@@ -30,11 +30,6 @@ private:
   void realiseOwn();
   void put(Ring &ring, RingUse &use);
   void get(Ring &ring, RingUse &use, RoleAttr role);
-  template <typename Op>
-  Op tag(Op op, RoleAttr role) {
-    setRoleName(op, role.getName());
-    return op;
-  }
 
   KernelOp kernel;
   IRRewriter rewriter;
@@ -77,9 +72,7 @@ void RingRealiser::realiseOwn() {
 }
 
 NextOp kiln::makeNext(OpBuilder &builder, Location loc, Ring &ring, RoleAttr role) {
-  auto next = NextOp::create(builder, loc, ring.channel);
-  setRoleName(next, role.getName());
-  return next;
+  return inRole(NextOp::create(builder, loc, ring.channel), role);
 }
 
 /// All loads of a use are one put, when the first of them is.
@@ -91,8 +84,9 @@ void RingRealiser::put(Ring &ring, RingUse &use) {
     if (ring.countsBytes)
       bytes += getBufferBytes(cast<BufferType>(*load.getBuffer()));
   NextOp next = makeNext(rewriter, loc, ring, ring.producer);
-  auto put = tag(PutOp::create(rewriter, loc, ring.channel, next.getSlot(), next.getPhase(), bytes),
-                 ring.producer);
+  auto put =
+      inRole(PutOp::create(rewriter, loc, ring.channel, next.getSlot(), next.getPhase(), bytes),
+             ring.producer);
   copyPlace(first, put);
   ArrayRef<Type> types = ring.channel.getType().getBuffers();
   OpBuilder::InsertionGuard guard(rewriter);
@@ -108,7 +102,8 @@ void RingRealiser::put(Ring &ring, RingUse &use) {
 void RingRealiser::get(Ring &ring, RingUse &use, RoleAttr role) {
   Location loc = use.loads.back().getLoc();
   NextOp next = makeNext(rewriter, loc, ring, role);
-  auto get = tag(GetOp::create(rewriter, loc, ring.channel, next.getSlot(), next.getPhase()), role);
+  auto get =
+      inRole(GetOp::create(rewriter, loc, ring.channel, next.getSlot(), next.getPhase()), role);
   for (auto [load, buffer] : llvm::zip_equal(use.loads, get.getBuffers())) {
     Value tensor;
     for (OpOperand &operand : llvm::make_early_inc_range(load.getResult().getUses())) {
@@ -120,9 +115,9 @@ void RingRealiser::get(Ring &ring, RingUse &use, RoleAttr role) {
         continue;
       }
       if (!tensor)
-        tensor = tag(ReadOp::create(rewriter, load.getLoc(), load.getType(), buffer,
-                                    DenseI64ArrayAttr(), load.getReadAtomAttr()),
-                     role)
+        tensor = inRole(ReadOp::create(rewriter, load.getLoc(), load.getType(), buffer,
+                                       DenseI64ArrayAttr(), load.getReadAtomAttr()),
+                        role)
                      .getResult();
       operand.set(tensor);
     }

@@ -37,7 +37,8 @@ static LogicalResult realise(Block &block) {
   if (!hasDecisions(block))
     return success();
   Trip trip(block);
-  if (failed(scheduleTrip(trip)) || failed(startDots(trip)) || failed(releaseSlots(trip)))
+  if (failed(scheduleTrip(trip)) || failed(startDots(trip)) || failed(releaseSlots(trip)) ||
+      failed(checkTrip(trip)))
     return failure();
   expandTrip(trip);
   return success();
@@ -47,7 +48,7 @@ static LogicalResult realise(Block &block) {
 /// it was one op of the block around it.
 static void inlineCertain(Region &region) {
   region.walk([](scf::IfOp condition) {
-    if (!matchPattern(condition.getCondition(), m_One()))
+    if (!matchPattern(condition.getCondition(), m_One()) || condition->hasAttr(kSplitLoopAttrName))
       return;
     Operation *yield = condition.thenBlock()->getTerminator();
     SmallVector<Value> values(yield->getOperands());

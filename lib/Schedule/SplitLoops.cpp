@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_SPLITLOOPS
@@ -66,6 +67,31 @@ static bool isNatural(Value value) {
          llvm::all_of(op->getOperands(), isNatural);
 }
 
+/// A number, if sums and products of constants make it.
+static std::optional<int64_t> findNumber(Value value) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return constant;
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> x = findNumber(op->getOperand(0)), y = findNumber(op->getOperand(1));
+  int64_t number;
+  bool overflows = !x || !y ||
+                   (isa<arith::AddIOp>(op) ? llvm::AddOverflow(*x, *y, number)
+                                           : llvm::MulOverflow(*x, *y, number));
+  return overflows ? std::nullopt : std::optional(number);
+}
+
+/// Whether no number that a condition compares is below zero.
+static bool comparesNaturals(scf::ForOp loop, Value shift) {
+  Value lower = loop.getLowerBound();
+  if (!shift)
+    return isNatural(lower);
+  std::optional<int64_t> first = findNumber(lower), by = findNumber(shift);
+  int64_t least;
+  return first && by && !llvm::AddOverflow(*first, *by, least) && least >= 0;
+}
+
 /// Moves what makes a value in front of a loop; whether it is there then.
 static bool hoist(Value value, scf::ForOp loop) {
   if (loop.isDefinedOutsideOfLoop(value))
@@ -113,7 +139,7 @@ static FailureOr<Change> findChange(scf::IfOp condition, scf::ForOp loop) {
       {Predicate::ule, Predicate::sle, Predicate::ugt, Predicate::sgt}, predicate);
   if (loop.getUnsignedCmp())
     return fail("a loop whose bounds are signed");
-  if (change.isUnsigned && !isNatural(loop.getLowerBound()))
+  if (change.isUnsigned && !comparesNaturals(loop, change.shift))
     return fail("a signed comparison, or a loop from no negative number");
   return change;
 }

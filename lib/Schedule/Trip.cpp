@@ -254,13 +254,10 @@ static Accesses findAccesses(Operation *op) {
     if (isRings || inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
         inner->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(inner))
       return;
-    Value view;
-    for (Value operand : inner->getOperands())
-      if (isa<ViewType>(operand.getType()))
-        view = operand;
-    if (view)
-      accesses.views.push_back(view);
-    accesses.isElsewhere |= !view;
+    size_t before = accesses.views.size();
+    llvm::copy_if(inner->getOperands(), std::back_inserter(accesses.views),
+                  [](Value operand) { return isa<ViewType>(operand.getType()); });
+    accesses.isElsewhere |= accesses.views.size() == before;
     accesses.writes |= !isa<LoadOp, GatherOp>(inner);
   });
   return accesses;
@@ -325,3 +322,16 @@ LogicalResult Scheduler::run() {
 }
 
 LogicalResult kiln::scheduleTrip(Trip &trip) { return Scheduler(trip).run(); }
+
+LogicalResult kiln::checkTrip(const Trip &trip) {
+  for (auto [place, op] : llvm::enumerate(trip.ops))
+    for (Value operand : trip.getOperands(op)) {
+      std::optional<Dependence> need = trip.findMaker(operand);
+      if (!need)
+        continue;
+      int64_t lag = trip.stages.lookup(op) + need->distance - trip.stages.lookup(need->op);
+      if (lag < 0 || (lag == 0 && trip.getPlace(need->op) >= place))
+        return op->emitOpError("expected stages and orders that leave it behind what it needs");
+    }
+  return success();
+}

@@ -92,6 +92,8 @@ mlir::LogicalResult scheduleTrip(Trip &trip);
 mlir::LogicalResult startDots(Trip &trip);
 /// Releases each slot that is got once all that reads it is done.
 mlir::LogicalResult releaseSlots(Trip &trip);
+/// Whether each op of the whole trip stands behind what it needs; an error at one that does not.
+mlir::LogicalResult checkTrip(const Trip &trip);
 /// Makes the block what the trip says. A loop whose ops have several stages becomes one whose trips
 /// overlap.
 void expandTrip(Trip &trip);

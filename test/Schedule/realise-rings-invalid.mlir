@@ -331,3 +331,55 @@ tile.kernel @counted(%a: !view, %k: index) attributes {tile.roles = [#tile.role<
   } {tile.depth = 3}
   tile.return
 }
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+!t = tensor<32x32xf16>
+tile.kernel @most(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %k step %c32 {
+    %x = tile.load %a[%c0, %i] {stage = 0, role = "all"} : !view -> !t
+    // expected-error@+1 {{expected a stage below 16, got 16}}
+    tile.store %x, %a[%i, %c0] {stage = 16, role = "all"} : !t, !view
+  }
+  tile.return
+}
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+!t = tensor<32x32xf16>
+tile.kernel @beside(%a: !view, %b: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>, #tile.role<"side", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %k step %c32 {
+    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "all"} : !view -> !t
+    tile.store %x, %a[%i, %c0] {stage = 1, role = "all"} : !t, !view
+    %y = tile.load %b[%c0, %i] {stage = 0, role = "side"} : !view -> !t
+    // expected-error@+1 {{expected stage 0 and no order in a loop in which role "all" fills its own ring}}
+    tile.store %y, %b[%i, %c0] {stage = 1, role = "side"} : !t, !view
+  } {tile.depth = 2}
+  tile.return
+}
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+!t = tensor<32x32xf16>
+tile.kernel @inner(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %o = %c0 to %k step %c32 {
+    // expected-error@+1 {{expected no 'tile.stage' of a loop in which role "all" fills its own ring}}
+    scf.for %i = %c0 to %k step %c32 {
+      %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "all"} : !view -> !t
+      tile.store %x, %a[%i, %c0] {stage = 1, role = "all"} : !t, !view
+    } {tile.depth = 2, tile.stage = 0, tile.role = "all"}
+  }
+  tile.return
+}

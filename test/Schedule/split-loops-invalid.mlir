@@ -67,3 +67,21 @@ tile.kernel @place(%n: index, %is: i1) {
   } {tile.split_loop}
   tile.return
 }
+
+// -----
+
+// What is compared may be below zero, which counts as huge.
+tile.kernel @shifted(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %less = arith.constant -4 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %before = arith.addi %i, %less : index
+    %is = arith.cmpi ult, %before, %c1 : index
+    // expected-error@+1 {{expected a signed comparison, or a loop from no negative number, since 'tile.split_loop' is decided}}
+    scf.if %is {
+      tile.print "x"
+    } {tile.split_loop}
+  }
+  tile.return
+}
