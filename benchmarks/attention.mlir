@@ -1,7 +1,8 @@
-// Attention's forward pass in bf16, of heads of 128, for sm_90a, whose every decision is pinned as
-// attributes. A tile is 128 queries of one head; keys and values come 128 at a time. One thread of
-// the role "load" has the tensor copy engine bring the queries once a tile, and keys and values into
-// two rings of two slots; two groups of four warps have 64 queries each.
+// Attention's forward pass in bf16, of heads of 128, for sm_90a, whose schedule is pinned as
+// attributes; layouts follow from the atoms. A tile is 128 queries of one head; keys and values come
+// 128 at a time. One thread of the role "load" has the tensor copy engine bring the queries once a
+// tile, and keys and values into two rings of two slots; two groups of four warps have 64 queries
+// each.
 //
 // Heads lie below one another: row `head * n + i` of each view is row i of a head. Where there are
 // several, n must be a multiple of 128. With `causal` not 0, query i sees keys 0 to i alone.
@@ -13,42 +14,30 @@
 #copy = #nvptx.tma
 #mma = #nvptx.wgmma<"m64n128k16", bf16, f32>
 
-// 64 columns are 128 bytes; their 16-byte pieces are permuted by the row's low three bits.
-#half = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0]]>
-#whole = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0],[0,64]]>
-#box = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
-// Who holds which sums: the instruction's own way, 16 rows a warp; and who holds what of each row.
-#acc = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32],[0,64]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0],[64,0]]>
-#row = #tile.layout<register = [[8]], lane = [[0],[0],[1],[2],[4]], warp = [[16],[32],[64]]>
-#rows = #tile.layout<register = [[8,0]], lane = [[0,0],[0,0],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0],[64,0]]>
-
 !view = !tile.view<?x?xbf16>
-!half = !tile.buffer<128x64xbf16, #half>
-!whole = !tile.buffer<128x128xbf16, #whole>
-!box = !tile.buffer<64x64xbf16, #box>
-!sums = tensor<128x128xf32, #acc>
-!weights = tensor<128x128xbf16, #acc>
-!row = tensor<128xf32, #row>
+!sums = tensor<128x128xf32>
+!weights = tensor<128x128xbf16>
+!row = tensor<128xf32>
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // One number a row, beside each element of the row.
 func.func private @spread(%x: !row) -> !sums {
-  %y = tile.reshape %x : !row -> tensor<128x1xf32, #rows>
-  %z = tile.broadcast %y : tensor<128x1xf32, #rows> -> !sums
+  %y = tile.reshape %x : !row -> tensor<128x1xf32>
+  %z = tile.broadcast %y : tensor<128x1xf32> -> !sums
   return %z : !sums
 }
 
 // Scores of keys that a query does not see count as minus infinity: it sees those below `limit`.
-func.func private @mask(%s: !sums, %limit: tensor<128xi32, #row>, %key: index) -> !sums {
+func.func private @mask(%s: !sums, %limit: tensor<128xi32>, %key: index) -> !sums {
   %at = arith.index_cast %key : index to i32
-  %from = tile.splat %at : tensor<128xi32, #row>
-  %rest = arith.subi %limit, %from : tensor<128xi32, #row>
-  %end1 = tile.reshape %rest : tensor<128xi32, #row> -> tensor<128x1xi32, #rows>
-  %end = tile.broadcast %end1 : tensor<128x1xi32, #rows> -> tensor<128x128xi32, #acc>
-  %column = tile.iota 1 : tensor<128x128xi32, #acc>
-  %sees = arith.cmpi slt, %column, %end : tensor<128x128xi32, #acc>
+  %from = tile.splat %at : tensor<128xi32>
+  %rest = arith.subi %limit, %from : tensor<128xi32>
+  %end1 = tile.reshape %rest : tensor<128xi32> -> tensor<128x1xi32>
+  %end = tile.broadcast %end1 : tensor<128x1xi32> -> tensor<128x128xi32>
+  %column = tile.iota 1 : tensor<128x128xi32>
+  %sees = arith.cmpi slt, %column, %end : tensor<128x128xi32>
   %never = arith.constant dense<0xFF800000> : !sums
-  %masked = arith.select %sees, %s, %never : tensor<128x128xi1, #acc>, !sums
+  %masked = arith.select %sees, %s, %never : tensor<128x128xi1>, !sums
   return %masked : !sums
 }
 
@@ -126,27 +115,27 @@ tile.kernel @attention(%q: !view {tile.facts = #tile.facts<pointer = 16, strides
   %c1_i32 = arith.constant 1 : i32
   %begin32 = arith.index_cast %begin : index to i32
   %next32 = arith.addi %begin32, %c1_i32 : i32
-  %place = tile.iota 0 : tensor<128xi32, #row>
-  %nexts = tile.splat %next32 : tensor<128xi32, #row>
-  %leasts = tile.splat %least32 : tensor<128xi32, #row>
-  %ns = tile.splat %n32 : tensor<128xi32, #row>
-  %own = arith.addi %place, %nexts : tensor<128xi32, #row>
-  %atleast = arith.maxsi %own, %leasts : tensor<128xi32, #row>
-  %limit = arith.minsi %atleast, %ns : tensor<128xi32, #row>
+  %place = tile.iota 0 : tensor<128xi32>
+  %nexts = tile.splat %next32 : tensor<128xi32>
+  %leasts = tile.splat %least32 : tensor<128xi32>
+  %ns = tile.splat %n32 : tensor<128xi32>
+  %own = arith.addi %place, %nexts : tensor<128xi32>
+  %atleast = arith.maxsi %own, %leasts : tensor<128xi32>
+  %limit = arith.minsi %atleast, %ns : tensor<128xi32>
 
   %none = arith.constant dense<0.0> : !sums
   %low = arith.constant dense<0xFF800000> : !row
   %nothing = arith.constant dense<0.0> : !row
-  %q0 = tile.load %q[%row, %c0] {atom = #copy, buffer = !half, role = "load", ring = "queries"}
+  %q0 = tile.load %q[%row, %c0] {atom = #copy, role = "load", ring = "queries"}
       : !view -> tensor<128x64xbf16>
-  %q1 = tile.load %q[%row, %c64] {atom = #copy, buffer = !half, role = "load", ring = "queries"}
+  %q1 = tile.load %q[%row, %c64] {atom = #copy, role = "load", ring = "queries"}
       : !view -> tensor<128x64xbf16>
   %all:3 = scf.for %j = %c0 to %end step %c128
       iter_args(%acc = %none, %m = %low, %l = %nothing) -> (!sums, !row, !row) {
     %krow = arith.addi %head, %j : index
-    %kt0 = tile.load %k[%krow, %c0] {atom = #copy, buffer = !half, stage = 0, order = 0, role = "load", ring = "keys"}
+    %kt0 = tile.load %k[%krow, %c0] {atom = #copy, stage = 0, order = 0, role = "load", ring = "keys"}
         : !view -> tensor<128x64xbf16>
-    %kt1 = tile.load %k[%krow, %c64] {atom = #copy, buffer = !half, stage = 0, order = 1, role = "load", ring = "keys"}
+    %kt1 = tile.load %k[%krow, %c64] {atom = #copy, stage = 0, order = 1, role = "load", ring = "keys"}
         : !view -> tensor<128x64xbf16>
     %st0 = tile.dot %q0, %kt0, %none transpose_b {atom = #mma, stage = 0, order = 0, role = "mma", in_flight = 1}
         : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
@@ -154,7 +143,7 @@ tile.kernel @attention(%q: !view {tile.facts = #tile.facts<pointer = 16, strides
         : tensor<128x64xbf16>, tensor<128x64xbf16> -> !sums
     %isOpen = arith.cmpi uge, %j, %open : index
     %masked = scf.if %isOpen -> !sums {
-      %hidden = func.call @mask(%st1, %limit, %j) : (!sums, tensor<128xi32, #row>, index) -> !sums
+      %hidden = func.call @mask(%st1, %limit, %j) : (!sums, tensor<128xi32>, index) -> !sums
       scf.yield %hidden : !sums
     } else {
       scf.yield %st1 : !sums
@@ -162,7 +151,7 @@ tile.kernel @attention(%q: !view {tile.facts = #tile.facts<pointer = 16, strides
     %next:4 = func.call @weigh(%masked, %m, %l) : (!sums, !row, !row) -> (!weights, !row, !row, !row)
     %shrink = func.call @spread(%next#3) : (!row) -> !sums
     %old = arith.mulf %acc, %shrink : !sums
-    %vt = tile.load %v[%krow, %c0] {atom = #copy, buffer = !whole, stage = 0, order = 2, role = "load"}
+    %vt = tile.load %v[%krow, %c0] {atom = #copy, stage = 0, order = 2, role = "load"}
         : !view -> tensor<128x128xbf16>
     %sum = tile.dot %next#0, %vt, %old {atom = #mma, stage = 1, order = 2, role = "mma", in_flight = 0}
         : !weights, tensor<128x128xbf16> -> !sums
@@ -173,7 +162,7 @@ tile.kernel @attention(%q: !view {tile.facts = #tile.facts<pointer = 16, strides
   %shares = func.call @spread(%share) : (!row) -> !sums
   %mean = arith.mulf %all#0, %shares : !sums
   %narrow = arith.truncf %mean : !sums to !weights
-  tile.store %narrow, %o[%row, %c0] {atom = #copy, buffer = !box, role = "mma", in_flight = 1}
+  tile.store %narrow, %o[%row, %c0] {atom = #copy, role = "mma", in_flight = 1}
     : !weights, !view
   tile.return
 }

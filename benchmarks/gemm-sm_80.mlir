@@ -4,22 +4,9 @@
 // the registers; they read it by ldmatrix and multiply by mma.sync, 64 by 64 a warp. A tile of the
 // result is 128 by 256. 108 programs, one a multiprocessor of an A100, take tiles in turn.
 #copy = #nvptx.cp_async<16>
-#read = #nvptx.ldmatrix<4, 16>
 #mma = #nvptx.mma_sync<"m16n8k16", bf16, f32>
 
-// A row of 32 columns is 64 bytes. Its 16-byte pieces are permuted by the second and third bit of
-// the row, so that the eight rows which ldmatrix reads at once reach all banks.
-#a = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,8],[4,16],[8,0],[16,0],[32,0],[64,0]]>
-#b = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,8],[4,16],[8,0],[16,0],[32,0],[64,0],[128,0]]>
-// Who holds which sums: 64 by 64 a warp, two warps along m and four along n.
-#acc = #tile.layout<register = [[0,1],[8,0],[16,0],[32,0],[0,8],[0,16],[0,32]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[64,0],[0,64],[0,128]]>
-// The instruction's own way. One ldmatrix brings 16 by 16 of a, and 8 by 32 of b.
-#opa = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[16,0],[32,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[64,0],[0,0],[0,0]]>
-#opb = #tile.layout<register = [[0,1],[0,8],[0,16],[8,0],[16,0],[32,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[0,0],[64,0],[128,0]]>
-
 !view = !tile.view<?x?xbf16, strides [?, 1]>
-!bufa = !tile.buffer<128x32xbf16, #a>
-!bufb = !tile.buffer<256x32xbf16, #b>
 
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 tile.kernel @gemm(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], index32>},
@@ -44,20 +31,20 @@ tile.kernel @gemm(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [1
   %row = arith.muli %x, %c128 : index
   %column = arith.muli %y, %c256 : index
   %k = tile.dim %a, 1 : !view
-  %zero = arith.constant dense<0.0> : tensor<128x256xf32, #acc>
-  %sum = scf.for %kk = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<128x256xf32, #acc> {
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %sum = scf.for %kk = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<128x256xf32> {
     %at = tile.load %a[%row, %kk]
-        {atom = #copy, buffer = !bufa, read_atom = #read, stage = 0, order = 0, role = "all"}
-        : !view -> tensor<128x32xbf16, #opa>
+        {atom = #copy, stage = 0, order = 0, role = "all"}
+        : !view -> tensor<128x32xbf16>
     %bt = tile.load %b[%column, %kk]
-        {atom = #copy, buffer = !bufb, read_atom = #read, stage = 0, order = 1, role = "all"}
-        : !view -> tensor<256x32xbf16, #opb>
+        {atom = #copy, stage = 0, order = 1, role = "all"}
+        : !view -> tensor<256x32xbf16>
     %d = tile.dot %at, %bt, %s transpose_b {atom = #mma, stage = 3, order = 2, role = "all"}
-       : tensor<128x32xbf16, #opa>, tensor<256x32xbf16, #opb> -> tensor<128x256xf32, #acc>
-    scf.yield %d : tensor<128x256xf32, #acc>
+       : tensor<128x32xbf16>, tensor<256x32xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
   } {tile.depth = 4}
-  %narrow = arith.truncf %sum : tensor<128x256xf32, #acc> to tensor<128x256xbf16, #acc>
-  tile.store %narrow, %c[%row, %column] {role = "all"} : tensor<128x256xbf16, #acc>, !view
+  %narrow = arith.truncf %sum : tensor<128x256xf32> to tensor<128x256xbf16>
+  tile.store %narrow, %c[%row, %column] {role = "all"} : tensor<128x256xbf16>, !view
   tile.return
 }
 }

@@ -1,23 +1,13 @@
-// A bf16 matrix product A·Bᵀ for sm_90a whose every decision is pinned, as attributes: what the
-// suite `gemm` measures beside cuBLAS. A tile of the result is 128 by 256. One thread of the role
-// "load" has the tensor copy engine fill a ring of four slots; two groups of four warps multiply
-// what is in them and store 64 columns at a time, through shared memory, by the same engine. 132
-// programs, one a multiprocessor of an H200, take tiles in turn, in an order that keeps 16 rows of
-// tiles together.
+// A bf16 matrix product A·Bᵀ for sm_90a whose schedule is pinned, as attributes: what the suite
+// `gemm` measures beside cuBLAS. A tile of the result is 128 by 256. One thread of the role "load"
+// has the tensor copy engine fill a ring of four slots; two groups of four warps multiply what is in
+// them and store 64 columns at a time, through shared memory, by the same engine. 132 programs, one
+// a multiprocessor of an H200, take tiles in turn, in an order that keeps 16 rows of tiles together.
+// How tiles lie in registers and in shared memory follows from the atoms.
 #copy = #nvptx.tma
 #mma = #nvptx.wgmma<"m64n256k16", bf16, f32>
 
-// 64 columns are 128 bytes; their 16-byte pieces are permuted by the row's low three bits.
-#a = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0]]>
-#b = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0],[128,0]]>
-#box = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
-// Who holds which sums: the instruction's own way, 16 rows a warp.
-#acc = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32],[0,64],[0,128]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0],[64,0]]>
-
 !view = !tile.view<?x?xbf16>
-!bufa = !tile.buffer<128x64xbf16, #a>
-!bufb = !tile.buffer<256x64xbf16, #b>
-!box = !tile.buffer<64x64xbf16, #box>
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @gemm(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
@@ -43,20 +33,20 @@ tile.kernel @gemm(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [1
   %row = arith.muli %x, %c128 : index
   %column = arith.muli %y, %c256 : index
   %k = tile.dim %a, 1 : !view
-  %zero = arith.constant dense<0.0> : tensor<128x256xf32, #acc>
-  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<128x256xf32, #acc> {
-    %at = tile.load %a[%row, %kk] {atom = #copy, buffer = !bufa, stage = 0, order = 0, role = "load"}
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<128x256xf32> {
+    %at = tile.load %a[%row, %kk] {atom = #copy, stage = 0, order = 0, role = "load"}
         : !view -> tensor<128x64xbf16>
-    %bt = tile.load %b[%column, %kk] {atom = #copy, buffer = !bufb, stage = 0, order = 1, role = "load"}
+    %bt = tile.load %b[%column, %kk] {atom = #copy, stage = 0, order = 1, role = "load"}
         : !view -> tensor<256x64xbf16>
     %d = tile.dot %at, %bt, %s transpose_b
          {atom = #mma, stage = 0, order = 0, role = "mma", in_flight = 1}
-       : tensor<128x64xbf16>, tensor<256x64xbf16> -> tensor<128x256xf32, #acc>
-    scf.yield %d : tensor<128x256xf32, #acc>
+       : tensor<128x64xbf16>, tensor<256x64xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
   } {tile.depth = 4}
-  %narrow = arith.truncf %sum : tensor<128x256xf32, #acc> to tensor<128x256xbf16, #acc>
-  tile.store %narrow, %c[%row, %column] {atom = #copy, buffer = !box, role = "mma", in_flight = 1}
-    : tensor<128x256xbf16, #acc>, !view
+  %narrow = arith.truncf %sum : tensor<128x256xf32> to tensor<128x256xbf16>
+  tile.store %narrow, %c[%row, %column] {atom = #copy, role = "mma", in_flight = 1}
+    : tensor<128x256xbf16>, !view
   tile.return
 }
 }

@@ -36,7 +36,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
     add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
         createSplitShapes(), createSplitEdges(), createDecideRuns(),
         tile::createMultiplyDivisions(), createLegaliseDots());
-    add(createDecideAtoms(), createDecideLayouts(), createPlaceConversions(),
+    add(createDecideAtoms(), createDecideLayouts(), createPlaceConversions(), createDecideBuffers(),
         createDecideConversions(), createRealiseConversions());
     return;
   case Stage::Schedule:

@@ -6,11 +6,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-StringRef kiln::getRoleName(Operation *op) {
-  auto role = dyn_cast_or_null<StringAttr>(getDecision(op, "role"));
-  return role ? role.getValue() : StringRef();
-}
-
 void kiln::setRoleName(Operation *op, StringRef role) {
   op->setAttr(spellDecision(op, "role"), StringAttr::get(op->getContext(), role));
 }

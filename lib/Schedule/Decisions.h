@@ -3,6 +3,7 @@
 #define KILN_LIB_SCHEDULE_DECISIONS_H
 
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,8 +11,6 @@
 
 namespace kiln {
 
-/// The role that an op names, or nothing.
-llvm::StringRef getRoleName(mlir::Operation *op);
 void setRoleName(mlir::Operation *op, llvm::StringRef role);
 void dropRole(mlir::Operation *op);
 template <typename Op>

@@ -7,52 +7,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-llvm::SetVector<StringRef> kiln::findMakers(Value value) {
-  llvm::SetVector<StringRef> makers;
-  llvm::SetVector<Value> seen;
-  SmallVector<Value> work = {value};
-  auto need = [&](Value next) {
-    if (isa<RankedTensorType>(next.getType()) && seen.insert(next))
-      work.push_back(next);
-  };
-  while (!work.empty()) {
-    Value next = work.pop_back_val();
-    if (auto argument = dyn_cast<BlockArgument>(next)) {
-      Operation *parent = argument.getOwner()->getParentOp();
-      unsigned number = argument.getArgNumber();
-      if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
-        bool isAfter = argument.getOwner() == loop.getAfterBody();
-        need(isAfter ? loop.getConditionOp().getArgs()[number] : loop.getInits()[number]);
-        if (!isAfter)
-          need(loop.getYieldOp().getOperand(number));
-      }
-      auto loop = dyn_cast<scf::ForOp>(parent);
-      if (loop && number > 0)
-        need(loop.getResult(number - 1));
-      continue;
-    }
-    Operation *op = next.getDefiningOp();
-    unsigned index = cast<OpResult>(next).getResultNumber();
-    // A load that fills a buffer is made by who reads it.
-    auto load = dyn_cast<LoadOp>(op);
-    if (StringRef role = getRoleName(op); !role.empty() && !(load && load.getBuffer())) {
-      makers.insert(role);
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      need(loop.getInitArgs()[index]);
-      need(loop.getBody()->getTerminator()->getOperand(index));
-    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-      need(loop.getConditionOp().getArgs()[index]);
-    } else if (auto condition = dyn_cast<scf::IfOp>(op)) {
-      need(condition.thenYield().getOperand(index));
-      need(condition.elseYield().getOperand(index));
-    } else {
-      for (Value operand : op->getOperands())
-        need(operand);
-    }
-  }
-  return makers;
-}
-
 LogicalResult kiln::addStore(RingPlan &plan, StoreOp store) {
   llvm::SetVector<StringRef> makers = findMakers(store.getValue());
   StringRef name = getRoleName(store);

@@ -35,7 +35,12 @@ public:
       : loop(loop), rings(rings), depth(rings.front()->depth), loc(loop.getLoc()),
         role(rings.front()->producer) {
     for (Ring *ring : rings)
-      loads.insert(getUse(ring).loads.begin(), getUse(ring).loads.end());
+      for (LoadOp load : getUse(ring).loads) {
+        made.insert(load);
+        for (Operation *user : load->getUsers())
+          if (isa<ConvertLayoutOp>(user))
+            made.insert(user);
+      }
   }
   void realise();
 
@@ -74,7 +79,8 @@ private:
   int64_t depth;
   Location loc;
   RoleAttr role;
-  DenseSet<Operation *> loads;
+  /// The loads, and conversions of what they bring.
+  DenseSet<Operation *> made;
 };
 } // namespace
 
@@ -168,11 +174,16 @@ SmallVector<Value> OwnRings::trip(OpBuilder &builder, int64_t number, Value at, 
   for (Ring *ring : rings) {
     Value slot = this->number(builder, number % depth);
     auto get = tag(GetOp::create(builder, loc, ring->channel, slot, this->number(builder, 0)));
-    for (auto [load, buffer] : llvm::zip_equal(getUse(ring).loads, get.getBuffers()))
-      mapping.map(load.getResult(),
-                  tag(ReadOp::create(builder, load.getLoc(), load.getType(), buffer,
-                                     DenseI64ArrayAttr(), load.getReadAtomAttr()))
-                      .getResult());
+    for (auto [load, buffer] : llvm::zip_equal(getUse(ring).loads, get.getBuffers())) {
+      bool isConverted = llvm::all_of(load->getUsers(), llvm::IsaPred<ConvertLayoutOp>);
+      if (!isConverted)
+        mapping.map(load.getResult(),
+                    tag(readAs(builder, load, load.getType(), buffer)).getResult());
+      for (Operation *user : load->getUsers())
+        if (auto conversion = dyn_cast<ConvertLayoutOp>(user))
+          mapping.map(conversion.getResult(),
+                      tag(readAs(builder, load, conversion.getType(), buffer)).getResult());
+    }
     tag(ReleaseOp::create(builder, loc, ring->channel, slot, /*lanes=*/false));
   }
   if (role.getSkew()) {
@@ -180,7 +191,7 @@ SmallVector<Value> OwnRings::trip(OpBuilder &builder, int64_t number, Value at, 
     meet(builder);
   }
   for (Operation &op : loop.getBody()->without_terminator())
-    if (!loads.contains(&op))
+    if (!made.contains(&op))
       dropPlace(builder.clone(op, mapping));
   if (role.getSkew())
     meet(builder);

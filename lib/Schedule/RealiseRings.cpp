@@ -75,6 +75,12 @@ NextOp kiln::makeNext(OpBuilder &builder, Location loc, Ring &ring, RoleAttr rol
   return inRole(NextOp::create(builder, loc, ring.channel), role);
 }
 
+/// The copy atom reads one layout; others are read by vectors.
+ReadOp kiln::readAs(OpBuilder &builder, LoadOp load, Type type, Value buffer) {
+  return ReadOp::create(builder, load.getLoc(), type, buffer, DenseI64ArrayAttr(),
+                        type == load.getType() ? load.getReadAtomAttr() : Attribute());
+}
+
 /// All loads of a use are one put, when the first of them is.
 void RingRealiser::put(Ring &ring, RingUse &use) {
   LoadOp first = use.loads.front();
@@ -98,28 +104,31 @@ void RingRealiser::put(Ring &ring, RingUse &use) {
                      load.getEvictionAttr());
 }
 
-/// A role's dots in flight read the buffers, all else is read into registers.
+/// A role's dots in flight read the buffers, all else is read into registers: as it is converted
+/// to, if it is.
 void RingRealiser::get(Ring &ring, RingUse &use, RoleAttr role) {
   Location loc = use.loads.back().getLoc();
   NextOp next = makeNext(rewriter, loc, ring, role);
   auto get =
       inRole(GetOp::create(rewriter, loc, ring.channel, next.getSlot(), next.getPhase()), role);
-  for (auto [load, buffer] : llvm::zip_equal(use.loads, get.getBuffers())) {
-    Value tensor;
-    for (OpOperand &operand : llvm::make_early_inc_range(load.getResult().getUses())) {
-      if (getRoleName(operand.getOwner()) != role.getName())
-        continue;
-      auto dot = dyn_cast<DotOp>(operand.getOwner());
-      if (dot && dot.getInFlight()) {
-        operand.set(buffer);
-        continue;
-      }
+  for (auto [i, buffer] : llvm::enumerate(get.getBuffers())) {
+    LoadOp load = use.loads[i];
+    DenseMap<Type, Value> tensors;
+    auto read = [&, buffer = Value(buffer)](Type type) {
+      Value &tensor = tensors[type];
       if (!tensor)
-        tensor = inRole(ReadOp::create(rewriter, load.getLoc(), load.getType(), buffer,
-                                       DenseI64ArrayAttr(), load.getReadAtomAttr()),
-                        role)
-                     .getResult();
-      operand.set(tensor);
+        tensor = inRole(readAs(rewriter, load, type, buffer), role).getResult();
+      return tensor;
+    };
+    for (OpOperand &operand : llvm::make_early_inc_range(load.getResult().getUses())) {
+      Operation *user = operand.getOwner();
+      if (getRoleName(user) != role.getName())
+        continue;
+      auto dot = dyn_cast<DotOp>(user);
+      if (auto conversion = dyn_cast<ConvertLayoutOp>(user))
+        rewriter.replaceOp(conversion, read(conversion.getType()));
+      else
+        operand.set(dot && dot.getInFlight() ? Value(buffer) : read(load.getType()));
     }
   }
 }

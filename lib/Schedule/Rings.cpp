@@ -6,17 +6,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-FailureOr<RoleAttr> kiln::findRole(Operation *op, StringRef name) {
-  auto kernel = op->getParentOfType<KernelOp>();
-  auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
-  if (!roles)
-    return kernel.emitOpError("expected '") << kRolesAttrName << "' to be decided";
-  for (auto role : roles.getAsRange<RoleAttr>())
-    if (role.getName() == name)
-      return role;
-  return op->emitOpError("expected one of the kernel's roles, got \"") << name << "\"";
-}
-
 static FailureOr<RoleAttr> requireRole(Operation *op) {
   FailureOr<Attribute> name = requireDecision(op, "role");
   if (failed(name))

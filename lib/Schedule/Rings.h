@@ -48,14 +48,10 @@ struct Ring {
 
 using RingPlan = llvm::SmallVector<Ring>;
 
-/// The role of this name among the kernel's, or an error at the op that names it.
-mlir::FailureOr<tile::RoleAttr> findRole(mlir::Operation *op, llvm::StringRef name);
 /// Reads the decisions of a kernel's loads with `buffer` and loops with `tile.depth`; errors name
 /// what is missing or contradictory.
 mlir::FailureOr<RingPlan> planRings(tile::KernelOp kernel);
 
-/// The roles of the ops that a value is made of.
-llvm::SetVector<llvm::StringRef> findMakers(mlir::Value value);
 /// Makes rings of the tensors that one role makes and others use. Gives the loops whose depth is
 /// that of such a ring.
 mlir::FailureOr<llvm::DenseSet<mlir::Operation *>> handOverTensors(tile::KernelOp kernel);
@@ -64,6 +60,9 @@ mlir::FailureOr<llvm::DenseSet<mlir::Operation *>> handOverTensors(tile::KernelO
 llvm::LogicalResult addStore(RingPlan &plan, tile::StoreOp store);
 /// Makes the put, the get and the copies of a store that is handed over.
 void handOver(Ring &ring, RingUse &use);
+/// Reads what a load has brought, as a tensor of this type.
+tile::ReadOp readAs(mlir::OpBuilder &builder, tile::LoadOp load, mlir::Type type,
+                    mlir::Value buffer);
 /// The slot and phase of a role's next use of a ring, which fills or empties it.
 tile::NextOp makeNext(mlir::OpBuilder &builder, mlir::Location loc, Ring &ring,
                       tile::RoleAttr role);

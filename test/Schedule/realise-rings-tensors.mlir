@@ -1,7 +1,7 @@
 // What one role makes of tensors and another uses is written to a slot and read from it.
-// RUN: tile-opt %s --tile-realise-rings -split-input-file -verify-diagnostics | FileCheck %s
-// RUN: tile-opt %s --tile-pipeline=stop-after=schedule -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=ALL
-// RUN: tile-opt %s --tile-pipeline=stop-after=target -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=CODE
+// RUN: tile-opt %s --tile-realise-rings | FileCheck %s
+// RUN: tile-opt %s --tile-pipeline=stop-after=schedule | FileCheck %s --check-prefix=ALL
+// RUN: tile-opt %s --tile-pipeline=stop-after=target | FileCheck %s --check-prefix=CODE
 
 #four = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[256]]>
 #two = #tile.layout<register = [[1],[2],[256]], lane = [[4],[8],[16],[32],[64]], warp = [[128]]>
@@ -49,58 +49,6 @@ tile.kernel @edges(%a: !view, %b: !view, %n: index) attributes {
   } {tile.depth = 3}
   %v = tile.convert_layout %r {role = "use"} : !t -> !u
   tile.store %v, %b[%n] {role = "use"} : !u, !view
-  tile.return
-}
-}
-
-// -----
-
-#four = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[256]]>
-!view = !tile.view<?xf32>
-!t = tensor<512xf32, #four>
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @warps(%a: !view, %b: !view) attributes {
-    tile.roles = [#tile.role<"make", warps = 4>, #tile.role<"use", warps = 2>]} {
-  %c0 = arith.constant 0 : index
-  %x = tile.load %a[%c0] {role = "make"} : !view -> !t
-  // expected-error@+1 {{expected a tile.convert_layout in role "use", which has 2 warps, of what role "make" makes with 4}}
-  tile.store %x, %b[%c0] {role = "use"} : !t, !view
-  tile.return
-}
-}
-
-// -----
-
-#four = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[256]]>
-!view = !tile.view<?xf32>
-!t = tensor<512xf32, #four>
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @mixed(%a: !view, %b: !view) attributes {
-    tile.roles = [#tile.role<"make", warps = 4>, #tile.role<"use", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %x = tile.load %a[%c0] {role = "make"} : !view -> !t
-  %y = tile.load %a[%c0] {role = "use"} : !view -> !t
-  %z = arith.addf %x, %y : !t
-  // expected-error@+1 {{expected a value that one role makes, got one of roles "use" and "make"}}
-  tile.store %z, %b[%c0] {role = "use"} : !t, !view
-  tile.return
-}
-}
-
-// -----
-
-#four = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[256]]>
-#other = #tile.layout<register = [[1],[256]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[2]]>
-!view = !tile.view<?xf32>
-!t = tensor<512xf32, #four>
-!u = tensor<512xf32, #other>
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @own(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"use", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %x = tile.load %a[%c0] {role = "use"} : !view -> !t
-  // expected-error@+1 {{expected to convert what another role makes, since 'role' is decided}}
-  %y = tile.convert_layout %x {role = "use"} : !t -> !u
-  tile.store %y, %b[%c0] {role = "use"} : !u, !view
   tile.return
 }
 }

@@ -1,5 +1,6 @@
 // Writes the inferred layouts into types; where ops disagree a conversion says so.
 #include "LayoutInference.h"
+#include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Target/TargetInterface.h"
 #include <vector>
@@ -29,7 +30,7 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
   LogicalResult check(KernelOp kernel) {
     if (!llvm::hasSingleElement(kernel.getBody()))
       return kernel.emitOpError("expected one block in the body");
-    if (!kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName))
+    if (!kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName) && !kernel->hasAttr(kRolesAttrName))
       return kernel.emitOpError("expected '") << kWarpsAttrName << "', which is decided with atoms";
     WalkResult result = kernel.getBody().walk([&](Operation *op) {
       if (auto dot = dyn_cast<DotOp>(op); dot && !dot.getAtomAttr()) {
@@ -53,33 +54,46 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
     return failure(result.wasInterrupted());
   }
 
-  /// Roles share tensors out by their layouts, so a kernel that has them came with all of these.
-  static bool isPinned(KernelOp kernel) {
-    return kernel->hasAttr(kRolesAttrName) ||
-           kernel.walk([](WarpGroupsOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  /// What warp groups run has layouts: they were decided before the roles were realised.
+  static bool isRealised(KernelOp kernel) {
+    return kernel.walk([](WarpGroupsOp) { return WalkResult::interrupt(); }).wasInterrupted();
   }
 
-  LogicalResult decide(KernelOp kernel, TargetInterface target) {
-    if (isPinned(kernel))
+  static LogicalResult checkWarps(KernelOp kernel) {
+    if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName)) {
+      for (auto role : roles.getAsRange<RoleAttr>())
+        if (!llvm::isPowerOf2_64(role.getTotalWarps()))
+          return kernel.emitOpError("expected a power of two of warps in role \"")
+                 << role.getName() << "\", got " << role.getTotalWarps();
       return success();
-    if (failed(check(kernel)))
-      return failure();
+    }
     int64_t warps = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName).getInt();
     if (warps < 1 || !llvm::isPowerOf2_64(warps))
       return kernel.emitOpError("expected a power of two of warps, got ") << warps;
-    const Chip &chip = target.getChipRecord();
-    LayoutInference inference(kernel, {chip.warpSize, unsigned(warps)});
+    return success();
+  }
+
+  LogicalResult decide(KernelOp kernel, TargetInterface target) {
+    if (isRealised(kernel))
+      return success();
+    if (failed(check(kernel)) || failed(checkWarps(kernel)))
+      return failure();
+    ProgramThreads threads(kernel, target.getChipRecord().warpSize);
+    LayoutInference inference(kernel, threads);
 
     // What each operand should be, while the types are still bare; then the types; then the
     // conversions.
     std::vector<std::pair<OpOperand *, LinearLayout>> wanted;
     std::vector<std::pair<Value, LinearLayout>> types;
+    DenseMap<Value, LinearLayout> reads;
     kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (insideCombiner(op))
         return;
       for (OpOperand &operand : op->getOpOperands())
-        if (isa<RankedTensorType>(operand.get().getType()))
+        if (isa<RankedTensorType>(operand.get().getType()) && !isReadFromBuffer(operand)) {
           wanted.push_back({&operand, inference.getWanted(operand)});
+          reads.try_emplace(operand.get(), wanted.back().second);
+        }
       for (Value result : op->getResults())
         if (isa<RankedTensorType>(result.getType()))
           types.push_back({result, inference.get(result)});
@@ -89,22 +103,43 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
             if (inference.has(argument))
               types.push_back({argument, inference.get(argument)});
     });
-    for (auto &[value, layout] : types)
-      setLayout(value, layout);
+    // What a copy atom brings has a layout only if someone reads it into registers: that of the
+    // first who does.
+    for (auto &[value, layout] : types) {
+      if (!isInBuffer(value))
+        setLayout(value, layout);
+      else if (auto read = reads.find(value); read != reads.end() && !isPinned(value))
+        setLayout(value, read->second);
+    }
     OpBuilder builder(kernel);
     for (auto &[operand, layout] : wanted) {
       Value value = operand->get();
-      if (auto dot = dyn_cast<DotOp>(operand->getOwner());
+      Operation *user = operand->getOwner();
+      if (auto dot = dyn_cast<DotOp>(user);
           dot && operand == &dot.getAccumulatorMutable() && layout != getLayout(dot.getResult()))
         return dot.emitOpError("expected a result laid out as its atom has it, or not yet, got ")
                << dot.getType();
       if (getLayout(value) == layout)
         continue;
-      builder.setInsertionPoint(operand->getOwner());
+      builder.setInsertionPoint(user);
       auto type = withLayout(cast<RankedTensorType>(value.getType()), layout);
-      operand->set(ConvertLayoutOp::create(builder, value.getLoc(), type, value));
+      auto conversion = ConvertLayoutOp::create(builder, value.getLoc(), type, value);
+      operand->set(conversion);
+      if (isInBuffer(value) || threads.of(value).warps != threads.of(user).warps)
+        followUser(conversion, user);
     }
     return success();
+  }
+
+  static bool isPinned(Value value) {
+    return cast<RankedTensorType>(value.getType()).getEncoding() != nullptr;
+  }
+
+  /// A role gets what it converts as it wants it, when the op that it converts it for runs.
+  static void followUser(ConvertLayoutOp conversion, Operation *user) {
+    for (StringRef name : {"role", "stage"})
+      if (Attribute decision = getDecision(user, name))
+        conversion->setAttr(spellDecision(conversion, name), decision);
   }
 
   static bool insideCombiner(Operation *op) {

@@ -1,6 +1,7 @@
 // The forward walk: anchors, and how each kind of op carries a layout on.
 #include "LayoutInference.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,7 +19,41 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-LayoutInference::LayoutInference(KernelOp kernel, ThreadShape threads) : threads(threads) {
+//===- Threads ------------------------------------------------------------------------------===//
+
+ThreadShape ProgramThreads::ofRole(StringRef name) const {
+  auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>();
+  auto found = llvm::find_if(roles, [&](RoleAttr role) { return role.getName() == name; });
+  return {lanes, unsigned((found == roles.end() ? *roles.begin() : *found).getTotalWarps())};
+}
+
+ThreadShape ProgramThreads::of(Value tensor) const {
+  if (!kernel->hasAttr(kRolesAttrName))
+    return {lanes, unsigned(kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName).getInt())};
+  auto [at, isNew] = known.try_emplace(tensor);
+  if (isNew) {
+    llvm::SetVector<StringRef> names = findMakers(tensor);
+    if (names.empty())
+      names = findUsers(tensor);
+    at->second = ofRole(names.empty() ? "" : names.front());
+  }
+  return at->second;
+}
+
+ThreadShape ProgramThreads::of(Operation *op) const {
+  if (StringRef name = getRoleName(op); !name.empty() && kernel->hasAttr(kRolesAttrName))
+    return ofRole(name);
+  for (ValueRange values : {ValueRange(op->getResults()), ValueRange(op->getOperands())})
+    for (Value value : values)
+      if (isTensor(value))
+        return of(value);
+  return {lanes, 1};
+}
+
+//===- The walk -----------------------------------------------------------------------------===//
+
+LayoutInference::LayoutInference(KernelOp kernel, const ProgramThreads &threads)
+    : threads(threads) {
   // One width for the whole kernel, so that tensors of one shape share one layout.
   kernel.getBody().walk([&](Operation *op) {
     if (isa<LoadOp, StoreOp>(op))
@@ -29,15 +64,17 @@ LayoutInference::LayoutInference(KernelOp kernel, ThreadShape threads) : threads
   visit(kernel.getBody().front());
 }
 
-LinearLayout LayoutInference::getBlocked(Value value, int fastest) const {
-  return getBlockedLayout(shapeOf(value), width, threads, fastest);
+LinearLayout LayoutInference::getBlocked(Value value, ThreadShape shape, int fastest) const {
+  return getBlockedLayout(shapeOf(value), width, shape, fastest);
 }
 
 LinearLayout LayoutInference::getStored(StoreOp store) const {
   Value value = store.getValue();
-  LinearLayout here = get(value);
-  // An engine's copies are coalesced whatever the threads hold.
+  // An engine's copies are coalesced whatever the threads hold, and a role's are as they are made.
   if (store.getAtomAttr())
+    return get(value);
+  LinearLayout here = lookup(value, threads.of(store)).layout;
+  if (store.getRole())
     return here;
   AccessFacts facts = getAccessFacts(store);
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
@@ -67,6 +104,12 @@ LayoutInference::Entry LayoutInference::lookup(Value value) const {
   return layouts.find(value)->second;
 }
 
+LayoutInference::Entry LayoutInference::lookup(Value value, ThreadShape shape) const {
+  if (threads.of(value).warps == shape.warps)
+    return lookup(value);
+  return {canonicalise(getBlocked(value, shape)), Plain};
+}
+
 void LayoutInference::visit(Block &block) {
   for (Operation &op : block)
     visit(&op);
@@ -78,9 +121,11 @@ void LayoutInference::visitElementwise(Operation *op) {
   Strength least = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ? Free : Plain;
   for (Value operand : op->getOperands())
     if (isTensor(operand)) {
-      auto found = layouts.find(operand);
-      if (found != layouts.end() && (!best || found->second.strength > best->strength))
-        best = found->second;
+      if (!has(operand))
+        continue;
+      Entry entry = lookup(operand, threads.of(op));
+      if (!best || entry.strength > best->strength)
+        best = entry;
     }
   for (Value result : op->getResults())
     if (isTensor(result)) {
@@ -94,12 +139,12 @@ void LayoutInference::visitElementwise(Operation *op) {
 void LayoutInference::visitShape(Operation *op) {
   TypeSwitch<Operation *>(op)
       .Case<ReshapeOp>([&](ReshapeOp reshape) {
-        Entry input = lookup(reshape.getInput());
+        Entry input = lookup(reshape.getInput(), threads.of(op));
         set(reshape.getResult(), input.layout.reshapeOuts(shapeOf(reshape.getResult())),
             input.strength);
       })
       .Case<TransposeOp>([&](TransposeOp transpose) {
-        Entry input = lookup(transpose.getInput());
+        Entry input = lookup(transpose.getInput(), threads.of(op));
         SmallVector<unsigned> permutation(transpose.getPermutation());
         set(transpose.getResult(), input.layout.transposeOuts(permutation), input.strength);
       });
@@ -108,8 +153,10 @@ void LayoutInference::visitShape(Operation *op) {
 void LayoutInference::visitLoop(Operation *op) {
   auto loop = cast<scf::ForOp>(op);
   for (auto [init, argument] : llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs()))
-    if (isTensor(init))
-      set(argument, lookup(init).layout, lookup(init).strength);
+    if (isTensor(init)) {
+      Entry entry = lookup(init, threads.of(argument));
+      set(argument, entry.layout, entry.strength);
+    }
   // Strengths only grow, and there are three, so this ends.
   bool changed = true;
   for (unsigned round = 0; changed && round < 2 * loop.getNumRegionIterArgs() + 1; ++round) {
@@ -119,7 +166,7 @@ void LayoutInference::visitLoop(Operation *op) {
          llvm::zip(loop.getRegionIterArgs(), loop.getBody()->getTerminator()->getOperands())) {
       if (!isTensor(argument))
         continue;
-      Entry before = lookup(argument), after = lookup(yielded);
+      Entry before = lookup(argument), after = lookup(yielded, threads.of(argument));
       if (after.strength > before.strength) {
         set(argument, after.layout, after.strength);
         changed = true;
@@ -135,14 +182,14 @@ void LayoutInference::visitWhile(Operation *op) {
   auto loop = cast<scf::WhileOp>(op);
   for (auto [init, argument] : llvm::zip(loop.getInits(), loop.getBeforeArguments()))
     if (isTensor(init))
-      set(argument, lookup(init).layout, Plain);
+      set(argument, lookup(init, threads.of(argument)).layout, Plain);
   visit(*loop.getBeforeBody());
   auto passed = loop.getConditionOp().getArgs();
   for (auto [value, argument, result] :
        llvm::zip(passed, loop.getAfterArguments(), loop.getResults()))
     if (isTensor(value))
       for (Value each : {Value(argument), Value(result)})
-        set(each, Entry(lookup(value)).layout, Plain);
+        set(each, lookup(value, threads.of(each)).layout, Plain);
   visit(*loop.getAfterBody());
 }
 
@@ -154,8 +201,8 @@ void LayoutInference::visitIf(Operation *op) {
   for (auto [index, result] : llvm::enumerate(branch.getResults())) {
     if (!isTensor(result))
       continue;
-    Entry left = lookup(branch.thenYield().getOperand(index));
-    Entry right = lookup(branch.elseYield().getOperand(index));
+    Entry left = lookup(branch.thenYield().getOperand(index), threads.of(result));
+    Entry right = lookup(branch.elseYield().getOperand(index), threads.of(result));
     Entry best = right.strength > left.strength ? right : left;
     set(result, best.layout, std::max(best.strength, Plain));
   }
@@ -169,14 +216,15 @@ void LayoutInference::visit(Operation *op) {
       .Case<SplatOp, IotaOp, BroadcastOp>(
           [&](auto) { set(op->getResult(0), getBlocked(op->getResult(0)), Free); })
       .Case<DotOp>([&](DotOp dot) {
-        set(dot.getResult(), getDotLayouts(dot, dot.getAtomAttr(), threads).accumulator, Anchored);
+        set(dot.getResult(), getDotLayouts(dot, dot.getAtomAttr(), threads.of(op)).accumulator,
+            Anchored);
       })
       .Case<DotScaledOp>([&](DotScaledOp dot) {
         auto atom = cast<ScaledMmaAtomInterface>(dot.getAtomAttr());
-        set(dot.getResult(), getDotLayouts(dot, atom, threads).back(), Anchored);
+        set(dot.getResult(), getDotLayouts(dot, atom, threads.of(op)).back(), Anchored);
       })
       .Case<ReduceOp>([&](ReduceOp reduce) {
-        Entry input = lookup(reduce.getInputs().front());
+        Entry input = lookup(reduce.getInputs().front(), threads.of(op));
         LinearLayout wanted = getWanted(reduce->getOpOperand(0));
         for (Value result : reduce.getResults())
           set(result, dropDim(wanted, reduce.getAxis()), input.strength);
@@ -188,15 +236,17 @@ void LayoutInference::visit(Operation *op) {
       .Case<ScanOp>([&](ScanOp scan) {
         LinearLayout wanted = getWanted(scan->getOpOperand(0));
         for (Value result : scan.getResults())
-          set(result, wanted, std::max(lookup(scan.getInputs().front()).strength, Plain));
+          set(result, wanted,
+              std::max(lookup(scan.getInputs().front(), threads.of(op)).strength, Plain));
       })
       .Case<JoinOp>([&](JoinOp join) {
-        Entry left = lookup(join.getLeft()), right = lookup(join.getRight());
+        Entry left = lookup(join.getLeft(), threads.of(op));
+        Entry right = lookup(join.getRight(), threads.of(op));
         const Entry &best = right.strength > left.strength ? right : left;
         set(join.getResult(), joinPairs(best.layout), best.strength);
       })
       .Case<SplitOp>([&](SplitOp split) {
-        Entry input = lookup(split.getInput());
+        Entry input = lookup(split.getInput(), threads.of(op));
         std::optional<LinearLayout> each = splitPairs(input.layout);
         for (Value result : split.getResults())
           set(result, each ? *each : getBlocked(result), each ? input.strength : Plain);
@@ -209,7 +259,7 @@ void LayoutInference::visit(Operation *op) {
       })
       .Case<LoadOp>([&](LoadOp load) {
         int dim = getAccessFacts(load.getView(), load.getOffsets()).dim;
-        set(load.getResult(), getBlocked(load.getResult(), dim), Plain);
+        set(load.getResult(), getBlocked(load.getResult(), dim), load.getAtomAttr() ? Free : Plain);
       })
       .Case<GatherOp>([&](GatherOp gather) {
         auto run = gather->getAttrOfType<DenseI64ArrayAttr>(kRunAttrName);
@@ -229,22 +279,23 @@ void LayoutInference::visit(Operation *op) {
 LinearLayout LayoutInference::getWanted(OpOperand &operand) const {
   Operation *op = operand.getOwner();
   unsigned index = operand.getOperandNumber();
-  LinearLayout here = get(operand.get());
+  ThreadShape shape = threads.of(op);
+  LinearLayout here = lookup(operand.get(), shape).layout;
   return TypeSwitch<Operation *, LinearLayout>(op)
       .Case<scf::ForOp>(
           [&](scf::ForOp loop) { return get(loop.getTiedLoopRegionIterArg(&operand)); })
       .Case<scf::WhileOp>([&](scf::WhileOp loop) { return get(loop.getBeforeArguments()[index]); })
       .Case<scf::ConditionOp>([&](auto) { return get(op->getParentOp()->getResult(index - 1)); })
       .Case<ScanOp>([&](ScanOp scan) {
-        LinearLayout first = get(scan.getInputs().front());
-        return isSeparable(first, scan.getAxis()) ? first : getBlocked(operand.get());
+        LinearLayout first = lookup(scan.getInputs().front(), shape).layout;
+        return isSeparable(first, scan.getAxis()) ? first : getBlocked(operand.get(), shape);
       })
       .Case<ScatterOp>([&](ScatterOp scatter) { return get(scatter.getValue()); })
       .Case<HistogramOp>([&](HistogramOp histogram) { return get(histogram.getInput()); })
       .Case<TakeOp>([&](TakeOp take) { return index == 0 ? here : get(take.getResult()); })
       .Case<JoinOp>([&](JoinOp join) {
         // Both halves alike, whatever the author has pinned of the whole.
-        return splitPairs(get(join.getResult())).value_or(get(join.getLeft()));
+        return splitPairs(get(join.getResult())).value_or(lookup(join.getLeft(), shape).layout);
       })
       .Case<SliceOp, ConcatOp, SplitOp, SortOp, TopKOp, PrintOp, AssertOp>(
           [&](auto) { return here; })
@@ -263,22 +314,25 @@ LinearLayout LayoutInference::getWanted(OpOperand &operand) const {
         return projectTo(get(broadcast.getResult()), shapeOf(operand.get()));
       })
       .Case<ReduceOp>([&](ReduceOp reduce) {
-        LinearLayout first = get(reduce.getInputs().front());
+        LinearLayout first = lookup(reduce.getInputs().front(), shape).layout;
         if (isSeparable(first, reduce.getAxis()))
           return first;
-        return getBlocked(operand.get());
+        return getBlocked(operand.get(), shape);
       })
       .Case<DotOp>([&](DotOp dot) {
-        DotLayouts layouts = getDotLayouts(dot, dot.getAtomAttr(), threads);
+        bool isPinned = cast<RankedTensorType>(operand.get().getType()).getEncoding() != nullptr;
+        if (isPinned && index < 2)
+          return here;
+        DotLayouts layouts = getDotLayouts(dot, dot.getAtomAttr(), shape, &get(dot.getResult()));
         return index == 0 ? layouts.a : index == 1 ? layouts.b : layouts.accumulator;
       })
       .Case<DotScaledOp>([&](DotScaledOp dot) {
         auto atom = cast<ScaledMmaAtomInterface>(dot.getAtomAttr());
-        return getDotLayouts(dot, atom, threads)[index];
+        return getDotLayouts(dot, atom, shape)[index];
       })
       .Case<StoreOp>([&](StoreOp store) { return getStored(store); })
-      .Case<ReshapeOp, TransposeOp, ToScalarOp, WriteOp, ConvertLayoutOp>(
-          [&](auto) { return here; })
+      .Case<ConvertLayoutOp>([&](auto) { return get(operand.get()); })
+      .Case<ReshapeOp, TransposeOp, ToScalarOp, WriteOp>([&](auto) { return here; })
       .Default([&](Operation *) {
         for (Value result : op->getResults())
           if (isTensor(result))

@@ -7,14 +7,34 @@
 
 namespace kiln {
 
+/// The threads that tensors of a program are spread over: all of them, or those of the role that
+/// makes a tensor or, where none does, of the one that uses it.
+class ProgramThreads {
+public:
+  ProgramThreads(tile::KernelOp kernel, unsigned lanes) : kernel(kernel), lanes(lanes) {}
+
+  ThreadShape of(mlir::Value tensor) const;
+  /// Those that an op runs on.
+  ThreadShape of(mlir::Operation *op) const;
+
+private:
+  /// Those of a role, or of the first one where the kernel has none of this name.
+  ThreadShape ofRole(llvm::StringRef name) const;
+
+  tile::KernelOp kernel;
+  unsigned lanes;
+  mutable llvm::DenseMap<mlir::Value, ThreadShape> known;
+};
+
 /// One forward walk over a kernel's body. Values come in three strengths: *free* ones can be
 /// made in any layout at no cost (constants, iota, splats, broadcasts), *plain* ones have the
-/// layout that their loads gave them, *anchored* ones come from a matrix instruction. An op on
-/// several operands takes the layout of the strongest. A loop is walked again while what it
-/// yields is stronger than what it started with.
+/// layout that their loads gave them, *anchored* ones come from a matrix instruction. What a copy
+/// atom brings into a buffer is free: it is read in any layout. An op on several operands takes the
+/// layout of the strongest. A loop is walked again while what it yields is stronger than what it
+/// started with.
 class LayoutInference {
 public:
-  LayoutInference(tile::KernelOp kernel, ThreadShape threads);
+  LayoutInference(tile::KernelOp kernel, const ProgramThreads &threads);
 
   enum Strength { Free, Plain, Anchored };
   const LinearLayout &get(mlir::Value value) const { return layouts.find(value)->second.layout; }
@@ -35,12 +55,17 @@ private:
   void visitShape(mlir::Operation *op);
   void visitElementwise(mlir::Operation *op);
   void set(mlir::Value value, const LinearLayout &layout, Strength strength);
-  LinearLayout getBlocked(mlir::Value value, int fastest = -1) const;
+  LinearLayout getBlocked(mlir::Value value, int fastest = -1) const {
+    return getBlocked(value, threads.of(value), fastest);
+  }
+  LinearLayout getBlocked(mlir::Value value, ThreadShape shape, int fastest = -1) const;
   /// The layout to store in: as it is made, unless that takes twice the sectors of memory.
   LinearLayout getStored(tile::StoreOp store) const;
   Entry lookup(mlir::Value value) const;
+  /// As these threads get a value: as it is made, if they are those that make it.
+  Entry lookup(mlir::Value value, ThreadShape shape) const;
 
-  ThreadShape threads;
+  const ProgramThreads &threads;
   int64_t width = 1;
   llvm::DenseMap<mlir::Value, Entry> layouts;
 };

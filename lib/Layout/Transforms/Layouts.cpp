@@ -1,5 +1,6 @@
 // The layouts that decisions are made of.
 #include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -148,6 +149,25 @@ LinearLayout kiln::projectTo(const LinearLayout &layout, ArrayRef<int64_t> input
   return canonicalise(make(ins, inputShape));
 }
 
+std::optional<LinearLayout> kiln::getBoxLayout(const LinearLayout &whole, ArrayRef<int64_t> box) {
+  SmallVector<InDim> ins;
+  for (const InDim &in : whole.getIns()) {
+    ins.push_back({in.name, {}});
+    for (const Basis &basis : in.bases) {
+      bool isInside = llvm::all_of(llvm::zip_equal(basis, box),
+                                   [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); });
+      bool chooses = llvm::all_of(llvm::zip_equal(basis, box), [](auto pair) {
+        return std::get<0>(pair) % std::get<1>(pair) == 0;
+      });
+      if (isInside)
+        ins.back().bases.push_back(basis);
+      else if (!chooses || in.name != kRegister)
+        return std::nullopt;
+    }
+  }
+  return LinearLayout::create(ins, getTensorOuts(box));
+}
+
 //===- Dots ---------------------------------------------------------------------------------===//
 
 bool kiln::fits(WarpMmaAtomInterface atom, tile::DotOp dot) {
@@ -265,13 +285,81 @@ struct WarpGrid {
 };
 } // namespace
 
+/// Whether a layout is the fragment and repeats of it, in whatever order.
+static bool isMadeOf(const LinearLayout &layout, const LinearLayout &fragment) {
+  SmallVector<int64_t> extents = fragment.getShape();
+  if (layout.getBases(kLane) != fragment.getBases(kLane))
+    return false;
+  for (const Basis &basis : fragment.getBases(kRegister))
+    if (!llvm::is_contained(layout.getBases(kRegister), basis))
+      return false;
+  for (StringRef part : {kRegister, kWarp})
+    for (const Basis &basis : layout.getBases(part))
+      if (!llvm::is_contained(fragment.getBases(kRegister), basis) &&
+          !llvm::all_of(llvm::zip_equal(basis, extents),
+                        [](auto pair) { return std::get<0>(pair) % std::get<1>(pair) == 0; }))
+        return false;
+  return true;
+}
+
+/// Where a k of the repeated fragment goes so that each lane has `most` consecutive ones, if it has
+/// half of them: a sum may go in any order, in which the lanes' bits come behind those of repeats.
+static int64_t permuteK(int64_t k, const LinearLayout &fragment, unsigned dimK, int64_t extent,
+                        int64_t most) {
+  int64_t held = 1, once = fragment.getShape()[dimK];
+  while (llvm::any_of(fragment.getBases(kRegister),
+                      [&](const Basis &basis) { return basis[dimK] == held; }))
+    held *= 2;
+  bool doubles = 2 * held == most && held < once && 2 * once <= extent;
+  if (!doubles || k < held || k > once)
+    return k;
+  return k < once ? 2 * k : held;
+}
+
+/// The layout of an operand [rows, k] or, transposed, [k, columns] beside an accumulator: its
+/// fragment, repeated along k, then as the accumulator's are along dimension `keep`. `vector` is
+/// how many elements along k a lane had best hold.
+static LinearLayout followAccumulator(const LinearLayout &fragment, ArrayRef<int64_t> shape,
+                                      unsigned keep, const LinearLayout &accumulator,
+                                      const LinearLayout &sums, int64_t vector) {
+  SmallVector<InDim> ins(fragment.getIns());
+  auto *registers = llvm::find_if(ins, [](const InDim &in) { return in.name == kRegister; });
+  for (int64_t at = fragment.getShape()[1 - keep]; at < shape[1 - keep]; at *= 2) {
+    Basis basis(2, 0);
+    basis[1 - keep] = at;
+    registers->bases.push_back(basis);
+  }
+  for (InDim &in : ins)
+    for (Basis &basis : in.bases)
+      basis[1 - keep] = permuteK(basis[1 - keep], fragment, 1 - keep, shape[1 - keep], vector);
+  auto project = [&](Basis basis) {
+    basis[1 - keep] = 0;
+    return basis;
+  };
+  for (const Basis &basis : accumulator.getBases(kRegister))
+    if (!llvm::is_contained(sums.getBases(kRegister), basis) && basis[keep])
+      registers->bases.push_back(project(basis));
+  InDim warps{kWarp.str(), {}};
+  for (const Basis &basis : accumulator.getBases(kWarp))
+    warps.bases.push_back(project(basis));
+  ins.push_back(warps);
+  return canonicalise(make(ins, shape));
+}
+
 /// The layouts of one product by an atom.
-static DotLayouts getAtomLayouts(tile::DotOp dot, WarpMmaAtomInterface atom, ThreadShape threads) {
+static DotLayouts getAtomLayouts(tile::DotOp dot, WarpMmaAtomInterface atom, ThreadShape threads,
+                                 const LinearLayout *accumulator) {
   int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
   WarpGrid warps(m, n, atom, threads.warps);
-  LinearLayout a = repeat(atom.getFragment(0), {m, k}, 1, {warps.m, 1}, warps.only(0, 0));
-  LinearLayout b = repeat(atom.getFragment(1), {k, n}, 0, {1, warps.n}, warps.only(1, 1));
-  LinearLayout c = repeat(atom.getFragment(2), {m, n}, 1, {warps.m, warps.n}, warps.dims);
+  LinearLayout sums = atom.getFragment(2);
+  LinearLayout c = repeat(sums, {m, n}, 1, {warps.m, warps.n}, warps.dims);
+  if (accumulator && accumulator->getShape() == c.getShape() && isMadeOf(*accumulator, sums))
+    c = *accumulator;
+  // What comes out of buffers is read 16 bytes at a time where a lane's part allows it.
+  int64_t bits = getDotTypes(dot).first.getIntOrFloatBitWidth();
+  int64_t vector = isInBuffer(dot.getA()) && isInBuffer(dot.getB()) ? 128 / bits : 1;
+  LinearLayout a = followAccumulator(atom.getFragment(0), {m, k}, 0, c, sums, vector);
+  LinearLayout b = followAccumulator(atom.getFragment(1), {k, n}, 1, c, sums, vector);
   return {transposeIf(dot.getTransposeA(), a), transposeIf(dot.getTransposeB(), b), c};
 }
 
@@ -307,13 +395,40 @@ static LinearLayout addBatch(const LinearLayout &matrix, ArrayRef<int64_t> batch
   return canonicalise(make(ins, shape));
 }
 
-DotLayouts kiln::getDotLayouts(tile::DotOp dot, Attribute atomAttr, ThreadShape threads) {
+/// Those of operands in registers, if there are any.
+static DotLayouts getAsyncLayouts(tile::DotOp dot, AsyncMmaAtomInterface atom, ThreadShape threads,
+                                  const LinearLayout *accumulator) {
+  int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
+  DotLayouts layouts;
+  layouts.accumulator =
+      accumulator ? *accumulator : canonicalise(atom.getAccumulatorLayout({m, n}, threads.warps));
+  if (std::optional<LinearLayout> a = atom.getRegisterLayout({m, k}, threads.warps))
+    layouts.a = transposeIf(dot.getTransposeA(), canonicalise(*a));
+  return layouts;
+}
+
+bool kiln::isInBuffer(Value value) {
+  auto load = value.getDefiningOp<tile::LoadOp>();
+  return load && load.getAtomAttr();
+}
+
+bool kiln::isReadFromBuffer(OpOperand &operand) {
+  auto dot = dyn_cast<tile::DotOp>(operand.getOwner());
+  return dot && isInBuffer(operand.get()) && operand.getOperandNumber() < 2 &&
+         isa_and_nonnull<AsyncMmaAtomInterface>(dot.getAtomAttr());
+}
+
+DotLayouts kiln::getDotLayouts(tile::DotOp dot, Attribute atomAttr, ThreadShape threads,
+                               const LinearLayout *accumulator) {
   ArrayRef<int64_t> batch = dot.getType().getShape().drop_back(2);
   // Warps that multiply other matrices have no operand in common.
   int64_t apart = std::min<int64_t>(threads.warps, ShapedType::getNumElements(batch));
   ThreadShape each = {threads.lanes, unsigned(threads.warps / apart)};
+  if (auto async = dyn_cast<AsyncMmaAtomInterface>(atomAttr))
+    return getAsyncLayouts(dot, async, threads, accumulator);
   auto atom = dyn_cast<WarpMmaAtomInterface>(atomAttr);
-  DotLayouts layouts = atom ? getAtomLayouts(dot, atom, each) : getFmaLayouts(dot, each);
+  DotLayouts layouts = atom ? getAtomLayouts(dot, atom, each, batch.empty() ? accumulator : nullptr)
+                            : getFmaLayouts(dot, each);
   if (!batch.empty())
     for (LinearLayout *layout : {&layouts.a, &layouts.b, &layouts.accumulator})
       *layout = addBatch(*layout, batch, apart);

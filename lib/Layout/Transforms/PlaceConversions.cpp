@@ -124,8 +124,13 @@ private:
     }
     LinearLayout wanted = getLayout(op.getResult());
     constexpr int kMostRemade = 8;
-    if (countRemade(input, kMostRemade))
+    if (countRemade(input, kMostRemade)) {
+      // A few elements are made where they were, rather than in each trip of a loop.
+      constexpr int64_t kFewRegisters = 4;
+      if (wanted.getInSize(kRegister) <= kFewRegisters)
+        builder.setInsertionPointAfter(input.getDefiningOp());
       return replace(op, remake(input, wanted));
+    }
     return moveAll(op, wanted) || pushUp(op, wanted) || pushDown(op) || loadDirectly(op, wanted) ||
            hoist(op);
   }

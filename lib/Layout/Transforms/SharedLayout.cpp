@@ -231,6 +231,40 @@ ConversionChoice kiln::decideConversion(tile::ConvertLayoutOp op, TargetInterfac
   return choice;
 }
 
+std::optional<LinearLayout> kiln::getSwizzledLayout(ArrayRef<int64_t> shape, int64_t elementBits,
+                                                    int64_t span) {
+  int64_t columns = span * 8 / elementBits;
+  if (shape.size() != 2 || shape[0] < 8 || shape[1] < columns || !llvm::isPowerOf2_64(shape[0]) ||
+      !llvm::isPowerOf2_64(shape[1]))
+    return std::nullopt;
+  // Where the bits of an address would lead without the permutation.
+  SmallVector<LinearLayout::Basis> plain;
+  for (int64_t column = 1; column < columns; column *= 2)
+    plain.push_back({0, column});
+  for (int64_t row = 1; row < shape[0]; row *= 2)
+    plain.push_back({row, 0});
+  for (int64_t column = columns; column < shape[1]; column *= 2)
+    plain.push_back({0, column});
+  // Bits 4 to 6 of the address in bytes, as many as rows are long, take those from 7 on.
+  unsigned low = llvm::Log2_64(128 / elementBits), high = llvm::Log2_64(1024 / elementBits);
+  LinearLayout::InDim offset{kOffset.str(), plain};
+  for (unsigned i = 0; i < llvm::Log2_64(span / 16); ++i)
+    for (auto [value, permuted] : llvm::zip(offset.bases[high + i], plain[low + i]))
+      value ^= permuted;
+  return LinearLayout::create({offset}, getTensorOuts(shape));
+}
+
+LinearLayout kiln::getRowMajorLayout(ArrayRef<int64_t> shape) {
+  LinearLayout::InDim offset{kOffset.str(), {}};
+  for (int64_t dim = shape.size() - 1; dim >= 0; --dim)
+    for (int64_t at = 1; at < shape[dim]; at *= 2) {
+      LinearLayout::Basis basis(shape.size(), 0);
+      basis[dim] = at;
+      offset.bases.push_back(basis);
+    }
+  return LinearLayout::create({offset}, getTensorOuts(shape)).value_or(LinearLayout());
+}
+
 LinearLayout kiln::getSharedOffsets(const LinearLayout &tensor, const LinearLayout *buffer) {
   int64_t elements = int64_t(1) << tensor.getTotalOutBits();
   if (buffer)

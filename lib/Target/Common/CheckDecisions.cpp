@@ -71,10 +71,9 @@ static LogicalResult checkHints(Access access) {
 static LogicalResult checkOperands(DotOp dot, MmaAtomInterface atom) {
   for (unsigned number = 0; number < 2; ++number) {
     auto load = dot->getOperand(number).getDefiningOp<LoadOp>();
-    if (!atom.readsFrom(number, Place::Registers) && !(load && load.getBuffer()))
+    if (!atom.readsFrom(number, Place::Registers) && !(load && load.getAtomAttr()))
       return dot.emitOpError("expected operand ")
-             << "ab"[number] << " of a load with 'buffer', since " << atom
-             << " reads it from memory";
+             << "ab"[number] << " of a load with 'atom', since " << atom << " reads it from memory";
   }
   auto roles = dot->getParentOfType<KernelOp>()->getAttrOfType<ArrayAttr>(kRolesAttrName);
   int64_t first = 0;
@@ -115,13 +114,14 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
     return op->emitOpError("expected a kernel with '")
            << kRolesAttrName << "', since '" << decision << "' is decided";
   if (auto load = dyn_cast<LoadOp>(op))
-    return failure(failed(checkNeeds(load, {{"atom", {"buffer", "role"}},
+    return failure(failed(checkNeeds(load, {{"atom", {"role"}},
                                             {"buffer", {"atom"}},
-                                            {"ring", {"buffer"}},
-                                            {"depth", {"buffer"}}})) ||
+                                            {"read_atom", {"atom"}},
+                                            {"ring", {"atom"}},
+                                            {"depth", {"atom"}}})) ||
                    failed(checkHints(load)));
   if (auto store = dyn_cast<StoreOp>(op))
-    return failure(failed(checkNeeds(store, {{"atom", {"buffer", "in_flight", "role"}},
+    return failure(failed(checkNeeds(store, {{"atom", {"in_flight", "role"}},
                                              {"buffer", {"atom"}},
                                              {"in_flight", {"atom"}}})) ||
                    failed(checkHints(store)));

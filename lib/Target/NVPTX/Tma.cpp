@@ -1,4 +1,5 @@
 // The tensor copy engine: the boxes that it moves and how a copy is started.
+#include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -36,17 +37,6 @@ static Value getPolicy(OpBuilder &builder, Location loc, Eviction eviction) {
   return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), policy);
 }
 
-static LinearLayout getRowMajor(ArrayRef<int64_t> shape) {
-  LinearLayout::InDim offset{kOffset.str(), {}};
-  for (int64_t dim = shape.size() - 1; dim >= 0; --dim)
-    for (int64_t at = 1; at < shape[dim]; at *= 2) {
-      LinearLayout::Basis basis(shape.size(), 0);
-      basis[dim] = at;
-      offset.bases.push_back(basis);
-    }
-  return LinearLayout::create({offset}, getTensorOuts(shape)).value_or(LinearLayout());
-}
-
 std::optional<CopyBoxes> TmaAttr::getBoxes(ArrayRef<int64_t> shape, Type element,
                                            const LinearLayout *layout) const {
   if (shape.empty() || int64_t(shape.size()) > kMostRank || !element.isIntOrFloat() ||
@@ -54,7 +44,7 @@ std::optional<CopyBoxes> TmaAttr::getBoxes(ArrayRef<int64_t> shape, Type element
     return std::nullopt;
   int64_t bits = element.getIntOrFloatBitWidth();
   CopyBoxes boxes{SmallVector<int64_t>(shape), 0, 1};
-  bool isRowMajor = !layout || *layout == getRowMajor(shape);
+  bool isRowMajor = !layout || *layout == getRowMajorLayout(shape);
   if (!isRowMajor) {
     for (int64_t span : {128, 64, 32})
       if (boxes.swizzle == 0 && getSwizzledLayout(shape, bits, span) == *layout)

@@ -8,6 +8,7 @@
 // The products go through inline assembly, since NVVM's op takes neither a from registers nor a
 // predicate that makes the accumulator count as zero; its tied operands also keep LLVM from moving
 // accumulators while they are in flight.
+#include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -111,29 +112,6 @@ LinearLayout WgmmaAttr::getAccumulatorLayout(ArrayRef<int64_t> shape, unsigned w
 std::optional<LinearLayout> WgmmaAttr::getRegisterLayout(ArrayRef<int64_t> shape,
                                                          unsigned warps) const {
   return getRowLayout(shape, warps, 32 / getBits(getElement(), getAccumulator()));
-}
-
-std::optional<LinearLayout> kiln::nvptx::getSwizzledLayout(ArrayRef<int64_t> shape,
-                                                           int64_t elementBits, int64_t span) {
-  int64_t columns = span * 8 / elementBits;
-  if (shape.size() != 2 || shape[0] < 8 || shape[1] < columns || !llvm::isPowerOf2_64(shape[0]) ||
-      !llvm::isPowerOf2_64(shape[1]))
-    return std::nullopt;
-  // Where the bits of an address would lead without the permutation.
-  SmallVector<LinearLayout::Basis> plain;
-  for (int64_t column = 1; column < columns; column *= 2)
-    plain.push_back({0, column});
-  for (int64_t row = 1; row < shape[0]; row *= 2)
-    plain.push_back({row, 0});
-  for (int64_t column = columns; column < shape[1]; column *= 2)
-    plain.push_back({0, column});
-  // Bits 4 to 6 of the address in bytes, as many as rows are long, take those from 7 on.
-  unsigned low = llvm::Log2_64(128 / elementBits), high = llvm::Log2_64(1024 / elementBits);
-  LinearLayout::InDim offset{kOffset.str(), plain};
-  for (unsigned i = 0; i < llvm::Log2_64(span / 16); ++i)
-    for (auto [value, permuted] : llvm::zip(offset.bases[high + i], plain[low + i]))
-      value ^= permuted;
-  return LinearLayout::create({offset}, getTensorOuts(shape));
 }
 
 std::vector<LinearLayout> WgmmaAttr::getSharedLayouts(unsigned operand, ArrayRef<int64_t> shape,

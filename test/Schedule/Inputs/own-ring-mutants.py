@@ -2,7 +2,7 @@
 
     own-ring-mutants.py TILE_OPT SOURCE LEAST
 
-SOURCE has its decisions pinned; it is realised first. A mutant lacks a put, a wait, a barrier, a
+SOURCE has its schedule pinned; it is realised first. A mutant lacks a put, a wait, a barrier, a
 read or a release, waits for one put too few, or takes a slot whose turn it is not. LEAST is how many
 there must be. Prints `N mutants refused`, or each one that passed, and then fails.
 """
@@ -13,7 +13,11 @@ import sys
 from refusals import end_of, expect_refused, run
 
 PASSES = [
-    f"--tile-realise-{what}" for what in ("persistence", "rings", "warp-groups", "copies", "stores")
+    "--tile-pipeline=stop-after=layout",
+    *(
+        f"--tile-realise-{what}"
+        for what in ("persistence", "rings", "warp-groups", "copies", "stores")
+    ),
 ]
 
 

@@ -57,11 +57,13 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   tile.kernel @together(%a: !view) attributes {tile.roles = #roles} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-    // expected-error @+1 {{expected 'buffer', since 'atom' is decided}}
-    %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<64x64xbf16>
+    // expected-error @+1 {{expected 'role', since 'atom' is decided}}
+    %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma} : !view -> tensor<64x64xbf16>
     // expected-error @+1 {{expected 'atom', since 'buffer' is decided}}
     %y = tile.load %a[%c0, %c0] {buffer = !buffer, role = "load"} : !view -> tensor<64x64xbf16>
-    // expected-error @+1 {{expected 'buffer', since 'ring' is decided}}
+    // expected-error @+1 {{expected 'atom', since 'read_atom' is decided}}
+    %r = tile.load %a[%c0, %c0] {read_atom = #nvptx.ldmatrix<4, 16>, role = "load"} : !view -> tensor<64x64xbf16>
+    // expected-error @+1 {{expected 'atom', since 'ring' is decided}}
     %z = tile.load %a[%c0, %c0] {ring = "keys", role = "load"} : !view -> tensor<64x64xbf16>
     // expected-error @+1 {{expected 'in_flight', since #nvptx.wgmma<"m64n64k16", bf16, f32> runs on after it has started}}
     %d = tile.dot %x, %y, %zero {atom = #wgmma, role = "mma"} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
@@ -105,7 +107,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
     %x = tile.load %a[%c0, %c0] {role = "mma"} : !view -> tensor<64x64xbf16>
     %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !buffer, role = "load"} : !view -> tensor<64x64xbf16>
-    // expected-error @+1 {{expected operand b of a load with 'buffer', since #nvptx.wgmma<"m64n64k16", bf16, f32> reads it from memory}}
+    // expected-error @+1 {{expected operand b of a load with 'atom', since #nvptx.wgmma<"m64n64k16", bf16, f32> reads it from memory}}
     %d = tile.dot %y, %x, %zero {atom = #wgmma, role = "mma", in_flight = 0} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
     // expected-error @+1 {{expected 4 warps in each copy of role "mma" for #nvptx.wgmma<"m64n64k16", bf16, f32>, got 8}}
     %e = tile.dot %x, %y, %zero {atom = #wgmma, role = "mma", in_flight = 0} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>

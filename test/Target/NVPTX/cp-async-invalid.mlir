@@ -126,13 +126,3 @@ tile.kernel @read(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [1
 
 // CHECK: error: expected 4, 8 or 16 bytes a lane, got 12
 func.func private @bytes() attributes {atom = #nvptx.cp_async<12>}
-
-// -----
-
-// CHECK: error: 'tile.load' op expected a 'buffer' that '#nvptx.ldmatrix<4, 16>' reads, got none
-!view = !tile.view<?x?xbf16, strides [?, 1]>
-tile.kernel @none(%a: !view) {
-  %c0 = arith.constant 0 : index
-  %t = tile.load %a[%c0, %c0] {read_atom = #nvptx.ldmatrix<4, 16>} : !view -> tensor<16x16xbf16>
-  tile.return
-}

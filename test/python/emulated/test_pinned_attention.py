@@ -74,9 +74,6 @@ def test_another_role_stores(source, rng) -> None:
     handed = source.replace(
         b"copies = 2, registers = 240>",
         b'copies = 2, registers = 232>, #tile.role<"store", warps = 4, registers = 24>',
-    ).replace(
-        b'buffer = !box, role = "mma", in_flight = 1',
-        b'buffer = !half, role = "store", in_flight = 0',
-    )
+    ).replace(b'#copy, role = "mma", in_flight = 1', b'#copy, role = "store", in_flight = 0')
     assert handed.count(b'"store"') == 2
     check(build(handed.replace(b"programs = 132", b"programs = 2"), CHIP), rng, 2, 384, True)

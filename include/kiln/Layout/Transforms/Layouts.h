@@ -50,14 +50,23 @@ std::optional<LinearLayout> splitPairs(const LinearLayout &layout);
 /// The layout that a broadcast's input has when its result has `layout`.
 LinearLayout projectTo(const LinearLayout &layout, llvm::ArrayRef<int64_t> inputShape);
 
+/// The layout of a box of a tensor, if registers alone choose among its boxes.
+std::optional<LinearLayout> getBoxLayout(const LinearLayout &whole, llvm::ArrayRef<int64_t> box);
+
 /// The layouts of a, b and the accumulator of a dot by its atom.
 struct DotLayouts {
   LinearLayout a, b, accumulator;
 };
-DotLayouts getDotLayouts(tile::DotOp dot, mlir::Attribute atom, ThreadShape threads);
+/// Where the accumulator's is given, and one that the atom can make, the operands' follow it.
+DotLayouts getDotLayouts(tile::DotOp dot, mlir::Attribute atom, ThreadShape threads,
+                         const LinearLayout *accumulator = nullptr);
 /// Those of all operands of a scaled dot, in their order.
 std::array<LinearLayout, 5> getDotLayouts(tile::DotScaledOp dot, ScaledMmaAtomInterface atom,
                                           ThreadShape threads);
+/// Whether a copy atom brings a tensor into a buffer.
+bool isInBuffer(mlir::Value tensor);
+/// Whether a dot reads this operand where a copy atom has brought it.
+bool isReadFromBuffer(mlir::OpOperand &operand);
 /// Whether the atom's fragment fits a dot of these extents.
 bool fits(WarpMmaAtomInterface atom, tile::DotOp dot);
 /// The element types of a dot's operands; unsigned integers are told apart by their type.

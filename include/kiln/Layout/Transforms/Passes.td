@@ -146,6 +146,32 @@ def PlaceConversions : Pass<"tile-place-conversions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect"];
 }
 
+def DecideBuffers : Pass<"tile-decide-buffers", "::mlir::ModuleOp"> {
+  let summary = "choose how what copy atoms move lies in shared memory";
+  let description = [{
+    Precondition: layouts are decided. Postcondition: each `tile.load` and `tile.store` with an
+    `atom` has a `buffer`. That of a load has the shape of its tile, in an order that the atom can
+    fill and that each product in flight which reads it admits: the best one of the product's, or,
+    where a role reads it into registers, the one by which that takes the fewest cycles; `read_atom`
+    is then the copy atom that does. That of a store is a box, as wide as the engine's widest row,
+    of the rows that the warps of one copy of the role hold at a time. What is already decided
+    stays.
+
+    Before:
+    ```mlir
+    %a = tile.load %x[%i, %k] {atom = #nvptx.tma, role = "load"}
+       : !tile.view<?x?xbf16> -> tensor<128x64xbf16>
+    ```
+    After:
+    ```mlir
+    %a = tile.load %x[%i, %k] {atom = #nvptx.tma, buffer = !tile.buffer<128x64xbf16, #swizzled>,
+                               role = "load"} : !tile.view<?x?xbf16> -> tensor<128x64xbf16>
+    ```
+    The test is `test/Layout/Transforms/decide-buffers.mlir`.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
 def DecideConversions : Pass<"tile-decide-conversions", "::mlir::ModuleOp"> {
   let summary = "choose how each conversion is made";
   let description = [{

@@ -26,11 +26,6 @@ llvm::ArrayRef<Chip> getChips();
 llvm::SmallVector<mlir::Attribute> getMmaSyncAtoms(llvm::StringRef chip, mlir::Type a, mlir::Type b,
                                                    mlir::Type accumulator);
 
-/// How a buffer [rows, columns] lies that the copy engine brings in boxes of rows of `span` bytes
-/// (128, 64 or 32), side by side, and whose 16-byte pieces it permutes; none if they do not fit.
-std::optional<LinearLayout> getSwizzledLayout(llvm::ArrayRef<int64_t> shape, int64_t elementBits,
-                                              int64_t span);
-
 /// NVIDIA's library of device functions.
 VendorLibrary findLibdevice();
 

@@ -148,8 +148,6 @@ LogicalResult LoadOp::verify() {
       failed(verifyCount(*this, "depth", getDepth(), 1)) ||
       failed(verifyDecisions(*this, getType(), /*isWhole=*/true)))
     return failure();
-  if (getReadAtomAttr() && !getBuffer())
-    return emitOpError("expected a 'buffer' that '") << getReadAtomAttr() << "' reads, got none";
   return verifyPadding(*this, getView().getType(), getPadding());
 }
 

@@ -72,10 +72,6 @@ bool Ranges::join(const Ranges &other, bool widen) {
 static uint64_t fill(uint64_t high) { return high ? NextPowerOf2(high) - 1 : 0; }
 static uint64_t getOnes(Range range) { return range.ones & fill(range.high); }
 
-static Range add(Range a, Range b) {
-  Range sum{a.low + b.low, a.high + b.high, std::min(a.zeros, b.zeros)};
-  return sum.high > UINT32_MAX ? Range() : sum;
-}
 static Range multiply(Range a, Range b) {
   if (a.high && b.high > UINT32_MAX / a.high)
     return {};
@@ -107,7 +103,19 @@ static Range join(Range a, Range b, uint64_t low) {
   return {low, std::min(ones, a.high + b.high), std::min(a.zeros, b.zeros), ones};
 }
 static Range bitOr(Range a, Range b) { return join(a, b, std::max(a.low, b.low)); }
+/// Numbers that have no bit in common are put together; others may carry.
+static Range add(Range a, Range b) {
+  if (!(getOnes(a) & getOnes(b)))
+    return bitOr(a, b);
+  Range sum{a.low + b.low, a.high + b.high, std::min(a.zeros, b.zeros)};
+  return sum.high > UINT32_MAX ? Range() : sum;
+}
 static Range bitXor(Range a, Range b) { return join(a, b, 0); }
+/// One of them.
+static Range either(Range a, Range b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high), std::min(a.zeros, b.zeros),
+          getOnes(a) | getOnes(b)};
+}
 static Range extract(Range value, Range from, Range width) {
   if (width.low != width.high || width.high >= 32)
     return {};
@@ -183,11 +191,11 @@ static Range evaluate(const Instruction &instruction, const Ranges &ranges) {
     }
     // A lane of a constant choice is one of its operands.
     if (is({"cndmask_b32", "cselect_b32", "min_u32", "max_u32"}))
-      return {std::min(in[0].low, in[1].low), std::max(in[0].high, in[1].high)};
+      return either(in[0], in[1]);
   }
   if (in.size() == 3) {
     if (is({"cndmask_b32"}))
-      return {std::min(in[0].low, in[1].low), std::max(in[0].high, in[1].high)};
+      return either(in[0], in[1]);
     if (is({"lshl_or_b32"}))
       return bitOr(shiftLeft(in[0], in[1]), in[2]);
     if (is({"lshl_add_u32"}))
@@ -289,6 +297,7 @@ void Ranges::apply(const Instruction &instruction) {
     if (!named || StringRef(instruction.mnemonic).starts_with("s_cmp"))
       return;
     Range range = evaluate(instruction, *this);
+    range.zeros = std::max(range.zeros, countZeros(getOnes(range)));
     set(result, range);
     // A carry, or a mask, is a second result.
     StringRef name = instruction.mnemonic;

@@ -1,0 +1,23 @@
+// Which roles make and use a kernel's values.
+#ifndef KILN_DIALECT_TILE_IR_ROLES_H
+#define KILN_DIALECT_TILE_IR_ROLES_H
+
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace kiln::tile {
+
+/// The role that an op names, or nothing.
+llvm::StringRef getRoleName(mlir::Operation *op);
+/// The role of this name among the kernel's, or an error at the op that names it.
+mlir::FailureOr<RoleAttr> findRole(mlir::Operation *op, llvm::StringRef name);
+
+/// The roles of the ops that a tensor is made of. A load that fills a buffer is made by who reads
+/// it, as are constants and all that is computed of such values alone: none makes them.
+llvm::SetVector<llvm::StringRef> findMakers(mlir::Value tensor);
+/// The roles of the ops that a tensor, or what is computed of it by ops of no role, goes to.
+llvm::SetVector<llvm::StringRef> findUsers(mlir::Value tensor);
+
+} // namespace kiln::tile
+
+#endif // KILN_DIALECT_TILE_IR_ROLES_H

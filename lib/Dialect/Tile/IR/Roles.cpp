@@ -1,0 +1,128 @@
+// Follows tensors from role to role.
+#include "kiln/Dialect/Tile/IR/Roles.h"
+#include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace kiln::tile {
+
+StringRef getRoleName(Operation *op) {
+  auto role = dyn_cast_or_null<StringAttr>(getDecision(op, "role"));
+  return role ? role.getValue() : StringRef();
+}
+
+FailureOr<RoleAttr> findRole(Operation *op, StringRef name) {
+  auto kernel = op->getParentOfType<KernelOp>();
+  auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
+  if (!roles)
+    return kernel.emitOpError("expected '") << kRolesAttrName << "' to be decided";
+  for (auto role : roles.getAsRange<RoleAttr>())
+    if (role.getName() == name)
+      return role;
+  return op->emitOpError("expected one of the kernel's roles, got \"") << name << "\"";
+}
+
+namespace {
+/// Tensors that are left to look at, each once.
+class TensorWork {
+public:
+  explicit TensorWork(Value first) : left{first} {}
+  void add(Value value) {
+    if (isa<RankedTensorType>(value.getType()) && seen.insert(value).second)
+      left.push_back(value);
+  }
+  bool isDone() const { return left.empty(); }
+  Value take() { return left.pop_back_val(); }
+
+private:
+  DenseSet<Value> seen;
+  SmallVector<Value> left;
+};
+} // namespace
+
+/// What an argument of a loop's body is handed.
+static void addSources(BlockArgument argument, TensorWork &work) {
+  Operation *parent = argument.getOwner()->getParentOp();
+  unsigned number = argument.getArgNumber();
+  if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
+    bool isAfter = argument.getOwner() == loop.getAfterBody();
+    work.add(isAfter ? loop.getConditionOp().getArgs()[number] : loop.getInits()[number]);
+    if (!isAfter)
+      work.add(loop.getYieldOp().getOperand(number));
+  }
+  auto loop = dyn_cast<scf::ForOp>(parent);
+  if (loop && number > 0)
+    work.add(loop.getResult(number - 1));
+}
+
+llvm::SetVector<StringRef> findMakers(Value tensor) {
+  llvm::SetVector<StringRef> makers;
+  TensorWork work(tensor);
+  while (!work.isDone()) {
+    Value next = work.take();
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      addSources(argument, work);
+      continue;
+    }
+    Operation *op = next.getDefiningOp();
+    unsigned index = cast<OpResult>(next).getResultNumber();
+    auto load = dyn_cast<LoadOp>(op);
+    if (StringRef role = getRoleName(op); !role.empty() && !(load && load.getAtomAttr())) {
+      makers.insert(role);
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      work.add(loop.getInitArgs()[index]);
+      work.add(loop.getBody()->getTerminator()->getOperand(index));
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      work.add(loop.getConditionOp().getArgs()[index]);
+    } else if (auto condition = dyn_cast<scf::IfOp>(op)) {
+      work.add(condition.thenYield().getOperand(index));
+      work.add(condition.elseYield().getOperand(index));
+    } else {
+      for (Value operand : op->getOperands())
+        work.add(operand);
+    }
+  }
+  return makers;
+}
+
+/// Where an operand of a loop or of what ends a region is seen next.
+static void addTargets(OpOperand &use, TensorWork &work) {
+  Operation *op = use.getOwner();
+  unsigned index = use.getOperandNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return work.add(loop.getTiedLoopRegionIterArg(&use));
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return work.add(loop.getBeforeArguments()[index]);
+  if (auto condition = dyn_cast<scf::ConditionOp>(op)) {
+    auto loop = cast<scf::WhileOp>(op->getParentOp());
+    work.add(loop.getAfterArguments()[index - 1]);
+    return work.add(loop.getResult(index - 1));
+  }
+  if (auto yield = dyn_cast<scf::YieldOp>(op)) {
+    Operation *parent = op->getParentOp();
+    if (auto loop = dyn_cast<scf::WhileOp>(parent))
+      return work.add(loop.getBeforeArguments()[index]);
+    if (auto loop = dyn_cast<scf::ForOp>(parent))
+      work.add(loop.getRegionIterArgs()[index]);
+    return work.add(parent->getResult(index));
+  }
+  for (Value result : op->getResults())
+    work.add(result);
+}
+
+llvm::SetVector<StringRef> findUsers(Value tensor) {
+  llvm::SetVector<StringRef> users;
+  TensorWork work(tensor);
+  while (!work.isDone())
+    for (OpOperand &use : work.take().getUses()) {
+      StringRef role = getRoleName(use.getOwner());
+      if (role.empty())
+        addTargets(use, work);
+      else
+        users.insert(role);
+    }
+  return users;
+}
+
+} // namespace kiln::tile

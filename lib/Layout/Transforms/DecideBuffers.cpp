@@ -1,0 +1,242 @@
+// Decides in which order tiles that copy atoms move lie in shared memory: one that the atom can
+// fill, and that is read or written without bank conflicts.
+#include "ConversionRuns.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
+#include "kiln/Layout/Transforms/Passes.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_DECIDEBUFFERS
+#include "kiln/Layout/Transforms/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// A row of all banks.
+static constexpr int64_t kWidestRow = 128;
+
+/// Rows of boxes permuted by 16 bytes, rows as they are, and whole rows whose pieces of 16 bytes
+/// are permuted by bits of the row from the first, second, … on.
+static std::vector<LinearLayout> getOrders(ArrayRef<int64_t> shape, int64_t bits) {
+  std::vector<LinearLayout> orders;
+  for (int64_t span : {kWidestRow, kWidestRow / 2, kWidestRow / 4})
+    if (std::optional<LinearLayout> layout = getSwizzledLayout(shape, bits, span))
+      orders.push_back(*layout);
+  LinearLayout rows = getRowMajorLayout(shape);
+  orders.push_back(rows);
+  if (shape.size() != 2)
+    return orders;
+  size_t inPiece = llvm::Log2_64(128 / bits), inRow = llvm::Log2_64(shape[1]);
+  size_t count = rows.getInBits(kOffset);
+  for (size_t first = inRow; inRow > inPiece && first < count; ++first) {
+    SmallVector<LinearLayout::InDim> ins(rows.getIns());
+    ArrayRef<LinearLayout::Basis> plain = rows.getBases(kOffset);
+    for (size_t bit = inPiece; bit < inRow && first + bit - inPiece < count; ++bit)
+      ins.front().bases[first + bit - inPiece][1] = plain[bit][1];
+    orders.push_back(*LinearLayout::create(ins, rows.getOuts()));
+  }
+  return orders;
+}
+
+/// Whether a copy atom fills, or empties, a buffer that lies so.
+static bool canCopy(Attribute atom, ArrayRef<int64_t> shape, Type element,
+                    const LinearLayout &order) {
+  if (auto engine = dyn_cast<EngineAtomInterface>(atom))
+    return engine.getBoxes(shape, element, &order).has_value();
+  auto direct = cast<DirectAtomInterface>(atom);
+  // The bytes of a lane are consecutive elements of a row.
+  int64_t each = direct.getLaneBytes() / std::max(1u, getSharedElementBytes(element));
+  ArrayRef<LinearLayout::Basis> bases = order.getBases(kOffset);
+  for (auto [bit, basis] :
+       llvm::enumerate(bases.take_front(llvm::Log2_64(std::max(each, int64_t(1))))))
+    for (auto [dim, value] : llvm::enumerate(basis))
+      if (value != (dim + 1 == shape.size() ? int64_t(1) << bit : 0))
+        return false;
+  return true;
+}
+
+namespace {
+/// Who reads a buffer, and how.
+struct Reader {
+  /// A product in flight, and which of its operands the buffer is; or a tensor in registers.
+  DotOp dot;
+  unsigned operand = 0;
+  Value tensor;
+};
+
+/// A buffer's order, and by what it is read into registers.
+struct Choice {
+  LinearLayout order;
+  Attribute readAtom;
+  int64_t cycles = 0, instructions = 0;
+
+  bool isBetterThan(const std::optional<Choice> &other) const {
+    return !other || std::tie(cycles, instructions) < std::tie(other->cycles, other->instructions);
+  }
+};
+} // namespace
+
+static SmallVector<Reader> getReaders(LoadOp load) {
+  SmallVector<Reader> readers;
+  for (OpOperand &use : load.getResult().getUses()) {
+    auto conversion = dyn_cast<ConvertLayoutOp>(use.getOwner());
+    if (isReadFromBuffer(use))
+      readers.push_back({cast<DotOp>(use.getOwner()), use.getOperandNumber(), {}});
+    else
+      readers.push_back(
+          {{},
+           0,
+           conversion && isHandedOver(conversion) ? conversion.getResult() : load.getResult()});
+  }
+  return readers;
+}
+
+static std::vector<LinearLayout> getAdmitted(const Reader &reader, ArrayRef<int64_t> shape) {
+  DotOp dot = reader.dot;
+  bool isTransposed = reader.operand == 0 ? dot.getTransposeA() : dot.getTransposeB();
+  return cast<AsyncMmaAtomInterface>(dot.getAtomAttr())
+      .getSharedLayouts(reader.operand, shape, isTransposed);
+}
+
+/// The way to read a tensor of this layout that takes the fewest cycles: by `asked`, or else by any
+/// copy atom of the target, or by vectors.
+static Choice chooseRead(const LinearLayout &order, Value tensor, Attribute asked,
+                         TargetInterface target) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  unsigned bytes = getSharedElementBytes(type.getElementType());
+  LinearLayout layout = getLayout(tensor);
+  SmallVector<Attribute> atoms = {asked};
+  if (!asked)
+    llvm::append_range(atoms, target.getCopyAtoms(type.getElementType()));
+  std::optional<Choice> best;
+  for (Attribute attr : atoms) {
+    auto atom = dyn_cast_or_null<WarpCopyAtomInterface>(attr);
+    if (attr && (!atom || !atom.canCopy(Place::Shared, Place::Registers) ||
+                 !canMove(atom, getSharedOffsets(layout, &order))))
+      continue;
+    SharedSide side = measureSide(layout, order, bytes, target.getChipRecord(), false, attr);
+    Choice choice{order, attr, side.instructions * side.cycles, side.instructions};
+    if (choice.isBetterThan(best))
+      best = choice;
+  }
+  constexpr int64_t kNever = std::numeric_limits<int32_t>::max();
+  return best.value_or(Choice{order, asked, kNever, 0});
+}
+
+static void setBuffer(Operation *op, ArrayRef<int64_t> shape, Type element,
+                      const LinearLayout &order) {
+  MLIRContext *context = op->getContext();
+  op->setAttr("buffer", TypeAttr::get(BufferType::get(context, shape, element,
+                                                      LayoutAttr::get(context, order))));
+}
+
+static LogicalResult decide(LoadOp load, TargetInterface target) {
+  ArrayRef<int64_t> shape = load.getType().getShape();
+  Type element = load.getType().getElementType();
+  SmallVector<Reader> readers = getReaders(load);
+  auto *product = llvm::find_if(readers, [](const Reader &reader) { return bool(reader.dot); });
+  std::vector<LinearLayout> orders =
+      product == readers.end() ? getOrders(shape, 8 * int64_t(getSharedElementBytes(element)))
+                               : getAdmitted(*product, shape);
+  std::optional<Choice> best;
+  for (const LinearLayout &order : orders) {
+    bool fits = canCopy(load.getAtomAttr(), shape, element, order);
+    Choice choice{order, load.getReadAtomAttr()};
+    for (const Reader &reader : readers) {
+      if (reader.dot) {
+        fits &= llvm::is_contained(getAdmitted(reader, shape), order);
+        continue;
+      }
+      Choice read = chooseRead(order, reader.tensor, load.getReadAtomAttr(), target);
+      // One atom serves all who read it.
+      if (reader.tensor == load.getResult())
+        choice.readAtom = read.readAtom;
+      choice.cycles += read.cycles;
+      choice.instructions += read.instructions;
+    }
+    if (fits && choice.isBetterThan(best))
+      best = choice;
+  }
+  if (!best) {
+    InFlightDiagnostic error = load.emitOpError("expected a tile that ")
+                               << load.getAtomAttr() << " can bring";
+    if (product != readers.end())
+      error << " as " << product->dot.getAtomAttr() << " reads operand "
+            << "ab"[product->operand];
+    return error << ", got " << load.getType();
+  }
+  setBuffer(load, shape, element, best->order);
+  if (best->readAtom)
+    load.setReadAtomAttr(best->readAtom);
+  return success();
+}
+
+/// A layout of so many warps, of those of all copies.
+static LinearLayout takeWarps(const LinearLayout &layout, int64_t warps) {
+  SmallVector<LinearLayout::InDim> ins(layout.getIns());
+  for (LinearLayout::InDim &in : ins)
+    if (in.name == kWarp && in.bases.size() > llvm::Log2_64(warps))
+      in.bases.truncate(llvm::Log2_64(warps));
+  return *LinearLayout::create(ins, layout.getOuts());
+}
+
+/// The extents of what all lanes and warps hold at a time, and of a row as wide as the engine's.
+static SmallVector<int64_t> getBox(const LinearLayout &layout, unsigned bytes) {
+  SmallVector<int64_t> shape = layout.getShape(), box(shape.size(), 1);
+  for (StringRef part : {kLane, kWarp})
+    for (const LinearLayout::Basis &basis : layout.getBases(part))
+      for (auto [extent, value] : llvm::zip_equal(box, basis))
+        extent = std::max(extent, int64_t(llvm::bit_floor(uint64_t(value)) * 2));
+  box.back() = std::max(box.back(), std::min(kWidestRow / std::max(1u, bytes), shape.back()));
+  return box;
+}
+
+static LogicalResult decide(StoreOp store, TargetInterface target) {
+  FailureOr<RoleAttr> role = findRole(store, *store.getRole());
+  if (failed(role))
+    return failure();
+  // Each copy stores what it has made; of what another role makes all is stored.
+  llvm::SetVector<StringRef> makers = findMakers(store.getValue());
+  LinearLayout layout = getLayout(store.getValue());
+  if (makers.empty() || makers.contains(role->getName()))
+    layout = takeWarps(layout, role->getWarps());
+  RankedTensorType type = store.getValue().getType();
+  Type element = type.getElementType();
+  unsigned bytes = getSharedElementBytes(element);
+  SmallVector<int64_t> box = getBox(layout, bytes);
+  std::optional<Choice> best;
+  if (std::optional<LinearLayout> part = getBoxLayout(layout, box))
+    for (const LinearLayout &order : getOrders(box, 8 * int64_t(bytes))) {
+      if (!canCopy(store.getAtomAttr(), box, element, order))
+        continue;
+      SharedSide side = measureSide(*part, order, bytes, target.getChipRecord(), true, {});
+      Choice choice{order, {}, side.instructions * side.cycles, side.instructions};
+      if (choice.isBetterThan(best))
+        best = choice;
+    }
+  if (!best)
+    return store.emitOpError("expected a tensor of boxes that ")
+           << store.getAtomAttr() << " can store, got " << type;
+  setBuffer(store, box, element, best->order);
+  return success();
+}
+
+namespace {
+struct DecideBuffers : kiln::impl::DecideBuffersBase<DecideBuffers> {
+  void runOnOperation() override {
+    FailureOr<TargetInterface> target = requireTarget(getOperation());
+    if (failed(target))
+      return signalPassFailure();
+    auto isOpen = [](auto access) { return access.getAtomAttr() && !access.getBuffer(); };
+    getOperation().walk([&](Operation *op) {
+      auto load = dyn_cast<LoadOp>(op);
+      auto store = dyn_cast<StoreOp>(op);
+      if ((load && isOpen(load) && failed(decide(load, *target))) ||
+          (store && isOpen(store) && failed(decide(store, *target))))
+        signalPassFailure();
+    });
+  }
+};
+} // namespace
