@@ -25,7 +25,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
         tile::createNarrowIndices(), tile::createHoistInvariants());
     return;
   case Stage::Layout:
-    add(createCheckTarget(), createCheckDecisions());
+    add(createCheckTarget(), createResolveAtomNames(), createCheckDecisions());
     if (isHost) {
       // Of schedules a host realises the grid's alone.
       add(createRealisePersistence(), createCheckRealised(), tile::createMultiplyDivisions(),

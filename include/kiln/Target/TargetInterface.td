@@ -47,6 +47,11 @@ def TargetInterface : AttrInterface<"TargetInterface"> {
       interface.
     }], "::llvm::SmallVector<::mlir::Attribute>", "getCopyAtoms", (ins "::mlir::Type":$element),
         "", "return {};">,
+    InterfaceMethod<[{
+      The matrix or copy instructions by which a `tile.dot`, `tile.load` or `tile.store` can be
+      made, best first. An author names one by the part of its attribute's name behind the dot.
+    }], "::llvm::SmallVector<::mlir::Attribute>", "getAtoms", (ins "::mlir::Operation *":$op), "",
+        "return {};">,
     InterfaceMethod<"Whether its chip has this matrix or copy instruction.", "bool", "hasAtom",
         (ins "::mlir::Attribute":$atom), "", "return false;">,
     InterfaceMethod<[{

@@ -111,6 +111,7 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
       else if (auto read = reads.find(value); read != reads.end() && !isPinned(value))
         setLayout(value, read->second);
     }
+    kernel.getBody().walk([](Operation *op) { op->removeAttr(kLayoutAttrName); });
     OpBuilder builder(kernel);
     for (auto &[operand, layout] : wanted) {
       Value value = operand->get();

@@ -94,7 +94,10 @@ void LayoutInference::set(Value value, const LinearLayout &layout, Strength stre
     return;
   auto type = cast<RankedTensorType>(value.getType());
   // What the author has pinned stays.
-  if (auto pinned = dyn_cast_or_null<LayoutAttr>(type.getEncoding()))
+  auto pinned = dyn_cast_or_null<LayoutAttr>(type.getEncoding());
+  if (Operation *op = value.getDefiningOp(); op && op->hasAttr(kLayoutAttrName))
+    pinned = op->getAttrOfType<LayoutAttr>(kLayoutAttrName);
+  if (pinned)
     layouts[value] = {canonicalise(pinned.toLinear(type.getShape())), Anchored};
   else
     layouts[value] = {canonicalise(layout), strength};

@@ -1,8 +1,10 @@
 // The AMDGPU target: its chips, what it answers to the common passes, and its code.
+#include "Chips.h"
 #include "CodeObject.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/AMDGPU/AMDGPU.h"
 #include "kiln/Target/AMDGPU/Passes.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Target/Common/ForeignCode.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Registry.h"
@@ -64,6 +66,17 @@ SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator)
 SmallVector<Attribute> TargetAttr::getScaledMmaAtoms(Type a, Type scaleA, Type b, Type scaleB,
                                                      Type accumulator) const {
   return getScaledMatrixAtoms(getChip(), a, scaleA, b, scaleB, accumulator);
+}
+
+SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
+  if (auto dot = dyn_cast<kiln::tile::DotOp>(op))
+    return kiln::getMmaAtoms(dot, *this);
+  SmallVector<Attribute> atoms;
+  if (isa<kiln::tile::LoadOp>(op))
+    for (unsigned bytes : {16, 4})
+      if (bytes <= getAbilities(getChip()).bytesToLDS)
+        atoms.push_back(LoadToLDSAttr::get(getContext(), getChip(), bytes));
+  return atoms;
 }
 
 bool TargetAttr::hasAtom(Attribute atom) const {

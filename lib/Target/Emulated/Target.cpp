@@ -74,6 +74,10 @@ SmallVector<Attribute> TargetAttr::getScaledMmaAtoms(Type a, Type scaleA, Type b
   return getRealTarget(*this).getScaledMmaAtoms(a, scaleA, b, scaleB, accumulator);
 }
 
+SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
+  return getRealTarget(*this).getAtoms(op);
+}
+
 bool TargetAttr::hasAtom(Attribute atom) const { return getRealTarget(*this).hasAtom(atom); }
 
 SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {

@@ -4,6 +4,7 @@
 #include "PackedAdds.h"
 #include "RolledLoops.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/AsyncTarget.h"
 #include "kiln/Target/Common/ForeignCode.h"
@@ -68,6 +69,22 @@ bool TargetAttr::isEmulated(Operation *op) const { return isEmulatedByThreads(op
 
 SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator) const {
   return getMmaSyncAtoms(getChip(), a, b, accumulator);
+}
+
+SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
+  SmallVector<Attribute> atoms;
+  bool hasEngine = getAbilities(getChip()).byteBarriers;
+  if (auto dot = dyn_cast<kiln::tile::DotOp>(op)) {
+    if (Attribute atom = hasEngine ? getWgmmaAtom(dot) : Attribute())
+      atoms.push_back(atom);
+    llvm::append_range(atoms, kiln::getMmaAtoms(dot, *this));
+  }
+  if (hasEngine && isa<kiln::tile::LoadOp, kiln::tile::StoreOp>(op))
+    atoms.push_back(TmaAttr::get(getContext()));
+  if (isa<kiln::tile::LoadOp>(op))
+    for (unsigned bytes : {16, 8, 4})
+      atoms.push_back(CpAsyncAttr::get(getContext(), bytes));
+  return atoms;
 }
 
 bool TargetAttr::hasAtom(Attribute atom) const {

@@ -68,6 +68,27 @@ LogicalResult WgmmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, St
                      << getDepth(element, accumulator) << ", got '" << shape << "'";
 }
 
+Attribute kiln::nvptx::getWgmmaAtom(tile::DotOp dot) {
+  Type element = getDotTypes(dot).first, other = getDotTypes(dot).second;
+  Type accumulator = dot.getType().getElementType();
+  if (dot.getPrecision() == tile::DotPrecision::TF32)
+    element = other = FloatTF32Type::get(dot.getContext());
+  if (element.isUnsignedInteger())
+    element = IntegerType::get(dot.getContext(), element.getIntOrFloatBitWidth());
+  if (other.isUnsignedInteger())
+    other = IntegerType::get(dot.getContext(), other.getIntOrFloatBitWidth());
+  if (element != other || !getBits(element, accumulator) || dot.getM() % kRows ||
+      dot.getK() % getDepth(element, accumulator))
+    return {};
+  std::string tail = "k" + std::to_string(getDepth(element, accumulator));
+  for (int64_t n = std::min<int64_t>(dot.getN(), 256); n >= 8; --n) {
+    std::string shape = "m64n" + std::to_string(n) + tail;
+    if (dot.getN() % n == 0 && parseColumns(shape, element, accumulator))
+      return WgmmaAttr::get(dot.getContext(), shape, element, accumulator);
+  }
+  return {};
+}
+
 std::array<int64_t, 3> WgmmaAttr::getExtents() const {
   return {kRows, *parseColumns(getShape(), getElement(), getAccumulator()),
           getDepth(getElement(), getAccumulator())};

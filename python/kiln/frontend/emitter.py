@@ -110,6 +110,43 @@ class Emitter:
             "the statement after kiln.grid; what stands before it computes the grid",
         )
 
+    # Decisions about operations that were emitted.
+
+    def find_operation(self, name: str) -> int | None:
+        """Where the operation that gives a value stands in this region; that of a load, where the
+        value is what it loaded without some dimensions."""
+        for at in reversed(range(len(self.lines))):
+            results, is_operation, text = self.lines[at].strip().partition(" = ")
+            if not is_operation or name not in results.split(", "):
+                continue
+            before = self.lines[at - 1].strip().partition(" = ") if at else ("", "", "")
+            is_load = text.startswith("tile.reshape ") and before[2].startswith("tile.load ")
+            return at - 1 if is_load and text.split()[1] == before[0] else at
+        return None
+
+    def find_store(self) -> int | None:
+        """Where the store that was emitted last stands, if nothing came after it."""
+        is_store = self.lines and self.lines[-1].strip().startswith(
+            ("tile.store ", "tile.scatter ")
+        )
+        return len(self.lines) - 1 if is_store else None
+
+    def is_of_tile(self, at: int) -> bool:
+        """Whether the operation of a line is of the dialect tile."""
+        line = self.lines[at].strip()
+        return (line.partition(" = ")[2] if line.startswith("%") else line).startswith("tile.")
+
+    def decide(self, at: int, attributes: str) -> None:
+        """Adds attributes to the operation of a line, in front of its types, or behind the region
+        that the line closes."""
+        line = self.lines[at]
+        closes = line.strip().startswith("}")
+        place = line.index("}") + 1 if closes else _end_of_operands(line)
+        if line[:place].endswith("}") and not closes:
+            self.lines[at] = f"{line[: place - 1]}, {attributes}}}{line[place:]}"
+        else:
+            self.lines[at] = f"{line[:place]} {{{attributes}}}{line[place:]}"
+
     # Regions.
 
     @contextmanager
@@ -199,3 +236,17 @@ class Emitter:
         out = self.value(f"arith.select {condition.ref}, {a.ref}, {b.ref} : {types}", a.type)
         self.magnitudes.note_binary("arith.select", out.ref, a.ref, b.ref)
         return out
+
+
+def _end_of_operands(line: str) -> int:
+    """Where an operation's operands end and its types begin: the first colon outside of brackets
+    and strings."""
+    depth, is_text = 0, False
+    for place, sign in enumerate(line):
+        is_text ^= sign == '"'
+        if is_text:
+            continue
+        depth += (sign in "([{<") - (sign in ")]}>")
+        if depth == 0 and line.startswith(" : ", place):
+            return place
+    return line.rindex(" loc(")

@@ -77,6 +77,12 @@ def _lower(
                 "a store to a view",
             )
         e.line("tile.return")
+    for node in c.open_pins.values():
+        raise c.error(
+            "expected the condition of an `if`, since kiln.pin decides of it",
+            "if kiln.pin(x > 0, split=True): ...",
+            node,
+        )
     e.node = source.tree
     for message in c.messages:
         print(message)

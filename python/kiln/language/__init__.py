@@ -7,6 +7,7 @@ from kiln.language import (
     mathematics,
     matrices,
     program,
+    schedule,
     statistics,
     tiles,
 )  # fmt: skip
@@ -45,6 +46,7 @@ from kiln.language.elementwise import *  # noqa: F403
 from kiln.language.mathematics import *  # noqa: F403
 from kiln.language.matrices import *  # noqa: F403
 from kiln.language.program import *  # noqa: F403
+from kiln.language.schedule import *  # noqa: F403
 from kiln.language.statistics import *  # noqa: F403
 from kiln.language.tiles import *  # noqa: F403
 from kiln.language.values import Pointer, Tensor, View
@@ -87,6 +89,7 @@ __all__ = [
     "u64",
 ]  # fmt: skip
 __all__ += program.__all__
+__all__ += schedule.__all__
 __all__ += elementwise.__all__
 __all__ += mathematics.__all__
 __all__ += tiles.__all__

@@ -87,13 +87,14 @@ from kiln.language.program import grid as grid
 from kiln.language.program import inline_asm as inline_asm
 from kiln.language.program import multiple_of as multiple_of
 from kiln.language.program import num_programs as num_programs
-from kiln.language.program import pin as pin
 from kiln.language.program import pointer as pointer
 from kiln.language.program import program_id as program_id
 from kiln.language.program import static_assert as static_assert
 from kiln.language.program import static_print as static_print
 from kiln.language.program import static_range as static_range
 from kiln.language.program import view as view
+from kiln.language.schedule import pin as pin
+from kiln.language.schedule import role as role
 from kiln.language.statistics import log_softmax as log_softmax
 from kiln.language.statistics import logsumexp as logsumexp
 from kiln.language.statistics import mean as mean

@@ -114,29 +114,6 @@ def multiple_of(value: Number, divisor: int) -> Number:
 
 
 @intrinsic
-def pin(
-    *,
-    warps: int | None = None,
-    cluster: int | tuple[int, ...] | None = None,
-    overlap: bool | None = None,
-) -> None:
-    """Takes decisions in the compiler's stead, for the whole kernel.
-
-    `warps` is how many warps run one program: a constant, a power of two; a tunable lets a tuner
-    choose. `cluster` is how many programs along each axis a chip runs side by side; the grid must
-    be one of whole clusters. With `overlap` a launch may begin before what precedes it on its
-    stream has ended: the kernel then waits itself, before it reads or writes anything. A target
-    whose programs are not run by warps (the CPU) reads none of them.
-
-        kiln.pin(warps=8, cluster=(2, 1), overlap=True)
-
-    Example: `kiln.pin(warps=8)`
-
-    Errors: warps that are not a constant power of two up to 64; another decision than before.
-    """
-
-
-@intrinsic
 def device_print(prefix: str, *values: Any, hex: bool = False) -> None:
     """Prints one line for each element: program, indices, prefix, value.
 
@@ -233,6 +210,6 @@ def extern_call(
 
 __all__ = [
     "assume", "cdiv", "device_assert", "device_print", "extern_call", "grid",
-    "inline_asm", "multiple_of", "num_programs", "pin", "pointer", "program_id", "static_assert",
+    "inline_asm", "multiple_of", "num_programs", "pointer", "program_id", "static_assert",
     "static_print", "static_range", "view",
 ]  # fmt: skip

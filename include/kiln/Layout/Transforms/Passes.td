@@ -58,6 +58,27 @@ def LegaliseDots : Pass<"tile-legalise-dots", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
+def ResolveAtomNames : Pass<"tile-resolve-atom-names", "::mlir::ModuleOp"> {
+  let summary = "turn names of instructions that an author gives into those that fit";
+  let description = [{
+    Precondition: the module has a target. Postcondition: no op has `tile.atom`. One that had has
+    an `atom`: of the target's instructions of that name the first that can make the op, and for
+    copies by lanes one of no more bytes than the view is known to be aligned to.
+
+    Before:
+    ```mlir
+    %d = tile.dot %a, %b, %c {tile.atom = "wgmma"}
+       : tensor<64x32xf16>, tensor<32x64xf16> -> tensor<64x64xf32>
+    ```
+    After:
+    ```mlir
+    %d = tile.dot %a, %b, %c {atom = #nvptx.wgmma<"m64n64k16", f16, f32>}
+       : tensor<64x32xf16>, tensor<32x64xf16> -> tensor<64x64xf32>
+    ```
+    The test is `test/Layout/Transforms/resolve-atom-names.mlir`.
+  }];
+}
+
 def DecideAtoms : Pass<"tile-decide-atoms", "::mlir::ModuleOp"> {
   let summary = "choose the number of warps and the matrix instruction of each dot";
   let description = [{

@@ -22,7 +22,7 @@ def AMDGCN_Dialect : Dialect {
 
 def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
-        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms", "hasAtom",
+        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms", "getAtoms", "hasAtom",
          "getScaledMmaAtoms", "getCopyAtoms", "addOwnPasses", "emit"]>,
     DeclareAttrInterfaceMethods<BoundedMemoryInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,

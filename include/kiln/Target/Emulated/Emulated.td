@@ -16,7 +16,7 @@ def Emulated_Dialect : Dialect {
 def Emulated_TargetAttr : AttrDef<Emulated_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
         ["getSpelling", "getChipRecord", "getReal", "runsOnHost", "whyUnsupported", "isEmulated",
-         "getMmaAtoms", "hasAtom", "getScaledMmaAtoms", "getCopyAtoms", "addOwnPasses", "emit"]>]> {
+         "getMmaAtoms", "getAtoms", "hasAtom", "getScaledMmaAtoms", "getCopyAtoms", "addOwnPasses", "emit"]>]> {
   let mnemonic = "target";
   let summary = "a chip, emulated on the host";
   let description = [{

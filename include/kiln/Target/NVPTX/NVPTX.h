@@ -26,6 +26,9 @@ llvm::ArrayRef<Chip> getChips();
 llvm::SmallVector<mlir::Attribute> getMmaSyncAtoms(llvm::StringRef chip, mlir::Type a, mlir::Type b,
                                                    mlir::Type accumulator);
 
+/// The widest form of wgmma that multiplies a dot's operands; null if there is none.
+mlir::Attribute getWgmmaAtom(tile::DotOp dot);
+
 /// NVIDIA's library of device functions.
 VendorLibrary findLibdevice();
 

@@ -21,7 +21,7 @@ def NVPTX_Dialect : Dialect {
 
 def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
-        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms", "hasAtom",
+        ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms", "getAtoms", "hasAtom",
          "getCopyAtoms", "addOwnPasses", "emit"]>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<WaveTargetInterface>]> {

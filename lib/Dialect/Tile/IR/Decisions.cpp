@@ -20,5 +20,8 @@ std::string kiln::tile::findDecision(Operation *op) {
                          "in_flight", "split_loop"})
     if (getDecision(op, name))
       return spellDecision(op, name);
+  for (StringRef name : {kAtomNameAttrName, kLayoutAttrName})
+    if (op->hasAttr(name))
+      return name.str();
   return "";
 }

@@ -109,7 +109,35 @@ static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value
                          << "of two, got " << value;
 }
 
+/// A name of an instruction, of which the target knows the form that fits.
+static LogicalResult verifyAtomName(Operation *op, Attribute value) {
+  auto name = dyn_cast<StringAttr>(value);
+  if (!isa<DotOp, LoadOp, StoreOp>(op) || !name || name.empty())
+    return op->emitError() << "expected '" << kAtomNameAttrName
+                           << "' on a dot, a load or a store, as a name";
+  if (op->hasAttr("atom"))
+    return op->emitError() << "expected an atom once, got " << op->getAttr("atom") << " and "
+                           << value;
+  return success();
+}
+
+/// Who holds what of an op's result.
+static LogicalResult verifyPinnedLayout(Operation *op, Attribute value) {
+  auto layout = dyn_cast<LayoutAttr>(value);
+  auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
+                                       : RankedTensorType();
+  if (!layout || !type || type.getEncoding())
+    return op->emitError() << "expected '" << kLayoutAttrName
+                           << "' on an op with one tensor that has no layout yet, as #tile.layout";
+  return layout.verifyEncoding(type.getShape(), type.getElementType(),
+                               [&] { return op->emitError(); });
+}
+
 LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribute value) {
+  if (name == kAtomNameAttrName)
+    return verifyAtomName(op, value);
+  if (name == kLayoutAttrName)
+    return verifyPinnedLayout(op, value);
   if (name == kWholeRowsAttrName || name == kRunAttrName)
     return verifyAccess(op, name, value);
   if (name == kRolesAttrName)

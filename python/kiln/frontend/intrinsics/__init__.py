@@ -17,6 +17,7 @@ from kiln.frontend.intrinsics import (
     products,
     program,
     random,
+    schedule,
     shapes,
     statistics,
 )  # fmt: skip
@@ -24,6 +25,6 @@ from kiln.frontend.intrinsics.program import GridReached
 
 __all__ = [
     "GridReached", "accesses", "activations", "arithmetic", "bits", "combining", "creation",
-    "foreign", "mathematics", "matrices", "order", "products", "program", "random", "shapes",
-    "statistics",
+    "foreign", "mathematics", "matrices", "order", "products", "program", "random", "schedule",
+    "shapes", "statistics",
 ]  # fmt: skip

@@ -143,34 +143,6 @@ def multiple_of(c: Any, value: Any, divisor: Any) -> Any:
     return c.e.value(text, value.type)
 
 
-@implements("pin")
-def pin(c: Any, warps: Any, cluster: Any, overlap: Any) -> None:
-    if warps is not None:
-        warps = as_int(warps, "warps")
-        if not 1 <= warps <= 64 or warps & (warps - 1):
-            raise Misuse(f"expected 1, 2, 4, 8, 16, 32 or 64 warps, got {warps}", argument="warps")
-        _decide(c, "warps", f"{warps} : i64", "one number of warps", shown=f"{warps}")
-    if cluster is not None:
-        given = cluster if isinstance(cluster, tuple) else (cluster,)
-        extents = [as_int(extent, "cluster") for extent in given]
-        if not 1 <= len(extents) <= 3 or any(extent < 1 for extent in extents):
-            raise Misuse(
-                f"expected one to three extents of at least 1, got {cluster}", argument="cluster"
-            )
-        extents += [1] * (3 - len(extents))
-        text = ", ".join(map(str, extents))
-        _decide(c, "cluster", f"array<i64: {text}>", "one shape of clusters", shown=f"({text})")
-    if overlap is not None and as_flag(overlap, "overlap"):
-        _decide(c, "overlap", "unit", "one overlap", shown="True")
-
-
-def _decide(c: Any, name: str, value: str, what: str, shown: str) -> None:
-    """Once or the same again. `value` is as the IR spells it, `shown` as a person does."""
-    before = c.decisions.setdefault(name, (value, shown))
-    if before[0] != value:
-        raise Misuse(f"expected {what}, got {before[1]} and {shown}")
-
-
 @implements("device_print")
 def device_print(c: Any, prefix: Any, values: tuple[Any, ...], hex: Any) -> None:
     e = c.e

@@ -39,6 +39,16 @@ MAX_COPIES = 100
 """How often what follows an `if` may be compiled twice, once for each branch."""
 
 
+class PinnedCondition(Value):
+    """The condition of an `if`, and what kiln.pin decides of that, as attributes."""
+
+    __slots__ = ("decisions",)
+
+    def __init__(self, condition: Value, decisions: str):
+        super().__init__(condition.ref, condition.type)
+        self.decisions = decisions
+
+
 class Branches:
     """The part of the compiler that compiles conditions."""
 
@@ -89,6 +99,11 @@ class Branches:
             else:
                 pairs.append((name, a, b))
         results = self.emit_if(condition, regions, pairs)
+        if isinstance(condition, PinnedCondition):
+            self.open_pins.pop(condition, None)
+            if not e.lines or not e.lines[-1].strip().startswith("}"):
+                raise Misuse("expected an `if` with operations, since kiln.pin decides of it")
+            e.decide(len(e.lines) - 1, condition.decisions)
         frame.names = out | results
 
     def placeholder(self, value: Any) -> Any:

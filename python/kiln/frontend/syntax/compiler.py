@@ -40,6 +40,7 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
     from_addresses  whether a pointer was made of an integer, which may be any array's
     loop_types  the types that a loop's carried values were found to have, so that a loop
                 inside another one is not searched again
+    open_pins   conditions that kiln.pin decided of and no `if` has used, and where
     """
 
     def __init__(self):
@@ -52,6 +53,7 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
         self.grid_call: ast.Call | None = None
         self.from_addresses = False
         self.loop_types: dict[Any, list[Any]] = {}
+        self.open_pins: dict[Any, ast.AST] = {}
 
     def spend(self) -> None:
         """Counts the nodes compiled, so that no kernel compiles for ever."""

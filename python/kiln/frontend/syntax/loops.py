@@ -43,11 +43,13 @@ SMALL_STEP = 1 << 20
 
 @dataclass(frozen=True)
 class Range:
-    """`range(start, stop, step)`: constants or integer scalars."""
+    """`range(start, stop, step)`: constants or integer scalars; and what kiln.pin decides of the
+    loop, as attributes."""
 
     start: Any
     stop: Any
     step: Any
+    decisions: str = ""
 
 
 @dataclass
@@ -122,6 +124,11 @@ class Loops:
                     raise Misuse("expected one name as the variable of a range, got several")
                 if ended_flag(node) is None:
                     self.range_loop(node, items)
+                elif items.decisions:
+                    raise Misuse(
+                        "expected a loop whose rounds are known before it, since kiln.pin decides "
+                        "of it, got one that ends early",
+                    )
                 else:
                     self.range_loop_left_early(node, items)
             else:
@@ -133,6 +140,10 @@ class Loops:
 
     def unrolled(self, items: Any, node: ast.AST) -> list[Any]:
         """The items that a loop over constants goes through."""
+        if isinstance(items, Range) and items.decisions:
+            raise self.error(
+                "expected a loop that is not unrolled, since kiln.pin decides of it", None, node
+            )
         if isinstance(items, Range) and not has_values((items.start, items.stop, items.step)):
             items = range(items.start, items.stop, items.step)
         if (
@@ -211,6 +222,8 @@ class Loops:
             e.line(f"scf.yield {', '.join(v.ref for v in yields)} : {types}")
             e.depth -= 1
         e.line("}")
+        if items.decisions:
+            e.decide(len(e.lines) - 1, items.decisions)
         self.after_loop(node, carried, results, name)
 
     def range_loop_left_early(self, node: ast.For, items: Range) -> None:

@@ -72,6 +72,8 @@ inline constexpr llvm::StringLiteral kSplitLoopAttrName = "tile.split_loop";
 // Decisions of every target that has threads: a kernel's warps, what it takes of shared memory,
 // where in it an op's buffer or scratch begins (bytes); and the threads that run a lowered
 // function.
+inline constexpr llvm::StringLiteral kAtomNameAttrName = "tile.atom";
+inline constexpr llvm::StringLiteral kLayoutAttrName = "tile.layout";
 inline constexpr llvm::StringLiteral kWarpsAttrName = "tile.warps";
 inline constexpr llvm::StringLiteral kSharedBytesAttrName = "tile.shared_bytes";
 inline constexpr llvm::StringLiteral kSharedOffsetAttrName = "tile.shared_offset";

@@ -1,0 +1,66 @@
+// Finds the instructions that an author has named.
+#include "kiln/Layout/Transforms/AccessFacts.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/Passes.h"
+#include "kiln/Target/TargetInterface.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_RESOLVEATOMNAMES
+#include "kiln/Layout/Transforms/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// The name of an instruction without that of its dialect.
+static StringRef getAtomName(Attribute atom) {
+  return atom.getAbstractAttribute().getName().split('.').second;
+}
+
+/// Whether a view is aligned to what each lane copies.
+static bool isAligned(Operation *op, Attribute atom) {
+  auto direct = dyn_cast<DirectAtomInterface>(atom);
+  auto load = dyn_cast<LoadOp>(op);
+  if (!direct || !load)
+    return true;
+  unsigned bits = load.getType().getElementTypeBitWidth();
+  return direct.getLaneBytes() * 8 <= getAccessFacts(load).aligned * bits;
+}
+
+static LogicalResult resolve(Operation *op, StringRef name, TargetInterface target) {
+  SmallVector<Attribute> atoms = target.getAtoms(op);
+  Attribute found;
+  for (Attribute atom : atoms)
+    if (!found && getAtomName(atom) == name && isAligned(op, atom))
+      found = atom;
+  if (found) {
+    op->setAttr("atom", found);
+    op->removeAttr(kAtomNameAttrName);
+    return success();
+  }
+  InFlightDiagnostic error = op->emitOpError("expected an instruction of ")
+                             << target.getSpelling() << " that fits, ";
+  SmallVector<StringRef> names;
+  for (Attribute atom : atoms)
+    if (isAligned(op, atom) && !llvm::is_contained(names, getAtomName(atom)))
+      names.push_back(getAtomName(atom));
+  for (StringRef other : names)
+    error << (other == names.front() ? "" : " or ") << "\"" << other << "\"";
+  return error << (names.empty() ? "of which there is none" : "") << ", got \"" << name << "\"";
+}
+
+namespace {
+struct ResolveAtomNames : kiln::impl::ResolveAtomNamesBase<ResolveAtomNames> {
+  void runOnOperation() override {
+    FailureOr<TargetInterface> target = requireTarget(getOperation());
+    if (failed(target))
+      return signalPassFailure();
+    getOperation().walk([&](Operation *op) {
+      auto name = op->getAttrOfType<StringAttr>(kAtomNameAttrName);
+      if (name && failed(resolve(op, name.getValue(), *target)))
+        signalPassFailure();
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,198 @@
+"""Decisions of the author: on the kernel, on operations, on loops and on branches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kiln.frontend.arithmetic.literals import quoted
+from kiln.frontend.errors import Misuse
+from kiln.frontend.syntax.branches import PinnedCondition
+from kiln.frontend.syntax.calls import implements
+from kiln.frontend.syntax.loops import Range
+from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
+
+_ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent")
+_ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "in_flight", "atom", "layout")
+_ON_LOOPS = ("role", "stage", "order", "depth")
+_ON_BRANCHES = ("role", "stage", "order", "split")
+_NUMBERS = ("stage", "order", "depth", "in_flight")
+_MOST = 1 << 30
+
+
+@dataclass(frozen=True)
+class Role:
+    """What kiln.role gives, as the IR spells it."""
+
+    ir: str
+
+
+@implements("role")
+def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any) -> Role:
+    fields = [quoted(as_text(name, "name"))]
+    given = {"warps": warps, "copies": copies, "registers": registers, "skew": skew}
+    for word, number in given.items():
+        number = as_int(number, word)
+        least = 1 if word in ("warps", "copies") else 0
+        if not least <= number < _MOST:
+            raise Misuse(f"expected {word} of at least {least}, got {number}", argument=word)
+        if word == "warps" or number != least:
+            fields.append(f"{word} = {number}")
+    return Role(f"#tile.role<{', '.join(fields)}>")
+
+
+@implements("pin")
+def pin(c: Any, value: Any, *decisions: Any) -> Any:
+    names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "in_flight", "atom",
+             "layout", "split")  # fmt: skip
+    given = {name: x for name, x in zip(names, decisions, strict=True) if x is not None}
+    if value is ...:
+        _allow(given, _ON_KERNELS, "a kernel")
+        for name, decision in given.items():
+            _PIN_KERNEL[name](c, decision)
+        return None
+    if not given:
+        raise Misuse("expected a decision to pin, got none", "kiln.pin(x, stage=1)")
+    if isinstance(value, (Range, range)):
+        _allow(given, _ON_LOOPS, "a loop")
+        return Range(value.start, value.stop, value.step, _foreign(given))
+    if isinstance(value, Value) and value.is_scalar and value.dtype.is_bool:
+        _allow(given, _ON_BRANCHES, "the condition of an `if`")
+        condition = PinnedCondition(value, _foreign(given))
+        c.open_pins[condition] = c.e.node
+        return condition
+    _allow(given, _ON_OPERATIONS, "an operation")
+    _pin_operation(c, value, given)
+    return value
+
+
+def _allow(given: dict[str, Any], allowed: tuple[str, ...], what: str) -> None:
+    for name in given:
+        if name not in allowed:
+            raise Misuse(
+                f"expected decisions about {what}, got {name}", ", ".join(allowed), argument=name
+            )
+
+
+# The kernel.
+
+
+def _pin_warps(c: Any, warps: Any) -> None:
+    warps = as_int(warps, "warps")
+    if not 1 <= warps <= 64 or warps & (warps - 1):
+        raise Misuse(f"expected 1, 2, 4, 8, 16, 32 or 64 warps, got {warps}", argument="warps")
+    _decide(c, "warps", f"{warps} : i64", "one number of warps", shown=f"{warps}")
+
+
+def _pin_cluster(c: Any, cluster: Any) -> None:
+    given = cluster if isinstance(cluster, tuple) else (cluster,)
+    extents = [as_int(extent, "cluster") for extent in given]
+    if not 1 <= len(extents) <= 3 or any(extent < 1 for extent in extents):
+        raise Misuse(
+            f"expected one to three extents of at least 1, got {cluster}", argument="cluster"
+        )
+    extents += [1] * (3 - len(extents))
+    text = ", ".join(map(str, extents))
+    _decide(c, "cluster", f"array<i64: {text}>", "one shape of clusters", shown=f"({text})")
+
+
+def _pin_overlap(c: Any, overlap: Any) -> None:
+    if as_flag(overlap, "overlap"):
+        _decide(c, "overlap", "unit", "one overlap", shown="True")
+
+
+def _pin_roles(c: Any, roles: Any) -> None:
+    roles = roles if isinstance(roles, tuple) else (roles,)
+    if not roles or not all(isinstance(each, Role) for each in roles):
+        raise Misuse(
+            "expected roles", 'roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4))',
+            "roles",
+        )  # fmt: skip
+    text = ", ".join(each.ir for each in roles)
+    _decide(c, "roles", f"[{text}]", "one list of roles", shown="others")
+
+
+def _pin_persistent(c: Any, persistent: Any) -> None:
+    given = persistent if isinstance(persistent, tuple) else (persistent, 1)
+    numbers = [as_int(number, "persistent") for number in given]
+    if len(numbers) != 2 or not all(1 <= number < _MOST for number in numbers):
+        raise Misuse(
+            f"expected programs, or a pair of programs and a group of tiles, got {persistent}",
+            "persistent=(132, 16)",
+            "persistent",
+        )
+    text = f"#tile.persistent<programs = {numbers[0]}, group = {numbers[1]}>"
+    _decide(c, "persistent", text, "one persistent grid", shown=f"{tuple(numbers)}")
+
+
+_PIN_KERNEL = {
+    "warps": _pin_warps, "cluster": _pin_cluster, "overlap": _pin_overlap, "roles": _pin_roles,
+    "persistent": _pin_persistent,
+}  # fmt: skip
+
+
+def _decide(c: Any, name: str, value: str, what: str, shown: str) -> None:
+    """Once or the same again. `value` is as the IR spells it, `shown` as a person does."""
+    before = c.decisions.setdefault(name, (value, shown))
+    if before[0] != value:
+        raise Misuse(f"expected {what}, got {before[1]} and {shown}")
+
+
+# Operations, loops and branches.
+
+
+def _spelled(name: str, decision: Any) -> str | None:
+    """A decision as the IR spells it; None for a flag that is false."""
+    if name in _NUMBERS:
+        number = as_int(decision, name)
+        least = 1 if name == "depth" else 0
+        if not least <= number < _MOST:
+            raise Misuse(f"expected {name} of at least {least}, got {number}", argument=name)
+        return f"{number} : i64"
+    if name == "split":
+        return "unit" if as_flag(decision, "split") else None
+    text = as_text(decision, name)
+    if not text:
+        raise Misuse(f'expected {name} to be a name, got ""', argument=name)
+    if name != "layout":
+        return quoted(text)
+    if any(sign in text for sign in '<>"'):
+        raise Misuse(
+            f"expected a layout, got {text!r}",
+            "layout='register = [[0,1]], lane = [[1,0],[2,0]]'",
+            "layout",
+        )
+    return f"#tile.layout<{text}>"
+
+
+def _foreign(given: dict[str, Any]) -> str:
+    """Decisions as attributes of an operation of another dialect than tile."""
+    words = {"split": "split_loop"}
+    spelled = {words.get(name, name): _spelled(name, x) for name, x in given.items()}
+    return _attributes({f"tile.{name}": text for name, text in spelled.items()})
+
+
+def _attributes(spelled: dict[str, str | None]) -> str:
+    pairs = [(name, text) for name, text in spelled.items() if text is not None]
+    return ", ".join(name if text == "unit" else f"{name} = {text}" for name, text in pairs)
+
+
+def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
+    """Writes decisions to the operation of this block that gives a value, or that stores one."""
+    is_store = value is None
+    at = c.e.find_store() if is_store else None
+    if isinstance(value, Value):
+        at = c.e.find_operation(value.ref)
+    if at is None:
+        raise Misuse(
+            f"expected what an operation of this block gives, got {describe(value)}",
+            "around the load, the product or the store itself",
+            "value",
+        )
+    ours = c.e.is_of_tile(at)
+    spelled = {}
+    for name, decision in given.items():
+        # A name of an atom, and a layout, are decisions that every operation spells alike.
+        plain = ours and name not in ("atom", "layout")
+        spelled[name if plain else f"tile.{name}"] = _spelled(name, decision)
+    c.e.decide(at, _attributes(spelled))

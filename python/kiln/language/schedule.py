@@ -1,0 +1,87 @@
+"""Decisions that an author takes in the compiler's stead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kiln.language.intrinsic import intrinsic
+
+
+@intrinsic
+def pin(
+    value: Any = ...,
+    *,
+    warps: int | None = None,
+    cluster: int | tuple[int, ...] | None = None,
+    overlap: bool | None = None,
+    roles: Any = None,
+    persistent: int | tuple[int, int] | None = None,
+    role: str | None = None,
+    stage: int | None = None,
+    order: int | None = None,
+    ring: str | None = None,
+    depth: int | None = None,
+    in_flight: int | None = None,
+    atom: str | None = None,
+    layout: str | None = None,
+    split: bool | None = None,
+) -> Any:
+    """Takes decisions in the compiler's stead; one that cannot hold is an error at its line.
+
+    Without a value, as a statement, for the whole kernel. `warps` is how many warps run one
+    program: a constant, a power of two; a tunable lets a tuner choose. `cluster` is how many
+    programs along each axis a chip runs side by side; the grid must be one of whole clusters. With
+    `overlap` a launch may begin before what precedes it on its stream has ended: the kernel then
+    waits itself, before it reads or writes anything. `roles` is a tuple of `kiln.role`: groups of
+    warps that run one part of the program each. `persistent` is how many programs are launched,
+    each of which takes tiles of a two-dimensional grid in turn, or a pair of that and how many
+    tiles along x are kept together. A target whose programs are not run by warps (the CPU) reads
+    neither warps, clusters nor overlap.
+
+    Around what an operation gives (a load, a product, arithmetic on tiles), or around a store: who
+    runs it and when. `role` names one of the kernel's; `stage` says for how many trips of its loop
+    it lags behind what the role begins, `order` at which place of a trip it runs, both counted from
+    0. `atom` is the instruction: "tma" or "cp_async" for a load, "tma" for a store, "wgmma" or
+    "mma_sync" for a product on NVIDIA's chips, "load_to_lds" and "matrix" on AMD's. What a load
+    with an atom brings lies in a slot of a ring: `ring` names one that several loads share, `depth`
+    is how many slots it has, where the loop does not say. `in_flight` is how many products started
+    later may run when this one is waited for, or how many stores. `layout` says who holds which
+    element of the result, as `kiln layout` shows it.
+
+    Around the range of a loop: `depth` is how many slots the rings filled in it have; `role`,
+    `stage` and `order` are those of the loop in the loop around it. Around the condition of an
+    `if`: `role`, `stage` and `order`, and `split`, by which the loop around it is parted where the
+    condition changes, so that neither part asks.
+
+        kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
+        for k in kiln.pin(range(0, n, 64), depth=4):
+            x = kiln.pin(a.load((i, k), (64, 64)), role="load", stage=0, atom="tma")
+            y = kiln.pin(b.load((j, k), (64, 64)), role="load", stage=0, atom="tma")
+            acc = kiln.pin(
+                kiln.dot(x, y, acc, transpose_b=True),
+                role="mma", stage=0, atom="wgmma", in_flight=1,
+            )
+
+    Example: `kiln.pin(warps=8)`
+
+    Errors: a decision that means nothing for its value; warps that are not a constant power of two
+    up to 64; another decision than before; a value that no operation of this block makes.
+    """
+
+
+@intrinsic
+def role(name: str, *, warps: int, copies: int = 1, registers: int = 0, skew: int = 0) -> Any:
+    """A group of warps that run one part of the program, as `kiln.pin(roles=...)` takes it.
+
+    `copies` groups of `warps` each run the same part and share its tiles out. `registers` is what
+    each thread may use, where roles of the chip can hand registers to one another; 0 leaves what
+    the kernel was started with. `skew` is by how many barriers each copy lags behind the one
+    before it.
+
+    Example: `kiln.pin(roles=(kiln.role("all", warps=4),))`
+
+    Errors: a name that is not a constant string; numbers that are not constants.
+    """
+
+
+__all__ = ["pin", "role"]

@@ -1,0 +1,71 @@
+// Instructions that an author names, as those of the target that fit.
+// RUN: tile-opt %s --tile-resolve-atom-names --split-input-file --verify-diagnostics | FileCheck %s
+
+!view = !tile.view<?x?xbf16>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// CHECK-LABEL: tile.kernel @names
+// CHECK-NOT: tile.atom
+tile.kernel @names(%a: !view {tile.facts = #tile.facts<pointer = 8, strides = [8, 2], index32>}, %b: !view) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x192xf32>
+  // CHECK: tile.load %a{{.*}} {atom = #nvptx.tma, role = "load"}
+  %x = tile.load %a[%c0, %c0] {tile.atom = "tma", role = "load"} : !view -> tensor<64x64xbf16>
+  // The widest that the view is aligned to.
+  // CHECK: tile.load %a{{.*}} {atom = #nvptx.cp_async<8>}
+  %y = tile.load %a[%c0, %c0] {tile.atom = "cp_async"} : !view -> tensor<64x192xbf16>
+  // CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n192k16", bf16, f32>}
+  %d = tile.dot %x, %y, %zero {tile.atom = "wgmma"} : tensor<64x64xbf16>, tensor<64x192xbf16> -> tensor<64x192xf32>
+  // CHECK: tile.dot {{.*}} {atom = #nvptx.mma_sync<"m16n8k16", bf16, f32>}
+  %e = tile.dot %x, %y, %d {tile.atom = "mma_sync"} : tensor<64x64xbf16>, tensor<64x192xbf16> -> tensor<64x192xf32>
+  %t = arith.truncf %e : tensor<64x192xf32> to tensor<64x192xbf16>
+  // CHECK: tile.store {{.*}} {atom = #nvptx.tma}
+  tile.store %t, %b[%c0, %c0] {tile.atom = "tma"} : tensor<64x192xbf16>, !view
+  tile.return
+}
+}
+
+// -----
+
+!view = !tile.view<?x?xbf16>
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+// CHECK-LABEL: tile.kernel @amd
+tile.kernel @amd(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], index32>}) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  // CHECK: tile.load %a{{.*}} {atom = #amdgcn.load_to_lds<"gfx942", 4>}
+  %x = tile.load %a[%c0, %c0] {tile.atom = "load_to_lds"} : !view -> tensor<64x64xbf16>
+  // CHECK: tile.dot {{.*}} {atom = #amdgcn.matrix<
+  %d = tile.dot %x, %x, %zero {tile.atom = "matrix"} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  tile.return
+}
+}
+
+// -----
+
+!view = !tile.view<?x?xbf16>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @wrong(%a: !view, %i: index) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<32x64xf32>
+  // expected-error @+1 {{expected an instruction of nvptx:sm_90a that fits, "tma", got "tmb"}}
+  %x = tile.load %a[%c0, %c0] {tile.atom = "tmb"} : !view -> tensor<32x64xbf16>
+  %y = tile.load %a[%c0, %c0] : !view -> tensor<64x64xbf16>
+  // 32 rows are half of what wgmma multiplies.
+  // expected-error @+1 {{expected an instruction of nvptx:sm_90a that fits, "mma_sync", got "wgmma"}}
+  %d = tile.dot %x, %y, %zero {tile.atom = "wgmma"} : tensor<32x64xbf16>, tensor<64x64xbf16> -> tensor<32x64xf32>
+  tile.return
+}
+}
+
+// -----
+
+!view = !tile.view<?x?xbf16>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @none(%a: !view, %t: index) {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant dense<0.0> : tensor<32x64xbf16>
+  // expected-error @+1 {{expected an instruction of nvptx:sm_80 that fits, of which there is none, got "tma"}}
+  tile.store %x, %a[%c0, %c0] {tile.atom = "tma"} : tensor<32x64xbf16>, !view
+  tile.return
+}
+}

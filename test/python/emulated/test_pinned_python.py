@@ -1,0 +1,137 @@
+"""Kernels in Python whose schedules are pinned by kiln.pin, on emulated chips, against float64: those
+of benchmarks/, and products by drawn tiles, depths and numbers of copies, for whose layouts nothing
+is pinned."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+from pinned import BENCHMARKS
+
+import kiln
+
+sys.path.append(str(BENCHMARKS))
+import pinned_kernels  # noqa: E402
+
+BF16 = ml_dtypes.bfloat16
+
+
+def error(out: np.ndarray, reference: np.ndarray) -> float:
+    return float(np.linalg.norm(out.astype(np.float64) - reference) / np.linalg.norm(reference))
+
+
+def operands(rng: np.random.Generator, m: int, n: int, k: int, dtype=BF16):
+    a, b = (rng.standard_normal((rows, k)).astype(dtype) for rows in (m, n))
+    return a, b, a.astype(np.float64) @ b.astype(np.float64).T
+
+
+# One tile; ragged along each dimension; K shorter than the ring.
+@pytest.mark.parametrize("m, n, k", [(128, 256, 64), (200, 304, 328), (40, 520, 72)])
+def test_product(rng, m: int, n: int, k: int) -> None:
+    a, b, reference = operands(rng, m, n, k)
+    c = np.zeros((m, n), BF16)
+    pinned_kernels.gemm.options(device="emu:sm_90a")(a, b, c)
+    assert error(c, reference) < 4e-3
+
+
+@pytest.mark.parametrize("causal", [0, 1])
+@pytest.mark.parametrize("heads, n", [(1, 200), (2, 256)])
+def test_attention(rng, heads: int, n: int, causal: int) -> None:
+    q, k, v = (rng.standard_normal((heads, n, 128)).astype(BF16) for _ in range(3))
+    o = np.zeros((heads * n, 128), BF16)
+    lying = [x.reshape(heads * n, 128) for x in (q, k, v)]
+    pinned_kernels.attention.options(device="emu:sm_90a")(*lying, o, n, causal)
+    scores = q.astype(np.float64) @ k.astype(np.float64).transpose(0, 2, 1) / math.sqrt(128)
+    if causal:
+        scores = np.where(np.tril(np.ones((n, n), bool)), scores, -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    assert error(o, (weights @ v.astype(np.float64)).reshape(-1, 128)) < 1e-2
+
+
+@kiln.kernel
+def by_roles(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr, depth: kiln.constexpr,
+    copies: kiln.constexpr, flight: kiln.constexpr,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=copies)))
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], BK), depth=depth):
+        x = kiln.pin(a.load((i * BM, k), (BM, BK)), role="load", stage=0, atom="tma")
+        y = kiln.pin(b.load((j * BN, k), (BN, BK)), role="load", stage=0, atom="tma")
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True),
+            role="mma", stage=0, in_flight=flight, atom="wgmma",
+        )  # fmt: skip
+    kiln.pin(c.store((i * BM, j * BN), acc.to(c.dtype)), role="mma", in_flight=0, atom="tma")
+
+
+@kiln.kernel
+def by_one_role(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr, depth: kiln.constexpr,
+    warps: kiln.constexpr, copy: kiln.constexpr, product: kiln.constexpr,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
+    kiln.pin(roles=(kiln.role("all", warps=warps),))
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], BK), depth=depth):
+        x = kiln.pin(a.load((i * BM, k), (BM, BK)), role="all", stage=0, atom=copy)
+        y = kiln.pin(b.load((j * BN, k), (BN, BK)), role="all", stage=0, atom=copy)
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True), role="all", stage=depth - 1, atom=product
+        )
+    kiln.pin(c.store((i * BM, j * BN), acc.to(c.dtype)), role="all")
+
+
+DRAWN = 6
+DTYPES = [BF16, np.float16]
+
+
+@pytest.mark.parametrize("draw", range(DRAWN))
+def test_drawn_roles(rng, draw: int) -> None:
+    def pick(choices):
+        return choices[rng.integers(len(choices))]
+
+    copies = pick((1, 2))
+    tile = {
+        "BM": 64 * copies * pick((1, 2)), "BN": pick((16, 64, 128)), "BK": pick((16, 32, 64)),
+        "depth": pick((2, 3)), "copies": copies, "flight": pick((0, 1)),
+    }  # fmt: skip
+    m, n, k = rng.integers(1, 300), 8 * rng.integers(1, 30), 8 * rng.integers(1, 30)
+    dtype = pick(DTYPES)
+    a, b, reference = operands(rng, m, n, k, dtype)
+    c = np.zeros((m, n), dtype)
+    by_roles.options(device="emu:sm_90a")(a, b, c, **tile)
+    assert error(c, reference) < 4e-3, (tile, m, n, k, dtype)
+
+
+@pytest.mark.parametrize("draw", range(DRAWN))
+@pytest.mark.parametrize(
+    "chip, copy, product",
+    [
+        ("sm_80", "cp_async", "mma_sync"),
+        ("gfx942", "load_to_lds", "matrix"),
+        ("gfx950", "load_to_lds", "matrix"),
+    ],
+)
+def test_drawn_own_rings(rng, chip: str, copy: str, product: str, draw: int) -> None:
+    def pick(choices):
+        return choices[rng.integers(len(choices))]
+
+    tile = {
+        "BM": pick((64, 128)), "BN": pick((64, 128)), "BK": pick((32, 64)),
+        "depth": pick((2, 3)), "warps": pick((4, 8)), "copy": copy, "product": product,
+    }  # fmt: skip
+    m, n, k = rng.integers(1, 200), 8 * rng.integers(1, 25), 8 * rng.integers(1, 25)
+    dtype = pick(DTYPES)
+    a, b, reference = operands(rng, m, n, k, dtype)
+    c = np.zeros((m, n), dtype)
+    by_one_role.options(device=f"emu:{chip}")(a, b, c, **tile)
+    assert error(c, reference) < 4e-3, (tile, m, n, k, dtype)

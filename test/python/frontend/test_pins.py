@@ -1,0 +1,144 @@
+"""Decisions of kernels, operations, loops and branches: where they stand in the text, and what is
+refused."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from lowered import from_text, verified
+
+import kiln
+from kiln.frontend import CompileError, KernelSource, ScalarType, ViewType
+
+ARGUMENTS = {"v": ViewType(kiln.f32, (None, None), (None, 1)), "n": ScalarType(kiln.i64)}
+ROLES = 'kiln.pin(roles=(kiln.role("all", warps=4, copies=2, registers=40, skew=1),))'
+
+
+def lowered(*statements: str) -> str:
+    body = "\n".join("    " + line for line in "\n".join(statements).split("\n"))
+    source = KernelSource(from_text(f"def kernel(v, n):\n{body}\n"))
+    text = source.lower(ARGUMENTS, {}, grid_pinned="kiln.grid" not in body)
+    verified(text)
+    return text
+
+
+def attributes_of(text: str, word: str) -> str:
+    """What stands in braces in the one line that has a word."""
+    (line,) = (line for line in text.splitlines() if word in line)
+    return re.search(r"\{([^{}]*)\}", line)[1]
+
+
+def test_a_kernel_has_roles_and_a_persistent_grid() -> None:
+    text = lowered(
+        "i, j = kiln.grid(n, n)",
+        'kiln.pin(roles=(kiln.role("a", warps=4), kiln.role("b", warps=8, copies=2)))',
+        "kiln.pin(persistent=(132, 16))",
+    )
+    assert (
+        'tile.roles = [#tile.role<"a", warps = 4>, #tile.role<"b", warps = 8, copies = 2>]' in text
+    )
+    assert "tile.persistent = #tile.persistent<programs = 132, group = 16>" in text
+
+
+def test_all_of_a_role() -> None:
+    assert (
+        'tile.roles = [#tile.role<"all", warps = 4, copies = 2, registers = 40, skew = 1>]'
+        in lowered(ROLES)
+    )
+
+
+def test_operations_of_tile_spell_decisions_plainly() -> None:
+    text = lowered(
+        'x = kiln.pin(v.load((0, 0), (4, 8)), role="all", stage=0, order=1, ring="r", depth=2, '
+        'atom="tma")'
+    )
+    found = attributes_of(text, "tile.load")
+    assert found == (
+        'role = "all", stage = 0 : i64, order = 1 : i64, ring = "r", depth = 2 : i64, '
+        'tile.atom = "tma"'
+    )
+
+
+def test_other_operations_have_them_as_attributes_of_tile() -> None:
+    text = lowered('x = kiln.pin(v.load((0, 0), (4, 8)) + 1.0, role="all", stage=1)')
+    assert attributes_of(text, "arith.addf") == 'tile.role = "all", tile.stage = 1 : i64'
+
+
+def test_a_value_is_pinned_by_its_name_and_more_than_once() -> None:
+    text = lowered(
+        "x = v.load((0, 0), (4, 8))",
+        "y = x * 2.0",
+        'kiln.pin(x, role="all")',
+        "kiln.pin(x, stage=0)",
+    )
+    assert attributes_of(text, "tile.load") == 'role = "all", stage = 0 : i64'
+
+
+def test_a_load_that_drops_dimensions_is_the_load() -> None:
+    text = lowered('x = kiln.pin(v.load((0, 0), (1, 8), squeeze=True), role="all")')
+    assert attributes_of(text, "tile.load") == 'role = "all"'
+
+
+def test_stores_and_reductions() -> None:
+    text = lowered(
+        'x = kiln.pin(kiln.sum(v.load((0, 0), (4, 8)), axis=1), role="all", stage=2)',
+        'kiln.pin(v.store((0, 0), x[:, None]), role="all", atom="tma", in_flight=1)',
+    )
+    assert attributes_of(text, "tile.reduce") == 'role = "all", stage = 2 : i64'
+    assert (
+        attributes_of(text, "tile.store") == 'role = "all", in_flight = 1 : i64, tile.atom = "tma"'
+    )
+
+
+def test_loops_and_branches() -> None:
+    text = lowered(
+        "x = kiln.zeros((4, 8), kiln.f32)",
+        "for i in kiln.pin(range(n), depth=3):",
+        '    if kiln.pin(i > 4, role="all", stage=0, order=2, split=True):',
+        "        x = x + 1.0",
+        "v.store((0, 0), x)",
+    )
+    assert "} {tile.depth = 3 : i64}" in text
+    assert (
+        '} {tile.role = "all", tile.stage = 0 : i64, tile.order = 2 : i64, tile.split_loop}' in text
+    )
+
+
+def test_a_layout() -> None:
+    text = lowered(
+        'x = kiln.pin(v.load((0, 0), (4, 8)), layout="register = [[0,1]], lane = [[1,0]]")'
+    )
+    assert "tile.layout = #tile.layout<register = [[0,1]], lane = [[1,0]]>" in text
+
+
+LOAD = "v.load((0, 0), (4, 8))"
+REFUSED = [
+    (f"kiln.pin({LOAD}, warps=4)", "expected decisions about an operation, got warps"),
+    ("kiln.pin(stage=1)", "expected decisions about a kernel, got stage"),
+    (f"kiln.pin({LOAD})", "expected a decision to pin, got none"),
+    (f"kiln.pin({LOAD}, stage=-1)", "expected stage of at least 0, got -1"),
+    (f"kiln.pin({LOAD}, depth=0)", "expected depth of at least 1, got 0"),
+    (f"kiln.pin({LOAD}, stage=n)", "expected a constant int for `stage`, got an i64 scalar"),
+    (f'kiln.pin({LOAD}, role="")', 'expected role to be a name, got ""'),
+    (f'kiln.pin({LOAD}, layout="register = <")', "expected a layout, got 'register = <'"),
+    ("kiln.pin(v, stage=1)", "expected what an operation of this block gives, got"),
+    ("kiln.pin(kiln.zeros(4, kiln.f32), stage=1)", "expected what an operation of this block gives"),
+    ("x = kiln.pin(n > 0, split=True)", "expected the condition of an `if`, since kiln.pin decides"),
+    ("if kiln.pin(n > 0, depth=2):\n    v.store((0, 0), kiln.zeros((4, 8), kiln.f32))",
+     "expected decisions about the condition of an `if`, got depth"),
+    ("for i in kiln.pin(range(n), in_flight=2):\n    v.store((i, 0), kiln.zeros((4, 8), kiln.f32))",
+     "expected decisions about a loop, got in_flight"),
+    ("for i in kiln.pin(range(n), depth=2):\n    if i > 3:\n        break",
+     "expected a loop whose rounds are known before it"),
+    ('kiln.pin(roles="load")', "expected roles"),
+    ('kiln.pin(roles=(kiln.role("a", warps=0),))', "expected warps of at least 1, got 0"),
+    ("kiln.pin(persistent=(1, 2, 3))", "expected programs, or a pair of programs"),
+    ("kiln.pin(persistent=2)\nkiln.pin(persistent=3)", "expected one persistent grid, got (2, 1) and"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("statement, message", REFUSED)
+def test_refused(statement: str, message: str) -> None:
+    with pytest.raises(CompileError, match=re.escape(message)):
+        lowered(statement)
