@@ -1,7 +1,8 @@
 """Suite `attention`: bf16 attention's forward pass, heads of 128, on a GPU, beside PyTorch's.
 
 Our kernel is attention.mlir, whose decisions are pinned to sm_90a: a persistent grid, one role that
-loads by the tensor copy engine, two copies of one that multiplies. Its peers are the backends of
+loads by the tensor copy engine, two copies of one that multiplies. "python" is the same kernel
+written in Python and pinned by `kiln.pin`. Its peers are the backends of
 `scaled_dot_product_attention`, each asked for alone: FlashAttention 2 ("flash") and cuDNN
 ("cudnn"). All get the same arrays; PyTorch's allocate their results, from its cache.
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pinned_kernels
 import torch
 import torch.nn.functional as F
 from bursts import LAUNCHES, REST, report_regimes
@@ -106,9 +108,16 @@ def measure(
     out = torch.full_like(inputs[0], float("nan"))
     # The kernel's heads lie below one another.
     arguments = [x.view(-1, head) for x in (*inputs, out)] + [size, int(causal)]
-    results: dict[str, torch.Tensor] = {"kiln": out}
-    runs: dict[str, Callable[[], object]] = {"kiln": lambda: kernel(*arguments)}
+    written = torch.full_like(out, float("nan"))
+    results: dict[str, torch.Tensor] = {"kiln": out, "python": written}
+    runs: dict[str, Callable[[], object]] = {
+        "kiln": lambda: kernel(*arguments),
+        "python": lambda: pinned_kernels.attention(
+            *arguments[:3], written.view(-1, head), *arguments[4:]
+        ),
+    }
     runs["kiln"]()
+    runs["python"]()
     missing = {}
     for who, backend in PEERS.items():
         try:

@@ -126,7 +126,7 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
       auto type = withLayout(cast<RankedTensorType>(value.getType()), layout);
       auto conversion = ConvertLayoutOp::create(builder, value.getLoc(), type, value);
       operand->set(conversion);
-      if (isInBuffer(value) || threads.of(value).warps != threads.of(user).warps)
+      if (isInBuffer(value) || !(threads.of(value) == threads.of(user)))
         followUser(conversion, user);
     }
     return success();

@@ -24,7 +24,8 @@ static ArrayRef<int64_t> shapeOf(Value value) {
 ThreadShape ProgramThreads::ofRole(StringRef name) const {
   auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>();
   auto found = llvm::find_if(roles, [&](RoleAttr role) { return role.getName() == name; });
-  return {lanes, unsigned((found == roles.end() ? *roles.begin() : *found).getTotalWarps())};
+  RoleAttr role = found == roles.end() ? *roles.begin() : *found;
+  return {lanes, unsigned(role.getTotalWarps()), unsigned(role.getCopies())};
 }
 
 ThreadShape ProgramThreads::of(Value tensor) const {
@@ -108,7 +109,7 @@ LayoutInference::Entry LayoutInference::lookup(Value value) const {
 }
 
 LayoutInference::Entry LayoutInference::lookup(Value value, ThreadShape shape) const {
-  if (threads.of(value).warps == shape.warps)
+  if (threads.of(value) == shape)
     return lookup(value);
   return {canonicalise(getBlocked(value, shape)), Plain};
 }

@@ -29,8 +29,33 @@ LinearLayout kiln::canonicalise(const LinearLayout &layout) {
   return layout.sublayout({kRegister, kLane, kWarp}, outs).removeZeroBases(kRegister);
 }
 
+/// The layout of a tensor of which each copy has its share along a dimension, or all of it (-1),
+/// from that of one copy.
+static LinearLayout shareOut(const LinearLayout &own, int dim, unsigned copies) {
+  SmallVector<int64_t> shape = own.getShape();
+  SmallVector<InDim> ins(own.getIns());
+  auto *warps = llvm::find_if(ins, [](const InDim &in) { return in.name == kWarp; });
+  for (unsigned copy = 1; copy < copies; copy *= 2) {
+    Basis basis(shape.size(), 0);
+    if (dim >= 0)
+      basis[dim] = shape[dim] * copy;
+    warps->bases.push_back(basis);
+  }
+  if (dim >= 0)
+    shape[dim] *= copies;
+  return make(ins, shape);
+}
+
 LinearLayout kiln::getBlockedLayout(ArrayRef<int64_t> shape, int64_t width, ThreadShape threads,
                                     int fastest) {
+  if (threads.copies > 1) {
+    int dim = !shape.empty() && shape[0] >= int64_t(threads.copies) ? 0 : -1;
+    SmallVector<int64_t> own(shape);
+    if (dim >= 0)
+      own[dim] /= threads.copies;
+    ThreadShape one = {threads.lanes, threads.warps / threads.copies};
+    return shareOut(getBlockedLayout(own, width, one, fastest), dim, threads.copies);
+  }
   int64_t rank = shape.size();
   SmallVector<int64_t> taken(rank, 1);
   InDim registers{kRegister.str(), {}}, lanes{kLane.str(), {}}, warps{kWarp.str(), {}};
@@ -235,6 +260,12 @@ static LinearLayout transposeIf(bool transposed, const LinearLayout &layout) {
   return transposed ? layout.transposeOuts({1, 0}) : layout;
 }
 
+/// Which dimension of a product copies share out, of which each instruction makes so much at a
+/// time: rows if there are enough, or columns, or none.
+static int getSharedDim(int64_t m, int64_t n, int64_t leastM, int64_t leastN, unsigned copies) {
+  return m >= leastM * copies ? 0 : n >= leastN * copies ? 1 : -1;
+}
+
 /// Each thread multiplies and adds on its own: it holds all of K for its rows and columns.
 static DotLayouts getFmaLayouts(tile::DotOp dot, ThreadShape threads) {
   int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
@@ -350,9 +381,13 @@ static LinearLayout followAccumulator(const LinearLayout &fragment, ArrayRef<int
 static DotLayouts getAtomLayouts(tile::DotOp dot, WarpMmaAtomInterface atom, ThreadShape threads,
                                  const LinearLayout *accumulator) {
   int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
-  WarpGrid warps(m, n, atom, threads.warps);
   LinearLayout sums = atom.getFragment(2);
-  LinearLayout c = repeat(sums, {m, n}, 1, {warps.m, warps.n}, warps.dims);
+  std::array<int64_t, 3> extents = atom.getExtents();
+  int dim = getSharedDim(m, n, extents[0], extents[1], threads.copies);
+  int64_t ownM = dim == 0 ? m / threads.copies : m, ownN = dim == 1 ? n / threads.copies : n;
+  WarpGrid warps(ownM, ownN, atom, threads.warps / threads.copies);
+  LinearLayout c = repeat(sums, {ownM, ownN}, 1, {warps.m, warps.n}, warps.dims);
+  c = shareOut(c, dim, threads.copies);
   if (accumulator && accumulator->getShape() == c.getShape() && isMadeOf(*accumulator, sums))
     c = *accumulator;
   // What comes out of buffers is read 16 bytes at a time where a lane's part allows it.
@@ -399,11 +434,18 @@ static LinearLayout addBatch(const LinearLayout &matrix, ArrayRef<int64_t> batch
 static DotLayouts getAsyncLayouts(tile::DotOp dot, AsyncMmaAtomInterface atom, ThreadShape threads,
                                   const LinearLayout *accumulator) {
   int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
+  std::array<int64_t, 3> extents = atom.getExtents();
+  int dim = getSharedDim(m, n, extents[0], extents[1], threads.copies);
+  int64_t ownM = dim == 0 ? m / threads.copies : m, ownN = dim == 1 ? n / threads.copies : n;
+  unsigned warps = threads.warps / threads.copies;
   DotLayouts layouts;
-  layouts.accumulator =
-      accumulator ? *accumulator : canonicalise(atom.getAccumulatorLayout({m, n}, threads.warps));
-  if (std::optional<LinearLayout> a = atom.getRegisterLayout({m, k}, threads.warps))
-    layouts.a = transposeIf(dot.getTransposeA(), canonicalise(*a));
+  layouts.accumulator = accumulator
+                            ? *accumulator
+                            : shareOut(canonicalise(atom.getAccumulatorLayout({ownM, ownN}, warps)),
+                                       dim, threads.copies);
+  if (std::optional<LinearLayout> a = atom.getRegisterLayout({ownM, k}, warps))
+    layouts.a = transposeIf(dot.getTransposeA(),
+                            shareOut(canonicalise(*a), dim == 0 ? 0 : -1, threads.copies));
   return layouts;
 }
 
@@ -423,7 +465,9 @@ DotLayouts kiln::getDotLayouts(tile::DotOp dot, Attribute atomAttr, ThreadShape 
   ArrayRef<int64_t> batch = dot.getType().getShape().drop_back(2);
   // Warps that multiply other matrices have no operand in common.
   int64_t apart = std::min<int64_t>(threads.warps, ShapedType::getNumElements(batch));
-  ThreadShape each = {threads.lanes, unsigned(threads.warps / apart)};
+  ThreadShape each = threads;
+  if (!batch.empty())
+    each = {threads.lanes, unsigned(threads.warps / apart)};
   if (auto async = dyn_cast<AsyncMmaAtomInterface>(atomAttr))
     return getAsyncLayouts(dot, async, threads, accumulator);
   auto atom = dyn_cast<WarpMmaAtomInterface>(atomAttr);

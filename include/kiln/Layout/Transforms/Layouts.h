@@ -18,10 +18,16 @@ inline constexpr llvm::StringLiteral kWarp = "warp";
 
 using tile::kWarpsAttrName;
 
-/// What one program has to spread a tensor over.
+/// What one program, or a role of it, has to spread a tensor over.
 struct ThreadShape {
   unsigned lanes;
+  /// Of all copies together.
   unsigned warps;
+  /// Groups of warps that share a tensor out, each of which has consecutive rows or columns of it.
+  unsigned copies = 1;
+  bool operator==(const ThreadShape &other) const {
+    return lanes == other.lanes && warps == other.warps && copies == other.copies;
+  }
 };
 
 /// The parts in their order, and no register that repeats another by a zero basis.
