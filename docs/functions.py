@@ -25,6 +25,7 @@ PAGE = Path(__file__).resolve().parent / "reference" / "functions.md"
 # What the page calls the modules of the language, in its order.
 SECTIONS = {
     "program": "Programs, checks and facts",
+    "schedule": "Schedules",
     "tiles": "Memory, products, reductions, order and shape",
     "elementwise": "Creating, converting, computing",
     "statistics": "Statistics",

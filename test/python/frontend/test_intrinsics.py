@@ -49,6 +49,12 @@ def pin(v):
     v[0] = 1
 
 
+@case('tile.roles = [#tile.role<"all", warps = 4, copies = 2>]', 'role = "all"', v=F32)
+def pin_roles(v):
+    kiln.pin(roles=kiln.role("all", warps=4, copies=2))
+    kiln.pin(v.store(0, kiln.zeros(4, kiln.f32)), role="all")
+
+
 @case("attributes {tile.cluster = array<i64: 2, 1, 1>, tile.overlap = unit}", v=F32)
 def pin_launches(v):
     kiln.pin(cluster=2, overlap=True)
