@@ -1,0 +1,78 @@
+// What a solution takes of registers, shared memory, tensor memory and barriers.
+#include "Steady.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace kiln::schedule;
+using llvm::SmallVector;
+
+/// The cycle by which a result is no longer in registers, in its maker's iteration.
+static int64_t getEnd(const Problem &problem, const Solution &solution, const Steady &steady,
+                      unsigned op) {
+  int64_t start = solution.ops[op].start;
+  std::optional<int64_t> end;
+  for (const Dependence &each : problem.dependences) {
+    if (each.from != op || each.kind == Dependence::Order)
+      continue;
+    // What goes through a ring is written there once it is made. Work in flight reads its operands
+    // until it is done; what a direct op reads may be where its result will be.
+    int64_t cycle = 0;
+    if (steady.isReadFromRing(each))
+      cycle = steady.getDone(op).cycle;
+    else if (each.kind == Dependence::Chain || each.isInPlace ||
+             problem.ops[each.to].completion == Completion::Direct)
+      cycle = solution.ops[each.to].start + each.distance * solution.interval;
+    else
+      cycle = steady.getDone(each.to).cycle + each.distance * solution.interval;
+    end = std::max(end.value_or(cycle), cycle);
+  }
+  return end.value_or(start + problem.ops[op].latency);
+}
+
+/// The most bytes that are live at once, of results that are live from a cycle to another in every
+/// iteration.
+namespace {
+struct Life {
+  int64_t begin, end, bytes;
+};
+} // namespace
+
+static int64_t getMostLive(llvm::ArrayRef<Life> lives, int64_t interval) {
+  int64_t always = 0;
+  SmallVector<std::pair<int64_t, int64_t>> changes; // at a cycle of the interval, by so much
+  for (const Life &life : lives) {
+    int64_t length = std::max<int64_t>(life.end - life.begin, 0), rest = length % interval;
+    always += length / interval * life.bytes;
+    if (rest == 0)
+      continue;
+    int64_t begin = ((life.begin % interval) + interval) % interval;
+    changes.push_back({begin, life.bytes});
+    changes.push_back({(begin + rest) % interval, -life.bytes});
+    if (begin + rest > interval) // of the iteration before
+      always += life.bytes;
+    else if (begin + rest == interval)
+      changes.back().first = interval;
+  }
+  llvm::sort(changes); // what ends goes before what begins
+  int64_t live = always, most = always;
+  for (auto [cycle, change] : changes)
+    most = std::max(most, live += change);
+  return most;
+}
+
+Demand kiln::schedule::getDemand(const Problem &problem, const Solution &solution) {
+  Steady steady(problem, solution);
+  Demand demand;
+  SmallVector<SmallVector<Life>> lives(problem.roles.size());
+  for (auto [index, op] : llvm::enumerate(problem.ops)) {
+    const Placement &placement = solution.ops[index];
+    if (op.registerBytes)
+      lives[placement.role].push_back(
+          {placement.start, getEnd(problem, solution, steady, index), op.registerBytes});
+    demand.sharedBytes += placement.depth * op.bufferBytes;
+    demand.tensorColumns += placement.depth * op.bufferColumns;
+    demand.namedBarriers += placement.depth * op.slotBarriers;
+  }
+  for (llvm::ArrayRef<Life> each : lives)
+    demand.registerBytes.push_back(getMostLive(each, solution.interval));
+  return demand;
+}

@@ -1,0 +1,198 @@
+// Waits for work in flight and uses of slots, once all stages run.
+#include "Steady.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace kiln::schedule;
+using llvm::SmallVector;
+
+Steady::Steady(const Problem &problem, const Solution &solution)
+    : problem(problem), solution(solution), placements(solution.ops) {
+  sequences.resize(problem.roles.size());
+  for (auto [op, placement] : llvm::enumerate(placements))
+    sequences[placement.role].push_back(op);
+  for (SmallVector<unsigned> &sequence : sequences)
+    llvm::sort(sequence, [&](unsigned x, unsigned y) {
+      return std::pair(getOrder(x), x) < std::pair(getOrder(y), y);
+    });
+
+  llvm::append_range(chainEnds, llvm::seq<unsigned>(0, placements.size()));
+  SmallVector<unsigned> next = chainEnds;
+  for (const Dependence &each : problem.dependences)
+    if (each.kind == Dependence::Chain && each.distance == 0)
+      next[each.from] = each.to;
+  for (unsigned &end : chainEnds)
+    while (isHeld(end) && next[end] != end)
+      end = next[end];
+}
+
+int64_t Steady::getRow(unsigned op) const {
+  const Placement &placement = placements[op];
+  return placement.start - solution.origins[placement.role] - placement.stage * solution.interval;
+}
+
+bool Steady::holds(const Condition &condition) const {
+  return placements[condition.to].start + condition.distance * solution.interval >=
+         placements[condition.from].start + condition.latency;
+}
+
+//===- Waits --------------------------------------------------------------------------------===//
+
+bool Steady::isHeld(unsigned op) const {
+  return llvm::none_of(problem.dependences,
+                       [&](const Dependence &each) { return waitsFor(each, op); });
+}
+
+WaitPoint Steady::getWait(unsigned op) const {
+  op = getChainEnd(op);
+  const Placement &own = placements[op];
+  int64_t end = sequences[own.role].size();
+  std::optional<WaitPoint> first;
+  auto consider = [&](int64_t stage, int64_t place) {
+    if (!first || std::pair(stage, place) < std::pair(first->stage, first->place))
+      first = {stage, place};
+  };
+  for (const Dependence &each : problem.dependences) {
+    if (!waitsFor(each, op))
+      continue;
+    const Placement &user = placements[each.to];
+    // What a later iteration uses is there at the end of the trip, if not before.
+    if (each.distance == 0 || user.stage + each.distance == own.stage)
+      consider(user.stage + each.distance, user.order);
+    if (each.distance > 0)
+      consider(own.stage, end);
+  }
+  return first.value_or(WaitPoint{own.stage, end});
+}
+
+SmallVector<unsigned> Steady::getStarts(unsigned op) const {
+  SmallVector<unsigned> starts;
+  for (unsigned other : sequences[placements[op].role])
+    if (problem.ops[other].completion == Completion::Counted &&
+        problem.ops[other].counter == problem.ops[op].counter)
+      starts.push_back(other);
+  return starts;
+}
+
+int64_t Steady::countLater(unsigned op) const {
+  WaitPoint wait = getWait(op);
+  int64_t later = 0;
+  for (unsigned start : getStarts(op))
+    later += wait.stage - placements[op].stage + 1 - (getOrder(start) <= getOrder(op)) -
+             (getOrder(start) >= wait.place);
+  return later;
+}
+
+/// Trips after the wait's own until so few are in flight that an op's work is done.
+int64_t Steady::countTripsHeld(unsigned op) const {
+  int64_t others = placements[getChainEnd(op)].inFlight.value_or(0) - countLater(op);
+  return llvm::divideCeil(std::max<int64_t>(others, 0), getStarts(op).size());
+}
+
+int64_t Steady::getMostInFlight(unsigned op) const {
+  int64_t later = countLater(op);
+  if (!isHeld(op) || !problem.isLoop)
+    return later;
+  // The first op of the next trip stands behind the wait.
+  unsigned first = sequences[placements[op].role].front();
+  int64_t late = getRow(op) + problem.ops[op].latency - getRow(first);
+  int64_t trips =
+      std::max<int64_t>(llvm::divideCeil(std::max<int64_t>(late, 0), solution.interval) - 1, 0);
+  return later + trips * int64_t(getStarts(op).size());
+}
+
+Event Steady::getDone(unsigned op) const {
+  const Placement &own = placements[op];
+  int64_t done = own.start + problem.ops[op].latency;
+  if (problem.ops[op].completion != Completion::Counted)
+    return {op, 0, done};
+  WaitPoint wait = getWait(op);
+  int64_t trip = wait.stage + (isHeld(getChainEnd(op)) ? countTripsHeld(op) : 0);
+  llvm::ArrayRef<unsigned> sequence = sequences[own.role];
+  bool isFirst = wait.place == 0;
+  unsigned before = isFirst ? sequence.back() : sequence[wait.place - 1];
+  int64_t distance = trip - isFirst - placements[before].stage;
+  return {before, distance,
+          std::max(done, placements[before].start + distance * solution.interval)};
+}
+
+std::optional<Breach> Steady::findLateWork(unsigned op) const {
+  WaitPoint wait = getWait(op);
+  int64_t inFlight = placements[op].inFlight.value_or(0);
+  llvm::ArrayRef<unsigned> sequence = sequences[placements[op].role];
+  bool isEnd = wait.place == int64_t(sequence.size());
+  if (isEnd && !problem.isLoop)
+    return std::nullopt;
+  unsigned target = isEnd ? sequence.front() : sequence[wait.place];
+  SmallVector<unsigned> starts = getStarts(op);
+  for (unsigned start : starts) {
+    bool isOfTrip = getOrder(start) < wait.place;
+    int64_t later = 0;
+    for (unsigned other : starts) {
+      bool isBehind = getOrder(other) > getOrder(start), isBefore = getOrder(other) < wait.place;
+      later += isOfTrip ? isBehind && isBefore : isBehind || isBefore;
+    }
+    int64_t trips =
+        !isOfTrip + llvm::divideCeil(std::max<int64_t>(inFlight - later, 0), starts.size());
+    if (!problem.isLoop && trips > 0)
+      continue;
+    Condition done{start, target, problem.ops[start].latency,
+                   isEnd + trips + placements[start].stage - placements[target].stage};
+    if (holds(done))
+      continue;
+    int64_t least = placements[start].start + done.latency - done.distance * solution.interval;
+    return Breach{done,
+                  problem.at(op, "in_flight",
+                             "expected a count that lets '" + problem.ops[target].name +
+                                 "' start before cycle " + std::to_string(least) +
+                                 ", when the wait has seen '" + problem.ops[start].name +
+                                 "' done, got " + std::to_string(inFlight) + " and a start at " +
+                                 std::to_string(placements[target].start))};
+  }
+  return std::nullopt;
+}
+
+//===- Rings --------------------------------------------------------------------------------===//
+
+bool Steady::isReadFromRing(const Dependence &dependence) const {
+  return dependence.kind == Dependence::Value &&
+         (crossesRoles(dependence) || problem.ops[dependence.from].isBuffered);
+}
+
+bool Steady::hasRing(unsigned op) const {
+  return llvm::any_of(problem.dependences, [&](const Dependence &each) {
+    bool isContinuedThere =
+        each.kind == Dependence::Chain && problem.ops[op].isBuffered && problem.isContinued(op);
+    return each.from == op && (isReadFromRing(each) || isContinuedThere);
+  });
+}
+
+Event Steady::getRelease(unsigned op) const {
+  Event last{op, 0, placements[op].start};
+  for (const Dependence &each : problem.dependences) {
+    if (each.from != op || !isReadFromRing(each))
+      continue;
+    Event done = getDone(each.to);
+    int64_t cycle = done.cycle + each.distance * solution.interval;
+    if (cycle >= last.cycle)
+      last = {done.op, done.distance + each.distance, cycle};
+  }
+  return last;
+}
+
+int64_t Steady::getLeastDepth(unsigned op) const {
+  return problem.isLoop ? (getRelease(op).cycle - placements[op].start) / solution.interval + 1 : 1;
+}
+
+SmallVector<Condition> Steady::getReleaseConditions() const {
+  SmallVector<Condition> conditions;
+  for (const Dependence &each : problem.dependences) {
+    if (!isReadFromRing(each) || !problem.isLoop)
+      continue;
+    Event free = getDone(each.to);
+    conditions.push_back(
+        {free.op, each.from, 1, placements[each.from].depth - each.distance - free.distance});
+  }
+  return conditions;
+}
