@@ -92,6 +92,31 @@ TEST(Solver, GivesAnAccumulatorInTensorMemoryOneSlot) {
   EXPECT_EQ(getDemand(p, s).tensorColumns, 256);
 }
 
+TEST(Solver, FillsARolesOwnRingSomeTripsAhead) {
+  Build p;
+  p.addRole("all");
+  unsigned copy = p.addUnit("copy"), shared = p.addUnit("shared"), tensor = p.addUnit("tensor");
+  p.addCounter("copies");
+  unsigned load = p.addOp("load", 800, copy, 60), read = p.addOp("read", 40, shared, 64);
+  unsigned dot = p.addOp("dot", 260, tensor, 256);
+  p.ops[load].completion = Completion::Counted;
+  p.ops[load].isBuffered = true;
+  p.ops[load].bufferBytes = 32768;
+  p.need(load, read);
+  p.need(read, dot);
+  p.chain(dot, dot, 1, 256);
+  Solution s = solve(p);
+  EXPECT_EQ(s.interval, 256);
+  EXPECT_EQ(s.ops[dot].stage, 3);
+  EXPECT_EQ(s.ops[read].stage, 3);
+  EXPECT_EQ(s.ops[load].inFlight, 3);
+  EXPECT_EQ(s.ops[load].depth, 4);
+  p.ops[load].pins.depth = 3;
+  s = solve(p);
+  EXPECT_EQ(s.ops[dot].stage, 2);
+  EXPECT_EQ(s.interval, 281); // 800 and 40 cycles, and one, in three
+}
+
 //===- Attention ----------------------------------------------------------------------------===//
 
 TEST(Solver, PutsTheSecondDotOfAttentionOneStageLater) {
@@ -147,6 +172,48 @@ TEST(Solver, HoldsStagesAndOrdersTogether) {
   // 600 for the load, 280 for the dot and one more cycle go into two intervals.
   EXPECT_EQ(s.interval, 512);
   EXPECT_EQ(s.ops[p.keys].depth, 2);
+}
+
+TEST(Solver, FindsTheOrderOfAttentionWithRescaledSums) {
+  // The softmax in parts, and a running maximum by which the sum so far is scaled in registers.
+  Attention p;
+  p.dependences.clear();
+  unsigned lookup = p.addUnit("lookup"), most = p.softmax;
+  p.ops[most].latency = 120;
+  p.ops[most].reservations = {{p.lanes, 100}};
+  unsigned exponents = p.addOp("exponents", 260, lookup, 256);
+  unsigned rescale = p.addOp("rescale", 70, p.lanes, 64);
+  unsigned total = p.addOp("total", 110, p.lanes, 100);
+  p.need(p.keys, p.scores);
+  p.need(p.scores, most);
+  p.need(most, most, 1);
+  p.need(p.scores, exponents);
+  p.need(most, exponents);
+  p.need(exponents, total);
+  p.need(total, total, 1);
+  p.need(most, rescale);
+  p.need(p.sum, rescale, 1);
+  p.need(exponents, p.sum);
+  p.need(p.values, p.sum);
+  p.dependences.push_back({rescale, p.sum, 0, Dependence::Value, std::nullopt, true});
+  p.ops[p.scores].registerBytes = p.ops[p.sum].registerBytes = 65536;
+  p.ops[rescale].registerBytes = 65536;
+  p.ops[exponents].registerBytes = 32768;
+  p.roles[p.mma].registerBytes = 163840; // the sum, scores, and the exponents of the trip before
+  Solution s = solve(p);
+  // The next scores start, then the sum of these; the maximum waits for the scores alone. The sum
+  // is waited for at its trip's end, 256 + 280 cycles behind the begin.
+  EXPECT_EQ(s.interval, 536);
+  EXPECT_EQ(s.ops[p.scores].order, 0);
+  EXPECT_EQ(s.ops[p.scores].inFlight, 1);
+  EXPECT_EQ(s.ops[p.sum].inFlight, 0);
+  EXPECT_LT(s.ops[p.sum].order, s.ops[most].order);
+  for (unsigned op : {p.scores, most, exponents})
+    EXPECT_EQ(s.ops[op].stage, 0);
+  for (unsigned op : {rescale, p.sum})
+    EXPECT_EQ(s.ops[op].stage, 1);
+  EXPECT_EQ(s.ops[p.keys].depth, 2);
+  EXPECT_EQ(s.ops[p.values].depth, 2);
 }
 
 //===- Circles, registers, blocks -----------------------------------------------------------===//
