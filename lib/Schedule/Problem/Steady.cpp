@@ -25,6 +25,13 @@ Steady::Steady(const Problem &problem, const Solution &solution)
   for (unsigned &end : chainEnds)
     while (isHeld(end) && next[end] != end)
       end = next[end];
+
+  for (unsigned op = 0; op < placements.size(); ++op)
+    waits.push_back(findWait(chainEnds[op]));
+  seen.resize(placements.size());
+  for (unsigned op = 0; op < placements.size(); ++op)
+    if (problem.ops[op].completion == Completion::Counted && chainEnds[op] == op)
+      findSeen(op);
 }
 
 int64_t Steady::getRow(unsigned op) const {
@@ -44,8 +51,7 @@ bool Steady::isHeld(unsigned op) const {
                        [&](const Dependence &each) { return waitsFor(each, op); });
 }
 
-WaitPoint Steady::getWait(unsigned op) const {
-  op = getChainEnd(op);
+WaitPoint Steady::findWait(unsigned op) const {
   const Placement &own = placements[op];
   int64_t end = sequences[own.role].size();
   std::optional<WaitPoint> first;
@@ -102,29 +108,10 @@ int64_t Steady::getMostInFlight(unsigned op) const {
   return later + trips * int64_t(getStarts(op).size());
 }
 
-Event Steady::getDone(unsigned op) const {
-  const Placement &own = placements[op];
-  int64_t done = own.start + problem.ops[op].latency;
-  if (problem.ops[op].completion != Completion::Counted)
-    return {op, 0, done};
-  WaitPoint wait = getWait(op);
-  int64_t trip = wait.stage + (isHeld(getChainEnd(op)) ? countTripsHeld(op) : 0);
-  llvm::ArrayRef<unsigned> sequence = sequences[own.role];
-  bool isFirst = wait.place == 0;
-  unsigned before = isFirst ? sequence.back() : sequence[wait.place - 1];
-  int64_t distance = trip - isFirst - placements[before].stage;
-  return {before, distance,
-          std::max(done, placements[before].start + distance * solution.interval)};
-}
-
-std::optional<Breach> Steady::findLateWork(unsigned op) const {
+/// What a wait sees done are all starts but as many of the latest as it leaves under way.
+void Steady::findSeen(unsigned op) {
   WaitPoint wait = getWait(op);
   int64_t inFlight = placements[op].inFlight.value_or(0);
-  llvm::ArrayRef<unsigned> sequence = sequences[placements[op].role];
-  bool isEnd = wait.place == int64_t(sequence.size());
-  if (isEnd && !problem.isLoop)
-    return std::nullopt;
-  unsigned target = isEnd ? sequence.front() : sequence[wait.place];
   SmallVector<unsigned> starts = getStarts(op);
   for (unsigned start : starts) {
     bool isOfTrip = getOrder(start) < wait.place;
@@ -135,20 +122,61 @@ std::optional<Breach> Steady::findLateWork(unsigned op) const {
     }
     int64_t trips =
         !isOfTrip + llvm::divideCeil(std::max<int64_t>(inFlight - later, 0), starts.size());
-    if (!problem.isLoop && trips > 0)
-      continue;
-    Condition done{start, target, problem.ops[start].latency,
-                   isEnd + trips + placements[start].stage - placements[target].stage};
+    if (problem.isLoop || trips == 0)
+      seen[op].push_back({start, trips});
+  }
+}
+
+SmallVector<Event> Steady::getDoneEvents(unsigned op) const {
+  auto makeEvent = [&](unsigned other, int64_t distance, int64_t latency) {
+    return Event{other, distance, placements[other].start + distance * solution.interval + latency};
+  };
+  SmallVector<Event> events{makeEvent(op, 0, problem.ops[op].latency)};
+  if (problem.ops[op].completion != Completion::Counted)
+    return events;
+  WaitPoint wait = getWait(op);
+  int64_t trip = wait.stage + (isHeld(getChainEnd(op)) ? countTripsHeld(op) : 0);
+  llvm::ArrayRef<unsigned> sequence = sequences[placements[op].role];
+  // Work of one counter is done in order, and waits at one place wait for one another.
+  for (unsigned other : sequence)
+    if (waits[other].place == wait.place)
+      for (const Seen &each : seen[other])
+        events.push_back(makeEvent(each.op, trip - each.trips - placements[each.op].stage,
+                                   problem.ops[each.op].latency));
+  bool isFirst = wait.place == 0;
+  unsigned before = isFirst ? sequence.back() : sequence[wait.place - 1];
+  events.push_back(makeEvent(before, trip - isFirst - placements[before].stage, 0));
+  return events;
+}
+
+Event Steady::getDone(unsigned op) const {
+  SmallVector<Event> events = getDoneEvents(op);
+  Event done = events.back();
+  for (const Event &each : events)
+    done.cycle = std::max(done.cycle, each.cycle);
+  return done;
+}
+
+std::optional<Breach> Steady::findLateWork(unsigned op) const {
+  WaitPoint wait = getWait(op);
+  llvm::ArrayRef<unsigned> sequence = sequences[placements[op].role];
+  bool isEnd = wait.place == int64_t(sequence.size());
+  if (isEnd && !problem.isLoop)
+    return std::nullopt;
+  unsigned target = isEnd ? sequence.front() : sequence[wait.place];
+  for (const Seen &each : seen[op]) {
+    Condition done{each.op, target, problem.ops[each.op].latency,
+                   isEnd + each.trips + placements[each.op].stage - placements[target].stage};
     if (holds(done))
       continue;
-    int64_t least = placements[start].start + done.latency - done.distance * solution.interval;
-    return Breach{done,
-                  problem.at(op, "in_flight",
-                             "expected a count that lets '" + problem.ops[target].name +
-                                 "' start before cycle " + std::to_string(least) +
-                                 ", when the wait has seen '" + problem.ops[start].name +
-                                 "' done, got " + std::to_string(inFlight) + " and a start at " +
-                                 std::to_string(placements[target].start))};
+    int64_t least = placements[each.op].start + done.latency - done.distance * solution.interval;
+    return Breach{
+        done, problem.at(op, "in_flight",
+                         "expected a count that lets '" + problem.ops[target].name +
+                             "' start before cycle " + std::to_string(least) +
+                             ", when the wait has seen '" + problem.ops[each.op].name +
+                             "' done, got " + std::to_string(placements[op].inFlight.value_or(0)) +
+                             " and a start at " + std::to_string(placements[target].start))};
   }
   return std::nullopt;
 }
@@ -190,9 +218,11 @@ SmallVector<Condition> Steady::getReleaseConditions() const {
   for (const Dependence &each : problem.dependences) {
     if (!isReadFromRing(each) || !problem.isLoop)
       continue;
-    Event free = getDone(each.to);
-    conditions.push_back(
-        {free.op, each.from, 1, placements[each.from].depth - each.distance - free.distance});
+    for (const Event &free : getDoneEvents(each.to)) {
+      int64_t start = placements[free.op].start + free.distance * solution.interval;
+      conditions.push_back({free.op, each.from, free.cycle - start + 1,
+                            placements[each.from].depth - each.distance - free.distance});
+    }
   }
   return conditions;
 }

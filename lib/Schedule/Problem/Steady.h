@@ -56,15 +56,16 @@ public:
   unsigned getChainEnd(unsigned op) const { return chainEnds[op]; }
   /// Whether nothing in the role uses counted work but what continues it.
   bool isHeld(unsigned op) const;
-  WaitPoint getWait(unsigned op) const;
+  WaitPoint getWait(unsigned op) const { return waits[op]; }
   /// Starts of its counter between a counted op and the wait for it.
   int64_t countLater(unsigned op) const;
   /// The count by which the wait for it waits least: for held work, one that the first op of the
   /// next trip need not wait for.
   int64_t getMostInFlight(unsigned op) const;
-  /// When an op's result is known to be there, and its operands are free.
+  /// When an op's result is known to be there, and its operands are free: once the op in front of
+  /// the wait for it has started, and not before all is done that its role has waited for by then.
   Event getDone(unsigned op) const;
-  /// The first work that a wait for an op would be held up by.
+  /// The first work that the wait for a chain's last op would be held up by.
   std::optional<Breach> findLateWork(unsigned op) const;
 
   //===- Rings ------------------------------------------------------------------------------===//
@@ -84,6 +85,16 @@ private:
     return dependence.from == op && dependence.kind != Dependence::Chain &&
            !crossesRoles(dependence);
   }
+  /// A start that a wait sees done: of an op, so many trips before the wait's.
+  struct Seen {
+    unsigned op;
+    int64_t trips;
+  };
+  void findSeen(unsigned op);
+  /// What has happened when an op is known to be done; last, the start of the op in front of the
+  /// wait.
+  llvm::SmallVector<Event> getDoneEvents(unsigned op) const;
+  WaitPoint findWait(unsigned op) const;
   /// The ops of an op's counter in its role.
   llvm::SmallVector<unsigned> getStarts(unsigned op) const;
   int64_t countTripsHeld(unsigned op) const;
@@ -94,6 +105,9 @@ private:
   llvm::ArrayRef<Placement> placements;
   llvm::SmallVector<llvm::SmallVector<unsigned>> sequences;
   llvm::SmallVector<unsigned> chainEnds;
+  llvm::SmallVector<WaitPoint> waits;
+  /// By the op whose wait it is.
+  llvm::SmallVector<llvm::SmallVector<Seen>> seen;
 };
 
 /// A circle of waits that no trip gets out of.

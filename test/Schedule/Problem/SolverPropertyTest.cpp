@@ -1,5 +1,5 @@
 // Laws that hold of all solutions, on random problems. The seed is printed when a law fails.
-#include "Seed.h"
+#include "AnyProblem.h"
 #include "Solve.h"
 #include "kiln/Schedule/Problem/Complete.h"
 
@@ -11,55 +11,9 @@ protected:
   Seed random{uint64_t(GetParam())};
   testing::ScopedTrace trace{__FILE__, __LINE__, random.describe()};
 
-  /// Needs go from earlier to later ops, or some iterations back. Any result can go through a ring.
-  Build anyProblem(int64_t mostOps = 14);
   void pinSome(Problem &problem, const Solution &solution);
 };
 } // namespace
-
-Build SolverProperty::anyProblem(int64_t mostOps) {
-  Build p;
-  int64_t roles = random.from(1, 3), units = random.from(1, 3);
-  for (int64_t role = 0; role < roles; ++role)
-    p.addRole(("role" + std::to_string(role)).c_str());
-  for (int64_t unit = 0; unit < units; ++unit)
-    p.addUnit(("unit" + std::to_string(unit)).c_str(), random.from(1, 2), random.chance(30));
-  p.addCounter("x");
-  p.addCounter("y");
-  int64_t count = random.from(1, mostOps);
-  for (int64_t index = 0; index < count; ++index) {
-    Op &op = p.ops[p.addOp(("op" + std::to_string(index)).c_str(), random.from(0, 40))];
-    if (random.chance(80))
-      op.reservations.push_back(
-          {unsigned(random.from(0, units - 1)), random.from(1, 12), random.from(0, 3)});
-    if (random.chance(40))
-      op.completion = random.chance(70) ? Completion::Counted : Completion::Signalled;
-    op.counter = random.from(0, 1);
-    op.registerBytes = random.from(0, 64);
-    op.bufferBytes = random.from(1, 64);
-    op.slotBarriers = random.from(0, 2);
-    op.isBuffered = random.chance(20);
-    if (random.chance(60))
-      op.pins.role = unsigned(random.from(0, roles - 1));
-    for (int64_t needs = random.from(0, 2); index > 0 && needs > 0; --needs)
-      p.need(random.from(0, index - 1), index, random.chance(15));
-    if (random.chance(20)) {
-      if (op.completion == Completion::Counted && random.chance(50))
-        p.chain(index, index, 1, random.from(0, 20));
-      else
-        p.need(index, random.from(0, index), random.from(1, 3));
-    }
-  }
-  // What is continued in its place is gone in the next iteration.
-  llvm::erase_if(p.dependences, [&](const Dependence &each) {
-    return each.kind == Dependence::Value && each.distance > 0 && p.isContinued(each.from);
-  });
-  // Of counted work no other role knows. Ops that are both without a pin come into one role.
-  for (const Dependence &each : p.dependences)
-    if (p.ops[each.from].pins.role != p.ops[each.to].pins.role)
-      p.ops[each.from].completion = Completion::Signalled;
-  return p;
-}
 
 /// Pins that one solution holds.
 void SolverProperty::pinSome(Problem &problem, const Solution &solution) {
@@ -78,7 +32,7 @@ void SolverProperty::pinSome(Problem &problem, const Solution &solution) {
 }
 
 TEST_P(SolverProperty, SolutionsPassAndKeepTheBound) {
-  Build p = anyProblem();
+  Build p = anyProblem(random);
   ASSERT_EQ(getViolation(check(p)), "none");
   std::optional<llvm::SmallVector<unsigned>> roles = assignRoles(p);
   ASSERT_TRUE(roles);
@@ -93,7 +47,7 @@ TEST_P(SolverProperty, SolutionsPassAndKeepTheBound) {
 }
 
 TEST_P(SolverProperty, StartsBeforeANeedAreRefused) {
-  Build p = anyProblem();
+  Build p = anyProblem(random);
   Solution s = solve(p);
   for (const Dependence &each : p.dependences) {
     Solution early = s;
@@ -108,7 +62,7 @@ TEST_P(SolverProperty, StartsBeforeANeedAreRefused) {
 }
 
 TEST_P(SolverProperty, OneUnitForTwoIsRefused) {
-  Build p = anyProblem();
+  Build p = anyProblem(random);
   for (Unit &unit : p.units)
     unit = {unit.name, 1, false};
   Solution s = solve(p);
@@ -125,7 +79,7 @@ TEST_P(SolverProperty, OneUnitForTwoIsRefused) {
 }
 
 TEST_P(SolverProperty, DecisionsThatAreChangedAreRefused) {
-  Build p = anyProblem();
+  Build p = anyProblem(random);
   Solution s = solve(p);
   for (unsigned op = 0; op < p.ops.size(); ++op) {
     Solution other = s;
@@ -144,7 +98,7 @@ TEST_P(SolverProperty, DecisionsThatAreChangedAreRefused) {
 }
 
 TEST_P(SolverProperty, AllPinsOfASolutionHaveASolution) {
-  Build p = anyProblem();
+  Build p = anyProblem(random);
   Solution s = solve(p);
   for (auto [op, its] : llvm::zip(p.ops, s.ops))
     op.pins = {its.role, its.stage, its.order, {}, its.inFlight};
@@ -163,7 +117,7 @@ TEST_P(SolverProperty, AllPinsOfASolutionHaveASolution) {
 /// Few pins leave the solver choices that it may get wrong: a pinned depth says nothing of which op
 /// ends a trip. Then it names the depth.
 TEST_P(SolverProperty, SomePinsOfASolutionHaveASolution) {
-  Build p = anyProblem();
+  Build p = anyProblem(random);
   Solution s = solve(p);
   pinSome(p, s);
   ASSERT_EQ(getViolation(check(p)), "none");
@@ -173,7 +127,7 @@ TEST_P(SolverProperty, SomePinsOfASolutionHaveASolution) {
 }
 
 TEST_P(SolverProperty, BudgetsHold) {
-  Build p = anyProblem();
+  Build p = anyProblem(random);
   Solution s = solve(p);
   Demand demand = getDemand(p, s);
   p.budget.sharedBytes = demand.sharedBytes - demand.sharedBytes / 4;
@@ -189,7 +143,7 @@ TEST_P(SolverProperty, BudgetsHold) {
 }
 
 TEST_P(SolverProperty, CompletedPinsAreASchedule) {
-  Build p = anyProblem();
+  Build p = anyProblem(random);
   for (unsigned role = 0; role < p.roles.size(); ++role)
     for (Op &op : p.ops)
       if (op.pins.role == role && random.chance(20))
@@ -212,6 +166,8 @@ INSTANTIATE_TEST_SUITE_P(Random, SolverProperty, testing::Range(0, 60));
 
 class LargeSolverProperty : public SolverProperty {};
 
-TEST_P(LargeSolverProperty, SolutionsPass) { EXPECT_GE(solve(anyProblem(150)).interval, 1); }
+TEST_P(LargeSolverProperty, SolutionsPass) {
+  EXPECT_GE(solve(anyProblem(random, 150)).interval, 1);
+}
 
 INSTANTIATE_TEST_SUITE_P(Random, LargeSolverProperty, testing::Range(0, 8));
