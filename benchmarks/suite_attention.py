@@ -48,6 +48,7 @@ def run(report: Report, options) -> None:
         f"its start and {kernel.local_bytes} bytes of spills; bursts of {LAUNCHES} after "
         f"{REST} s, no flush: the four arrays exceed the second-level cache"
     )
+    kernels = {"kiln": kernel, "python": pinned_kernels.attention}
     missing: dict[str, str] = {}
     for size in SIZES:
         for causal in (False, True):
@@ -57,7 +58,7 @@ def run(report: Report, options) -> None:
                     torch.randn(TOKENS // size, HEADS, size, HEAD, device="cuda").bfloat16()
                     for _ in range(3)
                 ]
-                missing |= measure(report, name, inputs, causal, kernel, options.seconds)
+                missing |= measure(report, name, inputs, causal, kernels, options.seconds)
     if missing:
         whom = "; ".join(f"{who}: {why}" for who, why in missing.items())
         raise AssertionError(f"expected peers {' and '.join(PEERS)}, got none of {whom}")
@@ -101,23 +102,18 @@ def peer(backend: SDPBackend, inputs: list[torch.Tensor], causal: bool) -> torch
 
 def measure(
     report: Report, name: str, inputs: list[torch.Tensor], causal: bool,
-    kernel: Callable[..., None], seconds: float,
+    kernels: dict[str, Callable[..., None]], seconds: float,
 ) -> dict[str, str]:  # fmt: skip
     """The peers that are not here, and why."""
     batch, heads, size, head = inputs[0].shape
-    out = torch.full_like(inputs[0], float("nan"))
-    # The kernel's heads lie below one another.
-    arguments = [x.view(-1, head) for x in (*inputs, out)] + [size, int(causal)]
-    written = torch.full_like(out, float("nan"))
-    results: dict[str, torch.Tensor] = {"kiln": out, "python": written}
-    runs: dict[str, Callable[[], object]] = {
-        "kiln": lambda: kernel(*arguments),
-        "python": lambda: pinned_kernels.attention(
-            *arguments[:3], written.view(-1, head), *arguments[4:]
-        ),
-    }
-    runs["kiln"]()
-    runs["python"]()
+    results: dict[str, torch.Tensor] = {}
+    runs: dict[str, Callable[[], object]] = {}
+    for who, kernel in kernels.items():
+        out = results[who] = torch.full_like(inputs[0], float("nan"))
+        # The kernels' heads lie below one another.
+        arguments = [*(x.view(-1, head) for x in (*inputs, out)), size, int(causal)]
+        runs[who] = lambda kernel=kernel, arguments=arguments: kernel(*arguments)
+        runs[who]()
     missing = {}
     for who, backend in PEERS.items():
         try:

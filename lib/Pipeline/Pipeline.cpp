@@ -42,9 +42,9 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
   case Stage::Schedule:
     if (!isHost)
       add(createRealisePersistence(), createRealiseRings(), createRealiseWarpGroups(),
-          createRealiseStages(), createSplitLoops(), createRealiseSlots(), createRealiseCopies(),
-          createRealiseStores(), createCheckRealised(), createCheckProtocol(),
-          createPlanSharedMemory());
+          createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseSlots(),
+          createRealiseCopies(), createRealiseStores(), createCheckRealised(),
+          createCheckProtocol(), createPlanSharedMemory());
     return;
   case Stage::Target:
     if (isHost)

@@ -505,7 +505,6 @@ void Expander::run() {
       results.push_back(index);
   demandAll();
   SmallVector<Value> values = choose(std::max<int64_t>(last, 1));
-  copyPlace(loop, loop->getPrevNode());
   for (auto [index, value] : llvm::zip_equal(results, values))
     loop.getResult(index).replaceAllUsesWith(value);
   loop.erase();

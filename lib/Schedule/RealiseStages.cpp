@@ -14,30 +14,38 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// Whether a block has anything that the rest of it must be put into order for.
-static bool hasDecisions(Block &block) {
-  return llvm::any_of(block, [](Operation &op) {
-    auto get = dyn_cast<GetOp>(op);
-    auto dot = dyn_cast<DotOp>(op);
-    return getDecision(&op, "stage") || getDecision(&op, "order") || (dot && dot.getInFlight()) ||
-           (get && isCounted(get));
-  });
-}
+static LogicalResult realise(Block &block);
 
-/// Inner loops first: once realised, which may replace them, they are ops of the outer block.
-static LogicalResult realise(Block &block) {
+/// What becomes of a loop or a condition runs in its place.
+static LogicalResult realiseRegions(Operation *op) {
+  Operation *before = op->getPrevNode(), *after = op->getNextNode();
+  Block *block = op->getBlock();
+  SmallVector<std::pair<StringRef, Attribute>> place;
+  for (StringRef name : {"stage", "order"})
+    if (Attribute decision = getDecision(op, name))
+      place.push_back({name, decision});
   SmallVector<Block *> inner;
-  for (Operation &op : block)
-    if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
-      for (Region &region : op.getRegions())
-        llvm::append_range(inner, llvm::make_pointer_range(region));
+  for (Region &region : op->getRegions())
+    llvm::append_range(inner, llvm::make_pointer_range(region));
   for (Block *each : inner)
     if (failed(realise(*each)))
+      return failure();
+  for (Operation *made = before ? before->getNextNode() : &block->front(); made != after;
+       made = made->getNextNode())
+    for (auto [name, decision] : place)
+      made->setAttr(spellDecision(made, name), decision);
+  return success();
+}
+
+/// Inner loops first: once realised, they are ops of the outer block.
+static LogicalResult realise(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block))
+    if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op) && failed(realiseRegions(&op)))
       return failure();
   if (!hasDecisions(block))
     return success();
   Trip trip(block);
-  if (failed(scheduleTrip(trip)) || failed(startDots(trip)) || failed(releaseSlots(trip)) ||
+  if (failed(checkSchedule(trip)) || failed(startDots(trip)) || failed(releaseSlots(trip)) ||
       failed(checkTrip(trip)))
     return failure();
   expandTrip(trip);

@@ -1,5 +1,4 @@
-// The stages and the order of a trip: those that are decided, completed by what ops need of one
-// another.
+// The ops of a trip by their stages and orders.
 #include "Trip.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -10,10 +9,55 @@ using namespace kiln::tile;
 
 //===- What a block has ---------------------------------------------------------------------===//
 
+std::optional<int64_t> kiln::findNumber(Operation *op, StringRef name) {
+  auto number = dyn_cast_or_null<IntegerAttr>(getDecision(op, name));
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+bool kiln::hasDecisions(Block &block) {
+  return llvm::any_of(block, [](Operation &op) {
+    auto get = dyn_cast<GetOp>(op);
+    auto dot = dyn_cast<DotOp>(op);
+    return getDecision(&op, "stage") || getDecision(&op, "order") || (dot && dot.getInFlight()) ||
+           (get && isCounted(get));
+  });
+}
+
 Trip::Trip(Block &block) : block(block), loop(dyn_cast<scf::ForOp>(block.getParentOp())) {
   for (Operation &op : block)
     if (!op.hasTrait<OpTrait::IsTerminator>())
       ops.push_back(&op);
+  findFree();
+  SmallVector<std::pair<int64_t, size_t>> places; // by order, then as in the source
+  int64_t stage = 0, order = -1;
+  for (auto [index, op] : llvm::enumerate(ops)) {
+    order = findNumber(op, "order").value_or(order);
+    stage = findNumber(op, "stage").value_or(stage);
+    places.push_back({order, index});
+    stages[op] = stage;
+  }
+  llvm::sort(places);
+  ops = llvm::map_to_vector(places, [&](auto place) { return ops[place.second]; });
+}
+
+void Trip::findFree() {
+  if (!loop)
+    return;
+  for (Operation *op : ops) {
+    auto isScalar = [](Type type) { return !isa<ShapedType>(type); };
+    bool isSmall =
+        op->hasTrait<OpTrait::ConstantLike>() || (llvm::all_of(op->getOperandTypes(), isScalar) &&
+                                                  llvm::all_of(op->getResultTypes(), isScalar));
+    bool isFree = isPure(op) && op->getNumRegions() == 0 && isSmall && !findNumber(op, "stage") &&
+                  !findNumber(op, "order") && llvm::all_of(op->getOperands(), [&](Value operand) {
+                    Operation *maker = operand.getDefiningOp();
+                    bool isHere = operand.getParentBlock() == &block;
+                    return !isHere || (maker ? free.contains(maker) : !getCarriedIndex(operand));
+                  });
+    if (isFree)
+      free.insert(op);
+  }
+  llvm::erase_if(ops, [&](Operation *op) { return free.contains(op); });
 }
 
 SmallVector<Value> Trip::getOperands(Operation *op) const {
@@ -48,179 +92,10 @@ std::optional<Dependence> Trip::findMaker(Value value) const {
   return Dependence{op, distance};
 }
 
-//===- Completing a schedule ----------------------------------------------------------------===//
-
-namespace {
-class Scheduler {
-public:
-  explicit Scheduler(Trip &trip) : trip(trip) {}
-  LogicalResult run();
-
-private:
-  void findFree();
-  void completeStages();
-  LogicalResult checkStages();
-  LogicalResult orderOps();
-  LogicalResult place(Operation *op, std::optional<int64_t> before);
-  LogicalResult checkRings();
-  LogicalResult checkEffects();
-  SmallVector<Dependence> getNeeds(Operation *op) const;
-  /// Trips that lie between the making of what is needed and its use; negative if it is used first.
-  int64_t getLag(Operation *op, const Dependence &need) const {
-    return trip.stages.lookup(op) + need.distance - trip.stages.lookup(need.op);
-  }
-
-  Trip &trip;
-  SmallVector<Operation *> source, placed;
-  enum class State { Placing, Placed };
-  DenseMap<Operation *, State> states;
-};
-} // namespace
-
-static std::optional<int64_t> findNumber(Operation *op, StringRef name) {
-  auto number = dyn_cast_or_null<IntegerAttr>(getDecision(op, name));
-  return number ? std::optional(number.getInt()) : std::nullopt;
-}
-
-/// Gets come as late as their users let them.
-static bool isLate(Operation *op) {
-  return isa<NextOp, GetOp, ReadOp>(op) && !findNumber(op, "stage");
-}
-
-SmallVector<Dependence> Scheduler::getNeeds(Operation *op) const {
-  SmallVector<Dependence> needs;
-  for (Value operand : trip.getOperands(op))
-    if (std::optional<Dependence> need = trip.findMaker(operand))
-      needs.push_back(*need);
-  return needs;
-}
-
-void Scheduler::findFree() {
-  for (Operation *op : trip.ops) {
-    auto isScalar = [](Type type) { return !isa<ShapedType>(type); };
-    bool isSmall =
-        op->hasTrait<OpTrait::ConstantLike>() || (llvm::all_of(op->getOperandTypes(), isScalar) &&
-                                                  llvm::all_of(op->getResultTypes(), isScalar));
-    bool isFree =
-        isPure(op) && op->getNumRegions() == 0 && isSmall && !findNumber(op, "stage") &&
-        !findNumber(op, "order") && llvm::all_of(op->getOperands(), [&](Value operand) {
-          Operation *maker = operand.getDefiningOp();
-          bool isHere = operand.getParentBlock() == &trip.block;
-          return !isHere || (maker ? trip.free.contains(maker) : !trip.getCarriedIndex(operand));
-        });
-    if (isFree && trip.loop)
-      trip.free.insert(op);
-  }
-  llvm::erase_if(trip.ops, [&](Operation *op) { return trip.free.contains(op); });
-}
-
-/// Ops without a stage run as early as what they need lets them.
-void Scheduler::completeStages() {
-  for (Operation *op : trip.ops)
-    trip.stages[op] = findNumber(op, "stage").value_or(0);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (Operation *op : trip.ops) {
-      if (findNumber(op, "stage") || isLate(op))
-        continue;
-      int64_t &stage = trip.stages[op], least = 0;
-      for (const Dependence &need : getNeeds(op))
-        least = std::max(least, trip.stages.lookup(need.op) - need.distance);
-      changed |= least > stage;
-      stage = std::max(stage, least);
-    }
-  }
-  for (Operation *op : llvm::reverse(trip.ops)) {
-    if (!isLate(op))
-      continue;
-    std::optional<int64_t> first;
-    for (Operation *user : op->getUsers())
-      if (Operation *here = trip.findHere(user); trip.stages.contains(here))
-        first = std::min(first.value_or(INT64_MAX), trip.stages.lookup(here));
-    trip.stages[op] = first.value_or(0);
-  }
-}
-
-LogicalResult Scheduler::checkStages() {
-  Operation *first = nullptr;
-  for (Operation *op : trip.ops) {
-    std::optional<int64_t> stage = findNumber(op, "stage");
-    if (stage && (!first || *stage < *findNumber(first, "stage")))
-      first = op;
-    for (const Dependence &need : getNeeds(op))
-      if (getLag(op, need) < 0) {
-        InFlightDiagnostic error = op->emitOpError("expected a stage of at least ")
-                                   << trip.stages.lookup(need.op) - need.distance
-                                   << ", as the op that makes what it needs is at stage "
-                                   << trip.stages.lookup(need.op) << ", got "
-                                   << trip.stages.lookup(op);
-        error.attachNote(need.op->getLoc()) << "this op makes it";
-        return error;
-      }
-  }
-  if (first && *findNumber(first, "stage") > 0)
-    return first->emitOpError("expected stages that begin with 0 in this role's loop, got ")
-           << *findNumber(first, "stage") << " as the least";
-  return success();
-}
-
-/// Appends an op behind what it needs of its own trip.
-LogicalResult Scheduler::place(Operation *op, std::optional<int64_t> before) {
-  auto [state, isNew] = states.try_emplace(op, State::Placing);
-  if (!isNew && state->second == State::Placed)
-    return success();
-  std::optional<int64_t> order = findNumber(op, "order");
-  if (!isNew || (order && before && *order > *before)) {
-    InFlightDiagnostic error = op->emitOpError("expected ");
-    if (order)
-      return error << "an order below that of the ops that need it in the same trip, got "
-                   << *order;
-    return error << "stages and orders by which it does not need its own result in one trip";
-  }
-  if (order)
-    before = order;
-  for (const Dependence &need : getNeeds(op))
-    if (getLag(op, need) == 0 && failed(place(need.op, before)))
-      return failure();
-  states[op] = State::Placed;
-  placed.push_back(op);
-  return success();
-}
-
-/// Ops go by their order; one without stays behind the op that it follows in the source, and comes
-/// no earlier than what it needs.
-LogicalResult Scheduler::orderOps() {
-  DenseMap<Operation *, int64_t> keys;
-  int64_t key = -1;
-  for (Operation *op : trip.ops) {
-    key = findNumber(op, "order").value_or(key);
-    keys[op] = key;
-  }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (Operation *op : trip.ops) {
-      if (findNumber(op, "order") || isLate(op))
-        continue;
-      for (const Dependence &need : getNeeds(op))
-        if (getLag(op, need) == 0 && !isLate(need.op) && keys[need.op] > keys[op]) {
-          keys[op] = keys[need.op];
-          changed = true;
-        }
-    }
-  }
-  SmallVector<std::pair<int64_t, size_t>> order; // by key, then as in the source
-  for (auto [index, op] : llvm::enumerate(trip.ops))
-    order.push_back({isLate(op) ? INT64_MAX : keys[op], index});
-  llvm::sort(order);
-  for (auto [key, index] : order)
-    if (failed(place(trip.ops[index], std::nullopt)))
-      return failure();
-  trip.ops = placed;
-  return success();
-}
+//===- What a schedule must leave -----------------------------------------------------------===//
 
 /// Both sides of a ring use its slots in the order of the source: iteration by iteration.
-LogicalResult Scheduler::checkRings() {
+static LogicalResult checkRings(const Trip &trip, ArrayRef<Operation *> source) {
   llvm::MapVector<Value, SmallVector<Operation *>> uses;
   for (Operation *op : source) {
     llvm::SmallSetVector<Value, 2> channels;
@@ -283,7 +158,7 @@ static bool areApart(Value x, Value y) {
 }
 
 /// What accesses the same memory does so in the order of the source, unless both only read.
-LogicalResult Scheduler::checkEffects() {
+static LogicalResult checkEffects(const Trip &trip, ArrayRef<Operation *> source) {
   SmallVector<std::pair<Operation *, Accesses>> all;
   for (Operation *op : source)
     if (Accesses accesses = findAccesses(op); !accesses.views.empty() || accesses.isElsewhere)
@@ -312,16 +187,15 @@ LogicalResult Scheduler::checkEffects() {
   return success();
 }
 
-LogicalResult Scheduler::run() {
-  findFree();
-  source = trip.ops;
-  completeStages();
-  if (failed(checkStages()) || failed(orderOps()) || failed(checkRings()))
-    return failure();
-  return trip.loop ? checkEffects() : success();
+LogicalResult kiln::checkSchedule(const Trip &trip) {
+  if (!trip.loop)
+    return success();
+  SmallVector<Operation *> source;
+  for (Operation &op : trip.block)
+    if (trip.stages.contains(&op))
+      source.push_back(&op);
+  return failure(failed(checkRings(trip, source)) || failed(checkEffects(trip, source)));
 }
-
-LogicalResult kiln::scheduleTrip(Trip &trip) { return Scheduler(trip).run(); }
 
 LogicalResult kiln::checkTrip(const Trip &trip) {
   for (auto [place, op] : llvm::enumerate(trip.ops))

@@ -49,6 +49,7 @@ inline bool isCounted(tile::GetOp get) { return get.getSlot().getDefiningOp<tile
 bool isReadByLanes(tile::GetOp get);
 
 struct Trip {
+  /// By the stages and orders that ops have. One without follows the op in front of it.
   explicit Trip(mlir::Block &block);
 
   mlir::Block &block;
@@ -84,10 +85,18 @@ struct Trip {
   std::optional<unsigned> getCarriedIndex(mlir::Value value) const;
   /// The op of this block that makes a value, perhaps some iterations before.
   std::optional<Dependence> findMaker(mlir::Value value) const;
+
+private:
+  void findFree();
 };
 
-/// Takes the stages and orders of the block's ops, completes them, and puts the ops into order.
-mlir::LogicalResult scheduleTrip(Trip &trip);
+/// Whether a block has anything that the rest of it must be put into order for.
+bool hasDecisions(mlir::Block &block);
+/// The number that is decided of an op, or nothing.
+std::optional<int64_t> findNumber(mlir::Operation *op, llvm::StringRef name);
+/// Whether the stages and orders of a trip leave uses of rings and accesses of memory as the source
+/// has them.
+mlir::LogicalResult checkSchedule(const Trip &trip);
 /// Makes starts and waits of dots in flight.
 mlir::LogicalResult startDots(Trip &trip);
 /// Releases each slot that is got once all that reads it is done.

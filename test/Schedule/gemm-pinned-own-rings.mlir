@@ -2,7 +2,7 @@
 // that count no bytes, and no role that only loads. Two skewed copies of one body, 8 waves, fill
 // their own ring two trips ahead; its slots are constants.
 // RUN: tile-opt %s --tile-realise-persistence --tile-realise-rings --tile-realise-warp-groups \
-// RUN:   --tile-realise-stages --tile-realise-slots --tile-realise-copies --tile-realise-stores --tile-check-protocol | FileCheck %s
+// RUN:   --tile-complete-stages --tile-realise-stages --tile-realise-slots --tile-realise-copies --tile-realise-stores --tile-check-protocol | FileCheck %s
 
 #copy = #amdgcn.load_to_lds<"gfx942", 4>
 #mma = #amdgcn.matrix<"mfma.f32.32x32x8bf16.1k", "gfx942", bf16>

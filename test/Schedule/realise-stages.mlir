@@ -1,5 +1,5 @@
 // Loops whose trips overlap as stages say, and trips whose ops go by their order.
-// RUN: tile-opt %s --tile-realise-warp-groups --tile-realise-stages | FileCheck %s
+// RUN: tile-opt %s --tile-realise-warp-groups --tile-complete-stages --tile-realise-stages | FileCheck %s
 
 !view = !tile.view<?xf32>
 !t = tensor<128xf32>

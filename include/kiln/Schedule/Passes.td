@@ -81,19 +81,45 @@ def RealiseWarpGroups : Schedule_Pass<"tile-realise-warp-groups"> {
   }];
 }
 
+def CompleteStages : Schedule_Pass<"tile-complete-stages"> {
+  let summary = "decide the stages and orders that are not pinned";
+  let description = [{
+    Precondition: roles have regions of their own; any op of a loop may have a `stage`, and an
+    `order` among those of its role. Postcondition: each op of a block with any decision about its
+    schedule has both, the orders of a block count from 0. Scalars that follow from a loop's
+    variable alone have neither: they are made again where they are used.
+
+    An op without a stage runs as early as what it needs lets it; gets and reads of a slot come as
+    late as their users let them. An op without an order stays behind the op that it follows in the
+    source, and comes behind what it needs. The rule is `completePins` of `lib/Schedule/Problem`.
+    Only attributes are added.
+
+    Before:
+    ```mlir
+    %t = tile.load %a[%i, %c0] {stage = 0}
+    %u = arith.negf %t
+    tile.store %u, %b[%i, %c0] {stage = 1}
+    ```
+    After:
+    ```mlir
+    %t = tile.load %a[%i, %c0] {order = 0, stage = 0}
+    %u = arith.negf %t {tile.order = 1, tile.stage = 0}
+    tile.store %u, %b[%i, %c0] {order = 2, stage = 1}
+    ```
+    The tests are `test/Schedule/complete-stages.mlir` and `realise-stages-invalid.mlir`.
+  }];
+}
+
 def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
   let summary = "overlap the trips of each role's loops as stages say";
   let description = [{
-    Precondition: roles have regions of their own; any op of a loop may have a `stage`, and an
-    `order` among those of its role. Postcondition: no op has either; dots with `in_flight` are
-    starts and waits, and each slot that is got is released.
+    Precondition: stages and orders are complete. Postcondition: no op has either; dots with
+    `in_flight` are starts and waits, and each slot that is got is released.
 
-    - An op at stage s works on the iteration that began s trips before. One without a stage runs as
-      early as what it needs lets it. A loop with stages 0 to S has its first S trips in front of
+    - An op at stage s works on the iteration that began s trips before. A loop with stages 0 to S has its first S trips in front of
       it, its last S behind it, and what a later trip uses among its values; with fewer iterations
       than S, these alone run.
-    - Ops of a trip go by `order`. One without an order stays behind the op that it follows in the
-      source; gets come in front of what uses them.
+    - Ops of a trip go by `order`.
     - A dot with `in_flight` is waited for in front of the first op that uses its result, at that
       op's stage; a dot that only adds to it takes the pending sum. By then as many later dots as it
       says may be under way, in the loop; in front of and behind it as many as have surely started.

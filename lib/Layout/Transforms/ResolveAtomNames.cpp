@@ -1,4 +1,5 @@
 // Finds the instructions that an author has named.
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Passes.h"
@@ -18,21 +19,30 @@ static StringRef getAtomName(Attribute atom) {
   return atom.getAbstractAttribute().getName().split('.').second;
 }
 
-/// Whether a view is aligned to what each lane copies.
-static bool isAligned(Operation *op, Attribute atom) {
+/// Whether a view is aligned to what each lane copies, and the tile has as much for each lane of
+/// its role.
+static bool fits(Operation *op, Attribute atom, TargetInterface target) {
   auto direct = dyn_cast<DirectAtomInterface>(atom);
   auto load = dyn_cast<LoadOp>(op);
   if (!direct || !load)
     return true;
-  unsigned bits = load.getType().getElementTypeBitWidth();
-  return direct.getLaneBytes() * 8 <= getAccessFacts(load).aligned * bits;
+  int64_t warps = 1, laneBits = int64_t(direct.getLaneBytes()) * 8;
+  auto roles = load->getParentOfType<KernelOp>()->getAttrOfType<ArrayAttr>(kRolesAttrName);
+  if (roles)
+    for (auto role : roles.getAsRange<RoleAttr>())
+      if (role.getName() == getRoleName(load))
+        warps = role.getTotalWarps();
+  int64_t bits = load.getType().getElementTypeBitWidth();
+  return laneBits <= getAccessFacts(load).aligned * bits &&
+         laneBits * target.getChipRecord().warpSize * warps <=
+             load.getType().getNumElements() * bits;
 }
 
 static LogicalResult resolve(Operation *op, StringRef name, TargetInterface target) {
   SmallVector<Attribute> atoms = target.getAtoms(op);
   Attribute found;
   for (Attribute atom : atoms)
-    if (!found && getAtomName(atom) == name && isAligned(op, atom))
+    if (!found && getAtomName(atom) == name && fits(op, atom, target))
       found = atom;
   if (found) {
     op->setAttr("atom", found);
@@ -43,7 +53,7 @@ static LogicalResult resolve(Operation *op, StringRef name, TargetInterface targ
                              << target.getSpelling() << " that fits, ";
   SmallVector<StringRef> names;
   for (Attribute atom : atoms)
-    if (isAligned(op, atom) && !llvm::is_contained(names, getAtomName(atom)))
+    if (fits(op, atom, target) && !llvm::is_contained(names, getAtomName(atom)))
       names.push_back(getAtomName(atom));
   for (StringRef other : names)
     error << (other == names.front() ? "" : " or ") << "\"" << other << "\"";

@@ -29,7 +29,7 @@ def suite(monkeypatch):
     def turns(runs, *_, rounds: int) -> dict[str, list[float]]:
         for run in runs.values():
             run()
-        return {who: [1e-3 if who == "kiln" else 2e-3] * rounds for who in runs}
+        return {who: [1e-3 if who in ("kiln", "python") else 2e-3] * rounds for who in runs}
 
     monkeypatch.setattr(bursts, "burst", turns)
     monkeypatch.setattr(bursts, "sustained", turns)
@@ -39,6 +39,12 @@ def suite(monkeypatch):
 @pytest.fixture(scope="module")
 def kernel():
     return build((BENCHMARKS / "attention.mlir").read_bytes(), "sm_90a")
+
+
+def both(kernel) -> dict:
+    """Our kernels by name: in MLIR and in Python."""
+    pinned_kernels = importlib.import_module("pinned_kernels")
+    return {"kiln": kernel, "python": pinned_kernels.attention.options(device="emu:sm_90a")}
 
 
 def inputs_of(batch: int, heads: int, size: int) -> list[torch.Tensor]:
@@ -56,17 +62,19 @@ def measured(suite, *arguments) -> tuple[list[dict], dict[str, str]]:
 @pytest.mark.parametrize("causal", [False, True])
 def test_a_case_of_attention(suite, kernel, causal: bool) -> None:
     """Two heads of two batches, beside FlashAttention of PyTorch on the CPU; which has no cuDNN."""
-    lines, missing = measured(suite, inputs_of(2, 2, 128), causal, kernel)
+    lines, missing = measured(suite, inputs_of(2, 2, 128), causal, both(kernel))
     assert list(missing) == ["cudnn"]
     assert [(line["case"], line["implementation"]) for line in lines] == [
-        (f"case, {regime}", who) for regime in ("burst", "sustained") for who in ("kiln", "flash")
+        (f"case, {regime}", who)
+        for regime in ("burst", "sustained")
+        for who in ("kiln", "python", "flash")
     ]
     work = 4 * 2 * 2 * 128 * 128 * HEAD // (2 if causal else 1)
     for line in lines:
         assert 0 < line["error"] <= suite.TOLERANCE
         assert line["rate"] == pytest.approx(work * 1e-9 / (line["milliseconds"] * 1e-3))
-    assert [line.get("ratio") for line in lines] == [None, 2.0, None, 2.0]
-    assert [line.get("asked") for line in lines] == [None, suite.ASKED, None, None]
+    assert [line.get("ratio") for line in lines] == [None, 1.0, 2.0, None, 1.0, 2.0]
+    assert [line.get("asked") for line in lines] == [None, None, suite.ASKED, None, None, None]
 
 
 def exact(causal: bool, late: int = 0):
@@ -103,9 +111,9 @@ def test_errors_of_attention(suite, causal: bool) -> None:
 def test_a_wrong_attention_is_not_timed(suite) -> None:
     inputs = inputs_of(1, 1, 256)
     with pytest.raises(AssertionError, match="case: expected kiln within"):
-        measured(suite, inputs, True, exact(True, late=1))
+        measured(suite, inputs, True, {"kiln": exact(True, late=1)})
     with pytest.raises(AssertionError, match="got nan"):
-        measured(suite, inputs, False, lambda *_: None)
+        measured(suite, inputs, False, {"kiln": lambda *_: None})
 
 
 def test_cases_of_attention_are_whole_tiles(suite) -> None:
@@ -127,6 +135,7 @@ def test_what_was_measured_is_shown_beside_what_is_missing(suite, kernel, monkey
         monkeypatch.setattr(torch.cuda, name, lambda value=value: value)
     kernel.registers, kernel.local_bytes = 168, 0
     monkeypatch.setattr(suite, "MLIRKernel", lambda path: kernel)
+    monkeypatch.setattr(suite.pinned_kernels, "attention", both(kernel)["python"])
     for name, value in {"SIZES": (128,), "TOKENS": 256, "HEADS": 1}.items():
         monkeypatch.setattr(suite, name, value)
     # Neither the versions here nor what is set for a process of its own.

@@ -63,7 +63,8 @@ def ResolveAtomNames : Pass<"tile-resolve-atom-names", "::mlir::ModuleOp"> {
   let description = [{
     Precondition: the module has a target. Postcondition: no op has `tile.atom`. One that had has
     an `atom`: of the target's instructions of that name the first that can make the op, and for
-    copies by lanes one of no more bytes than the view is known to be aligned to.
+    copies by lanes one of no more bytes than the view is known to be aligned to, and than the tile
+    has for each lane.
 
     Before:
     ```mlir

@@ -1,0 +1,26 @@
+// Stages and orders that are not pinned.
+// RUN: tile-opt %s --tile-realise-rings --tile-realise-warp-groups --tile-complete-stages | FileCheck %s
+
+// The store follows what makes its value, at its stage, though that has moved in front of another op;
+// what follows from the loop's variable alone has no stage.
+// CHECK-LABEL: tile.kernel @rest
+// CHECK: scf.for
+// CHECK-NEXT: %[[AT:.*]] = arith.addi {{[^{]*}} : index
+// CHECK-NEXT: tile.load {{.*}} {order = 0 : i64, stage = 0 : i64}
+// CHECK-NEXT: arith.negf {{.*}} {tile.order = 3 : i64, tile.stage = 0 : i64}
+// CHECK-NEXT: arith.mulf {{.*}} {tile.order = 1 : i64, tile.stage = 1 : i64}
+// CHECK-NEXT: tile.store {{.*}} {order = 2 : i64, stage = 1 : i64}
+!view = !tile.view<?xf32>
+!t = tensor<128xf32>
+tile.kernel @rest(%a: !view, %b: !view, %n: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  scf.for %i = %c0 to %n step %c128 {
+    %at = arith.addi %i, %c128 : index
+    %t = tile.load %a[%at] {stage = 0, order = 0, role = "all"} : !view -> !t
+    %u = arith.negf %t {tile.stage = 0, tile.order = 2, tile.role = "all"} : !t
+    %v = arith.mulf %u, %u {tile.stage = 1, tile.order = 1, tile.role = "all"} : !t
+    tile.store %v, %b[%i] {role = "all"} : !t, !view
+  }
+  tile.return
+}
