@@ -35,6 +35,15 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
   return problem;
 }
 
+/// A violation as an error of the op says it.
+static std::string describe(const schedule::Violation &why) {
+  StringRef limit = why.limit;
+  limit.consume_front("expected ");
+  bool isNumber = limit.starts_with("at least") || limit.starts_with("less than");
+  std::string article = why.decision == "order" ? "an " : "a ";
+  return "expected " + (isNumber ? article + why.decision + " of " : "") + limit.str();
+}
+
 static LogicalResult complete(Block &block) {
   Trip trip(block);
   SmallVector<Operation *> source;
@@ -46,7 +55,7 @@ static LogicalResult complete(Block &block) {
       schedule::completePins(makeProblem(trip, source), &why);
   if (!completed) {
     Operation *op = why.op ? source[*why.op] : block.getParentOp();
-    return op->emitOpError(why.decision + ": " + why.limit);
+    return op->emitOpError(describe(why));
   }
   Builder builder(block.getParentOp()->getContext());
   for (auto [op, asked] : llvm::zip_equal(source, completed->ops)) {

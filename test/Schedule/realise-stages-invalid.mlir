@@ -8,7 +8,7 @@ tile.kernel @before(%a: !view, %b: !view, %n: index) attributes {tile.roles = [#
   %c128 = arith.constant 128 : index
   scf.for %i = %c0 to %n step %c128 {
     %t = tile.load %a[%i] {stage = 1, role = "all"} : !view -> !t
-    // expected-error@+1 {{stage: expected at least 1, as 'tile.load', which it needs, is at stage 1, got 0}}
+    // expected-error@+1 {{expected a stage of at least 1, as 'tile.load', which it needs, is at stage 1, got 0}}
     tile.store %t, %b[%i] {stage = 0, role = "all"} : !t, !view
   }
   tile.return
@@ -22,7 +22,7 @@ tile.kernel @least(%a: !view, %b: !view, %n: index) attributes {tile.roles = [#t
   %c0 = arith.constant 0 : index
   %c128 = arith.constant 128 : index
   scf.for %i = %c0 to %n step %c128 {
-    // expected-error@+1 {{stage: expected stages that begin with 0 in its role, got 1 as the least}}
+    // expected-error@+1 {{expected stages that begin with 0 in its role, got 1 as the least}}
     %t = tile.load %a[%i] {stage = 1, role = "all"} : !view -> !t
     tile.store %t, %b[%i] {stage = 2, role = "all"} : !t, !view
   }
@@ -37,7 +37,7 @@ tile.kernel @order(%a: !view, %b: !view, %n: index) attributes {tile.roles = [#t
   %c0 = arith.constant 0 : index
   %c128 = arith.constant 128 : index
   scf.for %i = %c0 to %n step %c128 {
-    // expected-error@+1 {{order: expected less than 0, that of an op that needs it in the same trip, got 1}}
+    // expected-error@+1 {{expected an order of less than 0, that of an op that needs it in the same trip, got 1}}
     %t = tile.load %a[%i] {stage = 0, order = 1, role = "all"} : !view -> !t
     %u = arith.negf %t : !t
     tile.store %u, %b[%i] {stage = 0, order = 0, role = "all"} : !t, !view
