@@ -10,14 +10,19 @@ add_custom_target(kiln-headers)
 add_custom_target(kiln-package)
 
 # kiln_tablegen(FILE.td OUT GENERATOR... [OUT GENERATOR...]): in include/, beside the .td file.
-# What declares a dialect or passes also makes a page of the reference, for `kiln-docs`.
+# What declares a dialect, passes or chips also makes a page of the reference, for `kiln-docs`.
+# Chips are kiln-tblgen's (tools/kiln-tblgen), all else is upstream's.
 function(kiln_tablegen td)
   set(LLVM_TARGET_DEFINITIONS ${td})
   set(rest ${ARGN})
   while(rest)
     list(POP_FRONT rest out gen)
     separate_arguments(gen)
-    mlir_tablegen(${out} ${gen})
+    if(gen MATCHES "^-gen-chip")
+      tablegen(KILN ${out} ${gen})
+    else()
+      mlir_tablegen(${out} ${gen})
+    endif()
   endwhile()
   get_filename_component(stem ${td} NAME_WE)
   file(RELATIVE_PATH room ${PROJECT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR})
@@ -29,13 +34,20 @@ function(kiln_tablegen td)
       kiln_reference(dialect-${CMAKE_MATCH_1}.md -gen-dialect-doc -dialect=${CMAKE_MATCH_1})
     elseif(gen MATCHES "^-gen-pass-decls -name (.*)$")
       kiln_reference(passes-${CMAKE_MATCH_1}.md -gen-pass-doc)
+    elseif(gen STREQUAL "-gen-chip-records")
+      get_filename_component(target ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+      kiln_reference(chips-${target}.md -gen-chip-docs)
     endif()
   endforeach()
 endfunction()
 
 # One page of the reference, made of LLVM_TARGET_DEFINITIONS.
 function(kiln_reference page)
-  tablegen(MLIR ${page} ${ARGN})
+  set(project MLIR)
+  if("${ARGN}" MATCHES "^-gen-chip")
+    set(project KILN)
+  endif()
+  tablegen(${project} ${page} ${ARGN})
   string(TOLOWER ${page} name)
   set(copy ${PROJECT_BINARY_DIR}/docs/reference/${name})
   add_custom_command(OUTPUT ${copy}

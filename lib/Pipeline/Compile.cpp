@@ -396,7 +396,7 @@ std::string describeTargets() {
   json::Array targets;
   for (const TargetEntry &entry : getTargets()) {
     json::Array chips;
-    for (const Chip &chip : entry.chips)
+    for (const Chip &chip : llvm::make_pointee_range(entry.chips))
       if (auto target = dyn_cast_or_null<TargetInterface>(entry.create(&context, chip)))
         chips.push_back(target.getSpelling());
     targets.push_back(json::Object{

@@ -23,14 +23,14 @@ void addTarget(const TargetEntry &entry) {
 
 ArrayRef<TargetEntry> getTargets() { return entries(); }
 
-const Chip *findChip(ArrayRef<Chip> chips, StringRef name) {
-  for (const Chip &chip : chips)
-    if (chip.name == name)
-      return &chip;
+const Chip *findChip(ArrayRef<const Chip *> chips, StringRef name) {
+  for (const Chip *chip : chips)
+    if (chip->name == name)
+      return chip;
   return nullptr;
 }
 
-LogicalResult verifyChip(ArrayRef<Chip> chips, StringRef name,
+LogicalResult verifyChip(ArrayRef<const Chip *> chips, StringRef name,
                          function_ref<InFlightDiagnostic()> emitError) {
   if (findChip(chips, name))
     return success();
@@ -40,13 +40,13 @@ LogicalResult verifyChip(ArrayRef<Chip> chips, StringRef name,
 /// Whether the target's name without a chip says which is meant.
 static bool isNamedAlone(const TargetEntry &entry) {
   return entry.chips.size() == 1 ||
-         (!entry.chips.empty() && entry.chips.front().name == StringRef(kHostChip));
+         (!entry.chips.empty() && entry.chips.front()->name == StringRef(kHostChip));
 }
 
 /// The chip that a target's name means, or null.
 static const Chip *findNamedChip(const TargetEntry &entry, StringRef name) {
   if (isNamedAlone(entry) && !name.contains(':'))
-    return &entry.chips.front();
+    return entry.chips.front();
   return findChip(entry.chips, name.split(':').second);
 }
 
@@ -60,7 +60,7 @@ static std::pair<const TargetEntry *, const Chip *> findTarget(StringRef name, s
     if (const Chip *chip = findNamedChip(entry, name))
       return {&entry, chip};
     text << "expected a chip of target '" << stem << "' (";
-    llvm::interleaveComma(entry.chips, text, [&](const Chip &known) { text << known.name; });
+    llvm::interleaveComma(entry.chips, text, [&](const Chip *known) { text << known->name; });
     text << "), got '" << name << "'";
     return {};
   }

@@ -1,10 +1,35 @@
-// What the common passes ask of a chip: numbers, never a vendor's name.
+// What the common passes ask of a chip: numbers, never a vendor's name. Chip.td says how a chip is
+// described.
 #ifndef KILN_TARGET_CHIP_H
 #define KILN_TARGET_CHIP_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 
 namespace kiln {
+
+/// A number, and the document or measurement that it is from.
+struct Figure {
+  int64_t value;
+  llvm::StringRef source;
+};
+
+/// What is known of a chip, each in the unit that `getQuantities` gives; what nobody has measured
+/// is unset.
+struct Figures {
+#define KILN_QUANTITY(name, unit, summary) std::optional<Figure> name;
+#include "kiln/Target/Quantities.inc"
+};
+
+/// A number that a chip's record may state. `unit` is empty where things are counted.
+struct Quantity {
+  llvm::StringRef name, unit, summary;
+  std::optional<Figure> Figures::*member;
+};
+
+/// All that there are.
+llvm::ArrayRef<Quantity> getQuantities();
 
 /// How shared memory serves one access of a warp. Lanes are served in groups, one group a cycle:
 /// a group is the lanes that xor combinations of `lanes` name, and each other group is such a one
@@ -37,24 +62,28 @@ struct RoleRegisters {
 /// The chip of a target's that stands for the machine at hand; a target's name alone means it.
 inline constexpr llvm::StringLiteral kHostChip = "host";
 
-/// One chip that a target can compile for. Sizes are those of one program (block).
+/// One chip that a target can compile for. Sizes are those of one program (block). A target's own
+/// records add what only its folder asks.
 struct Chip {
-  llvm::StringLiteral name;
+  llvm::StringRef name;
   /// Threads that run in step and can exchange registers.
-  unsigned warpSize;
+  unsigned warpSize = 1;
   /// The most threads that one program can have.
-  unsigned maxThreads;
+  unsigned maxThreads = 1;
   /// 32-bit registers: the most one thread can address, and what one core holds.
-  unsigned registersPerThread;
-  unsigned registersPerCore;
+  unsigned registersPerThread = 0;
+  unsigned registersPerCore = 0;
   /// The shared memory one program can use, in bytes.
-  unsigned sharedBytes;
+  unsigned sharedBytes = 0;
   /// Features for LLVM's code generator, as it spells them.
-  llvm::StringLiteral features;
+  llvm::StringRef features = "";
   SharedPhases shared = kPlainPhases;
   /// Whether its matrix instructions take subnormal f16 and bf16 for zero.
   bool flushesHalves = false;
   RoleRegisters roleRegisters = {};
+  /// The product that the numbers are of, and where the sizes above are from; empty for the host.
+  llvm::StringRef machine = "", source = "";
+  Figures figures = {};
 
   /// What each thread has when so many warps begin, of registers that they can hand on.
   unsigned getRegistersAtEntry(unsigned warps) const {

@@ -4,6 +4,7 @@
 
 #include "kiln/Target/TargetInterface.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 namespace mlir {
 class DialectRegistry;
@@ -18,7 +19,7 @@ struct TargetEntry {
   llvm::StringLiteral name;
   llvm::StringLiteral summary;
   /// The chips it can compile for. A target with a single chip is named without it.
-  llvm::ArrayRef<Chip> chips;
+  llvm::ArrayRef<const Chip *> chips;
   /// The target attribute for one of `chips`.
   mlir::Attribute (*create)(mlir::MLIRContext *context, const Chip &chip);
   /// The dialects that its stages speak, with the interfaces that translation needs.
@@ -36,15 +37,21 @@ void addTarget(const TargetEntry &entry);
 /// All built-in targets, in the order of the build's target list.
 llvm::ArrayRef<TargetEntry> getTargets();
 
-/// The chip of a table with this name, or null.
-const Chip *findChip(llvm::ArrayRef<Chip> chips, llvm::StringRef name);
+/// A target's own records, as others see them.
+template <typename Record>
+llvm::SmallVector<const Chip *> listChips(llvm::ArrayRef<Record> records) {
+  return llvm::map_to_vector(records, [](const Record &record) -> const Chip * { return &record; });
+}
+
+/// The chip of a list with this name, or null.
+const Chip *findChip(llvm::ArrayRef<const Chip *> chips, llvm::StringRef name);
 
 /// Why a name is no target's, with those there are; empty if it is one, such as "cpu", or several
 /// such with commas.
 std::string whyNoTarget(llvm::StringRef name);
 
 /// Whether a target's attribute may name this chip.
-mlir::LogicalResult verifyChip(llvm::ArrayRef<Chip> chips, llvm::StringRef name,
+mlir::LogicalResult verifyChip(llvm::ArrayRef<const Chip *> chips, llvm::StringRef name,
                                llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 /// Reads a target's name, such as "cpu". Loads the dialect of the attribute. An unknown

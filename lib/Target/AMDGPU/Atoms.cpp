@@ -21,7 +21,7 @@ using InDim = LinearLayout::InDim;
 
 namespace {
 /// What a matrix is made of; Narrow is any of the five floats of at most a byte that one
-/// instruction of gfx950 takes.
+/// instruction of CDNA 4 takes.
 enum class Kind { Float16, BFloat16, TF32, Float32, Float64, Int8, Int4, E4M3, E5M2, Narrow };
 /// What the intrinsic takes besides its fragments: MFMA how blocks are broadcast and permuted, its
 /// scaled form which types a and b have and their scales, integer WMMA whether they are signed.
@@ -31,7 +31,7 @@ enum class Operand { AsIs, Scalar, Bits16, Words, LongWord };
 
 struct MatrixShape {
   StringLiteral instruction;
-  ArrayRef<StringLiteral> chips;
+  ArrayRef<MatrixCores> cores;
   Kind a, b;
   int64_t m, k;
   Operand operand = Operand::AsIs;
@@ -41,13 +41,13 @@ struct MatrixShape {
 };
 } // namespace
 
-static constexpr StringLiteral kCdna[] = {"gfx90a", "gfx942", "gfx950"};
-static constexpr StringLiteral kCdna2[] = {"gfx90a"};
-static constexpr StringLiteral kCdna3[] = {"gfx942", "gfx950"};
-static constexpr StringLiteral kCdna3Only[] = {"gfx942"};
-static constexpr StringLiteral kCdna4[] = {"gfx950"};
-static constexpr StringLiteral kRdna3[] = {"gfx1100"};
-static constexpr StringLiteral kRdna4[] = {"gfx1201"};
+static constexpr MatrixCores kCdna[] = {MatrixCores::CDNA2, MatrixCores::CDNA3, MatrixCores::CDNA4};
+static constexpr MatrixCores kCdna2[] = {MatrixCores::CDNA2};
+static constexpr MatrixCores kCdna3[] = {MatrixCores::CDNA3, MatrixCores::CDNA4};
+static constexpr MatrixCores kCdna3Only[] = {MatrixCores::CDNA3};
+static constexpr MatrixCores kCdna4[] = {MatrixCores::CDNA4};
+static constexpr MatrixCores kRdna3[] = {MatrixCores::RDNA3};
+static constexpr MatrixCores kRdna4[] = {MatrixCores::RDNA4};
 
 // Of those that take the same types the best comes first.
 static constexpr MatrixShape kShapes[] = {
@@ -160,13 +160,16 @@ static bool accepts(const MatrixShape &shape, Type a, Type b) {
   return is(a, shape.a) && is(b, shape.b) && (!hasUnsigned || shape.form == Form::IntegerWmma);
 }
 
+static bool has(StringRef chip, const MatrixShape &shape) {
+  return llvm::is_contained(shape.cores, getRecord(chip).matrixCores);
+}
+
 SmallVector<Attribute> kiln::amdgcn::getMatrixAtoms(StringRef chip, Type a, Type b,
                                                     Type accumulator) {
   MLIRContext *context = a.getContext();
   SmallVector<Attribute> atoms;
   for (const MatrixShape &shape : kShapes)
-    if (accepts(shape, a, b) && llvm::is_contained(shape.chips, chip) &&
-        accumulator == getAccumulator(shape.a, context))
+    if (accepts(shape, a, b) && has(chip, shape) && accumulator == getAccumulator(shape.a, context))
       atoms.push_back(MatrixAttr::get(context, shape.instruction, chip, a, a == b ? Type() : b));
   return atoms;
 }
@@ -185,8 +188,7 @@ SmallVector<Attribute> kiln::amdgcn::getScaledMatrixAtoms(StringRef chip, Type a
 /// Two generations of one instruction have fragments of their own.
 static const MatrixShape *findShape(StringRef instruction, StringRef chip, Type a, Type b) {
   for (const MatrixShape &shape : kShapes)
-    if (shape.instruction == instruction && llvm::is_contained(shape.chips, chip) &&
-        accepts(shape, a, b))
+    if (shape.instruction == instruction && has(chip, shape) && accepts(shape, a, b))
       return &shape;
   return nullptr;
 }
@@ -234,9 +236,7 @@ static LinearLayout spread(int64_t lanes, int64_t across, int64_t along, int64_t
   return *LinearLayout::create({registers, lane}, getTensorOuts(shape));
 }
 
-static bool repeatsOperands(MatrixAttr atom) {
-  return getAbilities(atom.getChip()).repeatsOperands;
-}
+static bool repeatsOperands(MatrixAttr atom) { return getRecord(atom.getChip()).repeatsOperands; }
 
 /// How many elements along k a lane holds one after the other.
 static int64_t getRun(MatrixAttr atom, const MatrixShape &shape, unsigned operand) {

@@ -14,7 +14,7 @@ static Value constant(OpBuilder &builder, Location loc, Type type, int64_t value
 }
 
 Value TargetAttr::makeBuffer(OpBuilder &builder, Location loc, Value pointer, Value bytes) const {
-  int64_t flags = getAbilities(getChip()).bufferFlags;
+  int64_t flags = getRecord(getChip()).bufferFlags;
   auto type = LLVM::LLVMPointerType::get(builder.getContext(), kBufferSpace);
   return ROCDL::MakeBufferRsrcOp::create(builder, loc, type, pointer,
                                          constant(builder, loc, builder.getI16Type(), 0), bytes,
@@ -23,7 +23,7 @@ Value TargetAttr::makeBuffer(OpBuilder &builder, Location loc, Value pointer, Va
 
 /// The bits that tell caches what to expect: that data is used once.
 static Value getCacheBits(OpBuilder &builder, Location loc, StringRef chip, bool isStreaming) {
-  int64_t bits = isStreaming ? getAbilities(chip).usedOnce : 0;
+  int64_t bits = isStreaming ? getRecord(chip).usedOnce : 0;
   return constant(builder, loc, builder.getI32Type(), bits);
 }
 

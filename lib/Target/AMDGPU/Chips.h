@@ -1,4 +1,4 @@
-// What only this folder asks of a chip. Which matrix instructions it has, their table says.
+// The records of this folder's chips, with what only this folder asks of one.
 #ifndef KILN_LIB_TARGET_AMDGPU_CHIPS_H
 #define KILN_LIB_TARGET_AMDGPU_CHIPS_H
 
@@ -6,25 +6,22 @@
 
 namespace kiln::amdgcn {
 
-struct Abilities {
-  /// The most bytes that a lane loads to LDS without registers between; 0: none.
-  unsigned bytesToLDS;
-  /// Reads LDS with rows and columns exchanged.
-  bool transposes;
-  /// Exchanges halves of two registers among lanes (`v_permlane32_swap`).
-  bool swapsLanes;
-  /// Both halves of a wave hold all operands of a matrix instruction.
-  bool repeatsOperands;
-  /// The last word of a buffer's descriptor, by the ISA manuals: the data format must not be zero
-  /// (words of 32 bits). On RDNA bit 24 is set, and bits 28 and 29 choose how bounds are checked:
-  /// an offset that is not below the number of bytes is out of them.
-  int64_t bufferFlags;
-  /// The bits of an access that tell caches that its data is used once.
-  int64_t usedOnce;
+/// The generations of matrix instructions.
+enum class MatrixCores { None, CDNA2, CDNA3, CDNA4, RDNA3, RDNA4 };
+
+/// What include/kiln/Target/AMDGPU/Chips.td adds, where each field is described.
+struct ChipRecord : Chip {
+  MatrixCores matrixCores = MatrixCores::None;
+  unsigned bytesToLDS = 0;
+  bool transposes = false;
+  bool swapsLanes = false;
+  bool repeatsOperands = false;
+  int64_t bufferFlags = 0;
+  int64_t usedOnce = 0;
 };
 
-/// None of one that is not in `getChips()`.
-const Abilities &getAbilities(llvm::StringRef chip);
+/// One without abilities for a name that is not in `getChips()`.
+const ChipRecord &getRecord(llvm::StringRef chip);
 
 } // namespace kiln::amdgcn
 

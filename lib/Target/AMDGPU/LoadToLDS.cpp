@@ -37,7 +37,7 @@ static void wait(OpBuilder &builder, Location loc, int64_t vector, int64_t lds) 
   keepInPlace(builder, loc);
 }
 
-bool TargetAttr::hasWaveCopies() const { return getAbilities(getChip()).bytesToLDS > 0; }
+bool TargetAttr::hasWaveCopies() const { return getRecord(getChip()).bytesToLDS > 0; }
 
 Value TargetAttr::makeUniform(OpBuilder &builder, Location loc, Value value) const {
   return ROCDL::ReadfirstlaneOp::create(builder, loc, value.getType(), value);
@@ -71,12 +71,14 @@ void TargetAttr::setPriority(OpBuilder &builder, Location loc, bool raised) cons
 
 LogicalResult LoadToLDSAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef chip,
                                     unsigned bytes) {
-  unsigned most = getAbilities(chip).bytesToLDS;
+  unsigned most = getRecord(chip).bytesToLDS;
   if ((bytes == 4 || bytes == 16) && bytes <= most)
     return success();
-  return emitError() << "expected a load to LDS of 4 bytes a lane (or 16 on gfx950) on a chip of "
-                        "CDNA, got "
-                     << bytes << " on " << chip;
+  auto diagnostic = emitError() << "expected a load to LDS of 4 bytes a lane (or 16 on ";
+  auto wide = llvm::make_filter_range(
+      getChips(), [](const Chip *known) { return getRecord(known->name).bytesToLDS == 16; });
+  llvm::interleaveComma(wide, diagnostic, [&](const Chip *known) { diagnostic << known->name; });
+  return diagnostic << ") on a chip of CDNA, got " << bytes << " on " << chip;
 }
 
 bool LoadToLDSAttr::canCopy(Place from, Place to) const {

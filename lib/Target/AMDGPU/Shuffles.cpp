@@ -36,8 +36,8 @@ constexpr uint32_t getQuadPermutation(uint32_t mask) {
 
 struct ConvertShuffle : ConvertOpToLLVMPattern<gpu::ShuffleOp> {
   ConvertShuffle(const LLVMTypeConverter &converter, StringRef chip)
-      : ConvertOpToLLVMPattern(converter), warpSize(findChip(amdgcn::getChips(), chip)->warpSize),
-        hasPermlaneSwap(amdgcn::getAbilities(chip).swapsLanes) {}
+      : ConvertOpToLLVMPattern(converter), warpSize(amdgcn::getRecord(chip).warpSize),
+        hasPermlaneSwap(amdgcn::getRecord(chip).swapsLanes) {}
 
   LogicalResult matchAndRewrite(gpu::ShuffleOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {

@@ -47,7 +47,7 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, S
 
 std::string TargetAttr::getSpelling() const { return "amdgpu:" + getChip().str(); }
 
-const Chip &TargetAttr::getChipRecord() const { return *findChip(getChips(), getChip()); }
+const Chip &TargetAttr::getChipRecord() const { return getRecord(getChip()); }
 
 bool TargetAttr::runsOnHost() const { return false; }
 
@@ -74,7 +74,7 @@ SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
   SmallVector<Attribute> atoms;
   if (isa<kiln::tile::LoadOp>(op))
     for (unsigned bytes : {16, 4})
-      if (bytes <= getAbilities(getChip()).bytesToLDS)
+      if (bytes <= getRecord(getChip()).bytesToLDS)
         atoms.push_back(LoadToLDSAttr::get(getContext(), getChip(), bytes));
   return atoms;
 }

@@ -19,7 +19,7 @@ static constexpr unsigned kRowBits = 64, kColumns = 16, kLanes = 64;
 
 SmallVector<Attribute> kiln::amdgcn::getTransposingReads(StringRef chip, Type element) {
   unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
-  if (!getAbilities(chip).transposes || (bits != 8 && bits != 16))
+  if (!getRecord(chip).transposes || (bits != 8 && bits != 16))
     return {};
   return {TransposingReadAttr::get(element.getContext(), bits)};
 }

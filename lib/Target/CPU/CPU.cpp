@@ -39,19 +39,20 @@ void CPUDialect::initialize() {
 /// One thread runs one program: no warps, no memory shared among threads. The first is the machine
 /// at hand, the others are kinds of processors (kiln/Binary/HostCode.h), whether this is one or
 /// not.
-static const Chip chips[] = {{kHostChip, 1, 1, 0, 0, 0, ""},
-                             {"x86-64-v2", 1, 1, 0, 0, 0, ""},
-                             {"x86-64-v3", 1, 1, 0, 0, 0, ""},
-                             {"x86-64-v4", 1, 1, 0, 0, 0, ""},
-                             {"aarch64", 1, 1, 0, 0, 0, ""}};
+static ArrayRef<const Chip *> getChips() {
+  static const Chip records[] = {
+      {kHostChip}, {"x86-64-v2"}, {"x86-64-v3"}, {"x86-64-v4"}, {"aarch64"}};
+  static const SmallVector<const Chip *> chips = listChips(ArrayRef(records));
+  return chips;
+}
 
 std::string TargetAttr::getSpelling() const {
   return getProcessor().empty() ? "cpu" : ("cpu:" + getProcessor()).str();
 }
 
 const Chip &TargetAttr::getChipRecord() const {
-  const Chip *chip = findChip(chips, getProcessor());
-  return chip ? *chip : chips[0];
+  const Chip *chip = findChip(getChips(), getProcessor());
+  return chip ? *chip : *getChips().front();
 }
 
 bool TargetAttr::runsOnHost() const { return true; }
@@ -124,7 +125,7 @@ void registerCPUTarget() {
   static const TargetEntry entry{"cpu",
                                  "the machine at hand, or a kind of processor: native code, the "
                                  "grid over its threads",
-                                 chips,
+                                 getChips(),
                                  createTarget,
                                  registerDialects,
                                  [] { registerCPUPasses(); },

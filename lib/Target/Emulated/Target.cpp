@@ -131,10 +131,10 @@ static Attribute createTarget(MLIRContext *context, const Chip &chip) {
 namespace kiln {
 /// Comes after all others in the build's list, whose chips it takes over.
 void registerEmulatedTarget() {
-  static const SmallVector<Chip> chips = [] {
-    SmallVector<Chip> all;
+  static const SmallVector<const Chip *> chips = [] {
+    SmallVector<const Chip *> all;
     for (const TargetEntry &entry : getTargets())
-      if (entry.chips.size() > 1 && entry.chips.front().name != StringRef(kHostChip))
+      if (entry.chips.size() > 1 && entry.chips.front()->name != StringRef(kHostChip))
         llvm::append_range(all, entry.chips);
     return all;
   }();

@@ -17,7 +17,7 @@ class NVPTXAsyncTarget : public AsyncTarget {
 public:
   using AsyncTarget::AsyncTarget;
 
-  bool supports(StringRef chip) const override { return getAbilities(chip).byteBarriers; }
+  bool supports(StringRef chip) const override { return getRecord(chip).byteBarriers; }
 
   void overlapLaunches(OpBuilder &builder, Location loc) const override {
     for (auto action : {NVVM::GridDepActionKind::launch_dependents, NVVM::GridDepActionKind::wait})

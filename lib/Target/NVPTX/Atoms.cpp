@@ -71,9 +71,9 @@ static bool accepts(Types types, Type a, Type b, Type accumulator) {
 }
 
 static bool has(StringRef chip, Types types) {
-  const Abilities &abilities = getAbilities(chip);
-  return types == Types::ByteFloats ? abilities.byteFloats
-         : types == Types::Nibbles  ? abilities.nibbles
+  const ChipRecord &record = getRecord(chip);
+  return types == Types::ByteFloats ? record.byteFloats
+         : types == Types::Nibbles  ? record.nibbles
                                     : true;
 }
 

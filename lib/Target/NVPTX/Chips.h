@@ -1,4 +1,4 @@
-// What only this folder asks of a chip.
+// The records of this folder's chips, with what only this folder asks of one.
 #ifndef KILN_LIB_TARGET_NVPTX_CHIPS_H
 #define KILN_LIB_TARGET_NVPTX_CHIPS_H
 
@@ -6,19 +6,15 @@
 
 namespace kiln::nvptx {
 
-struct Abilities {
-  /// Converts floats of a byte and multiplies tiles of them (`mma.sync`).
-  bool byteFloats;
-  /// Multiplies tiles of integers of four bits.
-  bool nibbles;
-  /// Has barriers that count bytes, which copy engines and `wgmma` go with.
-  bool byteBarriers;
-  /// The most of them on a multiprocessor.
-  unsigned warps, programs;
+/// What include/kiln/Target/NVPTX/Chips.td adds, where each field is described.
+struct ChipRecord : Chip {
+  bool byteFloats = false;
+  bool nibbles = false;
+  bool byteBarriers = false;
 };
 
-/// None of one that is not in `getChips()`.
-const Abilities &getAbilities(llvm::StringRef chip);
+/// One without abilities for a name that is not in `getChips()`.
+const ChipRecord &getRecord(llvm::StringRef chip);
 
 } // namespace kiln::nvptx
 

@@ -110,14 +110,13 @@ void finishKernel(LLVM::LLVMFuncOp function, int32_t threads) {
   }
 }
 
-static const nvptx::Abilities &getAbilitiesOf(ModuleOp module) {
+static const nvptx::ChipRecord &getRecordOf(ModuleOp module) {
   TargetInterface target = getTarget(module);
-  return nvptx::getAbilities(target ? target.getChipRecord().name : "");
+  return nvptx::getRecord(target ? target.getChipRecord().name : "");
 }
 
 struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThreadsToNVVM> {
   void runOnOperation() override {
-    const nvptx::Abilities &abilities = getAbilitiesOf(getOperation());
     ThreadsToLLVM target{
         NVVM::NVVMDialect::getDialectNamespace(),
         [](StringRef name) {
@@ -126,7 +125,7 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
                  name == math::RsqrtOp::getOperationName() ||
                  name == math::CeilOp::getOperationName();
         },
-        [byteFloats = abilities.byteFloats,
+        [byteFloats = getRecordOf(getOperation()).byteFloats,
          flushes = getOperation()->hasAttr(kFlushAttrName)](RewritePatternSet &patterns) {
           patterns.add<ExpandExp>(patterns.getContext());
           if (flushes)

@@ -4,7 +4,6 @@
 // bytes that are a value or the size of what follows, a symbol and its value for those read here
 // (the layout is that which cuobjdump -elf prints).
 #include "Assembler.h"
-#include "Chips.h"
 #include "llvm/Object/ELF.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
@@ -42,9 +41,9 @@ static void readInfo(ArrayRef<uint8_t> bytes, Found &found) {
 /// 128 bytes with 1 KiB of the system's for each block (CUDA's programming guide, "Compute
 /// Capabilities").
 static int64_t countPrograms(const Chip &chip, int64_t registers, const nvptx::LaunchSize &block) {
-  const nvptx::Abilities &most = nvptx::getAbilities(chip.name);
   int64_t warps = std::max<int64_t>(1, divideCeil(block.threads, chip.warpSize));
-  int64_t programs = std::min<int64_t>(most.programs, most.warps / warps);
+  int64_t programs =
+      std::min(chip.figures.blocksPerCore->value, chip.figures.warpsPerCore->value / warps);
   if (registers) {
     int64_t perWarp = alignTo(registers * chip.warpSize, 256);
     programs = std::min(programs, chip.registersPerCore / 4 / perWarp * 4 / warps);

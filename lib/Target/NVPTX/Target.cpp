@@ -51,15 +51,24 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, S
 
 std::string TargetAttr::getSpelling() const { return "nvptx:" + getChip().str(); }
 
-const Chip &TargetAttr::getChipRecord() const { return *findChip(getChips(), getChip()); }
+const Chip &TargetAttr::getChipRecord() const { return getRecord(getChip()); }
 
 bool TargetAttr::runsOnHost() const { return false; }
+
+static std::string listChipsWithByteBarriers() {
+  std::string names;
+  llvm::raw_string_ostream os(names);
+  auto have = llvm::make_filter_range(
+      getChips(), [](const Chip *chip) { return getRecord(chip->name).byteBarriers; });
+  llvm::interleaveComma(have, os, [&](const Chip *chip) { os << chip->name; });
+  return names;
+}
 
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   auto channel = dyn_cast<kiln::tile::ChannelOp>(op);
   if (channel && !channel.getType().getOwn() &&
       !getDialect().getRegisteredInterface<AsyncTarget>()->supports(getChip()))
-    return "expected a chip with barriers that count bytes, sm_90a";
+    return "expected a chip with barriers that count bytes, " + listChipsWithByteBarriers();
   if (auto text = dyn_cast<kiln::tile::InlineAsmOp>(op))
     return whyForeignConstraints(text, getRegisterLetters());
   return whyUnsupportedByThreads(op);
@@ -73,7 +82,7 @@ SmallVector<Attribute> TargetAttr::getMmaAtoms(Type a, Type b, Type accumulator)
 
 SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
   SmallVector<Attribute> atoms;
-  bool hasEngine = getAbilities(getChip()).byteBarriers;
+  bool hasEngine = getRecord(getChip()).byteBarriers;
   if (auto dot = dyn_cast<kiln::tile::DotOp>(op)) {
     if (Attribute atom = hasEngine ? getWgmmaAtom(dot) : Attribute())
       atoms.push_back(atom);
@@ -89,7 +98,7 @@ SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
 
 bool TargetAttr::hasAtom(Attribute atom) const {
   if (isa<WgmmaAttr, TmaAttr>(atom))
-    return getAbilities(getChip()).byteBarriers;
+    return getRecord(getChip()).byteBarriers;
   if (auto mma = dyn_cast<MmaSyncAttr>(atom))
     return llvm::is_contained(getMmaAtoms(mma.getTypeOf(0), mma.getTypeOf(1), mma.getAccumulator()),
                               atom);

@@ -105,7 +105,7 @@ TEST_F(SharedLayoutOfTargets, ServesEveryOperandInTheFewestCycles) {
                {Float8E4M3FNType::get(&context), f32, Float8E4M3FNType::get(&context)}};
   int operands = 0, conflicts = 0;
   for (const TargetEntry &entry : getTargets())
-    for (const Chip &chip : entry.chips) {
+    for (const Chip &chip : llvm::make_pointee_range(entry.chips)) {
       auto target = cast<TargetInterface>(entry.create(&context, chip));
       if (target.runsOnHost())
         continue;
@@ -151,7 +151,7 @@ TEST_F(SharedLayoutOfTargets, TakesCopyAtomsThatDivide) {
   Type f16 = Builder(&context).getF16Type();
   std::map<std::string, int> count;
   for (const TargetEntry &entry : getTargets())
-    for (const Chip &chip : entry.chips) {
+    for (const Chip &chip : llvm::make_pointee_range(entry.chips)) {
       auto target = cast<TargetInterface>(entry.create(&context, chip));
       SmallVector<Attribute> copies =
           target.runsOnHost() ? SmallVector<Attribute>() : target.getCopyAtoms(f16);

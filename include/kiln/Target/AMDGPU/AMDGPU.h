@@ -23,7 +23,7 @@ namespace kiln::amdgcn {
 /// ROCm's libraries of device functions.
 VendorLibrary findDeviceLibraries();
 
-llvm::ArrayRef<Chip> getChips();
+llvm::ArrayRef<const Chip *> getChips();
 
 /// The matrix instructions of a chip for these types, best first.
 llvm::SmallVector<mlir::Attribute> getMatrixAtoms(llvm::StringRef chip, mlir::Type a, mlir::Type b,

@@ -19,8 +19,7 @@
 
 namespace kiln::nvptx {
 
-/// The chips, and the version of PTX that each is written in.
-llvm::ArrayRef<Chip> getChips();
+llvm::ArrayRef<const Chip *> getChips();
 
 /// The instructions that a chip has for these types.
 llvm::SmallVector<mlir::Attribute> getMmaSyncAtoms(llvm::StringRef chip, mlir::Type a, mlir::Type b,
