@@ -3,6 +3,7 @@ stronger ones."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -13,7 +14,12 @@ from kiln import _native
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("KILN_BUILD", ROOT / "build"))
 CHECKER = os.environ.get("TILE_CHECK_ISA") or str(BUILD / "bin/tile-check-isa")
-CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
+CHIPS = tuple(
+    spelling.removeprefix("amdgpu:")
+    for target in json.loads(_native.targets())["targets"]
+    for spelling in target["spellings"]
+    if spelling.startswith("amdgpu:")
+)
 
 
 def has_checker() -> bool:

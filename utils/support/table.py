@@ -24,15 +24,8 @@ import probes
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "docs/reference/support.json"
 PAGE = ROOT / "docs/reference/support.md"
-TARGETS = ["cpu", "nvptx:sm_90a", "amdgpu:gfx942"]
-LIKE = {
-    f"{base.split(':')[0]}:{chip}": base
-    for base, chips in {
-        "nvptx:sm_90a": ("sm_80", "sm_86", "sm_89", "sm_100a", "sm_103a", "sm_120a"),
-        "amdgpu:gfx942": ("gfx90a", "gfx950", "gfx1100", "gfx1201"),
-    }.items()
-    for chip in chips
-}
+# The chip of each target whose table is whole; another's is told by what differs from it.
+BASES = {"cpu": "cpu", "nvptx": "nvptx:sm_90a", "amdgpu": "amdgpu:gfx942"}
 WORDS = ("native", "emulated")
 SEPARATOR = "\n// -----\n"
 DIAGNOSTIC = re.compile(r"^<stdin>:(\d+):\d+: (error|remark): (.*)$", re.MULTILINE)
@@ -63,13 +56,23 @@ def ask(tool, kernels, arguments):
     return found
 
 
-def is_known(tool, target):
-    """Whether this build has the target."""
-    done = subprocess.run(
-        [tool, f"--tile-report-support=target={target}"],
-        input="module {}", capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return done.returncode == 0
+def base_of(target):
+    """The target that this one's table is told by; none if its own is whole."""
+    base = BASES[target.split(":")[0]]
+    return None if target == base else base
+
+
+def targets(tool):
+    """Every chip of the build's targets; of the host's processors the one at hand."""
+    listing = subprocess.run(
+        [Path(tool).with_name("tile-compile"), "--list-targets"],
+        check=True, capture_output=True, text=True,
+    ).stdout.split()  # fmt: skip
+    known = [
+        target for target in listing
+        if target.split(":")[0] in BASES and not target.startswith("cpu:")
+    ]  # fmt: skip
+    return sorted(known, key=lambda target: base_of(target) is not None)
 
 
 def classify(tool, target):
@@ -101,7 +104,7 @@ def expand(rows, base, table, target):
 
 def own_rows(tables, target):
     """The rows in which a target differs from the one that it is like; all if from none."""
-    base = LIKE.get(target)
+    base = base_of(target)
     like = expand({}, base, tables[base], target) if base else {}
     return {op: row for op, row in tables[target].items() if like.get(op) != row}
 
@@ -142,7 +145,7 @@ def read():
             }
             for op, row in packed["rows"].items()
         }
-        base = LIKE.get(target)
+        base = base_of(target)
         tables[target] = expand(rows, base, tables[base], target) if base else rows
     return tables
 
@@ -160,8 +163,8 @@ def render(tables):
     for target in tables:
         lines += ["", f"## {target}", ""]
         rows = own_rows(tables, target)
-        if target in LIKE:
-            lines += [f"As {LIKE[target]}{', but for:' if rows else '.'}", *[""] * bool(rows)]
+        if base := base_of(target):
+            lines += [f"As {base}{', but for:' if rows else '.'}", *[""] * bool(rows)]
         lines += render_rows(rows) if rows else []
     return "\n".join(lines) + "\n"
 
@@ -198,8 +201,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the table")
     options = parser.parse_args()
     tool = str(options.tool.resolve())
-    known = [target for target in [*TARGETS, *LIKE] if is_known(tool, target)]
-    tables = {target: classify(tool, target) for target in known}
+    tables = {target: classify(tool, target) for target in targets(tool)}
     if options.write:
         write(tables)
         return 0

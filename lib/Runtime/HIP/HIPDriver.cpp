@@ -1,5 +1,6 @@
 // Devices named "hip:<number>", through AMD's runtime library.
 #include "Library.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace kiln;
 using namespace kiln::hip;
@@ -7,9 +8,8 @@ using namespace llvm;
 
 /// DLPack's kDLROCM and kDLROCMHost.
 static constexpr int32_t deviceMemory = 10, pinnedMemory = 11;
-/// Local memory of a block on every chip that is supported.
+/// Local memory of a block on a chip that is not among the records.
 static constexpr uint64_t defaultSharedBytes = 64 * 1024;
-static constexpr uint64_t gfx950SharedBytes = 160 * 1024;
 
 namespace {
 class HIPApi : public LibraryApi {
@@ -110,7 +110,10 @@ static Expected<std::unique_ptr<Device>> openNumber(const Library &library, int 
       std::string(properties->bytes) + ", " + arch + ", " + std::to_string(memory >> 30) + " GiB";
   info.memory = {deviceMemory, number};
   info.reachableTypes = {pinnedMemory};
-  info.maxSharedBytes = arch == "gfx950" ? gfx950SharedBytes : defaultSharedBytes;
+  info.maxSharedBytes = StringSwitch<uint64_t>(arch)
+#define KILN_CHIP(name, sharedBytes) .Case(name, sharedBytes)
+#include "kiln/Target/AMDGPU/ChipLimits.inc"
+                            .Default(defaultSharedBytes);
   auto ask = [&](hipDeviceAttribute_t attribute) {
     int value = 0;
     library.deviceGetAttribute(&value, attribute, number);
