@@ -7,6 +7,7 @@ Suites:
   memory  on a GPU: kernels bound by its memory, beside PyTorch and plain copies
   gemm  on a GPU: bf16 matrix products, beside cuBLAS and Triton
   attention  on a GPU: attention's forward pass in bf16, beside FlashAttention and cuDNN
+  chip  on a GPU: the rates and latencies that the chip's record holds, beside nothing
 
 Each result is one JSON object a line: suite, case, implementation, milliseconds, rate, unit,
 error (against a float64 reference). The table gives the ratio of our rate to each peer's, with
@@ -26,7 +27,8 @@ from contextlib import nullcontext
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-GPU_SUITES = ("memory", "gemm", "attention")
+GPU_SUITES = ("memory", "gemm", "attention", "chip")
+PEERLESS = ("chip",)  # suites that stand on the driver alone
 
 
 def has_gpu() -> bool:
@@ -85,10 +87,11 @@ def main(arguments: list[str] | None = None) -> int:
     set_environment(options.threads, on_gpu)
     sys.path.insert(0, str(HERE))
     import peers
-    from measure import Report
 
+    has_peers = options.suite not in PEERLESS
     try:
-        peers.require(HERE / ("requirements-gpu.txt" if on_gpu else "requirements.txt"))
+        if has_peers:
+            peers.require(HERE / ("requirements-gpu.txt" if on_gpu else "requirements.txt"))
     except peers.MissingPeer as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -102,8 +105,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: cannot write {options.json}: {error.strerror}", file=sys.stderr)
         return 2
     with context as output:
-        report = Report("host on a GPU" if is_host else options.suite, output)
-        print(f"{options.suite}: {peers.describe(options.threads)}", file=sys.stderr)
+        # A suite's report is measure.py's, or its own.
+        report = suite.Report("host on a GPU" if is_host else options.suite, output)
+        if has_peers:
+            print(f"{options.suite}: {peers.describe(options.threads)}", file=sys.stderr)
         try:
             suite.run(report, options)
         except AssertionError as error:
