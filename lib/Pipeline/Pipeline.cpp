@@ -43,8 +43,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
     if (!isHost)
       add(createRealisePersistence(), createRealiseRings(), createRealiseWarpGroups(),
           createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseSlots(),
-          createRealiseCopies(), createRealiseStores(), createCheckRealised(),
-          createCheckProtocol(), createPlanSharedMemory());
+          createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
+          createCheckRealised(), createCheckProtocol(), createPlanSharedMemory());
     return;
   case Stage::Target:
     if (isHost)

@@ -1,6 +1,6 @@
 // Shares tensors out among the copies of a role, by the bits of `warp` above those of one copy.
 #include "Decisions.h"
-#include "kiln/Layout/Algebra/LinearLayout.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
@@ -50,6 +50,11 @@ public:
       shift(op);
     for (auto &[value, share] : shares)
       retype(value, share.type);
+    // A copy's share of a tensor may lie otherwise in memory than the whole.
+    region.walk([&](ConvertLayoutOp op) {
+      if (ConversionAttr how = op.getHowAttr(); how.getKind() == ConversionKind::Memory)
+        op.setHowAttr(decideConversion(op, getTarget(op)).how);
+    });
     return success();
   }
 

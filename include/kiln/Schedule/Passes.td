@@ -203,6 +203,16 @@ def RealiseCopies : Schedule_Pass<"tile-realise-copies"> {
   }];
 }
 
+def RealiseOwnConversions : Schedule_Pass<"tile-realise-own-conversions"> {
+  let summary = "send the conversions of a role that go through shared memory there";
+  let description = [{
+    Precondition: each copy of a role has its own tensors, and each `tile.convert_layout` has `how`.
+    Postcondition: one through memory is a barrier of the copy, a `tile.write`, a barrier and a
+    `tile.read`; conversions of a role by buffers of one type share one.
+    The test is `test/Schedule/realise-own-conversions.mlir`.
+  }];
+}
+
 def RealiseStores : Schedule_Pass<"tile-realise-stores"> {
   let summary = "send stores by engines through shared memory, a box at a time";
   let description = [{

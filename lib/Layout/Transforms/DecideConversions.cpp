@@ -44,7 +44,8 @@ static int64_t countBytes(KernelOp kernel, ArrayRef<SmallVector<ConvertLayoutOp>
 /// must fit beside them and a quarter of shared memory that other ops may need; nothing is known of
 /// what rings will take.
 static void deferReads(KernelOp kernel, const DenseSet<Operation *> &open, int64_t shared) {
-  if (kernel.walk([](ChannelOp) { return WalkResult::interrupt(); }).wasInterrupted())
+  if (kernel->hasAttr(kRolesAttrName) ||
+      kernel.walk([](ChannelOp) { return WalkResult::interrupt(); }).wasInterrupted())
     return;
   auto runs = findConversionRuns(kernel, shared);
   int64_t bytes = countBytes(kernel, runs);

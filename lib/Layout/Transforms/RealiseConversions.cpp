@@ -22,9 +22,11 @@ struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversion
       return signalPassFailure();
     // Conversions that follow one another share their barriers: all are written, then all read.
     int64_t shared = target->getChipRecord().sharedBytes;
+    // Those of roles are made in each copy of a role, once there are copies.
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      for (SmallVector<ConvertLayoutOp> &run : findConversionRuns(kernel, shared))
-        realise(run);
+      if (!kernel->hasAttr(kRolesAttrName))
+        for (SmallVector<ConvertLayoutOp> &run : findConversionRuns(kernel, shared))
+          realise(run);
   }
 
   LogicalResult check() {
@@ -68,14 +70,6 @@ struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversion
     return failure(result.wasInterrupted());
   }
 
-  /// What memory holds for elements that have no form there.
-  static RankedTensorType getStored(RankedTensorType type) {
-    Type element = type.getElementType();
-    if (element.isIndex())
-      return type.clone(IntegerType::get(type.getContext(), 64));
-    return element.isInteger(1) ? type.clone(IntegerType::get(type.getContext(), 8)) : type;
-  }
-
   /// Views of a deferred conversion go to the product they lead to. The first op that needs it.
   static Operation *moveUses(ConvertLayoutOp op) {
     SmallVector<Operation *> views;
@@ -92,15 +86,11 @@ struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversion
       Location loc = op.getLoc();
       ConversionAttr how = op.getHowAttr();
       Value input = op.getInput();
-      auto type = cast<RankedTensorType>(input.getType());
-      RankedTensorType stored = getStored(type);
-      auto bufferType =
-          BufferType::get(&getContext(), type.getShape(), stored.getElementType(), how.getBuffer());
+      RankedTensorType stored = getStoredType(cast<RankedTensorType>(input.getType()));
+      auto bufferType = BufferType::get(&getContext(), stored.getShape(), stored.getElementType(),
+                                        how.getBuffer());
       buffers.push_back(AllocOp::create(builder, loc, bufferType));
-      if (type.getElementType().isIndex())
-        input = arith::IndexCastOp::create(builder, loc, stored, input);
-      else if (stored != type)
-        input = arith::ExtUIOp::create(builder, loc, stored, input);
+      input = makeStored(builder, loc, input);
       WriteOp::create(builder, loc, input, buffers.back(), DenseI64ArrayAttr(), how.getWrite());
     }
     for (auto [op, buffer] : llvm::zip(run, buffers)) {
@@ -109,14 +99,9 @@ struct RealiseConversions : kiln::impl::RealiseConversionsBase<RealiseConversion
       if (op.getDeferred())
         builder.setInsertionPoint(moveUses(op));
       auto type = cast<RankedTensorType>(op.getType());
-      RankedTensorType stored = getStored(type);
-      Value value = ReadOp::create(builder, loc, stored, buffer, DenseI64ArrayAttr(),
+      Value value = ReadOp::create(builder, loc, getStoredType(type), buffer, DenseI64ArrayAttr(),
                                    op.getHowAttr().getRead());
-      if (type.getElementType().isIndex())
-        value = arith::IndexCastOp::create(builder, loc, type, value);
-      else if (stored != type)
-        value = arith::TruncIOp::create(builder, loc, type, value);
-      op.getResult().replaceAllUsesWith(value);
+      op.getResult().replaceAllUsesWith(unmakeStored(builder, loc, value, type));
     }
     for (ConvertLayoutOp op : run)
       op.erase();

@@ -1,5 +1,6 @@
 // Derivation of shared-memory layouts: subspaces of elements over F2.
 #include "kiln/Layout/Transforms/SharedLayout.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/bit.h"
@@ -263,6 +264,28 @@ LinearLayout kiln::getRowMajorLayout(ArrayRef<int64_t> shape) {
       offset.bases.push_back(basis);
     }
   return LinearLayout::create({offset}, getTensorOuts(shape)).value_or(LinearLayout());
+}
+
+RankedTensorType kiln::getStoredType(RankedTensorType type) {
+  Type element = type.getElementType();
+  if (element.isIndex())
+    return type.clone(IntegerType::get(type.getContext(), 64));
+  return element.isInteger(1) ? type.clone(IntegerType::get(type.getContext(), 8)) : type;
+}
+
+Value kiln::makeStored(OpBuilder &builder, Location loc, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  RankedTensorType stored = getStoredType(type);
+  if (type.getElementType().isIndex())
+    return arith::IndexCastOp::create(builder, loc, stored, tensor);
+  return stored == type ? tensor : arith::ExtUIOp::create(builder, loc, stored, tensor).getResult();
+}
+
+Value kiln::unmakeStored(OpBuilder &builder, Location loc, Value stored, RankedTensorType type) {
+  if (type.getElementType().isIndex())
+    return arith::IndexCastOp::create(builder, loc, type, stored);
+  return stored.getType() == type ? stored
+                                  : arith::TruncIOp::create(builder, loc, type, stored).getResult();
 }
 
 LinearLayout kiln::getSharedOffsets(const LinearLayout &tensor, const LinearLayout *buffer) {

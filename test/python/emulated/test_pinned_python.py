@@ -135,3 +135,55 @@ def test_drawn_own_rings(rng, chip: str, copy: str, product: str, draw: int) -> 
     c = np.zeros((m, n), dtype)
     by_one_role.options(device=f"emu:{chip}")(a, b, c, **tile)
     assert error(c, reference) < 4e-3, (tile, m, n, k, dtype)
+
+
+@kiln.kernel
+def attention_of_one_role(
+    q: kiln.View, k: kiln.View, v: kiln.View, o: kiln.View, n,
+    warps: kiln.constexpr, copy: kiln.constexpr, product: kiln.constexpr,
+):  # fmt: skip
+    """Heads of 64. The weights of a product become an operand of the next one, which the role
+    converts through shared memory where registers do not do."""
+    i = kiln.grid(kiln.cdiv(n, 128))
+    kiln.pin(roles=kiln.role("all", warps=warps))
+    x = kiln.pin(q.load((i * 128, 0), (128, 64)), role="all")
+    acc = kiln.zeros((128, 64), kiln.f32)
+    largest = kiln.full((128,), -float("inf"), kiln.f32)
+    total = kiln.zeros((128,), kiln.f32)
+    for j in kiln.pin(range(0, n, 64), depth=2):
+        keys = kiln.pin(k.load((j, 0), (64, 64)), role="all", stage=0, atom=copy)
+        values = kiln.pin(v.load((j, 0), (64, 64)), role="all", stage=0, atom=copy)
+        scores = kiln.pin(kiln.dot(x, keys, transpose_b=True), role="all", stage=1, atom=product)
+        scores = kiln.where((j + kiln.arange(64))[None, :] < n, scores / 8, -float("inf"))
+        most = kiln.maximum(largest, kiln.max(scores, axis=1))
+        shrink = kiln.exp(largest - most)
+        weights = kiln.exp(scores - most[:, None])
+        total = total * shrink + kiln.sum(weights, axis=1)
+        largest = most
+        acc = kiln.pin(
+            kiln.dot(weights.to(kiln.bf16), values, acc * shrink[:, None]),
+            role="all", stage=1, atom=product,
+        )  # fmt: skip
+    kiln.pin(o.store((i * 128, 0), (acc / total[:, None]).to(kiln.bf16)), role="all")
+
+
+@pytest.mark.parametrize(
+    "chip, copy, product, warps",
+    [
+        ("sm_80", "cp_async", "mma_sync", 4),
+        ("sm_80", "cp_async", "mma_sync", 8),
+        ("gfx942", "load_to_lds", "matrix", 4),
+        ("gfx950", "load_to_lds", "matrix", 4),
+        ("gfx950", "load_to_lds", "matrix", 8),
+    ],
+)
+def test_attention_of_one_role(rng, chip: str, copy: str, product: str, warps: int) -> None:
+    n = int(rng.integers(1, 300))
+    q, k, v = (rng.standard_normal((n, 64)).astype(BF16) for _ in range(3))
+    o = np.zeros((n, 64), BF16)
+    kernel = attention_of_one_role.options(device=f"emu:{chip}")
+    kernel(q, k, v, o, n, warps=warps, copy=copy, product=product)
+    scores = q.astype(np.float64) @ k.astype(np.float64).T / 8
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    assert error(o, weights @ v.astype(np.float64)) < 1e-2, n

@@ -81,6 +81,13 @@ inline constexpr int64_t kShuffleCycles = 2;
 int64_t countShuffles(const Conversion &conversion, mlir::RankedTensorType type);
 ConversionChoice decideConversion(tile::ConvertLayoutOp op, TargetInterface target);
 
+/// A tensor as memory holds its elements, and back to this type: those that have no form there are
+/// wider integers.
+mlir::Value makeStored(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor);
+mlir::Value unmakeStored(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value stored,
+                         mlir::RankedTensorType type);
+mlir::RankedTensorType getStoredType(mlir::RankedTensorType type);
+
 /// The bytes that an element takes in shared memory: sub-byte elements have one each.
 unsigned getSharedElementBytes(mlir::Type type);
 

@@ -182,6 +182,18 @@ LogicalResult ThreadLowering::lowerRole(WarpGroupsOp op, unsigned number, Value 
   return lowerRole(op, number + 1, rest);
 }
 
+/// Whether a barrier stands between reads of shared memory and writes of it, or the other way
+/// round.
+static bool guardsWrites(BarrierOp op) {
+  auto isWrite = [](Operation *other) { return isa<WriteOp>(other); };
+  Operation *before = op->getPrevNode(), *after = op->getNextNode();
+  while (before && !isa<BarrierOp, WriteOp>(before))
+    before = before->getPrevNode();
+  while (after && !isa<BarrierOp, WriteOp>(after))
+    after = after->getNextNode();
+  return (before && isWrite(before)) || (after && isWrite(after));
+}
+
 LogicalResult ThreadLowering::lowerBarrier(BarrierOp op) {
   bool isOfAllWarps =
       role->attr.getTotalWarps() == warps && (op.getAllCopies() || role->attr.getCopies() == 1);
@@ -190,6 +202,8 @@ LogicalResult ThreadLowering::lowerBarrier(BarrierOp op) {
   if (op.getPublish())
     async->publishShared(builder, loc);
   if (waves && isOfAllWarps) {
+    if (guardsWrites(op))
+      waves.waitForShared(builder, loc);
     waves.meet(builder, loc);
     return success();
   }

@@ -1,0 +1,39 @@
+// Conversions that a role makes of its own tensors go through a buffer that each copy has for
+// itself, between barriers of the copy; those of one type share it.
+// RUN: tile-opt %s --tile-pipeline=stop-after=schedule | FileCheck %s
+// RUN: tile-opt %s --tile-pipeline=stop-after=target | FileCheck %s --check-prefix=CODE
+
+#rows = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0],[128,0]]>
+#columns = #tile.layout<register = [[1,0],[2,0],[4,0],[8,0]], lane = [[0,1],[0,2],[0,4],[0,8],[16,0]], warp = [[32,0],[64,0],[128,0]]>
+!view = !tile.view<?x?xf32>
+
+// A copy has half of the rows.
+// CHECK: role #tile.role<"two", warps = 4, copies = 2> {
+// CHECK: %[[C:.*]] = tile.alloc {{.*}} : !tile.buffer<128x16xf32
+// CHECK-NEXT: %[[B:.*]] = tile.alloc {{.*}} : !tile.buffer<128x16xf32
+// CHECK-NOT: tile.alloc
+// CHECK: tile.barrier{{$}}
+// CHECK-NEXT: tile.write %{{.*}}, %[[B]]
+// CHECK-NEXT: tile.barrier{{$}}
+// CHECK-NEXT: %{{.*}} = tile.read %[[B]]
+// CHECK: tile.write %{{.*}}, %[[C]]
+// CHECK: %{{.*}} = tile.read %[[C]]
+// CHECK: tile.barrier{{$}}
+// CHECK-NEXT: tile.write %{{.*}}, %[[B]]
+// CHECK-NEXT: tile.barrier{{$}}
+// CHECK-NEXT: %{{.*}} = tile.read %[[B]]
+// CHECK-NOT: tile.convert_layout
+// CODE-COUNT-2: nvvm.barrier
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @own(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"two", warps = 4, copies = 2>]} {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[%c0, %c0] {role = "two"} : !view -> tensor<256x16xf32, #rows>
+  %y = tile.convert_layout %x : tensor<256x16xf32, #rows> -> tensor<256x16xf32, #columns>
+  %z = arith.negf %y : tensor<256x16xf32, #columns>
+  %u = tile.convert_layout %z : tensor<256x16xf32, #columns> -> tensor<256x16xf32, #rows>
+  %v = math.absf %u : tensor<256x16xf32, #rows>
+  %w = tile.convert_layout %v : tensor<256x16xf32, #rows> -> tensor<256x16xf32, #columns>
+  tile.store %w, %b[%c0, %c0] {role = "two"} : tensor<256x16xf32, #columns>, !view
+  tile.return
+}
+}
