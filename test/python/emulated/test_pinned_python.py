@@ -187,3 +187,25 @@ def test_attention_of_one_role(rng, chip: str, copy: str, product: str, warps: i
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     weights /= weights.sum(-1, keepdims=True)
     assert error(o, weights @ v.astype(np.float64)) < 1e-2, n
+
+
+@kiln.kernel
+def two_reduce(a: kiln.View, sums: kiln.View, most: kiln.View, COPIES: kiln.constexpr):
+    """Two roles at once, each of which reduces rows that its warps share, several times."""
+    i = kiln.grid(kiln.cdiv(a.shape[0], 8))
+    kiln.pin(roles=(kiln.role("sums", warps=4, copies=COPIES), kiln.role("most", warps=2)))
+    for j in range(4):
+        row = i * 8 + j * 2
+        x = kiln.pin(a.load((row, 0), (2, 1024)), role="sums")
+        kiln.pin(sums.store((row,), kiln.sum(x, axis=1)), role="sums")
+        y = kiln.pin(a.load((row, 0), (2, 1024)), role="most")
+        kiln.pin(most.store((row,), kiln.max(y, axis=1)), role="most")
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_roles_reduce_over_their_own_warps(rng, copies: int) -> None:
+    a = rng.integers(-99, 99, (16, 1024)).astype(np.float32)
+    sums, most = np.zeros(16, np.float32), np.zeros(16, np.float32)
+    two_reduce.options(device="emu:sm_90a")(a, sums, most, COPIES=copies)
+    assert np.array_equal(sums, a.sum(1))
+    assert np.array_equal(most, a.max(1))

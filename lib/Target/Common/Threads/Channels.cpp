@@ -133,8 +133,7 @@ LogicalResult ThreadLowering::lowerWrittenPut(PutOp op) {
   if (failed(lower(op.getBody().front())))
     return failure();
   async->publishShared(builder, loc);
-  Value number = arith::AddIOp::create(builder, loc, role->copy, i32(role->firstBarrier));
-  async->groupBarrier(builder, loc, number, role->attr.getWarps() * chip.warpSize);
+  meetCopy();
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, i32(0));
   emitIf(first, [&] {
     async->arrive(builder, loc, getBarrier(op.getChannel(), op.getSlot(), /*full=*/true));

@@ -18,6 +18,13 @@ struct Piece {
   int64_t first, last;
   int64_t alignment = 128;
   int64_t offset = 0;
+  /// The part of a role that alone needs it, or null. Roles run at once.
+  Region *role = nullptr;
+
+  bool livesWith(const Piece &other) const {
+    bool isOfOthers = role && other.role && role != other.role;
+    return isOfOthers || !(other.last < first || last < other.first);
+  }
 };
 
 struct PlanSharedMemory : kiln::impl::PlanSharedMemoryBase<PlanSharedMemory> {
@@ -43,8 +50,15 @@ struct PlanSharedMemory : kiln::impl::PlanSharedMemoryBase<PlanSharedMemory> {
     });
     SmallVector<Piece> pieces;
     kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (int64_t bytes = getScratchBytes(op))
+      if (int64_t bytes = getScratchBytes(op)) {
         pieces.push_back({op, bytes, spans[op].first, spans[op].second});
+        if (RoleAttr role = WarpGroupsOp::getRoleOf(op)) {
+          pieces.back().bytes = getRoleScratchStep(op) * role.getCopies();
+          pieces.back().role = op->getParentRegion();
+          while (!isa<WarpGroupsOp>(pieces.back().role->getParentOp()))
+            pieces.back().role = pieces.back().role->getParentRegion();
+        }
+      }
       if (auto channel = dyn_cast<ChannelOp>(op)) {
         Piece piece{op, planChannel(channel.getType()).total, spans[op].first, spans[op].second,
                     kEngineAlignment};
@@ -86,8 +100,7 @@ struct PlanSharedMemory : kiln::impl::PlanSharedMemoryBase<PlanSharedMemory> {
       while (moved) {
         moved = false;
         for (const Piece &other : ArrayRef(pieces).take_front(i)) {
-          bool apart = other.last < piece.first || piece.last < other.first ||
-                       piece.offset >= other.offset + other.bytes ||
+          bool apart = !piece.livesWith(other) || piece.offset >= other.offset + other.bytes ||
                        other.offset >= piece.offset + piece.bytes;
           if (apart)
             continue;

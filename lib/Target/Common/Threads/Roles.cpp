@@ -207,14 +207,17 @@ LogicalResult ThreadLowering::lowerBarrier(BarrierOp op) {
     waves.meet(builder, loc);
     return success();
   }
-  int64_t threads = role->attr.getWarps() * chip.warpSize;
-  if (op.getAllCopies()) {
-    async->groupBarrier(builder, loc, i32(role->sharedBarrier), threads * role->attr.getCopies());
-    return success();
-  }
-  Value number = arith::AddIOp::create(builder, loc, role->copy, i32(role->firstBarrier));
-  async->groupBarrier(builder, loc, number, threads);
+  if (op.getAllCopies())
+    async->groupBarrier(builder, loc, i32(role->sharedBarrier),
+                        role->attr.getTotalWarps() * chip.warpSize);
+  else
+    meetCopy();
   return success();
+}
+
+void ThreadLowering::meetCopy() {
+  Value number = arith::AddIOp::create(builder, loc, role->copy, i32(role->firstBarrier));
+  async->groupBarrier(builder, loc, number, role->attr.getWarps() * chip.warpSize);
 }
 
 //===- Buffers of a role --------------------------------------------------------------------===//

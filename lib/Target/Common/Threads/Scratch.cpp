@@ -39,6 +39,10 @@ int64_t kiln::getScratchBytes(Operation *op) {
   return 0;
 }
 
+int64_t kiln::getRoleScratchStep(Operation *op) {
+  return llvm::alignTo(getScratchBytes(op), kEngineAlignment);
+}
+
 SmallVector<int64_t> kiln::getStrides(ArrayRef<int64_t> shape, int64_t axis) {
   SmallVector<int64_t> strides(shape.size(), 1);
   int64_t stride = axis < 0 ? 1 : shape[axis];

@@ -20,8 +20,13 @@ Value ThreadLowering::getShared(Operation *op) {
   auto type = LLVM::LLVMPointerType::get(builder.getContext(), kSharedSpace);
   Value base = LLVM::AddressOfOp::create(builder, loc, type, kSharedSymbol);
   int32_t offset = op->getAttrOfType<IntegerAttr>(kSharedOffsetAttrName).getInt();
-  return LLVM::GEPOp::create(builder, loc, type, builder.getI8Type(), base,
-                             ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(offset)});
+  Value place = LLVM::GEPOp::create(builder, loc, type, builder.getI8Type(), base,
+                                    ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(offset)});
+  // Each copy of a role has scratch of its own.
+  if (!role || role->attr.getCopies() == 1 || !getScratchBytes(op))
+    return place;
+  return getSharedAt(place,
+                     arith::MulIOp::create(builder, loc, role->copy, i32(getRoleScratchStep(op))));
 }
 
 /// What shared memory holds for an element: a whole number of bytes.

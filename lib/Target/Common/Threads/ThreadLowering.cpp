@@ -272,7 +272,13 @@ Value ThreadLowering::isOwner(const LinearLayout &layout) {
 
 //===- Threads ------------------------------------------------------------------------------===//
 
+bool ThreadLowering::isAllWarps() const {
+  return role->attr.getTotalWarps() == warps && role->attr.getCopies() == 1;
+}
+
 void ThreadLowering::barrier() {
+  if (role && !isAllWarps())
+    return meetCopy();
   Block *block = builder.getInsertionBlock();
   if (block->empty() || !isa<gpu::BarrierOp>(block->back()))
     gpu::BarrierOp::create(builder, loc);
@@ -351,8 +357,8 @@ static bool readsFromOutside(Operation *op) {
 
 LogicalResult ThreadLowering::lower(Operation *op) {
   loc = op->getLoc();
-  // Scratch is filled by all threads of the program.
-  if (role && !isa<ReduceOp>(op) && getScratchBytes(op))
+  // Scratch is filled by all threads of the program, or by those of a copy of a role.
+  if (role && getScratchBytes(op) && (!isa<ReduceOp>(op) || !(async || isAllWarps())))
     return emitUnsupported(op, target, "expected an op that needs no shared memory in a role");
   // Whoever else reads a buffer finds it written.
   bool readsBuffer = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BufferType>);

@@ -55,6 +55,10 @@ private:
   //===- Threads ----------------------------------------------------------------------------===//
 
   void barrier();
+  /// The warps of a copy of the role wait for one another.
+  void meetCopy();
+  /// Whether the role is all that the program has.
+  bool isAllWarps() const;
   /// A barrier if an access to `span` needs one: a write after any access since the last barrier, a
   /// read after a write. Between barriers that others ask for, and across the bounds of loops and
   /// branches, nothing is known, so the first access has one.

@@ -79,6 +79,8 @@ bool sharesByte(mlir::Type element);
 
 /// The scratch in shared memory that an op needs, in bytes; zero if none.
 int64_t getScratchBytes(mlir::Operation *op);
+/// How far apart the scratch of the copies of a role lies.
+int64_t getRoleScratchStep(mlir::Operation *op);
 int64_t getReduceBytes(tile::ReduceOp op);
 int64_t getScanBytes(tile::ScanOp op);
 int64_t getSortBytes(mlir::Operation *op);
