@@ -124,13 +124,8 @@ private:
     }
     LinearLayout wanted = getLayout(op.getResult());
     constexpr int kMostRemade = 8;
-    if (countRemade(input, kMostRemade)) {
-      // A few elements are made where they were, rather than in each trip of a loop.
-      constexpr int64_t kFewRegisters = 4;
-      if (wanted.getInSize(kRegister) <= kFewRegisters)
-        builder.setInsertionPointAfter(input.getDefiningOp());
+    if (countRemade(input, kMostRemade))
       return replace(op, remake(input, wanted));
-    }
     return moveAll(op, wanted) || pushUp(op, wanted) || pushDown(op) || loadDirectly(op, wanted) ||
            hoist(op);
   }
@@ -199,6 +194,11 @@ private:
     for (Value &operand : operands)
       if (isa<RankedTensorType>(operand.getType()))
         operand = remake(operand, *getOperandLayout(op, operand, wanted));
+    // A few elements are made where they were, rather than in each trip of a loop.
+    constexpr int64_t kFewRegisters = 8;
+    OpBuilder::InsertionGuard guard(builder);
+    if (wanted.getInSize(kRegister) <= kFewRegisters)
+      builder.setInsertionPointAfter(op);
     return cloneWith(op, operands, wanted);
   }
 
