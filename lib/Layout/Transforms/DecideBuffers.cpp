@@ -64,6 +64,7 @@ struct Reader {
   DotOp dot;
   unsigned operand = 0;
   Value tensor;
+  Operation *user = nullptr;
 };
 
 /// A buffer's order, and by what it is read into registers.
@@ -83,14 +84,45 @@ static SmallVector<Reader> getReaders(LoadOp load) {
   for (OpOperand &use : load.getResult().getUses()) {
     auto conversion = dyn_cast<ConvertLayoutOp>(use.getOwner());
     if (isReadFromBuffer(use))
-      readers.push_back({cast<DotOp>(use.getOwner()), use.getOperandNumber(), {}});
+      readers.push_back({cast<DotOp>(use.getOwner()), use.getOperandNumber(), {}, use.getOwner()});
     else
       readers.push_back(
           {{},
            0,
-           conversion && isHandedOver(conversion) ? conversion.getResult() : load.getResult()});
+           conversion && isHandedOver(conversion) ? conversion.getResult() : load.getResult(),
+           use.getOwner()});
   }
   return readers;
+}
+
+/// Whether each copy of the role that reads a buffer of this order finds its share in one piece.
+static bool keepsShares(const LinearLayout &order, const Reader &reader, LoadOp load) {
+  Operation *user = reader.user;
+  auto roles = user->getParentOfType<KernelOp>()->getAttrOfType<ArrayAttr>(kRolesAttrName);
+  int64_t copies = 1;
+  for (auto role : roles.getAsRange<RoleAttr>())
+    if (role.getName() == getRoleName(user))
+      copies = role.getCopies();
+  if (copies == 1)
+    return true;
+  DotOp dot = reader.dot;
+  LinearLayout shared = getLayout(dot ? dot.getResult() : reader.tensor);
+  ArrayRef<LinearLayout::Basis> warps = shared.getBases(kWarp);
+  SmallVector<int64_t> part(load.getType().getShape());
+  for (size_t dim = 0; dim < part.size() && !warps.empty(); ++dim) {
+    if (!warps.back()[dim])
+      continue;
+    bool isTransposed =
+        reader.operand == 0 ? dot && dot.getTransposeA() : dot && dot.getTransposeB();
+    // Of a product's operands each has one of the dimensions that copies may share out.
+    if (dot && dim != reader.operand)
+      continue;
+    part[dot && isTransposed ? 1 - dim : dim] /= copies;
+  }
+  auto whole =
+      BufferType::get(load.getContext(), load.getType().getShape(), load.getType().getElementType(),
+                      LayoutAttr::get(load.getContext(), order));
+  return bool(getPartType(whole, part));
 }
 
 static std::vector<LinearLayout> getAdmitted(const Reader &reader, ArrayRef<int64_t> shape) {
@@ -145,6 +177,7 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
     bool fits = canCopy(load.getAtomAttr(), shape, element, order);
     Choice choice{order, load.getReadAtomAttr()};
     for (const Reader &reader : readers) {
+      fits = fits && keepsShares(order, reader, load);
       if (reader.dot) {
         fits &= llvm::is_contained(getAdmitted(reader, shape), order);
         continue;

@@ -136,16 +136,23 @@ class Emitter:
         line = self.lines[at].strip()
         return (line.partition(" = ")[2] if line.startswith("%") else line).startswith("tile.")
 
-    def decide(self, at: int, attributes: str) -> None:
+    def decide(self, at: int, attributes: dict[str, str | None]) -> None:
         """Adds attributes to the operation of a line, in front of its types, or behind the region
-        that the line closes."""
+        that the line closes; those of no value are flags."""
         line = self.lines[at]
         closes = line.strip().startswith("}")
         place = line.index("}") + 1 if closes else _end_of_operands(line)
-        if line[:place].endswith("}") and not closes:
-            self.lines[at] = f"{line[: place - 1]}, {attributes}}}{line[place:]}"
+        before, after = line[:place], line[place:]
+        if before.endswith("}") and not closes:
+            known, before = before[:-1], f"{before[:-1]}, "
+            for name in attributes:
+                if f"{{{name} = " in known or f", {name} = " in known:
+                    word = name.removeprefix("tile.")
+                    raise Misuse(f"expected one decision about {word}, got two", argument=word)
         else:
-            self.lines[at] = f"{line[:place]} {{{attributes}}}{line[place:]}"
+            before += " {"
+        pairs = (name if text is None else f"{name} = {text}" for name, text in attributes.items())
+        self.lines[at] = f"{before}{', '.join(pairs)}}}{after}"
 
     # Regions.
 

@@ -91,11 +91,20 @@ def by_one_role(
 
 
 DRAWN = 6
+
+
+def drawn(rng: np.random.Generator, draw: int) -> np.random.Generator:
+    """Another generator for each draw of a test."""
+    return np.random.default_rng([draw, int(rng.integers(1 << 62))])
+
+
 DTYPES = [BF16, np.float16]
 
 
 @pytest.mark.parametrize("draw", range(DRAWN))
 def test_drawn_roles(rng, draw: int) -> None:
+    rng = drawn(rng, draw)
+
     def pick(choices):
         return choices[rng.integers(len(choices))]
 
@@ -122,12 +131,14 @@ def test_drawn_roles(rng, draw: int) -> None:
     ],
 )
 def test_drawn_own_rings(rng, chip: str, copy: str, product: str, draw: int) -> None:
+    rng = drawn(rng, draw)
+
     def pick(choices):
         return choices[rng.integers(len(choices))]
 
     tile = {
         "BM": pick((64, 128)), "BN": pick((64, 128)), "BK": pick((32, 64)),
-        "depth": pick((2, 3)), "warps": pick((4, 8)), "copy": copy, "product": product,
+        "depth": 2 if chip == "gfx942" else pick((2, 3)), "warps": pick((4, 8)), "copy": copy, "product": product,
     }  # fmt: skip
     m, n, k = rng.integers(1, 200), 8 * rng.integers(1, 25), 8 * rng.integers(1, 25)
     dtype = pick(DTYPES)
@@ -209,3 +220,46 @@ def test_roles_reduce_over_their_own_warps(rng, copies: int) -> None:
     two_reduce.options(device="emu:sm_90a")(a, sums, most, COPIES=copies)
     assert np.array_equal(sums, a.sum(1))
     assert np.array_equal(most, a.max(1))
+
+
+@kiln.kernel
+def doubled(a: kiln.View, o: kiln.View, ROWS: kiln.constexpr, COPIES: kiln.constexpr):
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("work", warps=2, copies=COPIES)))
+    i = kiln.program_id(0)
+    x = kiln.pin(a.load((i * ROWS, 0), (ROWS, 64)), role="load", depth=1, atom="tma")
+    kiln.pin(o.store((i * ROWS, 0), kiln.pin(x + x, role="work")), role="work")
+
+
+@pytest.mark.parametrize("rows, copies", [(8, 2), (8, 4), (16, 4), (64, 2)])
+def test_copies_share_few_rows(rng, rows: int, copies: int) -> None:
+    """A copy's rows may be fewer than those over which a tile's pieces are permuted."""
+    a = rng.standard_normal((2 * rows, 64)).astype(np.float16)
+    o = np.zeros_like(a)
+    doubled.options(device="emu:sm_90a")[2](a, o, ROWS=rows, COPIES=copies)
+    assert np.array_equal(o, a + a)
+
+
+@pytest.mark.parametrize("rows, columns, warps", [(64, 16, 4), (64, 16, 8), (16, 16, 2)])
+def test_an_operand_made_of_a_loaded_tile(rng, rows: int, columns: int, warps: int) -> None:
+    """What a role computes of a tile before it multiplies is converted by the role."""
+
+    @kiln.kernel
+    def negated(
+        a: kiln.View, b: kiln.View, c: kiln.View,
+        M: kiln.constexpr, N: kiln.constexpr, W: kiln.constexpr,
+    ):  # fmt: skip
+        kiln.pin(roles=kiln.role("all", warps=W))
+        acc = kiln.zeros((M, N), kiln.f32)
+        for k in kiln.pin(range(0, 64, 16), depth=2):
+            x = kiln.pin(a.load((0, k), (M, 16)), role="all", stage=0, atom="cp_async")
+            y = kiln.pin(b.load((0, k), (N, 16)), role="all", stage=0, atom="cp_async")
+            y = kiln.pin(-y, role="all", stage=1)
+            acc = kiln.pin(
+                kiln.dot(x, y, acc, transpose_b=True), role="all", stage=1, atom="mma_sync"
+            )
+        kiln.pin(c.store((0, 0), acc), role="all")
+
+    a, b = (rng.standard_normal((n, 64)).astype(np.float16) for n in (rows, columns))
+    c = np.zeros((rows, columns), np.float32)
+    negated.options(device="emu:sm_80")[1](a, b, c, M=rows, N=columns, W=warps)
+    assert error(c, -a.astype(np.float64) @ b.astype(np.float64).T) < 1e-3

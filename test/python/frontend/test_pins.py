@@ -122,6 +122,8 @@ REFUSED = [
     (f"kiln.pin({LOAD}, stage=n)", "expected a constant int for `stage`, got an i64 scalar"),
     (f'kiln.pin({LOAD}, role="")', 'expected role to be a name, got ""'),
     (f'kiln.pin({LOAD}, layout="register = <")', "expected a layout, got 'register = <'"),
+    (f"x = kiln.pin({LOAD}, stage=1)\nkiln.pin(x, stage=2)", "expected one decision about stage, got two"),
+    (f"x = kiln.pin({LOAD} + 1.0, stage=1)\nkiln.pin(x, stage=1)", "expected one decision about stage, got two"),
     ("kiln.pin(v, stage=1)", "expected what an operation of this block gives, got"),
     ("kiln.pin(kiln.zeros(4, kiln.f32), stage=1)", "expected what an operation of this block gives"),
     ("x = kiln.pin(n > 0, split=True)", "expected the condition of an `if`, since kiln.pin decides"),

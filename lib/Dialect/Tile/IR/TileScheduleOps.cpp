@@ -200,9 +200,14 @@ BufferType kiln::tile::getPartType(BufferType whole, ArrayRef<int64_t> shape) {
   for (const LinearLayout::InDim &in : linear.getIns()) {
     ins.push_back({in.name, {}});
     for (auto [bit, basis] : llvm::enumerate(in.bases)) {
-      if (llvm::any_of(llvm::zip_equal(basis, shape),
-                       [](auto pair) { return std::get<0>(pair) >= std::get<1>(pair); }))
+      auto isBeyond = [](auto pair) { return std::get<0>(pair) >= std::get<1>(pair); };
+      if (llvm::any_of(llvm::zip_equal(basis, shape), isBeyond)) {
+        // Which part it is must not permute what is in it.
+        auto isWhole = [](auto pair) { return std::get<0>(pair) % std::get<1>(pair) == 0; };
+        if (!llvm::all_of(llvm::zip_equal(basis, shape), isWhole))
+          return {};
         continue;
+      }
       // Behind a gap it would not lie where the layout says.
       if (ins.back().bases.size() != bit)
         return {};

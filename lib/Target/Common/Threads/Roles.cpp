@@ -270,6 +270,8 @@ LogicalResult ThreadLowering::lowerRoleBuffer(Operation *op) {
 /// lanes each, in pairs. Each of the 32 lanes names one row: 8 rows of up to 4 matrices.
 bool ThreadLowering::writeMatrices(Value base, const LinearLayout &offsets,
                                    ArrayRef<Value> elements) {
+  if (!async)
+    return false;
   Type type = elements.front().getType();
   ArrayRef<LinearLayout::Basis> registers = offsets.getBases(kRegister);
   ArrayRef<LinearLayout::Basis> lanes = offsets.getBases(kLane);

@@ -141,16 +141,14 @@ def _decide(c: Any, name: str, value: str, what: str, shown: str) -> None:
 # Operations, loops and branches.
 
 
-def _spelled(name: str, decision: Any) -> str | None:
-    """A decision as the IR spells it; None for a flag that is false."""
+def _spelled(name: str, decision: Any) -> str:
+    """A decision as the IR spells it."""
     if name in _NUMBERS:
         number = as_int(decision, name)
         least = 1 if name == "depth" else 0
         if not least <= number < _MOST:
             raise Misuse(f"expected {name} of at least {least}, got {number}", argument=name)
         return f"{number} : i64"
-    if name == "split":
-        return "unit" if as_flag(decision, "split") else None
     text = as_text(decision, name)
     if not text:
         raise Misuse(f'expected {name} to be a name, got ""', argument=name)
@@ -165,16 +163,13 @@ def _spelled(name: str, decision: Any) -> str | None:
     return f"#tile.layout<{text}>"
 
 
-def _foreign(given: dict[str, Any]) -> str:
+def _foreign(given: dict[str, Any]) -> dict[str, str | None]:
     """Decisions as attributes of an operation of another dialect than tile."""
-    words = {"split": "split_loop"}
-    spelled = {words.get(name, name): _spelled(name, x) for name, x in given.items()}
-    return _attributes({f"tile.{name}": text for name, text in spelled.items()})
-
-
-def _attributes(spelled: dict[str, str | None]) -> str:
-    pairs = [(name, text) for name, text in spelled.items() if text is not None]
-    return ", ".join(name if text == "unit" else f"{name} = {text}" for name, text in pairs)
+    splits = "split" in given and as_flag(given["split"], "split")
+    spelled: dict[str, str | None] = {
+        f"tile.{name}": _spelled(name, x) for name, x in given.items() if name != "split"
+    }
+    return spelled | ({"tile.split_loop": None} if splits else {})
 
 
 def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
@@ -195,4 +190,4 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
         # A name of an atom, and a layout, are decisions that every operation spells alike.
         plain = ours and name not in ("atom", "layout")
         spelled[name if plain else f"tile.{name}"] = _spelled(name, decision)
-    c.e.decide(at, _attributes(spelled))
+    c.e.decide(at, spelled)

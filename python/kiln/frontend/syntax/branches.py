@@ -44,7 +44,7 @@ class PinnedCondition(Value):
 
     __slots__ = ("decisions",)
 
-    def __init__(self, condition: Value, decisions: str):
+    def __init__(self, condition: Value, decisions: dict[str, str | None]):
         super().__init__(condition.ref, condition.type)
         self.decisions = decisions
 

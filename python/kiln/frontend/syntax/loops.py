@@ -49,7 +49,7 @@ class Range:
     start: Any
     stop: Any
     step: Any
-    decisions: str = ""
+    decisions: Any = None
 
 
 @dataclass
