@@ -57,7 +57,11 @@ static LogicalResult resolve(Operation *op, StringRef name, TargetInterface targ
       names.push_back(getAtomName(atom));
   for (StringRef other : names)
     error << (other == names.front() ? "" : " or ") << "\"" << other << "\"";
-  return error << (names.empty() ? "of which there is none" : "") << ", got \"" << name << "\"";
+  if (atoms.empty())
+    error << "of which there is none";
+  else if (names.empty())
+    error << "of which none copies as few elements a lane as the tile has, or as little aligned";
+  return error << ", got \"" << name << "\"";
 }
 
 namespace {

@@ -69,3 +69,17 @@ tile.kernel @none(%a: !view, %t: index) {
   tile.return
 }
 }
+
+// -----
+
+!view = !tile.view<?x?xbf16>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @few(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], index32>})
+    attributes {tile.roles = [#tile.role<"all", warps = 8>]} {
+  %c0 = arith.constant 0 : index
+  // Less than four bytes for each of 256 lanes.
+  // expected-error @+1 {{expected an instruction of nvptx:sm_80 that fits, of which none copies as few elements a lane as the tile has, or as little aligned, got "cp_async"}}
+  %x = tile.load %a[%c0, %c0] {tile.atom = "cp_async", role = "all"} : !view -> tensor<8x32xbf16>
+  tile.return
+}
+}

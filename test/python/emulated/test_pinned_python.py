@@ -239,7 +239,7 @@ def test_copies_share_few_rows(rng, rows: int, copies: int) -> None:
     assert np.array_equal(o, a + a)
 
 
-@pytest.mark.parametrize("rows, columns, warps", [(64, 16, 4), (64, 16, 8), (16, 16, 2)])
+@pytest.mark.parametrize("rows, columns, warps", [(64, 16, 4), (64, 32, 8), (16, 16, 2)])
 def test_an_operand_made_of_a_loaded_tile(rng, rows: int, columns: int, warps: int) -> None:
     """What a role computes of a tile before it multiplies is converted by the role."""
 
