@@ -17,9 +17,10 @@
 //                       "arg": 0, "dim": 1, "type": "i64"}
 //                    "arg" and "dim" only where they mean something. A workspace has "bytes" and
 //                    "bytes_per_program", a counter (zero at the start) "bytes". A tensor map,
-//                    128 bytes by value, has the "type", the "box" (extents of a tile) and the
-//                    "swizzle" in bytes, 0 for none; it is made of the view's other parameters
-//                    when the kernel is launched. What takes messages is a pointer to host memory
+//                    128 bytes by value, has the "type", the "box" (extents of a tile), the
+//                    "swizzle" in bytes, 0 for none, and "dims", which dimensions of the view those
+//                    of a tile lie along, if not each along its own; it is made of the view's other
+//                    parameters when the kernel is launched. What takes messages is a pointer to host memory
 //                    as kiln/Runtime/Device/MessageRecord.h lays it out.
 //   "messages"       what the kernel may tell the host, by the number in a record, from 1 on:
 //                      {"kind": "line|real|signed|unsigned|hex", "text": "x", "shape": [64],

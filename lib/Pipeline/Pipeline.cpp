@@ -14,6 +14,28 @@ using namespace mlir;
 
 namespace kiln {
 
+/// The passes of the stage `layout` that come behind what decides roles, for a device.
+static void addLayouts(OpPassManager &pm) {
+  auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
+  add(createTurnViews(), createSplitEdges(), createDecideRuns(), tile::createMultiplyDivisions(),
+      createLegaliseDots());
+  add(createDecideAtoms(), createDecideLayouts(), createPlaceConversions(), createDecideBuffers(),
+      createDecideConversions(), createRealiseConversions());
+}
+
+/// Whether roles that a pass has decided can be realised and lowered: tried on a copy.
+static LogicalResult realiseRoles(ModuleOp copy) {
+  PassManager pm(copy.getContext(), ModuleOp::getOperationName());
+  pm.enableVerifier(false);
+  addLayouts(pm);
+  FailureOr<TargetInterface> target = requireTarget(copy);
+  if (failed(target))
+    return failure();
+  addStage(pm, *target, Stage::Schedule);
+  pm.addPass(createLowerToThreads());
+  return pm.run(copy);
+}
+
 void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
   // One thread of the host runs a program as loops; on a device threads share its tensors.
@@ -34,14 +56,13 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
       return;
     }
     add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
-        createSplitShapes(), createSplitEdges(), createDecideRuns(),
-        tile::createMultiplyDivisions(), createLegaliseDots());
-    add(createDecideAtoms(), createDecideLayouts(), createPlaceConversions(), createDecideBuffers(),
-        createDecideConversions(), createRealiseConversions());
+        createSplitShapes());
+    add(createDecideRoles([](ModuleOp copy) { return realiseRoles(copy); }));
+    addLayouts(pm);
     return;
   case Stage::Schedule:
     if (!isHost)
-      add(createRealisePersistence(), createRealiseRings(), createRealiseWarpGroups(),
+      add(createDecideStages(), createRealisePersistence(), createRealiseRings(), createRealiseWarpGroups(),
           createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseSlots(),
           createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
           createCheckRealised(), createCheckProtocol(), createPlanSharedMemory());

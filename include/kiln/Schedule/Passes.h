@@ -5,12 +5,18 @@
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include <functional>
 
 namespace kiln {
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "kiln/Schedule/Passes.h.inc"
+
+/// The same, of what `realise` can make of a copy of the module alone; it leaves undecided what
+/// fails there.
+std::unique_ptr<mlir::Pass>
+createDecideRoles(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
 
 } // namespace kiln
 

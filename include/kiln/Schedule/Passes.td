@@ -9,6 +9,47 @@ class Schedule_Pass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
 }
 
+def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
+  let summary = "decide which warps and which instructions run a kernel of products";
+  let description = [{
+    Precondition: the module has a target; no layout is decided. Postcondition: a kernel that
+    decides nothing, all of whose products can run on beside their warps while a copy engine brings
+    their operands, has `tile.roles`: "compute", whose warps multiply and do all else, in two copies
+    where rows suffice, and "load", one warp that has the engine bring what products read. Dots,
+    loads and stores name their `role`; dots have an `atom`, and so have the loads and stores that
+    the engine makes; loads of one product that stand together have one `ring`. A kernel that computes a grid of one or two extents is
+    `tile.persistent`, one program a core.
+
+    All other kernels stay as they are: one that decides anything, accesses memory at computed
+    indices or atomically, or stores what it may load again.
+
+    Before:
+    ```mlir
+    %t = tile.load %a[%i, %k] : !tile.view<?x?xbf16> -> tensor<128x64xbf16>
+    %u = tile.load %b[%j, %k] : !tile.view<?x?xbf16> -> tensor<256x64xbf16>
+    %d = tile.dot %t, %u, %s transpose_b
+    ```
+    After:
+    ```mlir
+    %t = tile.load %a[%i, %k] {atom = #nvptx.tma, ring = "ring0", role = "load"}
+    %u = tile.load %b[%j, %k] {atom = #nvptx.tma, ring = "ring0", role = "load"}
+    %d = tile.dot %t, %u, %s transpose_b {atom = #nvptx.wgmma<…>, role = "compute"}
+    ```
+    The test is `test/Schedule/decide-roles.mlir`.
+  }];
+}
+
+def DecideStages : Schedule_Pass<"tile-decide-stages"> {
+  let summary = "decide when the ops of roles run, and how far a copy engine runs ahead";
+  let description = [{
+    Precondition: roles and layouts are decided. Postcondition: where a dot that runs on beside its
+    warps has no `in_flight`, it has one, and so have the stores that an engine makes in its kernel;
+    loads by an engine have a `stage` and their ring's `depth`: as many slots as shared memory has
+    room for, at most eight.
+    The test is `test/Schedule/decide-stages.mlir`.
+  }];
+}
+
 def RealisePersistence : Schedule_Pass<"tile-realise-persistence"> {
   let summary = "let a fixed number of programs run all tiles of a grid";
   let description = [{

@@ -72,6 +72,7 @@ static Error parseTensorMap(LaunchPlan &plan, const json::Object &entry, LaunchP
     return wrong(plan.kernel, "a tensor map of argument " + Twine(arg) + ", which is no view");
   const LaunchPlan::Argument &argument = plan.arguments[arg];
   auto box = integers(entry.getArray("box"));
+  auto dims = integers(entry.getArray("dims"));
   map.arg = arg;
   map.type = entry.getString("type").value_or(argument.type).str();
   map.swizzle = entry.getInteger("swizzle").value_or(0);
@@ -82,6 +83,26 @@ static Error parseTensorMap(LaunchPlan &plan, const json::Object &entry, LaunchP
     return wrong(plan.kernel, "the tensor map of argument '" + argument.name +
                                   "' has no box of extents from 1 to 256");
   map.box = std::move(*box);
+  if (dims)
+    map.dims = std::move(*dims);
+  if (dims && map.dims.empty())
+    for (size_t i = 0; i < map.box.size(); ++i)
+      map.dims.push_back(i);
+  std::vector<bool> isTaken(map.box.size(), false);
+  bool isOrder = map.dims.size() == map.box.size();
+  for (size_t i = 0; isOrder && i < map.dims.size(); ++i) {
+    int64_t dim = map.dims[i];
+    isOrder = dim >= 0 && dim < int64_t(map.dims.size()) && !isTaken[dim];
+    if (isOrder)
+      isTaken[dim] = true;
+  }
+  if (!isOrder)
+    return wrong(plan.kernel, "the tensor map of argument '" + argument.name +
+                                  "' does not name each of its dimensions once");
+  for (int64_t dim : map.dims) {
+    map.shape.push_back(argument.shape[dim]);
+    map.strides.push_back(argument.strides[dim]);
+  }
   map.extentSlots.assign(map.box.size(), -1);
   map.strideSlots.assign(map.box.size(), -1);
   out.kind = LaunchPlan::Kind::TensorMap;
@@ -101,15 +122,16 @@ static Error resolveTensorMaps(LaunchPlan &plan) {
         continue;
       if (slot.kind == LaunchPlan::Kind::Pointer)
         map.pointerSlot = i;
+      size_t at = find(map.dims, int64_t(slot.dim)) - map.dims.begin();
       if (slot.kind == LaunchPlan::Kind::Extent)
-        map.extentSlots[slot.dim] = i;
+        map.extentSlots[at] = i;
       if (slot.kind == LaunchPlan::Kind::Stride)
-        map.strideSlots[slot.dim] = i;
+        map.strideSlots[at] = i;
     }
     bool known = map.pointerSlot >= 0;
     for (size_t i = 0; i < map.box.size(); ++i)
-      known &= (map.extentSlots[i] >= 0 || argument.shape[i] >= 0) &&
-               (map.strideSlots[i] >= 0 || argument.strides[i] >= 0);
+      known &= (map.extentSlots[i] >= 0 || map.shape[i] >= 0) &&
+               (map.strideSlots[i] >= 0 || map.strides[i] >= 0);
     if (!known)
       return wrong(plan.kernel, "the tensor map of argument '" + argument.name +
                                     "' needs its pointer, extents and strides as parameters");

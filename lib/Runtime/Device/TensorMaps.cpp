@@ -14,15 +14,14 @@ Error AcceleratorApi::encode(const TensorMap &, void *) {
 Error TensorMaps::get(AcceleratorApi &api, const LaunchPlan &plan, unsigned number,
                       const uint64_t *slots, EncodedMap &out) {
   const LaunchPlan::TensorMap &map = plan.maps[number];
-  const LaunchPlan::Argument &argument = plan.arguments[map.arg];
   size_t rank = map.box.size();
   int64_t key[1 + 2 * KILN_MAX_RANK];
   int64_t *shape = key + 1, *strides = shape + rank;
   key[0] = slots[map.pointerSlot];
   bool isEmpty = false;
   for (size_t i = 0; i < rank; ++i) {
-    shape[i] = map.extentSlots[i] < 0 ? argument.shape[i] : int64_t(slots[map.extentSlots[i]]);
-    strides[i] = map.strideSlots[i] < 0 ? argument.strides[i] : int64_t(slots[map.strideSlots[i]]);
+    shape[i] = map.getExtent(i, slots);
+    strides[i] = map.getStride(i, slots);
     isEmpty |= shape[i] <= 0;
   }
   if (isEmpty) { // no tile of it is ever asked for, and no map can say so
@@ -41,7 +40,7 @@ Error TensorMaps::get(AcceleratorApi &api, const LaunchPlan &plan, unsigned numb
     }
   if (Error error = api.encode({uint64_t(key[0]), shape, strides, map}, out.bytes))
     return makeError(KILN_ERROR_INVALID_ARGUMENT, "kernel '" + plan.kernel + "': argument '" +
-                                                      argument.name +
+                                                      plan.arguments[map.arg].name +
                                                       "': " + toString(std::move(error)));
   Entry entry{std::vector<int64_t>(key, key + count), out};
   if (ring.entries.size() < kept) {

@@ -100,7 +100,6 @@ static unsigned getBits(StringRef type) {
 /// What the copy engine is told of a view. An empty one has no element inside.
 TensorMap EmulatedExecutable::makeMap(const LaunchPlan::TensorMap &map,
                                       const uint64_t *slots) const {
-  const LaunchPlan::Argument &argument = plan.arguments[map.arg];
   TensorMap made;
   made.address = slots[map.pointerSlot];
   made.rank = map.box.size();
@@ -108,11 +107,8 @@ TensorMap EmulatedExecutable::makeMap(const LaunchPlan::TensorMap &map,
   made.swizzle = map.swizzle;
   for (unsigned i = 0; i < made.rank; ++i) {
     unsigned dim = made.rank - 1 - i;
-    made.extents[i] =
-        map.extentSlots[dim] < 0 ? argument.shape[dim] : int64_t(slots[map.extentSlots[dim]]);
-    made.strides[i] =
-        (map.strideSlots[dim] < 0 ? argument.strides[dim] : int64_t(slots[map.strideSlots[dim]])) *
-        made.elementBytes;
+    made.extents[i] = map.getExtent(dim, slots);
+    made.strides[i] = map.getStride(dim, slots) * made.elementBytes;
     made.box[i] = map.box[dim];
   }
   return made;

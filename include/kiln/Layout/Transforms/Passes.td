@@ -101,6 +101,33 @@ def DecideAtoms : Pass<"tile-decide-atoms", "::mlir::ModuleOp"> {
   }];
 }
 
+def TurnViews : Pass<"tile-turn-views", "::mlir::ModuleOp"> {
+  let summary = "let copy engines see rows whose elements lie together";
+  let description = [{
+    Precondition: no layout is decided. Postcondition: a load by an engine is of a view whose last
+    stride is 1, if its view has such a stride at all: a view with another order of dimensions is
+    turned, and so is what the load brings. Dots read it as `transpose_a` and `transpose_b` say, all
+    else by a `tile.transpose`.
+
+    Before:
+    ```mlir
+    %t = tile.load %b[%k, %n] {atom = #nvptx.tma, role = "load"}
+       : !tile.view<?x?xbf16, strides [1, ?]> -> tensor<64x128xbf16>
+    %d = tile.dot %a, %t, %c
+    ```
+    After:
+    ```mlir
+    %v = tile.subview %b at %c0 extents [%d1, %d0] strides [%ld]
+       : !tile.view<?x?xbf16, strides [1, ?]> -> !tile.view<?x?xbf16>
+    %t = tile.load %v[%n, %k] {atom = #nvptx.tma, role = "load"}
+       : !tile.view<?x?xbf16> -> tensor<128x64xbf16>
+    %d = tile.dot %a, %t, %c transpose_b
+    ```
+    The test is `test/Layout/Transforms/turn-views.mlir`.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];
+}
+
 def DecideRuns : Pass<"tile-decide-runs", "::mlir::ModuleOp"> {
   let summary = "decide which gathers and scatters move several neighbours at once";
   let description = [{

@@ -53,10 +53,21 @@ struct LaunchPlan {
     uint16_t arg = 0;
     std::string type;
     std::vector<int64_t> box; ///< extents of a tile, one a dimension
+    std::vector<int64_t> dims; ///< by dimension of the tile: which one of the argument it lies along
     int64_t swizzle = 0;      ///< bytes over which rows are permuted; 0: not at all
     int pointerSlot = -1;
-    /// By dimension: the slot of an extent or stride, or -1 where the argument's type says it.
+    /// By dimension of the tile: the slot of an extent or stride, or -1 and what the argument's type
+    /// says it is.
     std::vector<int> extentSlots, strideSlots;
+    std::vector<int64_t> shape, strides;
+
+    /// An extent or a stride, of what a launch gives the kernel.
+    int64_t getExtent(unsigned dim, const uint64_t *slots) const {
+      return extentSlots[dim] < 0 ? shape[dim] : int64_t(slots[extentSlots[dim]]);
+    }
+    int64_t getStride(unsigned dim, const uint64_t *slots) const {
+      return strideSlots[dim] < 0 ? strides[dim] : int64_t(slots[strideSlots[dim]]);
+    }
   };
   /// One argument of the source's; -1 in shape and strides: not known when it was compiled.
   struct Argument {

@@ -65,7 +65,8 @@ def NVPTX_MmaSyncAttr : AttrDef<NVPTX_Dialect, "MmaSync", [
 
 def NVPTX_WgmmaAttr : AttrDef<NVPTX_Dialect, "Wgmma", [
     DeclareAttrInterfaceMethods<MmaAtomInterface,
-                                ["getExtents", "getWarps", "readsFrom", "getCompletion"]>,
+                                ["getExtents", "getWarps", "readsFrom", "getCompletion",
+                                 "sumsExactly"]>,
     DeclareAttrInterfaceMethods<AsyncMmaAtomInterface>]> {
   let mnemonic = "wgmma";
   let summary = "`wgmma.mma_async`: a matrix product by the 128 lanes of four warps";

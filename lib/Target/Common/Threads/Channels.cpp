@@ -4,6 +4,7 @@
 // released it. Who gets waits for the phase that its own count names; who puts waits for the one
 // before, which of a fresh barrier has ended, so that nobody need fill the ring with releases.
 #include "ThreadLowering.h"
+#include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "kiln/Target/Common/ABI.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -191,21 +192,26 @@ LogicalResult ThreadLowering::lowerPart(PartOp op) {
 
 FailureOr<Value> ThreadLowering::getMap(Operation *op, Attribute atom, Value view,
                                         const CopyBoxes &boxes, bool isWritten) {
-  std::optional<unsigned> argument = views.find(view)->second.argument;
+  const View &known = views.find(view)->second;
+  std::optional<unsigned> argument = known.argument;
   if (!argument)
     return op->emitOpError("expected a view that is an argument of the kernel for ") << atom;
   if (std::optional<std::string> why = cast<EngineAtomInterface>(atom).whyUnfit(
-          cast<ViewType>(view.getType()), kernel.getFacts(*argument), isWritten))
+          cast<ViewType>(view.getType()), turnFacts(kernel.getFacts(*argument), known.dims),
+          isWritten))
     return op->emitOpError(*why) << " for " << atom;
   std::string type = spellType(cast<ViewType>(view.getType()).getElementType());
-  Attribute entry = builder.getDictionaryAttr(
-      {builder.getNamedAttr("kind", builder.getStringAttr("tensor_map")),
-       builder.getNamedAttr("arg", builder.getI64IntegerAttr(*argument)),
-       builder.getNamedAttr("type", builder.getStringAttr(type)),
-       builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(boxes.box)),
-       builder.getNamedAttr("swizzle", builder.getI64IntegerAttr(boxes.swizzle))});
-  for (auto [known, value] : maps)
-    if (known == entry)
+  SmallVector<NamedAttribute> fields = {
+      builder.getNamedAttr("kind", builder.getStringAttr("tensor_map")),
+      builder.getNamedAttr("arg", builder.getI64IntegerAttr(*argument)),
+      builder.getNamedAttr("type", builder.getStringAttr(type)),
+      builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(boxes.box)),
+      builder.getNamedAttr("swizzle", builder.getI64IntegerAttr(boxes.swizzle))};
+  if (!llvm::is_sorted(known.dims))
+    fields.push_back(builder.getNamedAttr("dims", builder.getDenseI64ArrayAttr(known.dims)));
+  Attribute entry = builder.getDictionaryAttr(fields);
+  for (auto [made, value] : maps)
+    if (made == entry)
       return value;
   unsigned number = function.getNumArguments();
   (void)function.insertArgument(

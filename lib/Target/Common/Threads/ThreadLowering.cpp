@@ -131,6 +131,7 @@ void ThreadLowering::lowerParameters() {
             known.push_back(ShapedType::isDynamic(extent) ? Value() : index(extent));
           return known;
         };
+        views[argument].dims = llvm::to_vector(llvm::seq<int64_t>(0, view.getRank()));
         views[argument].extents = constants(view.getShape());
         views[argument].strides = constants(view.getStrides());
       }

@@ -14,8 +14,10 @@ struct ThreadState {
   struct View {
     mlir::Value pointer;
     llvm::SmallVector<mlir::Value> extents, strides;
-    /// The kernel's argument that it is; none for a view made of a pointer.
+    /// The kernel's argument that it is, and which of its dimensions those of the view are; none
+    /// for any other view.
     std::optional<unsigned> argument;
+    llvm::SmallVector<int64_t> dims;
   };
 
   /// An op that accesses global memory, and the loop of which it was another, earlier turn.

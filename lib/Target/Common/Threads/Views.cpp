@@ -1,5 +1,6 @@
 // Views that a kernel makes, of pointers and of other views, and what is asked of views.
 #include "ThreadLowering.h"
+#include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -17,10 +18,10 @@ LogicalResult ThreadLowering::lowerMadeView(Operation *op) {
     Value number = arith::IndexCastOp::create(builder, loc, i64, get(pointer.getAddress()));
     auto type = LLVM::LLVMPointerType::get(builder.getContext(), kGlobalSpace);
     views[pointer.getResult()] =
-        View{LLVM::IntToPtrOp::create(builder, loc, type, number), {}, {}, std::nullopt};
+        View{LLVM::IntToPtrOp::create(builder, loc, type, number), {}, {}, std::nullopt, {}};
     return success();
   }
-  View made{{}, {}, {}, std::nullopt};
+  View made{{}, {}, {}, std::nullopt, {}};
   auto fill = [&](ArrayRef<int64_t> known, ValueRange given, SmallVector<Value> &values) {
     for (int64_t value : known) {
       if (!ShapedType::isDynamic(value)) {
@@ -50,6 +51,10 @@ LogicalResult ThreadLowering::lowerMadeView(Operation *op) {
                                        builder.getIntegerType(std::max(bits, 8u)), pointer,
                                        ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(at)});
     fillSizes(part);
+    if (std::optional<ArgumentView> turned = findArgumentView(part)) {
+      made.argument = views.find(part.getView())->second.argument;
+      made.dims = turned->dims;
+    }
   }
   views[op->getResult(0)] = made;
   return success();

@@ -19,6 +19,9 @@ def MmaAtomInterface : AttrInterface<"MmaAtomInterface"> {
                     "return place == ::kiln::tile::Place::Registers;">,
     InterfaceMethod<"How its end is known.", "::kiln::tile::Completion", "getCompletion", (ins),
                     "", "return ::kiln::tile::Completion::InOrder;">,
+    InterfaceMethod<[{
+      Whether its sums are as exact as the accumulator's type, so that a pass may choose it unasked.
+    }], "bool", "sumsExactly", (ins), "", "return true;">,
   ];
 }
 

@@ -1,0 +1,369 @@
+// Which instructions make the products and copies of a kernel that decides nothing, and which warps
+// run them.
+//
+// Products that run on beside their warps, of operands that a copy engine can bring, are given to a
+// role of their own, and so is the engine: one warp starts its copies. All other ops run where the
+// products do. The program becomes persistent: so the copies of its next tile begin while this one
+// is stored.
+#include "Decisions.h"
+#include "kiln/Dialect/Tile/IR/ArgumentViews.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Schedule/Passes.h"
+#include "kiln/Target/TargetInterface.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+
+namespace kiln {
+#define GEN_PASS_DEF_DECIDEROLES
+#include "kiln/Schedule/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+static constexpr StringLiteral kCompute = "compute", kLoad = "load";
+/// Groups of warps that share a tile out.
+static constexpr int64_t kMostCopies = 2;
+/// Tiles along x whose programs run together, so that they find one another's operands in a cache.
+static constexpr int64_t kTilesTogether = 16;
+/// Smaller tiles are not worth a slot of a ring.
+static constexpr int64_t kFewestBytes = 2048;
+/// Of a thread's registers that accumulators and operands may have.
+static constexpr int64_t kMostRegisters = 192;
+
+namespace {
+/// What is decided of one kernel: nothing is written before all of it is known to hold.
+class RoleDecider {
+public:
+  RoleDecider(KernelOp kernel, TargetInterface target) : kernel(kernel), target(target) {}
+
+  /// Whether there is a division into roles for such a kernel.
+  bool find();
+  /// Writes it; with stores by the engine, where it can make them, or without.
+  void write(bool storesByEngine);
+  void undo();
+
+private:
+  bool isUndecided();
+  bool findDot(DotOp dot);
+  std::optional<Attribute> findEngine(LoadOp load, ArrayRef<OpOperand *> products);
+  bool canStore(StoreOp store);
+  bool isOrdered();
+  bool fitsRegisters();
+
+  KernelOp kernel;
+  TargetInterface target;
+  llvm::MapVector<DotOp, Attribute> dots;
+  /// Each with the number of its ring.
+  struct Load {
+    Attribute atom;
+    int64_t ring;
+  };
+  llvm::MapVector<LoadOp, Load> loads;
+  llvm::MapVector<StoreOp, Attribute> stores;
+  int64_t copies = kMostCopies;
+};
+} // namespace
+
+/// Whether an op does nothing that copies of a role, which may all run it, must not do twice, and
+/// nothing that must be seen by another role.
+static bool isPlain(Operation *op) {
+  if (isa_and_nonnull<arith::ArithDialect, math::MathDialect, ub::UBDialect>(op->getDialect()))
+    return true;
+  return isa<LoadOp, StoreOp, DotOp, ReduceOp, ReshapeOp, BroadcastOp, SplatOp, IotaOp, DimOp,
+             StrideOp, SubviewOp, ProgramIdOp, NumProgramsOp, MultipleOfOp, ReturnOp, tile::YieldOp,
+             scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+}
+
+bool RoleDecider::isUndecided() {
+  for (StringRef name : {kRolesAttrName, kWarpsAttrName, kPersistentAttrName})
+    if (kernel->hasAttr(name))
+      return false;
+  return llvm::hasSingleElement(kernel.getBody()) &&
+         !kernel.getBody()
+              .walk([](Operation *op) {
+                return isPlain(op) && findDecision(op).empty() ? WalkResult::advance()
+                                                               : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+/// The engine that can bring what a load loads, as these products read it.
+std::optional<Attribute> RoleDecider::findEngine(LoadOp load, ArrayRef<OpOperand *> products) {
+  std::optional<ArgumentView> view = findArgumentView(load.getView());
+  auto kernelOf = [](BlockArgument argument) {
+    return dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
+  };
+  if (!view || !kernelOf(view->argument) || load.getPadding() || load.getExtents())
+    return std::nullopt;
+  FactsAttr facts = kernel.getFacts(view->argument.getArgNumber());
+  // What lies farther than 32 bits reach may have strides that no map can say.
+  if (!facts || !facts.getIndex32())
+    return std::nullopt;
+  // The engine wants rows whose elements lie together.
+  ViewType type = load.getView().getType();
+  SmallVector<int64_t> order = findRowOrder(type);
+  if (order.empty())
+    return std::nullopt;
+  ViewType turned = turnType(type, order);
+  SmallVector<int64_t> shape;
+  for (int64_t dim : order)
+    shape.push_back(load.getType().getDimSize(dim));
+  bool isTurned = !llvm::is_sorted(order);
+  FactsAttr turnedFacts = turnFacts(turnFacts(facts, view->dims), order);
+  for (Attribute atom : target.getAtoms(load)) {
+    auto engine = dyn_cast<EngineAtomInterface>(atom);
+    if (!engine || engine.whyUnfit(turned, turnedFacts, /*isWritten=*/false) ||
+        !engine.follows(load.getCache(), load.getEviction()))
+      continue;
+    auto canRead = [&](OpOperand *operand) {
+      auto dot = cast<DotOp>(operand->getOwner());
+      unsigned number = operand->getOperandNumber();
+      bool isTransposed = (number == 0 ? dot.getTransposeA() : dot.getTransposeB()) != isTurned;
+      auto async = cast<AsyncMmaAtomInterface>(dots.lookup(dot));
+      return llvm::any_of(async.getSharedLayouts(number, shape, isTransposed),
+                          [&](const LinearLayout &layout) {
+                            return engine.getBoxes(shape, type.getElementType(), &layout);
+                          });
+    };
+    bool isFit = products.empty()
+                     ? engine.getBoxes(shape, type.getElementType(), nullptr).has_value()
+                     : llvm::all_of(products, canRead);
+    // A tile that is not a product's is turned by nobody.
+    if (isFit && (!products.empty() || !isTurned))
+      return atom;
+  }
+  return std::nullopt;
+}
+
+/// Whether a product can be started beside its warps. Its sums must be those of the source.
+bool RoleDecider::findDot(DotOp dot) {
+  for (Attribute atom : target.getAtoms(dot)) {
+    auto async = dyn_cast<AsyncMmaAtomInterface>(atom);
+    if (!async || dot.getType().getRank() != 2 || dot.getPrecision() != DotPrecision::IEEE ||
+        !async.sumsExactly())
+      continue;
+    dots.insert({dot, atom});
+    int64_t rows = dot.getM() / async.getExtents()[0];
+    while (copies > 1 && rows % copies)
+      copies /= 2;
+    return true;
+  }
+  return false;
+}
+
+/// Whether two accesses come in this order in a program, or in a loop's next trip.
+static bool comesBefore(Operation *first, Operation *second) {
+  for (Operation *op = first->getParentOp(); op; op = op->getParentOp())
+    if (isa<scf::ForOp>(op) && op->isProperAncestor(second))
+      return true;
+  Operation *common = first;
+  while (common && !common->getBlock()->findAncestorOpInBlock(*second))
+    common = common->getParentOp();
+  return common && common->isBeforeInBlock(common->getBlock()->findAncestorOpInBlock(*second));
+}
+
+/// Whether no two roles, and no engine and its role, touch memory in an order that the source has
+/// and the roles do not.
+bool RoleDecider::isOrdered() {
+  SmallVector<LoadOp> all;
+  SmallVector<StoreOp> allStores;
+  kernel.getBody().walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      all.push_back(load);
+    if (auto store = dyn_cast<StoreOp>(op))
+      allStores.push_back(store);
+  });
+  auto areApart = [&](Value x, Value y) {
+    std::optional<ArgumentView> first = findArgumentView(x), second = findArgumentView(y);
+    if (!first || !second || first->argument == second->argument)
+      return false;
+    auto isAlone = [&](const ArgumentView &view) {
+      FactsAttr facts = kernel.getFacts(view.argument.getArgNumber());
+      return facts && facts.getNoalias();
+    };
+    return isAlone(*first) || isAlone(*second);
+  };
+  for (StoreOp store : allStores) {
+    for (LoadOp load : all)
+      if (comesBefore(store, load) && !areApart(store.getView(), load.getView()))
+        return false;
+    for (StoreOp other : allStores)
+      if (other != store && !areApart(store.getView(), other.getView()))
+        stores.erase(store);
+  }
+  return true;
+}
+
+/// Whether accumulators, and the operands that lie in registers, leave a thread some.
+bool RoleDecider::fitsRegisters() {
+  int64_t lanes = target.getChipRecord().warpSize, words = 0;
+  for (auto &[dot, atom] : dots) {
+    int64_t threads = cast<MmaAtomInterface>(atom).getWarps() * lanes * copies;
+    words += dot.getM() * dot.getN() / threads;
+    auto load = dot.getA().getDefiningOp<LoadOp>();
+    if (!load || !loads.contains(load))
+      words += dot.getM() * dot.getK() * getElementTypeOrSelf(dot.getA()).getIntOrFloatBitWidth() /
+               (32 * threads);
+  }
+  return words <= kMostRegisters;
+}
+
+bool RoleDecider::canStore(StoreOp store) {
+  auto argument = dyn_cast<BlockArgument>(store.getView());
+  FactsAttr facts = argument ? kernel.getFacts(argument.getArgNumber()) : FactsAttr();
+  if (!facts || !facts.getIndex32() || store.getExtents() ||
+      store.getValue().getType().getRank() < 2)
+    return false;
+  for (Attribute atom : target.getAtoms(store)) {
+    auto engine = dyn_cast<EngineAtomInterface>(atom);
+    if (!engine || engine.whyUnfit(store.getView().getType(), facts, /*isWritten=*/true) ||
+        !engine.follows(store.getCache(), store.getEviction()))
+      continue;
+    stores.insert({store, atom});
+    return true;
+  }
+  return false;
+}
+
+bool RoleDecider::find() {
+  if (!isUndecided())
+    return false;
+  bool areAllAsync = true;
+  kernel.getBody().walk([&](DotOp dot) { areAllAsync &= findDot(dot); });
+  if (dots.empty() || !areAllAsync)
+    return false;
+
+  // Loads of one product that stand together fill one slot.
+  std::map<std::pair<Block *, Operation *>, int64_t> rings;
+  bool isInLoop = false, isRead = true;
+  kernel.getBody().walk([&](LoadOp load) {
+    SmallVector<OpOperand *> products;
+    for (OpOperand &use : load.getResult().getUses())
+      if (isa<DotOp>(use.getOwner()) && use.getOperandNumber() < 2)
+        products.push_back(&use);
+    bool isLooped = isa<scf::ForOp>(load->getParentOp());
+    int64_t bytes = load.getType().getNumElements() *
+                    load.getType().getElementType().getIntOrFloatBitWidth() / 8;
+    if (products.empty() && (!isLooped || bytes < kFewestBytes))
+      return;
+    std::optional<Attribute> atom = findEngine(load, products);
+    // A product whose operand comes neither by an engine nor out of registers has none.
+    isRead &= atom || products.empty();
+    if (!atom)
+      return;
+    Operation *user = products.empty() ? load.getOperation() : products.front()->getOwner();
+    int64_t ring = rings.try_emplace({load->getBlock(), user}, rings.size()).first->second;
+    loads.insert({load, {*atom, ring}});
+    isInLoop |= isLooped && !products.empty();
+  });
+  if (!isRead || !isInLoop)
+    return false;
+  for (auto &[dot, atom] : dots)
+    for (unsigned number : {0, 1}) {
+      auto load = dot->getOperand(number).getDefiningOp<LoadOp>();
+      if (!(load && loads.contains(load)) &&
+          !cast<MmaAtomInterface>(atom).readsFrom(number, Place::Registers))
+        return false;
+    }
+  kernel.getBody().walk([&](StoreOp store) { (void)canStore(store); });
+  return isOrdered() && fitsRegisters();
+}
+
+/// Takes back what `write` has written.
+void RoleDecider::undo() {
+  for (StringRef name : {kRolesAttrName, kPersistentAttrName})
+    kernel->removeAttr(name);
+  kernel.getBody().walk([](Operation *op) {
+    for (StringRef name : {"role", "atom", "ring"})
+      op->removeAttr(spellDecision(op, name));
+  });
+}
+
+void RoleDecider::write(bool storesByEngine) {
+  MLIRContext *context = kernel.getContext();
+  Builder builder(context);
+  int64_t warps = 1;
+  for (auto &[dot, atom] : dots) {
+    dot.setAtomAttr(atom);
+    warps = std::max<int64_t>(warps, cast<MmaAtomInterface>(atom).getWarps());
+  }
+  kernel.getBody().walk([&](Operation *op) {
+    auto load = dyn_cast<LoadOp>(op);
+    // Each role loads the numbers that it needs.
+    bool isShared = load && load.getType().getNumElements() == 1;
+    if (isa<DotOp, StoreOp>(op) || (load && !isShared))
+      setRoleName(op, kCompute);
+  });
+  for (auto &[load, decided] : loads) {
+    load.setAtomAttr(decided.atom);
+    load.setRing("ring" + std::to_string(decided.ring));
+    setRoleName(load, kLoad);
+    for (Operation *user : load->getUsers())
+      if (!user->hasTrait<OpTrait::IsTerminator>())
+        setRoleName(user, kCompute);
+  }
+  if (storesByEngine)
+    for (auto &[store, atom] : stores)
+      store.setAtomAttr(atom);
+  auto role = [&](StringRef name, int64_t warps, int64_t copies) -> Attribute {
+    return RoleAttr::get(context, name, warps, copies, /*skew=*/0, /*registers=*/0);
+  };
+  kernel->setAttr(kRolesAttrName,
+                  builder.getArrayAttr({role(kCompute, warps, copies), role(kLoad, 1, 1)}));
+  std::optional<Figure> cores = target.getChipRecord().figures.cores;
+  size_t rank = kernel.hasGrid()
+                    ? cast<GridOp>(kernel.getGrid().front().getTerminator()).getExtents().size()
+                    : 0;
+  if (cores && (rank == 1 || rank == 2))
+    kernel->setAttr(kPersistentAttrName,
+                    PersistentAttr::get(context, cores->value, rank == 2 ? kTilesTogether : 1));
+}
+
+namespace {
+struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
+  DecideRoles() = default;
+  explicit DecideRoles(std::function<LogicalResult(ModuleOp)> realise)
+      : realise(std::move(realise)) {}
+
+  /// Whether what was decided of a kernel can be realised, as far as a copy shows.
+  bool holds(KernelOp kernel) {
+    if (!realise)
+      return true;
+    OwningOpRef<ModuleOp> copy = getOperation().clone();
+    for (KernelOp other : llvm::to_vector(copy->getOps<KernelOp>()))
+      if (other.getSymName() != kernel.getSymName())
+        other.erase();
+    ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
+    return succeeded(realise(*copy));
+  }
+
+  void runOnOperation() override {
+    FailureOr<TargetInterface> target = requireTarget(getOperation());
+    if (failed(target))
+      return signalPassFailure();
+    for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>())) {
+      RoleDecider decider(kernel, *target);
+      if (!decider.find())
+        continue;
+      for (bool storesByEngine : {true, false}) {
+        decider.write(storesByEngine);
+        if (holds(kernel))
+          break;
+        decider.undo();
+      }
+    }
+  }
+
+  std::function<LogicalResult(ModuleOp)> realise;
+};
+} // namespace
+
+std::unique_ptr<Pass> kiln::createDecideRoles(std::function<LogicalResult(ModuleOp)> realise) {
+  return std::make_unique<DecideRoles>(std::move(realise));
+}
