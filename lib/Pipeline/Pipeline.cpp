@@ -62,10 +62,11 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
     return;
   case Stage::Schedule:
     if (!isHost)
-      add(createDecideStages(), createRealisePersistence(), createRealiseRings(), createRealiseWarpGroups(),
-          createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseSlots(),
-          createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
-          createCheckRealised(), createCheckProtocol(), createPlanSharedMemory());
+      add(createDecideStages(), createRealisePersistence(), createRealiseRings(),
+          createRealiseWarpGroups(), createCompleteStages(), createRealiseStages(),
+          createSplitLoops(), createRealiseSlots(), createRealiseCopies(),
+          createRealiseOwnConversions(), createRealiseStores(), createCheckRealised(),
+          createCheckProtocol(), createPlanSharedMemory());
     return;
   case Stage::Target:
     if (isHost)

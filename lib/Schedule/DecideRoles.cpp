@@ -15,7 +15,6 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/MapVector.h"
-#include <map>
 
 namespace kiln {
 #define GEN_PASS_DEF_DECIDEROLES
@@ -33,8 +32,9 @@ static constexpr int64_t kMostCopies = 2;
 static constexpr int64_t kTilesTogether = 16;
 /// Smaller tiles are not worth a slot of a ring.
 static constexpr int64_t kFewestBytes = 2048;
-/// Of a thread's registers that accumulators and operands may have.
-static constexpr int64_t kMostRegisters = 192;
+/// Of a thread's registers that accumulators and operands may have; above so many the warps that
+/// multiply are given those of the warps that load.
+static constexpr int64_t kMostRegisters = 192, kManyRegisters = 96;
 
 namespace {
 /// What is decided of one kernel: nothing is written before all of it is known to hold.
@@ -52,9 +52,11 @@ private:
   bool isUndecided();
   bool findDot(DotOp dot);
   std::optional<Attribute> findEngine(LoadOp load, ArrayRef<OpOperand *> products);
+  int64_t findRing(LoadOp load);
   bool canStore(StoreOp store);
   bool isOrdered();
-  bool fitsRegisters();
+  int64_t countRegisters();
+  SmallVector<Attribute> makeRoles();
 
   KernelOp kernel;
   TargetInterface target;
@@ -200,8 +202,33 @@ bool RoleDecider::isOrdered() {
   return true;
 }
 
-/// Whether accumulators, and the operands that lie in registers, leave a thread some.
-bool RoleDecider::fitsRegisters() {
+/// The ring that a load fills with those in front of it: one of which a product of its own reads,
+/// if nothing uses any of them before it is loaded. Else the next.
+int64_t RoleDecider::findRing(LoadOp load) {
+  int64_t rings = 0;
+  llvm::SmallDenseSet<int64_t> fitting, unfit;
+  for (auto &[other, decided] : loads) {
+    rings = std::max(rings, decided.ring + 1);
+    bool isTogether = other->getBlock() == load->getBlock();
+    bool isShared = false;
+    for (Operation *user : other->getUsers()) {
+      Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
+      isTogether &= here && load->isBeforeInBlock(here);
+      isShared |= isa<DotOp>(user) && llvm::is_contained(load->getUsers(), user);
+    }
+    if (!isTogether)
+      unfit.insert(decided.ring);
+    else if (isShared)
+      fitting.insert(decided.ring);
+  }
+  for (int64_t ring = 0; ring < rings; ++ring)
+    if (fitting.contains(ring) && !unfit.contains(ring))
+      return ring;
+  return rings;
+}
+
+/// Of a thread, for accumulators and the operands that lie in registers.
+int64_t RoleDecider::countRegisters() {
   int64_t lanes = target.getChipRecord().warpSize, words = 0;
   for (auto &[dot, atom] : dots) {
     int64_t threads = cast<MmaAtomInterface>(atom).getWarps() * lanes * copies;
@@ -211,7 +238,26 @@ bool RoleDecider::fitsRegisters() {
       words += dot.getM() * dot.getK() * getElementTypeOrSelf(dot.getA()).getIntOrFloatBitWidth() /
                (32 * threads);
   }
-  return words <= kMostRegisters;
+  return words;
+}
+
+/// One warp loads. If registers are to be handed over, as many warps load as do so together: they
+/// come first, and keep the least that they may.
+SmallVector<Attribute> RoleDecider::makeRoles() {
+  const Chip &chip = target.getChipRecord();
+  auto role = [&](StringRef name, int64_t warps, int64_t copies, int64_t registers) -> Attribute {
+    return RoleAttr::get(kernel.getContext(), name, warps, copies, /*skew=*/0, registers);
+  };
+  int64_t warps = 1;
+  for (auto &[dot, atom] : dots)
+    warps = std::max<int64_t>(warps, cast<MmaAtomInterface>(atom).getWarps());
+  const RoleRegisters &rule = chip.roleRegisters;
+  if (!rule.step || countRegisters() <= kManyRegisters)
+    return {role(kCompute, warps, copies, 0), role(kLoad, 1, 1, 0)};
+  int64_t left = chip.registersPerCore / chip.warpSize - rule.warps * rule.least;
+  int64_t most = left / (warps * copies) / rule.step * rule.step;
+  return {role(kLoad, rule.warps, 1, rule.least),
+          role(kCompute, warps, copies, std::min<int64_t>(most, rule.most - rule.step))};
 }
 
 bool RoleDecider::canStore(StoreOp store) {
@@ -239,8 +285,6 @@ bool RoleDecider::find() {
   if (dots.empty() || !areAllAsync)
     return false;
 
-  // Loads of one product that stand together fill one slot.
-  std::map<std::pair<Block *, Operation *>, int64_t> rings;
   bool isInLoop = false, isRead = true;
   kernel.getBody().walk([&](LoadOp load) {
     SmallVector<OpOperand *> products;
@@ -257,9 +301,7 @@ bool RoleDecider::find() {
     isRead &= atom || products.empty();
     if (!atom)
       return;
-    Operation *user = products.empty() ? load.getOperation() : products.front()->getOwner();
-    int64_t ring = rings.try_emplace({load->getBlock(), user}, rings.size()).first->second;
-    loads.insert({load, {*atom, ring}});
+    loads.insert({load, {*atom, findRing(load)}});
     isInLoop |= isLooped && !products.empty();
   });
   if (!isRead || !isInLoop)
@@ -272,7 +314,7 @@ bool RoleDecider::find() {
         return false;
     }
   kernel.getBody().walk([&](StoreOp store) { (void)canStore(store); });
-  return isOrdered() && fitsRegisters();
+  return isOrdered() && countRegisters() <= kMostRegisters;
 }
 
 /// Takes back what `write` has written.
@@ -288,11 +330,8 @@ void RoleDecider::undo() {
 void RoleDecider::write(bool storesByEngine) {
   MLIRContext *context = kernel.getContext();
   Builder builder(context);
-  int64_t warps = 1;
-  for (auto &[dot, atom] : dots) {
+  for (auto &[dot, atom] : dots)
     dot.setAtomAttr(atom);
-    warps = std::max<int64_t>(warps, cast<MmaAtomInterface>(atom).getWarps());
-  }
   kernel.getBody().walk([&](Operation *op) {
     auto load = dyn_cast<LoadOp>(op);
     // Each role loads the numbers that it needs.
@@ -311,11 +350,7 @@ void RoleDecider::write(bool storesByEngine) {
   if (storesByEngine)
     for (auto &[store, atom] : stores)
       store.setAtomAttr(atom);
-  auto role = [&](StringRef name, int64_t warps, int64_t copies) -> Attribute {
-    return RoleAttr::get(context, name, warps, copies, /*skew=*/0, /*registers=*/0);
-  };
-  kernel->setAttr(kRolesAttrName,
-                  builder.getArrayAttr({role(kCompute, warps, copies), role(kLoad, 1, 1)}));
+  kernel->setAttr(kRolesAttrName, builder.getArrayAttr(makeRoles()));
   std::optional<Figure> cores = target.getChipRecord().figures.cores;
   size_t rank = kernel.hasGrid()
                     ? cast<GridOp>(kernel.getGrid().front().getTerminator()).getExtents().size()

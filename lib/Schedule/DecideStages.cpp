@@ -28,6 +28,7 @@ public:
 
 private:
   bool isUndecided();
+  LogicalResult checkAccesses();
   void decideStores();
   LogicalResult decideDepths();
   void decideDots();
@@ -47,6 +48,18 @@ bool StageDecider::isUndecided() {
         return isOpen ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+/// Whether what engines bring and store has its buffers, and roles of the kernel's.
+LogicalResult StageDecider::checkAccesses() {
+  WalkResult result = kernel.getBody().walk([](Operation *op) -> WalkResult {
+    if (!isa<LoadOp, StoreOp>(op) || !getDecision(op, "atom"))
+      return WalkResult::advance();
+    FailureOr<Attribute> role = requireDecision(op, "role");
+    return WalkResult(failure(failed(role) || failed(requireDecision(op, "buffer")) ||
+                              failed(findRole(op, cast<StringAttr>(*role).getValue()))));
+  });
+  return failure(result.wasInterrupted());
 }
 
 /// One box of a copy's tensor leaves while the next is written.
@@ -88,7 +101,8 @@ LogicalResult StageDecider::decideDepths() {
             type.getNumElements() * warps * int64_t(getSharedElementBytes(type.getElementType()));
       }
     if (auto conversion = dyn_cast<ConvertLayoutOp>(op);
-        conversion && conversion.getHow()->getKind() == ConversionKind::Memory) {
+        conversion &&
+        (!conversion.getHow() || conversion.getHow()->getKind() == ConversionKind::Memory)) {
       RankedTensorType type = conversion.getType();
       fixed += type.getNumElements() * int64_t(getSharedElementBytes(type.getElementType()));
     }
@@ -129,6 +143,8 @@ void StageDecider::decideDots() {
 LogicalResult StageDecider::run() {
   if (!isUndecided())
     return success();
+  if (failed(checkAccesses()))
+    return failure();
   decideStores();
   decideDots();
   return decideDepths();

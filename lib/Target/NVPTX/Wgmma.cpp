@@ -97,9 +97,7 @@ std::array<int64_t, 3> WgmmaAttr::getExtents() const {
 Completion WgmmaAttr::getCompletion() const { return Completion::Groups; }
 
 /// Sums of products of byte floats keep 14 bits (DeepSeek-V3's report, arXiv 2412.19437, 3.3.2).
-bool WgmmaAttr::sumsExactly() const {
-  return !isa<Float8E4M3FNType, Float8E5M2Type>(getElement());
-}
+bool WgmmaAttr::sumsExactly() const { return !isa<Float8E4M3FNType, Float8E5M2Type>(getElement()); }
 
 bool WgmmaAttr::readsFrom(unsigned operand, tile::Place place) const {
   return place == tile::Place::Shared || (place == tile::Place::Registers && operand == 0);

@@ -1,0 +1,76 @@
+// When ops of decided roles run, and how many slots their rings have.
+// RUN: tile-opt %s --split-input-file --tile-pipeline=stop-after=layout --tile-decide-stages | FileCheck %s
+
+// Sums that go on from trip to trip are waited for a trip later. As many slots as there is room for
+// beside two boxes of what is stored, of each copy.
+// CHECK-LABEL: @product
+// CHECK-COUNT-2: tile.load {{.*}}depth = 6 : i64, ring = "ring0", role = "load", stage = 0 : i64}
+// CHECK: tile.dot {{.*}}in_flight = 1 : i64, role = "compute", stage = 0 : i64}
+// CHECK: tile.store {{.*}}in_flight = 1 : i64, role = "compute"}
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @product(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
+                     %b: !tile.view<?x?xbf16> {tile.facts = #facts},
+                     %c: !tile.view<?x?xbf16> {tile.facts = #facts}) grid {
+  %m = tile.dim %c, 0 : !tile.view<?x?xbf16>
+  %n = tile.dim %c, 1 : !tile.view<?x?xbf16>
+  tile.grid %m, %n
+} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %i = tile.program_id x
+  %j = tile.program_id y
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<128x128xf32> {
+    %x = tile.load %a[%i, %kk] : !tile.view<?x?xbf16> -> tensor<128x64xbf16>
+    %y = tile.load %b[%j, %kk] : !tile.view<?x?xbf16> -> tensor<128x64xbf16>
+    %d = tile.dot %x, %y, %s transpose_b
+       : tensor<128x64xbf16>, tensor<128x64xbf16> -> tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  %r = arith.truncf %sum : tensor<128x128xf32> to tensor<128x128xbf16>
+  tile.store %r, %c[%i, %j] : tensor<128x128xbf16>, !tile.view<?x?xbf16>
+  tile.return
+}
+}
+
+// -----
+
+// What is used in its own trip is waited for there. No ring has more than eight slots; what is
+// loaded once has one.
+// CHECK-LABEL: @chain
+// CHECK: tile.load {{.*}}ring = "ring0", role = "load"}
+// CHECK-COUNT-2: tile.load {{.*}}depth = 6 : i64, {{.*}}role = "load", stage = 0 : i64}
+// CHECK: tile.dot {{.*}}in_flight = 0 : i64, role = "compute", stage = 0 : i64}
+// CHECK: tile.dot {{.*}}in_flight = {{.*}} : i64, role = "compute", stage = 0 : i64}
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+#turned = #tile.facts<pointer = 16, strides = [2, 16], extents = [16, 16], index32>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @chain(%q: !tile.view<?x?xf16> {tile.facts = #facts},
+                   %k: !tile.view<?x?xf16, strides [1, ?]> {tile.facts = #turned},
+                   %v: !tile.view<?x?xf16> {tile.facts = #facts},
+                   %o: !tile.view<?x?xf32> {tile.facts = #facts},
+                   %l: !tile.view<?x?xf32> {tile.facts = #facts}) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %n = tile.dim %v, 0 : !tile.view<?x?xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.load %q[%c0, %c0] : !tile.view<?x?xf16> -> tensor<64x64xf16>
+  %sum = scf.for %j = %c0 to %n step %c128 iter_args(%s = %none) -> tensor<64x64xf32> {
+    %y = tile.load %k[%c0, %j] : !tile.view<?x?xf16, strides [1, ?]> -> tensor<64x128xf16>
+    %z = tile.load %v[%j, %c0] : !tile.view<?x?xf16> -> tensor<128x64xf16>
+    %d = tile.dot %x, %y, %zero : tensor<64x64xf16>, tensor<64x128xf16> -> tensor<64x128xf32>
+    %e = math.exp2 %d : tensor<64x128xf32>
+    %w = arith.truncf %e : tensor<64x128xf32> to tensor<64x128xf16>
+    %t = tile.dot %w, %z, %s : tensor<64x128xf16>, tensor<128x64xf16> -> tensor<64x64xf32>
+    scf.yield %t : tensor<64x64xf32>
+  }
+  tile.store %sum, %o[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.store %sum, %l[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}

@@ -1,0 +1,225 @@
+"""Kernels of products that pin nothing, on an emulated chip whose products run beside their warps:
+the compiler gives them roles of its own (tile-decide-roles). Drawn tiles, strides, operands and
+epilogues, against float64."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kiln
+
+BF16 = ml_dtypes.bfloat16
+DEVICE = "emu:sm_90a"
+
+
+def error(out: np.ndarray, reference: np.ndarray) -> float:
+    return float(np.linalg.norm(out.astype(np.float64) - reference) / np.linalg.norm(reference))
+
+
+def by_products(kernel, *args, **options) -> bool:
+    """Whether the kernel multiplies by products that run beside their warps."""
+    return "wgmma" in kernel.compile(*args, **options, target="nvptx:sm_90a").asm
+
+
+@kiln.kernel
+def product(
+    a: kiln.View, b: kiln.View, c: kiln.View, bias: kiln.View, more: kiln.View,
+    BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr,
+    BIAS: kiln.constexpr, MORE: kiln.constexpr, RELU: kiln.constexpr, SCALED: kiln.constexpr,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in range(0, a.shape[1], BK):
+        x = a.load((i * BM, k), (BM, BK))
+        if SCALED:  # the operand goes through registers
+            x = (x.to(kiln.f32) * 0.5).to(x.dtype)
+        acc = kiln.dot(x, b.load((k, j * BN), (BK, BN)), acc)
+    if BIAS:
+        acc = acc + bias.load((j * BN,), (BN,)).to(kiln.f32)[None, :]
+    if MORE:
+        acc = acc + more.load((i * BM, j * BN), (BM, BN)).to(kiln.f32)
+    if RELU:
+        acc = kiln.maximum(acc, 0.0)
+    c.store((i * BM, j * BN), acc.to(c.dtype))
+
+
+def strided(rng: np.random.Generator, rows: int, columns: int, dtype, kind: str) -> np.ndarray:
+    """Random numbers in rows, in columns, in rows of a wider array, or at an odd stride."""
+    if kind == "columns":
+        return rng.standard_normal((columns, rows)).astype(dtype).T
+    wider = {"rows": columns, "wide": columns + 16, "odd": columns + 3}[kind]
+    return rng.standard_normal((rows, wider)).astype(dtype)[:, :columns]
+
+
+@pytest.mark.parametrize("turn", range(24))
+def test_products(rng: np.random.Generator, turn: int) -> None:
+    dtype = (BF16, np.float16)[int(rng.integers(2))]
+    tile = dict(
+        BM=int(rng.choice([32, 64, 128])), BN=int(rng.choice([16, 32, 64, 128])),
+        BK=int(rng.choice([16, 32, 64])),
+    )  # fmt: skip
+    m, n, k = (int(rng.integers(1, 40)) * 8 for _ in range(3))
+    kinds = [str(rng.choice(["rows", "columns", "wide", "odd"])) for _ in range(3)]
+    a, b = strided(rng, m, k, dtype, kinds[0]), strided(rng, k, n, dtype, kinds[1])
+    c, more = (strided(rng, m, n, dtype, kinds[2]) for _ in range(2))
+    bias = rng.standard_normal(n).astype(dtype)
+    switches = {name: bool(rng.integers(2)) for name in ("BIAS", "MORE", "RELU", "SCALED")}
+    product.options(device=DEVICE)(a, b, c, bias, more, **tile, **switches)
+    reference = a.astype(np.float64) @ b.astype(np.float64) * (0.5 if switches["SCALED"] else 1)
+    if switches["BIAS"]:
+        reference = reference + bias.astype(np.float64)
+    if switches["MORE"]:
+        reference = reference + more.astype(np.float64)
+    if switches["RELU"]:
+        reference = np.maximum(reference, 0)
+    assert error(c, reference) < 4e-3, (m, n, k, kinds, tile, switches)
+
+
+@pytest.mark.parametrize("form", ["NT", "NN", "TN", "TT"])
+def test_engines_bring_all_transpositions(form: str) -> None:
+    a = np.zeros((256, 256), BF16)
+    x, y = (operand if f == "N" else operand.T for operand, f in zip((a, a), form, strict=True))
+    switches = dict(BIAS=False, MORE=False, RELU=False, SCALED=False)
+    assert by_products(product, x, y, a, a[0], a, BM=128, BN=128, BK=64, **switches)
+
+
+@kiln.kernel
+def gated(
+    x: kiln.View, up: kiln.View, gate: kiln.View, out: kiln.View,
+    BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(out.shape[0], BM), kiln.cdiv(out.shape[1], BN))
+    s = kiln.zeros((BM, BN), kiln.f32)
+    t = kiln.zeros((BM, BN), kiln.f32)
+    for k in range(0, x.shape[1], BK):
+        tile = x.load((i * BM, k), (BM, BK))
+        s = kiln.dot(tile, up.load((j * BN, k), (BN, BK)), s, transpose_b=True)
+        t = kiln.dot(tile, gate.load((j * BN, k), (BN, BK)), t, transpose_b=True)
+    out.store((i * BM, j * BN), (s * t / (1.0 + kiln.exp(-t))).to(out.dtype))
+
+
+@pytest.mark.parametrize("bm, bn", [(64, 64), (128, 64), (128, 128)])
+def test_two_products_of_one_operand(rng, bm: int, bn: int) -> None:
+    x, up, gate = (rng.standard_normal((r, 136)).astype(BF16) for r in (200, 136, 136))
+    out = np.zeros((200, 136), BF16)
+    gated.options(device=DEVICE)(x, up, gate, out, BM=bm, BN=bn, BK=32)
+    assert by_products(gated, x, up, gate, out, BM=bm, BN=bn, BK=32)
+    s, t = (x.astype(np.float64) @ w.astype(np.float64).T for w in (up, gate))
+    assert error(out, s * t / (1 + np.exp(-t))) < 4e-3
+
+
+@kiln.kernel
+def attention(
+    q: kiln.View, k: kiln.View, v: kiln.View, out: kiln.View, scale: kiln.f32,
+    CAUSAL: kiln.constexpr, BM: kiln.constexpr, BN: kiln.constexpr, D: kiln.constexpr,
+):  # fmt: skip
+    i = kiln.grid(kiln.cdiv(q.shape[0], BM))
+    n = k.shape[0]
+    queries = q.load((i * BM, 0), (BM, D))
+    row = (i * BM).to(kiln.i32) + kiln.arange(BM)
+    highest = kiln.full((BM,), float("-inf"), kiln.f32)
+    total = kiln.zeros((BM,), kiln.f32)
+    acc = kiln.zeros((BM, D), kiln.f32)
+    end = kiln.minimum(n, (i + 1) * BM) if CAUSAL else n
+    for j in range(0, end, BN):
+        keys = k.load((j, 0), (BN, D))
+        values = v.load((j, 0), (BN, D))
+        column = j.to(kiln.i32) + kiln.arange(BN)
+        score = kiln.dot(queries, keys, transpose_b=True) * (scale * 1.4426950408889634)
+        visible = column[None, :] < n.to(kiln.i32)
+        if CAUSAL:
+            visible = visible & (column[None, :] <= row[:, None])
+        score = kiln.where(visible, score, float("-inf"))
+        new_highest = kiln.maximum(highest, kiln.max(score, axis=1))
+        p = kiln.exp2(score - new_highest[:, None])
+        old = kiln.exp2(highest - new_highest)
+        total = total * old + kiln.sum(p, axis=1)
+        acc = kiln.dot(p.to(v.dtype), values, acc * old[:, None])
+        highest = new_highest
+    out.store((i * BM, 0), (acc / total[:, None]).to(out.dtype))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("n, bm, bn, d", [(200, 64, 64, 64), (136, 128, 64, 64), (70, 64, 32, 32)])
+def test_attention(rng, n: int, bm: int, bn: int, d: int, causal: bool) -> None:
+    q, k, v = (rng.standard_normal((n, d)).astype(BF16) for _ in range(3))
+    out = np.zeros((n, d), BF16)
+    tile = dict(CAUSAL=causal, BM=bm, BN=bn, D=d)
+    attention.options(device=DEVICE)(q, k, v, out, d**-0.5, **tile)
+    assert by_products(attention, q, k, v, out, d**-0.5, **tile)
+    q, k, v = (x.astype(np.float64) for x in (q, k, v))
+    scores = q @ k.T * d**-0.5
+    if causal:
+        scores = np.where(np.tri(n, n, 0, dtype=bool), scores, -np.inf)
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    assert error(out, weights @ v / weights.sum(1, keepdims=True)) < 1e-2
+
+
+@kiln.kernel
+def chained(
+    a: kiln.View, b: kiln.View, c: kiln.View, out: kiln.View,
+    BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr,
+):  # fmt: skip
+    i = kiln.grid(kiln.cdiv(out.shape[0], BM))
+    acc = kiln.zeros((BM, 64), kiln.f32)
+    for j in range(0, b.shape[1], BN):
+        s = kiln.zeros((BM, BN), kiln.f32)
+        for k in range(0, a.shape[1], BK):
+            s = kiln.dot(a.load((i * BM, k), (BM, BK)), b.load((k, j), (BK, BN)), s)
+        acc = kiln.dot(s.to(kiln.bf16), c.load((j, 0), (BN, 64)), acc)
+    out.store((i * BM, 0), acc.to(out.dtype))
+
+
+def test_products_in_nested_loops(rng) -> None:
+    a, b, c = (rng.standard_normal(s).astype(BF16) for s in ((136, 72), (72, 200), (200, 64)))
+    out = np.zeros((136, 64), BF16)
+    chained.options(device=DEVICE)(a, b, c, out, BM=64, BN=64, BK=32)
+    s = (a.astype(np.float64) @ b.astype(np.float64)).astype(BF16).astype(np.float64)
+    assert error(out, s @ c.astype(np.float64)) < 1e-2
+
+
+@kiln.kernel
+def ragged(
+    a: kiln.View, b: kiln.View, first: kiln.View, out: kiln.View,
+    BM: kiln.constexpr, BN: kiln.constexpr,
+):  # fmt: skip
+    i, g = kiln.grid(kiln.cdiv(out.shape[1], BM), first.shape[0] - 1)
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in range(first[g], first[g + 1], 16):
+        acc = kiln.dot(a.load((i * BM, k), (BM, 16)), b.load((k, 0), (16, BN)), acc)
+    out.store((g, i * BM, 0), acc.reshape((1, BM, BN)).to(out.dtype))
+
+
+def test_bounds_from_memory(rng) -> None:
+    a, b = rng.standard_normal((136, 160)).astype(BF16), rng.standard_normal((160, 64)).astype(BF16)
+    first = np.array([0, 32, 32, 160], np.int32)
+    out = np.zeros((3, 136, 64), np.float32)
+    ragged.options(device=DEVICE)(a, b, first, out, BM=64, BN=64)
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    for g in range(3):
+        part = slice(first[g], first[g + 1])
+        reference = x[:, part] @ y[part]
+        assert np.linalg.norm(out[g] - reference) <= 1e-3 * max(1, np.linalg.norm(reference))
+
+
+@kiln.kernel
+def in_place(a: kiln.View, b: kiln.View, steps, BM: kiln.constexpr):
+    """What a step stores the next one loads: no engine may run ahead."""
+    kiln.grid(1)
+    for _ in range(0, steps, 1):
+        acc = kiln.zeros((BM, BM), kiln.f32)
+        for k in range(0, BM, 32):
+            acc = kiln.dot(a.load((0, k), (BM, 32)), b.load((k, 0), (32, BM)), acc)
+        a.store((0, 0), acc.to(a.dtype))
+
+
+def test_what_is_stored_is_loaded_again(rng) -> None:
+    a, b = (rng.standard_normal((64, 64)).astype(BF16) for _ in range(2))
+    b = (b.astype(np.float64) / 8).astype(BF16)
+    expected = a.astype(np.float64)
+    for _ in range(3):
+        expected = (expected @ b.astype(np.float64)).astype(BF16).astype(np.float64)
+    in_place.options(device=DEVICE)(a, b, 3, BM=64)
+    assert error(a, expected) < 2e-2
