@@ -23,6 +23,18 @@ FailureOr<RoleAttr> findRole(Operation *op, StringRef name) {
   return op->emitOpError("expected one of the kernel's roles, got \"") << name << "\"";
 }
 
+bool fillsBuffer(Operation *op) {
+  auto load = dyn_cast_or_null<LoadOp>(op);
+  return load && (load.getAtomAttr() || load->hasAttr(kAtomNameAttrName));
+}
+
+bool isSharedScalar(Operation *op) {
+  auto load = dyn_cast<LoadOp>(op);
+  return load && load.getType().getNumElements() == 1 &&
+         llvm::all_of(load.getView().getUsers(),
+                      [](Operation *user) { return isa<LoadOp, GatherOp, DimOp>(user); });
+}
+
 namespace {
 /// Tensors that are left to look at, each once.
 class TensorWork {
@@ -67,8 +79,7 @@ llvm::SetVector<StringRef> findMakers(Value tensor) {
     }
     Operation *op = next.getDefiningOp();
     unsigned index = cast<OpResult>(next).getResultNumber();
-    auto load = dyn_cast<LoadOp>(op);
-    if (StringRef role = getRoleName(op); !role.empty() && !(load && load.getAtomAttr())) {
+    if (StringRef role = getRoleName(op); !role.empty() && !fillsBuffer(op)) {
       makers.insert(role);
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       work.add(loop.getInitArgs()[index]);
