@@ -12,6 +12,16 @@ StringRef getRoleName(Operation *op) {
   return role ? role.getValue() : StringRef();
 }
 
+RoleAttr lookUpRole(Operation *op) {
+  auto kernel = op->getParentOfType<KernelOp>();
+  auto roles = kernel ? kernel->getAttrOfType<ArrayAttr>(kRolesAttrName) : ArrayAttr();
+  if (roles)
+    for (auto role : roles.getAsRange<RoleAttr>())
+      if (role.getName() == getRoleName(op))
+        return role;
+  return {};
+}
+
 FailureOr<RoleAttr> findRole(Operation *op, StringRef name) {
   auto kernel = op->getParentOfType<KernelOp>();
   auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);

@@ -9,6 +9,8 @@ namespace kiln::tile {
 
 /// The role that an op names, or nothing.
 llvm::StringRef getRoleName(mlir::Operation *op);
+/// The role of the kernel's that an op names, or null.
+RoleAttr lookUpRole(mlir::Operation *op);
 /// The role of this name among the kernel's, or an error at the op that names it.
 mlir::FailureOr<RoleAttr> findRole(mlir::Operation *op, llvm::StringRef name);
 
