@@ -47,7 +47,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
         tile::createNarrowIndices(), tile::createHoistInvariants());
     return;
   case Stage::Layout:
-    add(createCheckTarget(), createResolveAtomNames(), createCheckDecisions());
+    add(createCheckTarget(), createCompleteRoles(), createResolveAtomNames(),
+        createCheckDecisions());
     if (isHost) {
       // Of schedules a host realises the grid's alone.
       add(createRealisePersistence(), createCheckRealised(), tile::createMultiplyDivisions(),

@@ -249,14 +249,6 @@ void Slice::clone(Block &from, OpBuilder &builder, IRMapping &mapping) const {
   }
 }
 
-/// Whether an op loads a number that the kernel does not change: each role may load its own.
-static bool isSharedScalar(Operation *op) {
-  auto load = dyn_cast<LoadOp>(op);
-  return load && load.getType().getNumElements() == 1 &&
-         llvm::all_of(load.getView().getUsers(),
-                      [](Operation *user) { return isa<LoadOp, GatherOp, DimOp>(user); });
-}
-
 /// Every op that does something must say who does it.
 static LogicalResult checkRoles(KernelOp kernel) {
   WalkResult result = kernel.getBody().walk<WalkOrder::PreOrder>([](Operation *op) -> WalkResult {

@@ -82,12 +82,6 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
   FailureOr<RoleAttr> role = requireRole(load);
   if (failed(role))
     return failure();
-  // What comes once a program has no stage.
-  FailureOr<int64_t> stage = 0;
-  if (getRingLoop(load))
-    stage = requireNumber(load, "stage");
-  if (failed(stage))
-    return failure();
   if (load.getPadding())
     return load.emitOpError("expected no padding value, since '")
            << load.getAtomAttr() << "' copies zeros there";
@@ -152,14 +146,25 @@ static LogicalResult checkBuffers(Ring &ring) {
   return success();
 }
 
-/// The stage at which a role uses what a ring's loads bring in their loop. Stages count within a
-/// role: one that fills its own ring is as many trips ahead of itself; how far another role runs
-/// ahead is the ring's depth alone.
-static FailureOr<int64_t> getReadStage(Ring &ring, Operation *user, RoleAttr role) {
-  FailureOr<int64_t> stage = requireNumber(user, "stage");
-  if (succeeded(stage) && ring.producer == role && (*stage < 1 || *stage >= ring.depth))
-    return user->emitOpError("expected a stage from 1 to ")
-           << ring.depth - 1 << ", as the depth of the loop allows, got " << *stage;
+/// The stage at which a role that fills its own ring uses what it has loaded: so many trips it is
+/// ahead of itself. One that says no stage is as far ahead as the ring has slots. How far another
+/// role runs ahead is the ring's depth alone.
+static FailureOr<int64_t> getReadStage(Ring &ring, Operation *user) {
+  if (ring.depth < 2)
+    return ring.uses.front().loads.front().emitOpError("expected a ring of at least two slots, "
+                                                       "since role \"")
+           << ring.producer.getName() << "\" fills it for itself, got " << ring.depth;
+  auto said = dyn_cast_or_null<IntegerAttr>(getDecision(user, "stage"));
+  for (Operation &op : *ring.uses.front().getBlock()) {
+    auto load = dyn_cast<LoadOp>(op);
+    if (!said && !(load && load.getBuffer()) && getRoleName(&op) == ring.producer.getName())
+      said = dyn_cast_or_null<IntegerAttr>(getDecision(&op, "stage"));
+  }
+  int64_t stage = said ? said.getInt() : ring.depth - 1;
+  if (stage < 1 || stage >= ring.depth)
+    return user->emitOpError("expected ")
+           << (ring.depth == 2 ? "stage 1" : "a stage from 1 to " + std::to_string(ring.depth - 1))
+           << ", as the depth of the loop allows, got " << stage;
   return stage;
 }
 
@@ -180,8 +185,8 @@ static LogicalResult addReaders(Ring &ring, RingUse &use) {
         return failure();
       // What uses them in a nested loop or condition is at the stage of that.
       FailureOr<int64_t> stage = 0;
-      if (isInLoop && (user == here || ring.producer == *role))
-        stage = getReadStage(ring, user, *role);
+      if (isInLoop && ring.producer == *role)
+        stage = getReadStage(ring, user);
       if (failed(stage))
         return failure();
       auto *reader = llvm::find_if(use.readers, [&](Reader &it) { return it.role == *role; });
@@ -204,7 +209,7 @@ static LogicalResult checkOrder(scf::ForOp loop) {
   llvm::MapVector<StringRef, SmallVector<Operation *>> ops;
   for (Operation &op : *loop.getBody())
     if (getDecision(&op, "order")) {
-      if (failed(requireNumber(&op, "stage")) || failed(requireRole(&op)))
+      if (failed(requireRole(&op)))
         return failure();
       ops[getRoleName(&op)].push_back(&op);
     }
@@ -260,7 +265,13 @@ static LogicalResult checkSkews(RingPlan &plan, KernelOp kernel) {
 static LogicalResult checkTogether(RingUse &use) {
   if (use.store)
     return success();
-  Attribute stage = getDecision(use.loads.front(), "stage");
+  Attribute stage;
+  for (LoadOp load : use.loads)
+    stage = stage ? stage : getDecision(load, "stage");
+  if (stage)
+    for (LoadOp load : use.loads)
+      if (!load.getStage())
+        load->setAttr("stage", stage);
   llvm::sort(use.loads, [](LoadOp x, LoadOp y) {
     if (x.getOrder() && y.getOrder())
       return *x.getOrder() < *y.getOrder();
@@ -346,17 +357,30 @@ static LogicalResult checkOwner(RingPlan &plan, Ring &ring) {
              << ring.producer.getName() << "\" loads, got " << first.getAtomAttr();
     return success();
   }
-  if (ring.uses.size() > 1 || !getRingLoop(load) || ring.getConsumers().size() > 1 ||
-      ring.countsBytes)
-    return load->emitOpError("expected loads that one loop's one role makes for itself, by an atom "
-                             "that counts no bytes");
+  StringRef name = ring.producer.getName();
+  if (ring.countsBytes)
+    return load->emitOpError("expected another role to use what role \"")
+           << name << "\" loads, since '" << cast<LoadOp>(load).getAtomAttr() << "' counts bytes";
+  if (ring.getConsumers().size() > 1)
+    return load->emitOpError("expected role \"")
+           << name << "\" alone to use what it loads, since it fills the ring for itself, got \""
+           << ring.getConsumers()[ring.getConsumers().front() == ring.producer].getName()
+           << "\" too";
+  if (ring.uses.size() > 1 || !getRingLoop(load))
+    return load->emitOpError("expected one loop with '")
+           << kDepthAttrName << "' around loads of a ring that role \"" << name
+           << "\" fills for itself";
+  if (int64_t lag = ring.producer.getSkew() * (ring.producer.getCopies() - 1); lag > 1)
+    return load->emitOpError("expected the last copy of role \"")
+           << name << "\" to lag by one barrier behind the first, since it fills the ring for "
+           << "itself, got " << lag;
   for (Ring &other : plan) {
     RingUse &use = other.uses.front();
     if (&other == &ring || use.getBlock() != load->getBlock())
       continue;
     if (!other.isOwn())
-      return use.getSite()->emitOpError("expected loads that this loop's one role makes for "
-                                        "itself, by an atom that counts no bytes");
+      return use.getSite()->emitOpError("expected role \"")
+             << name << "\" to use this, as it fills another ring of the loop for itself";
     // Waits count all puts alike, whichever ring they are into.
     return use.getSite()->emitOpError("expected the ring of the other loads that role \"")
            << ring.producer.getName() << "\" makes for itself in this loop, since one wait is for "

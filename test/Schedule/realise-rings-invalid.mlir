@@ -21,17 +21,17 @@ tile.kernel @k(%a: !view, %k: index, %p: f16) {
 
 !view = !tile.view<?x?xf16>
 !tile_ = !tile.buffer<32x32xf16>
-tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]} {
+tile.kernel @shallow(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
   %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    // expected-error@+1 {{expected 'stage' to be decided}}
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "load"} : !view -> tensor<32x32xf16>
-    %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0}
+    // expected-error@+1 {{expected a ring of at least two slots, since role "all" fills it for itself, got 1}}
+    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "all"} : !view -> tensor<32x32xf16>
+    %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 1, role = "all"}
        : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     scf.yield %d : tensor<32x32xf32>
-  } {tile.depth = 2}
+  } {tile.depth = 1}
   tile.return
 }
 
@@ -129,14 +129,14 @@ tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.ro
 
 !view = !tile.view<?x?xf16>
 !tile_ = !tile.buffer<32x32xf16>
-tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]} {
+tile.kernel @lag(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4, copies = 4, skew = 1>]} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
   %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
-    // expected-error@+1 {{expected 'stage' to be decided}}
-    %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "mma", in_flight = 0}
+    // expected-error@+1 {{expected the last copy of role "all" to lag by one barrier behind the first, since it fills the ring for itself, got 3}}
+    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "all"} : !view -> tensor<32x32xf16>
+    %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "all"}
        : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     scf.yield %d : tensor<32x32xf32>
   } {tile.depth = 2}
@@ -189,7 +189,7 @@ tile.kernel @no_lead(%a: !view, %k: index) attributes {tile.roles = [#tile.role<
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
   %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
     %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "all"} : !view -> tensor<32x32xf16>
-    // expected-error@+1 {{expected a stage from 1 to 1, as the depth of the loop allows, got 0}}
+    // expected-error@+1 {{expected stage 1, as the depth of the loop allows, got 0}}
     %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "all"}
        : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     scf.yield %d : tensor<32x32xf32>

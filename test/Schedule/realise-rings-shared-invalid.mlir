@@ -104,7 +104,7 @@ tile.kernel @skewed(%a: !view) attributes {tile.roles = [#tile.role<"load", warp
 tile.kernel @own(%a: !view) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
-  // expected-error@+1 {{expected loads that one loop's one role makes for itself, by an atom that counts no bytes}}
+  // expected-error@+1 {{expected one loop with 'tile.depth' around loads of a ring that role "all" fills for itself}}
   %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "all"} : !view -> tensor<32x32xf16>
   tile.store %x, %a[%c0, %c32] {role = "all"} : tensor<32x32xf16>, !view
   tile.return

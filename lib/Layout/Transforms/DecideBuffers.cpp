@@ -95,21 +95,17 @@ static SmallVector<Reader> getReaders(LoadOp load) {
   return readers;
 }
 
-/// Whether each copy of the role that reads a buffer of this order finds its share in one piece.
-static bool keepsShares(const LinearLayout &order, const Reader &reader, LoadOp load) {
-  Operation *user = reader.user;
-  auto roles = user->getParentOfType<KernelOp>()->getAttrOfType<ArrayAttr>(kRolesAttrName);
-  int64_t copies = 1;
-  for (auto role : roles.getAsRange<RoleAttr>())
-    if (role.getName() == getRoleName(user))
-      copies = role.getCopies();
+/// What each copy of the role that reads a tile finds of it.
+static SmallVector<int64_t> getShare(const Reader &reader, LoadOp load) {
+  SmallVector<int64_t> share(load.getType().getShape());
+  RoleAttr role = lookUpRole(reader.user);
+  int64_t copies = role ? role.getCopies() : 1;
   if (copies == 1)
-    return true;
+    return share;
   DotOp dot = reader.dot;
   LinearLayout shared = getLayout(dot ? dot.getResult() : reader.tensor);
   ArrayRef<LinearLayout::Basis> warps = shared.getBases(kWarp);
-  SmallVector<int64_t> part(load.getType().getShape());
-  for (size_t dim = 0; dim < part.size() && !warps.empty(); ++dim) {
+  for (size_t dim = 0; dim < share.size() && !warps.empty(); ++dim) {
     if (!warps.back()[dim])
       continue;
     bool isTransposed =
@@ -117,12 +113,25 @@ static bool keepsShares(const LinearLayout &order, const Reader &reader, LoadOp 
     // Of a product's operands each has one of the dimensions that copies may share out.
     if (dot && dim != reader.operand)
       continue;
-    part[dot && isTransposed ? 1 - dim : dim] /= copies;
+    share[dot && isTransposed ? 1 - dim : dim] /= copies;
   }
-  auto whole =
-      BufferType::get(load.getContext(), load.getType().getShape(), load.getType().getElementType(),
-                      LayoutAttr::get(load.getContext(), order));
-  return bool(getPartType(whole, part));
+  return share;
+}
+
+/// Orders in which shares of a tile lie one behind another.
+static std::vector<LinearLayout> repeat(std::vector<LinearLayout> orders, ArrayRef<int64_t> shape) {
+  for (LinearLayout &order : orders) {
+    SmallVector<LinearLayout::InDim> ins(order.getIns());
+    SmallVector<int64_t> share = order.getShape();
+    for (size_t dim = 0; dim < shape.size(); ++dim)
+      for (int64_t value = share[dim]; value < shape[dim]; value *= 2) {
+        LinearLayout::Basis basis(shape.size(), 0);
+        basis[dim] = value;
+        ins.front().bases.push_back(basis);
+      }
+    order = *LinearLayout::create(ins, getTensorOuts(shape));
+  }
+  return orders;
 }
 
 static std::vector<LinearLayout> getAdmitted(const Reader &reader, ArrayRef<int64_t> shape) {
@@ -130,6 +139,19 @@ static std::vector<LinearLayout> getAdmitted(const Reader &reader, ArrayRef<int6
   bool isTransposed = reader.operand == 0 ? dot.getTransposeA() : dot.getTransposeB();
   return cast<AsyncMmaAtomInterface>(dot.getAtomAttr())
       .getSharedLayouts(reader.operand, shape, isTransposed);
+}
+
+/// Whether each copy finds its share of a buffer of this order in one piece, as its product takes
+/// it.
+static bool admits(const LinearLayout &order, const Reader &reader, LoadOp load) {
+  RankedTensorType type = load.getType();
+  SmallVector<int64_t> share = getShare(reader, load);
+  auto part = getPartType(BufferType::get(load.getContext(), type.getShape(), type.getElementType(),
+                                          LayoutAttr::get(load.getContext(), order)),
+                          share);
+  return part &&
+         (!reader.dot || llvm::is_contained(getAdmitted(reader, share),
+                                            cast<LayoutAttr>(part.getLayout()).toLinear(share)));
 }
 
 /// The way to read a tensor of this layout that takes the fewest cycles: by `asked`, or else by any
@@ -169,19 +191,24 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
   Type element = load.getType().getElementType();
   SmallVector<Reader> readers = getReaders(load);
   auto *product = llvm::find_if(readers, [](const Reader &reader) { return bool(reader.dot); });
-  std::vector<LinearLayout> orders =
-      product == readers.end() ? getOrders(shape, 8 * int64_t(getSharedElementBytes(element)))
-                               : getAdmitted(*product, shape);
+  auto getCandidates = [&](ArrayRef<int64_t> share) {
+    return repeat(product == readers.end()
+                      ? getOrders(share, 8 * int64_t(getSharedElementBytes(element)))
+                      : getAdmitted(*product, share),
+                  shape);
+  };
+  std::vector<LinearLayout> orders = getCandidates(shape);
+  for (const Reader &reader : readers)
+    if (SmallVector<int64_t> share = getShare(reader, load); ArrayRef(share) != shape)
+      llvm::append_range(orders, getCandidates(share));
   std::optional<Choice> best;
   for (const LinearLayout &order : orders) {
     bool fits = canCopy(load.getAtomAttr(), shape, element, order);
     Choice choice{order, load.getReadAtomAttr()};
     for (const Reader &reader : readers) {
-      fits = fits && keepsShares(order, reader, load);
-      if (reader.dot) {
-        fits &= llvm::is_contained(getAdmitted(reader, shape), order);
+      fits = fits && admits(order, reader, load);
+      if (reader.dot)
         continue;
-      }
       Choice read = chooseRead(order, reader.tensor, load.getReadAtomAttr(), target);
       // One atom serves all who read it.
       if (reader.tensor == load.getResult())
@@ -206,13 +233,18 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
   return success();
 }
 
-/// A layout of so many warps, of those of all copies.
-static LinearLayout takeWarps(const LinearLayout &layout, int64_t warps) {
+/// What the first of a role's copies holds, which has so many warps.
+static LinearLayout takeShare(const LinearLayout &layout, int64_t warps) {
   SmallVector<LinearLayout::InDim> ins(layout.getIns());
-  for (LinearLayout::InDim &in : ins)
+  SmallVector<int64_t> shape(layout.getShape().size(), 1);
+  for (LinearLayout::InDim &in : ins) {
     if (in.name == kWarp && in.bases.size() > llvm::Log2_64(warps))
       in.bases.truncate(llvm::Log2_64(warps));
-  return *LinearLayout::create(ins, layout.getOuts());
+    for (const LinearLayout::Basis &basis : in.bases)
+      for (auto [extent, value] : llvm::zip_equal(shape, basis))
+        extent = std::max(extent, int64_t(llvm::bit_floor(uint64_t(value)) * 2));
+  }
+  return *LinearLayout::create(ins, getTensorOuts(shape));
 }
 
 /// The extents of what all lanes and warps hold at a time, and of a row as wide as the engine's.
@@ -234,7 +266,7 @@ static LogicalResult decide(StoreOp store, TargetInterface target) {
   llvm::SetVector<StringRef> makers = findMakers(store.getValue());
   LinearLayout layout = getLayout(store.getValue());
   if (makers.empty() || makers.contains(role->getName()))
-    layout = takeWarps(layout, role->getWarps());
+    layout = takeShare(layout, role->getWarps());
   RankedTensorType type = store.getValue().getType();
   Type element = type.getElementType();
   unsigned bytes = getSharedElementBytes(element);

@@ -136,13 +136,6 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
     return cast<RankedTensorType>(value.getType()).getEncoding() != nullptr;
   }
 
-  /// A role gets what it converts as it wants it, when the op that it converts it for runs.
-  static void followUser(ConvertLayoutOp conversion, Operation *user) {
-    for (StringRef name : {"role", "stage"})
-      if (Attribute decision = getDecision(user, name))
-        conversion->setAttr(spellDecision(conversion, name), decision);
-  }
-
   static bool insideCombiner(Operation *op) {
     return isa<ReduceOp, ScanOp, ArgReduceOp>(op->getParentOp());
   }

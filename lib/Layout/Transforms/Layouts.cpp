@@ -1,5 +1,6 @@
 // The layouts that decisions are made of.
 #include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
@@ -452,6 +453,12 @@ static DotLayouts getAsyncLayouts(tile::DotOp dot, AsyncMmaAtomInterface atom, T
 bool kiln::isInBuffer(Value value) {
   auto load = value.getDefiningOp<tile::LoadOp>();
   return load && load.getAtomAttr();
+}
+
+void kiln::followUser(tile::ConvertLayoutOp conversion, Operation *user) {
+  for (StringRef name : {"role", "stage"})
+    if (Attribute decision = tile::getDecision(user, name))
+      conversion->setAttr(tile::spellDecision(conversion, name), decision);
 }
 
 bool kiln::isReadFromBuffer(OpOperand &operand) {

@@ -35,13 +35,13 @@ static bool isSource(Operation *op) {
   return isa<SplatOp, IotaOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
 }
 
-/// How many ops it takes to make a value again out of scalars and constants alone; none if it
-/// cannot be, or takes more than `most`.
-static std::optional<int> countRemade(Value value, int most) {
+/// How many ops it takes to make a value again, at a conversion of it, out of scalars, constants
+/// and what this block loads into buffers; none if it cannot be, or takes more than `most`.
+static std::optional<int> countRemade(Value value, int most, ConvertLayoutOp at) {
   Operation *op = value.getDefiningOp();
   if (!op || most < 0)
     return std::nullopt;
-  if (isSource(op))
+  if (isSource(op) || (isInBuffer(value) && op->getBlock() == at->getBlock()))
     return 0;
   bool moves = isa<BroadcastOp, ReshapeOp, TransposeOp>(op);
   if (!moves && !isElementwise(op))
@@ -49,7 +49,7 @@ static std::optional<int> countRemade(Value value, int most) {
   int count = moves ? 0 : 1;
   for (Value operand : op->getOperands())
     if (isa<RankedTensorType>(operand.getType())) {
-      std::optional<int> more = countRemade(operand, most - count);
+      std::optional<int> more = countRemade(operand, most - count, at);
       if (!more || count + *more > most)
         return std::nullopt;
       count += *more;
@@ -108,6 +108,7 @@ public:
       changed |= mergeEqual();
       removeDead();
     }
+    readAsConverted();
   }
 
 private:
@@ -124,8 +125,8 @@ private:
     }
     LinearLayout wanted = getLayout(op.getResult());
     constexpr int kMostRemade = 8;
-    if (countRemade(input, kMostRemade))
-      return replace(op, remake(input, wanted));
+    if (countRemade(input, kMostRemade, op))
+      return replace(op, remake(input, wanted, op->use_begin()->getOwner()));
     return moveAll(op, wanted) || pushUp(op, wanted) || pushDown(op) || loadDirectly(op, wanted) ||
            hoist(op);
   }
@@ -186,14 +187,17 @@ private:
     return true;
   }
 
-  Value remake(Value value, const LinearLayout &wanted) {
+  /// For an op that uses it: what lies in a buffer is read as that op wants it.
+  Value remake(Value value, const LinearLayout &wanted, Operation *user) {
+    if (isInBuffer(value))
+      return convert(value, wanted, user);
     if (getLayout(value) == wanted)
       return value;
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands(op->getOperands());
     for (Value &operand : operands)
       if (isa<RankedTensorType>(operand.getType()))
-        operand = remake(operand, *getOperandLayout(op, operand, wanted));
+        operand = remake(operand, *getOperandLayout(op, operand, wanted), op);
     // A few elements are made where they were, rather than in each trip of a loop.
     constexpr int64_t kFewRegisters = 8;
     OpBuilder::InsertionGuard guard(builder);
@@ -209,11 +213,15 @@ private:
     return copy->getResult(0);
   }
 
-  Value convert(Value value, const LinearLayout &layout) {
+  /// For an op that uses it.
+  Value convert(Value value, const LinearLayout &layout, Operation *user) {
     if (getLayout(value) == layout)
       return value;
-    return ConvertLayoutOp::create(builder, value.getLoc(), withLayout(typeOf(value), layout),
-                                   value);
+    auto made =
+        ConvertLayoutOp::create(builder, value.getLoc(), withLayout(typeOf(value), layout), value);
+    if (isInBuffer(value))
+      followUser(made, user);
+    return made;
   }
 
   /// In front of what makes more or wider elements out of fewer bits.
@@ -233,7 +241,7 @@ private:
     // Where it was made, so that a conversion does not come into a loop with it.
     builder.setInsertionPoint(op);
     Value operand = def->getOperand(0);
-    Value converted = convert(operand, *getOperandLayout(def, operand, wanted));
+    Value converted = convert(operand, *getOperandLayout(def, operand, wanted), def);
     return replace(op, cloneWith(def, converted, wanted));
   }
 
@@ -247,7 +255,7 @@ private:
       return false;
     builder.setInsertionPoint(user);
     Value narrow = cloneWith(user, op.getInput(), getLayout(op.getInput()));
-    Value converted = convert(narrow, getLayout(user->getResult(0)));
+    Value converted = convert(narrow, getLayout(user->getResult(0)), user);
     user->getResult(0).replaceAllUsesWith(converted);
     return true;
   }
@@ -300,6 +308,26 @@ private:
           op->getNumRegions() == 0)
         op->erase();
     });
+  }
+
+  /// What lies in a buffer and is read in one layout alone has that.
+  void readAsConverted() {
+    SmallVector<LoadOp> loads;
+    kernel->walk([&](LoadOp load) { loads.push_back(load); });
+    for (LoadOp load : loads) {
+      auto isAlike = [&](Operation *user) {
+        auto conversion = dyn_cast<ConvertLayoutOp>(user);
+        return conversion && isHandedOver(conversion) &&
+               conversion.getType() == (*load->user_begin())->getResult(0).getType();
+      };
+      if (load->use_empty() || !isInBuffer(load) || !llvm::all_of(load->getUsers(), isAlike))
+        continue;
+      setLayout(load, getLayout((*load->user_begin())->getResult(0)));
+      for (Operation *user : llvm::make_early_inc_range(load->getUsers())) {
+        user->replaceAllUsesWith(load);
+        user->erase();
+      }
+    }
   }
 
   static unsigned bitsOf(Value value) {

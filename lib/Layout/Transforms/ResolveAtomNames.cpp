@@ -26,12 +26,8 @@ static bool fits(Operation *op, Attribute atom, TargetInterface target) {
   auto load = dyn_cast<LoadOp>(op);
   if (!direct || !load)
     return true;
-  int64_t warps = 1, laneBits = int64_t(direct.getLaneBytes()) * 8;
-  auto roles = load->getParentOfType<KernelOp>()->getAttrOfType<ArrayAttr>(kRolesAttrName);
-  if (roles)
-    for (auto role : roles.getAsRange<RoleAttr>())
-      if (role.getName() == getRoleName(load))
-        warps = role.getTotalWarps();
+  RoleAttr role = lookUpRole(load);
+  int64_t warps = role ? role.getTotalWarps() : 1, laneBits = int64_t(direct.getLaneBytes()) * 8;
   int64_t bits = load.getType().getElementTypeBitWidth();
   return laneBits <= getAccessFacts(load).aligned * bits &&
          laneBits * target.getChipRecord().warpSize * warps <=

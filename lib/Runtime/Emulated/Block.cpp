@@ -125,7 +125,6 @@ std::string Block::run(const uint32_t which[3]) {
     error = findBlocked();
     if (!error.empty())
       break;
-    int site = 0;
     for (auto &thread : threads) {
       if (thread->state == State::Done) {
         running = thread.get();
@@ -133,16 +132,13 @@ std::string Block::run(const uint32_t which[3]) {
                 " has ended while others wait at a barrier";
         break;
       }
-      // Those of a warp wait at one barrier; others too, unless the chip counts warps (a site below
-      // zero).
-      bool isFirst = thread->number % launch.warpSize == 0;
-      if (site && thread->site != site && !(isFirst && thread->site < 0)) {
-        unsigned other = thread->site < 0 ? thread->number / launch.warpSize * launch.warpSize : 0;
-        error = "threads " + std::to_string(other) + " and " + std::to_string(thread->number) +
-                " wait at different barriers";
+      // Chips count warps, wherever each of them stands; those of a warp wait at one barrier.
+      unsigned first = thread->number / launch.warpSize * launch.warpSize;
+      if (thread->site != threads[first]->site) {
+        error = "threads " + std::to_string(first) + " and " + std::to_string(thread->number) +
+                " of a warp wait at different barriers";
         break;
       }
-      site = thread->site;
     }
     if (!error.empty())
       break;
@@ -288,6 +284,11 @@ std::string Block::findProblem(uint64_t address, int64_t bytes, int kind) const 
          " bytes of global memory that no argument covers";
 }
 
+void Block::accessRow(uint64_t address, int64_t bytes, int kind, unsigned rows) {
+  if (running->number % launch.warpSize < rows)
+    access(address, bytes, kind, nullptr);
+}
+
 void Block::waitUntil(std::function<bool()> mayGo, const std::string &what) {
   if (mayGo())
     return;
@@ -337,5 +338,8 @@ void kiln_emulated_instruction(const char *name, const void *operands, void *res
 }
 void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value) {
   Block::current()->access(reinterpret_cast<uint64_t>(pointer), bytes, kind, value);
+}
+void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows) {
+  Block::current()->accessRow(reinterpret_cast<uint64_t>(pointer), bytes, kind, rows);
 }
 }

@@ -3,9 +3,9 @@
 // Each thread of the block is a fibre with a stack of its own. It runs until it comes to a barrier
 // or to an instruction that its warp executes together, and goes on when all who must be there have
 // come; so every run of a program takes the same course. What threads may not do is found on the
-// way: to meet at different places, to leave while others wait, to touch memory that no argument
-// covers, to read shared memory that nobody wrote, and to use a byte of it that another thread
-// writes between the same two barriers.
+// way: for the lanes of a warp to meet at different places, to leave while others wait, to touch
+// memory that no argument covers, to read shared memory that nobody wrote, and to use a byte of it
+// that another thread writes between the same two barriers.
 #ifndef KILN_LIB_RUNTIME_EMULATED_BLOCK_H
 #define KILN_LIB_RUNTIME_EMULATED_BLOCK_H
 
@@ -53,6 +53,7 @@ public:
   void meet(int site);
   void execute(const char *name, const void *operands, void *result, int site);
   void access(uint64_t address, int64_t bytes, int kind, const void *value);
+  void accessRow(uint64_t address, int64_t bytes, int kind, unsigned rows);
   /// What is wrong with an access to global memory, or nothing.
   std::string findProblem(uint64_t address, int64_t bytes, int kind) const;
 

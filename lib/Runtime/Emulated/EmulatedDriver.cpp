@@ -26,6 +26,7 @@ int32_t kiln_emulated_register(int32_t which);
 void kiln_emulated_barrier(int32_t site);
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
 void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value);
+void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows);
 }
 
 namespace {
@@ -242,7 +243,8 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
       {"kiln_emulated_register", reinterpret_cast<void *>(kiln_emulated_register)},
       {"kiln_emulated_barrier", reinterpret_cast<void *>(kiln_emulated_barrier)},
       {"kiln_emulated_instruction", reinterpret_cast<void *>(kiln_emulated_instruction)},
-      {"kiln_emulated_access", reinterpret_cast<void *>(kiln_emulated_access)}};
+      {"kiln_emulated_access", reinterpret_cast<void *>(kiln_emulated_access)},
+      {"kiln_emulated_row", reinterpret_cast<void *>(kiln_emulated_row)}};
   if (Error error = LoadedObject::load(*code, kernel, functions).moveInto(executable->code))
     return error;
   if (hasGrid)

@@ -1,6 +1,7 @@
 // Holds the decisions of a source against its target, before any is realised; and finds those that
 // are left when all should be.
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/TargetInterface.h"
@@ -75,19 +76,32 @@ static LogicalResult checkOperands(DotOp dot, MmaAtomInterface atom) {
       return dot.emitOpError("expected operand ")
              << "ab"[number] << " of a load with 'atom', since " << atom << " reads it from memory";
   }
-  auto roles = dot->getParentOfType<KernelOp>()->getAttrOfType<ArrayAttr>(kRolesAttrName);
+  RoleAttr own = lookUpRole(dot);
+  if (!own)
+    return failure(failed(findRole(dot, getRoleName(dot))));
+  auto [m, n, k] = atom.getExtents();
+  int64_t copies = own.getCopies();
+  if (copies > 1 && dot.getM() < m * copies && dot.getN() < n * copies)
+    return dot.emitOpError("expected at least ")
+           << m * copies << " rows or " << n * copies << " columns for the " << copies
+           << " copies of role \"" << own.getName() << "\" to share out by " << atom << ", got "
+           << dot.getM() << " and " << dot.getN();
   int64_t first = 0;
-  for (auto role : roles.getAsRange<RoleAttr>()) {
-    if (role.getName() == dot.getRole() && role.getWarps() != atom.getWarps())
-      return dot.emitOpError("expected ")
-             << atom.getWarps() << " warps in each copy of role \"" << role.getName() << "\" for "
-             << atom << ", got " << role.getWarps();
-    if (role.getName() == dot.getRole() && first % atom.getWarps())
-      return dot.emitOpError("expected roles in front of role \"")
-             << role.getName() << "\" of a multiple of " << atom.getWarps() << " warps for " << atom
-             << ", got " << first;
+  for (auto role : dot->getParentOfType<KernelOp>()
+                       ->getAttrOfType<ArrayAttr>(kRolesAttrName)
+                       .getAsRange<RoleAttr>()) {
+    if (role == own)
+      break;
     first += role.getTotalWarps();
   }
+  if (own.getWarps() != atom.getWarps())
+    return dot.emitOpError("expected ")
+           << atom.getWarps() << " warps in each copy of role \"" << own.getName() << "\" for "
+           << atom << ", got " << own.getWarps();
+  if (first % atom.getWarps())
+    return dot.emitOpError("expected roles in front of role \"")
+           << own.getName() << "\" of a multiple of " << atom.getWarps() << " warps for " << atom
+           << ", got " << first;
   return success();
 }
 

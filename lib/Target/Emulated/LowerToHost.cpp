@@ -18,6 +18,7 @@ using namespace llvm;
 namespace {
 constexpr StringLiteral kScaledProducts = "llvm.amdgcn.mfma.scale.";
 constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
+constexpr unsigned kMostLanes = 64;
 
 /// The number of a special register, as lib/Runtime/Emulated/Registers.def has them; -1 if the
 /// instruction is none.
@@ -163,12 +164,23 @@ private:
         {toFlat(builder, pointer), builder.getInt64(bytes), builder.getInt32(kind), written});
   }
 
-  /// The row of bytes in shared memory that a lane names, as if it read or wrote it for the
-  /// others.
-  void checkRow(IRBuilder<> &builder, Value *pointer, uint64_t bytes, bool isWritten) {
+  /// Lanes that name a row each of matrices in shared memory: eight of each matrix.
+  static unsigned countRows(StringRef name) {
+    unsigned matrices = 0;
+    name.split(".x").second.consumeInteger(10, matrices);
+    return 8 * matrices;
+  }
+
+  /// The row of bytes in shared memory that each of the first lanes names, as if it read or wrote
+  /// it for the others. What the lanes behind these name has no meaning.
+  void checkRows(IRBuilder<> &builder, CallInst &call, uint64_t bytes, unsigned rows) {
+    Type *i64 = builder.getInt64Ty(), *i32 = builder.getInt32Ty();
+    bool isWritten = call.getType()->isVoidTy();
     constexpr int kRead = 1, kWrite = 2, kShared = 8;
-    createCheck(builder, pointer, bytes, (isWritten ? kWrite : kRead) | kShared,
-                ConstantPointerNull::get(PointerType::get(context, 0)));
+    builder.CreateCall(
+        declare("kiln_emulated_row", builder.getVoidTy(), {pointerType(), i64, i32, i32}),
+        {toFlat(builder, call.getArgOperand(0)), builder.getInt64(bytes),
+         builder.getInt32((isWritten ? kWrite : kRead) | kShared), builder.getInt32(rows)});
   }
 
   /// Chips put -0 below +0, where the host takes either operand, and of two NaNs it matters not
@@ -238,17 +250,12 @@ private:
       call.eraseFromParent();
       return Error::success();
     }
-    if (name.starts_with("llvm.nvvm.ldmatrix."))
-      checkRow(builder, call.getArgOperand(0), 16, /*isWritten=*/false);
-    if (name.starts_with("llvm.nvvm.stmatrix."))
-      checkRow(builder, call.getArgOperand(0), 16, /*isWritten=*/true);
+    if (name.starts_with("llvm.nvvm.ldmatrix.") || name.starts_with("llvm.nvvm.stmatrix."))
+      checkRows(builder, call, 16, countRows(name));
     if (name.starts_with("llvm.amdgcn.ds.read.tr"))
-      checkRow(builder, call.getArgOperand(0), 8, /*isWritten=*/false);
+      checkRows(builder, call, 8, kMostLanes);
     Value *site = builder.getInt32(++sites);
     if (isBarrier(name)) {
-      // AMD's counts waves, wherever each of them stands; a site below zero says so.
-      if (name.starts_with("llvm.amdgcn."))
-        site = builder.getInt32(-int(sites));
       builder.CreateCall(declare("kiln_emulated_barrier", none, {i32}), {site});
       call.eraseFromParent();
       return Error::success();
@@ -296,30 +303,30 @@ private:
     return true;
   }
 
-  /// The one statement by which products of a warp group are started.
+  /// The one statement by which products of a warp group are started. Its shape and types are of
+  /// the instruction's name, what stands behind its operands becomes numbers.
   bool lowerGroupProduct(CallInst &call, InlineAsm &assembly) {
     StringRef text = assembly.getAsmString();
-    auto [before, statement] = text.split("wgmma.mma_async.sync.aligned.m64n");
-    unsigned columns;
-    if (statement.consumeInteger(10, columns) || !statement.consume_front("k16.f32."))
-      return false;
-    bool isBFloat = statement.starts_with("bf16.bf16 ");
-    if (!isBFloat && !statement.starts_with("f16.f16 "))
-      return false;
-    // What follows the predicate: the signs of a and b, and which are transposed; of an a in
-    // registers nothing.
+    auto [form, operands] = text.split("wgmma.mma_async.sync.aligned.").second.split(' ');
+    auto [registers, tail] = operands.split(", p");
+    // The signs of a and b, unless they are integers; then, of 16 bits, which are transposed: of an
+    // a in registers nothing.
     SmallVector<StringRef> flags;
-    statement.split(", p, ").second.take_until([](char c) { return c == ';'; }).split(flags, ", ");
-    bool inRegisters = flags.size() == 3;
-    if (flags.size() < 3 || flags[0] != "1" || flags[1] != "1")
+    tail.split(';').first.split(flags, ", ", /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+    bool inRegisters = registers.count('{') == 2;
+    size_t signs = form.contains(".s32.") ? 0 : 2;
+    bool isPositive = flags.size() >= signs && all_of(ArrayRef(flags).take_front(signs),
+                                                      [](StringRef it) { return it == "1"; });
+    if (form.empty() || !isPositive)
       return false;
+    ArrayRef<StringRef> transposed = ArrayRef(flags).drop_front(signs);
     IRBuilder<> builder(&call);
-    SmallVector<Value *> operands = {builder.getInt32(columns), builder.getInt32(inRegisters),
-                                     builder.getInt32(!inRegisters && flags[2] == "1"),
-                                     builder.getInt32(flags.back() == "1"),
-                                     builder.getInt32(isBFloat)};
-    append_range(operands, call.args());
-    execute(call, "kiln.wgmma", operands, builder.getInt32(++sites));
+    SmallVector<Value *> values = {
+        builder.getInt32(inRegisters),
+        builder.getInt32(!inRegisters && !transposed.empty() && transposed.front() == "1"),
+        builder.getInt32(!transposed.empty() && transposed.back() == "1")};
+    append_range(values, call.args());
+    execute(call, ("kiln.wgmma." + form).str(), values, builder.getInt32(++sites));
     return true;
   }
 

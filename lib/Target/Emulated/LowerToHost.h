@@ -9,8 +9,11 @@
 //                                     int32_t site)   any other instruction of the chip
 //   void    kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value)
 //                                                     before each access to memory
+//   void    kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows)
+//                                                     before an access by which each of a warp's
+//                                                     first lanes names a row for all
 //
-// A site is the number of the call in the program; threads that must meet must meet at one site.
+// A site is the number of the call in the program; the lanes of a warp must meet at one site.
 // Operands and result are packed without gaps. The kinds of access are bits: 1 reads, 2 writes, 4
 // is atomic, 8 is in shared memory; `value` is what a store writes, else null. Shared memory itself
 // is the symbol `kiln_shared`.

@@ -37,22 +37,47 @@ static Value getPolicy(OpBuilder &builder, Location loc, Eviction eviction) {
   return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), policy);
 }
 
+/// The tallest box of rows of so many bytes, permuted, that a layout is made of; the bits behind it
+/// say where each box is.
+static bool findBox(ArrayRef<int64_t> shape, int64_t bits, int64_t span, const LinearLayout &layout,
+                    CopyBoxes &boxes) {
+  int64_t columns = span * 8 / bits;
+  if (shape.size() != 2 || shape[1] < columns)
+    return false;
+  ArrayRef<LinearLayout::Basis> bases = layout.getBases(kOffset);
+  for (int64_t rows = std::min(shape[0], kMostExtent); rows >= 8; rows /= 2) {
+    std::optional<LinearLayout> box = getSwizzledLayout({rows, columns}, bits, span);
+    size_t inBox = box ? box->getInBits(kOffset) : 0;
+    if (!box || bases.size() < inBox || bases.take_front(inBox) != box->getBases(kOffset))
+      continue;
+    SmallVector<SmallVector<int64_t>> places = {{0, 0}};
+    for (const LinearLayout::Basis &basis : bases.drop_front(inBox)) {
+      if (basis[0] % rows || basis[1] % columns)
+        return false;
+      for (size_t i = 0, count = places.size(); i < count; ++i)
+        places.push_back({places[i][0] + basis[0], places[i][1] + basis[1]});
+    }
+    boxes.box = {rows, columns};
+    boxes.places = std::move(places);
+    return true;
+  }
+  return false;
+}
+
 std::optional<CopyBoxes> TmaAttr::getBoxes(ArrayRef<int64_t> shape, Type element,
                                            const LinearLayout *layout) const {
   if (shape.empty() || int64_t(shape.size()) > kMostRank || !element.isIntOrFloat() ||
       element.getIntOrFloatBitWidth() % 8)
     return std::nullopt;
   int64_t bits = element.getIntOrFloatBitWidth();
-  CopyBoxes boxes{SmallVector<int64_t>(shape), 0, 1};
+  CopyBoxes boxes{SmallVector<int64_t>(shape), 0, {SmallVector<int64_t>(shape.size(), 0)}};
   bool isRowMajor = !layout || *layout == getRowMajorLayout(shape);
   if (!isRowMajor) {
     for (int64_t span : {128, 64, 32})
-      if (boxes.swizzle == 0 && getSwizzledLayout(shape, bits, span) == *layout)
+      if (boxes.swizzle == 0 && findBox(shape, bits, span, *layout, boxes))
         boxes.swizzle = span;
     if (boxes.swizzle == 0)
       return std::nullopt;
-    boxes.box.back() = boxes.swizzle * 8 / bits;
-    boxes.count = shape.back() / boxes.box.back();
   }
   for (int64_t extent : boxes.box)
     if (extent > kMostExtent)

@@ -8,6 +8,7 @@
 // The products go through inline assembly, since NVVM's op takes neither a from registers nor a
 // predicate that makes the accumulator count as zero; its tied operands also keep LLVM from moving
 // accumulators while they are in flight.
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
@@ -81,9 +82,14 @@ Attribute kiln::nvptx::getWgmmaAtom(tile::DotOp dot) {
       dot.getK() % getDepth(element, accumulator))
     return {};
   std::string tail = "k" + std::to_string(getDepth(element, accumulator));
-  for (int64_t n = std::min<int64_t>(dot.getN(), 256); n >= 8; --n) {
+  // Copies of a role that are too many for its rows share out columns.
+  tile::RoleAttr role = tile::lookUpRole(dot);
+  int64_t copies = role ? role.getCopies() : 1;
+  bool sharesColumns = dot.getM() < kRows * copies && dot.getN() >= 8 * copies;
+  int64_t columns = sharesColumns ? dot.getN() / copies : dot.getN();
+  for (int64_t n = std::min<int64_t>(columns, 256); n >= 8; --n) {
     std::string shape = "m64n" + std::to_string(n) + tail;
-    if (dot.getN() % n == 0 && parseColumns(shape, element, accumulator))
+    if (columns % n == 0 && parseColumns(shape, element, accumulator))
       return WgmmaAttr::get(dot.getContext(), shape, element, accumulator);
   }
   return {};

@@ -132,3 +132,35 @@ tile.kernel @edge(%a: !view {tile.facts = #tile.facts<pointer = 16>}, %b: !view)
   tile.return
 }
 }
+
+// -----
+
+// What is done to an operand that lies in a buffer is done to it as the product wants it: each copy
+// reads its own share of the buffer, and nothing goes through memory.
+// CHECK-LABEL: tile.kernel @prepared
+// PLACED-LABEL: tile.kernel @prepared
+// PLACED: scf.for
+// PLACED-NOT: tile.convert_layout
+// PLACED: tile.return
+!view = !tile.view<?x?xbf16>
+#copy = #nvptx.cp_async<16>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @prepared(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
+                      %b: !tile.view<?x?xi8> {tile.facts = #tile.facts<pointer = 16, strides = [16, 1]>},
+                      %c: !tile.view<?x?xf32>, %k: index)
+    attributes {tile.roles = [#tile.role<"all", warps = 4, copies = 2>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<128x64xf32> {
+    %x = tile.load %a[%c0, %i] {atom = #copy, role = "all"} : !view -> tensor<128x32xbf16>
+    %y = tile.load %b[%c0, %i] {atom = #copy, role = "all"} : !tile.view<?x?xi8> -> tensor<64x32xi8>
+    %z = arith.sitofp %y {tile.role = "all"} : tensor<64x32xi8> to tensor<64x32xbf16>
+    %d = tile.dot %x, %z, %s transpose_b {atom = #nvptx.mma_sync<"m16n8k16", bf16, f32>, role = "all"}
+       : tensor<128x32xbf16>, tensor<64x32xbf16> -> tensor<128x64xf32>
+    scf.yield %d : tensor<128x64xf32>
+  } {tile.depth = 2}
+  tile.store %sum, %c[%c0, %c0] {role = "all"} : tensor<128x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}

@@ -26,6 +26,27 @@ tile.kernel @names(%a: !view {tile.facts = #tile.facts<pointer = 8, strides = [8
 
 // -----
 
+// Copies that are too many for the rows of a product share out its columns.
+!view = !tile.view<?x?xbf16>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// CHECK-LABEL: tile.kernel @copies
+tile.kernel @copies(%a: !view) attributes {tile.roles = [#tile.role<"mma", warps = 4, copies = 2>]} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %zero2 = arith.constant dense<0.0> : tensor<128x128xf32>
+  %x = tile.load %a[%c0, %c0] {role = "mma"} : !view -> tensor<64x64xbf16>
+  %y = tile.load %a[%c0, %c0] {role = "mma"} : !view -> tensor<64x128xbf16>
+  %z = tile.load %a[%c0, %c0] {role = "mma"} : !view -> tensor<128x64xbf16>
+  // CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n64k16", bf16, f32>, role = "mma"}
+  %d = tile.dot %x, %y, %zero {tile.atom = "wgmma", role = "mma"} : tensor<64x64xbf16>, tensor<64x128xbf16> -> tensor<64x128xf32>
+  // CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n128k16", bf16, f32>, role = "mma"}
+  %e = tile.dot %z, %y, %zero2 {tile.atom = "wgmma", role = "mma"} : tensor<128x64xbf16>, tensor<64x128xbf16> -> tensor<128x128xf32>
+  tile.return
+}
+}
+
+// -----
+
 !view = !tile.view<?x?xbf16>
 module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
 // CHECK-LABEL: tile.kernel @amd

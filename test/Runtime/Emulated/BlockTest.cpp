@@ -11,6 +11,7 @@ int32_t kiln_emulated_register(int32_t which);
 void kiln_emulated_barrier(int32_t site);
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
 void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value);
+void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows);
 }
 
 namespace {
@@ -121,8 +122,28 @@ TEST(Block, BarriersMustBeMetByAll) {
                   kiln_emulated_barrier(1);
               }),
               HasSubstr("has ended while others wait at a barrier"));
-  EXPECT_THAT(run([](const uint64_t *) { kiln_emulated_barrier(thread() < 32 ? 1 : 2); }),
-              HasSubstr("wait at different barriers"));
+  EXPECT_THAT(run([](const uint64_t *) { kiln_emulated_barrier(thread() % 32 < 16 ? 1 : 2); }),
+              HasSubstr("threads 0 and 16 of a warp wait at different barriers"));
+}
+
+TEST(Block, WarpsMeetWhereverEachOfThemStands) {
+  EXPECT_EQ(run([](const uint64_t *) {
+              write(thread(), thread());
+              kiln_emulated_barrier(thread() < 32 ? 1 : 2);
+              read(63 - thread());
+            }),
+            "");
+}
+
+TEST(Block, ARowIsNamedByTheFirstLanesAlone) {
+  static int32_t rows;
+  auto kernel = [](const uint64_t *) {
+    kiln_emulated_row(memory().data() + 16 * (thread() % 8), 16, 2 | 8, rows);
+  };
+  rows = 8;
+  EXPECT_EQ(run(kernel, /*threads=*/32), "");
+  rows = 16;
+  EXPECT_THAT(run(kernel, /*threads=*/32), HasSubstr("a race"));
 }
 
 TEST(Block, LanesMustNotPart) {

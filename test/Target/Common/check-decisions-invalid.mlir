@@ -147,3 +147,21 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     tile.return
   }
 }
+
+// -----
+
+!view = !tile.view<?x?xbf16>
+!buffer = !tile.buffer<64x64xbf16>
+#wgmma = #nvptx.wgmma<"m64n64k16", bf16, f32>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  // Each copy makes a share of a product that the instruction can make.
+  tile.kernel @share(%a: !view) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4, copies = 2>]} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !buffer, role = "load"} : !view -> tensor<64x64xbf16>
+    // expected-error @+1 {{expected at least 128 rows or 128 columns for the 2 copies of role "mma" to share out by #nvptx.wgmma<"m64n64k16", bf16, f32>, got 64 and 64}}
+    %e = tile.dot %y, %y, %zero {atom = #wgmma, role = "mma", in_flight = 0} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    tile.return
+  }
+}

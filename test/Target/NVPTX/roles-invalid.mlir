@@ -6,5 +6,8 @@ tile.kernel @group(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"
   %one = arith.constant 1 : index
   tile.grid %one
 } {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<256xf32>
+  tile.store %zero, %a[%c0] {role = "add"} : tensor<256xf32>, !tile.view<?xf32>
   tile.return
 }

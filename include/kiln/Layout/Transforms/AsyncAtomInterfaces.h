@@ -35,12 +35,13 @@ struct AsyncDot {
   mlir::Value accumulates;
 };
 
-/// A buffer as an engine copies it: boxes of one shape side by side along the last dimension,
-/// each of which is contiguous in shared memory.
+/// A buffer as an engine copies it: boxes of one shape, each of which is contiguous in shared
+/// memory.
 struct CopyBoxes {
   llvm::SmallVector<int64_t> box;
   int64_t swizzle; ///< bytes over which the rows of a box are permuted; 0: not at all
-  int64_t count;
+  /// Where each box begins in the tile, in the order in which they lie.
+  llvm::SmallVector<llvm::SmallVector<int64_t>> places;
 };
 
 /// What the lanes of a warp copy into shared memory by one instruction.

@@ -71,6 +71,9 @@ std::array<LinearLayout, 5> getDotLayouts(tile::DotScaledOp dot, ScaledMmaAtomIn
                                           ThreadShape threads);
 /// Whether a copy atom brings a tensor into a buffer.
 bool isInBuffer(mlir::Value tensor);
+/// Gives a conversion of what lies in a buffer to the role that it is made for, and to when that
+/// one's op runs.
+void followUser(tile::ConvertLayoutOp conversion, mlir::Operation *user);
 /// Whether a dot reads this operand where a copy atom has brought it.
 bool isReadFromBuffer(mlir::OpOperand &operand);
 /// Whether the atom's fragment fits a dot of these extents.

@@ -58,6 +58,32 @@ def LegaliseDots : Pass<"tile-legalise-dots", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
+def CompleteRoles : Pass<"tile-complete-roles", "::mlir::ModuleOp"> {
+  let summary = "give ops the role that the ops around them tell";
+  let description = [{
+    Precondition: none. Postcondition: in a kernel with `tile.roles`, each op that has an effect,
+    that uses what a load with an atom brings, or that has a stage, an order or a number in flight
+    has a role. One that had none belongs to the role that makes its operands; to the one that uses
+    its results, if none makes these; and in a kernel of one role to that. A loop or a condition
+    belongs to the role of all that stands in it. If several roles, or none, tell, it is an error at
+    the op; so is a role that nothing belongs to.
+
+    Before:
+    ```mlir
+    %x = tile.load %a[%i] : !tile.view<?xf32> -> tensor<64xf32>
+    %y = arith.mulf %x, %x {tile.role = "work"} : tensor<64xf32>
+    tile.store %y, %b[%i] : tensor<64xf32>, !tile.view<?xf32>
+    ```
+    After:
+    ```mlir
+    %x = tile.load %a[%i] {role = "work"} : !tile.view<?xf32> -> tensor<64xf32>
+    %y = arith.mulf %x, %x {tile.role = "work"} : tensor<64xf32>
+    tile.store %y, %b[%i] {role = "work"} : tensor<64xf32>, !tile.view<?xf32>
+    ```
+    The test is `test/Layout/Transforms/complete-roles.mlir`.
+  }];
+}
+
 def ResolveAtomNames : Pass<"tile-resolve-atom-names", "::mlir::ModuleOp"> {
   let summary = "turn names of instructions that an author gives into those that fit";
   let description = [{

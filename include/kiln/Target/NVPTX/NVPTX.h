@@ -25,7 +25,8 @@ llvm::ArrayRef<const Chip *> getChips();
 llvm::SmallVector<mlir::Attribute> getMmaSyncAtoms(llvm::StringRef chip, mlir::Type a, mlir::Type b,
                                                    mlir::Type accumulator);
 
-/// The widest form of wgmma that multiplies a dot's operands; null if there is none.
+/// The widest form of wgmma that multiplies a dot's operands, or each copy's share of them; null if
+/// there is none.
 mlir::Attribute getWgmmaAtom(tile::DotOp dot);
 
 /// NVIDIA's library of device functions.

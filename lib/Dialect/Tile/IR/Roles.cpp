@@ -12,6 +12,16 @@ StringRef getRoleName(Operation *op) {
   return role ? role.getValue() : StringRef();
 }
 
+RoleAttr lookUpRole(Operation *op) {
+  auto kernel = op->getParentOfType<KernelOp>();
+  auto roles = kernel ? kernel->getAttrOfType<ArrayAttr>(kRolesAttrName) : ArrayAttr();
+  if (roles)
+    for (auto role : roles.getAsRange<RoleAttr>())
+      if (role.getName() == getRoleName(op))
+        return role;
+  return {};
+}
+
 FailureOr<RoleAttr> findRole(Operation *op, StringRef name) {
   auto kernel = op->getParentOfType<KernelOp>();
   auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
@@ -21,6 +31,18 @@ FailureOr<RoleAttr> findRole(Operation *op, StringRef name) {
     if (role.getName() == name)
       return role;
   return op->emitOpError("expected one of the kernel's roles, got \"") << name << "\"";
+}
+
+bool fillsBuffer(Operation *op) {
+  auto load = dyn_cast_or_null<LoadOp>(op);
+  return load && (load.getAtomAttr() || load->hasAttr(kAtomNameAttrName));
+}
+
+bool isSharedScalar(Operation *op) {
+  auto load = dyn_cast<LoadOp>(op);
+  return load && load.getType().getNumElements() == 1 &&
+         llvm::all_of(load.getView().getUsers(),
+                      [](Operation *user) { return isa<LoadOp, GatherOp, DimOp>(user); });
 }
 
 namespace {
@@ -67,8 +89,7 @@ llvm::SetVector<StringRef> findMakers(Value tensor) {
     }
     Operation *op = next.getDefiningOp();
     unsigned index = cast<OpResult>(next).getResultNumber();
-    auto load = dyn_cast<LoadOp>(op);
-    if (StringRef role = getRoleName(op); !role.empty() && !(load && load.getAtomAttr())) {
+    if (StringRef role = getRoleName(op); !role.empty() && !fillsBuffer(op)) {
       makers.insert(role);
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       work.add(loop.getInitArgs()[index]);

@@ -1,8 +1,10 @@
 // NVIDIA's instructions of chips whose engines work beside their warps, by the PTX ISA (sections
 // "mbarrier", "bar", "cp.async.bulk.tensor", "stmatrix" and "wgmma.mma_async").
 #include "../Block.h"
+#include "llvm/ADT/StringRef.h"
 #include <vector>
 
+using namespace llvm;
 using namespace kiln::emulated;
 
 namespace {
@@ -103,13 +105,58 @@ void storeMatrices(const Lanes &lanes) {
 
 //===- Products of warp groups --------------------------------------------------------------===//
 
-constexpr unsigned kDepth = 16; // 16-bit elements along k
+constexpr unsigned kRowBytes = 32; // of each operand along k
+
+/// A type of operands or sums, as the instruction spells it.
+struct Element {
+  StringLiteral name;
+  unsigned bytes;
+  double (*widen)(uint32_t bits);
+};
+constexpr Element kElements[] = {
+    {"f16", 2, [](uint32_t bits) { return widenHalf(uint16_t(bits)); }},
+    {"bf16", 2, [](uint32_t bits) { return widenBFloat(uint16_t(bits)); }},
+    {"tf32", 4, [](uint32_t bits) { return widenTF32(bits); }},
+    {"e4m3", 1, [](uint32_t bits) { return widenE4M3(uint8_t(bits)); }},
+    {"e5m2", 1, [](uint32_t bits) { return widenE5M2(uint8_t(bits)); }},
+    {"s8", 1, [](uint32_t bits) { return double(int8_t(bits)); }},
+    {"u8", 1, [](uint32_t bits) { return double(uint8_t(bits)); }},
+};
+
+const Element *findElement(StringRef name) {
+  for (const Element &element : kElements)
+    if (element.name == name)
+      return &element;
+  return nullptr;
+}
+
+/// "m64n128k16.f32.bf16.bf16": n, whether sums are integers, and the types of a and b.
+struct GroupForm {
+  explicit GroupForm(StringRef text) {
+    auto [shape, types] = text.split('.');
+    auto [sums, factors] = types.split('.');
+    auto [first, second] = factors.split('.');
+    unsigned depth;
+    if (!shape.consume_front("m64n") || shape.consumeInteger(10, columns) ||
+        !shape.consume_front("k") || shape.getAsInteger(10, depth) ||
+        (sums != "f32" && sums != "s32"))
+      return;
+    isInteger = sums == "s32";
+    const Element *x = findElement(first), *y = findElement(second);
+    if (x && y && x->bytes == y->bytes && depth * x->bytes == kRowBytes)
+      a = x, b = y;
+  }
+  unsigned columns = 0;
+  bool isInteger = false;
+  const Element *a = nullptr, *b = nullptr; ///< null if the form is none of the instruction's
+};
 
 /// Shared memory as a descriptor of 64 bits has it: where it begins, how far the next eight rows
 /// and the next piece of a row are, and how rows are permuted.
 class Matrix {
 public:
-  Matrix(uint64_t descriptor, bool isTransposed) : isTransposed(isTransposed) {
+  Matrix(uint64_t descriptor, const Element &element, bool isTransposed)
+      : element(element), isTransposed(isTransposed) {
     const SharedMemory &shared = Block::current()->getShared();
     auto base = uint64_t(shared.data());
     begin = base + (((descriptor & 0x3fff) * 16 - base) & 0x3ffff);
@@ -119,71 +166,78 @@ public:
     span = spans[descriptor >> 62];
   }
   /// The element at `x` along m or n and `k`. Rows are of k, or transposed of m or n.
-  uint16_t at(unsigned x, unsigned k) const {
+  double at(unsigned x, unsigned k) const {
     unsigned row = isTransposed ? k : x, column = isTransposed ? x : k;
-    unsigned perRow = span / 2;
+    unsigned perRow = span / element.bytes;
     uint64_t address = placeOf(begin + row / 8 * stride + row % 8 * span +
-                                   column / perRow * leading + column % perRow * 2,
+                                   column / perRow * leading + column % perRow * element.bytes,
                                span);
-    if (std::string wrong = Block::current()->getShared().inspect(address, 2); !wrong.empty())
+    if (std::string wrong = Block::current()->getShared().inspect(address, element.bytes);
+        !wrong.empty())
       Block::current()->stop(wrong);
-    uint16_t bits;
-    std::memcpy(&bits, reinterpret_cast<const void *>(address), sizeof(bits));
-    return bits;
+    uint32_t bits = 0;
+    std::memcpy(&bits, reinterpret_cast<const void *>(address), element.bytes);
+    return element.widen(bits);
   }
 
 private:
+  const Element &element;
   bool isTransposed;
   uint64_t begin, leading, stride;
   unsigned span;
 };
 
-float widen(uint16_t bits, bool isBFloat) {
-  if (!isBFloat)
-    return float(widenHalf(bits));
-  uint32_t wide = uint32_t(bits) << 16;
-  float value;
-  std::memcpy(&value, &wide, sizeof(value));
-  return value;
-}
-
-/// One warp's 16 rows of m64nNk16. Operands: n, whether a is in registers, whether it and b are
-/// transposed, whether elements are bf16; then those of the statement: a, b, whether the
-/// accumulators count, the accumulators.
+/// One warp's 16 rows of a product. Operands: whether a is in registers, whether it and b are
+/// transposed; then those of the statement: a, b, whether the accumulators count, the accumulators.
 void multiplyGroup(const Lanes &lanes) {
-  auto columns = lanes.read<uint32_t>(0, 0), inRegisters = lanes.read<uint32_t>(0, 4);
-  bool transposedA = lanes.read<uint32_t>(0, 8), transposedB = lanes.read<uint32_t>(0, 12);
-  bool isBFloat = lanes.read<uint32_t>(0, 16);
-  unsigned offsetB = 20 + (inRegisters ? 16 : 8), accumulators = offsetB + 12;
-  unsigned firstRow = lanes.first / 32 % 4 * 16;
-  float a[16][kDepth];
+  StringRef name = lanes.name;
+  name.consume_front("kiln.wgmma.");
+  GroupForm form(name);
+  if (!form.a)
+    return Block::current()->stop(std::string("the emulator does not know the instruction '") +
+                                  lanes.name + "'");
+  auto inRegisters = lanes.read<uint32_t>(0, 0);
+  bool transposedA = lanes.read<uint32_t>(0, 4), transposedB = lanes.read<uint32_t>(0, 8);
+  unsigned offsetA = 12, offsetB = offsetA + (inRegisters ? 16 : 8), accumulators = offsetB + 12;
+  unsigned firstRow = lanes.first / 32 % 4 * 16, depth = kRowBytes / form.a->bytes;
+  std::vector<double> a(16 * depth), b(form.columns * depth);
   if (inRegisters) {
+    // Words of a row go round four lanes, twice; of each word first row and row + 8.
+    unsigned perWord = 4 / form.a->bytes;
     for (unsigned lane = 0; lane < lanes.count; ++lane)
-      for (unsigned i = 0; i < 8; ++i) {
-        auto bits = lanes.read<uint16_t>(lane, 20, i);
-        a[lane / 4 + (i & 2 ? 8 : 0)][lane % 4 * 2 + (i & 1) + (i & 4 ? 8 : 0)] =
-            widen(bits, isBFloat);
+      for (unsigned i = 0; i < 4 * perWord; ++i) {
+        unsigned word = i / perWord, row = lane / 4 + (word & 1 ? 8 : 0);
+        unsigned k = (lane % 4 + (word & 2 ? 4 : 0)) * perWord + i % perWord;
+        uint32_t whole = lanes.read<uint32_t>(lane, offsetA, word);
+        uint32_t bits = whole >> (8 * form.a->bytes * (i % perWord));
+        a[row * depth + k] = form.a->widen(bits);
       }
   } else {
-    Matrix matrix(lanes.read<uint64_t>(0, 20), transposedA);
+    Matrix matrix(lanes.read<uint64_t>(0, offsetA), *form.a, transposedA);
     for (unsigned row = 0; row < 16; ++row)
-      for (unsigned k = 0; k < kDepth; ++k)
-        a[row][k] = widen(matrix.at(firstRow + row, k), isBFloat);
+      for (unsigned k = 0; k < depth; ++k)
+        a[row * depth + k] = matrix.at(firstRow + row, k);
   }
-  Matrix matrix(lanes.read<uint64_t>(0, offsetB), transposedB);
-  std::vector<float> b(columns * kDepth);
-  for (unsigned column = 0; column < columns; ++column)
-    for (unsigned k = 0; k < kDepth; ++k)
-      b[column * kDepth + k] = widen(matrix.at(column, k), isBFloat);
+  Matrix matrix(lanes.read<uint64_t>(0, offsetB), *form.b, transposedB);
+  for (unsigned column = 0; column < form.columns; ++column)
+    for (unsigned k = 0; k < depth; ++k)
+      b[column * depth + k] = matrix.at(column, k);
   bool accumulates = lanes.read<uint32_t>(0, offsetB + 8);
   for (unsigned lane = 0; lane < lanes.count; ++lane)
-    for (unsigned i = 0; i < columns / 2; ++i) {
+    for (unsigned i = 0; i < form.columns / 2; ++i) {
       unsigned row = lane / 4 + (i & 2 ? 8 : 0);
       unsigned column = i / 4 * 8 + lane % 4 * 2 + (i & 1);
-      double sum = accumulates ? lanes.read<float>(lane, accumulators, i) : 0.0f;
-      for (unsigned k = 0; k < kDepth; ++k)
-        sum += a[row][k] * b[column * kDepth + k];
-      lanes.write<float>(lane, i, float(sum));
+      double sum = 0;
+      for (unsigned k = 0; k < depth; ++k)
+        sum += a[row * depth + k] * b[column * depth + k];
+      if (form.isInteger) {
+        // Whole numbers wrap round.
+        uint32_t before = accumulates ? lanes.read<uint32_t>(lane, accumulators, i) : 0;
+        lanes.write<uint32_t>(lane, i, before + uint32_t(int32_t(sum)));
+      } else {
+        double before = accumulates ? lanes.read<float>(lane, accumulators, i) : 0.0f;
+        lanes.write<float>(lane, i, float(before + sum));
+      }
     }
 }
 } // namespace

@@ -242,15 +242,14 @@ void ThreadLowering::forEachBox(const CopyBoxes &boxes, BufferType type, Value b
   for (Value offset : offsets)
     coordinates.push_back(
         arith::IndexCastOp::create(builder, loc, builder.getI32Type(), get(offset)));
-  Value last = coordinates.back();
-  int64_t bytes = getBytes(type) / boxes.count;
-  for (int64_t box = 0; box < boxes.count; ++box) {
-    Value at = buffer;
-    if (box > 0) {
-      at = getSharedAt(buffer, i32(box * bytes));
-      coordinates.back() = arith::AddIOp::create(builder, loc, last, i32(box * boxes.box.back()));
-    }
-    emit(at, coordinates);
+  int64_t bytes = getBytes(type) / boxes.places.size();
+  for (auto [box, place] : llvm::enumerate(boxes.places)) {
+    Value at = box ? getSharedAt(buffer, i32(box * bytes)) : buffer;
+    SmallVector<Value> here = coordinates;
+    for (auto [coordinate, by] : llvm::zip_equal(here, place))
+      if (by)
+        coordinate = arith::AddIOp::create(builder, loc, coordinate, i32(by));
+    emit(at, here);
   }
 }
 

@@ -195,10 +195,14 @@ static bool guardsWrites(BarrierOp op) {
 }
 
 LogicalResult ThreadLowering::lowerBarrier(BarrierOp op) {
-  bool isOfAllWarps =
-      role->attr.getTotalWarps() == warps && (op.getAllCopies() || role->attr.getCopies() == 1);
+  // Copies that do not lag behind one another come to each barrier together, so where fewer warps
+  // have none of their own, all may meet.
+  bool meetAlike =
+      op.getAllCopies() || role->attr.getCopies() == 1 || (!async && role->attr.getSkew() == 0);
+  bool isOfAllWarps = role->attr.getTotalWarps() == warps && meetAlike;
   if (!async && !isOfAllWarps)
-    return emitUnsupported(op, target, "expected a barrier of all copies of the role");
+    return emitUnsupported(op, target,
+                           "expected one role, without a skew, where its copies exchange elements");
   if (op.getPublish())
     async->publishShared(builder, loc);
   if (waves && isOfAllWarps) {

@@ -9,8 +9,16 @@ namespace kiln::tile {
 
 /// The role that an op names, or nothing.
 llvm::StringRef getRoleName(mlir::Operation *op);
+/// The role of the kernel's that an op names, or null.
+RoleAttr lookUpRole(mlir::Operation *op);
 /// The role of this name among the kernel's, or an error at the op that names it.
 mlir::FailureOr<RoleAttr> findRole(mlir::Operation *op, llvm::StringRef name);
+
+/// Whether an op is a load by an instruction that the author names, which brings a tile into a
+/// buffer.
+bool fillsBuffer(mlir::Operation *op);
+/// Whether an op loads a number that the kernel does not change: each role may load its own.
+bool isSharedScalar(mlir::Operation *op);
 
 /// The roles of the ops that a tensor is made of. A load that fills a buffer is made by who reads
 /// it, as are constants and all that is computed of such values alone: none makes them.

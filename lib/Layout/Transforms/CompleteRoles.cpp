@@ -1,0 +1,138 @@
+// Gives each op that must say who runs it the role that the ops around it tell.
+#include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
+#include "kiln/Layout/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_COMPLETEROLES
+#include "kiln/Layout/Transforms/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+static bool isControl(Operation *op) { return isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op); }
+
+/// Whether an op uses what a load brings into a buffer.
+static bool readsBuffer(Operation *op) {
+  return llvm::any_of(op->getOperands(),
+                      [](Value operand) { return fillsBuffer(operand.getDefiningOp()); });
+}
+
+/// Whether an op must say its role: what only computes is computed by each role that needs it.
+static bool needsRole(Operation *op) {
+  if (!getRoleName(op).empty() || op->hasTrait<OpTrait::IsTerminator>())
+    return false;
+  for (StringRef name : {"stage", "order", "in_flight"})
+    if (getDecision(op, name))
+      return true;
+  return !isControl(op) && (readsBuffer(op) || !(isMemoryEffectFree(op) || isSharedScalar(op)));
+}
+
+namespace {
+/// The roles that make what an op uses, and those that use what it makes.
+struct Neighbours {
+  explicit Neighbours(Operation *op) {
+    if (isControl(op)) {
+      op->walk([&](Operation *inner) {
+        if (StringRef name = getRoleName(inner); !name.empty())
+          makers.insert(name);
+      });
+      return;
+    }
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        makers.insert_range(findMakers(operand));
+    for (Value result : op->getResults())
+      if (isa<RankedTensorType>(result.getType()))
+        users.insert_range(findUsers(result));
+  }
+  StringRef getOnly() const {
+    const auto &told = makers.empty() ? users : makers;
+    return told.size() == 1 ? told[0] : StringRef();
+  }
+
+  llvm::SetVector<StringRef> makers, users;
+};
+} // namespace
+
+static LogicalResult refuse(Operation *op) {
+  Neighbours around(op);
+  InFlightDiagnostic error = op->emitOpError("expected '")
+                             << spellDecision(op, "role") << "' to be decided, since ";
+  auto list = [&](const llvm::SetVector<StringRef> &names) {
+    StringRef before = "\"";
+    auto roles = op->getParentOfType<KernelOp>()->getAttrOfType<ArrayAttr>(kRolesAttrName);
+    for (auto role : roles.getAsRange<RoleAttr>())
+      if (names.contains(role.getName()))
+        error << std::exchange(before, "\" and \"") << role.getName();
+    error << "\"";
+  };
+  if (!around.makers.empty()) {
+    error << "roles ";
+    list(around.makers);
+    error << (isControl(op) ? " run what it holds" : " make its operands");
+  } else if (!around.users.empty()) {
+    error << "roles ";
+    list(around.users);
+    error << " use its results";
+  } else {
+    error << "no role makes its operands or uses its results";
+  }
+  return error;
+}
+
+static LogicalResult complete(KernelOp kernel, ArrayAttr roles) {
+  SmallVector<Operation *> open;
+  llvm::SetVector<StringRef> named;
+  WalkResult result = kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
+    if (StringRef name = getRoleName(op); !name.empty()) {
+      if (failed(findRole(op, name)))
+        return WalkResult::interrupt();
+      named.insert(name);
+    }
+    if (needsRole(op))
+      open.push_back(op);
+    return isControl(op) ? WalkResult::advance() : WalkResult::skip();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  auto setRole = [&](Operation *op, StringRef name) {
+    op->setAttr(spellDecision(op, "role"), StringAttr::get(op->getContext(), name));
+    named.insert(name);
+  };
+  if (roles.size() == 1)
+    for (Operation *op : std::exchange(open, {}))
+      setRole(op, cast<RoleAttr>(roles[0]).getName());
+  // What one op is told may tell another one.
+  for (size_t before = open.size() + 1; open.size() < before;) {
+    before = open.size();
+    llvm::erase_if(open, [&](Operation *op) {
+      StringRef name = Neighbours(op).getOnly();
+      if (!name.empty())
+        setRole(op, name);
+      return !name.empty();
+    });
+  }
+  for (Operation *op : open)
+    return refuse(op);
+  for (auto role : roles.getAsRange<RoleAttr>())
+    if (!named.contains(role.getName()))
+      return kernel.emitOpError("expected something for each role to do, got nothing for \"")
+             << role.getName() << "\"";
+  return success();
+}
+
+namespace {
+struct CompleteRoles : kiln::impl::CompleteRolesBase<CompleteRoles> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName))
+        if (failed(complete(kernel, roles)))
+          return signalPassFailure();
+  }
+};
+} // namespace

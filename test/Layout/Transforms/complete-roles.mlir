@@ -1,0 +1,46 @@
+// Roles of ops that say none.
+// RUN: tile-opt %s --tile-complete-roles | FileCheck %s
+
+!view = !tile.view<?xf32>
+// An op belongs to the role that makes its operands, or else to that which uses its results.
+// CHECK-LABEL: tile.kernel @told
+tile.kernel @told(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"work", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  // What only computes is each role's own.
+  // CHECK: %[[ONE:.*]] = arith.constant dense
+  // CHECK-NOT: tile.role
+  %one = arith.constant dense<1.0> : tensor<64xf32>
+  scf.for %i = %c0 to %c8 step %c1 {
+    // CHECK: tile.load {{.*}}role = "load", tile.atom
+    %x = tile.load %a[%i] {tile.atom = "tma", role = "load"} : !view -> tensor<64xf32>
+    // CHECK: tile.load {{.*}} {role = "work"}
+    %y = tile.load %b[%i] : !view -> tensor<64xf32>
+    // CHECK: arith.negf {{.*}} {tile.role = "work"}
+    %n = arith.negf %x : tensor<64xf32>
+    // CHECK: arith.addf %{{[^ ]*}}, %{{[^ ]*}} : tensor
+    %s = arith.addf %n, %one : tensor<64xf32>
+    // CHECK: arith.mulf {{.*}} {tile.role = "work"}
+    %p = arith.mulf %s, %y {tile.role = "work"} : tensor<64xf32>
+    // CHECK: scf.if
+    %is = arith.cmpi eq, %i, %c1 : index
+    scf.if %is {
+      // CHECK: tile.store {{.*}} {role = "work"}
+      tile.store %p, %b[%i] : tensor<64xf32>, !view
+    // CHECK: } {tile.role = "work", tile.stage = 1 : i64}
+    } {tile.stage = 1}
+  }
+  tile.return
+}
+
+// In a kernel of one role all is its own.
+// CHECK-LABEL: tile.kernel @one
+tile.kernel @one(%a: !view) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  // CHECK: tile.load {{.*}} {role = "all"}
+  %x = tile.load %a[%c0] : !view -> tensor<64xf32>
+  // CHECK: tile.store {{.*}} {role = "all"}
+  tile.store %x, %a[%c0] : tensor<64xf32>, !view
+  tile.return
+}

@@ -1,0 +1,91 @@
+"""Kernels of which little is pinned: who runs what nobody has said, and when, follows from the rest.
+On emulated chips, against float64."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kiln
+
+BF16 = ml_dtypes.bfloat16
+
+
+def error(out: np.ndarray, reference: np.ndarray) -> float:
+    return float(np.linalg.norm(out.astype(np.float64) - reference) / np.linalg.norm(reference))
+
+
+@kiln.kernel
+def product_of_roles(a: kiln.View, b: kiln.View, bias: kiln.View, c: kiln.View):
+    """Loads and a product say their roles, and nothing says a stage."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 64))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=2)))
+    acc = kiln.zeros((128, 64), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=3):
+        x = kiln.pin(a.load((i * 128, k), (128, 32)), role="load", atom="tma")
+        y = kiln.pin(b.load((j * 64, k), (64, 32)), role="load", atom="tma")
+        product = kiln.dot(kiln.maximum(x, 0), y, acc, transpose_b=True)
+        acc = kiln.pin(product, role="mma", in_flight=0, atom="wgmma")
+    acc = acc + bias.load((j * 64,), (64,))[None, :]
+    c.store((i * 128, j * 64), acc.to(c.dtype))
+
+
+@kiln.kernel
+def product_of_one_role(
+    a: kiln.View, b: kiln.View, bias: kiln.View, c: kiln.View,
+    copy: kiln.constexpr, product: kiln.constexpr, depth: kiln.constexpr,
+):  # fmt: skip
+    """Instructions alone are named."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 64))
+    kiln.pin(roles=kiln.role("all", warps=4))
+    acc = kiln.zeros((128, 64), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=depth):
+        x = kiln.pin(a.load((i * 128, k), (128, 32)), atom=copy)
+        y = kiln.pin(b.load((j * 64, k), (64, 32)), atom=copy)
+        acc = kiln.pin(kiln.dot(kiln.maximum(x, 0), y, acc, transpose_b=True), atom=product)
+    acc = acc + bias.load((j * 64,), (64,))[None, :]
+    c.store((i * 128, j * 64), acc.to(c.dtype))
+
+
+def check(kernel, rng, **constants) -> None:
+    m, n, k = int(rng.integers(1, 200)), 8 * int(rng.integers(1, 20)), 8 * int(rng.integers(1, 20))
+    a, b = (rng.standard_normal((rows, k)).astype(BF16) for rows in (m, n))
+    bias, c = rng.standard_normal(n).astype(np.float32), np.zeros((m, n), BF16)
+    kernel(a, b, bias, c, **constants)
+    reference = np.maximum(a.astype(np.float64), 0) @ b.astype(np.float64).T + bias
+    assert error(c, reference) < 4e-3, (m, n, k)
+
+
+def test_roles_without_stages(rng) -> None:
+    check(product_of_roles.options(device="emu:sm_90a"), rng)
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize(
+    "chip, copy, product",
+    [
+        ("sm_80", "cp_async", "mma_sync"),
+        ("gfx942", "load_to_lds", "matrix"),
+        ("gfx950", "load_to_lds", "matrix"),
+    ],
+)
+def test_one_role_without_pins(rng, chip: str, copy: str, product: str, depth: int) -> None:
+    kernel = product_of_one_role.options(device=f"emu:{chip}")
+    check(kernel, rng, copy=copy, product=product, depth=depth)
+
+
+@kiln.kernel
+def halves(a: kiln.View, b: kiln.View, c: kiln.View):
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("x", warps=1), kiln.role("y", warps=1)))
+    x = kiln.pin(a.load((0, 0), (16, 16)), role="x")
+    y = kiln.pin(b.load((0, 0), (16, 16)), role="y")
+    c.store((0, 0), x + y)
+
+
+def test_what_two_roles_make_is_refused_at_its_line() -> None:
+    x = np.zeros((16, 16), np.float32)
+    with pytest.raises(kiln.CompileError, match='since roles "x" and "y" make its operands') as got:
+        halves.options(device="emu:sm_80")(x, x, x.copy())
+    assert "c.store((0, 0), x + y)" in str(got.value)

@@ -1,0 +1,149 @@
+"""Roles of several copies, pinned in Python, on emulated chips, against float64."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kiln
+
+BF16 = ml_dtypes.bfloat16
+
+
+@kiln.kernel
+def skewed(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    depth: kiln.constexpr, copy: kiln.constexpr, product: kiln.constexpr,
+):  # fmt: skip
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=4, copies=2, skew=1))
+    acc = kiln.zeros((128, 64), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=depth):
+        x = kiln.pin(a.load((0, k), (128, 32)), role="all", stage=0, atom=copy)
+        y = kiln.pin(b.load((0, k), (64, 32)), role="all", stage=0, atom=copy)
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True), role="all", stage=depth - 1, atom=product
+        )
+    kiln.pin(c.store((0, 0), acc), role="all")
+
+
+@pytest.mark.parametrize(
+    "chip, copy, product",
+    [
+        ("sm_80", "cp_async", "mma_sync"),
+        ("sm_90a", "cp_async", "mma_sync"),
+        ("gfx942", "load_to_lds", "matrix"),
+        ("gfx950", "load_to_lds", "matrix"),
+    ],
+)
+def test_copies_lag(rng, chip: str, copy: str, product: str) -> None:
+    k = 8 * int(rng.integers(0, 30))
+    a, b = (rng.standard_normal((rows, k)).astype(BF16) for rows in (128, 64))
+    c = np.zeros((128, 64), np.float32)
+    skewed.options(device=f"emu:{chip}")(a, b, c, depth=2, copy=copy, product=product)
+    reference = a.astype(np.float64) @ b.astype(np.float64).T
+    assert np.linalg.norm(c - reference) <= 1e-6 * np.linalg.norm(reference), k
+
+
+@kiln.kernel
+def shared_out(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    M: kiln.constexpr, N: kiln.constexpr, K: kiln.constexpr, copies: kiln.constexpr,
+    ta: kiln.constexpr, tb: kiln.constexpr, store: kiln.constexpr,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=copies)))
+    acc = kiln.zeros((M, N), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[0] if ta else a.shape[1], K), depth=2):
+        if ta:
+            x = kiln.pin(a.load((k, i * M), (K, M)), role="load", atom="tma")
+        else:
+            x = kiln.pin(a.load((i * M, k), (M, K)), role="load", atom="tma")
+        if tb:
+            y = kiln.pin(b.load((j * N, k), (N, K)), role="load", atom="tma")
+        else:
+            y = kiln.pin(b.load((k, j * N), (K, N)), role="load", atom="tma")
+        product = kiln.dot(x, y, acc, transpose_a=ta, transpose_b=tb)
+        acc = kiln.pin(product, role="mma", in_flight=1, atom="wgmma")
+    stored = c.store((i * M, j * N), acc.to(c.dtype))
+    if store:
+        kiln.pin(stored, role="mma", in_flight=0, atom="tma")
+
+
+# Rows of boxes wider than the widest row of the engine's; rows too few for all copies, which share
+# out columns; and each operand either way.
+SHARES = [
+    (128, 64, 128, 2), (128, 128, 128, 2), (256, 64, 128, 4), (64, 128, 64, 2), (64, 64, 128, 2),
+    (128, 128, 64, 4), (64, 256, 32, 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("store", [False, True])
+@pytest.mark.parametrize("ta, tb", [(False, True), (False, False), (True, True), (True, False)])
+@pytest.mark.parametrize("M, N, K, copies", SHARES)
+def test_copies_share_out_products(rng, M, N, K, copies, ta, tb, store) -> None:
+    m, n, k = (8 * int(rng.integers(1, most)) for most in (40, 40, 50))
+    a = rng.standard_normal((k, m) if ta else (m, k)).astype(BF16)
+    b = rng.standard_normal((n, k) if tb else (k, n)).astype(BF16)
+    c = np.zeros((m, n), BF16)
+    shared_out.options(device="emu:sm_90a")(
+        a, b, c, M=M, N=N, K=K, copies=copies, ta=ta, tb=tb, store=store
+    )
+    x, y = (t.astype(np.float64).T if turned else t.astype(np.float64)
+            for t, turned in ((a, ta), (b, tb)))  # fmt: skip
+    assert np.linalg.norm(c - x @ y) <= 4e-3 * np.linalg.norm(x @ y), (m, n, k)
+
+
+def test_too_small_a_product_for_its_copies(rng) -> None:
+    x = np.zeros((64, 64), BF16)
+    message = 'expected at least 128 rows or 16 columns for the 2 copies of role "mma"'
+    with pytest.raises(kiln.CompileError, match=message):
+        shared_out.options(device="emu:sm_90a")(
+            x, x, x.copy(), M=64, N=8, K=64, copies=2, ta=False, tb=True, store=False
+        )
+
+
+@kiln.kernel
+def prepared(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    M: kiln.constexpr, N: kiln.constexpr, copies: kiln.constexpr, which: kiln.constexpr,
+    copy: kiln.constexpr, product: kiln.constexpr,
+):  # fmt: skip
+    """What is done to an operand in registers, each copy does to what it multiplies."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
+    kiln.pin(roles=kiln.role("all", warps=4, copies=copies))
+    acc = kiln.zeros((M, N), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=2):
+        x = kiln.pin(a.load((i * M, k), (M, 32)), atom=copy)
+        y = kiln.pin(b.load((j * N, k), (N, 32)), atom=copy)
+        if which == "a":
+            x = kiln.maximum(x, 0)
+        if which == "b":
+            y = y.to(a.dtype)
+        acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), stage=1, atom=product)
+    c.store((i * M, j * N), acc)
+
+
+@pytest.mark.parametrize("which", ["a", "b"])
+@pytest.mark.parametrize("M, N, copies", [(128, 64, 2), (64, 128, 2), (32, 128, 2)])
+@pytest.mark.parametrize(
+    "chip, copy, product",
+    [
+        ("sm_80", "cp_async", "mma_sync"),
+        ("gfx942", "load_to_lds", "matrix"),
+        ("gfx950", "load_to_lds", "matrix"),
+    ],
+)
+def test_copies_prepare_operands(rng, chip, copy, product, M, N, copies, which) -> None:
+    m, n, k = int(rng.integers(1, 150)), int(rng.integers(1, 150)), 16 * int(rng.integers(1, 12))
+    a = rng.standard_normal((m, k)).astype(BF16)
+    b = rng.integers(-8, 8, (n, k)).astype(np.int8 if which == "b" else BF16)
+    c = np.zeros((m, n), np.float32)
+    prepared.options(device=f"emu:{chip}")(
+        a, b, c, M=M, N=N, copies=copies, which=which, copy=copy, product=product
+    )
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    if which == "a":
+        x = np.maximum(x, 0)
+    assert np.linalg.norm(c - x @ y.T) <= 1e-6 * np.linalg.norm(x @ y.T), (m, n, k)
