@@ -17,8 +17,8 @@ namespace kiln {
 /// The passes of the stage `layout` that come behind what decides roles, for a device.
 static void addLayouts(OpPassManager &pm) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
-  add(createTurnViews(), createSplitEdges(), createDecideRuns(), tile::createMultiplyDivisions(),
-      createLegaliseDots());
+  add(createTurnViews(), createGuardMasks(), createSplitEdges(), createDecideRuns(),
+      tile::createMultiplyDivisions(), createLegaliseDots());
   add(createDecideAtoms(), createDecideLayouts(), createPlaceConversions(), createDecideBuffers(),
       createDecideConversions(), createRealiseConversions());
 }

@@ -39,6 +39,33 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
   }];
 }
 
+def GuardMasks : Schedule_Pass<"tile-guard-masks"> {
+  let summary = "mask in the trips of a loop that need it alone";
+  let description = [{
+    Precondition: roles are decided, and nobody has pinned when their products run. Postcondition: in
+    a loop of such products the first `arith.select` whose mask all elements pass up to some trip
+    stands, with what makes the mask, in an `scf.if` with `tile.split_loop`. The mask is made of
+    comparisons of what grows with the loop's variable and what does not change in the loop.
+
+    Before:
+    ```mlir
+    %keys = arith.addi %iota, %j_splat : tensor<64x128xi32>
+    %sees = arith.cmpi slt, %keys, %n_splat : tensor<64x128xi32>
+    %s = arith.select %sees, %d, %never : tensor<64x128xi1>, tensor<64x128xf32>
+    ```
+    After:
+    ```mlir
+    %late = arith.cmpi sgt, %j, %last : index
+    %s = scf.if %late -> tensor<64x128xf32> {
+      // the mask, and the select
+    } else {
+      scf.yield %d : tensor<64x128xf32>
+    } {tile.split_loop}
+    ```
+    The test is `test/Schedule/guard-masks.mlir`.
+  }];
+}
+
 def DecideStages : Schedule_Pass<"tile-decide-stages"> {
   let summary = "decide when the ops of roles run, and how far a copy engine runs ahead";
   let description = [{
