@@ -89,3 +89,19 @@ def test_what_two_roles_make_is_refused_at_its_line() -> None:
     with pytest.raises(kiln.CompileError, match='since roles "x" and "y" make its operands') as got:
         halves.options(device="emu:sm_80")(x, x, x.copy())
     assert "c.store((0, 0), x + y)" in str(got.value)
+
+
+@kiln.kernel
+def counted(a: kiln.View, c: kiln.View, warps: kiln.constexpr):
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=2, copies=2), warps=warps)
+    c.store((0, 0), a.load((0, 0), (16, 16)) + 1.0)
+
+
+def test_warps_beside_roles_are_those_of_the_roles() -> None:
+    x = np.ones((16, 16), np.float32)
+    kernel = counted.options(device="emu:sm_80")
+    kernel(x, x, warps=4)
+    assert (x == 2).all()
+    with pytest.raises(kiln.CompileError, match="to be that of all roles, 4, got 8"):
+        kernel(x, x, warps=8)
