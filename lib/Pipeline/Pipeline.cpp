@@ -37,8 +37,9 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
     add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
         createSplitShapes(), createSplitEdges(), createDecideRuns(),
         tile::createMultiplyDivisions(), createLegaliseDots());
-    add(createDecideAtoms(), createDecideLayouts(), createPlaceConversions(), createDecideBuffers(),
-        createDecideConversions(), createRealiseConversions());
+    // What has come to stand between a load and its users has roles too.
+    add(createCompleteRoles(), createDecideAtoms(), createDecideLayouts(), createPlaceConversions(),
+        createDecideBuffers(), createDecideConversions(), createRealiseConversions());
     return;
   case Stage::Schedule:
     if (!isHost)
