@@ -25,7 +25,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
         tile::createNarrowIndices(), tile::createHoistInvariants());
     return;
   case Stage::Layout:
-    add(createCheckTarget(), createCompleteRoles(), createResolveAtomNames(),
+    add(createCheckTarget(), createDropUnits(), createCompleteRoles(), createResolveAtomNames(),
         createCheckDecisions());
     if (isHost) {
       // Of schedules a host realises the grid's alone.
