@@ -25,7 +25,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
         tile::createNarrowIndices(), tile::createHoistInvariants());
     return;
   case Stage::Layout:
-    add(createCheckTarget(), createDropUnits(), createCompleteRoles(), createResolveAtomNames(),
+    add(createCheckTarget(), createFoldTileViews(), createCompleteRoles(), createResolveAtomNames(),
         createCheckDecisions());
     if (isHost) {
       // Of schedules a host realises the grid's alone.

@@ -91,3 +91,25 @@ def test_parts_by_lanes(rng, chip: str, copy: str, product: str, depth: int) -> 
     kernel(a, b, c, copy=copy, product=product, depth=depth)
     reference = np.einsum("hmk,hnk->mn", a.astype(np.float64), b.astype(np.float64))
     assert np.linalg.norm(c - reference) <= 1e-6 * np.linalg.norm(reference), (m, n, k)
+
+
+@kiln.kernel
+def turned(a: kiln.View, b: kiln.View, c: kiln.View):
+    """Operands that lie the other way round, transposed once they are loaded."""
+    i = kiln.grid(kiln.cdiv(c.shape[0], 64))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[0], 32), depth=2):
+        x = kiln.pin(a.load((k, i * 64), (32, 64)), role="load", atom="tma")
+        y = kiln.pin(b.load((0, k), (64, 32)), role="load", atom="tma")
+        acc = kiln.pin(kiln.dot(x.T, y.T, acc), role="mma", in_flight=0, atom="wgmma")
+    c.store((i * 64, 0), acc)
+
+
+def test_transposed_tiles(rng) -> None:
+    m, k = 8 * int(rng.integers(1, 20)), 8 * int(rng.integers(1, 20))
+    a, b = rng.standard_normal((k, m)).astype(BF16), rng.standard_normal((64, k)).astype(BF16)
+    c = np.zeros((m, 64), np.float32)
+    turned.options(device="emu:sm_90a")(a, b, c)
+    reference = a.astype(np.float64).T @ b.astype(np.float64).T
+    assert np.linalg.norm(c - reference) <= 1e-6 * np.linalg.norm(reference), (m, k)

@@ -58,14 +58,14 @@ def LegaliseDots : Pass<"tile-legalise-dots", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
-def DropUnits : Pass<"tile-drop-units", "::mlir::ModuleOp"> {
-  let summary = "take dimensions of one element off tiles that an instruction copies";
+def FoldTileViews : Pass<"tile-fold-tile-views", "::mlir::ModuleOp"> {
+  let summary = "take reshapes and transposes off tiles that an instruction copies";
   let description = [{
     Precondition: none. Postcondition: a load with an atom, or the name of one, all of whose users
     were the same reshape that takes dimensions of one element away, has its result, and says by
     `dropped` which dimensions of the view it lacks; a store of what a reshape adds such dimensions
-    to, likewise. So such a tile is a matrix to the instructions that read it, wherever in its view
-    it lies.
+    to, likewise. A product of the transpose of what such a load brings is one of that, transposed.
+    So a tile is a matrix to the instructions that read it, wherever in its view it lies.
 
     Before:
     ```mlir
@@ -78,7 +78,7 @@ def DropUnits : Pass<"tile-drop-units", "::mlir::ModuleOp"> {
     %y = tile.load %a[%h, %i, %k] {dropped = array<i64: 0>, tile.atom = "tma"}
        : !tile.view<?x?x?xf16> -> tensor<64x32xf16>
     ```
-    The test is `test/Layout/Transforms/drop-units.mlir`.
+    The test is `test/Layout/Transforms/fold-tile-views.mlir`.
   }];
 }
 

@@ -1,11 +1,11 @@
-// Tiles that an instruction copies lose the dimensions of one element that a reshape takes away, or
-// adds, beside the copy: they are of the view alone.
+// Reshapes and transposes beside a tile that an instruction copies: dimensions of one element that
+// a reshape takes away, or adds, are the view's alone, and a product reads an operand either way.
 #include "kiln/Dialect/Tile/IR/Decisions.h"
-#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/Passes.h"
 
 namespace kiln {
-#define GEN_PASS_DEF_DROPUNITS
+#define GEN_PASS_DEF_FOLDTILEVIEWS
 #include "kiln/Layout/Transforms/Passes.h.inc"
 } // namespace kiln
 
@@ -62,8 +62,25 @@ static void drop(StoreOp store) {
     reshape.erase();
 }
 
+/// A product of a transposed operand reads the operand transposed.
+static void turn(DotOp dot) {
+  for (OpOperand *operand : {&dot.getAMutable(), &dot.getBMutable()}) {
+    auto transpose = operand->get().getDefiningOp<TransposeOp>();
+    if (!transpose || transpose.getType().getRank() != 2 || !findDecision(transpose).empty() ||
+        transpose.getPermutation()[0] == 0 || !fillsBuffer(transpose.getInput().getDefiningOp()))
+      continue;
+    operand->set(transpose.getInput());
+    if (operand == &dot.getAMutable())
+      dot.setTransposeA(!dot.getTransposeA());
+    else
+      dot.setTransposeB(!dot.getTransposeB());
+    if (transpose->use_empty())
+      transpose.erase();
+  }
+}
+
 namespace {
-struct DropUnits : kiln::impl::DropUnitsBase<DropUnits> {
+struct FoldTileViews : kiln::impl::FoldTileViewsBase<FoldTileViews> {
   void runOnOperation() override {
     SmallVector<Operation *> accesses;
     getOperation().walk([&](Operation *op) {
@@ -76,6 +93,7 @@ struct DropUnits : kiln::impl::DropUnitsBase<DropUnits> {
       else
         drop(cast<StoreOp>(op));
     }
+    getOperation().walk([](DotOp dot) { turn(dot); });
   }
 };
 } // namespace

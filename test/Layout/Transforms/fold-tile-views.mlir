@@ -1,5 +1,5 @@
-// Dimensions of one element, between a tile that an instruction copies and what uses it.
-// RUN: tile-opt %s --tile-drop-units | FileCheck %s
+// Reshapes and transposes, between a tile that an instruction copies and what uses it.
+// RUN: tile-opt %s --tile-fold-tile-views | FileCheck %s
 
 !view = !tile.view<?x?x?x?xf32>
 // CHECK-LABEL: tile.kernel @copied
@@ -27,5 +27,17 @@ tile.kernel @kept(%a: !view, %i: index) {
   %z = tile.load %a[%i, %i, %i, %i] {tile.atom = "tma"} : !view -> tensor<1x1x16x8xf32>
   %3 = tile.reshape %z : tensor<1x1x16x8xf32> -> tensor<8x16xf32>
   // CHECK: tile.return
+  tile.return
+}
+
+// A product reads what lies in a buffer either way.
+// CHECK-LABEL: tile.kernel @turned
+tile.kernel @turned(%a: !tile.view<?x?xbf16>, %i: index) {
+  %acc = arith.constant dense<0.0> : tensor<16x16xf32>
+  // CHECK: %[[X:.*]] = tile.load
+  %x = tile.load %a[%i, %i] {tile.atom = "tma"} : !tile.view<?x?xbf16> -> tensor<16x16xbf16>
+  %t = tile.transpose %x [1, 0] : tensor<16x16xbf16> -> tensor<16x16xbf16>
+  // CHECK-NEXT: tile.dot %[[X]], %[[X]], %{{.*}} transpose_a :
+  %d = tile.dot %t, %t, %acc transpose_b : tensor<16x16xbf16>, tensor<16x16xbf16> -> tensor<16x16xf32>
   tile.return
 }
