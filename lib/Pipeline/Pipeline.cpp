@@ -17,10 +17,11 @@ namespace kiln {
 /// The passes of the stage `layout` that come behind what decides roles, for a device.
 static void addLayouts(OpPassManager &pm) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
-  add(createTurnViews(), createGuardMasks(), createSplitEdges(), createDecideRuns(),
-      tile::createMultiplyDivisions(), createLegaliseDots());
-  add(createDecideAtoms(), createDecideLayouts(), createPlaceConversions(), createDecideBuffers(),
-      createDecideConversions(), createRealiseConversions());
+  add(createFoldTileViews(), createTurnViews(), createGuardMasks(), createSplitEdges(),
+      createDecideRuns(), tile::createMultiplyDivisions(), createLegaliseDots());
+  // What has come to stand between a load and its users has roles too.
+  add(createCompleteRoles(), createDecideAtoms(), createDecideLayouts(), createPlaceConversions(),
+      createDecideBuffers(), createDecideConversions(), createRealiseConversions());
 }
 
 /// Whether roles that a pass has decided can be realised and lowered: tried on a copy.
@@ -47,7 +48,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
         tile::createNarrowIndices(), tile::createHoistInvariants());
     return;
   case Stage::Layout:
-    add(createCheckTarget(), createCompleteRoles(), createResolveAtomNames(),
+    add(createCheckTarget(), createFoldTileViews(), createCompleteRoles(), createResolveAtomNames(),
         createCheckDecisions());
     if (isHost) {
       // Of schedules a host realises the grid's alone.

@@ -37,6 +37,12 @@ static constexpr int64_t kFewestBytes = 2048;
 static constexpr int64_t kMostRegisters = 192, kManyRegisters = 96;
 
 namespace {
+/// An operand of a product that reads what a load brings: as it is, or transposed.
+struct Use {
+  OpOperand *operand;
+  bool isTransposed;
+};
+
 /// What is decided of one kernel: nothing is written before all of it is known to hold.
 class RoleDecider {
 public:
@@ -51,7 +57,7 @@ public:
 private:
   bool isUndecided();
   bool findDot(DotOp dot);
-  std::optional<Attribute> findEngine(LoadOp load, ArrayRef<OpOperand *> products);
+  std::optional<Attribute> findEngine(LoadOp load, ArrayRef<Use> products);
   int64_t findRing(LoadOp load);
   bool canStore(StoreOp store);
   bool isOrdered();
@@ -77,9 +83,9 @@ private:
 static bool isPlain(Operation *op) {
   if (isa_and_nonnull<arith::ArithDialect, math::MathDialect, ub::UBDialect>(op->getDialect()))
     return true;
-  return isa<LoadOp, StoreOp, DotOp, ReduceOp, ReshapeOp, BroadcastOp, SplatOp, IotaOp, DimOp,
-             StrideOp, SubviewOp, ProgramIdOp, NumProgramsOp, MultipleOfOp, ReturnOp, tile::YieldOp,
-             scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+  return isa<LoadOp, StoreOp, DotOp, ReduceOp, ReshapeOp, TransposeOp, BroadcastOp, SplatOp, IotaOp,
+             DimOp, StrideOp, SubviewOp, ProgramIdOp, NumProgramsOp, MultipleOfOp, ReturnOp,
+             tile::YieldOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
 }
 
 bool RoleDecider::isUndecided() {
@@ -95,8 +101,54 @@ bool RoleDecider::isUndecided() {
               .wasInterrupted();
 }
 
+/// The load that a product's operand comes from; null if it is computed. Where dimensions of one
+/// element are taken away, and whether the product reads rows or columns, is no computation.
+static LoadOp findLoad(Value operand) {
+  if (auto transpose = operand.getDefiningOp<TransposeOp>())
+    operand = transpose.getInput();
+  auto reshape = operand.getDefiningOp<ReshapeOp>();
+  auto load = (reshape ? reshape.getInput() : operand).getDefiningOp<LoadOp>();
+  return load && (!reshape || findDroppedUnits(load)) ? load : LoadOp();
+}
+
+/// What a load's users are, past reshapes that take dimensions of one element away.
+static SmallVector<OpOperand *> getUses(LoadOp load) {
+  SmallVector<OpOperand *> uses;
+  bool isReshaped = findDroppedUnits(load).has_value();
+  for (OpOperand &use : load.getResult().getUses())
+    if (isReshaped)
+      for (OpOperand &next : use.getOwner()->getResult(0).getUses())
+        uses.push_back(&next);
+    else
+      uses.push_back(&use);
+  return uses;
+}
+
+/// The products that read what a load brings.
+static SmallVector<Use> findProducts(LoadOp load) {
+  SmallVector<Use> products;
+  auto add = [&](OpOperand &use, bool isTransposed) {
+    auto dot = dyn_cast<DotOp>(use.getOwner());
+    unsigned number = use.getOperandNumber();
+    if (dot && number < 2)
+      products.push_back(
+          {&use, (number == 0 ? dot.getTransposeA() : dot.getTransposeB()) != isTransposed});
+  };
+  for (OpOperand *use : getUses(load)) {
+    auto transpose = dyn_cast<TransposeOp>(use->getOwner());
+    bool isMatrix =
+        transpose && transpose.getType().getRank() == 2 && transpose.getPermutation()[0] == 1;
+    if (!isMatrix)
+      add(*use, false);
+    else
+      for (OpOperand &next : transpose.getResult().getUses())
+        add(next, true);
+  }
+  return products;
+}
+
 /// The engine that can bring what a load loads, as these products read it.
-std::optional<Attribute> RoleDecider::findEngine(LoadOp load, ArrayRef<OpOperand *> products) {
+std::optional<Attribute> RoleDecider::findEngine(LoadOp load, ArrayRef<Use> products) {
   std::optional<ArgumentView> view = findArgumentView(load.getView());
   auto kernelOf = [](BlockArgument argument) {
     return dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
@@ -113,22 +165,25 @@ std::optional<Attribute> RoleDecider::findEngine(LoadOp load, ArrayRef<OpOperand
   if (order.empty())
     return std::nullopt;
   ViewType turned = turnType(type, order);
+  bool isTurned = !llvm::is_sorted(order);
+  std::optional<DroppedUnits> dropped = findDroppedUnits(load);
   SmallVector<int64_t> shape;
   for (int64_t dim : order)
     shape.push_back(load.getType().getDimSize(dim));
-  bool isTurned = !llvm::is_sorted(order);
+  if (dropped && isTurned)
+    return std::nullopt;
+  if (dropped)
+    shape.assign(dropped->type.getShape().begin(), dropped->type.getShape().end());
   FactsAttr turnedFacts = turnFacts(turnFacts(facts, view->dims), order);
   for (Attribute atom : target.getAtoms(load)) {
     auto engine = dyn_cast<EngineAtomInterface>(atom);
     if (!engine || engine.whyUnfit(turned, turnedFacts, /*isWritten=*/false) ||
         !engine.follows(load.getCache(), load.getEviction()))
       continue;
-    auto canRead = [&](OpOperand *operand) {
-      auto dot = cast<DotOp>(operand->getOwner());
-      unsigned number = operand->getOperandNumber();
-      bool isTransposed = (number == 0 ? dot.getTransposeA() : dot.getTransposeB()) != isTurned;
-      auto async = cast<AsyncMmaAtomInterface>(dots.lookup(dot));
-      return llvm::any_of(async.getSharedLayouts(number, shape, isTransposed),
+    auto canRead = [&](const Use &use) {
+      auto async = cast<AsyncMmaAtomInterface>(dots.lookup(cast<DotOp>(use.operand->getOwner())));
+      return llvm::any_of(async.getSharedLayouts(use.operand->getOperandNumber(), shape,
+                                                 use.isTransposed != isTurned),
                           [&](const LinearLayout &layout) {
                             return engine.getBoxes(shape, type.getElementType(), &layout);
                           });
@@ -211,11 +266,14 @@ int64_t RoleDecider::findRing(LoadOp load) {
     rings = std::max(rings, decided.ring + 1);
     bool isTogether = other->getBlock() == load->getBlock();
     bool isShared = false;
-    for (Operation *user : other->getUsers()) {
-      Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
+    for (OpOperand *use : getUses(other)) {
+      Operation *here = load->getBlock()->findAncestorOpInBlock(*use->getOwner());
       isTogether &= here && load->isBeforeInBlock(here);
-      isShared |= isa<DotOp>(user) && llvm::is_contained(load->getUsers(), user);
     }
+    for (const Use &use : findProducts(other))
+      isShared |= llvm::any_of(findProducts(load), [&](const Use &its) {
+        return its.operand->getOwner() == use.operand->getOwner();
+      });
     if (!isTogether)
       unfit.insert(decided.ring);
     else if (isShared)
@@ -233,7 +291,7 @@ int64_t RoleDecider::countRegisters() {
   for (auto &[dot, atom] : dots) {
     int64_t threads = cast<MmaAtomInterface>(atom).getWarps() * lanes * copies;
     words += dot.getM() * dot.getN() / threads;
-    auto load = dot.getA().getDefiningOp<LoadOp>();
+    LoadOp load = findLoad(dot.getA());
     if (!load || !loads.contains(load))
       words += dot.getM() * dot.getK() * getElementTypeOrSelf(dot.getA()).getIntOrFloatBitWidth() /
                (32 * threads);
@@ -287,10 +345,7 @@ bool RoleDecider::find() {
 
   bool isInLoop = false, isRead = true;
   kernel.getBody().walk([&](LoadOp load) {
-    SmallVector<OpOperand *> products;
-    for (OpOperand &use : load.getResult().getUses())
-      if (isa<DotOp>(use.getOwner()) && use.getOperandNumber() < 2)
-        products.push_back(&use);
+    SmallVector<Use> products = findProducts(load);
     bool isLooped = isa<scf::ForOp>(load->getParentOp());
     int64_t bytes = load.getType().getNumElements() *
                     load.getType().getElementType().getIntOrFloatBitWidth() / 8;
@@ -308,7 +363,7 @@ bool RoleDecider::find() {
     return false;
   for (auto &[dot, atom] : dots)
     for (unsigned number : {0, 1}) {
-      auto load = dot->getOperand(number).getDefiningOp<LoadOp>();
+      LoadOp load = findLoad(dot->getOperand(number));
       if (!(load && loads.contains(load)) &&
           !cast<MmaAtomInterface>(atom).readsFrom(number, Place::Registers))
         return false;
@@ -343,9 +398,10 @@ void RoleDecider::write(bool storesByEngine) {
     load.setAtomAttr(decided.atom);
     load.setRing("ring" + std::to_string(decided.ring));
     setRoleName(load, kLoad);
-    for (Operation *user : load->getUsers())
-      if (!user->hasTrait<OpTrait::IsTerminator>())
-        setRoleName(user, kCompute);
+    for (OpOperand *use : getUses(load))
+      if (!isa<ReshapeOp, TransposeOp>(use->getOwner()) &&
+          !use->getOwner()->hasTrait<OpTrait::IsTerminator>())
+        setRoleName(use->getOwner(), kCompute);
   }
   if (storesByEngine)
     for (auto &[store, atom] : stores)

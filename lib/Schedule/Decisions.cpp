@@ -48,6 +48,15 @@ Value IndexMath::div(Value x, Value y) { return arith::DivUIOp::create(builder, 
 Value IndexMath::rem(Value x, Value y) { return arith::RemUIOp::create(builder, loc, x, y); }
 Value IndexMath::min(Value x, Value y) { return arith::MinUIOp::create(builder, loc, x, y); }
 
+SmallVector<Value> IndexMath::shiftBox(StoreOp store, ArrayRef<int64_t> by) {
+  SmallVector<Value> offsets(store.getOffsets());
+  for (auto [dim, value] : llvm::enumerate(by)) {
+    Value &offset = offsets[getViewDim(dim, store.getDropped())];
+    offset = shift(offset, value);
+  }
+  return offsets;
+}
+
 LogicalResult kiln::checkRoleRegisters(Operation *op, ArrayAttr roles) {
   TargetInterface target = getTarget(op);
   int64_t warps = 0;

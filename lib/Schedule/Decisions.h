@@ -42,6 +42,8 @@ struct IndexMath {
   mlir::Value shift(mlir::Value offset, int64_t by) {
     return by ? add(offset, constant(by)) : offset;
   }
+  /// Where a box of what is stored, which begins so far behind its start, goes.
+  llvm::SmallVector<mlir::Value> shiftBox(tile::StoreOp store, llvm::ArrayRef<int64_t> by);
 };
 
 /// Whether the chip that the module is for can give roles the registers that they say, and has so

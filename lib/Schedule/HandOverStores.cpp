@@ -62,12 +62,10 @@ void kiln::handOver(Ring &ring, RingUse &use) {
   IndexMath math{builder, loc};
   SmallVector<Operation *> made;
   for (auto [buffer, box] : llvm::zip_equal(get.getBuffers(), boxes.offsets)) {
-    SmallVector<Value> offsets;
-    for (auto [offset, by] : llvm::zip_equal(store.getOffsets(), box))
-      offsets.push_back(math.shift(offset, by));
+    SmallVector<Value> offsets = math.shiftBox(store, box);
     made.push_back(CopyOutOp::create(builder, loc, buffer, store.getView(), offsets,
                                      store.getAtomAttr(), store.getCacheAttr(),
-                                     store.getEvictionAttr()));
+                                     store.getEvictionAttr(), store.getDroppedAttr()));
   }
   made.push_back(WaitStoresOp::create(builder, loc, 0));
   for (Operation *op : made) {

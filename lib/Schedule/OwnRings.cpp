@@ -115,7 +115,8 @@ void OwnRings::put(OpBuilder &builder, Ring *ring, Value at, int64_t slot) {
   OpBuilder inner = OpBuilder::atBlockEnd(body);
   for (auto [i, load] : llvm::enumerate(getUse(ring).loads))
     CopyInOp::create(inner, load.getLoc(), load.getView(), offsets[i], body->getArgument(i),
-                     load.getAtomAttr(), load.getCacheAttr(), load.getEvictionAttr());
+                     load.getAtomAttr(), load.getCacheAttr(), load.getEvictionAttr(),
+                     load.getDroppedAttr());
 }
 
 void OwnRings::waitForPuts(OpBuilder &builder, int64_t inFlight) {

@@ -289,17 +289,19 @@ void CopyRealiser::shiftIota(IotaOp iota) {
 /// Moves what an op reads or writes to the copy's place.
 void CopyRealiser::shift(Operation *op) {
   OpBuilder builder(op);
-  auto moveOffset = [&](MutableOperandRange offsets, Value tensor) {
+  auto moveOffset = [&](MutableOperandRange offsets, Value tensor,
+                        std::optional<ArrayRef<int64_t>> dropped = {}) {
     int dim = getDim(tensor);
     if (dim < 0)
       return;
     IndexMath math{builder, op->getLoc()};
-    offsets[dim].set(math.add(offsets[dim].get(), getOffset(builder, tensor)));
+    OpOperand &offset = offsets[getViewDim(dim, dropped)];
+    offset.set(math.add(offset.get(), getOffset(builder, tensor)));
   };
   if (auto load = dyn_cast<LoadOp>(op))
     return moveOffset(load.getOffsetsMutable(), load.getResult());
   if (auto store = dyn_cast<StoreOp>(op))
-    return moveOffset(store.getOffsetsMutable(), store.getValue());
+    return moveOffset(store.getOffsetsMutable(), store.getValue(), store.getDropped());
   if (auto iota = dyn_cast<IotaOp>(op)) {
     if (getDim(iota.getResult()) == int(iota.getDim()))
       shiftIota(iota);

@@ -101,7 +101,7 @@ void RingRealiser::put(Ring &ring, RingUse &use) {
   for (auto [i, load] : llvm::enumerate(use.loads))
     CopyInOp::create(rewriter, load.getLoc(), load.getView(), load.getOffsets(),
                      body->getArgument(i), load.getAtomAttr(), load.getCacheAttr(),
-                     load.getEvictionAttr());
+                     load.getEvictionAttr(), load.getDroppedAttr());
 }
 
 /// A role's dots in flight read the buffers, all else is read into registers: as it is converted

@@ -46,11 +46,9 @@ static LogicalResult realise(StoreOp store) {
     BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/false);
     WriteOp::create(builder, loc, tensor, allocs[index]);
     BarrierOp::create(builder, loc, /*publish=*/true, /*all_copies=*/false);
-    SmallVector<Value> offsets;
-    for (auto [offset, by] : llvm::zip_equal(store.getOffsets(), box))
-      offsets.push_back(math.shift(offset, by));
+    SmallVector<Value> offsets = math.shiftBox(store, box);
     CopyOutOp::create(builder, loc, allocs[index], store.getView(), offsets, store.getAtomAttr(),
-                      store.getCacheAttr(), store.getEvictionAttr());
+                      store.getCacheAttr(), store.getEvictionAttr(), store.getDroppedAttr());
   }
   OpBuilder exit = OpBuilder::atBlockEnd(&region->front());
   if (region->front().empty() || !isa<WaitStoresOp>(region->front().back()))

@@ -262,7 +262,10 @@ void LayoutInference::visit(Operation *op) {
           set(result, getBlocked(result), Plain);
       })
       .Case<LoadOp>([&](LoadOp load) {
-        int dim = getAccessFacts(load.getView(), load.getOffsets()).dim;
+        int row = getAccessFacts(load.getView(), load.getOffsets()).dim, dim = -1;
+        for (unsigned own = 0; own < shapeOf(load.getResult()).size(); ++own)
+          if (int(getViewDim(own, load.getDropped())) == row)
+            dim = own;
         set(load.getResult(), getBlocked(load.getResult(), dim), load.getAtomAttr() ? Free : Plain);
       })
       .Case<GatherOp>([&](GatherOp gather) {

@@ -436,14 +436,26 @@ static DotLayouts getAsyncLayouts(tile::DotOp dot, AsyncMmaAtomInterface atom, T
                                   const LinearLayout *accumulator) {
   int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
   std::array<int64_t, 3> extents = atom.getExtents();
-  int dim = getSharedDim(m, n, extents[0], extents[1], threads.copies);
-  int64_t ownM = dim == 0 ? m / threads.copies : m, ownN = dim == 1 ? n / threads.copies : n;
   unsigned warps = threads.warps / threads.copies;
+  int dim = getSharedDim(m, n, extents[0], extents[1], threads.copies);
+  auto getOwnM = [&] { return dim == 0 ? m / threads.copies : m; };
+  auto getAccumulator = [&] {
+    int64_t ownN = dim == 1 ? n / threads.copies : n;
+    return shareOut(canonicalise(atom.getAccumulatorLayout({getOwnM(), ownN}, warps)), dim,
+                    threads.copies);
+  };
   DotLayouts layouts;
-  layouts.accumulator = accumulator
-                            ? *accumulator
-                            : shareOut(canonicalise(atom.getAccumulatorLayout({ownM, ownN}, warps)),
-                                       dim, threads.copies);
+  layouts.accumulator = getAccumulator();
+  // An author may have copies share out columns, where there are rows enough too.
+  if (accumulator && layouts.accumulator != *accumulator && dim == 0 &&
+      n >= extents[1] * threads.copies) {
+    dim = 1;
+    if (LinearLayout other = getAccumulator(); other == *accumulator)
+      layouts.accumulator = other;
+    else
+      dim = 0;
+  }
+  int64_t ownM = getOwnM();
   if (std::optional<LinearLayout> a = atom.getRegisterLayout({ownM, k}, warps))
     layouts.a = transposeIf(dot.getTransposeA(),
                             shareOut(canonicalise(*a), dim == 0 ? 0 : -1, threads.copies));

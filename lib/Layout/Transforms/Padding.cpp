@@ -1,5 +1,6 @@
 // Masks of padded tensors, and values that make padded elements harmless.
 #include "Padding.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -76,7 +77,8 @@ static SmallVector<unsigned> allDims(Value value) {
 Value Padding::getValid(Value value) { return getValid(value, allDims(value)); }
 
 /// Whether what a load did not read has come here as zero bits that mean zero. A reshape that is
-/// left takes padded elements to padded ones.
+/// left takes padded elements to padded ones. What an instruction brings into a buffer is all that
+/// the view has there.
 static bool isZeroOutside(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp,
@@ -84,7 +86,7 @@ static bool isZeroOutside(Value value) {
           op))
     return isZeroOutside(op->getOperand(0));
   auto load = dyn_cast_or_null<LoadOp>(op);
-  return load && !load.getPadding();
+  return load && !load.getPadding() && !fillsBuffer(load);
 }
 
 Value Padding::fill(Value value, Attribute fill, ArrayRef<unsigned> dims) {

@@ -62,9 +62,12 @@ public:
           llvm::any_of(op->getResultTypes(), touches))
         ops.push_back(op);
     });
-    for (Operation *op : ops)
+    for (Operation *op : ops) {
       if (isa<InlineAsmOp, ExternCallOp>(op) && !isMemoryEffectFree(op))
         return op->emitOpError("expected extents that are powers of two around code with effects");
+      if (failed(checkAtom(op)))
+        return failure();
+    }
     kernel.getBody().walk([&](Block *block) {
       for (BlockArgument argument : block->getArguments())
         grow(argument);
@@ -80,6 +83,22 @@ public:
   }
 
 private:
+  /// What an instruction copies or reads in shared memory is the whole tile, with what was added.
+  static LogicalResult checkAtom(Operation *op) {
+    auto isNamed = [&] { return op->hasAttr(kAtomNameAttrName); };
+    if (auto store = dyn_cast<StoreOp>(op); store && (store.getAtomAttr() || isNamed()))
+      return store.emitOpError("expected extents that are powers of two of what an instruction "
+                               "stores, got ")
+             << store.getValue().getType();
+    auto dot = dyn_cast<DotOp>(op);
+    auto atom = dot ? dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr()) : MmaAtomInterface();
+    for (unsigned operand = 0; atom && operand < 2; ++operand)
+      if (!llvm::isPowerOf2_64(dot.getK()) && !atom.readsFrom(operand, Place::Registers))
+        return dot.emitOpError("expected an inner extent that is a power of two, since ")
+               << atom << " reads operand " << "ab"[operand] << " from memory, got " << dot.getK();
+    return success();
+  }
+
   void grow(Value value) {
     Type type = getPaddedType(value.getType());
     if (type == value.getType())

@@ -23,6 +23,13 @@ struct CheckTarget : public impl::CheckTargetBase<CheckTarget> {
       }
     };
     for (tile::KernelOp kernel : getOperation().getOps<tile::KernelOp>()) {
+      if (target->runsOnHost() && kernel->hasAttr(tile::kRolesAttrName)) {
+        kernel.emitOpError("expected a target whose programs several warps run, since '")
+            << tile::kRolesAttrName << "' is decided, got " << target->getSpelling()
+            << ", which obeys of a schedule what is decided of the grid";
+        supported = false;
+        continue;
+      }
       check(kernel);
       // The grid is the host's affair.
       kernel.getBody().walk(check);

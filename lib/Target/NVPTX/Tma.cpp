@@ -93,6 +93,8 @@ std::optional<std::string> TmaAttr::whyUnfit(tile::ViewType view, tile::FactsAtt
                                              bool isWritten) const {
   unsigned last = view.getRank() - 1;
   int64_t bytes = view.getElementType().getIntOrFloatBitWidth() / 8;
+  if (view.getRank() > kMostRank)
+    return "expected a view of at most five dimensions";
   if (view.getStrides()[last] != 1)
     return "expected a view whose last stride is 1";
   if (!facts || facts.getPointer() % kLeastBytes || facts.getPointer() == 0)

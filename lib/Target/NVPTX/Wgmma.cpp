@@ -78,15 +78,17 @@ Attribute kiln::nvptx::getWgmmaAtom(tile::DotOp dot) {
     element = IntegerType::get(dot.getContext(), element.getIntOrFloatBitWidth());
   if (other.isUnsignedInteger())
     other = IntegerType::get(dot.getContext(), other.getIntOrFloatBitWidth());
-  if (element != other || !getBits(element, accumulator) || dot.getM() % kRows ||
+  // Tiles grow to extents that are powers of two.
+  int64_t rows = llvm::PowerOf2Ceil(dot.getM()), columns = llvm::PowerOf2Ceil(dot.getN());
+  if (element != other || !getBits(element, accumulator) || rows % kRows ||
       dot.getK() % getDepth(element, accumulator))
     return {};
   std::string tail = "k" + std::to_string(getDepth(element, accumulator));
   // Copies of a role that are too many for its rows share out columns.
   tile::RoleAttr role = tile::lookUpRole(dot);
   int64_t copies = role ? role.getCopies() : 1;
-  bool sharesColumns = dot.getM() < kRows * copies && dot.getN() >= 8 * copies;
-  int64_t columns = sharesColumns ? dot.getN() / copies : dot.getN();
+  if (rows < kRows * copies && columns >= 8 * copies)
+    columns /= copies;
   for (int64_t n = std::min<int64_t>(columns, 256); n >= 8; --n) {
     std::string shape = "m64n" + std::to_string(n) + tail;
     if (columns % n == 0 && parseColumns(shape, element, accumulator))

@@ -23,3 +23,19 @@ tile.kernel @op(%x: !tile.view<?xf32>) {
   %t = tile.load %x[%c0] {tile.run = array<i64: 0, 4>} : !tile.view<?xf32> -> tensor<64xf32>
   tile.return
 }
+
+// -----
+
+tile.kernel @dropped(%a: !tile.view<?x?x?xf32>, %i: index) {
+  // expected-error @+1 {{expected an atom, since 'dropped' is decided}}
+  %x = tile.load %a[%i, %i, %i] {dropped = array<i64: 0>} : !tile.view<?x?x?xf32> -> tensor<8x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @dropped(%a: !tile.view<?x?x?xf32>, %i: index) {
+  // expected-error @+1 {{expected 'dropped' to be the dimensions in order by which '!tile.view<?x?x?xf32>' has more than a tile of rank 1, got 1, 0}}
+  %x = tile.load %a[%i, %i, %i] {dropped = array<i64: 1, 0>, tile.atom = "tma"} : !tile.view<?x?x?xf32> -> tensor<8xf32>
+  tile.return
+}

@@ -7,4 +7,13 @@ module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>}
     %ring = tile.channel full = 1 empty = 1 : !tile.channel<2, !tile.buffer<64xf32>>
     tile.return
   }
+
+  // Roles, and with them all that is decided within, are for these too: one error, not one an op.
+  // expected-error @+1 {{expected a target whose programs several warps run, since 'tile.roles' is decided, got cpu, which obeys of a schedule what is decided of the grid}}
+  tile.kernel @roles(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %a[%c0] {role = "all", tile.atom = "tma"} : !tile.view<?xf32> -> tensor<64xf32>
+    tile.store %x, %a[%c0] {role = "all"} : tensor<64xf32>, !tile.view<?xf32>
+    tile.return
+  }
 }

@@ -6,7 +6,7 @@
 // RUN: not tile-compile %t.mlir --target cpu 2>&1 | FileCheck %s --check-prefix=CPU
 
 // OTHER: error: expected the target that the module is for, nvptx:sm_80, got cpu
-// CPU: error: {{.*}}expected 'atom' to be an instruction of cpu, got #nvptx.cp_async<16>
+// CPU: error: 'tile.kernel' op expected a target whose programs several warps run, since 'tile.roles' is decided, got cpu
 
 !view = !tile.view<?xf32>
 #roles = [#tile.role<"all", warps = 4>]

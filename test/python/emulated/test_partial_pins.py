@@ -89,3 +89,62 @@ def test_what_two_roles_make_is_refused_at_its_line() -> None:
     with pytest.raises(kiln.CompileError, match='since roles "x" and "y" make its operands') as got:
         halves.options(device="emu:sm_80")(x, x, x.copy())
     assert "c.store((0, 0), x + y)" in str(got.value)
+
+
+@kiln.kernel
+def counted(a: kiln.View, c: kiln.View, warps: kiln.constexpr):
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=2, copies=2), warps=warps)
+    c.store((0, 0), a.load((0, 0), (16, 16)) + 1.0)
+
+
+def test_warps_beside_roles_are_those_of_the_roles() -> None:
+    x = np.ones((16, 16), np.float32)
+    kernel = counted.options(device="emu:sm_80")
+    kernel(x, x, warps=4)
+    assert (x == 2).all()
+    with pytest.raises(kiln.CompileError, match="to be that of all roles, 4, got 8"):
+        kernel(x, x, warps=8)
+
+
+@kiln.kernel
+def odd_extents(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    M: kiln.constexpr, N: kiln.constexpr, K: kiln.constexpr, atoms: kiln.constexpr,
+):  # fmt: skip
+    """What lies behind a tile, an instruction brings with it: it does not count."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
+    if atoms == "wgmma":
+        kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
+    else:
+        kiln.pin(roles=kiln.role("mma", warps=4))
+    acc = kiln.zeros((M, N), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], K), depth=2):
+        x, y = a.load((i * M, k), (M, K)), b.load((j * N, k), (N, K))
+        if atoms == "wgmma":
+            kiln.pin(x, role="load", atom="tma")
+            kiln.pin(y, role="load", atom="tma")
+            product = kiln.dot(x, y, acc, transpose_b=True)
+            acc = kiln.pin(product, role="mma", atom="wgmma", in_flight=0)
+        else:
+            kiln.pin(x, atom="cp_async")
+            kiln.pin(y, atom="cp_async")
+            acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), atom="mma_sync")
+    c.store((i * M, j * N), kiln.max(acc, axis=1)[:, None] + acc)
+
+
+@pytest.mark.parametrize("M, N, K", [(96, 64, 32), (64, 96, 32), (64, 64, 48), (48, 24, 80)])
+@pytest.mark.parametrize("chip, atoms", [("sm_80", "mma_sync"), ("sm_90a", "wgmma")])
+def test_extents_that_are_no_powers_of_two(rng, chip: str, atoms: str, M, N, K) -> None:
+    m, n, k = 2 * M - 5, N, 192
+    a, b = (rng.standard_normal((rows, k)).astype(BF16) for rows in (m, 2 * n))
+    c = np.zeros((m, n), np.float32)
+    kernel = odd_extents.options(device=f"emu:{chip}")
+    if atoms == "wgmma" and K not in (16, 32, 64):
+        with pytest.raises(kiln.CompileError, match="inner extent that is a power of two"):
+            kernel(a, b, c, M=M, N=N, K=K, atoms=atoms)
+        return
+    kernel(a, b, c, M=M, N=N, K=K, atoms=atoms)
+    # The second operand goes on behind the tile's columns, which no maximum may see.
+    reference = a.astype(np.float64) @ b[:n].astype(np.float64).T
+    assert error(c, reference + reference.max(axis=1, keepdims=True)) < 1e-5

@@ -110,6 +110,8 @@ def test_a_layout() -> None:
         'x = kiln.pin(v.load((0, 0), (4, 8)), layout="register = [[0,1]], lane = [[1,0]]")'
     )
     assert "tile.layout = #tile.layout<register = [[0,1]], lane = [[1,0]]>" in text
+    text = lowered('x = kiln.pin(v.load((0, 0), (4, 8)), layout="register=[ [0, 1] ], warp = []")')
+    assert "tile.layout = #tile.layout<register=[ [0, 1] ], warp = []>" in text
 
 
 LOAD = "v.load((0, 0), (4, 8))"
@@ -124,6 +126,13 @@ REFUSED = [
     (f'kiln.pin({LOAD}, layout="register = <")', "expected a layout, got 'register = <'"),
     (f"x = kiln.pin({LOAD}, stage=1)\nkiln.pin(x, stage=2)", "expected one decision about stage, got two"),
     (f"x = kiln.pin({LOAD} + 1.0, stage=1)\nkiln.pin(x, stage=1)", "expected one decision about stage, got two"),
+    (f'kiln.pin({LOAD}, layout="hello")', "expected a layout, got 'hello'"),
+    (f'kiln.pin({LOAD}, layout="register = [[0,-1]]")', "expected a layout, got 'register = [[0,-1]]'"),
+    (f'kiln.pin({LOAD}, layout="lane = [[0,1]] lane = [[1,0]]")', "expected a layout, got 'lane ="),
+    (f'kiln.pin({LOAD}, layout="lane = [[0,1]], lane = [[1,0]]")', "expected a layout, got 'lane ="),
+    (f'kiln.pin({LOAD}, layout="register = [[0,1]]\\n}}")', "expected a layout, got 'register = [[0,1]]"),
+    (f'kiln.pin({LOAD}, layout="core = [[0,1]]")', "expected register, lane and warp in a layout, got core"),
+    ('kiln.pin(roles=(kiln.role("a", warps=4, skew=1),))', "expected several copies of a role with a skew, got 1"),
     ("kiln.pin(v, stage=1)", "expected what an operation of this block gives, got"),
     ("kiln.pin(kiln.zeros(4, kiln.f32), stage=1)", "expected what an operation of this block gives"),
     ("x = kiln.pin(n > 0, split=True)", "expected the condition of an `if`, since kiln.pin decides"),

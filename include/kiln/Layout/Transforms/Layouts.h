@@ -69,6 +69,13 @@ DotLayouts getDotLayouts(tile::DotOp dot, mlir::Attribute atom, ThreadShape thre
 /// Those of all operands of a scaled dot, in their order.
 std::array<LinearLayout, 5> getDotLayouts(tile::DotScaledOp dot, ScaledMmaAtomInterface atom,
                                           ThreadShape threads);
+/// What a load's users see of it, if reshapes alone use it, all of one type, that take away
+/// dimensions of one element; and these dimensions.
+struct DroppedUnits {
+  mlir::RankedTensorType type;
+  llvm::SmallVector<int64_t> dims;
+};
+std::optional<DroppedUnits> findDroppedUnits(tile::LoadOp load);
 /// Whether a copy atom brings a tensor into a buffer.
 bool isInBuffer(mlir::Value tensor);
 /// Gives a conversion of what lies in a buffer to the role that it is made for, and to when that

@@ -58,6 +58,30 @@ def LegaliseDots : Pass<"tile-legalise-dots", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
+def FoldTileViews : Pass<"tile-fold-tile-views", "::mlir::ModuleOp"> {
+  let summary = "take reshapes and transposes off tiles that an instruction copies";
+  let description = [{
+    Precondition: none. Postcondition: a load with an atom, or the name of one, all of whose users
+    were the same reshape that takes dimensions of one element away, has its result, and says by
+    `dropped` which dimensions of the view it lacks; a store of what a reshape adds such dimensions
+    to, likewise. A product of the transpose of what such a load brings is one of that, transposed.
+    So a tile is a matrix to the instructions that read it, wherever in its view it lies.
+
+    Before:
+    ```mlir
+    %x = tile.load %a[%h, %i, %k] {tile.atom = "tma"}
+       : !tile.view<?x?x?xf16> -> tensor<1x64x32xf16>
+    %y = tile.reshape %x : tensor<1x64x32xf16> -> tensor<64x32xf16>
+    ```
+    After:
+    ```mlir
+    %y = tile.load %a[%h, %i, %k] {dropped = array<i64: 0>, tile.atom = "tma"}
+       : !tile.view<?x?x?xf16> -> tensor<64x32xf16>
+    ```
+    The test is `test/Layout/Transforms/fold-tile-views.mlir`.
+  }];
+}
+
 def CompleteRoles : Pass<"tile-complete-roles", "::mlir::ModuleOp"> {
   let summary = "give ops the role that the ops around them tell";
   let description = [{

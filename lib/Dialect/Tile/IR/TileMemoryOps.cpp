@@ -32,8 +32,10 @@ static LogicalResult verifyPadding(Operation *op, ViewType view, Value padding) 
 
 /// A tile at an offset: ranks and element types agree, one offset a dimension.
 static LogicalResult verifyTile(Operation *op, ViewType view, RankedTensorType tensor,
-                                size_t offsets) {
-  if (tensor.getRank() != view.getRank())
+                                size_t offsets, std::optional<ArrayRef<int64_t>> dropped = {}) {
+  if (dropped && failed(verifyDropped(op, view, tensor.getRank(), dropped)))
+    return failure();
+  if (!dropped && tensor.getRank() != view.getRank())
     return op->emitOpError("expected a tensor of the view's rank ")
            << view.getRank() << ", got rank " << tensor.getRank();
   if (offsets != static_cast<size_t>(view.getRank()))
@@ -119,9 +121,37 @@ LogicalResult StrideOp::verify() { return verifyQuery(*this); }
 
 //===- Tiles at an offset -------------------------------------------------------------------===//
 
+SmallVector<int64_t> kiln::tile::getWholeShape(ArrayRef<int64_t> shape,
+                                               std::optional<ArrayRef<int64_t>> dropped) {
+  SmallVector<int64_t> whole(shape);
+  for (int64_t dim : dropped.value_or(ArrayRef<int64_t>()))
+    whole.insert(whole.begin() + dim, 1);
+  return whole;
+}
+
+unsigned kiln::tile::getViewDim(unsigned dim, std::optional<ArrayRef<int64_t>> dropped) {
+  for (int64_t other : dropped.value_or(ArrayRef<int64_t>()))
+    dim += other <= int64_t(dim);
+  return dim;
+}
+
+LogicalResult kiln::tile::verifyDropped(Operation *op, ViewType view, int64_t rank,
+                                        std::optional<ArrayRef<int64_t>> dropped) {
+  ArrayRef<int64_t> dims = dropped.value_or(ArrayRef<int64_t>());
+  bool isInOrder = llvm::all_of(llvm::zip(dims, llvm::drop_begin(dims)),
+                                [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); });
+  bool isInView = dims.empty() || (dims.front() >= 0 && dims.back() < view.getRank());
+  if (isInOrder && isInView && rank + int64_t(dims.size()) == view.getRank())
+    return success();
+  return op->emitOpError("expected 'dropped' to be the dimensions in order by which ")
+         << view << " has more than a tile of rank " << rank << ", got " << dims;
+}
+
 /// The decisions that loads and stores have in common. A buffer holds the tile, or some of it.
 template <typename Access>
 static LogicalResult verifyDecisions(Access op, RankedTensorType tile, bool isWhole) {
+  if (op.getDropped() && !op.getAtomAttr() && !op->hasAttr(kAtomNameAttrName))
+    return op.emitOpError("expected an atom, since 'dropped' is decided");
   if (failed(verifyCount(op, "stage", op.getStage(), 0)) ||
       failed(verifyCount(op, "order", op.getOrder(), 0)))
     return failure();
@@ -143,7 +173,8 @@ static LogicalResult verifyDecisions(Access op, RankedTensorType tile, bool isWh
 LogicalResult LoadOp::verify() {
   if (getRing() && getRing()->empty())
     return emitOpError("expected ring to be a name, got \"\"");
-  if (failed(verifyTile(*this, getView().getType(), getType(), getOffsets().size())) ||
+  if (failed(
+          verifyTile(*this, getView().getType(), getType(), getOffsets().size(), getDropped())) ||
       failed(verifyExtents(*this, getExtents(), getType())) ||
       failed(verifyCount(*this, "depth", getDepth(), 1)) ||
       failed(verifyDecisions(*this, getType(), /*isWhole=*/true)))
@@ -156,7 +187,8 @@ void LoadOp::getEffects(Effects &effects) { addRead(effects); }
 LogicalResult StoreOp::verify() {
   if (failed(verifyDecisions(*this, getValue().getType(), /*isWhole=*/false)) ||
       failed(verifyCount(*this, "in_flight", getInFlight(), 0)) ||
-      failed(verifyTile(*this, getView().getType(), getValue().getType(), getOffsets().size())))
+      failed(verifyTile(*this, getView().getType(), getValue().getType(), getOffsets().size(),
+                        getDropped())))
     return failure();
   return verifyExtents(*this, getExtents(), getValue().getType());
 }

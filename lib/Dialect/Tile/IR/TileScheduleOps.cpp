@@ -162,9 +162,12 @@ LogicalResult WaitPutsOp::verify() { return verifyCount(*this, "in_flight", getI
 //===- Copies -------------------------------------------------------------------------------===//
 
 /// A buffer's worth of a view: one rank and element type, one offset a dimension.
-static LogicalResult verifyCopy(Operation *op, ViewType view, BufferType buffer, size_t offsets) {
-  int64_t rank = view.getRank();
-  if (int64_t(buffer.getShape().size()) != rank || int64_t(offsets) != rank)
+static LogicalResult verifyCopy(Operation *op, ViewType view, BufferType buffer, size_t offsets,
+                                std::optional<ArrayRef<int64_t>> dropped) {
+  int64_t rank = view.getRank(), own = buffer.getShape().size();
+  if (dropped && failed(verifyDropped(op, view, own, dropped)))
+    return failure();
+  if ((!dropped && own != rank) || int64_t(offsets) != rank)
     return op->emitOpError("expected a buffer and offsets of the view's rank ")
            << rank << ", got " << buffer.getShape().size() << " and " << offsets;
   if (buffer.getElementType() == view.getElementType())
@@ -176,13 +179,15 @@ static LogicalResult verifyCopy(Operation *op, ViewType view, BufferType buffer,
 LogicalResult CopyInOp::verify() {
   if (!(*this)->getParentOfType<PutOp>())
     return emitOpError("expected to stand in a tile.put");
-  return verifyCopy(*this, getView().getType(), getBuffer().getType(), getOffsets().size());
+  return verifyCopy(*this, getView().getType(), getBuffer().getType(), getOffsets().size(),
+                    getDropped());
 }
 
 LogicalResult CopyOutOp::verify() {
   if (failed(verifyInRole(*this)))
     return failure();
-  return verifyCopy(*this, getView().getType(), getBuffer().getType(), getOffsets().size());
+  return verifyCopy(*this, getView().getType(), getBuffer().getType(), getOffsets().size(),
+                    getDropped());
 }
 
 LogicalResult WaitStoresOp::verify() {

@@ -253,6 +253,14 @@ void ThreadLowering::forEachBox(const CopyBoxes &boxes, BufferType type, Value b
   }
 }
 
+/// The boxes in the view, of which the buffer may have dropped dimensions.
+static void insertDropped(CopyBoxes &boxes, std::optional<ArrayRef<int64_t>> dropped) {
+  boxes.box = getWholeShape(boxes.box, dropped);
+  for (SmallVector<int64_t> &place : boxes.places)
+    for (int64_t dim : dropped.value_or(ArrayRef<int64_t>()))
+      place.insert(place.begin() + dim, 0);
+}
+
 static InFlightDiagnostic emitMisfit(Operation *op, Attribute atom, BufferType buffer) {
   return op->emitOpError("expected a buffer that ") << atom << " can copy, got " << buffer;
 }
@@ -262,6 +270,7 @@ LogicalResult ThreadLowering::lowerCopyIn(CopyInOp op) {
   std::optional<CopyBoxes> boxes = getBoxes(op.getAtom(), type);
   if (!boxes)
     return emitMisfit(op, op.getAtom(), type);
+  insertDropped(*boxes, op.getDropped());
   FailureOr<Value> map = getMap(op, op.getAtom(), op.getView(), *boxes, /*isWritten=*/false);
   if (failed(map))
     return failure();
@@ -278,6 +287,7 @@ LogicalResult ThreadLowering::lowerCopyOut(CopyOutOp op) {
   std::optional<CopyBoxes> boxes = getBoxes(op.getAtom(), type);
   if (!boxes)
     return emitMisfit(op, op.getAtom(), type);
+  insertDropped(*boxes, op.getDropped());
   FailureOr<Value> map = getMap(op, op.getAtom(), op.getView(), *boxes, /*isWritten=*/true);
   if (failed(map))
     return failure();

@@ -105,6 +105,7 @@ FailureOr<LinearLayout> ThreadLowering::getShares(CopyInOp op, DirectAtomInterfa
   LinearLayout layout =
       given ? given.toLinear(type.getShape())
             : LinearLayout::identity(elements, kOffset, getDimName(0)).reshapeOuts(type.getShape());
+  layout = layout.reshapeOuts(getWholeShape(type.getShape(), op.getDropped()));
   int64_t each = atom.getLaneBytes() / getSharedElementBytes(type.getElementType());
   if (sharesByte(type.getElementType()))
     return op.emitOpError("expected elements of at least a byte, for ") << atom << ", got " << type;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,8 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any) 
             raise Misuse(f"expected {word} of at least {least}, got {number}", argument=word)
         if word == "warps" or number != least:
             fields.append(f"{word} = {number}")
+    if as_int(skew, "skew") and as_int(copies, "copies") == 1:
+        raise Misuse(f"expected several copies of a role with a skew, got {skew}", argument="skew")
     return Role(f"#tile.role<{', '.join(fields)}>")
 
 
@@ -154,13 +157,29 @@ def _spelled(name: str, decision: Any) -> str:
         raise Misuse(f'expected {name} to be a name, got ""', argument=name)
     if name != "layout":
         return quoted(text)
-    if any(sign in text for sign in '<>"'):
+    return f"#tile.layout<{_layout(text)}>"
+
+
+_BASIS = r"\[\s*\d+(?:\s*,\s*\d+)*\s*\]"
+_PART = rf"\s*(\w+)\s*=\s*\[((?:\s*{_BASIS}\s*(?:,(?=\s*\[))?)*)\s*\]\s*"
+_LAYOUT = re.compile(rf"{_PART}(?:,{_PART})*")
+
+
+def _layout(text: str) -> str:
+    """Parts of a layout, each with its basis vectors, as `kiln layout` shows it."""
+    parts = [name for name, _ in re.findall(_PART, text)]
+    if not _LAYOUT.fullmatch(text) or len(parts) != len(set(parts)):
         raise Misuse(
             f"expected a layout, got {text!r}",
             "layout='register = [[0,1]], lane = [[1,0],[2,0]]'",
             "layout",
         )
-    return f"#tile.layout<{text}>"
+    for name in parts:
+        if name not in ("register", "lane", "warp"):
+            raise Misuse(
+                f"expected register, lane and warp in a layout, got {name}", argument="layout"
+            )
+    return text
 
 
 def _foreign(given: dict[str, Any]) -> dict[str, str | None]:

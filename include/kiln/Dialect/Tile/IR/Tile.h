@@ -93,6 +93,15 @@ inline constexpr llvm::StringLiteral kThreadsAttrName = "tile.threads";
 namespace kiln::tile {
 /// The type of a part of a buffer; null if the layout does not keep such a part together.
 BufferType getPartType(BufferType whole, llvm::ArrayRef<int64_t> shape);
+/// The extents of a tile along all dimensions of its view: one where it has dropped one.
+llvm::SmallVector<int64_t> getWholeShape(llvm::ArrayRef<int64_t> shape,
+                                         std::optional<llvm::ArrayRef<int64_t>> dropped);
+/// The view's dimension that is a tile's of this number.
+unsigned getViewDim(unsigned dim, std::optional<llvm::ArrayRef<int64_t>> dropped);
+/// Whether these are dimensions of the view, in order, which a tile of this rank lacks; an error at
+/// the op if not.
+llvm::LogicalResult verifyDropped(mlir::Operation *op, ViewType view, int64_t rank,
+                                  std::optional<llvm::ArrayRef<int64_t>> dropped);
 } // namespace kiln::tile
 
 #endif // KILN_DIALECT_TILE_IR_TILE_H

@@ -127,7 +127,8 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
     buffer that it copies into, and `stage`, `order` and `role` are when and by whom. `read_atom` is
     the instruction by which the tensor is then read from the buffer; without one each thread reads
     its own elements. Loads of one `ring` share its slots, wherever they stand, and it has `depth` of
-    them; without a name a load's ring is that of its loop and role.
+    them; without a name a load's ring is that of its loop and role. Where there is an atom, `dropped`
+    are the view's dimensions along which the tile has one element, and which the result has not.
 
     ```mlir
     %t = tile.load %a[%m, %k] pad(%minus_inf : f32) cache = streaming
@@ -144,7 +145,8 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
                        OptionalAttr<Tile_ReadAtom>:$read_atom,
                        OptionalAttr<I64Attr>:$stage, OptionalAttr<I64Attr>:$order,
                        OptionalAttr<StrAttr>:$role, OptionalAttr<StrAttr>:$ring,
-                       OptionalAttr<I64Attr>:$depth);
+                       OptionalAttr<I64Attr>:$depth,
+                       OptionalAttr<DenseI64ArrayAttr>:$dropped);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
     $view `[` $offsets `]` (`extents` $extents^)? (`pad` `(` $padding^ `:` type($padding) `)`)?
@@ -173,7 +175,8 @@ def Tile_StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpIn
                        OptionalAttr<Tile_AtomOut>:$atom,
                        OptionalAttr<TypeAttrOf<Tile_BufferType>>:$buffer,
                        OptionalAttr<I64Attr>:$stage, OptionalAttr<I64Attr>:$order,
-                       OptionalAttr<StrAttr>:$role, OptionalAttr<I64Attr>:$in_flight);
+                       OptionalAttr<StrAttr>:$role, OptionalAttr<I64Attr>:$in_flight,
+                       OptionalAttr<DenseI64ArrayAttr>:$dropped);
   let assemblyFormat = [{
     $value `,` $view `[` $offsets `]` (`extents` $extents^)? (`cache` `=` `` $cache^)?
     (`evict` `=` `` $eviction^)? attr-dict `:` type($value) `,` qualified(type($view))

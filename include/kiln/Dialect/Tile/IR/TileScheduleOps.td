@@ -232,7 +232,8 @@ def Tile_CopyInOp : Tile_Op<"copy_in"> {
   let summary = "starts a copy of a view's tile into a buffer";
   let description = [{
     What `tile.load` at these offsets gives, without a padding value, replaces what the buffer
-    holds. It stands in a `tile.put`, whose slot is full only once the copy is done.
+    holds. It stands in a `tile.put`, whose slot is full only once the copy is done. The buffer has
+    not the dimensions that are `dropped`.
 
     ```mlir
     tile.copy_in %a[%m, %k], %x {atom = #nvptx.tma}
@@ -243,7 +244,8 @@ def Tile_CopyInOp : Tile_Op<"copy_in"> {
                        Variadic<Index>:$offsets,
                        Arg<Tile_BufferType, "the destination", [MemWrite<Tile_SharedMemory>]>:$buffer,
                        Tile_AtomIn:$atom, OptionalAttr<Tile_CacheAttr>:$cache,
-                       OptionalAttr<Tile_EvictionAttr>:$eviction);
+                       OptionalAttr<Tile_EvictionAttr>:$eviction,
+                       OptionalAttr<DenseI64ArrayAttr>:$dropped);
   let assemblyFormat = [{
     $view `[` $offsets `]` `,` $buffer (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)?
     attr-dict `:` qualified(type($view)) `,` qualified(type($buffer))
@@ -268,7 +270,8 @@ def Tile_CopyOutOp : Tile_Op<"copy_out"> {
                        Arg<Tile_ViewType, "the destination", [MemWrite<Tile_GlobalMemory>]>:$view,
                        Variadic<Index>:$offsets, Tile_AtomOut:$atom,
                        OptionalAttr<Tile_CacheAttr>:$cache,
-                       OptionalAttr<Tile_EvictionAttr>:$eviction);
+                       OptionalAttr<Tile_EvictionAttr>:$eviction,
+                       OptionalAttr<DenseI64ArrayAttr>:$dropped);
   let assemblyFormat = [{
     $buffer `,` $view `[` $offsets `]` (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)?
     attr-dict `:` qualified(type($buffer)) `,` qualified(type($view))

@@ -1,0 +1,104 @@
+// Reshapes and transposes beside a tile that an instruction copies: dimensions of one element that
+// a reshape takes away, or adds, are the view's alone, and a product reads an operand either way.
+#include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Layout/Transforms/Passes.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_FOLDTILEVIEWS
+#include "kiln/Layout/Transforms/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// The dimensions of one element by which a shape has more than another; none if it differs
+/// otherwise.
+static std::optional<SmallVector<int64_t>> findDropped(ArrayRef<int64_t> whole,
+                                                       ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> dropped;
+  for (auto [dim, extent] : llvm::enumerate(whole)) {
+    if (extent == 1 && whole.size() - dim > shape.size())
+      dropped.push_back(dim);
+    else if (shape.empty() || shape.front() != extent)
+      return std::nullopt;
+    else
+      shape = shape.drop_front();
+  }
+  return shape.empty() && !dropped.empty() ? std::optional(dropped) : std::nullopt;
+}
+
+std::optional<DroppedUnits> kiln::findDroppedUnits(LoadOp load) {
+  auto first = load->use_empty() ? ReshapeOp() : dyn_cast<ReshapeOp>(*load->user_begin());
+  auto isAlike = [&](Operation *user) {
+    return isa<ReshapeOp>(user) && findDecision(user).empty() &&
+           user->getResultTypes().front() == first.getType();
+  };
+  if (!first || load.getDropped() || !llvm::all_of(load->getUsers(), isAlike))
+    return std::nullopt;
+  auto dims = findDropped(load.getType().getShape(), first.getType().getShape());
+  return dims ? std::optional(DroppedUnits{first.getType(), *dims}) : std::nullopt;
+}
+
+static void drop(LoadOp load) {
+  std::optional<DroppedUnits> dropped = findDroppedUnits(load);
+  if (!dropped)
+    return;
+  load.setDropped(dropped->dims);
+  load.getResult().setType(dropped->type);
+  for (Operation *user : llvm::make_early_inc_range(load->getUsers())) {
+    user->replaceAllUsesWith(load);
+    user->erase();
+  }
+}
+
+static void drop(StoreOp store) {
+  auto reshape = store.getValue().getDefiningOp<ReshapeOp>();
+  if (!reshape || !findDecision(reshape).empty() || store.getDropped())
+    return;
+  auto dropped = findDropped(reshape.getType().getShape(), reshape.getInput().getType().getShape());
+  if (!dropped)
+    return;
+  store.setDropped(*dropped);
+  store.getValueMutable().assign(reshape.getInput());
+  if (reshape->use_empty())
+    reshape.erase();
+}
+
+/// A product of a transposed operand reads the operand transposed.
+static void turn(DotOp dot) {
+  for (OpOperand *operand : {&dot.getAMutable(), &dot.getBMutable()}) {
+    auto transpose = operand->get().getDefiningOp<TransposeOp>();
+    if (!transpose || transpose.getType().getRank() != 2 || !findDecision(transpose).empty() ||
+        transpose.getPermutation()[0] == 0 || !fillsBuffer(transpose.getInput().getDefiningOp()))
+      continue;
+    operand->set(transpose.getInput());
+    if (operand == &dot.getAMutable())
+      dot.setTransposeA(!dot.getTransposeA());
+    else
+      dot.setTransposeB(!dot.getTransposeB());
+    if (transpose->use_empty())
+      transpose.erase();
+  }
+}
+
+namespace {
+struct FoldTileViews : kiln::impl::FoldTileViewsBase<FoldTileViews> {
+  void runOnOperation() override {
+    SmallVector<Operation *> accesses;
+    getOperation().walk([&](Operation *op) {
+      if (isa<LoadOp, StoreOp>(op) && (op->hasAttr("atom") || op->hasAttr(kAtomNameAttrName)))
+        accesses.push_back(op);
+    });
+    for (Operation *op : accesses) {
+      if (auto load = dyn_cast<LoadOp>(op))
+        drop(load);
+      else
+        drop(cast<StoreOp>(op));
+    }
+    getOperation().walk([](DotOp dot) { turn(dot); });
+  }
+};
+} // namespace

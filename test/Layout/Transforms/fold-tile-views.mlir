@@ -1,0 +1,43 @@
+// Reshapes and transposes, between a tile that an instruction copies and what uses it.
+// RUN: tile-opt %s --tile-fold-tile-views | FileCheck %s
+
+!view = !tile.view<?x?x?x?xf32>
+// CHECK-LABEL: tile.kernel @copied
+tile.kernel @copied(%a: !view, %i: index) {
+  // CHECK: %[[X:.*]] = tile.load %a{{.*}} {dropped = array<i64: 0, 2>, tile.atom = "tma"} : {{.*}} -> tensor<16x8xf32>
+  %x = tile.load %a[%i, %i, %i, %i] {tile.atom = "tma"} : !view -> tensor<1x16x1x8xf32>
+  %y = tile.reshape %x : tensor<1x16x1x8xf32> -> tensor<16x8xf32>
+  // CHECK-NEXT: arith.negf %[[X]]
+  %z = arith.negf %y : tensor<16x8xf32>
+  // CHECK-NEXT: tile.store %{{.*}}, %a{{.*}} {atom = #nvptx.tma, dropped = array<i64: 0, 1>} : tensor<16x8xf32>
+  %w = tile.reshape %z : tensor<16x8xf32> -> tensor<1x1x16x8xf32>
+  tile.store %w, %a[%i, %i, %i, %i] {atom = #nvptx.tma} : tensor<1x1x16x8xf32>, !view
+  tile.return
+}
+
+// What no instruction is named for, what is used as it is loaded, and another shape, stay.
+// CHECK-LABEL: tile.kernel @kept
+tile.kernel @kept(%a: !view, %i: index) {
+  // CHECK-NOT: dropped
+  %x = tile.load %a[%i, %i, %i, %i] : !view -> tensor<1x1x16x8xf32>
+  %0 = tile.reshape %x : tensor<1x1x16x8xf32> -> tensor<16x8xf32>
+  %y = tile.load %a[%i, %i, %i, %i] {tile.atom = "tma"} : !view -> tensor<1x1x16x8xf32>
+  %1 = tile.reshape %y : tensor<1x1x16x8xf32> -> tensor<16x8xf32>
+  %2 = arith.negf %y : tensor<1x1x16x8xf32>
+  %z = tile.load %a[%i, %i, %i, %i] {tile.atom = "tma"} : !view -> tensor<1x1x16x8xf32>
+  %3 = tile.reshape %z : tensor<1x1x16x8xf32> -> tensor<8x16xf32>
+  // CHECK: tile.return
+  tile.return
+}
+
+// A product reads what lies in a buffer either way.
+// CHECK-LABEL: tile.kernel @turned
+tile.kernel @turned(%a: !tile.view<?x?xbf16>, %i: index) {
+  %acc = arith.constant dense<0.0> : tensor<16x16xf32>
+  // CHECK: %[[X:.*]] = tile.load
+  %x = tile.load %a[%i, %i] {tile.atom = "tma"} : !tile.view<?x?xbf16> -> tensor<16x16xbf16>
+  %t = tile.transpose %x [1, 0] : tensor<16x16xbf16> -> tensor<16x16xbf16>
+  // CHECK-NEXT: tile.dot %[[X]], %[[X]], %{{.*}} transpose_a :
+  %d = tile.dot %t, %t, %acc transpose_b : tensor<16x16xbf16>, tensor<16x16xbf16> -> tensor<16x16xf32>
+  tile.return
+}
