@@ -16,7 +16,7 @@ import kiln
 def matmul(
     a: kiln.View, b: kiln.View, c: kiln.View,
     BM: kiln.tunable = kiln.tunable(32, 64, 128, default=64),
-    BN: kiln.tunable = kiln.tunable(32, 64, 128, default=64),
+    BN: kiln.tunable = kiln.tunable(32, 64, 128, 256, default=64),
     BK: kiln.constexpr = 64,
 ):  # fmt: skip
     M, K = a.shape

@@ -30,6 +30,7 @@ def attention(
     highest = kiln.full((BM,), float("-inf"), kiln.f32)
     total = kiln.zeros((BM,), kiln.f32)
     acc = kiln.zeros((BM, D), kiln.f32)
+    exponent = scale * 1.4426950408889634  # of 2; the scale is positive
 
     end = N
     if CAUSAL:  # queries are the last M of N positions
@@ -39,15 +40,15 @@ def attention(
         tile_k = k.load((b, kv, j, 0), (1, 1, BN, D)).reshape((BN, D))
         tile_v = v.load((b, kv, j, 0), (1, 1, BN, D)).reshape((BN, D))
         column = j.to(kiln.i32) + kiln.arange(BN)
-        score = kiln.dot(tile_q, tile_k, transpose_b=True) * (scale * 1.4426950408889634)
+        score = kiln.dot(tile_q, tile_k, transpose_b=True)
         visible = column[None, :] < N.to(kiln.i32)
         if CAUSAL:
             visible = visible & (column[None, :] <= row[:, None])
         score = kiln.where(visible, score, float("-inf"))
 
         new_highest = kiln.maximum(highest, kiln.max(score, axis=1))
-        p = kiln.exp2(score - new_highest[:, None])
-        old = kiln.exp2(highest - new_highest)
+        p = kiln.exp2(kiln.fma(score, exponent, -(new_highest * exponent)[:, None]))
+        old = kiln.exp2((highest - new_highest) * exponent)
         total = total * old + kiln.sum(p, axis=1)
         acc = kiln.dot(p.to(v.dtype), tile_v, acc * old[:, None])
         highest = new_highest

@@ -408,12 +408,11 @@ void RoleDecider::write(bool storesByEngine) {
       store.setAtomAttr(atom);
   kernel->setAttr(kRolesAttrName, builder.getArrayAttr(makeRoles()));
   std::optional<Figure> cores = target.getChipRecord().figures.cores;
-  size_t rank = kernel.hasGrid()
-                    ? cast<GridOp>(kernel.getGrid().front().getTerminator()).getExtents().size()
-                    : 0;
-  if (cores && (rank == 1 || rank == 2))
-    kernel->setAttr(kPersistentAttrName,
-                    PersistentAttr::get(context, cores->value, rank == 2 ? kTilesTogether : 1));
+  if (!cores || !kernel.hasGrid())
+    return;
+  auto grid = cast<GridOp>(kernel.getGrid().front().getTerminator());
+  int64_t group = grid.getExtents().size() > 1 ? kTilesTogether : 1;
+  kernel->setAttr(kPersistentAttrName, PersistentAttr::get(context, cores->value, group));
 }
 
 namespace {

@@ -25,17 +25,22 @@ static std::pair<Value, Value> rasterise(IndexMath math, Value t, Value extentX,
   return {math.add(firstX, math.rem(rest, width)), math.div(rest, width)};
 }
 
+/// The tiles of a grid of so many extents, one or more.
+static Value countTiles(IndexMath math, ArrayRef<Value> extents) {
+  Value tiles = extents.front();
+  for (Value extent : extents.drop_front())
+    tiles = math.mul(tiles, extent);
+  return tiles;
+}
+
 static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   if (!kernel.hasGrid())
     return kernel.emitOpError("expected a grid region, since '")
            << kPersistentAttrName << "' is decided";
   auto grid = cast<GridOp>(kernel.getGrid().front().getTerminator());
   size_t rank = grid.getExtents().size();
-  if (rank > 2)
-    return grid.emitOpError("expected one or two extents, since '")
-           << kPersistentAttrName << "' is decided, got " << rank;
   if (rank == 1 && persistent.getGroup() > 1)
-    return grid.emitOpError("expected two extents, since '")
+    return grid.emitOpError("expected two or three extents, since '")
            << kPersistentAttrName << "' groups tiles, got one";
 
   Location loc = kernel.getLoc();
@@ -54,7 +59,7 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   Value extents[3];
   for (size_t axis = 0; axis < 3; ++axis)
     extents[axis] = axis < rank ? mapping.lookup(grid.getExtents()[axis]) : math.constant(1);
-  Value tiles = rank == 1 ? extents[0] : math.mul(extents[0], extents[1]);
+  Value tiles = countTiles(math, ArrayRef(extents).take_front(rank));
   Value first = ProgramIdOp::create(builder, loc, builder.getIndexType(), Axis::X);
   Value step = NumProgramsOp::create(builder, loc, builder.getIndexType(), Axis::X);
   auto loop = scf::ForOp::create(builder, loc, first, tiles, step);
@@ -62,9 +67,14 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
   IndexMath innerMath{inner, loc};
   Value place[3] = {loop.getInductionVar(), nullptr, nullptr};
-  if (rank == 2)
+  if (rank == 3) {
+    Value plane = innerMath.mul(extents[0], extents[1]);
+    place[2] = innerMath.div(place[0], plane);
+    place[0] = innerMath.rem(place[0], plane);
+  }
+  if (rank > 1)
     std::tie(place[0], place[1]) =
-        rasterise(innerMath, loop.getInductionVar(), extents[0], extents[1], persistent.getGroup());
+        rasterise(innerMath, place[0], extents[0], extents[1], persistent.getGroup());
   for (Value &at : place)
     if (!at)
       at = innerMath.constant(0);
@@ -89,8 +99,7 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
 
   OpBuilder host(grid);
   IndexMath hostMath{host, grid.getLoc()};
-  Value total =
-      rank == 1 ? grid.getExtents()[0] : hostMath.mul(grid.getExtents()[0], grid.getExtents()[1]);
+  Value total = countTiles(hostMath, SmallVector<Value>(grid.getExtents()));
   grid->setOperands(hostMath.min(total, hostMath.constant(persistent.getPrograms())));
   kernel->removeAttr(kPersistentAttrName);
   return success();

@@ -8,18 +8,9 @@ tile.kernel @none() attributes {tile.persistent = #tile.persistent<programs = 2>
 
 // -----
 
-tile.kernel @three(%n: index) attributes {tile.persistent = #tile.persistent<programs = 2>} grid {
-  // expected-error@+1 {{expected one or two extents, since 'tile.persistent' is decided, got 3}}
-  tile.grid %n, %n, %n
-} {
-  tile.return
-}
-
-// -----
-
 tile.kernel @group(%n: index) attributes {
     tile.persistent = #tile.persistent<programs = 2, group = 4>} grid {
-  // expected-error@+1 {{expected two extents, since 'tile.persistent' groups tiles, got one}}
+  // expected-error@+1 {{expected two or three extents, since 'tile.persistent' groups tiles, got one}}
   tile.grid %n
 } {
   tile.return

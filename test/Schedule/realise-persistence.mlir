@@ -55,3 +55,24 @@ tile.kernel @row(%m: index, %ok: i1) attributes {tile.persistent = #tile.persist
   }
   tile.return
 }
+
+// What lies at one place along z is run through before the next.
+// CHECK-LABEL: tile.kernel @deep
+tile.kernel @deep(%m: index, %n: index, %l: index) attributes {
+    tile.persistent = #tile.persistent<programs = 2, group = 4>} grid {
+  // CHECK: %[[PLANE:.*]] = arith.muli %m, %n : index
+  // CHECK: %[[TILES:.*]] = arith.muli %[[PLANE]], %l : index
+  // CHECK: arith.minui %[[TILES]],
+  tile.grid %m, %n, %l
+} {
+  // CHECK: scf.for %[[T:.*]] = %{{.*}} to %{{.*}} step
+  // CHECK: %[[EACH:.*]] = arith.muli %m, %n : index
+  // CHECK: %[[Z:.*]] = arith.divui %[[T]], %[[EACH]] : index
+  // CHECK: %[[IN:.*]] = arith.remui %[[T]], %[[EACH]] : index
+  // CHECK: %[[REST:.*]] = arith.remui %[[IN]], %{{.*}} : index
+  // CHECK: %[[Y:.*]] = arith.divui %[[REST]], %{{.*}} : index
+  // CHECK: tile.print "tile" program [%{{.*}}, %[[Y]], %[[Z]]] (%[[Z]]) : index
+  %z = tile.program_id z
+  tile.print "tile" (%z) : index
+  tile.return
+}

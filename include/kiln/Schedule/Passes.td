@@ -17,8 +17,8 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     their operands, has `tile.roles`: "compute", whose warps multiply and do all else, in two copies
     where rows suffice, and "load", one warp that has the engine bring what products read. Dots,
     loads and stores name their `role`; dots have an `atom`, and so have the loads and stores that
-    the engine makes; loads of one product that stand together have one `ring`. A kernel that computes a grid of one or two extents is
-    `tile.persistent`, one program a core.
+    the engine makes; loads of one product that stand together have one `ring`. A kernel that
+    computes its grid is `tile.persistent`, one program a core.
 
     All other kernels stay as they are: one that decides anything, accesses memory at computed
     indices or atomically, or stores what it may load again.
@@ -80,7 +80,7 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
 def RealisePersistence : Schedule_Pass<"tile-realise-persistence"> {
   let summary = "let a fixed number of programs run all tiles of a grid";
   let description = [{
-    Precondition: kernels with `tile.persistent` have a grid region of one or two extents.
+    Precondition: kernels with `tile.persistent` have a grid region.
     Postcondition: none has the attribute; such a kernel's grid is at most so many programs along
     x, and its body a loop over tiles, from `program_id x` on in steps of `num_programs x`, in the
     order that the attribute's `group` says. Messages name the tile's program.

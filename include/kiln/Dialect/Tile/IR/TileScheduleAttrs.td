@@ -37,9 +37,10 @@ def Tile_RoleAttr : Tile_Attr<"Role", "role"> {
 def Tile_PersistentAttr : Tile_Attr<"Persistent", "persistent"> {
   let summary = "a grid of at most so many programs, each of which runs tiles in turn";
   let description = [{
-    Stands as `tile.persistent` on a kernel of a two-dimensional grid. Program `i` runs tiles
+    Stands as `tile.persistent` on a kernel that computes its grid. Program `i` runs tiles
     `i`, `i + programs`, … in an order by groups of `group` tiles along x: all of a group's tiles
-    at one place along y, then those at the next.
+    at one place along y, then those at the next; all of these at one place along z, then at the
+    next.
 
     ```mlir
     tile.persistent = #tile.persistent<programs = 132, group = 16>

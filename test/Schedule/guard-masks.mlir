@@ -1,0 +1,77 @@
+// RUN: tile-opt %s --tile-guard-masks | FileCheck %s
+
+#mma = #nvptx.wgmma<"m64n64k16", bf16, f32>
+!buffer = !tile.buffer<64x64xbf16>
+
+// Keys below %n are seen: all of a trip's, up to the last trip that ends in front of %n. Numbers of 32
+// bits might wrap where %n does not fit them, which then is no trip.
+// CHECK-LABEL: @ragged
+// CHECK-SAME: %[[N:[^:]*]]: i32
+// CHECK: %[[LIMIT:.*]] = arith.index_cast %[[N]] : i32 to index
+// CHECK: %[[UP:.*]] = arith.subi %[[LIMIT]], %{{.*}} : index
+// CHECK: %[[BEFORE:.*]] = arith.subi %[[UP]], %{{.*}} : index
+// CHECK: %[[LAST:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : index
+// CHECK: scf.for %[[J:.*]] = %{{.*}} to
+// CHECK-NOT: tile.iota
+// CHECK: %[[D:.*]] = tile.dot
+// CHECK-NEXT: %[[LATE:.*]] = arith.cmpi sgt, %[[J]], %{{.*}} : index
+// CHECK-NEXT: %[[S:.*]] = scf.if %[[LATE]] -> (tensor<64x64xf32>) {
+// CHECK: tile.iota 1
+// CHECK: arith.cmpi slt
+// CHECK: %[[M:.*]] = arith.select %{{.*}}, %[[D]], %{{.*}} : tensor<64x64xi1>
+// CHECK-NEXT: scf.yield %[[M]]
+// CHECK-NEXT: } else {
+// CHECK-NEXT: scf.yield %[[D]]
+// CHECK-NEXT: } {tile.split_loop}
+// CHECK-NEXT: arith.addf %{{.*}}, %[[S]]
+tile.kernel @ragged(%n: i32, %end: index, %c: !tile.view<?x?xf32>)
+    attributes {tile.roles = [#tile.role<"compute", warps = 4>]} {
+  %a = tile.alloc : !buffer
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %never = arith.constant dense<0xFF800000> : tensor<64x64xf32>
+  %sum = scf.for %j = %c0 to %end step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %at = arith.index_cast %j : index to i32
+    %from = tile.splat %at : tensor<64x64xi32>
+    %column = tile.iota 1 : tensor<64x64xi32>
+    %keys = arith.addi %from, %column : tensor<64x64xi32>
+    %ns = tile.splat %n : tensor<64x64xi32>
+    %sees = arith.cmpi slt, %keys, %ns : tensor<64x64xi32>
+    %d = tile.dot %a, %a, %zero transpose_b {atom = #mma, role = "compute"}
+       : !buffer, !buffer -> tensor<64x64xf32>
+    %masked = arith.select %sees, %d, %never : tensor<64x64xi1>, tensor<64x64xf32>
+    %next = arith.addf %s, %masked : tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] {role = "compute"} : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
+// A mask that passes fewer elements at first than later, and one that does not change.
+// CHECK-LABEL: @left
+// CHECK-NOT: scf.if
+tile.kernel @left(%n: i32, %end: index, %c: !tile.view<?x?xf32>)
+    attributes {tile.roles = [#tile.role<"compute", warps = 4>]} {
+  %a = tile.alloc : !buffer
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %j = %c0 to %end step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %at = arith.index_cast %j : index to i32
+    %from = tile.splat %at : tensor<64x64xi32>
+    %column = tile.iota 1 : tensor<64x64xi32>
+    %keys = arith.addi %from, %column : tensor<64x64xi32>
+    %ns = tile.splat %n : tensor<64x64xi32>
+    %sees = arith.cmpi sgt, %keys, %ns : tensor<64x64xi32>
+    %d = tile.dot %a, %a, %zero transpose_b {atom = #mma, role = "compute"}
+       : !buffer, !buffer -> tensor<64x64xf32>
+    %masked = arith.select %sees, %d, %zero : tensor<64x64xi1>, tensor<64x64xf32>
+    %fixed = arith.cmpi slt, %column, %ns : tensor<64x64xi32>
+    %both = arith.select %fixed, %masked, %zero : tensor<64x64xi1>, tensor<64x64xf32>
+    %next = arith.addf %s, %both : tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] {role = "compute"} : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
