@@ -160,6 +160,8 @@ static FailureOr<int64_t> getReadStage(Ring &ring, Operation *user) {
     if (!said && !(load && load.getBuffer()) && getRoleName(&op) == ring.producer.getName())
       said = dyn_cast_or_null<IntegerAttr>(getDecision(&op, "stage"));
   }
+  while (isa<ConvertLayoutOp>(user) && !user->use_empty())
+    user = *user->user_begin();
   int64_t stage = said ? said.getInt() : ring.depth - 1;
   if (stage < 1 || stage >= ring.depth)
     return user->emitOpError("expected ")

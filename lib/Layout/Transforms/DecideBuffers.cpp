@@ -262,19 +262,32 @@ static LogicalResult decide(StoreOp store, TargetInterface target) {
   FailureOr<RoleAttr> role = findRole(store, *store.getRole());
   if (failed(role))
     return failure();
-  // Each copy stores what it has made; of what another role makes all is stored.
+  // Each copy stores what it has made. Of what another role makes all is stored, and each of that
+  // role's copies writes its share of a box.
   llvm::SetVector<StringRef> makers = findMakers(store.getValue());
   LinearLayout layout = getLayout(store.getValue());
-  if (makers.empty() || makers.contains(role->getName()))
-    layout = takeShare(layout, role->getWarps());
+  bool isOwn = makers.empty() || makers.contains(role->getName());
+  FailureOr<RoleAttr> maker = isOwn ? role : findRole(store, makers.front());
+  if (failed(maker))
+    return failure();
+  LinearLayout share = takeShare(layout, maker->getWarps());
+  if (isOwn)
+    layout = share;
   RankedTensorType type = store.getValue().getType();
   Type element = type.getElementType();
   unsigned bytes = getSharedElementBytes(element);
-  SmallVector<int64_t> box = getBox(layout, bytes);
+  SmallVector<int64_t> box = getBox(layout, bytes), piece = box;
+  for (auto [extent, most] : llvm::zip_equal(piece, share.getShape()))
+    extent = std::min(extent, most);
+  std::vector<LinearLayout> orders = getOrders(box, 8 * int64_t(bytes));
+  if (piece != box)
+    llvm::append_range(orders, repeat(getOrders(piece, 8 * int64_t(bytes)), box));
   std::optional<Choice> best;
   if (std::optional<LinearLayout> part = getBoxLayout(layout, box))
-    for (const LinearLayout &order : getOrders(box, 8 * int64_t(bytes))) {
-      if (!canCopy(store.getAtomAttr(), box, element, order))
+    for (const LinearLayout &order : orders) {
+      auto whole = BufferType::get(store.getContext(), box, element,
+                                   LayoutAttr::get(store.getContext(), order));
+      if (!canCopy(store.getAtomAttr(), box, element, order) || !getPartType(whole, piece))
         continue;
       SharedSide side = measureSide(*part, order, bytes, target.getChipRecord(), true, {});
       Choice choice{order, {}, side.instructions * side.cycles, side.instructions};

@@ -1,5 +1,6 @@
 // Moves conversions to where they are cheapest, and does without those that need not be.
 #include "ConversionRuns.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -260,9 +261,26 @@ private:
     return true;
   }
 
+  /// Whether a conversion would carry elements from one copy of a role to another.
+  static bool crossesCopies(LoadOp load, const LinearLayout &wanted) {
+    RoleAttr role = lookUpRole(load);
+    if (!role)
+      return false;
+    size_t own = llvm::Log2_64(role.getWarps());
+    LinearLayout layout = getLayout(load);
+    auto getCopies = [&](const LinearLayout &of) {
+      ArrayRef<LinearLayout::Basis> warps = of.getBases(kWarp);
+      return warps.drop_front(std::min(own, warps.size()));
+    };
+    return getCopies(layout) != getCopies(wanted);
+  }
+
+  /// A few elements, or what copies of a role would have to exchange, each thread may as well load
+  /// as they are wanted.
   bool loadDirectly(ConvertLayoutOp op, const LinearLayout &wanted) {
     auto load = op.getInput().getDefiningOp<LoadOp>();
-    if (!load || !isSmall(load.getType()) || !llvm::all_of(load->getUsers(), [&](Operation *user) {
+    if (!load || !(isSmall(load.getType()) || crossesCopies(load, wanted)) ||
+        !llvm::all_of(load->getUsers(), [&](Operation *user) {
           return isa<ConvertLayoutOp>(user) && user->getResult(0).getType() == op.getType();
         }))
       return false;

@@ -37,16 +37,24 @@ static Value getPolicy(OpBuilder &builder, Location loc, Eviction eviction) {
   return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), policy);
 }
 
-/// The tallest box of rows of so many bytes, permuted, that a layout is made of; the bits behind it
-/// say where each box is.
+/// Rows of so many bytes are permuted; 0: rows are of any length, and none is.
+static constexpr int64_t kSpans[] = {128, 64, 32, 0};
+
+/// The tallest box of such rows that a layout is made of; the bits behind it say where each box is.
 static bool findBox(ArrayRef<int64_t> shape, int64_t bits, int64_t span, const LinearLayout &layout,
                     CopyBoxes &boxes) {
-  int64_t columns = span * 8 / bits;
-  if (shape.size() != 2 || shape[1] < columns)
+  if (shape.size() != 2)
     return false;
   ArrayRef<LinearLayout::Basis> bases = layout.getBases(kOffset);
+  int64_t columns = span ? span * 8 / bits : 1;
+  for (const LinearLayout::Basis &basis : bases) {
+    if (span || basis[0] || basis[1] != columns)
+      break;
+    columns *= 2;
+  }
   for (int64_t rows = std::min(shape[0], kMostExtent); rows >= 8; rows /= 2) {
-    std::optional<LinearLayout> box = getSwizzledLayout({rows, columns}, bits, span);
+    std::optional<LinearLayout> box =
+        span ? getSwizzledLayout({rows, columns}, bits, span) : getRowMajorLayout({rows, columns});
     size_t inBox = box ? box->getInBits(kOffset) : 0;
     if (!box || bases.size() < inBox || bases.take_front(inBox) != box->getBases(kOffset))
       continue;
@@ -58,6 +66,7 @@ static bool findBox(ArrayRef<int64_t> shape, int64_t bits, int64_t span, const L
         places.push_back({places[i][0] + basis[0], places[i][1] + basis[1]});
     }
     boxes.box = {rows, columns};
+    boxes.swizzle = span;
     boxes.places = std::move(places);
     return true;
   }
@@ -72,13 +81,9 @@ std::optional<CopyBoxes> TmaAttr::getBoxes(ArrayRef<int64_t> shape, Type element
   int64_t bits = element.getIntOrFloatBitWidth();
   CopyBoxes boxes{SmallVector<int64_t>(shape), 0, {SmallVector<int64_t>(shape.size(), 0)}};
   bool isRowMajor = !layout || *layout == getRowMajorLayout(shape);
-  if (!isRowMajor) {
-    for (int64_t span : {128, 64, 32})
-      if (boxes.swizzle == 0 && findBox(shape, bits, span, *layout, boxes))
-        boxes.swizzle = span;
-    if (boxes.swizzle == 0)
-      return std::nullopt;
-  }
+  auto isMadeOf = [&](int64_t span) { return findBox(shape, bits, span, *layout, boxes); };
+  if (!isRowMajor && llvm::none_of(kSpans, isMadeOf))
+    return std::nullopt;
   for (int64_t extent : boxes.box)
     if (extent > kMostExtent)
       return std::nullopt;

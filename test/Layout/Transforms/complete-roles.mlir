@@ -44,3 +44,16 @@ tile.kernel @one(%a: !view) attributes {tile.roles = [#tile.role<"all", warps = 
   tile.store %x, %a[%c0] : tensor<64xf32>, !view
   tile.return
 }
+
+// What is combined with what a role makes belongs to that role, whoever uses the whole.
+// CHECK-LABEL: tile.kernel @combined
+tile.kernel @combined(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"work", warps = 4>, #tile.role<"out", warps = 1>]} {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[%c0] {tile.atom = "tma", role = "load"} : !view -> tensor<64xf32>
+  %y = tile.load %b[%c0] {role = "work"} : !view -> tensor<64xf32>
+  // CHECK: arith.negf {{.*}} {tile.role = "work"}
+  %n = arith.negf %x : tensor<64xf32>
+  %s = arith.addf %n, %y : tensor<64xf32>
+  tile.store %s, %b[%c0] {role = "out"} : tensor<64xf32>, !view
+  tile.return
+}

@@ -147,3 +147,41 @@ def test_copies_prepare_operands(rng, chip, copy, product, M, N, copies, which) 
     if which == "a":
         x = np.maximum(x, 0)
     assert np.linalg.norm(c - x @ y.T) <= 1e-6 * np.linalg.norm(x @ y.T), (m, n, k)
+
+
+@kiln.kernel
+def finished(
+    a: kiln.View, b: kiln.View, r: kiln.View, c: kiln.View,
+    M: kiln.constexpr, N: kiln.constexpr, residual: kiln.constexpr, out: kiln.constexpr,
+):  # fmt: skip
+    """Something is added to a product, which its role or another one stores."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
+    load, mma = kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=2)
+    if out:
+        kiln.pin(roles=(load, mma, kiln.role("out", warps=4)))
+    else:
+        kiln.pin(roles=(load, mma))
+    acc = kiln.zeros((M, N), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=2):
+        x = kiln.pin(a.load((i * M, k), (M, 64)), role="load", atom="tma")
+        y = kiln.pin(b.load((j * N, k), (N, 64)), role="load", atom="tma")
+        product = kiln.dot(x, y, acc, transpose_b=True)
+        acc = kiln.pin(product, role="mma", in_flight=0, atom="wgmma")
+    z = r.load((i * M, j * N), (M, N))
+    if residual:
+        kiln.pin(z, role="load", ring="residual", depth=1, atom="tma")
+    stored = c.store((i * M, j * N), acc + z.to(kiln.f32))
+    if out:
+        kiln.pin(stored, role="out", in_flight=0, atom="tma")
+
+
+@pytest.mark.parametrize("out", [False, True])
+@pytest.mark.parametrize("residual", [False, True])
+@pytest.mark.parametrize("M, N", [(128, 64), (64, 128), (64, 16), (256, 32)])
+def test_what_copies_make_is_finished(rng, M: int, N: int, residual: bool, out: bool) -> None:
+    m, n, k = int(rng.integers(1, 300)), 8 * int(rng.integers(1, 30)), 8 * int(rng.integers(1, 20))
+    a, b, r = (rng.standard_normal(shape).astype(BF16) for shape in ((m, k), (n, k), (m, n)))
+    c = np.zeros((m, n), np.float32)
+    finished.options(device="emu:sm_90a")(a, b, r, c, M=M, N=N, residual=residual, out=out)
+    reference = a.astype(np.float64) @ b.astype(np.float64).T + r.astype(np.float64)
+    assert np.linalg.norm(c - reference) <= 1e-6 * np.linalg.norm(reference), (m, n, k)

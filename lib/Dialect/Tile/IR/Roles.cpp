@@ -132,16 +132,29 @@ static void addTargets(OpOperand &use, TensorWork &work) {
     work.add(result);
 }
 
+/// The roles that make what an op of none computes with: it belongs to them.
+static llvm::SetVector<StringRef> findOthers(Operation *op) {
+  llvm::SetVector<StringRef> makers;
+  if (op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() > 0)
+    return makers;
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()))
+      makers.insert_range(findMakers(operand));
+  return makers;
+}
+
 llvm::SetVector<StringRef> findUsers(Value tensor) {
   llvm::SetVector<StringRef> users;
   TensorWork work(tensor);
   while (!work.isDone())
     for (OpOperand &use : work.take().getUses()) {
-      StringRef role = getRoleName(use.getOwner());
-      if (role.empty())
-        addTargets(use, work);
-      else
+      Operation *user = use.getOwner();
+      if (StringRef role = getRoleName(user); !role.empty())
         users.insert(role);
+      else if (llvm::SetVector<StringRef> others = findOthers(user); !others.empty())
+        users.insert_range(others);
+      else
+        addTargets(use, work);
     }
   return users;
 }
