@@ -42,8 +42,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
   case Stage::Schedule:
     if (!isHost)
       add(createRealisePersistence(), createRealiseRings(), createRealiseWarpGroups(),
-          createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseSlots(),
-          createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
+          createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseAccumulators(),
+          createRealiseSlots(), createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
           createCheckRealised(), createCheckProtocol(), createPlanSharedMemory());
     return;
   case Stage::Target:

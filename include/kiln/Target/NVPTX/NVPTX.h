@@ -28,6 +28,9 @@ llvm::SmallVector<mlir::Attribute> getMmaSyncAtoms(llvm::StringRef chip, mlir::T
 /// The widest form of wgmma that multiplies a dot's operands; null if there is none.
 mlir::Attribute getWgmmaAtom(tile::DotOp dot);
 
+/// The same of tcgen05.
+mlir::Attribute getTcgen05Atom(tile::DotOp dot);
+
 /// NVIDIA's library of device functions.
 VendorLibrary findLibdevice();
 

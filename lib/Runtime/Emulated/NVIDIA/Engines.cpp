@@ -1,6 +1,7 @@
 // NVIDIA's instructions of chips whose engines work beside their warps, by the PTX ISA (sections
 // "mbarrier", "bar", "cp.async.bulk.tensor", "stmatrix" and "wgmma.mma_async").
 #include "../Block.h"
+#include "Matrix.h"
 #include <vector>
 
 using namespace kiln::emulated;
@@ -44,6 +45,10 @@ void tryWait(const Lanes &lanes) {
       [=] {
         bool hasEnded = false;
         std::string wrong = block->engines.poll(address, parity, hasEnded);
+        if (wrong.empty() && !hasEnded)
+          wrong = block->tensors.land(address);
+        if (wrong.empty())
+          wrong = block->engines.poll(address, parity, hasEnded);
         if (!wrong.empty())
           block->stop(wrong);
         return hasEnded;
@@ -103,40 +108,7 @@ void storeMatrices(const Lanes &lanes) {
 
 //===- Products of warp groups --------------------------------------------------------------===//
 
-constexpr unsigned kDepth = 16; // 16-bit elements along k
-
-/// Shared memory as a descriptor of 64 bits has it: where it begins, how far the next eight rows
-/// and the next piece of a row are, and how rows are permuted.
-class Matrix {
-public:
-  Matrix(uint64_t descriptor, bool isTransposed) : isTransposed(isTransposed) {
-    const SharedMemory &shared = Block::current()->getShared();
-    auto base = uint64_t(shared.data());
-    begin = base + (((descriptor & 0x3fff) * 16 - base) & 0x3ffff);
-    leading = (descriptor >> 16 & 0x3fff) * 16;
-    stride = (descriptor >> 32 & 0x3fff) * 16;
-    constexpr unsigned spans[] = {16, 128, 64, 32};
-    span = spans[descriptor >> 62];
-  }
-  /// The element at `x` along m or n and `k`. Rows are of k, or transposed of m or n.
-  uint16_t at(unsigned x, unsigned k) const {
-    unsigned row = isTransposed ? k : x, column = isTransposed ? x : k;
-    unsigned perRow = span / 2;
-    uint64_t address = placeOf(begin + row / 8 * stride + row % 8 * span +
-                                   column / perRow * leading + column % perRow * 2,
-                               span);
-    if (std::string wrong = Block::current()->getShared().inspect(address, 2); !wrong.empty())
-      Block::current()->stop(wrong);
-    uint16_t bits;
-    std::memcpy(&bits, reinterpret_cast<const void *>(address), sizeof(bits));
-    return bits;
-  }
-
-private:
-  bool isTransposed;
-  uint64_t begin, leading, stride;
-  unsigned span;
-};
+constexpr unsigned kElementBytes = 2, kDepth = 16; // along k
 
 float widen(uint16_t bits, bool isBFloat) {
   if (!isBFloat)
@@ -165,12 +137,12 @@ void multiplyGroup(const Lanes &lanes) {
             widen(bits, isBFloat);
       }
   } else {
-    Matrix matrix(lanes.read<uint64_t>(0, 20), transposedA);
+    Matrix matrix(lanes.read<uint64_t>(0, 20), transposedA, kElementBytes);
     for (unsigned row = 0; row < 16; ++row)
       for (unsigned k = 0; k < kDepth; ++k)
         a[row][k] = widen(matrix.at(firstRow + row, k), isBFloat);
   }
-  Matrix matrix(lanes.read<uint64_t>(0, offsetB), transposedB);
+  Matrix matrix(lanes.read<uint64_t>(0, offsetB), transposedB, kElementBytes);
   std::vector<float> b(columns * kDepth);
   for (unsigned column = 0; column < columns; ++column)
     for (unsigned k = 0; k < kDepth; ++k)
