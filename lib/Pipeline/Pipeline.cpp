@@ -42,9 +42,10 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
   case Stage::Schedule:
     if (!isHost)
       add(createRealisePersistence(), createRealiseRings(), createRealiseWarpGroups(),
-          createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseAccumulators(),
-          createRealiseSlots(), createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
-          createCheckRealised(), createCheckProtocol(), createPlanSharedMemory());
+          createCompleteStages(), createRealiseStages(), createSplitLoops(),
+          createRealiseAccumulators(), createRealiseSlots(), createRealiseCopies(),
+          createRealiseOwnConversions(), createRealiseStores(), createCheckRealised(),
+          createCheckProtocol(), createPlanSharedMemory());
     return;
   case Stage::Target:
     if (isHost)

@@ -1,8 +1,8 @@
 // Accumulators in tensor memory become slots of channels.
 //
 // Dots into one are started by one thread, and a commit tells all who wait for it that they have
-// ended. So the role that multiplies fills a slot, and gets it again to fetch it: the slot's barriers
-// tell the warps that the sums are there, and the thread that they have been fetched.
+// ended. So the role that multiplies fills a slot, and gets it again to fetch it: the slot's
+// barriers tell the warps that the sums are there, and the thread that they have been fetched.
 #include "Decisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -120,15 +120,16 @@ void AccumulatorRealiser::realise(Life &life) {
   auto next = NextOp::create(builder, loc, channel);
   Value slot = next.getSlot(), phase = next.getPhase();
   Operation *undefined = life.first->get().getDefiningOp();
-  life.first->set(AcquireOp::create(builder, loc, life.first->get().getType(), channel, slot, phase));
+  life.first->set(
+      AcquireOp::create(builder, loc, life.first->get().getType(), channel, slot, phase));
   if (undefined->use_empty())
     undefined->erase();
   builder.setInsertionPointAfter(life.getEnd());
   CommitOp::create(builder, loc, life.wait.getPending(), channel, slot);
   builder.setInsertionPoint(life.wait);
   auto get = GetOp::create(builder, loc, channel, slot, phase, /*to_start=*/false);
-  auto fetch = FetchOp::create(builder, loc, life.wait.getType(), get.getBuffers().front(),
-                               life.atom);
+  auto fetch =
+      FetchOp::create(builder, loc, life.wait.getType(), get.getBuffers().front(), life.atom);
   ReleaseOp::create(builder, loc, channel, slot, /*lanes=*/true, /*commit=*/false);
   life.wait.getResult().replaceAllUsesWith(fetch.getResult());
   life.wait.erase();

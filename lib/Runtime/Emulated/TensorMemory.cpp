@@ -22,8 +22,8 @@ static bool isCount(unsigned count) {
 }
 
 bool TensorMemory::isHeld(unsigned first, unsigned count) const {
-  return first + count <= columns &&
-         std::all_of(held.begin() + first, held.begin() + first + count, [](bool is) { return is; });
+  return first + count <= columns && std::all_of(held.begin() + first, held.begin() + first + count,
+                                                 [](bool is) { return is; });
 }
 
 std::string TensorMemory::allocate(unsigned count, uint32_t &address) {

@@ -19,10 +19,10 @@ unsigned kiln::protocol::getCapture(Value value) {
 static LogicalResult checkAnnounced(Operation *op, ChannelOp channel, RoleAttr role) {
   if (int64_t(channel.getFull()) == role.getCopies())
     return success();
-  InFlightDiagnostic error =
-      op->emitOpError("expected full = ")
-      << role.getCopies() << ", since one thread announces "
-      << (isa<PutOp>(op) ? "the bytes" : "the dots") << ", got " << channel.getFull();
+  InFlightDiagnostic error = op->emitOpError("expected full = ")
+                             << role.getCopies() << ", since one thread announces "
+                             << (isa<PutOp>(op) ? "the bytes" : "the dots") << ", got "
+                             << channel.getFull();
   error.attachNote(channel.getLoc()) << "the channel";
   return error;
 }

@@ -93,9 +93,9 @@ private:
   static bool matters(Operation *op) {
     return op
         ->walk([](Operation *inner) {
-          bool isProtocol = isa<PutOp, WaitPutsOp, GetOp, ReleaseOp, StartDotOp, WaitOp, CopyOutOp,
-                                WaitStoresOp, BarrierOp, AdvanceOp, AcquireOp, CommitOp, FetchOp>(
-                  inner);
+          bool isProtocol =
+              isa<PutOp, WaitPutsOp, GetOp, ReleaseOp, StartDotOp, WaitOp, CopyOutOp, WaitStoresOp,
+                  BarrierOp, AdvanceOp, AcquireOp, CommitOp, FetchOp>(inner);
           return isProtocol ? WalkResult::interrupt() : WalkResult::advance();
         })
         .wasInterrupted();
@@ -485,7 +485,8 @@ LogicalResult Tracer::release(ReleaseOp op) {
                                "and no other: threads that wait for it and hold nobody up may come "
                                "too late"));
   if (!op.getCommit() && readUntilCommit.count({channel, *at}))
-    return fail(op.emitOpError("expected 'commit', since dots that read the slot may be in flight"));
+    return fail(
+        op.emitOpError("expected 'commit', since dots that read the slot may be in flight"));
   result.events.push_back({Event::Release, channel, *at, op, barriers});
   held[channel].erase(at);
   return success();
@@ -618,8 +619,9 @@ LogicalResult Tracer::access(Operation *op, Value buffer, bool isWrite) {
                                   "own, got one that was got"));
     if (llvm::is_contained(held[it.channel], it.value)) {
       if (gotToStart.count({it.channel, it.value}) && !isa<StartDotOp>(op))
-        return fail(op->emitOpError("expected a slot that all threads have waited for, got one that "
-                                    "was got 'to_start'"));
+        return fail(
+            op->emitOpError("expected a slot that all threads have waited for, got one that "
+                            "was got 'to_start'"));
       if (!isa<StartDotOp, CopyOutOp>(op)) // whose reads are an engine's
         readByLanes.insert({it.channel, it.value});
       return success();

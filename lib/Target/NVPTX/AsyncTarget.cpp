@@ -126,7 +126,8 @@ public:
   }
 
   int64_t getTensorBytes(int64_t bytes) const override {
-    return kColumnBytes * std::max<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(bytes, kColumnBytes)), 32);
+    return kColumnBytes *
+           std::max<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(bytes, kColumnBytes)), 32);
   }
   void allocTensor(OpBuilder &builder, Location loc, Value shared, int64_t bytes) const override {
     NVVM::Tcgen05AllocOp::create(builder, loc, shared,

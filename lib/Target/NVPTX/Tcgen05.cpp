@@ -55,11 +55,11 @@ static int64_t getDepth(Format format) { return 256 / format.bits; }
 
 static std::optional<int64_t> parseColumns(StringRef shape, Format format) {
   int64_t n;
-  if (!shape.consume_front("m128n") || !shape.consume_back("k" + std::to_string(getDepth(format))) ||
-      shape.getAsInteger(10, n))
+  if (!shape.consume_front("m128n") ||
+      !shape.consume_back("k" + std::to_string(getDepth(format))) || shape.getAsInteger(10, n))
     return std::nullopt;
   return n >= kColumnStep && n <= kMostColumns && n % kColumnStep == 0 ? std::optional(n)
-                                                                      : std::nullopt;
+                                                                       : std::nullopt;
 }
 
 LogicalResult Tcgen05Attr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef shape,
@@ -166,8 +166,8 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::start(OpBuilder &builder, Location lo
   if (!fits || dot.accumulatorLayout != getAccumulatorLayout({dot.m, dot.n}, kWarpsOfGroup))
     return failure();
   constexpr uint64_t kConstant = uint64_t(1) << 46;
-  std::optional<SharedMatrix> a = SharedMatrix::describe(builder, loc, dot.a, format.bits,
-                                                         !dot.a.transposed, kConstant);
+  std::optional<SharedMatrix> a =
+      SharedMatrix::describe(builder, loc, dot.a, format.bits, !dot.a.transposed, kConstant);
   std::optional<SharedMatrix> b =
       SharedMatrix::describe(builder, loc, dot.b, format.bits, dot.b.transposed, kConstant);
   if (!a || !b)
@@ -178,12 +178,12 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::start(OpBuilder &builder, Location lo
   for (int64_t atK = 0; atK < dot.k; atK += k)
     for (int64_t row = 0; row < dot.m; row += m)
       for (int64_t column = 0; column < dot.n; column += n)
-        NVVM::Tcgen05MMAOp::create(
-            builder, loc, format.kind, NVVM::CTAGroupKind::CTA_1,
-            NVVM::Tcgen05MMACollectorOp::DISCARD, /*aShift=*/false,
-            getPointer(builder, loc, address, row / m * dot.n + column), a->at(row, atK),
-            b->at(column, atK), instruction, atK == 0 && dot.accumulates ? dot.accumulates : always,
-            /*scaleInputD=*/Value(), /*disableOutputLane=*/Value());
+        NVVM::Tcgen05MMAOp::create(builder, loc, format.kind, NVVM::CTAGroupKind::CTA_1,
+                                   NVVM::Tcgen05MMACollectorOp::DISCARD, /*aShift=*/false,
+                                   getPointer(builder, loc, address, row / m * dot.n + column),
+                                   a->at(row, atK), b->at(column, atK), instruction,
+                                   atK == 0 && dot.accumulates ? dot.accumulates : always,
+                                   /*scaleInputD=*/Value(), /*disableOutputLane=*/Value());
   return SmallVector<Value>{address};
 }
 
@@ -221,9 +221,9 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::fetch(OpBuilder &builder, Location lo
   int64_t columns = shape[0] / kRows * shape[1], count = std::min(shape[1], kMostAtOnce);
   SmallVector<Value> sums;
   for (int64_t first = 0; first < columns; first += count) {
-    Value loaded = NVVM::Tcgen05LdOp::create(
-        builder, loc, VectorType::get({count}, i32), /*pack=*/false,
-        NVVM::Tcgen05LdStShape::SHAPE_32X32B, getPointer(builder, loc, address, first), Value());
+    Value loaded = NVVM::Tcgen05LdOp::create(builder, loc, VectorType::get({count}, i32),
+                                             /*pack=*/false, NVVM::Tcgen05LdStShape::SHAPE_32X32B,
+                                             getPointer(builder, loc, address, first), Value());
     SmallVector<Value> registers;
     for (int64_t i = 0; i < count; ++i)
       registers.push_back(

@@ -57,7 +57,9 @@ def numbers(lines):
 def places(lines):
     """Takes another slot or phase than the one whose turn it is."""
     for at, line in enumerate(lines):
-        found = re.match(r"(\s*(?:tile\.put|.*tile\.get|.*tile\.acquire) %\w+\[)(%\w+), (%\w+)(\].*)", line)
+        found = re.match(
+            r"(\s*(?:tile\.put|.*tile\.get|.*tile\.acquire) %\w+\[)(%\w+), (%\w+)(\].*)", line
+        )
         if found:
             start, slot, phase, rest = found.groups()
             for new in ((phase, slot), (slot, slot), (phase, phase)):

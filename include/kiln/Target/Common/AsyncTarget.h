@@ -92,8 +92,7 @@ public:
                           int64_t bytes) const = 0;
   /// The address of a slot (i32) of so many bytes.
   virtual mlir::Value getTensorSlot(mlir::OpBuilder &builder, mlir::Location loc,
-                                    mlir::Value address, mlir::Value slot,
-                                    int64_t bytes) const = 0;
+                                    mlir::Value address, mlir::Value slot, int64_t bytes) const = 0;
   /// What this thread did in tensor memory lies before what threads do there that it tells of it
   /// next; and what it does there next, behind that which it was told of.
   virtual void publishTensor(mlir::OpBuilder &builder, mlir::Location loc) const = 0;

@@ -1,5 +1,6 @@
 // Shared memory as descriptors of 64 bits have it, which wgmma and tcgen05 read matrices by: where
-// it begins, how far the next eight rows and the next piece of a row are, and how rows are permuted.
+// it begins, how far the next eight rows and the next piece of a row are, and how rows are
+// permuted.
 #ifndef KILN_LIB_RUNTIME_EMULATED_NVIDIA_MATRIX_H
 #define KILN_LIB_RUNTIME_EMULATED_NVIDIA_MATRIX_H
 

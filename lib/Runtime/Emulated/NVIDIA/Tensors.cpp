@@ -121,8 +121,7 @@ void load(const Lanes &lanes) {
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     for (unsigned i = 0; i < count; ++i) {
       uint32_t bits = 0;
-      std::string wrong =
-          tensors().read(first + lane, TensorMemory::columnOf(address) + i, bits);
+      std::string wrong = tensors().read(first + lane, TensorMemory::columnOf(address) + i, bits);
       if (!wrong.empty())
         return check(wrong);
       lanes.write(lane, i, bits);

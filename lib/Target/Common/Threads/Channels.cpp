@@ -72,7 +72,7 @@ Value ThreadLowering::getBarrier(Value channel, Value slot, bool full) {
 }
 
 LogicalResult ThreadLowering::lowerTensorMemory(WarpGroupsOp op,
-                                               llvm::function_ref<LogicalResult()> lowerRoles) {
+                                                llvm::function_ref<LogicalResult()> lowerRoles) {
   SmallVector<std::pair<Value, int64_t>> places;
   int64_t total = 0;
   ChannelOp last;
