@@ -66,9 +66,9 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
     if (!isHost)
       add(createDecideStages(), createRealisePersistence(), createRealiseRings(),
           createRealiseWarpGroups(), createCompleteStages(), createRealiseStages(),
-          createSplitLoops(), createRealiseSlots(), createRealiseCopies(),
-          createRealiseOwnConversions(), createRealiseStores(), createCheckRealised(),
-          createCheckProtocol(), createPlanSharedMemory());
+          createSplitLoops(), createRealiseAccumulators(), createRealiseSlots(),
+          createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
+          createCheckRealised(), createCheckProtocol(), createPlanSharedMemory());
     return;
   case Stage::Target:
     if (isHost)

@@ -46,6 +46,11 @@ struct IndexMath {
   llvm::SmallVector<mlir::Value> shiftBox(tile::StoreOp store, llvm::ArrayRef<int64_t> by);
 };
 
+/// Whether a barrier tells of the ends of the dots by a matrix instruction.
+inline bool endsByCommit(mlir::Attribute atom) {
+  return llvm::cast<tile::MmaAtomInterface>(atom).getCompletion() == tile::Completion::Commit;
+}
+
 /// Whether the chip that the module is for can give roles the registers that they say, and has so
 /// many; an error at the op if not.
 llvm::LogicalResult checkRoleRegisters(mlir::Operation *op, mlir::ArrayAttr roles);

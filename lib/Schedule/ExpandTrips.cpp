@@ -231,7 +231,7 @@ void Expander::release(Frame &frame, const HeldSlot &held, int64_t iteration, Va
     auto check = scf::IfOp::create(builder, loc, condition);
     builder.setInsertionPointToStart(check.thenBlock());
   }
-  ReleaseOp::create(builder, loc, get.getChannel(), slot, isReadByLanes(get));
+  makeRelease(builder, loc, get, slot);
 }
 
 /// How many dots have started after the one that each wait is for, at least, when it is waited for

@@ -3,7 +3,8 @@
 // Dots that add to one another's results are a chain, which is waited for as one: in front of the
 // first op of the trip that uses its result, which may be at a later stage, and by then as many
 // later dots may be under way as it says. A chain that only adds to a value of its loop stays in
-// flight: the loop carries it as pending, and it is waited for after the last trip.
+// flight: the loop carries it as pending, and it is waited for after the last trip. A commit tells
+// of each dot by itself, so where dots end by commit nothing waits until a result is used.
 #include "Trip.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
@@ -15,6 +16,12 @@ using namespace kiln::tile;
 /// Whether a tensor is a constant of zeros, which need not be read.
 static bool isZero(Value tensor) {
   return matchPattern(tensor, m_AnyZeroFloat()) || matchPattern(tensor, m_Zero());
+}
+
+/// The sum of a dot that is in flight lies where its atom has it.
+static PendingType getPendingType(DotOp dot) {
+  auto atom = cast<MmaAtomInterface>(dot.getAtomAttr());
+  return PendingType::get(dot.getType(), atom.getAccumulatorPlace() == Place::Tensor);
 }
 
 static bool isInFlight(Operation *op) {
@@ -75,9 +82,21 @@ LogicalResult DotRealiser::check(Chain &chain) const {
     if (dot.getInFlight() != chain.back().getInFlight())
       return dot.emitOpError("expected in_flight of the dot that adds to it, ")
              << *chain.back().getInFlight() << ", got " << *dot.getInFlight();
-  if (chain.back()->use_empty())
-    return chain.back().emitOpError("expected a use, since 'in_flight' is decided");
-  return success();
+  DotOp last = chain.back();
+  if (last->use_empty())
+    return last.emitOpError("expected a use, since 'in_flight' is decided");
+  if (!endsByCommit(last.getAtomAttr()))
+    return success();
+  if (*last.getInFlight() != 0)
+    return last.emitOpError("expected in_flight of 0, since ")
+           << last.getAtomAttr() << " tells of each dot by itself when it ends, got "
+           << *last.getInFlight();
+  std::optional<unsigned> index = findHeld(chain);
+  if (isZero(index ? trip.loop.getInitArgs()[*index] : chain.front().getAccumulator()))
+    return success();
+  return chain.front().emitOpError("expected an accumulator that begins as a constant of zeros, "
+                                   "since ")
+         << last.getAtomAttr() << " has it in tensor memory";
 }
 
 /// Whether a chain adds to a value of its loop and is handed on at once: which value that is.
@@ -112,7 +131,7 @@ void DotRealiser::hold(Chain &chain, unsigned index) {
   scf::ForOp loop = trip.loop;
   Location loc = chain.back().getLoc();
   int64_t stage = trip.stages.lookup(chain.back()), inFlight = *chain.back().getInFlight();
-  auto type = PendingType::get(chain.back().getType());
+  PendingType type = getPendingType(chain.back());
   Value initial = loop.getInitArgs()[index];
   bool startsAsZero = isZero(initial);
   builder.setInsertionPoint(loop);
@@ -129,6 +148,11 @@ void DotRealiser::hold(Chain &chain, unsigned index) {
     accumulates = makeFree(arith::CmpIOp::create(builder, loop.getLoc(), arith::CmpIPredicate::ne,
                                                  loop.getInductionVar(), loop.getLowerBound()));
   SmallVector<StartDotOp> starts = start(chain, accumulator, accumulates);
+  trip.heldDots.push_back({index, initial, loc});
+  if (endsByCommit(chain.back().getAtomAttr())) {
+    trip.block.back().setOperand(index, starts.back().getResult());
+    return;
+  }
   setInsertionPoint();
   auto held = WaitOp::create(builder, loc, type, starts.back().getResult(), inFlight);
   trip.insert(trip.ops.size(), held, stage);
@@ -140,7 +164,6 @@ void DotRealiser::hold(Chain &chain, unsigned index) {
     int64_t others = inFlight - (length - 1 - int64_t(number));
     trip.heldFor[started] = llvm::divideCeil(std::max<int64_t>(others, 0), length);
   }
-  trip.heldDots.push_back({index, initial, loc});
 }
 
 /// When the result of a chain is used first: by which op of the block, or at the end of its trip.
@@ -195,7 +218,7 @@ LogicalResult DotRealiser::startAndWait(Chain &chain) {
            << inFlight;
   Location loc = chain.front().getLoc();
   Value tensor = chain.front().getAccumulator(), accumulator, accumulates;
-  auto type = PendingType::get(chain.front().getType());
+  PendingType type = getPendingType(chain.front());
   setInsertionPoint();
   if (isZero(tensor)) {
     accumulator = makeFree(ub::PoisonOp::create(builder, loc, type));

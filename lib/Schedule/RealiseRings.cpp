@@ -37,13 +37,28 @@ private:
 };
 } // namespace
 
+/// How many arrivals announce that a role has released a slot: one of each warp, or if all that
+/// reads the ring are dots that end by commit, one of each copy.
+static int64_t countReleases(Ring &ring, RoleAttr role) {
+  for (RingUse &use : ring.uses)
+    for (LoadOp load : use.loads)
+      for (Operation *user : load->getUsers()) {
+        auto dot = dyn_cast<DotOp>(user);
+        if (getRoleName(user) == role.getName() &&
+            !(dot && dot.getInFlight() && endsByCommit(dot.getAtomAttr())))
+          return role.getTotalWarps();
+      }
+  bool isHandedOver = llvm::any_of(ring.uses, [](RingUse &use) { return bool(use.store); });
+  return isHandedOver ? role.getTotalWarps() : role.getCopies();
+}
+
 void RingRealiser::makeChannels() {
   rewriter.setInsertionPointToStart(&kernel.getBody().front());
   for (Ring &ring : plan) {
     SmallVector<Type> types = ring.uses.front().getBuffers();
     int64_t empty = 0;
     for (RoleAttr role : ring.getConsumers())
-      empty += role.getTotalWarps();
+      empty += countReleases(ring, role);
     ring.channel =
         ChannelOp::create(rewriter, ring.uses.front().getSite()->getLoc(),
                           ChannelType::get(kernel.getContext(), ring.depth, ring.isOwn(), types),

@@ -20,6 +20,30 @@ bool kiln::isReadByLanes(GetOp get) {
   });
 }
 
+static bool isCommitted(Operation *op) {
+  auto dot = dyn_cast<StartDotOp>(op);
+  return dot && endsByCommit(dot.getAtom());
+}
+
+ReleaseOp kiln::makeRelease(OpBuilder &builder, Location loc, GetOp get, Value slot) {
+  return ReleaseOp::create(builder, loc, get.getChannel(), slot, isReadByLanes(get),
+                           get.getToStart());
+}
+
+/// A slot that dots read which end by commit is theirs alone, and one thread gets it for them.
+static LogicalResult markForStarts(GetOp get) {
+  Operation *dot = nullptr, *other = nullptr;
+  for (Value buffer : get.getBuffers())
+    for (Operation *user : buffer.getUsers())
+      (isCommitted(user) ? dot : other) = user;
+  if (dot && other)
+    return other->emitOpError("expected a slot that dots alone read, since the slot is given back "
+                              "when ")
+           << cast<StartDotOp>(dot).getAtom() << " commits";
+  get.setToStart(dot != nullptr);
+  return success();
+}
+
 /// A loop that leaves dots in flight is done once they are waited for.
 static Operation *findDrain(Operation *loop) {
   for (Value result : loop->getResults())
@@ -34,6 +58,8 @@ static Operation *findDrain(Operation *loop) {
 static TripTime findEnd(const Trip &trip, Operation *reader) {
   Operation *here = trip.findHere(reader);
   TripTime time = trip.getTime(here);
+  if (isCommitted(reader))
+    return time;
   if (here != reader)
     return trip.getTime(findDrain(here));
   if (auto held = trip.heldFor.find(reader); held != trip.heldFor.end())
@@ -64,6 +90,8 @@ static Operation *findWait(Operation *op) {
   auto dot = dyn_cast<StartDotOp>(op);
   if (!dot)
     return findDrain(op);
+  if (isCommitted(dot))
+    return dot;
   uint64_t later = 0;
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
     later += isa<StartDotOp>(next);
@@ -99,7 +127,7 @@ static void releaseIn(scf::IfOp condition, GetOp get) {
       builder.setInsertionPointAfter(last);
     else
       builder.setInsertionPointToStart(&block);
-    ReleaseOp::create(builder, get.getLoc(), get.getChannel(), get.getSlot(), isReadByLanes(get));
+    makeRelease(builder, get.getLoc(), get, get.getSlot());
   }
 }
 
@@ -113,6 +141,8 @@ LogicalResult kiln::releaseSlots(Trip &trip) {
       gets.push_back(get);
   }
   for (GetOp get : gets) {
+    if (failed(markForStarts(get)))
+      return failure();
     TripTime end = trip.getTime(get);
     int64_t held = 0;
     for (Value buffer : get.getBuffers())
@@ -132,8 +162,7 @@ LogicalResult kiln::releaseSlots(Trip &trip) {
       continue;
     }
     OpBuilder builder(get);
-    auto release = ReleaseOp::create(builder, get.getLoc(), get.getChannel(), get.getSlot(),
-                                     isReadByLanes(get));
+    ReleaseOp release = makeRelease(builder, get.getLoc(), get, get.getSlot());
     trip.insert(end.place + 1, release, end.stage);
   }
   return success();

@@ -47,6 +47,9 @@ inline bool isCounted(tile::GetOp get) { return get.getSlot().getDefiningOp<tile
 
 /// Whether lanes read what is got into registers, so that they meet before its slot is released.
 bool isReadByLanes(tile::GetOp get);
+/// Gives a slot back as what read it is known to have ended.
+tile::ReleaseOp makeRelease(mlir::OpBuilder &builder, mlir::Location loc, tile::GetOp get,
+                            mlir::Value slot);
 
 struct Trip {
   /// By the stages and orders that ops have. One without follows the op in front of it.

@@ -324,3 +324,31 @@ tile.kernel @nested(%k: !view, %n: index, %m: index) attributes {tile.roles = #r
   tile.store %t, %k[%c0, %c0] {role = "mma"} : !t, !view
   tile.return
 }
+
+// Where dots end by commit, each slot goes back behind the last dot that reads it, and nothing waits
+// in the loop.
+// CHECK-LABEL: tile.kernel @commits
+// CHECK: tile.channel full = 1 empty = 1 : !tile.channel<2,
+// CHECK: role #tile.role<"mma"
+// CHECK: %[[NONE:.*]] = ub.poison : !tile.pending<tensor<128x32xf32>, tensor_memory>
+// CHECK: %[[L:.*]] = scf.for {{.*}} iter_args(%[[S:.*]] = %[[NONE]])
+// CHECK: tile.get %{{.*}} to_start
+// CHECK: %[[D:.*]] = tile.start_dot %{{.*}}, %{{.*}}, %[[S]] when
+// CHECK-NEXT: tile.release %{{.*}} commit
+// CHECK-NEXT: scf.yield %[[D]]
+// CHECK: tile.wait %[[L]] in_flight = 0 : {{.*}} -> tensor<128x32xf32>
+tile.kernel @commits(%a: !view, %n: index) attributes {tile.roles = #roles} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<128x32xf32>
+  %sum = scf.for %i = %c0 to %n step %c32 iter_args(%s = %zero) -> tensor<128x32xf32> {
+    %x = tile.load %a[%c0, %i] {atom = #copy, buffer = !tile.buffer<128x32xf16>, stage = 0, role = "load"} : !view -> tensor<128x32xf16>
+    %y = tile.load %a[%c0, %i] {atom = #copy, buffer = !tile_, stage = 0, role = "load"} : !view -> !t
+    %d = tile.dot %x, %y, %s transpose_b {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>, stage = 0, role = "mma", in_flight = 0}
+       : tensor<128x32xf16>, !t -> tensor<128x32xf32>
+    scf.yield %d : tensor<128x32xf32>
+  } {tile.depth = 2}
+  %r = arith.truncf %sum : tensor<128x32xf32> to tensor<128x32xf16>
+  tile.store %r, %a[%c0, %c0] {role = "mma"} : tensor<128x32xf16>, !view
+  tile.return
+}

@@ -193,7 +193,8 @@ def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
       says may be under way, in the loop; in front of and behind it as many as have surely started.
       A dot that adds to a value of its loop and hands it on stays in flight from trip to trip, and
       at the end of each at most so many are under way.
-    - A slot is released behind the last op that reads it, or the wait for the dot that does.
+    - A slot is released behind the last op that reads it, or the wait for the dot that does; if
+      all that reads it are dots whose atom ends by commit, by a commit behind the last of them.
     - In a role whose copies have a `skew` barriers of all copies stand around the starts of dots,
       and later copies come to them that much later.
 
@@ -241,6 +242,34 @@ def SplitLoops : Schedule_Pass<"tile-split-loops"> {
     ```
     After: a loop from `%c0` to `%m` with the rest, and one from there to `%n` with both.
     The tests are `test/Schedule/split-loops.mlir` and `test/Schedule/split-loops-invalid.mlir`.
+  }];
+}
+
+def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
+  let summary = "give dots that accumulate in tensor memory a place there";
+  let description = [{
+    Precondition: dots with `in_flight` are starts and waits. Postcondition: an accumulator in tensor
+    memory is a slot of a channel. It is acquired where its first dot's loop or block begins, and a
+    wait for it is a `tile.commit` behind the last dot, a `tile.get`, a `tile.fetch` and a
+    `tile.release`. Accumulators of one type in one role take turns.
+
+    Before:
+    ```mlir
+    %none = ub.poison : !tile.pending<tensor<128x64xf32, #sum>, tensor_memory>
+    %p = tile.start_dot %x, %y, %none when %false …
+    %t = tile.wait %p in_flight = 0 …
+    ```
+    After:
+    ```mlir
+    %s, %ph = tile.next %sums
+    %none = tile.acquire %sums[%s, %ph]
+    %p = tile.start_dot %x, %y, %none when %false …
+    tile.commit %p into %sums[%s]
+    %q = tile.get %sums[%s, %ph]
+    %t = tile.fetch %q {atom = …}
+    tile.release %sums[%s] lanes
+    ```
+    The tests are `test/Schedule/realise-accumulators.mlir` and `realise-accumulators-invalid.mlir`.
   }];
 }
 

@@ -103,6 +103,7 @@ std::string Block::run(const uint32_t which[3]) {
   copies.assign(threads.size(), {});
   ungrouped.assign(threads.size(), {});
   engines.reset();
+  tensors.reset();
   while (error.empty()) {
     bool moved = false;
     for (unsigned warp = 0; warp < warps && error.empty(); ++warp)
@@ -116,6 +117,8 @@ std::string Block::run(const uint32_t which[3]) {
       done += thread->state == State::Done;
     if (done == threads.size()) {
       error = engines.finish();
+      if (error.empty())
+        error = tensors.finish();
       auto isUnderWay = [](const auto &started) { return !started.empty(); };
       if (std::any_of(copies.begin(), copies.end(), isUnderWay) ||
           std::any_of(ungrouped.begin(), ungrouped.end(), isUnderWay))
@@ -296,6 +299,14 @@ void Block::waitUntil(std::function<bool()> mayGo, const std::string &what) {
   running->waitsFor = what;
   running->state = State::Blocked;
   yield();
+}
+
+std::string Block::writeShared(unsigned thread, uint64_t address, uint32_t word) {
+  constexpr int writing = 2;
+  std::string wrong = shared.access(thread, address, sizeof(word), writing, &word);
+  if (wrong.empty())
+    std::memcpy(reinterpret_cast<void *>(address), &word, sizeof(word));
+  return wrong;
 }
 
 void Block::startCopies(unsigned thread, std::vector<Copy> started) {

@@ -12,6 +12,7 @@
 #include "Engines.h"
 #include "Instructions.h"
 #include "SharedMemory.h"
+#include "TensorMemory.h"
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -77,6 +78,7 @@ public:
   /// The running thread goes on once this holds; `what` says what it waits for.
   void waitUntil(std::function<bool()> mayGo, const std::string &what);
   Engines engines;
+  TensorMemory tensors{engines};
 
   /// The thread stops here and the program with it.
   [[noreturn]] void fail(const std::string &what);
@@ -84,6 +86,8 @@ public:
   /// The same for an instruction that the lanes of a warp execute together.
   void stop(const std::string &what) { error = what; }
   const SharedMemory &getShared() const { return shared; }
+  /// A word of shared memory that an instruction writes for a thread; what is wrong, or nothing.
+  std::string writeShared(unsigned thread, uint64_t address, uint32_t word);
 
   unsigned currentThread() const;
   const Launch &launch;

@@ -15,6 +15,18 @@ unsigned kiln::protocol::getCapture(Value value) {
   return cast<BlockArgument>(value).getArgNumber();
 }
 
+/// Where one thread of each copy says that a slot is full, or will be.
+static LogicalResult checkAnnounced(Operation *op, ChannelOp channel, RoleAttr role) {
+  if (int64_t(channel.getFull()) == role.getCopies())
+    return success();
+  InFlightDiagnostic error = op->emitOpError("expected full = ")
+                             << role.getCopies() << ", since one thread announces "
+                             << (isa<PutOp>(op) ? "the bytes" : "the dots") << ", got "
+                             << channel.getFull();
+  error.attachNote(channel.getLoc()) << "the channel";
+  return error;
+}
+
 /// What one put announces is what its copies bring, each buffer once.
 static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
   int64_t bytes = 0;
@@ -53,13 +65,7 @@ static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
   if (announced != bytes)
     return put.emitOpError("expected bytes = ")
            << bytes << " as its copies bring, got " << announced;
-  if (full == role.getCopies())
-    return success();
-  InFlightDiagnostic error = put.emitOpError("expected full = ")
-                             << role.getCopies() << ", since one thread announces the bytes, got "
-                             << full;
-  error.attachNote(channel.getLoc()) << "the channel";
-  return error;
+  return checkAnnounced(put, channel, role);
 }
 
 /// Every channel is put, got and released, and counts the arrivals of those who release it.
@@ -70,23 +76,34 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
   unsigned releasing = 0;
   for (Region &region : groups.getBodies()) {
     RoleAttr role = groups.getRole(region.getRegionNumber());
-    Operation *put = nullptr, *get = nullptr, *release = nullptr;
+    Operation *put = nullptr, *get = nullptr;
+    ReleaseOp release;
     for (Operation *user : region.getArgument(capture).getUsers()) {
       if (auto op = dyn_cast<PutOp>(user)) {
         if (failed(checkPut(op, channel, role)))
           return failure();
         put = user;
       }
+      if (isa<AcquireOp, CommitOp>(user)) {
+        if (failed(checkAnnounced(user, channel, role)))
+          return failure();
+        put = user;
+      }
       if (isa<GetOp>(user))
         get = user;
-      if (isa<ReleaseOp>(user))
-        release = user;
+      auto again = dyn_cast<ReleaseOp>(user);
+      if (again && release && again.getCommit() != release.getCommit())
+        return again.emitOpError("expected the role to release the channel always by 'commit', or "
+                                 "never");
+      if (again)
+        release = again;
     }
     puts += put != nullptr;
     if (puts > 1)
       return put->emitOpError("expected one role to put into a channel, got a second, \"")
              << role.getName() << "\"";
-    if (get && channel.getType().getOwn() != (put != nullptr))
+    bool isEither = channel.getType().getAccumulator() != nullptr;
+    if (get && !isEither && channel.getType().getOwn() != (put != nullptr))
       return get->emitOpError("expected ")
              << (put ? "'own' in the type of a channel" : "a tile.put into an 'own' channel")
              << ", since role \"" << role.getName() << "\" "
@@ -95,10 +112,10 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
       return get->emitOpError("expected a tile.release in role \"")
              << role.getName() << "\", which gets from the channel";
     if (release && !get)
-      return release->emitOpError("expected a tile.get in role \"")
+      return release.emitOpError("expected a tile.get in role \"")
              << role.getName() << "\", which releases the channel";
     if (release) {
-      arrivals += role.getTotalWarps();
+      arrivals += release.getCommit() ? role.getCopies() : role.getTotalWarps();
       ++releasing;
     }
   }
@@ -109,7 +126,8 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
   if (int64_t(channel.getEmpty()) == arrivals)
     return success();
   return channel.emitOpError("expected empty = ")
-         << arrivals << ", one arrival of each warp that releases it, got " << channel.getEmpty();
+         << arrivals << ", one arrival of each warp that releases it, or copy that commits to, got "
+         << channel.getEmpty();
 }
 
 /// Roles have the kernel's warps together, and registers as the chip can share them out.

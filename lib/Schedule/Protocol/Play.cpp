@@ -81,11 +81,14 @@ struct State {
       ++met[{trace.role, event.position}];
   }
   void go(const Trace &trace, const Event &event) {
-    if (event.kind == Event::Put)
-      filled[{event.channel, event.position}] +=
-          cast<PutOp>(event.op).getBytes() ? 1 : groups.getRole(trace.role).getWarps();
+    int64_t warps = groups.getRole(trace.role).getWarps();
+    if (event.kind == Event::Put) {
+      auto put = dyn_cast<PutOp>(event.op);
+      filled[{event.channel, event.position}] += put && !put.getBytes() ? warps : 1;
+    }
     if (event.kind == Event::Release)
-      released[{event.channel, event.position}] += groups.getRole(trace.role).getWarps();
+      released[{event.channel, event.position}] +=
+          cast<ReleaseOp>(event.op).getCommit() ? 1 : warps;
   }
 
   using Counts = DenseMap<std::pair<unsigned, int64_t>, int64_t>;

@@ -15,6 +15,10 @@
 // wait for its part of a use and any get of it, and between each release and any put into the slot
 // again.
 //
+// An accumulator in tensor memory is put in two steps: it is acquired, and committed once dots have
+// been started into it. The chip ends dots in order and waits for nobody, so what a commit tells of
+// counts as done at once.
+//
 // Part 2 asks of the k-th use of a channel by one copy that its slot is k mod depth and its phase
 // k / depth mod 2. On the chip a wait for a wrong phase may pass by luck; here it never does.
 #ifndef KILN_LIB_SCHEDULE_PROTOCOL_PROTOCOL_H
@@ -43,7 +47,7 @@ void describe(mlir::InFlightDiagnostic &error, tile::WarpGroupsOp groups, const 
 
 /// One thing that a copy of a role does to a channel or with the other copies.
 struct Event {
-  enum Kind { Put, Arrive, Get, Release, Meet } kind;
+  enum Kind { Acquire, Put, Arrive, Get, Release, Meet } kind;
   /// The captured channel, and which use of it; for Meet, which of the copy's meetings.
   unsigned channel;
   int64_t position;

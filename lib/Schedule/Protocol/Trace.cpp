@@ -16,13 +16,13 @@ using namespace kiln::tile;
 namespace {
 /// What the tracer knows of a value.
 struct Known {
-  enum Kind { Nothing, Number, Slot, Alloc, Pending } kind = Nothing;
-  /// Number: which; Slot: the use it is of; Pending: the last dot into it, 0 if none yet.
+  enum Kind { Nothing, Number, Slot, Alloc, Pending, Sum } kind = Nothing;
+  /// Number: which; Slot, Sum: the use it is of; Pending: the last dot into it, 0 if none yet.
   int64_t value = 0;
   unsigned channel = 0;
   /// Alloc: which. Of a slot that is being put, null.
   Operation *alloc = nullptr;
-  /// Pending: whether its registers hold anything.
+  /// Pending, Sum: whether its registers, or its tensor memory, hold anything.
   bool isDefined = false;
 };
 
@@ -35,7 +35,7 @@ public:
       : groups(groups), role(groups.getRole(role)), instance(instance), result{role, copy, {}},
         uses(groups.getCaptures().size()), puts(groups.getCaptures().size()),
         arrived(groups.getCaptures().size()), atSlot(groups.getCaptures().size()),
-        held(groups.getCaptures().size()) {}
+        held(groups.getCaptures().size()), acquired(groups.getCaptures().size()) {}
 
   FailureOr<Trace> run() {
     Region &region = groups.getBodies()[result.role];
@@ -65,6 +65,10 @@ private:
   LogicalResult release(ReleaseOp op);
   std::optional<int64_t> findLoaded(ToScalarOp scalar) const;
   LogicalResult advance(AdvanceOp op);
+  LogicalResult acquire(AcquireOp op);
+  LogicalResult commit(CommitOp op);
+  LogicalResult fetch(FetchOp op);
+  LogicalResult startInto(StartDotOp op, ArrayRef<std::pair<unsigned, int64_t>> slots);
   LogicalResult start(StartDotOp op);
   LogicalResult wait(WaitOp op);
   LogicalResult access(Operation *op, Value buffer, bool isWrite);
@@ -89,8 +93,9 @@ private:
   static bool matters(Operation *op) {
     return op
         ->walk([](Operation *inner) {
-          bool isProtocol = isa<PutOp, WaitPutsOp, GetOp, ReleaseOp, StartDotOp, WaitOp, CopyOutOp,
-                                WaitStoresOp, BarrierOp, AdvanceOp>(inner);
+          bool isProtocol =
+              isa<PutOp, WaitPutsOp, GetOp, ReleaseOp, StartDotOp, WaitOp, CopyOutOp, WaitStoresOp,
+                  BarrierOp, AdvanceOp, AcquireOp, CommitOp, FetchOp>(inner);
           return isProtocol ? WalkResult::interrupt() : WalkResult::advance();
         })
         .wasInterrupted();
@@ -107,8 +112,11 @@ private:
   std::vector<int64_t> arrived;
   std::vector<std::map<int64_t, int64_t>> atSlot;
   std::vector<std::vector<int64_t>> held;
-  /// The uses whose buffers lanes have read into registers.
-  std::set<std::pair<unsigned, int64_t>> readByLanes;
+  /// Of channels of accumulators: the uses acquired and not yet committed.
+  std::vector<std::vector<int64_t>> acquired;
+  /// The uses whose buffers lanes have read into registers; those that only the thread that starts
+  /// dots has waited for; and those that dots read of whose end only a commit tells.
+  std::set<std::pair<unsigned, int64_t>> readByLanes, gotToStart, readUntilCommit;
   /// Dots started, how many of them are done, and the slots that each of the others reads.
   int64_t dots = 0, dotsDone = 0;
   std::deque<std::vector<std::pair<unsigned, int64_t>>> reads;
@@ -150,10 +158,19 @@ LogicalResult Tracer::runOp(Operation *op) {
     unsigned channel = getCapture(it.getChannel());
     int64_t position = result.events.back().position;
     held[channel].push_back(position);
+    bool isSum = it.getChannel().getType().getAccumulator() != nullptr;
     for (Value buffer : it.getBuffers())
-      known[buffer] = {Known::Slot, position, channel};
+      known[buffer] = {isSum ? Known::Sum : Known::Slot, position, channel, nullptr, isSum};
+    if (it.getToStart())
+      gotToStart.insert({channel, position});
     return success();
   }
+  if (auto it = dyn_cast<AcquireOp>(op))
+    return acquire(it);
+  if (auto it = dyn_cast<CommitOp>(op))
+    return commit(it);
+  if (auto it = dyn_cast<FetchOp>(op))
+    return fetch(it);
   if (auto it = dyn_cast<WaitPutsOp>(op))
     return waitPuts(it);
   if (auto it = dyn_cast<ReleaseOp>(op))
@@ -380,7 +397,7 @@ LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase,
   unsigned index = getCapture(channel);
   if (getChannel(groups, index).getType().getOwn())
     return useOwn(op, channel, slot, phase, kind);
-  std::vector<int64_t> &counter = kind == Event::Put ? puts : uses;
+  std::vector<int64_t> &counter = kind == Event::Get ? uses : puts;
   int64_t depth = cast<ChannelType>(channel.getType()).getDepth(), position = counter[index];
   std::optional<int64_t> atSlot = getNumber(slot), atPhase = getNumber(phase);
   int64_t wantSlot = position % depth, wantPhase = position / depth % 2;
@@ -463,6 +480,13 @@ LogicalResult Tracer::release(ReleaseOp op) {
   if (!isOwn && !op.getLanes() && readByLanes.count({channel, *at}))
     return fail(op.emitOpError("expected 'lanes', since lanes read the slot into registers and one "
                                "of them arrives for all"));
+  if (op.getCommit() != bool(gotToStart.count({channel, *at})))
+    return fail(op.emitOpError("expected a slot that is got 'to_start' to be released by 'commit', "
+                               "and no other: threads that wait for it and hold nobody up may come "
+                               "too late"));
+  if (!op.getCommit() && readUntilCommit.count({channel, *at}))
+    return fail(
+        op.emitOpError("expected 'commit', since dots that read the slot may be in flight"));
   result.events.push_back({Event::Release, channel, *at, op, barriers});
   held[channel].erase(at);
   return success();
@@ -490,6 +514,59 @@ LogicalResult Tracer::advance(AdvanceOp op) {
 
 //===- Dots ---------------------------------------------------------------------------------===//
 
+LogicalResult Tracer::acquire(AcquireOp op) {
+  if (failed(use(op, op.getChannel(), op.getSlot(), op.getPhase(), Event::Acquire)))
+    return failure();
+  unsigned channel = getCapture(op.getChannel());
+  int64_t position = result.events.back().position;
+  acquired[channel].push_back(position);
+  known[op.getAccumulator()] = {Known::Sum, position, channel};
+  return success();
+}
+
+LogicalResult Tracer::commit(CommitOp op) {
+  unsigned channel = getCapture(op.getChannel());
+  Known sum = get(op.getAccumulator());
+  std::optional<int64_t> slot = getNumber(op.getSlot());
+  if (sum.kind != Known::Sum || sum.channel != channel || !slot ||
+      *slot != sum.value % op.getChannel().getType().getDepth())
+    return fail(op.emitOpError("expected the accumulator of the slot"));
+  auto at = llvm::find(acquired[channel], sum.value);
+  if (at == acquired[channel].end())
+    return fail(op.emitOpError("expected a slot that role \"")
+                << role.getName() << "\" acquired and has not committed, got use " << sum.value);
+  if (!sum.isDefined)
+    return fail(op.emitOpError("expected an accumulator that some dot made, got none"));
+  acquired[channel].erase(at);
+  result.events.push_back({Event::Put, channel, sum.value, op});
+  return success();
+}
+
+LogicalResult Tracer::fetch(FetchOp op) {
+  Known sum = get(op.getPending());
+  if (sum.kind != Known::Sum || !llvm::is_contained(held[sum.channel], sum.value))
+    return fail(op.emitOpError("expected an accumulator that role \"")
+                << role.getName() << "\" got and has not released");
+  readByLanes.insert({sum.channel, sum.value});
+  return success();
+}
+
+/// A dot into tensor memory.
+LogicalResult Tracer::startInto(StartDotOp op, ArrayRef<std::pair<unsigned, int64_t>> slots) {
+  Known sum = get(op.getAccumulator());
+  std::optional<int64_t> accumulates = op.getAccumulates() ? getNumber(op.getAccumulates()) : 1;
+  if (sum.kind != Known::Sum || !llvm::is_contained(acquired[sum.channel], sum.value) ||
+      !accumulates)
+    return fail(op.emitOpError("expected an accumulator that role \"")
+                << role.getName() << "\" acquired and has not committed");
+  if (*accumulates && !sum.isDefined)
+    return fail(op.emitOpError("expected an accumulator that holds something, since it is read"));
+  readUntilCommit.insert(slots.begin(), slots.end());
+  sum.isDefined = true;
+  known[op.getResult()] = sum;
+  return success();
+}
+
 LogicalResult Tracer::start(StartDotOp op) {
   std::vector<std::pair<unsigned, int64_t>> slots;
   for (Value operand : {op.getA(), op.getB()}) {
@@ -501,6 +578,8 @@ LogicalResult Tracer::start(StartDotOp op) {
     if (buffer.kind == Known::Slot)
       slots.emplace_back(buffer.channel, buffer.value);
   }
+  if (op.getType().getInTensorMemory())
+    return startInto(op, slots);
   Known accumulator = get(op.getAccumulator());
   std::optional<int64_t> accumulates = op.getAccumulates() ? getNumber(op.getAccumulates()) : 1;
   if (accumulator.kind != Known::Pending || !accumulates)
@@ -539,6 +618,10 @@ LogicalResult Tracer::access(Operation *op, Value buffer, bool isWrite) {
       return fail(op->emitOpError("expected a buffer that a tile.put fills, or one of the role's "
                                   "own, got one that was got"));
     if (llvm::is_contained(held[it.channel], it.value)) {
+      if (gotToStart.count({it.channel, it.value}) && !isa<StartDotOp>(op))
+        return fail(
+            op->emitOpError("expected a slot that all threads have waited for, got one that "
+                            "was got 'to_start'"));
       if (!isa<StartDotOp, CopyOutOp>(op)) // whose reads are an engine's
         readByLanes.insert({it.channel, it.value});
       return success();
@@ -609,6 +692,11 @@ LogicalResult Tracer::checkEnd(Region &region) {
     if (!positions.empty())
       return fail(getChannel(groups, channel).emitOpError("expected role \"")
                   << role.getName() << "\" to release what it got, got " << positions.size()
+                  << " slots that it kept");
+  for (auto [channel, positions] : llvm::enumerate(acquired))
+    if (!positions.empty())
+      return fail(getChannel(groups, channel).emitOpError("expected role \"")
+                  << role.getName() << "\" to commit what it acquired, got " << positions.size()
                   << " slots that it kept");
   if (dots > dotsDone)
     return fail(groups.emitOpError("expected role \"")

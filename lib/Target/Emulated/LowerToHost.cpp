@@ -41,7 +41,8 @@ bool hasNoMeaning(StringRef name) {
          name == "llvm.amdgcn.s.setprio" || name.starts_with("llvm.amdgcn.iglp.") ||
          name.starts_with("llvm.nvvm.setmaxnreg.") || name.starts_with("llvm.nvvm.fence.") ||
          name.starts_with("llvm.nvvm.prefetch.") || name.starts_with("llvm.nvvm.wgmma.") ||
-         name.starts_with("llvm.nvvm.griddepcontrol.");
+         name.starts_with("llvm.nvvm.griddepcontrol.") ||
+         name.starts_with("llvm.nvvm.tcgen05.fence.");
 }
 
 class Lowering {
@@ -287,9 +288,12 @@ private:
     call.eraseFromParent();
   }
 
-  /// A wait for products of a warp group, which here are done: the registers pass through.
+  /// A wait for products of a warp group, or for reads of tensor memory, which here are done: the
+  /// registers pass through.
   bool lowerGroupWait(CallInst &call, InlineAsm &assembly) {
-    if (!StringRef(assembly.getAsmString()).starts_with("wgmma.wait_group.sync.aligned "))
+    StringRef text = assembly.getAsmString();
+    if (!text.starts_with("wgmma.wait_group.sync.aligned ") &&
+        !text.starts_with("tcgen05.wait::ld.sync.aligned"))
       return false;
     IRBuilder<> builder(&call);
     Value *all = PoisonValue::get(call.getType());

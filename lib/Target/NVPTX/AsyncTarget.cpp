@@ -125,6 +125,39 @@ public:
     LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::acq_rel, "block");
   }
 
+  int64_t getTensorBytes(int64_t bytes) const override {
+    return kColumnBytes *
+           std::max<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(bytes, kColumnBytes)), 32);
+  }
+  void allocTensor(OpBuilder &builder, Location loc, Value shared, int64_t bytes) const override {
+    NVVM::Tcgen05AllocOp::create(builder, loc, shared,
+                                 i32(builder, loc, getTensorBytes(bytes) / kColumnBytes));
+  }
+  void endTensorAllocs(OpBuilder &builder, Location loc) const override {
+    NVVM::Tcgen05RelinquishAllocPermitOp::create(builder, loc);
+  }
+  void freeTensor(OpBuilder &builder, Location loc, Value address, int64_t bytes) const override {
+    auto type = LLVM::LLVMPointerType::get(builder.getContext(), kTensorSpace);
+    NVVM::Tcgen05DeallocOp::create(builder, loc,
+                                   LLVM::IntToPtrOp::create(builder, loc, type, address),
+                                   i32(builder, loc, getTensorBytes(bytes) / kColumnBytes));
+  }
+  Value getTensorSlot(OpBuilder &builder, Location loc, Value address, Value slot,
+                      int64_t bytes) const override {
+    Value columns = i32(builder, loc, bytes / kColumnBytes);
+    return arith::AddIOp::create(builder, loc, address,
+                                 arith::MulIOp::create(builder, loc, slot, columns));
+  }
+  void publishTensor(OpBuilder &builder, Location loc) const override {
+    NVVM::Tcgen05FenceOp::create(builder, loc, NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
+  }
+  void observeTensor(OpBuilder &builder, Location loc) const override {
+    NVVM::Tcgen05FenceOp::create(builder, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
+  }
+  void commitDots(OpBuilder &builder, Location loc, Value barrier) const override {
+    NVVM::Tcgen05CommitOp::create(builder, loc, barrier, Value());
+  }
+
   void storeMatrices(OpBuilder &builder, Location loc, Value address,
                      ValueRange words) const override {
     MLIRContext *context = builder.getContext();
@@ -134,6 +167,10 @@ public:
   }
 
 private:
+  /// Tensor memory: 128 lanes of 32 bits in each column; and the address space of pointers there.
+  static constexpr int64_t kColumnBytes = 512;
+  static constexpr unsigned kTensorSpace = 6;
+
   static Value i32(OpBuilder &builder, Location loc, int64_t value) {
     return arith::ConstantIntOp::create(builder, loc, value, 32);
   }

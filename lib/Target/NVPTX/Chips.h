@@ -11,6 +11,8 @@ struct ChipRecord : Chip {
   bool byteFloats = false;
   bool nibbles = false;
   bool byteBarriers = false;
+  bool groupProducts = false;
+  bool tensorProducts = false;
 };
 
 /// One without abilities for a name that is not in `getChips()`.

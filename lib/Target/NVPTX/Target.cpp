@@ -84,8 +84,11 @@ SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
   SmallVector<Attribute> atoms;
   bool hasEngine = getRecord(getChip()).byteBarriers;
   if (auto dot = dyn_cast<kiln::tile::DotOp>(op)) {
-    if (Attribute atom = hasEngine ? getWgmmaAtom(dot) : Attribute())
-      atoms.push_back(atom);
+    const ChipRecord &record = getRecord(getChip());
+    for (Attribute atom : {record.tensorProducts ? getTcgen05Atom(dot) : Attribute(),
+                           record.groupProducts ? getWgmmaAtom(dot) : Attribute()})
+      if (atom)
+        atoms.push_back(atom);
     llvm::append_range(atoms, kiln::getMmaAtoms(dot, *this));
   }
   if (hasEngine && isa<kiln::tile::LoadOp, kiln::tile::StoreOp>(op))
@@ -97,8 +100,13 @@ SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
 }
 
 bool TargetAttr::hasAtom(Attribute atom) const {
-  if (isa<WgmmaAttr, TmaAttr>(atom))
-    return getRecord(getChip()).byteBarriers;
+  const ChipRecord &record = getRecord(getChip());
+  if (isa<WgmmaAttr>(atom))
+    return record.groupProducts;
+  if (isa<Tcgen05Attr>(atom))
+    return record.tensorProducts;
+  if (isa<TmaAttr>(atom))
+    return record.byteBarriers;
   if (auto mma = dyn_cast<MmaSyncAttr>(atom))
     return llvm::is_contained(getMmaAtoms(mma.getTypeOf(0), mma.getTypeOf(1), mma.getAccumulator()),
                               atom);

@@ -1,15 +1,11 @@
 // wgmma: its fragments, the buffers that it reads, by the PTX ISA's figures, and how it is emitted.
 //
-// Shared memory is described to the instruction by 64 bits: the address of a block of 8 rows and
-// how far the next block is, all in units of 16 bytes. With k along the rows (K-major) rows of the
-// next 8 are `stride` away and further k lie within the row; with m or n along the rows (MN-major)
-// the next 8 of k are `stride` away and further m or n, beyond a row, `leading`.
-//
 // The products go through inline assembly, since NVVM's op takes neither a from registers nor a
 // predicate that makes the accumulator count as zero; its tied operands also keep LLVM from moving
 // accumulators while they are in flight.
+#include "SharedMatrix.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
-#include "kiln/Layout/Transforms/SharedLayout.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,7 +21,6 @@ using tile::Completion;
 
 static constexpr int64_t kRows = 64;
 static constexpr int64_t kWarpsOfGroup = 4;
-static constexpr int64_t kSpans[] = {128, 64, 32};
 
 //===- Shapes -------------------------------------------------------------------------------===//
 
@@ -148,61 +143,13 @@ std::optional<LinearLayout> WgmmaAttr::getRegisterLayout(ArrayRef<int64_t> shape
 
 std::vector<LinearLayout> WgmmaAttr::getSharedLayouts(unsigned operand, ArrayRef<int64_t> shape,
                                                       bool transposed) const {
-  int64_t bits = getBits(getElement(), getAccumulator());
-  bool alongK = (operand == 0) != transposed;
-  std::vector<LinearLayout> layouts;
-  if (!alongK && bits != 16)
-    return layouts;
-  for (int64_t span : kSpans)
-    if (std::optional<LinearLayout> layout = getSwizzledLayout(shape, bits, span))
-      layouts.push_back(*layout);
-  return layouts;
+  return getMatrixLayouts(shape, getBits(getElement(), getAccumulator()),
+                          /*alongK=*/(operand == 0) != transposed);
 }
 
 //===- Emission -----------------------------------------------------------------------------===//
 
 namespace {
-/// A buffer as the instruction sees it.
-class Descriptors {
-public:
-  Descriptors(OpBuilder &builder, Location loc, Value base, ArrayRef<int64_t> shape, int64_t bits,
-              int64_t span, bool alongK)
-      : builder(builder), loc(loc), shape(shape), bytes(bits / 8), span(span), alongK(alongK) {
-    auto constant = [&](Type type, int64_t value) -> Value {
-      return LLVM::ConstantOp::create(builder, loc, type, value);
-    };
-    Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-    Value address = LLVM::PtrToIntOp::create(builder, loc, i32, base);
-    address = LLVM::LShrOp::create(builder, loc, address, constant(i32, 4));
-    address = LLVM::AndOp::create(builder, loc, address, constant(i32, 0x3fff));
-    uint64_t kind = span == 128 ? 1 : span == 64 ? 2 : 3;
-    uint64_t leading = alongK ? 1 : shape[0] * span / 16, stride = 8 * span / 16;
-    Value wide = LLVM::ZExtOp::create(builder, loc, i64, address);
-    fixed = LLVM::OrOp::create(builder, loc, wide,
-                               constant(i64, int64_t(kind << 62 | stride << 32 | leading << 16)));
-  }
-
-  /// For the part that begins at this m or n, and this k.
-  Value at(int64_t x, int64_t k) {
-    int64_t perRow = span / bytes;
-    // K-major rows are m or n; MN-major rows are k.
-    int64_t row = alongK ? x : k, column = alongK ? k : x;
-    int64_t offset = column / perRow * shape[0] * span + row * span + column % perRow * bytes;
-    if (offset == 0)
-      return fixed;
-    Value step = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), offset / 16);
-    return LLVM::AddOp::create(builder, loc, fixed, step);
-  }
-
-private:
-  OpBuilder &builder;
-  Location loc;
-  ArrayRef<int64_t> shape;
-  int64_t bytes, span;
-  bool alongK;
-  Value fixed;
-};
-
 /// The registers of a tensor by the element that the group's first thread holds in them.
 class RegisterMap {
 public:
@@ -218,18 +165,6 @@ private:
   llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t> registers;
 };
 } // namespace
-
-/// The bytes of a row if the buffer lies as the atom can read it; 0 if not.
-static int64_t getSpan(WgmmaAttr atom, unsigned operand, const AsyncDot::Operand &given,
-                       int64_t bits) {
-  SmallVector<int64_t> shape = given.layout.getShape();
-  if (!llvm::is_contained(atom.getSharedLayouts(operand, shape, given.transposed), given.layout))
-    return 0;
-  for (int64_t span : kSpans)
-    if (getSwizzledLayout(shape, bits, span) == given.layout)
-      return span;
-  return 0;
-}
 
 static std::string spellType(Type element, bool isUnsigned) {
   if (isa<Float8E4M3FNType>(element))
@@ -257,17 +192,15 @@ FailureOr<SmallVector<Value>> WgmmaAttr::start(OpBuilder &builder, Location loc,
   bool fits = dot.m % m == 0 && dot.n % n == 0 && dot.k % k == 0;
   if (!fits || dot.accumulatorLayout != getAccumulatorLayout({dot.m, dot.n}, kWarpsOfGroup))
     return failure();
-  int64_t spanA = dot.a.base ? getSpan(*this, 0, dot.a, bits) : 0;
-  int64_t spanB = dot.b.base ? getSpan(*this, 1, dot.b, bits) : 0;
-  if (!spanB || (dot.a.base && !spanA) ||
+  std::optional<SharedMatrix> a, b;
+  if (dot.a.base)
+    a = SharedMatrix::describe(builder, loc, dot.a, bits, !dot.a.transposed);
+  if (dot.b.base)
+    b = SharedMatrix::describe(builder, loc, dot.b, bits, dot.b.transposed);
+  if (!b || (dot.a.base && !a) ||
       (!dot.a.base && dot.a.layout != *getRegisterLayout({dot.m, dot.k}, kWarpsOfGroup)))
     return failure();
 
-  SmallVector<int64_t> shapeA = dot.a.layout.getShape(), shapeB = dot.b.layout.getShape();
-  std::optional<Descriptors> a;
-  if (dot.a.base)
-    a.emplace(builder, loc, dot.a.base, shapeA, bits, spanA, !dot.a.transposed);
-  Descriptors b(builder, loc, dot.b.base, shapeB, bits, spanB, dot.b.transposed);
   RegisterMap mapC(dot.accumulatorLayout), mapA(dot.a.layout);
   LinearLayout fragmentC =
       getAccumulatorLayout({m, int64_t(llvm::bit_floor(uint64_t(n)))}, kWarpsOfGroup);
@@ -322,7 +255,7 @@ FailureOr<SmallVector<Value>> WgmmaAttr::start(OpBuilder &builder, Location loc,
           }
           operands = packWords(builder, loc, elements);
         }
-        operands.push_back(b.at(column, atK));
+        operands.push_back(b->at(column, atK));
         operands.push_back(atK == 0 ? first : always);
         // Registers go in pairs of columns, two rows each, along n.
         SmallVector<int64_t> places;

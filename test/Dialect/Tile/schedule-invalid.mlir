@@ -31,8 +31,24 @@
 
 // -----
 
-// expected-error@+1 {{expected buffers in a channel, got 'f32'}}
+// expected-error@+1 {{expected buffers in a channel, or one accumulator in tensor memory, got 'f32'}}
 !ring = !tile.channel<1, f32>
+
+// -----
+
+// expected-error@+1 {{expected buffers in a channel, or one accumulator in tensor memory, got '!tile.pending<tensor<8x8xf32>>'}}
+!ring = !tile.channel<1, !tile.pending<tensor<8x8xf32>>>
+
+// -----
+
+!sum = !tile.pending<tensor<8x8xf32>, tensor_memory>
+// expected-error@+1 {{expected buffers in a channel, or one accumulator in tensor memory, got '!tile.pending<tensor<8x8xf32>, tensor_memory>'}}
+!ring = !tile.channel<1, !sum, !sum>
+
+// -----
+
+// expected-error@+1 {{expected 'tensor_memory'}}
+!sum = !tile.pending<tensor<8x8xf32>, registers>
 
 // -----
 

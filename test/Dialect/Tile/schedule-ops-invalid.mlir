@@ -184,3 +184,47 @@ tile.kernel @k() {
   %d = tile.wait %none in_flight = 0 : !tile.pending<tensor<8x8xf32>> -> tensor<8xf32>
   tile.return
 }
+
+// -----
+
+!ring = !tile.channel<1, !tile.buffer<8x8xf32>>
+tile.kernel @k(%s: i32) {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  // expected-error@+1 {{expected lanes that have read the slot or dots that read it, got 'lanes' and 'commit'}}
+  tile.release %ring[%s] lanes commit : !ring
+  tile.return
+}
+
+// -----
+
+!sums = !tile.channel<1, !tile.pending<tensor<8x8xf32>, tensor_memory>>
+tile.kernel @k(%s: i32) {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  // expected-error@+1 {{expected a channel of buffers that another role fills, since dots read them}}
+  tile.release %sums[%s] commit : !sums
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() {
+  tile.warp_groups() {
+    role #tile.role<"a", warps = 4> {
+      %t = arith.constant dense<0.0> : tensor<8x8xf32>
+      %p = tile.pend %t : tensor<8x8xf32>
+      // expected-error@+1 {{expected an accumulator in tensor memory, got '!tile.pending<tensor<8x8xf32>>'}}
+      %u = tile.fetch %p {atom = #tile.fma} : !tile.pending<tensor<8x8xf32>>
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!ring = !tile.channel<1, !tile.buffer<8x8xf32>>
+tile.kernel @k(%s: i32) {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  // expected-error@+1 {{the accumulator is what the channel's slots are}}
+  %p = "tile.acquire"(%ring, %s, %s) : (!ring, i32, i32) -> !tile.pending<tensor<8x8xf32>>
+  tile.return
+}

@@ -103,6 +103,30 @@ tile.kernel @realised(%a: !view, %n: index) {
   tile.return
 }
 
+// CHECK-LABEL: tile.kernel @accumulates_in_tensor_memory
+tile.kernel @accumulates_in_tensor_memory(%n: i32) {
+  %ring = tile.channel full = 1 empty = 1 : !ring
+  // CHECK: %[[SUMS:.*]] = tile.channel full = 1 empty = 4 : !tile.channel<2, !tile.pending<tensor<128x32xf32>, tensor_memory>>
+  %sums = tile.channel full = 1 empty = 4 : !tile.channel<2, !tile.pending<tensor<128x32xf32>, tensor_memory>>
+  tile.warp_groups(%ring, %sums, %n : !ring, !tile.channel<2, !tile.pending<tensor<128x32xf32>, tensor_memory>>, i32) {
+    role #tile.role<"mma", warps = 4> {
+      // CHECK: tile.get %{{.*}}[%n, %n] to_start : !tile.channel<2, !tile.buffer
+      %x, %y = tile.get %ring[%n, %n] to_start : !ring
+      // CHECK: %[[P:.*]] = tile.acquire %[[SUMS]][%n, %n] : !tile.channel<2, !tile.pending
+      %p = tile.acquire %sums[%n, %n] : !tile.channel<2, !tile.pending<tensor<128x32xf32>, tensor_memory>>
+      // CHECK: tile.commit %[[P]] into %[[SUMS]][%n] : !tile.channel<2, !tile.pending
+      tile.commit %p into %sums[%n] : !tile.channel<2, !tile.pending<tensor<128x32xf32>, tensor_memory>>
+      // CHECK: tile.release %{{.*}}[%n] commit : !tile.channel<2, !tile.buffer
+      tile.release %ring[%n] commit : !ring
+      // CHECK: %[[Q:.*]] = tile.get %[[SUMS]][%n, %n] : !tile.channel<2, !tile.pending
+      %q = tile.get %sums[%n, %n] : !tile.channel<2, !tile.pending<tensor<128x32xf32>, tensor_memory>>
+      // CHECK: tile.fetch %[[Q]] {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>} : !tile.pending<tensor<128x32xf32>, tensor_memory>
+      %t = tile.fetch %q {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>} : !tile.pending<tensor<128x32xf32>, tensor_memory>
+    }
+  }
+  tile.return
+}
+
 // Values of an op with several results keep their names inside.
 // CHECK-LABEL: tile.kernel @captures_results
 tile.kernel @captures_results(%n: index) {

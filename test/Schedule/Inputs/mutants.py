@@ -15,7 +15,7 @@ from refusals import end_of, expect_refused
 
 def drops(lines):
     """Leaves out one op that has no result, or twice makes it."""
-    pattern = r"\s*tile\.(put|release|barrier|wait_stores|copy_in|copy_out)\b"
+    pattern = r"\s*tile\.(put|release|commit|barrier|wait_stores|copy_in|copy_out)\b"
     for at, line in enumerate(lines):
         found = re.match(pattern, line)
         if not found:
@@ -24,7 +24,7 @@ def drops(lines):
         if found[1] == "copy_out":  # what a kernel stores is its own affair
             continue
         yield f"line {at + 1}: no tile.{found[1]}", lines[:at] + lines[last:]
-        if found[1] in ("put", "release", "copy_in"):
+        if found[1] in ("put", "release", "commit", "copy_in"):
             yield f"line {at + 1}: tile.{found[1]} twice", lines[:last] + lines[at:]
 
 
@@ -57,7 +57,9 @@ def numbers(lines):
 def places(lines):
     """Takes another slot or phase than the one whose turn it is."""
     for at, line in enumerate(lines):
-        found = re.match(r"(\s*(?:tile\.put|.*tile\.get) %\w+\[)(%\w+), (%\w+)(\].*)", line)
+        found = re.match(
+            r"(\s*(?:tile\.put|.*tile\.get|.*tile\.acquire) %\w+\[)(%\w+), (%\w+)(\].*)", line
+        )
         if found:
             start, slot, phase, rest = found.groups()
             for new in ((phase, slot), (slot, slot), (phase, phase)):
@@ -93,7 +95,8 @@ def moves(lines):
     scalar = r"\s*%[\w, ]+ = (arith|tile\.(slice|advance|part|pend))"
     for at, line in enumerate(lines[:-1]):
         found = re.match(
-            r"\s*(%[\w, ]+ = )?tile\.(wait|release|barrier|wait_stores|write|copy_out|get)\b", line
+            r"\s*(%[\w, ]+ = )?tile\.(wait|release|commit|barrier|wait_stores|write|copy_out|get)\b",
+            line,
         )
         if not found or line.endswith("// loose"):
             continue
@@ -145,7 +148,10 @@ def carries(lines):
         if not found:
             continue
         inits = found[1].split(", ")
-        types = re.sub(r"<[^>]*>+", "", found[2]).split(", ")
+        types, nested = found[2], 1
+        while nested:
+            types, nested = re.subn(r"<[^<>]*>", "", types)
+        types = types.split(", ")
         for i, (init, kind) in enumerate(zip(inits, types, strict=True)):
             name, value = init.split(" = ")
             if kind != "i32" or value == zero:
@@ -171,13 +177,29 @@ def reads(lines):
         got[found[3]].append(found[1])
 
 
+def flags(lines):
+    """Leaves out how a slot is waited for or given back, or says another way."""
+    ways = (" to_start", " commit", " lanes")
+    for at, line in enumerate(lines):
+        if not re.match(r"\s*(.*tile\.get|tile\.release) ", line):
+            continue
+        own = [way for way in ways if f"]{way} " in line]
+        news = ["", *ways] if own else ways
+        for new in set(news) - set(own):
+            # To meet without need is slow alone.
+            if not own and new == " lanes":
+                continue
+            edited = re.sub(r"\]( to_start| commit| lanes)? :", f"]{new} :", line, count=1)
+            yield f"line {at + 1}: '{new}' for {own}", lines[:at] + [edited] + lines[at + 1 :]
+
+
 def main(tool, path, least):
     with open(path) as file:
         source = file.read()
     lines = [line for line in source.splitlines() if not line.lstrip().startswith("//")]
     made = (
         mutant
-        for make in (drops, numbers, places, moves, conditions, carries, reads)
+        for make in (drops, numbers, places, moves, conditions, carries, reads, flags)
         for mutant in make(lines)
     )
     # An edit that MLIR itself refuses proves nothing.

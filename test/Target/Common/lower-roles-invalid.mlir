@@ -125,3 +125,73 @@ tile.kernel @address(%a: !tile.view<?x?xf16>) attributes {tile.warps = 4 : i64} 
   tile.return
 }
 }
+
+// -----
+
+// Three slots of 256 columns each take more than there are.
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[0,64],[0,128]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<3, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+tile.kernel @too_many() attributes {tile.warps = 4 : i64} {
+  // expected-error@+1 {{expected accumulators of at most 262144 bytes of tensor memory on nvptx:sm_100a, got 524288}}
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%sums : !sums) {
+    role #tile.role<"mma", warps = 4> {}
+  }
+  tile.return
+}
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @none_there() attributes {tile.warps = 4 : i64} {
+  // expected-error@+1 {{expected accumulators of at most 0 bytes of tensor memory on nvptx:sm_90a, got 16384}}
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%sums : !sums) {
+    role #tile.role<"mma", warps = 4> {}
+  }
+  tile.return
+}
+}
+
+// -----
+
+// Each thread has a row, not a column.
+#sum = #tile.layout<register = [[1,0],[2,0],[4,0],[8,0]], lane = [[0,1],[0,2],[0,4],[0,8],[16,0]], warp = [[32,0],[64,0]]>
+!pending = !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>
+!sums = !tile.channel<1, !pending>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+tile.kernel @lies_otherwise(%s: i32) attributes {tile.warps = 4 : i64} {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%sums, %s : !sums, i32) {
+    role #tile.role<"mma", warps = 4> {
+      %p = tile.get %sums[%s, %s] : !sums
+      // expected-error@+1 {{expected an accumulator that lies as #nvptx.tcgen05<"m128n16k16", f16, f32> has it, got}}
+      %t = tile.fetch %p {atom = #nvptx.tcgen05<"m128n16k16", f16, f32>} : !pending
+    }
+  }
+  tile.return
+}
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0]]>
+!pending = !tile.pending<tensor<64x16xf32, #sum>, tensor_memory>
+!sums = !tile.channel<1, !pending>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+tile.kernel @waits(%s: i32) attributes {tile.warps = 4 : i64} {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%sums, %s : !sums, i32) {
+    role #tile.role<"mma", warps = 4> {
+      %p = tile.acquire %sums[%s, %s] : !sums
+      // expected-error@+1 {{expected tile.get and tile.fetch of an accumulator in tensor memory}}
+      %t = tile.wait %p in_flight = 0 : !pending -> tensor<64x16xf32, #sum>
+    }
+  }
+  tile.return
+}
+}

@@ -12,6 +12,30 @@ module attributes {nvptx.a = [#nvptx.wgmma<"m64n256k16", bf16, f32>, #nvptx.wgmm
 
 // -----
 
+// CHECK: #nvptx.tcgen05<"m128n256k16", bf16, f32>
+// CHECK: #nvptx.tcgen05<"m128n16k8", tf32, f32>
+// CHECK: #nvptx.tcgen05<"m128n208k32", f8E5M2, f32>
+module attributes {nvptx.a = [#nvptx.tcgen05<"m128n256k16", bf16, f32>,
+                              #nvptx.tcgen05<"m128n16k8", tf32, f32>,
+                              #nvptx.tcgen05<"m128n208k32", f8E5M2, f32>]} {}
+
+// -----
+
+// expected-error@+1 {{expected types that tcgen05 multiplies, got 'i8' into 'i32'}}
+module attributes {nvptx.a = #nvptx.tcgen05<"m128n64k32", i8, i32>} {}
+
+// -----
+
+// expected-error@+1 {{expected a shape of tcgen05 for 'f16' into 'f32', m128n16k16 to m128n256k16, got 'm128n24k16'}}
+module attributes {nvptx.a = #nvptx.tcgen05<"m128n24k16", f16, f32>} {}
+
+// -----
+
+// expected-error@+1 {{got 'm64n64k16'}}
+module attributes {nvptx.a = #nvptx.tcgen05<"m64n64k16", f16, f32>} {}
+
+// -----
+
 // expected-error@+1 {{expected types that wgmma multiplies, got 'f32' into 'f32'}}
 module attributes {nvptx.a = #nvptx.wgmma<"m64n8k8", f32, f32>} {}
 

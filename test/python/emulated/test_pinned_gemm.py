@@ -82,3 +82,17 @@ def hopper():
 )
 def test_product_by_warp_groups(hopper, rng, m: int, n: int, k: int) -> None:
     check(hopper, rng, m, n, k, pad=8)
+
+
+@pytest.fixture(scope="module", params=["sm_100a", "sm_103a"])
+def blackwell(request):
+    source = (BENCHMARKS / "gemm-sm_100a.mlir").read_bytes()
+    return build(source.replace(b'"sm_100a"', f'"{request.param}"'.encode()), request.param)
+
+
+# No trip of k, fewer than slots, and several rounds; one tile, ragged ones, and several.
+@pytest.mark.parametrize(
+    "m, n, k", [(128, 256, 64), (100, 72, 200), (300, 520, 328), (16, 16, 2), (8, 8, 0)]
+)
+def test_product_into_tensor_memory(blackwell, rng, m: int, n: int, k: int) -> None:
+    check(blackwell, rng, m, n, k, pad=8)

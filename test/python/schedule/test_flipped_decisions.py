@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 TILE_OPT = Path(os.environ["KILN_BUILD"]) / "bin" / "tile-opt"
-KERNELS = ["gemm", "attention", "gemm-sm_80", "gemm-gfx942", "gemm-gfx950"]
+KERNELS = ["gemm", "attention", "gemm-sm_80", "gemm-sm_100a", "gemm-gfx942", "gemm-gfx950"]
 COUNTS = re.compile(
     r"\b(stage|order|depth|in_flight|warps|copies|skew|registers|programs|group) = (\d+)"
 )

@@ -29,6 +29,7 @@ struct AsyncDot {
   };
   Operand a, b;
   int64_t m, n, k;
+  /// The registers, or alone the address in tensor memory (i32).
   llvm::SmallVector<mlir::Value> accumulator;
   LinearLayout accumulatorLayout;
   /// i1; null if the accumulator always counts.

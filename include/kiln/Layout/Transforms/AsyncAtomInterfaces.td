@@ -7,14 +7,15 @@ include "kiln/Dialect/Tile/IR/TileAtomInterfaces.td"
 def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface", [MmaAtomInterface]> {
   let cppNamespace = "::kiln";
   let description = [{
-    A matrix instruction by which a few warps together start to multiply an [m, k] by a [k, n]
-    operand, of which at least one is read from shared memory, into registers that are theirs
-    again once they have waited.
+    A matrix instruction that starts to multiply an [m, k] by a [k, n] operand, of which at least
+    one is read from shared memory. Either a few warps start it together, into registers that are
+    theirs again once they have waited; or one thread does, into tensor memory, and the warps
+    fetch the sums from there once it has ended.
   }];
   let methods = [
     InterfaceMethod<[{
-      Who holds what of an [m, n] accumulator that so many warps make: from `register`, `lane` and
-      `warp`. Rows beyond those of the instruction go to further warps first.
+      Who holds what of an [m, n] accumulator that so many warps make, or fetch: from `register`,
+      `lane` and `warp`. Rows beyond those of the instruction go to further warps first.
     }], "::kiln::LinearLayout", "getAccumulatorLayout",
         (ins "::llvm::ArrayRef<int64_t>":$shape, "unsigned":$warps)>,
     InterfaceMethod<[{
@@ -29,11 +30,17 @@ def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface", [MmaAtomInter
     }], "std::vector<::kiln::LinearLayout>", "getSharedLayouts",
         (ins "unsigned":$operand, "::llvm::ArrayRef<int64_t>":$shape, "bool":$transposed)>,
     InterfaceMethod<[{
-      Starts the products of a whole dot and gives the accumulator's registers; fails if an
-      operand lies as it cannot read it.
+      Starts the products of a whole dot and gives the accumulator's registers, or its address;
+      fails if an operand lies as it cannot read it.
     }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "start",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
              "const ::kiln::AsyncDot &":$dot)>,
+    InterfaceMethod<[{
+      The registers of an [m, n] accumulator whose address in tensor memory is given, which hold
+      what `getAccumulatorLayout` says; fails if it is not one of its own.
+    }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "fetch",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$address,
+             "const ::kiln::LinearLayout &":$layout), "", "return ::mlir::failure();">,
   ];
 }
 

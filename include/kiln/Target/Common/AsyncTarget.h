@@ -79,6 +79,28 @@ public:
   /// the dots in flight, whatever an assembler would rather do while they run.
   virtual void keepInFront(mlir::OpBuilder &builder, mlir::Location loc) const = 0;
 
+  //===- Tensor memory ----------------------------------------------------------------------===//
+
+  /// What is set aside for so many bytes of accumulators.
+  virtual int64_t getTensorBytes(int64_t bytes) const = 0;
+  /// The lanes of one warp set so many aside and write the address (i32) to shared memory, until
+  /// they end that and, later, give back what they have.
+  virtual void allocTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value shared,
+                           int64_t bytes) const = 0;
+  virtual void endTensorAllocs(mlir::OpBuilder &builder, mlir::Location loc) const = 0;
+  virtual void freeTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value address,
+                          int64_t bytes) const = 0;
+  /// The address of a slot (i32) of so many bytes.
+  virtual mlir::Value getTensorSlot(mlir::OpBuilder &builder, mlir::Location loc,
+                                    mlir::Value address, mlir::Value slot, int64_t bytes) const = 0;
+  /// What this thread did in tensor memory lies before what threads do there that it tells of it
+  /// next; and what it does there next, behind that which it was told of.
+  virtual void publishTensor(mlir::OpBuilder &builder, mlir::Location loc) const = 0;
+  virtual void observeTensor(mlir::OpBuilder &builder, mlir::Location loc) const = 0;
+  /// Arrives at a barrier once all dots have ended that this thread has started into tensor memory.
+  virtual void commitDots(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value barrier) const = 0;
+
   //===- Matrices of 8 by 8 elements of 16 bits ----------------------------------------------===//
 
   /// The lanes of a warp write one, two or four of these at once: each lane gives the address of

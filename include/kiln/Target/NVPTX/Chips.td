@@ -9,8 +9,12 @@ class NVPTXChip<string chip> : Chip<chip> {
   bit byteFloats;
   // Multiplies tiles of integers of four bits.
   bit nibbles;
-  // Has barriers that count bytes, which copy engines and `wgmma` go with.
+  // Has barriers that count bytes, which copy engines go with.
   bit byteBarriers = false;
+  // Multiplies tiles by groups of four warps into their registers (`wgmma`).
+  bit groupProducts = false;
+  // Multiplies tiles by one thread's order into tensor memory (`tcgen05.mma`).
+  bit tensorProducts = false;
 
   let source = "CUDA C++ Programming Guide, Compute Capabilities; of shared memory what a block "
                "may opt in to";
@@ -120,6 +124,7 @@ def SM90a : NVPTXChip<"sm_90a"> {
   let byteFloats = true;
   let nibbles = false;
   let byteBarriers = true;
+  let groupProducts = true;
   let figures = [
     From<specs, [Is<cores, 132>, Is<clock, 1980>, Is<sharedPerCore, 233472>, Is<l2Bytes, 52428800>,
                  Is<memoryBandwidth, 4800>]>,
@@ -159,6 +164,8 @@ def SM100a : NVPTXChip<"sm_100a"> {
   let roleRegisters = resizable;
   let byteFloats = true;
   let nibbles = false;
+  let byteBarriers = true;
+  let tensorProducts = true;
   let figures = [
     From<specs, [Is<cores, 148>, Is<clock, 1965>, Is<sharedPerCore, 233472>,
                  Is<l2Bytes, 132644864>, Is<memoryBandwidth, 7672>]>,
@@ -192,6 +199,8 @@ def SM103a : NVPTXChip<"sm_103a"> {
   let roleRegisters = resizable;
   let byteFloats = true;
   let nibbles = false;
+  let byteBarriers = true;
+  let tensorProducts = true;
   let figures = [
     From<specs, [Is<cores, 152>, Is<clock, 2070>, Is<sharedPerCore, 233472>,
                  Is<l2Bytes, 135528448>, Is<memoryBandwidth, 7928>]>,

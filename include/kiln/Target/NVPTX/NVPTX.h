@@ -29,6 +29,9 @@ llvm::SmallVector<mlir::Attribute> getMmaSyncAtoms(llvm::StringRef chip, mlir::T
 /// there is none.
 mlir::Attribute getWgmmaAtom(tile::DotOp dot);
 
+/// The same of tcgen05.
+mlir::Attribute getTcgen05Atom(tile::DotOp dot);
+
 /// NVIDIA's library of device functions.
 VendorLibrary findLibdevice();
 

@@ -86,6 +86,27 @@ def NVPTX_WgmmaAttr : AttrDef<NVPTX_Dialect, "Wgmma", [
   let genVerifyDecl = 1;
 }
 
+def NVPTX_Tcgen05Attr : AttrDef<NVPTX_Dialect, "Tcgen05", [
+    DeclareAttrInterfaceMethods<MmaAtomInterface,
+        ["getExtents", "getWarps", "readsFrom", "getAccumulatorPlace", "getCompletion"]>,
+    DeclareAttrInterfaceMethods<AsyncMmaAtomInterface, ["fetch"]>]> {
+  let mnemonic = "tcgen05";
+  let summary = "`tcgen05.mma`: a matrix product into tensor memory, which one thread starts";
+  let description = [{
+    The shape, the type of a and b, and that of the accumulator. Both operands are read from shared
+    memory, from buffers as `wgmma` reads them. 128 rows of the accumulator are the 128 lanes of
+    tensor memory, its columns are columns there; the four warps of the role fetch 32 rows each.
+
+    ```mlir
+    #nvptx.tcgen05<"m128n256k16", bf16, f32>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$shape, "::mlir::Type":$element,
+                        "::mlir::Type":$accumulator);
+  let assemblyFormat = "`<` $shape `,` $element `,` $accumulator `>`";
+  let genVerifyDecl = 1;
+}
+
 def NVPTX_TmaAttr : AttrDef<NVPTX_Dialect, "Tma", [
     DeclareAttrInterfaceMethods<CopyAtomInterface, ["getCompletion", "follows"]>,
     DeclareAttrInterfaceMethods<EngineAtomInterface>]> {

@@ -34,14 +34,45 @@ LogicalResult ChannelType::verify(function_ref<InFlightDiagnostic()> emitError, 
                                   bool own, ArrayRef<Type> buffers) {
   if (depth < 1)
     return emitError() << "expected a channel of at least one slot, got " << depth;
+  auto isAccumulator = [](Type type) {
+    auto pending = dyn_cast<PendingType>(type);
+    return pending && pending.getInTensorMemory();
+  };
+  bool hasAccumulator = !own && buffers.size() == 1 && isAccumulator(buffers.front());
   for (Type type : buffers)
-    if (!isa<BufferType>(type))
-      return emitError() << "expected buffers in a channel, got " << type;
+    if (!hasAccumulator && !isa<BufferType>(type))
+      return emitError() << "expected buffers in a channel, or one accumulator in tensor memory, "
+                            "got "
+                         << type;
   return success();
 }
 
+PendingType ChannelType::getAccumulator() const {
+  return getBuffers().empty() ? PendingType() : dyn_cast<PendingType>(getBuffers().front());
+}
+
+static constexpr StringLiteral kTensorMemory = "tensor_memory";
+
+Type PendingType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  RankedTensorType tensor;
+  if (parser.parseLess() || parser.parseType(tensor))
+    return {};
+  bool inTensorMemory = succeeded(parser.parseOptionalComma());
+  if ((inTensorMemory && parser.parseKeyword(kTensorMemory)) || parser.parseGreater())
+    return {};
+  return parser.getChecked<PendingType>(loc, parser.getContext(), tensor, inTensorMemory);
+}
+
+void PendingType::print(AsmPrinter &printer) const {
+  printer << '<' << getTensor();
+  if (getInTensorMemory())
+    printer << ", " << kTensorMemory;
+  printer << '>';
+}
+
 LogicalResult PendingType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  RankedTensorType tensor) {
+                                  RankedTensorType tensor, bool inTensorMemory) {
   if (isTileType(tensor))
     return success();
   return emitError() << "expected a tile to be pending, got " << tensor;
@@ -157,6 +188,17 @@ LogicalResult GetOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Va
   return success();
 }
 
+LogicalResult ReleaseOp::verify() {
+  if (getLanes() && getCommit())
+    return emitOpError("expected lanes that have read the slot or dots that read it, got 'lanes' "
+                       "and 'commit'");
+  if (getCommit() && (getChannel().getType().getOwn() || getChannel().getType().getAccumulator()))
+    return emitOpError("expected a channel of buffers that another role fills, since dots read "
+                       "them, got ")
+           << getChannel().getType();
+  return success();
+}
+
 LogicalResult WaitPutsOp::verify() { return verifyCount(*this, "in_flight", getInFlight(), 0); }
 
 //===- Copies -------------------------------------------------------------------------------===//
@@ -251,6 +293,12 @@ LogicalResult PartOp::verify() {
 LogicalResult StartDotOp::verify() {
   return verifyDot(*this, getA().getType(), getTransposeA(), getB().getType(), getTransposeB(),
                    getType().getTensor(), getUnsignedA() || getUnsignedB(), getPrecision());
+}
+
+LogicalResult FetchOp::verify() {
+  if (getPending().getType().getInTensorMemory())
+    return success();
+  return emitOpError("expected an accumulator in tensor memory, got ") << getPending().getType();
 }
 
 LogicalResult WaitOp::verify() {

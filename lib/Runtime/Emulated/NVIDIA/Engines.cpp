@@ -1,6 +1,7 @@
 // NVIDIA's instructions of chips whose engines work beside their warps, by the PTX ISA (sections
 // "mbarrier", "bar", "cp.async.bulk.tensor", "stmatrix" and "wgmma.mma_async").
 #include "../Block.h"
+#include "Matrix.h"
 #include "llvm/ADT/StringRef.h"
 #include <vector>
 
@@ -46,6 +47,10 @@ void tryWait(const Lanes &lanes) {
       [=] {
         bool hasEnded = false;
         std::string wrong = block->engines.poll(address, parity, hasEnded);
+        if (wrong.empty() && !hasEnded)
+          wrong = block->tensors.land(address);
+        if (wrong.empty())
+          wrong = block->engines.poll(address, parity, hasEnded);
         if (!wrong.empty())
           block->stop(wrong);
         return hasEnded;
@@ -151,42 +156,6 @@ struct GroupForm {
   const Element *a = nullptr, *b = nullptr; ///< null if the form is none of the instruction's
 };
 
-/// Shared memory as a descriptor of 64 bits has it: where it begins, how far the next eight rows
-/// and the next piece of a row are, and how rows are permuted.
-class Matrix {
-public:
-  Matrix(uint64_t descriptor, const Element &element, bool isTransposed)
-      : element(element), isTransposed(isTransposed) {
-    const SharedMemory &shared = Block::current()->getShared();
-    auto base = uint64_t(shared.data());
-    begin = base + (((descriptor & 0x3fff) * 16 - base) & 0x3ffff);
-    leading = (descriptor >> 16 & 0x3fff) * 16;
-    stride = (descriptor >> 32 & 0x3fff) * 16;
-    constexpr unsigned spans[] = {16, 128, 64, 32};
-    span = spans[descriptor >> 62];
-  }
-  /// The element at `x` along m or n and `k`. Rows are of k, or transposed of m or n.
-  double at(unsigned x, unsigned k) const {
-    unsigned row = isTransposed ? k : x, column = isTransposed ? x : k;
-    unsigned perRow = span / element.bytes;
-    uint64_t address = placeOf(begin + row / 8 * stride + row % 8 * span +
-                                   column / perRow * leading + column % perRow * element.bytes,
-                               span);
-    if (std::string wrong = Block::current()->getShared().inspect(address, element.bytes);
-        !wrong.empty())
-      Block::current()->stop(wrong);
-    uint32_t bits = 0;
-    std::memcpy(&bits, reinterpret_cast<const void *>(address), element.bytes);
-    return element.widen(bits);
-  }
-
-private:
-  const Element &element;
-  bool isTransposed;
-  uint64_t begin, leading, stride;
-  unsigned span;
-};
-
 /// One warp's 16 rows of a product. Operands: whether a is in registers, whether it and b are
 /// transposed; then those of the statement: a, b, whether the accumulators count, the accumulators.
 void multiplyGroup(const Lanes &lanes) {
@@ -213,15 +182,15 @@ void multiplyGroup(const Lanes &lanes) {
         a[row * depth + k] = form.a->widen(bits);
       }
   } else {
-    Matrix matrix(lanes.read<uint64_t>(0, offsetA), *form.a, transposedA);
+    Matrix matrix(lanes.read<uint64_t>(0, offsetA), transposedA, form.a->bytes);
     for (unsigned row = 0; row < 16; ++row)
       for (unsigned k = 0; k < depth; ++k)
-        a[row * depth + k] = matrix.at(firstRow + row, k);
+        a[row * depth + k] = form.a->widen(matrix.at(firstRow + row, k));
   }
-  Matrix matrix(lanes.read<uint64_t>(0, offsetB), *form.b, transposedB);
+  Matrix matrix(lanes.read<uint64_t>(0, offsetB), transposedB, form.b->bytes);
   for (unsigned column = 0; column < form.columns; ++column)
     for (unsigned k = 0; k < depth; ++k)
-      b[column * depth + k] = matrix.at(column, k);
+      b[column * depth + k] = form.b->widen(matrix.at(column, k));
   bool accumulates = lanes.read<uint32_t>(0, offsetB + 8);
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     for (unsigned i = 0; i < form.columns / 2; ++i) {

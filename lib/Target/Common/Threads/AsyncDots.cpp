@@ -1,5 +1,5 @@
 // Dots in flight: a pending tensor is its accumulator's registers, which belong to the chip until
-// they were waited for.
+// they were waited for; or its address in tensor memory.
 #include "ThreadLowering.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -41,14 +41,39 @@ LogicalResult ThreadLowering::lowerStartDot(StartDotOp op) {
   dot.m = sum.getShape()[0];
   dot.n = sum.getShape()[1];
   dot.k = shapeA.getShape()[op.getTransposeA() ? 0 : 1];
-  dot.accumulator = getElements(op.getAccumulator());
+  bool inTensorMemory = op.getType().getInTensorMemory();
+  if (inTensorMemory != (atom.getAccumulatorPlace() == tile::Place::Tensor))
+    return op.emitOpError("expected an accumulator where ")
+           << op.getAtom() << " has it, got " << op.getType();
+  dot.accumulator = inTensorMemory ? SmallVector<Value>{get(op.getAccumulator())}
+                                   : getElements(op.getAccumulator());
   dot.accumulatorLayout = cast<LayoutAttr>(sum.getEncoding()).toLinear(sum.getShape());
   if (op.getAccumulates())
     dot.accumulates = get(op.getAccumulates());
-  FailureOr<SmallVector<Value>> sums = atom.start(builder, loc, dot);
+  FailureOr<SmallVector<Value>> sums = failure();
+  auto start = [&] { sums = atom.start(builder, loc, dot); };
+  if (inTensorMemory)
+    emitIf(isFirstThread(), start);
+  else
+    start();
   if (failed(sums))
     return op.emitOpError("expected operands and an accumulator that lie as ")
            << op.getAtom() << " reads and writes them";
+  if (inTensorMemory)
+    set(op, dot.accumulator.front());
+  else
+    setElements(op.getResult(), *sums);
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerFetch(FetchOp op) {
+  auto atom = dyn_cast<AsyncMmaAtomInterface>(op.getAtom());
+  FailureOr<SmallVector<Value>> sums = failure();
+  if (atom)
+    sums = atom.fetch(builder, loc, get(op.getPending()), getLayout(op.getResult()));
+  if (failed(sums))
+    return op.emitOpError("expected an accumulator that lies as ")
+           << op.getAtom() << " has it, got " << op.getPending().getType();
   setElements(op.getResult(), *sums);
   return success();
 }
@@ -64,6 +89,8 @@ static bool runsBeside(WaitOp op) {
 }
 
 LogicalResult ThreadLowering::lowerWait(WaitOp op) {
+  if (op.getPending().getType().getInTensorMemory())
+    return op.emitOpError("expected tile.get and tile.fetch of an accumulator in tensor memory");
   if (runsBeside(op))
     async->keepInFront(builder, loc);
   if (isa<PendingType>(op.getType())) {

@@ -17,18 +17,27 @@ static int64_t getBytes(BufferType type) {
          int64_t(getSharedElementBytes(type.getElementType()));
 }
 
+/// Of tensor memory.
+static constexpr int64_t kAddressBytes = 4;
+
+static int64_t getBytes(PendingType type) {
+  return type.getTensor().getNumElements() * type.getTensor().getElementTypeBitWidth() / 8;
+}
+
 ChannelPlan kiln::planChannel(ChannelType type) {
   ChannelPlan plan;
   int64_t at = 0;
-  for (unsigned i = 0; i < type.getBuffers().size(); ++i) {
+  unsigned buffers = type.getAccumulator() ? 0 : type.getBuffers().size();
+  for (unsigned i = 0; i < buffers; ++i) {
     plan.offsets.push_back(at);
     plan.bytes.push_back(llvm::alignTo(getBytes(type.getBuffer(i)), kEngineAlignment));
     at += plan.bytes.back() * type.getDepth();
   }
   plan.full = at;
   plan.empty = plan.full + type.getDepth() * AsyncTarget::barrierBytes;
+  plan.address = plan.empty + type.getDepth() * AsyncTarget::barrierBytes;
   // Nobody waits at a slot that its own role fills.
-  plan.total = type.getOwn() ? at : plan.empty + type.getDepth() * AsyncTarget::barrierBytes;
+  plan.total = type.getOwn() ? at : plan.address + (type.getAccumulator() ? kAddressBytes : 0);
   return plan;
 }
 
@@ -40,8 +49,14 @@ Value ThreadLowering::getSharedAt(Value base, Value bytes) {
 }
 
 SmallVector<Value> ThreadLowering::getSlot(Value channel, Value slot) {
-  ChannelPlan plan = planChannel(cast<ChannelType>(channel.getType()));
+  auto type = cast<ChannelType>(channel.getType());
+  ChannelPlan plan = planChannel(type);
   SmallVector<Value> buffers;
+  if (PendingType accumulator = type.getAccumulator()) {
+    Value base = LLVM::LoadOp::create(builder, loc, builder.getI32Type(),
+                                      getSharedAt(get(channel), i32(plan.address)));
+    return {async->getTensorSlot(builder, loc, base, get(slot), getBytes(accumulator))};
+  }
   for (auto [offset, bytes] : llvm::zip(plan.offsets, plan.bytes)) {
     Value at = arith::MulIOp::create(builder, loc, get(slot), i32(bytes));
     buffers.push_back(
@@ -55,6 +70,51 @@ Value ThreadLowering::getBarrier(Value channel, Value slot, bool full) {
   Value at = arith::MulIOp::create(builder, loc, get(slot), i32(AsyncTarget::barrierBytes));
   return getSharedAt(get(channel),
                      arith::AddIOp::create(builder, loc, at, i32(full ? plan.full : plan.empty)));
+}
+
+LogicalResult ThreadLowering::lowerTensorMemory(WarpGroupsOp op,
+                                                llvm::function_ref<LogicalResult()> lowerRoles) {
+  SmallVector<std::pair<Value, int64_t>> places;
+  int64_t total = 0;
+  ChannelOp last;
+  for (Value capture : op.getCaptures()) {
+    auto channel = capture.getDefiningOp<ChannelOp>();
+    PendingType accumulator = channel ? channel.getType().getAccumulator() : PendingType();
+    if (!accumulator)
+      continue;
+    int64_t bytes = getBytes(accumulator) * channel.getType().getDepth();
+    total += async->getTensorBytes(bytes);
+    places.push_back(
+        {getSharedAt(get(capture), i32(planChannel(channel.getType()).address)), bytes});
+    last = channel;
+  }
+  if (places.empty())
+    return lowerRoles();
+  int64_t limit = chip.figures.tensorMemory ? chip.figures.tensorMemory->value : 0;
+  if (total > limit)
+    return last.emitOpError("expected accumulators of at most ")
+           << limit << " bytes of tensor memory on " << target.getSpelling() << ", got " << total;
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, warp, i32(0));
+  emitIf(isFirst, [&] {
+    for (auto [place, bytes] : places)
+      async->allocTensor(builder, loc, place, bytes);
+    async->endTensorAllocs(builder, loc);
+    async->publishTensor(builder, loc);
+  });
+  barrier();
+  async->observeTensor(builder, loc);
+  if (failed(lowerRoles()))
+    return failure();
+  async->publishTensor(builder, loc);
+  barrier();
+  async->observeTensor(builder, loc);
+  emitIf(isFirst, [&] {
+    for (auto [place, bytes] : places) {
+      Value address = LLVM::LoadOp::create(builder, loc, builder.getI32Type(), place);
+      async->freeTensor(builder, loc, address, bytes);
+    }
+  });
+  return success();
 }
 
 void ThreadLowering::lowerChannel(ChannelOp op) {
@@ -143,20 +203,44 @@ LogicalResult ThreadLowering::lowerWrittenPut(PutOp op) {
 }
 
 LogicalResult ThreadLowering::lowerGet(GetOp op) {
-  async->waitBarrier(builder, loc, getBarrier(op.getChannel(), op.getSlot(), /*full=*/true),
-                     get(op.getPhase()));
+  Value full = getBarrier(op.getChannel(), op.getSlot(), /*full=*/true);
+  auto wait = [&] { async->waitBarrier(builder, loc, full, get(op.getPhase())); };
+  if (op.getToStart())
+    emitIf(isFirstThread(), wait);
+  else
+    wait();
+  if (op.getToStart() || op.getChannel().getType().getAccumulator())
+    async->observeTensor(builder, loc);
   for (auto [result, buffer] : llvm::zip(op.getBuffers(), getSlot(op.getChannel(), op.getSlot())))
     set(result, buffer);
   return success();
 }
 
 void ThreadLowering::lowerRelease(ReleaseOp op) {
+  Value empty = getBarrier(op.getChannel(), op.getSlot(), /*full=*/false);
+  if (op.getCommit()) {
+    emitIf(isFirstThread(), [&] { async->commitDots(builder, loc, empty); });
+    return;
+  }
+  if (op.getChannel().getType().getAccumulator())
+    async->publishTensor(builder, loc);
   if (op.getLanes())
     async->meetLanes(builder, loc);
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, i32(0));
-  emitIf(first, [&] {
-    async->arrive(builder, loc, getBarrier(op.getChannel(), op.getSlot(), /*full=*/false));
-  });
+  emitIf(first, [&] { async->arrive(builder, loc, empty); });
+}
+
+void ThreadLowering::lowerAcquire(AcquireOp op) {
+  Value empty = getBarrier(op.getChannel(), op.getSlot(), /*full=*/false);
+  Value other = arith::XOrIOp::create(builder, loc, get(op.getPhase()), i32(1));
+  emitIf(isFirstThread(), [&] { async->waitBarrier(builder, loc, empty, other); });
+  async->observeTensor(builder, loc);
+  set(op, getSlot(op.getChannel(), op.getSlot()).front());
+}
+
+void ThreadLowering::lowerCommit(CommitOp op) {
+  Value full = getBarrier(op.getChannel(), op.getSlot(), /*full=*/true);
+  emitIf(isFirstThread(), [&] { async->commitDots(builder, loc, full); });
 }
 
 LogicalResult ThreadLowering::lowerPart(PartOp op) {

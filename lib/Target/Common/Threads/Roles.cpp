@@ -51,6 +51,14 @@ LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
         return success();
       })
       .Case<WaitPutsOp>([&](WaitPutsOp wait) { return lowerWaitPuts(wait); })
+      .Case<AcquireOp>([&](AcquireOp acquire) {
+        lowerAcquire(acquire);
+        return success();
+      })
+      .Case<CommitOp>([&](CommitOp commit) {
+        lowerCommit(commit);
+        return success();
+      })
       .Case<AdvanceOp>([&](AdvanceOp advance) { return lowerAdvance(advance); })
       .Case<CopyInOp>([&](CopyInOp copy) {
         return isa<EngineAtomInterface>(copy.getAtom()) ? lowerCopyIn(copy) : lowerDirectCopy(copy);
@@ -63,6 +71,7 @@ LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
       })
       .Case<StartDotOp>([&](StartDotOp dot) { return lowerStartDot(dot); })
       .Case<WaitOp>([&](WaitOp wait) { return lowerWait(wait); })
+      .Case<FetchOp>([&](FetchOp fetch) { return lowerFetch(fetch); })
       .Case<WaitStoresOp>([&](WaitStoresOp wait) {
         emitIf(isFirstThread(),
                [&] { async->waitStores(builder, loc, wait.getInFlight(), /*done=*/false); });
@@ -117,7 +126,7 @@ LogicalResult ThreadLowering::lowerRoles(WarpGroupsOp op) {
   // As many as there are: whoever reads the code back knows how far addresses go.
   if (llvm::isPowerOf2_64(total))
     place = arith::AndIOp::create(builder, loc, place, i32(total - 1));
-  return lowerRole(op, 0, place);
+  return lowerTensorMemory(op, [&] { return lowerRole(op, 0, place); });
 }
 
 LogicalResult ThreadLowering::lowerRole(WarpGroupsOp op, unsigned number, Value place) {

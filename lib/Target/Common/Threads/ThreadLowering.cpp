@@ -172,8 +172,11 @@ Value ThreadLowering::i32(int64_t value) {
 }
 
 Type ThreadLowering::convert(Type type) const {
-  if (auto pending = dyn_cast<PendingType>(type))
+  if (auto pending = dyn_cast<PendingType>(type)) {
+    if (pending.getInTensorMemory()) // its address
+      return IntegerType::get(type.getContext(), 32);
     type = pending.getTensor();
+  }
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return type;
@@ -405,8 +408,8 @@ LogicalResult ThreadLowering::lower(Operation *op) {
       .Case<AllocOp, ReadOp, WriteOp>(
           [&](auto) { return role ? lowerRoleBuffer(op) : lowerBuffer(op); })
       .Case<WarpGroupsOp, CopyIdOp, BarrierOp, ChannelOp, PutOp, GetOp, ReleaseOp, AdvanceOp,
-            CopyInOp, CopyOutOp, WaitStoresOp, WaitPutsOp, PartOp, PendOp, StartDotOp, WaitOp>(
-          [&](auto) { return lowerSchedule(op); })
+            CopyInOp, CopyOutOp, WaitStoresOp, WaitPutsOp, PartOp, PendOp, StartDotOp, WaitOp,
+            AcquireOp, CommitOp, FetchOp>([&](auto) { return lowerSchedule(op); })
       .Case<SplatOp, ToScalarOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, BitcastOp>(
           [&](auto) { return lowerShape(op); })
       .Case<ConvertLayoutOp>([&](ConvertLayoutOp convert) { return lowerConversion(convert); })

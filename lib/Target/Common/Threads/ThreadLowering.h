@@ -174,6 +174,11 @@ private:
   mlir::LogicalResult lowerWrittenPut(tile::PutOp op);
   mlir::LogicalResult lowerGet(tile::GetOp op);
   void lowerRelease(tile::ReleaseOp op);
+  void lowerAcquire(tile::AcquireOp op);
+  void lowerCommit(tile::CommitOp op);
+  /// Sets tensor memory aside for the accumulators that roles capture, as long as they run.
+  mlir::LogicalResult lowerTensorMemory(tile::WarpGroupsOp op,
+                                        llvm::function_ref<mlir::LogicalResult()> lowerRoles);
   mlir::LogicalResult lowerAdvance(tile::AdvanceOp op);
   mlir::LogicalResult lowerCopyIn(tile::CopyInOp op);
   mlir::LogicalResult lowerCopyOut(tile::CopyOutOp op);
@@ -199,6 +204,7 @@ private:
   mlir::FailureOr<LinearLayout> getShares(tile::CopyInOp op, DirectAtomInterface atom);
   // AsyncDots.cpp
   mlir::LogicalResult lowerStartDot(tile::StartDotOp op);
+  mlir::LogicalResult lowerFetch(tile::FetchOp op);
   mlir::LogicalResult lowerWait(tile::WaitOp op);
   // Scan.cpp
   mlir::LogicalResult lowerScan(tile::ScanOp op);

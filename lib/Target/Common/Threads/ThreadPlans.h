@@ -25,6 +25,7 @@ void explainMoves(tile::KernelOp kernel, TargetInterface target);
 struct ChannelPlan {
   llvm::SmallVector<int64_t> offsets, bytes; ///< of each buffer's first slot, and of one slot
   int64_t full, empty;                       ///< of the barriers
+  int64_t address;                           ///< of where tensor memory is, if slots are there
   int64_t total;
 };
 ChannelPlan planChannel(tile::ChannelType type);

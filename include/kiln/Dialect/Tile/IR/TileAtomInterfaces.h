@@ -15,13 +15,14 @@ enum class Completion {
   Groups,       ///< a wait until at most so many groups of them are under way
   CountedBytes, ///< a barrier in shared memory counts the bytes that have come
   Instructions, ///< a wait until at most so many of them are under way
+  Commit,       ///< a barrier in shared memory is told once all that one thread started have ended
 };
 
 enum class Cache : uint32_t;
 enum class Eviction : uint32_t;
 
 /// Where elements are.
-enum class Place { Registers, Shared, Global };
+enum class Place { Registers, Shared, Global, Tensor };
 
 } // namespace kiln::tile
 

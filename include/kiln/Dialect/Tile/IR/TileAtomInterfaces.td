@@ -17,6 +17,9 @@ def MmaAtomInterface : AttrInterface<"MmaAtomInterface"> {
     InterfaceMethod<"Whether it can read operand a (0) or b (1) from there.", "bool", "readsFrom",
                     (ins "unsigned":$operand, "::kiln::tile::Place":$place), "",
                     "return place == ::kiln::tile::Place::Registers;">,
+    InterfaceMethod<"Where its accumulator lies: in registers or in tensor memory.",
+                    "::kiln::tile::Place", "getAccumulatorPlace", (ins), "",
+                    "return ::kiln::tile::Place::Registers;">,
     InterfaceMethod<"How its end is known.", "::kiln::tile::Completion", "getCompletion", (ins),
                     "", "return ::kiln::tile::Completion::InOrder;">,
     InterfaceMethod<[{

@@ -99,9 +99,15 @@ def Tile_ChannelOp : Tile_Op<"channel"> {
     waits for what it put itself with `tile.wait_puts`, barriers tell the others, and in between
     come `tile.get` and `tile.release`. Slots may come in any order, their phase is 0.
 
+    Each slot may be an accumulator in tensor memory, which is the program's from the op on.
+    A role fills one between `tile.acquire` and `tile.commit`; the same role or another one gets it,
+    fetches it and releases it.
+
     ```mlir
     %ring = tile.channel full = 1 empty = 8
           : !tile.channel<4, !tile.buffer<128x64xbf16, #a>, !tile.buffer<256x64xbf16, #b>>
+    %sums = tile.channel full = 1 empty = 4
+          : !tile.channel<1, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
     ```
   }];
   let arguments = (ins I64Attr:$full, I64Attr:$empty);
@@ -179,14 +185,57 @@ def Tile_GetOp : Tile_SyncOp<"get", [
     a role gets without waiting: each copy has waited for its part with `tile.wait_puts`, and a
     barrier stands in between.
 
+    With `to_start` the buffers are for dots that one thread of the role starts, which alone waits.
+
     ```mlir
     %x = tile.get %ring[%s, %p] : !tile.channel<4, !tile.buffer<64x64xf16>>
     ```
   }];
+  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, I32:$phase, UnitAttr:$to_start);
+  let results = (outs Variadic<AnyTypeOf<[Tile_BufferType, Tile_PendingType]>>:$buffers);
+  let assemblyFormat = [{
+    $channel `[` $slot `,` $phase `]` (`to_start` $to_start^)? attr-dict
+    `:` qualified(type($channel))
+  }];
+}
+
+// What a channel has in each slot, if that is an accumulator.
+class Tile_AccumulatorOf<string operand>
+    : TypesMatchWith<"the accumulator is what the channel's slots are", "channel", operand,
+                     "Type(::llvm::cast<ChannelType>($_self).getAccumulator())">;
+
+def Tile_AcquireOp : Tile_SyncOp<"acquire", [Tile_AccumulatorOf<"accumulator">]> {
+  let summary = "the accumulator that a slot is, once it is empty";
+  let description = [{
+    The thread that starts the role's dots waits until the slot's use before this one was released
+    by all. The accumulator holds nothing: the first dot into it must not read it.
+
+    ```mlir
+    %p = tile.acquire %sums[%s, %ph]
+       : !tile.channel<1, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
+    ```
+  }];
   let arguments = (ins Tile_ChannelType:$channel, I32:$slot, I32:$phase);
-  let results = (outs Variadic<Tile_BufferType>:$buffers);
+  let results = (outs Tile_PendingType:$accumulator);
   let assemblyFormat = [{
     $channel `[` $slot `,` $phase `]` attr-dict `:` qualified(type($channel))
+  }];
+}
+
+def Tile_CommitOp : Tile_SyncOp<"commit", [Tile_AccumulatorOf<"accumulator">]> {
+  let summary = "a slot is full once the dots into its accumulator have ended";
+  let description = [{
+    The operand is what the last dot into the accumulator gave. Nobody waits here: the slot is full
+    when all dots that this copy of the role has started so far have ended.
+
+    ```mlir
+    tile.commit %q into %sums[%s]
+      : !tile.channel<1, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
+    ```
+  }];
+  let arguments = (ins Tile_PendingType:$accumulator, Tile_ChannelType:$channel, I32:$slot);
+  let assemblyFormat = [{
+    $accumulator `into` $channel `[` $slot `]` attr-dict `:` qualified(type($channel))
   }];
 }
 
@@ -216,14 +265,20 @@ def Tile_ReleaseOp : Tile_SyncOp<"release"> {
     of a warp arrives: with `lanes` it meets the others first, which is needed where they read the
     slot into registers.
 
+    With `commit` the slot is given back, by one arrival of each copy, once the dots have ended that
+    the copy has started so far; nobody waits for them.
+
     ```mlir
     tile.release %ring[%s] lanes : !tile.channel<4, !tile.buffer<64x64xf16>>
+    tile.release %ring[%s] commit : !tile.channel<4, !tile.buffer<64x64xf16>>
     ```
   }];
-  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, UnitAttr:$lanes);
+  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, UnitAttr:$lanes, UnitAttr:$commit);
   let assemblyFormat = [{
-    $channel `[` $slot `]` (`lanes` $lanes^)? attr-dict `:` qualified(type($channel))
+    $channel `[` $slot `]` (`lanes` $lanes^)? (`commit` $commit^)? attr-dict
+    `:` qualified(type($channel))
   }];
+  let hasVerifier = 1;
 }
 
 //===- Copies -------------------------------------------------------------------------------===//
@@ -336,7 +391,8 @@ def Tile_StartDotOp : Tile_SyncOp<"start_dot", [AllTypesMatch<["accumulator", "r
   let description = [{
     Operands mean what they mean to `tile.dot`. Buffers are read until a `tile.wait` has waited
     for this dot. If `accumulates` is given and false, the accumulator counts as zero and is not
-    read. Dots of one role end in the order in which they started.
+    read. Dots of one role end in the order in which they started. Those whose accumulator lies in
+    tensor memory one thread of the copy starts.
 
     ```mlir
     %q = tile.start_dot %x, %y, %p when %more transpose_b {atom = #nvptx.wgmma<"m64n256k16", f16, f32>}
@@ -369,6 +425,9 @@ def Tile_WaitOp : Tile_SyncOp<"wait"> {
     dots may still accumulate into it. Whatever follows uses the result, so that nothing that reads
     the accumulator moves in front of the wait.
 
+    Of an accumulator in tensor memory, `tile-realise-accumulators` makes a `tile.commit`, a
+    `tile.get` and a `tile.fetch` of it.
+
     ```mlir
     %q = tile.wait %p in_flight = 1
        : !tile.pending<tensor<64x256xf32>> -> !tile.pending<tensor<64x256xf32>>
@@ -381,6 +440,24 @@ def Tile_WaitOp : Tile_SyncOp<"wait"> {
     $pending `in_flight` `=` $in_flight attr-dict
     `:` qualified(type($pending)) `->` qualified(type($result))
   }];
+  let hasVerifier = 1;
+}
+
+def Tile_FetchOp : Tile_SyncOp<"fetch", [TypesMatchWith<"the result is the pending tensor",
+    "pending", "result", "::llvm::cast<PendingType>($_self).getTensor()">]> {
+  let summary = "an accumulator in tensor memory, as a tensor in registers";
+  let description = [{
+    The operand is of a slot that this role got and has not released. All warps of the copy fetch
+    together, by the atom of the dots that made it.
+
+    ```mlir
+    %t = tile.fetch %p {atom = #nvptx.tcgen05<"m128n256k16", bf16, f32>}
+       : !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>
+    ```
+  }];
+  let arguments = (ins Tile_PendingType:$pending, Tile_MmaAtom:$atom);
+  let results = (outs Tile_Tensor:$result);
+  let assemblyFormat = "$pending attr-dict `:` qualified(type($pending))";
   let hasVerifier = 1;
 }
 

@@ -79,11 +79,13 @@ def Tile_ChannelType : Tile_Type<"Channel", "channel"> {
   let summary = "a ring of slots, each with one buffer of each type";
   let description = [{
     How many slots, at least 1, and the buffers of one slot; `own` if the role that reads them is the
-    one that fills them. See `tile.channel`.
+    one that fills them. Or, in place of buffers, an accumulator in tensor memory. See
+    `tile.channel`.
 
     ```mlir
     !tile.channel<4, !tile.buffer<128x64xbf16, #a>, !tile.buffer<256x64xbf16, #b>>
     !tile.channel<2, own, !tile.buffer<256x32xbf16>>
+    !tile.channel<1, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
     ```
   }];
   let parameters = (ins "int64_t":$depth, "bool":$own, ArrayRefParameter<"::mlir::Type">:$buffers);
@@ -93,24 +95,29 @@ def Tile_ChannelType : Tile_Type<"Channel", "channel"> {
     BufferType getBuffer(unsigned index) const {
       return ::llvm::cast<BufferType>(getBuffers()[index]);
     }
+    /// What each slot is if that is an accumulator in tensor memory; null if it has buffers.
+    PendingType getAccumulator() const;
   }];
 }
 
 def Tile_PendingType : Tile_Type<"Pending", "pending"> {
   let summary = "a tensor that dots in flight are still making";
   let description = [{
-    Only `tile.wait` makes it a tensor.
+    Only `tile.wait` and `tile.fetch` make it a tensor. It lies in registers, or in tensor memory, as
+    the dots' atom has it; its layout is that of the registers that it is in, or is fetched to.
 
     ```mlir
     !tile.pending<tensor<64x256xf32, #acc>>
+    !tile.pending<tensor<128x256xf32, #acc>, tensor_memory>
     ```
   }];
-  let parameters = (ins "::mlir::RankedTensorType":$tensor);
-  let assemblyFormat = "`<` $tensor `>`";
+  let parameters = (ins "::mlir::RankedTensorType":$tensor, "bool":$inTensorMemory);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let builders = [
-    TypeBuilderWithInferredContext<(ins "::mlir::RankedTensorType":$tensor), [{
-      return $_get(tensor.getContext(), tensor);
+    TypeBuilderWithInferredContext<(ins "::mlir::RankedTensorType":$tensor,
+                                        CArg<"bool", "false">:$inTensorMemory), [{
+      return $_get(tensor.getContext(), tensor, inTensorMemory);
     }]>,
   ];
 }

@@ -1,0 +1,45 @@
+// Shared memory as descriptors of 64 bits have it, which wgmma and tcgen05 read matrices by: where
+// it begins, how far the next eight rows and the next piece of a row are, and how rows are
+// permuted.
+#ifndef KILN_LIB_RUNTIME_EMULATED_NVIDIA_MATRIX_H
+#define KILN_LIB_RUNTIME_EMULATED_NVIDIA_MATRIX_H
+
+#include "../Block.h"
+
+namespace kiln::emulated {
+
+class Matrix {
+public:
+  Matrix(uint64_t descriptor, bool isTransposed, unsigned elementBytes)
+      : isTransposed(isTransposed), bytes(elementBytes) {
+    auto base = uint64_t(Block::current()->getShared().data());
+    begin = base + (((descriptor & 0x3fff) * 16 - base) & 0x3ffff);
+    leading = (descriptor >> 16 & 0x3fff) * 16;
+    stride = (descriptor >> 32 & 0x3fff) * 16;
+    constexpr unsigned spans[] = {16, 128, 64, 32};
+    span = spans[descriptor >> 62];
+  }
+  /// The bits of the element at `x` along m or n and `k`. Rows are of k, or transposed of m or n.
+  uint32_t at(unsigned x, unsigned k) const {
+    unsigned row = isTransposed ? k : x, column = isTransposed ? x : k;
+    unsigned perRow = span / bytes;
+    uint64_t address = placeOf(begin + row / 8 * stride + row % 8 * span +
+                                   column / perRow * leading + column % perRow * bytes,
+                               span);
+    if (std::string wrong = Block::current()->getShared().inspect(address, bytes); !wrong.empty())
+      Block::current()->stop(wrong);
+    uint32_t bits = 0;
+    std::memcpy(&bits, reinterpret_cast<const void *>(address), bytes);
+    return bits;
+  }
+
+private:
+  bool isTransposed;
+  unsigned bytes;
+  uint64_t begin, leading, stride;
+  unsigned span;
+};
+
+} // namespace kiln::emulated
+
+#endif // KILN_LIB_RUNTIME_EMULATED_NVIDIA_MATRIX_H

@@ -1,0 +1,142 @@
+// NVIDIA's products into tensor memory, by the PTX ISA (section "tcgen05").
+#include "../Block.h"
+#include "Matrix.h"
+
+using namespace kiln::emulated;
+
+namespace {
+
+TensorMemory &tensors() { return Block::current()->tensors; }
+
+/// Stops the program if something is wrong.
+void check(const std::string &wrong) {
+  if (!wrong.empty())
+    Block::current()->stop(wrong);
+}
+
+//===- Columns ------------------------------------------------------------------------------===//
+
+/// Operands: where in shared memory the address goes, how many columns.
+void allocate(const Lanes &lanes) {
+  auto to = lanes.read<uint64_t>(0, 0);
+  uint32_t address = 0;
+  check(tensors().allocate(lanes.read<uint32_t>(0, 8), address));
+  check(Block::current()->writeShared(lanes.first, to, address));
+}
+
+void endAllocations(const Lanes &) { check(tensors().endAllocations()); }
+
+void release(const Lanes &lanes) {
+  check(tensors().release(lanes.read<uint32_t>(0, 0), lanes.read<uint32_t>(0, 8)));
+}
+
+//===- Products -----------------------------------------------------------------------------===//
+
+/// An element's value, by the kind of product and the number of its format.
+double widen(unsigned kind, unsigned format, uint32_t bits) {
+  if (kind == 0)
+    return format == 0 ? widenHalf(bits) : widenBFloat(bits);
+  if (kind == 1)
+    return widenTF32(bits);
+  return format == 0 ? widenE4M3(bits) : widenE5M2(bits);
+}
+
+/// What an instruction descriptor of floats says.
+struct Instruction32 {
+  explicit Instruction32(uint32_t bits)
+      : sum(bits >> 4 & 3), a(bits >> 7 & 7), b(bits >> 10 & 7), isAlongM(bits >> 15 & 1),
+        isAlongN(bits >> 16 & 1), n((bits >> 17 & 63) * 8), m((bits >> 24 & 31) * 16),
+        others(bits & ~(3u << 4 | 7u << 7 | 7u << 10 | 3u << 15 | 63u << 17 | 31u << 24)) {}
+  unsigned sum, a, b;
+  bool isAlongM, isAlongN;
+  unsigned n, m, others;
+};
+
+/// Operands: the sums, descriptors of a and b and of the instruction, whether the sums count; then
+/// the kind and how many blocks multiply together.
+void multiply(const Lanes &lanes) {
+  auto address = lanes.read<uint32_t>(0, 0);
+  auto a = lanes.read<uint64_t>(0, 8), b = lanes.read<uint64_t>(0, 16);
+  Instruction32 how(lanes.read<uint32_t>(0, 24));
+  bool accumulates = lanes.read<uint8_t>(0, 28) & 1;
+  auto kind = lanes.read<uint32_t>(0, 29), blocks = lanes.read<uint32_t>(0, 33);
+  Block *block = Block::current();
+  constexpr unsigned f32 = 1, rows = 128;
+  bool isKnown = kind <= 2 && blocks == 1 && how.sum == f32 && !how.others && how.m == rows &&
+                 how.n >= 16 && how.n <= 256 && how.n % 16 == 0;
+  unsigned most = kind == 1 ? 2 : 1, least = kind == 1 ? 2 : 0;
+  isKnown &= how.a >= least && how.a <= most && how.b >= least && how.b <= most;
+  if (!isKnown)
+    block->fail("a product into tensor memory of a form that the emulator does not know");
+  for (uint64_t descriptor : {a, b})
+    if ((descriptor >> 46 & 7) != 1 || (descriptor >> 49 & 0x1fff) != 0)
+      block->fail("a descriptor of a matrix in shared memory with the bits of another instruction");
+  auto run = [=]() -> std::string {
+    unsigned bytes = kind == 0 ? 2 : kind == 1 ? 4 : 1, depth = 32 / bytes;
+    Matrix left(a, how.isAlongM, bytes), right(b, how.isAlongN, bytes);
+    std::vector<double> x(rows * depth), y(how.n * depth);
+    for (unsigned k = 0; k < depth; ++k) {
+      for (unsigned row = 0; row < rows; ++row)
+        x[row * depth + k] = widen(kind, how.a, left.at(row, k));
+      for (unsigned column = 0; column < how.n; ++column)
+        y[column * depth + k] = widen(kind, how.b, right.at(column, k));
+    }
+    TensorMemory &memory = block->tensors;
+    for (unsigned row = 0; row < rows; ++row)
+      for (unsigned column = 0; column < how.n; ++column) {
+        unsigned at = TensorMemory::columnOf(address) + column;
+        if (accumulates && !memory.isWritten(row, at))
+          return "a product that adds to a sum in tensor memory which nothing has written";
+        uint32_t bits = memory.get(row, at);
+        float before;
+        std::memcpy(&before, &bits, sizeof(before));
+        double sum = accumulates ? before : 0.0;
+        for (unsigned k = 0; k < depth; ++k)
+          sum += x[row * depth + k] * y[column * depth + k];
+        auto rounded = float(sum);
+        std::memcpy(&bits, &rounded, sizeof(bits));
+        memory.set(row, at, bits);
+      }
+    return "";
+  };
+  std::string wrong = tensors().start(block->currentThread(), address, how.n, run);
+  if (!wrong.empty())
+    block->fail(wrong);
+}
+
+void commit(const Lanes &lanes) {
+  tensors().commit(Block::current()->currentThread(), lanes.read<uint64_t>(0, 0));
+}
+
+//===- Sums to registers --------------------------------------------------------------------===//
+
+/// Each warp of four reaches 32 lanes of its own. A thread gets so many columns of one lane.
+template <unsigned count>
+void load(const Lanes &lanes) {
+  auto address = lanes.read<uint32_t>(0, 0);
+  unsigned first = TensorMemory::laneOf(address), reached = lanes.first / 32 % 4 * 32;
+  if (first != reached)
+    return check("a read of tensor memory from lane " + std::to_string(first) +
+                 " on by a warp that reaches lanes from " + std::to_string(reached) + " on");
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    for (unsigned i = 0; i < count; ++i) {
+      uint32_t bits = 0;
+      std::string wrong = tensors().read(first + lane, TensorMemory::columnOf(address) + i, bits);
+      if (!wrong.empty())
+        return check(wrong);
+      lanes.write(lane, i, bits);
+    }
+}
+} // namespace
+
+const Instruction kiln::emulated::kTensorInstructions[] = {
+    {"nvvm.tcgen05.alloc.shared.cg1", true, allocate},
+    {"nvvm.tcgen05.relinq.alloc.permit.cg1", true, endAllocations},
+    {"nvvm.tcgen05.dealloc.cg1", true, release},
+    {"nvvm.tcgen05.mma.shared", false, multiply},
+    {"nvvm.tcgen05.commit.shared.cg1", false, commit},
+    {"nvvm.tcgen05.ld.32x32b.x16", true, load<16>},
+    {"nvvm.tcgen05.ld.32x32b.x32", true, load<32>},
+    {"nvvm.tcgen05.ld.32x32b.x64", true, load<64>},
+    {nullptr, false, nullptr},
+};

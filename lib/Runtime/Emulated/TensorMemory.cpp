@@ -1,0 +1,122 @@
+// Columns of tensor memory, and products in flight.
+#include "TensorMemory.h"
+#include <algorithm>
+
+using namespace kiln::emulated;
+
+void TensorMemory::reset() {
+  cells.assign(lanes, std::vector<Cell>(columns));
+  held.assign(columns, false);
+  orders.clear();
+  mayAllocate = true;
+}
+
+static std::string spell(unsigned first, unsigned count) {
+  return std::to_string(count) + " columns of tensor memory from column " + std::to_string(first);
+}
+
+//===- Who holds what -----------------------------------------------------------------------===//
+
+static bool isCount(unsigned count) {
+  return count >= 32 && count <= TensorMemory::columns && (count & (count - 1)) == 0;
+}
+
+bool TensorMemory::isHeld(unsigned first, unsigned count) const {
+  return first + count <= columns && std::all_of(held.begin() + first, held.begin() + first + count,
+                                                 [](bool is) { return is; });
+}
+
+std::string TensorMemory::allocate(unsigned count, uint32_t &address) {
+  if (!isCount(count))
+    return "an allocation of " + std::to_string(count) +
+           " columns of tensor memory, which is no power of two from 32 to 512";
+  if (!mayAllocate)
+    return "an allocation of tensor memory by a block that has given up to allocate more";
+  for (unsigned first = 0; first + count <= columns; first += count)
+    if (std::none_of(held.begin() + first, held.begin() + first + count,
+                     [](bool is) { return is; })) {
+      std::fill(held.begin() + first, held.begin() + first + count, true);
+      for (auto &lane : cells)
+        std::fill(lane.begin() + first, lane.begin() + first + count, Cell());
+      address = first;
+      return "";
+    }
+  return "an allocation of " + std::to_string(count) +
+         " columns of tensor memory, which waits forever, since nobody gives so many back";
+}
+
+std::string TensorMemory::endAllocations() {
+  mayAllocate = false;
+  return "";
+}
+
+std::string TensorMemory::release(uint32_t address, unsigned count) {
+  unsigned first = columnOf(address);
+  if (laneOf(address) || !isCount(count) || !isHeld(first, count))
+    return "a release of " + spell(first, count) + ", which are not all held";
+  for (const Order &order : orders)
+    if (order.multiply && order.first < first + count && first < order.first + order.count)
+      return "a release of " + spell(first, count) + " while a product into them is in flight";
+  std::fill(held.begin() + first, held.begin() + first + count, false);
+  return "";
+}
+
+//===- Products -----------------------------------------------------------------------------===//
+
+std::string TensorMemory::start(unsigned thread, uint32_t address, unsigned count,
+                                std::function<std::string()> multiply) {
+  unsigned first = columnOf(address);
+  if (laneOf(address) || !isHeld(first, count))
+    return "a product into " + spell(first, count) + ", which are not all held";
+  orders.push_back({thread, first, count, std::move(multiply)});
+  return "";
+}
+
+void TensorMemory::commit(unsigned thread, uint64_t barrier) {
+  orders.push_back({thread, 0, 0, nullptr, barrier});
+}
+
+/// A commit tells of what its own thread has started.
+std::string TensorMemory::runUpTo(size_t last) {
+  unsigned thread = orders[last].thread;
+  std::vector<Order> mine, rest;
+  for (size_t i = 0; i < orders.size(); ++i)
+    (i <= last && orders[i].thread == thread ? mine : rest).push_back(std::move(orders[i]));
+  orders = std::move(rest);
+  for (const Order &order : mine) {
+    std::string wrong = order.multiply ? order.multiply() : engines.arrive(order.barrier, 0);
+    if (!wrong.empty())
+      return wrong;
+  }
+  return "";
+}
+
+std::string TensorMemory::land(uint64_t barrier) {
+  auto at = std::find_if(orders.begin(), orders.end(), [&](const Order &order) {
+    return !order.multiply && order.barrier == barrier;
+  });
+  return at == orders.end() ? "" : runUpTo(at - orders.begin());
+}
+
+std::string TensorMemory::finish() {
+  if (std::any_of(held.begin(), held.end(), [](bool is) { return is; }))
+    return "the program ends while it holds tensor memory";
+  while (!orders.empty())
+    if (std::string wrong = runUpTo(orders.size() - 1); !wrong.empty())
+      return wrong;
+  return "";
+}
+
+std::string TensorMemory::read(unsigned lane, unsigned column, uint32_t &bits) const {
+  if (!isHeld(column, 1))
+    return "a read of column " + std::to_string(column) + " of tensor memory, which nobody holds";
+  for (const Order &order : orders)
+    if (order.multiply && order.first <= column && column < order.first + order.count)
+      return "a read of column " + std::to_string(column) +
+             " of tensor memory, into which a product is in flight";
+  if (!cells[lane][column].isWritten)
+    return "a read of lane " + std::to_string(lane) + ", column " + std::to_string(column) +
+           " of tensor memory, which nothing has written";
+  bits = cells[lane][column].bits;
+  return "";
+}

@@ -1,0 +1,71 @@
+// The tensor memory of an emulated block: who holds which columns, what they hold, and products in
+// flight into them.
+//
+// A product that was started, and the commit behind it, are done only when a thread waits for the
+// commit's barrier: so who reads sums too early, or lets shared memory go too early, gets an error
+// or other numbers.
+#ifndef KILN_LIB_RUNTIME_EMULATED_TENSORMEMORY_H
+#define KILN_LIB_RUNTIME_EMULATED_TENSORMEMORY_H
+
+#include "Engines.h"
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace kiln::emulated {
+
+class TensorMemory {
+public:
+  explicit TensorMemory(Engines &engines) : engines(engines) {}
+  void reset();
+
+  static constexpr unsigned lanes = 128, columns = 512;
+  /// An address has its lane in the upper half and its column in the lower.
+  static unsigned laneOf(uint32_t address) { return address >> 16; }
+  static unsigned columnOf(uint32_t address) { return address & 0xffff; }
+
+  // Each gives what is wrong, or nothing.
+  std::string allocate(unsigned count, uint32_t &address);
+  std::string endAllocations();
+  std::string release(uint32_t address, unsigned count);
+  /// A product that a thread starts, into so many columns.
+  std::string start(unsigned thread, uint32_t address, unsigned count,
+                    std::function<std::string()> multiply);
+  void commit(unsigned thread, uint64_t barrier);
+  /// Does what a commit to a barrier tells of, if there is one, and tells.
+  std::string land(uint64_t barrier);
+  std::string finish();
+
+  /// By threads, of what no product in flight writes.
+  std::string read(unsigned lane, unsigned column, uint32_t &bits) const;
+  /// By products.
+  bool isWritten(unsigned lane, unsigned column) const { return cells[lane][column].isWritten; }
+  uint32_t get(unsigned lane, unsigned column) const { return cells[lane][column].bits; }
+  void set(unsigned lane, unsigned column, uint32_t bits) { cells[lane][column] = {bits, true}; }
+
+private:
+  struct Cell {
+    uint32_t bits = 0;
+    bool isWritten = false;
+  };
+  /// A product, or a commit to a barrier.
+  struct Order {
+    unsigned thread;
+    unsigned first, count;
+    std::function<std::string()> multiply;
+    uint64_t barrier = 0;
+  };
+  bool isHeld(unsigned first, unsigned count) const;
+  std::string runUpTo(size_t last);
+
+  Engines &engines;
+  std::vector<std::vector<Cell>> cells;
+  std::vector<bool> held;
+  std::vector<Order> orders; ///< oldest first
+  bool mayAllocate = true;
+};
+
+} // namespace kiln::emulated
+
+#endif // KILN_LIB_RUNTIME_EMULATED_TENSORMEMORY_H

@@ -1,0 +1,236 @@
+// tcgen05.mma: the buffers that it reads, its accumulators in tensor memory, by the PTX ISA's
+// figures, and how it is emitted.
+//
+// Tensor memory is 128 lanes of 512 columns, of 32 bits each; an address has its lane in the upper
+// half and its column in the lower. A product of 128 rows has row i in lane i. Warp w of a group of
+// four reaches lanes 32 w to 32 w + 31 alone, so each thread fetches one row.
+#include "SharedMatrix.h"
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
+#include "kiln/Target/NVPTX/NVPTX.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nvptx;
+using tile::Completion;
+using tile::Place;
+
+static constexpr int64_t kRows = 128;
+static constexpr int64_t kWarpsOfGroup = 4;
+static constexpr int64_t kMostColumns = 256, kColumnStep = 16;
+/// Of tensor memory, as a pointer has it.
+static constexpr unsigned kTensorSpace = 6;
+
+//===- Shapes -------------------------------------------------------------------------------===//
+
+namespace {
+/// What the instruction calls a type: its kind, and its number among those of the kind.
+struct Format {
+  NVVM::Tcgen05MMAKind kind;
+  unsigned number;
+  int64_t bits;
+};
+} // namespace
+
+static std::optional<Format> getFormat(Type element, Type accumulator) {
+  if (!accumulator.isF32())
+    return std::nullopt;
+  if (element.isF16())
+    return Format{NVVM::Tcgen05MMAKind::F16, 0, 16};
+  if (element.isBF16())
+    return Format{NVVM::Tcgen05MMAKind::F16, 1, 16};
+  if (isa<FloatTF32Type>(element))
+    return Format{NVVM::Tcgen05MMAKind::TF32, 2, 32};
+  if (isa<Float8E4M3FNType>(element))
+    return Format{NVVM::Tcgen05MMAKind::F8F6F4, 0, 8};
+  if (isa<Float8E5M2Type>(element))
+    return Format{NVVM::Tcgen05MMAKind::F8F6F4, 1, 8};
+  return std::nullopt;
+}
+
+/// 32 bytes of k in each row.
+static int64_t getDepth(Format format) { return 256 / format.bits; }
+
+static std::optional<int64_t> parseColumns(StringRef shape, Format format) {
+  int64_t n;
+  if (!shape.consume_front("m128n") ||
+      !shape.consume_back("k" + std::to_string(getDepth(format))) || shape.getAsInteger(10, n))
+    return std::nullopt;
+  return n >= kColumnStep && n <= kMostColumns && n % kColumnStep == 0 ? std::optional(n)
+                                                                       : std::nullopt;
+}
+
+LogicalResult Tcgen05Attr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef shape,
+                                  Type element, Type accumulator) {
+  std::optional<Format> format = getFormat(element, accumulator);
+  if (!format)
+    return emitError() << "expected types that tcgen05 multiplies, got " << element << " into "
+                       << accumulator;
+  if (parseColumns(shape, *format))
+    return success();
+  std::string tail = "k" + std::to_string(getDepth(*format));
+  return emitError() << "expected a shape of tcgen05 for " << element << " into " << accumulator
+                     << ", m128n16" << tail << " to m128n256" << tail << ", got '" << shape << "'";
+}
+
+Attribute kiln::nvptx::getTcgen05Atom(tile::DotOp dot) {
+  auto [element, other] = getDotTypes(dot);
+  Type accumulator = dot.getType().getElementType();
+  if (dot.getPrecision() == tile::DotPrecision::TF32)
+    element = other = FloatTF32Type::get(dot.getContext());
+  std::optional<Format> format = getFormat(element, accumulator);
+  if (element != other || !format || dot.getM() % kRows || dot.getK() % getDepth(*format))
+    return {};
+  for (int64_t n = std::min(dot.getN(), kMostColumns); n >= kColumnStep; --n)
+    if (dot.getN() % n == 0 && n % kColumnStep == 0)
+      return Tcgen05Attr::get(dot.getContext(),
+                              "m128n" + std::to_string(n) + "k" + std::to_string(getDepth(*format)),
+                              element, accumulator);
+  return {};
+}
+
+std::array<int64_t, 3> Tcgen05Attr::getExtents() const {
+  Format format = *getFormat(getElement(), getAccumulator());
+  return {kRows, *parseColumns(getShape(), format), getDepth(format)};
+}
+
+Completion Tcgen05Attr::getCompletion() const { return Completion::Commit; }
+
+Place Tcgen05Attr::getAccumulatorPlace() const { return Place::Tensor; }
+
+bool Tcgen05Attr::readsFrom(unsigned, Place place) const { return place == Place::Shared; }
+
+unsigned Tcgen05Attr::getWarps() const { return kWarpsOfGroup; }
+
+//===- Layouts ------------------------------------------------------------------------------===//
+
+/// A row is one thread's. Rows beyond the instruction's are further columns of tensor memory.
+LinearLayout Tcgen05Attr::getAccumulatorLayout(ArrayRef<int64_t> shape, unsigned warps) const {
+  LinearLayout::InDim registers{"register", {}}, lanes{"lane", {}}, warpBits{"warp", {}};
+  int64_t row = 1;
+  auto nextRow = [&] {
+    LinearLayout::Basis basis{row < shape[0] ? row : 0, 0};
+    row *= 2;
+    return basis;
+  };
+  for (int64_t lane = 1; lane < 32; lane *= 2)
+    lanes.bases.push_back(nextRow());
+  for (unsigned warp = 1; warp < warps; warp *= 2)
+    warpBits.bases.push_back(nextRow());
+  for (int64_t column = 1; column < shape[1]; column *= 2)
+    registers.bases.push_back({0, column});
+  while (row < shape[0])
+    registers.bases.push_back(nextRow());
+  return LinearLayout::create({registers, lanes, warpBits}, getTensorOuts(shape))
+      .value_or(LinearLayout());
+}
+
+std::optional<LinearLayout> Tcgen05Attr::getRegisterLayout(ArrayRef<int64_t>, unsigned) const {
+  return std::nullopt;
+}
+
+std::vector<LinearLayout> Tcgen05Attr::getSharedLayouts(unsigned operand, ArrayRef<int64_t> shape,
+                                                        bool transposed) const {
+  return getMatrixLayouts(shape, getFormat(getElement(), getAccumulator())->bits,
+                          /*alongK=*/(operand == 0) != transposed);
+}
+
+//===- Emission -----------------------------------------------------------------------------===//
+
+static Value number(OpBuilder &builder, Location loc, int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
+}
+
+/// So many columns behind an address.
+static Value getPointer(OpBuilder &builder, Location loc, Value address, int64_t columns) {
+  if (columns)
+    address = LLVM::AddOp::create(builder, loc, address, number(builder, loc, columns));
+  return LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), kTensorSpace), address);
+}
+
+/// What is multiplied, as the instruction descriptor of floats says it: the accumulator is f32.
+static int64_t getInstruction(Format format, int64_t m, int64_t n, const AsyncDot &dot) {
+  int64_t isAlongM = dot.a.transposed, isAlongN = !dot.b.transposed;
+  return 1 << 4 | format.number << 7 | format.number << 10 | isAlongM << 15 | isAlongN << 16 |
+         n >> 3 << 17 | m >> 4 << 24;
+}
+
+FailureOr<SmallVector<Value>> Tcgen05Attr::start(OpBuilder &builder, Location loc,
+                                                 const AsyncDot &dot) const {
+  auto [m, n, k] = getExtents();
+  Format format = *getFormat(getElement(), getAccumulator());
+  bool fits = dot.m % m == 0 && dot.n % n == 0 && dot.k % k == 0 && dot.a.base && dot.b.base;
+  if (!fits || dot.accumulatorLayout != getAccumulatorLayout({dot.m, dot.n}, kWarpsOfGroup))
+    return failure();
+  constexpr uint64_t kConstant = uint64_t(1) << 46;
+  std::optional<SharedMatrix> a =
+      SharedMatrix::describe(builder, loc, dot.a, format.bits, !dot.a.transposed, kConstant);
+  std::optional<SharedMatrix> b =
+      SharedMatrix::describe(builder, loc, dot.b, format.bits, dot.b.transposed, kConstant);
+  if (!a || !b)
+    return failure();
+  Value address = dot.accumulator.front();
+  Value instruction = number(builder, loc, getInstruction(format, m, n, dot));
+  Value always = LLVM::ConstantOp::create(builder, loc, builder.getI1Type(), 1);
+  for (int64_t atK = 0; atK < dot.k; atK += k)
+    for (int64_t row = 0; row < dot.m; row += m)
+      for (int64_t column = 0; column < dot.n; column += n)
+        NVVM::Tcgen05MMAOp::create(builder, loc, format.kind, NVVM::CTAGroupKind::CTA_1,
+                                   NVVM::Tcgen05MMACollectorOp::DISCARD, /*aShift=*/false,
+                                   getPointer(builder, loc, address, row / m * dot.n + column),
+                                   a->at(row, atK), b->at(column, atK), instruction,
+                                   atK == 0 && dot.accumulates ? dot.accumulates : always,
+                                   /*scaleInputD=*/Value(), /*disableOutputLane=*/Value());
+  return SmallVector<Value>{address};
+}
+
+/// The registers are tied through the wait: NVVM's op does not hold them, and LLVM might use them
+/// in front of it.
+static void waitForLoads(OpBuilder &builder, Location loc, SmallVectorImpl<Value> &registers) {
+  std::string constraints;
+  for (size_t i = 0; i < registers.size(); ++i)
+    constraints += "=r,";
+  for (size_t i = 0; i < registers.size(); ++i)
+    constraints += std::to_string(i) + ",";
+  constraints += "~{memory}";
+  auto type = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(), SmallVector<Type>(registers.size(), builder.getI32Type()));
+  auto wait = LLVM::InlineAsmOp::create(
+      builder, loc, type, registers, "tcgen05.wait::ld.sync.aligned;", constraints,
+      /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+  for (auto [i, value] : llvm::enumerate(registers))
+    value = LLVM::ExtractValueOp::create(builder, loc, wait.getResult(0), i);
+}
+
+FailureOr<SmallVector<Value>> Tcgen05Attr::fetch(OpBuilder &builder, Location loc, Value address,
+                                                 const LinearLayout &layout) const {
+  SmallVector<int64_t> shape = layout.getShape();
+  if (layout != getAccumulatorLayout(shape, kWarpsOfGroup))
+    return failure();
+  Type i32 = builder.getI32Type();
+  // 32 times the warp's number in its group, as a lane.
+  Value lanes = NVVM::ThreadIdXOp::create(builder, loc, i32);
+  lanes = LLVM::AndOp::create(builder, loc, lanes, number(builder, loc, 32 * (kWarpsOfGroup - 1)));
+  lanes = LLVM::ShlOp::create(builder, loc, lanes, number(builder, loc, 16));
+  address = LLVM::AddOp::create(builder, loc, address, lanes);
+  constexpr int64_t kMostAtOnce = 64;
+  int64_t columns = shape[0] / kRows * shape[1], count = std::min(shape[1], kMostAtOnce);
+  SmallVector<Value> sums;
+  for (int64_t first = 0; first < columns; first += count) {
+    Value loaded = NVVM::Tcgen05LdOp::create(builder, loc, VectorType::get({count}, i32),
+                                             /*pack=*/false, NVVM::Tcgen05LdStShape::SHAPE_32X32B,
+                                             getPointer(builder, loc, address, first), Value());
+    SmallVector<Value> registers;
+    for (int64_t i = 0; i < count; ++i)
+      registers.push_back(
+          LLVM::ExtractElementOp::create(builder, loc, loaded, number(builder, loc, i)));
+    waitForLoads(builder, loc, registers);
+    for (Value word : registers)
+      sums.push_back(LLVM::BitcastOp::create(builder, loc, getAccumulator(), word));
+  }
+  return sums;
+}

@@ -1,0 +1,121 @@
+"""Products into tensor memory, pinned from Python, on the emulated chip, against float64: drawn tiles,
+types and orders of the operands, depths and extents."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kiln
+
+BF16, E4M3, E5M2 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
+
+
+@kiln.kernel
+def product(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr, depth: kiln.constexpr,
+    TA: kiln.constexpr, TB: kiln.constexpr, precision: kiln.constexpr,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[0 if TA else 1], BK), depth=depth):
+        if TA:
+            x = kiln.pin(a.load((k, i * BM), (BK, BM)), role="load", stage=0, atom="tma")
+        else:
+            x = kiln.pin(a.load((i * BM, k), (BM, BK)), role="load", stage=0, atom="tma")
+        if TB:
+            y = kiln.pin(b.load((j * BN, k), (BN, BK)), role="load", stage=0, atom="tma")
+        else:
+            y = kiln.pin(b.load((k, j * BN), (BK, BN)), role="load", stage=0, atom="tma")
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_a=TA, transpose_b=TB, precision=precision),
+            role="mma", stage=0, in_flight=0, atom="tcgen05",
+        )  # fmt: skip
+    kiln.pin(c.store((i * BM, j * BN), acc), role="mma", in_flight=0, atom="tma")
+
+
+# Only 16 bits are read along m or n too; rows of a box are at least 32 bytes.
+FORMS = [
+    (dtype, ta, tb, "ieee") for dtype in (BF16, np.float16) for ta in (0, 1) for tb in (0, 1)
+] + [(E4M3, 0, 1, "ieee"), (E5M2, 0, 1, "ieee"), (np.float32, 0, 1, "tf32")]
+
+
+def drawn(rng: np.random.Generator, draw: int) -> np.random.Generator:
+    """Another generator for each draw of a test."""
+    return np.random.default_rng([draw, int(rng.integers(1 << 62))])
+
+
+@pytest.mark.parametrize("draw", range(3))
+@pytest.mark.parametrize("dtype, ta, tb, precision", FORMS)
+def test_drawn_products(rng, dtype, ta: int, tb: int, precision: str, draw: int) -> None:
+    rng = drawn(rng, draw)
+
+    def pick(choices):
+        return choices[rng.integers(len(choices))]
+
+    size = np.dtype(dtype).itemsize
+    tile = {
+        "BM": pick((128, 128, 256)), "BN": pick((16, 32, 64, 128)),
+        "BK": pick((32, 64, 128)) // size, "depth": pick((1, 2, 3)),
+        "TA": bool(ta), "TB": bool(tb), "precision": precision,
+    }  # fmt: skip
+    m, n, k = (16 * int(rng.integers(1, limit)) for limit in (20, 12, 16))
+    a = rng.standard_normal((k, m) if ta else (m, k)).astype(dtype)
+    b = rng.standard_normal((n, k) if tb else (k, n)).astype(dtype)
+    c = np.full((m, n), np.nan, np.float32)
+    product.options(device="emu:sm_100a")(a, b, c, **tile)
+
+    def wide(operand: np.ndarray) -> np.ndarray:
+        if precision == "tf32":
+            operand = (operand.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+        return operand.astype(np.float64)
+
+    want = (wide(a).T if ta else wide(a)) @ (wide(b).T if tb else wide(b))
+    limit, norm = 1e-5, np.linalg.norm(want)
+    assert np.linalg.norm(c - want) <= limit * norm, (tile, m, n, k)
+    assert np.abs(c - want).max() <= 10 * limit * norm / want.size**0.5, (tile, m, n, k)
+
+
+@kiln.kernel
+def twice(a: kiln.View, b: kiln.View, c: kiln.View, depth: kiln.constexpr):
+    """Two sums over k, one after the other, and one dot beside them, in a loop over tiles."""
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
+    for j in range(0, c.shape[1], 64):
+        first = kiln.zeros((128, 64), kiln.f32)
+        for k in kiln.pin(range(0, a.shape[1], 64), depth=depth):
+            x = kiln.pin(a.load((0, k), (128, 64)), role="load", stage=0, atom="tma")
+            y = kiln.pin(b.load((j, k), (64, 64)), role="load", stage=0, atom="tma")
+            first = kiln.pin(
+                kiln.dot(x, y, first, transpose_b=True),
+                role="mma", stage=0, in_flight=0, atom="tcgen05",
+            )  # fmt: skip
+        second = kiln.zeros((128, 64), kiln.f32)
+        for k in kiln.pin(range(0, a.shape[1], 64), depth=depth):
+            x = kiln.pin(a.load((128, k), (128, 64)), role="load", stage=0, atom="tma")
+            y = kiln.pin(b.load((j, k), (64, 64)), role="load", stage=0, atom="tma")
+            second = kiln.pin(
+                kiln.dot(x, y, second, transpose_b=True),
+                role="mma", stage=0, in_flight=0, atom="tcgen05",
+            )  # fmt: skip
+        kiln.pin(c.store((0, j), first - second), role="mma", in_flight=0, atom="tma")
+
+
+@pytest.mark.parametrize("k, n, depth", [(64, 64, 1), (200, 136, 2), (328, 64, 3), (0, 64, 2)])
+def test_two_sums_in_turn(rng, k: int, n: int, depth: int) -> None:
+    a, b = (rng.standard_normal((rows, max(k, 8))).astype(BF16)[:, :k] for rows in (256, n))
+    c = np.full((128, n), np.nan, np.float32)
+    twice.options(device="emu:sm_100a")[1](a, b, c, depth=depth)
+    wide = a.astype(np.float64) @ b.astype(np.float64).T
+    want = wide[:128] - wide[128:]
+    assert np.linalg.norm(c - want) <= 1e-5 * np.linalg.norm(want)
+
+
+def test_a_chip_without_it_says_so(rng) -> None:
+    x = np.zeros((128, 64), BF16)
+    c = np.zeros((128, 64), np.float32)
+    tile = dict(BM=128, BN=64, BK=64, depth=2, TA=False, TB=True, precision="ieee")
+    with pytest.raises(kiln.CompileError, match="tcgen05"):
+        product.options(device="emu:sm_90a")(x, x[:64], c, **tile)
