@@ -2,7 +2,7 @@
 
 Our kernel is attention.mlir, whose decisions are pinned to sm_90a: a persistent grid, one role that
 loads by the tensor copy engine, two copies of one that multiplies. "python" is the same kernel
-written in Python and pinned by `kiln.pin`. Its peers are the backends of
+written in Python and pinned by `kiln.pin`, "plain" one that pins nothing. Its peers are the backends of
 `scaled_dot_product_attention`, each asked for alone: FlashAttention 2 ("flash") and cuDNN
 ("cudnn"). All get the same arrays; PyTorch's allocate their results, from its cache.
 
@@ -15,10 +15,12 @@ Inputs are fresh and normally distributed: zeros would let the chip draw less po
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
 import pinned_kernels
+import plain_kernels
 import torch
 import torch.nn.functional as F
 from bursts import LAUNCHES, REST, report_regimes
@@ -48,7 +50,7 @@ def run(report: Report, options) -> None:
         f"its start and {kernel.local_bytes} bytes of spills; bursts of {LAUNCHES} after "
         f"{REST} s, no flush: the four arrays exceed the second-level cache"
     )
-    kernels = {"kiln": kernel, "python": pinned_kernels.attention}
+    kernels = {"kiln": kernel, "python": pinned_kernels.attention, "plain": plain}
     missing: dict[str, str] = {}
     for size in SIZES:
         for causal in (False, True):
@@ -62,6 +64,11 @@ def run(report: Report, options) -> None:
     if missing:
         whom = "; ".join(f"{who}: {why}" for who, why in missing.items())
         raise AssertionError(f"expected peers {' and '.join(PEERS)}, got none of {whom}")
+
+
+def plain(q, k, v, out, n: int, causal: int) -> None:
+    exponent = math.log2(math.e) / math.sqrt(HEAD)
+    plain_kernels.attention(q, k, v, out, n, exponent, CAUSAL=bool(causal), D=HEAD)
 
 
 def name_of(size: int, causal: bool) -> str:

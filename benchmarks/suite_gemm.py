@@ -2,7 +2,7 @@
 
 Our kernel is gemm.mlir, whose decisions are pinned: a persistent grid, one role that loads by the
 tensor copy engine, two copies of one that multiplies. "python" is the same kernel written in Python
-and pinned by `kiln.pin`. cuBLAS is reached through PyTorch; Triton's kernel is persistent and loads
+and pinned by `kiln.pin`, "plain" one that pins nothing. cuBLAS is reached through PyTorch; Triton's kernel is persistent and loads
 by tensor descriptors, the best of a few configurations.
 
 Inputs are fresh and normally distributed: zeros would let the chip draw less power and run faster.
@@ -13,6 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pinned_kernels
+import plain_kernels
 import torch
 import triton_gemm
 from bursts import LAUNCHES, REST, report_regimes
@@ -51,11 +52,12 @@ def error_of(c: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> float:
 
 def measure(report: Report, name: str, size: int, kernel: MLIRKernel, seconds: float) -> None:
     a, b = (torch.randn(size, size, device="cuda").bfloat16() for _ in range(2))
-    outputs = {who: torch.empty_like(a) for who in ("kiln", "python", "cublas", "triton")}
+    outputs = {who: torch.empty_like(a) for who in ("kiln", "python", "plain", "cublas", "triton")}
     triton_run = triton_gemm.best(a, b, outputs["triton"])
     runs = {
         "kiln": lambda: kernel(a, b, outputs["kiln"]),
         "python": lambda: pinned_kernels.gemm(a, b, outputs["python"]),
+        "plain": lambda: plain_kernels.gemm(a, b.T, outputs["plain"]),
         "cublas": lambda: torch.matmul(a, b.T, out=outputs["cublas"]),
         "triton": triton_run,
     }

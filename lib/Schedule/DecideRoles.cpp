@@ -407,12 +407,11 @@ void RoleDecider::write(bool storesByEngine) {
     for (auto &[store, atom] : stores)
       store.setAtomAttr(atom);
   kernel->setAttr(kRolesAttrName, builder.getArrayAttr(makeRoles()));
-  std::optional<Figure> cores = target.getChipRecord().figures.cores;
-  if (!cores || !kernel.hasGrid())
+  if (!kernel.hasGrid())
     return;
   auto grid = cast<GridOp>(kernel.getGrid().front().getTerminator());
   int64_t group = grid.getExtents().size() > 1 ? kTilesTogether : 1;
-  kernel->setAttr(kPersistentAttrName, PersistentAttr::get(context, cores->value, group));
+  kernel->setAttr(kPersistentAttrName, PersistentAttr::get(context, /*programs=*/0, group));
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // Makes a grid of many short programs one of a few that run tiles in turn.
 #include "Decisions.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Target/Common/ABI.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -100,7 +101,11 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   OpBuilder host(grid);
   IndexMath hostMath{host, grid.getLoc()};
   Value total = countTiles(hostMath, SmallVector<Value>(grid.getExtents()));
-  grid->setOperands(hostMath.min(total, hostMath.constant(persistent.getPrograms())));
+  if (persistent.getPrograms() > 0)
+    total = hostMath.min(total, hostMath.constant(persistent.getPrograms()));
+  else // of which a launch cuts off what the device's cores do not run at once
+    setMetadata(kernel, "persistent", builder.getI64IntegerAttr(1));
+  grid->setOperands(total);
   kernel->removeAttr(kPersistentAttrName);
   return success();
 }

@@ -6,7 +6,7 @@
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 
 // CHECK-LABEL: @product
-// CHECK-SAME: tile.persistent = #tile.persistent<programs = 132, group = 16>
+// CHECK-SAME: tile.persistent = #tile.persistent<programs = 0, group = 16>
 // CHECK-SAME: tile.roles = [#tile.role<"compute", warps = 4, copies = 2>, #tile.role<"load", warps = 1>]
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring0", role = "load"}
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring0", role = "load"}

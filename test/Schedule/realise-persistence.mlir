@@ -1,6 +1,8 @@
 // A grid of tiles becomes one of a few programs, with and without groups.
 // RUN: tile-opt %s --tile-realise-persistence | FileCheck %s
 
+// CHECK: module attributes {tile.metadata = {persistent = 1 : i64}}
+
 // CHECK-LABEL: tile.kernel @grouped
 // CHECK-NOT: tile.persistent
 tile.kernel @grouped(%m: index, %n: index) attributes {
@@ -74,5 +76,19 @@ tile.kernel @deep(%m: index, %n: index, %l: index) attributes {
   // CHECK: tile.print "tile" program [%{{.*}}, %[[Y]], %[[Z]]] (%[[Z]]) : index
   %z = tile.program_id z
   tile.print "tile" (%z) : index
+  tile.return
+}
+
+// One program a core: the launch cuts the grid.
+// CHECK-LABEL: tile.kernel @cores
+tile.kernel @cores(%m: index, %n: index) attributes {tile.persistent = #tile.persistent<programs = 0>} grid {
+  // CHECK: %[[TILES:.*]] = arith.muli %m, %n : index
+  // CHECK-NOT: arith.minui
+  // CHECK: tile.grid %[[TILES]]
+  tile.grid %m, %n
+} {
+  // CHECK: scf.for
+  %x = tile.program_id x
+  tile.print "tile" (%x) : index
   tile.return
 }

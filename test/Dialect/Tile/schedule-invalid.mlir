@@ -21,7 +21,7 @@
 
 // -----
 
-// expected-error@+1 {{expected at least one program and a group of at least one tile, got 132 and 0}}
+// expected-error@+1 {{expected no negative number of programs and a group of at least one tile, got 132 and 0}}
 #group = #tile.persistent<programs = 132, group = 0>
 
 // -----

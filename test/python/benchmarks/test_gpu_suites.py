@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ torch = pytest.importorskip("torch", reason="PyTorch, whose tensors the suites u
 from pinned import BENCHMARKS, build  # noqa: E402
 
 HEAD = 128
+OURS = ("kiln", "python", "plain")
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def suite(monkeypatch):
     def turns(runs, *_, rounds: int) -> dict[str, list[float]]:
         for run in runs.values():
             run()
-        return {who: [1e-3 if who in ("kiln", "python") else 2e-3] * rounds for who in runs}
+        return {who: [1e-3 if who in OURS else 2e-3] * rounds for who in runs}
 
     monkeypatch.setattr(bursts, "burst", turns)
     monkeypatch.setattr(bursts, "sustained", turns)
@@ -41,10 +43,14 @@ def kernel():
     return build((BENCHMARKS / "attention.mlir").read_bytes(), "sm_90a")
 
 
-def both(kernel) -> dict:
-    """Our kernels by name: in MLIR and in Python."""
-    pinned_kernels = importlib.import_module("pinned_kernels")
-    return {"kiln": kernel, "python": pinned_kernels.attention.options(device="emu:sm_90a")}
+def ours(suite, kernel) -> dict:
+    """Our kernels by name: in MLIR, in Python, and without pins."""
+    on_chip = {}
+    for name in ("pinned_kernels", "plain_kernels"):
+        module = importlib.import_module(name)
+        on_chip[name] = module.attention.options(device="emu:sm_90a")
+    suite.plain_kernels = SimpleNamespace(attention=on_chip["plain_kernels"])
+    return {"kiln": kernel, "python": on_chip["pinned_kernels"], "plain": suite.plain}
 
 
 def inputs_of(batch: int, heads: int, size: int) -> list[torch.Tensor]:
@@ -62,19 +68,17 @@ def measured(suite, *arguments) -> tuple[list[dict], dict[str, str]]:
 @pytest.mark.parametrize("causal", [False, True])
 def test_a_case_of_attention(suite, kernel, causal: bool) -> None:
     """Two heads of two batches, beside FlashAttention of PyTorch on the CPU; which has no cuDNN."""
-    lines, missing = measured(suite, inputs_of(2, 2, 128), causal, both(kernel))
+    lines, missing = measured(suite, inputs_of(2, 2, 128), causal, ours(suite, kernel))
     assert list(missing) == ["cudnn"]
     assert [(line["case"], line["implementation"]) for line in lines] == [
-        (f"case, {regime}", who)
-        for regime in ("burst", "sustained")
-        for who in ("kiln", "python", "flash")
+        (f"case, {regime}", who) for regime in ("burst", "sustained") for who in (*OURS, "flash")
     ]
     work = 4 * 2 * 2 * 128 * 128 * HEAD // (2 if causal else 1)
     for line in lines:
         assert 0 < line["error"] <= suite.TOLERANCE
         assert line["rate"] == pytest.approx(work * 1e-9 / (line["milliseconds"] * 1e-3))
-    assert [line.get("ratio") for line in lines] == [None, 1.0, 2.0, None, 1.0, 2.0]
-    assert [line.get("asked") for line in lines] == [None, None, suite.ASKED, None, None, None]
+    assert [line.get("ratio") for line in lines] == 2 * [None, 1.0, 1.0, 2.0]
+    assert [line.get("asked") for line in lines] == [*3 * [None], suite.ASKED, *4 * [None]]
 
 
 def exact(causal: bool, late: int = 0):
@@ -135,7 +139,7 @@ def test_what_was_measured_is_shown_beside_what_is_missing(suite, kernel, monkey
         monkeypatch.setattr(torch.cuda, name, lambda value=value: value)
     kernel.registers, kernel.local_bytes = 168, 0
     monkeypatch.setattr(suite, "MLIRKernel", lambda path: kernel)
-    monkeypatch.setattr(suite.pinned_kernels, "attention", both(kernel)["python"])
+    monkeypatch.setattr(suite.pinned_kernels, "attention", ours(suite, kernel)["python"])
     for name, value in {"SIZES": (128,), "TOKENS": 256, "HEADS": 1}.items():
         monkeypatch.setattr(suite, name, value)
     # Neither the versions here nor what is set for a process of its own.

@@ -31,10 +31,10 @@ LogicalResult RoleAttr::verify(function_ref<InFlightDiagnostic()> emitError, Str
 
 LogicalResult PersistentAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t programs,
                                      int64_t group) {
-  if (programs >= 1 && group >= 1)
+  if (programs >= 0 && group >= 1)
     return success();
-  return emitError() << "expected at least one program and a group of at least one tile, got "
-                     << programs << " and " << group;
+  return emitError() << "expected no negative number of programs and a group of at least one tile, "
+                     << "got " << programs << " and " << group;
 }
 
 LogicalResult kiln::tile::verifyCount(Operation *op, StringRef name, std::optional<int64_t> value,

@@ -118,7 +118,7 @@ def _pin_roles(c: Any, roles: Any) -> None:
 def _pin_persistent(c: Any, persistent: Any) -> None:
     given = persistent if isinstance(persistent, tuple) else (persistent, 1)
     numbers = [as_int(number, "persistent") for number in given]
-    if len(numbers) != 2 or not all(1 <= number < _MOST for number in numbers):
+    if len(numbers) != 2 or not 0 <= numbers[0] < _MOST or not 1 <= numbers[1] < _MOST:
         raise Misuse(
             f"expected programs, or a pair of programs and a group of tiles, got {persistent}",
             "persistent=(132, 16)",

@@ -40,7 +40,7 @@ def Tile_PersistentAttr : Tile_Attr<"Persistent", "persistent"> {
     Stands as `tile.persistent` on a kernel that computes its grid. Program `i` runs tiles
     `i`, `i + programs`, … in an order by groups of `group` tiles along x: all of a group's tiles
     at one place along y, then those at the next; all of these at one place along z, then at the
-    next.
+    next. Of 0 programs there is one for each core of the device that the kernel is launched on.
 
     ```mlir
     tile.persistent = #tile.persistent<programs = 132, group = 16>
