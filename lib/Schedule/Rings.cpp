@@ -185,6 +185,9 @@ static LogicalResult addReaders(Ring &ring, RingUse &use) {
       FailureOr<RoleAttr> role = requireRole(user);
       if (failed(role))
         return failure();
+      if (ring.producer == *role && ring.countsBytes)
+        return load.emitOpError("expected another role to use what role \"")
+               << role->getName() << "\" loads, since '" << load.getAtomAttr() << "' counts bytes";
       // What uses them in a nested loop or condition is at the stage of that.
       FailureOr<int64_t> stage = 0;
       if (isInLoop && ring.producer == *role)
@@ -360,9 +363,6 @@ static LogicalResult checkOwner(RingPlan &plan, Ring &ring) {
     return success();
   }
   StringRef name = ring.producer.getName();
-  if (ring.countsBytes)
-    return load->emitOpError("expected another role to use what role \"")
-           << name << "\" loads, since '" << cast<LoadOp>(load).getAtomAttr() << "' counts bytes";
   if (ring.getConsumers().size() > 1)
     return load->emitOpError("expected role \"")
            << name << "\" alone to use what it loads, since it fills the ring for itself, got \""

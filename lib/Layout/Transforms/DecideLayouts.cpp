@@ -60,13 +60,8 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
   }
 
   static LogicalResult checkWarps(KernelOp kernel) {
-    if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName)) {
-      for (auto role : roles.getAsRange<RoleAttr>())
-        if (!llvm::isPowerOf2_64(role.getTotalWarps()))
-          return kernel.emitOpError("expected a power of two of warps in role \"")
-                 << role.getName() << "\", got " << role.getTotalWarps();
+    if (kernel->hasAttr(kRolesAttrName))
       return success();
-    }
     int64_t warps = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName).getInt();
     if (warps < 1 || !llvm::isPowerOf2_64(warps))
       return kernel.emitOpError("expected a power of two of warps, got ") << warps;

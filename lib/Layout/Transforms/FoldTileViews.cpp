@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_FOLDTILEVIEWS
@@ -67,6 +68,46 @@ static void drop(StoreOp store) {
     reshape.erase();
 }
 
+static bool areApart(SliceOp x, SliceOp y) {
+  for (auto [i, extent] : llvm::enumerate(x.getType().getShape())) {
+    int64_t first = x.getOffsets()[i], second = y.getOffsets()[i];
+    if (first + extent <= second || second + y.getType().getDimSize(i) <= first)
+      return true;
+  }
+  return false;
+}
+
+/// A load of which nothing but slices is used, each element in one of them, is a load of each.
+static void split(LoadOp load) {
+  SmallVector<SliceOp> slices;
+  for (Operation *user : load->getUsers()) {
+    auto slice = dyn_cast<SliceOp>(user);
+    auto isApart = [&](SliceOp other) { return areApart(slice, other); };
+    if (!slice || !findDecision(slice).empty() || !llvm::all_of(slices, isApart))
+      return;
+    slices.push_back(slice);
+  }
+  if (slices.empty() || load.getOrder() || load.getBuffer())
+    return;
+  llvm::sort(slices, [](SliceOp x, SliceOp y) { return x.getOffsets() < y.getOffsets(); });
+  OpBuilder builder(load);
+  for (SliceOp slice : slices) {
+    auto part = cast<LoadOp>(builder.clone(*load));
+    OpBuilder before(part);
+    for (auto [dim, by] : llvm::enumerate(slice.getOffsets())) {
+      if (!by)
+        continue;
+      OpOperand &offset = part.getOffsetsMutable()[getViewDim(dim, load.getDropped())];
+      Value shift = arith::ConstantIndexOp::create(before, load.getLoc(), by);
+      offset.set(arith::AddIOp::create(before, load.getLoc(), offset.get(), shift));
+    }
+    part.getResult().setType(slice.getType());
+    slice.replaceAllUsesWith(part.getResult());
+    slice.erase();
+  }
+  load.erase();
+}
+
 /// A product of a transposed operand reads the operand transposed.
 static void turn(DotOp dot) {
   for (OpOperand *operand : {&dot.getAMutable(), &dot.getBMutable()}) {
@@ -93,10 +134,13 @@ struct FoldTileViews : kiln::impl::FoldTileViewsBase<FoldTileViews> {
         accesses.push_back(op);
     });
     for (Operation *op : accesses) {
-      if (auto load = dyn_cast<LoadOp>(op))
-        drop(load);
-      else
+      auto load = dyn_cast<LoadOp>(op);
+      if (!load) {
         drop(cast<StoreOp>(op));
+        continue;
+      }
+      drop(load);
+      split(load);
     }
     getOperation().walk([](DotOp dot) { turn(dot); });
   }

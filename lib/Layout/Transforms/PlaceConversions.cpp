@@ -190,8 +190,12 @@ private:
 
   /// For an op that uses it: what lies in a buffer is read as that op wants it.
   Value remake(Value value, const LinearLayout &wanted, Operation *user) {
-    if (isInBuffer(value))
+    if (isInBuffer(value)) {
+      // In front of all that may use it made again.
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPoint(user);
       return convert(value, wanted, user);
+    }
     if (getLayout(value) == wanted)
       return value;
     Operation *op = value.getDefiningOp();

@@ -120,6 +120,16 @@ static LogicalResult checkDot(DotOp dot) {
   return isAsync ? checkOperands(dot, atom) : success();
 }
 
+/// Tensors are spread over all warps of a role.
+static LogicalResult checkWarps(KernelOp kernel) {
+  if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName))
+    for (auto role : roles.getAsRange<RoleAttr>())
+      if (!llvm::isPowerOf2_64(role.getTotalWarps()))
+        return kernel.emitOpError("expected a power of two of warps in role \"")
+               << role.getName() << "\", got " << role.getTotalWarps();
+  return success();
+}
+
 static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles) {
   if (failed(checkAtom(op, "atom", target)) || failed(checkAtom(op, "read_atom", target)))
     return failure();
@@ -152,6 +162,8 @@ struct CheckDecisions : public kiln::impl::CheckDecisionsBase<CheckDecisions> {
       return signalPassFailure();
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       bool hasRoles = kernel->hasAttr(kRolesAttrName);
+      if (failed(checkWarps(kernel)))
+        return signalPassFailure();
       kernel.getBody().walk([&](Operation *op) {
         if (failed(check(op, *target, hasRoles)))
           signalPassFailure();

@@ -82,7 +82,7 @@ Attribute kiln::nvptx::getWgmmaAtom(tile::DotOp dot) {
   // Copies of a role that are too many for its rows share out columns.
   tile::RoleAttr role = tile::lookUpRole(dot);
   int64_t copies = role ? role.getCopies() : 1;
-  if (rows < kRows * copies && columns >= 8 * copies)
+  if (rows < kRows * copies && columns >= 8 * copies && columns % copies == 0)
     columns /= copies;
   for (int64_t n = std::min<int64_t>(columns, 256); n >= 8; --n) {
     std::string shape = "m64n" + std::to_string(n) + tail;

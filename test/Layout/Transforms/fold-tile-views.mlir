@@ -1,4 +1,4 @@
-// Reshapes and transposes, between a tile that an instruction copies and what uses it.
+// Reshapes, slices and transposes, between a tile that an instruction copies and what uses it.
 // RUN: tile-opt %s --tile-fold-tile-views | FileCheck %s
 
 !view = !tile.view<?x?x?x?xf32>
@@ -39,5 +39,30 @@ tile.kernel @turned(%a: !tile.view<?x?xbf16>, %i: index) {
   %t = tile.transpose %x [1, 0] : tensor<16x16xbf16> -> tensor<16x16xbf16>
   // CHECK-NEXT: tile.dot %[[X]], %[[X]], %{{.*}} transpose_a :
   %d = tile.dot %t, %t, %acc transpose_b : tensor<16x16xbf16>, tensor<16x16xbf16> -> tensor<16x16xf32>
+  tile.return
+}
+
+// Slices are tiles of their own, of the view where they lie. Those that share elements, and a load
+// whose place is pinned, stay.
+// CHECK-LABEL: tile.kernel @sliced
+tile.kernel @sliced(%a: !tile.view<?x?x?xbf16>, %i: index) {
+  // CHECK: tile.load %a[%i, %i, %i] {dropped = array<i64: 0>, tile.atom = "tma"} : {{.*}} -> tensor<16x8xbf16>
+  // CHECK-NEXT: %[[C8:.*]] = arith.constant 8 : index
+  // CHECK-NEXT: %[[AT:.*]] = arith.addi %i, %[[C8]]
+  // CHECK-NEXT: tile.load %a[%i, %i, %[[AT]]] {dropped = array<i64: 0>, tile.atom = "tma"} : {{.*}} -> tensor<16x8xbf16>
+  // CHECK-NOT: tile.slice
+  %x = tile.load %a[%i, %i, %i] {tile.atom = "tma"} : !tile.view<?x?x?xbf16> -> tensor<1x16x16xbf16>
+  %m = tile.reshape %x : tensor<1x16x16xbf16> -> tensor<16x16xbf16>
+  %0 = tile.slice %m [0, 0] : tensor<16x16xbf16> -> tensor<16x8xbf16>
+  %1 = tile.slice %m [0, 8] : tensor<16x16xbf16> -> tensor<16x8xbf16>
+  // CHECK: tile.load {{.*}} -> tensor<1x16x16xbf16>
+  // CHECK-COUNT-2: tile.slice
+  %y = tile.load %a[%i, %i, %i] {tile.atom = "tma"} : !tile.view<?x?x?xbf16> -> tensor<1x16x16xbf16>
+  %2 = tile.slice %y [0, 0, 0] : tensor<1x16x16xbf16> -> tensor<1x16x8xbf16>
+  %3 = tile.slice %y [0, 0, 4] : tensor<1x16x16xbf16> -> tensor<1x16x8xbf16>
+  // CHECK: tile.load {{.*}} -> tensor<1x16x16xbf16>
+  // CHECK: tile.slice
+  %z = tile.load %a[%i, %i, %i] {order = 0, tile.atom = "tma"} : !tile.view<?x?x?xbf16> -> tensor<1x16x16xbf16>
+  %4 = tile.slice %z [0, 0, 0] : tensor<1x16x16xbf16> -> tensor<1x16x8xbf16>
   tile.return
 }

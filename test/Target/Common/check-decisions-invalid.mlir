@@ -165,3 +165,12 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     tile.return
   }
 }
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  // expected-error @+1 {{expected a power of two of warps in role "mma", got 12}}
+  tile.kernel @warps() attributes {tile.roles = [#tile.role<"mma", warps = 4, copies = 3>]} {
+    tile.return
+  }
+}

@@ -148,3 +148,45 @@ def test_extents_that_are_no_powers_of_two(rng, chip: str, atoms: str, M, N, K) 
     # The second operand goes on behind the tile's columns, which no maximum may see.
     reference = a.astype(np.float64) @ b[:n].astype(np.float64).T
     assert error(c, reference + reference.max(axis=1, keepdims=True)) < 1e-5
+
+
+@kiln.kernel
+def scaled_and_summed(
+    a: kiln.View, b: kiln.View, c: kiln.View, sums: kiln.View,
+    M: kiln.constexpr, N: kiln.constexpr, copy: kiln.constexpr, product: kiln.constexpr,
+):  # fmt: skip
+    """What is made of a loaded tile goes to a product and to a sum, each as it wants it."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
+    kiln.pin(roles=kiln.role("all", warps=4))
+    acc = kiln.zeros((M, N), kiln.f32)
+    total = kiln.zeros((M,), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=2):
+        x = kiln.pin(a.load((i * M, k), (M, 32)), atom=copy)
+        y = kiln.pin(b.load((j * N, k), (N, 32)), atom=copy)
+        x = (x * 2.0).to(a.dtype)
+        total = total + kiln.sum(x.to(kiln.f32), axis=1)
+        acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), atom=product)
+    c.store((i * M, j * N), acc)
+    sums.store((i * M,), total)
+
+
+@pytest.mark.parametrize("M, N", [(64, 64), (64, 16), (128, 128)])
+@pytest.mark.parametrize(
+    "chip, copy, product",
+    [
+        ("sm_80", "cp_async", "mma_sync"),
+        ("gfx942", "load_to_lds", "matrix"),
+        ("gfx950", "load_to_lds", "matrix"),
+    ],
+)
+def test_a_tile_for_a_product_and_a_sum(rng, chip, copy, product, M: int, N: int) -> None:
+    if chip == "gfx950" and N == 16:
+        pytest.skip("16 bytes a lane are more than the tile has")
+    m, n, k = int(rng.integers(1, 150)), N, 16 * int(rng.integers(1, 12))
+    a, b = (rng.standard_normal((rows, k)).astype(BF16) for rows in (m, n))
+    c, sums = np.zeros((m, n), np.float32), np.zeros(m, np.float32)
+    kernel = scaled_and_summed.options(device=f"emu:{chip}")
+    kernel(a, b, c, sums, M=M, N=N, copy=copy, product=product)
+    x = 2 * a.astype(np.float64)
+    assert error(c, x @ b.astype(np.float64).T) < 1e-6
+    assert error(sums, x.sum(axis=1)) < 1e-5

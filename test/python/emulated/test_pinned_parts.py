@@ -113,3 +113,66 @@ def test_transposed_tiles(rng) -> None:
     turned.options(device="emu:sm_90a")(a, b, c)
     reference = a.astype(np.float64).T @ b.astype(np.float64).T
     assert np.linalg.norm(c - reference) <= 1e-6 * np.linalg.norm(reference), (m, k)
+
+
+@kiln.kernel
+def halves(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    copy: kiln.constexpr, product: kiln.constexpr, roles: kiln.constexpr,
+):  # fmt: skip
+    """Each tile in two halves of k, which two products take."""
+    i = kiln.grid(kiln.cdiv(c.shape[0], 64))
+    load, mma = kiln.role("load", warps=4), kiln.role("mma", warps=4)
+    kiln.pin(roles=(load, mma) if roles else (mma,))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=2):
+        x = kiln.pin(a.load((i * 64, k), (64, 64)), role="load" if roles else "mma", atom=copy)
+        y = kiln.pin(b.load((0, k), (64, 64)), role="load" if roles else "mma", atom=copy)
+        for half in kiln.static_range(2):
+            at = half * 32
+            left, right = x[:, at : at + 32], y[:, at : at + 32]
+            acc = kiln.pin(kiln.dot(left, right, acc, transpose_b=True), role="mma", atom=product)
+            if roles:
+                kiln.pin(acc, in_flight=0)
+    c.store((i * 64, 0), acc)
+
+
+@pytest.mark.parametrize(
+    "chip, copy, product, roles",
+    [
+        ("sm_90a", "tma", "wgmma", True),
+        ("sm_80", "cp_async", "mma_sync", False),
+        ("gfx942", "load_to_lds", "matrix", False),
+        ("gfx950", "load_to_lds", "matrix", False),
+    ],
+)
+def test_slices_of_tiles(rng, chip: str, copy: str, product: str, roles: bool) -> None:
+    m, k = int(rng.integers(1, 150)), 8 * int(rng.integers(1, 40))
+    a, b = (rng.standard_normal((rows, k)).astype(BF16) for rows in (m, 64))
+    c = np.zeros((m, 64), np.float32)
+    kernel = halves.options(device=f"emu:{chip}")
+    kernel(a, b, c, copy=copy, product=product, roles=roles)
+    reference = a.astype(np.float64) @ b.astype(np.float64).T
+    assert np.linalg.norm(c - reference) <= 1e-6 * np.linalg.norm(reference), (m, k)
+
+
+@kiln.kernel
+def raised(a: kiln.View, c: kiln.View, SHAPE: kiln.constexpr, store: kiln.constexpr):
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("load", warps=1), kiln.role("add", warps=2)))
+    at = (0,) * len(SHAPE)
+    x = kiln.pin(a.load(at, SHAPE), role="load", atom="tma")
+    stored = c.store(at, x + 1.0)
+    kiln.pin(stored, role="add")
+    if store:
+        kiln.pin(stored, in_flight=0, atom="tma")
+
+
+@pytest.mark.parametrize("store", [False, True])
+@pytest.mark.parametrize("shape", [(256,), (16, 32), (4, 8, 16), (2, 2, 8, 16), (2, 2, 2, 8, 16)])
+def test_tiles_of_one_to_five_dimensions(rng, shape: tuple[int, ...], store: bool) -> None:
+    a = rng.standard_normal((*(max(1, extent - 1) for extent in shape[:-1]), shape[-1]))
+    a = a.astype(np.float32)
+    c = np.zeros_like(a)
+    raised.options(device="emu:sm_90a")(a, c, SHAPE=shape, store=store)
+    np.testing.assert_array_equal(c, a + np.float32(1))

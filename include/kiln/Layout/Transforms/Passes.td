@@ -59,12 +59,13 @@ def LegaliseDots : Pass<"tile-legalise-dots", "::mlir::ModuleOp"> {
 }
 
 def FoldTileViews : Pass<"tile-fold-tile-views", "::mlir::ModuleOp"> {
-  let summary = "take reshapes and transposes off tiles that an instruction copies";
+  let summary = "take reshapes, slices and transposes off tiles that an instruction copies";
   let description = [{
     Precondition: none. Postcondition: a load with an atom, or the name of one, all of whose users
     were the same reshape that takes dimensions of one element away, has its result, and says by
     `dropped` which dimensions of the view it lacks; a store of what a reshape adds such dimensions
-    to, likewise. A product of the transpose of what such a load brings is one of that, transposed.
+    to, likewise. A load of whose result nothing but slices is used, which have no element in common,
+    is a load of each, unless its order is pinned. A product of the transpose of what such a load brings is one of that, transposed.
     So a tile is a matrix to the instructions that read it, wherever in its view it lies.
 
     Before:
