@@ -2,9 +2,9 @@
 
 Our kernel is attention.mlir, whose decisions are pinned to sm_90a: a persistent grid, one role that
 loads by the tensor copy engine, two copies of one that multiplies. "python" is the same kernel
-written in Python and pinned by `kiln.pin`, "plain" one that pins nothing. Its peers are the backends of
-`scaled_dot_product_attention`, each asked for alone: FlashAttention 2 ("flash") and cuDNN
-("cudnn"). All get the same arrays; PyTorch's allocate their results, from its cache.
+written in Python and pinned by `kiln.pin`, "plain" one that pins nothing. Its peers are the
+backends of `scaled_dot_product_attention`, each asked for alone: FlashAttention 2 ("flash") and
+cuDNN ("cudnn"). All get the same arrays; PyTorch's allocate their results, from its cache.
 
 A case has 16384 queries a head in all, over the batch. Half of a causal case's products count as
 work, whatever an implementation computes. A peer that this PyTorch or this chip does not have is

@@ -2,8 +2,8 @@
 
 Our kernel is gemm.mlir, whose decisions are pinned: a persistent grid, one role that loads by the
 tensor copy engine, two copies of one that multiplies. "python" is the same kernel written in Python
-and pinned by `kiln.pin`, "plain" one that pins nothing. cuBLAS is reached through PyTorch; Triton's kernel is persistent and loads
-by tensor descriptors, the best of a few configurations.
+and pinned by `kiln.pin`, "plain" one that pins nothing. cuBLAS is reached through PyTorch; Triton's
+kernel is persistent and loads by tensor descriptors, the best of a few configurations.
 
 Inputs are fresh and normally distributed: zeros would let the chip draw less power and run faster.
 """

@@ -35,8 +35,8 @@ def pin(
     waits itself, before it reads or writes anything. `roles` is a tuple of `kiln.role`: groups of
     warps that run one part of the program each. `persistent` is how many programs are launched,
     each of which takes tiles of the grid in turn, 0 for one a core of the device; or a pair of that
-    and how many tiles along x are kept together. A target whose programs are not run by warps (the CPU) reads
-    neither warps, clusters nor overlap.
+    and how many tiles along x are kept together. A target whose programs are not run by warps
+    (the CPU) reads neither warps, clusters nor overlap.
 
     Around what an operation gives (a load, a product, arithmetic on tiles), or around a store: who
     runs it and when. `role` names one of the kernel's; `stage` says for how many trips of its loop
