@@ -290,7 +290,8 @@ int64_t RoleDecider::countRegisters() {
   int64_t lanes = target.getChipRecord().warpSize, words = 0;
   for (auto &[dot, atom] : dots) {
     int64_t threads = cast<MmaAtomInterface>(atom).getWarps() * lanes * copies;
-    words += dot.getM() * dot.getN() / threads;
+    if (cast<MmaAtomInterface>(atom).getAccumulatorPlace() == Place::Registers)
+      words += dot.getM() * dot.getN() / threads;
     LoadOp load = findLoad(dot.getA());
     if (!load || !loads.contains(load))
       words += dot.getM() * dot.getK() * getElementTypeOrSelf(dot.getA()).getIntOrFloatBitWidth() /

@@ -135,9 +135,14 @@ static bool isCarried(DotOp dot) {
          use.getOperandNumber() + 1 == sum.getArgNumber();
 }
 
-/// What goes on from trip to trip is waited for a trip later.
+/// What goes on from trip to trip is waited for a trip later, if its end is counted. What tells of
+/// its end by itself is waited for where its result is used, and by who fills its slot again.
 void StageDecider::decideDots() {
-  kernel.getBody().walk([&](DotOp dot) { dot.setInFlight(isCarried(dot) ? 1 : 0); });
+  kernel.getBody().walk([&](DotOp dot) {
+    bool isCounted =
+        cast<MmaAtomInterface>(dot.getAtomAttr()).getCompletion() == Completion::Groups;
+    dot.setInFlight(isCounted && isCarried(dot) ? 1 : 0);
+  });
 }
 
 LogicalResult StageDecider::run() {

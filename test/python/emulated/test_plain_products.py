@@ -1,5 +1,5 @@
-"""Kernels of products that pin nothing, on an emulated chip whose products run beside their warps:
-the compiler gives them roles of its own (tile-decide-roles). Drawn tiles, strides, operands and
+"""Kernels of products that pin nothing, on emulated chips whose products run beside their warps: the
+compiler gives them roles of its own (tile-decide-roles). Drawn tiles, strides, operands and
 epilogues, against float64."""
 
 from __future__ import annotations
@@ -18,9 +18,13 @@ def error(out: np.ndarray, reference: np.ndarray) -> float:
     return float(np.linalg.norm(out.astype(np.float64) - reference) / np.linalg.norm(reference))
 
 
-def by_products(kernel, *args, **options) -> bool:
+# By chip, what multiplies beside its warps.
+CHIPS = {"sm_90a": "wgmma.mma_async", "sm_100a": "tcgen05.mma"}
+
+
+def by_products(kernel, *args, chip: str = "sm_90a", **options) -> bool:
     """Whether the kernel multiplies by products that run beside their warps."""
-    return "wgmma" in kernel.compile(*args, **options, target="nvptx:sm_90a").asm
+    return CHIPS[chip] in kernel.compile(*args, **options, target=f"nvptx:{chip}").asm
 
 
 @kiln.kernel
@@ -53,8 +57,9 @@ def strided(rng: np.random.Generator, rows: int, columns: int, dtype, kind: str)
     return rng.standard_normal((rows, wider)).astype(dtype)[:, :columns]
 
 
-@pytest.mark.parametrize("turn", range(24))
-def test_products(rng: np.random.Generator, turn: int) -> None:
+@pytest.mark.parametrize("turn", range(16))
+@pytest.mark.parametrize("chip", CHIPS)
+def test_products(rng: np.random.Generator, chip: str, turn: int) -> None:
     dtype = (BF16, np.float16)[int(rng.integers(2))]
     tile = dict(
         BM=int(rng.choice([32, 64, 128])), BN=int(rng.choice([16, 32, 64, 128])),
@@ -66,7 +71,7 @@ def test_products(rng: np.random.Generator, turn: int) -> None:
     c, more = (strided(rng, m, n, dtype, kinds[2]) for _ in range(2))
     bias = rng.standard_normal(n).astype(dtype)
     switches = {name: bool(rng.integers(2)) for name in ("BIAS", "MORE", "RELU", "SCALED")}
-    product.options(device=DEVICE)(a, b, c, bias, more, **tile, **switches)
+    product.options(device=f"emu:{chip}")(a, b, c, bias, more, **tile, **switches)
     reference = a.astype(np.float64) @ b.astype(np.float64) * (0.5 if switches["SCALED"] else 1)
     if switches["BIAS"]:
         reference = reference + bias.astype(np.float64)
@@ -77,12 +82,13 @@ def test_products(rng: np.random.Generator, turn: int) -> None:
     assert error(c, reference) < 4e-3, (m, n, k, kinds, tile, switches)
 
 
+@pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("form", ["NT", "NN", "TN", "TT"])
-def test_engines_bring_all_transpositions(form: str) -> None:
+def test_engines_bring_all_transpositions(form: str, chip: str) -> None:
     a = np.zeros((256, 256), BF16)
     x, y = (operand if f == "N" else operand.T for operand, f in zip((a, a), form, strict=True))
     switches = dict(BIAS=False, MORE=False, RELU=False, SCALED=False)
-    assert by_products(product, x, y, a, a[0], a, BM=128, BN=128, BK=64, **switches)
+    assert by_products(product, x, y, a, a[0], a, chip=chip, BM=128, BN=128, BK=64, **switches)
 
 
 @kiln.kernel
