@@ -277,9 +277,10 @@ static LogicalResult checkTogether(RingUse &use) {
     for (LoadOp load : use.loads)
       if (!load.getStage())
         load->setAttr("stage", stage);
+  // Those whose order nobody says come behind the others.
   llvm::sort(use.loads, [](LoadOp x, LoadOp y) {
-    if (x.getOrder() && y.getOrder())
-      return *x.getOrder() < *y.getOrder();
+    if (x.getOrder() != y.getOrder())
+      return x.getOrder() && (!y.getOrder() || *x.getOrder() < *y.getOrder());
     return x->isBeforeInBlock(y);
   });
   LoadOp before;
@@ -287,10 +288,7 @@ static LogicalResult checkTogether(RingUse &use) {
     if (getDecision(load, "stage") != stage)
       return load.emitOpError("expected the stage of the loads that it is put together with, ")
              << stage << ", got " << getDecision(load, "stage");
-    bool follows = !before || bool(load.getOrder()) == bool(before.getOrder());
-    if (follows && before && load.getOrder())
-      follows = *load.getOrder() == *before.getOrder() + 1;
-    if (!follows)
+    if (before && load.getOrder() && *load.getOrder() != *before.getOrder() + 1)
       return load.emitOpError("expected an order that follows those of the loads that it is put "
                               "together with");
     before = load;

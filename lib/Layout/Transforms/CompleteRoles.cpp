@@ -36,19 +36,35 @@ namespace {
 /// The roles that make what an op uses, and those that use what it makes.
 struct Neighbours {
   explicit Neighbours(Operation *op) {
-    if (isControl(op)) {
-      op->walk([&](Operation *inner) {
-        if (StringRef name = getRoleName(inner); !name.empty())
-          makers.insert(name);
-      });
-      return;
-    }
+    if (fillsBuffer(op))
+      addOfRing(cast<LoadOp>(op));
+    if (isControl(op))
+      addInside(op);
     for (Value operand : op->getOperands())
       if (isa<RankedTensorType>(operand.getType()))
         makers.insert_range(findMakers(operand));
     for (Value result : op->getResults())
       if (isa<RankedTensorType>(result.getType()))
         users.insert_range(findUsers(result));
+  }
+  /// Loads of one ring are of one role.
+  void addOfRing(LoadOp load) {
+    load->getParentOfType<KernelOp>().walk([&](LoadOp other) {
+      bool isOfRing = fillsBuffer(other) && other.getRing() == load.getRing() &&
+                      (load.getRing() || other->getBlock() == load->getBlock());
+      if (StringRef name = getRoleName(other); isOfRing && !name.empty())
+        makers.insert(name);
+    });
+  }
+  /// What stands in a loop or a condition, and else what makes its results.
+  void addInside(Operation *op) {
+    op->walk([&](Operation *inner) {
+      if (StringRef name = getRoleName(inner); !name.empty())
+        makers.insert(name);
+    });
+    for (Value result : op->getResults())
+      if (makers.empty() && isa<RankedTensorType>(result.getType()))
+        makers.insert_range(findMakers(result));
   }
   StringRef getOnly() const {
     const auto &told = makers.empty() ? users : makers;

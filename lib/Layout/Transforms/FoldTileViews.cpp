@@ -139,6 +139,9 @@ struct FoldTileViews : kiln::impl::FoldTileViewsBase<FoldTileViews> {
         drop(cast<StoreOp>(op));
         continue;
       }
+      // A layout that is pinned is of the tile as it is loaded.
+      if (load->hasAttr(kLayoutAttrName))
+        continue;
       drop(load);
       split(load);
     }

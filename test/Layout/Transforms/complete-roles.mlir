@@ -57,3 +57,31 @@ tile.kernel @combined(%a: !view, %b: !view) attributes {tile.roles = [#tile.role
   tile.store %s, %b[%c0] {role = "out"} : tensor<64xf32>, !view
   tile.return
 }
+
+// Loads of one ring are of one role; a condition that is pinned without one is of what makes its
+// result.
+// CHECK-LABEL: tile.kernel @together
+tile.kernel @together(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"work", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  %all = scf.for %i = %c0 to %c8 step %c1 iter_args(%s = %zero) -> tensor<64xf32> {
+    // CHECK-COUNT-2: tile.load {{.*}}role = "load", tile.atom
+    %x = tile.load %a[%i] {tile.atom = "tma"} : !view -> tensor<64xf32>
+    %y = tile.load %b[%i] {tile.atom = "tma", role = "load"} : !view -> tensor<64xf32>
+    %p = arith.mulf %x, %y {tile.role = "work"} : tensor<64xf32>
+    %is = arith.cmpi eq, %i, %c1 : index
+    %q = scf.if %is -> tensor<64xf32> {
+      %n = arith.negf %p : tensor<64xf32>
+      scf.yield %n : tensor<64xf32>
+    } else {
+      scf.yield %p : tensor<64xf32>
+    // CHECK: } {tile.order = 1 : i64, tile.role = "work"}
+    } {tile.order = 1}
+    %t = arith.addf %q, %s : tensor<64xf32>
+    scf.yield %t : tensor<64xf32>
+  }
+  tile.store %all, %b[%c0] {role = "work"} : tensor<64xf32>, !view
+  tile.return
+}
