@@ -1,9 +1,10 @@
 // A bf16 matrix product A·Bᵀ for sm_100a whose schedule is pinned, as attributes. A tile of the
 // result is 128 by 256. One thread of the role "load" has the tensor copy engine fill a ring of four
 // slots; one thread of the role "mma" starts products of what is in them into tensor memory, and a
-// commit gives each slot back. The four warps of the role then fetch 32 rows each and store 64
-// columns at a time, through shared memory, by the same engine. 148 programs, one a multiprocessor of
-// a B200, take tiles in turn, in an order that keeps 16 rows of tiles together.
+// commit gives each slot back. There the sums of two tiles have room: while those of one are made,
+// the four warps of the role "store" fetch 32 rows each of the other and store 64 columns at a time,
+// through shared memory, by the same engine. 148 programs, one a multiprocessor of a B200, take tiles
+// in turn, in an order that keeps 16 rows of tiles together.
 #copy = #nvptx.tma
 #mma = #nvptx.tcgen05<"m128n256k16", bf16, f32>
 
@@ -13,8 +14,9 @@ module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
 tile.kernel @gemm_sm_100a(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
                   %b: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
                   %c: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [0, 8]>})
-    attributes {tile.roles = [#tile.role<"load", warps = 4>,
-                              #tile.role<"mma", warps = 4>],
+    attributes {tile.roles = [#tile.role<"load", warps = 4, registers = 40>,
+                              #tile.role<"mma", warps = 4, registers = 80>,
+                              #tile.role<"store", warps = 4, registers = 232>],
                 tile.persistent = #tile.persistent<programs = 148, group = 16>} grid {
   %c128 = arith.constant 128 : index
   %c256 = arith.constant 256 : index
@@ -40,12 +42,13 @@ tile.kernel @gemm_sm_100a(%a: !view {tile.facts = #tile.facts<pointer = 16, stri
     %bt = tile.load %b[%column, %kk] {atom = #copy, stage = 0, order = 1, role = "load"}
         : !view -> tensor<256x64xbf16>
     %d = tile.dot %at, %bt, %s transpose_b
-         {atom = #mma, stage = 0, order = 0, role = "mma", in_flight = 0}
+         {atom = #mma, stage = 0, order = 0, role = "mma", in_flight = 1}
        : tensor<128x64xbf16>, tensor<256x64xbf16> -> tensor<128x256xf32>
     scf.yield %d : tensor<128x256xf32>
   } {tile.depth = 4}
-  %narrow = arith.truncf %sum : tensor<128x256xf32> to tensor<128x256xbf16>
-  tile.store %narrow, %c[%row, %column] {atom = #copy, role = "mma", in_flight = 1}
+  %narrow = arith.truncf %sum {tile.role = "store"}
+    : tensor<128x256xf32> to tensor<128x256xbf16>
+  tile.store %narrow, %c[%row, %column] {atom = #copy, role = "store", in_flight = 1}
     : tensor<128x256xbf16>, !view
   tile.return
 }

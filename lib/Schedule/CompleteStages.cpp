@@ -23,7 +23,7 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
     numbers[op] = number;
     schedule::Op &asked = problem.ops.emplace_back();
     asked.name = op->getName().getStringRef().str();
-    asked.isLate = isa<NextOp, GetOp, ReadOp>(op);
+    asked.isLate = isa<NextOp, GetOp, ReadOp, FetchOp>(op);
     asked.pins.role = 0;
     asked.pins.stage = findNumber(op, "stage");
     asked.pins.order = findNumber(op, "order");

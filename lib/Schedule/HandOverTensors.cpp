@@ -25,6 +25,8 @@ public:
 private:
   LogicalResult find(Operation *op, RoleAttr role);
   LogicalResult realise(Value value, Edge &edge);
+  LogicalResult checkFetcher(DotOp dot, RoleAttr role);
+  LogicalResult handOverSum(Value value, Edge &edge, DotOp dot);
   FailureOr<RankedTensorType> getReadType(Value value, const Edge &edge, RoleAttr role);
   void setInsertionPointAfter(Value value);
 
@@ -92,7 +94,80 @@ FailureOr<RankedTensorType> TensorHandOver::getReadType(Value value, const Edge 
          << edge.maker.getName() << "\" makes with " << edge.maker.getTotalWarps();
 }
 
+/// The dot in tensor memory whose sum a value is, perhaps behind the loop that carries it; or null.
+static DotOp findSummingDot(Value value) {
+  while (auto loop = value.getDefiningOp<scf::ForOp>())
+    value = loop.getBody()->getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
+  auto dot = value.getDefiningOp<DotOp>();
+  return dot && dot.getInFlight() && endsByCommit(dot.getAtomAttr()) ? dot : DotOp();
+}
+
+/// Each warp of those that fetch has its own part of tensor memory.
+LogicalResult TensorHandOver::checkFetcher(DotOp dot, RoleAttr role) {
+  int64_t first = 0, warps = cast<MmaAtomInterface>(dot.getAtomAttr()).getWarps();
+  for (auto other : kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>()) {
+    if (other == role)
+      break;
+    first += other.getTotalWarps();
+  }
+  if (role.getTotalWarps() == warps && first % warps == 0)
+    return success();
+  return dot.emitOpError("expected a role of ")
+         << warps << " warps behind a multiple of " << warps << " to use the result, since "
+         << dot.getAtomAttr() << " has it in tensor memory, got role \"" << role.getName()
+         << "\" of " << role.getTotalWarps() << " behind " << first;
+}
+
+/// A sum stays in tensor memory, where so many more than one have room as its dot says to be in
+/// flight.
+LogicalResult TensorHandOver::handOverSum(Value value, Edge &edge, DotOp dot) {
+  unsigned uses = 0;
+  int64_t warps = 0;
+  for (auto &[role, operands] : edge.uses) {
+    uses += operands.size();
+    warps += cast<RoleAttr>(role).getTotalWarps();
+    if (failed(checkFetcher(dot, cast<RoleAttr>(role))))
+      return failure();
+    for (OpOperand *use : operands)
+      if (getConversion(use))
+        return use->getOwner()->emitOpError("expected the layout in which ")
+               << dot.getAtomAttr() << " has the sum, got "
+               << use->getOwner()->getResult(0).getType();
+  }
+  if (!value.hasNUses(uses))
+    return dot.emitOpError(
+               "expected a result that other roles alone use, since one does, and role \"")
+           << edge.maker.getName() << "\" has it in tensor memory";
+  Location loc = value.getLoc();
+  auto sum = PendingType::get(cast<RankedTensorType>(value.getType()), /*inTensorMemory=*/true);
+  builder.setInsertionPointToStart(&kernel.getBody().front());
+  Ring ring;
+  ring.channel = ChannelOp::create(
+      builder, loc,
+      ChannelType::get(kernel.getContext(), *dot.getInFlight() + 1, /*own=*/false, {sum}),
+      /*full=*/1, warps);
+  dot.setInFlight(0);
+  setInsertionPointAfter(value);
+  NextOp next = makeNext(builder, loc, ring, edge.maker);
+  auto pend = inRole(PendOp::create(builder, loc, sum, value), edge.maker);
+  inRole(CommitOp::create(builder, loc, pend, ring.channel, next.getSlot()), edge.maker);
+  for (auto &[attr, operands] : edge.uses) {
+    auto role = cast<RoleAttr>(attr);
+    next = makeNext(builder, loc, ring, role);
+    auto get =
+        inRole(GetOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase()), role);
+    auto fetch = inRole(
+        FetchOp::create(builder, loc, value.getType(), get.getBuffers().front(), dot.getAtomAttr()),
+        role);
+    for (OpOperand *use : operands)
+      use->set(fetch.getResult());
+  }
+  return success();
+}
+
 LogicalResult TensorHandOver::realise(Value value, Edge &edge) {
+  if (DotOp dot = findSummingDot(value))
+    return handOverSum(value, edge, dot);
   auto type = cast<RankedTensorType>(value.getType());
   Operation *user = edge.uses.front().second.front()->getOwner();
   if (!isa_and_nonnull<LayoutAttr>(type.getEncoding()))

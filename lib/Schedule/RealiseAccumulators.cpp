@@ -6,6 +6,7 @@
 #include "Decisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_REALISEACCUMULATORS
@@ -17,11 +18,13 @@ using namespace kiln;
 using namespace kiln::tile;
 
 namespace {
-/// The life of an accumulator: from what first uses it, as this operand, to the wait for it.
+/// The life of an accumulator: from what first uses it, as this operand, to the wait for it; and
+/// where it is handed to another role, which needs no wait.
 struct Life {
   OpOperand *first = nullptr;
   WaitOp wait;
   Attribute atom;
+  CommitOp commit = {};
 
   Operation *getBegin() const { return first->getOwner(); }
   Operation *getEnd() { return wait.getPending().getDefiningOp(); }
@@ -31,19 +34,26 @@ struct Life {
 class AccumulatorRealiser {
 public:
   AccumulatorRealiser(WarpGroupsOp groups, Region &region, RoleAttr role)
-      : groups(groups), region(region), role(role), builder(groups) {}
+      : groups(groups), region(region), role(role), rewriter(groups.getContext()) {}
   LogicalResult run();
 
 private:
-  LogicalResult find(WaitOp wait);
+  LogicalResult find(WaitOp wait, CommitOp commit);
+  LogicalResult handOver(CommitOp commit);
+  LogicalResult sink(scf::IfOp condition, unsigned index, CommitOp commit);
   Value getChannel(Life &life);
+  Value acquire(OpOperand &user, Value channel, Value slot, Value phase, Attribute atom);
   void realise(Life &life);
+  void realiseHandedOver(Life &life);
+  LogicalResult realiseFill(CommitOp commit);
 
   WarpGroupsOp groups;
   Region &region;
   RoleAttr role;
-  OpBuilder builder;
-  SmallVector<Life> lives;
+  IRRewriter rewriter;
+  SmallVector<Life> lives, handedOver;
+  /// Of tensors that no dot makes: what is handed over where a loop has no trips.
+  SmallVector<CommitOp> fills;
   DenseMap<Operation *, int64_t> numbers; ///< in the order of the text
   SmallVector<std::pair<BlockArgument, SmallVector<Life>>> channels;
 };
@@ -54,7 +64,7 @@ private:
 static OpOperand *findBegin(Value value, Attribute &atom) {
   OpOperand *first = nullptr;
   while (Operation *op = value.getDefiningOp()) {
-    if (isa<ub::PoisonOp>(op))
+    if (isa<ub::PoisonOp, PendOp>(op))
       return first;
     if (auto dot = dyn_cast<StartDotOp>(op)) {
       first = &dot.getAccumulatorMutable();
@@ -73,11 +83,13 @@ static OpOperand *findBegin(Value value, Attribute &atom) {
   return first;
 }
 
-LogicalResult AccumulatorRealiser::find(WaitOp wait) {
+LogicalResult AccumulatorRealiser::find(WaitOp wait, CommitOp commit) {
   Life life;
   life.wait = wait;
+  life.commit = commit;
   life.first = findBegin(wait.getPending(), life.atom);
-  bool isWhole = life.first && life.first->get().getDefiningOp<ub::PoisonOp>() &&
+  Operation *root = life.first ? life.first->get().getDefiningOp() : nullptr;
+  bool isWhole = isa_and_nonnull<ub::PoisonOp, PendOp>(root) &&
                  life.getBegin()->getBlock() == wait->getBlock() &&
                  life.getEnd()->getBlock() == wait->getBlock();
   if (!isWhole)
@@ -86,9 +98,82 @@ LogicalResult AccumulatorRealiser::find(WaitOp wait) {
   if (role.getCopies() != 1)
     return wait.emitOpError("expected a role of one copy to accumulate in tensor memory, got ")
            << role.getCopies() << " copies of role \"" << role.getName() << "\"";
-  lives.push_back(life);
+  (commit ? handedOver : lives).push_back(life);
   return success();
 }
+
+//===- What other roles use -----------------------------------------------------------------===//
+
+/// The tensor that is committed is what a dot makes, or another one.
+LogicalResult AccumulatorRealiser::handOver(CommitOp commit) {
+  Value tensor = commit.getAccumulator().getDefiningOp<PendOp>().getTensor();
+  if (auto wait = tensor.getDefiningOp<WaitOp>(); wait && tensor.hasOneUse())
+    return find(wait, commit);
+  if (auto condition = tensor.getDefiningOp<scf::IfOp>(); condition && tensor.hasOneUse())
+    return sink(condition, cast<OpResult>(tensor).getResultNumber(), commit);
+  fills.push_back(commit);
+  return success();
+}
+
+/// Each branch of a condition commits what it makes.
+LogicalResult AccumulatorRealiser::sink(scf::IfOp condition, unsigned index, CommitOp commit) {
+  auto pend = commit.getAccumulator().getDefiningOp<PendOp>();
+  Operation *next = commit.getSlot().getDefiningOp();
+  if (next->getBlock() == condition->getBlock())
+    rewriter.moveOpBefore(next, condition);
+  SmallVector<Type> types(condition.getResultTypes());
+  types.erase(types.begin() + index);
+  rewriter.setInsertionPoint(condition);
+  auto made = scf::IfOp::create(rewriter, condition.getLoc(), types, condition.getCondition(),
+                                /*withElseRegion=*/true);
+  made->setDiscardableAttrs(condition->getDiscardableAttrDictionary());
+  SmallVector<CommitOp> commits;
+  for (auto [from, to] : llvm::zip_equal(condition->getRegions(), made->getRegions())) {
+    to.takeBody(from);
+    Operation *yield = to.front().getTerminator();
+    rewriter.setInsertionPoint(yield);
+    auto part = PendOp::create(rewriter, pend.getLoc(), pend.getType(), yield->getOperand(index));
+    commits.push_back(
+        CommitOp::create(rewriter, commit.getLoc(), part, commit.getChannel(), commit.getSlot()));
+    yield->eraseOperand(index);
+  }
+  rewriter.eraseOp(commit);
+  rewriter.eraseOp(pend);
+  for (auto [i, result] : llvm::enumerate(made.getResults()))
+    condition.getResult(i + (i >= index)).replaceAllUsesWith(result);
+  rewriter.eraseOp(condition);
+  for (CommitOp each : commits)
+    if (failed(handOver(each)))
+      return failure();
+  return success();
+}
+
+/// The slot that is committed is acquired where the dots begin.
+void AccumulatorRealiser::realiseHandedOver(Life &life) {
+  auto next = life.commit.getSlot().getDefiningOp<NextOp>();
+  if (next->getBlock() == life.getBegin()->getBlock())
+    rewriter.moveOpBefore(next, life.getBegin());
+  acquire(*life.first, life.commit.getChannel(), next.getSlot(), next.getPhase(), life.atom);
+  auto pend = life.commit.getAccumulator().getDefiningOp<PendOp>();
+  life.commit.getAccumulatorMutable().set(life.wait.getPending());
+  rewriter.moveOpAfter(life.commit, life.getEnd());
+  rewriter.eraseOp(pend);
+  rewriter.eraseOp(life.wait);
+}
+
+LogicalResult AccumulatorRealiser::realiseFill(CommitOp commit) {
+  auto *known = llvm::find_if(
+      handedOver, [&](Life &life) { return life.commit.getChannel() == commit.getChannel(); });
+  auto next = commit.getSlot().getDefiningOp<NextOp>();
+  if (known == handedOver.end())
+    return commit.emitOpError("expected a sum that dots of role \"")
+           << role.getName() << "\" make, since another role fetches it";
+  acquire(commit.getAccumulatorMutable(), commit.getChannel(), next.getSlot(), next.getPhase(),
+          known->atom);
+  return success();
+}
+
+//===- What the role uses itself ------------------------------------------------------------===//
 
 /// One of the type that is free from the life's begin to its end, or a new one.
 Value AccumulatorRealiser::getChannel(Life &life) {
@@ -103,9 +188,9 @@ Value AccumulatorRealiser::getChannel(Life &life) {
       others.push_back(life);
       return channel;
     }
-  builder.setInsertionPoint(groups);
+  rewriter.setInsertionPoint(groups);
   auto made =
-      ChannelOp::create(builder, life.wait.getLoc(), type, /*full=*/1, role.getTotalWarps());
+      ChannelOp::create(rewriter, life.wait.getLoc(), type, /*full=*/1, role.getTotalWarps());
   groups.getCapturesMutable().append(made.getResult());
   for (Region &body : groups.getBodies())
     body.addArgument(type, made.getLoc());
@@ -113,39 +198,64 @@ Value AccumulatorRealiser::getChannel(Life &life) {
   return channels.back().first;
 }
 
+/// Gives what uses an accumulator first a slot, filled with what it begins as.
+Value AccumulatorRealiser::acquire(OpOperand &user, Value channel, Value slot, Value phase,
+                                   Attribute atom) {
+  Operation *root = user.get().getDefiningOp();
+  Location loc = root->getLoc();
+  rewriter.setInsertionPoint(user.getOwner());
+  Value accumulator = AcquireOp::create(rewriter, loc, user.get().getType(), channel, slot, phase);
+  if (auto pend = dyn_cast<PendOp>(root))
+    accumulator =
+        FillOp::create(rewriter, loc, accumulator.getType(), pend.getTensor(), accumulator, atom);
+  user.set(accumulator);
+  if (root->use_empty())
+    rewriter.eraseOp(root);
+  return accumulator;
+}
+
 void AccumulatorRealiser::realise(Life &life) {
   Location loc = life.wait.getLoc();
   Value channel = getChannel(life);
-  builder.setInsertionPoint(life.getBegin());
-  auto next = NextOp::create(builder, loc, channel);
+  rewriter.setInsertionPoint(life.getBegin());
+  auto next = NextOp::create(rewriter, loc, channel);
   Value slot = next.getSlot(), phase = next.getPhase();
-  Operation *undefined = life.first->get().getDefiningOp();
-  life.first->set(
-      AcquireOp::create(builder, loc, life.first->get().getType(), channel, slot, phase));
-  if (undefined->use_empty())
-    undefined->erase();
-  builder.setInsertionPointAfter(life.getEnd());
-  CommitOp::create(builder, loc, life.wait.getPending(), channel, slot);
-  builder.setInsertionPoint(life.wait);
-  auto get = GetOp::create(builder, loc, channel, slot, phase, /*to_start=*/false);
+  acquire(*life.first, channel, slot, phase, life.atom);
+  rewriter.setInsertionPointAfter(life.getEnd());
+  CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
+  rewriter.setInsertionPoint(life.wait);
+  auto get = GetOp::create(rewriter, loc, channel, slot, phase, /*to_start=*/false);
   auto fetch =
-      FetchOp::create(builder, loc, life.wait.getType(), get.getBuffers().front(), life.atom);
-  ReleaseOp::create(builder, loc, channel, slot, /*lanes=*/true, /*commit=*/false);
-  life.wait.getResult().replaceAllUsesWith(fetch.getResult());
-  life.wait.erase();
+      FetchOp::create(rewriter, loc, life.wait.getType(), get.getBuffers().front(), life.atom);
+  ReleaseOp::create(rewriter, loc, channel, slot, /*lanes=*/true, /*commit=*/false);
+  rewriter.replaceOp(life.wait, fetch.getResult());
 }
 
 LogicalResult AccumulatorRealiser::run() {
+  SmallVector<CommitOp> commits;
+  region.walk([&](CommitOp commit) {
+    if (commit.getAccumulator().getDefiningOp<PendOp>())
+      commits.push_back(commit);
+  });
+  for (CommitOp commit : commits)
+    if (failed(handOver(commit)))
+      return failure();
   WalkResult result = region.walk<WalkOrder::PreOrder>([&](Operation *op) {
     numbers[op] = numbers.size();
     auto wait = dyn_cast<WaitOp>(op);
-    return WalkResult(success(!wait || !wait.getPending().getType().getInTensorMemory() ||
-                              succeeded(find(wait))));
+    bool isOwn = wait && wait.getPending().getType().getInTensorMemory() &&
+                 llvm::none_of(handedOver, [&](Life &life) { return life.wait == wait; });
+    return WalkResult(success(!isOwn || succeeded(find(wait, {}))));
   });
   if (result.wasInterrupted())
     return failure();
   for (Life &life : lives)
     realise(life);
+  for (Life &life : handedOver)
+    realiseHandedOver(life);
+  for (CommitOp commit : fills)
+    if (failed(realiseFill(commit)))
+      return failure();
   return success();
 }
 

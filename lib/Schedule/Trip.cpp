@@ -125,7 +125,7 @@ static Accesses findAccesses(Operation *op) {
   Accesses accesses;
   op->walk([&](Operation *inner) {
     bool isRings = isa<NextOp, PutOp, GetOp, ReleaseOp, CopyInOp, ReadOp, WriteOp, DotOp,
-                       StartDotOp, WaitOp, WaitStoresOp>(inner);
+                       StartDotOp, WaitOp, CommitOp, FetchOp, WaitStoresOp>(inner);
     if (isRings || inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
         inner->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(inner))
       return;

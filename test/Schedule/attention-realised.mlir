@@ -57,7 +57,7 @@ tile.kernel @attention(%q: !view, %k: !view, %v: !view, %o: !view) attributes {t
       %row = arith.muli %i, %c64 : index
       %fresh = ub.poison : !pending
       %x = tile.get %queries[%s0, %s0] : !once
-      %acc0 = tile.pend %zero : tensor<64x64xf32>
+      %acc0 = tile.pend %zero : !tile.pending<tensor<64x64xf32>>
       %any = arith.cmpi slt, %c0, %n : index
       %loop:6 = scf.for %j = %c0 to %n step %c64
           iter_args(%acc = %acc0, %ks = %s0, %kp = %s0, %vs = %s0, %vp = %s0, %old = %s0)

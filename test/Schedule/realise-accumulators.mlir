@@ -82,3 +82,60 @@ tile.kernel @both(%n: index) {
   }
   tile.return
 }
+
+// A sum that another role uses is made in the slot that is committed, in each branch that makes it; a
+// tensor that no dot makes is written there.
+// CHECK-LABEL: tile.kernel @handed_over
+// CHECK: role #tile.role<"mma"
+// CHECK: %[[S:.*]], %[[P:.*]] = tile.next %[[SUMS:.*]] : !tile.channel<2, !tile.pending
+// CHECK-NEXT: scf.if
+// CHECK: %[[EMPTY:.*]] = tile.acquire %[[SUMS]][%[[S]], %[[P]]]
+// CHECK-NEXT: %[[D:.*]] = tile.start_dot %{{.*}}, %{{.*}}, %[[EMPTY]]
+// CHECK-NEXT: tile.commit %[[D]] into %[[SUMS]][%[[S]]]
+// CHECK: } else {
+// CHECK-NEXT: %[[OTHER:.*]] = tile.acquire %[[SUMS]][%[[S]], %[[P]]]
+// CHECK-NEXT: %[[ZEROS:.*]] = tile.fill %{{.*}} into %[[OTHER]] {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>}
+// CHECK-NEXT: tile.commit %[[ZEROS]] into %[[SUMS]][%[[S]]]
+tile.kernel @handed_over(%any: i1) {
+  %sums = tile.channel full = 1 empty = 4 : !tile.channel<2, !pending>
+  tile.warp_groups(%any, %sums : i1, !tile.channel<2, !pending>) {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %no = arith.constant false
+      %zero = arith.constant dense<0.0> : !t
+      %sum = scf.if %any -> !t {
+        %none = ub.poison : !pending
+        %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+        %t = tile.wait %d in_flight = 0 : !pending -> !t
+        scf.yield %t : !t
+      } else {
+        scf.yield %zero : !t
+      }
+      %slot, %phase = tile.next %sums : !tile.channel<2, !pending>
+      %p = tile.pend %sum : !pending
+      tile.commit %p into %sums[%slot] : !tile.channel<2, !pending>
+    }
+  }
+  tile.return
+}
+
+// What begins as a tensor is filled with it.
+// CHECK-LABEL: tile.kernel @begins
+// CHECK: %[[EMPTY:.*]] = tile.acquire
+// CHECK-NEXT: %[[FULL:.*]] = tile.fill %{{.*}} into %[[EMPTY]]
+// CHECK-NEXT: tile.start_dot %{{.*}}, %{{.*}}, %[[FULL]] transpose_b
+tile.kernel @begins() {
+  tile.warp_groups() {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %one = arith.constant dense<1.0> : !t
+      %p = tile.pend %one : !pending
+      %d = tile.start_dot %x, %y, %p transpose_b {atom = #atom} : !a, !b -> !pending
+      %t = tile.wait %d in_flight = 0 : !pending -> !t
+      tile.print "sum" (%t) : !t
+    }
+  }
+  tile.return
+}

@@ -249,9 +249,10 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
   let summary = "give dots that accumulate in tensor memory a place there";
   let description = [{
     Precondition: dots with `in_flight` are starts and waits. Postcondition: an accumulator in tensor
-    memory is a slot of a channel. It is acquired where its first dot's loop or block begins, and a
-    wait for it is a `tile.commit` behind the last dot, a `tile.get`, a `tile.fetch` and a
-    `tile.release`. Accumulators of one type in one role take turns.
+    memory is a slot of a channel. It is acquired where its first dot's loop or block begins, filled
+    if it begins as a tensor, and a wait for it is a `tile.commit` behind the last dot, a `tile.get`,
+    a `tile.fetch` and a `tile.release`. Accumulators of one type in one role take turns. One that
+    another role uses is a slot of the channel into which it is committed.
 
     Before:
     ```mlir

@@ -107,16 +107,29 @@ std::string TensorMemory::finish() {
   return "";
 }
 
-std::string TensorMemory::read(unsigned lane, unsigned column, uint32_t &bits) const {
+std::string TensorMemory::inspect(const char *access, unsigned column) const {
+  std::string what = access + (" column " + std::to_string(column)) + " of tensor memory, ";
   if (!isHeld(column, 1))
-    return "a read of column " + std::to_string(column) + " of tensor memory, which nobody holds";
+    return what + "which nobody holds";
   for (const Order &order : orders)
     if (order.multiply && order.first <= column && column < order.first + order.count)
-      return "a read of column " + std::to_string(column) +
-             " of tensor memory, into which a product is in flight";
+      return what + "into which a product is in flight";
+  return "";
+}
+
+std::string TensorMemory::read(unsigned lane, unsigned column, uint32_t &bits) const {
+  if (std::string wrong = inspect("a read of", column); !wrong.empty())
+    return wrong;
   if (!cells[lane][column].isWritten)
     return "a read of lane " + std::to_string(lane) + ", column " + std::to_string(column) +
            " of tensor memory, which nothing has written";
   bits = cells[lane][column].bits;
+  return "";
+}
+
+std::string TensorMemory::write(unsigned lane, unsigned column, uint32_t bits) {
+  if (std::string wrong = inspect("a write of", column); !wrong.empty())
+    return wrong;
+  set(lane, column, bits);
   return "";
 }

@@ -39,6 +39,7 @@ public:
 
   /// By threads, of what no product in flight writes.
   std::string read(unsigned lane, unsigned column, uint32_t &bits) const;
+  std::string write(unsigned lane, unsigned column, uint32_t bits);
   /// By products.
   bool isWritten(unsigned lane, unsigned column) const { return cells[lane][column].isWritten; }
   uint32_t get(unsigned lane, unsigned column) const { return cells[lane][column].bits; }
@@ -57,6 +58,8 @@ private:
     uint64_t barrier = 0;
   };
   bool isHeld(unsigned first, unsigned count) const;
+  /// Of an access by threads to a column.
+  std::string inspect(const char *access, unsigned column) const;
   std::string runUpTo(size_t last);
 
   Engines &engines;

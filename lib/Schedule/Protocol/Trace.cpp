@@ -67,6 +67,7 @@ private:
   LogicalResult advance(AdvanceOp op);
   LogicalResult acquire(AcquireOp op);
   LogicalResult commit(CommitOp op);
+  LogicalResult fill(FillOp op);
   LogicalResult fetch(FetchOp op);
   LogicalResult startInto(StartDotOp op, ArrayRef<std::pair<unsigned, int64_t>> slots);
   LogicalResult start(StartDotOp op);
@@ -95,7 +96,7 @@ private:
         ->walk([](Operation *inner) {
           bool isProtocol =
               isa<PutOp, WaitPutsOp, GetOp, ReleaseOp, StartDotOp, WaitOp, CopyOutOp, WaitStoresOp,
-                  BarrierOp, AdvanceOp, AcquireOp, CommitOp, FetchOp>(inner);
+                  BarrierOp, AdvanceOp, AcquireOp, CommitOp, FillOp, FetchOp>(inner);
           return isProtocol ? WalkResult::interrupt() : WalkResult::advance();
         })
         .wasInterrupted();
@@ -169,6 +170,8 @@ LogicalResult Tracer::runOp(Operation *op) {
     return acquire(it);
   if (auto it = dyn_cast<CommitOp>(op))
     return commit(it);
+  if (auto it = dyn_cast<FillOp>(op))
+    return fill(it);
   if (auto it = dyn_cast<FetchOp>(op))
     return fetch(it);
   if (auto it = dyn_cast<WaitPutsOp>(op))
@@ -539,6 +542,18 @@ LogicalResult Tracer::commit(CommitOp op) {
     return fail(op.emitOpError("expected an accumulator that some dot made, got none"));
   acquired[channel].erase(at);
   result.events.push_back({Event::Put, channel, sum.value, op});
+  return success();
+}
+
+LogicalResult Tracer::fill(FillOp op) {
+  Known sum = get(op.getAccumulator());
+  if (sum.kind != Known::Sum || !llvm::is_contained(acquired[sum.channel], sum.value))
+    return fail(op.emitOpError("expected an accumulator that role \"")
+                << role.getName() << "\" acquired and has not committed");
+  if (sum.isDefined)
+    return fail(op.emitOpError("expected an accumulator that no dot may be writing"));
+  sum.isDefined = true;
+  known[op.getResult()] = sum;
   return success();
 }
 

@@ -7,6 +7,7 @@
 #include "SharedMatrix.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
+#include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -206,26 +207,39 @@ static void waitForLoads(OpBuilder &builder, Location loc, SmallVectorImpl<Value
     value = LLVM::ExtractValueOp::create(builder, loc, wait.getResult(0), i);
 }
 
+namespace {
+/// What one thread reaches of an accumulator: so many columns of its lane at a time, of so many.
+struct Row {
+  Row(OpBuilder &builder, Location loc, Value accumulator, ArrayRef<int64_t> shape) {
+    // 32 times the warp's number in its group, as a lane.
+    Value lanes = NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
+    lanes =
+        LLVM::AndOp::create(builder, loc, lanes, number(builder, loc, 32 * (kWarpsOfGroup - 1)));
+    lanes = LLVM::ShlOp::create(builder, loc, lanes, number(builder, loc, 16));
+    address = LLVM::AddOp::create(builder, loc, accumulator, lanes);
+    columns = shape[0] / kRows * shape[1];
+    atOnce = std::min(shape[1], kMostAtOnce);
+  }
+  static constexpr int64_t kMostAtOnce = 64;
+  Value address;
+  int64_t columns, atOnce;
+};
+} // namespace
+
 FailureOr<SmallVector<Value>> Tcgen05Attr::fetch(OpBuilder &builder, Location loc, Value address,
                                                  const LinearLayout &layout) const {
   SmallVector<int64_t> shape = layout.getShape();
   if (layout != getAccumulatorLayout(shape, kWarpsOfGroup))
     return failure();
-  Type i32 = builder.getI32Type();
-  // 32 times the warp's number in its group, as a lane.
-  Value lanes = NVVM::ThreadIdXOp::create(builder, loc, i32);
-  lanes = LLVM::AndOp::create(builder, loc, lanes, number(builder, loc, 32 * (kWarpsOfGroup - 1)));
-  lanes = LLVM::ShlOp::create(builder, loc, lanes, number(builder, loc, 16));
-  address = LLVM::AddOp::create(builder, loc, address, lanes);
-  constexpr int64_t kMostAtOnce = 64;
-  int64_t columns = shape[0] / kRows * shape[1], count = std::min(shape[1], kMostAtOnce);
+  Row row(builder, loc, address, shape);
   SmallVector<Value> sums;
-  for (int64_t first = 0; first < columns; first += count) {
-    Value loaded = NVVM::Tcgen05LdOp::create(builder, loc, VectorType::get({count}, i32),
-                                             /*pack=*/false, NVVM::Tcgen05LdStShape::SHAPE_32X32B,
-                                             getPointer(builder, loc, address, first), Value());
+  for (int64_t first = 0; first < row.columns; first += row.atOnce) {
+    Value loaded =
+        NVVM::Tcgen05LdOp::create(builder, loc, VectorType::get({row.atOnce}, builder.getI32Type()),
+                                  /*pack=*/false, NVVM::Tcgen05LdStShape::SHAPE_32X32B,
+                                  getPointer(builder, loc, row.address, first), Value());
     SmallVector<Value> registers;
-    for (int64_t i = 0; i < count; ++i)
+    for (int64_t i = 0; i < row.atOnce; ++i)
       registers.push_back(
           LLVM::ExtractElementOp::create(builder, loc, loaded, number(builder, loc, i)));
     waitForLoads(builder, loc, registers);
@@ -233,4 +247,21 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::fetch(OpBuilder &builder, Location lo
       sums.push_back(LLVM::BitcastOp::create(builder, loc, getAccumulator(), word));
   }
   return sums;
+}
+
+LogicalResult Tcgen05Attr::fill(OpBuilder &builder, Location loc, ArrayRef<Value> registers,
+                                Value address, const LinearLayout &layout) const {
+  SmallVector<int64_t> shape = layout.getShape();
+  if (layout != getAccumulatorLayout(shape, kWarpsOfGroup))
+    return failure();
+  Row row(builder, loc, address, shape);
+  for (int64_t first = 0; first < row.columns; first += row.atOnce) {
+    Value part = makeVector(builder, loc, registers.slice(first, row.atOnce));
+    part = LLVM::BitcastOp::create(builder, loc,
+                                   VectorType::get({row.atOnce}, builder.getI32Type()), part);
+    NVVM::Tcgen05StOp::create(builder, loc, /*unpack=*/false, NVVM::Tcgen05LdStShape::SHAPE_32X32B,
+                              getPointer(builder, loc, row.address, first), part, Value());
+  }
+  NVVM::Tcgen05WaitOp::create(builder, loc, NVVM::Tcgen05WaitKind::STORE);
+  return success();
 }

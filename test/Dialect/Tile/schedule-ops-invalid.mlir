@@ -168,7 +168,7 @@ tile.kernel @k(%p: f32) {
   %zero = arith.constant dense<0.0> : tensor<8x8xf32>
   %x = tile.alloc : !tile.buffer<8x8xf16>
   %y = tile.alloc : !tile.buffer<16x8xf16>
-  %none = tile.pend %zero : tensor<8x8xf32>
+  %none = tile.pend %zero : !tile.pending<tensor<8x8xf32>>
   // expected-error@+1 {{expected the same K in both operands, got 8 and 16}}
   %d = tile.start_dot %x, %y, %none {atom = #nvptx.wgmma<"m64n64k16", f16, f32>}
      : !tile.buffer<8x8xf16>, !tile.buffer<16x8xf16> -> !tile.pending<tensor<8x8xf32>>
@@ -179,7 +179,7 @@ tile.kernel @k(%p: f32) {
 
 tile.kernel @k() {
   %zero = arith.constant dense<0.0> : tensor<8x8xf32>
-  %none = tile.pend %zero : tensor<8x8xf32>
+  %none = tile.pend %zero : !tile.pending<tensor<8x8xf32>>
   // expected-error@+1 {{expected a result of 'tensor<8x8xf32>', pending or not, got 'tensor<8xf32>'}}
   %d = tile.wait %none in_flight = 0 : !tile.pending<tensor<8x8xf32>> -> tensor<8xf32>
   tile.return
@@ -211,7 +211,7 @@ tile.kernel @k() {
   tile.warp_groups() {
     role #tile.role<"a", warps = 4> {
       %t = arith.constant dense<0.0> : tensor<8x8xf32>
-      %p = tile.pend %t : tensor<8x8xf32>
+      %p = tile.pend %t : !tile.pending<tensor<8x8xf32>>
       // expected-error@+1 {{expected an accumulator in tensor memory, got '!tile.pending<tensor<8x8xf32>>'}}
       %u = tile.fetch %p {atom = #tile.fma} : !tile.pending<tensor<8x8xf32>>
     }
@@ -226,5 +226,19 @@ tile.kernel @k(%s: i32) {
   %ring = tile.channel full = 1 empty = 4 : !ring
   // expected-error@+1 {{the accumulator is what the channel's slots are}}
   %p = "tile.acquire"(%ring, %s, %s) : (!ring, i32, i32) -> !tile.pending<tensor<8x8xf32>>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() {
+  tile.warp_groups() {
+    role #tile.role<"a", warps = 4> {
+      %t = arith.constant dense<0.0> : tensor<8x8xf32>
+      %p = tile.pend %t : !tile.pending<tensor<8x8xf32>>
+      // expected-error@+1 {{expected an accumulator in tensor memory, got '!tile.pending<tensor<8x8xf32>>'}}
+      %q = tile.fill %t into %p {atom = #tile.fma} : !tile.pending<tensor<8x8xf32>>
+    }
+  }
   tile.return
 }

@@ -76,8 +76,8 @@ tile.kernel @realised(%a: !view, %n: index) {
       tile.wait_puts %ring in_flight = 2 : !ring
       // CHECK: tile.part %{{.*}}[%{{.*}}, %{{.*}}] : !tile.buffer<64x32xf16> -> !tile.buffer<32x32xf16>
       %part = tile.part %x[%copy, %c0] : !buffer -> !tile.buffer<32x32xf16>
-      // CHECK: tile.pend %{{.*}} : tensor<32x32xf32>
-      %none = tile.pend %zero : tensor<32x32xf32>
+      // CHECK: tile.pend %{{.*}} : !tile.pending<tensor<32x32xf32>>
+      %none = tile.pend %zero : !tile.pending<tensor<32x32xf32>>
       // CHECK: tile.start_dot %{{.*}}, %{{.*}}, %{{.*}} when %{{.*}} transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>} : !tile.buffer<32x32xf16>, !tile.buffer<32x32xf16> -> !tile.pending<tensor<32x32xf32>>
       %d = tile.start_dot %part, %y, %none when %yes transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>}
          : !tile.buffer<32x32xf16>, !tile.buffer<32x32xf16> -> !tile.pending<tensor<32x32xf32>>

@@ -11,19 +11,18 @@
 // RUN: sed s/sm_90a\"/sm_100a\"/ %S/../../../benchmarks/gemm.mlir > %t.wgmma.mlir
 // RUN: not tile-compile %t.wgmma.mlir 2>&1 | FileCheck %s --check-prefix=WGMMA
 
-// A ring slot is filled by one thread's announcement and given back by one commit; the slot of sums
-// is filled by a commit and given back by four warps.
-// PTX-COUNT-8: mbarrier.init.shared.b64 [kiln_shared+{{[0-9]+}}], [[ONE:%r[0-9]+]];
-// PTX: mbarrier.init.shared.b64 [kiln_shared+{{[0-9]+}}], {{%r[0-9]+}};
-// PTX: mbarrier.init.shared.b64 [kiln_shared+{{[0-9]+}}], {{%r[0-9]+}};
-// PTX: mov.b32 [[COLUMNS:%r[0-9]+]], 256;
+// The sums of two tiles take all 512 columns.
+// PTX: mov.b32 [[COLUMNS:%r[0-9]+]], 512;
 // PTX: tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [kiln_shared+{{[0-9]+}}], [[COLUMNS]];
 // PTX: tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
 // PTX: tcgen05.fence::before_thread_sync;
 // PTX: bar.sync 0;
 // PTX: tcgen05.fence::after_thread_sync;
-// PTX: cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes
-// PTX: cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes
+// PTX: setmaxnreg.dec.sync.aligned.u32 40;
+// PTX-COUNT-2: cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes
+// One thread waits for an empty slot of sums, then for each full slot of the ring; a commit gives that
+// back, and one fills the slot of sums.
+// PTX: setmaxnreg.dec.sync.aligned.u32 80;
 // PTX: mbarrier.try_wait.parity.shared.b64
 // PTX: tcgen05.fence::after_thread_sync;
 // PTX: mbarrier.try_wait.parity.shared.b64
@@ -31,7 +30,14 @@
 // PTX-COUNT-4: tcgen05.mma.cta_group::1.kind::f16
 // PTX-NOT: tcgen05.mma
 // PTX: tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64
-// PTX: tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64
+// Without trips zeros are handed over, which all warps write.
+// PTX: bar.sync 2, 128;
+// PTX-COUNT-4: tcgen05.st.sync.aligned.32x32b.x64.b32
+// PTX: tcgen05.wait::st.sync.aligned;
+// PTX: tcgen05.fence::before_thread_sync;
+// PTX: bar.sync 2, 128;
+// PTX-COUNT-2: tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64
+// PTX: setmaxnreg.inc.sync.aligned.u32 232;
 // PTX: mbarrier.try_wait.parity.shared.b64
 // PTX: tcgen05.fence::after_thread_sync;
 // PTX: tcgen05.ld.sync.aligned.32x32b.x64.b32
@@ -39,9 +45,8 @@
 // PTX-COUNT-3: tcgen05.ld.sync.aligned.32x32b.x64.b32
 // PTX: tcgen05.wait::ld.sync.aligned;
 // PTX: tcgen05.fence::before_thread_sync;
-// PTX: bar.warp.sync
 // PTX: mbarrier.arrive.shared.b64
-// PTX: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
+// PTX-COUNT-4: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
 // PTX: bar.sync 0;
 // PTX: tcgen05.dealloc.cta_group::1.sync.aligned.b32
 

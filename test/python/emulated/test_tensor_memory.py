@@ -113,6 +113,68 @@ def test_two_sums_in_turn(rng, k: int, n: int, depth: int) -> None:
     assert np.linalg.norm(c - want) <= 1e-5 * np.linalg.norm(want)
 
 
+@kiln.kernel
+def handed_over(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr, depth: kiln.constexpr,
+    flight: kiln.constexpr, programs: kiln.constexpr,
+):  # fmt: skip
+    """A role of its own scales and stores the sums, and those of the next tile begin meanwhile."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
+    kiln.pin(
+        roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4), kiln.role("store", warps=4)),
+        persistent=programs,
+    )
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], BK), depth=depth):
+        x = kiln.pin(a.load((i * BM, k), (BM, BK)), role="load", stage=0, atom="tma")
+        y = kiln.pin(b.load((j * BN, k), (BN, BK)), role="load", stage=0, atom="tma")
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True),
+            role="mma", stage=0, in_flight=flight, atom="tcgen05",
+        )  # fmt: skip
+    scaled = kiln.pin(acc * 2.0, role="store")
+    kiln.pin(c.store((i * BM, j * BN), scaled), role="store", in_flight=0, atom="tma")
+
+
+@pytest.mark.parametrize("k", [0, 8, 64, 200])
+@pytest.mark.parametrize("flight, programs, depth", [(0, 1, 2), (1, 2, 1), (1, 1, 3), (2, 1, 2)])
+def test_sums_of_another_role(rng, k: int, flight: int, programs: int, depth: int) -> None:
+    m, n = 8 * int(rng.integers(1, 60)), 8 * int(rng.integers(1, 30))
+    a, b = (rng.standard_normal((rows, max(k, 8))).astype(BF16)[:, :k] for rows in (m, n))
+    c = np.full((m, n), np.nan, np.float32)
+    tile = dict(BM=128, BN=64, BK=64, depth=depth, flight=flight, programs=programs)
+    handed_over.options(device="emu:sm_100a")(a, b, c, **tile)
+    want = 2 * (a.astype(np.float64) @ b.astype(np.float64).T)
+    assert np.linalg.norm(c - want) <= 1e-5 * np.linalg.norm(want), (m, n)
+
+
+@kiln.kernel
+def added(a: kiln.View, b: kiln.View, c: kiln.View, o: kiln.View, N: kiln.constexpr):
+    """A sum that begins as a tile."""
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
+    acc = kiln.pin(c.load((0, 0), (128, N)), role="mma")
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=2):
+        x = kiln.pin(a.load((0, k), (128, 32)), role="load", stage=0, atom="tma")
+        y = kiln.pin(b.load((0, k), (N, 32)), role="load", stage=0, atom="tma")
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True),
+            role="mma", stage=0, in_flight=0, atom="tcgen05",
+        )  # fmt: skip
+    kiln.pin(o.store((0, 0), acc), role="mma", in_flight=0, atom="tma")
+
+
+@pytest.mark.parametrize("n", [16, 64, 128])
+@pytest.mark.parametrize("k", [0, 32, 104])
+def test_a_sum_that_begins_as_a_tile(rng, n: int, k: int) -> None:
+    a, b = (rng.standard_normal((rows, max(k, 8))).astype(BF16)[:, :k] for rows in (128, n))
+    c = rng.standard_normal((128, n)).astype(np.float32)
+    o = np.full((128, n), np.nan, np.float32)
+    added.options(device="emu:sm_100a")[1](a, b, c, o, N=n)
+    want = a.astype(np.float64) @ b.astype(np.float64).T + c
+    assert np.linalg.norm(o - want) <= 1e-5 * np.linalg.norm(want)
+
+
 def test_a_chip_without_it_says_so(rng) -> None:
     x = np.zeros((128, 64), BF16)
     c = np.zeros((128, 64), np.float32)

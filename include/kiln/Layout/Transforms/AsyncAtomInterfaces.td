@@ -41,6 +41,11 @@ def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface", [MmaAtomInter
     }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "fetch",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$address,
              "const ::kiln::LinearLayout &":$layout), "", "return ::mlir::failure();">,
+    InterfaceMethod<"Writes such registers there; fails in the same way.",
+        "::llvm::LogicalResult", "fill",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+             "::llvm::ArrayRef<::mlir::Value>":$registers, "::mlir::Value":$address,
+             "const ::kiln::LinearLayout &":$layout), "", "return ::mlir::failure();">,
   ];
 }
 

@@ -89,7 +89,7 @@ def NVPTX_WgmmaAttr : AttrDef<NVPTX_Dialect, "Wgmma", [
 def NVPTX_Tcgen05Attr : AttrDef<NVPTX_Dialect, "Tcgen05", [
     DeclareAttrInterfaceMethods<MmaAtomInterface,
         ["getExtents", "getWarps", "readsFrom", "getAccumulatorPlace", "getCompletion"]>,
-    DeclareAttrInterfaceMethods<AsyncMmaAtomInterface, ["fetch"]>]> {
+    DeclareAttrInterfaceMethods<AsyncMmaAtomInterface, ["fetch", "fill"]>]> {
   let mnemonic = "tcgen05";
   let summary = "`tcgen05.mma`: a matrix product into tensor memory, which one thread starts";
   let description = [{

@@ -295,11 +295,14 @@ LogicalResult StartDotOp::verify() {
                    getType().getTensor(), getUnsignedA() || getUnsignedB(), getPrecision());
 }
 
-LogicalResult FetchOp::verify() {
-  if (getPending().getType().getInTensorMemory())
+static LogicalResult verifyInTensorMemory(Operation *op, PendingType pending) {
+  if (pending.getInTensorMemory())
     return success();
-  return emitOpError("expected an accumulator in tensor memory, got ") << getPending().getType();
+  return op->emitOpError("expected an accumulator in tensor memory, got ") << pending;
 }
+
+LogicalResult FillOp::verify() { return verifyInTensorMemory(*this, getType()); }
+LogicalResult FetchOp::verify() { return verifyInTensorMemory(*this, getPending().getType()); }
 
 LogicalResult WaitOp::verify() {
   RankedTensorType tensor = getPending().getType().getTensor();

@@ -108,16 +108,36 @@ void commit(const Lanes &lanes) {
   tensors().commit(Block::current()->currentThread(), lanes.read<uint64_t>(0, 0));
 }
 
-//===- Sums to registers --------------------------------------------------------------------===//
+//===- Sums to registers and back -----------------------------------------------------------===//
 
-/// Each warp of four reaches 32 lanes of its own. A thread gets so many columns of one lane.
+/// Each warp of four reaches 32 lanes of its own.
+bool reaches(const Lanes &lanes, uint32_t address) {
+  unsigned first = TensorMemory::laneOf(address), reached = lanes.first / 32 % 4 * 32;
+  if (first != reached)
+    check("an access to tensor memory from lane " + std::to_string(first) +
+          " on by a warp that reaches lanes from " + std::to_string(reached) + " on");
+  return first == reached;
+}
+
+/// Operands: the address, then so many columns of a lane.
+template <unsigned count>
+void store(const Lanes &lanes) {
+  auto address = lanes.read<uint32_t>(0, 0);
+  if (!reaches(lanes, address))
+    return;
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    for (unsigned i = 0; i < count; ++i)
+      check(tensors().write(TensorMemory::laneOf(address) + lane,
+                            TensorMemory::columnOf(address) + i, lanes.read<uint32_t>(lane, 8, i)));
+}
+
+/// A thread gets so many columns of one lane.
 template <unsigned count>
 void load(const Lanes &lanes) {
   auto address = lanes.read<uint32_t>(0, 0);
-  unsigned first = TensorMemory::laneOf(address), reached = lanes.first / 32 % 4 * 32;
-  if (first != reached)
-    return check("a read of tensor memory from lane " + std::to_string(first) +
-                 " on by a warp that reaches lanes from " + std::to_string(reached) + " on");
+  unsigned first = TensorMemory::laneOf(address);
+  if (!reaches(lanes, address))
+    return;
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     for (unsigned i = 0; i < count; ++i) {
       uint32_t bits = 0;
@@ -138,5 +158,8 @@ const Instruction kiln::emulated::kTensorInstructions[] = {
     {"nvvm.tcgen05.ld.32x32b.x16", true, load<16>},
     {"nvvm.tcgen05.ld.32x32b.x32", true, load<32>},
     {"nvvm.tcgen05.ld.32x32b.x64", true, load<64>},
+    {"nvvm.tcgen05.st.32x32b.x16", true, store<16>},
+    {"nvvm.tcgen05.st.32x32b.x32", true, store<32>},
+    {"nvvm.tcgen05.st.32x32b.x64", true, store<64>},
     {nullptr, false, nullptr},
 };

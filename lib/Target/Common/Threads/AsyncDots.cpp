@@ -66,6 +66,23 @@ LogicalResult ThreadLowering::lowerStartDot(StartDotOp op) {
   return success();
 }
 
+LogicalResult ThreadLowering::lowerFill(FillOp op) {
+  auto atom = dyn_cast<AsyncMmaAtomInterface>(op.getAtom());
+  Value address = get(op.getAccumulator());
+  // The thread that has acquired it tells the others.
+  meetCopy();
+  async->observeTensor(builder, loc);
+  if (!atom || failed(atom.fill(builder, loc, getElements(op.getTensor()), address,
+                                getLayout(op.getTensor()))))
+    return op.emitOpError("expected an accumulator that lies as ")
+           << op.getAtom() << " has it, got " << op.getType();
+  async->publishTensor(builder, loc);
+  meetCopy();
+  async->observeTensor(builder, loc);
+  set(op, address);
+  return success();
+}
+
 LogicalResult ThreadLowering::lowerFetch(FetchOp op) {
   auto atom = dyn_cast<AsyncMmaAtomInterface>(op.getAtom());
   FailureOr<SmallVector<Value>> sums = failure();

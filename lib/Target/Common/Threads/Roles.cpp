@@ -71,6 +71,7 @@ LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
       })
       .Case<StartDotOp>([&](StartDotOp dot) { return lowerStartDot(dot); })
       .Case<WaitOp>([&](WaitOp wait) { return lowerWait(wait); })
+      .Case<FillOp>([&](FillOp fill) { return lowerFill(fill); })
       .Case<FetchOp>([&](FetchOp fetch) { return lowerFetch(fetch); })
       .Case<WaitStoresOp>([&](WaitStoresOp wait) {
         emitIf(isFirstThread(),

@@ -93,9 +93,9 @@ std::optional<std::string> kiln::whyUnsupportedByThreads(Operation *op) {
   if (auto dot = dyn_cast<DotScaledOp>(op))
     return whyDot(dot.getType(), dot.getA().getType().getDimSize(1));
   // A schedule that is realised already; the target says whether its chip has what it needs.
-  if (isa<AcquireOp, CommitOp, FetchOp, WaitPutsOp, AdvanceOp, BarrierOp, ChannelOp, CopyIdOp,
-          CopyInOp, CopyOutOp, GetOp, PartOp, PendOp, PutOp, ReleaseOp, StartDotOp, WaitOp,
-          WaitStoresOp, WarpGroupsOp, ub::PoisonOp>(op))
+  if (isa<AcquireOp, CommitOp, FetchOp, FillOp, WaitPutsOp, AdvanceOp, BarrierOp, ChannelOp,
+          CopyIdOp, CopyInOp, CopyOutOp, GetOp, PartOp, PendOp, PutOp, ReleaseOp, StartDotOp,
+          WaitOp, WaitStoresOp, WarpGroupsOp, ub::PoisonOp>(op))
     return std::nullopt;
   if (isa<AddressOp, AllocOp, ArgReduceOp, AssertOp, AssumeOp, AtomicCASOp, AtomicRMWOp, BitcastOp,
           BroadcastOp, ConcatOp, ConvertLayoutOp, DimOp, ExternCallOp, GatherOp, GridOp,

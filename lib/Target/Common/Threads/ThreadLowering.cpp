@@ -409,7 +409,7 @@ LogicalResult ThreadLowering::lower(Operation *op) {
           [&](auto) { return role ? lowerRoleBuffer(op) : lowerBuffer(op); })
       .Case<WarpGroupsOp, CopyIdOp, BarrierOp, ChannelOp, PutOp, GetOp, ReleaseOp, AdvanceOp,
             CopyInOp, CopyOutOp, WaitStoresOp, WaitPutsOp, PartOp, PendOp, StartDotOp, WaitOp,
-            AcquireOp, CommitOp, FetchOp>([&](auto) { return lowerSchedule(op); })
+            AcquireOp, CommitOp, FillOp, FetchOp>([&](auto) { return lowerSchedule(op); })
       .Case<SplatOp, ToScalarOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, BitcastOp>(
           [&](auto) { return lowerShape(op); })
       .Case<ConvertLayoutOp>([&](ConvertLayoutOp convert) { return lowerConversion(convert); })

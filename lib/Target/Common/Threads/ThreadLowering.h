@@ -204,6 +204,7 @@ private:
   mlir::FailureOr<LinearLayout> getShares(tile::CopyInOp op, DirectAtomInterface atom);
   // AsyncDots.cpp
   mlir::LogicalResult lowerStartDot(tile::StartDotOp op);
+  mlir::LogicalResult lowerFill(tile::FillOp op);
   mlir::LogicalResult lowerFetch(tile::FetchOp op);
   mlir::LogicalResult lowerWait(tile::WaitOp op);
   // Scan.cpp

@@ -208,7 +208,8 @@ def Tile_AcquireOp : Tile_SyncOp<"acquire", [Tile_AccumulatorOf<"accumulator">]>
   let summary = "the accumulator that a slot is, once it is empty";
   let description = [{
     The thread that starts the role's dots waits until the slot's use before this one was released
-    by all. The accumulator holds nothing: the first dot into it must not read it.
+    by all. The accumulator holds nothing: unless a `tile.fill` comes first, the first dot into it
+    must not read it.
 
     ```mlir
     %p = tile.acquire %sums[%s, %ph]
@@ -222,11 +223,30 @@ def Tile_AcquireOp : Tile_SyncOp<"acquire", [Tile_AccumulatorOf<"accumulator">]>
   }];
 }
 
+def Tile_FillOp : Tile_SyncOp<"fill", [AllTypesMatch<["accumulator", "result"]>,
+    TypesMatchWith<"the tensor is the accumulator's", "accumulator", "tensor",
+                   "::llvm::cast<PendingType>($_self).getTensor()">]> {
+  let summary = "an accumulator in tensor memory that begins as a tensor";
+  let description = [{
+    The warps of the copy meet, write the tensor into an accumulator that the copy has acquired, and
+    meet again. The result is the accumulator: dots may add to it.
+
+    ```mlir
+    %q = tile.fill %t into %p {atom = #nvptx.tcgen05<"m128n256k16", bf16, f32>}
+       : !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>
+    ```
+  }];
+  let arguments = (ins Tile_Tensor:$tensor, Tile_PendingType:$accumulator, Tile_MmaAtom:$atom);
+  let results = (outs Tile_PendingType:$result);
+  let assemblyFormat = "$tensor `into` $accumulator attr-dict `:` qualified(type($accumulator))";
+  let hasVerifier = 1;
+}
+
 def Tile_CommitOp : Tile_SyncOp<"commit", [Tile_AccumulatorOf<"accumulator">]> {
   let summary = "a slot is full once the dots into its accumulator have ended";
   let description = [{
-    The operand is what the last dot into the accumulator gave. Nobody waits here: the slot is full
-    when all dots that this copy of the role has started so far have ended.
+    The operand is what the last dot into the accumulator gave, or what filled it. Nobody waits here:
+    the slot is full when all dots that this copy of the role has started so far have ended.
 
     ```mlir
     tile.commit %q into %sums[%s]
@@ -372,18 +392,19 @@ def Tile_PartOp : Tile_Op<"part", [Pure]> {
 //===- Dots in flight -----------------------------------------------------------------------===//
 
 def Tile_PendOp : Tile_Op<"pend", [Pure, TypesMatchWith<"the result is the pending tensor",
-    "tensor", "result", "PendingType::get(::llvm::cast<::mlir::RankedTensorType>($_self))">]> {
+    "result", "tensor", "::llvm::cast<PendingType>($_self).getTensor()">]> {
   let summary = "a tensor, as the accumulator of dots to come";
   let description = [{
-    Nothing is in flight yet.
+    Nothing is in flight yet. Of an accumulator in tensor memory, `tile-realise-accumulators` makes
+    a `tile.fill` of it.
 
     ```mlir
-    %p = tile.pend %t : tensor<64x256xf32, #acc>
+    %p = tile.pend %t : !tile.pending<tensor<64x256xf32, #acc>>
     ```
   }];
   let arguments = (ins Tile_Tensor:$tensor);
   let results = (outs Tile_PendingType:$result);
-  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
+  let assemblyFormat = "$tensor attr-dict `:` qualified(type($result))";
 }
 
 def Tile_StartDotOp : Tile_SyncOp<"start_dot", [AllTypesMatch<["accumulator", "result"]>]> {
