@@ -242,3 +242,14 @@ tile.kernel @k() {
   }
   tile.return
 }
+
+// -----
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+!sum = !tile.pending<tensor<128x32xf32>, tensor_memory>
+// expected-note@+1 {{prior use here}}
+func.func @ring_of_buffers(%ring: !ring, %p: !sum, %s: i32) {
+  // expected-error@+1 {{use of value '%p' expects different type than prior uses}}
+  tile.commit %p into %ring[%s] : !ring
+  return
+}
