@@ -60,6 +60,7 @@ private:
   std::optional<Attribute> findEngine(LoadOp load, ArrayRef<Use> products);
   int64_t findRing(LoadOp load);
   bool canStore(StoreOp store);
+  bool areApart(Value x, Value y);
   bool isOrdered();
   int64_t countRegisters();
   SmallVector<Attribute> makeRoles();
@@ -74,6 +75,9 @@ private:
   };
   llvm::MapVector<LoadOp, Load> loads;
   llvm::MapVector<StoreOp, Attribute> stores;
+  /// Stores in front of which other warps of the role may still load or store the same memory.
+  llvm::MapVector<StoreOp, bool> isBehindOthers;
+  SmallVector<BarrierOp> barriers;
   int64_t copies = kMostCopies;
 };
 } // namespace
@@ -225,8 +229,28 @@ static bool comesBefore(Operation *first, Operation *second) {
   return common && common->isBeforeInBlock(common->getBlock()->findAncestorOpInBlock(*second));
 }
 
-/// Whether no two roles, and no engine and its role, touch memory in an order that the source has
-/// and the roles do not.
+/// Whether something computes with a value in front of a store.
+static bool isUsedInFront(Value value, StoreOp store) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    bool isView = isa<ReshapeOp, TransposeOp>(user);
+    return isView ? isUsedInFront(user->getResult(0), store) : comesBefore(user, store);
+  });
+}
+
+bool RoleDecider::areApart(Value x, Value y) {
+  std::optional<ArgumentView> first = findArgumentView(x), second = findArgumentView(y);
+  if (!first || !second || first->argument == second->argument)
+    return false;
+  auto isAlone = [&](const ArgumentView &view) {
+    FactsAttr facts = kernel.getFacts(view.argument.getArgNumber());
+    return facts && facts.getNoalias();
+  };
+  return isAlone(*first) || isAlone(*second);
+}
+
+/// Whether the order in which the source touches memory can be kept. No load comes behind a store
+/// that may reach its memory. What an engine brings has come when some user in front of the store
+/// has waited for it. Other loads and stores in front of a store are waited for by a barrier.
 bool RoleDecider::isOrdered() {
   SmallVector<LoadOp> all;
   SmallVector<StoreOp> allStores;
@@ -236,23 +260,20 @@ bool RoleDecider::isOrdered() {
     if (auto store = dyn_cast<StoreOp>(op))
       allStores.push_back(store);
   });
-  auto areApart = [&](Value x, Value y) {
-    std::optional<ArgumentView> first = findArgumentView(x), second = findArgumentView(y);
-    if (!first || !second || first->argument == second->argument)
-      return false;
-    auto isAlone = [&](const ArgumentView &view) {
-      FactsAttr facts = kernel.getFacts(view.argument.getArgNumber());
-      return facts && facts.getNoalias();
-    };
-    return isAlone(*first) || isAlone(*second);
-  };
   for (StoreOp store : allStores) {
-    for (LoadOp load : all)
-      if (comesBefore(store, load) && !areApart(store.getView(), load.getView()))
+    for (LoadOp load : all) {
+      if (areApart(store.getView(), load.getView()))
+        continue;
+      if (comesBefore(store, load) ||
+          (loads.contains(load) && !isUsedInFront(load.getResult(), store)))
         return false;
+      isBehindOthers[store] |= !loads.contains(load);
+    }
     for (StoreOp other : allStores)
-      if (other != store && !areApart(store.getView(), other.getView()))
+      if (other != store && !areApart(store.getView(), other.getView())) {
         stores.erase(store);
+        isBehindOthers[store] |= comesBefore(other, store);
+      }
   }
   return true;
 }
@@ -381,6 +402,9 @@ void RoleDecider::undo() {
     for (StringRef name : {"role", "atom", "ring"})
       op->removeAttr(spellDecision(op, name));
   });
+  for (BarrierOp barrier : barriers)
+    barrier.erase();
+  barriers.clear();
 }
 
 void RoleDecider::write(bool storesByEngine) {
@@ -407,6 +431,13 @@ void RoleDecider::write(bool storesByEngine) {
   if (storesByEngine)
     for (auto &[store, atom] : stores)
       store.setAtomAttr(atom);
+  for (auto &[store, isBehind] : isBehindOthers)
+    if (isBehind) {
+      OpBuilder before(store);
+      barriers.push_back(BarrierOp::create(before, store.getLoc(), /*publish=*/false,
+                                           /*all_copies=*/true));
+      setRoleName(barriers.back(), kCompute);
+    }
   kernel->setAttr(kRolesAttrName, builder.getArrayAttr(makeRoles()));
   if (!kernel.hasGrid())
     return;

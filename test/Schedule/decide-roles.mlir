@@ -44,7 +44,7 @@ tile.kernel @product(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 // An operand whose rows lie along the other dimension is brought too. 64 rows are one copy's. What
 // each product reads for itself has a ring of its own; the weights come out of registers. So many
 // of these are at hand only if the warps that load give theirs away. Two stores are not the
-// engine's: they might be of the same memory.
+// engine's: they might be of the same memory, so one waits for the other.
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 #turned = #tile.facts<pointer = 16, strides = [2, 16], extents = [16, 16], index32>
@@ -57,8 +57,10 @@ tile.kernel @product(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring2", role = "load"}
 // CHECK: tile.dot %{{.*}} {atom = #nvptx.wgmma<"m64n128k16", f16, f32>, role = "compute"}
 // CHECK: tile.dot %{{.*}} {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "compute"}
+// CHECK-NOT: tile.barrier
 // CHECK: tile.store %{{.*}} {role = "compute"}
-// CHECK: tile.store %{{.*}} {role = "compute"}
+// CHECK-NEXT: tile.barrier all_copies {role = "compute"}
+// CHECK-NEXT: tile.store %{{.*}} {role = "compute"}
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @chain(%q: !tile.view<?x?xf16> {tile.facts = #facts},
                    %k: !tile.view<?x?xf16, strides [1, ?]> {tile.facts = #turned},
@@ -82,6 +84,58 @@ tile.kernel @chain(%q: !tile.view<?x?xf16> {tile.facts = #facts},
   }
   tile.store %sum, %o[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
   tile.store %sum, %l[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
+// What is loaded in front of a store may lie in the memory that other warps store to. An engine's loads
+// have come by then, unless nothing in front of the store uses them.
+
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// CHECK-LABEL: @residual
+// CHECK: tile.load %{{.*}} {role = "compute"}
+// CHECK: tile.barrier all_copies {role = "compute"}
+// CHECK-NEXT: tile.store
+tile.kernel @residual(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
+                      %r: !tile.view<?x?xf32> {tile.facts = #facts},
+                      %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %x, %x, %s transpose_b
+       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  %t = tile.load %r[%c0, %c0] : !tile.view<?x?xf32> -> tensor<64x64xf32>
+  %u = arith.addf %sum, %t : tensor<64x64xf32>
+  tile.store %u, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
+// CHECK-LABEL: @used_behind
+// CHECK-NOT: role
+tile.kernel @used_behind(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
+                         %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %q = tile.load %a[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+  tile.store %zero, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %q, %x, %s transpose_b
+       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c64, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
   tile.return
 }
 }

@@ -91,6 +91,19 @@ def test_engines_bring_all_transpositions(form: str, chip: str) -> None:
     assert by_products(product, x, y, a, a[0], a, chip=chip, BM=128, BN=128, BK=64, **switches)
 
 
+@pytest.mark.parametrize("tile", [(64, 64), (128, 32), (128, 128)])
+def test_what_is_added_lies_where_the_sum_goes(rng, tile: tuple[int, int]) -> None:
+    """c += a b: each warp has loaded its part when any stores."""
+    a, b = (rng.standard_normal(shape).astype(BF16) for shape in ((136, 64), (64, 200)))
+    c = rng.standard_normal((136, 200)).astype(BF16)
+    expected = a.astype(np.float64) @ b.astype(np.float64) + c.astype(np.float64)
+    switches = dict(BIAS=False, MORE=True, RELU=False, SCALED=False)
+    options = dict(BM=tile[0], BN=tile[1], BK=32, **switches)
+    assert by_products(product, a, b, c, b[0], c, **options)
+    product.options(device=DEVICE)(a, b, c, b[0], c, **options)
+    assert error(c, expected) < 4e-3
+
+
 @kiln.kernel
 def gated(
     x: kiln.View, up: kiln.View, gate: kiln.View, out: kiln.View,
