@@ -141,7 +141,9 @@ void StageDecider::decideDots() {
   kernel.getBody().walk([&](DotOp dot) {
     bool isCounted =
         cast<MmaAtomInterface>(dot.getAtomAttr()).getCompletion() == Completion::Groups;
-    dot.setInFlight(isCounted && isCarried(dot) ? 1 : 0);
+    // Registers are read until the wait, and the next trip writes them.
+    bool isFromBuffers = isReadFromBuffer(dot.getAMutable()) && isReadFromBuffer(dot.getBMutable());
+    dot.setInFlight(isCounted && isFromBuffers && isCarried(dot) ? 1 : 0);
   });
 }
 

@@ -43,6 +43,7 @@ private:
   LogicalResult check(Chain &chain) const;
   std::optional<unsigned> findHeld(Chain &chain) const;
   void hold(Chain &chain, unsigned index);
+  LogicalResult checkRegisters(Chain &chain) const;
   LogicalResult startAndWait(Chain &chain);
   SmallVector<StartDotOp> start(Chain &chain, Value accumulator, Value accumulates);
   FailureOr<TripTime> findWaitTime(DotOp dot) const;
@@ -201,10 +202,22 @@ int64_t DotRealiser::countStarts(TripTime from, TripTime to) const {
   return starts;
 }
 
+/// A product reads operands in registers until it is waited for. The next trip makes them again.
+LogicalResult DotRealiser::checkRegisters(Chain &chain) const {
+  for (DotOp dot : chain)
+    if (isa<RankedTensorType>(dot.getA().getType()) || isa<RankedTensorType>(dot.getB().getType()))
+      return dot.emitOpError("expected operands that are read where a copy has brought them, or a "
+                             "wait in its own trip, since it reads registers until it is waited "
+                             "for; in_flight = 0, or an earlier stage of what uses its result, "
+                             "does so");
+  return success();
+}
+
 LogicalResult DotRealiser::startAndWait(Chain &chain) {
   DotOp last = chain.back();
   FailureOr<TripTime> time = findWaitTime(last);
-  if (failed(time))
+  if (failed(time) ||
+      (time->stage > trip.stages.lookup(chain.front()) && failed(checkRegisters(chain))))
     return failure();
   int64_t later = countStarts(trip.getTime(last), *time), inFlight = *last.getInFlight();
   if (inFlight > later)
@@ -252,7 +265,11 @@ LogicalResult DotRealiser::run() {
   for (Chain &chain : chains) {
     if (failed(check(chain)))
       return failure();
-    if (std::optional<unsigned> index = findHeld(chain))
+    std::optional<unsigned> index = findHeld(chain);
+    bool outlastsTrip = index && *chain.back().getInFlight() > 0;
+    if (outlastsTrip && failed(checkRegisters(chain)))
+      return failure();
+    if (index)
       hold(chain, *index);
     else if (failed(startAndWait(chain)))
       return failure();

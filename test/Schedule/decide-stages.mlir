@@ -38,13 +38,14 @@ tile.kernel @product(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 
 // -----
 
-// What is used in its own trip is waited for there. No ring has more than eight slots; what is
+// What is used in its own trip is waited for there, and so is what reads registers, which the next
+// trip writes. No ring has more than eight slots; what is
 // loaded once has one.
 // CHECK-LABEL: @chain
 // CHECK: tile.load {{.*}}ring = "ring0", role = "load"}
 // CHECK-COUNT-2: tile.load {{.*}}depth = 6 : i64, {{.*}}role = "load", stage = 0 : i64}
 // CHECK: tile.dot {{.*}}in_flight = 0 : i64, role = "compute", stage = 0 : i64}
-// CHECK: tile.dot {{.*}}in_flight = {{.*}} : i64, role = "compute", stage = 0 : i64}
+// CHECK: tile.dot {{.*}}in_flight = 0 : i64, role = "compute", stage = 0 : i64}
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 #turned = #tile.facts<pointer = 16, strides = [2, 16], extents = [16, 16], index32>
 
