@@ -114,8 +114,11 @@ tile.kernel @accumulates_in_tensor_memory(%n: i32) {
       %x, %y = tile.get %ring[%n, %n] to_start : !ring
       // CHECK: %[[P:.*]] = tile.acquire %[[SUMS]][%n, %n] : !tile.channel<2, !tile.pending
       %p = tile.acquire %sums[%n, %n] : !tile.channel<2, !tile.pending<tensor<128x32xf32>, tensor_memory>>
-      // CHECK: tile.commit %[[P]] into %[[SUMS]][%n] : !tile.channel<2, !tile.pending
-      tile.commit %p into %sums[%n] : !tile.channel<2, !tile.pending<tensor<128x32xf32>, tensor_memory>>
+      // CHECK: %[[F:.*]] = tile.fill %{{.*}} into %[[P]] {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>} : !tile.pending<tensor<128x32xf32>, tensor_memory>
+      %zeros = arith.constant dense<0.0> : tensor<128x32xf32>
+      %f = tile.fill %zeros into %p {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>} : !tile.pending<tensor<128x32xf32>, tensor_memory>
+      // CHECK: tile.commit %[[F]] into %[[SUMS]][%n] : !tile.channel<2, !tile.pending
+      tile.commit %f into %sums[%n] : !tile.channel<2, !tile.pending<tensor<128x32xf32>, tensor_memory>>
       // CHECK: tile.release %{{.*}}[%n] commit : !tile.channel<2, !tile.buffer
       tile.release %ring[%n] commit : !ring
       // CHECK: %[[Q:.*]] = tile.get %[[SUMS]][%n, %n] : !tile.channel<2, !tile.pending
