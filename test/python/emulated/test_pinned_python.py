@@ -263,3 +263,29 @@ def test_an_operand_made_of_a_loaded_tile(rng, rows: int, columns: int, warps: i
     c = np.zeros((rows, columns), np.float32)
     negated.options(device="emu:sm_80")[1](a, b, c, M=rows, N=columns, W=warps)
     assert error(c, -a.astype(np.float64) @ b.astype(np.float64).T) < 1e-3
+
+
+@kiln.kernel
+def scaled(a: kiln.View, b: kiln.View, c: kiln.View, flight: kiln.constexpr):
+    i = kiln.grid(kiln.cdiv(c.shape[0], 64))
+    kiln.pin(roles=(kiln.role("mma", warps=4), kiln.role("load", warps=1)))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=3):
+        x = kiln.pin(a.load((i * 64, k), (64, 32)), role="load", stage=0, atom="tma")
+        y = kiln.pin(b.load((0, k), (64, 32)), role="load", stage=0, atom="tma")
+        x = (x.to(kiln.f32) * 0.5).to(kiln.bf16)
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True),
+            role="mma", stage=0, in_flight=flight, atom="wgmma",
+        )  # fmt: skip
+    kiln.pin(c.store((i * 64, 0), acc), role="mma")
+
+
+def test_registers_are_read_until_the_wait(rng) -> None:
+    """The next trip writes an operand's registers, so the product has ended by then."""
+    a, b, reference = operands(rng, 64, 64, 96)
+    c = np.zeros((64, 64), np.float32)
+    with pytest.raises(kiln.CompileError, match="it reads registers until it is waited for"):
+        scaled.options(device="emu:sm_90a")(a, b, c, 1)
+    scaled.options(device="emu:sm_90a")(a, b, c, 0)
+    assert error(c, reference * 0.5) < 1e-2
