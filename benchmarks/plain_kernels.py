@@ -1,4 +1,4 @@
-"""A product and attention as an author writes them: nothing is pinned.
+"""A product and attention as an author writes them: nothing is pinned but a persistent grid.
 
 What runs them, and when, the compiler decides; only the tiles' extents are given.
 """
@@ -15,6 +15,7 @@ def gemm(
 ):  # fmt: skip
     """c = a · b: [m, k] by [k, n] to [m, n], of any strides."""
     i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
+    kiln.pin(persistent=(0, 16))
     acc = kiln.zeros((BM, BN), kiln.f32)
     for k in range(0, a.shape[1], BK):
         x = a.load((i * BM, k), (BM, BK))
@@ -32,6 +33,7 @@ def attention(
     """Heads that lie below one another, n rows of D each. A score counts as a power of two, whose
     exponent is the product of rows times `exponent`, which is positive."""
     tile, head = kiln.grid(kiln.cdiv(n, BM), kiln.cdiv(q.shape[0], kiln.maximum(n, 1)))
+    kiln.pin(persistent=(0, 16))
     first = head * n
     queries = q.load((first + tile * BM, 0), (BM, D))
     row = (tile * BM).to(kiln.i32) + kiln.arange(BM)

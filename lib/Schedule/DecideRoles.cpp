@@ -3,8 +3,8 @@
 //
 // Products that run on beside their warps, of operands that a copy engine can bring, are given to a
 // role of their own, and so is the engine: one warp starts its copies. All other ops run where the
-// products do. The program becomes persistent: so the copies of its next tile begin while this one
-// is stored.
+// products do. Whether the grid is persistent is the author's to say: a launch may pin the grid,
+// and then each program runs its own tile.
 #include "Decisions.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
@@ -28,8 +28,6 @@ using namespace kiln::tile;
 static constexpr StringLiteral kCompute = "compute", kLoad = "load";
 /// Groups of warps that share a tile out.
 static constexpr int64_t kMostCopies = 2;
-/// Tiles along x whose programs run together, so that they find one another's operands in a cache.
-static constexpr int64_t kTilesTogether = 16;
 /// Smaller tiles are not worth a slot of a ring.
 static constexpr int64_t kFewestBytes = 2048;
 /// Of a thread's registers that accumulators and operands may have; above so many the warps that
@@ -93,9 +91,8 @@ static bool isPlain(Operation *op) {
 }
 
 bool RoleDecider::isUndecided() {
-  for (StringRef name : {kRolesAttrName, kWarpsAttrName, kPersistentAttrName})
-    if (kernel->hasAttr(name))
-      return false;
+  if (kernel->hasAttr(kRolesAttrName) || kernel->hasAttr(kWarpsAttrName))
+    return false;
   return llvm::hasSingleElement(kernel.getBody()) &&
          !kernel.getBody()
               .walk([](Operation *op) {
@@ -337,7 +334,8 @@ SmallVector<Attribute> RoleDecider::makeRoles() {
   int64_t left = chip.registersPerCore / chip.warpSize - rule.warps * rule.least;
   int64_t most = left / (warps * copies) / rule.step * rule.step;
   return {role(kLoad, rule.warps, 1, rule.least),
-          role(kCompute, warps, copies, std::min<int64_t>(most, rule.most - rule.step))};
+          role(kCompute, warps, copies,
+               std::min<int64_t>(most, chip.registersPerThread / rule.step * rule.step))};
 }
 
 bool RoleDecider::canStore(StoreOp store) {
@@ -396,8 +394,7 @@ bool RoleDecider::find() {
 
 /// Takes back what `write` has written.
 void RoleDecider::undo() {
-  for (StringRef name : {kRolesAttrName, kPersistentAttrName})
-    kernel->removeAttr(name);
+  kernel->removeAttr(kRolesAttrName);
   kernel.getBody().walk([](Operation *op) {
     for (StringRef name : {"role", "atom", "ring"})
       op->removeAttr(spellDecision(op, name));
@@ -408,8 +405,7 @@ void RoleDecider::undo() {
 }
 
 void RoleDecider::write(bool storesByEngine) {
-  MLIRContext *context = kernel.getContext();
-  Builder builder(context);
+  Builder builder(kernel.getContext());
   for (auto &[dot, atom] : dots)
     dot.setAtomAttr(atom);
   kernel.getBody().walk([&](Operation *op) {
@@ -439,11 +435,6 @@ void RoleDecider::write(bool storesByEngine) {
       setRoleName(barriers.back(), kCompute);
     }
   kernel->setAttr(kRolesAttrName, builder.getArrayAttr(makeRoles()));
-  if (!kernel.hasGrid())
-    return;
-  auto grid = cast<GridOp>(kernel.getGrid().front().getTerminator());
-  int64_t group = grid.getExtents().size() > 1 ? kTilesTogether : 1;
-  kernel->setAttr(kPersistentAttrName, PersistentAttr::get(context, /*programs=*/0, group));
 }
 
 namespace {

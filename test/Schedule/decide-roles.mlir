@@ -1,12 +1,11 @@
 // RUN: tile-opt --tile-decide-roles --split-input-file %s | FileCheck %s
 
 // Two copies of the role that multiplies share 128 rows; one warp has the engine bring both operands,
-// which fill one ring. The result is stored by the engine, the grid becomes one program a core.
+// which fill one ring. The result is stored by the engine.
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 
 // CHECK-LABEL: @product
-// CHECK-SAME: tile.persistent = #tile.persistent<programs = 0, group = 16>
 // CHECK-SAME: tile.roles = [#tile.role<"compute", warps = 4, copies = 2>, #tile.role<"load", warps = 1>]
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring0", role = "load"}
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring0", role = "load"}
@@ -50,7 +49,6 @@ tile.kernel @product(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 #turned = #tile.facts<pointer = 16, strides = [2, 16], extents = [16, 16], index32>
 
 // CHECK-LABEL: @chain
-// CHECK-NOT: tile.persistent
 // CHECK-SAME: tile.roles = [#tile.role<"load", warps = 4, registers = 24>, #tile.role<"compute", warps = 4, registers = 248>]
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring0", role = "load"}
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring1", role = "load"}

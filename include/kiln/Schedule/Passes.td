@@ -17,10 +17,10 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     their operands, has `tile.roles`: "compute", whose warps multiply and do all else, in two copies
     where rows suffice, and "load", one warp that has the engine bring what products read. Dots,
     loads and stores name their `role`; dots have an `atom`, and so have the loads and stores that
-    the engine makes; loads of one product that stand together have one `ring`. A kernel that
-    computes its grid is `tile.persistent`, one program a core.
+    the engine makes; loads of one product that stand together have one `ring`. Where a
+    store may reach what other warps still load or store, a `tile.barrier` stands in front of it.
 
-    All other kernels stay as they are: one that decides anything, accesses memory at computed
+    All other kernels stay as they are: one that decides more than `tile.persistent`, accesses memory at computed
     indices or atomically, or stores what it may load again.
 
     Before:

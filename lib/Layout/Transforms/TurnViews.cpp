@@ -65,7 +65,7 @@ struct TurnViews : kiln::impl::TurnViewsBase<TurnViews> {
   void runOnOperation() override {
     getOperation().walk([](LoadOp load) {
       bool isByEngine = isa_and_nonnull<EngineAtomInterface>(load.getAtomAttr());
-      if (isByEngine && !load.getExtents() && !load.getBuffer())
+      if (isByEngine && !load.getExtents() && !load.getBuffer() && !load.getDropped())
         turn(load);
     });
   }

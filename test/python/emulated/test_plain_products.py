@@ -91,6 +91,18 @@ def test_engines_bring_all_transpositions(form: str, chip: str) -> None:
     assert by_products(product, x, y, a, a[0], a, chip=chip, BM=128, BN=128, BK=64, **switches)
 
 
+def test_a_pinned_grid_runs_its_own_tiles(rng) -> None:
+    """One program is asked for, and no other tile is written."""
+    a, b = (rng.standard_normal(shape).astype(BF16) for shape in ((256, 64), (64, 256)))
+    c = np.zeros((256, 256), BF16)
+    switches = dict(BIAS=False, MORE=False, RELU=False, SCALED=False)
+    options = dict(BM=128, BN=128, BK=64, **switches)
+    assert by_products(product, a, b, c, b[0], c, **options)
+    product.options(device=DEVICE)[(1, 1)](a, b, c, b[0], c, **options)
+    assert error(c[:128, :128], a[:128].astype(np.float64) @ b[:, :128].astype(np.float64)) < 4e-3
+    assert not c[128:].any() and not c[:, 128:].any()
+
+
 @pytest.mark.parametrize("tile", [(64, 64), (128, 32), (128, 128)])
 def test_what_is_added_lies_where_the_sum_goes(rng, tile: tuple[int, int]) -> None:
     """c += a b: each warp has loaded its part when any stores."""
