@@ -206,10 +206,10 @@ int64_t DotRealiser::countStarts(TripTime from, TripTime to) const {
 LogicalResult DotRealiser::checkRegisters(Chain &chain) const {
   for (DotOp dot : chain)
     if (isa<RankedTensorType>(dot.getA().getType()) || isa<RankedTensorType>(dot.getB().getType()))
-      return dot.emitOpError("expected operands that are read where a copy has brought them, or a "
-                             "wait in its own trip, since it reads registers until it is waited "
-                             "for; in_flight = 0, or an earlier stage of what uses its result, "
-                             "does so");
+      return dot.emitOpError(
+          "expected to be waited for in its own trip, since the next trip writes "
+          "an operand's registers, and it reads registers until it is waited "
+          "for; set in_flight to 0, or use the result at the dot's own stage");
   return success();
 }
 
