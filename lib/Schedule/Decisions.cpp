@@ -95,6 +95,8 @@ LogicalResult kiln::checkRoleRegisters(Operation *op, ArrayAttr roles) {
          << chip.registersPerCore << " registers together, got " << total;
 }
 
+RingSide kiln::getRingSide(NextOp next) { return {next.getChannel(), next.getFills()}; }
+
 int64_t kiln::getBufferBytes(BufferType type) {
   int64_t bits = ShapedType::getNumElements(type.getShape()) *
                  int64_t(type.getElementType().getIntOrFloatBitWidth());

@@ -46,6 +46,11 @@ struct IndexMath {
   llvm::SmallVector<mlir::Value> shiftBox(tile::StoreOp store, llvm::ArrayRef<int64_t> by);
 };
 
+/// What goes round a ring in its order: a channel, and of a role's own ring whether it is filled or
+/// emptied there.
+using RingSide = std::pair<mlir::Value, unsigned>;
+RingSide getRingSide(tile::NextOp next);
+
 /// Whether a barrier tells of the ends of the dots by a matrix instruction.
 inline bool endsByCommit(mlir::Attribute atom) {
   return llvm::cast<tile::MmaAtomInterface>(atom).getCompletion() == tile::Completion::Commit;

@@ -11,8 +11,8 @@
 //
 // A value that is used in a later trip than the one that makes it is carried by the loop, once for
 // each trip in between. A slot that dots in flight hold is released where the loop has gone far
-// enough.
-#include "Trip.h"
+// enough. Where a role fills rings of its own, trips are predicated (PredicateTrips.cpp).
+#include "Expander.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
@@ -20,100 +20,6 @@
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
-
-namespace {
-/// One place that trips are written to, and what is known there of each iteration. Iterations are
-/// counted from the first one where trips are written out, from that of stage 0 in the loop, and
-/// from their number behind it.
-struct Frame {
-  /// Whether it is the loop, which may be split where a condition changes.
-  bool isLoop = false;
-  DenseMap<std::pair<Value, int64_t>, Value> values;
-  /// The induction variable of an iteration.
-  std::function<Value(int64_t)> getIv;
-  /// A value, or the loop's value of a number, that no trip of this frame has made.
-  std::function<Value(Value, int64_t)> getOlder;
-  std::function<Value(unsigned, int64_t)> getCarried;
-};
-
-/// A value, or else the loop's value of a number, as it was so many trips before.
-struct Carried {
-  Value value;
-  unsigned index;
-  int64_t age;
-};
-
-class Expander {
-public:
-  explicit Expander(Trip &trip)
-      : trip(trip), loop(trip.loop), body(trip.block), builder(loop), loc(loop.getLoc()) {}
-  void run();
-
-private:
-  void findStages();
-  int64_t getStage(Value value) const { return trip.stages.lookup(value.getDefiningOp()); }
-  bool isMade(Value value) const {
-    Operation *op = value.getDefiningOp();
-    return op && op->getBlock() == &body && !trip.free.contains(op);
-  }
-
-  void demandAll();
-  void demand(Value value, int64_t iteration);
-  void demandCarried(unsigned index, int64_t iteration);
-  void carry(Value value, unsigned index, int64_t age);
-  Value findCarried(ValueRange values, Value value, unsigned index, int64_t age) const;
-
-  Value lookup(Frame &frame, Value value, int64_t iteration);
-  void emit(Frame &frame, Operation *op, int64_t iteration, int64_t later);
-  void release(Frame &frame, const HeldSlot &held, int64_t iteration, Value condition);
-  void setAbsolute(Frame &frame);
-  void writeTrip(Frame &frame, int64_t number, int64_t iterations);
-  scf::ForOp writeLoop(Frame &prologue);
-  Value isBehind(Value iv, int64_t iterations);
-  SmallVector<Value> overlap();
-  SmallVector<Value> writeOut(int64_t iterations);
-  SmallVector<Value> choose(int64_t iterations);
-  SmallVector<Value> getResults(Frame &frame, int64_t iteration);
-  SmallVector<Value> getUnchanged();
-  DenseMap<Operation *, int64_t> countLater(int64_t iterations, int64_t first, int64_t last) const;
-
-  bool isSurelyAtLeast(int64_t iterations);
-  Value isAtLeast(int64_t iterations);
-  Value number(int64_t value) {
-    Type type = loop.getLowerBound().getType();
-    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
-  }
-  Value compare(Value x, Value y) {
-    auto below = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
-    return arith::CmpIOp::create(builder, loc, below, x, y);
-  }
-  /// The induction variable so many iterations later.
-  Value shift(Value iv, int64_t iterations) {
-    if (!iterations)
-      return iv;
-    Value by = loop.getStep();
-    if (iterations != 1)
-      by = arith::MulIOp::create(builder, loc, number(iterations), by);
-    return arith::AddIOp::create(builder, loc, iv, by);
-  }
-  const HeldDot *findHeldDot(unsigned index) const {
-    const auto *at = llvm::find_if(trip.heldDots, [&](auto &dot) { return dot.index == index; });
-    return at == trip.heldDots.end() ? nullptr : at;
-  }
-
-  Trip &trip;
-  scf::ForOp loop;
-  Block &body;
-  OpBuilder builder;
-  Location loc;
-  /// The last stage.
-  int64_t last = 0;
-  /// The stage at which a value of the loop is made for the next iteration.
-  SmallVector<int64_t> madeAt;
-  SmallVector<unsigned> results;
-  SmallVector<Carried> carried;
-};
-} // namespace
 
 /// A value that is handed on without an op that makes it is handed on as soon as it is there.
 void Expander::findStages() {
@@ -172,8 +78,9 @@ void Expander::demandAll() {
       demand(operand, -trip.stages.lookup(op));
   for (HeldSlot &held : trip.heldSlots)
     demand(held.get.getSlot(), -held.stage);
+  // Where trips ask for their iterations, the last one of all may be one that is not there.
   for (unsigned index : results)
-    demandCarried(index, 0);
+    demandCarried(index, trip.isPredicated ? -madeAt[index] : 0);
 }
 
 /// Which of these values, one for each that the loop carries, is a value of an age; null if none.
@@ -195,7 +102,7 @@ Value Expander::lookup(Frame &frame, Value value, int64_t iteration) {
   if (value == loop.getInductionVar()) {
     made = frame.getIv(iteration);
   } else if (std::optional<unsigned> index = trip.getCarriedIndex(value)) {
-    return frame.getCarried(*index, iteration);
+    return lookupCarried(frame, *index, iteration);
   } else if (isMade(value)) {
     return frame.getOlder(value, iteration);
   } else {
@@ -206,6 +113,21 @@ Value Expander::lookup(Frame &frame, Value value, int64_t iteration) {
     made = builder.clone(*op, mapping)->getResult(cast<OpResult>(value).getResultNumber());
   }
   return frame.values[{value, iteration}] = made;
+}
+
+Value Expander::lookupCarried(Frame &frame, unsigned index, int64_t iteration) {
+  if (Value known = frame.latest.lookup({index, iteration}))
+    return known;
+  return frame.getCarried(frame, index, iteration);
+}
+
+Value Expander::shift(Value iv, int64_t iterations) {
+  if (!iterations)
+    return iv;
+  Value by = loop.getStep();
+  if (iterations != 1)
+    by = arith::MulIOp::create(builder, loc, number(iterations), by);
+  return arith::AddIOp::create(builder, loc, iv, by);
 }
 
 /// `later` is how many dots have surely started after the one that is waited for.
@@ -260,13 +182,27 @@ DenseMap<Operation *, int64_t> Expander::countLater(int64_t iterations, int64_t 
 
 /// Iterations are counted from the first one.
 void Expander::setAbsolute(Frame &frame) {
-  frame.getIv = [&](int64_t iteration) { return shift(loop.getLowerBound(), iteration); };
+  frame.getIv = [this](int64_t iteration) { return shift(loop.getLowerBound(), iteration); };
   frame.getOlder = [](Value, int64_t) -> Value {
     llvm_unreachable("what is needed of an iteration is made before");
   };
-  frame.getCarried = [&](unsigned index, int64_t iteration) {
+  frame.getCarried = [this](Frame &here, unsigned index, int64_t iteration) {
     return iteration <= 0 ? loop.getInitArgs()[index]
-                          : lookup(frame, trip.getYielded(index), iteration - 1);
+                          : lookup(here, trip.getYielded(index), iteration - 1);
+  };
+}
+
+/// Iterations are counted from the one that this is the induction variable of; `older` is what was
+/// carried to here.
+void Expander::setRelative(Frame &frame, Value first, ValueRange older) {
+  frame.getIv = [this, first](int64_t iteration) { return shift(first, iteration); };
+  frame.getOlder = [this, older](Value value, int64_t iteration) {
+    return findCarried(older, value, 0, -iteration - getStage(value));
+  };
+  frame.getCarried = [this, older](Frame &here, unsigned index, int64_t iteration) {
+    int64_t age = 1 - iteration - madeAt[index];
+    return age > 0 ? findCarried(older, {}, index, age)
+                   : lookup(here, trip.getYielded(index), iteration - 1);
   };
 }
 
@@ -283,24 +219,21 @@ void Expander::writeTrip(Frame &frame, int64_t number, int64_t iterations) {
       release(frame, held, number - held.stage, {});
 }
 
-scf::ForOp Expander::writeLoop(Frame &prologue) {
+scf::ForOp Expander::makeLoop(Frame &prologue, Value begin, Value end, Value step,
+                              llvm::function_ref<void(Frame &)> writeTrips, int64_t trips) {
   SmallVector<Value> initial;
   for (const Carried &it : carried) {
     int64_t iteration = last - it.age - (it.value ? getStage(it.value) : madeAt[it.index]);
     if (!it.value)
-      initial.push_back(prologue.getCarried(it.index, iteration + 1));
+      initial.push_back(lookupCarried(prologue, it.index, iteration + 1));
     else if (iteration >= 0)
       initial.push_back(lookup(prologue, it.value, iteration));
     else // of a slot that is not there yet
       initial.push_back(
           arith::ConstantOp::create(builder, loc, builder.getZeroAttr(it.value.getType())));
   }
-  // Numbers of few bits may overflow behind the end.
-  Value begin = shift(loop.getLowerBound(), last);
-  if (last > 0 && !begin.getType().isIndex())
-    begin = arith::SelectOp::create(builder, loc, isAtLeast(last + 1), begin, loop.getUpperBound());
-  auto made = scf::ForOp::create(builder, loc, begin, loop.getUpperBound(), loop.getStep(), initial,
-                                 nullptr, loop.getUnsignedCmp());
+  auto made =
+      scf::ForOp::create(builder, loc, begin, end, step, initial, nullptr, loop.getUnsignedCmp());
   made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   dropPlace(made);
   if (Block *inner = made.getBody(); !inner->empty())
@@ -311,44 +244,50 @@ scf::ForOp Expander::writeLoop(Frame &prologue) {
 
   Frame frame;
   frame.isLoop = true;
-  frame.getIv = [&](int64_t iteration) { return shift(made.getInductionVar(), iteration); };
-  frame.getOlder = [&](Value value, int64_t iteration) {
-    return findCarried(arguments, value, 0, -iteration - getStage(value));
-  };
-  frame.getCarried = [&](unsigned index, int64_t iteration) {
-    int64_t age = 1 - iteration - madeAt[index];
-    return age > 0 ? findCarried(arguments, {}, index, age)
-                   : lookup(frame, trip.getYielded(index), iteration - 1);
-  };
-  DenseMap<Operation *, int64_t> later = countLater(3 * last + 3, last, 3 * last + 2);
-  for (Operation *op : trip.ops)
-    emit(frame, op, -trip.stages.lookup(op), later.lookup(op));
-  for (const HeldSlot &held : trip.heldSlots) {
-    Value condition;
-    if (held.stage == 1 && last == 0)
-      condition = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                        made.getInductionVar(), loop.getLowerBound());
-    else if (held.stage > last)
-      condition = isBehind(made.getInductionVar(), held.stage);
-    release(frame, held, -held.stage, condition);
-  }
+  frame.first = last;
+  setRelative(frame, made.getInductionVar(), arguments);
+  writeTrips(frame);
   SmallVector<Value> yielded;
   for (const Carried &it : carried) {
-    int64_t stage = it.value ? getStage(it.value) : madeAt[it.index];
-    if (it.age > 1)
-      yielded.push_back(findCarried(arguments, it.value, it.index, it.age - 1));
+    int64_t stage = it.value ? getStage(it.value) : madeAt[it.index], number = trips - it.age;
+    if (number < 0)
+      yielded.push_back(findCarried(arguments, it.value, it.index, -number));
     else
-      yielded.push_back(lookup(frame, it.value ? it.value : trip.getYielded(it.index), -stage));
+      yielded.push_back(
+          lookup(frame, it.value ? it.value : trip.getYielded(it.index), number - stage));
   }
   scf::YieldOp::create(builder, loc, yielded);
   return made;
+}
+
+scf::ForOp Expander::writeLoop(Frame &prologue) {
+  // Numbers of few bits may overflow behind the end.
+  Value begin = shift(loop.getLowerBound(), last);
+  if (last > 0 && !begin.getType().isIndex())
+    begin = arith::SelectOp::create(builder, loc, isAtLeast(last + 1), begin, loop.getUpperBound());
+  auto writeTrips = [&](Frame &frame) {
+    Value iv = frame.getIv(0);
+    DenseMap<Operation *, int64_t> later = countLater(3 * last + 3, last, 3 * last + 2);
+    for (Operation *op : trip.ops)
+      emit(frame, op, -trip.stages.lookup(op), later.lookup(op));
+    for (const HeldSlot &held : trip.heldSlots) {
+      Value condition;
+      if (held.stage == 1 && last == 0)
+        condition =
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, iv, loop.getLowerBound());
+      else if (held.stage > last)
+        condition = isBehind(iv, held.stage);
+      release(frame, held, -held.stage, condition);
+    }
+  };
+  return makeLoop(prologue, begin, loop.getUpperBound(), loop.getStep(), writeTrips, /*trips=*/1);
 }
 
 /// What the loop's values are in an iteration that is not there, behind the last one.
 SmallVector<Value> Expander::getResults(Frame &frame, int64_t iteration) {
   SmallVector<Value> values;
   for (unsigned index : results) {
-    values.push_back(frame.getCarried(index, iteration));
+    values.push_back(lookupCarried(frame, index, iteration));
     if (const HeldDot *held = findHeldDot(index))
       values.back() = WaitOp::create(builder, held->loc, held->initial.getType(), values.back(), 0);
   }
@@ -379,22 +318,14 @@ SmallVector<Value> Expander::overlap() {
     writeTrip(prologue, number, std::max<int64_t>(last, 1));
   scf::ForOp made = writeLoop(prologue);
 
-  // Iterations are counted from their number.
   Frame frame;
+  setRelative(frame, {}, made.getResults());
   frame.getIv = [&](int64_t iteration) -> Value {
     Value span = arith::SubIOp::create(builder, loc, loop.getUpperBound(), loop.getLowerBound());
     Value count = arith::CeilDivUIOp::create(builder, loc, span, loop.getStep());
     Value length = arith::MulIOp::create(builder, loc, count, loop.getStep());
     Value end = arith::AddIOp::create(builder, loc, loop.getLowerBound(), length);
     return shift(end, iteration);
-  };
-  frame.getOlder = [&](Value value, int64_t iteration) {
-    return findCarried(made.getResults(), value, 0, -iteration - getStage(value));
-  };
-  frame.getCarried = [&](unsigned index, int64_t iteration) {
-    int64_t age = 1 - iteration - madeAt[index];
-    return age > 0 ? findCarried(made.getResults(), {}, index, age)
-                   : lookup(frame, trip.getYielded(index), iteration - 1);
   };
   for (int64_t number = 0; number < last; ++number) {
     DenseMap<Operation *, int64_t> later;
@@ -504,7 +435,7 @@ void Expander::run() {
     if (!loop.getResult(index).use_empty() || findHeldDot(index))
       results.push_back(index);
   demandAll();
-  SmallVector<Value> values = choose(std::max<int64_t>(last, 1));
+  SmallVector<Value> values = trip.isPredicated ? predicate() : choose(std::max<int64_t>(last, 1));
   for (auto [index, value] : llvm::zip_equal(results, values))
     loop.getResult(index).replaceAllUsesWith(value);
   loop.erase();
@@ -543,7 +474,7 @@ static void reorder(Trip &trip) {
 void kiln::expandTrip(Trip &trip) {
   bool isOverlapped = !trip.heldDots.empty() || !trip.heldSlots.empty() ||
                       llvm::any_of(trip.ops, [&](Operation *op) { return trip.stages.lookup(op); });
-  if (trip.loop && isOverlapped)
+  if (trip.loop && (isOverlapped || trip.isPredicated))
     Expander(trip).run();
   else
     reorder(trip);

@@ -26,8 +26,7 @@ LogicalResult kiln::addStore(RingPlan &plan, StoreOp store) {
   ring.depth = *store.getInFlight() + 1;
   RingUse use;
   use.store = store;
-  use.readers.emplace_back();
-  use.readers.back().role = *role;
+  use.readers.push_back(*role);
   ring.uses.push_back(use);
   plan.push_back(ring);
   return success();
@@ -35,7 +34,7 @@ LogicalResult kiln::addStore(RingPlan &plan, StoreOp store) {
 
 void kiln::handOver(Ring &ring, RingUse &use) {
   StoreOp store = use.store;
-  Reader &reader = use.readers.front();
+  RoleAttr reader = use.readers.front();
   StoreBoxes boxes = *cutIntoBoxes(store);
   Location loc = store.getLoc();
   OpBuilder builder(store);
@@ -56,9 +55,9 @@ void kiln::handOver(Ring &ring, RingUse &use) {
     WriteOp::create(inner, loc, box, buffer);
   }
 
-  next = makeNext(builder, loc, ring, reader.role);
+  next = makeNext(builder, loc, ring, reader);
   auto get = GetOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase());
-  tag(get, reader.role);
+  tag(get, reader);
   IndexMath math{builder, loc};
   SmallVector<Operation *> made;
   for (auto [buffer, box] : llvm::zip_equal(get.getBuffers(), boxes.offsets)) {
@@ -69,7 +68,7 @@ void kiln::handOver(Ring &ring, RingUse &use) {
   }
   made.push_back(WaitStoresOp::create(builder, loc, 0));
   for (Operation *op : made) {
-    tag(op, reader.role);
+    tag(op, reader);
     copyPlace(store, op);
     if (op != made.front()) // the others follow the first
       op->removeAttr("order");

@@ -4,6 +4,7 @@
 // A channel is put and got where its loads stand, which may be several places: in front of a loop,
 // in it, in the next. Which slot that is, a `tile.next` says, for each role its own.
 #include "Rings.h"
+#include "Trip.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/PatternMatch.h"
@@ -26,10 +27,11 @@ public:
   LogicalResult realise();
 
 private:
+  void finish(Ring &ring, LoadOp load);
   void makeChannels();
-  void realiseOwn();
-  void put(Ring &ring, RingUse &use);
-  void get(Ring &ring, RingUse &use, RoleAttr role);
+  PutOp put(Ring &ring, RingUse &use);
+  void setPlace(Ring &ring, PutOp put, GetOp get);
+  GetOp get(Ring &ring, RingUse &use, RoleAttr role);
 
   KernelOp kernel;
   IRRewriter rewriter;
@@ -62,28 +64,8 @@ void RingRealiser::makeChannels() {
     ring.channel =
         ChannelOp::create(rewriter, ring.uses.front().getSite()->getLoc(),
                           ChannelType::get(kernel.getContext(), ring.depth, ring.isOwn(), types),
-                          ring.countsBytes ? 1 : ring.producer.getTotalWarps(), empty);
+                          ring.countsBytes() ? 1 : ring.producer.getTotalWarps(), empty);
   }
-}
-
-/// Loops whose one role fills its own rings.
-void RingRealiser::realiseOwn() {
-  SmallVector<SmallVector<Ring *>> loops;
-  for (Ring &ring : plan) {
-    if (!ring.isOwn())
-      continue;
-    auto *same = llvm::find_if(loops, [&](ArrayRef<Ring *> rings) {
-      return rings.front()->uses.front().getBlock() == ring.uses.front().getBlock();
-    });
-    if (same == loops.end())
-      loops.push_back({&ring});
-    else
-      same->push_back(&ring);
-  }
-  for (ArrayRef<Ring *> rings : loops)
-    realiseOwnRings(cast<scf::ForOp>(rings.front()->uses.front().loads.front()->getParentOp()),
-                    rings);
-  llvm::erase_if(plan, [](const Ring &ring) { return ring.isOwn(); });
 }
 
 NextOp kiln::makeNext(OpBuilder &builder, Location loc, Ring &ring, RoleAttr role) {
@@ -97,31 +79,79 @@ ReadOp kiln::readAs(OpBuilder &builder, LoadOp load, Type type, Value buffer) {
 }
 
 /// All loads of a use are one put, when the first of them is.
-void RingRealiser::put(Ring &ring, RingUse &use) {
+PutOp RingRealiser::put(Ring &ring, RingUse &use) {
   LoadOp first = use.loads.front();
   Location loc = use.loads.back().getLoc();
   int64_t bytes = 0;
   for (LoadOp load : use.loads)
-    if (ring.countsBytes)
+    if (ring.countsBytes())
       bytes += getBufferBytes(cast<BufferType>(*load.getBuffer()));
   NextOp next = makeNext(rewriter, loc, ring, ring.producer);
+  next.setFills(ring.isOwn());
   auto put =
       inRole(PutOp::create(rewriter, loc, ring.channel, next.getSlot(), next.getPhase(), bytes),
              ring.producer);
   copyPlace(first, put);
+  // What is written from registers is so behind all else of a trip, while it is loaded.
+  if (ring.isWritten()) {
+    put->removeAttr(spellDecision(put, "order"));
+    put->moveBefore(put->getBlock()->getTerminator());
+    next->moveBefore(put);
+  }
   ArrayRef<Type> types = ring.channel.getType().getBuffers();
   OpBuilder::InsertionGuard guard(rewriter);
   Block *body =
       rewriter.createBlock(&put.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
   for (auto [i, load] : llvm::enumerate(use.loads))
-    CopyInOp::create(rewriter, load.getLoc(), load.getView(), load.getOffsets(),
-                     body->getArgument(i), load.getAtomAttr(), load.getCacheAttr(),
-                     load.getEvictionAttr(), load.getDroppedAttr());
+    if (ring.isWritten())
+      WriteOp::create(rewriter, load.getLoc(), load.getResult(), body->getArgument(i));
+    else
+      CopyInOp::create(rewriter, load.getLoc(), load.getView(), load.getOffsets(),
+                       body->getArgument(i), load.getAtomAttr(), load.getCacheAttr(),
+                       load.getEvictionAttr(), load.getDroppedAttr());
+  return put;
+}
+
+/// The first stage that is said of what is made of what is got, in its iteration.
+static std::optional<int64_t> findFirstStage(GetOp get) {
+  std::optional<int64_t> first;
+  SmallVector<Operation *> ops = {get};
+  DenseSet<Operation *> seen;
+  while (!ops.empty())
+    for (Operation *user : ops.pop_back_val()->getUsers()) {
+      Operation *here = get->getBlock()->findAncestorOpInBlock(*user);
+      if (!here || !seen.insert(here).second)
+        continue;
+      if (std::optional<int64_t> stage = findNumber(here, "stage"))
+        first = std::min(first.value_or(*stage), *stage);
+      else
+        ops.push_back(here);
+    }
+  return first;
+}
+
+/// What is in a ring that its own role fills is read when it is used first; if nobody says when, as
+/// far behind as the ring has slots.
+void RingRealiser::setPlace(Ring &ring, PutOp put, GetOp get) {
+  if (!ring.isOwn() || !isa<scf::ForOp>(put->getParentOp()))
+    return;
+  auto setStage = [&](Operation *op, int64_t stage) {
+    op->setAttr(spellDecision(op, "stage"), rewriter.getI64IntegerAttr(stage));
+  };
+  int64_t stage = findNumber(put, "stage").value_or(0);
+  setStage(put, stage);
+  int64_t behind = std::max<int64_t>(ring.depth - 1, ring.isWritten());
+  int64_t read = findFirstStage(get).value_or(stage + behind);
+  setStage(get, read);
+  for (Value buffer : get.getBuffers())
+    for (Operation *user : buffer.getUsers())
+      if (isa<ReadOp>(user))
+        setStage(user, read);
 }
 
 /// A role's dots in flight read the buffers, all else is read into registers: as it is converted
 /// to, if it is.
-void RingRealiser::get(Ring &ring, RingUse &use, RoleAttr role) {
+GetOp RingRealiser::get(Ring &ring, RingUse &use, RoleAttr role) {
   Location loc = use.loads.back().getLoc();
   NextOp next = makeNext(rewriter, loc, ring, role);
   auto get =
@@ -146,6 +176,15 @@ void RingRealiser::get(Ring &ring, RingUse &use, RoleAttr role) {
         operand.set(dot && dot.getInFlight() ? Value(buffer) : read(load.getType()));
     }
   }
+  return get;
+}
+
+/// A load that has become one put, or whose result one writes.
+void RingRealiser::finish(Ring &ring, LoadOp load) {
+  if (!ring.isWritten())
+    return rewriter.eraseOp(load);
+  for (StringRef name : {"atom", "buffer", "read_atom", "ring", "depth"})
+    load->removeAttr(name);
 }
 
 LogicalResult RingRealiser::realise() {
@@ -160,20 +199,21 @@ LogicalResult RingRealiser::realise() {
       bareLoops.push_back(loop);
   });
   makeChannels();
-  realiseOwn();
   for (Ring &ring : plan)
     for (RingUse &use : ring.uses) {
       if (use.store) {
         handOver(ring, use);
         continue;
       }
-      rewriter.setInsertionPoint(use.getSite());
-      put(ring, use);
-      for (Reader &reader : use.readers)
-        get(ring, use, reader.role);
-      for (LoadOp load : use.loads)
-        rewriter.eraseOp(load);
+      rewriter.setInsertionPointAfter(use.getSite());
+      PutOp made = put(ring, use);
+      for (RoleAttr role : use.readers)
+        setPlace(ring, made, get(ring, use, role));
     }
+  for (Ring &ring : plan)
+    for (RingUse &use : ring.uses)
+      for (LoadOp load : use.loads)
+        finish(ring, load);
   FailureOr<DenseSet<Operation *>> deepLoops = handOverTensors(kernel);
   if (failed(deepLoops))
     return failure();

@@ -1,9 +1,8 @@
 // Slots and phases as values: each ring's go from use to use as the program runs, through every
 // loop and condition that has some of them. So a ring does not drain between one loop and the next.
-#include "kiln/Dialect/Tile/IR/Tile.h"
+// A role that fills a ring for itself goes round it twice: where it puts, and where it gets.
+#include "Decisions.h"
 #include "kiln/Schedule/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/MapVector.h"
@@ -24,13 +23,13 @@ class SlotThreader {
 public:
   explicit SlotThreader(Region &region) : rewriter(region.getContext()), loc(region.getLoc()) {
     Block &body = region.front();
-    SmallVector<Value> channels = getChannels(region);
+    SmallVector<RingSide> channels = getChannels(region);
     if (channels.empty())
       return;
     rewriter.setInsertionPointToStart(&body);
     Value zero = arith::ConstantIntOp::create(rewriter, loc, 0, 32);
     State state;
-    for (Value channel : channels)
+    for (RingSide channel : channels)
       state[channel] = {zero, zero, false};
     thread(body, channels, state);
   }
@@ -41,36 +40,58 @@ private:
     Value slot, phase;
     bool isUsed;
   };
-  using State = llvm::MapVector<Value, Place>;
+  using State = llvm::MapVector<RingSide, Place>;
 
-  void thread(Block &block, ArrayRef<Value> used, State &state);
-  void threadLoop(scf::ForOp loop, ArrayRef<Value> channels, State &state);
-  void threadWhile(scf::WhileOp loop, ArrayRef<Value> channels, State &state);
-  void threadIf(scf::IfOp condition, ArrayRef<Value> channels, State &state);
+  void thread(Block &block, ArrayRef<RingSide> used, State &state);
+  void threadLoop(scf::ForOp loop, ArrayRef<RingSide> channels, State &state);
+  void threadWhile(scf::WhileOp loop, ArrayRef<RingSide> channels, State &state);
+  void threadIf(scf::IfOp condition, ArrayRef<RingSide> channels, State &state);
 
   /// The channels that have uses in a region.
-  static SmallVector<Value> getChannels(Region &region) {
-    llvm::SmallSetVector<Value, 4> channels;
-    region.walk([&](NextOp next) { channels.insert(next.getChannel()); });
+  static SmallVector<RingSide> getChannels(Region &region) {
+    llvm::SmallSetVector<RingSide, 4> channels;
+    region.walk([&](NextOp next) { channels.insert(getRingSide(next)); });
     return channels.takeVector();
   }
   /// Goes on to the next use, if this one was taken.
-  void advance(Value channel, State &state) {
+  void advance(RingSide channel, State &state) {
     Place &place = state[channel];
-    if (!place.isUsed)
+    if (!std::exchange(place.isUsed, false) || !hasSlots(channel))
       return;
-    auto next = AdvanceOp::create(rewriter, loc, place.slot, place.phase, Value(), channel);
-    place = {next.getNextSlot(), next.getNextPhase(), false};
+    auto next = AdvanceOp::create(rewriter, loc, place.slot, place.phase, Value(), channel.first);
+    place.slot = next.getNextSlot();
+    if (hasPhases(channel))
+      place.phase = next.getNextPhase();
   }
-  SmallVector<Value> getValues(ArrayRef<Value> channels, State &state) {
+  /// Whether one place of a ring is not like another. That a role fills for itself has no phases.
+  static bool hasPhases(RingSide channel) { return !getType(channel).getOwn(); }
+  static bool hasSlots(RingSide channel) {
+    return hasPhases(channel) || getType(channel).getDepth() > 1;
+  }
+  static ChannelType getType(RingSide channel) {
+    return cast<ChannelType>(channel.first.getType());
+  }
+  SmallVector<Value> getValues(ArrayRef<RingSide> channels, State &state) {
     SmallVector<Value> values;
-    for (Value channel : channels)
-      values.append({state[channel].slot, state[channel].phase});
+    for (RingSide channel : channels) {
+      if (hasSlots(channel))
+        values.push_back(state[channel].slot);
+      if (hasPhases(channel))
+        values.push_back(state[channel].phase);
+    }
     return values;
   }
-  void setValues(ArrayRef<Value> channels, ValueRange values, State &state) {
-    for (auto [i, channel] : llvm::enumerate(channels))
-      state[channel] = {values[2 * i], values[2 * i + 1], false};
+  void setValues(ArrayRef<RingSide> channels, ValueRange values, State &state) {
+    for (RingSide channel : channels) {
+      Place &place = state[channel];
+      place.isUsed = false;
+      for (auto [has, value] :
+           {std::pair(hasSlots(channel), &place.slot), std::pair(hasPhases(channel), &place.phase)})
+        if (has) {
+          *value = values.front();
+          values = values.drop_front();
+        }
+    }
   }
 
   IRRewriter rewriter;
@@ -79,12 +100,13 @@ private:
 } // namespace
 
 /// At the end of a loop's or a condition's block the channels that it uses are at their next use.
-void SlotThreader::thread(Block &block, ArrayRef<Value> used, State &state) {
+void SlotThreader::thread(Block &block, ArrayRef<RingSide> used, State &state) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     rewriter.setInsertionPoint(&op);
     if (auto next = dyn_cast<NextOp>(op)) {
-      advance(next.getChannel(), state);
-      Place &place = state[next.getChannel()];
+      RingSide side = getRingSide(next);
+      advance(side, state);
+      Place &place = state[side];
       next->replaceAllUsesWith(ValueRange{place.slot, place.phase});
       next.erase();
       place.isUsed = true;
@@ -92,10 +114,10 @@ void SlotThreader::thread(Block &block, ArrayRef<Value> used, State &state) {
     }
     if (!isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
       continue;
-    llvm::SmallSetVector<Value, 4> channels;
+    llvm::SmallSetVector<RingSide, 4> channels;
     for (Region &region : op.getRegions())
       channels.insert_range(getChannels(region));
-    for (Value channel : channels)
+    for (RingSide channel : channels)
       advance(channel, state);
     if (channels.empty())
       continue;
@@ -109,11 +131,11 @@ void SlotThreader::thread(Block &block, ArrayRef<Value> used, State &state) {
   if (isa<WarpGroupsOp>(block.getParentOp()))
     return;
   rewriter.setInsertionPoint(block.getTerminator());
-  for (Value channel : used)
+  for (RingSide channel : used)
     advance(channel, state);
 }
 
-void SlotThreader::threadLoop(scf::ForOp loop, ArrayRef<Value> channels, State &state) {
+void SlotThreader::threadLoop(scf::ForOp loop, ArrayRef<RingSide> channels, State &state) {
   auto keep = [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
     return SmallVector<Value>(arguments.begin(), arguments.end());
   };
@@ -129,7 +151,7 @@ void SlotThreader::threadLoop(scf::ForOp loop, ArrayRef<Value> channels, State &
   setValues(channels, ValueRange(loop.getResults()).drop_front(first), state);
 }
 
-void SlotThreader::threadWhile(scf::WhileOp old, ArrayRef<Value> channels, State &state) {
+void SlotThreader::threadWhile(scf::WhileOp old, ArrayRef<RingSide> channels, State &state) {
   rewriter.setInsertionPoint(old);
   SmallVector<Value> inits(old.getInits()), values = getValues(channels, state);
   SmallVector<Type> types(old.getResultTypes());
@@ -153,14 +175,16 @@ void SlotThreader::threadWhile(scf::WhileOp old, ArrayRef<Value> channels, State
   rewriter.replaceOp(old, made.getResults().take_front(old.getNumResults()));
 }
 
-void SlotThreader::threadIf(scf::IfOp old, ArrayRef<Value> channels, State &state) {
+void SlotThreader::threadIf(scf::IfOp old, ArrayRef<RingSide> channels, State &state) {
   SmallVector<Type> types(old.getResultTypes());
-  types.append(2 * channels.size(), rewriter.getI32Type());
+  types.append(getValues(channels, state).size(), rewriter.getI32Type());
   auto made = scf::IfOp::create(rewriter, old.getLoc(), types, old.getCondition(),
                                 /*withElseRegion=*/true);
   made->setDiscardableAttrs(old->getDiscardableAttrDictionary());
   for (auto [from, to] : llvm::zip_equal(old->getRegions(), made->getRegions())) {
     if (from.empty()) {
+      if (!to.front().empty())
+        continue;
       rewriter.setInsertionPointToEnd(&to.front());
       scf::YieldOp::create(rewriter, old.getLoc(), getValues(channels, state));
       continue;

@@ -2,8 +2,10 @@
 #include "Rings.h"
 #include "Trip.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_REALISESTAGES
@@ -14,10 +16,19 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-static LogicalResult realise(Block &block);
+namespace {
+/// What a role's blocks are realised for.
+struct Context {
+  RoleAttr role;
+  /// Whether slots of the role's own rings are constants.
+  bool knownSlots;
+};
+} // namespace
+
+static LogicalResult realise(Block &block, const Context &context);
 
 /// What becomes of a loop or a condition runs in its place.
-static LogicalResult realiseRegions(Operation *op) {
+static LogicalResult realiseRegions(Operation *op, const Context &context) {
   Operation *before = op->getPrevNode(), *after = op->getNextNode();
   Block *block = op->getBlock();
   SmallVector<std::pair<StringRef, Attribute>> place;
@@ -28,7 +39,7 @@ static LogicalResult realiseRegions(Operation *op) {
   for (Region &region : op->getRegions())
     llvm::append_range(inner, llvm::make_pointer_range(region));
   for (Block *each : inner)
-    if (failed(realise(*each)))
+    if (failed(realise(*each, context)))
       return failure();
   for (Operation *made = before ? before->getNextNode() : &block->front(); made != after;
        made = made->getNextNode())
@@ -37,17 +48,28 @@ static LogicalResult realiseRegions(Operation *op) {
   return success();
 }
 
+/// Slots that are constants begin anew with a loop: if it is itself in one, others may read them
+/// still.
+static void enterLoop(scf::ForOp loop, const Context &context) {
+  OpBuilder builder(loop);
+  if (context.knownSlots && loop->getParentOfType<LoopLikeOpInterface>())
+    meetCopies(builder, loop.getLoc(), context.role);
+}
+
 /// Inner loops first: once realised, they are ops of the outer block.
-static LogicalResult realise(Block &block) {
+static LogicalResult realise(Block &block, const Context &context) {
   for (Operation &op : llvm::make_early_inc_range(block))
-    if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op) && failed(realiseRegions(&op)))
+    if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op) && failed(realiseRegions(&op, context)))
       return failure();
   if (!hasDecisions(block))
     return success();
+  countByIndex(block);
   Trip trip(block);
   if (failed(checkSchedule(trip)) || failed(startDots(trip)) || failed(releaseSlots(trip)) ||
-      failed(checkTrip(trip)))
+      failed(waitForPuts(trip, context.role, context.knownSlots)) || failed(checkTrip(trip)))
     return failure();
+  if (trip.isPredicated)
+    enterLoop(trip.loop, context);
   expandTrip(trip);
   return success();
 }
@@ -68,12 +90,24 @@ static void inlineCertain(Region &region) {
   });
 }
 
+static bool isOwnRing(Value capture) {
+  auto channel = dyn_cast<ChannelType>(capture.getType());
+  return channel && channel.getOwn();
+}
+
 namespace {
 struct RealiseStages : kiln::impl::RealiseStagesBase<RealiseStages> {
   void runOnOperation() override {
-    WalkResult result = getOperation().walk([](WarpGroupsOp groups) -> WalkResult {
+    WalkResult result = getOperation().walk([&](WarpGroupsOp groups) -> WalkResult {
+      bool knownSlots = false;
+      if (llvm::any_of(groups.getCaptures(), isOwnRing)) {
+        FailureOr<TargetInterface> target = requireTarget(groups);
+        if (failed(target))
+          return WalkResult::interrupt();
+        knownSlots = target->getChipRecord().knownSlots;
+      }
       for (auto [number, region] : llvm::enumerate(groups.getBodies())) {
-        if (failed(realise(region.front())))
+        if (failed(realise(region.front(), {groups.getRole(number), knownSlots})))
           return WalkResult::interrupt();
         inlineCertain(region);
         if (groups.getRole(number).getSkew())

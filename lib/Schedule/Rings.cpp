@@ -16,9 +16,9 @@ static FailureOr<RoleAttr> requireRole(Operation *op) {
 SmallVector<RoleAttr> Ring::getConsumers() const {
   SmallVector<RoleAttr> roles;
   for (const RingUse &use : uses)
-    for (const Reader &reader : use.readers)
-      if (!llvm::is_contained(roles, reader.role))
-        roles.push_back(reader.role);
+    for (RoleAttr reader : use.readers)
+      if (!llvm::is_contained(roles, reader))
+        roles.push_back(reader);
   return roles;
 }
 
@@ -50,11 +50,11 @@ static int64_t getDepth(scf::ForOp loop) {
 
 //===- Loads --------------------------------------------------------------------------------===//
 
-/// Whether a load's atom counts the bytes that it brings; an error if it cannot fill the buffer.
-static FailureOr<bool> checkAtom(LoadOp load) {
-  auto atom = cast<CopyAtomInterface>(load.getAtomAttr());
-  if (atom.getCompletion() != Completion::CountedBytes)
-    return false;
+/// How the end of what a load's atom brings is known; an error if it cannot fill the buffer.
+static FailureOr<Completion> checkAtom(LoadOp load) {
+  Completion completion = cast<CopyAtomInterface>(load.getAtomAttr()).getCompletion();
+  if (completion != Completion::CountedBytes)
+    return completion;
   auto engine = cast<EngineAtomInterface>(load.getAtomAttr());
   auto buffer = cast<BufferType>(*load.getBuffer());
   auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout());
@@ -62,7 +62,7 @@ static FailureOr<bool> checkAtom(LoadOp load) {
   if (layout)
     linear = layout.toLinear(buffer.getShape());
   if (engine.getBoxes(buffer.getShape(), buffer.getElementType(), layout ? &linear : nullptr))
-    return true;
+    return completion;
   return load.emitOpError("expected a buffer that '")
          << load.getAtomAttr() << "' can fill, got " << buffer;
 }
@@ -82,12 +82,12 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
   FailureOr<RoleAttr> role = requireRole(load);
   if (failed(role))
     return failure();
-  if (load.getPadding())
+  FailureOr<Completion> completion = checkAtom(load);
+  if (failed(completion))
+    return failure();
+  if (load.getPadding() && *completion != Completion::InOrder)
     return load.emitOpError("expected no padding value, since '")
            << load.getAtomAttr() << "' copies zeros there";
-  FailureOr<bool> countsBytes = checkAtom(load);
-  if (failed(countsBytes))
-    return failure();
 
   StringRef name = load.getRing().value_or("");
   auto isIn = [&](Ring &ring) {
@@ -102,13 +102,13 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
     ring = &plan.back();
     ring->name = name;
     ring->producer = *role;
-    ring->countsBytes = *countsBytes;
+    ring->completion = *completion;
   }
   if (ring->producer != *role)
     return load.emitOpError("expected loads of one ring to be of one role, got \"")
            << ring->producer.getName() << "\" and \"" << role->getName() << "\"";
-  if (ring->countsBytes != *countsBytes)
-    return load.emitOpError("expected atoms that all count bytes, or none, in one ")
+  if (ring->completion != *completion)
+    return load.emitOpError("expected atoms of one kind of completion in one ")
            << (name.empty() ? "loop" : "ring") << ", got " << load.getAtomAttr();
   int64_t depth = getSaidDepth(load);
   if (depth && ring->depth && depth != ring->depth)
@@ -146,35 +146,10 @@ static LogicalResult checkBuffers(Ring &ring) {
   return success();
 }
 
-/// The stage at which a role that fills its own ring uses what it has loaded: so many trips it is
-/// ahead of itself. One that says no stage is as far ahead as the ring has slots. How far another
-/// role runs ahead is the ring's depth alone.
-static FailureOr<int64_t> getReadStage(Ring &ring, Operation *user) {
-  if (ring.depth < 2)
-    return ring.uses.front().loads.front().emitOpError("expected a ring of at least two slots, "
-                                                       "since role \"")
-           << ring.producer.getName() << "\" fills it for itself, got " << ring.depth;
-  auto said = dyn_cast_or_null<IntegerAttr>(getDecision(user, "stage"));
-  for (Operation &op : *ring.uses.front().getBlock()) {
-    auto load = dyn_cast<LoadOp>(op);
-    if (!said && !(load && load.getBuffer()) && getRoleName(&op) == ring.producer.getName())
-      said = dyn_cast_or_null<IntegerAttr>(getDecision(&op, "stage"));
-  }
-  while (isa<ConvertLayoutOp>(user) && !user->use_empty())
-    user = *user->user_begin();
-  int64_t stage = said ? said.getInt() : ring.depth - 1;
-  if (stage < 1 || stage >= ring.depth)
-    return user->emitOpError("expected ")
-           << (ring.depth == 2 ? "stage 1" : "a stage from 1 to " + std::to_string(ring.depth - 1))
-           << ", as the depth of the loop allows, got " << stage;
-  return stage;
-}
-
-/// Finds who uses loads, and at which stage.
+/// Finds who uses loads.
 static LogicalResult addReaders(Ring &ring, RingUse &use) {
   if (use.store)
     return success();
-  bool isInLoop = getRingLoop(use.loads.front()) != nullptr;
   for (LoadOp load : use.loads) {
     if (load.getResult().use_empty())
       return load.emitOpError("expected a use, since '") << "buffer' is decided";
@@ -185,23 +160,11 @@ static LogicalResult addReaders(Ring &ring, RingUse &use) {
       FailureOr<RoleAttr> role = requireRole(user);
       if (failed(role))
         return failure();
-      if (ring.producer == *role && ring.countsBytes)
+      if (ring.producer == *role && ring.countsBytes())
         return load.emitOpError("expected another role to use what role \"")
                << role->getName() << "\" loads, since '" << load.getAtomAttr() << "' counts bytes";
-      // What uses them in a nested loop or condition is at the stage of that.
-      FailureOr<int64_t> stage = 0;
-      if (isInLoop && ring.producer == *role)
-        stage = getReadStage(ring, user);
-      if (failed(stage))
-        return failure();
-      auto *reader = llvm::find_if(use.readers, [&](Reader &it) { return it.role == *role; });
-      if (reader == use.readers.end()) {
-        use.readers.push_back({*role, *stage});
-        reader = &use.readers.back();
-      }
-      if (ring.producer == *role && reader->stage != *stage)
-        return user->emitOpError("expected the stage of the other users of the loads, ")
-               << reader->stage << ", got " << *stage;
+      if (!llvm::is_contained(use.readers, *role))
+        use.readers.push_back(*role);
     }
   }
   return success();
@@ -296,48 +259,8 @@ static LogicalResult checkTogether(RingUse &use) {
   return success();
 }
 
-/// A loop whose one role fills its own rings is unrolled as it stands: all other ops of the role
-/// are at the stage at which it uses what it loads, and orders are those of the source.
-static LogicalResult checkOwnTrip(Ring &ring) {
-  Operation *last = nullptr;
-  auto loop = cast<scf::ForOp>(ring.uses.front().getBlock()->getParentOp());
-  if (!loop.getInductionVar().getType().isIndex())
-    return loop.emitOpError("expected a loop over index numbers, since role \"")
-           << ring.producer.getName() << "\" fills its own ring in it";
-  for (StringRef name : {"stage", "order"})
-    if (getDecision(loop, name))
-      return loop.emitOpError("expected no '")
-             << spellDecision(loop, name) << "' of a loop in which role \""
-             << ring.producer.getName() << "\" fills its own ring";
-  for (Operation &op : *ring.uses.front().getBlock()) {
-    if (getRoleName(&op) != ring.producer.getName()) {
-      auto stage = dyn_cast_or_null<IntegerAttr>(getDecision(&op, "stage"));
-      if ((stage && stage.getInt() > 0) || getDecision(&op, "order"))
-        return op.emitOpError("expected stage 0 and no order in a loop in which role \"")
-               << ring.producer.getName() << "\" fills its own ring";
-      continue;
-    }
-    auto load = dyn_cast<LoadOp>(op);
-    int64_t expected = load && load.getBuffer() ? 0 : ring.uses.front().readers.front().stage;
-    auto stage = dyn_cast_or_null<IntegerAttr>(getDecision(&op, "stage"));
-    if (stage && stage.getInt() != expected)
-      return op.emitOpError("expected stage ")
-             << expected << ", that of the other ops of role \"" << ring.producer.getName()
-             << "\" in its loop, got " << stage.getInt();
-    auto order = dyn_cast_or_null<IntegerAttr>(getDecision(&op, "order"));
-    if (!order)
-      continue;
-    if (last && *requireNumber(last, "order") > order.getInt())
-      return op.emitOpError("expected orders that grow as the ops stand, in a loop whose role "
-                            "fills its own ring, got ")
-             << order.getInt();
-    last = &op;
-  }
-  return success();
-}
-
-/// What a role fills for itself is one loop's alone, and waited for together.
-static LogicalResult checkOwner(RingPlan &plan, Ring &ring) {
+/// What a role fills for itself no other role uses.
+static LogicalResult checkOwner(Ring &ring) {
   Operation *load = ring.uses.front().getSite();
   if (!ring.isOwn()) {
     auto hasDots = [&](RoleAttr role) {
@@ -353,7 +276,7 @@ static LogicalResult checkOwner(RingPlan &plan, Ring &ring) {
         return load->emitOpError("expected dots in flight of role \"")
                << role.getName() << "\", which has a skew and whose ring another fills";
     LoadOp first = ring.uses.front().store ? LoadOp() : ring.uses.front().loads.front();
-    if (first && !ring.countsBytes)
+    if (first && !ring.countsBytes())
       return first.emitOpError("expected an atom that counts the bytes that it brings, since role "
                                "\"")
              << ring.getConsumers().front().getName() << "\" uses what role \""
@@ -366,30 +289,11 @@ static LogicalResult checkOwner(RingPlan &plan, Ring &ring) {
            << name << "\" alone to use what it loads, since it fills the ring for itself, got \""
            << ring.getConsumers()[ring.getConsumers().front() == ring.producer].getName()
            << "\" too";
-  if (ring.uses.size() > 1 || !getRingLoop(load))
-    return load->emitOpError("expected one loop with '")
-           << kDepthAttrName << "' around loads of a ring that role \"" << name
-           << "\" fills for itself";
   if (int64_t lag = ring.producer.getSkew() * (ring.producer.getCopies() - 1); lag > 1)
     return load->emitOpError("expected the last copy of role \"")
            << name << "\" to lag by one barrier behind the first, since it fills the ring for "
            << "itself, got " << lag;
-  for (Ring &other : plan) {
-    RingUse &use = other.uses.front();
-    if (&other == &ring || use.getBlock() != load->getBlock())
-      continue;
-    if (!other.isOwn())
-      return use.getSite()->emitOpError("expected role \"")
-             << name << "\" to use this, as it fills another ring of the loop for itself";
-    // Waits count all puts alike, whichever ring they are into.
-    return use.getSite()->emitOpError("expected the ring of the other loads that role \"")
-           << ring.producer.getName() << "\" makes for itself in this loop, since one wait is for "
-           << "them all";
-  }
-  for (DotOp dot : load->getBlock()->getOps<DotOp>())
-    if (dot.getInFlight())
-      return dot.emitOpError("expected no dot in flight in a loop whose role fills its own ring");
-  return checkOwnTrip(ring);
+  return success();
 }
 
 FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
@@ -416,8 +320,8 @@ FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
       if (failed(addReaders(ring, use)))
         return failure();
       auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
-      llvm::sort(use.readers, [&](const Reader &x, const Reader &y) {
-        return llvm::find(roles, x.role) < llvm::find(roles, y.role);
+      llvm::sort(use.readers, [&](RoleAttr x, RoleAttr y) {
+        return llvm::find(roles, x) < llvm::find(roles, y);
       });
       for (Operation *op = use.getSite()->getParentOp(); op != kernel; op = op->getParentOp())
         if (!isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
@@ -426,7 +330,7 @@ FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
     }
   }
   for (Ring &ring : plan)
-    if (failed(checkOwner(plan, ring)))
+    if (failed(checkOwner(ring)))
       return failure();
   result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
     auto loop = dyn_cast<scf::ForOp>(op);

@@ -9,19 +9,13 @@
 
 namespace kiln {
 
-/// A role that uses what loads bring.
-struct Reader {
-  tile::RoleAttr role;
-  /// Of its ops that do, if the role fills the ring itself: how many trips it is ahead.
-  int64_t stage = 0;
-};
-
 /// Loads of one ring and block: one put, and one get by each role that uses them. Or a store
 /// of a value that another role makes, which puts it.
 struct RingUse {
   llvm::SmallVector<tile::LoadOp> loads;
   tile::StoreOp store;
-  llvm::SmallVector<Reader> readers;
+  /// The roles that use what it brings.
+  llvm::SmallVector<tile::RoleAttr> readers;
 
   /// The op in whose place it is put and got: the last of the loads.
   mlir::Operation *getSite();
@@ -33,13 +27,17 @@ struct RingUse {
 struct Ring {
   llvm::StringRef name;
   tile::RoleAttr producer;
-  /// Whether the atoms count the bytes that they bring, so that one thread makes all copies.
-  bool countsBytes = false;
+  /// How the ends of its copies are known.
+  tile::Completion completion = tile::Completion::InOrder;
   /// Of its slots; 0 as long as no load has said.
   int64_t depth = 0;
   llvm::SmallVector<RingUse> uses;
   tile::ChannelOp channel;
 
+  /// Whether the atoms count the bytes that they bring, so that one thread makes all copies.
+  bool countsBytes() const { return completion == tile::Completion::CountedBytes; }
+  /// Whether what is loaded into registers is written to the slots.
+  bool isWritten() const { return completion == tile::Completion::InOrder && !uses.front().store; }
   /// All roles that use it, each once.
   llvm::SmallVector<tile::RoleAttr> getConsumers() const;
   /// Whether the role that reads is the one that fills.
@@ -73,9 +71,6 @@ void meetCopies(mlir::OpBuilder &builder, mlir::Location loc, tile::RoleAttr rol
 void lagCopies(mlir::OpBuilder &builder, mlir::Location loc, tile::RoleAttr role, bool isEntry);
 /// Lets the copies of a role with a skew start their dots in turns. The region is what it runs.
 void skewDots(mlir::Region &region, tile::RoleAttr role);
-
-/// Realises a loop whose rings are filled by the role that reads them. Their channels exist.
-void realiseOwnRings(mlir::scf::ForOp loop, llvm::ArrayRef<Ring *> rings);
 
 } // namespace kiln
 

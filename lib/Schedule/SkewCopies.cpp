@@ -10,9 +10,7 @@ using namespace kiln;
 using namespace kiln::tile;
 
 void kiln::meetCopies(OpBuilder &builder, Location loc, RoleAttr role) {
-  auto barrier =
-      BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/role.getCopies() > 1);
-  setRoleName(barrier, role.getName());
+  BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/role.getCopies() > 1);
 }
 
 /// A copy lags by its number times the skew. On entry it meets those before it so often first; at
@@ -65,5 +63,4 @@ void kiln::skewDots(Region &region, RoleAttr role) {
   OpBuilder exit = OpBuilder::atBlockEnd(&region.front());
   lagCopies(entry, region.getLoc(), role, /*isEntry=*/true);
   lagCopies(exit, region.getLoc(), role, /*isEntry=*/false);
-  region.walk([](BarrierOp barrier) { dropRole(barrier); });
 }

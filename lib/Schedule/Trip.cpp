@@ -96,14 +96,14 @@ std::optional<Dependence> Trip::findMaker(Value value) const {
 
 /// Both sides of a ring use its slots in the order of the source: iteration by iteration.
 static LogicalResult checkRings(const Trip &trip, ArrayRef<Operation *> source) {
-  llvm::MapVector<Value, SmallVector<Operation *>> uses;
+  llvm::MapVector<RingSide, SmallVector<Operation *>> uses;
   for (Operation *op : source) {
-    llvm::SmallSetVector<Value, 2> channels;
-    op->walk([&](NextOp next) { channels.insert(next.getChannel()); });
-    for (Value channel : channels)
-      uses[channel].push_back(op);
+    llvm::SmallSetVector<RingSide, 2> sides;
+    op->walk([&](NextOp next) { sides.insert(getRingSide(next)); });
+    for (RingSide side : sides)
+      uses[side].push_back(op);
   }
-  for (auto &[channel, ops] : uses)
+  for (auto &[side, ops] : uses)
     for (auto [x, y] : llvm::zip(ops, llvm::drop_begin(ops)))
       if (trip.stages.lookup(x) != trip.stages.lookup(y) || trip.getPlace(x) > trip.getPlace(y)) {
         Operation *user = y->use_empty() ? y : *y->user_begin();
@@ -124,6 +124,10 @@ struct Accesses {
 static Accesses findAccesses(Operation *op) {
   Accesses accesses;
   op->walk([&](Operation *inner) {
+    // What another role gets is ordered by its ring.
+    auto copy = dyn_cast<CopyInOp>(inner);
+    if (copy && copy->getParentOfType<PutOp>().getChannel().getType().getOwn())
+      accesses.views.push_back(copy.getView());
     bool isRings = isa<NextOp, PutOp, GetOp, ReleaseOp, CopyInOp, ReadOp, WriteOp, DotOp,
                        StartDotOp, WaitOp, CommitOp, FetchOp, WaitStoresOp>(inner);
     if (isRings || inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||

@@ -42,6 +42,12 @@ struct HeldDot {
   mlir::Location loc;
 };
 
+/// A slot of a role's own ring that is known when compiling: the ring has so many, each iteration
+/// takes so many of them, and this is which of these.
+struct KnownSlot {
+  int64_t depth, uses, place;
+};
+
 /// Whether a get is of the next use of its ring, whichever that is, so that it is to be released.
 inline bool isCounted(tile::GetOp get) { return get.getSlot().getDefiningOp<tile::NextOp>(); }
 
@@ -71,6 +77,19 @@ struct Trip {
   llvm::DenseMap<mlir::Operation *, int64_t> heldFor;
   llvm::SmallVector<HeldSlot> heldSlots;
   llvm::SmallVector<HeldDot> heldDots;
+
+  // Of a loop whose role fills rings of its own:
+  /// Trips that lack some ops ask for the iterations of the others.
+  bool isPredicated = false;
+  /// The role, if its copies lag behind one another in the loop.
+  tile::RoleAttr lagging;
+  /// After so many trips slots repeat.
+  int64_t round = 1;
+  /// By their `tile.next`.
+  llvm::DenseMap<mlir::Operation *, KnownSlot> slots;
+  /// Puts that arrive later, as the source has them, and which one each wait is for.
+  llvm::SmallVector<tile::PutOp> asyncPuts;
+  llvm::DenseMap<mlir::Operation *, tile::PutOp> putWaits;
 
   size_t getPlace(mlir::Operation *op) const { return llvm::find(ops, op) - ops.begin(); }
   TripTime getTime(mlir::Operation *op) const { return {stages.lookup(op), getPlace(op)}; }
@@ -104,6 +123,11 @@ mlir::LogicalResult checkSchedule(const Trip &trip);
 mlir::LogicalResult startDots(Trip &trip);
 /// Releases each slot that is got once all that reads it is done.
 mlir::LogicalResult releaseSlots(Trip &trip);
+/// Makes a loop in which a role fills rings of its own one over index numbers.
+void countByIndex(mlir::Block &block);
+/// Makes waits for what a role has put into rings of its own, and the barriers that tell its warps
+/// of puts and of releases. With `knownSlots` slots are constants.
+mlir::LogicalResult waitForPuts(Trip &trip, tile::RoleAttr role, bool knownSlots);
 /// Whether each op of the whole trip stands behind what it needs; an error at one that does not.
 mlir::LogicalResult checkTrip(const Trip &trip);
 /// Makes the block what the trip says. A loop whose ops have several stages becomes one whose trips

@@ -1,6 +1,7 @@
 // A role that reads its own ring fills it two trips ahead, without a second group that lags: a trip
 // waits for its own puts, all meet, and the slot that the trip before has read is filled again.
-// RUN: tile-opt %s --tile-realise-rings --tile-realise-warp-groups --tile-check-protocol | FileCheck %s
+// RUN: tile-opt %s --tile-realise-rings --tile-realise-warp-groups --tile-complete-stages \
+// RUN:   --tile-realise-stages --tile-realise-slots --tile-check-protocol | FileCheck %s
 
 #opa = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
 !view = !tile.view<?x?xbf16, strides [?, 1]>
@@ -14,44 +15,36 @@ tile.kernel @sum(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16
   %c16 = arith.constant 16 : index
   %k = tile.dim %a, 1 : !view
   %zero = arith.constant dense<0.0> : tensor<16x16xbf16, #opa>
+  // Two puts before the loop, each if there is such a trip, and the slot of the next one.
   // CHECK: scf.if
   // CHECK: tile.put %[[RING]][%c0_i32{{.*}}, %{{.*}}] bytes = 0
   // CHECK: tile.copy_in %{{.*}}[%{{.*}}, %{{.*}}], %{{.*}} {atom = #nvptx.cp_async<16>}
-  // CHECK: tile.put %[[RING]][%c1_i32
+  // CHECK: %[[NEXT:.*]], %{{.*}} = tile.advance
+  // CHECK: scf.if
+  // CHECK: tile.put %[[RING]][
   // CHECK-NOT: tile.wait_puts
-  // The whole rounds: one put is under way when the trip's own has arrived.
-  // CHECK: scf.for
-  // CHECK-NEXT: tile.wait_puts %[[RING]] in_flight = 1
+  // A trip: one put is under way when its own has arrived. Slots to fill and to read go round.
+  // CHECK: %[[LOOP:.*]]:3 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[FILL:.*]] = %{{.*}}, %[[READ:.*]] = %c0_i32{{.*}}) -> (tensor<16x16xbf16, #{{.*}}>, i32, i32)
+  // CHECK: tile.wait_puts in_flight = 1
   // CHECK-NEXT: tile.barrier
-  // CHECK: tile.put %[[RING]][%c2_i32
-  // CHECK: %[[B:.*]] = tile.get %[[RING]][%c0_i32
+  // CHECK: tile.put %[[RING]][%[[FILL]],
+  // CHECK: %[[B:.*]] = tile.get %[[RING]][%[[READ]],
   // CHECK-NEXT: tile.read %[[B]] {atom = #nvptx.ldmatrix<4, 16>}
-  // CHECK-NEXT: tile.release %[[RING]][%c0_i32
+  // CHECK-NEXT: tile.release %[[RING]][%[[READ]]]
   // CHECK-NEXT: arith.addf
-  // CHECK: tile.wait_puts %[[RING]] in_flight = 1
-  // CHECK-NEXT: tile.barrier
-  // CHECK: tile.put %[[RING]][%c0_i32
-  // CHECK: tile.get %[[RING]][%c1_i32
-  // CHECK: tile.wait_puts %[[RING]] in_flight = 1
-  // CHECK-NEXT: tile.barrier
-  // CHECK: tile.put %[[RING]][%c1_i32
-  // CHECK: tile.get %[[RING]][%c2_i32
+  // CHECK: tile.advance %[[FILL]],
+  // CHECK: tile.advance %[[READ]],
   // CHECK: scf.yield
-  // Two trips that may put and two that do not; all but the last may have one trip behind them.
-  // CHECK: tile.wait_puts %[[RING]] in_flight = 1
+  // Two trips that do not put, if they are there; all but the last may have one behind them.
+  // CHECK-NOT: tile.put
+  // CHECK: scf.if
+  // CHECK: tile.wait_puts in_flight = 1
   // CHECK-NEXT: } else {
-  // CHECK-NEXT: tile.wait_puts %[[RING]] in_flight = 0
+  // CHECK-NEXT: tile.wait_puts in_flight = 0
   // CHECK-NEXT: }
   // CHECK-NEXT: tile.barrier
   // CHECK: scf.if
-  // CHECK: tile.put
-  // CHECK: tile.wait_puts %[[RING]] in_flight = 1
-  // CHECK: tile.wait_puts %[[RING]] in_flight = 0
-  // CHECK: tile.put
-  // CHECK: tile.wait_puts %[[RING]] in_flight = 1
-  // CHECK: tile.wait_puts %[[RING]] in_flight = 0
-  // CHECK-NOT: tile.put
-  // CHECK: tile.wait_puts %[[RING]] in_flight = 0
+  // CHECK-NEXT: tile.wait_puts in_flight = 0
   // CHECK-NEXT: tile.barrier
   // CHECK-NOT: tile.wait_puts
   // CHECK: tile.store

@@ -21,24 +21,6 @@ tile.kernel @k(%a: !view, %k: index, %p: f16) {
 
 !view = !tile.view<?x?xf16>
 !tile_ = !tile.buffer<32x32xf16>
-tile.kernel @shallow(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    // expected-error@+1 {{expected a ring of at least two slots, since role "all" fills it for itself, got 1}}
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "all"} : !view -> tensor<32x32xf16>
-    %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 1, role = "all"}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    scf.yield %d : tensor<32x32xf32>
-  } {tile.depth = 1}
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
 tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
@@ -182,42 +164,6 @@ tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.ro
 // -----
 
 !view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
-tile.kernel @no_lead(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "all"} : !view -> tensor<32x32xf16>
-    // expected-error@+1 {{expected stage 1, as the depth of the loop allows, got 0}}
-    %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "all"}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    scf.yield %d : tensor<32x32xf32>
-  } {tile.depth = 2}
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
-tile.kernel @in_flight(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "all"} : !view -> tensor<32x32xf16>
-    // expected-error@+1 {{expected no dot in flight in a loop whose role fills its own ring}}
-    %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 1, role = "all", in_flight = 1}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    scf.yield %d : tensor<32x32xf32>
-  } {tile.depth = 2}
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
 !tile_ = !tile.buffer<32x32xf16, #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,8],[4,16],[8,0],[16,0]]>>
 tile.kernel @k(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]} {
   %c0 = arith.constant 0 : index
@@ -247,37 +193,6 @@ tile.kernel @k(%a: f32) attributes {tile.roles = [#tile.role<"mma", warps = 4>]}
 // expected-error@+1 {{expected loads with 'buffer' that role "mma" uses, since it has a skew}}
 tile.kernel @k(%a: f32) attributes {tile.roles = [#tile.role<"mma", warps = 4, copies = 2, skew = 1>]} {
   %e = arith.addf %a, %a {tile.role = "mma"} : f32
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
-tile.kernel @own_stage(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  scf.for %i = %c0 to %k step %c32 {
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "all"} : !view -> tensor<32x32xf16>
-    %y = arith.negf %x {tile.stage = 1, tile.role = "all"} : tensor<32x32xf16>
-    // expected-error@+1 {{expected stage 1, that of the other ops of role "all" in its loop, got 2}}
-    tile.store %y, %a[%i, %c32] {stage = 2, role = "all"} : tensor<32x32xf16>, !view
-  } {tile.depth = 3}
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
-tile.kernel @own_order(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  scf.for %i = %c0 to %k step %c32 {
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, order = 1, role = "all"} : !view -> tensor<32x32xf16>
-    // expected-error@+1 {{expected orders that grow as the ops stand, in a loop whose role fills its own ring, got 0}}
-    tile.store %x, %a[%i, %c0] {stage = 1, order = 0, role = "all"} : tensor<32x32xf16>, !view
-  } {tile.depth = 3}
   tile.return
 }
 
@@ -344,42 +259,6 @@ tile.kernel @most(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"al
     %x = tile.load %a[%c0, %i] {stage = 0, role = "all"} : !view -> !t
     // expected-error@+1 {{expected a stage below 16, got 16}}
     tile.store %x, %a[%i, %c0] {stage = 16, role = "all"} : !t, !view
-  }
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
-!t = tensor<32x32xf16>
-tile.kernel @beside(%a: !view, %b: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>, #tile.role<"side", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  scf.for %i = %c0 to %k step %c32 {
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "all"} : !view -> !t
-    tile.store %x, %a[%i, %c0] {stage = 1, role = "all"} : !t, !view
-    %y = tile.load %b[%c0, %i] {stage = 0, role = "side"} : !view -> !t
-    // expected-error@+1 {{expected stage 0 and no order in a loop in which role "all" fills its own ring}}
-    tile.store %y, %b[%i, %c0] {stage = 1, role = "side"} : !t, !view
-  } {tile.depth = 2}
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
-!t = tensor<32x32xf16>
-tile.kernel @inner(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  scf.for %o = %c0 to %k step %c32 {
-    // expected-error@+1 {{expected no 'tile.stage' of a loop in which role "all" fills its own ring}}
-    scf.for %i = %c0 to %k step %c32 {
-      %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "all"} : !view -> !t
-      tile.store %x, %a[%i, %c0] {stage = 1, role = "all"} : !t, !view
-    } {tile.depth = 2, tile.stage = 0, tile.role = "all"}
   }
   tile.return
 }

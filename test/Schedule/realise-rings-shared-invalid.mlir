@@ -59,7 +59,7 @@ tile.kernel @counts(%a: !view) attributes {tile.roles = #roles} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "load", ring = "keys"} : !view -> tensor<32x32xf16>
-  // expected-error@+1 {{expected atoms that all count bytes, or none, in one ring, got #nvptx.tma}}
+  // expected-error@+1 {{expected atoms of one kind of completion in one ring, got #nvptx.tma}}
   %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile_, role = "load", ring = "keys"} : !view -> tensor<32x32xf16>
   tile.store %x, %a[%c0, %c32] {role = "mma"} : tensor<32x32xf16>, !view
   tile.store %y, %a[%c0, %c32] {role = "mma"} : tensor<32x32xf16>, !view
@@ -94,19 +94,6 @@ tile.kernel @skewed(%a: !view) attributes {tile.roles = [#tile.role<"load", warp
   // expected-error@+1 {{expected dots in flight of role "mma", which has a skew and whose ring another fills}}
   %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "load"} : !view -> tensor<32x32xf16>
   tile.store %x, %a[%c0, %c32] {role = "mma"} : tensor<32x32xf16>, !view
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
-tile.kernel @own(%a: !view) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  // expected-error@+1 {{expected one loop with 'tile.depth' around loads of a ring that role "all" fills for itself}}
-  %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "all"} : !view -> tensor<32x32xf16>
-  tile.store %x, %a[%c0, %c32] {role = "all"} : tensor<32x32xf16>, !view
   tile.return
 }
 

@@ -164,6 +164,8 @@ class Chip<string chip> {
   SharedPhases shared = SharedPhases<inOrder, inOrder>;
   // Its matrix instructions take subnormal f16 and bf16 for zero.
   bit flushesHalves = false;
+  // The code generator's own waits tell no slots of a ring apart that are chosen at run time.
+  bit knownSlots = false;
   RoleRegisters roleRegisters = RoleRegisters<0, 0, 0, 1>;
   list<From> figures;
   // What every chip of the target must state among its figures.

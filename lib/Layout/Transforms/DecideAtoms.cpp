@@ -12,10 +12,9 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// Those of all roles, if there are any; else few enough that the largest tensor gives each thread
-/// some elements, and at most eight. More only where a tensor is large for eight warps and they
-/// cannot reach all registers of a core.
-static int64_t decideWarps(KernelOp kernel, const Chip &chip) {
+/// At most eight. More only where a tensor is large for eight warps and they cannot reach all
+/// registers of a core.
+int64_t kiln::countWarps(KernelOp kernel, const Chip &chip) {
   if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName)) {
     int64_t warps = 0;
     for (auto role : roles.getAsRange<RoleAttr>())
@@ -90,7 +89,7 @@ struct DecideAtoms : kiln::impl::DecideAtomsBase<DecideAtoms> {
       // Roles bring their own.
       if (!kernel->hasAttr(kWarpsAttrName) && !kernel->hasAttr(kRolesAttrName))
         kernel->setAttr(kWarpsAttrName,
-                        builder.getI64IntegerAttr(decideWarps(kernel, target->getChipRecord())));
+                        builder.getI64IntegerAttr(countWarps(kernel, target->getChipRecord())));
       kernel.walk([&](DotOp dot) {
         if (!dot.getAtomAttr())
           decideAtom(dot, *target);

@@ -45,7 +45,9 @@ static bool canCopy(Attribute atom, ArrayRef<int64_t> shape, Type element,
                     const LinearLayout &order) {
   if (auto engine = dyn_cast<EngineAtomInterface>(atom))
     return engine.getBoxes(shape, element, &order).has_value();
-  auto direct = cast<DirectAtomInterface>(atom);
+  auto direct = dyn_cast<DirectAtomInterface>(atom);
+  if (!direct)
+    return true;
   // The bytes of a lane are consecutive elements of a row.
   int64_t each = direct.getLaneBytes() / std::max(1u, getSharedElementBytes(element));
   ArrayRef<LinearLayout::Basis> bases = order.getBases(kOffset);
@@ -205,6 +207,13 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
   for (const LinearLayout &order : orders) {
     bool fits = canCopy(load.getAtomAttr(), shape, element, order);
     Choice choice{order, load.getReadAtomAttr()};
+    if (isThroughRegisters(load)) {
+      SharedSide side = measureSide(getLayout(load.getResult()), order,
+                                    getSharedElementBytes(element), target.getChipRecord(),
+                                    /*isWrite=*/true, {});
+      choice.cycles = side.instructions * side.cycles;
+      choice.instructions = side.instructions;
+    }
     for (const Reader &reader : readers) {
       fits = fits && admits(order, reader, load);
       if (reader.dot)

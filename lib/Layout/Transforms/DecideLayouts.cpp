@@ -101,7 +101,7 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
     // What a copy atom brings has a layout only if someone reads it into registers: that of the
     // first who does.
     for (auto &[value, layout] : types) {
-      if (!isInBuffer(value))
+      if (!isInBuffer(value) || isThroughRegisters(value))
         setLayout(value, layout);
       else if (auto read = reads.find(value); read != reads.end() && !isPinned(value))
         setLayout(value, read->second);

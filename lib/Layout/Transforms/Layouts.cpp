@@ -1,6 +1,7 @@
 // The layouts that decisions are made of.
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
@@ -465,6 +466,21 @@ static DotLayouts getAsyncLayouts(tile::DotOp dot, AsyncMmaAtomInterface atom, T
 bool kiln::isInBuffer(Value value) {
   auto load = value.getDefiningOp<tile::LoadOp>();
   return load && load.getAtomAttr();
+}
+
+bool kiln::isThroughRegisters(Value value) {
+  auto load = value.getDefiningOp<tile::LoadOp>();
+  auto atom = load ? dyn_cast_or_null<tile::CopyAtomInterface>(load.getAtomAttr())
+                   : tile::CopyAtomInterface();
+  return atom && atom.getCompletion() == tile::Completion::InOrder;
+}
+
+bool kiln::canShareOut(tile::LoadOp load, DirectAtomInterface atom, int64_t warps,
+                       const Chip &chip) {
+  int64_t laneBits = int64_t(atom.getLaneBytes()) * 8;
+  int64_t bits = load.getType().getElementTypeBitWidth();
+  return laneBits <= getAccessFacts(load).aligned * bits &&
+         laneBits * chip.warpSize * warps <= load.getType().getNumElements() * bits;
 }
 
 void kiln::followUser(tile::ConvertLayoutOp conversion, Operation *user) {

@@ -342,7 +342,8 @@ private:
         return conversion && isHandedOver(conversion) &&
                conversion.getType() == (*load->user_begin())->getResult(0).getType();
       };
-      if (load->use_empty() || !isInBuffer(load) || !llvm::all_of(load->getUsers(), isAlike))
+      if (load->use_empty() || !isInBuffer(load) || isThroughRegisters(load) ||
+          !llvm::all_of(load->getUsers(), isAlike))
         continue;
       setLayout(load, getLayout((*load->user_begin())->getResult(0)));
       for (Operation *user : llvm::make_early_inc_range(load->getUsers())) {

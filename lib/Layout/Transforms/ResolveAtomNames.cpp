@@ -2,6 +2,7 @@
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Target/TargetInterface.h"
 
@@ -27,11 +28,7 @@ static bool fits(Operation *op, Attribute atom, TargetInterface target) {
   if (!direct || !load)
     return true;
   RoleAttr role = lookUpRole(load);
-  int64_t warps = role ? role.getTotalWarps() : 1, laneBits = int64_t(direct.getLaneBytes()) * 8;
-  int64_t bits = load.getType().getElementTypeBitWidth();
-  return laneBits <= getAccessFacts(load).aligned * bits &&
-         laneBits * target.getChipRecord().warpSize * warps <=
-             load.getType().getNumElements() * bits;
+  return canShareOut(load, direct, role ? role.getTotalWarps() : 1, target.getChipRecord());
 }
 
 static LogicalResult resolve(Operation *op, StringRef name, TargetInterface target) {
@@ -55,8 +52,6 @@ static LogicalResult resolve(Operation *op, StringRef name, TargetInterface targ
     error << (other == names.front() ? "" : " or ") << "\"" << other << "\"";
   if (atoms.empty())
     error << "of which there is none";
-  else if (names.empty())
-    error << "of which none copies as few elements a lane as the tile has, or as little aligned";
   return error << ", got \"" << name << "\"";
 }
 

@@ -49,7 +49,7 @@ void Completer::completeStages() {
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned op = 0; op < stages.size(); ++op) {
-      if (problem.ops[op].pins.stage || isLate(op))
+      if (problem.ops[op].pins.stage)
         continue;
       for (const Dependence &need : needs[op])
         if (int64_t least = stages[need.from] - need.distance; least > stages[op]) {
@@ -66,7 +66,7 @@ void Completer::completeStages() {
       for (const Dependence &need : each)
         if (need.from == op && need.distance == 0)
           first = std::min(first.value_or(stages[need.to]), stages[need.to]);
-    stages[op] = first.value_or(0);
+    stages[op] = first.value_or(stages[op]);
   }
 }
 

@@ -34,7 +34,7 @@ public:
   Tracer(WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance)
       : groups(groups), role(groups.getRole(role)), instance(instance), result{role, copy, {}},
         uses(groups.getCaptures().size()), puts(groups.getCaptures().size()),
-        arrived(groups.getCaptures().size()), atSlot(groups.getCaptures().size()),
+        atSlot(groups.getCaptures().size()),
         held(groups.getCaptures().size()), acquired(groups.getCaptures().size()) {}
 
   FailureOr<Trace> run() {
@@ -61,7 +61,7 @@ private:
   LogicalResult use(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind);
   LogicalResult useOwn(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind);
   LogicalResult put(PutOp op);
-  LogicalResult waitPuts(WaitPutsOp op);
+  void waitPuts(WaitPutsOp op);
   LogicalResult release(ReleaseOp op);
   std::optional<int64_t> findLoaded(ToScalarOp scalar) const;
   LogicalResult advance(AdvanceOp op);
@@ -109,8 +109,9 @@ private:
   DenseMap<Value, Known> known;
   /// Of each channel: the next use to get and to put, and the uses got and not yet released.
   std::vector<int64_t> uses, puts;
-  /// Of the role's own rings: how many puts were waited for, and the last one into each slot.
-  std::vector<int64_t> arrived;
+  /// Of the role's own rings: the puts that were not waited for, oldest first, by channel and use;
+  /// and the last one into each slot.
+  std::deque<std::pair<unsigned, int64_t>> ownPuts;
   std::vector<std::map<int64_t, int64_t>> atSlot;
   std::vector<std::vector<int64_t>> held;
   /// Of channels of accumulators: the uses acquired and not yet committed.
@@ -174,8 +175,10 @@ LogicalResult Tracer::runOp(Operation *op) {
     return fill(it);
   if (auto it = dyn_cast<FetchOp>(op))
     return fetch(it);
-  if (auto it = dyn_cast<WaitPutsOp>(op))
-    return waitPuts(it);
+  if (auto it = dyn_cast<WaitPutsOp>(op)) {
+    waitPuts(it);
+    return success();
+  }
   if (auto it = dyn_cast<ReleaseOp>(op))
     return release(it);
   if (auto it = dyn_cast<AdvanceOp>(op))
@@ -435,18 +438,19 @@ LogicalResult Tracer::useOwn(Operation *op, Value channel, Value slot, Value pha
     return success();
   }
   result.events.push_back({kind, index, puts[index], op, barriers, last->second});
+  // What the warps write themselves is there as soon as they have written it.
+  if (cast<PutOp>(op).getBody().front().getOps<CopyInOp>().empty())
+    result.events.push_back({Event::Arrive, index, puts[index], op, barriers});
+  else
+    ownPuts.push_back({index, puts[index]});
   last->second = puts[index]++;
   return success();
 }
 
-LogicalResult Tracer::waitPuts(WaitPutsOp op) {
-  unsigned index = getCapture(op.getChannel());
-  if (!getChannel(groups, index).getType().getOwn())
-    return fail(op.emitOpError("expected a channel into which role \"")
-                << role.getName() << "\" puts and from which it gets");
-  for (; puts[index] - arrived[index] > int64_t(op.getInFlight()); ++arrived[index])
-    result.events.push_back({Event::Arrive, index, arrived[index], op, barriers});
-  return success();
+void Tracer::waitPuts(WaitPutsOp op) {
+  for (; ownPuts.size() > size_t(op.getInFlight()); ownPuts.pop_front())
+    result.events.push_back(
+        {Event::Arrive, ownPuts.front().first, ownPuts.front().second, op, barriers});
 }
 
 LogicalResult Tracer::put(PutOp op) {

@@ -37,8 +37,6 @@ static void wait(OpBuilder &builder, Location loc, int64_t vector, int64_t lds) 
   keepInPlace(builder, loc);
 }
 
-bool TargetAttr::hasWaveCopies() const { return getRecord(getChip()).bytesToLDS > 0; }
-
 Value TargetAttr::makeUniform(OpBuilder &builder, Location loc, Value value) const {
   return ROCDL::ReadfirstlaneOp::create(builder, loc, value.getType(), value);
 }

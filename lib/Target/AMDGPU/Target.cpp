@@ -76,6 +76,8 @@ SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
     for (unsigned bytes : {16, 4})
       if (bytes <= getRecord(getChip()).bytesToLDS)
         atoms.push_back(LoadToLDSAttr::get(getContext(), getChip(), bytes));
+  if (isa<kiln::tile::LoadOp>(op))
+    atoms.push_back(kiln::tile::ThroughRegistersAttr::get(getContext()));
   return atoms;
 }
 
@@ -86,7 +88,7 @@ bool TargetAttr::hasAtom(Attribute atom) const {
     return load.getChip() == getChip();
   if (auto read = dyn_cast<TransposingReadAttr>(atom))
     return llvm::is_contained(getCopyAtoms(IntegerType::get(getContext(), read.getBits())), atom);
-  return isa<kiln::tile::FmaAtomAttr>(atom);
+  return isa<kiln::tile::FmaAtomAttr, kiln::tile::ThroughRegistersAttr>(atom);
 }
 
 SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {

@@ -56,8 +56,6 @@ void CpAsyncAttr::copy(OpBuilder &builder, Location loc, const DirectCopy &copy)
 
 //===- What warps wait for ------------------------------------------------------------------===//
 
-bool TargetAttr::hasWaveCopies() const { return true; }
-
 Value TargetAttr::makeUniform(OpBuilder &builder, Location loc, Value value) const {
   auto constant = [&](int64_t number) -> Value {
     return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), number);

@@ -96,6 +96,8 @@ SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
   if (isa<kiln::tile::LoadOp>(op))
     for (unsigned bytes : {16, 8, 4})
       atoms.push_back(CpAsyncAttr::get(getContext(), bytes));
+  if (isa<kiln::tile::LoadOp>(op))
+    atoms.push_back(kiln::tile::ThroughRegistersAttr::get(getContext()));
   return atoms;
 }
 
@@ -110,7 +112,8 @@ bool TargetAttr::hasAtom(Attribute atom) const {
   if (auto mma = dyn_cast<MmaSyncAttr>(atom))
     return llvm::is_contained(getMmaAtoms(mma.getTypeOf(0), mma.getTypeOf(1), mma.getAccumulator()),
                               atom);
-  return isa<CpAsyncAttr, LdMatrixAttr, kiln::tile::FmaAtomAttr>(atom);
+  return isa<CpAsyncAttr, LdMatrixAttr, kiln::tile::FmaAtomAttr, kiln::tile::ThroughRegistersAttr>(
+      atom);
 }
 
 SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {

@@ -71,7 +71,7 @@ tile.kernel @k(%s: i32) {
 tile.kernel @k(%s: i32) {
   %ring = tile.channel full = 1 empty = 1 : !tile.channel<2, !tile.buffer<8xf32>>
   // expected-error@+1 {{expected in_flight to be at least 0, got -1}}
-  tile.wait_puts %ring in_flight = -1 : !tile.channel<2, !tile.buffer<8xf32>>
+  tile.wait_puts in_flight = -1
   tile.return
 }
 

@@ -72,8 +72,8 @@ tile.kernel @realised(%a: !view, %n: index) {
       %copy = tile.copy_id
       // CHECK: tile.get %[[RING]][%{{.*}}, %{{.*}}] : !tile.channel
       %x, %y = tile.get %ring[%s0, %s0] : !ring
-      // CHECK: tile.wait_puts %[[RING]] in_flight = 2 : !tile.channel
-      tile.wait_puts %ring in_flight = 2 : !ring
+      // CHECK: tile.wait_puts in_flight = 2
+      tile.wait_puts in_flight = 2
       // CHECK: tile.part %{{.*}}[%{{.*}}, %{{.*}}] : !tile.buffer<64x32xf16> -> !tile.buffer<32x32xf16>
       %part = tile.part %x[%copy, %c0] : !buffer -> !tile.buffer<32x32xf16>
       // CHECK: tile.pend %{{.*}} : !tile.pending<tensor<32x32xf32>>

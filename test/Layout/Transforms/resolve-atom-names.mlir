@@ -69,7 +69,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @wrong(%a: !view, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<32x64xf32>
-  // expected-error @+1 {{expected an instruction of nvptx:sm_90a that fits, "tma", got "tmb"}}
+  // expected-error @+1 {{expected an instruction of nvptx:sm_90a that fits, "tma" or "through_registers", got "tmb"}}
   %x = tile.load %a[%c0, %c0] {tile.atom = "tmb"} : !view -> tensor<32x64xbf16>
   %y = tile.load %a[%c0, %c0] : !view -> tensor<64x64xbf16>
   // 32 rows are half of what wgmma multiplies.
@@ -100,7 +100,7 @@ tile.kernel @few(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16
     attributes {tile.roles = [#tile.role<"all", warps = 8>]} {
   %c0 = arith.constant 0 : index
   // Less than four bytes for each of 256 lanes.
-  // expected-error @+1 {{expected an instruction of nvptx:sm_80 that fits, of which none copies as few elements a lane as the tile has, or as little aligned, got "cp_async"}}
+  // expected-error @+1 {{expected an instruction of nvptx:sm_80 that fits, "through_registers", got "cp_async"}}
   %x = tile.load %a[%c0, %c0] {tile.atom = "cp_async", role = "all"} : !view -> tensor<8x32xbf16>
   tile.return
 }

@@ -3,8 +3,8 @@
     own-ring-mutants.py TILE_OPT SOURCE LEAST
 
 SOURCE has its schedule pinned; it is realised first. A mutant lacks a put, a wait, a barrier, a
-read or a release, waits for one put too few, or takes a slot whose turn it is not. LEAST is how many
-there must be. Prints `N mutants refused`, or each one that passed, and then fails.
+read or a release, waits for one put too few, or gets one slot always. LEAST is how many there must
+be. Prints `N mutants refused`, or each one that passed, and then fails.
 """
 
 import re
@@ -16,8 +16,10 @@ PASSES = [
     "--tile-pipeline=stop-after=layout",
     *(
         f"--tile-realise-{what}"
-        for what in ("persistence", "rings", "warp-groups", "copies", "stores")
+        for what in ("persistence", "rings", "warp-groups")
     ),
+    "--tile-complete-stages",
+    *(f"--tile-realise-{what}" for what in ("stages", "slots", "copies", "stores")),
 ]
 
 
@@ -25,14 +27,14 @@ def mutants(lines, depth):
     for at, line in enumerate(lines):
         found = re.match(r"\s*(?:%\S+ = )?tile\.(put|wait_puts|barrier|release) ?", line)
         if not found:
-            if slot := re.match(r"(\s*%\S+ = tile\.get %\w+\[%c)(\d)(_i32\w*)(,.*)", line):
-                other = (int(slot[2]) + 1) % depth
-                name = f"    %other = arith.constant {other} : i32"
-                edited = re.sub(r"\[%\w+", "[%other", line)
-                yield (
-                    f"line {at + 1}: gets slot {other}",
-                    [*lines[:at], name, edited, *lines[at + 1 :]],
-                )
+            if re.match(r"\s*%\S+ = tile\.get %\w+\[", line):
+                for other in range(depth):
+                    name = f"    %other = arith.constant {other} : i32"
+                    edited = re.sub(r"\[%[\w#]+", "[%other", line)
+                    yield (
+                        f"line {at + 1}: gets slot {other} always",
+                        [*lines[:at], name, edited, *lines[at + 1 :]],
+                    )
             continue
         end = end_of(lines, at)
         yield f"line {at + 1}: no tile.{found[1]}", lines[:at] + lines[end:]

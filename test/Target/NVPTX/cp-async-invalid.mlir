@@ -1,5 +1,5 @@
 // Rings that cp.async is pinned to fill and cannot: each is refused by name.
-// RUN: not tile-opt %s -split-input-file --pass-pipeline='builtin.module(tile-realise-rings,tile-realise-warp-groups,tile-plan-shared-memory,tile-lower-to-threads)' 2>&1 | FileCheck %s
+// RUN: not tile-opt %s -split-input-file --pass-pipeline='builtin.module(tile-realise-rings,tile-realise-warp-groups,tile-complete-stages,tile-realise-stages,tile-realise-slots,tile-plan-shared-memory,tile-lower-to-threads)' 2>&1 | FileCheck %s
 
 // CHECK: error: 'tile.copy_in' op expected a view whose pointer, rows and offsets facts say are multiples of 16 bytes, for #nvptx.cp_async<16>
 #acc = #tile.layout<register = [[0,1],[8,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
@@ -7,14 +7,14 @@
 #opb = #tile.layout<register = [[0,1],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
 !view = !tile.view<?x?xbf16, strides [?, 1]>
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
-tile.kernel @rows(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [8, 2]>}, %k: index)
+tile.kernel @rows(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [8, 2]>}, %o: !view {tile.facts = #tile.facts<noalias>}, %k: index)
     attributes {tile.roles = [#tile.role<"all", warps = 1>]} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   scf.for %kk = %c0 to %k step %c16 {
     %t = tile.load %a[%c0, %kk] {atom = #nvptx.cp_async<16>, buffer = !tile.buffer<16x16xbf16>, stage = 0, role = "all"}
        : !view -> tensor<16x16xbf16, #opa>
-    tile.store %t, %a[%c0, %kk] {stage = 1, role = "all"} : tensor<16x16xbf16, #opa>, !view
+    tile.store %t, %o[%c0, %kk] {stage = 1, role = "all"} : tensor<16x16xbf16, #opa>, !view
   } {tile.depth = 2}
   tile.return
 }
@@ -28,14 +28,14 @@ tile.kernel @rows(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [8
 #halves = #tile.layout<offset = [[0,1],[0,2],[0,8],[0,4],[1,0],[2,0],[4,0],[8,0]]>
 !view = !tile.view<?x?xbf16, strides [?, 1]>
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
-tile.kernel @pieces(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}, %k: index)
+tile.kernel @pieces(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}, %o: !view {tile.facts = #tile.facts<noalias>}, %k: index)
     attributes {tile.roles = [#tile.role<"all", warps = 1>]} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   scf.for %kk = %c0 to %k step %c16 {
     %t = tile.load %a[%c0, %kk] {atom = #nvptx.cp_async<16>, buffer = !tile.buffer<16x16xbf16, #halves>, stage = 0, role = "all"}
        : !view -> tensor<16x16xbf16, #opa>
-    tile.store %t, %a[%c0, %kk] {stage = 1, role = "all"} : tensor<16x16xbf16, #opa>, !view
+    tile.store %t, %o[%c0, %kk] {stage = 1, role = "all"} : tensor<16x16xbf16, #opa>, !view
   } {tile.depth = 2}
   tile.return
 }
@@ -48,14 +48,14 @@ tile.kernel @pieces(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = 
 #opa = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
 !view = !tile.view<?x?xbf16, strides [?, 1]>
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
-tile.kernel @padding(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}, %k: index, %p: bf16)
+tile.kernel @padding(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}, %o: !view {tile.facts = #tile.facts<noalias>}, %k: index, %p: bf16)
     attributes {tile.roles = [#tile.role<"all", warps = 1>]} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   scf.for %kk = %c0 to %k step %c16 {
     %t = tile.load %a[%c0, %kk] pad(%p : bf16) {atom = #nvptx.cp_async<16>, buffer = !tile.buffer<16x16xbf16>, stage = 0, role = "all"}
        : !view -> tensor<16x16xbf16, #opa>
-    tile.store %t, %a[%c0, %kk] {stage = 1, role = "all"} : tensor<16x16xbf16, #opa>, !view
+    tile.store %t, %o[%c0, %kk] {stage = 1, role = "all"} : tensor<16x16xbf16, #opa>, !view
   } {tile.depth = 2}
   tile.return
 }
@@ -68,14 +68,14 @@ tile.kernel @padding(%a: !view {tile.facts = #tile.facts<pointer = 16, strides =
 #opa = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
 !view = !tile.view<?x?xbf16, strides [?, 1]>
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
-tile.kernel @other(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}, %k: index)
+tile.kernel @other(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}, %o: !view {tile.facts = #tile.facts<noalias>}, %k: index)
     attributes {tile.roles = [#tile.role<"all", warps = 1>]} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   scf.for %kk = %c0 to %k step %c16 {
     %t = tile.load %a[%c0, %kk] {atom = #amdgcn.load_to_lds<"gfx942", 4>, buffer = !tile.buffer<16x16xbf16>, stage = 0, role = "all"}
        : !view -> tensor<16x16xbf16, #opa>
-    tile.store %t, %a[%c0, %kk] {stage = 1, role = "all"} : tensor<16x16xbf16, #opa>, !view
+    tile.store %t, %o[%c0, %kk] {stage = 1, role = "all"} : tensor<16x16xbf16, #opa>, !view
   } {tile.depth = 2}
   tile.return
 }
@@ -89,14 +89,14 @@ tile.kernel @other(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [
 !view = !tile.view<?x?xbf16, strides [?, 1]>
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 tile.kernel @below(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
-                   %k: index, %from: index {tile.facts = #tile.facts<divisor = 16>})
+                   %o: !view {tile.facts = #tile.facts<noalias>}, %k: index, %from: index {tile.facts = #tile.facts<divisor = 16>})
     attributes {tile.roles = [#tile.role<"all", warps = 1>]} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   scf.for %kk = %from to %k step %c16 {
     %t = tile.load %a[%c0, %kk] {atom = #nvptx.cp_async<16>, buffer = !tile.buffer<16x16xbf16>, stage = 0, role = "all"}
        : !view -> tensor<16x16xbf16, #opa>
-    tile.store %t, %a[%c0, %kk] {stage = 1, role = "all"} : tensor<16x16xbf16, #opa>, !view
+    tile.store %t, %o[%c0, %kk] {stage = 1, role = "all"} : tensor<16x16xbf16, #opa>, !view
   } {tile.depth = 2}
   tile.return
 }
@@ -109,14 +109,14 @@ tile.kernel @below(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [
 #rows = #tile.layout<register = [[0,1],[0,2],[0,4]], lane = [[0,8],[1,0],[2,0],[4,0],[8,0]], warp = []>
 !view = !tile.view<?x?xbf16, strides [?, 1]>
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
-tile.kernel @read(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}, %k: index)
+tile.kernel @read(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}, %o: !view {tile.facts = #tile.facts<noalias>}, %k: index)
     attributes {tile.roles = [#tile.role<"all", warps = 1>]} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   scf.for %kk = %c0 to %k step %c16 {
     %t = tile.load %a[%c0, %kk] {atom = #nvptx.cp_async<16>, buffer = !tile.buffer<16x16xbf16>, read_atom = #nvptx.ldmatrix<4, 16>, stage = 0, role = "all"}
        : !view -> tensor<16x16xbf16, #rows>
-    tile.store %t, %a[%c0, %kk] {stage = 1, role = "all"} : tensor<16x16xbf16, #rows>, !view
+    tile.store %t, %o[%c0, %kk] {stage = 1, role = "all"} : tensor<16x16xbf16, #rows>, !view
   } {tile.depth = 2}
   tile.return
 }

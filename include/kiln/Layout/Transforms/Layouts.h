@@ -4,6 +4,7 @@
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Layout/Algebra/LinearLayout.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/WarpCopyAtomInterface.h"
 #include "kiln/Layout/Transforms/WarpMmaAtomInterface.h"
 #include "kiln/Target/TargetInterface.h"
@@ -78,6 +79,14 @@ struct DroppedUnits {
 std::optional<DroppedUnits> findDroppedUnits(tile::LoadOp load);
 /// Whether a copy atom brings a tensor into a buffer.
 bool isInBuffer(mlir::Value tensor);
+/// Whether it comes there through registers, in which it has a layout of its own.
+bool isThroughRegisters(mlir::Value tensor);
+/// Whether a view is aligned to what each lane copies, and the tile has as much for each lane of so
+/// many warps.
+bool canShareOut(tile::LoadOp load, DirectAtomInterface atom, int64_t warps, const Chip &chip);
+/// How many warps run a kernel of which nobody has said: those of all roles, if there are any; else
+/// few enough that the largest tensor gives each thread some elements.
+int64_t countWarps(tile::KernelOp kernel, const Chip &chip);
 /// Gives a conversion of what lies in a buffer to the role that it is made for, and to when that
 /// one's op runs.
 void followUser(tile::ConvertLayoutOp conversion, mlir::Operation *user);

@@ -21,6 +21,7 @@ class AMDGPUChip<string chip> : Chip<chip> {
   int usedOnce = 2;
 
   let maxThreads = 1024;
+  let knownSlots = true;
 }
 
 // Documents that several records take numbers from.

@@ -15,7 +15,6 @@ def WaveTargetInterface : AttrInterface<"WaveTargetInterface"> {
     Code generators must move no access to shared memory across any of these.
   }];
   let methods = [
-    InterfaceMethod<"Whether the chip has such copies.", "bool", "hasWaveCopies">,
     InterfaceMethod<"An i32 that all lanes of a wave have alike, as one that the wave has once.",
                     "::mlir::Value", "makeUniform",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$value)>,

@@ -5,8 +5,8 @@
 // do the turns. Which element a lane reads for its place, the buffer's layout says: permutations of
 // the buffer are made in global memory.
 //
-// Slots are known when compiling, and each is a scope of its own for LLVM: what is read from one
-// need not wait for what is copied into another.
+// A slot that is known when compiling is a scope of its own for LLVM: what is read from one need
+// not wait for what is copied into another.
 #include "ThreadLowering.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/IR/Matchers.h"
@@ -42,46 +42,39 @@ static ChannelOp findChannel(Value name) {
   return groups.getCaptures()[argument.getArgNumber()].getDefiningOp<ChannelOp>();
 }
 
-static FailureOr<int64_t> getSlotNumber(Operation *op, Value slot) {
+/// The buffers of a slot, each with its scopes: none if the slot is not known when compiling.
+void ThreadLowering::setOwnSlot(ValueRange buffers, Value channel, Value slot) {
   APInt number;
-  if (matchPattern(slot, m_ConstantInt(&number)))
-    return number.getSExtValue();
-  return op->emitOpError("expected a slot that is known when compiling");
+  bool isKnown = matchPattern(slot, m_ConstantInt(&number));
+  for (auto [buffer, address] : llvm::zip(buffers, getSlot(channel, slot))) {
+    set(buffer, address);
+    if (isKnown)
+      scopes[buffer] = slotScopes.lookup(findChannel(channel))[number.getSExtValue()];
+  }
 }
 
+/// What the warps write themselves is no copy that is under way.
 LogicalResult ThreadLowering::lowerOwnPut(PutOp op) {
-  FailureOr<int64_t> number = getSlotNumber(op, op.getSlot());
-  if (failed(number))
-    return failure();
-  for (auto [argument, buffer] :
-       llvm::zip(op.getBody().getArguments(), getSlot(op.getChannel(), op.getSlot()))) {
-    set(argument, buffer);
-    scopes[argument] = slotScopes.lookup(findChannel(op.getChannel()))[*number];
-  }
+  setOwnSlot(op.getBody().getArguments(), op.getChannel(), op.getSlot());
   if (failed(lower(op.getBody().front())))
     return failure();
-  waves.endCopies(builder, loc);
+  if (op.getBody().front().getOps<CopyInOp>().empty())
+    waves.waitForShared(builder, loc);
+  else
+    waves.endCopies(builder, loc);
   return success();
 }
 
-LogicalResult ThreadLowering::lowerOwnGet(GetOp op) {
-  FailureOr<int64_t> number = getSlotNumber(op, op.getSlot());
-  if (failed(number))
-    return failure();
-  for (auto [result, buffer] : llvm::zip(op.getBuffers(), getSlot(op.getChannel(), op.getSlot()))) {
-    set(result, buffer);
-    scopes[result] = slotScopes.lookup(findChannel(op.getChannel()))[*number];
-  }
-  return success();
+void ThreadLowering::lowerOwnGet(GetOp op) {
+  setOwnSlot(op.getBuffers(), op.getChannel(), op.getSlot());
 }
 
-/// Each put of the channel is one group, of as many instructions of a warp.
-LogicalResult ThreadLowering::lowerWaitPuts(WaitPutsOp op) {
-  std::optional<int64_t> count;
-  for (Operation *user : op.getChannel().getUsers()) {
-    auto put = dyn_cast<PutOp>(user);
-    if (!put)
-      continue;
+/// Each put is one group, of at least as many instructions of a warp as that of fewest.
+void ThreadLowering::lowerWaitPuts(WaitPutsOp op) {
+  std::optional<int64_t> least;
+  op->getParentRegion()->getParentOfType<WarpGroupsOp>().walk([&](PutOp put) {
+    if (!put.getChannel().getType().getOwn())
+      return;
     int64_t own = 0;
     for (auto copy : put.getBody().getOps<CopyInOp>()) {
       auto atom = dyn_cast<DirectAtomInterface>(copy.getAtom());
@@ -89,13 +82,10 @@ LogicalResult ThreadLowering::lowerWaitPuts(WaitPutsOp op) {
           int64_t(chip.warpSize) * role->attr.getTotalWarps() * (atom ? atom.getLaneBytes() : 1);
       own += getSharedBytes(copy.getBuffer().getType()) / bytes;
     }
-    if (count && *count != own)
-      return put.emitOpError("expected as many copies in each tile.put of the channel, ")
-             << *count << " a warp, got " << own;
-    count = own;
-  }
-  waves.waitForCopies(builder, loc, op.getInFlight(), count.value_or(0));
-  return success();
+    if (own > 0)
+      least = std::min(least.value_or(own), own);
+  });
+  waves.waitForCopies(builder, loc, op.getInFlight(), least.value_or(0));
 }
 
 FailureOr<LinearLayout> ThreadLowering::getShares(CopyInOp op, DirectAtomInterface atom) {
@@ -152,7 +142,7 @@ LogicalResult ThreadLowering::lowerDirectCopy(CopyInOp op) {
     at = arith::AddIOp::create(builder, loc, at,
                                arith::MulIOp::create(builder, loc, lane, i32(atom.getLaneBytes())));
   Value base = getSharedAt(get(op.getBuffer()), at);
-  const Scopes &slot = scopes.find(op.getBuffer())->second;
+  const Scopes slot = scopes.lookup(op.getBuffer());
   auto emit = [&](int64_t turn, DirectCopy copy) {
     int64_t before = turn * warpBytes * role->attr.getTotalWarps();
     copy.shared = turn ? getSharedAt(base, i32(before)) : base;

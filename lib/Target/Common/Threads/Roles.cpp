@@ -20,7 +20,7 @@ static bool needsEngines(Operation *op) {
       .Case<WarpGroupsOp, CopyIdOp, PartOp, WaitPutsOp>([](auto) { return false; })
       .Case<BarrierOp>([](BarrierOp barrier) { return barrier.getPublish(); })
       .Case<ChannelOp>([](ChannelOp channel) { return !isOwn(channel); })
-      .Case<PutOp, GetOp, ReleaseOp>([](auto use) { return !isOwn(use.getChannel()); })
+      .Case<PutOp, GetOp, ReleaseOp, AdvanceOp>([](auto use) { return !isOwn(use.getChannel()); })
       .Case<CopyInOp>([](CopyInOp copy) { return isa<EngineAtomInterface>(copy.getAtom()); })
       .Default([](Operation *) { return true; });
 }
@@ -45,12 +45,20 @@ LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
       .Case<PutOp>(
           [&](PutOp put) { return isOwn(put.getChannel()) ? lowerOwnPut(put) : lowerPut(put); })
       .Case<GetOp>(
-          [&](GetOp get) { return isOwn(get.getChannel()) ? lowerOwnGet(get) : lowerGet(get); })
+          [&](GetOp get) {
+            if (!isOwn(get.getChannel()))
+              return lowerGet(get);
+            lowerOwnGet(get);
+            return success();
+          })
       .Case<ReleaseOp>([&](ReleaseOp release) {
         isOwn(release.getChannel()) ? waves.waitForShared(builder, loc) : lowerRelease(release);
         return success();
       })
-      .Case<WaitPutsOp>([&](WaitPutsOp wait) { return lowerWaitPuts(wait); })
+      .Case<WaitPutsOp>([&](WaitPutsOp wait) {
+        lowerWaitPuts(wait);
+        return success();
+      })
       .Case<AcquireOp>([&](AcquireOp acquire) {
         lowerAcquire(acquire);
         return success();

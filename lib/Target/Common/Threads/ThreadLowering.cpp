@@ -23,8 +23,6 @@ ThreadLowering::ThreadLowering(KernelOp kernel, TargetInterface target)
   async = target.getReal().getDialect().getRegisteredInterface<AsyncTarget>();
   if (async && !async->supports(chip.name))
     async = nullptr;
-  if (waves && !waves.hasWaveCopies())
-    waves = nullptr;
 }
 
 LogicalResult ThreadLowering::run() {

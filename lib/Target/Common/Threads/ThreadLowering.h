@@ -197,8 +197,9 @@ private:
   // OwnRings.cpp
   void lowerOwnChannel(tile::ChannelOp op);
   mlir::LogicalResult lowerOwnPut(tile::PutOp op);
-  mlir::LogicalResult lowerOwnGet(tile::GetOp op);
-  mlir::LogicalResult lowerWaitPuts(tile::WaitPutsOp op);
+  void lowerOwnGet(tile::GetOp op);
+  void lowerWaitPuts(tile::WaitPutsOp op);
+  void setOwnSlot(mlir::ValueRange buffers, mlir::Value channel, mlir::Value slot);
   mlir::LogicalResult lowerDirectCopy(tile::CopyInOp op);
   /// Who copies what of a buffer, by the lanes, warps of the role and turns (registers) of an atom.
   mlir::FailureOr<LinearLayout> getShares(tile::CopyInOp op, DirectAtomInterface atom);

@@ -65,4 +65,14 @@ def Tile_FmaAtomAttr : Tile_Attr<"FmaAtom", "fma", [
   }];
 }
 
+def Tile_ThroughRegistersAttr : Tile_Attr<"ThroughRegisters", "through_registers", [
+    DeclareAttrInterfaceMethods<CopyAtomInterface, ["canCopy", "follows"]>]> {
+  let summary = "a copy by loads into registers and stores to shared memory";
+  let description = [{
+    The atom of a `tile.load` with a buffer that no instruction copies as it lies: the warps load it
+    into registers and write it to the buffer at the end of the trip, which hides the latency of the
+    load behind the rest of the trip. Every chip has it.
+  }];
+}
+
 #endif // KILN_DIALECT_TILE_IR_TILELAYOUTATTR_TD

@@ -95,9 +95,9 @@ def Tile_ChannelOp : Tile_Op<"channel"> {
     `(i / depth) mod 2`, for those who put and for those who get. Everyone starts at slot 0 and
     phase 0, and `tile.advance` makes the next pair.
 
-    With `own` in the type one role puts and gets alike: its own ring. Then nobody waits for anybody at a slot. Each copy
-    waits for what it put itself with `tile.wait_puts`, barriers tell the others, and in between
-    come `tile.get` and `tile.release`. Slots may come in any order, their phase is 0.
+    With `own` in the type one role puts and gets alike: its own ring. Then nobody waits for anybody
+    at a slot, and phases say nothing. Each copy waits for what it put itself with `tile.wait_puts`,
+    barriers tell the others, and in between come `tile.get` and `tile.release`.
 
     Each slot may be an accumulator in tensor memory, which is the program's from the op on.
     A role fills one between `tile.acquire` and `tile.commit`; the same role or another one gets it,
@@ -124,15 +124,16 @@ def Tile_NextOp : Tile_SyncOp<"next"> {
   let description = [{
     Counts as the program runs: each time it runs it is one use further. It stands in front of the
     `tile.put` or `tile.get` that is this use, until `tile-realise-slots` makes slots and phases
-    values that go from use to use.
+    values that go from use to use. A ring that a role fills for itself it uses twice: with `fills`,
+    where it puts, and without, where it gets.
 
     ```mlir
     %s, %p = tile.next %ring : !tile.channel<4, !tile.buffer<64x64xf16>>
     ```
   }];
-  let arguments = (ins Tile_ChannelType:$channel);
+  let arguments = (ins Tile_ChannelType:$channel, UnitAttr:$fills);
   let results = (outs I32:$slot, I32:$phase);
-  let assemblyFormat = "$channel attr-dict `:` qualified(type($channel))";
+  let assemblyFormat = "(`fills` $fills^)? $channel attr-dict `:` qualified(type($channel))";
 }
 
 def Tile_AdvanceOp : Tile_Op<"advance", [Pure]> {
@@ -262,18 +263,16 @@ def Tile_CommitOp : Tile_SyncOp<"commit", [Tile_AccumulatorOf<"accumulator">]> {
 def Tile_WaitPutsOp : Tile_SyncOp<"wait_puts"> {
   let summary = "waits until at most so many of a copy's own puts are under way";
   let description = [{
-    Counts the `tile.put` of this copy of the role into this channel, which is its own ring, oldest
-    first: what this copy brought with the others has arrived. What other copies brought, a barrier
-    after their `tile.wait_puts` tells of.
+    Counts the `tile.put` of this copy of the role into rings of its own, oldest first, whichever
+    ring they are into: what this copy brought with the others has arrived. What other copies
+    brought, a barrier after their `tile.wait_puts` tells of.
 
     ```mlir
-    tile.wait_puts %ring in_flight = 2 : !tile.channel<4, !tile.buffer<64x64xf16>>
+    tile.wait_puts in_flight = 2
     ```
   }];
-  let arguments = (ins Tile_ChannelType:$channel, I64Attr:$in_flight);
-  let assemblyFormat = [{
-    $channel `in_flight` `=` $in_flight attr-dict `:` qualified(type($channel))
-  }];
+  let arguments = (ins I64Attr:$in_flight);
+  let assemblyFormat = "`in_flight` `=` $in_flight attr-dict";
   let hasVerifier = 1;
 }
 

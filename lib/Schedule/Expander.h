@@ -1,0 +1,129 @@
+// Writes the trips of a loop whose ops have stages: what ExpandTrips.cpp, which peels those that
+// lack some ops, and PredicateTrips.cpp, where these ask for their iterations, share.
+#ifndef KILN_LIB_SCHEDULE_EXPANDER_H
+#define KILN_LIB_SCHEDULE_EXPANDER_H
+
+#include "Trip.h"
+#include <functional>
+#include <limits>
+
+namespace kiln {
+
+/// One place that trips are written to, and what is known there of each iteration. Iterations are
+/// counted from the first one in front of the loop, from that of stage 0 in it, and from their
+/// number behind it.
+struct Frame {
+  /// Whether it is the loop, which may be split where a condition changes.
+  bool isLoop = false;
+  /// How many iterations come before number 0, but for whole rounds.
+  int64_t first = 0;
+  /// The last iteration that may be there.
+  int64_t most = std::numeric_limits<int32_t>::max();
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> values;
+  /// By index: the loop's value of an iteration if that is there, else of the last one that is.
+  llvm::DenseMap<std::pair<unsigned, int64_t>, mlir::Value> latest;
+  /// The induction variable of an iteration.
+  std::function<mlir::Value(int64_t)> getIv;
+  /// A value, or the loop's value of a number, that no trip of this frame has made.
+  std::function<mlir::Value(mlir::Value, int64_t)> getOlder;
+  std::function<mlir::Value(Frame &, unsigned, int64_t)> getCarried;
+};
+
+/// A value, or else the loop's value of a number, as it was so many trips before.
+struct Carried {
+  mlir::Value value;
+  unsigned index;
+  int64_t age;
+};
+
+class Expander {
+public:
+  explicit Expander(Trip &trip)
+      : trip(trip), loop(trip.loop), body(trip.block), builder(loop), loc(loop.getLoc()) {}
+  void run();
+
+private:
+  void findStages();
+  int64_t getStage(mlir::Value value) const { return trip.stages.lookup(value.getDefiningOp()); }
+  bool isMade(mlir::Value value) const {
+    mlir::Operation *op = value.getDefiningOp();
+    return op && op->getBlock() == &body && !trip.free.contains(op);
+  }
+
+  void demandAll();
+  void demand(mlir::Value value, int64_t iteration);
+  void demandCarried(unsigned index, int64_t iteration);
+  void carry(mlir::Value value, unsigned index, int64_t age);
+  mlir::Value findCarried(mlir::ValueRange values, mlir::Value value, unsigned index,
+                          int64_t age) const;
+
+  mlir::Value lookup(Frame &frame, mlir::Value value, int64_t iteration);
+  mlir::Value lookupCarried(Frame &frame, unsigned index, int64_t iteration);
+  void emit(Frame &frame, mlir::Operation *op, int64_t iteration, int64_t later);
+  void release(Frame &frame, const HeldSlot &held, int64_t iteration, mlir::Value condition);
+  void setAbsolute(Frame &frame);
+  void setRelative(Frame &frame, mlir::Value first, mlir::ValueRange older);
+  /// A loop of trips, from which `writeTrips` takes the frame.
+  mlir::scf::ForOp makeLoop(Frame &prologue, mlir::Value begin, mlir::Value end, mlir::Value step,
+                            llvm::function_ref<void(Frame &)> writeTrips, int64_t trips);
+  llvm::DenseMap<mlir::Operation *, int64_t> countLater(int64_t iterations, int64_t first,
+                                                        int64_t last) const;
+
+  // Peeled.
+  void writeTrip(Frame &frame, int64_t number, int64_t iterations);
+  mlir::scf::ForOp writeLoop(Frame &prologue);
+  mlir::Value isBehind(mlir::Value iv, int64_t iterations);
+  llvm::SmallVector<mlir::Value> overlap();
+  llvm::SmallVector<mlir::Value> writeOut(int64_t iterations);
+  llvm::SmallVector<mlir::Value> choose(int64_t iterations);
+  llvm::SmallVector<mlir::Value> getResults(Frame &frame, int64_t iteration);
+  llvm::SmallVector<mlir::Value> getUnchanged();
+
+  // Predicated.
+  /// Whether an iteration is there: null if it surely is.
+  using Exists = llvm::function_ref<mlir::Value(int64_t)>;
+  llvm::SmallVector<mlir::Value> predicate();
+  llvm::SmallVector<mlir::Value> writePredicated();
+  /// A trip of iterations that may be there.
+  void writeTrip(Frame &frame, int64_t number, Exists exists);
+  void writeGroup(Frame &frame, llvm::ArrayRef<mlir::Operation *> group, int64_t trips,
+                  Exists exists);
+  void keepLatest(Frame &frame, unsigned index, int64_t iteration, Exists exists);
+  void emitOne(Frame &frame, mlir::Operation *op, int64_t iteration, Exists exists);
+  void emitWait(Frame &frame, mlir::Operation *wait, int64_t iteration, Exists exists);
+  bool emitKnownSlot(Frame &frame, mlir::Operation *op, int64_t iteration);
+
+  bool isSurelyAtLeast(int64_t iterations);
+  mlir::Value isAtLeast(int64_t iterations);
+  mlir::Value number(int64_t value) {
+    mlir::Type type = loop.getLowerBound().getType();
+    return mlir::arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
+  }
+  mlir::Value compare(mlir::Value x, mlir::Value y) {
+    auto below =
+        loop.getUnsignedCmp() ? mlir::arith::CmpIPredicate::ult : mlir::arith::CmpIPredicate::slt;
+    return mlir::arith::CmpIOp::create(builder, loc, below, x, y);
+  }
+  /// The induction variable so many iterations later.
+  mlir::Value shift(mlir::Value iv, int64_t iterations);
+  const HeldDot *findHeldDot(unsigned index) const {
+    const auto *at = llvm::find_if(trip.heldDots, [&](auto &dot) { return dot.index == index; });
+    return at == trip.heldDots.end() ? nullptr : at;
+  }
+
+  Trip &trip;
+  mlir::scf::ForOp loop;
+  mlir::Block &body;
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  /// The last stage.
+  int64_t last = 0;
+  /// The stage at which a value of the loop is made for the next iteration.
+  llvm::SmallVector<int64_t> madeAt;
+  llvm::SmallVector<unsigned> results;
+  llvm::SmallVector<Carried> carried;
+};
+
+} // namespace kiln
+
+#endif // KILN_LIB_SCHEDULE_EXPANDER_H

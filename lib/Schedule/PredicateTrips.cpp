@@ -1,0 +1,293 @@
+// Writes a loop in which a role fills rings of its own: trips that lack some ops ask for the
+// iterations that these are of.
+//
+// A loop whose ops have stages from 0 to S, and whose slots repeat after U trips, becomes
+//
+//   trips 0 to S - 1                    the ops of the stages that have begun, each if its
+//                                       iteration is there
+//   a loop of whole rounds of U trips   all ops, each of its own iteration: all are there
+//   the trips that are left             likewise, each if its iteration is there
+//
+// So each op stands S + U times or so, however many stages there are, and each use of a slot that
+// must be known when compiling is at a constant one. Without such slots U is 1, and what is left is
+// the S trips that end the last iterations.
+//
+// How many puts are in flight behind the one that is waited for is a constant in the loop; behind
+// it, as many as there are iterations left.
+#include "Expander.h"
+#include "Rings.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include <map>
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// A slot that is known: that of the iteration's use of its ring.
+bool Expander::emitKnownSlot(Frame &frame, Operation *op, int64_t iteration) {
+  auto known = trip.slots.find(op);
+  if (known == trip.slots.end())
+    return false;
+  const KnownSlot &use = known->second;
+  int64_t round = trip.round, turn = ((frame.first + iteration) % round + round) % round;
+  Value slot = arith::ConstantIntOp::create(builder, op->getLoc(),
+                                            (turn * use.uses + use.place) % use.depth, 32);
+  Value phase = arith::ConstantIntOp::create(builder, op->getLoc(), 0, 32);
+  frame.values[{op->getResult(0), iteration}] = slot;
+  frame.values[{op->getResult(1), iteration}] = phase;
+  return true;
+}
+
+/// Until the put of the iteration has arrived, if that is there: nobody minds another wait. Of the
+/// puts that may follow it, as many have been made as there are iterations for.
+void Expander::emitWait(Frame &frame, Operation *wait, int64_t iteration, Exists exists) {
+  // By iteration, counted from the one that is waited for: how many puts follow.
+  std::map<int64_t, int64_t> behind;
+  PutOp awaited = trip.putWaits.lookup(wait);
+  TripTime from = trip.getTime(awaited), to = trip.getTime(wait);
+  for (PutOp put : trip.asyncPuts) {
+    TripTime time = trip.getTime(put);
+    for (int64_t at = from.stage; at <= to.stage; ++at)
+      if (from < TripTime{at, time.place} && TripTime{at, time.place} < to)
+        ++behind[at - time.stage];
+  }
+  auto count = [&](int64_t most) {
+    int64_t puts = 0;
+    for (auto [distance, number] : behind)
+      // Of iterations before this one, those that surely were.
+      if (distance <= most && frame.first + iteration + distance >= 0)
+        puts += number;
+    return puts;
+  };
+  std::function<void(int64_t)> choose = [&](int64_t most) {
+    Value condition;
+    while (most > 0 && (!behind.count(most) || count(most) == count(most - 1)))
+      --most;
+    if (most > 0 && !frame.isLoop)
+      condition = exists(iteration + most);
+    if (!condition) {
+      WaitPutsOp::create(builder, wait->getLoc(), count(most));
+      return;
+    }
+    auto check = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(check.thenBlock());
+    WaitPutsOp::create(builder, wait->getLoc(), count(most));
+    builder.setInsertionPointToStart(check.elseBlock());
+    choose(most - 1);
+  };
+  int64_t most = behind.empty() ? 0 : behind.rbegin()->first;
+  most = std::min(most, frame.most - iteration);
+  // Of code with known slots it is proven by each path that no put is read too early; which paths
+  // there are together, nobody asks.
+  choose(trip.slots.empty() || frame.isLoop ? most : 0);
+}
+
+void Expander::emitOne(Frame &frame, Operation *op, int64_t iteration, Exists exists) {
+  if (trip.putWaits.contains(op))
+    emitWait(frame, op, iteration, exists);
+  else if (!emitKnownSlot(frame, op, iteration))
+    emit(frame, op, iteration, /*later=*/0);
+}
+
+/// Where there is an iteration there are all that come before it. So what works on the oldest one
+/// asks for all, and what works on later ones asks in it.
+///
+/// What of a group is used in later trips, which have asked for the same iteration, is whatever it
+/// is if that is not there. What the loop hands on stays as it was.
+void Expander::writeGroup(Frame &frame, ArrayRef<Operation *> group, int64_t trips, Exists exists) {
+  auto getIteration = [&](Operation *op) { return trips - trip.stages.lookup(op); };
+  int64_t oldest = getIteration(group.front());
+  for (Operation *op : group)
+    oldest = std::min(oldest, getIteration(op));
+  auto writeAll = [&](Frame &inner) {
+    auto needsNoMore = [&](Operation *op) {
+      return getIteration(op) == oldest || trip.putWaits.contains(op);
+    };
+    for (size_t begin = 0, end = 0; begin < group.size(); begin = end) {
+      if (needsNoMore(group[begin])) {
+        emitOne(inner, group[begin], getIteration(group[begin]), exists);
+        end = begin + 1;
+        continue;
+      }
+      while (end < group.size() && !needsNoMore(group[end]))
+        ++end;
+      writeGroup(inner, group.slice(begin, end - begin), trips, exists);
+    }
+  };
+  Value condition = exists(oldest);
+  if (!condition)
+    return writeAll(frame);
+  SmallVector<std::pair<Value, int64_t>> values;
+  SmallVector<std::pair<unsigned, int64_t>> handedOn;
+  SmallVector<Type> types;
+  for (Operation *op : group)
+    for (Value result : op->getResults()) {
+      auto isOutside = [&](Operation *user) {
+        Operation *here = trip.findHere(user);
+        return !user->hasTrait<OpTrait::IsTerminator>() &&
+               (!llvm::is_contained(group, here) || getIteration(here) != getIteration(op));
+      };
+      if (llvm::any_of(result.getUsers(), isOutside) && !trip.slots.contains(op)) {
+        values.push_back({result, getIteration(op)});
+        types.push_back(result.getType());
+      }
+    }
+  for (unsigned index = 0; index < loop.getNumResults(); ++index)
+    if (Value value = trip.getYielded(index);
+        isMade(value) && llvm::is_contained(group, value.getDefiningOp())) {
+      handedOn.push_back({index, getIteration(value.getDefiningOp())});
+      types.push_back(value.getType());
+    }
+  auto check = scf::IfOp::create(builder, loc, types, condition, /*withElseRegion=*/!types.empty());
+  for (Region *region : {&check.getThenRegion(), &check.getElseRegion()})
+    if (!region->empty() && !region->front().empty())
+      region->front().back().erase();
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    // What is made in a branch is known in it alone.
+    Frame then = frame, otherwise = frame;
+    builder.setInsertionPointToEnd(check.thenBlock());
+    writeAll(then);
+    SmallVector<Value> made, kept;
+    for (auto [value, iteration] : values)
+      made.push_back(lookup(then, value, iteration));
+    for (auto [index, iteration] : handedOn) {
+      Value latest = then.latest.lookup({index, iteration + 1});
+      made.push_back(latest ? latest : lookup(then, trip.getYielded(index), iteration));
+    }
+    scf::YieldOp::create(builder, loc, made);
+    if (!types.empty()) {
+      builder.setInsertionPointToEnd(check.elseBlock());
+      for (auto [value, iteration] : values)
+        kept.push_back(ub::PoisonOp::create(builder, loc, value.getType()));
+      for (auto [index, iteration] : handedOn)
+        kept.push_back(lookupCarried(otherwise, index, iteration));
+      scf::YieldOp::create(builder, loc, kept);
+    }
+  }
+  for (auto [number, value] : llvm::enumerate(values))
+    frame.values[value] = check.getResult(number);
+  for (auto [number, handed] : llvm::enumerate(handedOn)) {
+    auto [index, iteration] = handed;
+    Value result = check.getResult(values.size() + number);
+    frame.latest[{index, iteration + 1}] = result;
+    frame.values.try_emplace({trip.getYielded(index), iteration}, result);
+  }
+  // Slots are constants, wherever they are used.
+  for (Operation *op : group)
+    emitKnownSlot(frame, op, getIteration(op));
+}
+
+/// A value of the loop that is handed on without an op which makes it.
+void Expander::keepLatest(Frame &frame, unsigned index, int64_t iteration, Exists exists) {
+  Value condition = exists(iteration);
+  if (!condition)
+    return;
+  Type type = loop.getResult(index).getType();
+  auto check = scf::IfOp::create(builder, loc, type, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  Frame then = frame, otherwise = frame;
+  for (Region *region : {&check.getThenRegion(), &check.getElseRegion()})
+    if (!region->front().empty())
+      region->front().back().erase();
+  builder.setInsertionPointToEnd(check.thenBlock());
+  scf::YieldOp::create(builder, loc, lookup(then, trip.getYielded(index), iteration));
+  builder.setInsertionPointToEnd(check.elseBlock());
+  scf::YieldOp::create(builder, loc, lookupCarried(otherwise, index, iteration));
+  frame.latest[{index, iteration + 1}] = check.getResult(0);
+}
+
+void Expander::writeTrip(Frame &frame, int64_t number, Exists exists) {
+  auto isPossible = [&](int64_t iteration) {
+    return iteration >= -frame.first && iteration <= frame.most;
+  };
+  SmallVector<Operation *> ops;
+  llvm::copy_if(trip.ops, std::back_inserter(ops),
+                [&](Operation *op) { return isPossible(number - trip.stages.lookup(op)); });
+  if (!ops.empty())
+    writeGroup(frame, ops, number, exists);
+  for (unsigned index : results)
+    if (int64_t iteration = number - madeAt[index];
+        isPossible(iteration) && !isMade(trip.getYielded(index)))
+      keepLatest(frame, index, iteration, exists);
+}
+
+/// All of it stands behind a condition that always holds, so that it is one op of the block around
+/// it as long as that is to be realised.
+SmallVector<Value> Expander::predicate() {
+  SmallVector<Value> unchanged = getUnchanged();
+  auto always = scf::IfOp::create(builder, loc, ValueRange(unchanged).getTypes(),
+                                  arith::ConstantIntOp::create(builder, loc, 1, 1),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  for (Region *region : {&always.getThenRegion(), &always.getElseRegion()})
+    if (!region->front().empty())
+      region->front().back().erase();
+  builder.setInsertionPointToEnd(always.elseBlock());
+  scf::YieldOp::create(builder, loc, unchanged);
+  builder.setInsertionPointToEnd(always.thenBlock());
+  scf::YieldOp::create(builder, loc, writePredicated());
+  return always.getResults();
+}
+
+SmallVector<Value> Expander::writePredicated() {
+  Frame prologue;
+  setAbsolute(prologue);
+  auto existsFirst = [&](int64_t iteration) {
+    return isSurelyAtLeast(iteration + 1)
+               ? Value()
+               : compare(shift(loop.getLowerBound(), iteration), loop.getUpperBound());
+  };
+  for (int64_t number = 0; number < last; ++number)
+    writeTrip(prologue, number, existsFirst);
+  // Copies lag in the trips that follow alone.
+  if (trip.lagging) {
+    meetCopies(builder, loc, trip.lagging);
+    lagCopies(builder, loc, trip.lagging, /*isEntry=*/true);
+  }
+
+  // Whole rounds: as many as have all their iterations, perhaps none.
+  Value begin = shift(loop.getLowerBound(), last), none = number(0);
+  Value span = arith::SubIOp::create(builder, loc, loop.getUpperBound(), begin);
+  if (!isSurelyAtLeast(last))
+    span = arith::SelectOp::create(builder, loc, compare(begin, loop.getUpperBound()), span, none);
+  Value trips = arith::CeilDivUIOp::create(builder, loc, span, loop.getStep());
+  Value length = loop.getStep();
+  if (trip.round > 1) {
+    Value round = number(trip.round);
+    trips = arith::DivUIOp::create(builder, loc, trips, round);
+    length = arith::MulIOp::create(builder, loc, length, round);
+  }
+  Value end = arith::AddIOp::create(builder, loc, begin,
+                                    arith::MulIOp::create(builder, loc, trips, length));
+  auto surely = [](int64_t) { return Value(); };
+  DenseMap<Operation *, int64_t> later = countLater(3 * last + 3, last, 3 * last + 2);
+  auto writeRound = [&](Frame &frame) {
+    for (int64_t number = 0; number < trip.round; ++number)
+      for (Operation *op : trip.ops) {
+        int64_t iteration = number - trip.stages.lookup(op);
+        if (trip.starts.contains(op))
+          emit(frame, op, iteration, later.lookup(op));
+        else
+          emitOne(frame, op, iteration, surely);
+      }
+  };
+  scf::ForOp made = makeLoop(prologue, begin, end, length, writeRound, trip.round);
+
+  Frame frame;
+  frame.first = last;
+  setRelative(frame, end, made.getResults());
+  // Fewer iterations begin here than a round has.
+  frame.most = trip.round - 2;
+  auto existsLast = [&](int64_t iteration) {
+    return iteration < 0 && isSurelyAtLeast(last + iteration + 1)
+               ? Value()
+               : compare(shift(end, iteration), loop.getUpperBound());
+  };
+  for (int64_t number = 0; number <= frame.most + last; ++number)
+    writeTrip(frame, number, existsLast);
+  if (trip.lagging)
+    lagCopies(builder, loc, trip.lagging, /*isEntry=*/false);
+  return getResults(frame, frame.most + 1);
+}

@@ -1,0 +1,313 @@
+// What a role has put into rings of its own arrives without telling anybody. Each copy of the role
+// waits for its own puts, and a barrier tells the others:
+//
+//   wait_puts; barrier; get; reads; release        in front of the first get of a run of them
+//
+// Between a release of a slot and the put that fills it again stands a barrier too. It is that of
+// the gets, if these come in front of the put, or can: they stand at its place, if what they wait
+// for was put in an earlier trip. Otherwise it is one more, in front of the put.
+//
+// Copies that lag behind one another by a barrier meet twice a trip: behind what touches their
+// rings, and at the end. So the one computes while the other copies and reads. They wait for the
+// puts of the next trip in front of the first barrier: both lie between this wait and the get. For
+// the first trip they wait and meet before any of them lags.
+#include "Trip.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+namespace {
+/// The uses of one ring in an iteration, as the source has them.
+struct OwnRing {
+  int64_t depth = 0;
+  SmallVector<PutOp> puts;
+  SmallVector<GetOp> gets;
+};
+
+class PutWaiter {
+public:
+  PutWaiter(Trip &trip, RoleAttr role, bool knownSlots)
+      : trip(trip), role(role), knownSlots(knownSlots),
+        builder(trip.block.getParent()->getContext()) {}
+  LogicalResult run();
+
+private:
+  LogicalResult findRings();
+  LogicalResult checkDots();
+  LogicalResult setSlots();
+  LogicalResult waitForGets();
+  LogicalResult waitInTurns();
+  LogicalResult separatePuts();
+  void insertWait(size_t place, PutOp put, int64_t stage);
+  void insertBarrier(size_t place, int64_t stage);
+  void setInsertionPoint();
+  TripTime findRelease(GetOp get) const;
+  bool hasBarrier(TripTime from, TripTime to, int64_t distance) const;
+
+  Trip &trip;
+  RoleAttr role;
+  bool knownSlots;
+  OpBuilder builder;
+  llvm::MapVector<Value, OwnRing> rings;
+  SmallVector<BarrierOp> barriers;
+};
+} // namespace
+
+/// What arrives later than the op that puts it.
+static bool isAsync(PutOp put) { return !put.getBody().front().getOps<CopyInOp>().empty(); }
+
+static bool isOwn(Value channel) { return cast<ChannelType>(channel.getType()).getOwn(); }
+
+LogicalResult PutWaiter::findRings() {
+  for (Operation &op : trip.block)
+    if (!isa<PutOp, GetOp>(op)) {
+      // What was realised in a loop or a condition has waited there.
+      continue;
+    } else if (auto put = dyn_cast<PutOp>(op); put && isOwn(put.getChannel())) {
+      rings[put.getChannel()].puts.push_back(put);
+      if (isAsync(put))
+        trip.asyncPuts.push_back(put);
+    } else if (auto get = dyn_cast<GetOp>(op);
+               get && isOwn(get.getChannel()) && get.getSlot().getDefiningOp<NextOp>()) {
+      rings[get.getChannel()].gets.push_back(get);
+    }
+  for (auto &[channel, ring] : rings)
+    ring.depth = cast<ChannelType>(channel.getType()).getDepth();
+  return success();
+}
+
+LogicalResult PutWaiter::checkDots() {
+  for (auto &[channel, ring] : rings)
+    for (GetOp get : ring.gets)
+      for (Value buffer : get.getBuffers())
+        for (Operation *user : buffer.getUsers())
+          if (trip.heldFor.lookup(user))
+            return user->emitOpError("expected in_flight of 0, since role \"")
+                   << role.getName() << "\" fills the ring that it reads for itself";
+  return success();
+}
+
+/// After which trips slots repeat, and which each use has.
+LogicalResult PutWaiter::setSlots() {
+  for (auto &[channel, ring] : rings) {
+    int64_t uses = ring.puts.size();
+    for (auto [place, put, get] : llvm::enumerate(ring.puts, ring.gets))
+      for (Value slot : {put.getSlot(), get.getSlot()})
+        trip.slots[slot.getDefiningOp()] = {ring.depth, uses, int64_t(place)};
+    trip.round = std::lcm(trip.round, ring.depth / std::gcd(ring.depth, uses));
+  }
+  constexpr int64_t kMostTrips = 16;
+  if (trip.round <= kMostTrips)
+    return success();
+  return trip.loop.emitOpError("expected rings whose slots repeat after at most ")
+         << kMostTrips << " trips, since the loop is unrolled by as many, got " << trip.round;
+}
+
+void PutWaiter::setInsertionPoint() {
+  if (!trip.block.empty() && trip.block.back().hasTrait<OpTrait::IsTerminator>())
+    builder.setInsertionPoint(&trip.block.back());
+  else
+    builder.setInsertionPointToEnd(&trip.block);
+}
+
+void PutWaiter::insertWait(size_t place, PutOp put, int64_t stage) {
+  setInsertionPoint();
+  // Where trips are not written anew, only puts of the block itself may follow.
+  int64_t later = 0;
+  for (PutOp other : trip.asyncPuts)
+    later += trip.getPlace(other) > trip.getPlace(put) && trip.getPlace(other) < place;
+  auto wait = WaitPutsOp::create(builder, put.getLoc(), later);
+  trip.putWaits[wait] = put;
+  trip.insert(place, wait, stage);
+}
+
+void PutWaiter::insertBarrier(size_t place, int64_t stage) {
+  setInsertionPoint();
+  barriers.push_back(BarrierOp::create(builder,
+                                       trip.ops[std::min(place, trip.ops.size() - 1)]->getLoc(),
+                                       /*publish=*/false,
+                                       /*all_copies=*/role.getCopies() > 1));
+  trip.insert(place, barriers.back(), stage);
+}
+
+/// When a slot goes back: releases have been made.
+TripTime PutWaiter::findRelease(GetOp get) const {
+  TripTime last = trip.getTime(get);
+  for (Operation *user : get.getSlot().getUsers())
+    if (Operation *here = trip.findHere(user))
+      last = std::max(last, trip.getTime(here));
+  return last;
+}
+
+/// Whether so many barriers as copies lag, and one, stand between two points of time of an
+/// iteration, all of which are passed if the iteration is there and the one so many before it.
+bool PutWaiter::hasBarrier(TripTime from, TripTime to, int64_t distance) const {
+  int64_t passed = 0;
+  for (BarrierOp barrier : barriers) {
+    TripTime time = trip.getTime(barrier);
+    for (int64_t at = from.stage; at <= to.stage; ++at) {
+      TripTime here{at, time.place};
+      int64_t iteration = at - time.stage;
+      passed += from < here && here < to && iteration <= 0 && iteration >= -distance;
+    }
+  }
+  return passed > role.getSkew();
+}
+
+/// What comes between the gets that one wait serves.
+static bool isOfRing(Operation *op) { return isa<NextOp, GetOp, ReadOp, ReleaseOp, PartOp>(op); }
+
+LogicalResult PutWaiter::waitForGets() {
+  DenseMap<Operation *, PutOp> putOf;
+  for (auto &[channel, ring] : rings)
+    for (auto [put, get] : llvm::zip_equal(ring.puts, ring.gets)) {
+      if (!(trip.getTime(put) < trip.getTime(get)))
+        return put.emitOpError("expected to stand behind the copies that it gets, in a stage and "
+                               "an order behind theirs");
+      putOf[get] = put;
+    }
+  for (size_t begin = 0; begin < trip.ops.size(); ++begin) {
+    if (!putOf.contains(trip.ops[begin]))
+      continue;
+    int64_t stage = trip.stages.lookup(trip.ops[begin]);
+    // What was put last has arrived with all that was put before it.
+    PutOp last;
+    TripTime ready;
+    size_t end = begin;
+    for (; end < trip.ops.size() && isOfRing(trip.ops[end]) &&
+           trip.stages.lookup(trip.ops[end]) == stage;
+         ++end) {
+      PutOp put = putOf.lookup(trip.ops[end]);
+      if (!put)
+        continue;
+      if (isAsync(put) && (!last || trip.getTime(last) < trip.getTime(put)))
+        last = put;
+      ready = std::max(ready, trip.getTime(put));
+      putOf.erase(trip.ops[end]);
+    }
+    auto isPuts = [](Operation *op) {
+      auto next = dyn_cast<NextOp>(op);
+      return isa<PutOp>(op) || (next && next.getFills());
+    };
+    size_t place = llvm::find_if(trip.ops, isPuts) - trip.ops.begin();
+    if (place > begin || !(ready < TripTime{stage, place}))
+      place = begin;
+    size_t before = trip.ops.size();
+    if (last)
+      insertWait(place++, last, stage);
+    insertBarrier(place, stage);
+    begin = end + trip.ops.size() - before - 1;
+  }
+  return success();
+}
+
+/// Of copies that lag behind one another.
+LogicalResult PutWaiter::waitInTurns() {
+  size_t behind = 0;
+  PutOp last;
+  std::optional<int64_t> stage;
+  for (auto &[channel, ring] : rings)
+    for (auto [put, get] : llvm::zip_equal(ring.puts, ring.gets)) {
+      int64_t own = trip.stages.lookup(get);
+      if (own <= trip.stages.lookup(put))
+        return get.emitOpError("expected a later stage than the copies that it gets have, since "
+                               "copies of role \"")
+               << role.getName() << "\" lag behind one another";
+      if (stage.value_or(own) != own)
+        return get.emitOpError("expected one stage for all that role \"")
+               << role.getName() << "\" gets, since its copies lag behind one another, " << *stage
+               << ", got " << own;
+      stage = own;
+      behind = std::max({behind, trip.getPlace(put) + 1, trip.getTime(get).place + 1,
+                         findRelease(get).place + 1});
+      if (isAsync(put) && (!last || trip.getTime(last) < trip.getTime(put)))
+        last = put;
+    }
+  if (last)
+    insertWait(behind++, last, *stage - 1);
+  insertBarrier(behind, *stage);
+  insertBarrier(trip.ops.size(), *stage);
+  trip.lagging = role;
+  return success();
+}
+
+/// The use of a slot before one is `depth` uses back, perhaps some iterations before.
+LogicalResult PutWaiter::separatePuts() {
+  for (auto &[channel, ring] : rings)
+    for (auto [place, put] : llvm::enumerate(ring.puts)) {
+      int64_t uses = ring.puts.size(), before = int64_t(place) - ring.depth;
+      int64_t distance = -llvm::divideFloorSigned(before, uses);
+      GetOp earlier = ring.gets[before + distance * uses];
+      TripTime from = findRelease(earlier), to = trip.getTime(put);
+      from.stage -= distance;
+      if (!(from < to))
+        return earlier.emitOpError("expected a ring of more than ")
+               << ring.depth << " slots, or an earlier stage of what reads it: a slot is filled "
+               << "again before it is read";
+      if (hasBarrier(from, to, distance))
+        continue;
+      if (role.getSkew())
+        return put.emitOpError("expected a ring of more than ")
+               << ring.depth << " slots, since copies of role \"" << role.getName()
+               << "\" lag behind one another";
+      insertBarrier(trip.getPlace(put), trip.stages.lookup(put));
+    }
+  return success();
+}
+
+LogicalResult PutWaiter::run() {
+  if (failed(findRings()) || rings.empty())
+    return success();
+  for (auto &[channel, ring] : rings)
+    if (ring.puts.size() != ring.gets.size())
+      return ring.puts.front().emitOpError("expected as many uses of what it loads in one block");
+  if (!trip.loop) {
+    if (role.getSkew())
+      return rings.front().second.puts.front().emitOpError("expected to stand in a loop, since "
+                                                           "copies of role \"")
+             << role.getName() << "\" lag behind one another";
+    return waitForGets();
+  }
+  if (failed(checkDots()) || (knownSlots && failed(setSlots())))
+    return failure();
+  trip.isPredicated = true;
+  return failure(failed(role.getSkew() ? waitInTurns() : waitForGets()) || failed(separatePuts()));
+}
+
+/// Of few bits, the number of a trip that is not there might overflow.
+void kiln::countByIndex(Block &block) {
+  auto loop = dyn_cast<scf::ForOp>(block.getParentOp());
+  auto fills = [](PutOp put) { return isOwn(put.getChannel()); };
+  if (!loop || loop.getInductionVar().getType().isIndex() ||
+      llvm::none_of(block.getOps<PutOp>(), fills))
+    return;
+  OpBuilder builder(loop);
+  Location loc = loop.getLoc();
+  bool isUnsigned = loop.getUnsignedCmp();
+  auto cast = [&](Type type, Value value) -> Value {
+    if (isUnsigned)
+      return arith::IndexCastUIOp::create(builder, loc, type, value);
+    return arith::IndexCastOp::create(builder, loc, type, value);
+  };
+  Type index = builder.getIndexType(), type = loop.getInductionVar().getType();
+  auto made = scf::ForOp::create(builder, loc, cast(index, loop.getLowerBound()),
+                                 cast(index, loop.getUpperBound()), cast(index, loop.getStep()),
+                                 loop.getInitArgs());
+  made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  made.getRegion().takeBody(loop.getRegion());
+  Value iv = made.getInductionVar();
+  iv.setType(index);
+  builder.setInsertionPointToStart(&block);
+  Value number = cast(type, iv);
+  iv.replaceAllUsesExcept(number, number.getDefiningOp());
+  loop.replaceAllUsesWith(made.getResults());
+  loop.erase();
+}
+
+LogicalResult kiln::waitForPuts(Trip &trip, RoleAttr role, bool knownSlots) {
+  return PutWaiter(trip, role, knownSlots).run();
+}
