@@ -17,7 +17,7 @@ namespace kiln {
 /// The passes of the stage `layout` that come behind what decides roles, for a device.
 static void addLayouts(OpPassManager &pm) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
-  add(createFoldTileViews(), createTurnViews(), createGuardMasks(), createSplitEdges(),
+  add(createTurnViews(), createFoldTileViews(), createGuardMasks(), createSplitEdges(),
       createDecideRuns(), tile::createMultiplyDivisions(), createLegaliseDots());
   // What has come to stand between a load and its users has roles too.
   add(createCompleteRoles(), createDecideAtoms(), createDecideLayouts(), createPlaceConversions(),

@@ -13,14 +13,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// A dot reads the other of its operand's two orders.
-static void turnOperand(DotOp dot, unsigned number) {
-  if (number == 0)
-    dot.setTransposeA(!dot.getTransposeA());
-  else
-    dot.setTransposeB(!dot.getTransposeB());
-}
-
 static void turn(LoadOp load) {
   auto argument = dyn_cast<BlockArgument>(load.getView());
   SmallVector<int64_t> order = findRowOrder(load.getView().getType());
@@ -39,24 +31,12 @@ static void turn(LoadOp load) {
   turned.getOffsetsMutable().assign(offsets);
   turned.getResult().setType(RankedTensorType::get(shape, load.getType().getElementType()));
 
-  bool isMatrix = order.size() == 2;
-  Value back;
-  for (OpOperand &use : llvm::make_early_inc_range(load.getResult().getUses())) {
-    auto dot = dyn_cast<DotOp>(use.getOwner());
-    if (dot && isMatrix && use.getOperandNumber() < 2) {
-      turnOperand(dot, use.getOperandNumber());
-      use.set(turned.getResult());
-      continue;
-    }
-    if (!back) {
-      SmallVector<int64_t> inverse(order.size());
-      for (auto [at, dim] : llvm::enumerate(order))
-        inverse[dim] = at;
-      back =
-          TransposeOp::create(builder, load.getLoc(), load.getType(), turned.getResult(), inverse);
-    }
-    use.set(back);
-  }
+  SmallVector<int64_t> inverse(order.size());
+  for (auto [at, dim] : llvm::enumerate(order))
+    inverse[dim] = at;
+  Value back =
+      TransposeOp::create(builder, load.getLoc(), load.getType(), turned.getResult(), inverse);
+  load.replaceAllUsesWith(back);
   load.erase();
 }
 
