@@ -68,7 +68,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
           createRealiseWarpGroups(), createCompleteStages(), createRealiseStages(),
           createSplitLoops(), createRealiseAccumulators(), createRealiseSlots(),
           createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
-          createCheckRealised(), createCheckProtocol(), createPlanSharedMemory());
+          createOrderAccesses(), createCheckRealised(), createCheckProtocol(),
+          createPlanSharedMemory());
     return;
   case Stage::Target:
     if (isHost)

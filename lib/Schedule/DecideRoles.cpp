@@ -7,6 +7,7 @@
 // and then each program runs its own tile.
 #include "Decisions.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
@@ -58,7 +59,6 @@ private:
   std::optional<Attribute> findEngine(LoadOp load, ArrayRef<Use> products);
   int64_t findRing(LoadOp load);
   bool canStore(StoreOp store);
-  bool areApart(Value x, Value y);
   bool isOrdered();
   int64_t countRegisters();
   SmallVector<Attribute> makeRoles();
@@ -73,9 +73,6 @@ private:
   };
   llvm::MapVector<LoadOp, Load> loads;
   llvm::MapVector<StoreOp, Attribute> stores;
-  /// Stores in front of which other warps of the role may still load or store the same memory.
-  llvm::MapVector<StoreOp, bool> isBehindOthers;
-  SmallVector<BarrierOp> barriers;
   int64_t copies = kMostCopies;
 };
 } // namespace
@@ -234,20 +231,9 @@ static bool isUsedInFront(Value value, StoreOp store) {
   });
 }
 
-bool RoleDecider::areApart(Value x, Value y) {
-  std::optional<ArgumentView> first = findArgumentView(x), second = findArgumentView(y);
-  if (!first || !second || first->argument == second->argument)
-    return false;
-  auto isAlone = [&](const ArgumentView &view) {
-    FactsAttr facts = kernel.getFacts(view.argument.getArgNumber());
-    return facts && facts.getNoalias();
-  };
-  return isAlone(*first) || isAlone(*second);
-}
-
 /// Whether the order in which the source touches memory can be kept. No load comes behind a store
 /// that may reach its memory. What an engine brings has come when some user in front of the store
-/// has waited for it. Other loads and stores in front of a store are waited for by a barrier.
+/// has waited for it. Other loads and stores are those of one role, whose order is kept.
 bool RoleDecider::isOrdered() {
   SmallVector<LoadOp> all;
   SmallVector<StoreOp> allStores;
@@ -259,18 +245,15 @@ bool RoleDecider::isOrdered() {
   });
   for (StoreOp store : allStores) {
     for (LoadOp load : all) {
-      if (areApart(store.getView(), load.getView()))
+      if (areOfOtherMemory(store.getView(), load.getView()))
         continue;
       if (comesBefore(store, load) ||
           (loads.contains(load) && !isUsedInFront(load.getResult(), store)))
         return false;
-      isBehindOthers[store] |= !loads.contains(load);
     }
     for (StoreOp other : allStores)
-      if (other != store && !areApart(store.getView(), other.getView())) {
+      if (other != store && !areOfOtherMemory(store.getView(), other.getView()))
         stores.erase(store);
-        isBehindOthers[store] |= comesBefore(other, store);
-      }
   }
   return true;
 }
@@ -399,9 +382,6 @@ void RoleDecider::undo() {
     for (StringRef name : {"role", "atom", "ring"})
       op->removeAttr(spellDecision(op, name));
   });
-  for (BarrierOp barrier : barriers)
-    barrier.erase();
-  barriers.clear();
 }
 
 void RoleDecider::write(bool storesByEngine) {
@@ -427,13 +407,6 @@ void RoleDecider::write(bool storesByEngine) {
   if (storesByEngine)
     for (auto &[store, atom] : stores)
       store.setAtomAttr(atom);
-  for (auto &[store, isBehind] : isBehindOthers)
-    if (isBehind) {
-      OpBuilder before(store);
-      barriers.push_back(BarrierOp::create(before, store.getLoc(), /*publish=*/false,
-                                           /*all_copies=*/true));
-      setRoleName(barriers.back(), kCompute);
-    }
   kernel->setAttr(kRolesAttrName, builder.getArrayAttr(makeRoles()));
 }
 

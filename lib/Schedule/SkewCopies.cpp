@@ -10,8 +10,8 @@ using namespace kiln;
 using namespace kiln::tile;
 
 void kiln::meetCopies(OpBuilder &builder, Location loc, RoleAttr role) {
-  auto barrier =
-      BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/role.getCopies() > 1);
+  auto barrier = BarrierOp::create(builder, loc, /*publish=*/false,
+                                   /*all_copies=*/role.getCopies() > 1, /*global=*/false);
   setRoleName(barrier, role.getName());
 }
 

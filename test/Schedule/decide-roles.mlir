@@ -43,7 +43,7 @@ tile.kernel @product(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 // An operand whose rows lie along the other dimension is brought too. 64 rows are one copy's. What
 // each product reads for itself has a ring of its own; the weights come out of registers. So many
 // of these are at hand only if the warps that load give theirs away. Two stores are not the
-// engine's: they might be of the same memory, so one waits for the other.
+// engine's: they might be of the same memory.
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 #turned = #tile.facts<pointer = 16, strides = [2, 16], extents = [16, 16], index32>
@@ -55,9 +55,7 @@ tile.kernel @product(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring2", role = "load"}
 // CHECK: tile.dot %{{.*}} {atom = #nvptx.wgmma<"m64n128k16", f16, f32>, role = "compute"}
 // CHECK: tile.dot %{{.*}} {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "compute"}
-// CHECK-NOT: tile.barrier
 // CHECK: tile.store %{{.*}} {role = "compute"}
-// CHECK-NEXT: tile.barrier all_copies {role = "compute"}
 // CHECK-NEXT: tile.store %{{.*}} {role = "compute"}
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @chain(%q: !tile.view<?x?xf16> {tile.facts = #facts},
@@ -88,16 +86,16 @@ tile.kernel @chain(%q: !tile.view<?x?xf16> {tile.facts = #facts},
 
 // -----
 
-// What is loaded in front of a store may lie in the memory that other warps store to. An engine's loads
-// have come by then, unless nothing in front of the store uses them.
+// What is loaded in front of a store may lie in the memory that is stored to. The order of one role's
+// accesses is kept, and an engine's loads have come by then, unless nothing in front of the store
+// uses them.
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // CHECK-LABEL: @residual
 // CHECK: tile.load %{{.*}} {role = "compute"}
-// CHECK: tile.barrier all_copies {role = "compute"}
-// CHECK-NEXT: tile.store
+// CHECK: tile.store %{{.*}} {atom = #nvptx.tma, role = "compute"}
 tile.kernel @residual(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
                       %r: !tile.view<?x?xf32> {tile.facts = #facts},
                       %c: !tile.view<?x?xf32> {tile.facts = #facts}) {

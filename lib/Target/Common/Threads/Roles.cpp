@@ -26,7 +26,8 @@ static bool needsEngines(Operation *op) {
 }
 
 LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
-  if (!async && (!waves || needsEngines(op)))
+  bool isOfProgram = isa<BarrierOp>(op) && !role;
+  if (!isOfProgram && !async && (!waves || needsEngines(op)))
     return emitUnsupported(op, target,
                            waves ? "expected no engines, no products in flight and no channels "
                                    "between roles"
@@ -75,7 +76,7 @@ LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
       .Case<FetchOp>([&](FetchOp fetch) { return lowerFetch(fetch); })
       .Case<WaitStoresOp>([&](WaitStoresOp wait) {
         emitIf(isFirstThread(),
-               [&] { async->waitStores(builder, loc, wait.getInFlight(), /*done=*/false); });
+               [&] { async->waitStores(builder, loc, wait.getInFlight(), wait.getWritten()); });
         return success();
       });
 }
@@ -204,7 +205,18 @@ static bool guardsWrites(BarrierOp op) {
   return (before && isWrite(before)) || (after && isWrite(after));
 }
 
+/// Of all threads of the program.
+void ThreadLowering::lowerMeeting(BarrierOp op) {
+  meetAll();
+  if (op.getGlobal())
+    builder.getInsertionBlock()->back().setAttr(kOrdersGlobalAttrName, builder.getUnitAttr());
+}
+
 LogicalResult ThreadLowering::lowerBarrier(BarrierOp op) {
+  if (!role) {
+    lowerMeeting(op);
+    return success();
+  }
   // Copies that do not lag behind one another come to each barrier together, so where fewer warps
   // have none of their own, all may meet.
   bool meetAlike =
@@ -215,6 +227,12 @@ LogicalResult ThreadLowering::lowerBarrier(BarrierOp op) {
                            "expected one role, without a skew, where its copies exchange elements");
   if (op.getPublish())
     async->publishShared(builder, loc);
+  if (op.getPublish() && op.getGlobal())
+    async->publishGlobal(builder, loc);
+  if (waves && isOfAllWarps && op.getGlobal()) {
+    lowerMeeting(op);
+    return success();
+  }
   if (waves && isOfAllWarps) {
     if (guardsWrites(op))
       waves.waitForShared(builder, loc);
