@@ -11,6 +11,7 @@
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -49,12 +50,24 @@ public:
 
   /// Whether there is a division into roles for such a kernel.
   bool find();
+  /// Why there is none for a kernel whose products could run on beside their warps, and the op that
+  /// stands in the way.
+  struct Reason {
+    Location loc;
+    std::string text;
+  };
+  std::optional<Reason> reason;
   /// Writes it; with stores by the engine, where it can make them, or without.
   void write(bool storesByEngine);
   void undo();
 
 private:
+  bool leave(Operation *op, const Twine &text) {
+    reason = {op->getLoc(), text.str()};
+    return false;
+  }
   bool isUndecided();
+  bool arePlain();
   bool findDot(DotOp dot);
   std::optional<Attribute> findEngine(LoadOp load, ArrayRef<Use> products);
   int64_t findRing(LoadOp load);
@@ -93,10 +106,17 @@ bool RoleDecider::isUndecided() {
   return llvm::hasSingleElement(kernel.getBody()) &&
          !kernel.getBody()
               .walk([](Operation *op) {
-                return isPlain(op) && findDecision(op).empty() ? WalkResult::advance()
-                                                               : WalkResult::interrupt();
+                return findDecision(op).empty() ? WalkResult::advance() : WalkResult::interrupt();
               })
               .wasInterrupted();
+}
+
+bool RoleDecider::arePlain() {
+  WalkResult result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
+    return success(isPlain(op) || leave(op, "roles and their copies might run '" +
+                                                op->getName().getStringRef() + "' twice or late"));
+  });
+  return !result.wasInterrupted();
 }
 
 /// The load that a product's operand comes from; null if it is computed. Where dimensions of one
@@ -200,9 +220,13 @@ std::optional<Attribute> RoleDecider::findEngine(LoadOp load, ArrayRef<Use> prod
 bool RoleDecider::findDot(DotOp dot) {
   for (Attribute atom : target.getAtoms(dot)) {
     auto async = dyn_cast<AsyncMmaAtomInterface>(atom);
-    if (!async || dot.getType().getRank() != 2 || dot.getPrecision() != DotPrecision::IEEE ||
-        !async.sumsExactly())
+    if (!async)
       continue;
+    if (dot.getType().getRank() != 2 || dot.getPrecision() != DotPrecision::IEEE ||
+        !async.sumsExactly()) {
+      leave(dot, "what runs on beside its warps makes no such product, or sums less exactly");
+      continue;
+    }
     dots.insert({dot, atom});
     int64_t rows = dot.getM() / async.getExtents()[0];
     while (copies > 1 && rows % copies)
@@ -249,7 +273,7 @@ bool RoleDecider::isOrdered() {
         continue;
       if (comesBefore(store, load) ||
           (loads.contains(load) && !isUsedInFront(load.getResult(), store)))
-        return false;
+        return leave(load, "roles would not order it and a store that may reach the same memory");
     }
     for (StoreOp other : allStores)
       if (other != store && !areOfOtherMemory(store.getView(), other.getView()))
@@ -343,8 +367,9 @@ bool RoleDecider::find() {
     return false;
   bool areAllAsync = true;
   kernel.getBody().walk([&](DotOp dot) { areAllAsync &= findDot(dot); });
-  if (dots.empty() || !areAllAsync)
+  if (dots.empty() || !areAllAsync || !arePlain())
     return false;
+  reason.reset(); // an instruction may fit where another does not
 
   bool isInLoop = false, isRead = true;
   kernel.getBody().walk([&](LoadOp load) {
@@ -356,23 +381,32 @@ bool RoleDecider::find() {
       return;
     std::optional<Attribute> atom = findEngine(load, products);
     // A product whose operand comes neither by an engine nor out of registers has none.
-    isRead &= atom || products.empty();
+    isRead &= atom || products.empty() ||
+              leave(load, "no copy engine brings this operand as its product reads it");
     if (!atom)
       return;
     loads.insert({load, {*atom, findRing(load)}});
     isInLoop |= isLooped && !products.empty();
   });
-  if (!isRead || !isInLoop)
+  if (!isRead)
     return false;
+  if (!isInLoop)
+    return leave(kernel, "no product in a loop reads what a copy engine brings there");
   for (auto &[dot, atom] : dots)
     for (unsigned number : {0, 1}) {
       LoadOp load = findLoad(dot->getOperand(number));
       if (!(load && loads.contains(load)) &&
           !cast<MmaAtomInterface>(atom).readsFrom(number, Place::Registers))
-        return false;
+        return leave(dot, Twine("it reads operand ") + (number ? "b" : "a") +
+                              " from shared memory alone, where no copy engine brings it");
     }
   kernel.getBody().walk([&](StoreOp store) { (void)canStore(store); });
-  return isOrdered() && countRegisters() <= kMostRegisters;
+  if (!isOrdered())
+    return false;
+  int64_t registers = countRegisters();
+  return registers <= kMostRegisters ||
+         leave(kernel, "accumulators and operands take " + Twine(registers) +
+                           " registers of a thread, more than " + Twine(kMostRegisters));
 }
 
 /// Takes back what `write` has written.
@@ -417,15 +451,33 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
       : realise(std::move(realise)) {}
 
   /// Whether what was decided of a kernel can be realised, as far as a copy shows.
-  bool holds(KernelOp kernel) {
+  bool holds(KernelOp kernel, std::optional<RoleDecider::Reason> &reason) {
     if (!realise)
       return true;
     OwningOpRef<ModuleOp> copy = getOperation().clone();
     for (KernelOp other : llvm::to_vector(copy->getOps<KernelOp>()))
       if (other.getSymName() != kernel.getSymName())
         other.erase();
-    ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
-    return succeeded(realise(*copy));
+    std::optional<RoleDecider::Reason> first;
+    ScopedDiagnosticHandler quiet(&getContext(), [&](Diagnostic &diagnostic) {
+      if (!first && diagnostic.getSeverity() == DiagnosticSeverity::Error)
+        first = {diagnostic.getLocation(), "it would be refused then: " + diagnostic.str()};
+      return success();
+    });
+    if (succeeded(realise(*copy)))
+      return true;
+    reason = first;
+    return false;
+  }
+
+  /// For whoever asks why the products of a kernel do not run on beside their warps.
+  void tell(const RoleDecider::Reason &reason) {
+    Builder builder(&getContext());
+    SmallVector<NamedAttribute> members = {
+        builder.getNamedAttr("why", builder.getStringAttr(reason.text))};
+    if (auto place = reason.loc->findInstanceOf<FileLineColLoc>())
+      members.push_back(builder.getNamedAttr("line", builder.getI64IntegerAttr(place.getLine())));
+    setMetadata(getOperation(), "no_roles", builder.getDictionaryAttr(members));
   }
 
   void runOnOperation() override {
@@ -434,14 +486,17 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
       return signalPassFailure();
     for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>())) {
       RoleDecider decider(kernel, *target);
-      if (!decider.find())
-        continue;
-      for (bool storesByEngine : {true, false}) {
-        decider.write(storesByEngine);
-        if (holds(kernel))
-          break;
-        decider.undo();
-      }
+      bool isDecided = false;
+      if (decider.find())
+        for (bool storesByEngine : {true, false}) {
+          decider.write(storesByEngine);
+          isDecided = holds(kernel, decider.reason);
+          if (isDecided)
+            break;
+          decider.undo();
+        }
+      if (!isDecided && decider.reason)
+        tell(*decider.reason);
     }
   }
 

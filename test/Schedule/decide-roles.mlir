@@ -1,4 +1,5 @@
 // RUN: tile-opt --tile-decide-roles --split-input-file %s | FileCheck %s
+// RUN: tile-opt --tile-decide-roles --split-input-file %s | FileCheck %s --check-prefix=WHY
 
 // Two copies of the role that multiplies share 128 rows; one warp has the engine bring both operands,
 // which fill one ring. The result is stored by the engine.
@@ -116,7 +117,7 @@ tile.kernel @residual(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 }
 
 // CHECK-LABEL: @used_behind
-// CHECK-NOT: role
+// CHECK-NOT: role =
 tile.kernel @used_behind(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
                          %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
   %c0 = arith.constant 0 : index
@@ -148,7 +149,7 @@ tile.kernel @used_behind(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // CHECK-LABEL: @odd_strides
-// CHECK-NOT: role
+// CHECK-NOT: role =
 tile.kernel @odd_strides(%a: !tile.view<?x?xbf16> {tile.facts = #odd},
                          %b: !tile.view<?x?xbf16> {tile.facts = #facts},
                          %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
@@ -168,7 +169,7 @@ tile.kernel @odd_strides(%a: !tile.view<?x?xbf16> {tile.facts = #odd},
 }
 
 // CHECK-LABEL: @rounded_sums
-// CHECK-NOT: role
+// CHECK-NOT: role =
 tile.kernel @rounded_sums(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},
                           %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
   %c0 = arith.constant 0 : index
@@ -186,7 +187,7 @@ tile.kernel @rounded_sums(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},
 }
 
 // CHECK-LABEL: @stored_and_loaded
-// CHECK-NOT: role
+// CHECK-NOT: role =
 tile.kernel @stored_and_loaded(%a: !tile.view<?x?xbf16> {tile.facts = #facts}) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -203,7 +204,7 @@ tile.kernel @stored_and_loaded(%a: !tile.view<?x?xbf16> {tile.facts = #facts}) {
 }
 
 // CHECK-LABEL: @written_warps
-// CHECK-NOT: role
+// CHECK-NOT: role =
 tile.kernel @written_warps(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
                            %c: !tile.view<?x?xf32> {tile.facts = #facts})
     attributes {tile.warps = 4 : i64} {
@@ -218,6 +219,46 @@ tile.kernel @written_warps(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
     scf.yield %d : tensor<64x64xf32>
   }
   tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
+// Whoever asks is told why: what stands in the way, and where.
+
+#odd = #tile.facts<pointer = 16, strides = [8, 2], extents = [16, 16], index32>
+
+// WHY: tile.metadata = {no_roles = {line = {{[0-9]+}} : i64, why = "no copy engine brings this operand as its product reads it"}}
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @told(%a: !tile.view<?x?xbf16> {tile.facts = #odd}, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %x, %x, %s transpose_b
+       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
+// A pinned kernel is as its author wants it.
+// WHY-NOT: no_roles
+// WHY: @pinned
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @pinned(%a: !tile.view<?x?xbf16>) attributes {tile.warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.load %a[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+  %d = tile.dot %x, %x, %zero transpose_b
+     : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
   tile.return
 }
 }

@@ -19,8 +19,9 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     loads and stores name their `role`; dots have an `atom`, and so have the loads and stores that
     the engine makes; loads of one product that stand together have one `ring`.
 
-    All other kernels stay as they are: one that decides more than `tile.persistent`, accesses memory at computed
-    indices or atomically, or stores what it may load again.
+    All other kernels stay as they are: one that decides more than `tile.persistent`, accesses memory
+    at computed indices or atomically, or stores what it may load again. If it has products that could
+    run on beside their warps, the metadata says why, as "no_roles".
 
     Before:
     ```mlir
