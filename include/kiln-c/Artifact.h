@@ -20,8 +20,8 @@
 //                    128 bytes by value, has the "type", the "box" (extents of a tile), the
 //                    "swizzle" in bytes, 0 for none, and "dims", which dimensions of the view those
 //                    of a tile lie along, if not each along its own; it is made of the view's other
-//                    parameters when the kernel is launched. What takes messages is a pointer to host memory
-//                    as kiln/Runtime/Device/MessageRecord.h lays it out.
+//                    parameters when the kernel is launched. What takes messages is a pointer to
+//                    host memory as kiln/Runtime/Device/MessageRecord.h lays it out.
 //   "messages"       what the kernel may tell the host, by the number in a record, from 1 on:
 //                      {"kind": "line|real|signed|unsigned|hex", "text": "x", "shape": [64],
 //                       "digits": 8}               a line; with a shape it says which element
@@ -35,6 +35,8 @@
 //                    for that itself
 //   "file", "line"   where the source defines it, if it says so
 //   "persistent"     programs for each multiprocessor, to which the grid's x is cut; absent: all
+//   "no_roles"       {"why": "…", "line": 7}: why no roles were decided for a kernel whose products
+//                    could run on beside their warps; absent: they were, or nobody asked
 //   "registers", "accumulator_registers", "scalar_registers", "spilled_registers", "local_bytes",
 //   "waves_per_simd", "spill_store_bytes", "spill_load_bytes", "programs_per_core"
 //                    what the code takes of an accelerator, as its code generator or assembler

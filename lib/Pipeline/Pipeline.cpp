@@ -17,7 +17,7 @@ namespace kiln {
 /// The passes of the stage `layout` that come behind what decides roles, for a device.
 static void addLayouts(OpPassManager &pm) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
-  add(createFoldTileViews(), createTurnViews(), createGuardMasks(), createSplitEdges(),
+  add(createTurnViews(), createFoldTileViews(), createGuardMasks(), createSplitEdges(),
       createDecideRuns(), tile::createMultiplyDivisions(), createLegaliseDots());
   // What has come to stand between a load and its users has roles too.
   add(createCompleteRoles(), createDecideAtoms(), createDecideLayouts(), createPlaceConversions(),
@@ -68,7 +68,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
           createRealiseWarpGroups(), createCompleteStages(), createRealiseStages(),
           createSplitLoops(), createRealiseAccumulators(), createRealiseSlots(),
           createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
-          createCheckRealised(), createCheckProtocol(), createPlanSharedMemory());
+          createOrderAccesses(), createCheckRealised(), createCheckProtocol(),
+          createPlanSharedMemory());
     return;
   case Stage::Target:
     if (isHost)

@@ -1,15 +1,19 @@
 // Which instructions make the products and copies of a kernel that decides nothing, and which warps
-// run them.
+// run them. Where none run on beside their warps, a role fills rings of its own
+// (DecideOwnRings.cpp).
 //
 // Products that run on beside their warps, of operands that a copy engine can bring, are given to a
 // role of their own, and so is the engine: one warp starts its copies. All other ops run where the
 // products do. Whether the grid is persistent is the author's to say: a launch may pin the grid,
 // and then each program runs its own tile.
 #include "Decisions.h"
+#include "OwnRingDecider.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -48,17 +52,27 @@ public:
 
   /// Whether there is a division into roles for such a kernel.
   bool find();
+  /// Why there is none for a kernel whose products could run on beside their warps, and the op that
+  /// stands in the way.
+  struct Reason {
+    Location loc;
+    std::string text;
+  };
+  std::optional<Reason> reason;
   /// Writes it; with stores by the engine, where it can make them, or without.
   void write(bool storesByEngine);
-  void undo();
 
 private:
+  bool leave(Operation *op, const Twine &text) {
+    reason = {op->getLoc(), text.str()};
+    return false;
+  }
   bool isUndecided();
+  bool arePlain();
   bool findDot(DotOp dot);
   std::optional<Attribute> findEngine(LoadOp load, ArrayRef<Use> products);
   int64_t findRing(LoadOp load);
   bool canStore(StoreOp store);
-  bool areApart(Value x, Value y);
   bool isOrdered();
   int64_t countRegisters();
   SmallVector<Attribute> makeRoles();
@@ -73,9 +87,6 @@ private:
   };
   llvm::MapVector<LoadOp, Load> loads;
   llvm::MapVector<StoreOp, Attribute> stores;
-  /// Stores in front of which other warps of the role may still load or store the same memory.
-  llvm::MapVector<StoreOp, bool> isBehindOthers;
-  SmallVector<BarrierOp> barriers;
   int64_t copies = kMostCopies;
 };
 } // namespace
@@ -96,10 +107,17 @@ bool RoleDecider::isUndecided() {
   return llvm::hasSingleElement(kernel.getBody()) &&
          !kernel.getBody()
               .walk([](Operation *op) {
-                return isPlain(op) && findDecision(op).empty() ? WalkResult::advance()
-                                                               : WalkResult::interrupt();
+                return findDecision(op).empty() ? WalkResult::advance() : WalkResult::interrupt();
               })
               .wasInterrupted();
+}
+
+bool RoleDecider::arePlain() {
+  WalkResult result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
+    return success(isPlain(op) || leave(op, "roles and their copies might run '" +
+                                                op->getName().getStringRef() + "' twice or late"));
+  });
+  return !result.wasInterrupted();
 }
 
 /// The load that a product's operand comes from; null if it is computed. Where dimensions of one
@@ -203,9 +221,13 @@ std::optional<Attribute> RoleDecider::findEngine(LoadOp load, ArrayRef<Use> prod
 bool RoleDecider::findDot(DotOp dot) {
   for (Attribute atom : target.getAtoms(dot)) {
     auto async = dyn_cast<AsyncMmaAtomInterface>(atom);
-    if (!async || dot.getType().getRank() != 2 || dot.getPrecision() != DotPrecision::IEEE ||
-        !async.sumsExactly())
+    if (!async)
       continue;
+    if (dot.getType().getRank() != 2 || dot.getPrecision() != DotPrecision::IEEE ||
+        !async.sumsExactly()) {
+      leave(dot, "what runs on beside its warps makes no such product, or sums less exactly");
+      continue;
+    }
     dots.insert({dot, atom});
     int64_t rows = dot.getM() / async.getExtents()[0];
     while (copies > 1 && rows % copies)
@@ -234,20 +256,9 @@ static bool isUsedInFront(Value value, StoreOp store) {
   });
 }
 
-bool RoleDecider::areApart(Value x, Value y) {
-  std::optional<ArgumentView> first = findArgumentView(x), second = findArgumentView(y);
-  if (!first || !second || first->argument == second->argument)
-    return false;
-  auto isAlone = [&](const ArgumentView &view) {
-    FactsAttr facts = kernel.getFacts(view.argument.getArgNumber());
-    return facts && facts.getNoalias();
-  };
-  return isAlone(*first) || isAlone(*second);
-}
-
 /// Whether the order in which the source touches memory can be kept. No load comes behind a store
 /// that may reach its memory. What an engine brings has come when some user in front of the store
-/// has waited for it. Other loads and stores in front of a store are waited for by a barrier.
+/// has waited for it. Other loads and stores are those of one role, whose order is kept.
 bool RoleDecider::isOrdered() {
   SmallVector<LoadOp> all;
   SmallVector<StoreOp> allStores;
@@ -259,18 +270,15 @@ bool RoleDecider::isOrdered() {
   });
   for (StoreOp store : allStores) {
     for (LoadOp load : all) {
-      if (areApart(store.getView(), load.getView()))
+      if (areOfOtherMemory(store.getView(), load.getView()))
         continue;
       if (comesBefore(store, load) ||
           (loads.contains(load) && !isUsedInFront(load.getResult(), store)))
-        return false;
-      isBehindOthers[store] |= !loads.contains(load);
+        return leave(load, "roles would not order it and a store that may reach the same memory");
     }
     for (StoreOp other : allStores)
-      if (other != store && !areApart(store.getView(), other.getView())) {
+      if (other != store && !areOfOtherMemory(store.getView(), other.getView()))
         stores.erase(store);
-        isBehindOthers[store] |= comesBefore(other, store);
-      }
   }
   return true;
 }
@@ -360,8 +368,9 @@ bool RoleDecider::find() {
     return false;
   bool areAllAsync = true;
   kernel.getBody().walk([&](DotOp dot) { areAllAsync &= findDot(dot); });
-  if (dots.empty() || !areAllAsync)
+  if (dots.empty() || !areAllAsync || !arePlain())
     return false;
+  reason.reset(); // an instruction may fit where another does not
 
   bool isInLoop = false, isRead = true;
   kernel.getBody().walk([&](LoadOp load) {
@@ -373,35 +382,41 @@ bool RoleDecider::find() {
       return;
     std::optional<Attribute> atom = findEngine(load, products);
     // A product whose operand comes neither by an engine nor out of registers has none.
-    isRead &= atom || products.empty();
+    isRead &= atom || products.empty() ||
+              leave(load, "no copy engine brings this operand as its product reads it");
     if (!atom)
       return;
     loads.insert({load, {*atom, findRing(load)}});
     isInLoop |= isLooped && !products.empty();
   });
-  if (!isRead || !isInLoop)
+  if (!isRead)
     return false;
+  if (!isInLoop)
+    return leave(kernel, "no product in a loop reads what a copy engine brings there");
   for (auto &[dot, atom] : dots)
     for (unsigned number : {0, 1}) {
       LoadOp load = findLoad(dot->getOperand(number));
       if (!(load && loads.contains(load)) &&
           !cast<MmaAtomInterface>(atom).readsFrom(number, Place::Registers))
-        return false;
+        return leave(dot, Twine("it reads operand ") + (number ? "b" : "a") +
+                              " from shared memory alone, where no copy engine brings it");
     }
   kernel.getBody().walk([&](StoreOp store) { (void)canStore(store); });
-  return isOrdered() && countRegisters() <= kMostRegisters;
+  if (!isOrdered())
+    return false;
+  int64_t registers = countRegisters();
+  return registers <= kMostRegisters ||
+         leave(kernel, "accumulators and operands take " + Twine(registers) +
+                           " registers of a thread, more than " + Twine(kMostRegisters));
 }
 
-/// Takes back what `write` has written.
-void RoleDecider::undo() {
+/// Takes back what was written of a kernel that decided nothing.
+static void undo(KernelOp kernel) {
   kernel->removeAttr(kRolesAttrName);
   kernel.getBody().walk([](Operation *op) {
     for (StringRef name : {"role", "atom", "ring"})
       op->removeAttr(spellDecision(op, name));
   });
-  for (BarrierOp barrier : barriers)
-    barrier.erase();
-  barriers.clear();
 }
 
 void RoleDecider::write(bool storesByEngine) {
@@ -427,13 +442,6 @@ void RoleDecider::write(bool storesByEngine) {
   if (storesByEngine)
     for (auto &[store, atom] : stores)
       store.setAtomAttr(atom);
-  for (auto &[store, isBehind] : isBehindOthers)
-    if (isBehind) {
-      OpBuilder before(store);
-      barriers.push_back(BarrierOp::create(before, store.getLoc(), /*publish=*/false,
-                                           /*all_copies=*/true));
-      setRoleName(barriers.back(), kCompute);
-    }
   kernel->setAttr(kRolesAttrName, builder.getArrayAttr(makeRoles()));
 }
 
@@ -444,15 +452,47 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
       : realise(std::move(realise)) {}
 
   /// Whether what was decided of a kernel can be realised, as far as a copy shows.
-  bool holds(KernelOp kernel) {
+  bool holds(KernelOp kernel, std::optional<RoleDecider::Reason> &reason) {
     if (!realise)
       return true;
     OwningOpRef<ModuleOp> copy = getOperation().clone();
     for (KernelOp other : llvm::to_vector(copy->getOps<KernelOp>()))
       if (other.getSymName() != kernel.getSymName())
         other.erase();
-    ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
-    return succeeded(realise(*copy));
+    std::optional<RoleDecider::Reason> first;
+    ScopedDiagnosticHandler quiet(&getContext(), [&](Diagnostic &diagnostic) {
+      if (!first && diagnostic.getSeverity() == DiagnosticSeverity::Error)
+        first = {diagnostic.getLocation(), "it would be refused then: " + diagnostic.str()};
+      return success();
+    });
+    if (succeeded(realise(*copy)))
+      return true;
+    reason = first;
+    return false;
+  }
+
+  /// Where no role of its own loads, past the registers or through them.
+  void fillOwnRings(KernelOp kernel, TargetInterface target) {
+    OwnRingDecider decider(kernel, target);
+    if (!decider.find())
+      return;
+    for (bool direct : {true, false}) {
+      decider.write(direct);
+      std::optional<RoleDecider::Reason> reason;
+      if (holds(kernel, reason))
+        return;
+      undo(kernel);
+    }
+  }
+
+  /// For whoever asks why the products of a kernel do not run on beside their warps.
+  void tell(const RoleDecider::Reason &reason) {
+    Builder builder(&getContext());
+    SmallVector<NamedAttribute> members = {
+        builder.getNamedAttr("why", builder.getStringAttr(reason.text))};
+    if (auto place = reason.loc->findInstanceOf<FileLineColLoc>())
+      members.push_back(builder.getNamedAttr("line", builder.getI64IntegerAttr(place.getLine())));
+    setMetadata(getOperation(), "no_roles", builder.getDictionaryAttr(members));
   }
 
   void runOnOperation() override {
@@ -461,14 +501,19 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
       return signalPassFailure();
     for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>())) {
       RoleDecider decider(kernel, *target);
-      if (!decider.find())
-        continue;
-      for (bool storesByEngine : {true, false}) {
-        decider.write(storesByEngine);
-        if (holds(kernel))
-          break;
-        decider.undo();
-      }
+      bool isDecided = false;
+      if (decider.find())
+        for (bool storesByEngine : {true, false}) {
+          decider.write(storesByEngine);
+          isDecided = holds(kernel, decider.reason);
+          if (isDecided)
+            break;
+          undo(kernel);
+        }
+      if (!isDecided && decider.reason)
+        tell(*decider.reason);
+      if (!isDecided)
+        fillOwnRings(kernel, *target);
     }
   }
 

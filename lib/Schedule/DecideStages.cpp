@@ -1,6 +1,7 @@
 // When the ops of roles run whose schedule nobody has pinned, and how deep their rings are.
 #include "Decisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/TargetInterface.h"
@@ -15,8 +16,9 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// More slots than these hide no more of a copy's latency.
-static constexpr int64_t kMostSlots = 8;
+/// More slots than these hide no more of a copy's latency: of another role, and of one that fills
+/// its own ring.
+static constexpr int64_t kMostSlots = 8, kMostOwnSlots = 4;
 /// What barriers and alignment may take of shared memory.
 static constexpr int64_t kReserve = 2048;
 
@@ -32,6 +34,9 @@ private:
   void decideStores();
   LogicalResult decideDepths();
   void decideDots();
+  int64_t countFixed();
+  bool isOwn(LoadOp load);
+  void decideOwnRings();
 
   KernelOp kernel;
   TargetInterface target;
@@ -74,22 +79,15 @@ void StageDecider::decideStores() {
   });
 }
 
-LogicalResult StageDecider::decideDepths() {
-  int64_t fixed = kReserve, looped = 0;
-  SmallVector<LoadOp> ahead;
-  int64_t warps = 0;
+/// What all but the loads of loops take of shared memory.
+int64_t StageDecider::countFixed() {
+  int64_t fixed = kReserve, warps = 0;
   for (auto role : kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>())
     warps += role.getTotalWarps();
   kernel.getBody().walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op); load && load.getBuffer()) {
-      int64_t bytes = getBufferBytes(cast<BufferType>(*load.getBuffer()));
-      if (load->getParentOfType<scf::ForOp>()) {
-        ahead.push_back(load);
-        looped += bytes;
-      } else {
-        fixed += bytes;
-      }
-    }
+    if (auto load = dyn_cast<LoadOp>(op);
+        load && load.getBuffer() && !load->getParentOfType<scf::ForOp>())
+      fixed += getBufferBytes(cast<BufferType>(*load.getBuffer()));
     if (auto store = dyn_cast<StoreOp>(op); store && store.getBuffer())
       fixed += (*store.getInFlight() + 1) * findRole(store, getRoleName(store))->getCopies() *
                getBufferBytes(cast<BufferType>(*store.getBuffer()));
@@ -106,6 +104,18 @@ LogicalResult StageDecider::decideDepths() {
       RankedTensorType type = conversion.getType();
       fixed += type.getNumElements() * int64_t(getSharedElementBytes(type.getElementType()));
     }
+  });
+  return fixed;
+}
+
+LogicalResult StageDecider::decideDepths() {
+  int64_t fixed = countFixed(), looped = 0;
+  SmallVector<LoadOp> ahead;
+  kernel.getBody().walk([&](LoadOp load) {
+    if (!load.getBuffer() || !load->getParentOfType<scf::ForOp>())
+      return;
+    ahead.push_back(load);
+    looped += getBufferBytes(cast<BufferType>(*load.getBuffer()));
   });
   if (ahead.empty())
     return success();
@@ -147,7 +157,52 @@ void StageDecider::decideDots() {
   });
 }
 
+/// Whether a load fills a ring of its own role in a loop, of a depth that nobody has said.
+bool StageDecider::isOwn(LoadOp load) {
+  auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+  if (!loop || !load.getBuffer() || !load.getAtomAttr() || load.getDepth() ||
+      loop->hasAttr(kDepthAttrName))
+    return false;
+  return llvm::all_of(load->getUsers(),
+                      [&](Operation *user) { return getRoleName(user) == getRoleName(load); });
+}
+
+/// Copies run as far ahead as shared memory has slots, which two programs of a core share if it
+/// does for that. What goes through registers is a trip ahead, of two slots where there are two.
+void StageDecider::decideOwnRings() {
+  SmallVector<LoadOp> copied, written;
+  int64_t copiedBytes = 0, writtenBytes = 0;
+  kernel.getBody().walk([&](LoadOp load) {
+    if (!isOwn(load))
+      return;
+    bool isWritten = isThroughRegisters(load);
+    (isWritten ? written : copied).push_back(load);
+    (isWritten ? writtenBytes : copiedBytes) += getBufferBytes(cast<BufferType>(*load.getBuffer()));
+  });
+  int64_t shared = target.getChipRecord().sharedBytes, fixed = countFixed();
+  int64_t all = shared - fixed, half = shared / 2 - fixed;
+  int64_t writtenDepth = 2 * (copiedBytes + writtenBytes) <= half ? 2 : 1, depth = 1;
+  if (!copied.empty()) {
+    all -= writtenDepth * writtenBytes;
+    half -= writtenDepth * writtenBytes;
+    depth = half >= 3 * copiedBytes ? half / copiedBytes : all / copiedBytes;
+    depth = std::clamp<int64_t>(depth, 1, kMostOwnSlots);
+  }
+  int64_t read = copied.empty() ? 1 : std::max<int64_t>(depth - 1, 1);
+  for (LoadOp load : copied) {
+    load.setDepth(depth);
+    if (!load.getStage())
+      load.setStage(0);
+  }
+  for (LoadOp load : written) {
+    load.setDepth(writtenDepth);
+    if (!load.getStage())
+      load.setStage(read - 1);
+  }
+}
+
 LogicalResult StageDecider::run() {
+  decideOwnRings();
   if (!isUndecided())
     return success();
   if (failed(checkAccesses()))

@@ -27,9 +27,9 @@ static void realise(ConvertLayoutOp op, DenseMap<Type, Value> &buffers, Region &
   }
   OpBuilder builder(op);
   Value input = makeStored(builder, loc, op.getInput());
-  BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/false);
+  BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/false, /*global=*/false);
   WriteOp::create(builder, loc, input, buffer, DenseI64ArrayAttr(), how.getWrite());
-  BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/false);
+  BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/false, /*global=*/false);
   Value value = ReadOp::create(builder, loc, stored, buffer, DenseI64ArrayAttr(), how.getRead());
   op.getResult().replaceAllUsesWith(unmakeStored(builder, loc, value, type));
   op.erase();

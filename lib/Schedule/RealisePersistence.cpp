@@ -64,6 +64,7 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   Value first = ProgramIdOp::create(builder, loc, builder.getIndexType(), Axis::X);
   Value step = NumProgramsOp::create(builder, loc, builder.getIndexType(), Axis::X);
   auto loop = scf::ForOp::create(builder, loc, first, tiles, step);
+  loop->setAttr(kProgramsAttrName, builder.getUnitAttr());
 
   OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
   IndexMath innerMath{inner, loc};

@@ -5,6 +5,7 @@
 // in it, in the next. Which slot that is, a `tile.next` says, for each role its own.
 #include "Rings.h"
 #include "Trip.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/PatternMatch.h"
@@ -72,10 +73,12 @@ NextOp kiln::makeNext(OpBuilder &builder, Location loc, Ring &ring, RoleAttr rol
   return inRole(NextOp::create(builder, loc, ring.channel), role);
 }
 
-/// The copy atom reads one layout; others are read by vectors.
-ReadOp kiln::readAs(OpBuilder &builder, LoadOp load, Type type, Value buffer) {
+/// The copy atom reads one layout: that which the load has, if it has not come through registers;
+/// others are read by vectors.
+static ReadOp readAs(OpBuilder &builder, LoadOp load, Type type, Value buffer) {
+  bool hasAtom = type == load.getType() || isThroughRegisters(load);
   return ReadOp::create(builder, load.getLoc(), type, buffer, DenseI64ArrayAttr(),
-                        type == load.getType() ? load.getReadAtomAttr() : Attribute());
+                        hasAtom ? load.getReadAtomAttr() : Attribute());
 }
 
 /// All loads of a use are one put, when the first of them is.

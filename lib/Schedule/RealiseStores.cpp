@@ -43,9 +43,9 @@ static LogicalResult realise(StoreOp store) {
     if (count > 1)
       tensor = SliceOp::create(builder, loc, cut->type, tensor, box);
     WaitStoresOp::create(builder, loc, distance - 1);
-    BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/false);
+    BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/false, /*global=*/false);
     WriteOp::create(builder, loc, tensor, allocs[index]);
-    BarrierOp::create(builder, loc, /*publish=*/true, /*all_copies=*/false);
+    BarrierOp::create(builder, loc, /*publish=*/true, /*all_copies=*/false, /*global=*/false);
     SmallVector<Value> offsets = math.shiftBox(store, box);
     CopyOutOp::create(builder, loc, allocs[index], store.getView(), offsets, store.getAtomAttr(),
                       store.getCacheAttr(), store.getEvictionAttr(), store.getDroppedAttr());

@@ -155,6 +155,8 @@ void Slice::cloneLoop(scf::ForOp loop, OpBuilder &builder, IRMapping &mapping) c
                          inits, nullptr, loop.getUnsignedCmp());
   if (getRoleName(loop) == role.getName())
     copyPlace(loop, made);
+  if (loop->hasAttr(kProgramsAttrName))
+    made->setAttr(kProgramsAttrName, builder.getUnitAttr());
   if (Block *body = made.getBody(); !body->empty())
     body->back().erase();
   mapping.map(loop.getInductionVar(), made.getInductionVar());

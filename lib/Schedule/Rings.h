@@ -58,9 +58,6 @@ mlir::FailureOr<llvm::DenseSet<mlir::Operation *>> handOverTensors(tile::KernelO
 llvm::LogicalResult addStore(RingPlan &plan, tile::StoreOp store);
 /// Makes the put, the get and the copies of a store that is handed over.
 void handOver(Ring &ring, RingUse &use);
-/// Reads what a load has brought, as a tensor of this type.
-tile::ReadOp readAs(mlir::OpBuilder &builder, tile::LoadOp load, mlir::Type type,
-                    mlir::Value buffer);
 /// The slot and phase of a role's next use of a ring, which fills or empties it.
 tile::NextOp makeNext(mlir::OpBuilder &builder, mlir::Location loc, Ring &ring,
                       tile::RoleAttr role);

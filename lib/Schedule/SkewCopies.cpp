@@ -10,7 +10,8 @@ using namespace kiln;
 using namespace kiln::tile;
 
 void kiln::meetCopies(OpBuilder &builder, Location loc, RoleAttr role) {
-  BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/role.getCopies() > 1);
+  BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/role.getCopies() > 1,
+                    /*global=*/false);
 }
 
 /// A copy lags by its number times the skew. On entry it meets those before it so often first; at

@@ -1,5 +1,6 @@
 // The ops of a trip by their stages and orders.
 #include "Trip.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -142,25 +143,6 @@ static Accesses findAccesses(Operation *op) {
   return accesses;
 }
 
-/// Whether two views are of different memory: of two arguments, one of which no other one reaches.
-static bool areApart(Value x, Value y) {
-  auto findArgument = [](Value view) {
-    auto inside = dyn_cast<BlockArgument>(view);
-    auto groups =
-        inside ? dyn_cast<WarpGroupsOp>(inside.getOwner()->getParentOp()) : WarpGroupsOp();
-    return groups ? dyn_cast<BlockArgument>(groups.getCaptures()[inside.getArgNumber()]) : inside;
-  };
-  BlockArgument first = findArgument(x), second = findArgument(y);
-  if (!first || !second || first == second)
-    return false;
-  auto isAlone = [](BlockArgument argument) {
-    auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
-    FactsAttr facts = kernel ? kernel.getFacts(argument.getArgNumber()) : FactsAttr();
-    return facts && facts.getNoalias();
-  };
-  return isAlone(first) || isAlone(second);
-}
-
 /// What accesses the same memory does so in the order of the source, unless both only read.
 static LogicalResult checkEffects(const Trip &trip, ArrayRef<Operation *> source) {
   SmallVector<std::pair<Operation *, Accesses>> all;
@@ -172,7 +154,7 @@ static LogicalResult checkEffects(const Trip &trip, ArrayRef<Operation *> source
       Operation *x = first.first, *y = second.first;
       const Accesses &accesses = first.second, &its = second.second;
       bool areViewsApart = llvm::all_of(accesses.views, [&](Value view) {
-        return llvm::all_of(its.views, [&](Value other) { return areApart(view, other); });
+        return llvm::all_of(its.views, [&](Value other) { return areOfOtherMemory(view, other); });
       });
       bool isApart = !(accesses.writes || its.writes) ||
                      (!accesses.isElsewhere && !its.isElsewhere && areViewsApart);

@@ -127,10 +127,9 @@ void PutWaiter::insertWait(size_t place, PutOp put, int64_t stage) {
 
 void PutWaiter::insertBarrier(size_t place, int64_t stage) {
   setInsertionPoint();
-  barriers.push_back(BarrierOp::create(builder,
-                                       trip.ops[std::min(place, trip.ops.size() - 1)]->getLoc(),
-                                       /*publish=*/false,
-                                       /*all_copies=*/role.getCopies() > 1));
+  Location loc = trip.ops[std::min(place, trip.ops.size() - 1)]->getLoc();
+  barriers.push_back(BarrierOp::create(builder, loc, /*publish=*/false,
+                                       /*all_copies=*/role.getCopies() > 1, /*global=*/false));
   trip.insert(place, barriers.back(), stage);
 }
 

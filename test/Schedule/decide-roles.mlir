@@ -1,4 +1,5 @@
 // RUN: tile-opt --tile-decide-roles --split-input-file %s | FileCheck %s
+// RUN: tile-opt --tile-decide-roles --split-input-file %s | FileCheck %s --check-prefix=WHY
 
 // Two copies of the role that multiplies share 128 rows; one warp has the engine bring both operands,
 // which fill one ring. The result is stored by the engine.
@@ -43,7 +44,7 @@ tile.kernel @product(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 // An operand whose rows lie along the other dimension is brought too. 64 rows are one copy's. What
 // each product reads for itself has a ring of its own; the weights come out of registers. So many
 // of these are at hand only if the warps that load give theirs away. Two stores are not the
-// engine's: they might be of the same memory, so one waits for the other.
+// engine's: they might be of the same memory.
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 #turned = #tile.facts<pointer = 16, strides = [2, 16], extents = [16, 16], index32>
@@ -55,9 +56,7 @@ tile.kernel @product(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring2", role = "load"}
 // CHECK: tile.dot %{{.*}} {atom = #nvptx.wgmma<"m64n128k16", f16, f32>, role = "compute"}
 // CHECK: tile.dot %{{.*}} {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "compute"}
-// CHECK-NOT: tile.barrier
 // CHECK: tile.store %{{.*}} {role = "compute"}
-// CHECK-NEXT: tile.barrier all_copies {role = "compute"}
 // CHECK-NEXT: tile.store %{{.*}} {role = "compute"}
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @chain(%q: !tile.view<?x?xf16> {tile.facts = #facts},
@@ -88,16 +87,16 @@ tile.kernel @chain(%q: !tile.view<?x?xf16> {tile.facts = #facts},
 
 // -----
 
-// What is loaded in front of a store may lie in the memory that other warps store to. An engine's loads
-// have come by then, unless nothing in front of the store uses them.
+// What is loaded in front of a store may lie in the memory that is stored to. The order of one role's
+// accesses is kept, and an engine's loads have come by then, unless nothing in front of the store
+// uses them.
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // CHECK-LABEL: @residual
 // CHECK: tile.load %{{.*}} {role = "compute"}
-// CHECK: tile.barrier all_copies {role = "compute"}
-// CHECK-NEXT: tile.store
+// CHECK: tile.store %{{.*}} {atom = #nvptx.tma, role = "compute"}
 tile.kernel @residual(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
                       %r: !tile.view<?x?xf32> {tile.facts = #facts},
                       %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
@@ -118,7 +117,9 @@ tile.kernel @residual(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 }
 
 // CHECK-LABEL: @used_behind
-// CHECK-NOT: role
+// CHECK-SAME: tile.roles = [#tile.role<"all", warps = 8>]
+// CHECK: scf.for
+// CHECK-NEXT: {atom = #nvptx.cp_async<16>, ring = "copied0", role = "all"}
 tile.kernel @used_behind(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
                          %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
   %c0 = arith.constant 0 : index
@@ -140,9 +141,10 @@ tile.kernel @used_behind(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 
 // -----
 
-// What stays as it is: strides that are not known to be multiples of 16 bytes; sums that are less
-// exact than the source's; what a loop stores and may load again; a number of warps that someone
-// has written.
+// What no role of its own loads: strides that are not known to be multiples of 16 bytes; sums that
+// are less exact than the source's. The warps that multiply load it ahead of themselves, by copies
+// as wide as loads. What stays as it is: what a loop stores and may load again; a number of warps
+// that someone has written.
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 #odd = #tile.facts<pointer = 16, strides = [8, 2], extents = [16, 16], index32>
@@ -150,7 +152,9 @@ tile.kernel @used_behind(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // CHECK-LABEL: @odd_strides
-// CHECK-NOT: role
+// CHECK-SAME: tile.roles = [#tile.role<"all", warps = 8>]
+// CHECK: tile.load {{.*}} {atom = #nvptx.cp_async<8>, ring = "copied0", role = "all"}
+// CHECK: tile.dot {{.*}} {role = "all"}
 tile.kernel @odd_strides(%a: !tile.view<?x?xbf16> {tile.facts = #odd},
                          %b: !tile.view<?x?xbf16> {tile.facts = #facts},
                          %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
@@ -170,7 +174,9 @@ tile.kernel @odd_strides(%a: !tile.view<?x?xbf16> {tile.facts = #odd},
 }
 
 // CHECK-LABEL: @rounded_sums
-// CHECK-NOT: role
+// CHECK-SAME: tile.roles = [#tile.role<"all", warps = 8>]
+// CHECK: tile.load {{.*}} {atom = #nvptx.cp_async<16>, ring = "copied0", role = "all"}
+// CHECK: tile.dot {{.*}} {role = "all"}
 tile.kernel @rounded_sums(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},
                           %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
   %c0 = arith.constant 0 : index
@@ -188,7 +194,7 @@ tile.kernel @rounded_sums(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},
 }
 
 // CHECK-LABEL: @stored_and_loaded
-// CHECK-NOT: role
+// CHECK-NOT: role =
 tile.kernel @stored_and_loaded(%a: !tile.view<?x?xbf16> {tile.facts = #facts}) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -205,7 +211,7 @@ tile.kernel @stored_and_loaded(%a: !tile.view<?x?xbf16> {tile.facts = #facts}) {
 }
 
 // CHECK-LABEL: @written_warps
-// CHECK-NOT: role
+// CHECK-NOT: role =
 tile.kernel @written_warps(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
                            %c: !tile.view<?x?xf32> {tile.facts = #facts})
     attributes {tile.warps = 4 : i64} {
@@ -220,6 +226,47 @@ tile.kernel @written_warps(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
     scf.yield %d : tensor<64x64xf32>
   }
   tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
+// Whoever asks is told why: what stands in the way, and where.
+
+#odd = #tile.facts<pointer = 16, strides = [8, 2], extents = [16, 16], index32>
+
+// CHECK-LABEL: @told
+// WHY: tile.metadata = {no_roles = {line = {{[0-9]+}} : i64, why = "no copy engine brings this operand as its product reads it"}}
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @told(%a: !tile.view<?x?xbf16> {tile.facts = #odd}, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %x, %x, %s transpose_b
+       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
+// A pinned kernel is as its author wants it.
+// WHY-NOT: no_roles
+// WHY: @pinned
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @pinned(%a: !tile.view<?x?xbf16>) attributes {tile.warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.load %a[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+  %d = tile.dot %x, %x, %zero transpose_b
+     : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
   tile.return
 }
 }

@@ -1,5 +1,5 @@
-"""Kernels of one program that multiply, and how their results are judged: what the tests of GPUs and
-of emulated chips share."""
+"""Kernels that multiply, most of them of one program, and how their results are judged: what the
+tests of GPUs and of emulated chips share."""
 
 import numpy as np
 
@@ -16,6 +16,29 @@ def product(
     y = b.load((0, 0), (N, K) if TB else (K, N))
     z = c.load((0, 0), (M, N))
     c.store((0, 0), kiln.dot(x, y, z, transpose_a=TA, transpose_b=TB, precision=P))
+
+
+@kiln.kernel
+def finished(
+    a: kiln.View, b: kiln.View, c: kiln.View, bias: kiln.View, more: kiln.View,
+    BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr,
+    BIAS: kiln.constexpr, MORE: kiln.constexpr, RELU: kiln.constexpr, SCALED: kiln.constexpr,
+):  # fmt: skip
+    """A product in a loop, and what comes behind it."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in range(0, a.shape[1], BK):
+        x = a.load((i * BM, k), (BM, BK))
+        if SCALED:  # the operand goes through registers
+            x = (x.to(kiln.f32) * 0.5).to(x.dtype)
+        acc = kiln.dot(x, b.load((k, j * BN), (BK, BN)), acc)
+    if BIAS:
+        acc = acc + bias.load((j * BN,), (BN,)).to(kiln.f32)[None, :]
+    if MORE:
+        acc = acc + more.load((i * BM, j * BN), (BM, BN)).to(kiln.f32)
+    if RELU:
+        acc = kiln.maximum(acc, 0.0)
+    c.store((i * BM, j * BN), acc.to(c.dtype))
 
 
 @kiln.kernel

@@ -17,11 +17,11 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     their operands, has `tile.roles`: "compute", whose warps multiply and do all else, in two copies
     where rows suffice, and "load", one warp that has the engine bring what products read. Dots,
     loads and stores name their `role`; dots have an `atom`, and so have the loads and stores that
-    the engine makes; loads of one product that stand together have one `ring`. Where a
-    store may reach what other warps still load or store, a `tile.barrier` stands in front of it.
+    the engine makes; loads of one product that stand together have one `ring`.
 
-    All other kernels stay as they are: one that decides more than `tile.persistent`, accesses memory at computed
-    indices or atomically, or stores what it may load again.
+    All other kernels stay as they are: one that decides more than `tile.persistent`, accesses memory
+    at computed indices or atomically, or stores what it may load again. If it has products that could
+    run on beside their warps, the metadata says why, as "no_roles".
 
     Before:
     ```mlir
@@ -83,14 +83,15 @@ def RealisePersistence : Schedule_Pass<"tile-realise-persistence"> {
     Precondition: kernels with `tile.persistent` have a grid region.
     Postcondition: none has the attribute; such a kernel's grid is at most so many programs along
     x, and its body a loop over tiles, from `program_id x` on in steps of `num_programs x`, in the
-    order that the attribute's `group` says. Messages name the tile's program.
+    order that the attribute's `group` says. Messages name the tile's program. The loop has
+    `tile.programs`: nothing orders its turns.
 
     Before: a body that runs tile (`program_id x`, `program_id y`).
     After:
     ```mlir
     scf.for %t = %first to %tiles step %programs {
       // x and y of tile %t, and the body
-    }
+    } {tile.programs}
     ```
     The test is `test/Schedule/realise-persistence.mlir`.
   }];
@@ -319,6 +320,40 @@ def RealiseStores : Schedule_Pass<"tile-realise-stores"> {
     `in_flight` + 1 buffers, published, and copied out; each buffer's copy is waited for before it
     is written again, and all before the role ends.
     The test is `test/Schedule/realise-stores.mlir`.
+  }];
+}
+
+def OrderAccesses : Schedule_Pass<"tile-order-accesses"> {
+  let summary = "let warps wait for one another between accesses to the same global memory";
+  let description = [{
+    Precondition: every tensor has a layout; roles, stages, copies and stores by engines are
+    realised. Postcondition: in front of an access that may reach what another thread of the program,
+    or of its role, has accessed, and of which one writes, stands a `tile.barrier global` since then:
+    of all copies of the role, unless each is known to access memory of its own. A barrier that
+    stands there anyway becomes `global`. Where an engine has written, a `tile.wait_stores written`
+    stands in front of the barrier. Copies of a role with a skew catch up first.
+
+    Accesses meet unless both read, two arguments are known not to overlap, tiles lie apart, or each
+    thread comes back to its own elements. In a loop those of earlier turns count, but not where
+    turns are programs of a persistent kernel: `tile.programs` says so, and is gone then. Copies into
+    rings come behind what their role has stored; what is read from a ring, its protocol orders.
+
+    Roles that no channels join are not ordered: if one writes to an argument that another accesses,
+    that is an error.
+
+    Before:
+    ```mlir
+    %t = tile.load %x[%i] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.store %t, %y[%i] : tensor<256xf32, #l>, !tile.view<?xf32>
+    ```
+    After:
+    ```mlir
+    %t = tile.load %x[%i] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.barrier global
+    tile.store %t, %y[%i] : tensor<256xf32, #l>, !tile.view<?xf32>
+    ```
+    The tests are `test/Schedule/order-accesses.mlir`, `order-accesses-roles.mlir` and
+    `order-accesses-invalid.mlir`.
   }];
 }
 

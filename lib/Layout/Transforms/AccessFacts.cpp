@@ -20,19 +20,40 @@ static int64_t powerOf(int64_t multiple, int64_t ifZero) {
   return std::min(kMax, multiple & -multiple);
 }
 
-FactsAttr kiln::getArgumentFacts(Value value) {
+/// The kernel's argument that a value is, inside of a role too; null if it is none.
+static BlockArgument findArgument(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument)
     return {};
   Operation *owner = argument.getOwner()->getParentOp();
   if (auto groups = dyn_cast<WarpGroupsOp>(owner))
-    return getArgumentFacts(groups.getCaptures()[argument.getArgNumber()]);
-  auto kernel = dyn_cast<KernelOp>(owner);
-  return kernel ? kernel.getFacts(argument.getArgNumber()) : FactsAttr();
+    return findArgument(groups.getCaptures()[argument.getArgNumber()]);
+  return isa<KernelOp>(owner) ? argument : BlockArgument();
+}
+
+FactsAttr kiln::getArgumentFacts(Value value) {
+  BlockArgument argument = findArgument(value);
+  return argument
+             ? cast<KernelOp>(argument.getOwner()->getParentOp()).getFacts(argument.getArgNumber())
+             : FactsAttr();
+}
+
+bool kiln::areOfOtherMemory(Value view, Value other) {
+  BlockArgument first = findArgument(getWholeView(view)),
+                second = findArgument(getWholeView(other));
+  auto isAlone = [](BlockArgument argument) {
+    FactsAttr facts = getArgumentFacts(argument);
+    return facts && facts.getNoalias();
+  };
+  return first && second && first != second && (isAlone(first) || isAlone(second));
 }
 
 static int64_t factAt(ArrayRef<int64_t> facts, int64_t dim) {
   return dim < int64_t(facts.size()) ? powerOf(facts[dim], 1) : 1;
+}
+
+bool kiln::sharesByte(Type element) {
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() < 8;
 }
 
 int64_t kiln::getElementBytes(Type type) {

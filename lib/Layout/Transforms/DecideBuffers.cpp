@@ -203,6 +203,18 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
   for (const Reader &reader : readers)
     if (SmallVector<int64_t> share = getShare(reader, load); ArrayRef(share) != shape)
       llvm::append_range(orders, getCandidates(share));
+  bool areAlike =
+      isThroughRegisters(load) && llvm::all_of(readers, [&](const Reader &reader) {
+        return reader.tensor && reader.tensor.getType() == readers.front().tensor.getType();
+      });
+  // What threads write themselves may lie in any order that suits both sides.
+  if (isThroughRegisters(load))
+    for (const Reader &reader : readers)
+      if (reader.tensor)
+        orders.push_back(planShared(getLayout(load.getResult()), getLayout(reader.tensor),
+                                    getSharedElementBytes(element), target.getChipRecord(),
+                                    target.getCopyAtoms(element))
+                             .layout);
   std::optional<Choice> best;
   for (const LinearLayout &order : orders) {
     bool fits = canCopy(load.getAtomAttr(), shape, element, order);
@@ -219,8 +231,8 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
       if (reader.dot)
         continue;
       Choice read = chooseRead(order, reader.tensor, load.getReadAtomAttr(), target);
-      // One atom serves all who read it.
-      if (reader.tensor == load.getResult())
+      // One atom serves all who read it as it lies, or alike.
+      if (reader.tensor == load.getResult() || areAlike)
         choice.readAtom = read.readAtom;
       choice.cycles += read.cycles;
       choice.instructions += read.instructions;

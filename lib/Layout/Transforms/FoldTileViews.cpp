@@ -37,7 +37,7 @@ std::optional<DroppedUnits> kiln::findDroppedUnits(LoadOp load) {
     return isa<ReshapeOp>(user) && findDecision(user).empty() &&
            user->getResultTypes().front() == first.getType();
   };
-  if (!first || load.getDropped() || !llvm::all_of(load->getUsers(), isAlike))
+  if (!first || load.getDropped() || load.getExtents() || !llvm::all_of(load->getUsers(), isAlike))
     return std::nullopt;
   auto dims = findDropped(load.getType().getShape(), first.getType().getShape());
   return dims ? std::optional(DroppedUnits{first.getType(), *dims}) : std::nullopt;
@@ -108,20 +108,33 @@ static void split(LoadOp load) {
   load.erase();
 }
 
+/// The matrices of which a value is the transpose, of the transpose, and so on.
+static SmallVector<TransposeOp> findTransposes(Value value) {
+  SmallVector<TransposeOp> transposes;
+  auto transpose = value.getDefiningOp<TransposeOp>();
+  while (transpose && transpose.getType().getRank() == 2 && findDecision(transpose).empty() &&
+         transpose.getPermutation()[0] == 1) {
+    transposes.push_back(transpose);
+    transpose = transpose.getInput().getDefiningOp<TransposeOp>();
+  }
+  return transposes;
+}
+
 /// A product of a transposed operand reads the operand transposed.
 static void turn(DotOp dot) {
   for (OpOperand *operand : {&dot.getAMutable(), &dot.getBMutable()}) {
-    auto transpose = operand->get().getDefiningOp<TransposeOp>();
-    if (!transpose || transpose.getType().getRank() != 2 || !findDecision(transpose).empty() ||
-        transpose.getPermutation()[0] == 0 || !fillsBuffer(transpose.getInput().getDefiningOp()))
+    SmallVector<TransposeOp> transposes = findTransposes(operand->get());
+    if (transposes.empty() || !fillsBuffer(transposes.back().getInput().getDefiningOp()))
       continue;
-    operand->set(transpose.getInput());
+    operand->set(transposes.back().getInput());
+    bool isTurned = transposes.size() % 2 == 1;
     if (operand == &dot.getAMutable())
-      dot.setTransposeA(!dot.getTransposeA());
+      dot.setTransposeA(dot.getTransposeA() != isTurned);
     else
-      dot.setTransposeB(!dot.getTransposeB());
-    if (transpose->use_empty())
-      transpose.erase();
+      dot.setTransposeB(dot.getTransposeB() != isTurned);
+    for (TransposeOp transpose : transposes)
+      if (transpose->use_empty())
+        transpose.erase();
   }
 }
 

@@ -1,6 +1,5 @@
-// Turns views so that what a copy engine brings lies along their last dimension.
+// Turns views so that what a copy atom brings lies along their last dimension.
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
-#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -12,14 +11,6 @@ namespace kiln {
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
-
-/// A dot reads the other of its operand's two orders.
-static void turnOperand(DotOp dot, unsigned number) {
-  if (number == 0)
-    dot.setTransposeA(!dot.getTransposeA());
-  else
-    dot.setTransposeB(!dot.getTransposeB());
-}
 
 static void turn(LoadOp load) {
   auto argument = dyn_cast<BlockArgument>(load.getView());
@@ -39,24 +30,12 @@ static void turn(LoadOp load) {
   turned.getOffsetsMutable().assign(offsets);
   turned.getResult().setType(RankedTensorType::get(shape, load.getType().getElementType()));
 
-  bool isMatrix = order.size() == 2;
-  Value back;
-  for (OpOperand &use : llvm::make_early_inc_range(load.getResult().getUses())) {
-    auto dot = dyn_cast<DotOp>(use.getOwner());
-    if (dot && isMatrix && use.getOperandNumber() < 2) {
-      turnOperand(dot, use.getOperandNumber());
-      use.set(turned.getResult());
-      continue;
-    }
-    if (!back) {
-      SmallVector<int64_t> inverse(order.size());
-      for (auto [at, dim] : llvm::enumerate(order))
-        inverse[dim] = at;
-      back =
-          TransposeOp::create(builder, load.getLoc(), load.getType(), turned.getResult(), inverse);
-    }
-    use.set(back);
-  }
+  SmallVector<int64_t> inverse(order.size());
+  for (auto [at, dim] : llvm::enumerate(order))
+    inverse[dim] = at;
+  Value back =
+      TransposeOp::create(builder, load.getLoc(), load.getType(), turned.getResult(), inverse);
+  load.replaceAllUsesWith(back);
   load.erase();
 }
 
@@ -64,8 +43,7 @@ namespace {
 struct TurnViews : kiln::impl::TurnViewsBase<TurnViews> {
   void runOnOperation() override {
     getOperation().walk([](LoadOp load) {
-      bool isByEngine = isa_and_nonnull<EngineAtomInterface>(load.getAtomAttr());
-      if (isByEngine && !load.getExtents() && !load.getBuffer() && !load.getDropped())
+      if (load.getAtomAttr() && !load.getExtents() && !load.getBuffer() && !load.getDropped())
         turn(load);
     });
   }

@@ -2,6 +2,8 @@
 #include "kiln/Runtime/Device/Plan.h"
 #include "kiln/Runtime/Error.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <numeric>
 
 using namespace kiln;
 using namespace llvm;
@@ -83,20 +85,11 @@ static Error parseTensorMap(LaunchPlan &plan, const json::Object &entry, LaunchP
     return wrong(plan.kernel, "the tensor map of argument '" + argument.name +
                                   "' has no box of extents from 1 to 256");
   map.box = std::move(*box);
-  if (dims)
-    map.dims = std::move(*dims);
-  if (dims && map.dims.empty())
-    for (size_t i = 0; i < map.box.size(); ++i)
-      map.dims.push_back(i);
-  std::vector<bool> isTaken(map.box.size(), false);
-  bool isOrder = map.dims.size() == map.box.size();
-  for (size_t i = 0; isOrder && i < map.dims.size(); ++i) {
-    int64_t dim = map.dims[i];
-    isOrder = dim >= 0 && dim < int64_t(map.dims.size()) && !isTaken[dim];
-    if (isOrder)
-      isTaken[dim] = true;
-  }
-  if (!isOrder)
+  // None: as they are.
+  std::vector<int64_t> order(map.box.size());
+  std::iota(order.begin(), order.end(), 0);
+  map.dims = dims && !dims->empty() ? std::move(*dims) : order;
+  if (!dims || !std::is_permutation(map.dims.begin(), map.dims.end(), order.begin(), order.end()))
     return wrong(plan.kernel, "the tensor map of argument '" + argument.name +
                                   "' does not name each of its dimensions once");
   for (int64_t dim : map.dims) {

@@ -69,6 +69,11 @@ public:
         builder, loc, NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async_shared),
         NVVM::SharedSpaceAttr::get(builder.getContext(), NVVM::SharedSpace::shared_cta));
   }
+  void publishGlobal(OpBuilder &builder, Location loc) const override {
+    NVVM::FenceProxyOp::create(
+        builder, loc, NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async_global),
+        NVVM::SharedSpaceAttr());
+  }
   void setRegisters(OpBuilder &builder, Location loc, int64_t before,
                     int64_t after) const override {
     auto action = after > before ? NVVM::SetMaxRegisterAction::increase

@@ -39,6 +39,9 @@ def explain(compiled: Any) -> str:
     if metadata.get("warps"):
         lines.append(f"warps: {metadata['warps']} of {metadata.get('warp_size', '?')} lanes")
     lines += _registers(compiled)
+    if reason := metadata.get("no_roles"):
+        place = f"line {reason['line']}: " if "line" in reason else ""
+        lines.append(f"no roles are decided, since {place}{reason['why']}")
     known: set[str] = set()
     for stage in _DECIDING:
         found = [d for d in _decisions(_ir(compiled, stage)) if d not in known]

@@ -41,6 +41,10 @@ tile.kernel @turned(%a: !tile.view<?x?xbf16>, %i: index) {
   %t = tile.transpose %x [1, 0] : tensor<16x16xbf16> -> tensor<16x16xbf16>
   // CHECK-NEXT: tile.dot %[[X]], %[[X]], %{{.*}} transpose_a :
   %d = tile.dot %t, %t, %acc transpose_b : tensor<16x16xbf16>, tensor<16x16xbf16> -> tensor<16x16xf32>
+  // What is turned twice is as it was.
+  // CHECK-NEXT: tile.dot %[[X]], %[[X]], %{{.*}} transpose_b :
+  %u = tile.transpose %t [1, 0] : tensor<16x16xbf16> -> tensor<16x16xbf16>
+  %e = tile.dot %x, %u, %acc transpose_b : tensor<16x16xbf16>, tensor<16x16xbf16> -> tensor<16x16xf32>
   tile.return
 }
 

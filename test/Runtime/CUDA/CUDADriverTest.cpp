@@ -177,6 +177,9 @@ TEST_F(TensorMapTest, MetadataIsNotTrusted) {
   EXPECT_THAT(reason(R"("box":[128])"), HasSubstr("no box of extents from 1 to 256"));
   EXPECT_THAT(reason(R"("box":[128,512])"), HasSubstr("no box of extents from 1 to 256"));
   EXPECT_THAT(reason(R"("swizzle":0)"), HasSubstr("no box of extents from 1 to 256"));
+  for (const char *dims : {"[0]", "[0,0]", "[0,2]", "[-1,0]", "[0,1,1]", R"(["0",1])"})
+    EXPECT_THAT(reason(R"("box":[128,64],"dims":)" + std::string(dims)),
+                HasSubstr("does not name each of its dimensions once"));
   ExecutablePtr odd = load(artifact("bf16", R"("box":[1,64],"type":"i4")"));
   EXPECT_THAT(run(*odd, 0x10000, 300, 520).text, HasSubstr("a tensor map can hold, got i4"));
 }

@@ -1,16 +1,19 @@
-// Operands come by wide loads, go through shared memory between two barriers, whole matrices at a
-// time on the way back, and are multiplied by mma.sync. The assembler is told not to unroll the loop:
-// nothing of one turn moves over the barriers to another, and it took seven copies of the body.
+// Nothing is pinned: the warps that multiply copy operands past the registers, three trips ahead of
+// themselves, read whole matrices at a time and multiply them by mma.sync. The assembler is told not
+// to unroll the loop: nothing of one turn moves over the barrier to another, and it took seven copies
+// of the body.
 // RUN: tile-compile %s --target nvptx:sm_80 --emit asm -o %t.ptx
 // RUN: FileCheck %s --input-file %t.ptx
 // RUN: %ptxas -arch=sm_80 %t.ptx -o %t.cubin
 
 // CHECK: .reqntid 256
+// CHECK-COUNT-9: cp.async.cg.shared.global
 // CHECK: .pragma "nounroll";
-// CHECK-COUNT-3: ld.global.v4.b32
-// CHECK: bar.sync
-// CHECK-COUNT-3: st.shared.v4.b32
-// CHECK: bar.sync
+// CHECK: cp.async.wait_group 2;
+// CHECK-NEXT: bar.sync
+// CHECK-COUNT-3: cp.async.cg.shared.global
+// CHECK: cp.async.commit_group
+// CHECK-NOT: {{ld.global|st.shared|bar.sync}}
 // CHECK-COUNT-4: ldmatrix.sync.aligned.m8n8.x4.shared.b16
 // CHECK-COUNT-4: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 // CHECK-NOT: {{ld|st}}.shared

@@ -43,13 +43,14 @@ def kernel():
     return build((BENCHMARKS / "attention.mlir").read_bytes(), "sm_90a")
 
 
-def ours(suite, kernel) -> dict:
+@pytest.fixture
+def ours(suite, kernel, monkeypatch) -> dict:
     """Our kernels by name: in MLIR, in Python, and without pins."""
     on_chip = {}
     for name in ("pinned_kernels", "plain_kernels"):
         module = importlib.import_module(name)
         on_chip[name] = module.attention.options(device="emu:sm_90a")
-    suite.plain_kernels = SimpleNamespace(attention=on_chip["plain_kernels"])
+    monkeypatch.setattr(suite, "plain_kernels", SimpleNamespace(attention=on_chip["plain_kernels"]))
     return {"kiln": kernel, "python": on_chip["pinned_kernels"], "plain": suite.plain}
 
 
@@ -66,9 +67,9 @@ def measured(suite, *arguments) -> tuple[list[dict], dict[str, str]]:
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_a_case_of_attention(suite, kernel, causal: bool) -> None:
+def test_a_case_of_attention(suite, ours, causal: bool) -> None:
     """Two heads of two batches, beside FlashAttention of PyTorch on the CPU; which has no cuDNN."""
-    lines, missing = measured(suite, inputs_of(2, 2, 128), causal, ours(suite, kernel))
+    lines, missing = measured(suite, inputs_of(2, 2, 128), causal, ours)
     assert list(missing) == ["cudnn"]
     assert [(line["case"], line["implementation"]) for line in lines] == [
         (f"case, {regime}", who) for regime in ("burst", "sustained") for who in (*OURS, "flash")
@@ -129,7 +130,9 @@ def test_cases_of_attention_are_whole_tiles(suite) -> None:
     assert len(names) == 2 * len(suite.SIZES)
 
 
-def test_what_was_measured_is_shown_beside_what_is_missing(suite, kernel, monkeypatch, capsys):
+def test_what_was_measured_is_shown_beside_what_is_missing(
+    suite, kernel, ours, monkeypatch, capsys
+):
     """The whole of `run.py attention`, on small cases, where a chip of the right kind is pretended."""
     random = torch.randn
     monkeypatch.setattr(torch, "randn", lambda *shape, device: random(*shape))
@@ -139,7 +142,7 @@ def test_what_was_measured_is_shown_beside_what_is_missing(suite, kernel, monkey
         monkeypatch.setattr(torch.cuda, name, lambda value=value: value)
     kernel.registers, kernel.local_bytes = 168, 0
     monkeypatch.setattr(suite, "MLIRKernel", lambda path: kernel)
-    monkeypatch.setattr(suite.pinned_kernels, "attention", ours(suite, kernel)["python"])
+    monkeypatch.setattr(suite.pinned_kernels, "attention", ours["python"])
     for name, value in {"SIZES": (128,), "TOKENS": 256, "HEADS": 1}.items():
         monkeypatch.setattr(suite, name, value)
     # Neither the versions here nor what is set for a process of its own.

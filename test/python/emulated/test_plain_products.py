@@ -7,6 +7,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from product_kernels import finished
 
 import kiln
 
@@ -25,28 +26,6 @@ CHIPS = {"sm_90a": "wgmma.mma_async", "sm_100a": "tcgen05.mma"}
 def by_products(kernel, *args, chip: str = "sm_90a", **options) -> bool:
     """Whether the kernel multiplies by products that run beside their warps."""
     return CHIPS[chip] in kernel.compile(*args, **options, target=f"nvptx:{chip}").asm
-
-
-@kiln.kernel
-def product(
-    a: kiln.View, b: kiln.View, c: kiln.View, bias: kiln.View, more: kiln.View,
-    BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr,
-    BIAS: kiln.constexpr, MORE: kiln.constexpr, RELU: kiln.constexpr, SCALED: kiln.constexpr,
-):  # fmt: skip
-    i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
-    acc = kiln.zeros((BM, BN), kiln.f32)
-    for k in range(0, a.shape[1], BK):
-        x = a.load((i * BM, k), (BM, BK))
-        if SCALED:  # the operand goes through registers
-            x = (x.to(kiln.f32) * 0.5).to(x.dtype)
-        acc = kiln.dot(x, b.load((k, j * BN), (BK, BN)), acc)
-    if BIAS:
-        acc = acc + bias.load((j * BN,), (BN,)).to(kiln.f32)[None, :]
-    if MORE:
-        acc = acc + more.load((i * BM, j * BN), (BM, BN)).to(kiln.f32)
-    if RELU:
-        acc = kiln.maximum(acc, 0.0)
-    c.store((i * BM, j * BN), acc.to(c.dtype))
 
 
 def strided(rng: np.random.Generator, rows: int, columns: int, dtype, kind: str) -> np.ndarray:
@@ -71,7 +50,7 @@ def test_products(rng: np.random.Generator, chip: str, turn: int) -> None:
     c, more = (strided(rng, m, n, dtype, kinds[2]) for _ in range(2))
     bias = rng.standard_normal(n).astype(dtype)
     switches = {name: bool(rng.integers(2)) for name in ("BIAS", "MORE", "RELU", "SCALED")}
-    product.options(device=f"emu:{chip}")(a, b, c, bias, more, **tile, **switches)
+    finished.options(device=f"emu:{chip}")(a, b, c, bias, more, **tile, **switches)
     reference = a.astype(np.float64) @ b.astype(np.float64) * (0.5 if switches["SCALED"] else 1)
     if switches["BIAS"]:
         reference = reference + bias.astype(np.float64)
@@ -88,7 +67,7 @@ def test_engines_bring_all_transpositions(form: str, chip: str) -> None:
     a = np.zeros((256, 256), BF16)
     x, y = (operand if f == "N" else operand.T for operand, f in zip((a, a), form, strict=True))
     switches = dict(BIAS=False, MORE=False, RELU=False, SCALED=False)
-    assert by_products(product, x, y, a, a[0], a, chip=chip, BM=128, BN=128, BK=64, **switches)
+    assert by_products(finished, x, y, a, a[0], a, chip=chip, BM=128, BN=128, BK=64, **switches)
 
 
 def test_a_pinned_grid_runs_its_own_tiles(rng) -> None:
@@ -97,8 +76,8 @@ def test_a_pinned_grid_runs_its_own_tiles(rng) -> None:
     c = np.zeros((256, 256), BF16)
     switches = dict(BIAS=False, MORE=False, RELU=False, SCALED=False)
     options = dict(BM=128, BN=128, BK=64, **switches)
-    assert by_products(product, a, b, c, b[0], c, **options)
-    product.options(device=DEVICE)[(1, 1)](a, b, c, b[0], c, **options)
+    assert by_products(finished, a, b, c, b[0], c, **options)
+    finished.options(device=DEVICE)[(1, 1)](a, b, c, b[0], c, **options)
     assert error(c[:128, :128], a[:128].astype(np.float64) @ b[:, :128].astype(np.float64)) < 4e-3
     assert not c[128:].any() and not c[:, 128:].any()
 
@@ -111,8 +90,8 @@ def test_what_is_added_lies_where_the_sum_goes(rng, tile: tuple[int, int]) -> No
     expected = a.astype(np.float64) @ b.astype(np.float64) + c.astype(np.float64)
     switches = dict(BIAS=False, MORE=True, RELU=False, SCALED=False)
     options = dict(BM=tile[0], BN=tile[1], BK=32, **switches)
-    assert by_products(product, a, b, c, b[0], c, **options)
-    product.options(device=DEVICE)(a, b, c, b[0], c, **options)
+    assert by_products(finished, a, b, c, b[0], c, **options)
+    finished.options(device=DEVICE)(a, b, c, b[0], c, **options)
     assert error(c, expected) < 4e-3
 
 

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from product_kernels import finished
 from runtime_kernels import add, matmul, scale
 
 import kiln
@@ -73,6 +74,21 @@ def test_explain_tells_the_decisions():
     text = matmul.compile(view, view, view).explain()
     assert "decided by stage layout" in text
     assert re.search(r"  tile.dot tensor<32x32xf32>: .*= ", text), text
+
+
+def test_explain_tells_why_no_roles_are_decided():
+    from kiln.runtime.devices import targets
+
+    if not any(entry["name"] == "nvptx" for entry in targets()):
+        pytest.skip("this build has no target whose products run beside their warps")
+    view, row = kiln.View[kiln.f16, 2], kiln.View[kiln.f16, 1]
+    switches = dict.fromkeys(("BIAS", "MORE", "RELU", "SCALED"), False)
+    arguments, options = (view, view, view, row, view), dict(BM=64, BN=64, BK=32, **switches)
+    text = finished.compile(*arguments, **options, target="nvptx:sm_90a").explain()
+    assert re.search(r"^no roles are decided, since line \d+: no copy engine brings ", text,
+                     re.MULTILINE), text  # fmt: skip
+    text = finished.compile(*arguments, **options, target="nvptx:sm_80").explain()
+    assert "no roles" not in text
 
 
 def test_explain_tells_layouts_and_what_moves_cost():

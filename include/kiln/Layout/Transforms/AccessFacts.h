@@ -9,6 +9,9 @@ namespace kiln {
 /// What is known of a kernel's argument, by any of its names; null if of nothing or no argument.
 tile::FactsAttr getArgumentFacts(mlir::Value value);
 
+/// Whether two views are of different arguments, one of which no other one reaches.
+bool areOfOtherMemory(mlir::Value view, mlir::Value other);
+
 /// The largest power of two that the integer is known to be a multiple of.
 int64_t getKnownDivisor(mlir::Value value);
 
@@ -17,6 +20,8 @@ bool isKnownNonNegative(mlir::Value value);
 
 /// Whole bytes that an element of this type takes, at least one.
 int64_t getElementBytes(mlir::Type type);
+/// Whether an element shares its byte with others in memory.
+bool sharesByte(mlir::Type element);
 
 /// What is known of a view's rows, which are where its stride is 1.
 struct RowFacts {

@@ -65,7 +65,8 @@ def FoldTileViews : Pass<"tile-fold-tile-views", "::mlir::ModuleOp"> {
     were the same reshape that takes dimensions of one element away, has its result, and says by
     `dropped` which dimensions of the view it lacks; a store of what a reshape adds such dimensions
     to, likewise. A load of whose result nothing but slices is used, which have no element in common,
-    is a load of each, unless its order is pinned. A product of the transpose of what such a load brings is one of that, transposed.
+    is a load of each, unless its order is pinned. A product of the transpose of what such a load
+    brings is one of that, transposed.
     So a tile is a matrix to the instructions that read it, wherever in its view it lies.
 
     Before:
@@ -154,12 +155,12 @@ def DecideAtoms : Pass<"tile-decide-atoms", "::mlir::ModuleOp"> {
 }
 
 def TurnViews : Pass<"tile-turn-views", "::mlir::ModuleOp"> {
-  let summary = "let copy engines see rows whose elements lie together";
+  let summary = "let copy atoms see rows whose elements lie together";
   let description = [{
-    Precondition: no layout is decided. Postcondition: a load by an engine is of a view whose last
+    Precondition: no layout is decided. Postcondition: a load with an atom is of a view whose last
     stride is 1, if its view has such a stride at all: a view with another order of dimensions is
-    turned, and so is what the load brings. Dots read it as `transpose_a` and `transpose_b` say, all
-    else by a `tile.transpose`.
+    turned, and so is what the load brings: a `tile.transpose` turns it back. Of a matrix that dots
+    read, `tile-fold-tile-views` takes it off again.
 
     Before:
     ```mlir
@@ -173,7 +174,8 @@ def TurnViews : Pass<"tile-turn-views", "::mlir::ModuleOp"> {
        : !tile.view<?x?xbf16, strides [1, ?]> -> !tile.view<?x?xbf16>
     %t = tile.load %v[%n, %k] {atom = #nvptx.tma, role = "load"}
        : !tile.view<?x?xbf16> -> tensor<128x64xbf16>
-    %d = tile.dot %a, %t, %c transpose_b
+    %u = tile.transpose %t [1, 0] : tensor<128x64xbf16> -> tensor<64x128xbf16>
+    %d = tile.dot %a, %u, %c
     ```
     The test is `test/Layout/Transforms/turn-views.mlir`.
   }];

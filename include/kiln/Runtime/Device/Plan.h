@@ -52,10 +52,9 @@ struct LaunchPlan {
   struct TensorMap {
     uint16_t arg = 0;
     std::string type;
-    std::vector<int64_t> box; ///< extents of a tile, one a dimension
-    std::vector<int64_t>
-        dims;            ///< by dimension of the tile: which one of the argument it lies along
-    int64_t swizzle = 0; ///< bytes over which rows are permuted; 0: not at all
+    std::vector<int64_t> box;  ///< extents of a tile, one a dimension
+    std::vector<int64_t> dims; ///< which dimension of the argument each of the tile's lies along
+    int64_t swizzle = 0;       ///< bytes over which rows are permuted; 0: not at all
     int pointerSlot = -1;
     /// By dimension of the tile: the slot of an extent or stride, or -1 and what the argument's
     /// type says it is.

@@ -52,8 +52,9 @@ public:
   /// `number` is an i32.
   virtual void groupBarrier(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value number,
                             int64_t threads) const = 0;
-  /// What this thread wrote to shared memory, engines see.
+  /// What this thread wrote to shared memory, or to global memory, engines see.
   virtual void publishShared(mlir::OpBuilder &builder, mlir::Location loc) const = 0;
+  virtual void publishGlobal(mlir::OpBuilder &builder, mlir::Location loc) const = 0;
   /// Leaves each thread of the group so many registers of the `before` it has.
   virtual void setRegisters(mlir::OpBuilder &builder, mlir::Location loc, int64_t before,
                             int64_t after) const = 0;

@@ -71,6 +71,8 @@ static void addForeignEffects(bool pure, Effects &effects) {
     return;
   effects.emplace_back(MemoryEffects::Read::get());
   effects.emplace_back(MemoryEffects::Write::get());
+  effects.emplace_back(MemoryEffects::Read::get(), GlobalMemory::get());
+  effects.emplace_back(MemoryEffects::Write::get(), GlobalMemory::get());
 }
 
 /// Operands and results have one shape: all scalars, or all tensors of one shape.

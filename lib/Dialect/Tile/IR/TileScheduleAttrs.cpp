@@ -161,6 +161,11 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
       return success();
     return op->emitError() << "expected '" << name << "' on an scf.if in an scf.for, without value";
   }
+  if (name == kProgramsAttrName) {
+    if (isa<scf::ForOp>(op) && isa<UnitAttr>(value))
+      return success();
+    return op->emitError() << "expected '" << name << "' on an scf.for, without value";
+  }
   bool isDepth = name == kDepthAttrName;
   if (!isDepth && name != kStageAttrName && name != kOrderAttrName)
     return success();

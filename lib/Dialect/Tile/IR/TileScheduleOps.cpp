@@ -162,7 +162,9 @@ static LogicalResult verifyInRole(Operation *op) {
 }
 
 LogicalResult CopyIdOp::verify() { return verifyInRole(*this); }
-LogicalResult BarrierOp::verify() { return verifyInRole(*this); }
+LogicalResult BarrierOp::verify() {
+  return getPublish() || getAllCopies() ? verifyInRole(*this) : success();
+}
 
 //===- Channels -----------------------------------------------------------------------------===//
 

@@ -55,8 +55,7 @@ static std::optional<Registers> getRegisters(StringRef operand) {
 /// The bytes that a mnemonic's last words speak of: dwordx4, b128, u16, b64.
 static unsigned getBytes(StringRef mnemonic) {
   bool two = mnemonic.contains("read2") || mnemonic.contains("write2") ||
-             mnemonic.contains("load_2addr") || mnemonic.contains("store_2addr") ||
-             mnemonic.contains("read2st64") || mnemonic.contains("write2st64");
+             mnemonic.contains("load_2addr") || mnemonic.contains("store_2addr");
   // A transposing read names what it moves before what it transposes.
   SmallVector<StringRef> words;
   mnemonic.split("_tr_").first.split(words, '_');

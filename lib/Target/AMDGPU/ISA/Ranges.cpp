@@ -75,7 +75,12 @@ static uint64_t getOnes(Range range) { return range.ones & fill(range.high); }
 static Range multiply(Range a, Range b) {
   if (a.high && b.high > UINT32_MAX / a.high)
     return {};
-  return {a.low * b.low, a.high * b.high, std::min(32u, a.zeros + b.zeros)};
+  Range product{a.low * b.low, a.high * b.high, std::min(32u, a.zeros + b.zeros)};
+  // By one bit, if at all.
+  for (auto [bit, other] : {std::pair(a, b), std::pair(b, a)})
+    if (llvm::popcount(getOnes(bit)) == 1)
+      product.ones = getOnes(other) << llvm::countr_zero(getOnes(bit));
+  return product;
 }
 static Range shiftLeft(Range value, Range by) {
   if (by.low != by.high)
@@ -317,9 +322,12 @@ void Ranges::apply(const Instruction &instruction) {
   }
 }
 
-/// Addresses wrap: what goes beyond the last one may be anywhere.
-static Range getPlaces(uint64_t first, uint64_t last) {
-  return last > UINT32_MAX ? Range() : Range{first, last};
+/// The bytes from one offset behind a base to so many from another one. Addresses wrap: what goes
+/// beyond the last one may be anywhere.
+static Range getPlaces(Range base, uint64_t first, uint64_t last, uint64_t bytes) {
+  Range begin = add(base, getConstant(first)), end = add(base, getConstant(last));
+  uint64_t high = (end.high >> end.zeros << end.zeros) + bytes - 1;
+  return begin.isAll() || high > UINT32_MAX ? Range() : Range{begin.low, high};
 }
 
 Range kiln::amdgcn::getPlace(const Instruction &access, const Ranges &ranges, unsigned waveSize) {
@@ -336,12 +344,12 @@ Range kiln::amdgcn::getPlace(const Instruction &access, const Ranges &ranges, un
   }
   if (base.isAll())
     return base;
-  base.high = base.high >> base.zeros << base.zeros;
   StringRef modifiers = access.modifiers;
   if (modifiers.contains("offset0:") || modifiers.contains("offset1:")) {
-    // Two places, at multiples of the element; st64 counts in 64 of them.
+    // Two places, at multiples of the element, or of 64 of them.
     uint64_t element = bytes / 2;
-    if (StringRef(access.mnemonic).contains("st64"))
+    StringRef name = access.mnemonic;
+    if (name.contains("st64") || name.contains("stride64"))
       element *= 64;
     uint64_t offsets[2] = {0, 0};
     for (unsigned i : {0u, 1u}) {
@@ -350,7 +358,7 @@ Range kiln::amdgcn::getPlace(const Instruction &access, const Ranges &ranges, un
         modifiers.substr(at + 8).consumeInteger(10, offsets[i]);
     }
     auto [first, last] = std::minmax(offsets[0], offsets[1]);
-    return getPlaces(base.low + first * element, base.high + last * element + bytes / 2 - 1);
+    return getPlaces(base, first * element, last * element, bytes / 2);
   }
-  return getPlaces(base.low + access.offset, base.high + access.offset + bytes - 1);
+  return getPlaces(base, access.offset, access.offset, bytes);
 }

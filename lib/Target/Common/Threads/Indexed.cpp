@@ -7,10 +7,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-bool kiln::sharesByte(Type element) {
-  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() < 8;
-}
-
 /// In bounds no sum leaves 32 bits, and what is out of bounds is not looked at.
 ThreadLowering::Element ThreadLowering::getNearElement(Value view, ArrayRef<Value> indices) {
   const View &parts = views.find(view)->second;

@@ -58,10 +58,10 @@ LogicalResult ThreadLowering::lowerOwnPut(PutOp op) {
   setOwnSlot(op.getBody().getArguments(), op.getChannel(), op.getSlot());
   if (failed(lower(op.getBody().front())))
     return failure();
-  if (op.getBody().front().getOps<CopyInOp>().empty())
-    waves.waitForShared(builder, loc);
-  else
+  if (!op.getBody().front().getOps<CopyInOp>().empty())
     waves.endCopies(builder, loc);
+  else if (role->copiesDirectly)
+    waves.waitForShared(builder, loc);
   return success();
 }
 

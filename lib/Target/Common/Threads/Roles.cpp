@@ -26,7 +26,8 @@ static bool needsEngines(Operation *op) {
 }
 
 LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
-  if (!async && (!waves || needsEngines(op)))
+  bool isOfProgram = isa<BarrierOp>(op) && !role;
+  if (!isOfProgram && !async && (!waves || needsEngines(op)))
     return emitUnsupported(op, target,
                            waves ? "expected no engines, no products in flight and no channels "
                                    "between roles"
@@ -52,7 +53,10 @@ LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
             return success();
           })
       .Case<ReleaseOp>([&](ReleaseOp release) {
-        isOwn(release.getChannel()) ? waves.waitForShared(builder, loc) : lowerRelease(release);
+        if (!isOwn(release.getChannel()))
+          lowerRelease(release);
+        else if (role->copiesDirectly)
+          waves.waitForShared(builder, loc);
         return success();
       })
       .Case<WaitPutsOp>([&](WaitPutsOp wait) {
@@ -83,7 +87,7 @@ LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
       .Case<FetchOp>([&](FetchOp fetch) { return lowerFetch(fetch); })
       .Case<WaitStoresOp>([&](WaitStoresOp wait) {
         emitIf(isFirstThread(),
-               [&] { async->waitStores(builder, loc, wait.getInFlight(), /*done=*/false); });
+               [&] { async->waitStores(builder, loc, wait.getInFlight(), wait.getWritten()); });
         return success();
       });
 }
@@ -113,6 +117,16 @@ static bool onlyStartsCopies(Region &region) {
     return allowed ? WalkResult::advance() : WalkResult::interrupt();
   });
   return starts && !result.wasInterrupted();
+}
+
+/// Whether its warps copy into shared memory themselves.
+static bool copiesDirectly(Region &region) {
+  return region
+      .walk([](CopyInOp copy) {
+        return isa<DirectAtomInterface>(copy.getAtom()) ? WalkResult::interrupt()
+                                                        : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 LogicalResult ThreadLowering::lowerRoles(WarpGroupsOp op) {
@@ -156,7 +170,7 @@ LogicalResult ThreadLowering::lowerRole(WarpGroupsOp op, unsigned number, Value 
   OpBuilder::InsertPoint outerPrologue = prologue.saveInsertionPoint();
   auto outerCoordinates = std::exchange(threadCoordinates, decltype(threadCoordinates)());
   // Barriers: one a copy of each role, then one a role.
-  Role mine{attr, 1, 1 + number, {}, onlyStartsCopies(region)};
+  Role mine{attr, 1, 1 + number, {}, onlyStartsCopies(region), copiesDirectly(region)};
   for (unsigned i = 0; i < op.getBodies().size(); ++i) {
     mine.firstBarrier += i < number ? op.getRole(i).getCopies() : 0;
     mine.sharedBarrier += op.getRole(i).getCopies();
@@ -212,7 +226,18 @@ static bool guardsWrites(BarrierOp op) {
   return (before && isWrite(before)) || (after && isWrite(after));
 }
 
+/// Of all threads of the program.
+void ThreadLowering::lowerMeeting(BarrierOp op) {
+  meetAll();
+  if (op.getGlobal())
+    builder.getInsertionBlock()->back().setAttr(kOrdersGlobalAttrName, builder.getUnitAttr());
+}
+
 LogicalResult ThreadLowering::lowerBarrier(BarrierOp op) {
+  if (!role) {
+    lowerMeeting(op);
+    return success();
+  }
   // Copies that do not lag behind one another come to each barrier together, so where fewer warps
   // have none of their own, all may meet.
   bool meetAlike =
@@ -223,6 +248,12 @@ LogicalResult ThreadLowering::lowerBarrier(BarrierOp op) {
                            "expected one role, without a skew, where its copies exchange elements");
   if (op.getPublish())
     async->publishShared(builder, loc);
+  if (op.getPublish() && op.getGlobal())
+    async->publishGlobal(builder, loc);
+  if (waves && isOfAllWarps && (op.getGlobal() || !role->copiesDirectly)) {
+    lowerMeeting(op);
+    return success();
+  }
   if (waves && isOfAllWarps) {
     if (guardsWrites(op))
       waves.waitForShared(builder, loc);

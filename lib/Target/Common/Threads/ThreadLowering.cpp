@@ -281,6 +281,10 @@ bool ThreadLowering::isAllWarps() const {
 void ThreadLowering::barrier() {
   if (role && !isAllWarps())
     return meetCopy();
+  meetAll();
+}
+
+void ThreadLowering::meetAll() {
   Block *block = builder.getInsertionBlock();
   if (block->empty() || !isa<gpu::BarrierOp>(block->back()))
     gpu::BarrierOp::create(builder, loc);
@@ -369,7 +373,6 @@ LogicalResult ThreadLowering::lower(Operation *op) {
   // What a loop reads of it is waited for once, not in each round.
   if (!role && !sharedState.writes.empty() && readsFromOutside(op))
     barrier();
-  orderGlobal(op);
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<scf::ForOp>([&](auto) { return lowerLoop(op); })
       .Case<scf::IfOp>([&](auto) { return lowerIf(op); })
@@ -486,12 +489,9 @@ LogicalResult ThreadLowering::lowerLoop(Operation *op) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(body);
   sharedState = {};
-  auto before = globalState;
-  enterGlobalLoop(loop);
   if (failed(lower(*loop.getBody())))
     return failure();
   sharedState = {};
-  globalState.insert_range(before); // there may be no turn
   for (auto [from, to] : llvm::zip(loop.getResults(), lowered.getResults()))
     set(from, to);
   return success();
@@ -505,7 +505,6 @@ LogicalResult ThreadLowering::lowerIf(Operation *op) {
   auto lowered = scf::IfOp::create(builder, loc, types, get(branch.getCondition()),
                                    /*addThenBlock=*/true,
                                    /*addElseBlock=*/!branch.getElseRegion().empty());
-  auto before = globalState;
   auto lowerRegion = [&](Region &from, Region &to) {
     if (from.empty())
       return success();
@@ -513,10 +512,8 @@ LogicalResult ThreadLowering::lowerIf(Operation *op) {
     to.front().clear();
     builder.setInsertionPointToEnd(&to.front());
     sharedState = {};
-    auto outside = std::exchange(globalState, before);
     LogicalResult lowered = lower(from.front());
     sharedState = {};
-    globalState.insert_range(outside);
     return lowered;
   };
   if (failed(lowerRegion(branch.getThenRegion(), lowered.getThenRegion())) ||
@@ -543,17 +540,13 @@ LogicalResult ThreadLowering::lowerWhile(Operation *op) {
     for (auto [before, after] : llvm::zip(from.getArguments(), body->getArguments()))
       set(before, after);
     sharedState = {};
-    enterGlobalLoop(loop);
     LogicalResult result = lower(from.front());
     sharedState = {};
     return result;
   };
-  if (failed(lowerRegion(loop.getBefore(), lowered.getBefore(), ValueRange(inits).getTypes())))
+  if (failed(lowerRegion(loop.getBefore(), lowered.getBefore(), ValueRange(inits).getTypes())) ||
+      failed(lowerRegion(loop.getAfter(), lowered.getAfter(), types)))
     return failure();
-  auto tested = globalState; // where the loop ends
-  if (failed(lowerRegion(loop.getAfter(), lowered.getAfter(), types)))
-    return failure();
-  globalState.insert_range(tested);
   for (auto [from, to] : llvm::zip(loop.getResults(), lowered.getResults()))
     set(from, to);
   return success();

@@ -55,6 +55,8 @@ private:
   //===- Threads ----------------------------------------------------------------------------===//
 
   void barrier();
+  /// All threads of the program do.
+  void meetAll();
   /// The warps of a copy of the role wait for one another.
   void meetCopy();
   /// Whether the role is all that the program has.
@@ -63,11 +65,6 @@ private:
   /// read after a write. Between barriers that others ask for, and across the bounds of loops and
   /// branches, nothing is known, so the first access has one.
   void beforeAccess(SharedSpan span, bool isWrite);
-  // GlobalOrder.cpp
-  /// A barrier if the op accesses global memory where another thread may have since the last one.
-  void orderGlobal(mlir::Operation *op);
-  /// What earlier turns of a loop have accessed, when a turn begins.
-  void enterGlobalLoop(mlir::Operation *loop);
   /// The element that another lane of this warp holds: lane xor mask, or a lane by number.
   mlir::Value shuffleXor(mlir::Value element, int64_t mask);
   mlir::Value shuffleFrom(mlir::Value element, mlir::Value sourceLane);
@@ -161,6 +158,7 @@ private:
   mlir::LogicalResult lowerRoles(tile::WarpGroupsOp op);
   mlir::LogicalResult lowerRole(tile::WarpGroupsOp op, unsigned number, mlir::Value place);
   mlir::LogicalResult lowerBarrier(tile::BarrierOp op);
+  void lowerMeeting(tile::BarrierOp op);
   mlir::LogicalResult lowerRoleBuffer(mlir::Operation *op);
   bool writeMatrices(mlir::Value base, const LinearLayout &offsets,
                      llvm::ArrayRef<mlir::Value> elements);

@@ -2,6 +2,7 @@
 #ifndef KILN_LIB_TARGET_COMMON_THREADS_THREADPLANS_H
 #define KILN_LIB_TARGET_COMMON_THREADS_THREADPLANS_H
 
+#include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Target/Common/Threads.h"
 #include "mlir/IR/Builders.h"
@@ -74,9 +75,6 @@ bool isOwnPair(mlir::Operation *joinOrSplit);
 
 /// Whether each thread's part of a tile of elements that share bytes is whole bytes.
 bool storesWholeBytes(tile::StoreOp op);
-
-/// Whether an element shares its byte with others in memory.
-bool sharesByte(mlir::Type element);
 
 /// The scratch in shared memory that an op needs, in bytes; zero if none.
 int64_t getScratchBytes(mlir::Operation *op);

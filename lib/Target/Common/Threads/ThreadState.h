@@ -5,7 +5,6 @@
 #include "kiln/Layout/Algebra/LinearLayout.h"
 #include "kiln/Target/Common/AsyncTarget.h"
 #include "kiln/Target/Common/WaveTarget.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace kiln {
 
@@ -19,9 +18,6 @@ struct ThreadState {
     std::optional<unsigned> argument;
     llvm::SmallVector<int64_t> dims;
   };
-
-  /// An op that accesses global memory, and the loop of which it was another, earlier turn.
-  using GlobalAccess = std::pair<mlir::Operation *, mlir::Operation *>;
 
   /// Where this thread stands in a layout: one coordinate of index type a dimension.
   struct Place {
@@ -64,6 +60,8 @@ struct ThreadState {
     int64_t sharedBarrier = 0;
     mlir::Value copy;
     bool oneThread = false; ///< runs it all
+    /// Its warps have copies under way into shared memory, which no wait of LLVM's is to end.
+    bool copiesDirectly = false;
     mlir::Value place = {}; ///< the warp's number among those of all copies
   };
   std::optional<Role> role;
@@ -84,8 +82,6 @@ struct ThreadState {
     bool anything = true;
     llvm::SmallVector<SharedSpan> reads, writes;
   } sharedState;
-  /// What may have been accessed since the last barrier that orders global memory.
-  llvm::SetVector<GlobalAccess> globalState;
 };
 
 } // namespace kiln

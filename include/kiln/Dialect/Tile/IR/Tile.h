@@ -69,6 +69,9 @@ inline constexpr llvm::StringLiteral kOrderAttrName = "tile.order";
 inline constexpr llvm::StringLiteral kRoleAttrName = "tile.role";
 inline constexpr llvm::StringLiteral kSplitLoopAttrName = "tile.split_loop";
 
+/// Marks the loop of a persistent kernel whose turns are programs: nothing is ordered between them.
+inline constexpr llvm::StringLiteral kProgramsAttrName = "tile.programs";
+
 // Decisions of every target that has threads: a kernel's warps, what it takes of shared memory,
 // where in it an op's buffer or scratch begins (bytes); and the threads that run a lowered
 // function.

@@ -66,18 +66,22 @@ def Tile_CopyIdOp : Tile_Op<"copy_id", [Pure]> {
 }
 
 def Tile_BarrierOp : Tile_SyncOp<"barrier"> {
-  let summary = "the warps of a copy, or of its role, wait for one another";
+  let summary = "the warps of a copy, of its role, or of the program wait for one another";
   let description = [{
     What they wrote to shared memory before it, all of them see after it. With `publish` the
     engines that make copies see it too. With `all_copies` the warps of all copies of the role
-    meet.
+    meet; in a kernel without roles all warps do. With `global` it stands between their accesses to
+    global memory as well, which need not wait for one another otherwise.
 
     ```mlir
     tile.barrier publish
+    tile.barrier global all_copies
     ```
   }];
-  let arguments = (ins UnitAttr:$publish, UnitAttr:$all_copies);
-  let assemblyFormat = "(`publish` $publish^)? (`all_copies` $all_copies^)? attr-dict";
+  let arguments = (ins UnitAttr:$publish, UnitAttr:$all_copies, UnitAttr:$global);
+  let assemblyFormat = [{
+    (`publish` $publish^)? (`global` $global^)? (`all_copies` $all_copies^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 
@@ -357,14 +361,16 @@ def Tile_WaitStoresOp : Tile_SyncOp<"wait_stores"> {
   let summary = "waits until at most so many of a copy's stores still read their buffers";
   let description = [{
     Counts the `tile.copy_out` of this copy of the role, oldest first. Only the warp that starts
-    them waits: a `tile.barrier` tells the others.
+    them waits: a `tile.barrier` tells the others. With `written` it waits until what the other
+    stores write is in the view.
 
     ```mlir
     tile.wait_stores in_flight = 1
+    tile.wait_stores in_flight = 0 written
     ```
   }];
-  let arguments = (ins I64Attr:$in_flight);
-  let assemblyFormat = "`in_flight` `=` $in_flight attr-dict";
+  let arguments = (ins I64Attr:$in_flight, UnitAttr:$written);
+  let assemblyFormat = "`in_flight` `=` $in_flight (`written` $written^)? attr-dict";
   let hasVerifier = 1;
 }
 

@@ -1,6 +1,4 @@
-// RUN: tile-opt %s --tile-lower-to-threads --canonicalize --cse | FileCheck %s
-// RUN: tile-opt %s --tile-lower-to-threads --canonicalize --cse | FileCheck %s --check-prefix=ONCE
-// RUN: tile-opt %s --tile-lower-to-threads | FileCheck %s --check-prefix=BYTES
+// RUN: tile-opt %s --tile-order-accesses | FileCheck %s
 
 #l = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128]]>
 #r = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[0],[0]], warp = [[0]]>
@@ -8,10 +6,10 @@
 
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
   // What is stored may lie where another thread has yet to load.
-  // CHECK-LABEL: func.func @copy
-  // CHECK: llvm.load
-  // CHECK: gpu.barrier {tile.orders_global}
-  // CHECK: llvm.store
+  // CHECK-LABEL: tile.kernel @copy
+  // CHECK: tile.load
+  // CHECK: tile.barrier global
+  // CHECK: tile.store
   tile.kernel @copy(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>)
       attributes {tile.warps = 2 : i64} {
     %c0 = arith.constant 0 : index
@@ -20,17 +18,9 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 
-  // ONCE-LABEL: func.func @disjoint
-  // ONCE-NOT: gpu.barrier
-  // ONCE-LABEL: func.func @in_place
-  // ONCE-NOT: gpu.barrier
-  // ONCE-LABEL: func.func @apart
-  // ONCE-NOT: gpu.barrier
-  // ONCE-LABEL: func.func @turns
-  // ONCE-NOT: gpu.barrier
-  // ONCE-LABEL: func.func @sums
-  // ONCE-NOT: gpu.barrier
-  // ONCE-LABEL: func.func @shifted
+  // CHECK-LABEL: tile.kernel @disjoint(
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.return
   tile.kernel @disjoint(%x: !tile.view<?xf32>,
                         %y: !tile.view<?xf32> {tile.facts = #tile.facts<noalias>})
       attributes {tile.warps = 2 : i64} {
@@ -41,6 +31,9 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
   }
 
   // Each thread comes back to its own elements.
+  // CHECK-LABEL: tile.kernel @in_place(
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.return
   tile.kernel @in_place(%x: !tile.view<?xf32>) attributes {tile.warps = 2 : i64} {
     %c0 = arith.constant 0 : index
     %t = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
@@ -48,6 +41,9 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 
+  // CHECK-LABEL: tile.kernel @apart(
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.return
   tile.kernel @apart(%x: !tile.view<?xf32>, %o: index) attributes {tile.warps = 2 : i64} {
     %c256 = arith.constant 256 : index
     %p = arith.addi %o, %c256 : index
@@ -57,6 +53,9 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
   }
 
   // A turn's tile lies behind those of the turns before.
+  // CHECK-LABEL: tile.kernel @turns(
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.return
   tile.kernel @turns(%x: !tile.view<?xf32>, %n: index) attributes {tile.warps = 2 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -69,6 +68,9 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 
+  // CHECK-LABEL: tile.kernel @sums(
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.return
   tile.kernel @sums(%x: !tile.view<?xi32>) attributes {tile.warps = 2 : i64} {
     %i = tile.iota 0 : tensor<256xi32, #l>
     %v = arith.constant dense<1> : tensor<256xi32, #l>
@@ -77,10 +79,10 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 
-  // CHECK-LABEL: func.func @shifted
-  // CHECK: llvm.load
-  // CHECK: gpu.barrier {tile.orders_global}
-  // CHECK: llvm.store
+  // CHECK-LABEL: tile.kernel @shifted
+  // CHECK: tile.load
+  // CHECK: tile.barrier global
+  // CHECK: tile.store
   tile.kernel @shifted(%x: !tile.view<?xf32>, %o: index) attributes {tile.warps = 2 : i64} {
     %c255 = arith.constant 255 : index
     %p = arith.addi %o, %c255 : index
@@ -90,10 +92,10 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
   }
 
   // Several threads read an element, one of them writes it.
-  // CHECK-LABEL: func.func @repeated
-  // CHECK: llvm.load
-  // CHECK: gpu.barrier {tile.orders_global}
-  // CHECK: llvm.store
+  // CHECK-LABEL: tile.kernel @repeated
+  // CHECK: tile.load
+  // CHECK: tile.barrier global
+  // CHECK: tile.store
   tile.kernel @repeated(%x: !tile.view<?xf32>) attributes {tile.warps = 2 : i64} {
     %c0 = arith.constant 0 : index
     %t = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<32xf32, #r>
@@ -103,15 +105,15 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 
   // The tiles of two turns overlap: before the load, for what the last turn stored, and before the
   // store. A load alone needs none, and what comes after the loop meets what it stored.
-  // CHECK-LABEL: func.func @overlapping_turns
+  // CHECK-LABEL: tile.kernel @overlapping_turns
   // CHECK: scf.for
-  // CHECK: gpu.barrier {tile.orders_global}
-  // CHECK: llvm.load
-  // CHECK: gpu.barrier {tile.orders_global}
-  // CHECK: llvm.store
-  // CHECK: gpu.barrier {tile.orders_global}
-  // CHECK: llvm.load
-  // CHECK-NOT: gpu.barrier
+  // CHECK: tile.barrier global
+  // CHECK: tile.load
+  // CHECK: tile.barrier global
+  // CHECK: tile.store
+  // CHECK: tile.barrier global
+  // CHECK: tile.load
+  // CHECK-NOT: tile.barrier
   tile.kernel @overlapping_turns(%x: !tile.view<?xf32>, %n: index,
                                  %y: !tile.view<?xf32> {tile.facts = #tile.facts<noalias>})
       attributes {tile.warps = 2 : i64} {
@@ -130,11 +132,11 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
   }
 
   // The same tile of a view that each turn makes anew is another one.
-  // CHECK-LABEL: func.func @moving_part
+  // CHECK-LABEL: tile.kernel @moving_part
   // CHECK: scf.for
-  // CHECK: gpu.barrier {tile.orders_global}
-  // CHECK: llvm.load
-  // CHECK: llvm.store
+  // CHECK: tile.barrier global
+  // CHECK: tile.load
+  // CHECK: tile.store
   tile.kernel @moving_part(%x: !tile.view<?xf32>, %n: index) attributes {tile.warps = 2 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -147,9 +149,9 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
   }
 
   // Parts of views that do not overlap do not either.
-  // CHECK-LABEL: func.func @parts_of_two
-  // CHECK-NOT: gpu.barrier
-  // CHECK: return
+  // CHECK-LABEL: tile.kernel @parts_of_two
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.return
   tile.kernel @parts_of_two(%x: !tile.view<?xf32>, %n: index,
                             %y: !tile.view<?xf32> {tile.facts = #tile.facts<noalias>})
       attributes {tile.warps = 2 : i64} {
@@ -162,12 +164,12 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
   }
 
   // Either branch may have been taken, or none.
-  // CHECK-LABEL: func.func @branches
+  // CHECK-LABEL: tile.kernel @branches
   // CHECK: scf.if
-  // CHECK-NOT: gpu.barrier
-  // CHECK: llvm.store
-  // CHECK: gpu.barrier {tile.orders_global}
-  // CHECK: llvm.load
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.store
+  // CHECK: tile.barrier global
+  // CHECK: tile.load
   tile.kernel @branches(%x: !tile.view<?xf32>, %is: i1,
                         %y: !tile.view<?xf32> {tile.facts = #tile.facts<noalias>})
       attributes {tile.warps = 2 : i64} {
@@ -183,15 +185,15 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
   }
 
   // What the condition of a loop stores is met where the loop ends, whatever its body waits for.
-  // CHECK-LABEL: func.func @conditions
+  // CHECK-LABEL: tile.kernel @conditions
   // CHECK: scf.while
-  // CHECK: llvm.store
+  // CHECK: tile.store
   // CHECK: scf.condition
-  // CHECK: gpu.barrier {tile.orders_global}
-  // CHECK: llvm.load
+  // CHECK: tile.barrier global
+  // CHECK: tile.load
   // CHECK: scf.yield
-  // CHECK: gpu.barrier {tile.orders_global}
-  // CHECK: llvm.load
+  // CHECK: tile.barrier global
+  // CHECK: tile.load
   tile.kernel @conditions(%x: !tile.view<?xf32>, %n: index,
                           %y: !tile.view<?xf32> {tile.facts = #tile.facts<noalias>})
       attributes {tile.warps = 2 : i64} {
@@ -216,29 +218,95 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 
   // Rows of packed elements that begin and end with a byte are apart as those of others are; of
   // rows whose width or distance may be odd that is not known.
-  // BYTES-LABEL: func.func @whole_bytes
-  // BYTES-NOT: tile.orders_global
-  // BYTES-LABEL: func.func @shared_bytes
-  // BYTES: gpu.barrier {tile.orders_global}
+  // CHECK-LABEL: tile.kernel @whole_bytes
+  // CHECK-NOT: tile.barrier
+  // CHECK-LABEL: tile.kernel @shared_bytes
+  // CHECK: tile.barrier global
   tile.kernel @whole_bytes(%x: !tile.view<?x?xi4> {tile.facts = #tile.facts<strides = [16, 0], extents = [0, 16]>}, %n: index)
-      attributes {tile.warps = 2 : i64, tile.shared_bytes = 256 : i64} {
+      attributes {tile.warps = 2 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %v = arith.constant dense<1> : tensor<1x256xi4, #row>
     scf.for %i = %c0 to %n step %c1 {
-      tile.store %v, %x[%i, %c0] {tile.shared_offset = 0 : i64} : tensor<1x256xi4, #row>, !tile.view<?x?xi4>
+      tile.store %v, %x[%i, %c0] : tensor<1x256xi4, #row>, !tile.view<?x?xi4>
     }
     tile.return
   }
 
   tile.kernel @shared_bytes(%x: !tile.view<?x?xi4> {tile.facts = #tile.facts<strides = [16, 0]>}, %n: index)
-      attributes {tile.warps = 2 : i64, tile.shared_bytes = 256 : i64} {
+      attributes {tile.warps = 2 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %v = arith.constant dense<1> : tensor<1x256xi4, #row>
     scf.for %i = %c0 to %n step %c1 {
-      tile.store %v, %x[%i, %c0] {tile.shared_offset = 0 : i64} : tensor<1x256xi4, #row>, !tile.view<?x?xi4>
+      tile.store %v, %x[%i, %c0] : tensor<1x256xi4, #row>, !tile.view<?x?xi4>
     }
+    tile.return
+  }
+
+  // A barrier that stands there already orders accesses too.
+  // CHECK-LABEL: tile.kernel @met_already
+  // CHECK: tile.load
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: tile.store
+  tile.kernel @met_already(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>)
+      attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %t = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.barrier
+    tile.store %t, %y[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
+    tile.return
+  }
+
+  // Offsets are compared term by term.
+  // CHECK-LABEL: tile.kernel @sums_of_values
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.return
+  tile.kernel @sums_of_values(%x: !tile.view<?xf32>, %o: index, %p: index)
+      attributes {tile.warps = 2 : i64} {
+    %c256 = arith.constant 256 : index
+    %there = arith.addi %o, %p : index
+    %far = arith.addi %o, %c256 : index
+    %here = arith.addi %p, %far : index
+    %t = tile.load %x[%there] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.store %t, %x[%here] : tensor<256xf32, #l>, !tile.view<?xf32>
+    tile.return
+  }
+
+  // Programs that one runs after the other have no order.
+  // CHECK-LABEL: tile.kernel @programs
+  // CHECK: scf.for
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: }{{$}}
+  tile.kernel @programs(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>, %n: index)
+      attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %c256 = arith.constant 256 : index
+    scf.for %i = %c0 to %n step %c256 {
+      %t = tile.load %x[%i] : !tile.view<?xf32> -> tensor<256xf32, #l>
+      tile.store %t, %y[%i] : tensor<256xf32, #l>, !tile.view<?xf32>
+    } {tile.programs}
+    tile.return
+  }
+
+  // What is done at unknown places meets everything, and what the system sees of it.
+  // CHECK-LABEL: tile.kernel @foreign
+  // CHECK: tile.load
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: tile.inline_asm
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: tile.atomic_rmw
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: tile.atomic_rmw
+  tile.kernel @foreign(%x: !tile.view<?xi32>) attributes {tile.warps = 2 : i64} {
+    %i = tile.iota 0 : tensor<256xi32, #l>
+    %c0 = arith.constant 0 : index
+    %v = tile.load %x[%c0] : !tile.view<?xi32> -> tensor<256xi32, #l>
+    %w = tile.inline_asm "mov.u32 $0, $1;" "=r,r" (%v) : (tensor<256xi32, #l>) -> tensor<256xi32, #l>
+    tile.atomic_rmw addi %x[%i], %w order = relaxed : !tile.view<?xi32>, [tensor<256xi32, #l>], tensor<256xi32, #l>
+    tile.atomic_rmw maxs %x[%i], %w order = relaxed : !tile.view<?xi32>, [tensor<256xi32, #l>], tensor<256xi32, #l>
     tile.return
   }
 }

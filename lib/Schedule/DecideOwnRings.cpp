@@ -1,0 +1,109 @@
+// Loops of products that no role of its own loads for: the warps that multiply fill rings ahead of
+// themselves.
+//
+// What a product of a loop reads is loaded trips ahead: by copies past the registers where these
+// are as wide as loads into registers, else through registers. All else stays as it is, in one
+// role.
+#include "Decisions.h"
+#include "GlobalAccesses.h"
+#include "OwnRingDecider.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+static constexpr StringLiteral kAll = "all";
+/// Smaller tiles are not worth a slot of a ring.
+static constexpr int64_t kFewestBytes = 1024;
+/// What one lane loads at most.
+static constexpr int64_t kMostBits = 128;
+
+/// Whether a product of the block reads what is made of a value in it.
+static bool feedsProduct(Value value, Block *block) {
+  SmallVector<Value> values = {value};
+  DenseSet<Operation *> seen;
+  while (!values.empty())
+    for (Operation *user : values.pop_back_val().getUsers()) {
+      if (user->getBlock() != block || !seen.insert(user).second)
+        continue;
+      if (isa<DotOp, DotScaledOp>(user))
+        return true;
+      llvm::append_range(values, user->getResults());
+    }
+  return false;
+}
+
+/// Whether a loop may store what it loads in a later turn.
+static bool isStoredIn(scf::ForOp loop, LoadOp load) {
+  WalkResult result = loop.walk([&](Operation *op) {
+    std::optional<GlobalAccess> access = findGlobalAccess(op);
+    bool isApart = !access || !access->writes ||
+                   (access->view && areOfOtherMemory(access->view, load.getView()));
+    return isApart ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return result.wasInterrupted();
+}
+
+bool OwnRingDecider::find() {
+  if (kernel->hasAttr(kRolesAttrName) || kernel->hasAttr(kWarpsAttrName) ||
+      !llvm::hasSingleElement(kernel.getBody()))
+    return false;
+  WalkResult result = kernel.getBody().walk([&](Operation *op) {
+    if (!findDecision(op).empty())
+      return WalkResult::interrupt();
+    auto load = dyn_cast<LoadOp>(op);
+    auto loop = load ? dyn_cast<scf::ForOp>(load->getParentOp()) : scf::ForOp();
+    if (!loop || !loop.getInductionVar().getType().isIndex() || load.getPadding())
+      return WalkResult::advance();
+    int64_t bits = load.getType().getNumElements() * load.getType().getElementTypeBitWidth();
+    if (bits >= 8 * kFewestBytes && feedsProduct(load, loop.getBody()) && !isStoredIn(loop, load))
+      loads.push_back(load);
+    return WalkResult::advance();
+  });
+  return !result.wasInterrupted() && !loads.empty();
+}
+
+/// A copy past the registers, if it moves as much at a time as a load into them.
+Attribute OwnRingDecider::findAtom(LoadOp load, int64_t warps, bool direct) {
+  int64_t bits = load.getType().getElementTypeBitWidth();
+  int64_t most = std::min(kMostBits, int64_t(getAccessFacts(load).aligned) * bits);
+  for (Attribute atom : target.getAtoms(load)) {
+    auto copy = dyn_cast<DirectAtomInterface>(atom);
+    if (direct && copy && !load.getExtents() && canShareOut(load, copy, warps, target.getChipRecord()) &&
+        8 * int64_t(copy.getLaneBytes()) >= most &&
+        copy.follows(load.getCache(), load.getEviction()))
+      return atom;
+  }
+  return ThroughRegistersAttr::get(kernel.getContext());
+}
+
+void OwnRingDecider::write(bool direct) {
+  Builder builder(kernel.getContext());
+  int64_t warps = countWarps(kernel, target.getChipRecord());
+  kernel->setAttr(kRolesAttrName, builder.getArrayAttr(RoleAttr::get(
+                                      kernel.getContext(), kAll, warps, /*copies=*/1, /*skew=*/0,
+                                      /*registers=*/0)));
+  kernel.getBody().walk([](Operation *op) {
+    bool isControl =
+        op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() || op->hasTrait<OpTrait::IsTerminator>();
+    if (isa<DotOp, DotScaledOp>(op) || (!isMemoryEffectFree(op) && !isControl))
+      setRoleName(op, kAll);
+  });
+  for (LoadOp load : loads) {
+    load.setAtomAttr(findAtom(load, warps, direct));
+    bool isThrough = isa<ThroughRegistersAttr>(load.getAtomAttr());
+    load.setRing((isThrough ? "written" : "copied") + std::to_string(getLoop(load)));
+  }
+}
+
+/// The number of the loop that a load stands in, of those with such loads.
+size_t OwnRingDecider::getLoop(LoadOp load) {
+  llvm::SmallSetVector<Block *, 4> blocks;
+  for (LoadOp other : loads)
+    blocks.insert(other->getBlock());
+  return llvm::find(blocks, load->getBlock()) - blocks.begin();
+}

@@ -1,0 +1,177 @@
+// RUN: tile-opt %s --tile-order-accesses --split-input-file | FileCheck %s
+
+// Roles of two copies, each of four warps, that share 128 rows out.
+#l = #tile.layout<register = [[1,0],[2,0],[4,0],[8,0]], lane = [[0,1],[0,2],[0,4],[0,8],[0,16]], warp = [[16,0],[32,0]]>
+!view = !tile.view<?x?xf32>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// What is stored may lie where a thread of any copy has yet to load.
+// CHECK-LABEL: tile.kernel @any_copy
+// CHECK: tile.load
+// CHECK-NEXT: tile.barrier global all_copies
+// CHECK-NEXT: tile.store
+tile.kernel @any_copy(%x: !view, %y: !view) attributes {tile.warps = 8 : i64} {
+  tile.warp_groups(%x, %y : !view, !view) {
+    role #tile.role<"all", warps = 4, copies = 2> {
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %copy = tile.copy_id
+      %row = arith.muli %copy, %c64 : index
+      %t = tile.load %x[%row, %c0] : !view -> tensor<64x32xf32, #l>
+      tile.store %t, %y[%row, %c0] : tensor<64x32xf32, #l>, !view
+    }
+  }
+  tile.return
+}
+
+// A copy's rows are its own, the columns overlap.
+// CHECK-LABEL: tile.kernel @own_rows
+// CHECK: tile.load
+// CHECK-NEXT: tile.barrier global{{$}}
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: }
+tile.kernel @own_rows(%x: !view, %o: index) attributes {tile.warps = 8 : i64} {
+  tile.warp_groups(%x, %o : !view, index) {
+    role #tile.role<"all", warps = 4, copies = 2> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c64 = arith.constant 64 : index
+      %copy = tile.copy_id
+      %share = arith.muli %copy, %c64 : index
+      %row = arith.addi %o, %share : index
+      %t = tile.load %x[%row, %c0] : !view -> tensor<64x32xf32, #l>
+      tile.store %t, %x[%row, %c1] : tensor<64x32xf32, #l>, !view
+      tile.store %t, %x[%row, %c1] : tensor<64x32xf32, #l>, !view
+    }
+  }
+  tile.return
+}
+
+// What all copies access is no copy's own, though each thread comes back to its elements.
+// CHECK-LABEL: tile.kernel @shared_rows
+// CHECK: tile.load
+// CHECK-NEXT: tile.barrier global all_copies
+// CHECK-NEXT: tile.store
+tile.kernel @shared_rows(%x: !view) attributes {tile.warps = 8 : i64} {
+  tile.warp_groups(%x : !view) {
+    role #tile.role<"all", warps = 4, copies = 2> {
+      %c0 = arith.constant 0 : index
+      %t = tile.load %x[%c0, %c0] : !view -> tensor<64x32xf32, #l>
+      tile.store %t, %x[%c0, %c0] : tensor<64x32xf32, #l>, !view
+    }
+  }
+  tile.return
+}
+
+// Copies that lag behind one another catch up first: the first of two has met once less.
+// CHECK-LABEL: tile.kernel @skewed
+// CHECK: tile.load
+// CHECK: scf.if
+// CHECK-NEXT: tile.barrier all_copies
+// CHECK: tile.barrier global all_copies
+// CHECK: scf.if
+// CHECK-NEXT: tile.barrier all_copies
+// CHECK: tile.store
+tile.kernel @skewed(%x: !view, %y: !view) attributes {tile.warps = 8 : i64} {
+  tile.warp_groups(%x, %y : !view, !view) {
+    role #tile.role<"all", warps = 4, copies = 2, skew = 1> {
+      %c0 = arith.constant 0 : index
+      %t = tile.load %x[%c0, %c0] : !view -> tensor<64x32xf32, #l>
+      tile.store %t, %y[%c0, %c0] : tensor<64x32xf32, #l>, !view
+    }
+  }
+  tile.return
+}
+}
+
+// -----
+
+#l = #tile.layout<register = [[1,0],[2,0],[4,0],[8,0]], lane = [[0,1],[0,2],[0,4],[0,8],[0,16]], warp = [[16,0],[32,0]]>
+#rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,0],[4,0],[8,0],[16,0],[32,0]]>
+!view = !tile.view<?x?xf32>
+!box = !tile.buffer<64x32xf32, #rows>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// The engine stores behind the barrier that tells it of the buffer; what it has written is waited
+// for, and engines see what was stored before they load or store it.
+// CHECK-LABEL: tile.kernel @engine
+// CHECK: tile.load
+// CHECK: tile.barrier publish global{{$}}
+// CHECK-NEXT: tile.copy_out
+// CHECK-NEXT: tile.wait_stores in_flight = 0 written
+// CHECK-NEXT: tile.barrier global{{$}}
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: tile.barrier publish global{{$}}
+// CHECK-NEXT: tile.copy_out
+// CHECK-NEXT: tile.wait_stores in_flight = 0{{$}}
+tile.kernel @engine(%x: !view, %y: !view) attributes {tile.warps = 4 : i64} {
+  tile.warp_groups(%x, %y : !view, !view) {
+    role #tile.role<"all", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %b = tile.alloc : !box
+      %t = tile.load %x[%c0, %c0] : !view -> tensor<64x32xf32, #l>
+      tile.write %t, %b : tensor<64x32xf32, #l>, !box
+      tile.barrier publish
+      tile.copy_out %b, %y[%c0, %c0] {atom = #nvptx.tma} : !box, !view
+      tile.store %t, %x[%c0, %c0] : tensor<64x32xf32, #l>, !view
+      tile.copy_out %b, %y[%c0, %c0] {atom = #nvptx.tma} : !box, !view
+      tile.wait_stores in_flight = 0
+    }
+  }
+  tile.return
+}
+
+// Boxes of one tensor lie apart, and a loop over programs has no order.
+// CHECK-LABEL: tile.kernel @boxes
+// CHECK: tile.barrier publish{{$}}
+// CHECK-NEXT: tile.copy_out
+// CHECK-NEXT: tile.copy_out
+// CHECK-NEXT: }{{$}}
+tile.kernel @boxes(%y: !view, %n: index) attributes {tile.warps = 4 : i64} {
+  tile.warp_groups(%y, %n : !view, index) {
+    role #tile.role<"all", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c7 = arith.constant 7 : index
+      %c32 = arith.constant 32 : index
+      %b = tile.alloc : !box
+      scf.for %i = %c0 to %n step %c1 {
+        %row = arith.remui %i, %c7 : index
+        tile.barrier publish
+        tile.copy_out %b, %y[%row, %c0] {atom = #nvptx.tma} : !box, !view
+        tile.copy_out %b, %y[%row, %c32] {atom = #nvptx.tma} : !box, !view
+      } {tile.programs}
+      tile.wait_stores in_flight = 0
+    }
+  }
+  tile.return
+}
+
+// A ring's loads come behind what their role has stored; what it stores then, the ring has told of.
+// CHECK-LABEL: tile.kernel @ring
+// CHECK: tile.store
+// CHECK-NEXT: tile.barrier publish global{{$}}
+// CHECK-NEXT: tile.put
+// CHECK: tile.release
+// CHECK-NEXT: tile.store
+tile.kernel @ring(%x: !view, %y: !view) attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !tile.channel<1, !box>
+  tile.warp_groups(%ring, %x, %y : !tile.channel<1, !box>, !view, !view) {
+    role #tile.role<"all", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant 0 : i32
+      %v = arith.constant dense<1.0> : tensor<64x32xf32, #l>
+      tile.store %v, %x[%c0, %c0] : tensor<64x32xf32, #l>, !view
+      tile.put %ring[%zero, %zero] bytes = 8192 : !tile.channel<1, !box> {
+      ^bb0(%to: !box):
+        tile.copy_in %y[%c0, %c0], %to {atom = #nvptx.tma} : !view, !box
+      }
+      %b = tile.get %ring[%zero, %zero] : !tile.channel<1, !box>
+      tile.release %ring[%zero] lanes : !tile.channel<1, !box>
+      tile.store %v, %y[%c0, %c0] : tensor<64x32xf32, #l>, !view
+    }
+  }
+  tile.return
+}
+}
