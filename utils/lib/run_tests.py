@@ -74,16 +74,18 @@ class Runner:
         self.build = options.build
         self.reports = options.build / "test-reports"
         self.reports.mkdir(parents=True, exist_ok=True)
+        # Hundreds of tests start a Python, which is not to compile Kiln's sources each time.
+        self.environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(self.build / "bytecode")}
+        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def execute(self, command, report=None, environment=None, cwd=ROOT):
         """Runs a command to its end, output shown; a stale report must not count."""
         if report is not None:
             report.unlink(missing_ok=True)
-        environment = {**os.environ, **(environment or {})}
         return subprocess.run(
             [str(part) for part in command],
             cwd=cwd,
-            env=environment,
+            env={**self.environment, **(environment or {})},
             stdin=subprocess.DEVNULL,
             check=False,
         ).returncode

@@ -75,17 +75,17 @@ def targets(tool):
     return sorted(known, key=lambda target: base_of(target) is not None)
 
 
-def classify(tool, target):
-    """What the target makes of each cell: native, emulated or why it is refused."""
-    kernels = [probe.kernel(element, target) for probe, element in cells()]
-    compiled = ask(tool, kernels, [f"--tile-pipeline=target={target} stop-after=llvm"])
-    reported = ask(tool, kernels, [f"--tile-report-support=target={target}"])
+def classify(tool, target, asked):
+    """What the target makes of each of these cells: native, emulated or why it is refused."""
+    kernels = [probe.kernel(element, target) for probe, element in asked]
+    compiled = f"--tile-pipeline=target={target} stop-after=llvm"
+    answers = ask(tool, kernels, [f"--tile-report-support=target={target}", compiled])
     table = {}
-    for (probe, element), errors, remarks in zip(cells(), compiled, reported, strict=True):
-        refusals = [message for sort, message in errors if sort == "error"]
+    for (probe, element), diagnostics in zip(asked, answers, strict=True):
+        refusals = [message for sort, message in diagnostics if sort == "error"]
         if refusals:
             answer = f"refused: {refusals[0]}"
-        elif ("remark", f"'{probe.name}' is emulated") in remarks:
+        elif ("remark", f"'{probe.name}' is emulated") in diagnostics:
             answer = "emulated"
         else:
             answer = "native"
@@ -155,8 +155,8 @@ def render(tables):
     lines = [
         "# What each target supports",
         "",
-        "Written by `utils/support/table.py --write`, which asks the compiler; the tests compile",
-        "every cell, and run what is shown, on the host and on emulated chips. **N**: native.",
+        "Written by `utils/support/table.py --write`, which asks the compiler; the tests ask",
+        "again, and run what is shown, on the host and on emulated chips. **N**: native.",
         "**E**: emulated: computed in a wider type, unpacked, expanded into other ops, or a loop",
         "around a compare-and-swap. A number: refused, with the message of that number.",
     ]
@@ -201,7 +201,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the table")
     options = parser.parse_args()
     tool = str(options.tool.resolve())
-    tables = {target: classify(tool, target) for target in targets(tool)}
+    tables = {target: classify(tool, target, cells()) for target in targets(tool)}
     if options.write:
         write(tables)
         return 0
