@@ -73,7 +73,8 @@ Attribute OwnRingDecider::findAtom(LoadOp load, int64_t warps, bool direct) {
   int64_t most = std::min(kMostBits, int64_t(getAccessFacts(load).aligned) * bits);
   for (Attribute atom : target.getAtoms(load)) {
     auto copy = dyn_cast<DirectAtomInterface>(atom);
-    if (direct && copy && !load.getExtents() && canShareOut(load, copy, warps, target.getChipRecord()) &&
+    if (direct && copy && !load.getExtents() &&
+        canShareOut(load, copy, warps, target.getChipRecord()) &&
         8 * int64_t(copy.getLaneBytes()) >= most &&
         copy.follows(load.getCache(), load.getEviction()))
       return atom;

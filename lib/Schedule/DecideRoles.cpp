@@ -477,6 +477,9 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     if (!decider.find())
       return;
     for (bool direct : {true, false}) {
+      // Its code generator would wait for all such copies in front of other accesses.
+      if (direct && target.getChipRecord().knownSlots)
+        continue;
       decider.write(direct);
       std::optional<RoleDecider::Reason> reason;
       if (holds(kernel, reason))

@@ -6,6 +6,7 @@
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_DECIDESTAGES
@@ -37,6 +38,7 @@ private:
   int64_t countFixed();
   bool isOwn(LoadOp load);
   void decideOwnRings();
+  void setStages(Block &block, int64_t stage);
 
   KernelOp kernel;
   TargetInterface target;
@@ -167,6 +169,24 @@ bool StageDecider::isOwn(LoadOp load) {
                       [&](Operation *user) { return getRoleName(user) == getRoleName(load); });
 }
 
+/// All but the loads runs when what they bring is there, if nobody has said of anything when it
+/// runs: what could run before would only be kept in registers.
+void StageDecider::setStages(Block &block, int64_t stage) {
+  auto isSaid = [&](Operation &op) {
+    auto load = dyn_cast<LoadOp>(op);
+    return getDecision(&op, "stage") && !(load && load.getBuffer());
+  };
+  if (llvm::any_of(block, isSaid))
+    return;
+  for (Operation &op : block.without_terminator()) {
+    auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
+    auto load = dyn_cast<LoadOp>(op);
+    if (!(load && load.getBuffer()) &&
+        (llvm::any_of(op.getResultTypes(), isTensor) || !isMemoryEffectFree(&op)))
+      op.setAttr(spellDecision(&op, "stage"), builder.getI64IntegerAttr(stage));
+  }
+}
+
 /// Copies run as far ahead as shared memory has slots, which two programs of a core share if it
 /// does for that. What goes through registers is a trip ahead, of two slots where there are two.
 void StageDecider::decideOwnRings() {
@@ -181,7 +201,9 @@ void StageDecider::decideOwnRings() {
   });
   int64_t shared = target.getChipRecord().sharedBytes, fixed = countFixed();
   int64_t all = shared - fixed, half = shared / 2 - fixed;
-  int64_t writtenDepth = 2 * (copiedBytes + writtenBytes) <= half ? 2 : 1, depth = 1;
+  // Where slots must be known, two would unroll the loop.
+  bool hasTwo = !target.getChipRecord().knownSlots && 2 * (copiedBytes + writtenBytes) <= half;
+  int64_t writtenDepth = hasTwo ? 2 : 1, depth = 1;
   if (!copied.empty()) {
     all -= writtenDepth * writtenBytes;
     half -= writtenDepth * writtenBytes;
@@ -199,6 +221,11 @@ void StageDecider::decideOwnRings() {
     if (!load.getStage())
       load.setStage(read - 1);
   }
+  llvm::SetVector<Block *> loops;
+  for (LoadOp load : llvm::concat<LoadOp>(copied, written))
+    loops.insert(load->getBlock());
+  for (Block *loop : loops)
+    setStages(*loop, read);
 }
 
 LogicalResult StageDecider::run() {

@@ -188,6 +188,21 @@ void RingRealiser::finish(Ring &ring, LoadOp load) {
     return rewriter.eraseOp(load);
   for (StringRef name : {"atom", "buffer", "read_atom", "ring", "depth"})
     load->removeAttr(name);
+  if (!load.getDropped())
+    return;
+  // Registers hold all dimensions that the view has.
+  RankedTensorType type = load.getType();
+  SmallVector<int64_t> shape = getWholeShape(type.getShape(), load.getDropped());
+  LinearLayout layout = getLayout(load.getResult()).reshapeOuts(shape);
+  load.removeDroppedAttr();
+  load.getResult().setType(RankedTensorType::get(shape, type.getElementType(),
+                                                 LayoutAttr::get(type.getContext(), layout)));
+  rewriter.setInsertionPointAfter(load);
+  auto reshape = ReshapeOp::create(rewriter, load.getLoc(), type, load.getResult());
+  inRole(reshape, ring.producer);
+  copyPlace(load, reshape);
+  reshape->removeAttr(spellDecision(reshape, "order"));
+  rewriter.replaceAllUsesExcept(load.getResult(), reshape.getResult(), reshape);
 }
 
 LogicalResult RingRealiser::realise() {

@@ -80,8 +80,8 @@ struct Chip {
   SharedPhases shared = kPlainPhases;
   /// Whether its matrix instructions take subnormal f16 and bf16 for zero.
   bool flushesHalves = false;
-  /// Whether the slots of a ring that a role fills for itself must be known when compiling: the code
-  /// generator's own waits tell no others apart.
+  /// Whether the slots of a ring that a role fills for itself must be known when compiling: the
+  /// code generator's own waits tell no others apart.
   bool knownSlots = false;
   RoleRegisters roleRegisters = {};
   /// The product that the numbers are of, and where the sizes above are from; empty for the host.

@@ -34,8 +34,8 @@ public:
   Tracer(WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance)
       : groups(groups), role(groups.getRole(role)), instance(instance), result{role, copy, {}},
         uses(groups.getCaptures().size()), puts(groups.getCaptures().size()),
-        atSlot(groups.getCaptures().size()),
-        held(groups.getCaptures().size()), acquired(groups.getCaptures().size()) {}
+        atSlot(groups.getCaptures().size()), held(groups.getCaptures().size()),
+        acquired(groups.getCaptures().size()) {}
 
   FailureOr<Trace> run() {
     Region &region = groups.getBodies()[result.role];

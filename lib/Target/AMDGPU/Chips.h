@@ -9,9 +9,14 @@ namespace kiln::amdgcn {
 /// The generations of matrix instructions.
 enum class MatrixCores { None, CDNA2, CDNA3, CDNA4, RDNA3, RDNA4 };
 
+/// What says how many accesses may be outstanding: one instruction, whose fields lie as the ISA
+/// manual of the generation has them, or one for each counter.
+enum class WaitForm { GFX9, GFX11, Apart };
+
 /// What include/kiln/Target/AMDGPU/Chips.td adds, where each field is described.
 struct ChipRecord : Chip {
   MatrixCores matrixCores = MatrixCores::None;
+  WaitForm waits = WaitForm::GFX9;
   unsigned bytesToLDS = 0;
   bool transposes = false;
   bool swapsLanes = false;

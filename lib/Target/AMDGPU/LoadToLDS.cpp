@@ -26,14 +26,33 @@ static void separate(OpBuilder &builder, Location loc) {
 
 //===- Waits --------------------------------------------------------------------------------===//
 
-// The fields of s_waitcnt, by the ISA manuals of CDNA: six bits for vector memory, in two parts,
-// three for exports, four for LDS and scalar memory. All ones wait for nothing.
+// The fields of s_waitcnt, by the ISA manuals. CDNA has six bits for vector memory, in two parts,
+// three for exports, four for LDS and scalar memory; RDNA3 three for exports, six for LDS and
+// scalar memory, six for vector memory. All ones wait for nothing.
 static constexpr int64_t kMostVector = 63, kMostExport = 7, kMostLDS = 15;
 
-static void wait(OpBuilder &builder, Location loc, int64_t vector, int64_t lds) {
-  int64_t field = (vector & 15) | kMostExport << 4 | lds << 8 | (vector >> 4) << 14;
+/// Until so many loads of vector memory are outstanding; chips that load to LDS are of CDNA.
+static void waitForVector(OpBuilder &builder, Location loc, int64_t vector) {
+  int64_t field = (vector & 15) | kMostExport << 4 | kMostLDS << 8 | (vector >> 4) << 14;
   keepInPlace(builder, loc);
   ROCDL::SWaitcntOp::create(builder, loc, field);
+  keepInPlace(builder, loc);
+}
+
+/// Until no access to LDS is.
+static void waitForLDS(OpBuilder &builder, Location loc, WaitForm form) {
+  keepInPlace(builder, loc);
+  switch (form) {
+  case WaitForm::GFX9:
+    ROCDL::SWaitcntOp::create(builder, loc, 15 | kMostExport << 4 | (kMostVector >> 4) << 14);
+    break;
+  case WaitForm::GFX11:
+    ROCDL::SWaitcntOp::create(builder, loc, kMostExport | kMostVector << 10);
+    break;
+  case WaitForm::Apart:
+    ROCDL::WaitDscntOp::create(builder, loc, 0);
+    break;
+  }
   keepInPlace(builder, loc);
 }
 
@@ -46,11 +65,11 @@ void TargetAttr::endCopies(OpBuilder &, Location) const {}
 
 void TargetAttr::waitForCopies(OpBuilder &builder, Location loc, int64_t groups,
                                int64_t copies) const {
-  wait(builder, loc, std::min(groups * copies, kMostVector), kMostLDS);
+  waitForVector(builder, loc, std::min(groups * copies, kMostVector));
 }
 
 void TargetAttr::waitForShared(OpBuilder &builder, Location loc) const {
-  wait(builder, loc, kMostVector, 0);
+  waitForLDS(builder, loc, getRecord(getChip()).waits);
 }
 
 void TargetAttr::meet(OpBuilder &builder, Location loc) const {

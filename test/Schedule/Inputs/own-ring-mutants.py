@@ -14,10 +14,7 @@ from refusals import end_of, expect_refused, run
 
 PASSES = [
     "--tile-pipeline=stop-after=layout",
-    *(
-        f"--tile-realise-{what}"
-        for what in ("persistence", "rings", "warp-groups")
-    ),
+    *(f"--tile-realise-{what}" for what in ("persistence", "rings", "warp-groups")),
     "--tile-complete-stages",
     *(f"--tile-realise-{what}" for what in ("stages", "slots", "copies", "stores")),
 ]

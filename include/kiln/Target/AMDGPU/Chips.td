@@ -7,6 +7,8 @@ include "kiln/Target/Chip.td"
 class AMDGPUChip<string chip> : Chip<chip> {
   // Whose matrix instructions it has: an enumerator of `kiln::amdgcn::MatrixCores`.
   code matrixCores;
+  // How its waits name what they are for: an enumerator of `kiln::amdgcn::WaitForm`.
+  code waits;
   // The most bytes that a lane loads to LDS without registers between; 0: none.
   int bytesToLDS = 0;
   // Reads LDS with rows and columns exchanged.
@@ -52,6 +54,7 @@ class CDNAChip<string chip> : AMDGPUChip<chip> {
   let registersPerThread = 512;
   let registersPerCore = 131072;
   let shared = SharedPhases<cdnaReads, inOrder>;
+  let waits = [{WaitForm::GFX9}];
   let bufferFlags = cdnaBuffer;
 }
 
@@ -154,6 +157,7 @@ class RDNAChip<string chip> : AMDGPUChip<chip> {
 def GFX1100 : RDNAChip<"gfx1100"> {
   let machine = "Radeon RX 7900 XTX";
   let matrixCores = [{MatrixCores::RDNA3}];
+  let waits = [{WaitForm::GFX11}];
   let repeatsOperands = true;
   let figures = [
     From<gpuSpecs, [Is<cores, 48>, Is<sharedPerCore, 131072>, Is<l1Bytes, 32768>,
@@ -171,6 +175,7 @@ def GFX1100 : RDNAChip<"gfx1100"> {
 def GFX1201 : RDNAChip<"gfx1201"> {
   let machine = "Radeon RX 9070 XT";
   let matrixCores = [{MatrixCores::RDNA4}];
+  let waits = [{WaitForm::Apart}];
   let usedOnce = 1;
   let figures = [
     From<gpuSpecs, [Is<cores, 32>, Is<sharedPerCore, 131072>, Is<l1Bytes, 32768>,

@@ -53,16 +53,37 @@ void ThreadLowering::setOwnSlot(ValueRange buffers, Value channel, Value slot) {
   }
 }
 
-/// What the warps write themselves is no copy that is under way.
+/// What the warps write themselves is no copy that is under way. The barrier that tells of it may
+/// stand at the head of the loop, where LLVM (22) forgets what comes round: a wait of its own in
+/// front of a barrier goes if nothing is outstanding as the loop is entered.
 LogicalResult ThreadLowering::lowerOwnPut(PutOp op) {
   setOwnSlot(op.getBody().getArguments(), op.getChannel(), op.getSlot());
   if (failed(lower(op.getBody().front())))
     return failure();
-  if (!op.getBody().front().getOps<CopyInOp>().empty())
-    waves.endCopies(builder, loc);
-  else if (role->copiesDirectly)
+  if (op.getBody().front().getOps<CopyInOp>().empty())
     waves.waitForShared(builder, loc);
+  else
+    waves.endCopies(builder, loc);
   return success();
+}
+
+/// Whether what was read from a slot is used in a later trip alone, so that nothing waits for it in
+/// its own.
+static bool isUsedLater(ReleaseOp op) {
+  for (Operation *user : op.getSlot().getUsers())
+    if (auto get = dyn_cast<GetOp>(user); get && get.getChannel() == op.getChannel())
+      for (Value buffer : get.getBuffers())
+        for (Operation *read : buffer.getUsers())
+          if (llvm::any_of(read->getUsers(),
+                           [](Operation *use) { return use->hasTrait<OpTrait::IsTerminator>(); }))
+            return true;
+  return false;
+}
+
+/// Barriers tell the other warps that the slot is free, once this one has read it.
+void ThreadLowering::lowerOwnRelease(ReleaseOp op) {
+  if (role->copiesDirectly || isUsedLater(op))
+    waves.waitForShared(builder, loc);
 }
 
 void ThreadLowering::lowerOwnGet(GetOp op) {

@@ -45,18 +45,14 @@ LogicalResult ThreadLowering::lowerSchedule(Operation *op) {
       })
       .Case<PutOp>(
           [&](PutOp put) { return isOwn(put.getChannel()) ? lowerOwnPut(put) : lowerPut(put); })
-      .Case<GetOp>(
-          [&](GetOp get) {
-            if (!isOwn(get.getChannel()))
-              return lowerGet(get);
-            lowerOwnGet(get);
-            return success();
-          })
+      .Case<GetOp>([&](GetOp get) {
+        if (!isOwn(get.getChannel()))
+          return lowerGet(get);
+        lowerOwnGet(get);
+        return success();
+      })
       .Case<ReleaseOp>([&](ReleaseOp release) {
-        if (!isOwn(release.getChannel()))
-          lowerRelease(release);
-        else if (role->copiesDirectly)
-          waves.waitForShared(builder, loc);
+        isOwn(release.getChannel()) ? lowerOwnRelease(release) : lowerRelease(release);
         return success();
       })
       .Case<WaitPutsOp>([&](WaitPutsOp wait) {

@@ -196,6 +196,7 @@ private:
   void lowerOwnChannel(tile::ChannelOp op);
   mlir::LogicalResult lowerOwnPut(tile::PutOp op);
   void lowerOwnGet(tile::GetOp op);
+  void lowerOwnRelease(tile::ReleaseOp op);
   void lowerWaitPuts(tile::WaitPutsOp op);
   void setOwnSlot(mlir::ValueRange buffers, mlir::Value channel, mlir::Value slot);
   mlir::LogicalResult lowerDirectCopy(tile::CopyInOp op);
