@@ -473,13 +473,12 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
 
   /// Where no role of its own loads, past the registers or through them.
   void fillOwnRings(KernelOp kernel, TargetInterface target) {
+    // Where slots must be known, the final code of such loops is not proven to wait for no more
+    // than it must.
     OwnRingDecider decider(kernel, target);
-    if (!decider.find())
+    if (target.getChipRecord().knownSlots || !decider.find())
       return;
     for (bool direct : {true, false}) {
-      // Its code generator would wait for all such copies in front of other accesses.
-      if (direct && target.getChipRecord().knownSlots)
-        continue;
       decider.write(direct);
       std::optional<RoleDecider::Reason> reason;
       if (holds(kernel, reason))

@@ -38,7 +38,7 @@ private:
   int64_t countFixed();
   bool isOwn(LoadOp load);
   void decideOwnRings();
-  void setStages(Block &block, int64_t stage);
+  void setStages(Block &block, int64_t stage, StringRef role);
 
   KernelOp kernel;
   TargetInterface target;
@@ -171,7 +171,7 @@ bool StageDecider::isOwn(LoadOp load) {
 
 /// All but the loads runs when what they bring is there, if nobody has said of anything when it
 /// runs: what could run before would only be kept in registers.
-void StageDecider::setStages(Block &block, int64_t stage) {
+void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
   auto isSaid = [&](Operation &op) {
     auto load = dyn_cast<LoadOp>(op);
     return getDecision(&op, "stage") && !(load && load.getBuffer());
@@ -181,9 +181,12 @@ void StageDecider::setStages(Block &block, int64_t stage) {
   for (Operation &op : block.without_terminator()) {
     auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
     auto load = dyn_cast<LoadOp>(op);
-    if (!(load && load.getBuffer()) &&
-        (llvm::any_of(op.getResultTypes(), isTensor) || !isMemoryEffectFree(&op)))
-      op.setAttr(spellDecision(&op, "stage"), builder.getI64IntegerAttr(stage));
+    if ((load && load.getBuffer()) ||
+        (llvm::none_of(op.getResultTypes(), isTensor) && isMemoryEffectFree(&op)))
+      continue;
+    op.setAttr(spellDecision(&op, "stage"), builder.getI64IntegerAttr(stage));
+    if (getRoleName(&op).empty())
+      setRoleName(&op, role);
   }
 }
 
@@ -201,9 +204,7 @@ void StageDecider::decideOwnRings() {
   });
   int64_t shared = target.getChipRecord().sharedBytes, fixed = countFixed();
   int64_t all = shared - fixed, half = shared / 2 - fixed;
-  // Where slots must be known, two would unroll the loop.
-  bool hasTwo = !target.getChipRecord().knownSlots && 2 * (copiedBytes + writtenBytes) <= half;
-  int64_t writtenDepth = hasTwo ? 2 : 1, depth = 1;
+  int64_t writtenDepth = 2 * (copiedBytes + writtenBytes) <= half ? 2 : 1, depth = 1;
   if (!copied.empty()) {
     all -= writtenDepth * writtenBytes;
     half -= writtenDepth * writtenBytes;
@@ -221,11 +222,11 @@ void StageDecider::decideOwnRings() {
     if (!load.getStage())
       load.setStage(read - 1);
   }
-  llvm::SetVector<Block *> loops;
+  llvm::MapVector<Block *, StringRef> loops;
   for (LoadOp load : llvm::concat<LoadOp>(copied, written))
-    loops.insert(load->getBlock());
-  for (Block *loop : loops)
-    setStages(*loop, read);
+    loops.insert({load->getBlock(), getRoleName(load)});
+  for (auto [loop, role] : loops)
+    setStages(*loop, read, role);
 }
 
 LogicalResult StageDecider::run() {

@@ -53,17 +53,15 @@ void ThreadLowering::setOwnSlot(ValueRange buffers, Value channel, Value slot) {
   }
 }
 
-/// What the warps write themselves is no copy that is under way. The barrier that tells of it may
-/// stand at the head of the loop, where LLVM (22) forgets what comes round: a wait of its own in
-/// front of a barrier goes if nothing is outstanding as the loop is entered.
+/// What the warps write themselves is no copy that is under way.
 LogicalResult ThreadLowering::lowerOwnPut(PutOp op) {
   setOwnSlot(op.getBody().getArguments(), op.getChannel(), op.getSlot());
   if (failed(lower(op.getBody().front())))
     return failure();
-  if (op.getBody().front().getOps<CopyInOp>().empty())
-    waves.waitForShared(builder, loc);
-  else
+  if (!op.getBody().front().getOps<CopyInOp>().empty())
     waves.endCopies(builder, loc);
+  else if (role->copiesDirectly)
+    waves.waitForShared(builder, loc);
   return success();
 }
 

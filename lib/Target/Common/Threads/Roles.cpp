@@ -223,6 +223,21 @@ static bool guardsWrites(BarrierOp op) {
 }
 
 /// Of all threads of the program.
+/// Whether a barrier tells of what a loop wrote to a ring at the end of the turn before. LLVM (22)
+/// forgets this: a wait of its own at the head of a loop goes if nothing is outstanding where the
+/// loop is entered.
+static bool comesRound(BarrierOp op) {
+  auto writes = [](Operation &other) {
+    auto put = dyn_cast<PutOp>(other);
+    return isa<WriteOp>(other) || (put && !put.getBody().front().getOps<WriteOp>().empty());
+  };
+  Block &block = *op->getBlock();
+  return isa<scf::ForOp>(block.getParentOp()) &&
+         llvm::none_of(llvm::make_range(block.begin(), op->getIterator()), writes) &&
+         llvm::any_of(llvm::make_range(op->getIterator(), block.end()), writes) &&
+         isa<PutOp>(*llvm::find_if(llvm::reverse(block), writes));
+}
+
 void ThreadLowering::lowerMeeting(BarrierOp op) {
   meetAll();
   if (op.getGlobal())
@@ -246,12 +261,13 @@ LogicalResult ThreadLowering::lowerBarrier(BarrierOp op) {
     async->publishShared(builder, loc);
   if (op.getPublish() && op.getGlobal())
     async->publishGlobal(builder, loc);
-  if (waves && isOfAllWarps && (op.getGlobal() || !role->copiesDirectly)) {
+  bool ends = comesRound(op);
+  if (waves && isOfAllWarps && (op.getGlobal() || !(role->copiesDirectly || ends))) {
     lowerMeeting(op);
     return success();
   }
   if (waves && isOfAllWarps) {
-    if (guardsWrites(op))
+    if (ends || guardsWrites(op))
       waves.waitForShared(builder, loc);
     waves.meet(builder, loc);
     return success();
