@@ -12,6 +12,7 @@ _OPERATION = re.compile(r"^\s*(?:%\S+(?:, %\S+)* = )?\"?([a-z_]+\.[a-z_.]+)\"?")
 _TYPE = re.compile(r"tensor<[^ ]*>")
 _LAYOUT = re.compile(r"^#(\w+) = #tile\.layout<(.*)>$", re.MULTILINE)
 _HELD = re.compile(r"(?:tensor|!tile\.buffer)<([^ ]+), #(\w+)>")
+_FILLED = re.compile(r"buffer = !tile\.buffer<([^ ]+), #(\w+)>")
 # What the source says, as opposed to what was decided.
 _GIVEN = ("tile.name", "tile.facts", "tile.tunables", "tile.target")
 _BARE = ("atom", "warps", "stage", "order", "role", "roles", "in_flight", "layout")
@@ -74,7 +75,8 @@ def _ir(compiled: Any, stage: str) -> str:
 
 
 def _layouts(text: str) -> list[str]:
-    """Each layout, and the values that have it: the operation that makes one, and its type."""
+    """Each layout, and the values and buffers that have it: the operation that makes one, or that
+    fills one, and its type."""
     known = dict(_LAYOUT.findall(text))
     holders: dict[str, dict[str, None]] = {}
     for line in text.splitlines():
@@ -82,6 +84,8 @@ def _layouts(text: str) -> list[str]:
         held = _HELD.findall(line.rsplit("->", 1)[-1]) if operation and "=" in line else []
         for shape, alias in held[-1:]:
             holders.setdefault(alias, {})[f"{operation[1]} {shape}"] = None
+        for shape, alias in _FILLED.findall(line) if operation else ():
+            holders.setdefault(alias, {})[f"buffer of {operation[1]} {shape}"] = None
     found = []
     for alias, who in holders.items():
         if alias in known:

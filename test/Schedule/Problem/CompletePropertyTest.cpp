@@ -35,7 +35,7 @@ struct Trip {
     for (bool changed = true; changed;) {
       changed = false;
       for (unsigned op : ops) {
-        if (problem.ops[op].pins.stage || isLate(op))
+        if (problem.ops[op].pins.stage)
           continue;
         int64_t &stage = stages[op], least = 0;
         for (const Dependence &need : getNeeds(op))
@@ -51,7 +51,7 @@ struct Trip {
       for (const Dependence &each : problem.dependences)
         if (each.from == op && each.distance == 0) // a user, in the block
           first = std::min(first.value_or(INT64_MAX), stages[each.to]);
-      stages[op] = first.value_or(0);
+      stages[op] = first.value_or(stages[op]);
     }
   }
 

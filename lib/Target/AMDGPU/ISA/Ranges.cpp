@@ -172,8 +172,15 @@ static Range evaluate(const Instruction &instruction, const Ranges &ranges) {
   if (in.size() == 1 && is({"mov_b32", "readfirstlane_b32"}))
     return in[0];
   // Sixteen bits, of which the first one counts as negative.
-  if (in.size() == 1 && is({"movk_i32"}))
-    return in[0].high < 0x8000 ? in[0] : Range();
+  if (in.size() == 1 && is({"movk_i32", "mulk_i32", "addk_i32"})) {
+    if (in[0].high >= 0x8000)
+      return {};
+    // What the last two change is their first operand too.
+    Range changed = ranges.get(instruction.operands.front());
+    return operation == "movk_i32"   ? in[0]
+           : operation == "mulk_i32" ? multiply(changed, in[0])
+                                     : add(changed, in[0]);
+  }
   if (in.size() == 2) {
     if (is({"and_b32"}))
       return bitAnd(in[0], in[1]);

@@ -335,6 +335,42 @@ TEST(Waits, FollowsBits) {
   }
 }
 
+/// A number that is one bit, if not zero, moves the ones of what it multiplies.
+TEST(Waits, FollowsProducts) {
+  struct {
+    const char *bit;
+    bool isBounded;
+  } bits[] = {{"s_bfe_u32 s9, s9, 0x10003\n  s_mulk_i32 s9, 0xf0\n", true},
+              {"s_bfe_u32 s9, s9, 0x10003\n  s_mulk_i32 s9, 0x1000\n", false},
+              {"s_bfe_u32 s9, s9, 0x20003\n  s_mulk_i32 s9, 0x5f0\n", false},
+              {"s_bfe_u32 s9, s9, 0x10003\n  s_mul_i32 s9, s9, 0xf0\n", true},
+              {"s_and_b32 s9, s9, 16\n  s_addk_i32 s9, 0xe0\n", true},
+              {"s_bfe_u32 s9, s9, 0x10003\n  s_addk_i32 s9, 0xf000\n", false}};
+  for (auto [bit, isBounded] : bits) {
+    std::string shift = "v_lshlrev_b32_e32 v1, 4, v0\n";
+    std::string place = shift + "  " + bit + "  v_xor_b32_e32 v1, s9, v1\n";
+    std::string found = check(replaced(kRing, shift, place), "gfx950");
+    EXPECT_EQ(found.empty(), isBounded) << bit << found;
+  }
+}
+
+/// Accesses of two places, each at a multiple of the element or of 64 of them.
+TEST(Waits, FollowsTwoPlaces) {
+  std::string write = "\tv_mov_b32_e32 v1, 0\n\tds_store_b32 v1, v9 offset:512\n";
+  struct {
+    const char *read;
+    bool isApart;
+  } reads[] = {{"ds_load_2addr_stride64_b32 v[4:5], v1 offset1:1", true},
+               {"ds_load_2addr_stride64_b32 v[4:5], v1 offset1:2", false},
+               {"ds_load_2addr_stride64_b32 v[4:5], v1 offset0:3 offset1:4", true},
+               {"ds_load_2addr_b32 v[4:5], v1 offset1:2", true},
+               {"ds_load_2addr_b32 v[4:5], v1 offset1:128", false}};
+  for (auto [read, isApart] : reads) {
+    std::string found = check(write + "\t" + read + "\n", "gfx1201");
+    EXPECT_EQ(found.empty(), isApart) << read << found;
+  }
+}
+
 /// The barrier at which waves meet again may stand elsewhere, behind branches from several places.
 TEST(Waits, OneBarrierForSeveralBranches) {
   std::string meeting = R"(
