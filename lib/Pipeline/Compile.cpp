@@ -1,6 +1,7 @@
 // From text to artifact, stage by stage.
 #include "kiln/Pipeline/Compile.h"
 #include "HostGrid.h"
+#include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Pipeline/Pipeline.h"
 #include "kiln/Runtime/Error.h"
@@ -170,8 +171,23 @@ private:
   /// Reads the request's further options: `stop-after=STAGE`.
   llvm::Error readOptions();
   /// Runs the stages from `first` to `last`, keeping the IR that was asked for.
-  LogicalResult runStages(ModuleOp module, TargetInterface target, Stage first, Stage last);
+  LogicalResult runStages(ModuleOp module, TargetInterface target, Stage first, Stage last,
+                          std::vector<Artifact::Section> &sections);
   json::Object describe(tile::KernelOp kernel, TargetInterface target);
+  /// What the stages behind `tile` make of a kernel.
+  struct Compiled {
+    json::Object metadata;
+    std::vector<Artifact::Section> sections;
+    /// Of the memory that a thread alone reaches: for registers that do not suffice.
+    int64_t getLocalBytes() const { return metadata.getInteger("local_bytes").value_or(0); }
+    /// Which of what was proposed to decide was decided; none if nothing was.
+    std::optional<int64_t> getProposal() const {
+      return metadata.getInteger(tile::kProposalMember);
+    }
+  };
+  FailureOr<Compiled> compileTiles(ModuleOp module, StringRef name, TargetInterface target,
+                                   Stage last);
+  FailureOr<Compiled> compileBest(ModuleOp module, StringRef name, TargetInterface target);
 
   const CompileRequest &request;
   MLIRContext &context;
@@ -196,7 +212,7 @@ llvm::Error Compilation::readOptions() {
 }
 
 LogicalResult Compilation::runStages(ModuleOp module, TargetInterface target, Stage first,
-                                     Stage last) {
+                                     Stage last, std::vector<Artifact::Section> &sections) {
   for (Stage stage : getStages()) {
     if (stage < first || stage > last)
       continue;
@@ -256,6 +272,82 @@ static void addMembers(ModuleOp module, json::Object &metadata) {
   }
 }
 
+FailureOr<Compilation::Compiled> Compilation::compileTiles(ModuleOp module, StringRef name,
+                                                           TargetInterface target, Stage last) {
+  // The tile stage is common: the kernel is still one, and says what a launcher must know.
+  Compiled compiled{describe(module.lookupSymbol<tile::KernelOp>(name), target), {}};
+  auto &[metadata, sections] = compiled;
+  if (failed(runStages(module, target, Stage::Layout, std::min(last, Stage::Schedule), sections)))
+    return failure();
+  // An accelerator's grid is computed by the host. A schedule may have made another one, of fewer
+  // programs that run several tiles each.
+  std::optional<HostGrid> grid;
+  if (last > Stage::LLVM && !target.runsOnHost())
+    if (auto scheduled = module.lookupSymbol<tile::KernelOp>(name); scheduled.hasGrid())
+      grid.emplace(scheduled);
+  if (failed(runStages(module, target, Stage::Target, std::min(last, Stage::LLVM), sections)))
+    return failure();
+  if (last <= Stage::LLVM) {
+    addMembers(module, metadata);
+    return compiled;
+  }
+  EmitRequest emitRequest{last, request.optLevel, keeps(Stage::LLVMIR), keeps(Stage::Asm)};
+  FailureOr<TargetCode> code = target.emit(module, emitRequest);
+  if (failed(code))
+    return failure();
+  if (grid) {
+    FailureOr<std::string> object = grid->take();
+    if (failed(object))
+      return failure();
+    sections.push_back({"host", std::move(*object)});
+  }
+  addMembers(module, metadata);
+  for (const auto &[figure, value] : code->figures)
+    metadata[figure] = value;
+  if (keeps(Stage::LLVMIR))
+    sections.push_back({"ir:" + stringify(Stage::LLVMIR).str(), std::move(code->llvmIR)});
+  if (!code->assembly.empty())
+    sections.push_back({"asm", std::move(code->assembly)});
+  if (!code->binary.empty())
+    sections.push_back({"binary", std::move(code->binary)});
+  return compiled;
+}
+
+/// What is proposed for a kernel is held against the assembler's report: where a thread's registers
+/// do not suffice, the next proposal is taken if they do better there.
+FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, StringRef name,
+                                                          TargetInterface target) {
+  auto compile = [&](int64_t proposal, Stage last) {
+    OwningOpRef<ModuleOp> copy = module.clone();
+    if (proposal > 0)
+      copy->lookupSymbol(name)->setAttr(tile::kProposalAttrName,
+                                        Builder(&context).getI64IntegerAttr(proposal));
+    return compileTiles(*copy, name, target, last);
+  };
+  FailureOr<Compiled> first = compile(0, last);
+  if (failed(first) || !first->getProposal())
+    return first;
+  // The others are tried in silence: the first one can be had.
+  ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
+  FailureOr<Compiled> best = last == Stage::Binary ? std::move(first) : compile(0, Stage::Binary);
+  if (failed(best))
+    return first;
+  std::optional<int64_t> proposal = best->getProposal();
+  while (proposal && best->getLocalBytes() > 0) {
+    FailureOr<Compiled> next = compile(*proposal + 1, Stage::Binary);
+    if (failed(next))
+      break;
+    proposal = next->getProposal();
+    if (next->getLocalBytes() < best->getLocalBytes())
+      best = std::move(next);
+  }
+  if (last == Stage::Binary)
+    return best;
+  if (best->getProposal() == first->getProposal())
+    return first;
+  return compile(best->getProposal().value_or(tile::kMostProposals), last);
+}
+
 llvm::Expected<Artifact> Compilation::run() {
   auto fail = [&](StringRef what) { return reporter.takeError(what); };
   if (llvm::Error error = readOptions())
@@ -294,45 +386,13 @@ llvm::Expected<Artifact> Compilation::run() {
     return reporter.takeError("no target", KILN_ERROR_INVALID_ARGUMENT);
 
   std::string impossible = "kernel @" + name + " cannot be compiled for " + target->getSpelling();
-  if (failed(runStages(*module, *target, Stage::Tile, Stage::Tile)))
+  if (failed(runStages(*module, *target, Stage::Tile, Stage::Tile, sections)))
     return fail(impossible);
-  // The tile stage is common: the kernel is still one, and says what a launcher must know.
-  auto tiles = module->lookupSymbol<tile::KernelOp>(name);
-  json::Object metadata = describe(tiles, *target);
-  if (failed(runStages(*module, *target, Stage::Layout, std::min(last, Stage::Schedule))))
+  FailureOr<Compiled> compiled = compileBest(*module, name, *target);
+  if (failed(compiled))
     return fail(impossible);
-  // An accelerator's grid is computed by the host. A schedule may have made another one, of fewer
-  // programs that run several tiles each.
-  std::optional<HostGrid> grid;
-  if (last > Stage::LLVM && !target->runsOnHost())
-    if (auto scheduled = module->lookupSymbol<tile::KernelOp>(name); scheduled.hasGrid())
-      grid.emplace(scheduled);
-  if (failed(runStages(*module, *target, Stage::Target, std::min(last, Stage::LLVM))))
-    return fail(impossible);
-  if (last <= Stage::LLVM) {
-    addMembers(*module, metadata);
-    return Artifact::create(std::move(metadata), std::move(sections));
-  }
-  EmitRequest emitRequest{last, request.optLevel, keeps(Stage::LLVMIR), keeps(Stage::Asm)};
-  FailureOr<TargetCode> code = target->emit(*module, emitRequest);
-  if (failed(code))
-    return fail(impossible);
-  if (grid) {
-    FailureOr<std::string> object = grid->take();
-    if (failed(object))
-      return fail(impossible);
-    sections.push_back({"host", std::move(*object)});
-  }
-  addMembers(*module, metadata);
-  for (const auto &[figure, value] : code->figures)
-    metadata[figure] = value;
-  if (keeps(Stage::LLVMIR))
-    sections.push_back({"ir:" + stringify(Stage::LLVMIR).str(), std::move(code->llvmIR)});
-  if (!code->assembly.empty())
-    sections.push_back({"asm", std::move(code->assembly)});
-  if (!code->binary.empty())
-    sections.push_back({"binary", std::move(code->binary)});
-  return Artifact::create(std::move(metadata), std::move(sections));
+  llvm::append_range(sections, std::move(compiled->sections));
+  return Artifact::create(std::move(compiled->metadata), std::move(sections));
 }
 
 } // namespace

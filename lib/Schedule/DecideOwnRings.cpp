@@ -37,17 +37,6 @@ static bool feedsProduct(Value value, Block *block) {
   return false;
 }
 
-/// Whether a loop may store what it loads in a later turn.
-static bool isStoredIn(scf::ForOp loop, LoadOp load) {
-  WalkResult result = loop.walk([&](Operation *op) {
-    std::optional<GlobalAccess> access = findGlobalAccess(op);
-    bool isApart = !access || !access->writes ||
-                   (access->view && areOfOtherMemory(access->view, load.getView()));
-    return isApart ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return result.wasInterrupted();
-}
-
 bool OwnRingDecider::find() {
   if (kernel->hasAttr(kRolesAttrName) || kernel->hasAttr(kWarpsAttrName) ||
       !llvm::hasSingleElement(kernel.getBody()))
@@ -60,7 +49,8 @@ bool OwnRingDecider::find() {
     if (!loop || !loop.getInductionVar().getType().isIndex() || load.getPadding())
       return WalkResult::advance();
     int64_t bits = load.getType().getNumElements() * load.getType().getElementTypeBitWidth();
-    if (bits >= 8 * kFewestBytes && feedsProduct(load, loop.getBody()) && !isStoredIn(loop, load))
+    if (bits >= 8 * kFewestBytes && feedsProduct(load, loop.getBody()) &&
+        !mayStoreLoaded(loop, load))
       loads.push_back(load);
     return WalkResult::advance();
   });
@@ -82,7 +72,13 @@ Attribute OwnRingDecider::findAtom(LoadOp load, int64_t warps, bool direct) {
   return ThroughRegistersAttr::get(kernel.getContext());
 }
 
-void OwnRingDecider::write(bool direct) {
+/// Whether all that a block loads goes past the registers.
+bool OwnRingDecider::loadsAllPast(Block *block) {
+  return llvm::none_of(block->getOps<LoadOp>(),
+                       [](LoadOp load) { return !load.getAtomAttr() || isThroughRegisters(load); });
+}
+
+bool OwnRingDecider::write(bool direct) {
   Builder builder(kernel.getContext());
   int64_t warps = countWarps(kernel, target.getChipRecord());
   kernel->setAttr(kRolesAttrName, builder.getArrayAttr(RoleAttr::get(
@@ -94,11 +90,18 @@ void OwnRingDecider::write(bool direct) {
     if (isa<DotOp, DotScaledOp>(op) || (!isMemoryEffectFree(op) && !isControl))
       setRoleName(op, kAll);
   });
-  for (LoadOp load : loads) {
+  for (LoadOp load : loads)
     load.setAtomAttr(findAtom(load, warps, direct));
-    bool isThrough = isa<ThroughRegistersAttr>(load.getAtomAttr());
-    load.setRing((isThrough ? "written" : "copied") + std::to_string(getLoop(load)));
+  bool copies = false;
+  for (LoadOp load : loads) {
+    auto copy = dyn_cast<CopyAtomInterface>(load.getAtomAttr());
+    // Where one counter counts copies and loads, a wait for a load is one for all copies before it.
+    if (copy && copy.getCompletion() == Completion::Instructions && !loadsAllPast(load->getBlock()))
+      load.setAtomAttr(ThroughRegistersAttr::get(kernel.getContext()));
+    load.setRing((isThroughRegisters(load) ? "written" : "copied") + std::to_string(getLoop(load)));
+    copies |= !isThroughRegisters(load);
   }
+  return copies;
 }
 
 /// The number of the loop that a load stands in, of those with such loads.

@@ -9,6 +9,7 @@
 #include "Decisions.h"
 #include "OwnRingDecider.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
+#include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -18,6 +19,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace kiln {
@@ -451,10 +453,11 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   explicit DecideRoles(std::function<LogicalResult(ModuleOp)> realise)
       : realise(std::move(realise)) {}
 
-  /// Whether what was decided of a kernel can be realised, as far as a copy shows.
-  bool holds(KernelOp kernel, std::optional<RoleDecider::Reason> &reason) {
+  /// The bytes of shared memory that a kernel takes as it was decided, as far as a copy shows; none
+  /// if it cannot be realised.
+  std::optional<int64_t> tryOut(KernelOp kernel, std::optional<RoleDecider::Reason> &reason) {
     if (!realise)
-      return true;
+      return 0;
     OwningOpRef<ModuleOp> copy = getOperation().clone();
     for (KernelOp other : llvm::to_vector(copy->getOps<KernelOp>()))
       if (other.getSymName() != kernel.getSymName())
@@ -465,26 +468,53 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
         first = {diagnostic.getLocation(), "it would be refused then: " + diagnostic.str()};
       return success();
     });
-    if (succeeded(realise(*copy)))
-      return true;
-    reason = first;
+    if (failed(realise(*copy))) {
+      reason = first;
+      return std::nullopt;
+    }
+    int64_t bytes = 0;
+    copy->walk([&](FunctionOpInterface function) {
+      if (auto shared = function->getAttrOfType<IntegerAttr>(kSharedBytesAttrName))
+        bytes = std::max(bytes, shared.getInt());
+    });
+    return bytes;
+  }
+
+  /// A role of its own has an engine load; it stores by the engine or through registers.
+  bool loadByEngine(KernelOp kernel, TargetInterface target) {
+    RoleDecider decider(kernel, target);
+    if (decider.find())
+      for (bool storesByEngine : {true, false}) {
+        decider.write(storesByEngine);
+        if (tryOut(kernel, decider.reason))
+          return true;
+        undo(kernel);
+      }
+    if (decider.reason)
+      tell(*decider.reason);
     return false;
   }
 
-  /// Where no role of its own loads, past the registers or through them.
-  void fillOwnRings(KernelOp kernel, TargetInterface target) {
-    // Where slots must be known, the final code of such loops is not proven to wait for no more
-    // than it must.
+  /// The role that multiplies loads, past the registers or through them. These are a trip ahead,
+  /// which a second program on the core is worth more than.
+  bool fillOwnRings(KernelOp kernel, TargetInterface target) {
     OwnRingDecider decider(kernel, target);
-    if (target.getChipRecord().knownSlots || !decider.find())
-      return;
+    if (!decider.find())
+      return false;
+    std::optional<RoleDecider::Reason> reason;
+    int64_t half = target.getChipRecord().sharedBytes / 2;
     for (bool direct : {true, false}) {
-      decider.write(direct);
-      std::optional<RoleDecider::Reason> reason;
-      if (holds(kernel, reason))
-        return;
+      bool copies = decider.write(direct);
+      std::optional<int64_t> bytes = tryOut(kernel, reason);
+      if (bytes && (copies || *bytes <= half))
+        return true;
       undo(kernel);
+      if (bytes && tryOut(kernel, reason).value_or(0) > half) {
+        decider.write(direct);
+        return true;
+      }
     }
+    return false;
   }
 
   /// For whoever asks why the products of a kernel do not run on beside their warps.
@@ -501,21 +531,18 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     FailureOr<TargetInterface> target = requireTarget(getOperation());
     if (failed(target))
       return signalPassFailure();
+    using Proposal = bool (DecideRoles::*)(KernelOp, TargetInterface);
+    static constexpr Proposal proposals[kMostProposals] = {&DecideRoles::loadByEngine,
+                                                           &DecideRoles::fillOwnRings};
     for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>())) {
-      RoleDecider decider(kernel, *target);
-      bool isDecided = false;
-      if (decider.find())
-        for (bool storesByEngine : {true, false}) {
-          decider.write(storesByEngine);
-          isDecided = holds(kernel, decider.reason);
-          if (isDecided)
-            break;
-          undo(kernel);
-        }
-      if (!isDecided && decider.reason)
-        tell(*decider.reason);
-      if (!isDecided)
-        fillOwnRings(kernel, *target);
+      auto first = kernel->getAttrOfType<IntegerAttr>(kProposalAttrName);
+      kernel->removeAttr(kProposalAttrName);
+      for (auto [number, proposal] : llvm::enumerate(proposals)) {
+        if ((first && int64_t(number) < first.getInt()) || !(this->*proposal)(kernel, *target))
+          continue;
+        setMetadata(getOperation(), kProposalMember, Builder(kernel).getI64IntegerAttr(number));
+        break;
+      }
     }
   }
 

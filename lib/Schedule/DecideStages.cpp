@@ -1,5 +1,6 @@
 // When the ops of roles run whose schedule nobody has pinned, and how deep their rings are.
 #include "Decisions.h"
+#include "GlobalAccesses.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -17,9 +18,9 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// More slots than these hide no more of a copy's latency: of another role, and of one that fills
-/// its own ring.
-static constexpr int64_t kMostSlots = 8, kMostOwnSlots = 4;
+/// More slots than these hide no more of a copy's latency: of another role, of one that fills its
+/// own ring, and of one whose trips have several products.
+static constexpr int64_t kMostSlots = 8, kMostOwnSlots = 4, kMostLongSlots = 2;
 /// What barriers and alignment may take of shared memory.
 static constexpr int64_t kReserve = 2048;
 
@@ -37,6 +38,7 @@ private:
   void decideDots();
   int64_t countFixed();
   bool isOwn(LoadOp load);
+  int64_t countMostOwnSlots(ArrayRef<LoadOp> loads);
   void decideOwnRings();
   void setStages(Block &block, int64_t stage, StringRef role);
 
@@ -170,7 +172,8 @@ bool StageDecider::isOwn(LoadOp load) {
 }
 
 /// All but the loads runs when what they bring is there, if nobody has said of anything when it
-/// runs: what could run before would only be kept in registers.
+/// runs: what could run before would only be kept in registers. Loads into registers are a trip
+/// ahead.
 void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
   auto isSaid = [&](Operation &op) {
     auto load = dyn_cast<LoadOp>(op);
@@ -184,10 +187,19 @@ void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
     if ((load && load.getBuffer()) ||
         (llvm::none_of(op.getResultTypes(), isTensor) && isMemoryEffectFree(&op)))
       continue;
-    op.setAttr(spellDecision(&op, "stage"), builder.getI64IntegerAttr(stage));
+    bool isEarly = load && !mayStoreLoaded(cast<scf::ForOp>(block.getParentOp()), load);
+    op.setAttr(spellDecision(&op, "stage"), builder.getI64IntegerAttr(isEarly ? stage - 1 : stage));
     if (getRoleName(&op).empty())
       setRoleName(&op, role);
   }
+}
+
+/// How many slots are worth their code: where a slot must be known, a loop is written out once for
+/// each, and a trip of several products is long.
+int64_t StageDecider::countMostOwnSlots(ArrayRef<LoadOp> loads) {
+  auto isLong = [](LoadOp load) { return llvm::range_size(load->getBlock()->getOps<DotOp>()) > 1; };
+  bool isFew = target.getChipRecord().knownSlots && llvm::any_of(loads, isLong);
+  return isFew ? kMostLongSlots : kMostOwnSlots;
 }
 
 /// Copies run as far ahead as shared memory has slots, which two programs of a core share if it
@@ -209,7 +221,7 @@ void StageDecider::decideOwnRings() {
     all -= writtenDepth * writtenBytes;
     half -= writtenDepth * writtenBytes;
     depth = half >= 3 * copiedBytes ? half / copiedBytes : all / copiedBytes;
-    depth = std::clamp<int64_t>(depth, 1, kMostOwnSlots);
+    depth = std::clamp<int64_t>(depth, 1, countMostOwnSlots(copied));
   }
   int64_t read = copied.empty() ? 1 : std::max<int64_t>(depth - 1, 1);
   for (LoadOp load : copied) {

@@ -219,8 +219,8 @@ void Expander::writeTrip(Frame &frame, int64_t number, int64_t iterations) {
       release(frame, held, number - held.stage, {});
 }
 
-scf::ForOp Expander::makeLoop(Frame &prologue, Value begin, Value end, Value step,
-                              llvm::function_ref<void(Frame &)> writeTrips, int64_t trips) {
+/// What the loop's values are when it begins, behind its prologue.
+SmallVector<Value> Expander::getInitial(Frame &prologue) {
   SmallVector<Value> initial;
   for (const Carried &it : carried) {
     int64_t iteration = last - it.age - (it.value ? getStage(it.value) : madeAt[it.index]);
@@ -232,6 +232,11 @@ scf::ForOp Expander::makeLoop(Frame &prologue, Value begin, Value end, Value ste
       initial.push_back(
           arith::ConstantOp::create(builder, loc, builder.getZeroAttr(it.value.getType())));
   }
+  return initial;
+}
+
+scf::ForOp Expander::makeLoop(ValueRange initial, Value begin, Value end, Value step,
+                              llvm::function_ref<void(Frame &)> writeTrips, int64_t trips) {
   auto made =
       scf::ForOp::create(builder, loc, begin, end, step, initial, nullptr, loop.getUnsignedCmp());
   made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
@@ -280,7 +285,8 @@ scf::ForOp Expander::writeLoop(Frame &prologue) {
       release(frame, held, -held.stage, condition);
     }
   };
-  return makeLoop(prologue, begin, loop.getUpperBound(), loop.getStep(), writeTrips, /*trips=*/1);
+  return makeLoop(getInitial(prologue), begin, loop.getUpperBound(), loop.getStep(), writeTrips,
+                  /*trips=*/1);
 }
 
 /// What the loop's values are in an iteration that is not there, behind the last one.

@@ -63,9 +63,11 @@ private:
   void release(Frame &frame, const HeldSlot &held, int64_t iteration, mlir::Value condition);
   void setAbsolute(Frame &frame);
   void setRelative(Frame &frame, mlir::Value first, mlir::ValueRange older);
+  llvm::SmallVector<mlir::Value> getInitial(Frame &prologue);
   /// A loop of trips, from which `writeTrips` takes the frame.
-  mlir::scf::ForOp makeLoop(Frame &prologue, mlir::Value begin, mlir::Value end, mlir::Value step,
-                            llvm::function_ref<void(Frame &)> writeTrips, int64_t trips);
+  mlir::scf::ForOp makeLoop(mlir::ValueRange initial, mlir::Value begin, mlir::Value end,
+                            mlir::Value step, llvm::function_ref<void(Frame &)> writeTrips,
+                            int64_t trips);
   llvm::DenseMap<mlir::Operation *, int64_t> countLater(int64_t iterations, int64_t first,
                                                         int64_t last) const;
 
@@ -84,6 +86,9 @@ private:
   using Exists = llvm::function_ref<mlir::Value(int64_t)>;
   llvm::SmallVector<mlir::Value> predicate();
   llvm::SmallVector<mlir::Value> writePredicated();
+  llvm::SmallVector<mlir::Value> writePrologue(Exists exists);
+  llvm::SmallVector<mlir::Value> writeRounds(mlir::ValueRange initial, mlir::Value begin,
+                                             mlir::Value end, mlir::Value length);
   /// A trip of iterations that may be there.
   void writeTrip(Frame &frame, int64_t number, Exists exists);
   void writeGroup(Frame &frame, llvm::ArrayRef<mlir::Operation *> group, int64_t trips,

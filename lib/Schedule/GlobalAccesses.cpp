@@ -188,11 +188,24 @@ static bool isApartOrOwn(Operation *earlier, Operation *later, const Meeting &me
   if (!isSameTile || sharesBytes || !first->tensor || !second->tensor ||
       first->tensor.getType() != second->tensor.getType())
     return false;
+  // Source that is handed to a later stage may have roles and no layouts yet.
+  if (!cast<RankedTensorType>(first->tensor.getType()).getEncoding())
+    return false;
   LinearLayout layout = getLayout(first->tensor);
   for (auto [in, mask] : llvm::zip(layout.getIns(), layout.freeVariables()))
     if (in.name != kRegister && mask)
       return false;
   return true;
+}
+
+bool kiln::mayStoreLoaded(scf::ForOp loop, LoadOp load) {
+  WalkResult result = loop.walk([&](Operation *op) {
+    std::optional<GlobalAccess> access = findGlobalAccess(op);
+    bool isApart = !access || !access->writes ||
+                   (access->view && areOfOtherMemory(access->view, load.getView()));
+    return isApart ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return result.wasInterrupted();
 }
 
 bool kiln::mayMeet(const GlobalAccess &earlier, const GlobalAccess &later, const Meeting &meeting) {

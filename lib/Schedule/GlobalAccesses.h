@@ -3,6 +3,7 @@
 #define KILN_LIB_SCHEDULE_GLOBALACCESSES_H
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace kiln {
 
@@ -18,6 +19,9 @@ struct GlobalAccess {
 
 /// What an op accesses, not counting those in its regions; none if it accesses nothing.
 std::optional<GlobalAccess> findGlobalAccess(mlir::Operation *op);
+
+/// Whether a loop may store what it loads in a later turn.
+bool mayStoreLoaded(mlir::scf::ForOp loop, tile::LoadOp load);
 
 /// When an access was made that another one may meet, and by whom: by another thread of the same
 /// warps, or, of `copies` that run one region, by another copy.

@@ -15,11 +15,12 @@ public:
   /// Whether the kernel has loops in which products read what is loaded.
   bool find();
   /// Writes who loads what and by which instruction: past the registers if `direct`, where such
-  /// copies are as wide as loads.
-  void write(bool direct);
+  /// copies are as wide as loads. Returns whether any are.
+  bool write(bool direct);
 
 private:
   mlir::Attribute findAtom(tile::LoadOp load, int64_t warps, bool direct);
+  bool loadsAllPast(mlir::Block *block);
   size_t getLoop(tile::LoadOp load);
 
   tile::KernelOp kernel;

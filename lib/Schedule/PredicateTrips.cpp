@@ -4,7 +4,8 @@
 // A loop whose ops have stages from 0 to S, and whose slots repeat after U trips, becomes
 //
 //   trips 0 to S - 1                    the ops of the stages that have begun, each if its
-//                                       iteration is there
+//                                       iteration is there; of known slots also once for whenever
+//                                       the loop follows
 //   a loop of whole rounds of U trips   all ops, each of its own iteration: all are there
 //   the trips that are left             likewise, each if its iteration is there
 //
@@ -231,21 +232,43 @@ SmallVector<Value> Expander::predicate() {
   return always.getResults();
 }
 
-SmallVector<Value> Expander::writePredicated() {
+/// The trips in front of the loop, and what its values are then.
+SmallVector<Value> Expander::writePrologue(Exists exists) {
   Frame prologue;
   setAbsolute(prologue);
-  auto existsFirst = [&](int64_t iteration) {
-    return isSurelyAtLeast(iteration + 1)
-               ? Value()
-               : compare(shift(loop.getLowerBound(), iteration), loop.getUpperBound());
-  };
   for (int64_t number = 0; number < last; ++number)
-    writeTrip(prologue, number, existsFirst);
+    writeTrip(prologue, number, exists);
   // Copies lag in the trips that follow alone.
   if (trip.lagging) {
     meetCopies(builder, loc, trip.lagging);
     lagCopies(builder, loc, trip.lagging, /*isEntry=*/true);
   }
+  return getInitial(prologue);
+}
+
+static Value surely(int64_t) { return Value(); }
+
+SmallVector<Value> Expander::writeRounds(ValueRange initial, Value begin, Value end, Value length) {
+  DenseMap<Operation *, int64_t> later = countLater(3 * last + 3, last, 3 * last + 2);
+  auto writeRound = [&](Frame &frame) {
+    for (int64_t number = 0; number < trip.round; ++number)
+      for (Operation *op : trip.ops) {
+        int64_t iteration = number - trip.stages.lookup(op);
+        if (trip.starts.contains(op))
+          emit(frame, op, iteration, later.lookup(op));
+        else
+          emitOne(frame, op, iteration, surely);
+      }
+  };
+  return makeLoop(initial, begin, end, length, writeRound, trip.round).getResults();
+}
+
+SmallVector<Value> Expander::writePredicated() {
+  auto existsFirst = [&](int64_t iteration) {
+    return isSurelyAtLeast(iteration + 1)
+               ? Value()
+               : compare(shift(loop.getLowerBound(), iteration), loop.getUpperBound());
+  };
 
   // Whole rounds: as many as have all their iterations, perhaps none.
   Value begin = shift(loop.getLowerBound(), last), none = number(0);
@@ -261,23 +284,33 @@ SmallVector<Value> Expander::writePredicated() {
   }
   Value end = arith::AddIOp::create(builder, loc, begin,
                                     arith::MulIOp::create(builder, loc, trips, length));
-  auto surely = [](int64_t) { return Value(); };
-  DenseMap<Operation *, int64_t> later = countLater(3 * last + 3, last, 3 * last + 2);
-  auto writeRound = [&](Frame &frame) {
-    for (int64_t number = 0; number < trip.round; ++number)
-      for (Operation *op : trip.ops) {
-        int64_t iteration = number - trip.stages.lookup(op);
-        if (trip.starts.contains(op))
-          emit(frame, op, iteration, later.lookup(op));
-        else
-          emitOne(frame, op, iteration, surely);
-      }
-  };
-  scf::ForOp made = makeLoop(prologue, begin, end, length, writeRound, trip.round);
+  // Of code with known slots it is proven by each path that no put is read too early: so the way to
+  // the loop is one on which all puts are made. Copies that lag do so behind one branch.
+  SmallVector<Value> values;
+  if (trip.slots.empty() || trip.lagging || isSurelyAtLeast(last + trip.round)) {
+    values = writeRounds(writePrologue(existsFirst), begin, end, length);
+  } else {
+    auto types = llvm::map_to_vector(carried, [&](const Carried &it) {
+      return it.value ? it.value.getType() : loop.getInitArgs()[it.index].getType();
+    });
+    auto check = scf::IfOp::create(builder, loc, types, compare(begin, end),
+                                   /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    for (bool any : {true, false}) {
+      Block *block = any ? check.thenBlock() : check.elseBlock();
+      if (!block->empty())
+        block->back().erase();
+      builder.setInsertionPointToEnd(block);
+      values =
+          any ? writeRounds(writePrologue(surely), begin, end, length) : writePrologue(existsFirst);
+      scf::YieldOp::create(builder, loc, values);
+    }
+    values = check.getResults();
+  }
 
   Frame frame;
   frame.first = last;
-  setRelative(frame, end, made.getResults());
+  setRelative(frame, end, values);
   // Fewer iterations begin here than a round has.
   frame.most = trip.round - 2;
   auto existsLast = [&](int64_t iteration) {

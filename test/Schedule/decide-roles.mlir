@@ -237,7 +237,7 @@ tile.kernel @written_warps(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 #odd = #tile.facts<pointer = 16, strides = [8, 2], extents = [16, 16], index32>
 
 // CHECK-LABEL: @told
-// WHY: tile.metadata = {no_roles = {line = {{[0-9]+}} : i64, why = "no copy engine brings this operand as its product reads it"}}
+// WHY: tile.metadata = {no_roles = {line = {{[0-9]+}} : i64, why = "no copy engine brings this operand as its product reads it"}, proposal = 1 : i64}
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @told(%a: !tile.view<?x?xbf16> {tile.facts = #odd}, %c: !tile.view<?x?xf32>) {
   %c0 = arith.constant 0 : index
@@ -267,6 +267,97 @@ tile.kernel @pinned(%a: !tile.view<?x?xbf16>) attributes {tile.warps = 4 : i64} 
   %x = tile.load %a[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
   %d = tile.dot %x, %x, %zero transpose_b
      : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  tile.return
+}
+}
+
+// -----
+
+// The code of the first proposal did not do with a thread's registers, nor that of the second.
+
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// CHECK-LABEL: @second
+// CHECK-NOT: tile.proposal
+// CHECK-SAME: tile.roles = [#tile.role<"all", warps = 8>]
+tile.kernel @second(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !tile.view<?x?xf32>)
+    attributes {tile.proposal = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %x, %x, %s transpose_b
+       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
+// CHECK-LABEL: @none_is_left
+// CHECK-NOT: tile.proposal
+// CHECK-NOT: tile.roles
+// CHECK: tile.load %{{.*}}] : !tile.view
+tile.kernel @none_is_left(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !tile.view<?x?xf32>)
+    attributes {tile.proposal = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %x, %x, %s transpose_b
+       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
+// Where one counter counts copies past the registers and loads into them, a wait for a load is one
+// for all copies before it: where some loads go into registers, all do.
+
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+module attributes {tile.target = #amdgcn.target<chip = "gfx950">} {
+// CHECK-LABEL: @past
+// CHECK: tile.load %{{.*}} {atom = #amdgcn.load_to_lds<"gfx950", 16>, ring = "copied0", role = "all"}
+tile.kernel @past(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %x, %x, %s transpose_b
+       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
+// CHECK-LABEL: @beside_a_load
+// CHECK: tile.load %{{.*}} {atom = #tile.through_registers, ring = "written0", role = "all"}
+// CHECK: tile.load %{{.*}} {role = "all"}
+tile.kernel @beside_a_load(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %x, %x, %s transpose_b
+       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    %y = tile.load %c[%kk, %c0] : !tile.view<?x?xf32> -> tensor<64x64xf32>
+    %e = arith.addf %d, %y : tensor<64x64xf32>
+    scf.yield %e : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
   tile.return
 }
 }

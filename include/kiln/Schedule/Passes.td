@@ -19,9 +19,14 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     loads and stores name their `role`; dots have an `atom`, and so have the loads and stores that
     the engine makes; loads of one product that stand together have one `ring`.
 
-    All other kernels stay as they are: one that decides more than `tile.persistent`, accesses memory
-    at computed indices or atomically, or stores what it may load again. If it has products that could
-    run on beside their warps, the metadata says why, as "no_roles".
+    Of other kernels that decide nothing, those whose products read what their loops load have one
+    role "all", which fills rings of its own: such loads have a `role`, a `ring` and the `atom` of a
+    copy past the registers, or `#tile.through_registers`. The metadata member "proposal" is 0 for the
+    first way and 1 for the second. `tile.proposal = N` on a kernel passes over the first N, and goes.
+
+    All other kernels stay as they are: one that decides more than `tile.persistent`, or stores what
+    its loop may load again; and one that cannot be realised. If it has products that could run on
+    beside their warps, the metadata says why an engine does not load for them, as "no_roles".
 
     Before:
     ```mlir
@@ -72,7 +77,9 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
     Precondition: roles and layouts are decided. Postcondition: where a dot that runs on beside its
     warps has no `in_flight`, it has one, and so have the stores that an engine makes in its kernel;
     loads by an engine have a `stage` and their ring's `depth`: as many slots as shared memory has
-    room for, at most eight.
+    room for, at most eight. Rings that a role fills for itself have a depth of at most four, such
+    that two programs share a core where they can, and the ops of their loops have stages: copies run
+    depth - 1 trips ahead, loads through registers one.
     The test is `test/Schedule/decide-stages.mlir`.
   }];
 }
@@ -117,7 +124,8 @@ def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
     says, and read from it. Roles of as many warps read it as it is laid out; others say how by a
     `tile.convert_layout` of theirs.
 
-    A loop whose one role fills its own ring is unrolled by the ring's depth, with waits counted.
+    A ring that the role which reads it also fills is an `own` channel. Its loads become a put of
+    copies, or, through registers, loads and a put that is written at the end of the trip.
 
     Before:
     ```mlir
@@ -198,6 +206,9 @@ def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
       all that reads it are dots whose atom ends by commit, by a commit behind the last of them.
     - In a role whose copies have a `skew` barriers of all copies stand around the starts of dots,
       and later copies come to them that much later.
+    - Where a role fills rings of its own, ops in front of and behind the loop stand behind the
+      condition that their iteration is there, and puts are waited for by counts. Where the chip must
+      know slots when compiling, a trip of the loop is as many as take all of its rings round.
 
     Before:
     ```mlir

@@ -1,6 +1,7 @@
 // Divisors of index arithmetic, and the access width that they and the facts allow.
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -128,12 +129,15 @@ static int64_t getDivisor(Value value, unsigned depth) {
 
 int64_t kiln::getKnownDivisor(Value value) { return getDivisor(value, 16); }
 
-/// Of an argument what it was promised; of a view or pointer that the kernel makes what its
-/// operands' divisors say of the base address, the strides in bytes and the extents.
+/// Of an argument, its dimensions in any order, what it was promised; of a view or pointer that the
+/// kernel makes what its operands' divisors say of the base address, the strides in bytes and the
+/// extents.
 static FactsAttr getViewFacts(Value view, unsigned depth) {
   Operation *maker = view.getDefiningOp();
   if (!maker || !depth)
     return getArgumentFacts(view);
+  if (std::optional<ArgumentView> turned = findArgumentView(view))
+    return turnFacts(getArgumentFacts(turned->argument), turned->dims);
   auto make = [&](int64_t pointer, ArrayRef<int64_t> strides, ArrayRef<int64_t> extents) {
     return FactsAttr::get(view.getContext(), std::min<int64_t>(16, pointer), strides, extents,
                           /*index32=*/false, /*noalias=*/false, /*divisor=*/0);
@@ -171,6 +175,8 @@ static FactsAttr getViewFacts(Value view, unsigned depth) {
               divisors(type.getStrides(), part ? part.getStrides() : from.getStrides(), true),
               divisors(type.getShape(), part ? part.getExtents() : from.getExtents(), false));
 }
+
+FactsAttr kiln::getViewFacts(Value view) { return ::getViewFacts(view, 16); }
 
 /// Index arithmetic does not overflow: what it addresses exists.
 static bool isNonNegative(Value value, unsigned depth) {
@@ -215,7 +221,7 @@ RowFacts kiln::getRowFacts(TypedValue<ViewType> view) {
   for (auto [dim, stride] : llvm::enumerate(type.getStrides()))
     if (stride == 1)
       result.dim = dim;
-  FactsAttr facts = getViewFacts(view, 16);
+  FactsAttr facts = kiln::getViewFacts(view);
   if (result.dim < 0 || !facts || !type.getElementType().isIntOrFloat())
     return result;
   int64_t bytes = getElementBytes(type.getElementType());
@@ -235,7 +241,7 @@ AccessFacts kiln::getAccessFacts(TypedValue<ViewType> view, ValueRange offsets) 
   AccessFacts result;
   RowFacts row = getRowFacts(view);
   result.dim = row.dim;
-  if (row.dim < 0 || !getArgumentFacts(view) || !view.getType().getElementType().isIntOrFloat())
+  if (row.dim < 0 || !view.getType().getElementType().isIntOrFloat())
     return result;
   // In bytes: where a row begins; in elements: the offset and the extent along it.
   int64_t bytes = getElementBytes(view.getType().getElementType());
@@ -258,7 +264,7 @@ AccessFacts kiln::getAccessFacts(Operation *access) {
 bool kiln::hasWholeBytes(TypedValue<ViewType> view, ValueRange offsets, ArrayRef<int64_t> shape) {
   ViewType type = view.getType();
   int64_t bits = type.getElementType().getIntOrFloatBitWidth();
-  FactsAttr facts = getViewFacts(view, 16);
+  FactsAttr facts = kiln::getViewFacts(view);
   if (bits % 8 == 0)
     return true;
   if (8 % bits || !facts)

@@ -1,6 +1,7 @@
 // Holds the decisions of a source against its target, before any is realised; and finds those that
 // are left when all should be.
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/Common/Passes.h"
@@ -182,7 +183,7 @@ struct CheckRealised : public kiln::impl::CheckRealisedBase<CheckRealised> {
       signalPassFailure();
     };
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      for (StringRef name : {kRolesAttrName, kPersistentAttrName})
+      for (StringRef name : {kRolesAttrName, kPersistentAttrName, kProposalAttrName})
         if (kernel->hasAttr(name))
           refuse(kernel, name);
       kernel.getBody().walk([&](Operation *op) {

@@ -74,6 +74,11 @@ tile.kernel @k() attributes {tile.persistent = 132} {
   tile.return
 }
 
+// expected-error@+1 {{expected 'tile.proposal' on a kernel, as an i64 of at least 0}}
+tile.kernel @proposal(%n: index) attributes {tile.proposal = -1 : i64} {
+  tile.return
+}
+
 // -----
 
 tile.kernel @k(%x: !tile.view<?xf32>) {

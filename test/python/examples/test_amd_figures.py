@@ -181,7 +181,8 @@ def test_figures(name: str, chip: str) -> None:
     # The floor.
     assert figures["scratch_bytes"] == figures["vgpr_spills"] == 0
     assert "scratch" not in figures
-    assert figures["sgpr_spills"] == 0 or name == "10_image_filter"
+    # Scalars that are kept in lanes of a vector register; trips of two slots have many addresses.
+    assert figures["sgpr_spills"] <= {"10_image_filter": 128, "06_attention": 32}.get(name, 0)
     if name.startswith(("05_matmul", "06_attention")):
         assert accesses(figures, "matrix") > 0
     if name in ("01_vector_add", "02_softmax", "03_rmsnorm", "04_layernorm_dropout"):
@@ -208,6 +209,23 @@ def test_attention_in_f32(chip: str) -> None:
     figures = check_isa(compiled.asm)
     assert figures["scratch_bytes"] == figures["vgpr_spills"] == 0
     assert ("matrix" in figures) == (chip in ("gfx90a", "gfx942", "gfx950"))
+
+
+def test_the_next_proposal_is_taken_where_registers_do_not_suffice() -> None:
+    """A ring through registers has a thread of gfx1100 keep more than it can: the loop stays as it
+    was written, whatever stage is asked for."""
+    proposals = {}
+    for chip in ("gfx1100", "gfx1201"):
+
+        def compile_for(target: str = f"amdgpu:{chip}", **options):
+            return example("05_matmul").matmul.compile(
+                *several(3, bf16, 512, 512), BM=128, BN=128, BK=64, target=target, **options
+            )
+
+        compiled = compile_for()
+        proposals[chip] = compiled.metadata.get("proposal")
+        assert compile_for(_pipeline="stop-after=asm").asm == compiled.asm
+    assert proposals == {"gfx1100": None, "gfx1201": 1}
 
 
 @pytest.mark.parametrize("chip", CHIPS)

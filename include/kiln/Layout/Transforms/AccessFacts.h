@@ -9,6 +9,9 @@ namespace kiln {
 /// What is known of a kernel's argument, by any of its names; null if of nothing or no argument.
 tile::FactsAttr getArgumentFacts(mlir::Value value);
 
+/// What is known of a view, whether it is an argument or is made by the kernel; null if nothing is.
+tile::FactsAttr getViewFacts(mlir::Value view);
+
 /// Whether two views are of different arguments, one of which no other one reaches.
 bool areOfOtherMemory(mlir::Value view, mlir::Value other);
 

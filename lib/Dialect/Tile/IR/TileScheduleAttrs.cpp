@@ -3,6 +3,7 @@
 #include "Checks.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -142,6 +143,12 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
     return verifyAccess(op, name, value);
   if (name == kRolesAttrName)
     return verifyRoles(op, value);
+  if (name == kProposalAttrName) {
+    auto number = dyn_cast<IntegerAttr>(value);
+    if (isa<KernelOp>(op) && number && number.getType().isInteger(64) && number.getInt() >= 0)
+      return success();
+    return op->emitError() << "expected '" << name << "' on a kernel, as an i64 of at least 0";
+  }
   if (name == kPersistentAttrName) {
     if (isa<KernelOp>(op) && isa<PersistentAttr>(value))
       return success();

@@ -107,8 +107,12 @@ static Range join(Range a, Range b, uint64_t low) {
   uint64_t ones = getOnes(a) | getOnes(b);
   return {low, std::min(ones, a.high + b.high), std::min(a.zeros, b.zeros), ones};
 }
-static Range bitOr(Range a, Range b) { return join(a, b, std::max(a.low, b.low)); }
-/// Numbers that have no bit in common are put together; others may carry.
+/// Numbers that have no bit in common are added.
+static Range bitOr(Range a, Range b) {
+  bool isApart = !(getOnes(a) & getOnes(b));
+  return join(a, b, isApart ? a.low + b.low : std::max(a.low, b.low));
+}
+/// Numbers that have bits in common may carry.
 static Range add(Range a, Range b) {
   if (!(getOnes(a) & getOnes(b)))
     return bitOr(a, b);

@@ -46,6 +46,8 @@ public:
   }
 
   std::vector<WaitProblem> run();
+  /// Whether anything may be outstanding of what a wait counts.
+  bool mayWait(unsigned at, unsigned counter) const { return waited.count({at, counter}); }
 
 private:
   std::optional<Counter> getCounter(const Instruction &instruction) const;
@@ -66,6 +68,7 @@ private:
   /// barriers.
   std::map<unsigned, bool> parts;
   std::set<unsigned> alone;
+  std::set<std::pair<unsigned, unsigned>> waited;
 };
 } // namespace
 
@@ -375,8 +378,12 @@ std::vector<WaitProblem> WaitCheck::run() {
       // What is known only weakens from visit to visit, so that a problem stays one.
       if (!problem.empty())
         problems.try_emplace(at, problem);
-      issue(state, at);
       const Instruction &instruction = kernel.code[at];
+      if (instruction.kind == Kind::Wait)
+        for (unsigned counter = 0; counter < kNumCounters; ++counter)
+          if (instruction.waits[counter] && !state.ages[counter].empty())
+            waited.insert({at, counter});
+      issue(state, at);
       if (instruction.target)
         arrive(*instruction.target, state);
       if (!instruction.fallsThrough)
@@ -403,9 +410,23 @@ std::vector<WaitProblem> kiln::amdgcn::checkWaits(const KernelCode &kernel) {
   return WaitCheck(kernel).run();
 }
 
+/// A fence in front of a barrier waits for all accesses to LDS: there is no weaker one.
+static bool isFence(const KernelCode &kernel, unsigned wait) {
+  for (unsigned at = wait + 1; at < kernel.code.size(); ++at) {
+    Kind kind = kernel.code[at].kind;
+    if (kind == Kind::Barrier || kind == Kind::BarrierSignal)
+      return true;
+    if (kind != Kind::Other && kind != Kind::Matrix && kind != Kind::Wait)
+      return false;
+  }
+  return false;
+}
+
 std::vector<WaitProblem> kiln::amdgcn::findStrongWaits(const KernelCode &kernel) {
   std::vector<WaitProblem> strong;
   KernelCode weaker = kernel;
+  WaitCheck check(kernel);
+  check.run();
   for (const std::vector<unsigned> &loop : kernel.getInnerLoops())
     for (unsigned at : loop) {
       if (kernel.code[at].kind != Kind::Wait)
@@ -420,6 +441,8 @@ std::vector<WaitProblem> kiln::amdgcn::findStrongWaits(const KernelCode &kernel)
       bool together = !kernel.countsScalarsApart();
       for (auto [mask, name] : names) {
         bool isPair = (mask & (mask - 1)) != 0;
+        if ((mask >> unsigned(Counter::LDS) & 1) && isFence(kernel, at))
+          continue;
         bool ofPair =
             mask == 1u << unsigned(Counter::LDS) || mask == 1u << unsigned(Counter::Scalar);
         if ((isPair && !together) || (ofPair && together))
@@ -430,7 +453,8 @@ std::vector<WaitProblem> kiln::amdgcn::findStrongWaits(const KernelCode &kernel)
           if ((mask >> counter & 1) && wait.waits[counter]) {
             // The next weaker one must be a wait at all.
             ++*wait.waits[counter];
-            has |= *wait.waits[counter] < kernel.getCounterLimit(Counter(counter));
+            has |= *wait.waits[counter] < kernel.getCounterLimit(Counter(counter)) &&
+                   check.mayWait(at, counter);
           }
         if (has && checkWaits(weaker).empty())
           strong.push_back(

@@ -73,7 +73,7 @@ ThreadLowering::getBoundedAccess(Value view, ValueRange offsets, const AccessFac
   bool isHardwares = startsInside && varying.size() <= 1 &&
                      (varying.empty() || type.getStrides()[varying.front()] == 1) &&
                      ShapedType::getNumElements(shape) * bytes < kOutside;
-  FactsAttr facts = getArgumentFacts(view);
+  FactsAttr facts = getViewFacts(view);
   if (!isHardwares && !(facts && facts.getIndex32()))
     return std::nullopt;
 

@@ -37,7 +37,7 @@ ThreadLowering::Element ThreadLowering::getNearElement(Value view, ArrayRef<Valu
 }
 
 ThreadLowering::Element ThreadLowering::getElement(Value view, ArrayRef<Value> indices) {
-  FactsAttr facts = getArgumentFacts(view);
+  FactsAttr facts = getViewFacts(view);
   if (facts && facts.getIndex32() && !sharesByte(cast<ViewType>(view.getType()).getElementType()))
     return getNearElement(view, indices);
   const View &parts = views.find(view)->second;

@@ -22,17 +22,13 @@ void ThreadLowering::lowerOwnChannel(ChannelOp op) {
   function->getParentOfType<ModuleOp>()
       .lookupSymbol<LLVM::GlobalOp>(kSharedSymbol)
       .setAlignment(kEngineAlignment);
-  MLIRContext *context = builder.getContext();
-  auto domain = LLVM::AliasScopeDomainAttr::get(context);
-  SmallVector<Attribute> all;
+  // One domain for all rings: their slots are apart.
+  auto domain = slotScopes.empty()
+                    ? LLVM::AliasScopeDomainAttr::get(builder.getContext())
+                    : cast<LLVM::AliasScopeAttr>(slotScopes.front().second.front()).getDomain();
+  SmallVector<Attribute> &slots = slotScopes[op];
   for (int64_t slot = 0; slot < op.getResult().getType().getDepth(); ++slot)
-    all.push_back(LLVM::AliasScopeAttr::get(domain));
-  SmallVector<Scopes> &slots = slotScopes[op];
-  for (Attribute own : all) {
-    SmallVector<Attribute> others;
-    llvm::copy_if(all, std::back_inserter(others), [&](Attribute scope) { return scope != own; });
-    slots.push_back({ArrayAttr::get(context, own), ArrayAttr::get(context, others)});
-  }
+    slots.push_back(LLVM::AliasScopeAttr::get(domain));
 }
 
 /// The channel that a role's name for it stands for.
@@ -42,15 +38,65 @@ static ChannelOp findChannel(Value name) {
   return groups.getCaptures()[argument.getArgNumber()].getDefiningOp<ChannelOp>();
 }
 
-/// The buffers of a slot, each with its scopes: none if the slot is not known when compiling.
+/// The buffers of a slot, each with its scope: none if the slot is not known when compiling.
 void ThreadLowering::setOwnSlot(ValueRange buffers, Value channel, Value slot) {
   APInt number;
   bool isKnown = matchPattern(slot, m_ConstantInt(&number));
   for (auto [buffer, address] : llvm::zip(buffers, getSlot(channel, slot))) {
     set(buffer, address);
+    knowsSlots &= isKnown;
     if (isKnown)
       scopes[buffer] = slotScopes.lookup(findChannel(channel))[number.getSExtValue()];
   }
+}
+
+/// What is accessed of shared memory beside the slots waits for no copy into them either.
+void ThreadLowering::setOtherScopes() {
+  if (slotScopes.empty() || !knowsSlots)
+    return;
+  SmallVector<Attribute> slots;
+  for (auto &[channel, own] : slotScopes)
+    llvm::append_range(slots, own);
+  auto domain = cast<LLVM::AliasScopeAttr>(slots.front()).getDomain();
+  ArrayAttr own = builder.getArrayAttr(LLVM::AliasScopeAttr::get(domain));
+  ArrayAttr others = builder.getArrayAttr(slots);
+  auto isShared = [](Value pointer) {
+    auto type = dyn_cast<LLVM::LLVMPointerType>(pointer.getType());
+    return type && type.getAddressSpace() == kSharedSpace;
+  };
+  function->walk([&](LLVM::AliasAnalysisOpInterface access) {
+    SmallVector<Value> accessed = access.getAccessedOperands();
+    if (access.getAliasScopesOrNull() || accessed.empty() || !llvm::all_of(accessed, isShared))
+      return;
+    access.setAliasScopes(own);
+    access.setNoAliasScopes(others);
+  });
+}
+
+ThreadLowering::Scopes ThreadLowering::getScopes(Value buffer) {
+  Attribute own = scopes.lookup(buffer);
+  if (!own)
+    return {};
+  SmallVector<Attribute> others;
+  for (auto &[channel, slots] : slotScopes)
+    llvm::copy_if(slots, std::back_inserter(others), [&](Attribute scope) { return scope != own; });
+  return {builder.getArrayAttr(own), builder.getArrayAttr(others)};
+}
+
+void ThreadLowering::accessSlot(Value buffer, llvm::function_ref<void()> emit) {
+  Block *block = builder.getBlock();
+  bool isFirst = builder.getInsertionPoint() == block->begin();
+  Block::iterator before = isFirst ? block->end() : std::prev(builder.getInsertionPoint());
+  emit();
+  Scopes slot = getScopes(buffer);
+  if (!slot.own)
+    return;
+  for (Operation &op :
+       llvm::make_range(isFirst ? block->begin() : std::next(before), builder.getInsertionPoint()))
+    if (auto access = dyn_cast<LLVM::AliasAnalysisOpInterface>(op)) {
+      access.setAliasScopes(slot.own);
+      access.setNoAliasScopes(slot.others);
+    }
 }
 
 /// What the warps write themselves is no copy that is under way.
@@ -78,9 +124,30 @@ static bool isUsedLater(ReleaseOp op) {
   return false;
 }
 
+/// Whether a barrier follows in the block, which then waits for the reads itself.
+static bool isBeforeBarrier(ReleaseOp op) {
+  Operation *next = op->getNextNode();
+  while (next && !isa<BarrierOp>(next) && (isa<PutOp>(next) || next->getNumRegions() == 0))
+    next = next->getNextNode();
+  return isa_and_nonnull<BarrierOp>(next);
+}
+
+/// Whether reads of an own ring lie in front of a barrier, behind the one before.
+bool ThreadLowering::frees(BarrierOp op) {
+  Operation *before = op->getPrevNode();
+  auto isRead = [](Operation *op) {
+    auto release = dyn_cast<ReleaseOp>(op);
+    return release && release.getChannel().getType().getOwn();
+  };
+  while (before && !isRead(before) && !isa<BarrierOp>(before) &&
+         (isa<PutOp>(before) || before->getNumRegions() == 0))
+    before = before->getPrevNode();
+  return before && isRead(before);
+}
+
 /// Barriers tell the other warps that the slot is free, once this one has read it.
 void ThreadLowering::lowerOwnRelease(ReleaseOp op) {
-  if (role->copiesDirectly || isUsedLater(op))
+  if (isUsedLater(op) || (role->copiesDirectly && !isBeforeBarrier(op)))
     waves.waitForShared(builder, loc);
 }
 
@@ -161,7 +228,7 @@ LogicalResult ThreadLowering::lowerDirectCopy(CopyInOp op) {
     at = arith::AddIOp::create(builder, loc, at,
                                arith::MulIOp::create(builder, loc, lane, i32(atom.getLaneBytes())));
   Value base = getSharedAt(get(op.getBuffer()), at);
-  const Scopes slot = scopes.lookup(op.getBuffer());
+  Scopes slot = getScopes(op.getBuffer());
   auto emit = [&](int64_t turn, DirectCopy copy) {
     int64_t before = turn * warpBytes * role->attr.getTotalWarps();
     copy.shared = turn ? getSharedAt(base, i32(before)) : base;

@@ -222,7 +222,6 @@ static bool guardsWrites(BarrierOp op) {
   return (before && isWrite(before)) || (after && isWrite(after));
 }
 
-/// Of all threads of the program.
 /// Whether a barrier tells of what a loop wrote to a ring at the end of the turn before. LLVM (22)
 /// forgets this: a wait of its own at the head of a loop goes if nothing is outstanding where the
 /// loop is entered.
@@ -238,6 +237,7 @@ static bool comesRound(BarrierOp op) {
          isa<PutOp>(*llvm::find_if(llvm::reverse(block), writes));
 }
 
+/// Of all threads of the program.
 void ThreadLowering::lowerMeeting(BarrierOp op) {
   meetAll();
   if (op.getGlobal())
@@ -267,7 +267,7 @@ LogicalResult ThreadLowering::lowerBarrier(BarrierOp op) {
     return success();
   }
   if (waves && isOfAllWarps) {
-    if (ends || guardsWrites(op))
+    if (ends || guardsWrites(op) || frees(op))
       waves.waitForShared(builder, loc);
     waves.meet(builder, loc);
     return success();
@@ -305,8 +305,10 @@ LogicalResult ThreadLowering::lowerRoleBuffer(Operation *op) {
     LinearLayout offsets =
         getBufferOffsets(getLayout(write.getValue()), write.getBuffer().getType());
     SmallVector<Value> elements = getElements(write.getValue());
-    if (!writeMatrices(base, offsets, elements))
-      writeShared(base, offsets, elements);
+    accessSlot(write.getBuffer(), [&] {
+      if (!writeMatrices(base, offsets, elements))
+        writeShared(base, offsets, elements);
+    });
     return success();
   }
   auto read = cast<ReadOp>(op);
@@ -319,15 +321,17 @@ LogicalResult ThreadLowering::lowerRoleBuffer(Operation *op) {
       return read.emitOpError("expected an atom of ")
              << target.getSpelling() << " that reads " << read.getType() << " from " << type
              << ", got " << given;
-    setElements(read.getResult(),
-                readRows(get(read.getBuffer()), offsets, type.getElementType(), atom));
+    accessSlot(read.getBuffer(), [&] {
+      setElements(read.getResult(),
+                  readRows(get(read.getBuffer()), offsets, type.getElementType(), atom));
+    });
     return success();
   }
-  readScopes = scopes.lookup(read.getBuffer());
-  setElements(read.getResult(),
-              readShared(get(read.getBuffer()), getBufferOffsets(getLayout(read.getResult()), type),
-                         type.getElementType()));
-  readScopes = {};
+  accessSlot(read.getBuffer(), [&] {
+    setElements(read.getResult(), readShared(get(read.getBuffer()),
+                                             getBufferOffsets(getLayout(read.getResult()), type),
+                                             type.getElementType()));
+  });
   return success();
 }
 

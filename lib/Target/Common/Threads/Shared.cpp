@@ -133,10 +133,6 @@ SmallVector<Value> ThreadLowering::readShared(Value base, const LinearLayout &of
   for (int64_t reg = 0; reg < int64_t(elements.size()); reg += order.width) {
     Value pointer = getSharedPointer(base, shared, place, reg);
     auto load = LLVM::LoadOp::create(builder, loc, type, pointer, order.width * bytes);
-    if (readScopes.own) {
-      load.setAliasScopesAttr(readScopes.own);
-      load.setNoaliasScopesAttr(readScopes.others);
-    }
     if (order.width == 1) {
       elements[order.getRegister(reg)] = fromShared(builder, loc, load, element);
       continue;

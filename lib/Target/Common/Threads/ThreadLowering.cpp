@@ -29,6 +29,7 @@ LogicalResult ThreadLowering::run() {
   lowerParameters();
   if (failed(lowerLaunch()) || failed(lower(kernel.getBody().front())))
     return failure();
+  setOtherScopes();
   if (!maps.empty()) {
     // Prefetch the tensor maps.
     builder.setInsertionPoint(prologue.getInsertionBlock(), prologue.getInsertionPoint());
@@ -281,7 +282,12 @@ bool ThreadLowering::isAllWarps() const {
 void ThreadLowering::barrier() {
   if (role && !isAllWarps())
     return meetCopy();
-  meetAll();
+  if (!role || !role->copiesDirectly)
+    return meetAll();
+  // A fence would wait for the copies that are under way.
+  waves.waitForShared(builder, loc);
+  waves.meet(builder, loc);
+  sharedState = {};
 }
 
 void ThreadLowering::meetAll() {

@@ -39,7 +39,6 @@ private:
   llvm::SmallVector<mlir::Value> getElements(mlir::Value tensor);
   void setElements(mlir::Value tensor, llvm::ArrayRef<mlir::Value> elements);
   mlir::Type convert(mlir::Type type) const;
-  /// A scalar parameter of less than a byte, which comes in a byte.
   mlir::Value fromByte(mlir::Value byte, mlir::Type type);
   mlir::Value index(int64_t value);
   mlir::Value i32(int64_t value);
@@ -118,8 +117,7 @@ private:
   mlir::Value getSixteenBytes(const llvm::APInt &element);
   // Shared.cpp
   /// Moves registers to or from shared memory whose element offsets are `layout`'s only
-  /// coordinate.
-  /// By a copy atom, each lane naming a row.
+  /// coordinate. By a copy atom, each lane naming a row.
   llvm::SmallVector<mlir::Value> readRows(mlir::Value base, const LinearLayout &offsets,
                                           mlir::Type elementType, WarpCopyAtomInterface atom);
   void writeRows(mlir::Value base, const LinearLayout &offsets, WarpCopyAtomInterface atom,
@@ -164,7 +162,6 @@ private:
                      llvm::ArrayRef<mlir::Value> elements);
   /// Whether this is the first thread of the copy of the role, or of the program.
   mlir::Value isFirstThread();
-  /// Emits ops under a condition.
   void emitIf(mlir::Value condition, llvm::function_ref<void()> emit);
   // Channels.cpp
   void lowerChannel(tile::ChannelOp op);
@@ -197,8 +194,12 @@ private:
   mlir::LogicalResult lowerOwnPut(tile::PutOp op);
   void lowerOwnGet(tile::GetOp op);
   void lowerOwnRelease(tile::ReleaseOp op);
+  static bool frees(tile::BarrierOp op);
   void lowerWaitPuts(tile::WaitPutsOp op);
   void setOwnSlot(mlir::ValueRange buffers, mlir::Value channel, mlir::Value slot);
+  Scopes getScopes(mlir::Value buffer);
+  void setOtherScopes();
+  void accessSlot(mlir::Value buffer, llvm::function_ref<void()> emit);
   mlir::LogicalResult lowerDirectCopy(tile::CopyInOp op);
   /// Who copies what of a buffer, by the lanes, warps of the role and turns (registers) of an atom.
   mlir::FailureOr<LinearLayout> getShares(tile::CopyInOp op, DirectAtomInterface atom);
@@ -207,8 +208,7 @@ private:
   mlir::LogicalResult lowerFill(tile::FillOp op);
   mlir::LogicalResult lowerFetch(tile::FetchOp op);
   mlir::LogicalResult lowerWait(tile::WaitOp op);
-  // Scan.cpp
-  mlir::LogicalResult lowerScan(tile::ScanOp op);
+  mlir::LogicalResult lowerScan(tile::ScanOp op); // Scan.cpp
   // Scratch.cpp
   /// Element `at` (i32) of an array in shared memory.
   mlir::Value loadScratch(mlir::Value base, mlir::Value at, mlir::Type element);

@@ -45,14 +45,15 @@ struct ThreadState {
   /// What the target has for roles and channels; null if nothing.
   const AsyncTarget *async = nullptr;
   WaveTargetInterface waves;
-  /// LLVM's alias scopes of a buffer that is a slot of an own ring, and of all other slots.
+  /// LLVM's alias scopes of a slot of an own ring, and of all other slots.
   struct Scopes {
     mlir::ArrayAttr own, others;
   };
-  llvm::DenseMap<mlir::Value, Scopes> scopes;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<Scopes>> slotScopes; ///< by channel
-  /// Those of what is being read.
-  Scopes readScopes;
+  /// The alias scope of each slot of an own ring, by channel, and of a buffer that is one.
+  llvm::MapVector<mlir::Value, llvm::SmallVector<mlir::Attribute>> slotScopes;
+  llvm::DenseMap<mlir::Value, mlir::Attribute> scopes;
+  /// Whether all slots that are accessed are known when compiling.
+  bool knowsSlots = true;
   /// The role that is being lowered: its number of warps and copies, and which copy this is.
   struct Role {
     tile::RoleAttr attr;

@@ -146,6 +146,13 @@ TEST(Waits, StrongerThanNeededIsFound) {
   }
 }
 
+/// A wait costs nothing where nothing is outstanding.
+TEST(Waits, NothingToWaitForIsNoWait) {
+  std::string product = "  v_mfma_f32_32x32x8_f16 a[0:15], v[12:13], v[16:17], a[0:15]\n";
+  std::string again = replaced(kThroughRegisters, product, product + "  s_waitcnt lgkmcnt(0)\n");
+  EXPECT_EQ(problemsOf(findStrongWaits(parseKernel(inKernel(again)))), "");
+}
+
 /// A counter of four bits cannot say that fifteen may be outstanding and sixteen not.
 TEST(Waits, CountersHaveALimit) {
   std::string body = "  v_mov_b32_e32 v1, 0\n.LBB0_1:\n  ds_read_b32 v2, v1\n";
@@ -351,6 +358,18 @@ TEST(Waits, FollowsProducts) {
     std::string place = shift + "  " + bit + "  v_xor_b32_e32 v1, s9, v1\n";
     std::string found = check(replaced(kRing, shift, place), "gfx950");
     EXPECT_EQ(found.empty(), isBounded) << bit << found;
+  }
+}
+
+/// What bits of one number stand above all of another one begins where their sum does.
+TEST(Waits, FollowsSums) {
+  std::string write = "\tv_mov_b32_e32 v1, 0x1000\n\tds_store_b32 v1, v9 offset:512\n";
+  std::string read = "\tv_and_b32_e32 v2, 0x1fc, v0\n\tv_or_b32_e32 v2, 0x1000, v2\n"
+                     "\tds_load_b32 v8, v2";
+  for (auto [offset, isApart] :
+       {std::pair("\n", true), {" offset:508\n", false}, {" offset:516\n", true}}) {
+    std::string found = check(write + read + offset, "gfx1201");
+    EXPECT_EQ(found.empty(), isApart) << offset << found;
   }
 }
 

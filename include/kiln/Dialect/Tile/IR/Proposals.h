@@ -1,0 +1,19 @@
+// Which of several ways to run a kernel is taken.
+#ifndef KILN_DIALECT_TILE_IR_PROPOSALS_H
+#define KILN_DIALECT_TILE_IR_PROPOSALS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace kiln::tile {
+
+/// Of a kernel, an i64: `tile-decide-roles` passes over so many of its proposals. Whoever compiles
+/// a kernel sets it where the code of a proposal does not do with a thread's registers.
+inline constexpr llvm::StringLiteral kProposalAttrName = "tile.proposal";
+/// How many proposals there are at most.
+inline constexpr int64_t kMostProposals = 2;
+/// The member of the metadata that says which proposal was taken, from 0; none if none was.
+inline constexpr llvm::StringLiteral kProposalMember = "proposal";
+
+} // namespace kiln::tile
+
+#endif // KILN_DIALECT_TILE_IR_PROPOSALS_H
