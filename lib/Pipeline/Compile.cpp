@@ -313,6 +313,10 @@ FailureOr<Compilation::Compiled> Compilation::compileTiles(ModuleOp module, Stri
   return compiled;
 }
 
+/// What a thread may keep in memory of its own, in bytes, without another proposal being tried: a
+/// few words that are moved now and then cost less than what the first proposal gains.
+static constexpr int64_t kFewLocalBytes = 64;
+
 /// What is proposed for a kernel is held against the assembler's report: where a thread's registers
 /// do not suffice, the next proposal is taken if they do better there.
 FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, StringRef name,
@@ -333,13 +337,16 @@ FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, Strin
   if (failed(best))
     return first;
   std::optional<int64_t> proposal = best->getProposal();
-  while (proposal && best->getLocalBytes() > 0) {
+  while (proposal && best->getLocalBytes() > kFewLocalBytes) {
     FailureOr<Compiled> next = compile(*proposal + 1, Stage::Binary);
     if (failed(next))
       break;
     proposal = next->getProposal();
-    if (next->getLocalBytes() < best->getLocalBytes())
+    if (next->getLocalBytes() < best->getLocalBytes()) {
+      if (const json::Value *why = best->metadata.get(tile::kNoRolesMember))
+        next->metadata.try_emplace(tile::kNoRolesMember, *why);
       best = std::move(next);
+    }
   }
   if (last == Stage::Binary)
     return best;

@@ -64,12 +64,12 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
     return;
   case Stage::Schedule:
     if (!isHost)
-      add(createDecideStages(), createRealisePersistence(), createRealiseRings(),
-          createRealiseWarpGroups(), createCompleteStages(), createRealiseStages(),
-          createSplitLoops(), createRealiseAccumulators(), createRealiseSlots(),
-          createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
-          createOrderAccesses(), createCheckRealised(), createCheckProtocol(),
-          createPlanSharedMemory());
+      add(createDecideStages(), createCountTrips(), createRealisePersistence(),
+          createRealiseRings(), createRealiseWarpGroups(), createCompleteStages(),
+          createRealiseStages(), createSplitLoops(), createRealiseAccumulators(),
+          createRealiseSlots(), createRealiseCopies(), createRealiseOwnConversions(),
+          createRealiseStores(), createOrderAccesses(), createCheckRealised(),
+          createCheckProtocol(), createPlanSharedMemory());
     return;
   case Stage::Target:
     if (isHost)

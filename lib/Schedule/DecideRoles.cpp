@@ -61,8 +61,9 @@ public:
     std::string text;
   };
   std::optional<Reason> reason;
-  /// Writes it; with stores by the engine, where it can make them, or without.
-  void write(bool storesByEngine);
+  /// Writes it; with stores by the engine, where it can make them, or without. Products of loops
+  /// run in the trip that loads for them unless it may overlap trips.
+  void write(bool storesByEngine, bool overlaps);
 
 private:
   bool leave(Operation *op, const Twine &text) {
@@ -318,7 +319,9 @@ int64_t RoleDecider::countRegisters() {
   int64_t lanes = target.getChipRecord().warpSize, words = 0;
   for (auto &[dot, atom] : dots) {
     int64_t threads = cast<MmaAtomInterface>(atom).getWarps() * lanes * copies;
-    if (cast<MmaAtomInterface>(atom).getAccumulatorPlace() == Place::Registers)
+    // A dot that adds to another's sum does so in its place.
+    bool isAdded = dot.getAccumulator().getDefiningOp<DotOp>();
+    if (!isAdded && cast<MmaAtomInterface>(atom).getAccumulatorPlace() == Place::Registers)
       words += dot.getM() * dot.getN() / threads;
     LoadOp load = findLoad(dot.getA());
     if (!load || !loads.contains(load))
@@ -416,15 +419,18 @@ bool RoleDecider::find() {
 static void undo(KernelOp kernel) {
   kernel->removeAttr(kRolesAttrName);
   kernel.getBody().walk([](Operation *op) {
-    for (StringRef name : {"role", "atom", "ring"})
+    for (StringRef name : {"role", "atom", "ring", "stage"})
       op->removeAttr(spellDecision(op, name));
   });
 }
 
-void RoleDecider::write(bool storesByEngine) {
+void RoleDecider::write(bool storesByEngine, bool overlaps) {
   Builder builder(kernel.getContext());
-  for (auto &[dot, atom] : dots)
+  for (auto &[dot, atom] : dots) {
     dot.setAtomAttr(atom);
+    if (!overlaps && isa<scf::ForOp>(dot->getParentOp()))
+      dot.setStage(0);
+  }
   kernel.getBody().walk([&](Operation *op) {
     auto load = dyn_cast<LoadOp>(op);
     // Each role loads the numbers that it needs.
@@ -480,12 +486,19 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     return bytes;
   }
 
+  bool overlapTrips(KernelOp kernel, TargetInterface target) {
+    return loadByEngine(kernel, target, /*overlaps=*/true);
+  }
+  bool loadInTurn(KernelOp kernel, TargetInterface target) {
+    return loadByEngine(kernel, target, /*overlaps=*/false);
+  }
+
   /// A role of its own has an engine load; it stores by the engine or through registers.
-  bool loadByEngine(KernelOp kernel, TargetInterface target) {
+  bool loadByEngine(KernelOp kernel, TargetInterface target, bool overlaps) {
     RoleDecider decider(kernel, target);
     if (decider.find())
       for (bool storesByEngine : {true, false}) {
-        decider.write(storesByEngine);
+        decider.write(storesByEngine, overlaps);
         if (tryOut(kernel, decider.reason))
           return true;
         undo(kernel);
@@ -524,7 +537,7 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
         builder.getNamedAttr("why", builder.getStringAttr(reason.text))};
     if (auto place = reason.loc->findInstanceOf<FileLineColLoc>())
       members.push_back(builder.getNamedAttr("line", builder.getI64IntegerAttr(place.getLine())));
-    setMetadata(getOperation(), "no_roles", builder.getDictionaryAttr(members));
+    setMetadata(getOperation(), kNoRolesMember, builder.getDictionaryAttr(members));
   }
 
   void runOnOperation() override {
@@ -532,8 +545,8 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     if (failed(target))
       return signalPassFailure();
     using Proposal = bool (DecideRoles::*)(KernelOp, TargetInterface);
-    static constexpr Proposal proposals[kMostProposals] = {&DecideRoles::loadByEngine,
-                                                           &DecideRoles::fillOwnRings};
+    static constexpr Proposal proposals[kMostProposals] = {
+        &DecideRoles::overlapTrips, &DecideRoles::loadInTurn, &DecideRoles::fillOwnRings};
     for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>())) {
       auto first = kernel->getAttrOfType<IntegerAttr>(kProposalAttrName);
       kernel->removeAttr(kProposalAttrName);

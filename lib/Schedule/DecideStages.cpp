@@ -1,6 +1,7 @@
 // When the ops of roles run whose schedule nobody has pinned, and how deep their rings are.
 #include "Decisions.h"
 #include "GlobalAccesses.h"
+#include "LoopProblem.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -35,6 +36,7 @@ private:
   LogicalResult checkAccesses();
   void decideStores();
   LogicalResult decideDepths();
+  void overlapLoops();
   void decideDots();
   int64_t countFixed();
   bool isOwn(LoadOp load);
@@ -131,10 +133,13 @@ LogicalResult StageDecider::decideDepths() {
   for (LoadOp load : ahead) {
     load.setStage(0);
     load.setDepth(depth);
-    for (Operation *user : load->getUsers())
-      if (isa<scf::ForOp>(user->getParentOp()) && !user->hasTrait<OpTrait::IsTerminator>())
-        user->setAttr(spellDecision(user, "stage"), builder.getI64IntegerAttr(0));
   }
+  overlapLoops();
+  for (LoadOp load : ahead)
+    for (Operation *user : load->getUsers())
+      if (isa<scf::ForOp>(user->getParentOp()) && !user->hasTrait<OpTrait::IsTerminator>() &&
+          !getDecision(user, "stage"))
+        user->setAttr(spellDecision(user, "stage"), builder.getI64IntegerAttr(0));
   return success();
 }
 
@@ -149,15 +154,31 @@ static bool isCarried(DotOp dot) {
          use.getOperandNumber() + 1 == sum.getArgNumber();
 }
 
+/// Whether a dot reads no operand from registers. These are read until the wait, and the next trip
+/// writes them.
+static bool areReadFromBuffers(DotOp dot) {
+  return isReadFromBuffer(dot.getAMutable()) && isReadFromBuffer(dot.getBMutable());
+}
+
 /// What goes on from trip to trip is waited for a trip later, if its end is counted. What tells of
 /// its end by itself is waited for where its result is used, and by who fills its slot again.
 void StageDecider::decideDots() {
   kernel.getBody().walk([&](DotOp dot) {
     bool isCounted =
         cast<MmaAtomInterface>(dot.getAtomAttr()).getCompletion() == Completion::Groups;
-    // Registers are read until the wait, and the next trip writes them.
-    bool isFromBuffers = isReadFromBuffer(dot.getAMutable()) && isReadFromBuffer(dot.getBMutable());
-    dot.setInFlight(isCounted && isFromBuffers && isCarried(dot) ? 1 : 0);
+    dot.setInFlight(isCounted && areReadFromBuffers(dot) && isCarried(dot) ? 1 : 0);
+  });
+}
+
+/// Beside a product that reads its operands as they come and is handed on, nothing is left to run.
+void StageDecider::overlapLoops() {
+  kernel.getBody().walk([&](scf::ForOp loop) {
+    auto dots = loop.getBody()->getOps<DotOp>();
+    if (dots.empty() || (llvm::hasSingleElement(dots) && isCarried(*dots.begin()) &&
+                         areReadFromBuffers(*dots.begin())))
+      return;
+    if (RoleAttr role = lookUpRole(*dots.begin()))
+      overlapLoop(loop, role, target.getChipRecord());
   });
 }
 

@@ -241,6 +241,7 @@ scf::ForOp Expander::makeLoop(ValueRange initial, Value begin, Value end, Value 
       scf::ForOp::create(builder, loc, begin, end, step, initial, nullptr, loop.getUnsignedCmp());
   made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   dropPlace(made);
+  made->removeAttr(kLeastTripsAttrName); // some are written in front of it
   if (Block *inner = made.getBody(); !inner->empty())
     inner->back().erase();
   OpBuilder::InsertionGuard guard(builder);
@@ -368,35 +369,11 @@ SmallVector<Value> Expander::writeOut(int64_t iterations) {
   return values;
 }
 
-/// A number that an index is not below, as far as what it is made of tells.
-static int64_t getLeast(Value value) {
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return *constant;
-  Operation *op = value.getDefiningOp();
-  if (isa_and_nonnull<DimOp, ProgramIdOp, NumProgramsOp>(op))
-    return 0;
-  if (!isa_and_nonnull<arith::MaxSIOp, arith::MaxUIOp, arith::AddIOp, arith::MulIOp>(op))
-    return INT64_MIN;
-  int64_t x = getLeast(op->getOperand(0)), y = getLeast(op->getOperand(1)), least;
-  if (isa<arith::MaxSIOp>(op))
-    return std::max(x, y);
-  if (x < 0 || y < 0)
-    return INT64_MIN;
-  if (isa<arith::MaxUIOp>(op))
-    return std::max(x, y);
-  bool overflows =
-      isa<arith::AddIOp>(op) ? llvm::AddOverflow(x, y, least) : llvm::MulOverflow(x, y, least);
-  return overflows ? INT64_MIN : least;
-}
-
 /// Whether the loop surely has so many iterations.
 bool Expander::isSurelyAtLeast(int64_t iterations) {
-  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound());
-  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-  int64_t length, end;
-  return lower && step && !loop.getUnsignedCmp() && loop.getLowerBound().getType().isIndex() &&
-         !llvm::MulOverflow(iterations - 1, *step, length) &&
-         !llvm::AddOverflow(*lower, length, end) && getLeast(loop.getUpperBound()) > end;
+  auto known = loop->getAttrOfType<IntegerAttr>(kLeastTripsAttrName);
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  return (known && known.getInt() >= iterations) || (trips && trips->uge(iterations));
 }
 
 Value Expander::isAtLeast(int64_t iterations) {

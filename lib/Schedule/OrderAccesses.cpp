@@ -93,7 +93,7 @@ void Orderer::enter(Operation *loop) {
 
 void Orderer::orderLoop(scf::ForOp loop) {
   State before = state;
-  if (!loop->removeAttr(kProgramsAttrName))
+  if (!loop->hasAttr(kProgramsAttrName))
     enter(loop);
   order(*loop.getBody());
   state.insert(before); // there may be no turn

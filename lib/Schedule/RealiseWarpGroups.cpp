@@ -157,6 +157,8 @@ void Slice::cloneLoop(scf::ForOp loop, OpBuilder &builder, IRMapping &mapping) c
     copyPlace(loop, made);
   if (loop->hasAttr(kProgramsAttrName))
     made->setAttr(kProgramsAttrName, builder.getUnitAttr());
+  if (Attribute trips = loop->getAttr(kLeastTripsAttrName))
+    made->setAttr(kLeastTripsAttrName, trips);
   if (Block *body = made.getBody(); !body->empty())
     body->back().erase();
   mapping.map(loop.getInductionVar(), made.getInductionVar());

@@ -237,7 +237,7 @@ tile.kernel @written_warps(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 #odd = #tile.facts<pointer = 16, strides = [8, 2], extents = [16, 16], index32>
 
 // CHECK-LABEL: @told
-// WHY: tile.metadata = {no_roles = {line = {{[0-9]+}} : i64, why = "no copy engine brings this operand as its product reads it"}, proposal = 1 : i64}
+// WHY: tile.metadata = {no_roles = {line = {{[0-9]+}} : i64, why = "no copy engine brings this operand as its product reads it"}, proposal = 2 : i64}
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @told(%a: !tile.view<?x?xbf16> {tile.facts = #odd}, %c: !tile.view<?x?xf32>) {
   %c0 = arith.constant 0 : index
@@ -273,15 +273,35 @@ tile.kernel @pinned(%a: !tile.view<?x?xbf16>) attributes {tile.warps = 4 : i64} 
 
 // -----
 
-// The code of the first proposal did not do with a thread's registers, nor that of the second.
+// The code of the first proposal did not do with a thread's registers, nor that of the second, nor of the third.
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-// CHECK-LABEL: @second
+// CHECK-LABEL: @in_turn
+// CHECK-NOT: tile.proposal
+// CHECK-SAME: #tile.role<"load", warps = 1>
+// CHECK: tile.dot {{.*}}stage = 0 : i64
+tile.kernel @in_turn(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !tile.view<?x?xf32>)
+    attributes {tile.proposal = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %x, %x, %s transpose_b
+       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
+// CHECK-LABEL: @own_ring
 // CHECK-NOT: tile.proposal
 // CHECK-SAME: tile.roles = [#tile.role<"all", warps = 8>]
-tile.kernel @second(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !tile.view<?x?xf32>)
-    attributes {tile.proposal = 1 : i64} {
+tile.kernel @own_ring(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !tile.view<?x?xf32>)
+    attributes {tile.proposal = 2 : i64} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
@@ -301,7 +321,7 @@ tile.kernel @second(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !tile.vi
 // CHECK-NOT: tile.roles
 // CHECK: tile.load %{{.*}}] : !tile.view
 tile.kernel @none_is_left(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !tile.view<?x?xf32>)
-    attributes {tile.proposal = 2 : i64} {
+    attributes {tile.proposal = 3 : i64} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %k = tile.dim %a, 1 : !tile.view<?x?xbf16>

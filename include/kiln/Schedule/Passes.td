@@ -21,8 +21,11 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
 
     Of other kernels that decide nothing, those whose products read what their loops load have one
     role "all", which fills rings of its own: such loads have a `role`, a `ring` and the `atom` of a
-    copy past the registers, or `#tile.through_registers`. The metadata member "proposal" is 0 for the
-    first way and 1 for the second. `tile.proposal = N` on a kernel passes over the first N, and goes.
+    copy past the registers, or `#tile.through_registers`.
+
+    Each is a proposal: 0 is the first way, with trips that `tile-decide-stages` may overlap; 1 the
+    same with products at `stage` 0; 2 is the second way. The metadata member "proposal" says which
+    was taken; `tile.proposal = N` on a kernel passes over the first N, and goes.
 
     All other kernels stay as they are: one that decides more than `tile.persistent`, or stores what
     its loop may load again; and one that cannot be realised. If it has products that could run on
@@ -80,7 +83,51 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
     room for, at most eight. Rings that a role fills for itself have a depth of at most four, such
     that two programs share a core where they can, and the ops of their loops have stages: copies run
     depth - 1 trips ahead, loads through registers one.
+
+    In a loop of several products, or of one that reads what the loop computes, a solver
+    (`kiln/Schedule/Problem/Solver.h`) looks for stages at which products run beside what else the
+    role does, by the figures of the chip. If that makes a trip shorter by a sixth, ops have these
+    stages, their orders, and dots their `in_flight`.
+
+    Before:
+    ```mlir
+    %s = tile.dot %q, %k, %zero transpose_b
+    %e = math.exp2 %s
+    %w = arith.truncf %e
+    %o = tile.dot %w, %v, %sum
+    ```
+    After:
+    ```mlir
+    %s = tile.dot %q, %k, %zero transpose_b {in_flight = 1, order = 0, stage = 0}
+    %e = math.exp2 %s {tile.order = 2, tile.stage = 0}
+    %w = arith.truncf %e {tile.order = 3, tile.stage = 0}
+    %o = tile.dot %w, %v, %sum {in_flight = 0, order = 1, stage = 1}
+    ```
     The test is `test/Schedule/decide-stages.mlir`.
+  }];
+}
+
+def CountTrips : Schedule_Pass<"tile-count-trips"> {
+  let summary = "find how many trips loops surely have";
+  let description = [{
+    Precondition: a kernel with `tile.roles` has its grid region, if any. Postcondition: a loop that
+    surely has trips says how many at least, as `tile.least_trips`; `tile-realise-stages` then writes
+    so many without a condition. A program runs where its grid has one: of an extent
+    `ceildiv(n, 128)` follows that n is at least 1.
+
+    Before:
+    ```mlir
+    grid {
+      %tiles = arith.ceildivsi %n, %c128 : index
+      tile.grid %tiles
+    } {
+      scf.for %i = %c0 to %n step %c128 {}
+    ```
+    After:
+    ```mlir
+      scf.for %i = %c0 to %n step %c128 {} {tile.least_trips = 1 : i64}
+    ```
+    The test is `test/Schedule/count-trips.mlir`.
   }];
 }
 

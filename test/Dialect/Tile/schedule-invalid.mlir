@@ -74,6 +74,16 @@ tile.kernel @k() attributes {tile.persistent = 132} {
   tile.return
 }
 
+tile.kernel @trips(%n: index) {
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{expected 'tile.least_trips' on an scf.for, as an i64 of at least 1}}
+  scf.for %i = %c1 to %n step %c1 {
+  } {tile.least_trips = 0 : i64}
+  tile.return
+}
+
+// -----
+
 // expected-error@+1 {{expected 'tile.proposal' on a kernel, as an i64 of at least 0}}
 tile.kernel @proposal(%n: index) attributes {tile.proposal = -1 : i64} {
   tile.return

@@ -25,6 +25,6 @@
 // FIGURES-SAME: "lds_bytes":65536
 // FIGURES-SAME: "scratch_bytes":0
 // FIGURES-SAME: "sgpr_spills":0
-// FIGURES-SAME: "strong_waits":0,"threads":512,"vgpr_spills":0,"vgprs":2{{3[0-9]|4[0-8]}}}
+// FIGURES-SAME: "strong_waits":0,"threads":512,"vgpr_spills":0,"vgprs":{{19[0-9]|20[0-9]}}}
 
 // MUTANTS: {{[3-9][0-9]}} mutants refused

@@ -24,6 +24,6 @@
 // FIGURES-SAME: "waits":["load 0, lds 0, scalar 0","load 0, lds 0, scalar 0"]}]
 // FIGURES-SAME: "lds_bytes":65536
 // FIGURES-SAME: "scratch_bytes":0
-// FIGURES-SAME: "strong_waits":0,"threads":512,"vgpr_spills":0,"vgprs":25{{[0-6]}}}
+// FIGURES-SAME: "strong_waits":0,"threads":512,"vgpr_spills":0,"vgprs":2{{[01][0-9]}}}
 
 // MUTANTS: {{[0-9]+}} mutants refused

@@ -173,6 +173,12 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
       return success();
     return op->emitError() << "expected '" << name << "' on an scf.for, without value";
   }
+  if (name == kLeastTripsAttrName) {
+    auto number = dyn_cast<IntegerAttr>(value);
+    if (isa<scf::ForOp>(op) && number && number.getType().isInteger(64) && number.getInt() > 0)
+      return success();
+    return op->emitError() << "expected '" << name << "' on an scf.for, as an i64 of at least 1";
+  }
   bool isDepth = name == kDepthAttrName;
   if (!isDepth && name != kStageAttrName && name != kOrderAttrName)
     return success();

@@ -1,13 +1,25 @@
 // From the LLVM dialect to a device's code, the same for all that LLVM generates code for.
 #include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/Common/Threads.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace kiln;
 
+/// What was said of a loop has come along with its branch as a foreign attribute, which the
+/// translation to LLVM's IR would drop.
+static void annotateBranches(ModuleOp module) {
+  StringRef name = LLVM::LoopAnnotationAttr::name;
+  module.walk([&](LLVM::BrOp branch) {
+    if (auto said = dyn_cast_or_null<LLVM::LoopAnnotationAttr>(branch->removeDiscardableAttr(name)))
+      branch.setLoopAnnotationAttr(said);
+  });
+}
+
 FailureOr<TargetCode> kiln::emitDeviceCode(ModuleOp module, TargetInterface target,
                                            DeviceMachine machine, DeviceBinary form,
                                            const EmitRequest &request) {
+  annotateBranches(module);
   // What is wrong with a library is said where it is called.
   bool isReported = false;
   machine.link = [&](llvm::Module &code) -> llvm::Error {

@@ -87,6 +87,23 @@ LogicalResult ThreadLowering::lowerPairs(Operation *op) {
   return success();
 }
 
+/// Numbers along a dimension, from a scalar on if there is one. It is added to the thread's place
+/// once, and the constants of registers to that: constants that were added to the place first would
+/// not change in a loop that changes the scalar, and would be kept in a register each.
+void ThreadLowering::lowerIota(Value result, unsigned dim, Value start) {
+  LinearLayout layout = getLayout(result);
+  Place place = getPlace(layout);
+  Type type = getElementTypeOrSelf(result.getType()), index = builder.getIndexType();
+  auto cast = [&](Value value, Type to) {
+    return value.getType() == to ? value : arith::IndexCastOp::create(builder, loc, to, value);
+  };
+  Value offset = start ? cast(start, index) : Value();
+  SmallVector<Value> elements;
+  for (int64_t reg = 0; reg < layout.getInSize(kRegister); ++reg)
+    elements.push_back(cast(getCoordinate(place, dim, reg, offset), type));
+  setElements(result, elements);
+}
+
 LogicalResult ThreadLowering::lowerShape(Operation *op) {
   Value result = op->getResult(0);
   auto vectorType = dyn_cast<VectorType>(convert(result.getType()));
@@ -100,16 +117,7 @@ LogicalResult ThreadLowering::lowerShape(Operation *op) {
         return success();
       })
       .Case<IotaOp>([&](IotaOp iota) {
-        LinearLayout layout = getLayout(result);
-        Place place = getPlace(layout);
-        SmallVector<Value> elements;
-        for (int64_t reg = 0; reg < layout.getInSize(kRegister); ++reg) {
-          Value at = getCoordinate(place, iota.getDim(), reg);
-          if (!vectorType.getElementType().isIndex())
-            at = arith::IndexCastOp::create(builder, loc, vectorType.getElementType(), at);
-          elements.push_back(at);
-        }
-        setElements(result, elements);
+        lowerIota(result, iota.getDim());
         return success();
       })
       .Case<ReshapeOp, TransposeOp>([&](auto) {

@@ -478,6 +478,17 @@ LogicalResult ThreadLowering::lower(Operation *op) {
       });
 }
 
+/// What is the same in all turns of a loop is computed in each: a program's numbers are few
+/// instructions, and registers or predicates that held them would be missed where it has its loops.
+static void keepInside(scf::ForOp loop) {
+  MLIRContext *context = loop.getContext();
+  auto licm = LLVM::LoopLICMAttr::get(context, /*disable=*/BoolAttr::get(context, true),
+                                      /*versioningDisable=*/{});
+  loop->setAttr(LLVM::LoopAnnotationAttr::name,
+                LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, {}, {}, licm, {}, {}, {}, {}, {},
+                                              {}, {}, {}, {}));
+}
+
 LogicalResult ThreadLowering::lowerLoop(Operation *op) {
   auto loop = cast<scf::ForOp>(op);
   SmallVector<Value> inits;
@@ -485,6 +496,8 @@ LogicalResult ThreadLowering::lowerLoop(Operation *op) {
     inits.push_back(get(init));
   auto lowered = scf::ForOp::create(builder, loc, get(loop.getLowerBound()),
                                     get(loop.getUpperBound()), get(loop.getStep()), inits);
+  if (loop->hasAttr(kProgramsAttrName))
+    keepInside(lowered);
   // Without results the builder makes a terminator of its own.
   Block *body = lowered.getBody();
   if (!body->empty())
@@ -597,6 +610,15 @@ LogicalResult ThreadLowering::lowerElementwise(Operation *op) {
     if (Value magnitude = getPackedMagnitude(builder, loc, get(op->getOperand(0)))) {
       set(op->getResult(0), magnitude);
       return success();
+    }
+  if (auto sum = dyn_cast<arith::AddIOp>(op); sum && isa<VectorType>(convert(sum.getType())))
+    for (bool isSwapped : {false, true}) {
+      auto iota = sum->getOperand(isSwapped).getDefiningOp<IotaOp>();
+      auto start = sum->getOperand(!isSwapped).getDefiningOp<SplatOp>();
+      if (iota && start) {
+        lowerIota(sum.getResult(), iota.getDim(), get(start.getValue()));
+        return success();
+      }
     }
   OperationState state(loc, op->getName());
   for (Value operand : op->getOperands())

@@ -143,6 +143,7 @@ private:
   mlir::LogicalResult lowerBuffer(mlir::Operation *op);
   // Shapes.cpp
   mlir::LogicalResult lowerShape(mlir::Operation *op);
+  void lowerIota(mlir::Value result, unsigned dim, mlir::Value start = {});
   mlir::LogicalResult lowerPairs(mlir::Operation *joinOrSplit);
   mlir::LogicalResult lowerConversion(tile::ConvertLayoutOp op);
   // Reduce.cpp

@@ -72,6 +72,9 @@ inline constexpr llvm::StringLiteral kSplitLoopAttrName = "tile.split_loop";
 /// Marks the loop of a persistent kernel whose turns are programs: nothing is ordered between them.
 inline constexpr llvm::StringLiteral kProgramsAttrName = "tile.programs";
 
+/// What is known of a loop, an i64: it has so many trips or more, whenever it is reached.
+inline constexpr llvm::StringLiteral kLeastTripsAttrName = "tile.least_trips";
+
 // Decisions of every target that has threads: a kernel's warps, what it takes of shared memory,
 // where in it an op's buffer or scratch begins (bytes); and the threads that run a lowered
 // function.

@@ -1,0 +1,155 @@
+// Decides when the ops of a loop of products run, by a solver.
+//
+// What the solver finds is a schedule of cycles, of which the stages of products are taken. All
+// else is as early as its needs admit, so that few values go from trip to trip, and products start
+// as soon as what they need is there: on the chip copies of a role run beside one another, which
+// fills what a schedule of one leaves idle. The solver then says whether that holds, how many
+// products are in flight at each wait, and whether it is shorter than a loop without stages.
+#include "LoopProblem.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Schedule/Problem/Solver.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// More stages write more trips in front of the loop and behind it than they save in it.
+static constexpr int64_t kMostStages = 3;
+
+/// A loop is worth overlapping if it takes no more than this of what it takes without: its copies
+/// run beside one another in any case. On an H200 a loop of attention took 0.86 of the time where
+/// 0.75 were predicted, the same where 0.80 were, and one of squared scores 1.09 where 0.87 were.
+static constexpr double kMostOf = 0.83;
+
+static bool isByEngine(Operation *op) {
+  auto load = dyn_cast<LoadOp>(op);
+  return load && load.getBuffer();
+}
+
+/// Whether ops of the loop may change places: nobody has said when one runs, and nothing that is
+/// stored, printed or asserted stands between them.
+static bool isFree(scf::ForOp loop) {
+  WalkResult result = loop.getBody()->walk([&](Operation *op) {
+    bool isSaid = !isByEngine(op) && (getDecision(op, "stage") || getDecision(op, "order"));
+    bool hasEffects = !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+                      !op->hasTrait<OpTrait::IsTerminator>() && !isa<LoadOp, GatherOp>(op) &&
+                      !isMemoryEffectFree(op);
+    return isSaid || hasEffects || isa<scf::ForOp, scf::WhileOp>(op) ? WalkResult::interrupt()
+                                                                     : WalkResult::advance();
+  });
+  return !result.wasInterrupted();
+}
+
+/// Gives dots these stages, and each other op the least that its needs admit.
+static void setStages(schedule::Problem &problem, ArrayRef<int64_t> dotStages,
+                      ArrayRef<Operation *> source) {
+  for (auto [op, asked, stage] : llvm::zip_equal(source, problem.ops, dotStages))
+    asked.pins.stage = isa<DotOp>(op) ? stage : 0;
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (const schedule::Dependence &need : problem.dependences) {
+      schedule::Op &to = problem.ops[need.to], &from = problem.ops[need.from];
+      int64_t least = *from.pins.stage - need.distance;
+      if (isa<DotOp>(source[need.to]) || from.pins.role != to.pins.role || *to.pins.stage >= least)
+        continue;
+      to.pins.stage = least;
+      changes = true;
+    }
+  }
+}
+
+/// Orders ops of these stages: what runs on beside the role starts as soon as what it needs of its
+/// trip is there, all else goes as in the source.
+static void setOrders(schedule::Problem &problem, ArrayRef<Operation *> source) {
+  SmallVector<bool> isPlaced(source.size());
+  auto isReady = [&](unsigned op) {
+    return llvm::all_of(problem.dependences, [&](const schedule::Dependence &need) {
+      const schedule::Op &from = problem.ops[need.from], &to = problem.ops[need.to];
+      bool isOfTrip =
+          from.pins.role == to.pins.role && *from.pins.stage == *to.pins.stage + need.distance;
+      return need.to != op || !isOfTrip || isPlaced[need.from];
+    });
+  };
+  SmallVector<unsigned> left;
+  for (unsigned op = 0; op < source.size(); ++op)
+    if (problem.ops[op].pins.role == kMultiplies)
+      left.push_back(op);
+  for (int64_t order = 0; !left.empty(); ++order) {
+    auto *next =
+        llvm::find_if(left, [&](unsigned op) { return isa<DotOp>(source[op]) && isReady(op); });
+    if (next == left.end())
+      next = llvm::find_if(left, isReady);
+    problem.ops[*next].pins.order = order;
+    isPlaced[*next] = true;
+    left.erase(next);
+  }
+}
+
+static IntegerAttr getNumber(Operation *op, int64_t number) {
+  return Builder(op->getContext()).getI64IntegerAttr(number);
+}
+
+static void place(Operation *op, int64_t stage, RoleAttr role) {
+  op->setAttr(spellDecision(op, "stage"), getNumber(op, stage));
+  if (getRoleName(op).empty())
+    setRoleName(op, role.getName());
+}
+
+/// Views stand where they are used first: what they are of takes no more registers than they do.
+static void placeViews(const Trip &trip, RoleAttr role) {
+  for (Operation &op : llvm::reverse(trip.block.without_terminator())) {
+    if (!trip.stages.contains(&op) || !isView(&op))
+      continue;
+    std::optional<int64_t> least;
+    for (Operation *user : op.getUsers()) {
+      Operation *here = trip.findHere(user);
+      std::optional<int64_t> stage = here ? findNumber(here, "stage") : std::nullopt;
+      if (stage)
+        least = std::min(least.value_or(*stage), *stage);
+    }
+    if (least)
+      place(&op, *least, role);
+  }
+}
+
+bool kiln::overlapLoop(scf::ForOp loop, RoleAttr role, const Chip &chip) {
+  if (!isFree(loop))
+    return false;
+  Trip trip(*loop.getBody());
+  SmallVector<Operation *> source;
+  for (Operation &op : trip.block)
+    if (trip.stages.contains(&op) && !isView(&op))
+      source.push_back(&op);
+  std::optional<schedule::Problem> problem = makeProblem(trip, source, role, chip);
+  if (!problem)
+    return false;
+  problem->mostStages = kMostStages;
+  schedule::SwingModuloScheduler solver;
+  auto solve = [&](ArrayRef<int64_t> dotStages) {
+    schedule::Problem pinned = *problem;
+    setStages(pinned, dotStages, source);
+    setOrders(pinned, source);
+    return solver.solve(pinned);
+  };
+  std::optional<schedule::Solution> free = solver.solve(*problem);
+  if (!free)
+    return false;
+  auto stages = llvm::map_to_vector(free->ops, [](auto &placement) { return placement.stage; });
+  std::optional<schedule::Solution> serial = solve(SmallVector<int64_t>(source.size(), 0));
+  std::optional<schedule::Solution> found = solve(stages);
+  bool isShorter = found && (!serial || found->interval <= kMostOf * serial->interval);
+  if (!isShorter)
+    return false;
+
+  for (auto [op, placement] : llvm::zip_equal(source, found->ops)) {
+    if (placement.role != kMultiplies)
+      continue;
+    place(op, placement.stage, role);
+    op->setAttr(spellDecision(op, "order"), getNumber(op, placement.order));
+    if (auto dot = dyn_cast<DotOp>(op))
+      dot.setInFlight(placement.inFlight.value_or(0));
+  }
+  placeViews(trip, role);
+  return true;
+}
