@@ -30,6 +30,7 @@ EXAMPLES:
   tile-compile add.mlir --emit layout                    the IR once layouts are decided
   tile-compile add.mlir --target NAME --emit asm         for another (--list-targets)
   tile-compile - --kernel add --emit llvmir < add.mlir
+  tile-compile edited.mlir --from layout -o add.kiln     on from that IR, edited
 
 EXIT CODES:
   0  written
@@ -42,9 +43,9 @@ EXIT CODES:
 /// What was asked for. Plain values: the linker that makes some targets' code resets every
 /// `cl::opt` of the process.
 struct Options {
-  std::string input, output, target, kernel, emit, pipeline;
+  std::string input, output, target, kernel, emit, from, pipeline;
   int optLevel;
-  bool fastMath, vendorMath, listTargets;
+  bool exact, fastMath, vendorMath, listTargets;
 };
 
 struct CommandLine {
@@ -69,6 +70,14 @@ struct CommandLine {
                "(what the device loads), metadata (JSON) or artifact (all that a launch needs) "
                "(default: artifact)"),
       cl::value_desc("stage"), cl::init("artifact"), cl::cat(category)};
+  cl::opt<std::string> from{
+      "from",
+      cl::desc("The file is what --emit of this stage wrote, from tile to llvm, perhaps edited: go "
+               "on behind it"),
+      cl::value_desc("stage"), cl::cat(category)};
+  cl::opt<bool> exact{"exact",
+                      cl::desc("With --from layout: decide nothing that the file leaves open"),
+                      cl::cat(category)};
   cl::opt<int> optLevel{"O",
                         cl::Prefix,
                         cl::desc("How hard to optimise, 0 to 3 (default: 3)"),
@@ -89,8 +98,8 @@ struct CommandLine {
                             cl::cat(category)};
 
   Options get() const {
-    return {input,    output,   target,   kernel,     emit,
-            pipeline, optLevel, fastMath, vendorMath, listTargets};
+    return {input,    output,   target, kernel,   emit,       from,
+            pipeline, optLevel, exact,  fastMath, vendorMath, listTargets};
   }
 };
 
@@ -176,6 +185,10 @@ int run(const Options &options) {
   request.fastMath = options.fastMath;
   request.vendorMath = options.vendorMath;
   request.options = options.pipeline;
+  if (!options.from.empty())
+    request.options += " from=" + options.from;
+  if (options.exact)
+    request.options += " exact=true";
   std::string section = sectionOf(options.emit);
   if (!section.empty()) {
     request.keepStages = {options.emit};
