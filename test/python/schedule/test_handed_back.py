@@ -7,6 +7,7 @@ import functools
 import importlib.util
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import kiln
 from kiln import _native
 
 ROOT = Path(__file__).resolve().parents[3]
+STRIP = "/usr/lib/llvm-22/bin/llvm-strip"
 STAGES = ("tile", "layout", "schedule", "target", "llvm")
 CHIPS = ["cpu", "nvptx:sm_80", "nvptx:sm_90a", "nvptx:sm_100a",
          "amdgpu:gfx942", "amdgpu:gfx950", "amdgpu:gfx1201"]  # fmt: skip
@@ -73,34 +75,39 @@ def described(artifact: Any) -> dict[str, Any]:
     return drop(json.loads(artifact.metadata))
 
 
-def code(artifact: Any) -> dict[str, bytes]:
+def code(artifact: Any, folder: Path) -> dict[str, bytes]:
     """What a device gets and its assembly, without the lines of the source."""
     lines = re.compile(rb"(?m)^\s*\.(loc|file)\b.*\n")
     names = {"host", "asm", "binary"} & set(artifact.sections)
     sections = {name: bytes(artifact.section(name)) for name in names}
-    is_ptx = b".target sm_" in sections["asm"]
-    return {n: lines.sub(b"", s) if is_ptx else s for n, s in sections.items()}
+    if sections.get("binary", b"").startswith(b"\x7fELF"):
+        path = folder / "binary"
+        path.write_bytes(sections["binary"])
+        subprocess.run([STRIP, "-g", path], check=True)
+        return {**sections, "binary": path.read_bytes()}
+    return {name: lines.sub(b"", section) for name, section in sections.items()}
 
 
 CASES = [(kernel, chip) for chip in CHIPS for kernel in ("matmul", "softmax", "attention")]
 
 
 @pytest.mark.parametrize("kernel, chip", CASES + [("pinned", chip) for chip in PINNED])
-def test_the_same_code_from_each_stage(kernel: str, chip: str) -> None:
+def test_the_same_code_from_each_stage(kernel: str, chip: str, tmp_path: Path) -> None:
     whole = compiled(source(kernel, chip), chip)
     for stage in STAGES:
         text = bytes(whole.section(f"ir:{stage}")).decode()
         again = compiled(text, chip, f"from={stage}")
         assert described(again) == described(whole), stage
-        assert code(again) == code(whole), stage
+        assert code(again, tmp_path) == code(whole, tmp_path), stage
         later = STAGES[STAGES.index(stage) + 1 :]
         assert [f"ir:{s}" for s in later] == [n for n in again.sections if n[3:] in STAGES]
 
 
+@pytest.mark.parametrize("kernel", ["softmax", "attention"])
 @pytest.mark.parametrize("chip", ["cpu", "nvptx:sm_90a", "amdgpu:gfx942", "emu:gfx942"])
-def test_the_wrong_stage_is_an_error(chip: str) -> None:
+def test_the_wrong_stage_is_an_error(chip: str, kernel: str) -> None:
     """That which the module says, and that which it is made to say."""
-    whole = compiled(source("softmax", chip), chip)
+    whole = compiled(source(kernel, chip), chip)
     for was in STAGES:
         text = bytes(whole.section(f"ir:{was}")).decode()
         for stage in STAGES:
@@ -113,3 +120,40 @@ def test_the_wrong_stage_is_an_error(chip: str) -> None:
                 compiled(other, chip, f"from={stage}")
             except kiln.CompileError as error:
                 assert "k.mlir:" in str(error), (was, stage, str(error))
+
+
+@pytest.mark.parametrize("chip", ["cpu", "nvptx:sm_90a", "amdgpu:gfx942"])
+def test_another_target_is_an_error(chip: str) -> None:
+    """That which is asked for, and that which the module is made to say."""
+    whole = compiled(source("softmax", chip), chip)
+    for other in {"cpu", "nvptx:sm_90a", "amdgpu:gfx942"} - {chip}:
+        made = bytes(compiled(source("softmax", other), other).section("ir:tile")).decode()
+        attribute = re.search(r"tile\.target = (#[^>]*>)", made)[1]
+        for stage in STAGES:
+            text = bytes(whole.section(f"ir:{stage}")).decode()
+            with pytest.raises(kiln.KilnError, match="expected the target that the module is for"):
+                compiled(text, other, f"from={stage}")
+            text = re.sub(r"tile\.target = #[^>]*>", f"tile.target = {attribute}", text)
+            with pytest.raises(kiln.CompileError, match=f"is of the target {chip}, the module of"):
+                compiled(text, other, f"from={stage}")
+            text = text.replace(f'target = "{chip}"', f'target = "{other}"')
+            try:
+                compiled(text, other, f"from={stage}")
+            except kiln.CompileError as error:
+                assert "k.mlir:" in str(error), (other, stage, str(error))
+
+
+@pytest.mark.parametrize("chip", ["cpu", "nvptx:sm_90a", "amdgpu:gfx942"])
+@pytest.mark.parametrize("stage", STAGES)
+def test_what_is_missing_is_an_error(chip: str, stage: str) -> None:
+    """Each attribute of the module and each member of its metadata, taken away or another."""
+    whole = bytes(compiled(source("matmul", chip), chip).section(f"ir:{stage}")).decode()
+    head = whole.index("module attributes")
+    end = whole.index("} {\n", head)
+    for match in re.finditer(r'\b([\w.]+) = ("[^"]*"|\w+(?: : i64)?)(?:, )?', whole[head:end]):
+        before, after = whole[: head + match.start()], whole[head + match.end() :]
+        for new in ("", f"{match[1]} = 7 : i3, ", f'{match[1]} = "x", ', f"{match[1]} = [unit], "):
+            try:
+                compiled(before + new + after, chip, f"from={stage}")
+            except kiln.CompileError as error:
+                assert "k.mlir:" in str(error), (match[0], new, str(error))
