@@ -165,16 +165,19 @@ LogicalResult Reader::checkKernel() {
   bool isHost = cast<TargetInterface>(module->getAttr(kTargetAttrName)).runsOnHost();
   if (isHost || stage == Stage::Tile)
     return success();
+  // A tensor that stands in shared memory alone has none.
+  Operation *without = nullptr;
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
-      if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && !tensor.getEncoding()) {
-        emitOutside(op) << "this tensor has no layout";
-        return WalkResult::interrupt();
+      if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+        if (tensor.getEncoding())
+          return WalkResult::interrupt();
+        without = without ? without : op;
       }
     return WalkResult::advance();
   });
-  if (result.wasInterrupted())
-    return failure();
+  if (without && !result.wasInterrupted())
+    return emitOutside(without) << "no tensor of the kernel has a layout, such as this one";
   if (stage == Stage::Schedule)
     for (StringRef name : {"tile.shared_bytes", "tile.warps"})
       if (!kernel->getAttrOfType<IntegerAttr>(name))

@@ -8,6 +8,7 @@
 #include "kiln/Target/Stage.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -20,7 +21,7 @@ using llvm::StringRef;
 
 namespace {
 
-enum ExitCode { kDone = 0, kBadSource = 1, kBadUsage = 2, kBadFile = 3 };
+enum ExitCode { kDone = 0, kBadSource = 1, kBadUsage = 2, kBadFile = 3, kBadCompiler = 4 };
 
 const char *const kOverview =
     R"(Compiles one kernel of an .mlir file (text or bytecode) and writes the stage asked for.
@@ -38,6 +39,7 @@ EXIT CODES:
   2  the command line is wrong: an unknown option, target, stage or pipeline option; no kernel
      of that name, or without --kernel not one but several, or none
   3  a file cannot be read or written
+  4  a defect of the compiler ended the compile
 )";
 
 /// What was asked for. Plain values: the linker that makes some targets' code resets every
@@ -237,5 +239,13 @@ int main(int argc, char **argv) {
   cl::HideUnrelatedOptions(line.category);
   if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
     return kBadUsage;
-  return run(line.get());
+  // A code generator ends its process where it meets what it does not know.
+  Options options = line.get();
+  int code = kBadCompiler;
+  llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext context;
+  if (context.RunSafely([&] { code = run(options); }))
+    return code;
+  error() << "a defect of the compiler ended the compile of '" << options.input << "'\n";
+  return kBadCompiler;
 }
