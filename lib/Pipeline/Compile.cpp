@@ -267,8 +267,8 @@ LogicalResult Compilation::runStages(ModuleOp module, TargetInterface target, St
     if (failed(pm.run(module)) || (!isOften && failed(verify(module))))
       return failure();
     if (keeps(stage))
-      compiled.sections.push_back({"ir:" + stringify(stage).str(),
-                                   printHandBack(module, stage, compiled.metadata, grid)});
+      compiled.sections.push_back(
+          {"ir:" + stringify(stage).str(), printHandBack(module, stage, compiled.metadata, grid)});
   }
   return success();
 }

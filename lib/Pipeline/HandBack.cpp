@@ -89,7 +89,10 @@ private:
     return op->emitError() << "expected IR that --emit " << stringify(stage)
                            << " wrote, to go on from there: ";
   }
-  template <typename Attr> Attr get(StringRef name) { return metadata.getAs<Attr>(name); }
+  template <typename Attr>
+  Attr get(StringRef name) {
+    return metadata.getAs<Attr>(name);
+  }
 
   ModuleOp module;
   Stage stage;
@@ -150,8 +153,8 @@ LogicalResult Reader::checkMetadata() {
   return success();
 }
 
-/// As long as the kernel is one: it is the one described, and its tensors have layouts if a device's
-/// layouts are decided by then.
+/// As long as the kernel is one: it is the one described, and its tensors have layouts if a
+/// device's layouts are decided by then.
 LogicalResult Reader::checkKernel() {
   SmallVector<tile::KernelOp> kernels(module.getOps<tile::KernelOp>());
   if (kernels.size() != 1)
@@ -160,7 +163,8 @@ LogicalResult Reader::checkKernel() {
   if (kernel.getSymName() != get<StringAttr>("kernel").getValue())
     return emitOutside(kernel) << "'" << kMetadataAttrName << "' is of the kernel @"
                                << get<StringAttr>("kernel").getValue();
-  if (stage > Stage::Tile && toJSON(get<ArrayAttr>("abi")) != json::Value(describeParameters(kernel)))
+  if (stage > Stage::Tile &&
+      toJSON(get<ArrayAttr>("abi")) != json::Value(describeParameters(kernel)))
     return emitOutside(kernel) << "'" << kMetadataAttrName << "' has other parameters in 'abi'";
   bool isHost = cast<TargetInterface>(module->getAttr(kTargetAttrName)).runsOnHost();
   if (isHost || stage == Stage::Tile)
@@ -228,8 +232,8 @@ FailureOr<HandedBack> Reader::read() {
     return failure();
   module->removeAttr(kEmittedAttrName);
   return HandedBack{get<StringAttr>("kernel").str(), int(get<IntegerAttr>("opt_level").getInt()),
-                    get<BoolAttr>("fast_math").getValue(),
-                    get<BoolAttr>("vendor_math").getValue(), std::move(*grid)};
+                    get<BoolAttr>("fast_math").getValue(), get<BoolAttr>("vendor_math").getValue(),
+                    std::move(*grid)};
 }
 
 FailureOr<HandedBack> readHandBack(ModuleOp module, Stage stage) {

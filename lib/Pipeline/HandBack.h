@@ -28,8 +28,8 @@ struct HandedBack {
   mlir::OwningOpRef<mlir::ModuleOp> grid; ///< null if the IR still has it, or there is none
 };
 
-/// Checks that a module is what `printHandBack` printed behind `stage`, but for decisions, and takes
-/// the grid and the mark of the stage out of it. What is wrong is an error at the op.
+/// Checks that a module is what `printHandBack` printed behind `stage`, but for decisions, and
+/// takes the grid and the mark of the stage out of it. What is wrong is an error at the op.
 mlir::FailureOr<HandedBack> readHandBack(mlir::ModuleOp module, Stage stage);
 
 /// Takes what `printHandBack` adds out of a module that is compiled anew.

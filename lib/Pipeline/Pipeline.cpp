@@ -66,12 +66,11 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     if (!isHost && !exact)
       add(createDecideStages());
     if (!isHost)
-      add(createRealisePersistence(), createRealiseRings(),
-          createRealiseWarpGroups(), createCompleteStages(), createRealiseStages(),
-          createSplitLoops(), createRealiseAccumulators(), createRealiseSlots(),
-          createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
-          createOrderAccesses(), createCheckRealised(), createCheckProtocol(),
-          createPlanSharedMemory());
+      add(createRealisePersistence(), createRealiseRings(), createRealiseWarpGroups(),
+          createCompleteStages(), createRealiseStages(), createSplitLoops(),
+          createRealiseAccumulators(), createRealiseSlots(), createRealiseCopies(),
+          createRealiseOwnConversions(), createRealiseStores(), createOrderAccesses(),
+          createCheckRealised(), createCheckProtocol(), createPlanSharedMemory());
     return;
   case Stage::Target:
     if (isHost)

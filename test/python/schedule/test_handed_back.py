@@ -131,7 +131,9 @@ def test_another_target_is_an_error(chip: str) -> None:
         attribute = re.search(r"tile\.target = (#[^>]*>)", made)[1]
         for stage in STAGES:
             text = bytes(whole.section(f"ir:{stage}")).decode()
-            with pytest.raises(kiln.CompileError, match="expected the target that the module is for"):
+            with pytest.raises(
+                kiln.CompileError, match="expected the target that the module is for"
+            ):
                 compiled(text, other, f"from={stage}")
             text = re.sub(r"tile\.target = #[^>]*>", f"tile.target = {attribute}", text)
             with pytest.raises(kiln.CompileError, match=f"is of the target {chip}, the module of"):
