@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,17 @@ mount -t overlay overlay -o "lowerdir=$2,upperdir=$1/upper,workdir=$1/work" "$2"
 if [ -d "$2/.venv" ]; then mount --bind "$1/python" "$2/.venv"; fi
 cd "$2"
 eval "$3"
+"""
+# The table of what targets support asks each that is built in.
+ROWS = """
+import sys
+sys.path.insert(0, "utils/support")
+import table
+tool = "build/bin/tile-opt"
+made = table.targets(tool)
+rows = [table.classify(tool, f"amdgpu:{chip}", table.cells()) for chip in ("gfx1200", "gfx1201")]
+if "amdgpu:gfx1200" in made and rows[0] == rows[1]:
+    print("the rows of gfx1201")
 """
 
 
@@ -71,6 +83,6 @@ def test_a_chip(build):
     out = build(
         "a-chip.md", "tile-compile tile-opt",
         f"tile-compile {test} --target amdgpu:gfx1200 --emit asm | FileCheck {test}\n"
-        "tile-compile --list-targets",
+        f"tile-compile --list-targets\n{shlex.quote(sys.executable)} -c {shlex.quote(ROWS)}",
     )  # fmt: skip
-    assert "\namdgpu:gfx1200\n" in out
+    assert "\namdgpu:gfx1200\n" in out and "\nthe rows of gfx1201\n" in out
