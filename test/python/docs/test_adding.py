@@ -27,6 +27,7 @@ if [ -d "$2/.venv" ]; then mount --bind "$2/.venv" "$1/python"; fi
 mount -t overlay overlay -o "lowerdir=$2,upperdir=$1/upper,workdir=$1/work" "$2"
 if [ -d "$2/.venv" ]; then mount --bind "$1/python" "$2/.venv"; fi
 cd "$2"
+set -o pipefail
 eval "$3"
 """
 # The table of what targets support asks each that is built in.
@@ -71,6 +72,21 @@ def build(tmp_path):
         return done.stdout
 
     return build
+
+
+def test_an_op(build):
+    """Every file that knows the dialect is compiled again to run it, which is asked for."""
+    if os.environ.get("KILN_TEST_ADDING") != "all":
+        build("an-op.md", "KilnTile", "true")
+        return
+    test = "test/Dialect/Tile/square.mlir"
+    build(
+        "an-op.md", "tile-opt",
+        f'tile-opt {test} --tile-pipeline="target=cpu stop-after=tile" | FileCheck {test}\n'
+        f'tile-opt {test} --tile-pipeline="target=cpu stop-after=llvm" > /dev/null\n'
+        f'tile-opt {test} --tile-pipeline="target=nvptx:sm_90a stop-after=llvm" |'
+        f" FileCheck {test} --check-prefix=GPU",
+    )  # fmt: skip
 
 
 def test_a_pass(build):
