@@ -74,7 +74,9 @@ def listing(directive: str, source: str) -> str | None:
     wanted = dict(word.partition("=")[::2] for word in shlex.split(filters))
     if "if" in wanted and wanted["if"] not in done.stdout:
         return None
-    lines = done.stdout.splitlines()
+    # What `--from` needs says nothing of the program.
+    shown = re.sub(r"tile\.emitted = .*(?=tile\.target = )", "", done.stdout)
+    lines = shown.splitlines()
     if "from" in wanted:
         start = find(lines, wanted["from"], 0, directive)
         stop = find(lines, wanted["to"], start, directive) if "to" in wanted else len(lines) - 1

@@ -1,5 +1,6 @@
 // From text to artifact, stage by stage.
 #include "kiln/Pipeline/Compile.h"
+#include "HandBack.h"
 #include "HostGrid.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
@@ -147,13 +148,6 @@ void allowFastMath(ModuleOp module) {
       [&](arith::ArithFastMathInterface op) { op->setAttr(op.getFastMathAttrName(), fast); });
 }
 
-std::string print(Operation *op) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  op->print(stream, OpPrintingFlags().enableDebugInfo(false));
-  return text;
-}
-
 //===- The compile --------------------------------------------------------------------------===//
 
 class Compilation {
@@ -168,11 +162,13 @@ private:
     return llvm::is_contained(request.keepStages, "all") ||
            llvm::is_contained(request.keepStages, stringify(stage));
   }
-  /// Reads the request's further options: `stop-after=STAGE`.
+  /// Reads the request's further options, which Compile.h lists.
   llvm::Error readOptions();
-  /// Runs the stages from `first` to `last`, keeping the IR that was asked for.
-  LogicalResult runStages(ModuleOp module, TargetInterface target, Stage first, Stage last,
-                          std::vector<Artifact::Section> &sections);
+  /// Whether the source has been through the stage already.
+  bool isDone(Stage stage) const { return from && stage <= *from; }
+  /// Reads what stands beside a source that was handed back, which the request must agree with.
+  /// Returns the kernel's name.
+  llvm::Expected<std::string> takeBack(ModuleOp module);
   json::Object describe(tile::KernelOp kernel, TargetInterface target);
   /// What the stages behind `tile` make of a kernel.
   struct Compiled {
@@ -185,6 +181,10 @@ private:
       return metadata.getInteger(tile::kProposalMember);
     }
   };
+  /// Runs the stages from `first` to `last` that are not done, keeping the IR that was asked for;
+  /// `grid` is a module of the grid, once the kernel no longer holds it.
+  LogicalResult runStages(ModuleOp module, TargetInterface target, Stage first, Stage last,
+                          Compiled &compiled, ModuleOp grid = nullptr);
   FailureOr<Compiled> compileTiles(ModuleOp module, StringRef name, TargetInterface target,
                                    Stage last);
   FailureOr<Compiled> compileBest(ModuleOp module, StringRef name, TargetInterface target);
@@ -192,8 +192,13 @@ private:
   const CompileRequest &request;
   MLIRContext &context;
   Reporter &reporter;
-  std::vector<Artifact::Section> sections;
   Stage last = Stage::Binary;
+  std::optional<Stage> from;
+  bool exact = false;
+  int optLevel = request.optLevel;
+  bool fastMath = request.fastMath;
+  /// Of a source that was handed back; null if its kernel has none, or still holds it.
+  OwningOpRef<ModuleOp> handedGrid;
 };
 
 llvm::Error Compilation::readOptions() {
@@ -201,23 +206,60 @@ llvm::Error Compilation::readOptions() {
   llvm::SplitString(request.options, options);
   for (StringRef option : options) {
     auto [name, value] = option.split('=');
-    if (name != "stop-after")
-      return reporter.error("expected the pipeline option stop-after, got '" + name + "'");
     std::optional<Stage> stage = parseStage(value);
-    if (!stage)
-      return reporter.error("expected stop-after to be a stage, got '" + value + "'");
-    last = *stage;
+    if (name == "stop-after") {
+      if (!stage)
+        return reporter.error("expected stop-after to be a stage, got '" + value + "'");
+      last = *stage;
+    } else if (name == "from") {
+      if (!stage || *stage > Stage::LLVM)
+        return reporter.error("expected from to be tile, layout, schedule, target or llvm, got '" +
+                              value + "'");
+      from = *stage;
+    } else if (name == "exact") {
+      if (value != "true" && value != "false")
+        return reporter.error("expected exact to be true or false, got '" + value + "'");
+      exact = value == "true";
+    } else {
+      return reporter.error("expected the pipeline option stop-after, from or exact, got '" + name +
+                            "'");
+    }
   }
+  if (from && last <= *from)
+    return reporter.error("expected to go on from the stage " + stringify(*from) +
+                          " to one behind it, got " + stringify(last));
+  if (exact && !isDone(Stage::Layout))
+    return reporter.error("expected exact=true with from=layout or a later stage");
   return llvm::Error::success();
 }
 
+llvm::Expected<std::string> Compilation::takeBack(ModuleOp module) {
+  FailureOr<HandedBack> back = readHandBack(module, *from);
+  if (failed(back))
+    return reporter.takeError("the source cannot be taken back");
+  if (!request.kernel.empty() && request.kernel != back->kernel)
+    return makeError(KILN_ERROR_NOT_FOUND, "expected a kernel named @" + request.kernel +
+                                               " (the module holds @" + back->kernel + ")");
+  if (request.optLevel != CompileRequest().optLevel && request.optLevel != back->optLevel)
+    return reporter.error("expected the optimisation level that the source was compiled with, " +
+                          Twine(back->optLevel) + ", got " + Twine(request.optLevel));
+  auto isOther = [](bool asked, bool was) { return asked && !was; };
+  if (isOther(request.fastMath, back->fastMath) || isOther(request.vendorMath, back->vendorMath))
+    return reporter.error("expected the mathematics that the source was compiled with: fast-math "
+                          "and vendor-math are decided before the stage tile");
+  optLevel = back->optLevel;
+  fastMath = back->fastMath;
+  handedGrid = std::move(back->grid);
+  return back->kernel;
+}
+
 LogicalResult Compilation::runStages(ModuleOp module, TargetInterface target, Stage first,
-                                     Stage last, std::vector<Artifact::Section> &sections) {
+                                     Stage last, Compiled &compiled, ModuleOp grid) {
   for (Stage stage : getStages()) {
-    if (stage < first || stage > last)
+    if (stage < first || stage > last || isDone(stage))
       continue;
     PassManager pm(&context, ModuleOp::getOperationName());
-    addStage(pm, target, stage);
+    addStage(pm, target, stage, exact);
     // What passes decide and a source may pin is looked at after each of them; the long IR of a
     // thread, which nobody writes, once a stage. tile-opt, and so every test, looks each time.
     bool isOften = stage < Stage::Target;
@@ -225,7 +267,8 @@ LogicalResult Compilation::runStages(ModuleOp module, TargetInterface target, St
     if (failed(pm.run(module)) || (!isOften && failed(verify(module))))
       return failure();
     if (keeps(stage))
-      sections.push_back({"ir:" + stringify(stage).str(), print(module)});
+      compiled.sections.push_back(
+          {"ir:" + stringify(stage).str(), printHandBack(module, stage, compiled.metadata, grid)});
   }
   return success();
 }
@@ -234,8 +277,8 @@ json::Object Compilation::describe(tile::KernelOp kernel, TargetInterface target
   json::Object metadata{{"kernel", kernel.getSymName()},
                         {"target", target.getSpelling()},
                         {"source", request.sourceName},
-                        {"opt_level", request.optLevel},
-                        {"fast_math", request.fastMath},
+                        {"opt_level", optLevel},
+                        {"fast_math", fastMath},
                         {"arguments", describeArguments(kernel)},
                         {"vendor_math", kernel->hasAttr(kVendorMathAttrName)},
                         {"abi", describeParameters(kernel)},
@@ -274,24 +317,31 @@ static void addMembers(ModuleOp module, json::Object &metadata) {
 
 FailureOr<Compilation::Compiled> Compilation::compileTiles(ModuleOp module, StringRef name,
                                                            TargetInterface target, Stage last) {
-  // The tile stage is common: the kernel is still one, and says what a launcher must know.
-  Compiled compiled{describe(module.lookupSymbol<tile::KernelOp>(name), target), {}};
+  Compiled compiled;
   auto &[metadata, sections] = compiled;
-  if (failed(runStages(module, target, Stage::Layout, std::min(last, Stage::Schedule), sections)))
+  // The tile stage is common: the kernel is still one, and says what a launcher must know. Behind
+  // later stages that stands in the module's metadata.
+  if (!isDone(Stage::Layout))
+    metadata = describe(module.lookupSymbol<tile::KernelOp>(name), target);
+  if (failed(runStages(module, target, Stage::Layout, std::min(last, Stage::Schedule), compiled)))
     return failure();
   // An accelerator's grid is computed by the host. A schedule may have made another one, of fewer
   // programs that run several tiles each.
-  std::optional<HostGrid> grid;
-  if (last > Stage::LLVM && !target.runsOnHost())
+  OwningOpRef<ModuleOp> gridModule = std::move(handedGrid);
+  if (last > Stage::Schedule && !target.runsOnHost() && !isDone(Stage::Target))
     if (auto scheduled = module.lookupSymbol<tile::KernelOp>(name); scheduled.hasGrid())
-      grid.emplace(scheduled);
-  if (failed(runStages(module, target, Stage::Target, std::min(last, Stage::LLVM), sections)))
+      gridModule = cloneGrid(scheduled);
+  std::optional<HostGrid> grid;
+  if (gridModule && last > Stage::LLVM)
+    grid.emplace(gridModule->clone());
+  if (failed(runStages(module, target, Stage::Target, std::min(last, Stage::LLVM), compiled,
+                       gridModule ? *gridModule : ModuleOp())))
     return failure();
   if (last <= Stage::LLVM) {
     addMembers(module, metadata);
     return compiled;
   }
-  EmitRequest emitRequest{last, request.optLevel, keeps(Stage::LLVMIR), keeps(Stage::Asm)};
+  EmitRequest emitRequest{last, optLevel, keeps(Stage::LLVMIR), keeps(Stage::Asm)};
   FailureOr<TargetCode> code = target.emit(module, emitRequest);
   if (failed(code))
     return failure();
@@ -329,7 +379,7 @@ FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, Strin
     return compileTiles(*copy, name, target, last);
   };
   FailureOr<Compiled> first = compile(0, last);
-  if (failed(first) || !first->getProposal())
+  if (failed(first) || isDone(Stage::Layout) || !first->getProposal())
     return first;
   // The others are tried in silence: the first one can be had.
   ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
@@ -380,26 +430,45 @@ llvm::Expected<Artifact> Compilation::run() {
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
   if (!module)
     return fail("the source cannot be parsed");
-  FailureOr<tile::KernelOp> kernel = selectKernel(*module, request.kernel);
-  if (failed(kernel))
-    return reporter.takeError("no kernel to compile", KILN_ERROR_NOT_FOUND);
-  std::string name = (*kernel).getSymName().str();
-  if (request.fastMath)
-    allowFastMath(*module);
-  if (request.vendorMath)
-    (*kernel)->setAttr(kVendorMathAttrName, UnitAttr::get(&context));
+  std::string name;
+  if (from) {
+    llvm::Expected<std::string> taken = takeBack(*module);
+    if (!taken)
+      return taken.takeError();
+    name = *taken;
+  } else {
+    dropHandBack(*module);
+    FailureOr<tile::KernelOp> kernel = selectKernel(*module, request.kernel);
+    if (failed(kernel))
+      return reporter.takeError("no kernel to compile", KILN_ERROR_NOT_FOUND);
+    name = (*kernel).getSymName().str();
+    if (request.fastMath)
+      allowFastMath(*module);
+    if (request.vendorMath)
+      (*kernel)->setAttr(kVendorMathAttrName, UnitAttr::get(&context));
+  }
+  Attribute handedTarget = module->getOperation()->getAttr(kTargetAttrName);
   target = chooseTarget(*module, *target);
   if (failed(target))
     return reporter.takeError("no target", KILN_ERROR_INVALID_ARGUMENT);
+  if (from && *target != handedTarget)
+    return reporter.error("expected the target that the source was compiled for, got " +
+                          Twine(target->getSpelling()));
 
   std::string impossible = "kernel @" + name + " cannot be compiled for " + target->getSpelling();
-  if (failed(runStages(*module, *target, Stage::Tile, Stage::Tile, sections)))
+  Compiled tiles;
+  if (!isDone(Stage::Tile))
+    tiles.metadata = describe(module->lookupSymbol<tile::KernelOp>(name), *target);
+  // What the kernel itself says can be edited there.
+  for (StringRef member : {"abi", "arguments", "has_grid", "any_memory", "tunables"})
+    tiles.metadata.erase(member);
+  if (failed(runStages(*module, *target, Stage::Tile, Stage::Tile, tiles)))
     return fail(impossible);
   FailureOr<Compiled> compiled = compileBest(*module, name, *target);
   if (failed(compiled))
     return fail(impossible);
-  llvm::append_range(sections, std::move(compiled->sections));
-  return Artifact::create(std::move(compiled->metadata), std::move(sections));
+  llvm::append_range(tiles.sections, std::move(compiled->sections));
+  return Artifact::create(std::move(compiled->metadata), std::move(tiles.sections));
 }
 
 } // namespace

@@ -38,7 +38,7 @@ static TargetInterface getHostTarget(MLIRContext *context) {
   return nullptr;
 }
 
-static OwningOpRef<ModuleOp> cloneGrid(tile::KernelOp kernel) {
+OwningOpRef<ModuleOp> cloneGrid(tile::KernelOp kernel) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
   auto clone = cast<tile::KernelOp>(builder.clone(*kernel));
@@ -72,7 +72,7 @@ static FailureOr<std::string> compileGrid(ModuleOp module) {
   return std::move(code->binary);
 }
 
-HostGrid::HostGrid(tile::KernelOp kernel) : module(cloneGrid(kernel)) {
+HostGrid::HostGrid(OwningOpRef<ModuleOp> grid) : module(std::move(grid)) {
   llvm::raw_string_ostream stream(bytecode);
   pthread_t started;
   if (succeeded(writeBytecodeToFile(*module, stream)) &&

@@ -14,12 +14,15 @@ namespace kiln {
 /// Every dialect that a stage speaks, for a context.
 const mlir::DialectRegistry &getAllDialects();
 
-/// A kernel of nothing but the grid, on its way to an object of the host's. A thread with a context
+/// A module of a kernel of nothing but its grid.
+mlir::OwningOpRef<mlir::ModuleOp> cloneGrid(tile::KernelOp kernel);
+
+/// A module of `cloneGrid`, on its way to an object of the host's. A thread with a context
 /// of its own compiles it from its bytecode, so that it costs the kernel no time; where there is no
 /// thread to be had, it is compiled when it is asked for.
 class HostGrid {
 public:
-  explicit HostGrid(tile::KernelOp kernel);
+  explicit HostGrid(mlir::OwningOpRef<mlir::ModuleOp> grid);
   ~HostGrid() { wait(); }
   HostGrid(const HostGrid &) = delete;
 

@@ -37,7 +37,7 @@ static LogicalResult realiseRoles(ModuleOp copy) {
   return pm.run(copy);
 }
 
-void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
+void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
   // One thread of the host runs a program as loops; on a device threads share its tensors.
   bool isHost = target.runsOnHost();
@@ -63,13 +63,15 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage) {
     addLayouts(pm);
     return;
   case Stage::Schedule:
+    if (!isHost && !exact)
+      add(createDecideStages());
     if (!isHost)
-      add(createDecideStages(), createCountTrips(), createRealisePersistence(),
-          createRealiseRings(), createRealiseWarpGroups(), createCompleteStages(),
-          createRealiseStages(), createSplitLoops(), createRealiseAccumulators(),
-          createRealiseSlots(), createRealiseCopies(), createRealiseOwnConversions(),
-          createRealiseStores(), createOrderAccesses(), createCheckRealised(),
-          createCheckProtocol(), createPlanSharedMemory());
+      add(createCountTrips(), createRealisePersistence(), createRealiseRings(),
+          createRealiseWarpGroups(), createCompleteStages(), createRealiseStages(),
+          createSplitLoops(), createRealiseAccumulators(), createRealiseSlots(),
+          createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
+          createOrderAccesses(), createCheckRealised(), createCheckProtocol(),
+          createPlanSharedMemory());
     return;
   case Stage::Target:
     if (isHost)

@@ -8,6 +8,7 @@
 #include "kiln/Target/Stage.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -20,7 +21,7 @@ using llvm::StringRef;
 
 namespace {
 
-enum ExitCode { kDone = 0, kBadSource = 1, kBadUsage = 2, kBadFile = 3 };
+enum ExitCode { kDone = 0, kBadSource = 1, kBadUsage = 2, kBadFile = 3, kBadCompiler = 4 };
 
 const char *const kOverview =
     R"(Compiles one kernel of an .mlir file (text or bytecode) and writes the stage asked for.
@@ -30,6 +31,7 @@ EXAMPLES:
   tile-compile add.mlir --emit layout                    the IR once layouts are decided
   tile-compile add.mlir --target NAME --emit asm         for another (--list-targets)
   tile-compile - --kernel add --emit llvmir < add.mlir
+  tile-compile edited.mlir --from layout -o add.kiln     on from that IR, edited
 
 EXIT CODES:
   0  written
@@ -37,14 +39,15 @@ EXIT CODES:
   2  the command line is wrong: an unknown option, target, stage or pipeline option; no kernel
      of that name, or without --kernel not one but several, or none
   3  a file cannot be read or written
+  4  a defect of the compiler ended the compile
 )";
 
 /// What was asked for. Plain values: the linker that makes some targets' code resets every
 /// `cl::opt` of the process.
 struct Options {
-  std::string input, output, target, kernel, emit, pipeline;
+  std::string input, output, target, kernel, emit, from, pipeline;
   int optLevel;
-  bool fastMath, vendorMath, listTargets;
+  bool exact, fastMath, vendorMath, listTargets;
 };
 
 struct CommandLine {
@@ -69,6 +72,14 @@ struct CommandLine {
                "(what the device loads), metadata (JSON) or artifact (all that a launch needs) "
                "(default: artifact)"),
       cl::value_desc("stage"), cl::init("artifact"), cl::cat(category)};
+  cl::opt<std::string> from{
+      "from",
+      cl::desc("The file is what --emit of this stage wrote, from tile to llvm, perhaps edited: go "
+               "on behind it"),
+      cl::value_desc("stage"), cl::cat(category)};
+  cl::opt<bool> exact{"exact",
+                      cl::desc("With --from layout: decide nothing that the file leaves open"),
+                      cl::cat(category)};
   cl::opt<int> optLevel{"O",
                         cl::Prefix,
                         cl::desc("How hard to optimise, 0 to 3 (default: 3)"),
@@ -89,8 +100,8 @@ struct CommandLine {
                             cl::cat(category)};
 
   Options get() const {
-    return {input,    output,   target,   kernel,     emit,
-            pipeline, optLevel, fastMath, vendorMath, listTargets};
+    return {input,    output,   target, kernel,   emit,       from,
+            pipeline, optLevel, exact,  fastMath, vendorMath, listTargets};
   }
 };
 
@@ -176,6 +187,10 @@ int run(const Options &options) {
   request.fastMath = options.fastMath;
   request.vendorMath = options.vendorMath;
   request.options = options.pipeline;
+  if (!options.from.empty())
+    request.options += " from=" + options.from;
+  if (options.exact)
+    request.options += " exact=true";
   std::string section = sectionOf(options.emit);
   if (!section.empty()) {
     request.keepStages = {options.emit};
@@ -224,5 +239,13 @@ int main(int argc, char **argv) {
   cl::HideUnrelatedOptions(line.category);
   if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
     return kBadUsage;
-  return run(line.get());
+  // A code generator ends its process where it meets what it does not know.
+  Options options = line.get();
+  int code = kBadCompiler;
+  llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext context;
+  if (context.RunSafely([&] { code = run(options); }))
+    return code;
+  error() << "a defect of the compiler ended the compile of '" << options.input << "'\n";
+  return kBadCompiler;
 }

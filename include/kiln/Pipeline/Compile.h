@@ -37,10 +37,17 @@ struct CompileRequest {
   int optLevel = 3;                    ///< 0 to 3
   bool fastMath = false;               ///< may reassociate, approximate, flush, ignore NaN
   bool vendorMath = false;             ///< the vendor's mathematics where that is found
-  std::string options;                 ///< more pipeline options: "stop-after=STAGE"
+  std::string options;                 ///< more pipeline options, see below
   uint32_t maxDepth = kMaxSourceDepth; ///< nesting of brackets; what is deeper is not parsed
 };
 
+/// The pipeline options, "name=value name=value":
+///   stop-after=STAGE  the last stage to run
+///   from=STAGE        the source is what `stop-after=STAGE` keeps, perhaps with other decisions in
+///                     it; the stages behind are run. The target, the optimisation level and the
+///                     mathematics are those that the source was compiled with.
+///   exact=true        with from=layout: what it leaves open is not decided
+///
 /// Compiles one kernel. Diagnostics go to `sink` as they are made, from this thread; a failure is
 /// reported there with the places, and by the returned error in one line that is complete without
 /// them. The artifact's metadata is described in kiln-c/Artifact.h; "compiler" is filled in by the

@@ -8,8 +8,9 @@
 namespace kiln {
 
 /// Adds the passes of one stage, from `tile` to `llvm`, for a target. The tile stage is the same
-/// for every target; the rest are the target's own.
-void addStage(mlir::OpPassManager &pm, TargetInterface target, Stage stage);
+/// for every target; the rest are the target's own. `exact`: what is decided is final, and passes
+/// that would decide more about the schedule are left out.
+void addStage(mlir::OpPassManager &pm, TargetInterface target, Stage stage, bool exact = false);
 
 /// What a module is compiled for, which becomes its `tile.target`: what is asked for, else what the
 /// module says, else the CPU. An error if the module says something else than is asked for.

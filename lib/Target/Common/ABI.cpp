@@ -161,6 +161,8 @@ void setMetadata(Operation *op, StringRef name, Attribute value) {
 }
 
 json::Value toJSON(Attribute value) {
+  if (isa<UnitAttr>(value))
+    return nullptr;
   if (auto boolean = dyn_cast<BoolAttr>(value))
     return boolean.getValue();
   if (auto integer = dyn_cast<IntegerAttr>(value))

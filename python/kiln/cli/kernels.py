@@ -48,6 +48,15 @@ def add_kernel_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pipeline", default="", metavar="OPTIONS",
                         help="stop-after=STAGE: what is stopped before code cannot be "
                         "launched")  # fmt: skip
+    parser.add_argument("--from", dest="from_stage", metavar="STAGE", default=None,
+                        choices=("tile", "layout", "schedule", "target", "llvm"),
+                        help="the MLIR is what --emit of this stage wrote, perhaps edited: go on "
+                        "behind it")  # fmt: skip
+    parser.add_argument(
+        "--exact",
+        action="store_true",
+        help="with --from layout: decide nothing that the MLIR leaves open",
+    )
     parser.add_argument("--in-process", action="store_true",
                         help="compile MLIR in this process, not in a limited worker")  # fmt: skip
 
@@ -188,6 +197,11 @@ def compile_mlir(path: Path, name: str | None, options: argparse.Namespace) -> A
     from kiln.runtime.compiled import CompiledKernel
     from kiln.runtime.errors import note_text
 
+    pipeline = [options.pipeline] if options.pipeline else []
+    if options.from_stage:
+        pipeline.append(f"from={options.from_stage}")
+    if options.exact:
+        pipeline.append("exact=true")
     request = {
         "source": path.read_bytes(),
         "source_name": str(path),
@@ -197,7 +211,7 @@ def compile_mlir(path: Path, name: str | None, options: argparse.Namespace) -> A
         "opt_level": options.opt_level,
         "fast_math": int(options.fast_math),
         "vendor_math": int(options.vendor_math),
-        "options": options.pipeline or None,
+        "options": " ".join(pipeline) or None,
         "isolation": 0 if options.in_process else 1,
     }
     artifact, _, messages = _native.compile(None, None, request)
@@ -214,6 +228,8 @@ def load_artifact(path: Path, options: argparse.Namespace) -> Any:
 
     if options.set or options.target:
         raise Failure("expected --set and --target with a source, got a compiled kernel")
+    if options.from_stage or options.exact:
+        raise Failure("expected --from and --exact with MLIR, got a compiled kernel")
     try:
         return CompiledKernel(_native.Artifact.deserialize(path.read_bytes()))
     except CacheError as error:
@@ -232,6 +248,8 @@ def compile_file(options: argparse.Namespace, arguments_are_types: bool = True) 
 
         options.target = device(options.device).target
     with Progress(f"compiling {options.file}"):
+        if is_python(path) and (options.from_stage or options.exact):
+            raise Failure("expected --from and --exact with MLIR, got a Python file")
         if is_python(path):
             return compile_python(load_kernel(path, name), options)
         if (options.arg and arguments_are_types) or options.set:

@@ -9,7 +9,7 @@ from typing import Any
 _HERE, _KEPT_WORKER = 0, 2
 
 # What each option is, and its default. `pipeline` is more of the pipeline's own options,
-# "name=value name=value"; a compile takes only stop-after=STAGE.
+# "name=value name=value"; include/kiln/Pipeline/Compile.h lists them.
 COMPILE_OPTIONS: dict[str, Any] = {
     "opt_level": 3, "fast_math": False, "vendor_math": False, "pipeline": "",
 }  # fmt: skip

@@ -43,8 +43,8 @@ inline constexpr llvm::StringLiteral kHiddenParametersName = "hidden_parameters"
 /// Sets one member of the metadata of `op`'s module.
 void setMetadata(mlir::Operation *op, llvm::StringRef name, mlir::Attribute value);
 
-/// An attribute of the metadata as JSON: integers, floats, booleans, strings, arrays of them and
-/// dictionaries.
+/// An attribute of the metadata as JSON: integers, floats, booleans, strings, arrays of them,
+/// dictionaries, and `unit` for null.
 llvm::json::Value toJSON(mlir::Attribute value);
 
 } // namespace kiln
