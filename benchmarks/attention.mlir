@@ -54,12 +54,12 @@ func.func private @weigh(%s: !sums, %m: !row, %l: !row) -> (!weights, !row, !row
   %most = arith.maximumf %m, %sm : !row
   %fall = arith.subf %m, %most : !row
   %fallc = arith.mulf %fall, %cr : !row
-  %shrink = math.exp2 %fallc : !row
+  %shrink = math.exp2 %fallc fastmath<afn> : !row
   %mostc = arith.mulf %most, %cr : !row
   %down = arith.negf %mostc : !row
   %downs = func.call @spread(%down) : (!row) -> !sums
   %exponent = math.fma %s, %c, %downs : !sums
-  %p = math.exp2 %exponent : !sums
+  %p = math.exp2 %exponent fastmath<afn> : !sums
   %sum = tile.reduce %p axis = 1 : !sums -> !row {
   ^bb0(%a: f32, %b: f32):
     %x = arith.addf %a, %b : f32

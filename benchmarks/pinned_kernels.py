@@ -86,9 +86,9 @@ def attention(q: kiln.View, k: kiln.View, v: kiln.View, o: kiln.View, n, causal)
             sees = kiln.arange(128)[None, :] < (limit - j.to(kiln.i32))[:, None]
             scores = kiln.where(sees, scores, -float("inf"))
         most = kiln.maximum(largest, kiln.max(scores, axis=1))
-        shrink = kiln.exp2((largest - most) * EXPONENT)
+        shrink = kiln.exp2((largest - most) * EXPONENT, flush=True)
         factor = kiln.full((128, 128), EXPONENT, kiln.f32)
-        weights = kiln.exp2(kiln.fma(scores, factor, (-(most * EXPONENT))[:, None]))
+        weights = kiln.exp2(kiln.fma(scores, factor, (-(most * EXPONENT))[:, None]), flush=True)
         total = total * shrink + kiln.sum(weights, axis=1)
         largest = most
         values = kiln.pin(v.load((at, 0), (128, 128)), role="load", stage=0, order=2, atom="tma")

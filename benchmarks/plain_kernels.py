@@ -53,8 +53,8 @@ def attention(
             sees = sees & (column[None, :] <= row[:, None])
         scores = kiln.where(sees, scores, float("-inf"))
         most = kiln.maximum(largest, kiln.max(scores, axis=1))
-        weights = kiln.exp2(kiln.fma(scores, exponent, -(most * exponent)[:, None]))
-        shrink = kiln.exp2((largest - most) * exponent)
+        weights = kiln.exp2(kiln.fma(scores, exponent, -(most * exponent)[:, None]), flush=True)
+        shrink = kiln.exp2((largest - most) * exponent, flush=True)
         total = total * shrink + kiln.sum(weights, axis=1)
         acc = kiln.dot(weights.to(v.dtype), values, acc * shrink[:, None])
         largest = most

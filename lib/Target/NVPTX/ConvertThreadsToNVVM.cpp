@@ -78,11 +78,43 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     Value lost =
         math::FmaOp::create(rewriter, loc, x, high, arith::NegFOp::create(rewriter, loc, t));
     lost = math::FmaOp::create(rewriter, loc, x, low, lost);
-    Value power = math::Exp2Op::create(rewriter, loc, t);
+    Value power = math::Exp2Op::create(rewriter, loc, t, op.getFastmath());
     Value factor = arith::MulFOp::create(rewriter, loc, power, constant(0.693147180559945));
     Value fixed = math::FmaOp::create(rewriter, loc, factor, lost, power);
     Value isNumber = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::ORD, fixed, fixed);
     rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNumber, fixed, power);
+    return success();
+  }
+};
+
+/// An exponential that may be approximated takes results below 2^-126 for zeros, as the chip's own
+/// instruction does: that they are kept takes three more instructions and a predicate.
+struct ConvertApproximateExp2 : ConvertOpToLLVMPattern<math::Exp2Op> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(math::Exp2Op op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32() ||
+        !arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
+      return rewriter.notifyMatchFailure(op, "expected f32 that may be approximated");
+    Location loc = op.getLoc();
+    auto power = [&](Value x) -> Value {
+      return LLVM::CallIntrinsicOp::create(rewriter, loc, rewriter.getF32Type(),
+                                           rewriter.getStringAttr("llvm.nvvm.ex2.approx.ftz"),
+                                           ValueRange{x})
+          .getResult(0);
+    };
+    auto vector = dyn_cast<VectorType>(op.getType());
+    if (!vector) {
+      rewriter.replaceOp(op, power(adaptor.getOperand()));
+      return success();
+    }
+    Value result = LLVM::PoisonOp::create(rewriter, loc, adaptor.getOperand().getType());
+    for (int64_t i = 0; i < vector.getNumElements(); ++i) {
+      Value at = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI64Type(), i);
+      Value x = LLVM::ExtractElementOp::create(rewriter, loc, adaptor.getOperand(), at);
+      result = LLVM::InsertElementOp::create(rewriter, loc, result, power(x), at);
+    }
+    rewriter.replaceOp(op, result);
     return success();
   }
 };
@@ -134,6 +166,7 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
             nvptx::populateNarrowFloatPatterns(patterns);
         },
         [](const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+          patterns.add<ConvertApproximateExp2>(converter, /*benefit=*/2);
           patterns.add<
               ConvertIndex<gpu::ThreadIdOp, NVVM::ThreadIdXOp, NVVM::ThreadIdYOp,
                            NVVM::ThreadIdZOp>,

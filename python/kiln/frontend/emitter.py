@@ -213,9 +213,12 @@ class Emitter:
     def index(self, value: int) -> Value:
         return self.constant(value, index)
 
-    def unary(self, op: str, x: Value, type: Type | None = None) -> Value:
+    def unary(
+        self, op: str, x: Value, type: Type | None = None, attributes: str | None = None
+    ) -> Value:
         """`op` of one operand and one type."""
-        return self.value(f"{op} {x.ref} : {x.type.ir}", type or x.type)
+        operands = f"{x.ref} {attributes}" if attributes else x.ref
+        return self.value(f"{op} {operands} : {x.type.ir}", type or x.type)
 
     def binary(self, op: str, a: Value, b: Value, type: Type | None = None) -> Value:
         """`op` of two operands of one type."""

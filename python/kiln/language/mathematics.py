@@ -8,8 +8,11 @@ from kiln.language.intrinsic import intrinsic
 
 
 @intrinsic
-def exp(x: Any) -> Any:
+def exp(x: Any, flush: bool = False) -> Any:
     """e to the power x. Ints are computed in f32; f16, bf16 and narrower by way of f32.
+
+    flush: in f32, results below 2^-126 may be 0, which a GPU's own instruction makes of them.
+    It is as exact otherwise, and takes fewer instructions: what a softmax wants.
 
     Example: `e = kiln.exp(x - kiln.max(x, axis=1, keepdims=True))`
 
@@ -19,8 +22,8 @@ def exp(x: Any) -> Any:
 
 
 @intrinsic
-def exp2(x: Any) -> Any:
-    """2 to the power x; dtypes as `exp`.
+def exp2(x: Any, flush: bool = False) -> Any:
+    """2 to the power x; dtypes and `flush` as for `exp`.
 
     Example: `e = kiln.exp2(x * 1.4426950408889634)`
 

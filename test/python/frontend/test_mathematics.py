@@ -105,3 +105,41 @@ def test_what_is_no_number_is_an_error():
     x = np.empty(64, np.float32)
     with pytest.raises(kiln.CompileError, match="expected a number, a scalar or a tensor"):
         of_constant(x, FUNCTION=kiln.expm1, X="text")
+
+
+@kiln.kernel
+def exponentials(x: kiln.View, y: kiln.View, BASE: kiln.constexpr, FLUSH: kiln.constexpr):
+    kiln.grid(1)
+    y.store(0, BASE(x.load(0, 256), flush=FLUSH))
+
+
+@pytest.mark.parametrize("device", ["cpu", "emu:sm_80", "emu:gfx942", "emu:gfx1201"])
+@pytest.mark.parametrize("name", ["exp", "exp2"])
+def test_only_subnormal_results_are_flushed(name: str, device: str, rng) -> None:
+    x = rng.uniform(-155, 30, 256).astype(np.float32)
+    found = {}
+    for flush in (False, True):
+        found[flush] = np.empty_like(x)
+        exponentials.options(device=device)(x, found[flush], BASE=getattr(kiln, name), FLUSH=flush)
+    want = getattr(np, name)(x.astype(np.float64))
+    normal = want >= 2.0**-126
+    for y in found.values():
+        assert np.allclose(y[normal].astype(np.float64), want[normal], rtol=1e-6, atol=0)
+    assert np.allclose(found[False].astype(np.float64), want, rtol=1e-6, atol=2.0**-148)
+    assert np.all((found[True] == 0) | (np.abs(found[True] - want) <= 2.0**-140) | normal)
+
+
+def test_flush_is_known_when_compiling() -> None:
+    with pytest.raises(kiln.CompileError, match="expected True or False, known when compiling"):
+        exponentials(np.zeros(256, np.float32), np.zeros(256, np.float32), BASE=kiln.exp, FLUSH=1)
+
+
+def test_flush_is_for_approximate_exponentials_alone() -> None:
+    text = {
+        flush: exponentials.compile(
+            kiln.View[kiln.f32, 1], kiln.View[kiln.f32, 1], BASE=kiln.exp2, FLUSH=flush
+        ).ir("tile")
+        for flush in (False, True)
+    }
+    assert "math.exp2" in text[False] and "fastmath" not in text[False]
+    assert "fastmath<afn>" in text[True]

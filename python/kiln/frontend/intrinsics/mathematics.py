@@ -39,16 +39,38 @@ def _function(name: str, of_constant: Any):
     return apply
 
 
+def _exponential(name: str, of_constant: Any):
+    exact = _function(name, of_constant)
+
+    def apply(c: Any, x: Any, flush: Any = False) -> Any:
+        if not isinstance(flush, bool):
+            raise Misuse(
+                f"expected True or False, known when compiling, got {describe(flush)}",
+                argument="flush",
+            )
+        if is_const_number(x) or not flush:
+            return exact(c, x)
+        return _in_float(
+            c, x, lambda wide: c.e.unary(f"math.{name}", wide, attributes="fastmath<afn>")
+        )
+
+    return apply
+
+
 _FUNCTIONS = {
     "acos": math.acos, "acosh": math.acosh, "asin": math.asin, "asinh": math.asinh,
     "atan": math.atan, "atanh": math.atanh, "cbrt": math.cbrt, "cos": math.cos, "cosh": math.cosh,
-    "erf": math.erf, "erfc": math.erfc, "exp": math.exp, "exp2": math.exp2, "expm1": math.expm1,
+    "erf": math.erf, "erfc": math.erfc, "expm1": math.expm1,
     "log": math.log, "log10": math.log10, "log1p": math.log1p, "log2": math.log2,
     "rsqrt": lambda x: 1 / math.sqrt(x), "sin": math.sin, "sinh": math.sinh, "sqrt": math.sqrt,
     "tan": math.tan, "tanh": math.tanh,
 }  # fmt: skip
 for _name, _compute in _FUNCTIONS.items():
     implements(_name)(_function(_name, _compute))
+
+
+implements("exp")(_exponential("exp", math.exp))
+implements("exp2")(_exponential("exp2", math.exp2))
 
 
 @implements("sigmoid")
