@@ -1,16 +1,10 @@
 // In a persistent kernel what is the same in all programs is computed in each: LLVM hoists nothing
-// out of their loop, where it would take registers that the programs' own loops need. Numbers from
-// a loop's counter on are the thread's place and the counter, added once, and constants.
+// out of their loop, where it would take registers that the programs' own loops need.
 // RUN: tile-compile %s --target nvptx:sm_90a --emit llvmir -o - | FileCheck %s
 // RUN: tile-compile %s --target nvptx:sm_90a --emit asm -o %t.ptx
 // RUN: %ptxas -arch=sm_90a %t.ptx -o %t.cubin
 
 // CHECK-LABEL: @numbers
-// CHECK: [[THREAD:%.*]] = tail call {{.*}} @llvm.nvvm.read.ptx.sreg.tid.x()
-// CHECK: [[COUNTER:%.*]] = trunc i64 %{{.*}} to i32
-// CHECK: [[START:%.*]] = or disjoint i32 [[THREAD]], [[COUNTER]]
-// CHECK-NEXT: or disjoint i32 [[START]], 32
-// CHECK-NEXT: or disjoint i32 [[START]], 64
 // CHECK: br i1 {{.*}} !llvm.loop [[PROGRAMS:![0-9]+]]
 // CHECK: [[PROGRAMS]] = distinct !{[[PROGRAMS]], [[DISABLED:![0-9]+]]}
 // CHECK: [[DISABLED]] = !{!"llvm.licm.disable"}

@@ -89,18 +89,33 @@ LogicalResult ThreadLowering::lowerPairs(Operation *op) {
 
 /// Numbers along a dimension, from a scalar on if there is one. It is added to the thread's place
 /// once, and the constants of registers to that: constants that were added to the place first would
-/// not change in a loop that changes the scalar, and would be kept in a register each.
+/// not change in a loop that changes the scalar, and would be kept in a register each. That is for
+/// roles beside others, whose registers are few; elsewhere LLVM chooses.
 void ThreadLowering::lowerIota(Value result, unsigned dim, Value start) {
   LinearLayout layout = getLayout(result);
   Place place = getPlace(layout);
-  Type type = getElementTypeOrSelf(result.getType()), index = builder.getIndexType();
-  auto cast = [&](Value value, Type to) {
-    return value.getType() == to ? value : arith::IndexCastOp::create(builder, loc, to, value);
+  Type type = getElementTypeOrSelf(result.getType());
+  auto cast = [&](Value value) {
+    return type.isIndex() ? value : arith::IndexCastOp::create(builder, loc, type, value);
   };
-  Value offset = start ? cast(start, index) : Value();
+  DenseMap<int64_t, Value> firsts;
   SmallVector<Value> elements;
-  for (int64_t reg = 0; reg < layout.getInSize(kRegister); ++reg)
-    elements.push_back(cast(getCoordinate(place, dim, reg, offset), type));
+  for (int64_t reg = 0; reg < layout.getInSize(kRegister); ++reg) {
+    if (!start) {
+      elements.push_back(cast(getCoordinate(place, dim, reg)));
+      continue;
+    }
+    int64_t constant = place.layout.applyTo(kRegister, reg)[dim];
+    int64_t met = constant & place.threadBits[dim], apart = constant & ~met;
+    Value &first = firsts[met];
+    if (!first) {
+      Value at = place.thread[dim];
+      at = met ? arith::XOrIOp::create(builder, loc, at, index(met)) : at;
+      first = arith::AddIOp::create(builder, loc, start, cast(at));
+    }
+    Value more = arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, apart));
+    elements.push_back(apart ? arith::AddIOp::create(builder, loc, first, more) : first);
+  }
   setElements(result, elements);
 }
 

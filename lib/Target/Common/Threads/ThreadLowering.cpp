@@ -611,7 +611,7 @@ LogicalResult ThreadLowering::lowerElementwise(Operation *op) {
       set(op->getResult(0), magnitude);
       return success();
     }
-  if (auto sum = dyn_cast<arith::AddIOp>(op); sum && isa<VectorType>(convert(sum.getType())))
+  if (auto sum = dyn_cast<arith::AddIOp>(op); sum && role && !isAllWarps())
     for (bool isSwapped : {false, true}) {
       auto iota = sum->getOperand(isSwapped).getDefiningOp<IotaOp>();
       auto start = sum->getOperand(!isSwapped).getDefiningOp<SplatOp>();
