@@ -43,7 +43,10 @@ typedef struct KilnCompileRequest {
   int32_t opt_level;   // 0 to 3
   int32_t fast_math;   // 0 or 1: may reassociate and ignore NaN, infinities, signed zeros
   int32_t vendor_math; // 0 or 1: on accelerators, the vendor's functions of mathematics if found
-  const char *options; // more of the pipeline's options, "name=value name=value", or NULL
+  // More of the pipeline's options, "name=value name=value", or NULL: stop-after=STAGE; from=STAGE,
+  // for a source that is IR kept of that stage, perhaps edited; exact=true, with from=layout, to
+  // decide nothing that the source leaves open.
+  const char *options;
 
   // Limits, all checked before anything is parsed.
   uint64_t max_source_bytes;

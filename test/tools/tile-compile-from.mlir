@@ -39,6 +39,12 @@
 // RUN: %S/Inputs/exits.sh 1 tile-compile %t.name.mlir --from layout 2>&1 | FileCheck %s --check-prefix=NAME
 // NAME: error: {{.*}}'tile.metadata' is of the kernel @double
 
+// What a code generator aborts on ends the compile with an error.
+// RUN: tile-compile %s --target amdgpu:gfx942 --emit llvm -o %t.llvm.mlir
+// RUN: sed 's/tile.target = [^}]*}/tile.target = #nvptx.target<chip = "sm_90a">}/; s/target = "amdgpu:gfx942"/target = "nvptx:sm_90a"/' %t.llvm.mlir > %t.forged.mlir
+// RUN: %S/Inputs/exits.sh 4 tile-compile %t.forged.mlir --from llvm --emit asm 2>&1 | FileCheck %s --check-prefix=DEFECT
+// DEFECT: error: a defect of the compiler ended the compile of
+
 tile.kernel @double(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>) grid {
   %c256 = arith.constant 256 : index
   %n = tile.dim %x, 0 : !tile.view<?xf32>

@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -240,6 +241,10 @@ int main(int argc, char **argv) {
   if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
     return kBadUsage;
   // A code generator ends its process where it meets what it does not know.
+  llvm::install_fatal_error_handler([](void *, const char *reason, bool) {
+    error() << reason << "\n";
+    llvm::sys::Process::Exit(kBadCompiler);
+  });
   Options options = line.get();
   int code = kBadCompiler;
   llvm::CrashRecoveryContext::Enable();
