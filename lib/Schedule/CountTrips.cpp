@@ -1,7 +1,8 @@
 // How many trips each loop surely has, by what is known of the numbers that bound it.
 //
-// A program runs where its grid has one. So each extent of the grid is 1 or more, which says as
-// much of the arguments that it is computed of: of `ceildiv(n, 128)`, that n is at least 1.
+// A persistent kernel runs the tiles that its grid has. So where one runs, each extent of the grid
+// is 1 or more, which says as much of the arguments that it is computed of: of `ceildiv(n, 128)`,
+// that n is at least 1. Any other kernel may be launched on a grid of the caller's.
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -139,7 +140,7 @@ int64_t TripCounter::countTrips(scf::ForOp loop) {
 }
 
 void TripCounter::run() {
-  if (kernel.hasGrid())
+  if (kernel.hasGrid() && kernel->hasAttr(kPersistentAttrName))
     for (Value extent : kernel.getGrid().front().getTerminator()->getOperands())
       learn(extent, 1);
   kernel.getBody().walk([&](scf::ForOp loop) {

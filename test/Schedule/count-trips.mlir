@@ -3,7 +3,7 @@
 
 !view = !tile.view<?x?xf32>
 
-// A program runs where its grid has one: so n is at least 1.
+// A persistent kernel runs the tiles that its grid has: so n is at least 1.
 // CHECK-LABEL: @by_grid
 // CHECK: scf.for
 // CHECK: } {tile.least_trips = 1 : i64}
@@ -16,7 +16,8 @@
 // CHECK-NOT: least_trips
 // CHECK: tile.return
 tile.kernel @by_grid(%a: !view, %n: i64, %m: index)
-    attributes {tile.roles = [#tile.role<"all", warps = 4>]} grid {
+    attributes {tile.roles = [#tile.role<"all", warps = 4>],
+                tile.persistent = #tile.persistent<programs = 8>} grid {
   %c128 = arith.constant 128 : i64
   %c127 = arith.constant 127 : index
   %tiles = arith.ceildivsi %n, %c128 : i64
@@ -52,7 +53,8 @@ tile.kernel @by_grid(%a: !view, %n: i64, %m: index)
 // CHECK: } {tile.least_trips = 5 : i64}
 // CHECK: } {tile.least_trips = 2 : i64}
 tile.kernel @by_arithmetic(%a: !view, %n: index, %m: index)
-    attributes {tile.roles = [#tile.role<"all", warps = 4>]} grid {
+    attributes {tile.roles = [#tile.role<"all", warps = 4>],
+                tile.persistent = #tile.persistent<programs = 8>} grid {
   %c64 = arith.constant 64 : index
   %c127 = arith.constant 127 : index
   %c128 = arith.constant 128 : index
@@ -81,7 +83,8 @@ tile.kernel @by_arithmetic(%a: !view, %n: index, %m: index)
 // CHECK-NOT: least_trips
 // CHECK-LABEL: @constant
 tile.kernel @unknown(%a: !view, %n: i32, %p: index, %q: index)
-    attributes {tile.roles = [#tile.role<"all", warps = 4>]} grid {
+    attributes {tile.roles = [#tile.role<"all", warps = 4>],
+                tile.persistent = #tile.persistent<programs = 8>} grid {
   %c128 = arith.constant 128 : i32
   %tiles = arith.ceildivui %n, %c128 : i32
   %x = arith.index_cast %tiles : i32 to index
@@ -117,6 +120,19 @@ tile.kernel @without_roles(%a: !view) {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
   scf.for %i = %c0 to %c8 step %c8 {
+  }
+  tile.return
+}
+
+// A kernel that is not persistent may be launched on a grid of the caller's, where n is 0.
+// CHECK-LABEL: @launched
+// CHECK-NOT: least_trips
+tile.kernel @launched(%n: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} grid {
+  tile.grid %n
+} {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  scf.for %i = %c0 to %n step %c8 {
   }
   tile.return
 }

@@ -112,12 +112,12 @@ def CountTrips : Schedule_Pass<"tile-count-trips"> {
   let description = [{
     Precondition: a kernel with `tile.roles` has its grid region, if any. Postcondition: a loop that
     surely has trips says how many at least, as `tile.least_trips`; `tile-realise-stages` then writes
-    so many without a condition. A program runs where its grid has one: of an extent
-    `ceildiv(n, 128)` follows that n is at least 1.
+    so many without a condition. A persistent kernel runs the tiles that its grid has: of an extent
+    `ceildiv(n, 128)` follows that n is at least 1. Others may be launched on any grid.
 
     Before:
     ```mlir
-    grid {
+    attributes {tile.persistent = …} grid {
       %tiles = arith.ceildivsi %n, %c128 : index
       tile.grid %tiles
     } {

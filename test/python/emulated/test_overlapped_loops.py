@@ -124,3 +124,35 @@ def test_plain_attention_overlaps_without_spills() -> None:
         assert "no_roles" not in compiled.metadata
         assert compiled.metadata["proposal"] == 0
         assert compiled.metadata.get("local_bytes", 0) == 0
+
+
+@kiln.kernel
+def own_rows(
+    q: kiln.View, k: kiln.View, v: kiln.View, o: kiln.View, keys,
+    BN: kiln.constexpr, PERSISTENT: kiln.constexpr,
+):  # fmt: skip
+    i = kiln.grid(kiln.cdiv(keys, 64))
+    if PERSISTENT:
+        kiln.pin(persistent=2)
+    x = q.load((i * 64, 0), (64, 64))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for j in range(0, keys, BN):
+        s = kiln.exp2(kiln.dot(x, k.load((j, 0), (BN, 64)), transpose_b=True), flush=True)
+        acc = kiln.dot(s.to(v.dtype), v.load((j, 0), (BN, 64)), acc)
+    o.store((i * 64, 0), acc + 1.0)
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("keys", [0, 1, 64, 200])
+def test_a_grid_of_the_callers_may_have_programs_without_trips(rng, keys, persistent) -> None:
+    """The kernel's own grid has a program only where there are keys; the launch's always has one."""
+    q, k, v = (0.1 * rng.standard_normal((256, 64)).astype(BF16) for _ in range(3))
+    o = np.zeros((256, 64), np.float32)
+    own_rows.options(device="emu:sm_90a")[(1,)](q, k, v, o, keys, BN=64, PERSISTENT=persistent)
+    tiles = -(-keys // 64)
+    rows = 64 * (tiles if persistent else 1)
+    q, k, v = (x.astype(np.float64) for x in (q, k, v))
+    trips = 64 * tiles
+    want = np.exp2(q[:rows] @ k[:trips].T) @ v[:trips] + 1.0
+    assert np.allclose(o[:rows], want, rtol=2e-2, atol=2e-2)
+    assert not o[rows:].any()
