@@ -65,13 +65,17 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
   case Stage::Schedule:
     if (!isHost && !exact)
       add(createDecideStages());
-    if (!isHost)
-      add(createCountTrips(), createRealisePersistence(), createRealiseRings(),
-          createRealiseWarpGroups(), createCompleteStages(), createRealiseStages(),
-          createSplitLoops(), createRealiseAccumulators(), createRealiseSlots(),
-          createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
-          createOrderAccesses(), createCheckRealised(), createCheckProtocol(),
-          createPlanSharedMemory());
+    if (isHost)
+      return;
+    add(createCountTrips(), createRealisePersistence(), createRealiseOverlap(),
+        createRealiseRings(), createRealiseWarpGroups(), createCompleteStages(),
+        createRealiseStages(), createSplitLoops(), createRealiseAccumulators(),
+        createRealiseSlots(), createRealiseCopies(), createRealiseOwnConversions(),
+        createRealiseStores());
+    // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
+    add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
+        createRealiseThreads(), createCheckRealised(), createCheckProtocol(),
+        createPlanSharedMemory(), createOrderShared());
     return;
   case Stage::Target:
     if (isHost)

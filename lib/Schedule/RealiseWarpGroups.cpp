@@ -21,6 +21,11 @@ static bool isCaptured(Value value, KernelOp kernel) {
   return value.getDefiningOp<ChannelOp>() != nullptr;
 }
 
+/// Whether each role does it for itself.
+static bool isOfEachRole(Operation *op) {
+  return isa<WaitDependenciesOp>(op) || (isa<LaunchDependentsOp>(op) && getRoleName(op).empty());
+}
+
 namespace {
 /// The part of a program that one role needs: a set of ops and values, closed under need. Of loops
 /// and conditions only the results that are needed belong to it, so that what another role carries
@@ -31,7 +36,7 @@ public:
 
   LogicalResult compute() {
     kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (getRoleName(op) == role.getName())
+      if (getRoleName(op) == role.getName() || isOfEachRole(op))
         needOp(op);
     });
     while (!work.empty() && succeeded(result))
@@ -264,7 +269,7 @@ static LogicalResult checkRoles(KernelOp kernel) {
       return isControl ? WalkResult::advance() : WalkResult::skip();
     }
     if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, ChannelOp, AllocOp>(op) ||
-        isMemoryEffectFree(op) || isSharedScalar(op))
+        isMemoryEffectFree(op) || isSharedScalar(op) || isOfEachRole(op))
       return WalkResult::advance();
     (void)requireDecision(op, "role");
     return WalkResult::interrupt();

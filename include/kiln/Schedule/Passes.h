@@ -18,6 +18,10 @@ namespace kiln {
 std::unique_ptr<mlir::Pass>
 createDecideRoles(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
 
+/// Whether an engine reads what lies in the slots of a captured channel: by copies out of it, or by
+/// dots in flight.
+bool isReadByEngine(tile::WarpGroupsOp groups, unsigned capture);
+
 } // namespace kiln
 
 #endif // KILN_SCHEDULE_PASSES_H

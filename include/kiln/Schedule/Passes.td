@@ -433,4 +433,6 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
   }];
 }
 
+include "kiln/Schedule/SynchronisationPasses.td"
+
 #endif // KILN_SCHEDULE_PASSES_TD

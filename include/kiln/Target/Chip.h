@@ -83,6 +83,10 @@ struct Chip {
   /// Whether the slots of a ring that a role fills for itself must be known when compiling: the
   /// code generator's own waits tell no others apart.
   bool knownSlots = false;
+  /// Its barrier waits for no access: each warp waits for its own in front of it.
+  bool bareBarriers = false;
+  /// Warps have priorities.
+  bool priorities = false;
   RoleRegisters roleRegisters = {};
   /// The product that the numbers are of, and where the sizes above are from; empty for the host.
   llvm::StringRef machine = "", source = "";

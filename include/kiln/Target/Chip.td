@@ -166,6 +166,12 @@ class Chip<string chip> {
   bit flushesHalves = false;
   // The code generator's own waits tell no slots of a ring apart that are chosen at run time.
   bit knownSlots = false;
+  // Its barrier waits for no access: each warp waits for its own in front of it, and the code
+  // generator's own waits would end copies into shared memory, and forget what a loop's turn before
+  // has written.
+  bit bareBarriers = false;
+  // Warps have priorities.
+  bit priorities = false;
   RoleRegisters roleRegisters = RoleRegisters<0, 0, 0, 1>;
   list<From> figures;
   // What every chip of the target must state among its figures.

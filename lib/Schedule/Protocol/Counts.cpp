@@ -1,6 +1,7 @@
 // What a realised schedule says once: bytes, arrivals, registers, and uses of pending results.
 #include "../Decisions.h"
 #include "Protocol.h"
+#include "kiln/Schedule/Passes.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -25,6 +26,26 @@ static LogicalResult checkAnnounced(Operation *op, ChannelOp channel, RoleAttr r
                              << channel.getFull();
   error.attachNote(channel.getLoc()) << "the channel";
   return error;
+}
+
+/// One lane of each warp tells that a slot is full, so all lanes have written by then; engines see it
+/// by a barrier that publishes.
+static LogicalResult checkWritten(PutOp put, ChannelOp channel) {
+  if (channel.getType().getOwn())
+    return success();
+  auto argument = cast<BlockArgument>(put.getChannel());
+  auto groups = cast<WarpGroupsOp>(argument.getOwner()->getParentOp());
+  Block &body = put.getBody().front();
+  auto barrier = body.empty() ? BarrierOp() : dyn_cast<BarrierOp>(body.back());
+  if (!barrier)
+    return put.emitOpError("expected a tile.barrier at the end, since one lane of each warp tells "
+                           "that the slot is full");
+  bool isRead = isReadByEngine(groups, argument.getArgNumber());
+  if (isRead && !barrier.getPublish())
+    return barrier.emitOpError("expected 'publish', since an engine reads the slot");
+  if (!isRead && barrier.getPublish())
+    return barrier.emitOpError("expected no 'publish', since no engine reads the slot");
+  return success();
 }
 
 /// What one put announces is what its copies bring, each buffer once.
@@ -52,6 +73,8 @@ static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
       return put.emitOpError("expected buffer ") << i << " of the slot to be filled, got nothing";
   int64_t announced = put.getBytes(), full = channel.getFull();
   if (announced == 0) {
+    if (failed(checkWritten(put, channel)))
+      return failure();
     if (full == role.getTotalWarps())
       return success();
     InFlightDiagnostic error = put.emitOpError("expected full = ")

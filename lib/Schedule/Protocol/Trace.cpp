@@ -69,6 +69,9 @@ private:
   LogicalResult commit(CommitOp op);
   LogicalResult fill(FillOp op);
   LogicalResult fetch(FetchOp op);
+  LogicalResult fence(FenceOp op);
+  LogicalResult accessTensorMemory(Operation *op);
+  LogicalResult tellOfTensorMemory(Operation *op);
   LogicalResult startInto(StartDotOp op, ArrayRef<std::pair<unsigned, int64_t>> slots);
   LogicalResult start(StartDotOp op);
   LogicalResult wait(WaitOp op);
@@ -98,7 +101,7 @@ private:
           auto barrier = dyn_cast<BarrierOp>(inner);
           bool isProtocol =
               isa<PutOp, WaitPutsOp, GetOp, ReleaseOp, StartDotOp, WaitOp, CopyOutOp, WaitStoresOp,
-                  AdvanceOp, AcquireOp, CommitOp, FillOp, FetchOp>(inner) ||
+                  AdvanceOp, AcquireOp, CommitOp, FillOp, FetchOp, FenceOp>(inner) ||
               (barrier && (barrier.getPublish() || !barrier.getGlobal()));
           return isProtocol ? WalkResult::interrupt() : WalkResult::advance();
         })
@@ -129,6 +132,9 @@ private:
   std::deque<Known> stores;
   std::map<Operation *, Seen> seen;
   int64_t meetings = 0, barriers = 0, steps = 0;
+  /// Of tensor memory: whether threads were told of accesses by others and no fence followed; whether
+  /// they have accessed it and no fence followed; whether one did, and they have told nobody yet.
+  bool wasTold = false, hasAccessed = false, tells = false;
 };
 } // namespace
 
@@ -155,6 +161,8 @@ LogicalResult Tracer::runOp(Operation *op) {
     return runWhile(loop);
   if (auto condition = dyn_cast<scf::IfOp>(op))
     return runIf(condition);
+  if (auto it = dyn_cast<OneThreadOp>(op))
+    return runBlock(it.getBody().front());
   if (auto it = dyn_cast<PutOp>(op))
     return put(it);
   if (auto it = dyn_cast<GetOp>(op)) {
@@ -168,6 +176,7 @@ LogicalResult Tracer::runOp(Operation *op) {
       known[buffer] = {isSum ? Known::Sum : Known::Slot, position, channel, nullptr, isSum};
     if (it.getToStart())
       gotToStart.insert({channel, position});
+    wasTold |= isSum || it.getToStart();
     return success();
   }
   if (auto it = dyn_cast<AcquireOp>(op))
@@ -178,6 +187,8 @@ LogicalResult Tracer::runOp(Operation *op) {
     return fill(it);
   if (auto it = dyn_cast<FetchOp>(op))
     return fetch(it);
+  if (auto it = dyn_cast<FenceOp>(op))
+    return fence(it);
   if (auto it = dyn_cast<WaitPutsOp>(op)) {
     waitPuts(it);
     return success();
@@ -497,6 +508,11 @@ LogicalResult Tracer::release(ReleaseOp op) {
   if (!op.getCommit() && readUntilCommit.count({channel, *at}))
     return fail(
         op.emitOpError("expected 'commit', since dots that read the slot may be in flight"));
+  if (op.getChannel().getType().getAccumulator()) {
+    if (failed(tellOfTensorMemory(op)))
+      return failure();
+    tells = false;
+  }
   result.events.push_back({Event::Release, channel, *at, op, barriers});
   held[channel].erase(at);
   return success();
@@ -531,6 +547,7 @@ LogicalResult Tracer::acquire(AcquireOp op) {
   int64_t position = result.events.back().position;
   acquired[channel].push_back(position);
   known[op.getAccumulator()] = {Known::Sum, position, channel};
+  wasTold = true;
   return success();
 }
 
@@ -559,6 +576,8 @@ LogicalResult Tracer::fill(FillOp op) {
                 << role.getName() << "\" acquired and has not committed");
   if (sum.isDefined)
     return fail(op.emitOpError("expected an accumulator that no dot may be writing"));
+  if (failed(accessTensorMemory(op)))
+    return failure();
   sum.isDefined = true;
   known[op.getResult()] = sum;
   return success();
@@ -570,6 +589,31 @@ LogicalResult Tracer::fetch(FetchOp op) {
     return fail(op.emitOpError("expected an accumulator that role \"")
                 << role.getName() << "\" got and has not released");
   readByLanes.insert({sum.channel, sum.value});
+  return accessTensorMemory(op);
+}
+
+LogicalResult Tracer::accessTensorMemory(Operation *op) {
+  if (wasTold)
+    return fail(op->emitOpError("expected a tile.fence tensor_after behind what told of accesses to "
+                                "tensor memory by others"));
+  hasAccessed |= !isa<StartDotOp>(op); // of whose end a commit tells
+  return success();
+}
+
+LogicalResult Tracer::tellOfTensorMemory(Operation *op) {
+  if (hasAccessed)
+    return fail(op->emitOpError("expected a tile.fence tensor_before between accesses to tensor "
+                                "memory and what tells others of them"));
+  return success();
+}
+
+LogicalResult Tracer::fence(FenceOp op) {
+  bool isBefore = op.getKind() == FenceKind::TensorBefore;
+  bool &orders = isBefore ? hasAccessed : wasTold;
+  if (!orders)
+    return fail(op.emitOpError("expected an access to tensor memory that it orders, got none"));
+  orders = false;
+  tells |= isBefore;
   return success();
 }
 
@@ -583,6 +627,8 @@ LogicalResult Tracer::startInto(StartDotOp op, ArrayRef<std::pair<unsigned, int6
                 << role.getName() << "\" acquired and has not committed");
   if (*accumulates && !sum.isDefined)
     return fail(op.emitOpError("expected an accumulator that holds something, since it is read"));
+  if (failed(accessTensorMemory(op)))
+    return failure();
   readUntilCommit.insert(slots.begin(), slots.end());
   sum.isDefined = true;
   known[op.getResult()] = sum;
@@ -703,6 +749,8 @@ void Tracer::meet(BarrierOp op) {
     else if (state == Seen::Written || (state == Seen::Shared && op.getPublish()))
       state = op.getPublish() ? Seen::Published : Seen::Shared;
   }
+  wasTold |= tells;
+  tells = false;
   barriers += op.getAllCopies() || role.getCopies() == 1;
   if (op.getAllCopies())
     result.events.push_back({Event::Meet, 0, meetings++, op});

@@ -11,6 +11,7 @@ struct ChipRecord : Chip {
   bool byteFloats = false;
   bool nibbles = false;
   bool byteBarriers = false;
+  bool storesMatrices = false;
   bool groupProducts = false;
   bool tensorProducts = false;
 };

@@ -112,12 +112,14 @@ bool TargetAttr::hasAtom(Attribute atom) const {
   if (auto mma = dyn_cast<MmaSyncAttr>(atom))
     return llvm::is_contained(getMmaAtoms(mma.getTypeOf(0), mma.getTypeOf(1), mma.getAccumulator()),
                               atom);
+  if (isa<StMatrixAttr>(atom))
+    return record.storesMatrices;
   return isa<CpAsyncAttr, LdMatrixAttr, kiln::tile::FmaAtomAttr, kiln::tile::ThroughRegistersAttr>(
       atom);
 }
 
 SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
-  return getLdMatrixAtoms(element);
+  return getMatrixCopies(element, getRecord(getChip()).storesMatrices);
 }
 
 void TargetAttr::addOwnPasses(OpPassManager &pm, Stage stage) const {

@@ -25,6 +25,7 @@ def pin(
     atom: str | None = None,
     layout: str | None = None,
     split: bool | None = None,
+    triggers: bool | None = None,
 ) -> Any:
     """Takes decisions in the compiler's stead; one that cannot hold is an error at its line.
 
@@ -32,7 +33,8 @@ def pin(
     program: a constant, a power of two; a tunable lets a tuner choose. `cluster` is how many
     programs along each axis a chip runs side by side; the grid must be one of whole clusters. With
     `overlap` a launch may begin before what precedes it on its stream has ended: the kernel then
-    waits itself, before it reads or writes anything. `roles` is a tuple of `kiln.role`: groups of
+    waits itself, before it reads or writes anything, and lets the next one begin where operations
+    are pinned with `triggers`, or at once. `roles` is a tuple of `kiln.role`: groups of
     warps that run one part of the program each. `persistent` is how many programs are launched,
     each of which takes tiles of the grid in turn, 0 for one a core of the device; or a pair of that
     and how many tiles along x are kept together. A target whose programs are not run by warps
@@ -46,7 +48,8 @@ def pin(
     with an atom brings lies in a slot of a ring: `ring` names one that several loads share, `depth`
     is how many slots it has, where the loop does not say. `in_flight` is how many products started
     later may run when this one is waited for, or how many stores. `layout` says who holds which
-    element of the result, as `kiln layout` shows it.
+    element of the result, as `kiln layout` shows it. With `triggers` what follows on the stream may
+    begin once all programs have come behind the operation or ended, in a kernel with `overlap`.
 
     Around the range of a loop: `depth` is how many slots the rings filled in it have; `role`,
     `stage` and `order` are those of the loop in the loop around it. Around the condition of an

@@ -24,6 +24,8 @@ class AMDGPUChip<string chip> : Chip<chip> {
 
   let maxThreads = 1024;
   let knownSlots = true;
+  let bareBarriers = true;
+  let priorities = true;
 }
 
 // Documents that several records take numbers from.

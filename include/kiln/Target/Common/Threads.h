@@ -13,10 +13,8 @@ namespace kiln {
 using tile::kSharedBytesAttrName;
 using tile::kSharedOffsetAttrName;
 using tile::kThreadsAttrName;
-/// Decisions about a kernel's launches: programs that run side by side, along x, y and z; and that
-/// it may begin before what precedes it on its stream has ended, for which it waits itself.
+/// A decision about a kernel's launches: programs that run side by side, along x, y and z.
 inline constexpr llvm::StringLiteral kClusterAttrName = "tile.cluster";
-inline constexpr llvm::StringLiteral kOverlapAttrName = "tile.overlap";
 /// Marks a parameter that holds a map of a view, for engines that copy.
 inline constexpr llvm::StringLiteral kTensorMapAttrName = "tile.tensor_map";
 /// Marks a gpu.barrier that orders accesses to global memory too; others need not.

@@ -11,6 +11,8 @@ class NVPTXChip<string chip> : Chip<chip> {
   bit nibbles;
   // Has barriers that count bytes, which copy engines go with.
   bit byteBarriers = false;
+  // Stores matrices from a warp's registers to shared memory (`stmatrix`).
+  bit storesMatrices = false;
   // Multiplies tiles by groups of four warps into their registers (`wgmma`).
   bit groupProducts = false;
   // Multiplies tiles by one thread's order into tensor memory (`tcgen05.mma`).
@@ -124,6 +126,7 @@ def SM90a : NVPTXChip<"sm_90a"> {
   let byteFloats = true;
   let nibbles = false;
   let byteBarriers = true;
+  let storesMatrices = true;
   let groupProducts = true;
   let figures = [
     From<specs, [Is<cores, 132>, Is<clock, 1980>, Is<sharedPerCore, 233472>, Is<l2Bytes, 52428800>,
@@ -165,6 +168,7 @@ def SM100a : NVPTXChip<"sm_100a"> {
   let byteFloats = true;
   let nibbles = false;
   let byteBarriers = true;
+  let storesMatrices = true;
   let tensorProducts = true;
   let figures = [
     From<specs, [Is<cores, 148>, Is<clock, 1965>, Is<sharedPerCore, 233472>,
@@ -200,6 +204,7 @@ def SM103a : NVPTXChip<"sm_103a"> {
   let byteFloats = true;
   let nibbles = false;
   let byteBarriers = true;
+  let storesMatrices = true;
   let tensorProducts = true;
   let figures = [
     From<specs, [Is<cores, 152>, Is<clock, 2070>, Is<sharedPerCore, 233472>,
@@ -229,6 +234,7 @@ def SM120a : NVPTXChip<"sm_120a"> {
   let roleRegisters = resizable;
   let byteFloats = true;
   let nibbles = false;
+  let storesMatrices = true;
   let figures = [
     From<"NVIDIA RTX Blackwell white paper, table 3",
          [Is<cores, 170>, Is<clock, 2407>, Is<l2Bytes, 100663296>, Is<memoryBandwidth, 1792>,

@@ -38,8 +38,9 @@ VendorLibrary findLibdevice();
 /// Adds what the chips have for roles and channels to the dialect.
 void addAsyncTarget(mlir::Dialect *dialect);
 
-/// The instructions of every chip that move elements of this type from shared memory.
-llvm::SmallVector<mlir::Attribute> getLdMatrixAtoms(mlir::Type element);
+/// The instructions by which warps move elements of this type from shared memory, which every chip
+/// has, and to it.
+llvm::SmallVector<mlir::Attribute> getMatrixCopies(mlir::Type element, bool storesToo);
 
 } // namespace kiln::nvptx
 

@@ -147,10 +147,18 @@ def NVPTX_CpAsyncAttr : AttrDef<NVPTX_Dialect, "CpAsync", [
   let genVerifyDecl = 1;
 }
 
-def NVPTX_LdMatrixAttr : AttrDef<NVPTX_Dialect, "LdMatrix", [
+// Matrices of 8 rows of 16 bytes that the lanes of a warp move together, each lane naming a row.
+class NVPTX_MatrixCopy<string name, string mnemonicOf> : AttrDef<NVPTX_Dialect, name, [
     DeclareAttrInterfaceMethods<CopyAtomInterface>,
     DeclareAttrInterfaceMethods<WarpCopyAtomInterface>]> {
-  let mnemonic = "ldmatrix";
+  let mnemonic = mnemonicOf;
+  let parameters = (ins "unsigned":$count, "unsigned":$bits,
+                        DefaultValuedParameter<"bool", "false">:$transposed);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def NVPTX_LdMatrixAttr : NVPTX_MatrixCopy<"LdMatrix", "ldmatrix"> {
   let summary = "`ldmatrix`: 8x8 matrices of 16-bit units from shared memory to a warp's registers";
   let description = [{
     How many matrices, the bits of an element (32, 16 or 8: two or four of them share a register,
@@ -160,10 +168,15 @@ def NVPTX_LdMatrixAttr : AttrDef<NVPTX_Dialect, "LdMatrix", [
     #nvptx.ldmatrix<4, 16, transposed>
     ```
   }];
-  let parameters = (ins "unsigned":$count, "unsigned":$bits,
-                        DefaultValuedParameter<"bool", "false">:$transposed);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
+}
+
+def NVPTX_StMatrixAttr : NVPTX_MatrixCopy<"StMatrix", "stmatrix"> {
+  let summary = "`stmatrix`: the same from registers to shared memory, from sm_90 on";
+  let description = [{
+    ```mlir
+    #nvptx.stmatrix<4, 16>
+    ```
+  }];
 }
 
 #endif // KILN_TARGET_NVPTX_NVPTX_TD

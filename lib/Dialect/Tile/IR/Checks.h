@@ -24,6 +24,8 @@ inline mlir::LogicalResult verifyAxis(mlir::Operation *op, int64_t axis,
 /// An attribute that counts something, if it is there.
 mlir::LogicalResult verifyCount(mlir::Operation *op, llvm::StringRef name,
                                 std::optional<int64_t> value, int64_t least);
+/// An op stands in a role's region, or in a kernel whose roles are decided and not realised yet.
+mlir::LogicalResult verifyInRole(mlir::Operation *op);
 /// Each role of a list has a name of its own.
 mlir::LogicalResult verifyRoleNames(mlir::Operation *op, mlir::ArrayAttr roles);
 /// A `tile.` attribute that decides about the schedule; true of all others.

@@ -20,7 +20,7 @@ std::string kiln::tile::findDecision(Operation *op) {
                          "in_flight", "split_loop"})
     if (getDecision(op, name))
       return spellDecision(op, name);
-  for (StringRef name : {kAtomNameAttrName, kLayoutAttrName})
+  for (StringRef name : {kAtomNameAttrName, kLayoutAttrName, kTriggersAttrName})
     if (op->hasAttr(name))
       return name.str();
   return "";

@@ -168,6 +168,13 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
       return success();
     return op->emitError() << "expected '" << name << "' on an scf.if in an scf.for, without value";
   }
+  if (name == kOverlapAttrName || name == kTriggersAttrName) {
+    bool isOfKernel = name == kOverlapAttrName;
+    if (isa<KernelOp>(op) == isOfKernel && isa<UnitAttr>(value))
+      return success();
+    return op->emitError() << "expected '" << name << "' on "
+                           << (isOfKernel ? "a kernel" : "an op of a program") << ", without value";
+  }
   if (name == kProgramsAttrName) {
     if (isa<scf::ForOp>(op) && isa<UnitAttr>(value))
       return success();

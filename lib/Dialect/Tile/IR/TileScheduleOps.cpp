@@ -153,8 +153,7 @@ RoleAttr WarpGroupsOp::getRoleOf(Operation *op) {
   return {};
 }
 
-/// In a role's region, or in a kernel whose roles are decided and not realised yet.
-static LogicalResult verifyInRole(Operation *op) {
+LogicalResult tile::verifyInRole(Operation *op) {
   auto kernel = op->getParentOfType<KernelOp>();
   if (WarpGroupsOp::getRoleOf(op) || (kernel && kernel->hasAttr(kRolesAttrName)))
     return success();

@@ -14,7 +14,9 @@ from kiln.frontend.syntax.loops import Range
 from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
 
 _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent")
-_ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "in_flight", "atom", "layout")
+_ON_OPERATIONS = (
+    "role", "stage", "order", "ring", "depth", "in_flight", "atom", "layout", "triggers",
+)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth")
 _ON_BRANCHES = ("role", "stage", "order", "split")
 _NUMBERS = ("stage", "order", "depth", "in_flight")
@@ -47,7 +49,7 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any) 
 @implements("pin")
 def pin(c: Any, value: Any, *decisions: Any) -> Any:
     names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "in_flight", "atom",
-             "layout", "split")  # fmt: skip
+             "layout", "split", "triggers")  # fmt: skip
     given = {name: x for name, x in zip(names, decisions, strict=True) if x is not None}
     if value is ...:
         _allow(given, _ON_KERNELS, "a kernel")
@@ -204,8 +206,12 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
             "value",
         )
     ours = c.e.is_of_tile(at)
-    spelled = {}
+    spelled: dict[str, str | None] = {}
+    if "triggers" in given and as_flag(given["triggers"], "triggers"):
+        spelled["tile.triggers"] = None
     for name, decision in given.items():
+        if name == "triggers":
+            continue
         # A name of an atom, and a layout, are decisions that every operation spells alike.
         plain = ours and name not in ("atom", "layout")
         spelled[name if plain else f"tile.{name}"] = _spelled(name, decision)

@@ -65,4 +65,10 @@ def Tile_DotPrecision : Tile_Enum<"DotPrecision", "how the f32 operands of a dot
     I32EnumAttrCase<"TF32x3", 2, "tf32x3">]>;
 def Tile_DotPrecisionAttr : Tile_EnumAttr<Tile_DotPrecision, "precision">;
 
+def Tile_FenceKind : Tile_Enum<"FenceKind", "what a fence orders", [
+    I32EnumAttrCase<"TensorBefore", 0, "tensor_before">,
+    I32EnumAttrCase<"TensorAfter", 1, "tensor_after">,
+    I32EnumAttrCase<"Shared", 2, "shared">]>;
+def Tile_FenceKindAttr : Tile_EnumAttr<Tile_FenceKind, "fence"> { let assemblyFormat = "$value"; }
+
 #endif // KILN_DIALECT_TILE_IR_TILEENUMS_TD

@@ -17,5 +17,6 @@ include "kiln/Dialect/Tile/IR/TileSelectionOps.td"
 include "kiln/Dialect/Tile/IR/TileEffectOps.td"
 include "kiln/Dialect/Tile/IR/TileLayoutOps.td"
 include "kiln/Dialect/Tile/IR/TileScheduleOps.td"
+include "kiln/Dialect/Tile/IR/TileThreadOps.td"
 
 #endif // KILN_DIALECT_TILE_IR_TILEOPS_TD

@@ -71,16 +71,19 @@ def Tile_BarrierOp : Tile_SyncOp<"barrier"> {
     What they wrote to shared memory before it, all of them see after it. With `publish` the
     engines that make copies see it too. With `all_copies` the warps of all copies of the role
     meet; in a kernel without roles all warps do. With `global` it stands between their accesses to
-    global memory as well, which need not wait for one another otherwise.
+    global memory as well, which need not wait for one another otherwise. With `bare` warps meet and
+    no more: for accesses that must be done by then, each has waited with `tile.wait_shared` or
+    `tile.wait_puts`.
 
     ```mlir
     tile.barrier publish
     tile.barrier global all_copies
     ```
   }];
-  let arguments = (ins UnitAttr:$publish, UnitAttr:$all_copies, UnitAttr:$global);
+  let arguments = (ins UnitAttr:$publish, UnitAttr:$all_copies, UnitAttr:$global, UnitAttr:$bare);
   let assemblyFormat = [{
-    (`publish` $publish^)? (`global` $global^)? (`all_copies` $all_copies^)? attr-dict
+    (`bare` $bare^)? (`publish` $publish^)? (`global` $global^)? (`all_copies` $all_copies^)?
+    attr-dict
   }];
   let hasVerifier = 1;
 }

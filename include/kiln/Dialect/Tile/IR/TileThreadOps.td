@@ -1,0 +1,135 @@
+// Ops that say which threads run what, and what must stay in front of what: a lowering decides
+// neither.
+#ifndef KILN_DIALECT_TILE_IR_TILETHREADOPS_TD
+#define KILN_DIALECT_TILE_IR_TILETHREADOPS_TD
+
+include "kiln/Dialect/Tile/IR/TileScheduleOps.td"
+
+def Tile_OneThreadOp : Tile_Op<"one_thread", [SingleBlock, NoTerminator,
+    RecursiveMemoryEffects]> {
+  let summary = "what one thread of a copy of a role runs, or one of each warp";
+  let description = [{
+    The first thread of the copy runs the region; with `each_warp` the first lane of each warp does.
+    The others go on at once: they learn at barriers and channels what it did. What each thread would
+    do for itself happens once: one copy is started, one arrival made.
+
+    ```mlir
+    tile.one_thread {
+      tile.put %ring[%s, %p] bytes = 8192 : … { … }
+    }
+    tile.one_thread each_warp {
+      tile.release %ring[%s] : …
+    }
+    ```
+  }];
+  let arguments = (ins UnitAttr:$each_warp);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`each_warp` $each_warp^)? attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether an op is in such a region, of one thread of its copy alone (`each_warp` does not
+    /// count).
+    static bool encloses(::mlir::Operation *op);
+  }];
+}
+
+def Tile_FenceOp : Tile_SyncOp<"fence"> {
+  let summary = "orders accesses by different proxies";
+  let description = [{
+    Accesses to tensor memory, and those of engines to shared memory, go by proxies of their own, which
+    barriers and arrivals do not order:
+
+    - `tensor_before`: what the thread did in tensor memory lies before what is done there by threads
+      that it tells of it next, by an arrival or a barrier;
+    - `tensor_after`: what the thread does there from here on lies behind what it was told of;
+    - `shared`: what threads wrote to shared memory, and told this one of, is seen by engines that this
+      thread starts from here on. It stands with the reader where the writer cannot fence, since its
+      copies land later.
+
+    What warps write themselves, `tile.barrier publish` shows to engines.
+
+    ```mlir
+    tile.fence tensor_after
+    %t = tile.fetch %q …
+    tile.fence tensor_before
+    tile.release %sums[%s] lanes …
+    ```
+  }];
+  let arguments = (ins Tile_FenceKindAttr:$kind);
+  let assemblyFormat = "$kind attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_ScheduleBarrierOp : Tile_SyncOp<"schedule_barrier"> {
+  let summary = "nothing is moved across it";
+  let description = [{
+    No instruction, and no thread waits. What stands in front of it stays in front of what stands
+    behind it, whatever a code generator or an assembler would rather do: so what is computed beside
+    dots in flight is computed before they are waited for.
+
+    ```mlir
+    tile.schedule_barrier
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_PriorityOp : Tile_SyncOp<"priority"> {
+  let summary = "warps of a higher priority issue first";
+  let description = [{
+    From here on the warps that run it have this priority, from 0, which all have at first, to 3.
+    Chips without priorities refuse it.
+
+    ```mlir
+    tile.priority 1
+    ```
+  }];
+  let arguments = (ins I64Attr:$level);
+  let assemblyFormat = "$level attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_WaitSharedOp : Tile_SyncOp<"wait_shared"> {
+  let summary = "waits until a warp's own accesses to shared memory are done";
+  let description = [{
+    A barrier with `bare`, which follows, then tells the others so. Copies into shared memory that are
+    under way are not waited for: `tile.wait_puts` does that.
+
+    ```mlir
+    tile.wait_shared
+    tile.barrier bare all_copies
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+//===- Launches -----------------------------------------------------------------------------===//
+
+def Tile_LaunchDependentsOp : Tile_SyncOp<"launch_dependents"> {
+  let summary = "what follows on the stream may begin";
+  let description = [{
+    The next launch on the stream, if its kernel waits for those before it (`tile.overlap`), begins
+    once all programs have come here or ended. To tell it again does nothing. In a kernel
+    with roles the first role that comes here tells it; with a `role`, that one.
+
+    ```mlir
+    tile.launch_dependents
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_WaitDependenciesOp : Tile_SyncOp<"wait_dependencies"> {
+  let summary = "waits until what precedes on the stream has ended";
+  let description = [{
+    What those launches wrote can be read, and what they read can be written, from here on. In a
+    kernel with roles each role waits.
+
+    ```mlir
+    tile.wait_dependencies
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+#endif // KILN_DIALECT_TILE_IR_TILETHREADOPS_TD

@@ -1,0 +1,53 @@
+// Verifiers of the ops that say which threads run what, and what stays in front of what.
+#include "Checks.h"
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+//===- Regions of one thread ----------------------------------------------------------------===//
+
+bool OneThreadOp::encloses(Operation *op) {
+  for (auto one = op->getParentOfType<OneThreadOp>(); one;
+       one = one->getParentOfType<OneThreadOp>())
+    if (!one.getEachWarp())
+      return true;
+  return false;
+}
+
+/// Whether an op is done by a thread for itself, or for all. Others take the threads of a warp, or
+/// more.
+static bool runsAlone(Operation *op) {
+  if (auto put = dyn_cast<PutOp>(op))
+    return put.getBytes() > 0;
+  if (auto dot = dyn_cast<StartDotOp>(op))
+    return dot.getType().getInTensorMemory();
+  return isMemoryEffectFree(op) ||
+         isa<scf::ForOp, scf::WhileOp, scf::IfOp, GetOp, AcquireOp, ReleaseOp, CommitOp, CopyInOp,
+             CopyOutOp, WaitStoresOp, FenceOp, LaunchDependentsOp, WaitDependenciesOp>(op);
+}
+
+LogicalResult OneThreadOp::verifyRegions() {
+  if (failed(verifyInRole(*this)))
+    return failure();
+  WalkResult result = getBody().walk([&](Operation *op) -> WalkResult {
+    if (runsAlone(op))
+      return WalkResult::advance();
+    return op->emitOpError("expected an op that one thread can run, since it stands in '")
+           << getOperationName() << "'";
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===- Order --------------------------------------------------------------------------------===//
+
+LogicalResult FenceOp::verify() { return verifyInRole(*this); }
+
+LogicalResult PriorityOp::verify() {
+  int64_t level = getLevel();
+  if (level < 0 || level > 3)
+    return emitOpError("expected a priority from 0 to 3, got ") << level;
+  return verifyInRole(*this);
+}

@@ -1,0 +1,90 @@
+// Fences where warps and engines meet in memory: engines see it by proxies of their own, which barriers
+// between warps do not order.
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Schedule/Passes.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_REALISEFENCES
+#include "kiln/Schedule/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// Whether an engine reads the buffer: copies out of it, and dots in flight.
+static bool isReadByEngine(Value buffer) {
+  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
+    if (auto part = dyn_cast<PartOp>(user))
+      return isReadByEngine(part.getResult());
+    return isa<CopyOutOp, StartDotOp>(user);
+  });
+}
+
+bool kiln::isReadByEngine(WarpGroupsOp groups, unsigned capture) {
+  for (Region &region : groups.getBodies())
+    for (Operation *user : region.getArgument(capture).getUsers())
+      if (auto get = dyn_cast<GetOp>(user))
+        for (Value buffer : get.getBuffers())
+          if (::isReadByEngine(buffer))
+            return true;
+  return false;
+}
+
+/// What the warps of a copy write, one lane of each tells of: when all lanes have.
+static void endPut(PutOp put) {
+  auto channel = cast<BlockArgument>(put.getChannel());
+  auto groups = cast<WarpGroupsOp>(channel.getOwner()->getParentOp());
+  OpBuilder builder = OpBuilder::atBlockEnd(&put.getBody().front());
+  BarrierOp::create(builder, put.getLoc(), isReadByEngine(groups, channel.getArgNumber()));
+}
+
+static void fence(Operation *op) {
+  OpBuilder before(op), after(op);
+  after.setInsertionPointAfter(op);
+  Location loc = op->getLoc();
+  auto observe = [&](OpBuilder &builder) {
+    FenceOp::create(builder, loc, FenceKind::TensorAfter);
+  };
+  auto publish = [&](OpBuilder &builder) {
+    FenceOp::create(builder, loc, FenceKind::TensorBefore);
+  };
+  if (auto get = dyn_cast<GetOp>(op)) {
+    if (get.getToStart() || get.getChannel().getType().getAccumulator())
+      observe(after);
+  } else if (auto acquire = dyn_cast<AcquireOp>(op)) {
+    if (!llvm::all_of(acquire.getAccumulator().getUsers(), llvm::IsaPred<FillOp>))
+      observe(after);
+  } else if (auto release = dyn_cast<ReleaseOp>(op)) {
+    if (release.getChannel().getType().getAccumulator())
+      publish(before);
+  } else if (isa<FillOp>(op)) {
+    // The thread that has acquired the accumulator tells the others, and starts dots into it again
+    // once all have written.
+    BarrierOp::create(before, loc);
+    observe(before);
+    publish(after);
+    BarrierOp::create(after, loc);
+    observe(after);
+  }
+}
+
+namespace {
+struct RealiseFences : kiln::impl::RealiseFencesBase<RealiseFences> {
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa<PutOp, GetOp, AcquireOp, ReleaseOp, FillOp>(op) && WarpGroupsOp::getRoleOf(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      auto put = dyn_cast<PutOp>(op);
+      if (!put)
+        fence(op);
+      else if (put.getBytes() == 0 && !put.getChannel().getType().getOwn())
+        endPut(put);
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,78 @@
+// Chips whose barriers wait for no access: warps wait for their own, and copies stay under way.
+// RUN: tile-opt %s --tile-order-shared --split-input-file | FileCheck %s
+
+#t = #tile.layout<register = [[0,1],[0,8],[0,16]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0],[8,0]], warp = [[16,0]]>
+!view = !tile.view<?x?xf16>
+!buffer = !tile.buffer<32x32xf16>
+!ring = !tile.channel<2, own, !buffer>
+#copy = #amdgcn.load_to_lds<"gfx942", 4>
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+  // CHECK-LABEL: tile.kernel @copied
+  // CHECK: tile.wait_puts
+  // CHECK-NEXT: tile.barrier bare
+  // CHECK: tile.read
+  // CHECK-NEXT: tile.release
+  // CHECK-NEXT: tile.wait_shared
+  // CHECK-NEXT: tile.barrier bare
+  // CHECK: tile.release
+  // CHECK-NEXT: tile.wait_shared
+  // CHECK-NEXT: tile.print
+  tile.kernel @copied(%a: !view, %n: index) attributes {tile.warps = 2 : i64} {
+    %ring = tile.channel full = 1 empty = 1 : !ring
+    tile.warp_groups(%a, %n, %ring : !view, index, !ring) {
+      role #tile.role<"all", warps = 2> {
+        %z = arith.constant 0 : i32
+        tile.put %ring[%z, %z] bytes = 0 : !ring {
+        ^bb0(%x: !buffer):
+          tile.copy_in %a[%n, %n], %x {atom = #copy} : !view, !buffer
+        }
+        tile.wait_puts in_flight = 0
+        tile.barrier
+        %x = tile.get %ring[%z, %z] : !ring
+        %t = tile.read %x : !buffer -> tensor<32x32xf16, #t>
+        tile.release %ring[%z] : !ring
+        tile.barrier
+        %y = tile.get %ring[%z, %z] : !ring
+        %u = tile.read %y : !buffer -> tensor<32x32xf16, #t>
+        tile.release %ring[%z] : !ring
+        tile.print "both" (%t, %u) : tensor<32x32xf16, #t>, tensor<32x32xf16, #t>
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+#t = #tile.layout<register = [[0,1],[0,8],[0,16]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[8,0],[16,0]]>
+!view = !tile.view<?x?xf16>
+!buffer = !tile.buffer<32x32xf16>
+!ring = !tile.channel<2, own, !buffer>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  // Where the barrier waits for all accesses nothing is added.
+  // CHECK-LABEL: tile.kernel @waits
+  // CHECK-NOT: bare
+  // CHECK-NOT: tile.wait_shared
+  tile.kernel @waits(%a: !view, %n: index) attributes {tile.warps = 4 : i64} {
+    %ring = tile.channel full = 1 empty = 1 : !ring
+    tile.warp_groups(%a, %n, %ring : !view, index, !ring) {
+      role #tile.role<"all", warps = 4> {
+        %z = arith.constant 0 : i32
+        tile.put %ring[%z, %z] bytes = 0 : !ring {
+        ^bb0(%x: !buffer):
+          tile.copy_in %a[%n, %n], %x {atom = #nvptx.cp_async<16>} : !view, !buffer
+        }
+        tile.wait_puts in_flight = 0
+        tile.barrier
+        %x = tile.get %ring[%z, %z] : !ring
+        %t = tile.read %x : !buffer -> tensor<32x32xf16, #t>
+        tile.release %ring[%z] : !ring
+        tile.barrier
+        tile.print "one" (%t) : tensor<32x32xf16, #t>
+      }
+    }
+    tile.return
+  }
+}

@@ -1,0 +1,95 @@
+// What one thread does for all stands in regions of one thread.
+// RUN: tile-opt %s --tile-realise-threads | FileCheck %s
+
+#t = #tile.layout<register = [[0,1],[0,8],[0,16]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[8,0],[16,0]]>
+!view = !tile.view<?x?xf16>
+!buffer = !tile.buffer<32x32xf16>
+!ring = !tile.channel<2, !buffer>
+
+// CHECK-LABEL: tile.kernel @roles
+tile.kernel @roles(%a: !view, %n: index) {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.warp_groups(%a, %n, %ring : !view, index, !ring) {
+    // One thread can do all of it: its loops and what they compute are its own.
+    // CHECK: role #tile.role<"load", warps = 1>
+    // CHECK-NEXT: tile.one_thread {
+    // CHECK-NEXT: arith.constant
+    // CHECK: scf.for
+    // CHECK-NEXT: tile.advance
+    // CHECK-NEXT: tile.put
+    // CHECK-NEXT: ^bb0
+    // CHECK-NEXT: tile.copy_in
+    role #tile.role<"load", warps = 1> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %z = arith.constant 0 : i32
+      scf.for %i = %c0 to %n step %c1 iter_args(%s = %z, %p = %z) -> (i32, i32) {
+        %s1, %p1 = tile.advance %s, %p of %ring : !ring
+        tile.put %ring[%s, %p] bytes = 2048 : !ring {
+        ^bb0(%x: !buffer):
+          tile.copy_in %a[%i, %c0], %x {atom = #nvptx.tma} : !view, !buffer
+        }
+        scf.yield %s1, %p1 : i32, i32
+      }
+    }
+    // Here all read, so that each warp releases; what stores begin and wait for, one thread does. The
+    // place of the next copy is computed in front.
+    // CHECK: role #tile.role<"all", warps = 4>
+    // CHECK-NOT: tile.one_thread
+    // CHECK: tile.get
+    // CHECK-NEXT: tile.read
+    // CHECK-NEXT: tile.one_thread each_warp {
+    // CHECK-NEXT: tile.release
+    // CHECK-NEXT: }
+    // CHECK-NEXT: tile.barrier publish
+    // CHECK-NEXT: arith.addi
+    // CHECK-NEXT: tile.one_thread {
+    // CHECK-NEXT: tile.copy_out
+    // CHECK-NEXT: tile.copy_out
+    // CHECK-NEXT: tile.wait_stores in_flight = 0
+    // CHECK-NEXT: }
+    // CHECK-NEXT: arith.addf
+    // CHECK-NEXT: tile.one_thread {
+    // CHECK-NEXT: tile.wait_stores in_flight = 0 written
+    // CHECK-NEXT: }
+    role #tile.role<"all", warps = 4> {
+      %z = arith.constant 0 : i32
+      %c1 = arith.constant 1 : index
+      %b = tile.alloc : !buffer
+      %x = tile.get %ring[%z, %z] : !ring
+      %t = tile.read %x : !buffer -> tensor<32x32xf16, #t>
+      tile.release %ring[%z] lanes : !ring
+      tile.barrier publish
+      tile.copy_out %b, %a[%n, %n] {atom = #nvptx.tma} : !buffer, !view
+      %m = arith.addi %n, %c1 : index
+      tile.copy_out %b, %a[%m, %n] {atom = #nvptx.tma} : !buffer, !view
+      tile.wait_stores in_flight = 0
+      // Not worth computing while the copy could begin.
+      %u = arith.addf %t, %t : tensor<32x32xf16, #t>
+      tile.wait_stores in_flight = 0 written
+    }
+  }
+  tile.return
+}
+
+// A role's own ring is of all its warps.
+// CHECK-LABEL: tile.kernel @own
+// CHECK-NOT: tile.one_thread
+tile.kernel @own(%a: !view) {
+  %ring = tile.channel full = 1 empty = 1 : !tile.channel<2, own, !buffer>
+  tile.warp_groups(%a, %ring : !view, !tile.channel<2, own, !buffer>) {
+    role #tile.role<"all", warps = 4> {
+      %z = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      tile.put %ring[%z, %z] bytes = 0 : !tile.channel<2, own, !buffer> {
+      ^bb0(%x: !buffer):
+        tile.copy_in %a[%c0, %c0], %x {atom = #nvptx.cp_async<16>} : !view, !buffer
+      }
+      tile.wait_puts in_flight = 0
+      tile.barrier
+      %x = tile.get %ring[%z, %z] : !tile.channel<2, own, !buffer>
+      tile.release %ring[%z] : !tile.channel<2, own, !buffer>
+    }
+  }
+  tile.return
+}
