@@ -355,7 +355,7 @@ def RealiseCopies : Schedule_Pass<"tile-realise-copies"> {
     A tensor whose layout has no such bits is each copy's own.
 
     Before: `tensor<128x256xf32, #layout of 8 warps>` in a role of 4 warps and 2 copies.
-    After: `tensor<64x256xf32, #layout of 4 warps>`.
+    After: `tensor<64x256xf32, #layout of 4 warps>`. Of a role of 3 copies it is a third of 192 rows.
     The test is `test/Schedule/realise-copies.mlir`.
   }];
 }

@@ -27,8 +27,8 @@ std::optional<LinearLayout> LinearLayout::create(ArrayRef<InDim> ins, ArrayRef<O
     return std::nullopt;
   };
   for (const OutDim &out : outs)
-    if (!llvm::isPowerOf2_64(out.size))
-      return fail("expected an extent that is a power of two along " + out.name + ", got " +
+    if (out.size < 1)
+      return fail("expected an extent of at least 1 along " + out.name + ", got " +
                   std::to_string(out.size));
   for (auto [i, in] : llvm::enumerate(ins)) {
     for (const InDim &other : ins.take_front(i))
@@ -39,7 +39,7 @@ std::optional<LinearLayout> LinearLayout::create(ArrayRef<InDim> ins, ArrayRef<O
         return fail("expected " + std::to_string(outs.size()) + " coordinates in each basis of '" +
                     in.name + "', got " + std::to_string(basis.size()));
       for (auto [value, out] : llvm::zip(basis, outs))
-        if (value < 0 || value >= out.size)
+        if (value < 0 || value >= int64_t(llvm::PowerOf2Ceil(out.size)))
           return fail("expected a basis of '" + in.name + "' within the extent " +
                       std::to_string(out.size) + ", got " + std::to_string(value));
     }
@@ -72,6 +72,73 @@ LinearLayout LinearLayout::zeros(int64_t size, StringRef in, StringRef out) {
 
 //===- Looking ------------------------------------------------------------------------------===//
 
+/// What an extent is a multiple of, by a power of two.
+static int64_t getUnit(int64_t size) { return size & -size; }
+
+static unsigned countCuttingBits(int64_t size) { return llvm::Log2_64_Ceil(size / getUnit(size)); }
+
+/// Whether the highest bits of a part count the units of a coordinate, of whose bits they are the
+/// highest as well.
+static bool isCutBy(ArrayRef<LinearLayout::Basis> bases, unsigned dim, int64_t size) {
+  unsigned bits = countCuttingBits(size);
+  if (bits == 0 || bases.size() < bits)
+    return false;
+  for (auto [bit, basis] : llvm::enumerate(bases.take_back(bits)))
+    for (auto [at, value] : llvm::enumerate(basis))
+      if (value != (at == dim ? getUnit(size) << bit : 0))
+        return false;
+  return true;
+}
+
+int64_t LinearLayout::getInSize(StringRef in) const {
+  ArrayRef<Basis> bases = getBases(in);
+  for (auto [dim, out] : llvm::enumerate(outs))
+    if (!llvm::isPowerOf2_64(out.size) && isCutBy(bases, dim, out.size))
+      return out.size / getUnit(out.size) << (bases.size() - countCuttingBits(out.size));
+  return int64_t(1) << bases.size();
+}
+
+bool LinearLayout::isThere(ArrayRef<int64_t> place) const {
+  return llvm::all_of(llvm::zip_equal(ins, place), [&](auto part) {
+    auto [in, value] = part;
+    return value < getInSize(in.name);
+  });
+}
+
+bool LinearLayout::isExact() const {
+  for (auto [dim, out] : llvm::enumerate(outs)) {
+    if (llvm::isPowerOf2_64(out.size))
+      continue;
+    unsigned cuts = 0;
+    for (const InDim &in : ins) {
+      ArrayRef<Basis> below = in.bases;
+      if (isCutBy(in.bases, dim, out.size)) {
+        below = below.drop_back(countCuttingBits(out.size));
+        ++cuts;
+      }
+      for (const Basis &basis : below)
+        if (basis[dim] >= getUnit(out.size))
+          return false;
+    }
+    if (cuts != 1)
+      return false;
+  }
+  return true;
+}
+
+LinearLayout LinearLayout::dropCuts() const {
+  LinearLayout result = *this;
+  for (auto [dim, out] : llvm::enumerate(outs)) {
+    if (llvm::isPowerOf2_64(out.size))
+      continue;
+    for (InDim &in : result.ins)
+      if (isCutBy(in.bases, dim, out.size))
+        in.bases.truncate(in.bases.size() - countCuttingBits(out.size));
+    result.outs[dim].size = getUnit(out.size);
+  }
+  return result;
+}
+
 ArrayRef<LinearLayout::Basis> LinearLayout::getBases(StringRef name) const {
   for (const InDim &in : ins)
     if (in.name == name)
@@ -100,7 +167,7 @@ unsigned LinearLayout::getTotalInBits() const {
 unsigned LinearLayout::getTotalOutBits() const {
   unsigned bits = 0;
   for (const OutDim &out : outs)
-    bits += llvm::Log2_64(out.size);
+    bits += llvm::Log2_64_Ceil(out.size);
   return bits;
 }
 
@@ -134,15 +201,16 @@ LinearLayout::Basis LinearLayout::applyTo(StringRef name, int64_t value) const {
 int64_t LinearLayout::flatten(ArrayRef<int64_t> element) const {
   int64_t flat = 0;
   for (auto [value, out] : llvm::zip(element, outs))
-    flat = flat * out.size + value;
+    flat = (flat << llvm::Log2_64_Ceil(out.size)) | value;
   return flat;
 }
 
 LinearLayout::Basis LinearLayout::unflatten(int64_t flat) const {
   Basis element(outs.size());
   for (int i = outs.size() - 1; i >= 0; --i) {
-    element[i] = flat % outs[i].size;
-    flat /= outs[i].size;
+    unsigned bits = llvm::Log2_64_Ceil(outs[i].size);
+    element[i] = flat & ((int64_t(1) << bits) - 1);
+    flat >>= bits;
   }
   return element;
 }

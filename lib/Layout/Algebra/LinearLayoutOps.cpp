@@ -36,7 +36,7 @@ std::optional<LinearLayout> LinearLayout::pseudoInvert() const {
   F2Matrix matrix = getMatrix();
   LinearLayout result;
   for (const InDim &in : ins)
-    result.outs.push_back({in.name, int64_t(1) << in.bases.size()});
+    result.outs.push_back({in.name, getInSize(in.name)});
   for (auto [i, out] : llvm::enumerate(outs)) {
     InDim in{out.name, {}};
     for (int64_t value = 1; value < out.size; value *= 2) {
@@ -58,7 +58,7 @@ std::optional<LinearLayout> LinearLayout::invertAndCompose(const LinearLayout &o
   F2Matrix matrix = other.getMatrix();
   LinearLayout result;
   for (const InDim &in : other.ins)
-    result.outs.push_back({in.name, int64_t(1) << in.bases.size()});
+    result.outs.push_back({in.name, other.getInSize(in.name)});
   for (const InDim &in : ins) {
     InDim composed{in.name, {}};
     for (auto [bit, basis] : llvm::enumerate(in.bases)) {

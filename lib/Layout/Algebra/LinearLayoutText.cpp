@@ -106,7 +106,14 @@ std::optional<LinearLayout> LinearLayout::parse(StringRef text, std::string *err
       *error = reader.error;
     return std::nullopt;
   }
-  return create(ins, getTensorOuts(shape), error);
+  std::optional<LinearLayout> layout = create(ins, getTensorOuts(shape), error);
+  if (!layout || layout->isExact())
+    return layout;
+  if (error)
+    *error = "expected extents that are no powers of two to be counted by the highest bits of one "
+             "part each, got " +
+             layout->str();
+  return std::nullopt;
 }
 
 std::string LinearLayout::picture() const {
@@ -118,6 +125,8 @@ std::string LinearLayout::picture() const {
   for (int64_t flat = 0; flat < int64_t(1) << getTotalInBits(); ++flat) {
     Basis place = unflattenPlace(flat);
     Basis element = apply(place);
+    if (!isThere(place))
+      continue;
     if (llvm::any_of(llvm::drop_begin(element, std::min<size_t>(2, element.size())),
                      [](int64_t value) { return value != 0; }))
       continue;

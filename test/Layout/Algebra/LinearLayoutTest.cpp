@@ -129,7 +129,9 @@ TEST(LinearLayout, RefusesWithReasons) {
     return error;
   };
   EXPECT_EQ(reason("lane = [[1]] -> [3]"),
-            "expected an extent that is a power of two along dim0, got 3");
+            "expected extents that are no powers of two to be counted by the highest bits of one "
+            "part each, got lane = [[1]] -> [3]");
+  EXPECT_EQ(reason("lane = [] -> [0]"), "expected an extent of at least 1 along dim0, got 0");
   EXPECT_EQ(reason("lane = [[2]] -> [2]"), "expected a basis of 'lane' within the extent 2, got 2");
   EXPECT_EQ(reason("lane = [[1,0]] -> [2]"),
             "expected 1 coordinates in each basis of 'lane', got 2");

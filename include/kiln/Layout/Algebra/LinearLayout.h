@@ -42,6 +42,18 @@ namespace kiln {
 ///
 /// Elements may also be addresses: a shared buffer's layout maps `offset` to coordinates, and
 /// its inverse maps coordinates to offsets, swizzle included.
+///
+/// **Extents that are no power of two.** A layout of a coordinate of 192 values is one of 256, of
+/// which the last places are not there. So it must be known which these are: 192 is three times 64,
+/// and the bits from 64 up, a number from 0 to 2, must be the highest bits of one part of a place,
+/// and no other basis may have them. Such a part is *cut*: it has three quarters of the values that
+/// its bits would give.
+///
+///     register = [[0,1],[0,2],[0,4],[0,8]]   lane = [[1,0],[2,0]]   -> [4, 12]
+///
+/// has 12 registers, not 16. All algebra is that of the extents grown to powers of two, and holds
+/// for the elements that are there, as places that are cut off hold others alone. `isExact` says
+/// whether a layout is of this kind, and `getInSize` counts what is there.
 class LinearLayout {
 public:
   using Basis = llvm::SmallVector<int64_t, 4>;
@@ -78,7 +90,15 @@ public:
   bool hasIn(llvm::StringRef in) const;
   int getOutIndex(llvm::StringRef out) const;
   unsigned getInBits(llvm::StringRef in) const { return getBases(in).size(); }
-  int64_t getInSize(llvm::StringRef in) const { return int64_t(1) << getInBits(in); }
+  /// The values of a part that are there: as many as its bits give, or fewer if it is cut.
+  int64_t getInSize(llvm::StringRef in) const;
+  /// Whether a place is not cut off: one value for each part, in order.
+  bool isThere(llvm::ArrayRef<int64_t> place) const;
+  /// Whether each extent that is no power of two cuts one part: no place holds an element outside.
+  bool isExact() const;
+  /// The same places with each cut part's highest bits, those that it is cut by, taken away, and of
+  /// these extents only what is left. A layout without any is returned as it is.
+  LinearLayout dropCuts() const;
   unsigned getTotalInBits() const;
   unsigned getTotalOutBits() const;
   llvm::SmallVector<int64_t> getShape() const;
@@ -90,7 +110,7 @@ public:
   /// The element at the place whose other parts are zero.
   Basis applyTo(llvm::StringRef in, int64_t value) const;
   /// Bits of places (the first part lowest) to bits of elements (the last coordinate lowest, so
-  /// that they read as a row-major index).
+  /// that they read as a row-major index, in extents that are powers of two).
   F2Matrix getMatrix() const;
   int64_t flatten(llvm::ArrayRef<int64_t> element) const;
   Basis unflatten(int64_t flat) const;

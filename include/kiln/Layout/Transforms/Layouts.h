@@ -31,8 +31,13 @@ struct ThreadShape {
   }
 };
 
-/// The parts in their order, and no register that repeats another by a zero basis.
+/// The parts in their order, no register that repeats another by a zero basis, and those that an
+/// extent cuts behind all others.
 LinearLayout canonicalise(const LinearLayout &layout);
+
+/// The largest power of two that an extent is a multiple of: so much of it a layout's bits share
+/// out, and what it has of that the highest bits of one part count.
+int64_t getPowerOf2Factor(int64_t extent);
 
 /// Blocked and coalesced: `width` elements a thread of the dimension that memory walks first (the
 /// last one, or `fastest`), lanes along that one and then the last ones, warps the other way round,
@@ -96,6 +101,9 @@ bool isReadFromBuffer(mlir::OpOperand &operand);
 bool fits(WarpMmaAtomInterface atom, tile::DotOp dot);
 /// The element types of a dot's operands; unsigned integers are told apart by their type.
 std::pair<mlir::Type, mlir::Type> getDotTypes(tile::DotOp dot);
+/// The first instruction of the target that has this name, without that of its dialect, and fits an
+/// op; null if there is none.
+mlir::Attribute findAtom(mlir::Operation *op, llvm::StringRef name, TargetInterface target);
 /// The target's matrix instructions that multiply what a dot's operands are read as and fit its
 /// extents, best first. f32 is asked for as the precision says; where it is less than exact, a chip
 /// that can be exact has its say too.

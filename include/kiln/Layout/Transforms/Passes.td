@@ -5,15 +5,21 @@
 include "mlir/Pass/PassBase.td"
 
 def SplitShapes : Pass<"tile-split-shapes", "::mlir::ModuleOp"> {
-  let summary = "pad tensors to extents that are powers of two";
+  let summary = "pad tensors to extents that are powers of two where they cannot be exact";
   let description = [{
-    Precondition: no layout is decided. Postcondition: all extents of tensors, and of buffers that
-    are read and written whole, are powers of two, and the kernel means what it meant before. An
-    element that was added is never observed: loads and stores carry the tile's own `extents`;
-    accesses at computed indices, atomics and histograms are masked; reductions, scans from the
-    end, sorts and products see values there that change nothing; a division sees 1. A reshape
-    that would move elements goes through a buffer. A bitcast whose rows no longer have as many
-    bits carries the `extents` of its result.
+    Precondition: no layout is decided; names of atoms need not be resolved. Postcondition: all
+    extents of tensors, and of buffers that are read and written whole, are powers of two or exact,
+    and the kernel means what it meant before.
+
+    An extent is exact if a product has it whose instruction can make it as it is (m64n192 makes 192
+    columns, three copies of a role 192 rows), and all that is computed of it works element by
+    element, is carried by loops, or is loaded and stored; see docs/rationale/extents.md.
+
+    Of all others, an element that was added is never observed: loads and stores carry the tile's
+    own `extents`; accesses at computed indices, atomics and histograms are masked; reductions,
+    scans from the end, sorts and products see values there that change nothing; a division sees 1.
+    A reshape that would move elements goes through a buffer. A bitcast whose rows no longer have as
+    many bits carries the `extents` of its result.
 
     Before:
     ```mlir
@@ -23,7 +29,7 @@ def SplitShapes : Pass<"tile-split-shapes", "::mlir::ModuleOp"> {
     ```mlir
     %t = tile.load %x[%i] extents [5] : !tile.view<?xf32> -> tensor<8xf32>
     ```
-    The test is `test/Layout/Transforms/split-shapes.mlir`.
+    The tests are `test/Layout/Transforms/split-shapes.mlir` and `exact-extents.mlir`.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
@@ -31,7 +37,7 @@ def SplitShapes : Pass<"tile-split-shapes", "::mlir::ModuleOp"> {
 def LegaliseDots : Pass<"tile-legalise-dots", "::mlir::ModuleOp"> {
   let summary = "rewrite dots that a chip has no instruction for as dots that it has";
   let description = [{
-    Precondition: the module has a target; extents are powers of two. Postcondition: no
+    Precondition: the module has a target; extents are split. Postcondition: no
     `tile.dot_scaled` is left but what the target has atoms for, and each `tile.dot` without an
     atom reads tensors for whose types the target has atoms, or that its threads can multiply:
 
@@ -185,7 +191,7 @@ def TurnViews : Pass<"tile-turn-views", "::mlir::ModuleOp"> {
 def DecideRuns : Pass<"tile-decide-runs", "::mlir::ModuleOp"> {
   let summary = "decide which gathers and scatters move several neighbours at once";
   let description = [{
-    Precondition: extents are powers of two. Postcondition: a gather or a scatter whose indices are
+    Precondition: extents are split. Postcondition: a gather or a scatter whose indices are
     known to run along the view's rows says so as `tile.run`, [dimension, width]: so many
     neighbours along the tile's dimension are one access, of at most sixteen bytes. One that is
     there already stays.
@@ -223,7 +229,7 @@ def SplitEdges : Pass<"tile-split-edges", "::mlir::ModuleOp"> {
 def DecideLayouts : Pass<"tile-decide-layouts", "::mlir::ModuleOp"> {
   let summary = "give each tensor a layout";
   let description = [{
-    Precondition: atoms and warps are decided; extents are powers of two. Postcondition: the
+    Precondition: atoms and warps are decided; extents are split. Postcondition: the
     type of each tensor in a kernel's body has a `#tile.layout`, and ops agree in layouts up to
     `tile.convert_layout`.
 

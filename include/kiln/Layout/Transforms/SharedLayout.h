@@ -60,11 +60,17 @@ LinearLayout getSharedOffsets(const LinearLayout &tensor, const LinearLayout *bu
 
 /// How a buffer [rows, columns] lies in boxes of rows of `span` bytes (128, 64 or 32), side by
 /// side, whose 16-byte pieces are permuted: bits 4 to 6 of an address, as many as rows are long,
-/// are combined with those from bit 7 on. None if the boxes do not fit.
+/// are combined with those from bit 7 on. None if the boxes do not fit: where rows are no power of
+/// two, there is one box; where columns are, it is the boxes that are counted.
 std::optional<LinearLayout> getSwizzledLayout(llvm::ArrayRef<int64_t> shape, int64_t elementBits,
                                               int64_t span);
 /// The last dimension fastest.
 LinearLayout getRowMajorLayout(llvm::ArrayRef<int64_t> shape);
+
+/// Orders of a tile of this shape in which its shares, which lie in one of `orders`, follow one
+/// another.
+std::vector<LinearLayout> repeatOrders(std::vector<LinearLayout> orders,
+                                       llvm::ArrayRef<int64_t> shape);
 
 /// How a conversion is best made on the target, and what it costs a warp, in cycles of the unit
 /// that lanes exchange through: a shuffle takes two, an access as many as its banks take, and

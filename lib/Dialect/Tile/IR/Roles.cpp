@@ -33,6 +33,14 @@ FailureOr<RoleAttr> findRole(Operation *op, StringRef name) {
   return op->emitOpError("expected one of the kernel's roles, got \"") << name << "\"";
 }
 
+bool sharesEvenly(int64_t extent, int64_t least, int64_t copies) {
+  return copies == 1 || (extent % (least * copies) == 0 && llvm::isPowerOf2_64(extent / copies));
+}
+
+int getSharedDim(int64_t m, int64_t n, int64_t leastM, int64_t leastN, int64_t copies) {
+  return sharesEvenly(m, leastM, copies) ? 0 : sharesEvenly(n, leastN, copies) ? 1 : -1;
+}
+
 bool fillsBuffer(Operation *op) {
   auto load = dyn_cast_or_null<LoadOp>(op);
   return load && (load.getAtomAttr() || load->hasAttr(kAtomNameAttrName));

@@ -14,6 +14,13 @@ RoleAttr lookUpRole(mlir::Operation *op);
 /// The role of this name among the kernel's, or an error at the op that names it.
 mlir::FailureOr<RoleAttr> findRole(mlir::Operation *op, llvm::StringRef name);
 
+/// Whether each copy of a role can have as much of an extent in one piece: `least` times a power of
+/// two.
+bool sharesEvenly(int64_t extent, int64_t least, int64_t copies);
+/// Which dimension of a product copies share out, of which an instruction makes so much at a time:
+/// 0 for rows, if they can; 1 for columns; -1 for none.
+int getSharedDim(int64_t m, int64_t n, int64_t leastM, int64_t leastN, int64_t copies);
+
 /// Whether an op is a load by an instruction that the author names, which brings a tile into a
 /// buffer.
 bool fillsBuffer(mlir::Operation *op);

@@ -15,7 +15,9 @@ def Tile_LayoutAttr : Tile_Attr<"Layout", "layout", [
     element that each of its bits stands for, low bit first; other places follow by exclusive
     or. See `kiln/Layout/Algebra/LinearLayout.h`. As the encoding of a tensor it says which
     thread holds which element; a buffer's says which element lies at which offset. The extents
-    are those of the tensor or buffer.
+    are those of the tensor or buffer. One that is no power of two is counted by the highest bits of
+    one part other than `lane`, which ends where the extent does: of 192 columns those bits stand for
+    [0,64] and [0,128], and there are 48 registers below, not 64.
 
     ```mlir
     tensor<16x8xf32, #tile.layout<register = [[0,1],[8,0]],
