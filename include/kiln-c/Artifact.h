@@ -15,8 +15,9 @@
 //   "abi"            one entry a parameter, hidden ones included, in the parameters' order:
 //                      {"kind": "pointer|extent|stride|scalar|workspace|counter|tensor_map|messages",
 //                       "arg": 0, "dim": 1, "type": "i64"}
-//                    "arg" and "dim" only where they mean something. A workspace has "bytes" and
-//                    "bytes_per_program", a counter (zero at the start) "bytes". A tensor map,
+//                    "arg" and "dim" only where they mean something. A workspace and a counter have "bytes" and
+//                    "bytes_per_program", of all programs of the grid; a counter is zero, and the
+//                    kernel leaves it so. A tensor map,
 //                    128 bytes by value, has the "type", the "box" (extents of a tile), the
 //                    "swizzle" in bytes, 0 for none, and "dims", which dimensions of the view those
 //                    of a tile lie along, if not each along its own; it is made of the view's other
@@ -34,7 +35,10 @@
 //   "overlap"        whether it may begin before what precedes it on its stream has ended: it waits
 //                    for that itself
 //   "file", "line"   where the source defines it, if it says so
-//   "persistent"     programs for each multiprocessor, to which the grid's x is cut; absent: all
+//   "programs", "programs_per_core"
+//                    programs, in all or for each multiprocessor, to which the grid's x is cut; absent:
+//                    all of them
+//   "own_grid"       whether no grid will do but the one that the kernel computes
 //   "no_roles"       {"why": "…", "line": 7}: why no roles were decided for a kernel whose products
 //                    could run on beside their warps; absent: they were, or nobody asked
 //   "registers", "accumulator_registers", "scalar_registers", "spilled_registers", "local_bytes",

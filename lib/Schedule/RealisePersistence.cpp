@@ -1,7 +1,9 @@
 // Makes a grid of many short programs one of a few that run tiles in turn.
 #include "Decisions.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/ABI.h"
+#include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -15,16 +17,119 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// Where tile `t` lies: groups of `group` tiles along x, each run through along y.
-static std::pair<Value, Value> rasterise(IndexMath math, Value t, Value extentX, Value extentY,
-                                         int64_t group) {
+//===- Rasters ------------------------------------------------------------------------------===//
+
+/// Where tile `t` lies: groups of `group` tiles along the first axis, each run through along the
+/// second.
+static std::pair<Value, Value> group(IndexMath math, Value t, Value extent, Value other,
+                                     int64_t group) {
   Value size = math.constant(group);
-  Value inGroup = math.mul(extentY, size);
-  Value firstX = math.mul(math.div(t, inGroup), size);
-  Value width = math.min(math.sub(extentX, firstX), size);
+  Value inGroup = math.mul(other, size);
+  Value first = math.mul(math.div(t, inGroup), size);
+  Value width = math.min(math.sub(extent, first), size);
   Value rest = math.rem(t, inGroup);
-  return {math.add(firstX, math.rem(rest, width)), math.div(rest, width)};
+  return {math.add(first, math.rem(rest, width)), math.div(rest, width)};
 }
+
+/// The axis whose places are run through one after another, and whether from the last on.
+struct SlowAxis {
+  std::optional<unsigned> axis;
+  bool descends = false;
+};
+static SlowAxis getSlowAxis(Raster raster, size_t rank) {
+  if (raster >= Raster::LongestX)
+    return {unsigned(raster) - unsigned(Raster::LongestX), true};
+  return rank == 3 ? SlowAxis{2u, false} : SlowAxis{};
+}
+
+/// The axes of a grid but the slow one.
+static SmallVector<unsigned> getFastAxes(SlowAxis slow, size_t rank) {
+  return llvm::filter_to_vector(llvm::seq<unsigned>(0, rank),
+                                [&](unsigned axis) { return axis != slow.axis; });
+}
+
+/// The place of tile `t` along x, y and z.
+static void locate(IndexMath math, Value t, ArrayRef<Value> extents, size_t rank, SlowAxis slow,
+                   int64_t size, MutableArrayRef<Value> place) {
+  SmallVector<unsigned> fast = getFastAxes(slow, rank);
+  if (slow.axis) {
+    Value at = t;
+    if (!fast.empty()) {
+      Value plane = extents[fast[0]];
+      for (unsigned axis : ArrayRef(fast).drop_front())
+        plane = math.mul(plane, extents[axis]);
+      at = math.div(t, plane);
+      t = math.rem(t, plane);
+    }
+    if (slow.descends)
+      at = math.sub(math.sub(extents[*slow.axis], math.constant(1)), at);
+    place[*slow.axis] = at;
+  }
+  if (fast.size() == 2)
+    std::tie(place[fast[0]], place[fast[1]]) =
+        group(math, t, extents[fast[0]], extents[fast[1]], size);
+  else if (fast.size() == 1)
+    place[fast[0]] = t;
+  for (Value &at : place)
+    if (!at)
+      at = math.constant(0);
+}
+
+namespace {
+/// Numbers tiles so that those which the programs of one chiplet run follow one another. Chiplets
+/// take programs in turn: program `p` is on chiplet `p mod chiplets`. It runs the tiles `p`,
+/// `p + programs`, …; these are numbered behind all tiles of the chiplets in front of its own, in
+/// the order in which its chiplet comes to them. So each number is given once, whatever divides
+/// what.
+class ChipletNumbers {
+public:
+  ChipletNumbers(IndexMath math, int64_t chiplets, Value tiles, Value program, Value programs)
+      : programs(programs) {
+    Value count = math.constant(chiplets);
+    Value chiplet = math.rem(program, count);
+    Value rounds = math.div(tiles, programs), rest = math.rem(tiles, programs);
+    auto countBefore = [&](Value n) { // of n programs, those on chiplets in front of this one
+      return math.add(math.mul(chiplet, math.div(n, count)), math.min(chiplet, math.rem(n, count)));
+    };
+    first = math.add(math.mul(rounds, countBefore(programs)), countBefore(rest));
+    first = math.add(first, math.div(program, count));
+    step = math.div(math.sub(math.add(programs, math.constant(chiplets - 1)), chiplet), count);
+  }
+  Value number(IndexMath math, Value t) {
+    return math.add(first, math.mul(math.div(t, programs), step));
+  }
+
+private:
+  Value programs;
+  /// The number of the program's first tile, and how many programs its chiplet has.
+  Value first, step;
+};
+} // namespace
+
+/// The dies of the chip that the module is for, each with a cache of its own.
+static int64_t countChiplets(Operation *op) {
+  TargetInterface target = getTarget(op);
+  const std::optional<Figure> figure =
+      target ? target.getChipRecord().figures.chiplets : std::optional<Figure>();
+  return figure ? figure->value : 1;
+}
+
+/// An order that the grid's axes can have.
+static LogicalResult checkRaster(GridOp grid, Raster raster, PersistentAttr persistent) {
+  size_t rank = grid.getExtents().size();
+  SlowAxis slow = getSlowAxis(raster, rank);
+  if (slow.axis && *slow.axis >= rank)
+    return grid.emitOpError("expected at least ")
+           << *slow.axis + 1 << " extents, since '" << kRasterAttrName << "' is \""
+           << spellRaster(raster) << "\", got " << rank;
+  if (persistent.getGroup() > 1 && getFastAxes(slow, rank).size() < 2)
+    return grid.emitOpError("expected at least ")
+           << (slow.descends ? 3 : 2) << " extents, since '" << kPersistentAttrName
+           << "' groups tiles, got " << rank;
+  return success();
+}
+
+//===- The pass -----------------------------------------------------------------------------===//
 
 /// The tiles of a grid of so many extents, one or more.
 static Value countTiles(IndexMath math, ArrayRef<Value> extents) {
@@ -40,9 +145,9 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
            << kPersistentAttrName << "' is decided";
   auto grid = cast<GridOp>(kernel.getGrid().front().getTerminator());
   size_t rank = grid.getExtents().size();
-  if (rank == 1 && persistent.getGroup() > 1)
-    return grid.emitOpError("expected two or three extents, since '")
-           << kPersistentAttrName << "' groups tiles, got one";
+  Raster raster = getRaster(kernel);
+  if (failed(checkRaster(grid, raster, persistent)))
+    return failure();
 
   Location loc = kernel.getLoc();
   Block &body = kernel.getBody().front();
@@ -63,23 +168,17 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   Value tiles = countTiles(math, ArrayRef(extents).take_front(rank));
   Value first = ProgramIdOp::create(builder, loc, builder.getIndexType(), Axis::X);
   Value step = NumProgramsOp::create(builder, loc, builder.getIndexType(), Axis::X);
+  std::optional<ChipletNumbers> numbers;
+  if (int64_t chiplets = countChiplets(kernel); raster == Raster::Chiplets && chiplets > 1)
+    numbers.emplace(math, chiplets, tiles, first, step);
   auto loop = scf::ForOp::create(builder, loc, first, tiles, step);
   loop->setAttr(kProgramsAttrName, builder.getUnitAttr());
 
   OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
   IndexMath innerMath{inner, loc};
-  Value place[3] = {loop.getInductionVar(), nullptr, nullptr};
-  if (rank == 3) {
-    Value plane = innerMath.mul(extents[0], extents[1]);
-    place[2] = innerMath.div(place[0], plane);
-    place[0] = innerMath.rem(place[0], plane);
-  }
-  if (rank > 1)
-    std::tie(place[0], place[1]) =
-        rasterise(innerMath, place[0], extents[0], extents[1], persistent.getGroup());
-  for (Value &at : place)
-    if (!at)
-      at = innerMath.constant(0);
+  Value tile = loop.getInductionVar(), place[3];
+  locate(innerMath, numbers ? numbers->number(innerMath, tile) : tile, extents, rank,
+         getSlowAxis(raster, rank), persistent.getGroup(), place);
   for (Operation *op : program)
     op->moveBefore(loop.getBody()->getTerminator());
   SmallVector<Operation *> queries;
@@ -99,15 +198,17 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
     query->erase();
   }
 
+  // All tiles; a launch has no more programs than are wanted.
   OpBuilder host(grid);
-  IndexMath hostMath{host, grid.getLoc()};
-  Value total = countTiles(hostMath, SmallVector<Value>(grid.getExtents()));
+  grid->setOperands(
+      countTiles(IndexMath{host, grid.getLoc()}, SmallVector<Value>(grid.getExtents())));
+  auto perCore = kernel->getAttrOfType<IntegerAttr>(kPerCoreAttrName);
   if (persistent.getPrograms() > 0)
-    total = hostMath.min(total, hostMath.constant(persistent.getPrograms()));
-  else // of which a launch cuts off what the device's cores do not run at once
-    setMetadata(kernel, "persistent", builder.getI64IntegerAttr(1));
-  grid->setOperands(total);
-  kernel->removeAttr(kPersistentAttrName);
+    setMetadata(kernel, "programs", builder.getI64IntegerAttr(persistent.getPrograms()));
+  else
+    setMetadata(kernel, "programs_per_core", perCore ? perCore : builder.getI64IntegerAttr(1));
+  for (StringRef name : {kPersistentAttrName, kRasterAttrName, kPerCoreAttrName})
+    kernel->removeAttr(name);
   return success();
 }
 

@@ -10,8 +10,28 @@ tile.kernel @none() attributes {tile.persistent = #tile.persistent<programs = 2>
 
 tile.kernel @group(%n: index) attributes {
     tile.persistent = #tile.persistent<programs = 2, group = 4>} grid {
-  // expected-error@+1 {{expected two or three extents, since 'tile.persistent' groups tiles, got one}}
+  // expected-error@+1 {{expected at least 2 extents, since 'tile.persistent' groups tiles, got 1}}
   tile.grid %n
+} {
+  tile.return
+}
+
+// -----
+
+tile.kernel @longest(%n: index) attributes {
+    tile.persistent = #tile.persistent<programs = 2>, tile.raster = "longest_y"} grid {
+  // expected-error@+1 {{expected at least 2 extents, since 'tile.raster' is "longest_y", got 1}}
+  tile.grid %n
+} {
+  tile.return
+}
+
+// -----
+
+tile.kernel @grouped_beside(%n: index) attributes {
+    tile.persistent = #tile.persistent<programs = 2, group = 2>, tile.raster = "longest_x"} grid {
+  // expected-error@+1 {{expected at least 3 extents, since 'tile.persistent' groups tiles, got 2}}
+  tile.grid %n, %n
 } {
   tile.return
 }

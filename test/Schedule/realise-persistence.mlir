@@ -1,16 +1,15 @@
 // A grid of tiles becomes one of a few programs, with and without groups.
 // RUN: tile-opt %s --tile-realise-persistence | FileCheck %s
 
-// CHECK: module attributes {tile.metadata = {persistent = 1 : i64}}
+// A launch makes as many programs as are wanted of the tiles that the grid has.
+// CHECK: module attributes {tile.metadata = {programs = 2 : i64, programs_per_core = 1 : i64}}
 
 // CHECK-LABEL: tile.kernel @grouped
 // CHECK-NOT: tile.persistent
 tile.kernel @grouped(%m: index, %n: index) attributes {
     tile.persistent = #tile.persistent<programs = 8, group = 4>} grid {
   // CHECK: %[[TILES:.*]] = arith.muli %m, %n : index
-  // CHECK: %[[EIGHT:.*]] = arith.constant 8 : index
-  // CHECK: %[[ALL:.*]] = arith.minui %[[TILES]], %[[EIGHT]] : index
-  // CHECK: tile.grid %[[ALL]]
+  // CHECK: tile.grid %[[TILES]]
   tile.grid %m, %n
 } {
   // CHECK: %[[TILES:.*]] = arith.muli %m, %n : index
@@ -64,7 +63,7 @@ tile.kernel @deep(%m: index, %n: index, %l: index) attributes {
     tile.persistent = #tile.persistent<programs = 2, group = 4>} grid {
   // CHECK: %[[PLANE:.*]] = arith.muli %m, %n : index
   // CHECK: %[[TILES:.*]] = arith.muli %[[PLANE]], %l : index
-  // CHECK: arith.minui %[[TILES]],
+  // CHECK: tile.grid %[[TILES]]
   tile.grid %m, %n, %l
 } {
   // CHECK: scf.for %[[T:.*]] = %{{.*}} to %{{.*}} step
@@ -83,7 +82,6 @@ tile.kernel @deep(%m: index, %n: index, %l: index) attributes {
 // CHECK-LABEL: tile.kernel @cores
 tile.kernel @cores(%m: index, %n: index) attributes {tile.persistent = #tile.persistent<programs = 0>} grid {
   // CHECK: %[[TILES:.*]] = arith.muli %m, %n : index
-  // CHECK-NOT: arith.minui
   // CHECK: tile.grid %[[TILES]]
   tile.grid %m, %n
 } {

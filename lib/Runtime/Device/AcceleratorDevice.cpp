@@ -59,14 +59,14 @@ Error AcceleratorDevice::copy(void *to, const void *from, uint64_t size, KilnCop
   return on([&] { return api->copy(to, from, size, kind, stream); });
 }
 
-Expected<void *> AcceleratorDevice::hiddenMemory(unsigned slot, uint64_t size, bool zeroed,
+Expected<void *> AcceleratorDevice::hiddenMemory(unsigned slot, uint64_t size, bool isCounter,
                                                  KilnStream stream) {
   return on([&]() -> Expected<void *> {
     Expected<uint64_t> capture = api->captureOf(stream);
     if (!capture)
       return capture.takeError();
     std::lock_guard<std::mutex> lock(mutex);
-    Hidden &have = hidden[{stream, *capture, slot}];
+    Hidden &have = hidden[{stream, *capture, isCounter, slot}];
     if (have.size < size) {
       // What runs may still use the old memory, and a graph will.
       if (have.memory && !*capture) {
@@ -79,11 +79,11 @@ Expected<void *> AcceleratorDevice::hiddenMemory(unsigned slot, uint64_t size, b
       Expected<void *> memory = api->allocate(size);
       if (!memory)
         return memory.takeError();
+      // In a graph the clearing is part of it.
+      if (Error error = isCounter ? api->clear(*memory, size, stream) : Error::success())
+        return joinErrors(std::move(error), api->free(*memory));
       have = {*memory, size};
     }
-    if (zeroed && size)
-      if (Error error = api->clear(have.memory, size, stream))
-        return error;
     return have.memory;
   });
 }
@@ -111,7 +111,7 @@ Error AcceleratorDevice::destroyStream(KilnStream stream) {
     // graphs does, under the number of their capture, which is never given again.
     std::lock_guard<std::mutex> lock(mutex);
     bool waited = false;
-    auto it = hidden.lower_bound({stream, 0, 0});
+    auto it = hidden.lower_bound({stream, 0, false, 0});
     for (; it != hidden.end() && std::get<0>(it->first) == stream && !std::get<1>(it->first);
          it = hidden.erase(it)) {
       if (!waited)

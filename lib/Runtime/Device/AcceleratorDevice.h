@@ -40,7 +40,7 @@ public:
   llvm::Error destroyStream(KilnStream stream) override;
   llvm::Error synchronize(KilnStream stream) override;
   llvm::Error synchronizeFor(KilnStream stream, uint64_t milliseconds) override;
-  llvm::Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool zeroed,
+  llvm::Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool isCounter,
                                       KilnStream stream) override;
   llvm::Expected<StreamMessages *> streamMessages(KilnStream stream) override;
   llvm::Expected<bool> canAccessPeer(Device &peer) override;
@@ -77,11 +77,13 @@ private:
     void *memory = nullptr;
     uint64_t size = 0;
   };
-  /// The stream, the capture that records it, and which parameter of a launch.
-  using HiddenKey = std::tuple<KilnStream, uint64_t, unsigned>;
+  /// The stream, the capture that records it, whether it is a counter, and which parameter of a
+  /// launch.
+  using HiddenKey = std::tuple<KilnStream, uint64_t, bool, unsigned>;
   std::mutex mutex;
   /// Launches on one stream run in order, so they share their hidden memory. A graph may run
-  /// beside them, and as long as the process does: it has its own, which is never freed.
+  /// beside them, and as long as the process does: it has its own, which is never freed. Counters
+  /// are cleared once, since each kernel leaves them zero, and no workspace ever lies there.
   std::map<HiddenKey, Hidden> hidden;
   /// Bit i: kernels reach the memory of the driver's device i.
   std::atomic<uint64_t> peers{0};

@@ -49,19 +49,25 @@ Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContex
                          "': expected a grid of fewer than 2^63 programs, "
                          "got " +
                          Twine(grid[0]) + " x " + Twine(grid[1]) + " x " + Twine(grid[2]));
+  int64_t launched[3] = {grid[0], grid[1], grid[2]};
+  if (plan.programs)
+    launched[0] = std::min(launched[0], plan.programs);
   const LaunchTraits &traits = traitsOf(context);
   if (LLVM_UNLIKELY(!traits.isPlain()))
-    if (Error error = checkTraits(grid, traits))
+    if (Error error = checkTraits(launched, traits))
       return error;
   if (LLVM_LIKELY(!plan.hasHidden))
-    return launch(slots, grid, context);
+    return launch(slots, launched, context);
   LaunchContext filled = context;
-  if (Error error = fillHidden(slots, programs, filled))
+  SmallVector<uint64_t, 4> sizes(plan.memories.size());
+  if (Error error = fillHidden(slots, programs, sizes, filled))
     return error;
-  return launch(slots, grid, filled);
+  filled.memoryBytes = sizes;
+  return launch(slots, launched, filled);
 }
 
-Error Executable::fillHidden(uint64_t *slots, int64_t programs, LaunchContext &context) {
+Error Executable::fillHidden(uint64_t *slots, int64_t programs, MutableArrayRef<uint64_t> sizes,
+                             LaunchContext &context) {
   for (auto [i, slot] : enumerate(plan.slots)) {
     if (slot.kind == LaunchPlan::Kind::Messages) {
       Expected<StreamMessages *> messages = device.streamMessages(context.stream);
@@ -84,6 +90,7 @@ Error Executable::fillHidden(uint64_t *slots, int64_t programs, LaunchContext &c
     if (!memory)
       return memory.takeError();
     slots[i] = reinterpret_cast<uint64_t>(*memory);
+    sizes[slot.number] = size;
   }
   return Error::success();
 }

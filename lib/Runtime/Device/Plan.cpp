@@ -224,6 +224,9 @@ Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
   };
   int64_t scratch = count("scratch_bytes", 0), shared = count("shared_bytes", 0);
   plan.hasGrid = metadata.getBoolean("has_grid").value_or(false);
+  plan.ownGrid = metadata.getBoolean("own_grid").value_or(false);
+  if (plan.ownGrid && !plan.hasGrid)
+    return wrong(plan.kernel, "a grid of its own that it does not have");
   plan.anyMemory = metadata.getBoolean("any_memory").value_or(false);
   plan.warps = count("warps", 1);
   plan.warpSize = count("warp_size", 1);
@@ -234,8 +237,10 @@ Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
   plan.traits.overlap = metadata.getBoolean("overlap").value_or(false);
   plan.file = artifact.metadataString("file").str();
   plan.line = count("line", 0);
-  plan.persistent = count("persistent", 0);
-  if (scratch < 0 || shared < 0 || plan.persistent < 0 || plan.warps < 1 || plan.warpSize < 1 ||
+  plan.programs = count("programs", 0);
+  plan.programsPerCore = count("programs_per_core", 0);
+  if (scratch < 0 || shared < 0 || plan.programs < 0 || plan.programsPerCore < 0 ||
+      plan.warps < 1 || plan.warpSize < 1 ||
       llvm::any_of(plan.traits.cluster, [](int64_t n) { return n < 1 || n > maxClusterExtent; }))
     return wrong(plan.kernel, "a negative size or count");
   plan.scratchBytes = scratch;

@@ -50,7 +50,9 @@ public:
   HostGrid grid = nullptr;
 
 private:
-  void findRanges(const uint64_t *slots, emulated::Launch &launch) const;
+  void findRanges(const uint64_t *slots, ArrayRef<uint64_t> memoryBytes,
+                  emulated::Launch &launch) const;
+  bool leavesCounters(const uint64_t *slots, ArrayRef<uint64_t> memoryBytes) const;
   TensorMap makeMap(const LaunchPlan::TensorMap &map, const uint64_t *slots) const;
   std::mutex mutex; ///< there is one shared memory
 };
@@ -116,7 +118,8 @@ TensorMap EmulatedExecutable::makeMap(const LaunchPlan::TensorMap &map,
 }
 
 /// The bytes that a view's extents and strides cover. Bare pointers may reach anything.
-void EmulatedExecutable::findRanges(const uint64_t *slots, emulated::Launch &launch) const {
+void EmulatedExecutable::findRanges(const uint64_t *slots, ArrayRef<uint64_t> memoryBytes,
+                                    emulated::Launch &launch) const {
   launch.checksGlobal = !plan.anyMemory;
   for (const GlobalRange *range = globals; range && range->address; ++range) {
     auto first = reinterpret_cast<uint64_t>(range->address);
@@ -125,7 +128,7 @@ void EmulatedExecutable::findRanges(const uint64_t *slots, emulated::Launch &lau
   using Kind = LaunchPlan::Kind;
   for (auto [i, slot] : enumerate(plan.slots)) {
     if (slot.kind == Kind::Workspace || slot.kind == Kind::Counter)
-      launch.checksGlobal = false;
+      launch.ranges.push_back({slots[i], slots[i] + memoryBytes[slot.number]});
     if (slot.kind == Kind::Messages)
       launch.ranges.push_back({slots[i], slots[i] + MessageBuffer::defaultBytes});
     if (slot.kind != Kind::Pointer)
@@ -158,6 +161,18 @@ void EmulatedExecutable::findRanges(const uint64_t *slots, emulated::Launch &lau
   }
 }
 
+/// Whether all counters are zero again, as a device's next launch finds them.
+bool EmulatedExecutable::leavesCounters(const uint64_t *slots,
+                                        ArrayRef<uint64_t> memoryBytes) const {
+  for (auto [i, slot] : enumerate(plan.slots))
+    if (slot.kind == LaunchPlan::Kind::Counter)
+      for (uint8_t byte :
+           ArrayRef(reinterpret_cast<const uint8_t *>(slots[i]), memoryBytes[slot.number]))
+        if (byte)
+          return false;
+  return true;
+}
+
 Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
                                  const LaunchContext &context) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -184,7 +199,7 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
                                                    Twine(shape[i]));
     launch.grid[i] = shape[i];
   }
-  findRanges(slots, launch);
+  findRanges(slots, context.memoryBytes, launch);
   Block block(launch, shared);
   CancelWatch watch(context.cancelled);
   if (!block.isComplete())
@@ -206,6 +221,8 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
         if (watch.poll())
           return fail(KILN_ERROR_CANCELLED, "the launch was cancelled");
       }
+  if (!leavesCounters(slots, context.memoryBytes))
+    return fail(KILN_ERROR_DEVICE, "the kernel leaves a counter that is not zero");
   return Error::success();
 }
 

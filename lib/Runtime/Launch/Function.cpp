@@ -110,6 +110,11 @@ Error kiln::launchChecked(Executable &executable, const Checked *checked,
   packSlots(plan, checked, slots);
   int64_t grid[3] = {1, 1, 1};
   if (options && options->has_grid) {
+    if (LLVM_UNLIKELY(plan.ownGrid))
+      return makeError(KILN_ERROR_INVALID_ARGUMENT,
+                       "kernel '" + plan.kernel +
+                           "': expected no grid, because programs of the kernel's own share loops "
+                           "out among themselves");
     std::memcpy(grid, options->grid, sizeof(grid));
     if (LLVM_UNLIKELY(grid[0] < 0 || grid[1] < 0 || grid[2] < 0))
       return makeError(KILN_ERROR_INVALID_ARGUMENT,

@@ -1,6 +1,6 @@
 // The flattened parameters of a kernel, and the metadata that a launcher reads.
 #include "kiln/Target/Common/ABI.h"
-#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -59,6 +59,8 @@ static StringRef spell(Parameter::Kind kind) {
 json::Array describeParameters(tile::KernelOp kernel) {
   json::Array result;
   for (const Parameter &parameter : getParameters(kernel)) {
+    if (tile::getHidden(kernel, parameter.argument))
+      break;
     json::Object entry{{"kind", spell(parameter.kind)},
                        {"arg", int64_t(parameter.argument)},
                        {"type", spellType(parameter.type)}};
@@ -66,6 +68,18 @@ json::Array describeParameters(tile::KernelOp kernel) {
       entry["dim"] = int64_t(parameter.dim);
     result.push_back(std::move(entry));
   }
+  return result;
+}
+
+llvm::SmallVector<Attribute> describeHidden(tile::KernelOp kernel) {
+  llvm::SmallVector<Attribute> result;
+  Builder builder(kernel.getContext());
+  for (unsigned index = 0; index < kernel.getNumArguments(); ++index)
+    if (std::optional<tile::HiddenArgument> hidden = tile::getHidden(kernel, index))
+      result.push_back(builder.getDictionaryAttr(
+          {builder.getNamedAttr("kind",
+                                builder.getStringAttr(hidden->isCounter ? "counter" : "workspace")),
+           builder.getNamedAttr("bytes_per_program", builder.getI64IntegerAttr(hidden->bytes))}));
   return result;
 }
 
@@ -125,6 +139,8 @@ static bool isWritten(Value memory) {
 json::Array describeArguments(tile::KernelOp kernel) {
   json::Array result;
   for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+    if (tile::getHidden(kernel, index))
+      break;
     json::Object entry;
     auto name = kernel.getArgumentAttributes(index).getAs<StringAttr>(tile::kNameAttrName);
     entry["name"] = name ? name.getValue().str() : "arg" + std::to_string(index);

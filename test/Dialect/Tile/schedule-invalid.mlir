@@ -168,3 +168,90 @@ tile.kernel @k(%x: !tile.view<?xf32>, %t: f32) {
   tile.store %v, %x[%c0] {in_flight = -1} : tensor<8xf32>, !tile.view<?xf32>
   tile.return
 }
+
+// -----
+
+// expected-error@+1 {{expected 'tile.per_core' to be an i64 of at least 1, got 0 : i64}}
+tile.kernel @k() attributes {tile.persistent = #tile.persistent<programs = 0>, tile.per_core = 0} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected programs = 0, since 'tile.per_core' counts those of a core, got #tile.persistent<programs = 8>}}
+tile.kernel @k() attributes {tile.persistent = #tile.persistent<programs = 8>, tile.per_core = 2} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected 'tile.raster' on a kernel with 'tile.persistent'}}
+tile.kernel @k() attributes {tile.raster = "chiplets"} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected 'tile.raster' to be one of grouped, chiplets, longest_x, longest_y, longest_z, got "spiral"}}
+tile.kernel @k() attributes {tile.persistent = #tile.persistent<programs = 0>, tile.raster = "spiral"} {
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%c: i1) {
+  // expected-error@+1 {{expected 'tile.share' on an scf.for, as an i64 of at least 2}}
+  scf.if %c {
+  } {tile.share = 2}
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%c: index) {
+  // expected-error@+1 {{expected 'tile.share' on an scf.for, as an i64 of at least 2}}
+  scf.for %i = %c to %c step %c {
+  } {tile.share = 1}
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%c: index) {
+  // expected-error@+1 {{expected 'tile.share', since 'tile.share_atomic' is decided}}
+  scf.for %i = %c to %c step %c {
+  } {tile.share_atomic}
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected arguments of the caller's in front of all others, got argument 1 behind one that a launch makes}}
+tile.kernel @k(%a: !tile.pointer<i32> {tile.counter = 4}, %n: index) grid {
+  tile.grid %n
+} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected 'tile.counter' on a pointer, once, as an i64 of at least 1, got 4 : i64 on argument 0 of type 'index'}}
+tile.kernel @k(%n: index {tile.counter = 4}) grid {
+  tile.grid %n
+} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected 'tile.workspace' on a pointer, once, as an i64 of at least 1, got 0 : i64 on argument 0}}
+tile.kernel @k(%n: !tile.pointer<i32> {tile.workspace = 0}) {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected a grid region, since argument 0 is memory for each of its programs}}
+tile.kernel @k(%a: !tile.pointer<i32> {tile.counter = 4}) {
+  tile.return
+}

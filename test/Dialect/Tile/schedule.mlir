@@ -37,6 +37,33 @@ tile.kernel @decided(%a: !view, %b: !view, %k: index) attributes {
   tile.return
 }
 
+// CHECK-LABEL: tile.kernel @programs
+// CHECK-SAME: tile.per_core = 2 : i64, tile.persistent = #tile.persistent<programs = 0, group = 8>, tile.raster = "chiplets"
+tile.kernel @programs(%n: index) attributes {
+    tile.persistent = #tile.persistent<programs = 0, group = 8>, tile.raster = "chiplets",
+    tile.per_core = 2} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  %sum = scf.for %i = %c0 to %n step %n iter_args(%s = %zero) -> tensor<64xf32> {
+    scf.yield %s : tensor<64xf32>
+    // CHECK: } {tile.share = 4 : i64}
+  } {tile.share = 4}
+  %more = scf.for %i = %c0 to %n step %n iter_args(%s = %zero) -> tensor<64xf32> {
+    scf.yield %s : tensor<64xf32>
+    // CHECK: } {tile.share = 2 : i64, tile.share_atomic}
+  } {tile.share = 2, tile.share_atomic}
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @hidden
+// CHECK-SAME: (%n: index, %work: !tile.pointer<f32> {tile.workspace = 256 : i64}, %counters: !tile.pointer<i32> {tile.counter = 4 : i64})
+tile.kernel @hidden(%n: index, %work: !tile.pointer<f32> {tile.workspace = 256},
+                    %counters: !tile.pointer<i32> {tile.counter = 4}) grid {
+  tile.grid %n
+} {
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @realised
 tile.kernel @realised(%a: !view, %n: index) {
   // CHECK: %[[RING:.*]] = tile.channel full = 1 empty = 8 : !tile.channel<2, !tile.buffer<64x32xf16>, !tile.buffer<32x32xf16>>

@@ -86,14 +86,21 @@ TEST_F(CUDATest, BlocksOfMoreThreadsThanTheCodeAllowsAreErrors) {
 // A grid is cut to the multiprocessors (the stand-in has 100), never stretched to them.
 TEST_F(CUDATest, PersistentGrids) {
   KilnLaunchOptions options = gridOf(1000);
-  EXPECT_EQ(run(artifact("code", R"(],"persistent":2)"), &options).text, "");
+  EXPECT_EQ(run(artifact("code", R"(],"programs_per_core":2)"), &options).text, "");
   EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 200x1x1"));
   options.grid[0] = 7;
-  EXPECT_EQ(run(artifact("code", R"(],"persistent":2)"), &options).text, "");
+  EXPECT_EQ(run(artifact("code", R"(],"programs_per_core":2)"), &options).text, "");
   EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 7x1x1"));
   options.grid[0] = 1000;
-  EXPECT_EQ(run(artifact("code", R"(],"persistent":1,"cluster":[8,1,1])"), &options).text, "");
+  EXPECT_EQ(run(artifact("code", R"(],"programs_per_core":1,"cluster":[8,1,1])"), &options).text,
+            "");
   EXPECT_THAT(calls(), HasSubstr("cuLaunchKernelEx 96x1x1"));
+  // Of a fixed number of programs; hidden memory is for all tiles.
+  EXPECT_EQ(run(artifact("code", R"(,{"kind":"workspace","bytes_per_program":8}],"programs":12)"),
+                &options)
+                .text,
+            "");
+  EXPECT_THAT(calls(), AllOf(HasSubstr("cuMemAlloc 8000"), HasSubstr("cuLaunchKernel 12x1x1")));
 }
 
 namespace {
@@ -184,7 +191,8 @@ TEST_F(TensorMapTest, MetadataIsNotTrusted) {
   EXPECT_THAT(run(*odd, 0x10000, 300, 520).text, HasSubstr("a tensor map can hold, got i4"));
 }
 
-TEST_F(CUDATest, HiddenMemoryIsKeptAndCleared) {
+// A kernel leaves its counters as it finds them, so they are cleared where they are made.
+TEST_F(CUDATest, HiddenMemoryIsKept) {
   KilnLaunchOptions options = gridOf(10);
   Artifact hidden = artifact("code", R"(,{"kind":"workspace","bytes":0,"bytes_per_program":100},
                                         {"kind":"counter","bytes":4}])");
@@ -195,10 +203,31 @@ TEST_F(CUDATest, HiddenMemoryIsKeptAndCleared) {
   EXPECT_THAT(calls(), AllOf(HasSubstr("cuMemAlloc 1000"), HasSubstr("cuMemAlloc 4"),
                              HasSubstr("cuMemsetD8 4")));
   EXPECT_EQ(failureOf(launchExecutable(*executable, args, &options)).text, "");
-  EXPECT_THAT(calls(), AllOf(Not(HasSubstr("cuMemAlloc")), HasSubstr("cuMemsetD8 4")));
+  EXPECT_THAT(calls(), AllOf(Not(HasSubstr("cuMemAlloc")), Not(HasSubstr("cuMemset"))));
   options.grid[0] = 11;
   EXPECT_EQ(failureOf(launchExecutable(*executable, args, &options)).text, "");
   EXPECT_THAT(calls(), HasSubstr("cuStreamSynchronize\ncuMemFree\ncuMemAlloc 1100\n"));
+}
+
+// What one kernel has for a workspace is no counter of another's, whose first launch finds zeros.
+TEST_F(CUDATest, CountersLieApartFromWorkspaces) {
+  KilnLaunchOptions options = gridOf(10);
+  auto load = [&](const std::string &kind) {
+    return llvm::cantFail(
+        device().load(artifact("code", R"(,{"kind":")" + kind + R"(","bytes":64}])")));
+  };
+  ExecutablePtr first = load("workspace"), second = load("counter");
+  std::vector<KilnArg> args{pointer(address), integer(1)};
+  EXPECT_EQ(failureOf(launchExecutable(*first, args, &options)).text, "");
+  calls();
+  EXPECT_EQ(failureOf(launchExecutable(*second, args, &options)).text, "");
+  EXPECT_THAT(calls(), AllOf(HasSubstr("cuMemAlloc 64"), HasSubstr("cuMemsetD8 64")));
+}
+
+TEST_F(CUDATest, AKernelMayRunOnItsOwnGridAlone) {
+  KilnLaunchOptions options = gridOf(10);
+  EXPECT_THAT(run(artifact("code", R"(],"own_grid":true)"), &options).text,
+              HasSubstr("a grid of its own that it does not have"));
 }
 
 TEST_F(CUDATest, GridsOverTheLimitAreErrors) {

@@ -35,6 +35,8 @@ struct LaunchContext {
   /// a launch ends before it returns. Null: never.
   llvm::function_ref<bool()> cancelled;
   const LaunchTraits *traits = nullptr; ///< null: those of the plan
+  /// How large each of the plan's hidden memories is in this launch.
+  llvm::ArrayRef<uint64_t> memoryBytes;
   /// What the kernel writes its messages to, if it has any: read once its programs have ended.
   StreamMessages *messages = nullptr;
 };
@@ -61,8 +63,8 @@ public:
   /// What the device's loader says of the code.
   virtual llvm::json::Object describe() const { return {}; }
 
-  /// Checks the grid, fills the hidden slots and launches. Zero or fewer programs along an axis
-  /// launch nothing.
+  /// Checks the grid, fills the hidden slots, which are for all of its programs, and launches as
+  /// many as the plan says. Zero or fewer programs along an axis launch nothing.
   llvm::Error run(uint64_t *slots, const int64_t grid[3], const LaunchContext &context);
 
   Device &device;
@@ -76,7 +78,8 @@ protected:
 
 private:
   llvm::Error checkTraits(const int64_t grid[3], const LaunchTraits &traits) const;
-  llvm::Error fillHidden(uint64_t *slots, int64_t programs, LaunchContext &context);
+  llvm::Error fillHidden(uint64_t *slots, int64_t programs, llvm::MutableArrayRef<uint64_t> sizes,
+                         LaunchContext &context);
 };
 
 using ExecutablePtr = llvm::IntrusiveRefCntPtr<Executable>;
@@ -123,9 +126,9 @@ public:
   /// Makes a device anew that a kernel has taken down.
   virtual llvm::Error reset();
 
-  /// Memory for a launch's hidden parameter, valid until that launch has run; `zeroed` as a
-  /// counter needs it. `slot` tells apart several of one launch.
-  virtual llvm::Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool zeroed,
+  /// Memory for a launch's hidden parameter, valid until that launch has run. That of a counter is
+  /// zero, and the kernel leaves it so. `slot` tells apart several of one launch.
+  virtual llvm::Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool isCounter,
                                               KilnStream stream) = 0;
   /// What launches on the stream write their messages to.
   virtual llvm::Expected<StreamMessages *> streamMessages(KilnStream stream) = 0;

@@ -96,11 +96,14 @@ struct LaunchPlan {
   bool hasGrid = false;
   bool anyMemory = false; ///< it makes pointers of integers, which no argument need cover
   bool hasHidden = false;
+  /// What its programs do follows from the grid that it computes, so no other will do.
+  bool ownGrid = false;
   uint64_t scratchBytes = 0, sharedBytes = 0;
   int64_t warps = 1, warpSize = 1;
   LaunchTraits traits; ///< what a launch has unasked
-  /// A grid is cut to so many programs for each multiprocessor, whose loops take the rest; 0: not.
-  int64_t persistent = 0;
+  /// A grid is cut to so many programs, or to so many for each multiprocessor, whose loops take the
+  /// rest; 0: not.
+  int64_t programs = 0, programsPerCore = 0;
 };
 
 } // namespace kiln

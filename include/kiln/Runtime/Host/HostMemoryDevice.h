@@ -18,7 +18,7 @@ public:
   llvm::Error destroyStream(KilnStream) override { return llvm::Error::success(); }
   llvm::Error synchronize(KilnStream) override { return llvm::Error::success(); }
   /// The calling thread's own memory serves each of its launches.
-  llvm::Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool zeroed,
+  llvm::Expected<void *> hiddenMemory(unsigned slot, uint64_t size, bool isCounter,
                                       KilnStream stream) override;
   llvm::Expected<StreamMessages *> streamMessages(KilnStream stream) override;
 };

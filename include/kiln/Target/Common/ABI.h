@@ -28,10 +28,13 @@ llvm::SmallVector<Parameter> getParameters(tile::KernelOp kernel);
 /// A type as the metadata spells it: "f32", "i64", "f8E4M3FN".
 std::string spellType(mlir::Type type);
 
-/// The metadata's "abi" and "arguments", as kiln-c/Artifact.h describes them. An argument says
-/// "written" if the kernel stores to it, and takes its name from its `tile.name` attribute.
+/// The metadata's "abi" and "arguments" of what a caller gives, as kiln-c/Artifact.h describes
+/// them. An argument says "written" if the kernel stores to it, and takes its name from its
+/// `tile.name` attribute.
 llvm::json::Array describeParameters(tile::KernelOp kernel);
 llvm::json::Array describeArguments(tile::KernelOp kernel);
+/// The entries of "abi" for the arguments that a launch makes, which come next.
+llvm::SmallVector<mlir::Attribute> describeHidden(tile::KernelOp kernel);
 
 /// A dictionary on the module that passes fill with what the runtime must know of the compiled
 /// kernel; it becomes members of the artifact's metadata.

@@ -31,6 +31,11 @@ mlir::LogicalResult verifyRoleNames(mlir::Operation *op, mlir::ArrayAttr roles);
 /// A `tile.` attribute that decides about the schedule; true of all others.
 mlir::LogicalResult verifyDecision(mlir::Operation *op, llvm::StringRef name,
                                    mlir::Attribute value);
+/// The same, of decisions about programs.
+mlir::LogicalResult verifyGridDecision(mlir::Operation *op, llvm::StringRef name,
+                                       mlir::Attribute value);
+/// What a launch makes stands behind what the caller gives.
+mlir::LogicalResult verifyHidden(KernelOp kernel);
 /// What `tile.dot` asks of operands, tensors or buffers, and of its accumulator.
 mlir::LogicalResult verifyDot(mlir::Operation *op, mlir::Type a, bool transposeA, mlir::Type b,
                               bool transposeB, mlir::RankedTensorType accumulator, bool hasUnsigned,

@@ -17,7 +17,7 @@ Attribute kiln::tile::getDecision(Operation *op, StringRef name) {
 
 std::string kiln::tile::findDecision(Operation *op) {
   for (StringRef name : {"atom", "buffer", "read_atom", "stage", "order", "role", "ring", "depth",
-                         "in_flight", "split_loop"})
+                         "in_flight", "split_loop", "share", "share_atomic"})
     if (getDecision(op, name))
       return spellDecision(op, name);
   for (StringRef name : {kAtomNameAttrName, kLayoutAttrName, kTriggersAttrName})

@@ -1,4 +1,5 @@
 // The kernel's two regions, its grid and the queries of a program's position.
+#include "Checks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -142,7 +143,7 @@ LogicalResult KernelOp::verify() {
   }
   if (hasGrid() && !llvm::equal(getGrid().getArgumentTypes(), getArgumentTypes()))
     return emitOpError("expected the grid region to take the kernel's arguments");
-  return success();
+  return verifyHidden(*this);
 }
 
 /// Whether an op may run on the host, before any program does.

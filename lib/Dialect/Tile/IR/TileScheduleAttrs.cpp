@@ -188,7 +188,7 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
   }
   bool isDepth = name == kDepthAttrName;
   if (!isDepth && name != kStageAttrName && name != kOrderAttrName)
-    return success();
+    return verifyGridDecision(op, name, value);
   if (isDepth && !isa<scf::ForOp>(op))
     return op->emitError() << "expected '" << name << "' on an scf.for";
   auto number = dyn_cast<IntegerAttr>(value);

@@ -1,0 +1,53 @@
+// Decisions about which programs there are and what each of them does, and the memory that a launch
+// gives them for it.
+#ifndef KILN_DIALECT_TILE_IR_GRIDDECISIONS_H
+#define KILN_DIALECT_TILE_IR_GRIDDECISIONS_H
+
+#include "kiln/Dialect/Tile/IR/Tile.h"
+
+namespace kiln::tile {
+
+/// Of a kernel with `tile.persistent`: the order of its tiles, a string, and how many programs a
+/// launch makes for each core of the device, an i64.
+inline constexpr llvm::StringLiteral kRasterAttrName = "tile.raster";
+inline constexpr llvm::StringLiteral kPerCoreAttrName = "tile.per_core";
+
+/// In front of the order by groups along x:
+enum class Raster {
+  Grouped,  ///< nothing
+  Chiplets, ///< tiles are numbered so that the programs of one die take neighbours
+  LongestX, ///< the last place along the axis comes first, for work that grows along it
+  LongestY,
+  LongestZ
+};
+/// What the attribute calls it.
+llvm::StringRef spellRaster(Raster raster);
+/// The raster of a kernel that is verified.
+Raster getRaster(KernelOp kernel);
+
+/// Of a loop in a kernel's body that carries nothing but sums: how many programs run a share of its
+/// trips each, for each tile of the grid, an i64; and whether they add to one sum as they come, a
+/// unit, or the last of them adds up what all have summed.
+inline constexpr llvm::StringLiteral kShareAttrName = "tile.share";
+inline constexpr llvm::StringLiteral kShareAtomicAttrName = "tile.share_atomic";
+
+/// Of an argument, a pointer behind those of the source, which a launch makes itself: so many bytes
+/// for each program of the grid, an i64. A workspace holds anything when a kernel begins; a counter
+/// holds zeros, and the kernel leaves zeros. A kernel that has either runs on its own grid alone.
+inline constexpr llvm::StringLiteral kWorkspaceAttrName = "tile.workspace";
+inline constexpr llvm::StringLiteral kCounterAttrName = "tile.counter";
+
+struct HiddenArgument {
+  bool isCounter;
+  int64_t bytes;
+};
+/// What a launch makes an argument of; nothing if it is the caller's.
+std::optional<HiddenArgument> getHidden(KernelOp kernel, unsigned index);
+/// Whether the kernel has a counter, which others find as it leaves it.
+bool hasCounter(KernelOp kernel);
+/// Adds such an argument behind all others: what the body sees of it.
+mlir::BlockArgument addHidden(KernelOp kernel, mlir::Type element, HiddenArgument hidden);
+
+} // namespace kiln::tile
+
+#endif // KILN_DIALECT_TILE_IR_GRIDDECISIONS_H

@@ -1,0 +1,122 @@
+// Validity of decisions about programs, and the arguments that a launch makes.
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
+#include "Checks.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace kiln::tile;
+
+static constexpr StringLiteral kRasters[] = {"grouped", "chiplets", "longest_x", "longest_y",
+                                             "longest_z"};
+
+StringRef kiln::tile::spellRaster(Raster raster) { return kRasters[unsigned(raster)]; }
+
+Raster kiln::tile::getRaster(KernelOp kernel) {
+  auto name = kernel->getAttrOfType<StringAttr>(kRasterAttrName);
+  return name ? Raster(llvm::find(kRasters, name.getValue()) - std::begin(kRasters))
+              : Raster::Grouped;
+}
+
+static bool isCount(Attribute value, int64_t least) {
+  auto number = dyn_cast<IntegerAttr>(value);
+  return number && number.getType().isInteger(64) && number.getInt() >= least;
+}
+
+LogicalResult kiln::tile::verifyGridDecision(Operation *op, StringRef name, Attribute value) {
+  if (name == kShareAttrName || name == kShareAtomicAttrName) {
+    bool isShare = name == kShareAttrName;
+    if (!isa<scf::ForOp>(op) || !(isShare ? isCount(value, 2) : isa<UnitAttr>(value)))
+      return op->emitError() << "expected '" << name << "' on an scf.for, "
+                             << (isShare ? "as an i64 of at least 2" : "without value");
+    if (!op->hasAttr(kShareAttrName))
+      return op->emitError() << "expected '" << kShareAttrName << "', since '" << name
+                             << "' is decided";
+    return success();
+  }
+  if (name != kRasterAttrName && name != kPerCoreAttrName)
+    return success();
+  auto persistent = op->getAttrOfType<PersistentAttr>(kPersistentAttrName);
+  if (!isa<KernelOp>(op) || !persistent)
+    return op->emitError() << "expected '" << name << "' on a kernel with '" << kPersistentAttrName
+                           << "'";
+  if (name == kPerCoreAttrName) {
+    if (!isCount(value, 1))
+      return op->emitError() << "expected '" << name << "' to be an i64 of at least 1, got "
+                             << value;
+    if (persistent.getPrograms() == 0)
+      return success();
+    return op->emitError() << "expected programs = 0, since '" << name
+                           << "' counts those of a core, got " << persistent;
+  }
+  auto text = dyn_cast<StringAttr>(value);
+  if (text && llvm::is_contained(kRasters, text.getValue()))
+    return success();
+  InFlightDiagnostic error = op->emitError() << "expected '" << name << "' to be one of ";
+  llvm::interleaveComma(kRasters, error);
+  return error << ", got " << value;
+}
+
+//===- Hidden arguments ---------------------------------------------------------------------===//
+
+std::optional<HiddenArgument> kiln::tile::getHidden(KernelOp kernel, unsigned index) {
+  DictionaryAttr attributes = kernel.getArgumentAttributes(index);
+  for (StringRef name : {kWorkspaceAttrName, kCounterAttrName})
+    if (auto bytes = attributes.getAs<IntegerAttr>(name))
+      return HiddenArgument{name == kCounterAttrName, bytes.getInt()};
+  return std::nullopt;
+}
+
+bool kiln::tile::hasCounter(KernelOp kernel) {
+  return llvm::any_of(llvm::seq<unsigned>(0, kernel.getNumArguments()), [&](unsigned index) {
+    std::optional<HiddenArgument> hidden = getHidden(kernel, index);
+    return hidden && hidden->isCounter;
+  });
+}
+
+BlockArgument kiln::tile::addHidden(KernelOp kernel, Type element, HiddenArgument hidden) {
+  MLIRContext *context = kernel.getContext();
+  Builder builder(context);
+  SmallVector<Attribute> attributes;
+  for (unsigned index = 0; index < kernel.getNumArguments(); ++index)
+    attributes.push_back(kernel.getArgumentAttributes(index));
+  // No other argument reaches it.
+  auto facts = FactsAttr::get(context, /*pointer=*/16, {}, {}, /*index32=*/false, /*noalias=*/true,
+                              /*divisor=*/0);
+  attributes.push_back(builder.getDictionaryAttr(
+      {builder.getNamedAttr(kFactsAttrName, facts),
+       builder.getNamedAttr(hidden.isCounter ? kCounterAttrName : kWorkspaceAttrName,
+                            builder.getI64IntegerAttr(hidden.bytes))}));
+  Type type = PointerType::get(context, element);
+  SmallVector<Type> types(kernel.getArgumentTypes());
+  types.push_back(type);
+  kernel.setFunctionType(builder.getFunctionType(types, {}));
+  kernel.setArgAttrsAttr(builder.getArrayAttr(attributes));
+  if (kernel.hasGrid())
+    kernel.getGrid().addArgument(type, kernel.getLoc());
+  return kernel.getBody().addArgument(type, kernel.getLoc());
+}
+
+LogicalResult kiln::tile::verifyHidden(KernelOp kernel) {
+  for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+    DictionaryAttr attributes = kernel.getArgumentAttributes(index);
+    bool isHidden = false;
+    for (StringRef name : {kWorkspaceAttrName, kCounterAttrName}) {
+      Attribute bytes = attributes.get(name);
+      if (!bytes)
+        continue;
+      if (isHidden || !isa<PointerType>(type) || !isCount(bytes, 1))
+        return kernel.emitOpError("expected '")
+               << name << "' on a pointer, once, as an i64 of at least 1, got " << bytes
+               << " on argument " << index << " of type " << type;
+      isHidden = true;
+    }
+    if (isHidden && !kernel.hasGrid())
+      return kernel.emitOpError("expected a grid region, since argument ")
+             << index << " is memory for each of its programs";
+    if (!isHidden && index > 0 && getHidden(kernel, index - 1))
+      return kernel.emitOpError("expected arguments of the caller's in front of all others, got "
+                                "argument ")
+             << index << " behind one that a launch makes";
+  }
+  return success();
+}
