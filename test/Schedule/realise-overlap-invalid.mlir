@@ -9,14 +9,14 @@ tile.kernel @alone(%x: !tile.view<?xf32>) {
 
 // -----
 
-// expected-error @below {{expected 'tile.triggers' on an op of a program, without value}}
+// expected-error @below {{expected 'tile.triggers' on an op of a program, as a unit}}
 tile.kernel @kernel() attributes {tile.triggers} {
   tile.return
 }
 
 // -----
 
-// expected-error @below {{expected 'tile.overlap' on a kernel, without value}}
+// expected-error @below {{expected 'tile.overlap' on a kernel, as a unit}}
 tile.kernel @valued() attributes {tile.overlap = 3 : i64} {
   tile.return
 }

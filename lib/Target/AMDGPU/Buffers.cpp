@@ -21,24 +21,30 @@ Value TargetAttr::makeBuffer(OpBuilder &builder, Location loc, Value pointer, Va
                                          constant(builder, loc, builder.getI32Type(), flags));
 }
 
-/// The bits that tell caches what to expect: that data is used once.
-static Value getCacheBits(OpBuilder &builder, Location loc, StringRef chip, bool isStreaming) {
-  int64_t bits = isStreaming ? getRecord(chip).usedOnce : 0;
+/// The bits that tell caches what to expect.
+static Value getCacheBits(OpBuilder &builder, Location loc, StringRef chip, CacheHints hints,
+                          bool isLoad) {
+  const ChipRecord &record = getRecord(chip);
+  int64_t bits = hints.isStreaming() ? record.usedOnce : 0;
+  if (hints.cache == tile::Cache::Global)
+    bits |= isLoad ? record.pastCore : record.writesPastCore;
+  if (hints.cache == tile::Cache::Bypass)
+    bits |= record.pastDevice;
   return constant(builder, loc, builder.getI32Type(), bits);
 }
 
 Value TargetAttr::loadFromBuffer(OpBuilder &builder, Location loc, Type type, Value buffer,
-                                 Value offset, Value uniform, bool isStreaming) const {
+                                 Value offset, Value uniform, CacheHints hints) const {
   return ROCDL::RawPtrBufferLoadOp::create(builder, loc, type, buffer, offset, uniform,
-                                           getCacheBits(builder, loc, getChip(), isStreaming),
+                                           getCacheBits(builder, loc, getChip(), hints, /*isLoad=*/true),
                                            /*alias_scopes=*/ArrayAttr(),
                                            /*noalias_scopes=*/ArrayAttr(), /*tbaa=*/ArrayAttr());
 }
 
 void TargetAttr::storeToBuffer(OpBuilder &builder, Location loc, Value value, Value buffer,
-                               Value offset, Value uniform, bool isStreaming) const {
+                               Value offset, Value uniform, CacheHints hints) const {
   ROCDL::RawPtrBufferStoreOp::create(builder, loc, value, buffer, offset, uniform,
-                                     getCacheBits(builder, loc, getChip(), isStreaming),
+                                     getCacheBits(builder, loc, getChip(), hints, /*isLoad=*/false),
                                      /*alias_scopes=*/ArrayAttr(),
                                      /*noalias_scopes=*/ArrayAttr(), /*tbaa=*/ArrayAttr());
 }

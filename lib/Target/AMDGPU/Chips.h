@@ -23,6 +23,9 @@ struct ChipRecord : Chip {
   bool repeatsOperands = false;
   int64_t bufferFlags = 0;
   int64_t usedOnce = 0;
+  int64_t pastCore = 0;
+  int64_t writesPastCore = 0;
+  int64_t pastDevice = 0;
 };
 
 /// One without abilities for a name that is not in `getChips()`.

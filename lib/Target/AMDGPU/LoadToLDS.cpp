@@ -107,8 +107,9 @@ Completion LoadToLDSAttr::getCompletion() const { return Completion::Instruction
 /// Lines that are used once can be marked, and no others.
 bool LoadToLDSAttr::follows(std::optional<tile::Cache> cache,
                             std::optional<tile::Eviction> eviction) const {
-  bool isCached = !cache || cache == tile::Cache::All || cache == tile::Cache::Streaming;
-  return isCached && eviction != tile::Eviction::Last;
+  if (cache == tile::Cache::Streaming)
+    return eviction.value_or(tile::Eviction::First) == tile::Eviction::First;
+  return cache.value_or(tile::Cache::All) == tile::Cache::All && eviction != tile::Eviction::Last;
 }
 
 unsigned LoadToLDSAttr::getLaneBytes() const { return getBytes(); }

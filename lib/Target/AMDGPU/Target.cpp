@@ -1,4 +1,5 @@
 // The AMDGPU target: its chips, what it answers to the common passes, and its code.
+#include "CacheHints.h"
 #include "Chips.h"
 #include "CodeObject.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
@@ -115,6 +116,7 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   DeviceMachine machine{
       "amdgcn-amd-amdhsa", chip.name, chip.features, {{"amdhsa_code_object_version", 500}}};
   machine.math = kAMDGPUMath;
+  machine.finish = expandCacheHints;
   FailureOr<TargetCode> code =
       emitDeviceCode(module, *this, machine, DeviceBinary::SharedObject, request);
   if (failed(code) || code->binary.empty())

@@ -1,5 +1,6 @@
 // The NVPTX target: its chips, what it answers to the common passes, and its code.
 #include "Assembler.h"
+#include "CacheHints.h"
 #include "Chips.h"
 #include "PackedAdds.h"
 #include "RolledLoops.h"
@@ -154,7 +155,10 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   DeviceMachine machine{"nvptx64-nvidia-cuda", chip.name, chip.features, {}};
   machine.hasLineDirectives = true;
   machine.math = kNVPTXMath;
-  machine.finish = keepWaitingLoopsRolled;
+  machine.finish = [](llvm::Module &code) {
+    keepWaitingLoopsRolled(code);
+    expandCacheHints(code);
+  };
   std::optional<EarlyProgram> assembler;
   if (request.last == Stage::Binary)
     startAssembler(assembler, chip.name);

@@ -6,6 +6,7 @@ include "kiln/Layout/Transforms/AsyncAtomInterfaces.td"
 include "kiln/Layout/Transforms/WarpCopyAtomInterface.td"
 include "kiln/Layout/Transforms/WarpMmaAtomInterface.td"
 include "kiln/Target/Common/BoundedMemory.td"
+include "kiln/Target/Common/CacheHints.td"
 include "kiln/Target/Common/ForeignTarget.td"
 include "kiln/Target/Common/WaveTarget.td"
 include "kiln/Target/TargetInterface.td"
@@ -25,6 +26,7 @@ def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
         ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms", "getAtoms", "hasAtom",
          "getScaledMmaAtoms", "getCopyAtoms", "addOwnPasses", "emit"]>,
     DeclareAttrInterfaceMethods<BoundedMemoryInterface>,
+    DeclareAttrInterfaceMethods<CacheHintsInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<WaveTargetInterface>]> {
   let mnemonic = "target";

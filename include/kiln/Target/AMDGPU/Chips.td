@@ -21,6 +21,12 @@ class AMDGPUChip<string chip> : Chip<chip> {
   int bufferFlags;
   // The bits of an access that tell caches that its data is used once.
   int usedOnce = 2;
+  // Those of a load and of a store that go past what a core caches, to what the device's cores share,
+  // as LLVM says an access that the whole device observes; of 0 they do so unasked.
+  int pastCore;
+  int writesPastCore = 0;
+  // Those of either that goes past what the device caches; 0: none does.
+  int pastDevice = 0;
 
   let maxThreads = 1024;
   let knownSlots = true;
@@ -65,6 +71,7 @@ def GFX90a : CDNAChip<"gfx90a"> {
   let sharedBytes = 65536;
   let flushesHalves = true;
   let matrixCores = [{MatrixCores::CDNA2}];
+  let pastCore = 1;
   let bytesToLDS = 4;
   let figures = [
     From<gpuSpecs, [Is<cores, 104>, Is<sharedPerCore, 65536>, Is<l1Bytes, 16384>,
@@ -87,6 +94,9 @@ def GFX942 : CDNAChip<"gfx942"> {
   let machine = "MI300X";
   let sharedBytes = 65536;
   let matrixCores = [{MatrixCores::CDNA3}];
+  let pastCore = 16;
+  let writesPastCore = 16;
+  let pastDevice = 17;
   let bytesToLDS = 4;
   let figures = [
     From<gpuSpecs, [Is<cores, 304>, Is<chiplets, 8>, Is<sharedPerCore, 65536>, Is<l1Bytes, 32768>,
@@ -119,6 +129,9 @@ def GFX950 : CDNAChip<"gfx950"> {
                              SharedPhase<64, [1, 2, 4, 8, 16]>, SharedPhase<64, [1, 2, 12, 20]>],
                             inOrder>;
   let matrixCores = [{MatrixCores::CDNA4}];
+  let pastCore = 16;
+  let writesPastCore = 16;
+  let pastDevice = 17;
   let bytesToLDS = 16;
   let transposes = true;
   let swapsLanes = true;
@@ -159,6 +172,7 @@ class RDNAChip<string chip> : AMDGPUChip<chip> {
 def GFX1100 : RDNAChip<"gfx1100"> {
   let machine = "Radeon RX 7900 XTX";
   let matrixCores = [{MatrixCores::RDNA3}];
+  let pastCore = 1;
   let waits = [{WaitForm::GFX11}];
   let repeatsOperands = true;
   let figures = [
@@ -179,6 +193,9 @@ def GFX1201 : RDNAChip<"gfx1201"> {
   let matrixCores = [{MatrixCores::RDNA4}];
   let waits = [{WaitForm::Apart}];
   let usedOnce = 1;
+  let pastCore = 16;
+  let writesPastCore = 16;
+  let pastDevice = 24;
   let figures = [
     From<gpuSpecs, [Is<cores, 32>, Is<sharedPerCore, 131072>, Is<l1Bytes, 32768>,
                     Is<l2Bytes, 8388608>, Is<lastLevelBytes, 67108864>]>,

@@ -6,6 +6,7 @@
 #ifndef KILN_TARGET_COMMON_ASYNCTARGET_H
 #define KILN_TARGET_COMMON_ASYNCTARGET_H
 
+#include "kiln/Target/TargetInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectInterface.h"
 
@@ -109,6 +110,14 @@ public:
   virtual void storeMatrices(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value address,
                              mlir::ValueRange words) const = 0;
 };
+
+/// That of a target's chip; null if the chip has none of it. Of a target that stands in front of
+/// another, instructions are the other's.
+inline const AsyncTarget *getAsyncTarget(TargetInterface target) {
+  mlir::Dialect &dialect = target.getReal().getDialect();
+  const auto *async = dialect.getRegisteredInterface<AsyncTarget>();
+  return async && async->supports(target.getChipRecord().name) ? async : nullptr;
+}
 
 } // namespace kiln
 

@@ -2,6 +2,7 @@
 #ifndef KILN_TARGET_COMMON_BOUNDEDMEMORY_H
 #define KILN_TARGET_COMMON_BOUNDEDMEMORY_H
 
+#include "kiln/Target/Common/CacheHints.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Builders.h"
 

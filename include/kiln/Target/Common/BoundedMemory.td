@@ -26,11 +26,11 @@ def BoundedMemoryInterface : AttrInterface<"BoundedMemoryInterface"> {
     }], "::mlir::Value", "loadFromBuffer",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Type":$type,
              "::mlir::Value":$buffer, "::mlir::Value":$offset, "::mlir::Value":$uniform,
-             "bool":$isStreaming)>,
+             "::kiln::CacheHints":$hints)>,
     InterfaceMethod<"The same into memory.", "void", "storeToBuffer",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$value,
              "::mlir::Value":$buffer, "::mlir::Value":$offset, "::mlir::Value":$uniform,
-             "bool":$isStreaming)>,
+             "::kiln::CacheHints":$hints)>,
   ];
 }
 

@@ -18,8 +18,10 @@ def CheckDecisions : Pass<"tile-check-decisions", "::mlir::ModuleOp"> {
   let summary = "refuse decisions that the target cannot obey";
   let description = [{
     Of what a source has pinned: each matrix and copy instruction is one of the chip's, and follows
-    the hints about caches; decisions stand only where they mean something, and with those that they
-    need: roles, buffers, products in flight. Changes nothing.
+    the hints about caches, as the target's plain accesses do theirs; the chip can launch the kernel
+    as it says; decisions stand only where they mean something, and with those that they need:
+    roles, buffers, products in flight. An attribute that nothing reads where it stands is an error.
+    Changes nothing.
     The test is `test/Target/Common/check-decisions-invalid.mlir`.
   }];
 }
@@ -28,7 +30,7 @@ def CheckRealised : Pass<"tile-check-realised", "::mlir::ModuleOp"> {
   let summary = "refuse decisions that nothing has realised";
   let description = [{
     Precondition: all realising passes of the target have run; each takes away what it obeys. A
-    decision about the schedule that is still there is an error at its op. Changes nothing.
+    decision that is still there, and that no lowering reads, is an error at its op. Changes nothing.
     The test is `test/Target/Common/check-realised-invalid.mlir`.
   }];
 }

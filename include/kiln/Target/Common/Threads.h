@@ -4,17 +4,18 @@
 #define KILN_TARGET_COMMON_THREADS_H
 
 #include "kiln/Binary/DeviceCode.h"
+#include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Pass/Pass.h"
 
 namespace kiln {
 
+using tile::kClusterAttrName;
+using tile::kOverlapAttrName;
 using tile::kSharedBytesAttrName;
 using tile::kSharedOffsetAttrName;
 using tile::kThreadsAttrName;
-/// A decision about a kernel's launches: programs that run side by side, along x, y and z.
-inline constexpr llvm::StringLiteral kClusterAttrName = "tile.cluster";
 /// Marks a parameter that holds a map of a view, for engines that copy.
 inline constexpr llvm::StringLiteral kTensorMapAttrName = "tile.tensor_map";
 /// Marks a gpu.barrier that orders accesses to global memory too; others need not.

@@ -5,6 +5,7 @@
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/WarpCopyAtomInterface.h"
 #include "kiln/Layout/Transforms/WarpMmaAtomInterface.h"
+#include "kiln/Target/Common/CacheHints.h"
 #include "kiln/Target/Common/ForeignTarget.h"
 #include "kiln/Target/Common/WaveTarget.h"
 #include "kiln/Target/TargetInterface.h"

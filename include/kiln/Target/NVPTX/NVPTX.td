@@ -5,6 +5,7 @@
 include "kiln/Layout/Transforms/AsyncAtomInterfaces.td"
 include "kiln/Layout/Transforms/WarpCopyAtomInterface.td"
 include "kiln/Layout/Transforms/WarpMmaAtomInterface.td"
+include "kiln/Target/Common/CacheHints.td"
 include "kiln/Target/Common/ForeignTarget.td"
 include "kiln/Target/Common/WaveTarget.td"
 include "kiln/Target/TargetInterface.td"
@@ -23,6 +24,7 @@ def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
     DeclareAttrInterfaceMethods<TargetInterface,
         ["getSpelling", "getChipRecord", "runsOnHost", "whyUnsupported", "isEmulated", "getMmaAtoms", "getAtoms", "hasAtom",
          "getCopyAtoms", "addOwnPasses", "emit"]>,
+    DeclareAttrInterfaceMethods<CacheHintsInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<WaveTargetInterface>]> {
   let mnemonic = "target";

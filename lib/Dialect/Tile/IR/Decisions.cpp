@@ -1,27 +1,106 @@
-// Reads decisions, wherever they stand.
+// The list of decisions, and how to read them wherever they stand.
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
+#include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
+using namespace kiln::tile;
+
+template <typename... Ops>
+static bool on(Operation *op) {
+  return isa<Ops...>(op);
+}
+static bool onOurs(Operation *op) {
+  return isa_and_nonnull<TileDialect>(op->getDialect()) && !isa<KernelOp>(op);
+}
+/// The order of an atomic is that of memory.
+static bool callsOrder(Operation *op) { return isa<AtomicRMWOp, AtomicCASOp>(op); }
+static bool onOursInOrder(Operation *op) { return onOurs(op) && !callsOrder(op); }
+static bool onOthers(Operation *op) { return !isa_and_nonnull<TileDialect>(op->getDialect()); }
+static bool onOthersInOrder(Operation *op) { return onOthers(op) || callsOrder(op); }
+static bool onProgram(Operation *op) { return !isa<KernelOp>(op); }
+static bool onTensor(Operation *op) {
+  return op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
+}
+
+ArrayRef<Decision> kiln::tile::getDecisions() {
+  constexpr ReadBy Layout = ReadBy::Layout, Schedule = ReadBy::Schedule,
+                   Lowering = ReadBy::Lowering;
+  static constexpr Decision all[] = {
+      // By which instruction, and through which memory.
+      {"atom", on<LoadOp, StoreOp>, Schedule},
+      {"atom", on<DotOp, DotScaledOp>, Lowering},
+      {"buffer", on<LoadOp, StoreOp>, Schedule},
+      {"read_atom", on<LoadOp>, Schedule},
+      // When, and by whom.
+      {"stage", onOurs, Schedule},
+      {kStageAttrName, onOthers, Schedule},
+      {"order", onOursInOrder, Schedule},
+      {kOrderAttrName, onOthersInOrder, Schedule},
+      {"role", onOurs, Schedule},
+      {kRoleAttrName, onOthers, Schedule},
+      {"ring", on<LoadOp>, Schedule},
+      {"depth", on<LoadOp>, Schedule},
+      {kDepthAttrName, on<scf::ForOp>, Schedule},
+      {"in_flight", on<DotOp, StoreOp>, Schedule},
+      {kSplitLoopAttrName, on<scf::IfOp>, Schedule},
+      // How many programs share a loop's trips.
+      {kShareAttrName, on<scf::ForOp>, Schedule},
+      {kShareAtomicAttrName, on<scf::ForOp>, Schedule},
+      // Behind which op what follows on the stream may begin.
+      {kTriggersAttrName, onProgram, Schedule},
+      // Which instruction, by its name; and who holds what of a result.
+      {kAtomNameAttrName, on<DotOp, LoadOp, StoreOp>, Layout},
+      {kLayoutAttrName, onTensor, Layout},
+      // How far neighbours are reached together.
+      {kWholeRowsAttrName, on<LoadOp, StoreOp>, Lowering},
+      {kRunAttrName, on<GatherOp, ScatterOp>, Lowering},
+      // What passes say of loops.
+      {kLeastTripsAttrName, on<scf::ForOp>, Schedule, /*isMark=*/true},
+      {kProgramsAttrName, on<scf::ForOp>, Lowering, /*isMark=*/true},
+      // Of a kernel.
+      {kRolesAttrName, on<KernelOp>, Schedule},
+      {kPersistentAttrName, on<KernelOp>, Schedule},
+      {kRasterAttrName, on<KernelOp>, Schedule},
+      {kPerCoreAttrName, on<KernelOp>, Schedule},
+      {kProposalAttrName, on<KernelOp>, Schedule, /*isMark=*/true},
+      {kWarpsAttrName, on<KernelOp>, Lowering},
+      {kClusterAttrName, on<KernelOp>, Lowering},
+      {kOverlapAttrName, on<KernelOp>, Schedule},
+  };
+  return all;
+}
+
+const Decision *kiln::tile::lookUpDecision(Operation *op, StringRef attribute) {
+  auto found = llvm::find_if(getDecisions(), [&](const Decision &decision) {
+    return decision.name == attribute && decision.standsOn(op);
+  });
+  return found == getDecisions().end() ? nullptr : found;
+}
 
 std::string kiln::tile::spellDecision(Operation *op, StringRef name) {
-  // The order of an atomic is that of memory.
-  bool isOurs = isa_and_nonnull<TileDialect>(op->getDialect()) &&
-                !(name == "order" && isa<AtomicRMWOp, AtomicCASOp>(op));
-  return isOurs ? name.str() : "tile." + name.str();
+  bool isPlain = onOurs(op) && !(name == "order" && callsOrder(op));
+  return isPlain ? name.str() : "tile." + name.str();
 }
 
 Attribute kiln::tile::getDecision(Operation *op, StringRef name) {
   return op->getAttr(spellDecision(op, name));
 }
 
-std::string kiln::tile::findDecision(Operation *op) {
-  for (StringRef name : {"atom", "buffer", "read_atom", "stage", "order", "role", "ring", "depth",
-                         "in_flight", "split_loop", "share", "share_atomic"})
-    if (getDecision(op, name))
-      return spellDecision(op, name);
-  for (StringRef name : {kAtomNameAttrName, kLayoutAttrName, kTriggersAttrName})
-    if (op->hasAttr(name))
-      return name.str();
+std::string kiln::tile::findDecision(Operation *op,
+                                     function_ref<bool(const Decision &)> isMeant) {
+  // Most ops have no attribute that could be one.
+  if (op->getAttrs().empty() && op->getPropertiesStorageSize() == 0)
+    return "";
+  for (const Decision &decision : getDecisions())
+    if (isMeant(decision) && decision.standsOn(op) && op->getAttr(decision.name))
+      return decision.name.str();
   return "";
+}
+
+std::string kiln::tile::findDecision(Operation *op) {
+  return findDecision(op, [](const Decision &decision) { return !decision.isMark; });
 }

@@ -134,6 +134,23 @@ static LogicalResult verifyPinnedLayout(Operation *op, Attribute value) {
                                [&] { return op->emitError(); });
 }
 
+/// What is decided of a kernel's launches.
+static LogicalResult verifyLaunch(Operation *op, StringRef name, Attribute value) {
+  if (name != kClusterAttrName) {
+    bool isOfKernel = name == kOverlapAttrName;
+    if (isa<KernelOp>(op) == isOfKernel && isa<UnitAttr>(value))
+      return success();
+    return op->emitError() << "expected '" << name << "' on "
+                           << (isOfKernel ? "a kernel" : "an op of a program") << ", as a unit";
+  }
+  auto extents = dyn_cast<DenseI64ArrayAttr>(value);
+  if (isa<KernelOp>(op) && extents && extents.size() == 3 &&
+      llvm::all_of(extents.asArrayRef(), [](int64_t extent) { return extent >= 1; }))
+    return success();
+  return op->emitError() << "expected '" << name
+                         << "' on a kernel, as an array of three i64 of at least 1, got " << value;
+}
+
 LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribute value) {
   if (name == kAtomNameAttrName)
     return verifyAtomName(op, value);
@@ -154,6 +171,8 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
       return success();
     return op->emitError() << "expected '" << name << "' on a kernel, as #tile.persistent";
   }
+  if (name == kClusterAttrName || name == kOverlapAttrName || name == kTriggersAttrName)
+    return verifyLaunch(op, name, value);
   if (name == kRoleAttrName) {
     auto role = dyn_cast<StringAttr>(value);
     if (!role || role.empty())
@@ -167,13 +186,6 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
     if (isa<scf::IfOp>(op) && isa<UnitAttr>(value) && isa<scf::ForOp>(op->getParentOp()))
       return success();
     return op->emitError() << "expected '" << name << "' on an scf.if in an scf.for, without value";
-  }
-  if (name == kOverlapAttrName || name == kTriggersAttrName) {
-    bool isOfKernel = name == kOverlapAttrName;
-    if (isa<KernelOp>(op) == isOfKernel && isa<UnitAttr>(value))
-      return success();
-    return op->emitError() << "expected '" << name << "' on "
-                           << (isOfKernel ? "a kernel" : "an op of a program") << ", without value";
   }
   if (name == kProgramsAttrName) {
     if (isa<scf::ForOp>(op) && isa<UnitAttr>(value))

@@ -238,8 +238,7 @@ bool ThreadLowering::lowerBoundedLoad(LoadOp op) {
     if (Value inBounds = getInBounds(access, reg, /*ofHardwareToo=*/false))
       offset = arith::SelectOp::create(builder, loc, inBounds, offset, i32(kOutside));
     loads.push_back(access.memory.loadFromBuffer(builder, loc, raw, access.buffer, offset,
-                                                 access.uniform,
-                                                 isStreaming(op.getCache(), op.getEviction())));
+                                                 access.uniform, getHints(op)));
   }
   for (auto [i, loaded] : llvm::enumerate(loads)) {
     if (raw != type)
@@ -304,7 +303,7 @@ bool ThreadLowering::lowerBoundedStore(StoreOp op) {
     if (value.getType() != raw)
       value = LLVM::BitcastOp::create(builder, loc, raw, value);
     access.memory.storeToBuffer(builder, loc, value, access.buffer, offset, access.uniform,
-                                isStreaming(op.getCache(), op.getEviction()));
+                                getHints(op));
   }
   return true;
 }

@@ -68,10 +68,6 @@ inline constexpr llvm::StringLiteral kStageAttrName = "tile.stage";
 inline constexpr llvm::StringLiteral kOrderAttrName = "tile.order";
 inline constexpr llvm::StringLiteral kRoleAttrName = "tile.role";
 inline constexpr llvm::StringLiteral kSplitLoopAttrName = "tile.split_loop";
-/// A kernel may begin before what precedes it on its stream has ended; and behind this op what follows
-/// on the stream may begin.
-inline constexpr llvm::StringLiteral kOverlapAttrName = "tile.overlap";
-inline constexpr llvm::StringLiteral kTriggersAttrName = "tile.triggers";
 
 /// Marks the loop of a persistent kernel whose turns are programs: nothing is ordered between them.
 inline constexpr llvm::StringLiteral kProgramsAttrName = "tile.programs";
