@@ -1,5 +1,6 @@
 // What the realising passes ask of decisions.
 #include "Decisions.h"
+#include "kiln/Target/Common/AsyncTarget.h"
 #include "kiln/Target/TargetInterface.h"
 
 using namespace mlir;
@@ -57,8 +58,35 @@ SmallVector<Value> IndexMath::shiftBox(StoreOp store, ArrayRef<int64_t> by) {
   return offsets;
 }
 
-LogicalResult kiln::checkRoleRegisters(Operation *op, ArrayAttr roles) {
+/// Each copy of a role has a barrier, and each role one for all of them. All threads of the program
+/// have one more, which is the only one where no others have numbers.
+static LogicalResult checkBarriers(Operation *op, ArrayAttr roles, TargetInterface target) {
+  auto *async = target.getReal().getDialect().getRegisteredInterface<AsyncTarget>();
+  const Chip &chip = target.getChipRecord();
+  if (!async || !async->supports(chip.name)) {
+    if (roles.size() <= 1)
+      return success();
+    return op->emitOpError("expected one role, since ")
+           << target.getSpelling() << " has one barrier for all warps, got " << roles.size();
+  }
+  int64_t needed = roles.size(), named = chip.figures.namedBarriers->value - 1;
+  for (auto role : roles.getAsRange<RoleAttr>())
+    needed += role.getCopies();
+  if (needed <= named)
+    return success();
+  InFlightDiagnostic error = op->emitOpError("expected roles and copies that take at most ")
+                             << named << " barriers on " << target.getSpelling()
+                             << ", one each, got " << needed << ": ";
+  llvm::interleaveComma(roles.getAsRange<RoleAttr>(), error, [&](RoleAttr role) {
+    error << "\"" << role.getName() << "\" takes " << role.getCopies() + 1;
+  });
+  return error;
+}
+
+LogicalResult kiln::checkRoleLimits(Operation *op, ArrayAttr roles) {
   TargetInterface target = getTarget(op);
+  if (target && failed(checkBarriers(op, roles, target)))
+    return failure();
   int64_t warps = 0;
   bool resizes = false;
   for (auto role : roles.getAsRange<RoleAttr>()) {

@@ -56,9 +56,9 @@ inline bool endsByCommit(mlir::Attribute atom) {
   return llvm::cast<tile::MmaAtomInterface>(atom).getCompletion() == tile::Completion::Commit;
 }
 
-/// Whether the chip that the module is for can give roles the registers that they say, and has so
-/// many; an error at the op if not.
-llvm::LogicalResult checkRoleRegisters(mlir::Operation *op, mlir::ArrayAttr roles);
+/// Whether the chip that the module is for has barriers for these roles, and can give them the
+/// registers that they say; an error at the op if not.
+llvm::LogicalResult checkRoleLimits(mlir::Operation *op, mlir::ArrayAttr roles);
 
 /// The bytes of a buffer's elements in shared memory.
 int64_t getBufferBytes(tile::BufferType type);

@@ -278,7 +278,7 @@ static LogicalResult checkRoles(KernelOp kernel) {
 }
 
 static LogicalResult realise(KernelOp kernel, ArrayAttr roles) {
-  if (failed(checkRoles(kernel)) || failed(checkRoleRegisters(kernel, roles)))
+  if (failed(checkRoles(kernel)) || failed(checkRoleLimits(kernel, roles)))
     return failure();
   int64_t warps = 0;
   SmallVector<Slice> slices;

@@ -107,6 +107,25 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
   }];
 }
 
+def CheckSchedule : Schedule_Pass<"tile-check-schedule"> {
+  let summary = "hold pinned schedules against what the chip has";
+  let description = [{
+    Precondition: roles, layouts, depths and counts in flight are decided. Changes nothing. Each loop
+    all of whose ops are of one role each is a `schedule::Problem`, with what is pinned completed by
+    the rule of `tile-complete-stages`, and `schedule::verify` must find nothing wrong with it. An
+    error names the op's line, the decision and the limit:
+
+    - roles that wait for one another, since a ring has too few slots for what its readers hold;
+    - rings that together with all else in shared memory do not fit it;
+    - sums of products in flight that the role's registers cannot hold. Only what surely lies in
+      registers counts: the assembler makes other values late, or again, and has the last word.
+
+    What goes from role to role inside conditions and between loops, `tile-check-protocol` proves on
+    the realised kernel, and `tile-plan-shared-memory` counts scratch as it is lowered.
+    The test is `test/Schedule/check-schedule-invalid.mlir`.
+  }];
+}
+
 def CountTrips : Schedule_Pass<"tile-count-trips"> {
   let summary = "find how many trips loops surely have";
   let description = [{
@@ -240,9 +259,10 @@ def RealiseWarpGroups : Schedule_Pass<"tile-realise-warp-groups"> {
     its role, and no tensor goes from one role to another: rings carry what did. A load of one number
     that no op of the kernel changes has no role: each one loads it. Postcondition: the kernel's body
     is a `tile.warp_groups`; each region has the ops of its role, and of all others what they need:
-    loops, conditions and scalars are made again in each region. The kernel has as many `tile.warps`
-    as its roles together.
-    The test is `test/Schedule/realise-warp-groups.mlir`.
+    loops, conditions and scalars are made again in each region. A scalar that one role makes, as
+    what an atomic gives or what becomes of a tensor, goes to the roles that use it through a channel
+    of one element. The kernel has as many `tile.warps` as its roles together.
+    The tests are `test/Schedule/realise-warp-groups.mlir` and `hand-over-scalars.mlir`.
   }];
 }
 

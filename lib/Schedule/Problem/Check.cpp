@@ -112,6 +112,10 @@ bool Checker::checkResources() {
   for (const Counter &counter : problem.counters)
     if (!checkRange(counter.name, "limit", counter.limit.value_or(0)))
       return false;
+  for (const SharedPiece &piece : problem.otherPieces)
+    if (!checkRange(piece.name, "bytes", piece.bytes) ||
+        !checkRange(piece.name, "alignment", piece.alignment, 1))
+      return false;
   const Budget &budget = problem.budget;
   return checkRange("", "shared memory", budget.sharedBytes.value_or(0)) &&
          checkRange("", "tensor memory", budget.tensorColumns.value_or(0)) &&

@@ -62,16 +62,19 @@ static int64_t getMostLive(llvm::ArrayRef<Life> lives, int64_t interval) {
 Demand kiln::schedule::getDemand(const Problem &problem, const Solution &solution) {
   Steady steady(problem, solution);
   Demand demand;
+  SmallVector<SharedPiece> pieces = problem.otherPieces;
   SmallVector<SmallVector<Life>> lives(problem.roles.size());
   for (auto [index, op] : llvm::enumerate(problem.ops)) {
     const Placement &placement = solution.ops[index];
     if (op.registerBytes)
       lives[placement.role].push_back(
           {placement.start, getEnd(problem, solution, steady, index), op.registerBytes});
-    demand.sharedBytes += placement.depth * op.bufferBytes;
+    if (placement.depth && op.bufferBytes)
+      pieces.push_back({op.name, placement.depth * op.bufferBytes});
     demand.tensorColumns += placement.depth * op.bufferColumns;
     demand.namedBarriers += placement.depth * op.slotBarriers;
   }
+  demand.sharedBytes = placePieces(pieces);
   for (llvm::ArrayRef<Life> each : lives)
     demand.registerBytes.push_back(getMostLive(each, solution.interval));
   return demand;

@@ -2,6 +2,8 @@
 #include "../Decisions.h"
 #include "Protocol.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Target/Common/AsyncTarget.h"
+#include "kiln/Target/TargetInterface.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -163,7 +165,41 @@ static LogicalResult checkWarps(WarpGroupsOp groups) {
   if (!decided || decided.getInt() != warps)
     return groups.emitOpError("expected the roles to have the kernel's ")
            << (decided ? decided.getInt() : 0) << " warps together, got " << warps;
-  return checkRoleRegisters(groups, groups.getRoles());
+  return checkRoleLimits(groups, groups.getRoles());
+}
+
+/// Tensor memory has room for all accumulators at once: they are set aside when the program begins.
+static LogicalResult checkTensorMemory(WarpGroupsOp groups) {
+  TargetInterface target = getTarget(groups);
+  SmallVector<std::pair<ChannelOp, int64_t>> places;
+  int64_t total = 0;
+  for (Value capture : groups.getCaptures()) {
+    auto channel = capture.getDefiningOp<ChannelOp>();
+    PendingType accumulator = channel ? channel.getType().getAccumulator() : PendingType();
+    if (!target || !accumulator)
+      continue;
+    auto *async = target.getReal().getDialect().getRegisteredInterface<AsyncTarget>();
+    RankedTensorType tensor = accumulator.getTensor();
+    int64_t bytes = tensor.getNumElements() * tensor.getElementTypeBitWidth() / 8 *
+                    channel.getType().getDepth();
+    places.push_back({channel, async ? async->getTensorBytes(bytes) : bytes});
+    total += places.back().second;
+  }
+  if (places.empty())
+    return success();
+  const std::optional<Figure> &limit = target.getChipRecord().figures.tensorMemory;
+  if (limit && total <= limit->value)
+    return success();
+  InFlightDiagnostic error = places.back().first.emitOpError("expected accumulators of at most ")
+                             << (limit ? limit->value : 0) << " bytes of tensor memory on "
+                             << target.getSpelling() << ", got " << total;
+  for (auto &[channel, bytes] : places) {
+    RankedTensorType tensor = channel.getType().getAccumulator().getTensor();
+    error.attachNote(channel.getLoc())
+        << bytes << " bytes for " << channel.getType().getDepth() << " of "
+        << RankedTensorType::get(tensor.getShape(), tensor.getElementType());
+  }
+  return error;
 }
 
 /// What is pending has one user: two would each wait for, or add to, the same accumulator.
@@ -195,7 +231,8 @@ static LogicalResult checkPending(WarpGroupsOp groups) {
 }
 
 LogicalResult kiln::protocol::checkCounts(WarpGroupsOp groups) {
-  if (failed(checkWarps(groups)) || failed(checkPending(groups)))
+  if (failed(checkWarps(groups)) || failed(checkTensorMemory(groups)) ||
+      failed(checkPending(groups)))
     return failure();
   for (unsigned i = 0; i < groups.getCaptures().size(); ++i) {
     if (!isa<ChannelType>(groups.getCaptures()[i].getType()))

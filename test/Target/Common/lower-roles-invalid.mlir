@@ -128,37 +128,6 @@ tile.kernel @address(%a: !tile.view<?x?xf16>) attributes {tile.warps = 4 : i64} 
 
 // -----
 
-// Three slots of 256 columns each take more than there are.
-#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[0,64],[0,128]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
-!sums = !tile.channel<3, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
-module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
-tile.kernel @too_many() attributes {tile.warps = 4 : i64} {
-  // expected-error@+1 {{expected accumulators of at most 262144 bytes of tensor memory on nvptx:sm_100a, got 524288}}
-  %sums = tile.channel full = 1 empty = 4 : !sums
-  tile.warp_groups(%sums : !sums) {
-    role #tile.role<"mma", warps = 4> {}
-  }
-  tile.return
-}
-}
-
-// -----
-
-#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
-!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @none_there() attributes {tile.warps = 4 : i64} {
-  // expected-error@+1 {{expected accumulators of at most 0 bytes of tensor memory on nvptx:sm_90a, got 16384}}
-  %sums = tile.channel full = 1 empty = 4 : !sums
-  tile.warp_groups(%sums : !sums) {
-    role #tile.role<"mma", warps = 4> {}
-  }
-  tile.return
-}
-}
-
-// -----
-
 // Each thread has a row, not a column.
 #sum = #tile.layout<register = [[1,0],[2,0],[4,0],[8,0]], lane = [[0,1],[0,2],[0,4],[0,8],[16,0]], warp = [[32,0],[64,0]]>
 !pending = !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>

@@ -48,9 +48,9 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   // expected-error @+1 {{expected at most 65536 bytes of shared memory on amdgpu:gfx942, got 131072}}
   tile.kernel @large(%n: index) {
-    // expected-note @+1 {{65536 bytes for 'tile.alloc'}}
+    // expected-note @+1 {{65536 bytes for a buffer of 64x256xf32}}
     %a = tile.alloc : !tile.buffer<64x256xf32>
-    // expected-note @+1 {{65536 bytes for 'tile.alloc'}}
+    // expected-note @+1 {{65536 bytes for a buffer of 64x256xf32}}
     %b = tile.alloc : !tile.buffer<64x256xf32>
     %x = tile.read %a : !tile.buffer<64x256xf32> -> tensor<64x256xf32, #l>
     %y = tile.read %b : !tile.buffer<64x256xf32> -> tensor<64x256xf32, #l>

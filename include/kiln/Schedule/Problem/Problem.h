@@ -37,6 +37,7 @@
 #ifndef KILN_SCHEDULE_PROBLEM_PROBLEM_H
 #define KILN_SCHEDULE_PROBLEM_PROBLEM_H
 
+#include "kiln/Schedule/Problem/SharedMemory.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -183,6 +184,8 @@ struct Problem {
   /// What an op needs, in the order of its operands.
   llvm::SmallVector<Dependence> dependences;
   Budget budget;
+  /// What else lies in shared memory while the ops run.
+  llvm::SmallVector<SharedPiece> otherPieces;
   /// Whether the ops run more than once. A block has one stage, and its rings one slot.
   bool isLoop = true;
   /// The most stages that a role may have; nothing said is no limit.

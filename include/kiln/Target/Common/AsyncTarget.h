@@ -48,9 +48,8 @@ public:
 
   //===- Groups of warps --------------------------------------------------------------------===//
 
-  /// How many groups can have a barrier of their own, numbered from 1 on.
-  static constexpr int64_t groupBarriers = 15;
-  /// `number` is an i32.
+  /// A barrier of a group of warps; `number` is an i32, from 1 on and below the chip's
+  /// `namedBarriers`.
   virtual void groupBarrier(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value number,
                             int64_t threads) const = 0;
   /// What this thread wrote to shared memory, or to global memory, engines see.

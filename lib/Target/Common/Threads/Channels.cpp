@@ -12,11 +12,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-static int64_t getBytes(BufferType type) {
-  return ShapedType::getNumElements(type.getShape()) *
-         int64_t(getSharedElementBytes(type.getElementType()));
-}
-
 /// Of tensor memory.
 static constexpr int64_t kAddressBytes = 4;
 
@@ -30,7 +25,7 @@ ChannelPlan kiln::planChannel(ChannelType type) {
   unsigned buffers = type.getAccumulator() ? 0 : type.getBuffers().size();
   for (unsigned i = 0; i < buffers; ++i) {
     plan.offsets.push_back(at);
-    plan.bytes.push_back(llvm::alignTo(getBytes(type.getBuffer(i)), kEngineAlignment));
+    plan.bytes.push_back(llvm::alignTo(getSharedBytes(type.getBuffer(i)), kEngineAlignment));
     at += plan.bytes.back() * type.getDepth();
   }
   plan.full = at;
@@ -75,25 +70,17 @@ Value ThreadLowering::getBarrier(Value channel, Value slot, bool full) {
 LogicalResult ThreadLowering::lowerTensorMemory(WarpGroupsOp op,
                                                 llvm::function_ref<LogicalResult()> lowerRoles) {
   SmallVector<std::pair<Value, int64_t>> places;
-  int64_t total = 0;
-  ChannelOp last;
   for (Value capture : op.getCaptures()) {
     auto channel = capture.getDefiningOp<ChannelOp>();
     PendingType accumulator = channel ? channel.getType().getAccumulator() : PendingType();
     if (!accumulator)
       continue;
     int64_t bytes = getBytes(accumulator) * channel.getType().getDepth();
-    total += async->getTensorBytes(bytes);
     places.push_back(
         {getSharedAt(get(capture), i32(planChannel(channel.getType()).address)), bytes});
-    last = channel;
   }
   if (places.empty())
     return lowerRoles();
-  int64_t limit = chip.figures.tensorMemory ? chip.figures.tensorMemory->value : 0;
-  if (total > limit)
-    return last.emitOpError("expected accumulators of at most ")
-           << limit << " bytes of tensor memory on " << target.getSpelling() << ", got " << total;
   Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, warp, i32(0));
   emitIf(isFirst, [&] {
     for (auto [place, bytes] : places)
@@ -326,7 +313,7 @@ void ThreadLowering::forEachBox(const CopyBoxes &boxes, BufferType type, Value b
   for (Value offset : offsets)
     coordinates.push_back(
         arith::IndexCastOp::create(builder, loc, builder.getI32Type(), get(offset)));
-  int64_t bytes = getBytes(type) / boxes.places.size();
+  int64_t bytes = getSharedBytes(type) / boxes.places.size();
   for (auto [box, place] : llvm::enumerate(boxes.places)) {
     Value at = box ? getSharedAt(buffer, i32(box * bytes)) : buffer;
     SmallVector<Value> here = coordinates;

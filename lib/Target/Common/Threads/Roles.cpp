@@ -126,21 +126,11 @@ static bool copiesDirectly(Region &region) {
 }
 
 LogicalResult ThreadLowering::lowerRoles(WarpGroupsOp op) {
-  int64_t total = 0, copies = 0;
-  for (auto attr : op.getRoles().getAsRange<RoleAttr>()) {
+  int64_t total = 0;
+  for (auto attr : op.getRoles().getAsRange<RoleAttr>())
     total += attr.getTotalWarps();
-    copies += attr.getCopies();
-  }
   if (total != warps)
     return op.emitOpError("expected roles of the kernel's ") << warps << " warps, got " << total;
-  if (async && copies + int64_t(op.getRoles().size()) > AsyncTarget::groupBarriers)
-    return op.emitOpError("expected at most ")
-           << AsyncTarget::groupBarriers << " barriers for roles and their copies, got "
-           << copies + op.getRoles().size();
-  if (!async && op.getRoles().size() > 1)
-    return op.emitOpError("expected one role, since ")
-           << target.getSpelling() << " has one barrier for all warps, got "
-           << op.getRoles().size();
   Value place = waves ? waves.makeUniform(builder, loc, warp) : shuffleFrom(warp, i32(0));
   // As many as there are: whoever reads the code back knows how far addresses go.
   if (llvm::isPowerOf2_64(total))

@@ -4,6 +4,7 @@
 
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
+#include "kiln/Target/Common/SharedPieces.h"
 #include "kiln/Target/Common/Threads.h"
 #include "mlir/IR/Builders.h"
 
@@ -30,8 +31,6 @@ struct ChannelPlan {
   int64_t total;
 };
 ChannelPlan planChannel(tile::ChannelType type);
-/// What buffers in shared memory are aligned to where engines read them.
-inline constexpr int64_t kEngineAlignment = 1024;
 
 /// The part of a coordinate that the bits of `number` (i32) bring, xor `sum`, as i32; null if
 /// none.
@@ -76,8 +75,6 @@ bool isOwnPair(mlir::Operation *joinOrSplit);
 /// Whether each thread's part of a tile of elements that share bytes is whole bytes.
 bool storesWholeBytes(tile::StoreOp op);
 
-/// The scratch in shared memory that an op needs, in bytes; zero if none.
-int64_t getScratchBytes(mlir::Operation *op);
 /// How far apart the scratch of the copies of a role lies.
 int64_t getRoleScratchStep(mlir::Operation *op);
 int64_t getReduceBytes(tile::ReduceOp op);
