@@ -21,11 +21,14 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
 
     Of other kernels that decide nothing, those whose products read what their loops load have one
     role "all", which fills rings of its own: such loads have a `role`, a `ring` and the `atom` of a
-    copy past the registers, or `#tile.through_registers`.
+    copy past the registers, or `#tile.through_registers`. Where all products can run on beside
+    their warps out of such rings, they do: the role has the warps of one product, in two copies
+    where rows suffice.
 
     Each is a proposal: 0 is the first way, with trips that `tile-decide-stages` may overlap; 1 the
-    same with products at `stage` 0; 2 is the second way. The metadata member "proposal" says which
-    was taken; `tile.proposal = N` on a kernel passes over the first N, and goes.
+    same with products at `stage` 0; 2 is the second way, with products that run on beside their
+    warps; 3 without. The metadata member "proposal" says which was taken; `tile.proposal = N` on a
+    kernel passes over the first N, and goes.
 
     All other kernels stay as they are: one that decides more than `tile.persistent`, or stores what
     its loop may load again; and one that cannot be realised. If it has products that could run on
@@ -82,7 +85,8 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
     loads by an engine have a `stage` and their ring's `depth`: as many slots as shared memory has
     room for, at most eight. Rings that a role fills for itself have a depth of at most four, such
     that two programs share a core where they can, and the ops of their loops have stages: copies run
-    depth - 1 trips ahead, loads through registers one.
+    depth - 1 trips ahead, loads through registers one. Where dots in flight read such a ring, it has
+    a slot more for each of them, if there is room, and two programs need not share a core.
 
     In a loop of several products, or of one that reads what the loop computes, a solver
     (`kiln/Schedule/Problem/Solver.h`) looks for stages at which products run beside what else the
@@ -230,6 +234,10 @@ def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
     A tensor that one role makes and another uses is written to a slot of a ring, as deep as its loop
     says, and read from it. Roles of as many warps read it as it is laid out; others say how by a
     `tile.convert_layout` of theirs.
+
+    What a role loads through registers, it writes to the slot in the next trip, when it is there;
+    each of the role's warps arrives. So it does with what its warps copy past the registers, whose
+    copies arrive themselves. Copies of a role that bring what an engine counts share each box out.
 
     A ring that the role which reads it also fills is an `own` channel. Its loads become a put of
     copies, or, through registers, loads and a put that is written at the end of the trip.

@@ -41,6 +41,9 @@ public:
     NVVM::MBarrierArriveExpectTxOp::create(builder, loc, Type(), barrier, i32(builder, loc, bytes),
                                            NVVM::MemScopeKind::CTA, false, Value());
   }
+  void awaitCopies(OpBuilder &builder, Location loc, Value barrier) const override {
+    NVVM::CpAsyncMBarrierArriveOp::create(builder, loc, barrier, /*noinc=*/false);
+  }
   /// A try blocks for a while and may then fail, so it is tried again.
   void waitBarrier(OpBuilder &builder, Location loc, Value barrier, Value parity) const override {
     auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());

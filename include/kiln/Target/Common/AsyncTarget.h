@@ -38,6 +38,10 @@ public:
   /// Arrives and announces bytes that engines will bring.
   virtual void arriveExpecting(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value barrier,
                                int64_t bytes) const = 0;
+  /// Holds the phase up until all that this thread has started to copy into shared memory itself is
+  /// there. It does not count among the arrivals.
+  virtual void awaitCopies(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Value barrier) const = 0;
   /// Until the phase of this parity (i32) has ended; of a fresh barrier, that of parity 1 has.
   virtual void waitBarrier(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value barrier,
                            mlir::Value parity) const = 0;
