@@ -450,6 +450,32 @@ def RealiseStores : Schedule_Pass<"tile-realise-stores"> {
   }];
 }
 
+def RealiseInterleaving : Schedule_Pass<"tile-realise-interleaving"> {
+  let summary = "say in which order the instructions around a dot come";
+  let description = [{
+    Precondition: roles, rings, stages and stores are realised, so that barriers stand where they
+    stay. Postcondition: no dot has `interleave`; in its place the groups it names stand as
+    `tile.schedule_group` at the end of the stretch of code that the dot is in, in front of the next
+    barrier or end of a block, in a list of their own.
+
+    Before:
+    ```mlir
+    %d = tile.dot %x, %y, %s {interleave = #tile.interleave<2 x (2 matrix, 1 load)>} …
+    tile.barrier
+    ```
+    After:
+    ```mlir
+    %d = tile.dot %x, %y, %s …
+    tile.schedule_group 2 matrix of 0
+    tile.schedule_group 1 load of 0
+    tile.schedule_group 2 matrix of 0
+    tile.schedule_group 1 load of 0
+    tile.barrier
+    ```
+    The test is `test/Schedule/realise-interleaving.mlir`.
+  }];
+}
+
 def OrderAccesses : Schedule_Pass<"tile-order-accesses"> {
   let summary = "let warps wait for one another between accesses to the same global memory";
   let description = [{

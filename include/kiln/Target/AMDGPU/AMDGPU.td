@@ -28,7 +28,8 @@ def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
     DeclareAttrInterfaceMethods<BoundedMemoryInterface>,
     DeclareAttrInterfaceMethods<CacheHintsInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
-    DeclareAttrInterfaceMethods<WaveTargetInterface>]> {
+    DeclareAttrInterfaceMethods<WaveTargetInterface,
+        ["ordersInstructions", "orderInstructions"]>]> {
   let mnemonic = "target";
   let summary = "an AMD chip";
   let description = [{

@@ -2,6 +2,7 @@
 #ifndef KILN_TARGET_COMMON_WAVETARGET_H
 #define KILN_TARGET_COMMON_WAVETARGET_H
 
+#include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Builders.h"
 

@@ -33,6 +33,16 @@ def WaveTargetInterface : AttrInterface<"WaveTargetInterface"> {
                     "void", "meet",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc)>,
     InterfaceMethod<[{
+      Whether code generators can be told in which order the instructions between two barriers come.
+    }], "bool", "ordersInstructions", (ins), "", "return false;">,
+    InterfaceMethod<[{
+      The next so many instructions of a kind come next, of a list of them by a number; where
+      `ordersInstructions`.
+    }], "void", "orderInstructions",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+             "::kiln::tile::InstructionKind":$kind, "int64_t":$count, "int64_t":$pipeline),
+        "", "">,
+    InterfaceMethod<[{
       From here on the wave goes first, or (if not `raised`) in turn again: where one group computes
       and another copies, that the one is not held up.
     }], "void", "setPriority",

@@ -47,6 +47,12 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {kDepthAttrName, on<scf::ForOp>, Schedule},
       {"in_flight", on<DotOp, StoreOp>, Schedule},
       {kSplitLoopAttrName, on<scf::IfOp>, Schedule},
+      // In which parts, and how its instructions alternate with others.
+      {"parts", on<DotOp>, Schedule},
+      {"reads_ahead", on<DotOp>, Schedule},
+      {"promote", on<DotOp>, Schedule},
+      {"swap", on<DotOp>, Layout},
+      {"interleave", on<DotOp>, Schedule},
       // How many programs share a loop's trips.
       {kShareAttrName, on<scf::ForOp>, Schedule},
       {kShareAtomicAttrName, on<scf::ForOp>, Schedule},

@@ -200,6 +200,11 @@ LogicalResult ReleaseOp::verify() {
   return success();
 }
 
+LogicalResult ScheduleGroupOp::verify() {
+  return failure(failed(verifyCount(*this, "count", getCount(), 1)) ||
+                 failed(verifyCount(*this, "pipeline", getPipeline(), 0)));
+}
+
 LogicalResult WaitPutsOp::verify() { return verifyCount(*this, "in_flight", getInFlight(), 0); }
 
 //===- Copies -------------------------------------------------------------------------------===//

@@ -35,6 +35,23 @@ struct SharedMemory : public mlir::SideEffects::Resource::Base<SharedMemory> {
   llvm::StringRef getName() final { return "tile.shared"; }
 };
 
+/// So many machine instructions of one kind.
+struct InstructionGroup {
+  int64_t count;
+  InstructionKind kind;
+  bool operator==(const InstructionGroup &other) const {
+    return count == other.count && kind == other.kind;
+  }
+};
+inline llvm::hash_code hash_value(const InstructionGroup &group) {
+  return llvm::hash_combine(group.count, group.kind);
+}
+mlir::ParseResult parseRounds(mlir::AsmParser &parser, llvm::SmallVector<int64_t> &times,
+                              llvm::SmallVector<int64_t> &sizes,
+                              llvm::SmallVector<InstructionGroup> &groups);
+void printRounds(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> times,
+                 llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<InstructionGroup> groups);
+
 /// The limits of a tile; `isTileType` says no beyond them.
 inline constexpr int64_t kMaxRank = 8;
 inline constexpr int64_t kMaxTileElements = int64_t(1) << 24;

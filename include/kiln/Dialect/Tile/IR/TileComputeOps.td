@@ -4,6 +4,7 @@
 
 include "kiln/Dialect/Tile/IR/TileDialect.td"
 include "kiln/Dialect/Tile/IR/TileEnums.td"
+include "kiln/Dialect/Tile/IR/TileScheduleAttrs.td"
 include "kiln/Dialect/Tile/IR/TileTypes.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -34,6 +35,7 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
     `atom` is the matrix instruction that a pass or the author chose, `stage`, `order` and `role`
     are when and by whom, and `in_flight` is how many dots that its role starts later may be under
     way when its result is used, or, if it is handed on to the loop's next trip, when a trip ends.
+    `interleave` is how its instructions alternate with those around it.
 
     ```mlir
     %d = tile.dot %a, %b, %c transpose_b
@@ -47,7 +49,8 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
                                          "DotPrecision::IEEE">:$precision,
                        OptionalAttr<Tile_MmaAtom>:$atom, OptionalAttr<I64Attr>:$stage,
                        OptionalAttr<I64Attr>:$order, OptionalAttr<StrAttr>:$role,
-                       OptionalAttr<I64Attr>:$in_flight);
+                       OptionalAttr<I64Attr>:$in_flight,
+                       OptionalAttr<Tile_InterleaveAttr>:$interleave);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $accumulator (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?

@@ -71,4 +71,17 @@ def Tile_FenceKind : Tile_Enum<"FenceKind", "what a fence orders", [
     I32EnumAttrCase<"Shared", 2, "shared">]>;
 def Tile_FenceKindAttr : Tile_EnumAttr<Tile_FenceKind, "fence"> { let assemblyFormat = "$value"; }
 
+def Tile_InstructionKind : Tile_Enum<"InstructionKind", "a kind of machine instruction", [
+    I32EnumAttrCase<"Matrix", 0, "matrix">,
+    I32EnumAttrCase<"Vector", 1, "vector">,
+    I32EnumAttrCase<"Scalar", 2, "scalar">,
+    I32EnumAttrCase<"Transcendental", 3, "transcendental">,
+    I32EnumAttrCase<"Load", 4, "load">,
+    I32EnumAttrCase<"Store", 5, "store">,
+    I32EnumAttrCase<"Read", 6, "read">,
+    I32EnumAttrCase<"Write", 7, "write">]>;
+def Tile_InstructionKindAttr : Tile_EnumAttr<Tile_InstructionKind, "instruction_kind"> {
+  let assemblyFormat = "$value";
+}
+
 #endif // KILN_DIALECT_TILE_IR_TILEENUMS_TD

@@ -3,6 +3,7 @@
 #define KILN_DIALECT_TILE_IR_TILESCHEDULEATTRS_TD
 
 include "kiln/Dialect/Tile/IR/TileAttributes.td"
+include "kiln/Dialect/Tile/IR/TileEnums.td"
 
 def Tile_RoleAttr : Tile_Attr<"Role", "role"> {
   let summary = "a group of warps that run one part of a program";
@@ -49,6 +50,41 @@ def Tile_PersistentAttr : Tile_Attr<"Persistent", "persistent"> {
   let parameters = (ins "int64_t":$programs, DefaultValuedParameter<"int64_t", "1">:$group);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+}
+
+def Tile_InterleaveAttr : Tile_Attr<"Interleave", "interleave"> {
+  let summary = "how the instructions of a dot alternate with those around it";
+  let description = [{
+    Rounds, each so many times over: so many machine instructions of one kind, then so many of
+    another. They are those of the stretch of code that the dot stands in, between two barriers or
+    ends of a block, and each group takes the next of its kind. What no group takes stands where the
+    code generator puts it.
+
+    | kind | instructions |
+    |---|---|
+    | `matrix` | products by matrix units |
+    | `vector`, `scalar` | arithmetic of all lanes, of one for all |
+    | `transcendental` | exponentials, logarithms, roots and their like |
+    | `load`, `store` | accesses to global memory; loads that go to shared memory directly, too |
+    | `read`, `write` | accesses to shared memory |
+
+    Counts are of instructions as the chip has them, not of tiles: with one too few in each round
+    what is left over comes in one run.
+
+    ```mlir
+    interleave = #tile.interleave<16 x (1 read), 32 x (2 matrix, 1 load)>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$times, ArrayRefParameter<"int64_t">:$sizes,
+                        ArrayRefParameter<"InstructionGroup">:$groups);
+  let assemblyFormat = "`<` custom<Rounds>($times, $sizes, $groups) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The most groups there may be, each round counted as often as it comes.
+    static constexpr int64_t kMostGroups = 1024;
+    /// All groups, one after another.
+    ::llvm::SmallVector<InstructionGroup> getSequence() const;
+  }];
 }
 
 #endif // KILN_DIALECT_TILE_IR_TILESCHEDULEATTRS_TD
