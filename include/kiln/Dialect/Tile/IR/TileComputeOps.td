@@ -37,6 +37,14 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
     way when its result is used, or, if it is handed on to the loop's next trip, when a trip ends.
     `interleave` is how its instructions alternate with those around it.
 
+    `parts`, of m, n and k, is into how many dots it is cut (`tile-realise-parts`), and each dot in
+    flight that this makes counts; `reads_ahead` is how many parts ahead of its own dot a part's
+    operands are read into registers. With `promote` each part along k is summed up on its own, from
+    zero, and then added to the sum: an atom that keeps few bits of a sum then loses them of one
+    part alone. With `swap` the transpose is computed, bᵀ · aᵀ + accumulatorᵀ
+    (`tile-realise-swap`): rows and columns change places in the atom, which comes to see few rows
+    as its columns.
+
     ```mlir
     %d = tile.dot %a, %b, %c transpose_b
        : tensor<128x64xbf16>, tensor<256x64xbf16> -> tensor<128x256xf32>
@@ -50,6 +58,8 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
                        OptionalAttr<Tile_MmaAtom>:$atom, OptionalAttr<I64Attr>:$stage,
                        OptionalAttr<I64Attr>:$order, OptionalAttr<StrAttr>:$role,
                        OptionalAttr<I64Attr>:$in_flight,
+                       OptionalAttr<DenseI64ArrayAttr>:$parts,
+                       OptionalAttr<I64Attr>:$reads_ahead, UnitAttr:$promote, UnitAttr:$swap,
                        OptionalAttr<Tile_InterleaveAttr>:$interleave);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
