@@ -289,16 +289,20 @@ Value kiln::unmakeStored(OpBuilder &builder, Location loc, Value stored, RankedT
 }
 
 LinearLayout kiln::getSharedOffsets(const LinearLayout &tensor, const LinearLayout *buffer) {
-  int64_t elements = int64_t(1) << tensor.getTotalOutBits();
+  auto flatten = [](const LinearLayout &layout) {
+    return layout.reshapeOuts({int64_t(1) << layout.getTotalOutBits()});
+  };
   if (buffer)
     if (std::optional<LinearLayout> inverse = buffer->invert())
-      return tensor.compose(*inverse).reshapeOuts({elements});
-  return tensor.reshapeOuts({elements});
+      return flatten(LinearLayout::create(tensor.getIns(), buffer->getOuts())->compose(*inverse));
+  return flatten(tensor);
 }
 
-bool kiln::canMove(WarpCopyAtomInterface atom, const LinearLayout &offsets) {
+bool kiln::canMove(WarpCopyAtomInterface atom, const LinearLayout &offsets, int64_t start) {
   LinearLayout tile = atom.getTile();
   int64_t row = tile.getShape()[0];
+  if (start % row)
+    return false;
   for (StringRef part : {kRegister, kLane})
     if (tile.getInBits(part) > offsets.getInBits(part))
       return false;

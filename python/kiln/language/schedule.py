@@ -25,6 +25,10 @@ def pin(
     atom: str | None = None,
     layout: str | None = None,
     split: bool | None = None,
+    parts: tuple[int, int, int] | None = None,
+    reads_ahead: int | None = None,
+    promote: bool | None = None,
+    swap: bool | None = None,
 ) -> Any:
     """Takes decisions in the compiler's stead; one that cannot hold is an error at its line.
 
@@ -47,6 +51,12 @@ def pin(
     is how many slots it has, where the loop does not say. `in_flight` is how many products started
     later may run when this one is waited for, or how many stores. `layout` says who holds which
     element of the result, as `kiln layout` shows it.
+
+    Around a product: `parts` is how many parts it is cut into along m, n and k, each of which reads
+    what it needs out of shared memory when it comes, or `reads_ahead` parts before. With `promote`
+    each part along k is summed up from zero and then added to the sum, for instructions that keep
+    few bits of one. With `swap` the transpose is computed, so that few rows are the instruction's
+    columns.
 
     Around the range of a loop: `depth` is how many slots the rings filled in it have; `role`,
     `stage` and `order` are those of the loop in the loop around it. Around the condition of an

@@ -289,6 +289,52 @@ def DecideConversions : Pass<"tile-decide-conversions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect"];
 }
 
+def DecideParts : Pass<"tile-decide-parts", "::mlir::ModuleOp"> {
+  let summary = "cut products by multiply-adds along k where they read shared memory";
+  let description = [{
+    Precondition: atoms and layouts are decided, and how conversions are made. Postcondition: each
+    `tile.dot` by `#tile.fma` without `parts` of which an operand comes out of shared memory, where
+    the dot stands, has as many parts along k as it has k: each thread needs all of k, and so does
+    not hold more of it in registers than it multiplies next. What is already decided stays.
+
+    Before:
+    ```mlir
+    %x = tile.read %p : !tile.buffer<32x4xf32> -> tensor<32x4xf32, #a>
+    %d = tile.dot %x, %y, %s {atom = #tile.fma}
+    ```
+    After:
+    ```mlir
+    %x = tile.read %p : !tile.buffer<32x4xf32> -> tensor<32x4xf32, #a>
+    %d = tile.dot %x, %y, %s {atom = #tile.fma, parts = array<i64: 1, 1, 4>}
+    ```
+    The test is `test/Layout/Transforms/decide-parts.mlir`.
+  }];
+}
+
+def RealiseSwap : Pass<"tile-realise-swap", "::mlir::ModuleOp"> {
+  let summary = "compute the transposes of products that say so";
+  let description = [{
+    Precondition: none. Postcondition: no `tile.dot` has `swap`. One that had is the product of its
+    operands in the other order, each transposed, and its sum and result are transposes; a sum that
+    a loop carries for it alone is carried transposed. Transposes of tensors in registers cost
+    nothing. An `atom` is that of the product as it is made.
+
+    Before:
+    ```mlir
+    %d = tile.dot %a, %b, %c {swap} : tensor<16x64xf16>, tensor<64x128xf16> -> tensor<16x128xf32>
+    ```
+    After:
+    ```mlir
+    %s = tile.transpose %c [1, 0] : tensor<16x128xf32> -> tensor<128x16xf32>
+    %t = tile.dot %b, %a, %s transpose_a transpose_b
+       : tensor<64x128xf16>, tensor<16x64xf16> -> tensor<128x16xf32>
+    %d = tile.transpose %t [1, 0] : tensor<128x16xf32> -> tensor<16x128xf32>
+    ```
+    The test is `test/Layout/Transforms/realise-swap.mlir`.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
 def PrintIndexFacts : Pass<"tile-print-index-facts", "::mlir::ModuleOp"> {
   let summary = "say as remarks what is known of integers: multiples, runs and ranges";
   let description = [{

@@ -55,7 +55,8 @@ SharedPlan planShared(const LinearLayout &from, const LinearLayout &to, unsigned
 SharedSide measureSide(const LinearLayout &tensor, const LinearLayout &buffer,
                        unsigned elementBytes, const Chip &chip, bool isWrite, mlir::Attribute atom);
 
-/// From the places of a tensor to `dim0`, the offsets of a buffer; row-major without a layout.
+/// From the places of a tensor to `dim0`, the offsets of a buffer; row-major without a layout. The
+/// tensor may be a part of what the buffer has.
 LinearLayout getSharedOffsets(const LinearLayout &tensor, const LinearLayout *buffer);
 
 /// How a buffer [rows, columns] lies in boxes of rows of `span` bytes (128, 64 or 32), side by
@@ -107,9 +108,9 @@ struct VectorOrder {
 };
 VectorOrder getVectorOrder(const LinearLayout &offsets, int64_t most);
 
-/// Whether the atom can make the move from places to offsets: within a row the map is the atom's
-/// tile, and all else moves by whole rows.
-bool canMove(WarpCopyAtomInterface atom, const LinearLayout &offsets);
+/// Whether the atom can make the move from places to offsets, which differ by `start` from those
+/// in memory: within a row the map is the atom's tile, and all else moves by whole rows.
+bool canMove(WarpCopyAtomInterface atom, const LinearLayout &offsets, int64_t start = 0);
 
 } // namespace kiln
 

@@ -25,3 +25,11 @@ std::string kiln::tile::findDecision(Operation *op) {
       return name.str();
   return "";
 }
+
+std::string kiln::tile::findPartsDecision(Operation *op) {
+  if (isa<DotOp>(op))
+    for (StringRef name : {"parts", "reads_ahead", "promote", "swap"})
+      if (op->hasAttr(name))
+        return name.str();
+  return "";
+}

@@ -98,11 +98,39 @@ LogicalResult kiln::tile::verifyDot(Operation *op, Type aType, bool transposeA, 
   return success();
 }
 
+static LogicalResult verifyParts(DotOp dot) {
+  int64_t extents[] = {dot.getM(), dot.getN(), dot.getK()};
+  if (std::optional<ArrayRef<int64_t>> parts = dot.getParts()) {
+    bool fits = parts->size() == 3;
+    for (auto [count, extent] : llvm::zip(*parts, extents))
+      fits = fits && count >= 1 && extent % count == 0;
+    if (!fits) {
+      InFlightDiagnostic error = dot.emitOpError("expected parts of m, n and k that divide [");
+      llvm::interleaveComma(extents, error);
+      error << "], got [";
+      llvm::interleaveComma(*parts, error);
+      return error << "]";
+    }
+  }
+  if (dot.getReadsAhead() && !dot.getParts())
+    return dot.emitOpError("expected 'parts', since 'reads_ahead' is decided");
+  if (std::optional<int64_t> ahead = dot.getReadsAhead()) {
+    int64_t count = (*dot.getParts())[0] * (*dot.getParts())[1] * (*dot.getParts())[2];
+    if (*ahead >= count)
+      return dot.emitOpError("expected reads_ahead below the number of parts, ")
+             << count << ", got " << *ahead;
+  }
+  if (dot.getPromote() && !dot.getType().getElementType().isF32())
+    return dot.emitOpError("expected sums of f32 to promote, got ")
+           << dot.getType().getElementType();
+  return verifyCount(dot, "reads_ahead", dot.getReadsAhead(), 0);
+}
+
 LogicalResult DotOp::verify() {
   if (failed(verifyDot(*this, getA().getType(), getTransposeA(), getB().getType(), getTransposeB(),
                        getType(), getUnsignedA() || getUnsignedB(), getPrecision())) ||
       failed(verifyCount(*this, "stage", getStage(), 0)) ||
-      failed(verifyCount(*this, "order", getOrder(), 0)))
+      failed(verifyCount(*this, "order", getOrder(), 0)) || failed(verifyParts(*this)))
     return failure();
   return verifyCount(*this, "in_flight", getInFlight(), 0);
 }

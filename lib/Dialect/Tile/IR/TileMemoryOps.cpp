@@ -279,7 +279,27 @@ static LogicalResult verifyContents(Operation *op, BufferType buffer, RankedTens
          << tensor << " for " << buffer;
 }
 
+/// A tensor at offsets that are multiples of its extents, which divide the buffer's.
+static LogicalResult verifyPart(ReadOp op, ArrayRef<int64_t> offsets) {
+  BufferType buffer = op.getBuffer().getType();
+  RankedTensorType tensor = op.getType();
+  bool fits = buffer.getElementType() == tensor.getElementType() && !op.getExtents() &&
+              int64_t(buffer.getShape().size()) == tensor.getRank() &&
+              int64_t(offsets.size()) == tensor.getRank();
+  for (auto [offset, part, whole] : llvm::zip(offsets, tensor.getShape(), buffer.getShape()))
+    fits = fits && offset >= 0 && offset < whole && offset % part == 0 && whole % part == 0;
+  if (fits)
+    return success();
+  InFlightDiagnostic error = op.emitOpError("expected a part of ")
+                             << buffer << " at multiples of its extents, got " << tensor
+                             << " at [";
+  llvm::interleaveComma(offsets, error);
+  return error << "]";
+}
+
 LogicalResult ReadOp::verify() {
+  if (auto offsets = getAt())
+    return verifyPart(*this, *offsets);
   return verifyContents(*this, getBuffer().getType(), getType(), getExtents());
 }
 

@@ -15,10 +15,15 @@ namespace kiln::tile {
 #define GEN_PASS_DEF_SIMPLIFY
 #include "kiln/Dialect/Tile/Transforms/Passes.h.inc"
 
+static std::string findAnyDecision(Operation *op) {
+  std::string decision = findDecision(op);
+  return decision.empty() ? findPartsDecision(op) : decision;
+}
+
 static SmallVector<Operation *> findDecided(Operation *root) {
   SmallVector<Operation *> decided;
   root->walk([&](Operation *op) {
-    if (!findDecision(op).empty())
+    if (!findAnyDecision(op).empty())
       decided.push_back(op);
   });
   return decided;
@@ -33,7 +38,7 @@ void rewriteUndecided(Operation *root, RewritePatternSet patterns, GreedyRewrite
   SmallVector<Operation *> ops;
   for (Region &region : root->getRegions())
     region.walk([&](Operation *op) {
-      if (findDecision(op).empty())
+      if (findAnyDecision(op).empty())
         ops.push_back(op);
     });
   (void)applyOpPatternsGreedily(ops, std::move(patterns),
@@ -71,7 +76,7 @@ struct Simplify : public impl::SimplifyBase<Simplify> {
     // What equal things are merged by would drop these.
     for (Operation *op : findDecided(getOperation()))
       if (isOpTriviallyDead(op)) {
-        op->emitOpError("expected a use, since '") << findDecision(op) << "' is decided";
+        op->emitOpError("expected a use, since '") << findAnyDecision(op) << "' is decided";
         return signalPassFailure();
       }
     mergeUndecided(getOperation());
@@ -85,7 +90,7 @@ struct HoistInvariants : public impl::HoistInvariantsBase<HoistInvariants> {
           loop.getLoopRegions(),
           [&](Value value, Region *) { return loop.isDefinedOutsideOfLoop(value); },
           [&](Operation *op, Region *) {
-            return isMemoryEffectFree(op) && isSpeculatable(op) && findDecision(op).empty();
+            return isMemoryEffectFree(op) && isSpeculatable(op) && findAnyDecision(op).empty();
           },
           [&](Operation *op, Region *) { loop.moveOutOfLoop(op); });
     });

@@ -13,8 +13,10 @@ std::string spellDecision(mlir::Operation *op, llvm::StringRef name);
 /// The decision of this name on an op, or null.
 mlir::Attribute getDecision(mlir::Operation *op, llvm::StringRef name);
 /// The name, as `spellDecision` spells it, of a decision about its atom or its schedule that an op
-/// carries; empty if it carries none. Clean-ups leave alone what carries one.
+/// carries; empty if it carries none. Clean-ups leave alone what carries one, or one about parts.
 std::string findDecision(mlir::Operation *op);
+/// The name of a decision about the parts of a product, whoever makes it.
+std::string findPartsDecision(mlir::Operation *op);
 
 } // namespace kiln::tile
 

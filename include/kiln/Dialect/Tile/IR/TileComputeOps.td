@@ -35,6 +35,14 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
     are when and by whom, and `in_flight` is how many dots that its role starts later may be under
     way when its result is used, or, if it is handed on to the loop's next trip, when a trip ends.
 
+    `parts`, of m, n and k, is into how many dots it is cut (`tile-realise-parts`), and each dot in
+    flight that this makes counts; `reads_ahead` is how many parts ahead of its own dot a part's
+    operands are read into registers. With `promote` each part along k is summed up on its own, from
+    zero, and then added to the sum: an atom that keeps few bits of a sum then loses them of one
+    part alone. With `swap` the transpose is computed, bᵀ · aᵀ + accumulatorᵀ
+    (`tile-realise-swap`): rows and columns change places in the atom, which comes to see few rows
+    as its columns.
+
     ```mlir
     %d = tile.dot %a, %b, %c transpose_b
        : tensor<128x64xbf16>, tensor<256x64xbf16> -> tensor<128x256xf32>
@@ -47,7 +55,9 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
                                          "DotPrecision::IEEE">:$precision,
                        OptionalAttr<Tile_MmaAtom>:$atom, OptionalAttr<I64Attr>:$stage,
                        OptionalAttr<I64Attr>:$order, OptionalAttr<StrAttr>:$role,
-                       OptionalAttr<I64Attr>:$in_flight);
+                       OptionalAttr<I64Attr>:$in_flight,
+                       OptionalAttr<DenseI64ArrayAttr>:$parts,
+                       OptionalAttr<I64Attr>:$reads_ahead, UnitAttr:$promote, UnitAttr:$swap);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $accumulator (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?

@@ -329,19 +329,27 @@ def Tile_ReadOp : Tile_Op<"read"> {
     them are those of the buffer, both in row-major order; the others are undefined. The buffer
     may then have another rank, and has no layout.
 
+    With `at` the tensor is a part of the buffer: what lies from these offsets on, which are
+    multiples of its extents, in whatever order the buffer has its elements.
+
     ```mlir
     %t = tile.read %b : !tile.buffer<128x64xbf16> -> tensor<128x64xbf16>
     %u = tile.read %c extents [3, 7] : !tile.buffer<21xf32> -> tensor<4x8xf32>
+    %v = tile.read %b at [0, 16] : !tile.buffer<128x64xbf16> -> tensor<128x16xbf16>
     ```
   }];
   let arguments = (ins Arg<Tile_BufferType, "the memory", [MemRead<Tile_SharedMemory>]>:$buffer,
-                       OptionalAttr<DenseI64ArrayAttr>:$extents, OptionalAttr<Tile_ReadAtom>:$atom);
+                       OptionalAttr<DenseI64ArrayAttr>:$extents, OptionalAttr<Tile_ReadAtom>:$atom,
+                       OptionalAttr<DenseI64ArrayAttr>:$at);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
-    $buffer (`extents` $extents^)? attr-dict `:` qualified(type($buffer)) `->` type($result)
+    $buffer (`extents` $extents^)? (`at` $at^)? attr-dict
+    `:` qualified(type($buffer)) `->` type($result)
   }];
-  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$buffer), [{
-    build($_builder, $_state, result, buffer, ::mlir::DenseI64ArrayAttr(), ::mlir::Attribute());
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$buffer,
+                                 CArg<"::mlir::DenseI64ArrayAttr", "{}">:$extents,
+                                 CArg<"::mlir::Attribute", "{}">:$atom), [{
+    build($_builder, $_state, result, buffer, extents, atom, ::mlir::DenseI64ArrayAttr());
   }]>];
   let hasVerifier = 1;
 }
