@@ -180,7 +180,7 @@ def test_plain_products_of_byte_floats_are_promoted(rng, k: int) -> None:
     plain.options(device="emu:sm_90a")(a, b, c, M=64, N=64, K=k)
     reference = a.astype(np.float64) @ b.astype(np.float64).T
     assert (np.abs(c - reference) <= bound(a, b.T, 128)).all()
-    assert np.linalg.norm(c - reference) < 2e-3 * np.linalg.norm(reference)
+    assert np.linalg.norm(c - reference) < 4e-4 * np.linalg.norm(reference)
 
 
 # Products by their transposes.
