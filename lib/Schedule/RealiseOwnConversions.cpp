@@ -42,14 +42,20 @@ static bool staysUntil(ConvertLayoutOp from, Operation *to) {
 static SmallVector<SliceOp> findSlices(ConvertLayoutOp op) {
   SmallVector<SliceOp> slices;
   auto type = cast<RankedTensorType>(op.getType());
+  ConversionAttr how = op.getHowAttr();
   for (Operation *user : op->getUsers()) {
     auto slice = dyn_cast<SliceOp>(user);
     if (!slice || slice->getBlock() != op->getBlock() || !staysUntil(op, slice) ||
-        getStoredType(type) != type || op.getHowAttr().getRead())
+        getStoredType(type) != type)
       return {};
     for (auto [offset, extent] : llvm::zip(slice.getOffsets(), slice.getType().getShape()))
       if (offset % extent)
         return {};
+    if (!isReadAsWide(getLayout(slice.getResult()), slice.getOffsets(), getLayout(op.getResult()),
+                      how.getBuffer().toLinear(type.getShape()),
+                      dyn_cast_or_null<WarpCopyAtomInterface>(how.getRead()),
+                      getSharedElementBytes(type.getElementType())))
+      return {};
     slices.push_back(slice);
   }
   return slices;
@@ -75,7 +81,7 @@ static void realise(ConvertLayoutOp op, DenseMap<Type, Value> &buffers, Region &
     for (SliceOp slice : slices) {
       builder.setInsertionPoint(slice);
       auto part = ReadOp::create(builder, slice.getLoc(), slice.getType(), buffer,
-                                 DenseI64ArrayAttr(), Attribute(), slice.getOffsetsAttr());
+                                 DenseI64ArrayAttr(), how.getRead(), slice.getOffsetsAttr());
       slice.replaceAllUsesWith(part.getResult());
       slice.erase();
     }

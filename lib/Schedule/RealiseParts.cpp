@@ -159,22 +159,6 @@ struct Source {
 };
 } // namespace
 
-/// Whether a part is read by accesses as wide as those that read all.
-static bool isReadAsWide(const Source &source, const Box &box) {
-  RankedTensorType type = getBoxType(source.tensor, box.shape);
-  if (!type)
-    return false;
-  int64_t start = source.order.invert()->apply(box.offsets)[0];
-  LinearLayout offsets =
-      getSharedOffsets(cast<LayoutAttr>(type.getEncoding()).toLinear(box.shape), &source.order);
-  if (source.atom)
-    return canMove(source.atom, offsets, start);
-  int64_t most = kMostSharedBytes / getSharedElementBytes(type.getElementType());
-  int64_t width =
-      getVectorOrder(getSharedOffsets(getLayout(source.tensor), &source.order), most).width;
-  return getVectorOrder(offsets, most).width == width && start % width == 0;
-}
-
 /// The least box around another that is read as wide as all is.
 static Box widen(const Source &source, const Box &box) {
   ArrayRef<int64_t> whole = cast<RankedTensorType>(source.tensor.getType()).getShape();
@@ -185,7 +169,11 @@ static Box widen(const Source &source, const Box &box) {
     });
     Box least = *found;
     wider.erase(found);
-    if (ArrayRef(least.shape) == whole || isReadAsWide(source, least))
+    RankedTensorType type = getBoxType(source.tensor, least.shape);
+    if (ArrayRef(least.shape) == whole ||
+        (type && isReadAsWide(cast<LayoutAttr>(type.getEncoding()).toLinear(least.shape),
+                              least.offsets, getLayout(source.tensor), source.order, source.atom,
+                              getSharedElementBytes(type.getElementType()))))
       return least;
     for (auto [dim, extent] : llvm::enumerate(least.shape)) {
       if (2 * extent > whole[dim])
@@ -370,6 +358,10 @@ LogicalResult DotRealiser::checkBox(Value value, const Box &box) {
 }
 
 LogicalResult DotRealiser::check() {
+  for (Value value : dot->getOperands())
+    if (auto type = dyn_cast<RankedTensorType>(value.getType());
+        type && !isa_and_nonnull<LayoutAttr>(type.getEncoding()))
+      return dot.emitOpError("expected tensors with a layout, got ") << type;
   if (auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr())) {
     std::array<int64_t, 3> extents = atom.getExtents();
     int64_t whole[] = {dot.getM(), dot.getN(), dot.getK()};

@@ -23,7 +23,8 @@ static bool comesFromMemory(Value operand, Block *block) {
   if (isa<ReadOp>(op) || isInBuffer(operand))
     return true;
   if (auto conversion = dyn_cast<ConvertLayoutOp>(op))
-    return conversion.getHow() && conversion.getHow()->getKind() == ConversionKind::Memory;
+    return isInBuffer(conversion.getInput()) ||
+           (conversion.getHow() && conversion.getHow()->getKind() == ConversionKind::Memory);
   bool isMoved = isa<TransposeOp>(op) ||
                  (isMemoryEffectFree(op) && OpTrait::hasElementwiseMappableTraits(op));
   return isMoved && llvm::any_of(op->getOperands(), [&](Value value) {

@@ -347,6 +347,18 @@ VectorOrder kiln::getVectorOrder(const LinearLayout &offsets, int64_t most) {
   return order;
 }
 
+bool kiln::isReadAsWide(const LinearLayout &part, ArrayRef<int64_t> offsets,
+                        const LinearLayout &whole, const LinearLayout &order,
+                        WarpCopyAtomInterface atom, unsigned elementBytes) {
+  int64_t start = order.invert()->apply(offsets)[0];
+  LinearLayout own = getSharedOffsets(part, &order);
+  if (atom)
+    return canMove(atom, own, start);
+  int64_t most = kMostSharedBytes / elementBytes;
+  int64_t width = getVectorOrder(getSharedOffsets(whole, &order), most).width;
+  return getVectorOrder(own, most).width == width && start % width == 0;
+}
+
 SharedSide kiln::measureSide(const LinearLayout &tensor, const LinearLayout &buffer,
                              unsigned elementBytes, const Chip &chip, bool isWrite,
                              Attribute atomAttr) {
