@@ -21,7 +21,8 @@ static void addLayouts(OpPassManager &pm) {
       createDecideRuns(), tile::createMultiplyDivisions(), createLegaliseDots());
   // What has come to stand between a load and its users has roles too.
   add(createCompleteRoles(), createDecideAtoms(), createDecideLayouts(), createPlaceConversions(),
-      createDecideBuffers(), createDecideConversions(), createRealiseConversions());
+      createDecideBuffers(), createDecideConversions(), createRealiseConversions(),
+      createDecideParts());
 }
 
 /// Whether roles that a pass has decided can be realised and lowered: tried on a copy.
@@ -48,8 +49,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         tile::createNarrowIndices(), tile::createHoistInvariants());
     return;
   case Stage::Layout:
-    add(createCheckTarget(), createFoldTileViews(), createCompleteRoles(), createResolveAtomNames(),
-        createCheckDecisions());
+    add(createCheckTarget(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
+        createResolveAtomNames(), createCheckDecisions());
     if (isHost) {
       // Of schedules a host realises the grid's alone.
       add(createRealisePersistence(), createCheckRealised(), tile::createMultiplyDivisions(),
@@ -68,8 +69,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     if (isHost)
       return;
     add(createCountTrips(), createRealisePersistence(), createRealiseOverlap(),
-        createRealiseRings(), createRealiseWarpGroups(), createCompleteStages(),
-        createRealiseStages(), createSplitLoops(), createRealiseAccumulators(),
+        createRealiseRings(), createRealiseWarpGroups(), createRealiseParts(),
+        createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseAccumulators(),
         createRealiseSlots(), createRealiseCopies(), createRealiseOwnConversions(),
         createRealiseStores());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.

@@ -36,6 +36,8 @@ static constexpr StringLiteral kCompute = "compute", kLoad = "load";
 static constexpr int64_t kMostCopies = 2;
 /// Smaller tiles are not worth a slot of a ring.
 static constexpr int64_t kFewestBytes = 2048;
+/// How much of k an instruction sums up that keeps few bits of a sum (docs/rationale/parts.md).
+static constexpr int64_t kPromoted = 128;
 /// Of a thread's registers that accumulators and operands may have; above so many the warps that
 /// multiply are given those of the warps that load.
 static constexpr int64_t kMostRegisters = 192, kManyRegisters = 96;
@@ -64,6 +66,8 @@ public:
   /// Writes it; with stores by the engine, where it can make them, or without. Products of loops
   /// run in the trip that loads for them unless it may overlap trips.
   void write(bool storesByEngine, bool overlaps);
+  /// Takes back what it has written.
+  void undo();
 
 private:
   bool leave(Operation *op, const Twine &text) {
@@ -83,6 +87,8 @@ private:
   KernelOp kernel;
   TargetInterface target;
   llvm::MapVector<DotOp, Attribute> dots;
+  /// Those whose sums are promoted, by nobody else's decision; and cut for that.
+  SmallVector<DotOp> promoted, cut;
   /// Each with the number of its ring.
   struct Load {
     Attribute atom;
@@ -220,18 +226,24 @@ std::optional<Attribute> RoleDecider::findEngine(LoadOp load, ArrayRef<Use> prod
   return std::nullopt;
 }
 
-/// Whether a product can be started beside its warps. Its sums must be those of the source.
+/// Whether a product can be started beside its warps. Its sums must be those of the source, or are
+/// promoted before they lose much.
 bool RoleDecider::findDot(DotOp dot) {
   for (Attribute atom : target.getAtoms(dot)) {
     auto async = dyn_cast<AsyncMmaAtomInterface>(atom);
     if (!async)
       continue;
+    bool isExact = async.sumsExactly() || dot.getPromote();
     if (dot.getType().getRank() != 2 || dot.getPrecision() != DotPrecision::IEEE ||
-        !async.sumsExactly()) {
-      leave(dot, "what runs on beside its warps makes no such product, or sums less exactly");
+        (!isExact && !dot.getType().getElementType().isF32())) {
+      leave(dot, "what runs on beside its warps makes no such product");
       continue;
     }
     dots.insert({dot, atom});
+    if (!isExact)
+      promoted.push_back(dot);
+    if (!isExact && !dot.getParts() && dot.getK() > kPromoted)
+      cut.push_back(dot);
     int64_t rows = dot.getM() / async.getExtents()[0];
     while (copies > 1 && rows % copies)
       copies /= 2;
@@ -321,8 +333,9 @@ int64_t RoleDecider::countRegisters() {
     int64_t threads = cast<MmaAtomInterface>(atom).getWarps() * lanes * copies;
     // A dot that adds to another's sum does so in its place.
     bool isAdded = dot.getAccumulator().getDefiningOp<DotOp>();
-    if (!isAdded && cast<MmaAtomInterface>(atom).getAccumulatorPlace() == Place::Registers)
-      words += dot.getM() * dot.getN() / threads;
+    bool isPromoted = dot.getPromote() || llvm::is_contained(promoted, dot);
+    if (cast<MmaAtomInterface>(atom).getAccumulatorPlace() == Place::Registers)
+      words += (!isAdded + isPromoted) * dot.getM() * dot.getN() / threads;
     LoadOp load = findLoad(dot.getA());
     if (!load || !loads.contains(load))
       words += dot.getM() * dot.getK() * getElementTypeOrSelf(dot.getA()).getIntOrFloatBitWidth() /
@@ -424,8 +437,24 @@ static void undo(KernelOp kernel) {
   });
 }
 
+void RoleDecider::undo() {
+  ::undo(kernel);
+  for (DotOp dot : promoted)
+    dot.setPromote(false);
+  for (DotOp dot : cut)
+    dot.removePartsAttr();
+}
+
 void RoleDecider::write(bool storesByEngine, bool overlaps) {
   Builder builder(kernel.getContext());
+  for (DotOp dot : promoted)
+    dot.setPromote(true);
+  for (DotOp dot : cut) {
+    int64_t parts = 1, k = dot.getK();
+    while (k / parts > kPromoted || k % parts)
+      ++parts;
+    dot.setParts(ArrayRef<int64_t>{1, 1, parts});
+  }
   for (auto &[dot, atom] : dots) {
     dot.setAtomAttr(atom);
     if (!overlaps && isa<scf::ForOp>(dot->getParentOp()))
@@ -501,7 +530,7 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
         decider.write(storesByEngine, overlaps);
         if (tryOut(kernel, decider.reason))
           return true;
-        undo(kernel);
+        decider.undo();
       }
     if (decider.reason)
       tell(*decider.reason);

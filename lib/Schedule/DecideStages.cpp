@@ -161,12 +161,14 @@ static bool areReadFromBuffers(DotOp dot) {
 }
 
 /// What goes on from trip to trip is waited for a trip later, if its end is counted. What tells of
-/// its end by itself is waited for where its result is used, and by who fills its slot again.
+/// its end by itself is waited for where its result is used, and by who fills its slot again; what
+/// is promoted, in its trip.
 void StageDecider::decideDots() {
   kernel.getBody().walk([&](DotOp dot) {
     bool isCounted =
         cast<MmaAtomInterface>(dot.getAtomAttr()).getCompletion() == Completion::Groups;
-    dot.setInFlight(isCounted && areReadFromBuffers(dot) && isCarried(dot) ? 1 : 0);
+    bool goesOn = isCounted && !dot.getPromote() && areReadFromBuffers(dot) && isCarried(dot);
+    dot.setInFlight(goesOn ? 1 : 0);
   });
 }
 

@@ -223,6 +223,11 @@ LogicalResult CopyRealiser::check(Operation *op) {
                ? success()
                : fail(reshape.getInput());
   }
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    int from = getDim(transpose.getInput()), to = getDim(transpose.getResult());
+    bool follows = from < 0 ? to < 0 : to >= 0 && transpose.getPermutation()[to] == from;
+    return follows ? success() : fail(transpose.getInput());
+  }
   if (auto slice = dyn_cast<SliceOp>(op)) {
     int dim = getDim(slice.getInput());
     bool isWhole = dim < 0 || slice.getInput().getType().getDimSize(dim) ==
@@ -230,7 +235,14 @@ LogicalResult CopyRealiser::check(Operation *op) {
     return dim == getDim(slice.getResult()) && isWhole ? success() : fail(slice.getInput());
   }
   auto constant = dyn_cast<arith::ConstantOp>(op);
-  bool variesByPlace = isa<TransposeOp, ScanOp, ArgReduceOp, ConcatOp, JoinOp, SplitOp, GatherOp,
+  if (auto concat = dyn_cast<ConcatOp>(op)) {
+    int dim = getDim(concat.getResult());
+    for (Value input : concat.getInputs())
+      if (getDim(input) != dim || (dim >= 0 && dim == int64_t(concat.getAxis())))
+        return fail(input);
+    return success();
+  }
+  bool variesByPlace = isa<ScanOp, ArgReduceOp, JoinOp, SplitOp, GatherOp,
                            ScatterOp, SortOp, TopKOp, TakeOp, HistogramOp>(op) ||
                        (constant && !isa<SplatElementsAttr>(constant.getValue()));
   if (variesByPlace) {

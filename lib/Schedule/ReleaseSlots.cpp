@@ -14,9 +14,19 @@ static Operation *findNext(const Trip &trip, TripTime time) {
   return nullptr;
 }
 
+SmallVector<Operation *> kiln::findReaders(Value buffer) {
+  SmallVector<Operation *> readers;
+  for (Operation *user : buffer.getUsers())
+    if (auto part = dyn_cast<PartOp>(user))
+      llvm::append_range(readers, findReaders(part.getResult()));
+    else
+      readers.push_back(user);
+  return readers;
+}
+
 bool kiln::isReadByLanes(GetOp get) {
   return llvm::any_of(get.getBuffers(), [](Value buffer) {
-    return !llvm::all_of(buffer.getUsers(), llvm::IsaPred<StartDotOp, CopyOutOp>);
+    return !llvm::all_of(findReaders(buffer), llvm::IsaPred<StartDotOp, CopyOutOp>);
   });
 }
 
@@ -34,7 +44,7 @@ ReleaseOp kiln::makeRelease(OpBuilder &builder, Location loc, GetOp get, Value s
 static LogicalResult markForStarts(GetOp get) {
   Operation *dot = nullptr, *other = nullptr;
   for (Value buffer : get.getBuffers())
-    for (Operation *user : buffer.getUsers())
+    for (Operation *user : findReaders(buffer))
       (isCommitted(user) ? dot : other) = user;
   if (dot && other)
     return other->emitOpError("expected a slot that dots alone read, since the slot is given back "
@@ -113,7 +123,7 @@ static void releaseIn(scf::IfOp condition, GetOp get) {
     Block &block = region->front();
     Operation *last = nullptr;
     for (Value buffer : get.getBuffers())
-      for (Operation *user : buffer.getUsers())
+      for (Operation *user : findReaders(buffer))
         if (Operation *here = block.findAncestorOpInBlock(*user)) {
           Operation *end = findWait(here);
           if (!last || last->isBeforeInBlock(end))
@@ -146,7 +156,7 @@ LogicalResult kiln::releaseSlots(Trip &trip) {
     TripTime end = trip.getTime(get);
     int64_t held = 0;
     for (Value buffer : get.getBuffers())
-      for (Operation *user : buffer.getUsers()) {
+      for (Operation *user : findReaders(buffer)) {
         end = std::max(end, findEnd(trip, user));
         if (int64_t trips = trip.heldFor.lookup(user))
           held = std::max(held, trip.stages.lookup(user) + trips);

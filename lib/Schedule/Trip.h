@@ -51,6 +51,8 @@ struct KnownSlot {
 /// Whether a get is of the next use of its ring, whichever that is, so that it is to be released.
 inline bool isCounted(tile::GetOp get) { return get.getSlot().getDefiningOp<tile::NextOp>(); }
 
+/// What reads a buffer, or parts of it.
+llvm::SmallVector<mlir::Operation *> findReaders(mlir::Value buffer);
 /// Whether lanes read what is got into registers, so that they meet before its slot is released.
 bool isReadByLanes(tile::GetOp get);
 /// Gives a slot back as what read it is known to have ended.

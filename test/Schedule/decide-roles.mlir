@@ -173,10 +173,11 @@ tile.kernel @odd_strides(%a: !tile.view<?x?xbf16> {tile.facts = #odd},
   tile.return
 }
 
+// An instruction that keeps few bits of a sum sums up at most 128 of k, and these sums are added.
 // CHECK-LABEL: @rounded_sums
-// CHECK-SAME: tile.roles = [#tile.role<"all", warps = 8>]
-// CHECK: tile.load {{.*}} {atom = #nvptx.cp_async<16>, ring = "copied0", role = "all"}
-// CHECK: tile.dot {{.*}} {role = "all"}
+// CHECK-SAME: tile.roles = [#tile.role<"compute", warps = 4>, #tile.role<"load", warps = 1>]
+// CHECK: tile.load {{.*}} {atom = #nvptx.tma, ring = "ring0", role = "load"}
+// CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32>, promote, role = "compute"}
 tile.kernel @rounded_sums(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},
                           %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
   %c0 = arith.constant 0 : index
@@ -187,6 +188,24 @@ tile.kernel @rounded_sums(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},
     %x = tile.load %a[%c0, %kk] : !tile.view<?x?xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
     %d = tile.dot %x, %x, %s transpose_b
        : tensor<64x64xf8E4M3FN>, tensor<64x64xf8E4M3FN> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
+// CHECK-LABEL: @rounded_sums_in_parts
+// CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32>, parts = array<i64: 1, 1, 2>, promote, role = "compute"}
+tile.kernel @rounded_sums_in_parts(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},
+                          %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xf8E4M3FN>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c256 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xf8E4M3FN> -> tensor<64x256xf8E4M3FN>
+    %d = tile.dot %x, %x, %s transpose_b
+       : tensor<64x256xf8E4M3FN>, tensor<64x256xf8E4M3FN> -> tensor<64x64xf32>
     scf.yield %d : tensor<64x64xf32>
   }
   tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>

@@ -44,16 +44,17 @@ public:
       scales = transpose(scales);
     Value b = applyScales(op.getB(), scales, op.getTransposeB());
     op.replaceAllUsesWith(
-        createDot(op.getLoc(), a, b, op.getAccumulator(), false, op.getTransposeB()));
+        createDot(op.getLoc(), a, b, op.getAccumulator(), false, op.getTransposeB()).getResult());
     op.erase();
   }
 
 private:
-  Value createDot(Location loc, Value a, Value b, Value accumulator, bool transposeA,
+  DotOp createDot(Location loc, Value a, Value b, Value accumulator, bool transposeA,
                   bool transposeB) {
     return DotOp::create(builder, loc, accumulator.getType(), a, b, accumulator, transposeA,
                          transposeB, /*unsigned_a=*/false, /*unsigned_b=*/false, DotPrecision::IEEE,
-                         Attribute(), IntegerAttr(), IntegerAttr(), StringAttr(), IntegerAttr());
+                         Attribute(), IntegerAttr(), IntegerAttr(), StringAttr(), IntegerAttr(),
+                         DenseI64ArrayAttr(), IntegerAttr(), /*promote=*/false, /*swap=*/false);
   }
 
   void readBuffer(OpOperand &operand) {
@@ -120,7 +121,10 @@ private:
     if (unsignedB)
       b = flip(b);
     auto multiply = [&](Value left, Value right, Value start) {
-      return createDot(loc, left, right, start, op.getTransposeA(), op.getTransposeB());
+      auto dot = createDot(loc, left, right, start, op.getTransposeA(), op.getTransposeB());
+      dot.setPartsAttr(op.getPartsAttr());
+      dot.setReadsAheadAttr(op.getReadsAheadAttr());
+      return dot;
     };
     Value minus;
     if (unsignedA)
@@ -130,7 +134,7 @@ private:
     sum = arith::SubIOp::create(builder, loc, sum, minus);
     if (unsignedA && unsignedB)
       sum = arith::AddIOp::create(builder, loc, sum, constant(sum, 128 * 128 * op.getK()));
-    op.replaceAllUsesWith(multiply(a, b, sum));
+    op.replaceAllUsesWith(multiply(a, b, sum).getResult());
     op.erase();
   }
 

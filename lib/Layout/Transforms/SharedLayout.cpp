@@ -289,16 +289,20 @@ Value kiln::unmakeStored(OpBuilder &builder, Location loc, Value stored, RankedT
 }
 
 LinearLayout kiln::getSharedOffsets(const LinearLayout &tensor, const LinearLayout *buffer) {
-  int64_t elements = int64_t(1) << tensor.getTotalOutBits();
+  auto flatten = [](const LinearLayout &layout) {
+    return layout.reshapeOuts({int64_t(1) << layout.getTotalOutBits()});
+  };
   if (buffer)
     if (std::optional<LinearLayout> inverse = buffer->invert())
-      return tensor.compose(*inverse).reshapeOuts({elements});
-  return tensor.reshapeOuts({elements});
+      return flatten(LinearLayout::create(tensor.getIns(), buffer->getOuts())->compose(*inverse));
+  return flatten(tensor);
 }
 
-bool kiln::canMove(WarpCopyAtomInterface atom, const LinearLayout &offsets) {
+bool kiln::canMove(WarpCopyAtomInterface atom, const LinearLayout &offsets, int64_t start) {
   LinearLayout tile = atom.getTile();
   int64_t row = tile.getShape()[0];
+  if (start % row)
+    return false;
   for (StringRef part : {kRegister, kLane})
     if (tile.getInBits(part) > offsets.getInBits(part))
       return false;
@@ -341,6 +345,18 @@ VectorOrder kiln::getVectorOrder(const LinearLayout &offsets, int64_t most) {
   order.offsets = *LinearLayout::create(ins, offsets.getOuts());
   order.width = std::min(most, order.offsets.getContiguity(kRegister, getDimName(0)));
   return order;
+}
+
+bool kiln::isReadAsWide(const LinearLayout &part, ArrayRef<int64_t> offsets,
+                        const LinearLayout &whole, const LinearLayout &order,
+                        WarpCopyAtomInterface atom, unsigned elementBytes) {
+  int64_t start = order.invert()->apply(offsets)[0];
+  LinearLayout own = getSharedOffsets(part, &order);
+  if (atom)
+    return canMove(atom, own, start);
+  int64_t most = kMostSharedBytes / elementBytes;
+  int64_t width = getVectorOrder(getSharedOffsets(whole, &order), most).width;
+  return getVectorOrder(own, most).width == width && start % width == 0;
 }
 
 SharedSide kiln::measureSide(const LinearLayout &tensor, const LinearLayout &buffer,

@@ -187,8 +187,9 @@ struct CheckRealised : public kiln::impl::CheckRealisedBase<CheckRealised> {
         if (kernel->hasAttr(name))
           refuse(kernel, name);
       kernel.getBody().walk([&](Operation *op) {
-        if (std::string name = findScheduleDecision(op); !name.empty())
-          refuse(op, name);
+        for (const std::string &name : {findScheduleDecision(op), findPartsDecision(op)})
+          if (!name.empty())
+            refuse(op, name);
       });
     }
   }

@@ -7,6 +7,7 @@ with an alias of its location; the aliases stand before the module.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -136,6 +137,10 @@ class Emitter:
         line = self.lines[at].strip()
         return (line.partition(" = ")[2] if line.startswith("%") else line).startswith("tile.")
 
+    def is_product(self, at: int) -> bool:
+        """Whether the operation of a line is a product that has parts."""
+        return self.lines[at].strip().partition(" = ")[2].startswith("tile.dot ")
+
     def decide(self, at: int, attributes: dict[str, str | None]) -> None:
         """Adds attributes to the operation of a line, in front of its types, or behind the region
         that the line closes; those of no value are flags."""
@@ -146,7 +151,7 @@ class Emitter:
         if before.endswith("}") and not closes:
             known, before = before[:-1], f"{before[:-1]}, "
             for name in attributes:
-                if f"{{{name} = " in known or f", {name} = " in known:
+                if re.search(rf"[{{,] ?{re.escape(name)}( = |,|$)", known):
                     word = name.removeprefix("tile.")
                     raise Misuse(f"expected one decision about {word}, got two", argument=word)
         else:

@@ -26,6 +26,10 @@ def pin(
     layout: str | None = None,
     split: bool | None = None,
     triggers: bool | None = None,
+    parts: tuple[int, int, int] | None = None,
+    reads_ahead: int | None = None,
+    promote: bool | None = None,
+    swap: bool | None = None,
 ) -> Any:
     """Takes decisions in the compiler's stead; one that cannot hold is an error at its line.
 
@@ -50,6 +54,12 @@ def pin(
     later may run when this one is waited for, or how many stores. `layout` says who holds which
     element of the result, as `kiln layout` shows it. With `triggers` what follows on the stream may
     begin once all programs have come behind the operation or ended, in a kernel with `overlap`.
+
+    Around a product: `parts` is how many parts it is cut into along m, n and k, each of which reads
+    what it needs out of shared memory when it comes, or `reads_ahead` parts before. With `promote`
+    each part along k is summed up from zero and then added to the sum, for instructions that keep
+    few bits of one. With `swap` the transpose is computed, so that few rows are the instruction's
+    columns.
 
     Around the range of a loop: `depth` is how many slots the rings filled in it have; `role`,
     `stage` and `order` are those of the loop in the loop around it. Around the condition of an

@@ -15,7 +15,8 @@ _HELD = re.compile(r"(?:tensor|!tile\.buffer)<([^ ]+), #(\w+)>")
 _FILLED = re.compile(r"buffer = !tile\.buffer<([^ ]+), #(\w+)>")
 # What the source says, as opposed to what was decided.
 _GIVEN = ("tile.name", "tile.facts", "tile.tunables", "tile.target")
-_BARE = ("atom", "warps", "stage", "order", "role", "roles", "in_flight", "layout")
+_BARE = ("atom", "warps", "stage", "order", "role", "roles", "in_flight", "layout",
+         "parts", "reads_ahead", "promote", "swap")  # fmt: skip
 
 
 def explain(compiled: Any) -> str:

@@ -94,3 +94,51 @@ func.func @f(%a: tensor<16x32xf8E5M2>, %s: tensor<16x1xf8E8M0FNU>, %t: tensor<1x
   %0 = tile.dot_scaled %a scale %s, %a scale %t, %c transpose_b : tensor<16x32xf8E5M2>, tensor<16x1xf8E8M0FNU>, tensor<16x32xf8E5M2>, tensor<1x16xf8E8M0FNU> -> tensor<16x16xf32>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
+  // expected-error @below {{expected parts of m, n and k that divide [16, 16, 16], got [1, 3, 1]}}
+  %0 = tile.dot %a, %a, %c {parts = array<i64: 1, 3, 1>} : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
+  // expected-error @below {{expected parts of m, n and k that divide [16, 16, 16], got [2]}}
+  %0 = tile.dot %a, %a, %c {parts = array<i64: 2>} : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
+  // expected-error @below {{expected 'parts', since 'reads_ahead' is decided}}
+  %0 = tile.dot %a, %a, %c {reads_ahead = 1 : i64} : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
+  // expected-error @below {{expected reads_ahead below the number of parts, 4, got 4}}
+  %0 = tile.dot %a, %a, %c {parts = array<i64: 2, 1, 2>, reads_ahead = 4 : i64} : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
+  // expected-error @below {{expected reads_ahead of at least 0, got -1}}
+  %0 = tile.dot %a, %a, %c {parts = array<i64: 2, 1, 2>, reads_ahead = -1 : i64} : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xi8>, %c: tensor<16x16xi32>) {
+  // expected-error @below {{expected sums of f32 to promote, got 'i32'}}
+  %0 = tile.dot %a, %a, %c {promote} : tensor<16x16xi8>, tensor<16x16xi8> -> tensor<16x16xi32>
+  return
+}

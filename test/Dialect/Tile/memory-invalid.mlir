@@ -214,3 +214,27 @@ func.func @f(%a: index) {
   %0 = "tile.pointer_from_address"(%a) : (index) -> f32
   return
 }
+
+// -----
+
+func.func @f(%b: !tile.buffer<8x8xf32>) {
+  // expected-error @below {{expected a part of '!tile.buffer<8x8xf32>' at multiples of its extents, got 'tensor<8x4xf32>' at [0, 2]}}
+  %0 = tile.read %b at [0, 2] : !tile.buffer<8x8xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%b: !tile.buffer<8x8xf32>) {
+  // expected-error @below {{expected a part of '!tile.buffer<8x8xf32>' at multiples of its extents, got 'tensor<8x4xf32>' at [8, 0]}}
+  %0 = tile.read %b at [8, 0] : !tile.buffer<8x8xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%b: !tile.buffer<8x8xf32>) {
+  // expected-error @below {{expected a part of '!tile.buffer<8x8xf32>' at multiples of its extents, got 'tensor<4xf32>' at [4]}}
+  %0 = tile.read %b at [4] : !tile.buffer<8x8xf32> -> tensor<4xf32>
+  return
+}

@@ -1,5 +1,6 @@
 """Products that a group of warps starts, of each type that the instruction has, pinned in Python, on
-an emulated chip, against float64: exact for integers, and within a rounding a term for floats."""
+an emulated chip, against float64: exact for integers, and within a rounding a term for floats, of
+which byte floats have few bits."""
 
 from __future__ import annotations
 
@@ -15,6 +16,8 @@ TYPES = {
     "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2, "i8": np.int8, "u8": np.uint8,
 }  # fmt: skip
 TOLERANCE = 2.0**-20
+# Six instructions of byte floats, each of which cuts 33 terms at 13 bits.
+FEW_BITS = 6 * 33 * 2.0**-13
 
 
 @kiln.kernel
@@ -64,7 +67,8 @@ def test_each_type(rng, name: str, copies: int, registers: bool) -> None:
     x, y = a.astype(np.float64), b.astype(np.float64)
     if registers:
         x = np.maximum(x, 0)
-    assert_sums(c, x @ y.T, np.abs(x) @ np.abs(y.T) + 1e-30, TOLERANCE)
+    assert_sums(c, x @ y.T, np.abs(x) @ np.abs(y.T) + 1e-30,
+                FEW_BITS if name in ("e4m3", "e5m2") else TOLERANCE)  # fmt: skip
 
 
 @pytest.mark.parametrize("columns", [8, 16, 32])

@@ -114,8 +114,32 @@ def test_a_layout() -> None:
     assert "tile.layout = #tile.layout<register=[ [0, 1] ], warp = []>" in text
 
 
+def test_products() -> None:
+    text = lowered(
+        "x = v.load((0, 0), (16, 16))",
+        "y = kiln.pin(kiln.dot(x, x), parts=(1, 2, 4), reads_ahead=1, promote=True, swap=True)",
+        "v.store((0, 0), y)",
+    )
+    assert attributes_of(text, "tile.dot") == (
+        "parts = array<i64: 1, 2, 4>, reads_ahead = 1 : i64, promote, swap"
+    )
+    text = lowered(
+        "x = v.load((0, 0), (16, 16))",
+        "v.store((0, 0), kiln.pin(kiln.dot(x, x), promote=False, swap=False))",
+    )
+    assert "promote" not in text and "swap" not in text
+
+
 LOAD = "v.load((0, 0), (4, 8))"
 REFUSED = [
+    (f"kiln.pin({LOAD}, parts=(1, 1, 2))", "expected parts of a product, got"),
+    (f"kiln.pin({LOAD} + 1.0, swap=True)", "expected swap of a product, got"),
+    ("kiln.pin(kiln.dot(v.load((0, 0), (8, 8)), v.load((0, 0), (8, 8))), parts=(1, 2))",
+     "expected how many parts along m, n and k, got"),
+    ("kiln.pin(kiln.dot(v.load((0, 0), (8, 8)), v.load((0, 0), (8, 8))), parts=(1, 0, 2))",
+     "expected how many parts along m, n and k, got"),
+    ("kiln.pin(kiln.pin(kiln.dot(v.load((0, 0), (8, 8)), v.load((0, 0), (8, 8))), swap=True), "
+     "swap=True)", "expected one decision about swap, got two"),
     (f"kiln.pin({LOAD}, warps=4)", "expected decisions about an operation, got warps"),
     ("kiln.pin(stage=1)", "expected decisions about a kernel, got stage"),
     (f"kiln.pin({LOAD})", "expected a decision to pin, got none"),

@@ -12,8 +12,10 @@ ROOT = Path(__file__).resolve().parents[3]
 TILE_OPT = Path(os.environ["KILN_BUILD"]) / "bin" / "tile-opt"
 KERNELS = ["gemm", "attention", "gemm-sm_80", "gemm-sm_100a", "gemm-gfx942", "gemm-gfx950"]
 COUNTS = re.compile(
-    r"\b(stage|order|depth|in_flight|warps|copies|skew|registers|programs|group) = (\d+)"
+    r"\b(stage|order|depth|in_flight|warps|copies|skew|registers|programs|group|reads_ahead)"
+    r" = (\d+)"
 )
+PARTS = re.compile(r"\bparts = array<i64: (\d+), (\d+), (\d+)>")
 NAMES = re.compile(r'\b(role|ring) = "(\w+)"')
 ATOMS = re.compile(r"\b(atom|read_atom) = ([^,}]+)")
 BUFFERS = re.compile(r"\bbuffer = (!\w+)")
@@ -33,6 +35,10 @@ def flips(source: str) -> list[tuple[str, str]]:
     for match in COUNTS.finditer(source, body):
         for new in {int(match[2]) + 1, max(int(match[2]) - 1, 0)} - {int(match[2])}:
             add(match, 2, str(new))
+    for match in PARTS.finditer(source, body):
+        for group in (1, 2, 3):
+            for new in {2 * int(match[group]), max(int(match[group]) // 2, 1)} - {int(match[group])}:
+                add(match, group, str(new))
     for match in NAMES.finditer(source, body):
         for new in sorted(names[match[1]] - {match[2]} | {"another"}):
             add(match, 2, new)
@@ -65,9 +71,7 @@ def compiled(source: str, path: Path) -> tuple[str, str]:
     return (grid[0] if grid else "") + code.stdout, code.stderr
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_no_decision_is_ignored(kernel: str, tmp_path: Path) -> None:
-    source = (ROOT / "benchmarks" / f"{kernel}.mlir").read_text(encoding="utf-8")
+def check_flips(source: str, tmp_path: Path) -> None:
     path = tmp_path / "kernel.mlir"
     pinned, errors = compiled(source, path)
     assert pinned, errors
@@ -79,3 +83,14 @@ def test_no_decision_is_ignored(kernel: str, tmp_path: Path) -> None:
         elif not code and "error:" not in errors:
             wrong.append(f"{name}: no error, but {errors[-200:]!r}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_no_decision_is_ignored(kernel: str, tmp_path: Path) -> None:
+    check_flips((ROOT / "benchmarks" / f"{kernel}.mlir").read_text(encoding="utf-8"), tmp_path)
+
+
+def test_no_decision_about_parts_is_ignored(tmp_path: Path) -> None:
+    source = (ROOT / "benchmarks" / "gemm-sm_80.mlir").read_text(encoding="utf-8")
+    parts = "parts = array<i64: 1, 1, 2>, reads_ahead = 1 : i64, "
+    check_flips(source.replace("{atom = #mma, ", "{atom = #mma, " + parts), tmp_path)

@@ -118,6 +118,12 @@ VectorOrder getVectorOrder(const LinearLayout &offsets, int64_t most);
 /// in memory: within a row the map is the atom's tile, and all else moves by whole rows.
 bool canMove(WarpCopyAtomInterface atom, const LinearLayout &offsets, int64_t start = 0);
 
+/// Whether a part of a tensor, at these offsets, is read from a buffer of this order by accesses as
+/// wide as those that read all of it. The atom may be null.
+bool isReadAsWide(const LinearLayout &part, llvm::ArrayRef<int64_t> offsets,
+                  const LinearLayout &whole, const LinearLayout &order,
+                  WarpCopyAtomInterface atom, unsigned elementBytes);
+
 } // namespace kiln
 
 #endif // KILN_LAYOUT_TRANSFORMS_SHAREDLAYOUT_H

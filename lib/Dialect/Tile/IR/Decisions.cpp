@@ -48,10 +48,10 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {"in_flight", on<DotOp, StoreOp>, Schedule},
       {kSplitLoopAttrName, on<scf::IfOp>, Schedule},
       // In which parts, and how its instructions alternate with others.
-      {"parts", on<DotOp>, Schedule},
-      {"reads_ahead", on<DotOp>, Schedule},
-      {"promote", on<DotOp>, Schedule},
-      {"swap", on<DotOp>, Layout},
+      {"parts", on<DotOp>, Schedule, /*isMark=*/false, /*isOfParts=*/true},
+      {"reads_ahead", on<DotOp>, Schedule, /*isMark=*/false, /*isOfParts=*/true},
+      {"promote", on<DotOp>, Schedule, /*isMark=*/false, /*isOfParts=*/true},
+      {"swap", on<DotOp>, Layout, /*isMark=*/false, /*isOfParts=*/true},
       {"interleave", on<DotOp>, Schedule},
       // How many programs share a loop's trips.
       {kShareAttrName, on<scf::ForOp>, Schedule},
@@ -108,5 +108,10 @@ std::string kiln::tile::findDecision(Operation *op,
 }
 
 std::string kiln::tile::findDecision(Operation *op) {
-  return findDecision(op, [](const Decision &decision) { return !decision.isMark; });
+  return findDecision(
+      op, [](const Decision &decision) { return !decision.isMark && !decision.isOfParts; });
+}
+
+std::string kiln::tile::findPartsDecision(Operation *op) {
+  return findDecision(op, [](const Decision &decision) { return decision.isOfParts; });
 }

@@ -2,7 +2,10 @@
 // "mbarrier", "bar", "cp.async.bulk.tensor", "stmatrix" and "wgmma.mma_async").
 #include "../Block.h"
 #include "Matrix.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include <cmath>
+#include <limits>
 #include <vector>
 
 using namespace llvm;
@@ -156,6 +159,21 @@ struct GroupForm {
   const Element *a = nullptr, *b = nullptr; ///< null if the form is none of the instruction's
 };
 
+/// A sum as the chip makes it of products of byte floats: the terms are cut, towards zero, at 13 bits
+/// behind the largest one's first (DeepSeek-V3's report, arXiv 2412.19437, 3.3.2).
+double sumFewBits(ArrayRef<double> terms) {
+  int most = std::numeric_limits<int>::min();
+  for (double term : terms)
+    if (term != 0 && std::isfinite(term))
+      most = std::max(most, std::ilogb(term));
+  double sum = 0;
+  for (double term : terms)
+    sum += std::isfinite(term) && term != 0
+               ? std::ldexp(std::trunc(std::ldexp(term, 13 - most)), most - 13)
+               : term;
+  return sum;
+}
+
 /// One warp's 16 rows of a product. Operands: whether a is in registers, whether it and b are
 /// transposed; then those of the statement: a, b, whether the accumulators count, the accumulators.
 void multiplyGroup(const Lanes &lanes) {
@@ -205,7 +223,14 @@ void multiplyGroup(const Lanes &lanes) {
         lanes.write<uint32_t>(lane, i, before + uint32_t(int32_t(sum)));
       } else {
         double before = accumulates ? lanes.read<float>(lane, accumulators, i) : 0.0f;
-        lanes.write<float>(lane, i, float(before + sum));
+        if (form.a->bytes == 1) {
+          std::vector<double> terms = {before};
+          for (unsigned k = 0; k < depth; ++k)
+            terms.push_back(a[row * depth + k] * b[column * depth + k]);
+          lanes.write<float>(lane, i, float(sumFewBits(terms)));
+        } else {
+          lanes.write<float>(lane, i, float(before + sum));
+        }
       }
     }
 }

@@ -116,7 +116,14 @@ SmallVector<Value> Nest::compute(Value tensor, const Point &point) {
     return {computeGather(gather, point)};
   if (auto read = dyn_cast<tile::ReadOp>(op)) {
     int64_t number = program.temp(read.getBuffer().getDefiningOp(), 0);
-    return {load(program.buffer(number, type.getShape(), element), point)};
+    ArrayRef<int64_t> shape = type.getShape();
+    Point from = point;
+    if (std::optional<ArrayRef<int64_t>> offsets = read.getAt()) {
+      shape = read.getBuffer().getType().getShape();
+      for (auto [at, offset] : llvm::zip(from.at, *offsets))
+        at = add(at, index(offset));
+    }
+    return {load(program.buffer(number, shape, element), from)};
   }
 
   SmallVector<Value> operands;

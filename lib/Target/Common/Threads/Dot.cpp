@@ -1,5 +1,4 @@
 // Dots: fragments of registers through an atom, or multiply-adds.
-#include "SinkReads.h"
 #include "ThreadLowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -272,21 +271,15 @@ LogicalResult ThreadLowering::lowerDotByFma(DotOp op) {
   SmallVector<LinearLayout::Basis> places;
   for (size_t reg = 0; reg < sums.size(); ++reg)
     places.push_back(layoutC.applyTo(kRegister, reg));
-  // One k after the other, so that no more of the operands need be in registers.
-  ReadSinker reads(builder, &*prologue.getInsertionPoint(),
-                   llvm::to_vector(llvm::concat<Value>(a, b)), sums);
   for (int64_t k = 0; k < op.getK(); ++k)
     for (auto [at, sum] : llvm::zip_equal(places, sums)) {
       Value left = a[mapA.at(at, at.end()[-2], k)], right = b[mapB.at(at, k, at.end()[-1])];
-      reads.need(left);
-      reads.need(right);
       if (isa<FloatType>(type))
         sum = math::FmaOp::create(builder, loc, left, right, sum);
       else
         sum = arith::AddIOp::create(builder, loc, sum,
                                     arith::MulIOp::create(builder, loc, left, right));
     }
-  reads.finish();
   setElements(op.getResult(), sums);
   return success();
 }

@@ -253,7 +253,7 @@ LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
     SmallVector<SmallVector<Value>> read;
     for (unsigned i = 0; i < count; ++i) {
       Type type = cast<RankedTensorType>(op.getResult(i).getType()).getElementType();
-      read.push_back(readShared(bases[i], reads, type));
+      read.push_back(readShared(bases[i], reads, /*start=*/0, type));
     }
     kept.clear();
     for (int64_t reg = 0; reg < result.getInSize(kRegister); ++reg) {

@@ -303,24 +303,24 @@ LogicalResult ThreadLowering::lowerRoleBuffer(Operation *op) {
   }
   auto read = cast<ReadOp>(op);
   BufferType type = read.getBuffer().getType();
+  LinearLayout offsets = getBufferOffsets(getLayout(read.getResult()), type);
+  int64_t start = getStart(read);
   if (Attribute given = read.getAtomAttr()) {
     auto atom = dyn_cast<WarpCopyAtomInterface>(given);
-    LinearLayout offsets = getBufferOffsets(getLayout(read.getResult()), type);
-    if (!atom || !canMove(atom, offsets) ||
+    if (!atom || !canMove(atom, offsets, start) ||
         !llvm::is_contained(target.getCopyAtoms(type.getElementType()), given))
       return read.emitOpError("expected an atom of ")
              << target.getSpelling() << " that reads " << read.getType() << " from " << type
              << ", got " << given;
     accessSlot(read.getBuffer(), [&] {
       setElements(read.getResult(),
-                  readRows(get(read.getBuffer()), offsets, type.getElementType(), atom));
+                  readRows(get(read.getBuffer()), offsets, start, type.getElementType(), atom));
     });
     return success();
   }
   accessSlot(read.getBuffer(), [&] {
-    setElements(read.getResult(), readShared(get(read.getBuffer()),
-                                             getBufferOffsets(getLayout(read.getResult()), type),
-                                             type.getElementType()));
+    setElements(read.getResult(),
+                readShared(get(read.getBuffer()), offsets, start, type.getElementType()));
   });
   return success();
 }

@@ -24,6 +24,8 @@ int64_t kiln::getScratchBytes(Operation *op) {
     return getAtomicBytes(op);
   if (auto slice = dyn_cast<SliceOp>(op); slice && isOwnSlice(slice))
     return 0;
+  if (auto concat = dyn_cast<ConcatOp>(op); concat && isOwnConcat(concat))
+    return 0;
   if (isa<JoinOp, SplitOp>(op) && isOwnPair(op))
     return 0;
   if (isa<SliceOp, SplitOp, TakeOp>(op))

@@ -21,8 +21,9 @@ matchRegisters(const LinearLayout &to, const LinearLayout &from,
   return matched;
 }
 
-bool kiln::isOwnSlice(SliceOp op) {
-  LinearLayout from = getLayout(op.getInput()), to = getLayout(op.getResult());
+/// Whether each thread has what a part, from these offsets on, gives it.
+static bool isOwnPart(const LinearLayout &from, const LinearLayout &to,
+                      ArrayRef<int64_t> offsets) {
   if (from.getBases(kLane) != to.getBases(kLane) || from.getBases(kWarp) != to.getBases(kWarp))
     return false;
   llvm::DenseSet<int64_t> held;
@@ -30,7 +31,7 @@ bool kiln::isOwnSlice(SliceOp op) {
     held.insert(from.flatten(from.applyTo(kRegister, reg)));
   for (int64_t reg = 0; reg < to.getInSize(kRegister); ++reg) {
     LinearLayout::Basis element = to.applyTo(kRegister, reg);
-    for (auto [dim, offset] : llvm::enumerate(op.getOffsets())) {
+    for (auto [dim, offset] : llvm::enumerate(offsets)) {
       int64_t threads = 0;
       for (StringRef level : {kLane, kWarp})
         for (const LinearLayout::Basis &basis : to.getBases(level))
@@ -45,6 +46,27 @@ bool kiln::isOwnSlice(SliceOp op) {
       return false;
   }
   return true;
+}
+
+bool kiln::isOwnSlice(SliceOp op) {
+  return isOwnPart(getLayout(op.getInput()), getLayout(op.getResult()), op.getOffsets());
+}
+
+/// Calls back with each input and the offsets from which on it lies in the result.
+static void forEachInput(ConcatOp op, function_ref<void(Value, ArrayRef<int64_t>)> body) {
+  SmallVector<int64_t> offsets(op.getType().getRank(), 0);
+  for (Value input : op.getInputs()) {
+    body(input, offsets);
+    offsets[op.getAxis()] += cast<RankedTensorType>(input.getType()).getDimSize(op.getAxis());
+  }
+}
+
+bool kiln::isOwnConcat(ConcatOp op) {
+  bool isOwn = true;
+  forEachInput(op, [&](Value input, ArrayRef<int64_t> offsets) {
+    isOwn = isOwn && isOwnPart(getLayout(op.getResult()), getLayout(input), offsets);
+  });
+  return isOwn;
 }
 
 bool kiln::isOwnPair(Operation *op) {
@@ -163,6 +185,26 @@ LogicalResult ThreadLowering::lowerShape(Operation *op) {
         };
         for (int64_t reg : matchRegisters(to, from, shift))
           elements.push_back(inputs[reg]);
+        setElements(result, elements);
+        return success();
+      })
+      .Case<ConcatOp>([&](ConcatOp concat) {
+        LinearLayout to = getLayout(result);
+        SmallVector<Value> elements(to.getInSize(kRegister));
+        forEachInput(concat, [&](Value input, ArrayRef<int64_t> offsets) {
+          SmallVector<Value> inputs = getElements(input);
+          auto shift = [&](LinearLayout::Basis element) {
+            for (auto [value, offset] : llvm::zip(element, offsets))
+              value += offset;
+            return element;
+          };
+          for (auto [reg, at] : llvm::enumerate(matchRegisters(getLayout(input), to, shift)))
+            elements[at] = inputs[reg];
+        });
+        // Registers that hold what others do.
+        for (auto [reg, first] : llvm::enumerate(
+                 matchRegisters(to, to, [](LinearLayout::Basis element) { return element; })))
+          elements[reg] = elements[first];
         setElements(result, elements);
         return success();
       })

@@ -90,8 +90,9 @@ Value ThreadLowering::getElementPointer(Value base, Type stored, Value index) {
                              ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(index)});
 }
 
-Value ThreadLowering::getSharedPointer(Value base, Type stored, const Place &place, int64_t reg) {
-  int64_t constant = place.layout.applyTo(kRegister, reg)[0];
+Value ThreadLowering::getSharedPointer(Value base, Type stored, const Place &place, int64_t reg,
+                                       int64_t start) {
+  int64_t constant = place.layout.applyTo(kRegister, reg)[0] ^ start;
   int64_t met = constant & place.threadBits[0];
   Value at = place.thread[0];
   if (met)
@@ -121,17 +122,18 @@ void ThreadLowering::writeShared(Value base, const LinearLayout &offsets,
 }
 
 SmallVector<Value> ThreadLowering::readShared(Value base, const LinearLayout &offsets,
-                                              Type element) {
+                                              int64_t start, Type element) {
   Type shared = getSharedType(element);
   unsigned bytes = getSharedElementBytes(element);
-  VectorOrder order = getVectorOrder(offsets, kMostSharedBytes / bytes);
+  int64_t most = kMostSharedBytes / bytes;
+  VectorOrder order = getVectorOrder(offsets, start ? std::min(most, start & -start) : most);
   Place place = getPlace(order.offsets);
   Type type = shared;
   if (order.width > 1)
     type = VectorType::get({order.width}, shared);
   SmallVector<Value> elements(offsets.getInSize(kRegister));
   for (int64_t reg = 0; reg < int64_t(elements.size()); reg += order.width) {
-    Value pointer = getSharedPointer(base, shared, place, reg);
+    Value pointer = getSharedPointer(base, shared, place, reg, start);
     auto load = LLVM::LoadOp::create(builder, loc, type, pointer, order.width * bytes);
     if (order.width == 1) {
       elements[order.getRegister(reg)] = fromShared(builder, loc, load, element);
@@ -160,13 +162,13 @@ static LinearLayout getRowOffsets(const LinearLayout &offsets, WarpCopyAtomInter
   return *LinearLayout::create({registers, lanes, warps}, offsets.getOuts());
 }
 
-SmallVector<Value> ThreadLowering::readRows(Value base, const LinearLayout &offsets, Type element,
-                                            WarpCopyAtomInterface atom) {
+SmallVector<Value> ThreadLowering::readRows(Value base, const LinearLayout &offsets, int64_t start,
+                                            Type element, WarpCopyAtomInterface atom) {
   LinearLayout rows = getRowOffsets(offsets, atom);
   Place place = getPlace(rows);
   SmallVector<Value> elements;
   for (int64_t group = 0; group < rows.getInSize(kRegister); ++group) {
-    Value pointer = getSharedPointer(base, getSharedType(element), place, group);
+    Value pointer = getSharedPointer(base, getSharedType(element), place, group, start);
     Value value = atom.emit(builder, loc, pointer, Value());
     llvm::append_range(elements, fromSharedVector(builder, loc, value, element));
   }
@@ -235,12 +237,24 @@ SmallVector<Value> ThreadLowering::readPart(Value base, const LinearLayout &layo
   return elements;
 }
 
-LinearLayout kiln::getBufferOffsets(const LinearLayout &tensor, BufferType buffer) {
+/// From `offset` to coordinates.
+static LinearLayout getOrder(BufferType buffer) {
   auto order = dyn_cast_or_null<LayoutAttr>(buffer.getLayout());
-  if (!order)
+  return order ? order.toLinear(buffer.getShape()) : getRowMajorLayout(buffer.getShape());
+}
+
+LinearLayout kiln::getBufferOffsets(const LinearLayout &tensor, BufferType buffer) {
+  bool isPart =
+      ShapedType::getNumElements(tensor.getShape()) < ShapedType::getNumElements(buffer.getShape());
+  if (!buffer.getLayout() && !isPart)
     return getSharedOffsets(tensor, nullptr);
-  LinearLayout layout = order.toLinear(buffer.getShape());
-  return getSharedOffsets(tensor, &layout);
+  LinearLayout order = getOrder(buffer);
+  return getSharedOffsets(tensor, &order);
+}
+
+int64_t kiln::getStart(ReadOp op) {
+  std::optional<ArrayRef<int64_t>> offsets = op.getAt();
+  return offsets ? getOrder(op.getBuffer().getType()).invert()->apply(*offsets)[0] : 0;
 }
 
 LogicalResult ThreadLowering::lowerBuffer(Operation *op) {
@@ -276,11 +290,13 @@ LogicalResult ThreadLowering::lowerBuffer(Operation *op) {
   Type element = type.getElementType();
   LinearLayout layout = getLayout(read.getResult());
   beforeAccess(getSpan(read.getBuffer()), /*isWrite=*/false);
-  if (auto extents = read.getExtents())
+  if (auto extents = read.getExtents()) {
     setElements(read.getResult(), readPart(base, layout, *extents, element));
-  else if (auto atom = dyn_cast_or_null<WarpCopyAtomInterface>(read.getAtomAttr()))
-    setElements(read.getResult(), readRows(base, getBufferOffsets(layout, type), element, atom));
-  else
-    setElements(read.getResult(), readShared(base, getBufferOffsets(layout, type), element));
+    return success();
+  }
+  LinearLayout offsets = getBufferOffsets(layout, type);
+  auto atom = dyn_cast_or_null<WarpCopyAtomInterface>(read.getAtomAttr());
+  setElements(read.getResult(), atom ? readRows(base, offsets, getStart(read), element, atom)
+                                     : readShared(base, offsets, getStart(read), element));
   return success();
 }

@@ -399,7 +399,9 @@ LogicalResult ThreadLowering::lower(Operation *op) {
       })
       .Case<JoinOp, SplitOp>(
           [&](auto) { return isOwnPair(op) ? lowerPairs(op) : lowerRearrangement(op); })
-      .Case<ConcatOp>([&](auto) { return lowerRearrangement(op); })
+      .Case<ConcatOp>([&](ConcatOp concat) {
+        return isOwnConcat(concat) ? lowerShape(op) : lowerRearrangement(op);
+      })
       .Case<ScanOp>([&](ScanOp scan) { return lowerScan(scan); })
       .Case<SortOp>([&](SortOp sort) {
         return lowerSort(op, sort.getAxis(), sort.getDescending(), sort.getUnsignedKeys());

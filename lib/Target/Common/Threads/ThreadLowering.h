@@ -117,20 +117,21 @@ private:
   mlir::Value getSixteenBytes(const llvm::APInt &element);
   // Shared.cpp
   /// Moves registers to or from shared memory whose element offsets are `layout`'s only
-  /// coordinate. By a copy atom, each lane naming a row.
+  /// coordinate, xor `start`. By a copy atom, each lane naming a row.
   llvm::SmallVector<mlir::Value> readRows(mlir::Value base, const LinearLayout &offsets,
-                                          mlir::Type elementType, WarpCopyAtomInterface atom);
+                                          int64_t start, mlir::Type elementType,
+                                          WarpCopyAtomInterface atom);
   void writeRows(mlir::Value base, const LinearLayout &offsets, WarpCopyAtomInterface atom,
                  llvm::ArrayRef<mlir::Value> elements);
   mlir::Value getElementPointer(mlir::Value base, mlir::Type stored, mlir::Value index);
   /// Where a register's element is, by a place among offsets. Registers that differ by bits that no
   /// thread's offset has share an address and differ by a constant, which instructions hold.
   mlir::Value getSharedPointer(mlir::Value base, mlir::Type stored, const Place &place,
-                               int64_t reg);
+                               int64_t reg, int64_t start = 0);
   void writeShared(mlir::Value base, const LinearLayout &offsets,
                    llvm::ArrayRef<mlir::Value> elements);
   llvm::SmallVector<mlir::Value> readShared(mlir::Value base, const LinearLayout &offsets,
-                                            mlir::Type elementType);
+                                            int64_t start, mlir::Type elementType);
   /// The same for some elements of a tensor, in row-major order and one by one: its extents need
   /// not be powers of two.
   void writePart(mlir::Value base, const LinearLayout &layout, llvm::ArrayRef<int64_t> extents,

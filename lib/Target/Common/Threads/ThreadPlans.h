@@ -39,6 +39,8 @@ mlir::Value combineBits(mlir::OpBuilder &builder, mlir::Location loc, mlir::Valu
 
 /// From the places of a tensor to the offsets of a buffer, in elements.
 LinearLayout getBufferOffsets(const LinearLayout &tensor, tile::BufferType buffer);
+/// By which the offsets of a part that is read differ from those; over F2, as they are.
+int64_t getStart(tile::ReadOp op);
 
 /// How a reduction goes: what each thread folds of its own, what lanes exchange, and what goes
 /// through shared memory. Bits are those of the input's layout along the axis.
@@ -65,8 +67,9 @@ struct ScanStep {
 };
 llvm::SmallVector<ScanStep> planScan(tile::ScanOp op);
 
-/// Whether each thread has the slice's elements already.
+/// Whether each thread has the slice's elements already, or those of what is put together.
 bool isOwnSlice(tile::SliceOp op);
+bool isOwnConcat(tile::ConcatOp op);
 
 /// Whether each thread has both of each pair, and the tensors that they are joined from or split to
 /// lie alike.

@@ -14,12 +14,12 @@ from kiln.frontend.syntax.loops import Range
 from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
 
 _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent")
-_ON_OPERATIONS = (
-    "role", "stage", "order", "ring", "depth", "in_flight", "atom", "layout", "triggers",
-)  # fmt: skip
+_ON_PRODUCTS = ("parts", "reads_ahead", "promote", "swap")
+_ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "in_flight", "atom", "layout",
+                  "triggers", *_ON_PRODUCTS)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth")
 _ON_BRANCHES = ("role", "stage", "order", "split")
-_NUMBERS = ("stage", "order", "depth", "in_flight")
+_NUMBERS = ("stage", "order", "depth", "in_flight", "reads_ahead")
 _MOST = 1 << 30
 
 
@@ -49,7 +49,7 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any) 
 @implements("pin")
 def pin(c: Any, value: Any, *decisions: Any) -> Any:
     names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "in_flight", "atom",
-             "layout", "split", "triggers")  # fmt: skip
+             "layout", "split", "triggers", *_ON_PRODUCTS)  # fmt: skip
     given = {name: x for name, x in zip(names, decisions, strict=True) if x is not None}
     if value is ...:
         _allow(given, _ON_KERNELS, "a kernel")
@@ -146,14 +146,28 @@ def _decide(c: Any, name: str, value: str, what: str, shown: str) -> None:
 # Operations, loops and branches.
 
 
-def _spelled(name: str, decision: Any) -> str:
-    """A decision as the IR spells it."""
+def _parts(parts: Any) -> str:
+    given = parts if isinstance(parts, tuple) else (parts,)
+    numbers = [as_int(number, "parts") for number in given]
+    if len(numbers) != 3 or not all(1 <= number < _MOST for number in numbers):
+        raise Misuse(
+            f"expected how many parts along m, n and k, got {parts}", "parts=(1, 1, 4)", "parts"
+        )
+    return f"array<i64: {', '.join(map(str, numbers))}>"
+
+
+def _spelled(name: str, decision: Any) -> str | None:
+    """A decision as the IR spells it, or nothing if its name says it all."""
     if name in _NUMBERS:
         number = as_int(decision, name)
         least = 1 if name == "depth" else 0
         if not least <= number < _MOST:
             raise Misuse(f"expected {name} of at least {least}, got {number}", argument=name)
         return f"{number} : i64"
+    if name == "parts":
+        return _parts(decision)
+    if name in ("promote", "swap"):
+        return None
     text = as_text(decision, name)
     if not text:
         raise Misuse(f'expected {name} to be a name, got ""', argument=name)
@@ -205,14 +219,19 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
             "around the load, the product or the store itself",
             "value",
         )
+    for name in given:
+        if name in _ON_PRODUCTS and not c.e.is_product(at):
+            raise Misuse(f"expected {name} of a product, got {describe(value)}",
+                         "around kiln.dot itself", name)  # fmt: skip
     ours = c.e.is_of_tile(at)
     spelled: dict[str, str | None] = {}
     if "triggers" in given and as_flag(given["triggers"], "triggers"):
         spelled["tile.triggers"] = None
     for name, decision in given.items():
-        if name == "triggers":
+        if name == "triggers" or (name in ("promote", "swap") and not as_flag(decision, name)):
             continue
         # A name of an atom, and a layout, are decisions that every operation spells alike.
         plain = ours and name not in ("atom", "layout")
         spelled[name if plain else f"tile.{name}"] = _spelled(name, decision)
-    c.e.decide(at, spelled)
+    if spelled:
+        c.e.decide(at, spelled)

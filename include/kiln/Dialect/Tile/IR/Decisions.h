@@ -26,6 +26,8 @@ struct Decision {
   ReadBy readBy;
   /// Passes alone write it: no source does.
   bool isMark = false;
+  /// It says how one product is computed, and nothing of who runs what when.
+  bool isOfParts = false;
 };
 
 /// All that there are, of ops and of kernels. Hints about caches are no decisions of a pass: they
@@ -43,8 +45,11 @@ mlir::Attribute getDecision(mlir::Operation *op, llvm::StringRef name);
 /// is meant; empty if it carries none.
 std::string findDecision(mlir::Operation *op,
                          llvm::function_ref<bool(const Decision &)> isMeant);
-/// The same of what a source may decide. Clean-ups leave alone what carries one.
+/// The same of what a source may decide, but for the parts of a product, which leave all else to
+/// passes. Clean-ups leave alone what carries either.
 std::string findDecision(mlir::Operation *op);
+/// The same of decisions about the parts of a product.
+std::string findPartsDecision(mlir::Operation *op);
 
 } // namespace kiln::tile
 

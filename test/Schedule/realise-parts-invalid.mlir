@@ -1,0 +1,111 @@
+// RUN: tile-opt %s --tile-realise-parts -split-input-file -verify-diagnostics
+
+#sum = #tile.layout<register = [[0,1],[8,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0]]>
+#a = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0]]>
+#b = #tile.layout<register = [[1,0],[8,0]], lane = [[2,0],[4,0],[0,1],[0,2],[0,4]], warp = [[0,0]]>
+#mma = #nvptx.mma_sync<"m16n8k16", f16, f32>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @of_other_warps(%x: !tile.view<32x16xf16>, %y: !tile.view<16x8xf16>, %z: !tile.view<32x8xf32>)
+    attributes {tile.warps = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %ta = tile.load %x[%c0, %c0] : !tile.view<32x16xf16> -> tensor<32x16xf16, #a>
+  %tb = tile.load %y[%c0, %c0] : !tile.view<16x8xf16> -> tensor<16x8xf16, #b>
+  %s = tile.load %z[%c0, %c0] : !tile.view<32x8xf32> -> tensor<32x8xf32, #sum>
+  // expected-error @+1 {{expected parts each of which every thread has a share of, got parts of [16, 16] of 'tensor<32x16xf16}}
+  %d = tile.dot %ta, %tb, %s {atom = #mma, parts = array<i64: 2, 1, 1>} : tensor<32x16xf16, #a>, tensor<16x8xf16, #b> -> tensor<32x8xf32, #sum>
+  tile.store %d, %z[%c0, %c0] : tensor<32x8xf32, #sum>, !tile.view<32x8xf32>
+  tile.return
+}
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[8,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
+#a = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
+#b = #tile.layout<register = [[1,0],[8,0]], lane = [[2,0],[4,0],[0,1],[0,2],[0,4]], warp = []>
+#mma = #nvptx.mma_sync<"m16n8k16", f16, f32>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @below_the_atom(%x: !tile.view<16x16xf16>, %y: !tile.view<16x8xf16>, %z: !tile.view<16x8xf32>)
+    attributes {tile.warps = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %ta = tile.load %x[%c0, %c0] : !tile.view<16x16xf16> -> tensor<16x16xf16, #a>
+  %tb = tile.load %y[%c0, %c0] : !tile.view<16x8xf16> -> tensor<16x8xf16, #b>
+  %s = tile.load %z[%c0, %c0] : !tile.view<16x8xf32> -> tensor<16x8xf32, #sum>
+  // expected-error @+1 {{expected parts of a multiple of 16 along k for #nvptx.mma_sync<"m16n8k16", f16, f32>, got parts of 8}}
+  %d = tile.dot %ta, %tb, %s {atom = #mma, parts = array<i64: 1, 1, 2>} : tensor<16x16xf16, #a>, tensor<16x8xf16, #b> -> tensor<16x8xf32, #sum>
+  tile.store %d, %z[%c0, %c0] : tensor<16x8xf32, #sum>, !tile.view<16x8xf32>
+  tile.return
+}
+}
+
+// -----
+
+#swizzled = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+#sum = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0]]>
+!buffer = !tile.buffer<64x64xf16, #swizzled>
+#wgmma = #nvptx.wgmma<"m64n64k16", f16, f32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @in_flight(%z: !tile.view<64x64xf32>) attributes {tile.warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %x = tile.alloc : !buffer
+  %s = arith.constant dense<0.0> : tensor<64x64xf32, #sum>
+  // expected-error @+1 {{expected parts along k alone, since 'in_flight' is decided, got [2, 1, 1]}}
+  %d = tile.dot %x, %x, %s transpose_b {atom = #wgmma, in_flight = 0 : i64, parts = array<i64: 2, 1, 1>} : !buffer, !buffer -> tensor<64x64xf32, #sum>
+  tile.store %d, %z[%c0, %c0] : tensor<64x64xf32, #sum>, !tile.view<64x64xf32>
+  tile.return
+}
+}
+
+// -----
+
+#swizzled = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+#sum = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0]]>
+!buffer = !tile.buffer<64x64xf16, #swizzled>
+#wgmma = #nvptx.wgmma<"m64n64k16", f16, f32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @permuted_apart(%z: !tile.view<64x64xf32>) attributes {tile.warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %x = tile.alloc : !buffer
+  %s = arith.constant dense<0.0> : tensor<64x64xf32, #sum>
+  // expected-error @+1 {{expected parts that the buffer's order keeps together, got parts of [64, 32] of}}
+  %d = tile.dot %x, %x, %s transpose_b {atom = #wgmma, in_flight = 0 : i64, parts = array<i64: 1, 1, 2>} : !buffer, !buffer -> tensor<64x64xf32, #sum>
+  tile.store %d, %z[%c0, %c0] : tensor<64x64xf32, #sum>, !tile.view<64x64xf32>
+  tile.return
+}
+}
+
+// -----
+
+#swizzled = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+#sum = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0]]>
+!buffer = !tile.buffer<64x64xf16, #swizzled>
+#wgmma = #nvptx.wgmma<"m64n64k16", f16, f32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @promoted_late(%z: !tile.view<64x64xf32>) attributes {tile.warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %x = tile.alloc : !buffer
+  %s = arith.constant dense<0.0> : tensor<64x64xf32, #sum>
+  // expected-error @+1 {{expected in_flight below the parts along k, 1, since 'promote' adds them up in their trip, got 1}}
+  %d = tile.dot %x, %x, %s transpose_b {atom = #wgmma, in_flight = 1 : i64, promote} : !buffer, !buffer -> tensor<64x64xf32, #sum>
+  tile.store %d, %z[%c0, %c0] : tensor<64x64xf32, #sum>, !tile.view<64x64xf32>
+  tile.return
+}
+}
+
+// -----
+
+#swizzled = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+#sum = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0]]>
+!buffer = !tile.buffer<64x64xf16, #swizzled>
+#wgmma = #nvptx.wgmma<"m64n64k16", f16, f32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @reads_itself(%z: !tile.view<64x64xf32>) attributes {tile.warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %x = tile.alloc : !buffer
+  %s = arith.constant dense<0.0> : tensor<64x64xf32, #sum>
+  // expected-error @+1 {{expected no 'reads_ahead' of a dot that reads its buffers itself}}
+  %d = tile.dot %x, %x, %s transpose_b {atom = #wgmma, in_flight = 0 : i64, parts = array<i64: 1, 1, 1>, reads_ahead = 1 : i64} : !buffer, !buffer -> tensor<64x64xf32, #sum>
+  tile.store %d, %z[%c0, %c0] : tensor<64x64xf32, #sum>, !tile.view<64x64xf32>
+  tile.return
+}
+}

@@ -1,0 +1,257 @@
+"""Products in parts, with sums that are promoted, and by their transposes: what is pinned of them in
+Python, on emulated chips against float64; and where it cannot hold, an error at its line."""
+
+from __future__ import annotations
+
+import re
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kiln
+
+BF16, E4M3 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn
+COPIES = {
+    "sm_80": "cp_async", "gfx942": "load_to_lds", "gfx950": "load_to_lds",
+    "gfx1201": "through_registers",
+}  # fmt: skip
+
+
+@kiln.kernel
+def product(
+    a: kiln.View, b: kiln.View, c: kiln.View, M: kiln.constexpr, N: kiln.constexpr,
+    K: kiln.constexpr, copy: kiln.constexpr, warps: kiln.constexpr, parts: kiln.constexpr,
+    ahead: kiln.constexpr,
+):  # fmt: skip
+    """One role that fills its own ring, as pinned kernels do; its products are in parts."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
+    kiln.pin(roles=kiln.role("all", warps=warps))
+    acc = kiln.zeros((M, N), kiln.f32)
+    for k in range(0, a.shape[1], K):
+        x = kiln.pin(a.load((i * M, k), (M, K)), atom=copy, ring="r", depth=3, stage=0)
+        y = kiln.pin(b.load((j * N, k), (N, K)), atom=copy, ring="r", depth=3, stage=0)
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True), stage=1, parts=parts, reads_ahead=ahead
+        )
+    c.store((i * M, j * N), acc)
+
+
+def drawn(rng, rows: int, columns: int, dtype=BF16) -> np.ndarray:
+    return rng.standard_normal((rows, columns)).astype(dtype)
+
+
+def check(c: np.ndarray, a: np.ndarray, b: np.ndarray, worst: float = 1e-4) -> None:
+    reference = a.astype(np.float64) @ b.astype(np.float64)
+    assert np.abs(c - reference).max() <= worst * a.shape[1] ** 0.5
+
+
+@pytest.mark.parametrize(
+    "tile, warps, parts",
+    [
+        ((64, 64), 4, (1, 1, 2)),
+        ((64, 64), 2, (1, 2, 2)),
+        ((32, 64), 2, (2, 1, 1)),
+        ((32, 32), 1, (2, 2, 2)),
+    ],
+)
+@pytest.mark.parametrize("chip", COPIES)
+def test_parts(rng, chip: str, tile, warps: int, parts) -> None:
+    m, n, k = (int(rng.integers(1, 130)) for _ in "mnk")
+    a, b = drawn(rng, m, k + k % 2), drawn(rng, n, k + k % 2)
+    c = np.zeros((m, n), np.float32)
+    ahead = int(rng.integers(0, np.prod(parts)))
+    product.options(device=f"emu:{chip}")(
+        a, b, c, M=tile[0], N=tile[1], K=64, copy=COPIES[chip], warps=warps, parts=parts,
+        ahead=ahead,
+    )  # fmt: skip
+    check(c, a, b.T)
+
+
+def test_no_part_is_ignored() -> None:
+    """Other parts, and reads further ahead, are other code."""
+    view, out = kiln.View[kiln.bf16, 2], kiln.View[kiln.f32, 2]
+    codes = []
+    for parts, ahead in [((1, 1, 1), 0), ((1, 1, 2), 0), ((1, 1, 4), 0), ((1, 1, 4), 1),
+                         ((1, 1, 4), 3), ((1, 2, 1), 0), ((1, 2, 1), 1)]:  # fmt: skip
+        compiled = product.compile(
+            view, view, out, target="nvptx:sm_80", M=64, N=64, K=64, copy="cp_async", warps=2,
+            parts=parts, ahead=ahead,
+        )  # fmt: skip
+        codes.append(compiled.ir("target"))
+    assert len(set(codes)) == len(codes)
+
+
+def test_reads_come_ahead() -> None:
+    """In the order in which they are pinned: of two parts the second's reads, then the products."""
+    view, out = kiln.View[kiln.bf16, 2], kiln.View[kiln.f32, 2]
+
+    def order(ahead: int) -> str:
+        text = product.compile(
+            view, view, out, target="nvptx:sm_80", M=16, N=8, K=32, copy="through_registers",
+            warps=1, parts=(1, 1, 2), ahead=ahead,
+        ).ir("schedule")  # fmt: skip
+        loop = text[text.index("scf.for") :]
+        found = re.findall(r"tile\.(read|dot) ", loop[: loop.index("scf.yield")])
+        return "".join(word[0] for word in found)
+
+    assert order(0) == "rrdrrd" and order(1) == "rrrrdd"
+
+
+@kiln.kernel
+def plain(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    M: kiln.constexpr, N: kiln.constexpr, K: kiln.constexpr,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
+    acc = kiln.zeros((M, N), kiln.f32)
+    for k in range(0, a.shape[1], K):
+        x = a.load((i * M, k), (M, K))
+        y = b.load((j * N, k), (N, K))
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+    c.store((i * M, j * N), acc)
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a", "gfx1201"])
+@pytest.mark.parametrize("tile", [(64, 64, 32), (32, 64, 16), (128, 32, 8)])
+def test_multiply_adds_read_as_they_go(rng, chip: str, tile) -> None:
+    """Products of f32 without matrix instructions, which the compiler cuts along k."""
+    a, b = drawn(rng, 70, 45, np.float32), drawn(rng, 90, 45, np.float32)
+    c = np.zeros((70, 90), np.float32)
+    constants = dict(zip("MNK", tile, strict=True))
+    plain.options(device=f"emu:{chip}")(a, b, c, **constants)
+    check(c, a, b.T, 1e-6)
+    target = f"nvptx:{chip}" if chip.startswith("sm") else f"amdgpu:{chip}"
+    schedule = plain.compile(a, b, c, target=target, **constants).ir("schedule")
+    assert re.search(r"tile\.read .* at \[", schedule) and "parts" not in schedule
+
+
+# Promoted sums.
+
+
+@kiln.kernel
+def few_bits(
+    a: kiln.View, b: kiln.View, c: kiln.View, K: kiln.constexpr, parts: kiln.constexpr,
+    promote: kiln.constexpr,
+):  # fmt: skip
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
+    acc = kiln.zeros((64, 32), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], K), depth=2):
+        x = kiln.pin(a.load((0, k), (64, K)), role="load", stage=0, atom="tma")
+        y = kiln.pin(b.load((0, k), (32, K)), role="load", stage=0, atom="tma")
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True),
+            role="mma", stage=0, in_flight=0, atom="wgmma", parts=parts, promote=promote,
+        )  # fmt: skip
+    kiln.pin(c.store((0, 0), acc), role="mma")
+
+
+def bound(a: np.ndarray, b: np.ndarray, part: int) -> np.ndarray:
+    """How far a sum of parts can be off (docs/rationale/parts.md): an instruction of 32 products cuts
+    each of its 33 terms by less than 2^-13 of the largest, which is at most all of a part."""
+    terms = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64))
+    return part / 32 * 33 * 2.0**-13 * terms + 1e-6 * terms
+
+
+@pytest.mark.parametrize("part, parts", [(64, (1, 1, 1)), (128, (1, 1, 1)), (256, (1, 1, 2))])
+def test_promoted_sums_keep_their_bound(rng, part: int, parts) -> None:
+    """Of positive numbers, whose sum grows: without promotion it loses more than the bound."""
+    a, b = (rng.uniform(0.5, 2, (rows, 2048)).astype(E4M3) for rows in (64, 32))
+    sums = {}
+    for promote in (False, True):
+        c = np.zeros((64, 32), np.float32)
+        few_bits.options(device="emu:sm_90a")(
+            a, b, c, K=part, parts=parts if promote else (1, 1, 1), promote=promote
+        )
+        sums[promote] = np.abs(c - a.astype(np.float64) @ b.astype(np.float64).T)
+    most = bound(a, b.T, min(part, 128))
+    assert (sums[True] <= most).all()
+    assert (sums[False] > most).any() and sums[True].max() < sums[False].max() / 4
+
+
+@pytest.mark.parametrize("k", [64, 128, 256])
+def test_plain_products_of_byte_floats_are_promoted(rng, k: int) -> None:
+    m, n = int(rng.integers(1, 130)), int(rng.integers(1, 100))
+    a, b = drawn(rng, m, 512, E4M3), drawn(rng, n, 512, E4M3)
+    c = np.zeros((m, n), np.float32)
+    code = plain.compile(a, b, c, target="nvptx:sm_90a", M=64, N=64, K=k)
+    assert "wgmma.mma_async" in code.asm and "promote" in code.ir("layout")
+    plain.options(device="emu:sm_90a")(a, b, c, M=64, N=64, K=k)
+    reference = a.astype(np.float64) @ b.astype(np.float64).T
+    assert (np.abs(c - reference) <= bound(a, b.T, 128)).all()
+    assert np.linalg.norm(c - reference) < 4e-4 * np.linalg.norm(reference)
+
+
+# Products by their transposes.
+
+
+@kiln.kernel
+def few_rows(
+    a: kiln.View, b: kiln.View, c: kiln.View, swap: kiln.constexpr, form: kiln.constexpr,
+):  # fmt: skip
+    j = kiln.grid(kiln.cdiv(c.shape[1], 128))
+    acc = kiln.zeros((16, 128), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        x = a.load((0, k), (16, 64))
+        if form == "T":
+            y = b.load((j * 128, k), (128, 64)).T
+        else:
+            y = b.load((k, j * 128), (64, 128))
+        acc = kiln.pin(kiln.dot(x, y, acc), swap=swap)
+    c.store((0, j * 128), acc)
+
+
+@pytest.mark.parametrize("form", ["N", "T"])
+@pytest.mark.parametrize(
+    "device", ["cpu", "emu:sm_80", "emu:sm_90a", "emu:gfx942", "emu:gfx950", "emu:gfx1201"]
+)
+def test_swapped(rng, device: str, form: str) -> None:
+    rows = int(rng.integers(1, 17))
+    a, b = drawn(rng, rows, 136), drawn(rng, 136, 200)
+    given = b if form == "N" else np.ascontiguousarray(b.T)
+    c = np.zeros((rows, 200), np.float32)
+    few_rows.options(device=device)(a, given, c, swap=True, form=form)
+    check(c, a, b)
+
+
+def test_few_rows_are_the_columns_of_the_instruction() -> None:
+    a, b, c = (np.zeros(shape, BF16) for shape in ((16, 256), (256, 256), (16, 256)))
+    swapped = few_rows.compile(a, b, c.astype(np.float32), target="nvptx:sm_90a", swap=True,
+                               form="T")  # fmt: skip
+    assert "wgmma.mma_async.sync.aligned.m64n16k16" in swapped.asm
+    straight = few_rows.compile(a, b, c.astype(np.float32), target="nvptx:sm_90a", swap=False,
+                                form="T")  # fmt: skip
+    assert "wgmma" not in straight.asm
+
+
+# What cannot hold.
+
+
+@kiln.kernel
+def wrong(a: kiln.View, c: kiln.View, parts: kiln.constexpr, ahead: kiln.constexpr):
+    kiln.grid(1)
+    x = a.load((0, 0), (32, 32))
+    d = kiln.pin(kiln.dot(x, x), parts=parts, reads_ahead=ahead)
+    c.store((0, 0), d)
+
+
+@pytest.mark.parametrize(
+    "parts, ahead, said",
+    [
+        ((1, 1, 5), 0, "expected parts of m, n and k that divide [32, 32, 32], got [1, 1, 5]"),
+        ((1, 1, 2), 2, "expected reads_ahead below the number of parts, 2, got 2"),
+        ((1, 1, 4), 0, "expected parts of a multiple of 16 along k"),
+    ],
+)
+def test_what_cannot_hold_is_refused_at_its_line(parts, ahead: int, said: str) -> None:
+    a, c = np.zeros((32, 32), BF16), np.zeros((32, 32), np.float32)
+    with pytest.raises(kiln.CompileError) as got:
+        wrong.compile(a, c, target="nvptx:sm_80", parts=parts, ahead=ahead)
+    assert said in str(got.value) and "kiln.pin(kiln.dot(x, x), parts=parts" in str(got.value)
+
+
+def test_the_host_refuses_parts() -> None:
+    a, c = np.zeros((32, 32), BF16), np.zeros((32, 32), np.float32)
+    with pytest.raises(kiln.CompileError, match="expected no 'parts' once the schedule is"):
+        wrong.compile(a, c, target="cpu", parts=(1, 1, 2), ahead=0)
