@@ -311,42 +311,6 @@ def RealiseParts : Schedule_Pass<"tile-realise-parts"> {
   }];
 }
 
-def RealiseParts : Schedule_Pass<"tile-realise-parts"> {
-  let summary = "cut dots into their parts, and what makes their operands";
-  let description = [{
-    Precondition: tensors have layouts; what dots read has been got. Postcondition: no dot has
-    `parts`, `reads_ahead` or `promote`. One that had is as many dots as its parts along m, n and k
-    together, in the order of k, then m, then n: those along k add to one another, and the results
-    of the others are put together. All have its stage and stand in its place.
-
-    Operands that come out of shared memory for it alone are read part by part, each in front of the
-    first part that needs it, or so many parts in front of that as `reads_ahead` says; so are casts
-    and transposes between. A read is cut no finer than what one access of a lane moves; of a larger
-    piece, and of other tensors, parts take slices of the registers that threads have.
-
-    With `promote` each part along k begins at zero and is added to the sum. Of dots in flight,
-    which are cut along k alone, a part is added once those behind it have started that may be in
-    flight.
-
-    Before:
-    ```mlir
-    %x = tile.read %p : !tile.buffer<64x64xf16> -> tensor<64x64xf16, #a>
-    %y = tile.read %q : !tile.buffer<64x64xf16> -> tensor<64x64xf16, #b>
-    %d = tile.dot %x, %y, %s {parts = array<i64: 1, 1, 2>, reads_ahead = 1 : i64}
-    ```
-    After:
-    ```mlir
-    %x0 = tile.read %p at [0, 0] : !tile.buffer<64x64xf16> -> tensor<64x32xf16, #a0>
-    %y0 = tile.read %q at [0, 0] : !tile.buffer<64x64xf16> -> tensor<32x64xf16, #b0>
-    %x1 = tile.read %p at [0, 32] : !tile.buffer<64x64xf16> -> tensor<64x32xf16, #a0>
-    %y1 = tile.read %q at [32, 0] : !tile.buffer<64x64xf16> -> tensor<32x64xf16, #b0>
-    %d0 = tile.dot %x0, %y0, %s
-    %d = tile.dot %x1, %y1, %d0
-    ```
-    The tests are `test/Schedule/realise-parts.mlir` and `realise-parts-invalid.mlir`.
-  }];
-}
-
 def CompleteStages : Schedule_Pass<"tile-complete-stages"> {
   let summary = "decide the stages and orders that are not pinned";
   let description = [{
