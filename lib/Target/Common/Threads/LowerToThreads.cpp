@@ -1,5 +1,5 @@
 // The pass around the lowering of one kernel.
-#include "ThreadLowering.h"
+#include "ThreadPlans.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -54,7 +54,7 @@ struct LowerToThreads : kiln::impl::LowerToThreadsBase<LowerToThreads> {
       if (failed(check(kernel)))
         return signalPassFailure();
       explainMoves(kernel, *target);
-      if (failed(ThreadLowering(kernel, *target).run()))
+      if (failed(lowerKernelToThreads(kernel, *target)))
         return signalPassFailure();
     }
   }

@@ -1,31 +1,31 @@
 // Dots in flight: a pending tensor is its accumulator's registers, which belong to the chip until
 // they were waited for; or its address in tensor memory.
-#include "ThreadLowering.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "../ThreadPatterns.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-LogicalResult ThreadLowering::lowerStartDot(StartDotOp op) {
+static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
   auto atom = dyn_cast<AsyncMmaAtomInterface>(op.getAtom());
   if (!atom)
     return op.emitOpError("expected an atom that starts products, got ") << op.getAtom();
-  if (role->attr.getWarps() != atom.getWarps())
+  if (context.role->attr.getWarps() != atom.getWarps())
     return op.emitOpError("expected a role of ")
            << atom.getWarps() << " warps a copy for " << op.getAtom() << ", got "
-           << role->attr.getWarps();
+           << context.role->attr.getWarps();
   auto getOperand = [&](Value value, bool transposed, bool isUnsigned) {
     AsyncDot::Operand operand;
     operand.transposed = transposed;
     operand.isUnsigned = isUnsigned;
     if (auto buffer = dyn_cast<BufferType>(value.getType())) {
-      operand.base = get(value);
+      operand.base = context.get(value);
       if (auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout()))
         operand.layout = layout.toLinear(buffer.getShape());
     } else {
       operand.layout = getLayout(value);
-      operand.registers = getElements(value);
+      operand.registers = context.getElements(value);
     }
     return operand;
   };
@@ -36,7 +36,7 @@ LogicalResult ThreadLowering::lowerStartDot(StartDotOp op) {
   auto shapeA = cast<ShapedType>(
       isa<BufferType>(op.getA().getType())
           ? Type(RankedTensorType::get(cast<BufferType>(op.getA().getType()).getShape(),
-                                       builder.getI8Type()))
+                                       context.getI8Type()))
           : op.getA().getType());
   dot.m = sum.getShape()[0];
   dot.n = sum.getShape()[1];
@@ -45,53 +45,54 @@ LogicalResult ThreadLowering::lowerStartDot(StartDotOp op) {
   if (inTensorMemory != (atom.getAccumulatorPlace() == tile::Place::Tensor))
     return op.emitOpError("expected an accumulator where ")
            << op.getAtom() << " has it, got " << op.getType();
-  dot.accumulator = inTensorMemory ? SmallVector<Value>{get(op.getAccumulator())}
-                                   : getElements(op.getAccumulator());
+  dot.accumulator = inTensorMemory ? SmallVector<Value>{context.get(op.getAccumulator())}
+                                   : context.getElements(op.getAccumulator());
   dot.accumulatorLayout = cast<LayoutAttr>(sum.getEncoding()).toLinear(sum.getShape());
   if (op.getAccumulates())
-    dot.accumulates = get(op.getAccumulates());
+    dot.accumulates = context.get(op.getAccumulates());
   FailureOr<SmallVector<Value>> sums = failure();
-  auto start = [&] { sums = atom.start(builder, loc, dot); };
+  auto start = [&] { sums = atom.start(context, context.getLoc(), dot); };
   if (inTensorMemory)
-    emitIf(isFirstThread(), start);
+    context.emitIf(context.isFirstThread(), start);
   else
     start();
   if (failed(sums))
     return op.emitOpError("expected operands and an accumulator that lie as ")
            << op.getAtom() << " reads and writes them";
   if (inTensorMemory)
-    set(op, dot.accumulator.front());
+    context.set(op, dot.accumulator.front());
   else
-    setElements(op.getResult(), *sums);
+    context.setElements(op.getResult(), *sums);
   return success();
 }
 
-LogicalResult ThreadLowering::lowerFill(FillOp op) {
+static LogicalResult lowerFill(ThreadContext &context, FillOp op) {
   auto atom = dyn_cast<AsyncMmaAtomInterface>(op.getAtom());
-  Value address = get(op.getAccumulator());
+  Value address = context.get(op.getAccumulator());
   // The thread that has acquired it tells the others.
-  meetCopy();
-  async->observeTensor(builder, loc);
-  if (!atom || failed(atom.fill(builder, loc, getElements(op.getTensor()), address,
-                                getLayout(op.getTensor()))))
+  context.meetCopy();
+  context.async->observeTensor(context, context.getLoc());
+  if (!atom || failed(atom.fill(context, context.getLoc(), context.getElements(op.getTensor()),
+                                address, getLayout(op.getTensor()))))
     return op.emitOpError("expected an accumulator that lies as ")
            << op.getAtom() << " has it, got " << op.getType();
-  async->publishTensor(builder, loc);
-  meetCopy();
-  async->observeTensor(builder, loc);
-  set(op, address);
+  context.async->publishTensor(context, context.getLoc());
+  context.meetCopy();
+  context.async->observeTensor(context, context.getLoc());
+  context.set(op, address);
   return success();
 }
 
-LogicalResult ThreadLowering::lowerFetch(FetchOp op) {
+static LogicalResult lowerFetch(ThreadContext &context, FetchOp op) {
   auto atom = dyn_cast<AsyncMmaAtomInterface>(op.getAtom());
   FailureOr<SmallVector<Value>> sums = failure();
   if (atom)
-    sums = atom.fetch(builder, loc, get(op.getPending()), getLayout(op.getResult()));
+    sums = atom.fetch(context, context.getLoc(), context.get(op.getPending()),
+                      getLayout(op.getResult()));
   if (failed(sums))
     return op.emitOpError("expected an accumulator that lies as ")
            << op.getAtom() << " has it, got " << op.getPending().getType();
-  setElements(op.getResult(), *sums);
+  context.setElements(op.getResult(), *sums);
   return success();
 }
 
@@ -105,17 +106,28 @@ static bool runsBeside(WaitOp op) {
   return false;
 }
 
-LogicalResult ThreadLowering::lowerWait(WaitOp op) {
+static LogicalResult lowerWait(ThreadContext &context, WaitOp op) {
   if (op.getPending().getType().getInTensorMemory())
     return op.emitOpError("expected tile.get and tile.fetch of an accumulator in tensor memory");
   if (runsBeside(op))
-    async->keepInFront(builder, loc);
+    context.async->keepInFront(context, context.getLoc());
   if (isa<PendingType>(op.getType())) {
-    async->waitDots(builder, loc, op.getInFlight(), {});
-    set(op.getResult(), get(op.getPending()));
+    context.async->waitDots(context, context.getLoc(), op.getInFlight(), {});
+    context.set(op.getResult(), context.get(op.getPending()));
     return success();
   }
-  setElements(op.getResult(),
-              async->waitDots(builder, loc, op.getInFlight(), getElements(op.getPending())));
+  context.setElements(op.getResult(),
+                      context.async->waitDots(context, context.getLoc(), op.getInFlight(),
+                                              context.getElements(op.getPending())));
   return success();
+}
+
+void kiln::populateAsyncDotPatterns(ThreadPatterns &patterns) {
+  patterns.addScheduled<PendOp>(
+      [](ThreadContext &context, PendOp op) { context.set(op, context.get(op.getTensor())); },
+      /*takesEngines=*/true);
+  patterns.addScheduled<StartDotOp>(lowerStartDot, /*takesEngines=*/true);
+  patterns.addScheduled<WaitOp>(lowerWait, /*takesEngines=*/true);
+  patterns.addScheduled<FillOp>(lowerFill, /*takesEngines=*/true);
+  patterns.addScheduled<FetchOp>(lowerFetch, /*takesEngines=*/true);
 }

@@ -1,8 +1,8 @@
 // Dots: fragments of registers through an atom, or multiply-adds.
+#include "../ThreadPatterns.h"
 #include "SinkReads.h"
-#include "ThreadLowering.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <cmath>
 
 using namespace mlir;
@@ -33,34 +33,24 @@ private:
 } // namespace
 
 /// Some of a thread's registers as a vector.
-static Value gather(OpBuilder &builder, Location loc, ArrayRef<Value> elements,
-                    ArrayRef<int64_t> registers) {
+static Value gather(ThreadContext &context, ArrayRef<Value> elements, ArrayRef<int64_t> registers) {
   SmallVector<Value> parts =
       llvm::map_to_vector(registers, [&](int64_t reg) { return elements[reg]; });
-  return makeVector(builder, loc, parts);
-}
-
-LogicalResult ThreadLowering::lowerDot(DotOp op) {
-  Attribute atomAttr = op.getAtomAttr();
-  if (auto atom = dyn_cast<WarpMmaAtomInterface>(atomAttr))
-    return lowerDotByAtom(op, atom);
-  return lowerDotByFma(op);
+  return makeVector(context, context.getLoc(), parts);
 }
 
 /// An f32 rounded to tf32 as the host rounds it, to nearest with ties to even; NaN stays NaN.
-static Value roundToTF32(OpBuilder &builder, Location loc, Value element) {
-  auto constant = [&](int64_t value) {
-    return arith::ConstantIntOp::create(builder, loc, value, 32);
-  };
-  Value bits = arith::BitcastOp::create(builder, loc, builder.getI32Type(), element);
-  Value last = arith::ShRUIOp::create(builder, loc, bits, constant(13));
-  last = arith::AndIOp::create(builder, loc, last, constant(1));
-  bits = arith::AddIOp::create(builder, loc, bits, constant(0xfff));
-  bits = arith::AddIOp::create(builder, loc, bits, last);
-  bits = arith::AndIOp::create(builder, loc, bits, constant(int32_t(0xffffe000)));
-  Value rounded = arith::BitcastOp::create(builder, loc, element.getType(), bits);
-  Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, element, element);
-  return arith::SelectOp::create(builder, loc, isNaN, element, rounded);
+static Value roundToTF32(ThreadContext &context, Value element) {
+  auto constant = [&](int64_t value) { return arith::ConstantIntOp::create(context, value, 32); };
+  Value bits = arith::BitcastOp::create(context, context.getI32Type(), element);
+  Value last = arith::ShRUIOp::create(context, bits, constant(13));
+  last = arith::AndIOp::create(context, last, constant(1));
+  bits = arith::AddIOp::create(context, bits, constant(0xfff));
+  bits = arith::AddIOp::create(context, bits, last);
+  bits = arith::AndIOp::create(context, bits, constant(int32_t(0xffffe000)));
+  Value rounded = arith::BitcastOp::create(context, element.getType(), bits);
+  Value isNaN = arith::CmpFOp::create(context, arith::CmpFPredicate::UNO, element, element);
+  return arith::SelectOp::create(context, isNaN, element, rounded);
 }
 
 namespace {
@@ -72,34 +62,34 @@ struct SplitOperand {
 };
 } // namespace
 
-static SplitOperand splitToTF32(OpBuilder &builder, Location loc, ArrayRef<Value> elements) {
+static SplitOperand splitToTF32(ThreadContext &context, ArrayRef<Value> elements) {
   SplitOperand split;
   for (Value element : elements) {
     Type f32 = element.getType();
     auto real = [&](float value) -> Value {
-      return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value));
+      return arith::ConstantOp::create(context, context.getF32FloatAttr(value));
     };
     auto bits = [&](Value value, int32_t mask) -> Value {
-      value = arith::BitcastOp::create(builder, loc, builder.getI32Type(), value);
-      value = arith::AndIOp::create(builder, loc, value,
-                                    arith::ConstantIntOp::create(builder, loc, mask, 32));
-      return arith::BitcastOp::create(builder, loc, f32, value);
+      value = arith::BitcastOp::create(context, context.getI32Type(), value);
+      value =
+          arith::AndIOp::create(context, value, arith::ConstantIntOp::create(context, mask, 32));
+      return arith::BitcastOp::create(context, f32, value);
     };
     auto isFinite = [&](Value value) -> Value {
-      return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
-                                   math::AbsFOp::create(builder, loc, value), real(INFINITY));
+      return arith::CmpFOp::create(context, arith::CmpFPredicate::OLT,
+                                   math::AbsFOp::create(context, value), real(INFINITY));
     };
     // The largest numbers would round to infinity: those lose their last bits instead.
-    Value rounded = roundToTF32(builder, loc, element);
-    Value cut = arith::SelectOp::create(builder, loc, isFinite(element),
+    Value rounded = roundToTF32(context, element);
+    Value cut = arith::SelectOp::create(context, isFinite(element),
                                         bits(element, int32_t(0xffffe000)), element);
-    Value high = arith::SelectOp::create(builder, loc, isFinite(rounded), rounded, cut);
+    Value high = arith::SelectOp::create(context, isFinite(rounded), rounded, cut);
     Value isNumber = isFinite(high);
-    Value low = arith::SubFOp::create(builder, loc, element, high);
+    Value low = arith::SubFOp::create(context, element, high);
     split.high.push_back(high);
-    split.finite.push_back(arith::SelectOp::create(builder, loc, isNumber, high, real(0)));
+    split.finite.push_back(arith::SelectOp::create(context, isNumber, high, real(0)));
     split.low.push_back(
-        arith::SelectOp::create(builder, loc, isNumber, roundToTF32(builder, loc, low), real(0)));
+        arith::SelectOp::create(context, isNumber, roundToTF32(context, low), real(0)));
   }
   return split;
 }
@@ -180,21 +170,21 @@ static bool fitsFragments(DotOp op, ArrayRef<LinearLayout> fragments, bool hasOw
   return true;
 }
 
-LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, WarpMmaAtomInterface atom) {
+static LogicalResult lowerDotByAtom(ThreadContext &context, DotOp op, WarpMmaAtomInterface atom) {
   if (isa<BufferType>(op.getA().getType()) || isa<BufferType>(op.getB().getType()))
-    return emitUnsupported(op, target, "expected tensors as operands");
-  SmallVector<Value> a = getElements(op.getA()), b = getElements(op.getB()),
-                     sums = getElements(op.getAccumulator());
+    return emitUnsupported(op, context.target, "expected tensors as operands");
+  SmallVector<Value> a = context.getElements(op.getA()), b = context.getElements(op.getB()),
+                     sums = context.getElements(op.getAccumulator());
   // What is multiplied, one product after the other: the least go first.
   SmallVector<std::pair<SmallVector<Value>, SmallVector<Value>>> products;
   if (op.getPrecision() == DotPrecision::TF32x3) {
-    SplitOperand left = splitToTF32(builder, loc, a), right = splitToTF32(builder, loc, b);
+    SplitOperand left = splitToTF32(context, a), right = splitToTF32(context, b);
     products = {{left.low, right.finite}, {left.finite, right.low}, {left.high, right.high}};
   } else {
     if (op.getPrecision() == DotPrecision::TF32)
       for (SmallVector<Value> *elements : {&a, &b})
         for (Value &element : *elements)
-          element = roundToTF32(builder, loc, element);
+          element = roundToTF32(context, element);
     products = {{a, b}};
   }
   RegisterMap mapA(op.getA(), op.getTransposeA()), mapB(op.getB(), op.getTransposeB());
@@ -235,34 +225,35 @@ LogicalResult ThreadLowering::lowerDotByAtom(DotOp op, WarpMmaAtomInterface atom
     auto origin = layoutC.applyTo(kRegister, first);
     int64_t row = origin.end()[-2], column = origin.end()[-1];
     SmallVector<int64_t> places = find(2, mapC, origin, row, column);
-    Value sum = gather(builder, loc, sums, places);
+    Value sum = gather(context, sums, places);
     for (auto &[left, right] : products)
       for (int64_t k = 0; k < op.getK(); k += extents[2])
-        sum = atom.emit(builder, loc, gather(builder, loc, left, find(0, mapA, origin, row, k, 1)),
-                        gather(builder, loc, right, find(1, mapB, origin, k, column, 0)), sum);
+        sum = atom.emit(context, context.getLoc(),
+                        gather(context, left, find(0, mapA, origin, row, k, 1)),
+                        gather(context, right, find(1, mapB, origin, k, column, 0)), sum);
     for (auto [i, reg] : llvm::enumerate(places))
-      sums[reg] = elementAt(builder, loc, sum, i);
+      sums[reg] = elementAt(context, context.getLoc(), sum, i);
   }
-  setElements(op.getResult(), sums);
+  context.setElements(op.getResult(), sums);
   return success();
 }
 
-LogicalResult ThreadLowering::lowerDotByFma(DotOp op) {
-  SmallVector<Value> a = getElements(op.getA()), b = getElements(op.getB()),
-                     sums = getElements(op.getAccumulator());
+static void lowerDotByFma(ThreadContext &context, DotOp op) {
+  SmallVector<Value> a = context.getElements(op.getA()), b = context.getElements(op.getB()),
+                     sums = context.getElements(op.getAccumulator());
   Type type = sums.front().getType();
   auto widen = [&](SmallVector<Value> &elements, bool isUnsigned) {
     for (Value &element : elements) {
       if (op.getPrecision() == DotPrecision::TF32 && element.getType().isF32())
-        element = roundToTF32(builder, loc, element);
+        element = roundToTF32(context, element);
       if (element.getType() == type)
         continue;
       if (isa<FloatType>(type))
-        element = arith::ExtFOp::create(builder, loc, type, element);
+        element = arith::ExtFOp::create(context, type, element);
       else if (isUnsigned)
-        element = arith::ExtUIOp::create(builder, loc, type, element);
+        element = arith::ExtUIOp::create(context, type, element);
       else
-        element = arith::ExtSIOp::create(builder, loc, type, element);
+        element = arith::ExtSIOp::create(context, type, element);
     }
   };
   widen(a, op.getUnsignedA());
@@ -273,7 +264,7 @@ LogicalResult ThreadLowering::lowerDotByFma(DotOp op) {
   for (size_t reg = 0; reg < sums.size(); ++reg)
     places.push_back(layoutC.applyTo(kRegister, reg));
   // One k after the other, so that no more of the operands need be in registers.
-  ReadSinker reads(builder, &*prologue.getInsertionPoint(),
+  ReadSinker reads(context, &*context.prologue.getInsertionPoint(),
                    llvm::to_vector(llvm::concat<Value>(a, b)), sums);
   for (int64_t k = 0; k < op.getK(); ++k)
     for (auto [at, sum] : llvm::zip_equal(places, sums)) {
@@ -281,29 +272,28 @@ LogicalResult ThreadLowering::lowerDotByFma(DotOp op) {
       reads.need(left);
       reads.need(right);
       if (isa<FloatType>(type))
-        sum = math::FmaOp::create(builder, loc, left, right, sum);
+        sum = math::FmaOp::create(context, left, right, sum);
       else
-        sum = arith::AddIOp::create(builder, loc, sum,
-                                    arith::MulIOp::create(builder, loc, left, right));
+        sum = arith::AddIOp::create(context, sum, arith::MulIOp::create(context, left, right));
     }
   reads.finish();
-  setElements(op.getResult(), sums);
-  return success();
+  context.setElements(op.getResult(), sums);
 }
 
-LogicalResult ThreadLowering::lowerScaledDot(DotScaledOp op) {
+static LogicalResult lowerScaledDot(ThreadContext &context, DotScaledOp op) {
   auto atom = cast<ScaledMmaAtomInterface>(op.getAtomAttr());
-  std::array<LinearLayout, 5> wanted = getDotLayouts(op, atom, {chip.warpSize, warps});
+  std::array<LinearLayout, 5> wanted =
+      getDotLayouts(op, atom, {context.chip.warpSize, context.warps});
   for (auto [operand, layout] : llvm::zip(op.getOperands(), wanted))
     for (StringRef part : {kLane, kWarp})
       if (getLayout(operand).getBases(part) != layout.getBases(part))
         return op.emitOpError("expected operands whose lanes and warps hold what ")
                << Attribute(atom) << " needs, got " << operand.getType();
-  SmallVector<Value> a = getElements(op.getA()), b = getElements(op.getB()),
-                     sums = getElements(op.getAccumulator());
+  SmallVector<Value> a = context.getElements(op.getA()), b = context.getElements(op.getB()),
+                     sums = context.getElements(op.getAccumulator());
   auto getScales = [&](Value scales) {
-    SmallVector<Value> elements = getElements(scales);
-    return gather(builder, loc, elements, llvm::to_vector(llvm::seq<int64_t>(elements.size())));
+    SmallVector<Value> elements = context.getElements(scales);
+    return gather(context, elements, llvm::to_vector(llvm::seq<int64_t>(elements.size())));
   };
   Value scalesA = getScales(op.getScaleA()), scalesB = getScales(op.getScaleB());
   RegisterMap mapA(op.getA(), false), mapB(op.getB(), op.getTransposeB()),
@@ -325,17 +315,74 @@ LogicalResult ThreadLowering::lowerScaledDot(DotScaledOp op) {
   for (int64_t first = 0; first < layoutC.getInSize(kRegister); first += step) {
     auto at = layoutC.applyTo(kRegister, first);
     SmallVector<int64_t> places = find(2, mapC, at[0], at[1]);
-    Value sum = gather(builder, loc, sums, places);
+    Value sum = gather(context, sums, places);
     for (int64_t k = 0; k < op.getK(); k += extents[2]) {
       int64_t block = k / atom.getBlock();
-      sum = atom.emitScaled(builder, loc, gather(builder, loc, a, find(0, mapA, at[0], k)), scalesA,
-                            mapScaleA.at(origin, at[0], block),
-                            gather(builder, loc, b, find(1, mapB, k, at[1])), scalesB,
+      sum = atom.emitScaled(context, context.getLoc(), gather(context, a, find(0, mapA, at[0], k)),
+                            scalesA, mapScaleA.at(origin, at[0], block),
+                            gather(context, b, find(1, mapB, k, at[1])), scalesB,
                             mapScaleB.at(origin, at[1], block), sum);
     }
     for (auto [i, reg] : llvm::enumerate(places))
-      sums[reg] = elementAt(builder, loc, sum, i);
+      sums[reg] = elementAt(context, context.getLoc(), sum, i);
   }
-  setElements(op.getResult(), sums);
+  context.setElements(op.getResult(), sums);
   return success();
+}
+
+//===- What can be lowered ------------------------------------------------------------------===//
+
+/// Products are unrolled, as registers are.
+static constexpr int64_t kMostProducts = 1 << 23;
+
+static std::optional<std::string> whyDot(RankedTensorType result, int64_t k) {
+  SmallVector<int64_t> extents(result.getShape());
+  extents.push_back(k);
+  int64_t products = getPaddedElements(extents);
+  if (products > kMostProducts)
+    return "expected at most " + std::to_string(kMostProducts) + " products, got " +
+           std::to_string(products);
+  return std::nullopt;
+}
+
+/// Operands for which the chip has an instruction if they are large enough, or that its threads
+/// multiply as they are.
+static bool isDotEmulated(DotOp dot, TargetInterface target) {
+  auto [a, b] = getDotTypes(dot);
+  if (dot.getPrecision() == DotPrecision::IEEE && a.getIntOrFloatBitWidth() >= 16)
+    return false;
+  if (dot.getPrecision() == DotPrecision::TF32)
+    a = b = FloatTF32Type::get(dot.getContext());
+  return target.getMmaAtoms(a, b, getElementTypeOrSelf(dot.getAccumulator())).empty();
+}
+
+static LogicalResult lowerDot(ThreadContext &context, DotOp op) {
+  // Of groups that lag behind one another, the one that computes goes first.
+  bool isFirst = context.waves && context.role && context.role->attr.getSkew();
+  if (isFirst)
+    context.waves.setPriority(context, context.getLoc(), /*raised=*/true);
+  LogicalResult lowered = success();
+  if (auto atom = dyn_cast<WarpMmaAtomInterface>(op.getAtomAttr()))
+    lowered = lowerDotByAtom(context, op, atom);
+  else
+    lowerDotByFma(context, op);
+  if (isFirst)
+    context.waves.setPriority(context, context.getLoc(), /*raised=*/false);
+  return lowered;
+}
+
+void kiln::populateDotPatterns(ThreadPatterns &patterns) {
+  patterns.add<DotOp>(lowerDot)
+      .unsupportedIf([](DotOp op) { return whyDot(op.getType(), op.getK()); })
+      .emulatedIf(isDotEmulated);
+  patterns.add<DotScaledOp>(lowerScaledDot)
+      .unsupportedIf([](DotScaledOp op) { return whyDot(op.getType(), op.getK()); })
+      .emulatedIf([](DotScaledOp op, TargetInterface target) {
+        return target
+            .getScaledMmaAtoms(
+                getElementTypeOrSelf(op.getA()), getElementTypeOrSelf(op.getScaleA()),
+                getElementTypeOrSelf(op.getB()), getElementTypeOrSelf(op.getScaleB()),
+                getElementTypeOrSelf(op.getAccumulator()))
+            .empty();
+      });
 }

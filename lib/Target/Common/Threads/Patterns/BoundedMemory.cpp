@@ -12,9 +12,10 @@
 //
 // A tile that may begin below zero along a dimension takes the last way, with a lower bound, too.
 #include "kiln/Target/Common/BoundedMemory.h"
-#include "ThreadLowering.h"
+#include "../TileAccess.h"
+#include "../ViewAccess.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "kiln/Target/Common/CacheHints.h"
 #include "mlir/IR/Matchers.h"
 #include <map>
 
@@ -27,12 +28,13 @@ using namespace kiln::tile;
 /// Beyond every buffer: what is at this offset is refused.
 static constexpr int64_t kOutside = int64_t(1) << 31;
 
-struct ThreadLowering::BoundedAccess {
+namespace {
+struct BoundedAccess {
   BoundedMemoryInterface memory;
   Value buffer;
   /// What is added to each offset, unchecked; the same in all threads (i32).
   Value uniform;
-  Place place;
+  ThreadPlace place;
   Type elementType;
   /// Consecutive registers that one access takes.
   int64_t width;
@@ -52,11 +54,12 @@ struct ThreadLowering::BoundedAccess {
   /// By dimension and register coordinate, since many registers share these.
   std::map<std::pair<unsigned, int64_t>, Value> terms, bounds;
 };
+} // namespace
 
-std::optional<ThreadLowering::BoundedAccess>
-ThreadLowering::getBoundedAccess(Value view, ValueRange offsets, const AccessFacts &known,
-                                 const LinearLayout &layout) {
-  auto memory = dyn_cast<BoundedMemoryInterface>(target.getReal());
+static std::optional<BoundedAccess> getBoundedAccess(ThreadContext &context, Value view,
+                                                     ValueRange offsets, const AccessFacts &known,
+                                                     const LinearLayout &layout) {
+  auto memory = dyn_cast<BoundedMemoryInterface>(context.target.getReal());
   auto typed = cast<TypedValue<ViewType>>(view);
   ViewType type = typed.getType();
   Type storage = getStorageType(type.getElementType());
@@ -78,13 +81,14 @@ ThreadLowering::getBoundedAccess(Value view, ValueRange offsets, const AccessFac
     return std::nullopt;
 
   auto index64 = [&](Value value) -> Value {
-    return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+    return arith::IndexCastOp::create(context, context.getI64Type(), value);
   };
   auto index32 = [&](Value value) -> Value {
-    return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), value);
+    return arith::IndexCastOp::create(context, context.getI32Type(), value);
   };
-  const View &lowered = views.find(view)->second;
-  BoundedAccess access{memory, {}, {}, getPlace(layout), type.getElementType(), 1, {}, {}, {}, {}};
+  const ThreadView &lowered = context.views.find(view)->second;
+  BoundedAccess access{memory, {}, {}, context.getPlace(layout), type.getElementType(), 1, {},
+                       {},     {}, {}};
   if (known.dim >= 0)
     access.width = std::min(known.width, layout.getContiguity(kRegister, getDimName(known.dim)));
   access.dims.resize(shape.size());
@@ -92,38 +96,35 @@ ThreadLowering::getBoundedAccess(Value view, ValueRange offsets, const AccessFac
   // Where the tile begins, and whether anything of it is in bounds.
   Value start, bytesInside, &inside = access.inside;
   auto require = [&](Value condition) {
-    inside = inside ? Value(arith::AndIOp::create(builder, loc, inside, condition)) : condition;
+    inside = inside ? Value(arith::AndIOp::create(context, inside, condition)) : condition;
   };
   for (auto [dim, extent] : llvm::enumerate(shape)) {
-    Value offset = get(offsets[dim]), bound = lowered.extents[dim];
-    Value term = arith::MulIOp::create(builder, loc, offset, lowered.strides[dim]);
-    start = start ? Value(arith::AddIOp::create(builder, loc, start, term)) : term;
+    Value offset = context.get(offsets[dim]), bound = lowered.extents[dim];
+    Value term = arith::MulIOp::create(context, offset, lowered.strides[dim]);
+    start = start ? Value(arith::AddIOp::create(context, start, term)) : term;
     if (extent == 1) {
-      require(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, offset, bound));
+      require(arith::CmpIOp::create(context, arith::CmpIPredicate::ult, offset, bound));
       continue;
     }
     BoundedAccess::Dim &own = access.dims[dim];
     own.isHardwares = isHardwares;
     own.stride = index32(
-        arith::MulIOp::create(builder, loc, lowered.strides[dim], index(bytes)).getResult());
-    Value zero = index(0), whole = index(extent);
-    Value last = arith::SubIOp::create(builder, loc, bound, offset);
-    last = arith::MaxSIOp::create(builder, loc, arith::MinSIOp::create(builder, loc, last, whole),
-                                  zero);
+        arith::MulIOp::create(context, lowered.strides[dim], context.index(bytes)).getResult());
+    Value zero = context.index(0), whole = context.index(extent);
+    Value last = arith::SubIOp::create(context, bound, offset);
+    last = arith::MaxSIOp::create(context, arith::MinSIOp::create(context, last, whole), zero);
     if (!startsInside) {
-      Value first = arith::SubIOp::create(builder, loc, zero, offset);
-      first = arith::MaxSIOp::create(builder, loc,
-                                     arith::MinSIOp::create(builder, loc, first, whole), zero);
+      Value first = arith::SubIOp::create(context, zero, offset);
+      first = arith::MaxSIOp::create(context, arith::MinSIOp::create(context, first, whole), zero);
       own.first = index32(first);
-      last = arith::MaxSIOp::create(builder, loc, arith::SubIOp::create(builder, loc, last, first),
-                                    zero);
+      last = arith::MaxSIOp::create(context, arith::SubIOp::create(context, last, first), zero);
     }
     own.count = index32(last);
     if (isHardwares)
-      bytesInside = index64(arith::MulIOp::create(builder, loc, last, index(bytes)));
+      bytesInside = index64(arith::MulIOp::create(context, last, context.index(bytes)));
   }
   auto wide = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, value, 64);
+    return arith::ConstantIntOp::create(context, value, 64);
   };
   // The descriptor begins where the view does, or, if nothing but the hardware is to check, where
   // the tile does. A tile that is outside altogether has none of its bytes. Of a tile of one
@@ -131,25 +132,26 @@ ThreadLowering::getBoundedAccess(Value view, ValueRange offsets, const AccessFac
   // LLVM would keep in a vector register, and loop until all lanes agree on the descriptor.
   Value size = bytesInside ? bytesInside : wide(kOutside);
   if (inside)
-    size = arith::SelectOp::create(builder, loc, inside, size, wide(0));
-  Value pointer = lowered.pointer, zero = i32(0);
+    size = arith::SelectOp::create(context, inside, size, wide(0));
+  Value pointer = lowered.pointer, zero = context.i32(0);
   access.uniform = zero;
   if (start && isHardwares) {
-    pointer = LLVM::GEPOp::create(builder, loc, pointer.getType(), storage, pointer,
+    pointer = LLVM::GEPOp::create(context, pointer.getType(), storage, pointer,
                                   ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(index64(start))});
   } else if (start) {
-    access.uniform = index32(arith::MulIOp::create(builder, loc, start, index(bytes)).getResult());
+    access.uniform =
+        index32(arith::MulIOp::create(context, start, context.index(bytes)).getResult());
     // Of a tile that begins outside nothing is reached, and nothing must be added.
     Value reached = inside;
     for (const BoundedAccess::Dim &dim : access.dims)
       if (dim.count && startsInside) {
-        Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, dim.count, zero);
-        reached = reached ? Value(arith::AndIOp::create(builder, loc, reached, some)) : some;
+        Value some = arith::CmpIOp::create(context, arith::CmpIPredicate::ne, dim.count, zero);
+        reached = reached ? Value(arith::AndIOp::create(context, reached, some)) : some;
       }
     if (reached)
-      access.uniform = arith::SelectOp::create(builder, loc, reached, access.uniform, zero);
+      access.uniform = arith::SelectOp::create(context, reached, access.uniform, zero);
   }
-  access.buffer = memory.makeBuffer(builder, loc, pointer, size);
+  access.buffer = memory.makeBuffer(context, context.getLoc(), pointer, size);
   // What may be negative must be added where the sum is what counts.
   if (!startsInside) {
     for (BoundedAccess::Dim &dim : access.dims)
@@ -164,7 +166,7 @@ ThreadLowering::getBoundedAccess(Value view, ValueRange offsets, const AccessFac
 }
 
 /// The thread's part of an offset, in bytes.
-Value ThreadLowering::getOffset(BoundedAccess &access, int64_t reg) {
+static Value getOffset(ThreadContext &context, BoundedAccess &access, int64_t reg) {
   auto coordinates = access.place.layout.applyTo(kRegister, reg);
   auto common = access.terms.find({~0u, 0});
   Value sum = common == access.terms.end() ? Value() : common->second;
@@ -173,37 +175,38 @@ Value ThreadLowering::getOffset(BoundedAccess &access, int64_t reg) {
       continue;
     Value &term = access.terms[{unsigned(dim), coordinates[dim]}];
     if (!term) {
-      Value at = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                            getCoordinate(access.place, dim, reg, own.start));
-      term = arith::MulIOp::create(builder, loc, at, own.stride);
+      Value at = arith::IndexCastOp::create(
+          context, context.getI32Type(), context.getCoordinate(access.place, dim, reg, own.start));
+      term = arith::MulIOp::create(context, at, own.stride);
     }
-    sum = sum ? Value(arith::AddIOp::create(builder, loc, sum, term)) : term;
+    sum = sum ? Value(arith::AddIOp::create(context, sum, term)) : term;
   }
-  return sum ? sum : i32(0);
+  return sum ? sum : context.i32(0);
 }
 
 /// Null if the register is in bounds, as far as the hardware does not check.
-Value ThreadLowering::getInBounds(BoundedAccess &access, int64_t reg, bool ofHardwareToo) {
+static Value getInBounds(ThreadContext &context, BoundedAccess &access, int64_t reg,
+                         bool ofHardwareToo) {
   Value all = ofHardwareToo ? access.inside : Value();
   for (auto [dim, own] : llvm::enumerate(access.dims)) {
     if (!own.count || (own.isHardwares && !ofHardwareToo))
       continue;
-    Value bound = getInBounds(access, reg, unsigned(dim));
-    all = all ? Value(arith::AndIOp::create(builder, loc, all, bound)) : bound;
+    Value bound = getInBounds(context, access, reg, unsigned(dim));
+    all = all ? Value(arith::AndIOp::create(context, all, bound)) : bound;
   }
   return all;
 }
 
 /// Along one dimension that varies.
-Value ThreadLowering::getInBounds(BoundedAccess &access, int64_t reg, unsigned dim) {
+static Value getInBounds(ThreadContext &context, BoundedAccess &access, int64_t reg, unsigned dim) {
   const BoundedAccess::Dim &own = access.dims[dim];
   Value &bound = access.bounds[{dim, access.place.layout.applyTo(kRegister, reg)[dim]}];
   if (!bound) {
-    Value at = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                          getCoordinate(access.place, dim, reg));
+    Value at = arith::IndexCastOp::create(context, context.getI32Type(),
+                                          context.getCoordinate(access.place, dim, reg));
     if (own.first)
-      at = arith::SubIOp::create(builder, loc, at, own.first);
-    bound = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, own.count);
+      at = arith::SubIOp::create(context, at, own.first);
+    bound = arith::CmpIOp::create(context, arith::CmpIPredicate::ult, at, own.count);
   }
   return bound;
 }
@@ -216,53 +219,53 @@ static Type getRawType(MLIRContext *context, unsigned bytes) {
   return IntegerType::get(context, 8 * bytes);
 }
 
-bool ThreadLowering::lowerBoundedLoad(LoadOp op) {
+bool kiln::lowerBoundedLoad(ThreadContext &context, LoadOp op) {
   LinearLayout layout = getLayout(op.getResult());
   std::optional<BoundedAccess> bounded =
-      getBoundedAccess(op.getView(), op.getOffsets(), getAccessFacts(op), layout);
+      getBoundedAccess(context, op.getView(), op.getOffsets(), getAccessFacts(op), layout);
   if (!bounded)
     return false;
   BoundedAccess &access = *bounded;
   Type storage = getStorageType(access.elementType), type = storage;
   if (access.width > 1)
     type = VectorType::get({access.width}, storage);
-  Type raw = getRawType(builder.getContext(), access.width * storage.getIntOrFloatBitWidth() / 8);
+  Type raw = getRawType(context.getContext(), access.width * storage.getIntOrFloatBitWidth() / 8);
   Value padding;
   if (op.getPadding() && !matchPattern(op.getPadding(), m_PosZeroFloat()) &&
       !matchPattern(op.getPadding(), m_Zero()))
-    padding = get(op.getPadding());
+    padding = context.get(op.getPadding());
   // All loads are under way before the first result is needed.
   SmallVector<Value> loads, elements;
   for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width) {
-    Value offset = getOffset(access, reg);
-    if (Value inBounds = getInBounds(access, reg, /*ofHardwareToo=*/false))
-      offset = arith::SelectOp::create(builder, loc, inBounds, offset, i32(kOutside));
-    loads.push_back(access.memory.loadFromBuffer(builder, loc, raw, access.buffer, offset,
-                                                 access.uniform, getHints(op)));
+    Value offset = getOffset(context, access, reg);
+    if (Value inBounds = getInBounds(context, access, reg, /*ofHardwareToo=*/false))
+      offset = arith::SelectOp::create(context, inBounds, offset, context.i32(kOutside));
+    loads.push_back(access.memory.loadFromBuffer(context, context.getLoc(), raw, access.buffer,
+                                                 offset, access.uniform, getHints(op)));
   }
   for (auto [i, loaded] : llvm::enumerate(loads)) {
     if (raw != type)
-      loaded = LLVM::BitcastOp::create(builder, loc, type, loaded);
-    loaded = castBits(builder, loc, loaded, access.elementType);
+      loaded = LLVM::BitcastOp::create(context, type, loaded);
+    loaded = castBits(context, loaded, access.elementType);
     Value isReal =
-        padding ? getInBounds(access, i * access.width, /*ofHardwareToo=*/true) : Value();
+        padding ? getInBounds(context, access, i * access.width, /*ofHardwareToo=*/true) : Value();
     for (int64_t part = 0; part < access.width; ++part) {
       Value element = loaded;
       if (access.width > 1)
-        element = elementAt(builder, loc, loaded, part);
+        element = elementAt(context, context.getLoc(), loaded, part);
       if (isReal)
-        element = arith::SelectOp::create(builder, loc, isReal, element, padding);
+        element = arith::SelectOp::create(context, isReal, element, padding);
       elements.push_back(element);
     }
   }
-  setElements(op.getResult(), elements);
+  context.setElements(op.getResult(), elements);
   return true;
 }
 
-bool ThreadLowering::lowerBoundedStore(StoreOp op) {
+bool kiln::lowerBoundedStore(ThreadContext &context, StoreOp op) {
   LinearLayout layout = getLayout(op.getValue());
   std::optional<BoundedAccess> bounded =
-      getBoundedAccess(op.getView(), op.getOffsets(), getAccessFacts(op), layout);
+      getBoundedAccess(context, op.getView(), op.getOffsets(), getAccessFacts(op), layout);
   if (!bounded)
     return false;
   BoundedAccess &access = *bounded;
@@ -273,49 +276,51 @@ bool ThreadLowering::lowerBoundedStore(StoreOp op) {
   SmallVector<int64_t> order;
   for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width)
     order.push_back(reg);
-  if (role && waves && allVary && access.terms.empty()) {
+  if (context.role && context.waves && allVary && access.terms.empty()) {
     // And row by row, for a row's bound is held only as long.
     llvm::sort(order, [&](int64_t left, int64_t right) {
       return layout.applyTo(kRegister, left) < layout.applyTo(kRegister, right);
     });
-    access.uniform = i32(0);
+    access.uniform = context.i32(0);
     for (auto [dim, own] : llvm::enumerate(access.dims))
-      own.start = get(op.getOffsets()[dim]);
+      own.start = context.get(op.getOffsets()[dim]);
   }
   Type storage = getStorageType(access.elementType);
-  Type raw = getRawType(builder.getContext(), access.width * storage.getIntOrFloatBitWidth() / 8);
+  Type raw = getRawType(context.getContext(), access.width * storage.getIntOrFloatBitWidth() / 8);
   int64_t repeated = layout.freeVariables().front();
-  Value owner = isOwner(layout);
-  SmallVector<Value> elements = getElements(op.getValue());
+  Value owner = context.isOwner(layout);
+  SmallVector<Value> elements = context.getElements(op.getValue());
   for (int64_t reg : order) {
     if (reg & repeated)
       continue;
-    Value guard = getInBounds(access, reg, /*ofHardwareToo=*/false);
+    Value guard = getInBounds(context, access, reg, /*ofHardwareToo=*/false);
     if (owner)
-      guard = guard ? Value(arith::AndIOp::create(builder, loc, owner, guard)) : owner;
-    Value offset = getOffset(access, reg);
+      guard = guard ? Value(arith::AndIOp::create(context, owner, guard)) : owner;
+    Value offset = getOffset(context, access, reg);
     if (guard)
-      offset = arith::SelectOp::create(builder, loc, guard, offset, i32(kOutside));
+      offset = arith::SelectOp::create(context, guard, offset, context.i32(kOutside));
     Value value = elements[reg];
     if (access.width > 1)
-      value = makeVector(builder, loc, ArrayRef<Value>(elements).slice(reg, access.width));
-    value = castBits(builder, loc, value, storage);
+      value =
+          makeVector(context, context.getLoc(), ArrayRef<Value>(elements).slice(reg, access.width));
+    value = castBits(context, value, storage);
     if (value.getType() != raw)
-      value = LLVM::BitcastOp::create(builder, loc, raw, value);
-    access.memory.storeToBuffer(builder, loc, value, access.buffer, offset, access.uniform,
-                                getHints(op));
+      value = LLVM::BitcastOp::create(context, raw, value);
+    access.memory.storeToBuffer(context, context.getLoc(), value, access.buffer, offset,
+                                access.uniform, getHints(op));
   }
   return true;
 }
 
-bool ThreadLowering::hasBoundedMemory() const {
-  return isa<BoundedMemoryInterface>(target.getReal());
+bool kiln::hasBoundedMemory(ThreadContext &context) {
+  return isa<BoundedMemoryInterface>(context.target.getReal());
 }
 
-LogicalResult ThreadLowering::forEachOffset(CopyInOp op, const LinearLayout &shares,
-                                            EmitCopy emit) {
-  std::optional<BoundedAccess> access = getBoundedAccess(
-      op.getView(), op.getOffsets(), getAccessFacts(op.getView(), op.getOffsets()), shares);
+LogicalResult kiln::forEachOffset(ThreadContext &context, CopyInOp op, const LinearLayout &shares,
+                                  EmitCopy emit) {
+  std::optional<BoundedAccess> access =
+      getBoundedAccess(context, op.getView(), op.getOffsets(),
+                       getAccessFacts(op.getView(), op.getOffsets()), shares);
   if (!access)
     return op.emitOpError("expected a view that facts say is addressable in 32 bits, for ")
            << op.getAtom();
@@ -323,12 +328,13 @@ LogicalResult ThreadLowering::forEachOffset(CopyInOp op, const LinearLayout &sha
   for (int64_t turn = 0; turn < shares.getInSize(kRegister); ++turn) {
     // Row by row what is out of bounds stays so for the length of a loop along the row: its offsets
     // are chosen first, and chosen so that the two choices are not made one.
-    Value offset = getOffset(*access, turn);
+    Value offset = getOffset(context, *access, turn);
     for (bool isRow : {true, false})
       for (auto [dim, own] : llvm::enumerate(access->dims))
         if (own.count && !own.isHardwares && isRow == (type.getStrides()[dim] != 1))
-          offset = arith::SelectOp::create(builder, loc, getInBounds(*access, turn, unsigned(dim)),
-                                           offset, i32(isRow ? kOutside : kOutside + 16));
+          offset =
+              arith::SelectOp::create(context, getInBounds(context, *access, turn, unsigned(dim)),
+                                      offset, context.i32(isRow ? kOutside : kOutside + 16));
     DirectCopy copy;
     copy.buffer = access->buffer;
     copy.offset = offset;

@@ -8,14 +8,31 @@
 //
 // Of elements of 16 bits the greatest or least is found two at a time: the order cannot be seen, so
 // halves of a thread's registers meet from the highest bit down, and neighbours stay in one word.
-#include "ThreadLowering.h"
+#include "../SharedAccess.h"
+#include "../ThreadPatterns.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
+
+namespace {
+/// How a reduction goes: what each thread folds of its own, what lanes exchange, and what goes
+/// through shared memory. Bits are those of the input's layout along the axis.
+struct ReducePlan {
+  struct Step {
+    bool acrossLanes;
+    unsigned bit; ///< of the register or lane number
+  };
+  SmallVector<Step> steps;
+  /// Registers with one of these bits set are folded away, or repeat another.
+  int64_t droppedRegisters = 0;
+  /// Values of the axis whose partial results meet in memory, ascending; each doubles them.
+  SmallVector<int64_t> remaining;
+  bool commutative = false;
+};
+} // namespace
 
 /// Each result is one commutative op on the two sides of its own input.
 static bool commutes(ReduceOp op) {
@@ -34,7 +51,7 @@ static bool commutes(ReduceOp op) {
   return true;
 }
 
-ReducePlan kiln::planReduce(ReduceOp op) {
+static ReducePlan planReduce(ReduceOp op) {
   LinearLayout layout = getLayout(op.getInputs().front());
   unsigned axis = op.getAxis();
   enum Owner { Register, Lane, Warp };
@@ -79,33 +96,13 @@ static int64_t getPartialBytes(ReduceOp op, const ReducePlan &plan, unsigned inp
   return llvm::alignTo(bytes, 16);
 }
 
-int64_t kiln::getReduceBytes(ReduceOp op) {
+static int64_t getReduceBytes(ReduceOp op) {
   ReducePlan plan = planReduce(op);
   int64_t bytes = 0;
   if (!plan.remaining.empty())
     for (unsigned i = 0; i < op.getInputs().size(); ++i)
       bytes += getPartialBytes(op, plan, i);
   return bytes;
-}
-
-SmallVector<Value> ThreadLowering::combine(Region &combiner, ArrayRef<Value> left,
-                                           ArrayRef<Value> right) {
-  Block &block = combiner.front();
-  IRMapping mapping;
-  for (auto [i, argument] : llvm::enumerate(block.getArguments()))
-    mapping.map(argument, i < left.size() ? left[i] : right[i - left.size()]);
-  // Values from outside are scalars of the kernel, already lowered.
-  block.walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (!mapping.contains(operand) && values.contains(operand))
-        mapping.map(operand, get(operand));
-  });
-  for (Operation &inner : block.without_terminator())
-    builder.clone(inner, mapping);
-  SmallVector<Value> results;
-  for (Value value : block.getTerminator()->getOperands())
-    results.push_back(mapping.lookupOrDefault(value));
-  return results;
 }
 
 /// The one op of a combiner that gives the same bits in any order, on elements two to a word.
@@ -124,9 +121,9 @@ static Operation *getPackedCombiner(ReduceOp op) {
 
 /// Folds the registers that the plan says as vectors. The bits of those that are left stand for
 /// what they did.
-void ThreadLowering::foldPacked(ReduceOp op, const ReducePlan &plan, Operation *combiner,
-                                MutableArrayRef<SmallVector<Value>> partial) {
-  Value all = get(op.getInputs().front());
+static void foldPacked(ThreadContext &context, ReduceOp op, const ReducePlan &plan,
+                       Operation *combiner, MutableArrayRef<SmallVector<Value>> partial) {
+  Value all = context.get(op.getInputs().front());
   auto kept = llvm::to_vector(llvm::seq<int64_t>(0, partial.size()));
   SmallVector<unsigned> bits;
   for (const ReducePlan::Step &step : plan.steps)
@@ -143,13 +140,13 @@ void ThreadLowering::foldPacked(ReduceOp op, const ReducePlan &plan, Operation *
     kept = left;
     Value parts[2];
     for (auto [part, side] : llvm::zip(parts, sides))
-      part = vector::ShuffleOp::create(builder, loc, all, all, side);
-    OperationState state(loc, combiner->getName(), ValueRange(parts), parts[0].getType(),
-                         combiner->getAttrs());
-    all = builder.create(state)->getResult(0);
+      part = vector::ShuffleOp::create(context, all, all, side);
+    OperationState state(context.getLoc(), combiner->getName(), ValueRange(parts),
+                         parts[0].getType(), combiner->getAttrs());
+    all = context.create(state)->getResult(0);
   }
   for (auto [at, reg] : llvm::enumerate(kept))
-    partial[reg] = {vector::ExtractOp::create(builder, loc, all, int64_t(at))};
+    partial[reg] = {vector::ExtractOp::create(context, all, int64_t(at))};
 }
 
 /// Where the partial results of a layout's places lie in memory: those of one result element
@@ -179,7 +176,7 @@ static LinearLayout getPartialOffsets(const LinearLayout &layout, unsigned axis,
   return *LinearLayout::create(ins, getTensorOuts({ShapedType::getNumElements(across) * partials}));
 }
 
-LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
+static void lowerReduce(ThreadContext &context, ReduceOp op) {
   LinearLayout layout = getLayout(op.getInputs().front());
   ReducePlan plan = planReduce(op);
   unsigned count = op.getInputs().size();
@@ -187,13 +184,13 @@ LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
   // By register, one value an input.
   SmallVector<SmallVector<Value>> partial(registers);
   for (Value input : op.getInputs())
-    for (auto [reg, element] : llvm::enumerate(getElements(input)))
+    for (auto [reg, element] : llvm::enumerate(context.getElements(input)))
       partial[reg].push_back(element);
 
   int64_t folded = layout.freeVariables().front();
   Operation *packed = folded ? nullptr : getPackedCombiner(op);
   if (packed) {
-    foldPacked(op, plan, packed, partial);
+    foldPacked(context, op, plan, packed, partial);
     folded = plan.droppedRegisters;
   }
   for (const ReducePlan::Step &step : plan.steps) {
@@ -202,8 +199,9 @@ LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
     int64_t bit = int64_t(1) << step.bit;
     Value isRight;
     if (step.acrossLanes && !plan.commutative)
-      isRight = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                      arith::AndIOp::create(builder, loc, lane, i32(bit)), i32(0));
+      isRight = arith::CmpIOp::create(
+          context, arith::CmpIPredicate::ne,
+          arith::AndIOp::create(context, context.lane, context.i32(bit)), context.i32(0));
     for (int64_t reg = 0; reg < registers; ++reg) {
       if ((reg & folded) || (!step.acrossLanes && (reg & bit)))
         continue;
@@ -212,13 +210,13 @@ LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
         right = partial[reg | bit];
       else
         for (Value &mine : left) {
-          Value other = shuffleXor(mine, bit);
-          right.push_back(
-              isRight ? Value(arith::SelectOp::create(builder, loc, isRight, mine, other)) : other);
+          Value other = context.shuffleXor(mine, bit);
+          right.push_back(isRight ? Value(arith::SelectOp::create(context, isRight, mine, other))
+                                  : other);
           if (isRight)
-            mine = arith::SelectOp::create(builder, loc, isRight, other, mine);
+            mine = arith::SelectOp::create(context, isRight, other, mine);
         }
-      partial[reg] = combine(op.getCombiner(), left, right);
+      partial[reg] = context.combine(op.getCombiner(), left, right);
     }
     if (!step.acrossLanes)
       folded |= bit;
@@ -236,24 +234,24 @@ LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
     int64_t partials = int64_t(1) << plan.remaining.size();
     LinearLayout reads =
         LinearLayout::identity(partials, kRegister, getDimName(0)) * result.reshapeOuts(flat);
-    Value base = getShared(op);
-    barrier();
+    Value base = getShared(context, op);
+    context.barrier();
     SmallVector<Value> bases;
     int32_t at = 0;
     for (unsigned i = 0; i < count; ++i) {
-      bases.push_back(LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
+      bases.push_back(LLVM::GEPOp::create(context, base.getType(), context.getI8Type(), base,
                                           ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(at)}));
       at += getPartialBytes(op, plan, i);
       SmallVector<Value> column;
       for (const SmallVector<Value> &row : kept)
         column.push_back(row[i]);
-      writeShared(bases[i], offsets, column);
+      writeShared(context, bases[i], offsets, column);
     }
-    barrier();
+    context.barrier();
     SmallVector<SmallVector<Value>> read;
     for (unsigned i = 0; i < count; ++i) {
       Type type = cast<RankedTensorType>(op.getResult(i).getType()).getElementType();
-      read.push_back(readShared(bases[i], reads, type));
+      read.push_back(readShared(context, bases[i], reads, type));
     }
     kept.clear();
     for (int64_t reg = 0; reg < result.getInSize(kRegister); ++reg) {
@@ -265,7 +263,7 @@ LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
       };
       SmallVector<Value> sum = row(0);
       for (int64_t part = 1; part < partials; ++part)
-        sum = combine(op.getCombiner(), sum, row(part));
+        sum = context.combine(op.getCombiner(), sum, row(part));
       kept.push_back(sum);
     }
   }
@@ -273,7 +271,15 @@ LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
     SmallVector<Value> column;
     for (const SmallVector<Value> &row : kept)
       column.push_back(row[i]);
-    setElements(op.getResult(i), column);
+    context.setElements(op.getResult(i), column);
   }
-  return success();
+}
+
+void kiln::populateReducePatterns(ThreadPatterns &patterns) {
+  patterns.add<ReduceOp>(lowerReduce).needsScratch(getReduceBytes).emulatedIf(hasNarrowFloats);
+  // A reduction by now.
+  patterns.addWithoutLowering<ArgReduceOp>().emulatedIf(
+      [](Operation *, TargetInterface) { return true; });
+  // What ends a combiner, of reductions and scans alike.
+  patterns.addWithoutLowering<tile::YieldOp>();
 }

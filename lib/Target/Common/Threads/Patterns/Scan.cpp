@@ -6,13 +6,26 @@
 // prefixes of the right one (for a reverse scan the right total into those of the left one). Blocks
 // of registers join by themselves, those of lanes by an exchange of totals, those of warps through
 // memory, all at once.
-#include "ThreadLowering.h"
+#include "../Scratch.h"
+#include "../SharedAccess.h"
+#include "../ThreadPatterns.h"
+#include "mlir/IR/Region.h"
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-SmallVector<ScanStep> kiln::planScan(ScanOp op) {
+namespace {
+/// The steps of a scan, by the bits of the axis from the lowest up; bits of warps that follow each
+/// other are one step, through memory.
+struct ScanStep {
+  enum Kind { Registers, Lanes, Memory } kind;
+  unsigned bit;                ///< of the register or lane number
+  SmallVector<unsigned> warps; ///< the bits of the warp number, ascending along the axis
+};
+} // namespace
+
+static SmallVector<ScanStep> planScan(ScanOp op) {
   LinearLayout layout = getLayout(op.getInputs().front());
   unsigned axis = op.getAxis();
   struct Bit {
@@ -44,7 +57,7 @@ static int64_t getSlots(const LinearLayout &layout) {
   return layout.getInSize(kRegister) * layout.getInSize(kLane) * layout.getInSize(kWarp);
 }
 
-int64_t kiln::getScanBytes(ScanOp op) {
+static int64_t getScanBytes(ScanOp op) {
   SmallVector<ScanStep> steps = planScan(op);
   if (!llvm::any_of(steps, [](const ScanStep &step) { return step.kind == ScanStep::Memory; }))
     return 0;
@@ -63,7 +76,7 @@ int64_t kiln::getScanBytes(ScanOp op) {
   return bytes;
 }
 
-LogicalResult ThreadLowering::lowerScan(ScanOp op) {
+static void lowerScan(ThreadContext &context, ScanOp op) {
   LinearLayout layout = getLayout(op.getInputs().front());
   bool reverse = op.getReverse();
   Region &region = op.getCombiner();
@@ -71,22 +84,22 @@ LogicalResult ThreadLowering::lowerScan(ScanOp op) {
   using Row = SmallVector<Value>; // one value an input
   SmallVector<Row> prefix(registers);
   for (Value input : op.getInputs())
-    for (auto [reg, element] : llvm::enumerate(getElements(input)))
+    for (auto [reg, element] : llvm::enumerate(context.getElements(input)))
       prefix[reg].push_back(element);
   SmallVector<Row> total(prefix);
 
   auto choose = [&](Value condition, const Row &yes, const Row &no) {
     Row row;
     for (auto [left, right] : llvm::zip(yes, no))
-      row.push_back(arith::SelectOp::create(builder, loc, condition, left, right));
+      row.push_back(arith::SelectOp::create(context, condition, left, right));
     return row;
   };
   auto compare = [&](arith::CmpIPredicate how, Value left, int64_t right) -> Value {
-    return arith::CmpIOp::create(builder, loc, how, left, i32(right));
+    return arith::CmpIOp::create(context, how, left, context.i32(right));
   };
   /// What stands before comes in front, what stands behind after.
   auto extend = [&](const Row &mine, const Row &other) {
-    return reverse ? combine(region, mine, other) : combine(region, other, mine);
+    return reverse ? context.combine(region, mine, other) : context.combine(region, other, mine);
   };
   /// The registers of the block whose total is register `key`'s.
   auto forBlock = [&](int64_t key, llvm::function_ref<void(Row &)> body) {
@@ -108,76 +121,77 @@ LogicalResult ThreadLowering::lowerScan(ScanOp op) {
       Row left = total[key], right = total[key | mask];
       forBlock(reverse ? key : key | mask,
                [&](Row &row) { row = extend(row, reverse ? right : left); });
-      total[key] = combine(region, left, right);
+      total[key] = context.combine(region, left, right);
     });
     folded |= mask;
   };
   auto joinLanes = [&](unsigned bit) {
     int64_t mask = int64_t(1) << bit;
-    Value isRight =
-        compare(arith::CmpIPredicate::ne, arith::AndIOp::create(builder, loc, lane, i32(mask)), 0);
+    Value isRight = compare(arith::CmpIPredicate::ne,
+                            arith::AndIOp::create(context, context.lane, context.i32(mask)), 0);
     Value receives = isRight;
     if (reverse)
       receives = compare(arith::CmpIPredicate::eq,
-                         arith::AndIOp::create(builder, loc, lane, i32(mask)), 0);
+                         arith::AndIOp::create(context, context.lane, context.i32(mask)), 0);
     forKeys([&](int64_t key) {
       Row other;
       for (Value mine : total[key])
-        other.push_back(shuffleXor(mine, mask));
+        other.push_back(context.shuffleXor(mine, mask));
       forBlock(key, [&](Row &row) { row = choose(receives, extend(row, other), row); });
-      total[key] =
-          combine(region, choose(isRight, other, total[key]), choose(isRight, total[key], other));
+      total[key] = context.combine(region, choose(isRight, other, total[key]),
+                                   choose(isRight, total[key], other));
     });
   };
   auto joinWarps = [&](ArrayRef<unsigned> bits) {
     int64_t parts = int64_t(1) << bits.size(), mask = 0;
-    Value mine = i32(0);
+    Value mine = context.i32(0);
     for (auto [place, bit] : llvm::enumerate(bits)) {
       mask |= int64_t(1) << bit;
-      Value part = arith::ShRUIOp::create(builder, loc, warp, i32(bit));
-      part = arith::AndIOp::create(builder, loc, part, i32(1));
-      part = arith::ShLIOp::create(builder, loc, part, i32(place));
-      mine = arith::OrIOp::create(builder, loc, mine, part);
+      Value part = arith::ShRUIOp::create(context, context.warp, context.i32(bit));
+      part = arith::AndIOp::create(context, part, context.i32(1));
+      part = arith::ShLIOp::create(context, part, context.i32(place));
+      mine = arith::OrIOp::create(context, mine, part);
     }
-    Value others = arith::AndIOp::create(builder, loc, warp, i32(~mask & (warps - 1)));
+    Value others =
+        arith::AndIOp::create(context, context.warp, context.i32(~mask & (context.warps - 1)));
     auto slot = [&](int64_t number, Value fromWarp) -> Value {
-      Value at = arith::AddIOp::create(builder, loc, i32(number * warps), fromWarp);
-      at = arith::MulIOp::create(builder, loc, at, i32(chip.warpSize));
-      return arith::AddIOp::create(builder, loc, at, lane);
+      Value at = arith::AddIOp::create(context, context.i32(number * context.warps), fromWarp);
+      at = arith::MulIOp::create(context, at, context.i32(context.chip.warpSize));
+      return arith::AddIOp::create(context, at, context.lane);
     };
     SmallVector<int64_t> keys;
     forKeys([&](int64_t key) { keys.push_back(key); });
     SmallVector<Value> bases;
-    Value base = getShared(op);
+    Value base = getShared(context, op);
     int64_t offset = 0;
-    barrier();
+    context.barrier();
     for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-      bases.push_back(offsetScratch(base, offset));
+      bases.push_back(offsetScratch(context, base, offset));
       for (auto [number, key] : llvm::enumerate(keys))
-        storeScratch(bases[i], slot(number, warp), total[key][i]);
-      offset += llvm::alignTo(int64_t(keys.size()) * warps * chip.warpSize *
+        storeScratch(context, bases[i], slot(number, context.warp), total[key][i]);
+      offset += llvm::alignTo(int64_t(keys.size()) * context.warps * context.chip.warpSize *
                                   getSharedElementBytes(getElementTypeOrSelf(input.getType())),
                               16);
     }
-    barrier();
+    context.barrier();
     for (auto [number, key] : llvm::enumerate(keys)) {
       SmallVector<Row> rows;
       for (int64_t part = 0; part < parts; ++part) {
         int64_t spread = 0;
         for (auto [place, bit] : llvm::enumerate(bits))
           spread |= (part >> place & 1) << bit;
-        Value at = slot(number, arith::OrIOp::create(builder, loc, others, i32(spread)));
+        Value at = slot(number, arith::OrIOp::create(context, others, context.i32(spread)));
         Row row;
         for (auto [i, input] : llvm::enumerate(op.getInputs()))
-          row.push_back(loadScratch(bases[i], at, getElementTypeOrSelf(input.getType())));
+          row.push_back(loadScratch(context, bases[i], at, getElementTypeOrSelf(input.getType())));
         rows.push_back(row);
       }
       // What all parts before (or behind) this warp's come to.
       Row outside = rows[reverse ? parts - 1 : 0], all = rows[0];
       for (int64_t step = 1; step < parts - 1; ++step) {
         int64_t part = reverse ? parts - 1 - step : step;
-        Row more =
-            reverse ? combine(region, rows[part], outside) : combine(region, outside, rows[part]);
+        Row more = reverse ? context.combine(region, rows[part], outside)
+                           : context.combine(region, outside, rows[part]);
         outside = choose(
             compare(reverse ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sgt, mine, part),
             more, outside);
@@ -185,7 +199,7 @@ LogicalResult ThreadLowering::lowerScan(ScanOp op) {
       Value receives = compare(arith::CmpIPredicate::ne, mine, reverse ? parts - 1 : 0);
       forBlock(key, [&](Row &row) { row = choose(receives, extend(row, outside), row); });
       for (int64_t part = 1; part < parts; ++part)
-        all = combine(region, all, rows[part]);
+        all = context.combine(region, all, rows[part]);
       total[key] = all;
     }
   };
@@ -202,7 +216,10 @@ LogicalResult ThreadLowering::lowerScan(ScanOp op) {
     SmallVector<Value> column;
     for (const Row &row : prefix)
       column.push_back(row[i]);
-    setElements(result, column);
+    context.setElements(result, column);
   }
-  return success();
+}
+
+void kiln::populateScanPatterns(ThreadPatterns &patterns) {
+  patterns.add<ScanOp>(lowerScan).needsScratch(getScanBytes).emulatedIf(hasNarrowFloats);
 }

@@ -3,7 +3,7 @@
 //
 // A constraint says which register an operand is in, and so how wide it is, and a function what it
 // takes: an element, or the elements that are packed, go into that bit for bit, zeros above them.
-#include "ThreadLowering.h"
+#include "../ThreadPatterns.h"
 #include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/Common/ForeignCode.h"
 #include "llvm/IR/InlineAsm.h"
@@ -15,51 +15,51 @@ using namespace kiln::tile;
 static unsigned bitsOf(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
 
 /// The elements of a group, low bits first, in a register.
-Value ThreadLowering::packRegister(ArrayRef<Value> elements, Type type) {
+static Value packRegister(ThreadContext &context, ArrayRef<Value> elements, Type type) {
   Type element = elements.front().getType();
   if (elements.size() == 1 && element == type)
     return elements.front();
   unsigned bits = bitsOf(element), total = bitsOf(type);
-  Type word = builder.getIntegerType(total);
+  Type word = context.getIntegerType(total);
   Value packed;
   for (size_t i = 0; i < elements.size(); ++i) {
     Value value = elements[i];
     if (element.isIndex())
-      value = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+      value = arith::IndexCastOp::create(context, context.getI64Type(), value);
     else if (isa<FloatType>(element))
-      value = arith::BitcastOp::create(builder, loc, builder.getIntegerType(bits), value);
+      value = arith::BitcastOp::create(context, context.getIntegerType(bits), value);
     if (bits < total)
-      value = arith::ExtUIOp::create(builder, loc, word, value);
+      value = arith::ExtUIOp::create(context, word, value);
     if (i > 0) {
-      Value by = arith::ConstantIntOp::create(builder, loc, word, int64_t(i * bits));
-      value = arith::ShLIOp::create(builder, loc, value, by);
+      Value by = arith::ConstantIntOp::create(context, word, int64_t(i * bits));
+      value = arith::ShLIOp::create(context, value, by);
     }
-    packed = packed ? Value(arith::OrIOp::create(builder, loc, packed, value)) : value;
+    packed = packed ? Value(arith::OrIOp::create(context, packed, value)) : value;
   }
-  return isa<FloatType>(type) ? Value(arith::BitcastOp::create(builder, loc, type, packed))
-                              : packed;
+  return isa<FloatType>(type) ? Value(arith::BitcastOp::create(context, type, packed)) : packed;
 }
 
-SmallVector<Value> ThreadLowering::unpackRegister(Value value, Type element, int64_t count) {
+static SmallVector<Value> unpackRegister(ThreadContext &context, Value value, Type element,
+                                         int64_t count) {
   if (count == 1 && value.getType() == element)
     return {value};
   unsigned bits = bitsOf(element), total = bitsOf(value.getType());
-  Type word = builder.getIntegerType(total), narrow = builder.getIntegerType(bits);
+  Type word = context.getIntegerType(total), narrow = context.getIntegerType(bits);
   if (isa<FloatType>(value.getType()))
-    value = arith::BitcastOp::create(builder, loc, word, value);
+    value = arith::BitcastOp::create(context, word, value);
   SmallVector<Value> elements;
   for (int64_t i = 0; i < count; ++i) {
     Value part = value;
     if (i > 0) {
-      Value by = arith::ConstantIntOp::create(builder, loc, word, i * bits);
-      part = arith::ShRUIOp::create(builder, loc, part, by);
+      Value by = arith::ConstantIntOp::create(context, word, i * bits);
+      part = arith::ShRUIOp::create(context, part, by);
     }
     if (bits < total)
-      part = arith::TruncIOp::create(builder, loc, narrow, part);
+      part = arith::TruncIOp::create(context, narrow, part);
     if (element.isIndex())
-      part = arith::IndexCastOp::create(builder, loc, element, part);
+      part = arith::IndexCastOp::create(context, element, part);
     else if (isa<FloatType>(element))
-      part = arith::BitcastOp::create(builder, loc, element, part);
+      part = arith::BitcastOp::create(context, element, part);
     elements.push_back(part);
   }
   return elements;
@@ -70,7 +70,7 @@ static bool packs(const LinearLayout &layout, int64_t pack) {
   return layout.getContiguity(kRegister, layout.getOutNames().back()) >= pack;
 }
 
-LogicalResult ThreadLowering::lowerInlineAsm(InlineAsmOp op) {
+static LogicalResult lowerInlineAsm(ThreadContext &context, InlineAsmOp op) {
   if (failed(verifyInlineAsm(op)))
     return failure();
   int64_t pack = op.getPack();
@@ -82,11 +82,11 @@ LogicalResult ThreadLowering::lowerInlineAsm(InlineAsmOp op) {
       LinearLayout layout = getLayout(value);
       count = layout.getInSize(kRegister);
       if (pack > 1 && (!llvm::isPowerOf2_64(pack) || count % pack || !packs(layout, pack)))
-        return emitUnsupported(op, target,
+        return emitUnsupported(op, context.target,
                                "expected a tile of which a thread holds " + std::to_string(pack) +
                                    " elements of a row side by side");
     }
-  auto foreign = dyn_cast<ForeignTargetInterface>(target.getReal());
+  auto foreign = dyn_cast<ForeignTargetInterface>(context.target.getReal());
   // By number: results first.
   SmallVector<Type> registers;
   unsigned numResults = op->getNumResults();
@@ -106,7 +106,7 @@ LogicalResult ThreadLowering::lowerInlineAsm(InlineAsmOp op) {
         return op.emitOpError("expected to share a register with a result, got \"") << code << '"';
       registers.push_back(registers[tied]);
     } else {
-      Type type = foreign ? foreign.getRegisterType(builder, code.front(), bits) : Type();
+      Type type = foreign ? foreign.getRegisterType(context, code.front(), bits) : Type();
       if (!type)
         return op.emitOpError("expected a register of the chip's, got the constraint \"")
                << code << '"';
@@ -122,38 +122,39 @@ LogicalResult ThreadLowering::lowerInlineAsm(InlineAsmOp op) {
   if (types.size() == 1)
     result = types.front();
   else if (types.size() > 1)
-    result = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
+    result = LLVM::LLVMStructType::getLiteral(context.getContext(), types);
   SmallVector<SmallVector<Value>> held(numResults), given;
   for (Value source : sources)
-    given.push_back(isa<RankedTensorType>(source.getType()) ? getElements(source)
-                                                            : SmallVector<Value>{get(source)});
+    given.push_back(isa<RankedTensorType>(source.getType())
+                        ? context.getElements(source)
+                        : SmallVector<Value>{context.get(source)});
   for (int64_t first = 0; first < count; first += pack) {
     SmallVector<Value> operands;
     for (auto [i, elements] : llvm::enumerate(given)) {
       bool isTensor = isa<RankedTensorType>(sources[i].getType());
       ArrayRef<Value> group = elements;
-      operands.push_back(
-          packRegister(isTensor ? group.slice(first, pack) : group, registers[numResults + i]));
+      operands.push_back(packRegister(context, isTensor ? group.slice(first, pack) : group,
+                                      registers[numResults + i]));
     }
     auto made = LLVM::InlineAsmOp::create(
-        builder, loc, result, operands, op.getText(), op.getConstraints(),
+        context, result, operands, op.getText(), op.getConstraints(),
         /*has_side_effects=*/!op.getPure(), /*is_align_stack=*/false,
         LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
     for (auto [i, old] : llvm::enumerate(op.getResults())) {
       Value value = made->getResult(0);
       if (numResults > 1)
-        value = LLVM::ExtractValueOp::create(builder, loc, value,
+        value = LLVM::ExtractValueOp::create(context, value,
                                              ArrayRef<int64_t>{static_cast<int64_t>(i)});
       Type element = getElementTypeOrSelf(old.getType());
       int64_t size = isa<RankedTensorType>(old.getType()) ? pack : 1;
-      llvm::append_range(held[i], unpackRegister(value, element, size));
+      llvm::append_range(held[i], unpackRegister(context, value, element, size));
     }
   }
   for (auto [old, elements] : llvm::zip(op.getResults(), held)) {
     if (isa<RankedTensorType>(old.getType()))
-      setElements(old, elements);
+      context.setElements(old, elements);
     else
-      set(old, elements.front());
+      context.set(old, elements.front());
   }
   return success();
 }
@@ -173,10 +174,10 @@ static bool takes(Type parameter, Type element) {
   return (isNarrowFloat || isNarrow) && parameter.isInteger(bits <= 8 ? 8 : 16);
 }
 
-LogicalResult ThreadLowering::lowerExternCall(ExternCallOp op) {
-  auto foreign = dyn_cast<ForeignTargetInterface>(target.getReal());
+static LogicalResult lowerExternCall(ThreadContext &context, ExternCallOp op) {
+  auto foreign = dyn_cast<ForeignTargetInterface>(context.target.getReal());
   if (!foreign)
-    return emitUnsupported(op, target, "expected a target that reads libraries");
+    return emitUnsupported(op, context.target, "expected a target that reads libraries");
   llvm::Expected<ForeignFunction> found =
       findForeign(op.getContext(), foreign, op.getLibrary(), op.getSymbol());
   if (!found)
@@ -194,24 +195,30 @@ LogicalResult ThreadLowering::lowerExternCall(ExternCallOp op) {
            << op.getSymbol() << "' in library '" << found->library << "', " << type << ", got "
            << FunctionType::get(op.getContext(), elements, element);
   func::FuncOp declared =
-      declareForeign(function->getParentOfType<ModuleOp>(), op.getLoc(), *found);
+      declareForeign(context.function->getParentOfType<ModuleOp>(), op.getLoc(), *found);
   SmallVector<SmallVector<Value>> given;
   for (Value source : op.getOperands())
-    given.push_back(isa<RankedTensorType>(source.getType()) ? getElements(source)
-                                                            : SmallVector<Value>{get(source)});
+    given.push_back(isa<RankedTensorType>(source.getType())
+                        ? context.getElements(source)
+                        : SmallVector<Value>{context.get(source)});
   auto tensor = dyn_cast<RankedTensorType>(op.getResult().getType());
   int64_t count = tensor ? getLayout(op.getResult()).getInSize(kRegister) : 1;
   SmallVector<Value> results;
   for (int64_t i = 0; i < count; ++i) {
     SmallVector<Value> operands;
     for (auto [values, parameter] : llvm::zip(given, type.getInputs()))
-      operands.push_back(packRegister(values[values.size() > 1 ? i : 0], parameter));
-    Value made = func::CallOp::create(builder, loc, declared, operands).getResult(0);
-    llvm::append_range(results, unpackRegister(made, element, 1));
+      operands.push_back(packRegister(context, values[values.size() > 1 ? i : 0], parameter));
+    Value made = func::CallOp::create(context, declared, operands).getResult(0);
+    llvm::append_range(results, unpackRegister(context, made, element, 1));
   }
   if (tensor)
-    setElements(op.getResult(), results);
+    context.setElements(op.getResult(), results);
   else
-    set(op.getResult(), results.front());
+    context.set(op.getResult(), results.front());
   return success();
+}
+
+void kiln::populateForeignPatterns(ThreadPatterns &patterns) {
+  patterns.add<InlineAsmOp>(lowerInlineAsm);
+  patterns.add<ExternCallOp>(lowerExternCall);
 }

@@ -1,0 +1,198 @@
+// Roles: each warp finds the one it has by its number, which is the same for all its lanes.
+//
+// Inside a role threads are counted anew: `warp` is that of one copy. A role that does nothing but
+// start copies is run by one thread, which spares the others from walking through its loops.
+#include "../Rings.h"
+#include "../ThreadPatterns.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// Whether all that the role does is to start copies that count bytes.
+static bool onlyStartsCopies(Region &region) {
+  bool starts = false;
+  WalkResult result = region.walk([&](Operation *op) {
+    auto put = dyn_cast<PutOp>(op);
+    starts |= put != nullptr;
+    bool allowed = (put && put.getBytes() > 0) || isMemoryEffectFree(op) ||
+                   isa<CopyInOp, scf::ForOp, scf::WhileOp, scf::IfOp>(op);
+    return allowed ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return starts && !result.wasInterrupted();
+}
+
+/// Whether its warps copy into shared memory themselves.
+static bool copiesDirectly(Region &region) {
+  return region
+      .walk([](CopyInOp copy) {
+        return isa<DirectAtomInterface>(copy.getAtom()) ? WalkResult::interrupt()
+                                                        : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static LogicalResult lowerRole(ThreadContext &context, WarpGroupsOp op, unsigned number,
+                               Value place) {
+  RoleAttr attr = op.getRole(number);
+  Region &region = op.getBodies()[number];
+  bool isLast = number + 1 == op.getBodies().size();
+  auto branch = scf::IfOp();
+  OpBuilder::InsertionGuard guard(context);
+  if (!isLast) {
+    Value mine = arith::CmpIOp::create(context, arith::CmpIPredicate::ult, place,
+                                       context.i32(attr.getTotalWarps()));
+    branch = scf::IfOp::create(context, mine, /*withElseRegion=*/true);
+    context.setInsertionPoint(branch.getThenRegion().front().getTerminator());
+  }
+
+  // What the program's threads are to the outside, this role's are to its region.
+  Value outerLane = context.lane, outerWarp = context.warp;
+  OpBuilder::InsertPoint outerPrologue = context.prologue.saveInsertionPoint();
+  auto outerCoordinates =
+      std::exchange(context.threadCoordinates, decltype(context.threadCoordinates)());
+  // Barriers: one a copy of each role, then one a role.
+  ThreadRole mine{attr, 1, 1 + number, {}, onlyStartsCopies(region), copiesDirectly(region)};
+  for (unsigned i = 0; i < op.getBodies().size(); ++i) {
+    mine.firstBarrier += i < number ? op.getRole(i).getCopies() : 0;
+    mine.sharedBarrier += op.getRole(i).getCopies();
+  }
+  int64_t before = context.chip.getRegistersAtEntry(context.warps);
+  if (attr.getRegisters() && attr.getRegisters() != before) {
+    if (!context.async)
+      return op.emitOpError("expected roles of ")
+             << before << " registers, which warps of " << context.target.getSpelling()
+             << " keep from the start, got " << attr.getRegisters();
+    context.async->setRegisters(context, context.getLoc(), before, attr.getRegisters());
+  }
+  mine.copy = arith::DivUIOp::create(context, place, context.i32(attr.getWarps()));
+  context.warp = arith::RemUIOp::create(context, place, context.i32(attr.getWarps()));
+  mine.place = place;
+  context.role = mine;
+  if (mine.oneThread) {
+    auto one = scf::IfOp::create(context, context.isFirstThread(), /*withElseRegion=*/false);
+    context.setInsertionPointToStart(&one.getThenRegion().front());
+  }
+  Value end = context.index(0);
+  context.prologue.setInsertionPoint(end.getDefiningOp());
+  for (auto [capture, argument] : llvm::zip(op.getCaptures(), region.getArguments())) {
+    if (isa<ViewType, PointerType>(capture.getType()))
+      context.views[argument] = ThreadView(context.views.find(capture)->second);
+    else
+      context.set(argument, context.get(capture));
+  }
+  if (failed(context.lower(region.front())))
+    return failure();
+  context.role.reset();
+  context.lane = outerLane;
+  context.warp = outerWarp;
+  context.prologue.restoreInsertionPoint(outerPrologue);
+  context.threadCoordinates = std::move(outerCoordinates);
+  if (isLast)
+    return success();
+  context.setInsertionPoint(branch.getElseRegion().front().getTerminator());
+  Value rest = arith::SubIOp::create(context, place, context.i32(attr.getTotalWarps()));
+  return lowerRole(context, op, number + 1, rest);
+}
+
+static LogicalResult lowerRoles(ThreadContext &context, WarpGroupsOp op) {
+  int64_t total = 0;
+  for (auto attr : op.getRoles().getAsRange<RoleAttr>())
+    total += attr.getTotalWarps();
+  if (total != context.warps)
+    return op.emitOpError("expected roles of the kernel's ")
+           << context.warps << " warps, got " << total;
+  Value place = context.waves ? context.waves.makeUniform(context, context.getLoc(), context.warp)
+                              : context.shuffleFrom(context.warp, context.i32(0));
+  // As many as there are: whoever reads the code back knows how far addresses go.
+  if (llvm::isPowerOf2_64(total))
+    place = arith::AndIOp::create(context, place, context.i32(total - 1));
+  return lowerTensorMemory(context, op, [&] { return lowerRole(context, op, 0, place); });
+}
+
+/// Whether a barrier stands between reads of shared memory and writes of it, or the other way
+/// round.
+static bool guardsWrites(BarrierOp op) {
+  auto isWrite = [](Operation *other) { return isa<WriteOp>(other); };
+  Operation *before = op->getPrevNode(), *after = op->getNextNode();
+  while (before && !isa<BarrierOp, WriteOp>(before))
+    before = before->getPrevNode();
+  while (after && !isa<BarrierOp, WriteOp>(after))
+    after = after->getNextNode();
+  return (before && isWrite(before)) || (after && isWrite(after));
+}
+
+/// Whether a barrier tells of what a loop wrote to a ring at the end of the turn before. LLVM (22)
+/// forgets this: a wait of its own at the head of a loop goes if nothing is outstanding where the
+/// loop is entered.
+static bool comesRound(BarrierOp op) {
+  auto writes = [](Operation &other) {
+    auto put = dyn_cast<PutOp>(other);
+    return isa<WriteOp>(other) || (put && !put.getBody().front().getOps<WriteOp>().empty());
+  };
+  Block &block = *op->getBlock();
+  return isa<scf::ForOp>(block.getParentOp()) &&
+         llvm::none_of(llvm::make_range(block.begin(), op->getIterator()), writes) &&
+         llvm::any_of(llvm::make_range(op->getIterator(), block.end()), writes) &&
+         isa<PutOp>(*llvm::find_if(llvm::reverse(block), writes));
+}
+
+/// Of all threads of the program.
+static void lowerMeeting(ThreadContext &context, BarrierOp op) {
+  context.meetAll();
+  if (op.getGlobal())
+    context.getInsertionBlock()->back().setAttr(kOrdersGlobalAttrName, context.getUnitAttr());
+}
+
+static LogicalResult lowerBarrier(ThreadContext &context, BarrierOp op) {
+  if (!context.role) {
+    lowerMeeting(context, op);
+    return success();
+  }
+  if (failed(checkSchedule(context, op, /*takesEngines=*/op.getPublish())))
+    return failure();
+  // Copies that do not lag behind one another come to each barrier together, so where fewer warps
+  // have none of their own, all may meet.
+  bool meetAlike = op.getAllCopies() || context.role->attr.getCopies() == 1 ||
+                   (!context.async && context.role->attr.getSkew() == 0);
+  bool isOfAllWarps = context.role->attr.getTotalWarps() == context.warps && meetAlike;
+  if (!context.async && !isOfAllWarps)
+    return emitUnsupported(op, context.target,
+                           "expected one role, without a skew, where its copies exchange elements");
+  if (op.getPublish())
+    context.async->publishShared(context, context.getLoc());
+  if (op.getPublish() && op.getGlobal())
+    context.async->publishGlobal(context, context.getLoc());
+  bool ends = comesRound(op);
+  if (context.waves && isOfAllWarps &&
+      (op.getGlobal() || !(context.role->copiesDirectly || ends))) {
+    lowerMeeting(context, op);
+    return success();
+  }
+  if (context.waves && isOfAllWarps) {
+    if (ends || guardsWrites(op) || freesOwnSlot(op))
+      context.waves.waitForShared(context, context.getLoc());
+    context.waves.meet(context, context.getLoc());
+    return success();
+  }
+  if (op.getAllCopies())
+    context.async->groupBarrier(context, context.getLoc(), context.i32(context.role->sharedBarrier),
+                                context.role->attr.getTotalWarps() * context.chip.warpSize);
+  else
+    context.meetCopy();
+  return success();
+}
+
+void kiln::populateRolePatterns(ThreadPatterns &patterns) {
+  patterns.addScheduled<WarpGroupsOp>(lowerRoles, /*takesEngines=*/false);
+  patterns.addScheduled<CopyIdOp>(
+      [](ThreadContext &context, CopyIdOp op) {
+        context.set(
+            op, arith::IndexCastUIOp::create(context, context.getIndexType(), context.role->copy));
+      },
+      /*takesEngines=*/false);
+  patterns.add<BarrierOp>(lowerBarrier);
+}
