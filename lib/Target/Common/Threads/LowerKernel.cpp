@@ -15,10 +15,11 @@ using namespace kiln::tile;
 static LogicalResult lowerLaunch(ThreadContext &context) {
   Attribute cluster = context.kernel->getAttr(kClusterAttrName);
   Attribute overlap = context.kernel->getAttr(kOverlapAttrName);
-  if ((cluster || overlap) && !context.async)
+  if (cluster && !context.sync.hasClusters())
+    return emitUnsupported(context.kernel, context.target, "expected a chip that has clusters");
+  if (overlap && !context.sync.overlapsLaunches())
     return emitUnsupported(context.kernel, context.target,
-                           cluster ? "expected a chip that has clusters"
-                                   : "expected a chip whose kernels wait for those before them");
+                           "expected a chip whose kernels wait for those before them");
   if (cluster) {
     auto extents = dyn_cast<DenseI64ArrayAttr>(cluster);
     if (!extents || extents.size() != 3 ||
@@ -33,7 +34,7 @@ static LogicalResult lowerLaunch(ThreadContext &context) {
       return context.kernel.emitError()
              << "expected '" << kOverlapAttrName << "' to be unit, got " << overlap;
     setMetadata(context.kernel, "overlap", context.getBoolAttr(true));
-    context.async->overlapLaunches(context, context.getLoc());
+    context.sync.overlapLaunches(context, context.getLoc());
   }
   return success();
 }

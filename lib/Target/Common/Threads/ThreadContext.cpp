@@ -13,13 +13,8 @@ ThreadContext::ThreadContext(KernelOp kernel, TargetInterface target,
                              const ThreadPatterns &patterns)
     : ImplicitLocOpBuilder(kernel.getLoc(), kernel), kernel(kernel), target(target),
       chip(target.getChipRecord()),
-      warps(kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName).getInt()), prologue(kernel),
-      patterns(patterns) {
-  // Of a target that stands in front of another, instructions are the other's.
-  waves = dyn_cast<WaveTargetInterface>(target.getReal());
-  async = target.getReal().getDialect().getRegisteredInterface<AsyncTarget>();
-  if (async && !async->supports(chip.name))
-    async = nullptr;
+      warps(kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName).getInt()),
+      sync(cast<SynchronisationInterface>(target.getReal())), prologue(kernel), patterns(patterns) {
 }
 
 //===- The walk -----------------------------------------------------------------------------===//
@@ -47,7 +42,7 @@ LogicalResult ThreadContext::lower(Operation *op) {
     return emitUnsupported(op, target);
   // Scratch is filled by all threads of the program, or by those of a copy of a role.
   if (role && pattern->getScratchBytes && pattern->getScratchBytes(op) &&
-      (!isa<ReduceOp>(op) || !(async || isAllWarps())))
+      (!isa<ReduceOp>(op) || !(sync.getGroupBarriers() || isAllWarps())))
     return emitUnsupported(op, target, "expected an op that needs no shared memory in a role");
   // Whoever else reads a buffer finds it written.
   bool readsBuffer = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BufferType>);
@@ -247,8 +242,8 @@ void ThreadContext::barrier() {
   if (!role || !role->copiesDirectly)
     return meetAll();
   // A fence would wait for the copies that are under way.
-  waves.waitForShared(*this, getLoc());
-  waves.meet(*this, getLoc());
+  sync.waitForShared(*this, getLoc());
+  sync.meet(*this, getLoc());
   sharedState = {};
 }
 
@@ -261,7 +256,7 @@ void ThreadContext::meetAll() {
 
 void ThreadContext::meetCopy() {
   Value number = arith::AddIOp::create(*this, role->copy, i32(role->firstBarrier));
-  async->groupBarrier(*this, getLoc(), number, role->attr.getWarps() * chip.warpSize);
+  sync.groupBarrier(*this, getLoc(), number, role->attr.getWarps() * chip.warpSize);
 }
 
 void ThreadContext::beforeAccess(SharedSpan span, bool isWrite) {

@@ -4,9 +4,8 @@
 
 #include "kiln/Layout/Algebra/LinearLayout.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
-#include "kiln/Target/Common/AsyncTarget.h"
+#include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/Common/Threads.h"
-#include "kiln/Target/Common/WaveTarget.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -152,9 +151,8 @@ public:
   TargetInterface target;
   const Chip &chip;
   unsigned warps;
-  /// What the target has for roles and channels; null if nothing.
-  const AsyncTarget *async = nullptr;
-  WaveTargetInterface waves;
+  /// What its warps wait by. Of a target that stands in front of another, that is the other's.
+  SynchronisationInterface sync;
   /// Stands at the end of what every thread computes first.
   mlir::OpBuilder prologue;
   mlir::func::FuncOp function;

@@ -61,13 +61,11 @@ int64_t kiln::getScratchBytes(Operation *op) {
 }
 
 LogicalResult kiln::checkSchedule(ThreadContext &context, Operation *op, bool takesEngines) {
-  if (context.async || (context.waves && !takesEngines))
+  if (!takesEngines || context.sync.hasByteBarriers())
     return success();
   return emitUnsupported(op, context.target,
-                         context.waves
-                             ? "expected no engines, no products in flight and no channels between "
-                               "roles"
-                             : "expected a chip with roles and channels");
+                         "expected no engines, no products in flight and no channels between "
+                         "roles");
 }
 
 //===- What groups say of ops ---------------------------------------------------------------===//

@@ -71,14 +71,14 @@ static LogicalResult lowerFill(ThreadContext &context, FillOp op) {
   Value address = context.get(op.getAccumulator());
   // The thread that has acquired it tells the others.
   context.meetCopy();
-  context.async->observeTensor(context, context.getLoc());
+  context.sync.observeTensor(context, context.getLoc());
   if (!atom || failed(atom.fill(context, context.getLoc(), context.getElements(op.getTensor()),
                                 address, getLayout(op.getTensor()))))
     return op.emitOpError("expected an accumulator that lies as ")
            << op.getAtom() << " has it, got " << op.getType();
-  context.async->publishTensor(context, context.getLoc());
+  context.sync.publishTensor(context, context.getLoc());
   context.meetCopy();
-  context.async->observeTensor(context, context.getLoc());
+  context.sync.observeTensor(context, context.getLoc());
   context.set(op, address);
   return success();
 }
@@ -110,15 +110,15 @@ static LogicalResult lowerWait(ThreadContext &context, WaitOp op) {
   if (op.getPending().getType().getInTensorMemory())
     return op.emitOpError("expected tile.get and tile.fetch of an accumulator in tensor memory");
   if (runsBeside(op))
-    context.async->keepInFront(context, context.getLoc());
+    context.sync.keepInFront(context, context.getLoc());
   if (isa<PendingType>(op.getType())) {
-    context.async->waitDots(context, context.getLoc(), op.getInFlight(), {});
+    context.sync.waitDots(context, context.getLoc(), op.getInFlight(), {});
     context.set(op.getResult(), context.get(op.getPending()));
     return success();
   }
   context.setElements(op.getResult(),
-                      context.async->waitDots(context, context.getLoc(), op.getInFlight(),
-                                              context.getElements(op.getPending())));
+                      context.sync.waitDots(context, context.getLoc(), op.getInFlight(),
+                                            context.getElements(op.getPending())));
   return success();
 }
 

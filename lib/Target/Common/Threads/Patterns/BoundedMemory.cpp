@@ -276,7 +276,7 @@ bool kiln::lowerBoundedStore(ThreadContext &context, StoreOp op) {
   SmallVector<int64_t> order;
   for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width)
     order.push_back(reg);
-  if (context.role && context.waves && allVary && access.terms.empty()) {
+  if (context.role && allVary && access.terms.empty()) {
     // And row by row, for a row's bound is held only as long.
     llvm::sort(order, [&](int64_t left, int64_t right) {
       return layout.applyTo(kRegister, left) < layout.applyTo(kRegister, right);

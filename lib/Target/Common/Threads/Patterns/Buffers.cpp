@@ -113,7 +113,7 @@ static LogicalResult lowerBuffer(ThreadContext &context, Operation *op) {
 /// lanes each, in pairs. Each of the 32 lanes names one row: 8 rows of up to 4 matrices.
 static bool writeMatrices(ThreadContext &context, Value base, const LinearLayout &offsets,
                           ArrayRef<Value> elements) {
-  if (!context.async)
+  if (!context.sync.hasMatrixStores())
     return false;
   Type type = elements.front().getType();
   ArrayRef<LinearLayout::Basis> registers = offsets.getBases(kRegister);
@@ -153,7 +153,7 @@ static bool writeMatrices(ThreadContext &context, Value base, const LinearLayout
     Value at = arith::IndexCastOp::create(context, context.getI32Type(),
                                           context.getCoordinate(place, 0, group));
     at = arith::MulIOp::create(context, at, context.i32(2));
-    context.async->storeMatrices(context, context.getLoc(), getSharedAt(context, base, at), words);
+    context.sync.storeMatrices(context, context.getLoc(), getSharedAt(context, base, at), words);
   }
   return true;
 }

@@ -29,8 +29,8 @@ ChannelPlan kiln::planChannel(ChannelType type) {
     at += plan.bytes.back() * type.getDepth();
   }
   plan.full = at;
-  plan.empty = plan.full + type.getDepth() * AsyncTarget::barrierBytes;
-  plan.address = plan.empty + type.getDepth() * AsyncTarget::barrierBytes;
+  plan.empty = plan.full + type.getDepth() * kByteBarrierBytes;
+  plan.address = plan.empty + type.getDepth() * kByteBarrierBytes;
   // Nobody waits at a slot that its own role fills.
   plan.total = type.getOwn() ? at : plan.address + (type.getAccumulator() ? kAddressBytes : 0);
   return plan;
@@ -46,8 +46,8 @@ SmallVector<Value> kiln::getSlot(ThreadContext &context, Value channel, Value sl
     Value base =
         LLVM::LoadOp::create(context, context.getI32Type(),
                              getSharedAt(context, context.get(channel), context.i32(plan.address)));
-    return {context.async->getTensorSlot(context, context.getLoc(), base, context.get(slot),
-                                         getBytes(accumulator))};
+    return {context.sync.getTensorSlot(context, context.getLoc(), base, context.get(slot),
+                                       getBytes(accumulator))};
   }
   for (auto [offset, bytes] : llvm::zip(plan.offsets, plan.bytes)) {
     Value at = arith::MulIOp::create(context, context.get(slot), context.i32(bytes));
@@ -59,8 +59,7 @@ SmallVector<Value> kiln::getSlot(ThreadContext &context, Value channel, Value sl
 
 static Value getBarrier(ThreadContext &context, Value channel, Value slot, bool full) {
   ChannelPlan plan = planChannel(cast<ChannelType>(channel.getType()));
-  Value at =
-      arith::MulIOp::create(context, context.get(slot), context.i32(AsyncTarget::barrierBytes));
+  Value at = arith::MulIOp::create(context, context.get(slot), context.i32(kByteBarrierBytes));
   return getSharedAt(
       context, context.get(channel),
       arith::AddIOp::create(context, at, context.i32(full ? plan.full : plan.empty)));
@@ -85,21 +84,21 @@ LogicalResult kiln::lowerTensorMemory(ThreadContext &context, WarpGroupsOp op,
       arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.warp, context.i32(0));
   context.emitIf(isFirst, [&] {
     for (auto [place, bytes] : places)
-      context.async->allocTensor(context, context.getLoc(), place, bytes);
-    context.async->endTensorAllocs(context, context.getLoc());
-    context.async->publishTensor(context, context.getLoc());
+      context.sync.allocTensor(context, context.getLoc(), place, bytes);
+    context.sync.endTensorAllocs(context, context.getLoc());
+    context.sync.publishTensor(context, context.getLoc());
   });
   context.barrier();
-  context.async->observeTensor(context, context.getLoc());
+  context.sync.observeTensor(context, context.getLoc());
   if (failed(lowerRoles()))
     return failure();
-  context.async->publishTensor(context, context.getLoc());
+  context.sync.publishTensor(context, context.getLoc());
   context.barrier();
-  context.async->observeTensor(context, context.getLoc());
+  context.sync.observeTensor(context, context.getLoc());
   context.emitIf(isFirst, [&] {
     for (auto [place, bytes] : places) {
       Value address = LLVM::LoadOp::create(context, context.getI32Type(), place);
-      context.async->freeTensor(context, context.getLoc(), address, bytes);
+      context.sync.freeTensor(context, context.getLoc(), address, bytes);
     }
   });
   return success();
@@ -117,11 +116,10 @@ static void lowerChannel(ThreadContext &context, ChannelOp op) {
     for (int64_t slot = 0; slot < type.getDepth(); ++slot)
       for (auto [first, arrivals] :
            {std::pair(plan.full, op.getFull()), std::pair(plan.empty, op.getEmpty())})
-        context.async->initBarrier(
+        context.sync.initBarrier(
             context, context.getLoc(),
-            getSharedAt(context, base, context.i32(first + slot * AsyncTarget::barrierBytes)),
-            arrivals);
-    context.async->publishBarriers(context, context.getLoc());
+            getSharedAt(context, base, context.i32(first + slot * kByteBarrierBytes)), arrivals);
+    context.sync.publishBarriers(context, context.getLoc());
   });
   context.barrier();
 }
@@ -149,21 +147,21 @@ static void lowerAdvance(ThreadContext &context, AdvanceOp op) {
 /// lane of each warp says so.
 static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
-  context.async->waitBarrier(context, context.getLoc(),
-                             getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false),
-                             other);
+  context.sync.waitBarrier(context, context.getLoc(),
+                           getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false),
+                           other);
   for (auto [argument, buffer] :
        llvm::zip(op.getBody().getArguments(), getSlot(context, op.getChannel(), op.getSlot())))
     context.set(argument, buffer);
   if (failed(context.lower(op.getBody().front())))
     return failure();
-  context.async->publishShared(context, context.getLoc());
+  context.sync.publishShared(context, context.getLoc());
   context.meetCopy();
   Value first =
       arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.lane, context.i32(0));
   context.emitIf(first, [&] {
-    context.async->arrive(context, context.getLoc(),
-                          getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true));
+    context.sync.arrive(context, context.getLoc(),
+                        getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true));
   });
   return success();
 }
@@ -177,11 +175,11 @@ static LogicalResult lowerPut(ThreadContext &context, PutOp op) {
            << context.role->attr.getCopies();
   auto emitPut = [&] {
     Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
-    context.async->waitBarrier(context, context.getLoc(),
-                               getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false),
-                               other);
+    context.sync.waitBarrier(context, context.getLoc(),
+                             getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false),
+                             other);
     Value filled = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
-    context.async->arriveExpecting(context, context.getLoc(), filled, op.getBytes());
+    context.sync.arriveExpecting(context, context.getLoc(), filled, op.getBytes());
     context.getState<PutState>().barrier = filled;
     for (auto [argument, buffer] :
          llvm::zip(op.getBody().getArguments(), getSlot(context, op.getChannel(), op.getSlot())))
@@ -198,14 +196,14 @@ static LogicalResult lowerPut(ThreadContext &context, PutOp op) {
 static void lowerGet(ThreadContext &context, GetOp op) {
   Value full = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
   auto wait = [&] {
-    context.async->waitBarrier(context, context.getLoc(), full, context.get(op.getPhase()));
+    context.sync.waitBarrier(context, context.getLoc(), full, context.get(op.getPhase()));
   };
   if (op.getToStart())
     context.emitIf(context.isFirstThread(), wait);
   else
     wait();
   if (op.getToStart() || op.getChannel().getType().getAccumulator())
-    context.async->observeTensor(context, context.getLoc());
+    context.sync.observeTensor(context, context.getLoc());
   for (auto [result, buffer] :
        llvm::zip(op.getBuffers(), getSlot(context, op.getChannel(), op.getSlot())))
     context.set(result, buffer);
@@ -215,31 +213,31 @@ static void lowerRelease(ThreadContext &context, ReleaseOp op) {
   Value empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
   if (op.getCommit()) {
     context.emitIf(context.isFirstThread(),
-                   [&] { context.async->commitDots(context, context.getLoc(), empty); });
+                   [&] { context.sync.commitDots(context, context.getLoc(), empty); });
     return;
   }
   if (op.getChannel().getType().getAccumulator())
-    context.async->publishTensor(context, context.getLoc());
+    context.sync.publishTensor(context, context.getLoc());
   if (op.getLanes())
-    context.async->meetLanes(context, context.getLoc());
+    context.sync.meetLanes(context, context.getLoc());
   Value first =
       arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.lane, context.i32(0));
-  context.emitIf(first, [&] { context.async->arrive(context, context.getLoc(), empty); });
+  context.emitIf(first, [&] { context.sync.arrive(context, context.getLoc(), empty); });
 }
 
 static void lowerAcquire(ThreadContext &context, AcquireOp op) {
   Value empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
   context.emitIf(context.isFirstThread(),
-                 [&] { context.async->waitBarrier(context, context.getLoc(), empty, other); });
-  context.async->observeTensor(context, context.getLoc());
+                 [&] { context.sync.waitBarrier(context, context.getLoc(), empty, other); });
+  context.sync.observeTensor(context, context.getLoc());
   context.set(op, getSlot(context, op.getChannel(), op.getSlot()).front());
 }
 
 static void lowerCommit(ThreadContext &context, CommitOp op) {
   Value full = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
   context.emitIf(context.isFirstThread(),
-                 [&] { context.async->commitDots(context, context.getLoc(), full); });
+                 [&] { context.sync.commitDots(context, context.getLoc(), full); });
 }
 
 static void lowerPart(ThreadContext &context, PartOp op) {

@@ -46,7 +46,7 @@ static FailureOr<Value> getMap(ThreadContext &context, Operation *op, Attribute 
     if (made == entry)
       return value;
   Value map = context.addParameter(
-      context.async->getMapType(context.getContext()),
+      context.sync.getMapType(context.getContext()),
       context.getDictionaryAttr(context.getNamedAttr(kTensorMapAttrName, context.getUnitAttr())),
       entry);
   maps.push_back({entry, map});
@@ -131,7 +131,7 @@ static LogicalResult lowerCopyOut(ThreadContext &context, CopyOutOp op) {
                [&](Value at, ValueRange place) {
                  engine.copyOut(context, context.getLoc(), at, *map, place, eviction);
                });
-    context.async->commitStores(context, context.getLoc());
+    context.sync.commitStores(context, context.getLoc());
   });
   return success();
 }
@@ -145,7 +145,7 @@ static void prefetchMaps(ThreadContext &context) {
   context.setInsertionPoint(prologue.getInsertionBlock(), prologue.getInsertionPoint());
   context.emitIf(context.isFirstThread(), [&] {
     for (auto [entry, map] : maps)
-      context.async->prefetchMap(context, context.getLoc(), map);
+      context.sync.prefetchMap(context, context.getLoc(), map);
   });
 }
 
@@ -160,7 +160,7 @@ void kiln::populateCopyPatterns(ThreadPatterns &patterns) {
   patterns.addScheduled<WaitStoresOp>(
       [](ThreadContext &context, WaitStoresOp op) {
         context.emitIf(context.isFirstThread(), [&] {
-          context.async->waitStores(context, context.getLoc(), op.getInFlight(), op.getWritten());
+          context.sync.waitStores(context, context.getLoc(), op.getInFlight(), op.getWritten());
         });
       },
       /*takesEngines=*/true);

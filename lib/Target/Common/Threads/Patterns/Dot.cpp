@@ -358,16 +358,16 @@ static bool isDotEmulated(DotOp dot, TargetInterface target) {
 
 static LogicalResult lowerDot(ThreadContext &context, DotOp op) {
   // Of groups that lag behind one another, the one that computes goes first.
-  bool isFirst = context.waves && context.role && context.role->attr.getSkew();
+  bool isFirst = context.role && context.role->attr.getSkew();
   if (isFirst)
-    context.waves.setPriority(context, context.getLoc(), /*raised=*/true);
+    context.sync.setPriority(context, context.getLoc(), /*raised=*/true);
   LogicalResult lowered = success();
   if (auto atom = dyn_cast<WarpMmaAtomInterface>(op.getAtomAttr()))
     lowered = lowerDotByAtom(context, op, atom);
   else
     lowerDotByFma(context, op);
   if (isFirst)
-    context.waves.setPriority(context, context.getLoc(), /*raised=*/false);
+    context.sync.setPriority(context, context.getLoc(), /*raised=*/false);
   return lowered;
 }
 

@@ -16,8 +16,6 @@
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/IR/Matchers.h"
 
-#include "kiln/Target/Common/WaveTarget.cpp.inc"
-
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
@@ -130,9 +128,9 @@ LogicalResult kiln::lowerOwnPut(ThreadContext &context, PutOp op) {
   if (failed(context.lower(op.getBody().front())))
     return failure();
   if (!op.getBody().front().getOps<CopyInOp>().empty())
-    context.waves.endCopies(context, context.getLoc());
+    context.sync.endCopies(context, context.getLoc());
   else if (context.role->copiesDirectly)
-    context.waves.waitForShared(context, context.getLoc());
+    context.sync.waitForShared(context, context.getLoc());
   return success();
 }
 
@@ -172,7 +170,7 @@ bool kiln::freesOwnSlot(BarrierOp op) {
 /// Barriers tell the other warps that the slot is free, once this one has read it.
 void kiln::lowerOwnRelease(ThreadContext &context, ReleaseOp op) {
   if (isUsedLater(op) || (context.role->copiesDirectly && !isBeforeBarrier(op)))
-    context.waves.waitForShared(context, context.getLoc());
+    context.sync.waitForShared(context, context.getLoc());
 }
 
 void kiln::lowerOwnGet(ThreadContext &context, GetOp op) {
@@ -195,7 +193,7 @@ static void lowerWaitPuts(ThreadContext &context, WaitPutsOp op) {
     if (own > 0)
       least = std::min(least.value_or(own), own);
   });
-  context.waves.waitForCopies(context, context.getLoc(), op.getInFlight(), least.value_or(0));
+  context.sync.waitForCopies(context, context.getLoc(), op.getInFlight(), least.value_or(0));
 }
 
 /// Who copies what of a buffer, by the lanes, warps of the role and turns (registers) of an atom.

@@ -62,11 +62,11 @@ static LogicalResult lowerRole(ThreadContext &context, WarpGroupsOp op, unsigned
   }
   int64_t before = context.chip.getRegistersAtEntry(context.warps);
   if (attr.getRegisters() && attr.getRegisters() != before) {
-    if (!context.async)
+    if (!context.sync.movesRegisters())
       return op.emitOpError("expected roles of ")
              << before << " registers, which warps of " << context.target.getSpelling()
              << " keep from the start, got " << attr.getRegisters();
-    context.async->setRegisters(context, context.getLoc(), before, attr.getRegisters());
+    context.sync.setRegisters(context, context.getLoc(), before, attr.getRegisters());
   }
   mine.copy = arith::DivUIOp::create(context, place, context.i32(attr.getWarps()));
   context.warp = arith::RemUIOp::create(context, place, context.i32(attr.getWarps()));
@@ -105,8 +105,7 @@ static LogicalResult lowerRoles(ThreadContext &context, WarpGroupsOp op) {
   if (total != context.warps)
     return op.emitOpError("expected roles of the kernel's ")
            << context.warps << " warps, got " << total;
-  Value place = context.waves ? context.waves.makeUniform(context, context.getLoc(), context.warp)
-                              : context.shuffleFrom(context.warp, context.i32(0));
+  Value place = context.sync.makeUniform(context, context.getLoc(), context.warp);
   // As many as there are: whoever reads the code back knows how far addresses go.
   if (llvm::isPowerOf2_64(total))
     place = arith::AndIOp::create(context, place, context.i32(total - 1));
@@ -154,33 +153,33 @@ static LogicalResult lowerBarrier(ThreadContext &context, BarrierOp op) {
   }
   if (failed(checkSchedule(context, op, /*takesEngines=*/op.getPublish())))
     return failure();
+  bool hasGroups = context.sync.getGroupBarriers() > 0;
   // Copies that do not lag behind one another come to each barrier together, so where fewer warps
   // have none of their own, all may meet.
   bool meetAlike = op.getAllCopies() || context.role->attr.getCopies() == 1 ||
-                   (!context.async && context.role->attr.getSkew() == 0);
+                   (!hasGroups && context.role->attr.getSkew() == 0);
   bool isOfAllWarps = context.role->attr.getTotalWarps() == context.warps && meetAlike;
-  if (!context.async && !isOfAllWarps)
+  if (!hasGroups && !isOfAllWarps)
     return emitUnsupported(op, context.target,
                            "expected one role, without a skew, where its copies exchange elements");
   if (op.getPublish())
-    context.async->publishShared(context, context.getLoc());
+    context.sync.publishShared(context, context.getLoc());
   if (op.getPublish() && op.getGlobal())
-    context.async->publishGlobal(context, context.getLoc());
+    context.sync.publishGlobal(context, context.getLoc());
   bool ends = comesRound(op);
-  if (context.waves && isOfAllWarps &&
-      (op.getGlobal() || !(context.role->copiesDirectly || ends))) {
+  if (isOfAllWarps && (op.getGlobal() || !(context.role->copiesDirectly || ends))) {
     lowerMeeting(context, op);
     return success();
   }
-  if (context.waves && isOfAllWarps) {
+  if (isOfAllWarps) {
     if (ends || guardsWrites(op) || freesOwnSlot(op))
-      context.waves.waitForShared(context, context.getLoc());
-    context.waves.meet(context, context.getLoc());
+      context.sync.waitForShared(context, context.getLoc());
+    context.sync.meet(context, context.getLoc());
     return success();
   }
   if (op.getAllCopies())
-    context.async->groupBarrier(context, context.getLoc(), context.i32(context.role->sharedBarrier),
-                                context.role->attr.getTotalWarps() * context.chip.warpSize);
+    context.sync.groupBarrier(context, context.getLoc(), context.i32(context.role->sharedBarrier),
+                              context.role->attr.getTotalWarps() * context.chip.warpSize);
   else
     context.meetCopy();
   return success();
