@@ -31,8 +31,6 @@ int64_t TargetAttr::getGroupBarriers() const {
 
 bool TargetAttr::hasByteBarriers() const { return getRecord(getChip()).byteBarriers; }
 
-bool TargetAttr::movesRegisters() const { return hasByteBarriers(); }
-
 bool TargetAttr::hasMatrixStores() const { return getRecord(getChip()).storesMatrices; }
 
 bool TargetAttr::hasClusters() const { return hasByteBarriers(); }

@@ -64,8 +64,10 @@ def SynchronisationInterface : AttrInterface<"SynchronisationInterface"> {
     }], "int64_t", "getGroupBarriers", (ins), [{}], [{ return 0; }]>,
     EmitsIfThere<"The threads of a group meet; its number is an i32.", "groupBarrier",
         (ins "::mlir::Value":$number, "int64_t":$threads)>,
-    AsksWhether<"Whether a group can leave registers to others.", "movesRegisters">,
-    EmitsIfThere<"Leaves each thread of the group so many registers of the `before` it has.",
+    EmitsIfThere<[{
+      Leaves each thread of the group so many registers of the `before` it has, where the chip's
+      record says that groups can.
+    }],
         "setRegisters", (ins "int64_t":$before, "int64_t":$after)>,
 
     // Barriers in shared memory, and engines that work beside the warps.

@@ -27,7 +27,7 @@ def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
     DeclareAttrInterfaceMethods<CacheHintsInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<SynchronisationInterface,
-        ["getGroupBarriers", "groupBarrier", "movesRegisters", "setRegisters", "hasByteBarriers",
+        ["getGroupBarriers", "groupBarrier", "setRegisters", "hasByteBarriers",
          "initBarrier", "publishBarriers", "arrive", "arriveExpecting", "awaitCopies", "waitBarrier",
          "meetLanes", "publishShared", "publishGlobal", "getMapType", "prefetchMap", "commitStores",
          "waitStores", "waitDots", "keepInFront", "getTensorBytes", "allocTensor",
