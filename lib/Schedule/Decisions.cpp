@@ -1,6 +1,6 @@
 // What the realising passes ask of decisions.
 #include "Decisions.h"
-#include "kiln/Target/Common/AsyncTarget.h"
+#include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
 
 using namespace mlir;
@@ -61,15 +61,15 @@ SmallVector<Value> IndexMath::shiftBox(StoreOp store, ArrayRef<int64_t> by) {
 /// Each copy of a role has a barrier, and each role one for all of them. All threads of the program
 /// have one more, which is the only one where no others have numbers.
 static LogicalResult checkBarriers(Operation *op, ArrayAttr roles, TargetInterface target) {
-  auto *async = target.getReal().getDialect().getRegisteredInterface<AsyncTarget>();
-  const Chip &chip = target.getChipRecord();
-  if (!async || !async->supports(chip.name)) {
+  auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
+  int64_t named = sync ? sync.getGroupBarriers() : 0;
+  if (named == 0) {
     if (roles.size() <= 1)
       return success();
     return op->emitOpError("expected one role, since ")
            << target.getSpelling() << " has one barrier for all warps, got " << roles.size();
   }
-  int64_t needed = roles.size(), named = chip.figures.namedBarriers->value - 1;
+  int64_t needed = roles.size();
   for (auto role : roles.getAsRange<RoleAttr>())
     needed += role.getCopies();
   if (needed <= named)

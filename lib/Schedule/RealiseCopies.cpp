@@ -1,5 +1,6 @@
 // Shares tensors out among the copies of a role, by the bits of `warp` above those of one copy.
 #include "Decisions.h"
+#include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -22,7 +23,7 @@ struct Share {
 };
 
 /// Rewrites one role's region.
-class CopyRealiser {
+class CopyRealiser : public CopyShares {
 public:
   CopyRealiser(Region &region, RoleAttr role) : region(region), role(role) {}
 
@@ -62,11 +63,11 @@ private:
   LogicalResult look(Operation *op, Value value);
   FailureOr<Share> divide(Operation *op, RankedTensorType tensor);
   LogicalResult check(Operation *op);
-  bool keepsTogether(Value buffer, int dim, Value tensor) const;
+  bool keepsTogether(Value buffer, int dim, Value tensor) const override;
   void shift(Operation *op);
   void shiftIota(IotaOp iota);
   void retype(Value value, RankedTensorType tensor);
-  int getDim(Value value) const {
+  int getDim(Value value) const override {
     auto at = shares.find(value);
     return at == shares.end() ? -1 : at->second.dim;
   }
@@ -150,16 +151,6 @@ LogicalResult CopyRealiser::look(Operation *op, Value value) {
   return success();
 }
 
-/// A shape without its extents of one, and how many others stand in front of a dimension.
-static SmallVector<int64_t> dropUnits(Value tensor) {
-  return llvm::filter_to_vector(cast<RankedTensorType>(tensor.getType()).getShape(),
-                                [](int64_t extent) { return extent != 1; });
-}
-static int64_t countLong(Value tensor, int dim) {
-  return llvm::count_if(cast<RankedTensorType>(tensor.getType()).getShape().take_front(dim),
-                        [](int64_t extent) { return extent != 1; });
-}
-
 /// Whether each copy's share of a tensor is one piece of a buffer.
 bool CopyRealiser::keepsTogether(Value buffer, int dim, Value tensor) const {
   auto whole = cast<BufferType>(buffer.getType());
@@ -171,105 +162,24 @@ bool CopyRealiser::keepsTogether(Value buffer, int dim, Value tensor) const {
 
 /// No op may carry elements from one copy to another.
 LogicalResult CopyRealiser::check(Operation *op) {
-  auto fail = [&](Value value) {
-    return op->emitOpError("expected operands and results that the copies of role \"")
-           << role.getName() << "\" share out alike, got " << value.getType();
-  };
-  if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    for (auto [input, result] : llvm::zip_equal(reduce.getInputs(), reduce.getResults())) {
-      int dim = getDim(input), axis = reduce.getAxis();
-      if (dim == axis || (dim >= 0 && getDim(result) != dim - (dim > axis)))
-        return fail(input);
-    }
+  if (op->hasTrait<OpTrait::IsTerminator>())
     return success();
+  auto distribution = dyn_cast<DistributionInterface>(op);
+  if (!distribution) {
+    auto isShared = [&](Value value) { return getDim(value) >= 0; };
+    bool sharesNothing = op->getNumRegions() > 0 || (llvm::none_of(op->getOperands(), isShared) &&
+                                                     llvm::none_of(op->getResults(), isShared));
+    return sharesNothing ? success()
+                         : op->emitOpError("expected an op that says how copies share it out");
   }
-  if (isa<DotOp, StartDotOp>(op)) {
-    Value accumulator = op->getOperand(2), a = op->getOperand(0), b = op->getOperand(1);
-    int dim = getDim(accumulator);
-    auto transposed = [&](StringRef name) { return op->hasAttr(name); };
-    auto agrees = [&](Value operand, int of, bool isTransposed) {
-      int expected = dim == of ? (isTransposed ? 1 - of : of) : -1;
-      if (isa<BufferType>(operand.getType()))
-        return expected < 0 || keepsTogether(operand, expected, accumulator);
-      return getDim(operand) == expected;
-    };
-    if (!agrees(a, 0, transposed("transpose_a")))
-      return fail(a);
-    return agrees(b, 1, transposed("transpose_b")) ? success() : fail(b);
-  }
-  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    int from = getDim(broadcast.getInput()), to = getDim(broadcast.getResult());
-    bool spreads = from < 0 && to >= 0 && broadcast.getInput().getType().getDimSize(to) == 1;
-    return from == to || spreads ? success() : fail(broadcast.getResult());
-  }
-  if (auto read = dyn_cast<ReadOp>(op)) {
-    int dim = getDim(read.getResult());
-    return dim < 0 || keepsTogether(read.getBuffer(), dim, read.getResult())
-               ? success()
-               : fail(read.getBuffer());
-  }
-  if (auto write = dyn_cast<WriteOp>(op)) {
-    int dim = getDim(write.getValue());
-    return dim < 0 || keepsTogether(write.getBuffer(), dim, write.getValue())
-               ? success()
-               : fail(write.getBuffer());
-  }
-  if (auto reshape = dyn_cast<ReshapeOp>(op)) {
-    int from = getDim(reshape.getInput()), to = getDim(reshape.getResult());
-    return from < 0 && to < 0 ? success()
-           : from >= 0 && to >= 0 &&
-                   countLong(reshape.getInput(), from) == countLong(reshape.getResult(), to) &&
-                   dropUnits(reshape.getInput()) == dropUnits(reshape.getResult())
-               ? success()
-               : fail(reshape.getInput());
-  }
-  if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    int from = getDim(transpose.getInput()), to = getDim(transpose.getResult());
-    bool follows = from < 0 ? to < 0 : to >= 0 && transpose.getPermutation()[to] == from;
-    return follows ? success() : fail(transpose.getInput());
-  }
-  if (auto slice = dyn_cast<SliceOp>(op)) {
-    int dim = getDim(slice.getInput());
-    bool isWhole = dim < 0 || slice.getInput().getType().getDimSize(dim) ==
-                                  slice.getResult().getType().getDimSize(dim);
-    return dim == getDim(slice.getResult()) && isWhole ? success() : fail(slice.getInput());
-  }
-  auto constant = dyn_cast<arith::ConstantOp>(op);
-  if (auto concat = dyn_cast<ConcatOp>(op)) {
-    int dim = getDim(concat.getResult());
-    for (Value input : concat.getInputs())
-      if (getDim(input) != dim || (dim >= 0 && dim == int64_t(concat.getAxis())))
-        return fail(input);
+  std::optional<ShareMisfit> misfit = distribution.findMisfit(*this);
+  if (!misfit)
     return success();
-  }
-  bool variesByPlace = isa<ScanOp, ArgReduceOp, JoinOp, SplitOp, GatherOp,
-                           ScatterOp, SortOp, TopKOp, TakeOp, HistogramOp>(op) ||
-                       (constant && !isa<SplatElementsAttr>(constant.getValue()));
-  if (variesByPlace) {
-    SmallVector<Value> values(op->getOperands());
-    llvm::append_range(values, op->getResults());
-    for (Value value : values)
-      if (getDim(value) >= 0)
-        return op->emitOpError("expected a tensor that the copies of role \"")
-               << role.getName() << "\" do not share out, got " << value.getType();
-    return success();
-  }
-  // All others work element by element, or not on tensors.
-  int dim = -1;
-  bool isFirst = true;
-  SmallVector<Value> values(op->getOperands());
-  llvm::append_range(values, op->getResults());
-  if (op->getNumRegions() > 0 || op->hasTrait<OpTrait::IsTerminator>())
-    return success();
-  for (Value value : values) {
-    if (!isa<RankedTensorType, PendingType>(value.getType()))
-      continue;
-    if (!isFirst && getDim(value) != dim)
-      return fail(value);
-    dim = getDim(value);
-    isFirst = false;
-  }
-  return success();
+  if (misfit->isNeededWhole)
+    return op->emitOpError("expected a tensor that the copies of role \"")
+           << role.getName() << "\" do not share out, got " << misfit->value.getType();
+  return op->emitOpError("expected operands and results that the copies of role \"")
+         << role.getName() << "\" share out alike, got " << misfit->value.getType();
 }
 
 /// This copy's part of an operand in shared memory.

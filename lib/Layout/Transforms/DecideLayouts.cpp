@@ -1,8 +1,10 @@
 // Writes the inferred layouts into types; where ops disagree a conversion says so.
 #include "LayoutInference.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Target/TargetInterface.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include <vector>
 
 namespace kiln {
@@ -40,6 +42,14 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
       if (auto dot = dyn_cast<DotScaledOp>(op);
           dot && !isa_and_nonnull<ScaledMmaAtomInterface>(dot.getAtomAttr())) {
         dot.emitOpError("expected an atom that takes scales");
+        return WalkResult::interrupt();
+      }
+      auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
+      bool handsOn = isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::YieldOp, scf::ConditionOp>(op);
+      if (!handsOn && !isa<DistributionInterface>(op) &&
+          (llvm::any_of(op->getOperandTypes(), isTensor) ||
+           llvm::any_of(op->getResultTypes(), isTensor))) {
+        op->emitOpError("expected an op that says how it is spread over threads");
         return WalkResult::interrupt();
       }
       for (Value value : op->getResults())

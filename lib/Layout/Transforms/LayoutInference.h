@@ -42,25 +42,32 @@ public:
   /// The layout that `op` wants its tensor operand to have.
   LinearLayout getWanted(mlir::OpOperand &operand) const;
 
-private:
+  // What the ops' models ask and tell (DistributionInterface.h).
   struct Entry {
     LinearLayout layout;
     Strength strength;
   };
+  void set(mlir::Value value, const LinearLayout &layout, Strength strength);
+  /// As the threads of an op get a value.
+  Entry lookup(mlir::Value value, mlir::Operation *op) const {
+    return lookup(value, getThreads(op));
+  }
+  LinearLayout getBlocked(mlir::Value value, int fastest = -1) const {
+    return getBlocked(value, threads.of(value), fastest);
+  }
+  /// The same for the threads of an op.
+  LinearLayout getBlocked(mlir::Value value, mlir::Operation *op) const {
+    return getBlocked(value, getThreads(op));
+  }
+  ThreadShape getThreads(mlir::Operation *op) const { return threads.of(op); }
+
+private:
   void visit(mlir::Block &block);
   void visit(mlir::Operation *op);
   void visitLoop(mlir::Operation *loop);
   void visitWhile(mlir::Operation *loop);
   void visitIf(mlir::Operation *branch);
-  void visitShape(mlir::Operation *op);
-  void visitElementwise(mlir::Operation *op);
-  void set(mlir::Value value, const LinearLayout &layout, Strength strength);
-  LinearLayout getBlocked(mlir::Value value, int fastest = -1) const {
-    return getBlocked(value, threads.of(value), fastest);
-  }
   LinearLayout getBlocked(mlir::Value value, ThreadShape shape, int fastest = -1) const;
-  /// The layout to store in: as it is made, unless that takes twice the sectors of memory.
-  LinearLayout getStored(tile::StoreOp store) const;
   Entry lookup(mlir::Value value) const;
   /// As these threads get a value: as it is made, if they are those that make it.
   Entry lookup(mlir::Value value, ThreadShape shape) const;

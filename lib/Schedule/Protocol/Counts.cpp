@@ -2,7 +2,7 @@
 #include "../Decisions.h"
 #include "Protocol.h"
 #include "kiln/Schedule/Passes.h"
-#include "kiln/Target/Common/AsyncTarget.h"
+#include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
 
 using namespace mlir;
@@ -30,8 +30,8 @@ static LogicalResult checkAnnounced(Operation *op, ChannelOp channel, RoleAttr r
   return error;
 }
 
-/// One lane of each warp tells that a slot is full, so all lanes have written by then; engines see it
-/// by a barrier that publishes.
+/// One lane of each warp tells that a slot is full, so all lanes have written by then; engines see
+/// it by a barrier that publishes.
 static LogicalResult checkWritten(PutOp put, ChannelOp channel) {
   if (channel.getType().getOwn())
     return success();
@@ -178,11 +178,12 @@ static LogicalResult checkTensorMemory(WarpGroupsOp groups) {
     PendingType accumulator = channel ? channel.getType().getAccumulator() : PendingType();
     if (!target || !accumulator)
       continue;
-    auto *async = target.getReal().getDialect().getRegisteredInterface<AsyncTarget>();
     RankedTensorType tensor = accumulator.getTensor();
     int64_t bytes = tensor.getNumElements() * tensor.getElementTypeBitWidth() / 8 *
                     channel.getType().getDepth();
-    places.push_back({channel, async ? async->getTensorBytes(bytes) : bytes});
+    auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
+    bool hasMemory = sync && target.getChipRecord().figures.tensorMemory;
+    places.push_back({channel, hasMemory ? sync.getTensorBytes(bytes) : bytes});
     total += places.back().second;
   }
   if (places.empty())

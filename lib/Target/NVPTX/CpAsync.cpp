@@ -53,31 +53,3 @@ void CpAsyncAttr::copy(OpBuilder &builder, Location loc, const DirectCopy &copy)
       builder, loc, copy.shared, copy.pointer, getBytes(),
       passesBy ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA, copy.bytes);
 }
-
-//===- What warps wait for ------------------------------------------------------------------===//
-
-Value TargetAttr::makeUniform(OpBuilder &builder, Location loc, Value value) const {
-  auto constant = [&](int64_t number) -> Value {
-    return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), number);
-  };
-  return NVVM::ShflOp::create(builder, loc, value.getType(), constant(-1), value, constant(0),
-                              constant(kLanes - 1), NVVM::ShflKind::idx, UnitAttr());
-}
-
-void TargetAttr::endCopies(OpBuilder &builder, Location loc) const {
-  NVVM::CpAsyncCommitGroupOp::create(builder, loc);
-}
-
-void TargetAttr::waitForCopies(OpBuilder &builder, Location loc, int64_t groups, int64_t) const {
-  NVVM::CpAsyncWaitGroupOp::create(builder, loc, groups);
-}
-
-/// The barrier waits for reads, too.
-void TargetAttr::waitForShared(OpBuilder &, Location) const {}
-
-void TargetAttr::meet(OpBuilder &builder, Location loc) const {
-  NVVM::Barrier0Op::create(builder, loc);
-}
-
-/// Warps have no priorities.
-void TargetAttr::setPriority(OpBuilder &, Location, bool) const {}

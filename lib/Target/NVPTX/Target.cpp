@@ -7,7 +7,6 @@
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Target/Common/ABI.h"
-#include "kiln/Target/Common/AsyncTarget.h"
 #include "kiln/Target/Common/ForeignCode.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
@@ -43,7 +42,6 @@ void NVPTXDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "kiln/Target/NVPTX/NVPTXAttrs.cpp.inc"
       >();
-  addAsyncTarget(this);
 }
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef chip) {
@@ -67,8 +65,7 @@ static std::string listChipsWithByteBarriers() {
 
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   auto channel = dyn_cast<kiln::tile::ChannelOp>(op);
-  if (channel && !channel.getType().getOwn() &&
-      !getDialect().getRegisteredInterface<AsyncTarget>()->supports(getChip()))
+  if (channel && !channel.getType().getOwn() && !hasByteBarriers())
     return "expected a chip with barriers that count bytes, " + listChipsWithByteBarriers();
   if (auto text = dyn_cast<kiln::tile::InlineAsmOp>(op))
     return whyForeignConstraints(text, getRegisterLetters());

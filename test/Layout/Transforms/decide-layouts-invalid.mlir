@@ -40,3 +40,13 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 }
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  tile.kernel @unknown(%a: index) attributes {tile.warps = 1 : i64} {
+    // expected-error @+1 {{expected an op that says how it is spread over threads}}
+    %x = tensor.empty() : tensor<16xf32>
+    tile.return
+  }
+}

@@ -60,3 +60,12 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 }
+
+// -----
+
+// expected-error @+1 {{expected a target whose programs are run by warps, got cpu}}
+module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>} {
+  tile.kernel @host(%x: f32) attributes {tile.warps = 1 : i64} {
+    tile.return
+  }
+}

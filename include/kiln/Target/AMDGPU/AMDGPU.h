@@ -8,7 +8,7 @@
 #include "kiln/Target/Common/BoundedMemory.h"
 #include "kiln/Target/Common/CacheHints.h"
 #include "kiln/Target/Common/ForeignTarget.h"
-#include "kiln/Target/Common/WaveTarget.h"
+#include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/Dialect.h"

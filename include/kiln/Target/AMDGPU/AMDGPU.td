@@ -8,7 +8,7 @@ include "kiln/Layout/Transforms/WarpMmaAtomInterface.td"
 include "kiln/Target/Common/BoundedMemory.td"
 include "kiln/Target/Common/CacheHints.td"
 include "kiln/Target/Common/ForeignTarget.td"
-include "kiln/Target/Common/WaveTarget.td"
+include "kiln/Target/Common/Synchronisation.td"
 include "kiln/Target/TargetInterface.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
@@ -28,8 +28,8 @@ def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
     DeclareAttrInterfaceMethods<BoundedMemoryInterface>,
     DeclareAttrInterfaceMethods<CacheHintsInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
-    DeclareAttrInterfaceMethods<WaveTargetInterface,
-        ["ordersInstructions", "orderInstructions"]>]> {
+    DeclareAttrInterfaceMethods<SynchronisationInterface,
+        ["setPriority", "ordersInstructions", "orderInstructions"]>]> {
   let mnemonic = "target";
   let summary = "an AMD chip";
   let description = [{

@@ -7,7 +7,7 @@
 #include "kiln/Layout/Transforms/WarpMmaAtomInterface.h"
 #include "kiln/Target/Common/CacheHints.h"
 #include "kiln/Target/Common/ForeignTarget.h"
-#include "kiln/Target/Common/WaveTarget.h"
+#include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Dialect.h"
@@ -35,9 +35,6 @@ mlir::Attribute getTcgen05Atom(tile::DotOp dot);
 
 /// NVIDIA's library of device functions.
 VendorLibrary findLibdevice();
-
-/// Adds what the chips have for roles and channels to the dialect.
-void addAsyncTarget(mlir::Dialect *dialect);
 
 /// The instructions by which warps move elements of this type from shared memory, which every chip
 /// has, and to it.

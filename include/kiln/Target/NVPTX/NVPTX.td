@@ -7,7 +7,7 @@ include "kiln/Layout/Transforms/WarpCopyAtomInterface.td"
 include "kiln/Layout/Transforms/WarpMmaAtomInterface.td"
 include "kiln/Target/Common/CacheHints.td"
 include "kiln/Target/Common/ForeignTarget.td"
-include "kiln/Target/Common/WaveTarget.td"
+include "kiln/Target/Common/Synchronisation.td"
 include "kiln/Target/TargetInterface.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
@@ -26,7 +26,14 @@ def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
          "getCopyAtoms", "addOwnPasses", "emit"]>,
     DeclareAttrInterfaceMethods<CacheHintsInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
-    DeclareAttrInterfaceMethods<WaveTargetInterface>]> {
+    DeclareAttrInterfaceMethods<SynchronisationInterface,
+        ["getGroupBarriers", "groupBarrier", "setRegisters", "hasByteBarriers",
+         "initBarrier", "publishBarriers", "arrive", "arriveExpecting", "awaitCopies", "waitBarrier",
+         "meetLanes", "publishShared", "publishGlobal", "getMapType", "prefetchMap", "commitStores",
+         "waitStores", "waitDots", "getTensorBytes", "allocTensor",
+         "endTensorAllocs", "freeTensor", "getTensorSlot", "publishTensor", "observeTensor",
+         "commitDots", "hasClusters", "overlapsLaunches",
+         "launchDependents", "waitDependencies"]>]> {
   let mnemonic = "target";
   let summary = "an NVIDIA chip";
   let description = [{

@@ -1,5 +1,5 @@
 // What each move of a tile costs a warp, told in the kernel's metadata: what `kiln explain` prints.
-#include "ThreadLowering.h"
+#include "ThreadPlans.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Target/Common/ABI.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -1,6 +1,7 @@
 // The pass around the lowering of one kernel.
-#include "ThreadLowering.h"
+#include "ThreadPlans.h"
 #include "kiln/Layout/Transforms/Passes.h"
+#include "kiln/Target/Common/Synchronisation.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -49,12 +50,17 @@ struct LowerToThreads : kiln::impl::LowerToThreadsBase<LowerToThreads> {
     FailureOr<TargetInterface> target = requireTarget(getOperation());
     if (failed(target))
       return signalPassFailure();
+    if (!isa<SynchronisationInterface>(target->getReal())) {
+      getOperation().emitError("expected a target whose programs are run by warps, got ")
+          << target->getSpelling();
+      return signalPassFailure();
+    }
     SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
     for (KernelOp kernel : kernels) {
       if (failed(check(kernel)))
         return signalPassFailure();
       explainMoves(kernel, *target);
-      if (failed(ThreadLowering(kernel, *target).run()))
+      if (failed(lowerKernelToThreads(kernel, *target)))
         return signalPassFailure();
     }
   }

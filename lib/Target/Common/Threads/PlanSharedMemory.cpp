@@ -1,5 +1,5 @@
 // Places buffers and scratch in shared memory by the span of the program in which they live.
-#include "ThreadLowering.h"
+#include "ThreadPlans.h"
 #include "kiln/Target/Common/SharedPieces.h"
 
 namespace kiln {

@@ -1,0 +1,18 @@
+// What a target's warps have to wait for one another, for their copies, and for engines.
+#ifndef KILN_TARGET_COMMON_SYNCHRONISATION_H
+#define KILN_TARGET_COMMON_SYNCHRONISATION_H
+
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/Builders.h"
+
+namespace kiln {
+
+/// What a barrier in shared memory takes.
+inline constexpr int64_t kByteBarrierBytes = 8;
+
+} // namespace kiln
+
+#include "kiln/Target/Common/Synchronisation.h.inc"
+
+#endif // KILN_TARGET_COMMON_SYNCHRONISATION_H

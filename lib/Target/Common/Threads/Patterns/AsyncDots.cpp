@@ -1,0 +1,115 @@
+// Dots in flight: a pending tensor is its accumulator's registers, which belong to the chip until
+// they were waited for; or its address in tensor memory.
+#include "../ThreadPatterns.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
+  auto atom = dyn_cast<AsyncMmaAtomInterface>(op.getAtom());
+  if (!atom)
+    return op.emitOpError("expected an atom that starts products, got ") << op.getAtom();
+  if (context.role->attr.getWarps() != atom.getWarps())
+    return op.emitOpError("expected a role of ")
+           << atom.getWarps() << " warps a copy for " << op.getAtom() << ", got "
+           << context.role->attr.getWarps();
+  auto getOperand = [&](Value value, bool transposed, bool isUnsigned) {
+    AsyncDot::Operand operand;
+    operand.transposed = transposed;
+    operand.isUnsigned = isUnsigned;
+    if (auto buffer = dyn_cast<BufferType>(value.getType())) {
+      operand.base = context.get(value);
+      if (auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout()))
+        operand.layout = layout.toLinear(buffer.getShape());
+    } else {
+      operand.layout = getLayout(value);
+      operand.registers = context.getElements(value);
+    }
+    return operand;
+  };
+  RankedTensorType sum = op.getType().getTensor();
+  AsyncDot dot;
+  dot.a = getOperand(op.getA(), op.getTransposeA(), op.getUnsignedA());
+  dot.b = getOperand(op.getB(), op.getTransposeB(), op.getUnsignedB());
+  auto shapeA = cast<ShapedType>(
+      isa<BufferType>(op.getA().getType())
+          ? Type(RankedTensorType::get(cast<BufferType>(op.getA().getType()).getShape(),
+                                       context.getI8Type()))
+          : op.getA().getType());
+  dot.m = sum.getShape()[0];
+  dot.n = sum.getShape()[1];
+  dot.k = shapeA.getShape()[op.getTransposeA() ? 0 : 1];
+  bool inTensorMemory = op.getType().getInTensorMemory();
+  if (inTensorMemory != (atom.getAccumulatorPlace() == tile::Place::Tensor))
+    return op.emitOpError("expected an accumulator where ")
+           << op.getAtom() << " has it, got " << op.getType();
+  dot.accumulator = inTensorMemory ? SmallVector<Value>{context.get(op.getAccumulator())}
+                                   : context.getElements(op.getAccumulator());
+  dot.accumulatorLayout = cast<LayoutAttr>(sum.getEncoding()).toLinear(sum.getShape());
+  if (op.getAccumulates())
+    dot.accumulates = context.get(op.getAccumulates());
+  FailureOr<SmallVector<Value>> sums = failure();
+  auto start = [&] { sums = atom.start(context, context.getLoc(), dot); };
+  if (inTensorMemory && !OneThreadOp::encloses(op))
+    context.emitIf(context.isFirstThread(), start);
+  else
+    start();
+  if (failed(sums))
+    return op.emitOpError("expected operands and an accumulator that lie as ")
+           << op.getAtom() << " reads and writes them";
+  if (inTensorMemory)
+    context.set(op, dot.accumulator.front());
+  else
+    context.setElements(op.getResult(), *sums);
+  return success();
+}
+
+static LogicalResult lowerFill(ThreadContext &context, FillOp op) {
+  auto atom = dyn_cast<AsyncMmaAtomInterface>(op.getAtom());
+  Value address = context.get(op.getAccumulator());
+  if (!atom || failed(atom.fill(context, context.getLoc(), context.getElements(op.getTensor()),
+                                address, getLayout(op.getTensor()))))
+    return op.emitOpError("expected an accumulator that lies as ")
+           << op.getAtom() << " has it, got " << op.getType();
+  context.set(op, address);
+  return success();
+}
+
+static LogicalResult lowerFetch(ThreadContext &context, FetchOp op) {
+  auto atom = dyn_cast<AsyncMmaAtomInterface>(op.getAtom());
+  FailureOr<SmallVector<Value>> sums = failure();
+  if (atom)
+    sums = atom.fetch(context, context.getLoc(), context.get(op.getPending()),
+                      getLayout(op.getResult()));
+  if (failed(sums))
+    return op.emitOpError("expected an accumulator that lies as ")
+           << op.getAtom() << " has it, got " << op.getPending().getType();
+  context.setElements(op.getResult(), *sums);
+  return success();
+}
+
+static LogicalResult lowerWait(ThreadContext &context, WaitOp op) {
+  if (op.getPending().getType().getInTensorMemory())
+    return op.emitOpError("expected tile.get and tile.fetch of an accumulator in tensor memory");
+  if (isa<PendingType>(op.getType())) {
+    context.sync.waitDots(context, context.getLoc(), op.getInFlight(), {});
+    context.set(op.getResult(), context.get(op.getPending()));
+    return success();
+  }
+  context.setElements(op.getResult(),
+                      context.sync.waitDots(context, context.getLoc(), op.getInFlight(),
+                                            context.getElements(op.getPending())));
+  return success();
+}
+
+void kiln::populateAsyncDotPatterns(ThreadPatterns &patterns) {
+  patterns.addScheduled<PendOp>(
+      [](ThreadContext &context, PendOp op) { context.set(op, context.get(op.getTensor())); },
+      /*takesEngines=*/true);
+  patterns.addScheduled<StartDotOp>(lowerStartDot, /*takesEngines=*/true);
+  patterns.addScheduled<WaitOp>(lowerWait, /*takesEngines=*/true);
+  patterns.addScheduled<FillOp>(lowerFill, /*takesEngines=*/true);
+  patterns.addScheduled<FetchOp>(lowerFetch, /*takesEngines=*/true);
+}

@@ -1,0 +1,301 @@
+// Channels as slots in shared memory with two barriers each.
+//
+// A slot's `full` barrier ends a phase when the slot was filled, its `empty` barrier when all have
+// released it. Who gets waits for the phase that its own count names; who puts waits for the one
+// before, which of a fresh barrier has ended, so that nobody need fill the ring with releases.
+#include "../Rings.h"
+#include "../SharedAccess.h"
+#include "../ThreadPatterns.h"
+#include "../ThreadPlans.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// Of tensor memory.
+static constexpr int64_t kAddressBytes = 4;
+
+static int64_t getBytes(PendingType type) {
+  return type.getTensor().getNumElements() * type.getTensor().getElementTypeBitWidth() / 8;
+}
+
+ChannelPlan kiln::planChannel(ChannelType type) {
+  ChannelPlan plan;
+  int64_t at = 0;
+  unsigned buffers = type.getAccumulator() ? 0 : type.getBuffers().size();
+  for (unsigned i = 0; i < buffers; ++i) {
+    plan.offsets.push_back(at);
+    plan.bytes.push_back(llvm::alignTo(getSharedBytes(type.getBuffer(i)), kEngineAlignment));
+    at += plan.bytes.back() * type.getDepth();
+  }
+  plan.full = at;
+  plan.empty = plan.full + type.getDepth() * kByteBarrierBytes;
+  plan.address = plan.empty + type.getDepth() * kByteBarrierBytes;
+  // Nobody waits at a slot that its own role fills.
+  plan.total = type.getOwn() ? at : plan.address + (type.getAccumulator() ? kAddressBytes : 0);
+  return plan;
+}
+
+//===- Slots and barriers -------------------------------------------------------------------===//
+
+SmallVector<Value> kiln::getSlot(ThreadContext &context, Value channel, Value slot) {
+  auto type = cast<ChannelType>(channel.getType());
+  ChannelPlan plan = planChannel(type);
+  SmallVector<Value> buffers;
+  if (PendingType accumulator = type.getAccumulator()) {
+    Value base =
+        LLVM::LoadOp::create(context, context.getI32Type(),
+                             getSharedAt(context, context.get(channel), context.i32(plan.address)));
+    return {context.sync.getTensorSlot(context, context.getLoc(), base, context.get(slot),
+                                       getBytes(accumulator))};
+  }
+  for (auto [offset, bytes] : llvm::zip(plan.offsets, plan.bytes)) {
+    Value at = arith::MulIOp::create(context, context.get(slot), context.i32(bytes));
+    buffers.push_back(getSharedAt(context, context.get(channel),
+                                  arith::AddIOp::create(context, at, context.i32(offset))));
+  }
+  return buffers;
+}
+
+static Value getBarrier(ThreadContext &context, Value channel, Value slot, bool full) {
+  ChannelPlan plan = planChannel(cast<ChannelType>(channel.getType()));
+  Value at = arith::MulIOp::create(context, context.get(slot), context.i32(kByteBarrierBytes));
+  return getSharedAt(
+      context, context.get(channel),
+      arith::AddIOp::create(context, at, context.i32(full ? plan.full : plan.empty)));
+}
+
+LogicalResult kiln::lowerTensorMemory(ThreadContext &context, WarpGroupsOp op,
+                                      llvm::function_ref<LogicalResult()> lowerRoles) {
+  SmallVector<std::pair<Value, int64_t>> places;
+  for (Value capture : op.getCaptures()) {
+    auto channel = capture.getDefiningOp<ChannelOp>();
+    PendingType accumulator = channel ? channel.getType().getAccumulator() : PendingType();
+    if (!accumulator)
+      continue;
+    int64_t bytes = getBytes(accumulator) * channel.getType().getDepth();
+    places.push_back({getSharedAt(context, context.get(capture),
+                                  context.i32(planChannel(channel.getType()).address)),
+                      bytes});
+  }
+  if (places.empty())
+    return lowerRoles();
+  Value isFirst =
+      arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.warp, context.i32(0));
+  context.emitIf(isFirst, [&] {
+    for (auto [place, bytes] : places)
+      context.sync.allocTensor(context, context.getLoc(), place, bytes);
+    context.sync.endTensorAllocs(context, context.getLoc());
+    context.sync.publishTensor(context, context.getLoc());
+  });
+  context.barrier();
+  context.sync.observeTensor(context, context.getLoc());
+  if (failed(lowerRoles()))
+    return failure();
+  context.sync.publishTensor(context, context.getLoc());
+  context.barrier();
+  context.sync.observeTensor(context, context.getLoc());
+  context.emitIf(isFirst, [&] {
+    for (auto [place, bytes] : places) {
+      Value address = LLVM::LoadOp::create(context, context.getI32Type(), place);
+      context.sync.freeTensor(context, context.getLoc(), address, bytes);
+    }
+  });
+  return success();
+}
+
+static void lowerChannel(ThreadContext &context, ChannelOp op) {
+  Value base = getShared(context, op);
+  context.set(op, base);
+  context.function->getParentOfType<ModuleOp>()
+      .lookupSymbol<LLVM::GlobalOp>(kSharedSymbol)
+      .setAlignment(kEngineAlignment);
+  ChannelType type = op.getResult().getType();
+  ChannelPlan plan = planChannel(type);
+  context.emitIf(context.isFirstThread(), [&] {
+    for (int64_t slot = 0; slot < type.getDepth(); ++slot)
+      for (auto [first, arrivals] :
+           {std::pair(plan.full, op.getFull()), std::pair(plan.empty, op.getEmpty())})
+        context.sync.initBarrier(
+            context, context.getLoc(),
+            getSharedAt(context, base, context.i32(first + slot * kByteBarrierBytes)), arrivals);
+    context.sync.publishBarriers(context, context.getLoc());
+  });
+  context.barrier();
+}
+
+static void lowerAdvance(ThreadContext &context, AdvanceOp op) {
+  Value depth = context.i32(cast<ChannelType>(op.getChannel().getType()).getDepth());
+  Value slot = context.get(op.getSlot()), phase = context.get(op.getPhase());
+  if (op.getBy()) {
+    Value by = arith::IndexCastOp::create(context, context.getI32Type(), context.get(op.getBy()));
+    slot = arith::AddIOp::create(context, slot, by);
+    Value rounds = arith::DivUIOp::create(context, slot, depth);
+    rounds = arith::AndIOp::create(context, rounds, context.i32(1));
+    context.set(op.getNextSlot(), arith::RemUIOp::create(context, slot, depth));
+    context.set(op.getNextPhase(), arith::XOrIOp::create(context, phase, rounds));
+    return;
+  }
+  slot = arith::AddIOp::create(context, slot, context.i32(1));
+  Value wraps = arith::CmpIOp::create(context, arith::CmpIPredicate::eq, slot, depth);
+  Value turned = arith::XOrIOp::create(context, phase, context.i32(1));
+  context.set(op.getNextSlot(), arith::SelectOp::create(context, wraps, context.i32(0), slot));
+  context.set(op.getNextPhase(), arith::SelectOp::create(context, wraps, turned, phase));
+}
+
+/// What warps write, at whose end they have met: a lane of each warp says so.
+static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
+  Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
+  context.sync.waitBarrier(context, context.getLoc(),
+                           getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false),
+                           other);
+  for (auto [argument, buffer] :
+       llvm::zip(op.getBody().getArguments(), getSlot(context, op.getChannel(), op.getSlot())))
+    context.set(argument, buffer);
+  if (failed(context.lower(op.getBody().front())))
+    return failure();
+  Value first =
+      arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.lane, context.i32(0));
+  context.emitIf(first, [&] {
+    context.sync.arrive(context, context.getLoc(),
+                        getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true));
+  });
+  return success();
+}
+
+static LogicalResult lowerPut(ThreadContext &context, PutOp op) {
+  if (op.getBytes() == 0)
+    return lowerWrittenPut(context, op);
+  if (context.role->attr.getCopies() != 1)
+    return op.emitOpError("expected a role of one copy to fill the slot by copies that count "
+                          "bytes, got ")
+           << context.role->attr.getCopies();
+  if (failed(requireOneThread(op)))
+    return failure();
+  Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
+  context.sync.waitBarrier(context, context.getLoc(),
+                           getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false),
+                           other);
+  Value filled = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
+  context.sync.arriveExpecting(context, context.getLoc(), filled, op.getBytes());
+  context.getState<PutState>().barrier = filled;
+  for (auto [argument, buffer] :
+       llvm::zip(op.getBody().getArguments(), getSlot(context, op.getChannel(), op.getSlot())))
+    context.set(argument, buffer);
+  return context.lower(op.getBody().front());
+}
+
+/// What one thread alone waits for, wherever it stands.
+static void waitByOne(ThreadContext &context, Operation *op, llvm::function_ref<void()> wait) {
+  if (OneThreadOp::encloses(op))
+    wait();
+  else
+    context.emitIf(context.isFirstThread(), wait);
+}
+
+static void lowerGet(ThreadContext &context, GetOp op) {
+  Value full = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
+  auto wait = [&] {
+    context.sync.waitBarrier(context, context.getLoc(), full, context.get(op.getPhase()));
+  };
+  if (op.getToStart())
+    waitByOne(context, op, wait);
+  else
+    wait();
+  for (auto [result, buffer] :
+       llvm::zip(op.getBuffers(), getSlot(context, op.getChannel(), op.getSlot())))
+    context.set(result, buffer);
+}
+
+/// By each thread that runs it: one of a warp, or, with `commit`, one of the copy.
+static LogicalResult lowerRelease(ThreadContext &context, ReleaseOp op) {
+  if (failed(requireOneThread(op, /*ofEachWarp=*/!op.getCommit())))
+    return failure();
+  Value empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
+  if (op.getCommit())
+    context.sync.commitDots(context, context.getLoc(), empty);
+  else
+    context.sync.arrive(context, context.getLoc(), empty);
+  return success();
+}
+
+static void lowerAcquire(ThreadContext &context, AcquireOp op) {
+  Value empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
+  Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
+  waitByOne(context, op,
+            [&] { context.sync.waitBarrier(context, context.getLoc(), empty, other); });
+  context.set(op, getSlot(context, op.getChannel(), op.getSlot()).front());
+}
+
+static LogicalResult lowerCommit(ThreadContext &context, CommitOp op) {
+  if (failed(requireOneThread(op)))
+    return failure();
+  context.sync.commitDots(context, context.getLoc(),
+                          getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true));
+  return success();
+}
+
+static void lowerPart(ThreadContext &context, PartOp op) {
+  BufferType whole = op.getBuffer().getType(), part = op.getType();
+  LinearLayout layout;
+  if (auto given = dyn_cast_or_null<LayoutAttr>(whole.getLayout()))
+    layout = given.toLinear(whole.getShape());
+  else
+    layout =
+        LinearLayout::identity(ShapedType::getNumElements(whole.getShape()), kOffset, getDimName(0))
+            .reshapeOuts(whole.getShape());
+  LinearLayout inverse = *layout.invert();
+  Value sum;
+  for (auto [dim, offset] : llvm::enumerate(op.getOffsets())) {
+    // The offset is a multiple of the part's extent, so the bits below have no say.
+    SmallVector<LinearLayout::Basis> bases(inverse.getBases(getDimName(dim)));
+    for (unsigned bit = 0; bit < llvm::Log2_64(part.getShape()[dim]); ++bit)
+      bases[bit].assign(1, 0);
+    Value number = arith::IndexCastOp::create(context, context.getI32Type(), context.get(offset));
+    sum = combineBits(context, context.getLoc(), number, bases, 0, sum);
+  }
+  Value base = context.get(op.getBuffer());
+  if (sum)
+    base =
+        getSharedAt(context, base,
+                    arith::MulIOp::create(
+                        context, sum, context.i32(getSharedElementBytes(whole.getElementType()))));
+  context.set(op, base);
+  setPartOfSlot(context, op, op.getBuffer());
+}
+
+static bool isOwn(Value channel) { return cast<ChannelType>(channel.getType()).getOwn(); }
+
+/// Chips without engines fill rings of their own.
+template <typename OpTy>
+static bool isBesideOthers(OpTy op) {
+  return !isOwn(op.getChannel());
+}
+
+void kiln::populateChannelPatterns(ThreadPatterns &patterns) {
+  patterns.addScheduled<ChannelOp>(
+      [](ThreadContext &context, ChannelOp op) {
+        return isOwn(op) ? lowerOwnChannel(context, op) : lowerChannel(context, op);
+      },
+      [](ChannelOp op) { return !isOwn(op); });
+  patterns.addScheduled<PutOp>(
+      [](ThreadContext &context, PutOp op) {
+        return isOwn(op.getChannel()) ? lowerOwnPut(context, op) : lowerPut(context, op);
+      },
+      isBesideOthers<PutOp>);
+  patterns.addScheduled<GetOp>(
+      [](ThreadContext &context, GetOp op) {
+        return isOwn(op.getChannel()) ? lowerOwnGet(context, op) : lowerGet(context, op);
+      },
+      isBesideOthers<GetOp>);
+  patterns.addScheduled<ReleaseOp>(
+      [](ThreadContext &context, ReleaseOp op) {
+        // Barriers tell the other warps that the slot of an own ring is free.
+        return isOwn(op.getChannel()) ? success() : lowerRelease(context, op);
+      },
+      isBesideOthers<ReleaseOp>);
+  patterns.addScheduled<AdvanceOp>(lowerAdvance, isBesideOthers<AdvanceOp>);
+  patterns.addScheduled<AcquireOp>(lowerAcquire, /*takesEngines=*/true);
+  patterns.addScheduled<CommitOp>(lowerCommit, /*takesEngines=*/true);
+  patterns.addScheduled<PartOp>(lowerPart, /*takesEngines=*/false);
+}

@@ -1,0 +1,238 @@
+// Rings that a role fills for itself: each warp copies its share and counts what is under way.
+//
+// A slot holds a buffer's elements in the order of their offsets. An instruction of an atom fills
+// the bytes of one warp, lane behind lane; the warps of the role stand behind one another, and so
+// do the turns. Which element a lane reads for its place, the buffer's layout says: permutations of
+// the buffer are made in global memory.
+//
+// A slot that is known when compiling is a scope of its own for LLVM: what is read from one need
+// not wait for what is copied into another.
+#include "../Rings.h"
+#include "../SharedAccess.h"
+#include "../ThreadPatterns.h"
+#include "../ThreadPlans.h"
+#include "../TileAccess.h"
+#include "../ViewAccess.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+namespace {
+struct RingState {
+  /// The alias scope of each slot of an own ring, by channel, and of a buffer that is one.
+  llvm::MapVector<Value, SmallVector<Attribute>> slotScopes;
+  DenseMap<Value, Attribute> scopes;
+  /// Whether all slots that are accessed are known when compiling.
+  bool knowsSlots = true;
+};
+} // namespace
+
+void kiln::lowerOwnChannel(ThreadContext &context, ChannelOp op) {
+  context.set(op, getShared(context, op));
+  context.function->getParentOfType<ModuleOp>()
+      .lookupSymbol<LLVM::GlobalOp>(kSharedSymbol)
+      .setAlignment(kEngineAlignment);
+  auto &slotScopes = context.getState<RingState>().slotScopes;
+  // One domain for all rings: their slots are apart.
+  auto domain = slotScopes.empty()
+                    ? LLVM::AliasScopeDomainAttr::get(context.getContext())
+                    : cast<LLVM::AliasScopeAttr>(slotScopes.front().second.front()).getDomain();
+  SmallVector<Attribute> &slots = slotScopes[op];
+  for (int64_t slot = 0; slot < op.getResult().getType().getDepth(); ++slot)
+    slots.push_back(LLVM::AliasScopeAttr::get(domain));
+}
+
+/// The channel that a role's name for it stands for.
+static ChannelOp findChannel(Value name) {
+  auto argument = cast<BlockArgument>(name);
+  auto groups = cast<WarpGroupsOp>(argument.getOwner()->getParentOp());
+  return groups.getCaptures()[argument.getArgNumber()].getDefiningOp<ChannelOp>();
+}
+
+/// The buffers of a slot, each with its scope: none if the slot is not known when compiling.
+static void setOwnSlot(ThreadContext &context, ValueRange buffers, Value channel, Value slot) {
+  auto &state = context.getState<RingState>();
+  APInt number;
+  bool isKnown = matchPattern(slot, m_ConstantInt(&number));
+  for (auto [buffer, address] : llvm::zip(buffers, getSlot(context, channel, slot))) {
+    context.set(buffer, address);
+    state.knowsSlots &= isKnown;
+    if (isKnown)
+      state.scopes[buffer] = state.slotScopes.lookup(findChannel(channel))[number.getSExtValue()];
+  }
+}
+
+/// What is accessed of shared memory beside the slots waits for no copy into them either.
+static void setOtherScopes(ThreadContext &context) {
+  auto &state = context.getState<RingState>();
+  if (state.slotScopes.empty() || !state.knowsSlots)
+    return;
+  SmallVector<Attribute> slots;
+  for (auto &[channel, own] : state.slotScopes)
+    llvm::append_range(slots, own);
+  auto domain = cast<LLVM::AliasScopeAttr>(slots.front()).getDomain();
+  ArrayAttr own = context.getArrayAttr(LLVM::AliasScopeAttr::get(domain));
+  ArrayAttr others = context.getArrayAttr(slots);
+  auto isShared = [](Value pointer) {
+    auto type = dyn_cast<LLVM::LLVMPointerType>(pointer.getType());
+    return type && type.getAddressSpace() == kSharedSpace;
+  };
+  context.function->walk([&](LLVM::AliasAnalysisOpInterface access) {
+    SmallVector<Value> accessed = access.getAccessedOperands();
+    if (access.getAliasScopesOrNull() || accessed.empty() || !llvm::all_of(accessed, isShared))
+      return;
+    access.setAliasScopes(own);
+    access.setNoAliasScopes(others);
+  });
+}
+
+SlotScopes kiln::getSlotScopes(ThreadContext &context, Value buffer) {
+  auto &state = context.getState<RingState>();
+  Attribute own = state.scopes.lookup(buffer);
+  if (!own)
+    return {};
+  SmallVector<Attribute> others;
+  for (auto &[channel, slots] : state.slotScopes)
+    llvm::copy_if(slots, std::back_inserter(others), [&](Attribute scope) { return scope != own; });
+  return {context.getArrayAttr(own), context.getArrayAttr(others)};
+}
+
+void kiln::setPartOfSlot(ThreadContext &context, Value part, Value buffer) {
+  auto &scopes = context.getState<RingState>().scopes;
+  if (Attribute scope = scopes.lookup(buffer))
+    scopes[part] = scope;
+}
+
+void kiln::accessSlot(ThreadContext &context, Value buffer, llvm::function_ref<void()> emit) {
+  Block *block = context.getBlock();
+  bool isFirst = context.getInsertionPoint() == block->begin();
+  Block::iterator before = isFirst ? block->end() : std::prev(context.getInsertionPoint());
+  emit();
+  SlotScopes slot = getSlotScopes(context, buffer);
+  if (!slot.own)
+    return;
+  for (Operation &op :
+       llvm::make_range(isFirst ? block->begin() : std::next(before), context.getInsertionPoint()))
+    if (auto access = dyn_cast<LLVM::AliasAnalysisOpInterface>(op)) {
+      access.setAliasScopes(slot.own);
+      access.setNoAliasScopes(slot.others);
+    }
+}
+
+LogicalResult kiln::lowerOwnPut(ThreadContext &context, PutOp op) {
+  setOwnSlot(context, op.getBody().getArguments(), op.getChannel(), op.getSlot());
+  if (failed(context.lower(op.getBody().front())))
+    return failure();
+  if (!op.getBody().front().getOps<CopyInOp>().empty())
+    context.sync.endCopies(context, context.getLoc());
+  return success();
+}
+
+void kiln::lowerOwnGet(ThreadContext &context, GetOp op) {
+  setOwnSlot(context, op.getBuffers(), op.getChannel(), op.getSlot());
+}
+
+/// Each put is one group, of at least as many instructions of a warp as that of fewest.
+static void lowerWaitPuts(ThreadContext &context, WaitPutsOp op) {
+  std::optional<int64_t> least;
+  op->getParentRegion()->getParentOfType<WarpGroupsOp>().walk([&](PutOp put) {
+    if (!put.getChannel().getType().getOwn())
+      return;
+    int64_t own = 0;
+    for (auto copy : put.getBody().getOps<CopyInOp>()) {
+      auto atom = dyn_cast<DirectAtomInterface>(copy.getAtom());
+      int64_t bytes = int64_t(context.chip.warpSize) * context.role->attr.getTotalWarps() *
+                      (atom ? atom.getLaneBytes() : 1);
+      own += getSharedBytes(copy.getBuffer().getType()) / bytes;
+    }
+    if (own > 0)
+      least = std::min(least.value_or(own), own);
+  });
+  context.sync.waitForCopies(context, context.getLoc(), op.getInFlight(), least.value_or(0));
+}
+
+/// Who copies what of a buffer, by the lanes, warps of the role and turns (registers) of an atom.
+static FailureOr<LinearLayout> getShares(ThreadContext &context, CopyInOp op,
+                                         DirectAtomInterface atom) {
+  BufferType type = op.getBuffer().getType();
+  auto given = dyn_cast_or_null<LayoutAttr>(type.getLayout());
+  int64_t elements = ShapedType::getNumElements(type.getShape());
+  LinearLayout layout =
+      given ? given.toLinear(type.getShape())
+            : LinearLayout::identity(elements, kOffset, getDimName(0)).reshapeOuts(type.getShape());
+  layout = layout.reshapeOuts(getWholeShape(type.getShape(), op.getDropped()));
+  int64_t each = atom.getLaneBytes() / getSharedElementBytes(type.getElementType());
+  if (sharesByte(type.getElementType()))
+    return op.emitOpError("expected elements of at least a byte, for ") << atom << ", got " << type;
+  int64_t threads = int64_t(context.chip.warpSize) * context.role->attr.getTotalWarps();
+  if (each < 1 || elements % (each * threads) || !llvm::isPowerOf2_64(threads))
+    return op.emitOpError("expected a buffer that ")
+           << context.role->attr.getTotalWarps() << " warps share out by " << atom << ", got "
+           << type;
+  AccessFacts facts = getAccessFacts(cast<TypedValue<ViewType>>(op.getView()), op.getOffsets());
+  ArrayRef<LinearLayout::Basis> bases = layout.getBases(kOffset);
+  for (auto [bit, basis] : llvm::enumerate(bases.take_front(llvm::Log2_64(each))))
+    for (auto [dim, place] : llvm::enumerate(basis))
+      if (place != (int(dim) == facts.dim ? int64_t(1) << bit : 0))
+        return op.emitOpError("expected a buffer that has ")
+               << each << " elements of a row behind one another, for " << atom << ", got " << type;
+  if ((atom.fillsInPart() ? facts.aligned : facts.width) < each)
+    return op.emitOpError("expected a view whose pointer, rows and offsets facts say are multiples "
+                          "of ")
+           << atom.getLaneBytes() << " bytes, for " << atom;
+  bases = bases.drop_front(llvm::Log2_64(each));
+  unsigned lanes = llvm::Log2_64(context.chip.warpSize), all = llvm::Log2_64(threads);
+  auto take = [&](StringRef name, ArrayRef<LinearLayout::Basis> part) {
+    LinearLayout::InDim in{name.str(), {}};
+    llvm::append_range(in.bases, part);
+    return in;
+  };
+  return *LinearLayout::create({take(kRegister, bases.drop_front(all)),
+                                take(kLane, bases.take_front(lanes)),
+                                take(kWarp, bases.slice(lanes, all - lanes))},
+                               layout.getOuts());
+}
+
+LogicalResult kiln::lowerDirectCopy(ThreadContext &context, CopyInOp op) {
+  auto atom = dyn_cast<DirectAtomInterface>(op.getAtom());
+  if (!atom || !context.target.hasAtom(op.getAtom()))
+    return op.emitOpError("expected an atom by which warps of ")
+           << context.target.getSpelling() << " copy into shared memory, got " << op.getAtom();
+  FailureOr<LinearLayout> shares = getShares(context, op, atom);
+  if (failed(shares))
+    return failure();
+  int64_t warpBytes = int64_t(context.chip.warpSize) * atom.getLaneBytes();
+  Value at = arith::MulIOp::create(context, context.role->place, context.i32(warpBytes));
+  if (atom.namesLanePlaces())
+    at = arith::AddIOp::create(
+        context, at,
+        arith::MulIOp::create(context, context.lane, context.i32(atom.getLaneBytes())));
+  Value base = getSharedAt(context, context.get(op.getBuffer()), at);
+  SlotScopes slot = getSlotScopes(context, op.getBuffer());
+  auto emit = [&](int64_t turn, DirectCopy copy) {
+    int64_t before = turn * warpBytes * context.role->attr.getTotalWarps();
+    copy.shared = turn ? getSharedAt(context, base, context.i32(before)) : base;
+    copy.scopes = slot.own;
+    copy.others = slot.others;
+    copy.isStreaming = isStreaming(op.getCache(), op.getEviction());
+    copy.isKeptNear = op.getCache() == Cache::All;
+    atom.copy(context, context.getLoc(), copy);
+  };
+  // Here `warp` counts the warps of all copies.
+  Value copyWarp = std::exchange(context.warp, context.role->place);
+  std::swap(context.threadCoordinates, context.role->shareCoordinates);
+  LogicalResult copied = hasBoundedMemory(context)
+                             ? forEachOffset(context, op, *shares, emit)
+                             : forEachAddress(context, op, *shares, atom, emit);
+  std::swap(context.threadCoordinates, context.role->shareCoordinates);
+  context.warp = copyWarp;
+  return copied;
+}
+
+void kiln::populateOwnRingPatterns(ThreadPatterns &patterns) {
+  patterns.addScheduled<WaitPutsOp>(lowerWaitPuts, /*takesEngines=*/false);
+  patterns.addEnd(setOtherScopes);
+}

@@ -1,0 +1,79 @@
+// What says which threads run something, what stays in front of what, and where launches meet.
+#include "../ThreadPatterns.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+LogicalResult kiln::requireOneThread(Operation *op, bool ofEachWarp) {
+  auto one = op->getParentOfType<OneThreadOp>();
+  if (one && (ofEachWarp || OneThreadOp::encloses(op)))
+    return success();
+  return op->emitOpError("expected to stand in tile.one_thread")
+         << (ofEachWarp ? " each_warp" : "") << ", since one thread does it for all";
+}
+
+/// The lanes of a warp meet in front of what one of them tells of all.
+static LogicalResult lowerOneThread(ThreadContext &context, OneThreadOp op) {
+  Value first;
+  if (op.getEachWarp()) {
+    auto releases = op.getBody().front().getOps<ReleaseOp>();
+    if (llvm::any_of(releases, [](ReleaseOp release) { return release.getLanes(); }))
+      context.sync.meetLanes(context, context.getLoc());
+    first = arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.lane, context.i32(0));
+  } else {
+    first = context.isFirstThread();
+  }
+  LogicalResult lowered = success();
+  context.emitIf(first, [&] { lowered = context.lower(op.getBody().front()); });
+  return lowered;
+}
+
+static void lowerFence(ThreadContext &context, FenceOp op) {
+  switch (op.getKind()) {
+  case FenceKind::TensorBefore:
+    return context.sync.publishTensor(context, context.getLoc());
+  case FenceKind::TensorAfter:
+    return context.sync.observeTensor(context, context.getLoc());
+  case FenceKind::Shared:
+    return context.sync.publishShared(context, context.getLoc());
+  }
+}
+
+static LogicalResult lowerPriority(ThreadContext &context, PriorityOp op) {
+  if (!context.chip.priorities)
+    return emitUnsupported(op, context.target, "expected a chip whose warps have priorities");
+  context.sync.setPriority(context, context.getLoc(), op.getLevel());
+  return success();
+}
+
+/// Of launches that meet on a stream.
+template <typename OpTy>
+static LogicalResult lowerOverlap(ThreadContext &context, OpTy op) {
+  if (!context.sync.overlapsLaunches())
+    return emitUnsupported(op, context.target,
+                           "expected a chip whose kernels wait for those before them");
+  if constexpr (std::is_same_v<OpTy, LaunchDependentsOp>)
+    context.sync.launchDependents(context, context.getLoc());
+  else
+    context.sync.waitDependencies(context, context.getLoc());
+  return success();
+}
+
+void kiln::populateThreadPatterns(ThreadPatterns &patterns) {
+  patterns.addScheduled<OneThreadOp>(lowerOneThread, /*takesEngines=*/true);
+  patterns.addScheduled<FenceOp>(lowerFence, /*takesEngines=*/true);
+  patterns.addScheduled<PriorityOp>(lowerPriority, /*takesEngines=*/false);
+  patterns.addScheduled<ScheduleBarrierOp>(
+      [](ThreadContext &context, ScheduleBarrierOp) {
+        context.sync.orderSchedule(context, context.getLoc());
+      },
+      /*takesEngines=*/false);
+  patterns.addScheduled<WaitSharedOp>(
+      [](ThreadContext &context, WaitSharedOp) {
+        context.sync.waitForShared(context, context.getLoc());
+      },
+      /*takesEngines=*/false);
+  patterns.add<LaunchDependentsOp>(lowerOverlap<LaunchDependentsOp>);
+  patterns.add<WaitDependenciesOp>(lowerOverlap<WaitDependenciesOp>);
+}

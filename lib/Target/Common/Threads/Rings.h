@@ -1,0 +1,40 @@
+// Channels: where their slots are, and rings that a role fills for itself.
+#ifndef KILN_LIB_TARGET_COMMON_THREADS_RINGS_H
+#define KILN_LIB_TARGET_COMMON_THREADS_RINGS_H
+
+#include "ThreadContext.h"
+
+namespace kiln {
+
+/// The buffers of a slot, or where tensor memory has it.
+llvm::SmallVector<mlir::Value> getSlot(ThreadContext &context, mlir::Value channel,
+                                       mlir::Value slot);
+/// Sets tensor memory aside for the accumulators that roles capture, as long as they run.
+mlir::LogicalResult lowerTensorMemory(ThreadContext &context, tile::WarpGroupsOp op,
+                                      llvm::function_ref<mlir::LogicalResult()> lowerRoles);
+
+/// The barrier that the copies of the tile.put around them tell of their bytes.
+struct PutState {
+  mlir::Value barrier;
+};
+
+/// LLVM's alias scopes of a slot of an own ring, and of all other slots.
+struct SlotScopes {
+  mlir::ArrayAttr own, others;
+};
+SlotScopes getSlotScopes(ThreadContext &context, mlir::Value buffer);
+/// A part of a slot is of its scope.
+void setPartOfSlot(ThreadContext &context, mlir::Value part, mlir::Value buffer);
+/// What `emit` makes accesses a slot.
+void accessSlot(ThreadContext &context, mlir::Value buffer, llvm::function_ref<void()> emit);
+
+// Ops of an own ring.
+void lowerOwnChannel(ThreadContext &context, tile::ChannelOp op);
+mlir::LogicalResult lowerOwnPut(ThreadContext &context, tile::PutOp op);
+void lowerOwnGet(ThreadContext &context, tile::GetOp op);
+/// The share of each lane and warp, an instruction a turn.
+mlir::LogicalResult lowerDirectCopy(ThreadContext &context, tile::CopyInOp op);
+
+} // namespace kiln
+
+#endif // KILN_LIB_TARGET_COMMON_THREADS_RINGS_H
