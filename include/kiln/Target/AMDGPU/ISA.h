@@ -13,12 +13,17 @@
 
 namespace kiln::amdgcn {
 
-/// A run of registers of one file: 'v', 'a' (accumulators), 's', 'm' for m0, or 'c' for vcc.
+/// A run of registers of 32 bits of one file, 'v', 'a' (accumulators) or 's', by the numbers that
+/// instructions encode: vcc, m0 and exec are scalar registers behind those with a number.
 struct Registers {
-  char file;
-  unsigned first, last;
+  char file = 0;
+  unsigned first = 0, last = 0;
+  unsigned getBytes() const { return 4 * (last - first + 1); }
   bool overlaps(const Registers &other) const {
     return file == other.file && first <= other.last && other.first <= last;
+  }
+  bool operator==(const Registers &other) const {
+    return file == other.file && first == other.first && last == other.last;
   }
 };
 
@@ -50,24 +55,43 @@ enum class Kind {
   End
 };
 
+/// One operand as LLVM keeps it; neither a register nor a number if it is a symbol.
+struct Operand {
+  std::optional<Registers> registers;
+  std::optional<int64_t> number;
+  bool isResult = false;
+  /// The same register as a result, whose old content it is.
+  bool isTied = false;
+  /// Bits of the instruction itself, as an offset, and no number that is computed with.
+  bool isModifier = false;
+};
+
 struct Instruction {
-  std::string mnemonic;
-  /// The operands as they are written, and what follows the last one: modifiers.
-  llvm::SmallVector<std::string, 4> operands;
-  std::string modifiers;
-  unsigned line;
+  /// As it is written; of two instructions in one, that of the second half too.
+  std::string mnemonic, secondMnemonic;
+  unsigned line = 0;
   Kind kind = Kind::Other;
+  /// In LLVM's order: results first. Registers that the text does not name are not among them.
+  llvm::SmallVector<Operand, 8> operands;
+  /// All registers that it reads and writes, whether the text names them or not.
+  llvm::SmallVector<Registers, 6> reads;
+  llvm::SmallVector<Registers, 2> writes;
   /// Of a memory access: the bytes that one lane moves by one address (a lane's share of the
   /// result for a matrix instruction is not given).
   unsigned bytes = 0;
-  /// Of a memory access: `offset:`, in bytes.
-  unsigned offset = 0;
+  /// Of a memory access: its offset; of one to two places, in units of one of them, both.
+  llvm::SmallVector<unsigned, 2> offsets;
+  /// Of an access to LDS: where the address stands.
+  std::optional<Operand> address;
   /// Of a wait: how many may stay outstanding, by counter.
   std::optional<unsigned> waits[kNumCounters];
-  /// Of a load: where its result goes.
+  /// Of a load: where its result goes, and whether it keeps half of what stood there.
   std::optional<Registers> result;
-  /// Everything that is named, the result included.
-  llvm::SmallVector<Registers, 6> registers;
+  bool keepsHalf = false;
+  /// To the memory of one lane that the compiler took for itself.
+  bool isScratch = false;
+  /// Operands that come from other lanes, and those that are parts of registers.
+  bool permutesLanes = false, isSubDword = false;
   /// Where a branch may go; what follows is not among them.
   std::optional<unsigned> target;
   bool fallsThrough = true;
@@ -97,8 +121,9 @@ struct KernelCode {
   std::vector<std::vector<unsigned>> getInnerLoops() const;
 };
 
-/// Reads the kernels of an assembly text as LLVM prints it, and the functions beside them. It is an
-/// error if an instruction is not of a form that is known.
+/// Reads the kernels of an assembly text as LLVM prints it, and the functions beside them, by
+/// LLVM's own assembler. It is an error if that refuses a line, or if what an instruction waits for
+/// or counts is not known.
 llvm::Expected<std::vector<KernelCode>> parseISA(llvm::StringRef text);
 
 } // namespace kiln::amdgcn
