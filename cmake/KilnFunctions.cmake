@@ -116,12 +116,12 @@ function(kiln_add_shared_library name)
   set_property(GLOBAL APPEND PROPERTY KILN_SHARED_LIBRARIES ${name})
 endfunction()
 
-# kiln_add_tool(NAME sources... [PACKED] [C_API | SUPPORT] [NO_PCH] [LINK libraries...]): one
-# program of tools/. PACKED gives it a twin in the package. C_API is for a tool that stands on
-# libkiln.so alone and links no LLVM; SUPPORT for one that needs of LLVM its support library alone.
+# kiln_add_tool(NAME sources... [PACKED] [C_API | COMPONENTS llvm...] [NO_PCH] [LINK libraries...]):
+# one program of tools/. PACKED gives it a twin in the package. C_API is for a tool that stands on
+# libkiln.so alone and links no LLVM; COMPONENTS for one that needs no more of LLVM than these.
 function(kiln_add_tool name)
-  cmake_parse_arguments(ARG "PACKED;C_API;SUPPORT;NO_PCH" "" "LINK" ${ARGN})
-  if(ARG_C_API OR ARG_SUPPORT)
+  cmake_parse_arguments(ARG "PACKED;C_API;NO_PCH" "" "COMPONENTS;LINK" ${ARGN})
+  if(ARG_C_API OR ARG_COMPONENTS)
     set(ARG_NO_PCH TRUE)
   endif()
   _kiln_objects(${name} ${ARG_NO_PCH} ${ARG_UNPARSED_ARGUMENTS})
@@ -129,8 +129,8 @@ function(kiln_add_tool name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   if(ARG_C_API)
     target_link_libraries(${name} PRIVATE kiln)
-  elseif(ARG_SUPPORT)
-    kiln_link_llvm_support(${name})
+  elseif(ARG_COMPONENTS)
+    kiln_link_llvm_components(${name} ${ARG_COMPONENTS})
   else()
     kiln_link_llvm(${name})
   endif()
@@ -204,12 +204,14 @@ function(kiln_link_llvm name)
   endif()
 endfunction()
 
-# Links a program that uses LLVM's support library alone: inside it, for the shared libraries take
+# Links a program that uses a few components of LLVM: inside it, for the shared libraries take
 # longer to load than such a program runs.
-function(kiln_link_llvm_support name)
+function(kiln_link_llvm_components name)
   if(KILN_STATIC)
     kiln_link_llvm_static(${name})
   else()
-    target_link_libraries(${name} PRIVATE LLVMSupport ZLIB::ZLIB zstd::libzstd_shared)
+    llvm_map_components_to_libnames(libraries ${ARGN})
+    target_link_libraries(${name} PRIVATE ${libraries} ZLIB::ZLIB zstd::libzstd_shared)
+    target_link_options(${name} PRIVATE -Wl,--gc-sections)
   endif()
 endfunction()

@@ -7,8 +7,7 @@ using namespace kiln::amdgcn;
 
 /// What an access counts under; empty if it is none.
 static StringRef getGroup(const Instruction &instruction) {
-  // Scratch is memory of one lane that the compiler took for itself.
-  if (StringRef(instruction.mnemonic).starts_with("scratch_"))
+  if (instruction.isScratch)
     return "scratch";
   switch (instruction.kind) {
   case Kind::LoadGlobal:
@@ -66,8 +65,7 @@ static json::Object describe(ArrayRef<const Instruction *> code, bool withWaits)
       add(getGroupObject(all, "lane_permutes"), "lds", 1);
     if (name.contains("permlane"))
       add(getGroupObject(all, "lane_permutes"), "permlane", 1);
-    StringRef modifiers = instruction.modifiers;
-    if (name.contains("_dpp") || modifiers.contains("row_") || modifiers.contains("quad_perm"))
+    if (instruction.permutesLanes)
       add(getGroupObject(all, "lane_permutes"), "dpp", 1);
     if (instruction.kind == Kind::Barrier || instruction.kind == Kind::BarrierWait)
       add(all, "barriers", 1);

@@ -18,18 +18,11 @@ Range Ranges::get(char file, unsigned number) const {
   return found == known.end() ? Range() : found->second;
 }
 
-Range Ranges::get(StringRef operand) const {
-  uint64_t constant;
-  int64_t negative;
-  if (!operand.getAsInteger(0, constant))
-    return getConstant(uint32_t(constant));
-  if (!operand.getAsInteger(0, negative))
-    return getConstant(uint32_t(negative));
-  if (operand == "m0")
-    return get('m', 0);
-  unsigned number;
-  if (operand.size() > 1 && !operand.drop_front().getAsInteger(10, number))
-    return get(operand.front(), number);
+Range Ranges::get(const Operand &operand) const {
+  if (operand.number)
+    return getConstant(uint32_t(*operand.number));
+  if (operand.registers && operand.registers->first == operand.registers->last)
+    return get(operand.registers->file, operand.registers->first);
   return {};
 }
 
@@ -162,28 +155,41 @@ static StringRef getOperation(StringRef name) {
   return name;
 }
 
-static Range evaluate(const Instruction &instruction, const Ranges &ranges) {
-  StringRef operation = getOperation(instruction.mnemonic);
+/// What an instruction computes with: registers and numbers in place of one, and of scalar
+/// instructions with 16 bits inside them, these.
+static SmallVector<Operand> getInputs(const Instruction &instruction) {
+  SmallVector<Operand> inputs;
+  bool isShort = none_of(instruction.operands, [](const Operand &operand) {
+    return !operand.isResult && !operand.isTied && !operand.isModifier;
+  });
+  for (const Operand &operand : instruction.operands)
+    if (!operand.isResult && (isShort || !operand.isModifier))
+      inputs.push_back(operand);
+  return inputs;
+}
+
+/// Of what one half of a pair computes, or all of an instruction.
+static Range evaluate(StringRef mnemonic, ArrayRef<Operand> inputs, const Instruction &instruction,
+                      const Ranges &ranges) {
+  StringRef operation = getOperation(mnemonic);
   SmallVector<Range> in;
-  for (StringRef operand : ArrayRef(instruction.operands).drop_front())
-    // The carry that some additions give stands between result and operands.
-    if (operand != "vcc" && operand != "vcc_lo")
-      in.push_back(ranges.get(operand));
+  for (const Operand &operand : inputs)
+    in.push_back(ranges.get(operand));
+  if (in.empty())
+    return {};
   // The reversed forms name the amount first.
-  if (operation.contains("shlrev") || operation.contains("shrrev"))
+  if (in.size() == 2 && (operation.contains("shlrev") || operation.contains("shrrev")))
     std::swap(in[0], in[1]);
   auto is = [&](std::initializer_list<StringRef> names) { return is_contained(names, operation); };
   if (in.size() == 1 && is({"mov_b32", "readfirstlane_b32"}))
     return in[0];
-  // Sixteen bits, of which the first one counts as negative.
-  if (in.size() == 1 && is({"movk_i32", "mulk_i32", "addk_i32"})) {
-    if (in[0].high >= 0x8000)
+  // Sixteen bits, of which the first one counts as negative; what is changed stands before them.
+  if (is({"movk_i32", "mulk_i32", "addk_i32"})) {
+    if (in.back().high >= 0x8000)
       return {};
-    // What the last two change is their first operand too.
-    Range changed = ranges.get(instruction.operands.front());
-    return operation == "movk_i32"   ? in[0]
-           : operation == "mulk_i32" ? multiply(changed, in[0])
-                                     : add(changed, in[0]);
+    return operation == "movk_i32"   ? in.back()
+           : operation == "mulk_i32" ? multiply(in.front(), in.back())
+                                     : add(in.front(), in.back());
   }
   if (in.size() == 2) {
     if (is({"and_b32"}))
@@ -223,11 +229,8 @@ static Range evaluate(const Instruction &instruction, const Ranges &ranges) {
     if (is({"or3_b32"}))
       return bitOr(bitOr(in[0], in[1]), in[2]);
     if (is({"bitop3_b32"})) {
-      StringRef modifiers = instruction.modifiers;
-      unsigned table = 0;
-      if (size_t at = modifiers.find("bitop3:"); at != StringRef::npos)
-        modifiers.substr(at + 7).consumeInteger(0, table);
-      return bitByTable(in[0], in[1], in[2], table);
+      const Operand &table = instruction.operands.back();
+      return bitByTable(in[0], in[1], in[2], unsigned(table.number.value_or(0)));
     }
     if (is({"xor3_b32"}))
       return bitXor(bitXor(in[0], in[1]), in[2]);
@@ -249,87 +252,65 @@ static Range evaluate(const Instruction &instruction, const Ranges &ranges) {
 bool Ranges::applyLane(const Instruction &instruction) {
   StringRef name = instruction.mnemonic;
   bool isWrite = name == "v_writelane_b32";
-  unsigned lane;
-  if ((!isWrite && name != "v_readlane_b32") || instruction.operands.size() != 3 ||
-      StringRef(instruction.operands[2]).getAsInteger(10, lane))
+  ArrayRef<Operand> operands = instruction.operands;
+  if ((!isWrite && name != "v_readlane_b32") || operands.size() < 3 || !operands[2].number)
     return false;
-  // The scalar side may be a register that is not followed, as vcc.
-  const auto *found =
-      find_if(instruction.registers, [](const Registers &each) { return each.file == 'v'; });
-  if (found == instruction.registers.end())
+  const std::optional<Registers> &vector = operands[isWrite ? 0 : 1].registers;
+  if (!vector || vector->file != 'v' || !operands[0].registers)
     return false;
-  unsigned vector = found->first;
-  Registers place{kLaneFile, vector * kMostLanes + lane, vector * kMostLanes + lane};
+  unsigned lane = vector->first * kMostLanes + unsigned(*operands[2].number) % kMostLanes;
   if (isWrite) {
-    set(place, get(StringRef(instruction.operands[1])));
-    known.erase({'v', vector});
-  } else if (found != instruction.registers.begin()) {
-    set(instruction.registers.front(), get(kLaneFile, place.first));
+    set({kLaneFile, lane, lane}, get(operands[1]));
+    known.erase({'v', vector->first});
+  } else {
+    set(*operands[0].registers, get(kLaneFile, lane));
   }
   return true;
 }
 
-bool Ranges::applyDual(const Instruction &instruction) {
-  StringRef name = instruction.mnemonic;
-  if (!name.consume_front("v_dual_"))
-    return false;
-  // `v_dual_mov_b32 v1, v2 :: v_dual_add_f32 v3, v4, v5`: both read before either writes.
-  Instruction halves[2];
-  unsigned half = 0;
-  halves[0].mnemonic = ("v_" + name).str();
-  for (StringRef operand : instruction.operands) {
-    auto [own, next] = operand.split(" :: v_dual_");
-    halves[half].operands.push_back(own.str());
-    if (next.empty())
-      continue;
-    auto [other, first] = next.split(' ');
-    halves[half = 1].mnemonic = ("v_" + other).str();
-    halves[half].operands.push_back(first.str());
-  }
-  std::pair<unsigned, Range> results[2];
-  for (unsigned i : {0u, 1u}) {
-    StringRef result = halves[i].operands.empty() ? "" : StringRef(halves[i].operands.front());
-    if (!result.consume_front("v") || result.getAsInteger(10, results[i].first)) {
-      known.clear(); // no form that is known: nothing is known any more
-      return true;
-    }
-    results[i].second = evaluate(halves[i], *this);
-  }
-  for (auto [number, range] : results)
-    set({'v', number, number}, range);
-  return true;
+/// Of two instructions in one, as gfx11 and gfx12 have them: both read before either writes. The
+/// inputs of the first come first; a move has one, and what else is followed two.
+static std::pair<Range, Range> evaluateDual(const Instruction &instruction, const Ranges &ranges) {
+  StringRef first = instruction.mnemonic, second = instruction.secondMnemonic;
+  SmallVector<Operand> inputs = getInputs(instruction);
+  auto evaluateHalf = [&](StringRef name, bool isFirst) {
+    name.consume_front("v_dual_");
+    size_t count = std::min<size_t>(name == "mov_b32" ? 1 : 2, inputs.size());
+    ArrayRef<Operand> own = inputs;
+    own = isFirst ? own.take_front(count) : own.take_back(count);
+    return evaluate(("v_" + name).str(), own, instruction, ranges);
+  };
+  return {evaluateHalf(first, true), evaluateHalf(second, false)};
 }
 
 void Ranges::apply(const Instruction &instruction) {
-  if (instruction.operands.empty() || instruction.registers.empty() || applyLane(instruction) ||
-      applyDual(instruction))
+  if (applyLane(instruction))
     return;
-  switch (instruction.kind) {
-  case Kind::Other:
-  case Kind::Matrix: {
-    // Whatever writes no register keeps what is known; comparisons write masks.
-    Registers result = instruction.registers.front();
-    bool named = StringRef(instruction.operands.front()).find(result.file) != StringRef::npos;
-    if (!named || StringRef(instruction.mnemonic).starts_with("s_cmp"))
-      return;
-    Range range = evaluate(instruction, *this);
-    range.zeros = std::max(range.zeros, countZeros(getOnes(range)));
-    set(result, range);
-    // A carry, or a mask, is a second result.
-    StringRef name = instruction.mnemonic;
-    if ((name.contains("_co_") || name.starts_with("v_mad_u64") || name.starts_with("v_mad_i64") ||
-         name.starts_with("v_div_scale")) &&
-        instruction.registers.size() > 1)
-      set(instruction.registers[1], {});
-    // Two registers change places.
-    if (StringRef(instruction.mnemonic).contains("swap"))
-      for (const Registers &other : instruction.registers)
-        set(other, {});
-    return;
+  // Parts of registers, other lanes, and numbers that are negated or clamped first are not
+  // followed: their modifiers are not zero, but for the table that is one.
+  auto isChanged = [&](const Operand &operand) {
+    return operand.isModifier && operand.number.value_or(0) && !operand.isResult;
+  };
+  StringRef name = instruction.mnemonic;
+  bool isShort = name.starts_with("s_");
+  bool isFollowed =
+      instruction.kind == Kind::Other && !instruction.writes.empty() &&
+      !instruction.operands.empty() && instruction.operands.front().isResult &&
+      !instruction.permutesLanes && !instruction.isSubDword &&
+      (isShort || name.starts_with("v_bitop3") || none_of(instruction.operands, isChanged));
+  SmallVector<Range, 2> results;
+  if (isFollowed && !instruction.secondMnemonic.empty()) {
+    auto [first, second] = evaluateDual(instruction, *this);
+    results = {first, second};
+  } else if (isFollowed) {
+    results = {evaluate(name, getInputs(instruction), instruction, *this)};
   }
-  default:
-    if (instruction.result)
-      set(*instruction.result, {});
+  for (const Registers &written : instruction.writes)
+    set(written, {});
+  for (auto [at, range] : enumerate(results)) {
+    range.zeros = std::max(range.zeros, countZeros(getOnes(range)));
+    if (const std::optional<Registers> &result = instruction.operands[at].registers)
+      set(*result, range);
   }
 }
 
@@ -342,34 +323,22 @@ static Range getPlaces(Range base, uint64_t first, uint64_t last, uint64_t bytes
 }
 
 Range kiln::amdgcn::getPlace(const Instruction &access, const Ranges &ranges, unsigned waveSize) {
-  Range base;
   uint64_t bytes = access.bytes ? access.bytes : 16;
-  if (access.kind == Kind::LoadToLDS) {
-    base = ranges.get("m0");
-    bytes *= waveSize;
-  } else if (!access.operands.empty()) {
-    // A read names its result first.
-    unsigned address = access.kind == Kind::ReadLDS || access.result ? 1 : 0;
-    if (address < access.operands.size())
-      base = ranges.get(access.operands[address]);
-  }
+  // Lanes of a load that passes the registers by fill words one behind another.
+  if (access.kind == Kind::LoadToLDS)
+    bytes = std::max<uint64_t>(bytes, 4) * waveSize;
+  Range base = access.address ? ranges.get(*access.address) : Range();
   if (base.isAll())
     return base;
-  StringRef modifiers = access.modifiers;
-  if (modifiers.contains("offset0:") || modifiers.contains("offset1:")) {
+  if (access.offsets.size() == 2) {
     // Two places, at multiples of the element, or of 64 of them.
     uint64_t element = bytes / 2;
     StringRef name = access.mnemonic;
     if (name.contains("st64") || name.contains("stride64"))
       element *= 64;
-    uint64_t offsets[2] = {0, 0};
-    for (unsigned i : {0u, 1u}) {
-      size_t at = modifiers.find(i ? "offset1:" : "offset0:");
-      if (at != StringRef::npos)
-        modifiers.substr(at + 8).consumeInteger(10, offsets[i]);
-    }
-    auto [first, last] = std::minmax(offsets[0], offsets[1]);
+    auto [first, last] = std::minmax(access.offsets[0], access.offsets[1]);
     return getPlaces(base, first * element, last * element, bytes / 2);
   }
-  return getPlaces(base, access.offset, access.offset, bytes);
+  unsigned offset = access.offsets.empty() ? 0 : access.offsets.front();
+  return getPlaces(base, offset, offset, bytes);
 }

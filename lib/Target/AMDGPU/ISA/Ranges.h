@@ -24,7 +24,7 @@ struct Range {
 class Ranges {
 public:
   Range get(char file, unsigned number) const;
-  Range get(llvm::StringRef operand) const;
+  Range get(const Operand &operand) const;
   /// After the instruction.
   void apply(const Instruction &instruction);
   /// Where two paths meet. What grew becomes unknown if `widen`, so that loops come to an end.
@@ -35,8 +35,6 @@ private:
   void set(const Registers &registers, Range range);
   /// A scalar put by into a lane of a vector register, or taken back; false if it is neither.
   bool applyLane(const Instruction &instruction);
-  /// Two instructions in one, as gfx11 and gfx12 have them; false if it is not such a pair.
-  bool applyDual(const Instruction &instruction);
   std::map<std::pair<char, unsigned>, Range> known;
 };
 

@@ -263,19 +263,16 @@ std::string WaitCheck::findProblem(const State &state, unsigned at) const {
       const std::optional<Registers> &result = kernel.code[load].result;
       if (!result)
         continue;
-      for (const Registers &registers : instruction.registers) {
-        if (!registers.overlaps(*result))
-          continue;
-        // A later load may overwrite an earlier one where results come in order; one that fills
-        // half a register writes that half when it comes, and does not read the other.
-        bool isHalf = StringRef(instruction.mnemonic).contains("d16");
-        bool inOrder = own == Counter::LDS ? isHalf : own == Counter::Load && kernel.fillsInOrder();
-        bool overwrites = inOrder && unsigned(*own) == counter && instruction.result &&
-                          &registers == instruction.registers.begin();
-        if (!overwrites)
-          return formatv("expected a wait for '{0}' of line {1} before its register is used",
-                         kernel.code[load].mnemonic, line(load));
-      }
+      auto isTouched = [&](const Registers &registers) { return registers.overlaps(*result); };
+      // A later load may overwrite an earlier one where results come in order; one that fills
+      // half a register writes that half when it comes, and does not read the other.
+      bool inOrder = own == Counter::LDS ? instruction.keepsHalf
+                                         : own == Counter::Load && kernel.fillsInOrder();
+      bool overwrites = inOrder && unsigned(*own) == counter && instruction.result;
+      if (any_of(instruction.reads, isTouched) ||
+          (!overwrites && any_of(instruction.writes, isTouched)))
+        return formatv("expected a wait for '{0}' of line {1} before its register is used",
+                       kernel.code[load].mnemonic, line(load));
     }
   std::optional<LDSAccess> access = getLDSAccess(instruction, state);
   if (!access)

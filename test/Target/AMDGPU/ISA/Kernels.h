@@ -13,7 +13,10 @@ inline std::string inKernel(const std::string &body, const std::string &chip = "
                             unsigned threads = 256) {
   return "\t.amdgcn_target \"amdgcn-amd-amdhsa--" + chip +
          "\"\n\t.text\n\t.type\tk,@function\nk:\n" + body +
-         "\ts_endpgm\n\t.amdhsa_kernel k\n\t.end_amdhsa_kernel\n"
+         "\ts_endpgm\n\t.amdhsa_kernel k\n\t.amdhsa_next_free_vgpr 64\n"
+         "\t.amdhsa_next_free_sgpr 64\n" +
+         (chip.substr(0, 4) == "gfx9" ? "\t.amdhsa_accum_offset 64\n" : "") +
+         "\t.end_amdhsa_kernel\n"
          "\t.amdgpu_metadata\n---\namdhsa.kernels:\n  - .agpr_count:     8\n    .args:\n"
          "      - .offset:         0\n        .size:           8\n"
          "    .max_flat_workgroup_size: " +

@@ -202,6 +202,32 @@ TEST(Waits, HalvesOfRegistersComeInOrder) {
               HasSubstr("before its register is used"));
 }
 
+/// Care for caches counts as a load on gfx12 alone: elsewhere a wait that lets one load run on lets
+/// the load before it run on.
+TEST(Waits, CareForCachesIsNoLoad) {
+  std::string load = "\tglobal_load_dword v4, v1, s[4:5]\n\tbuffer_inv sc1\n";
+  std::string use = "\tv_add_f32_e32 v2, v2, v4\n";
+  EXPECT_THAT(check(load + "\ts_waitcnt vmcnt(1)\n" + use), HasSubstr("'global_load_dword'"));
+  EXPECT_EQ(check(load + "\ts_waitcnt vmcnt(0)\n" + use), "");
+  std::string counted = "\tglobal_load_b32 v4, v1, s[4:5]\n\tglobal_inv scope:SCOPE_DEV\n";
+  EXPECT_EQ(check(counted + "\ts_wait_loadcnt 0x1\n" + use, "gfx1201"), "");
+}
+
+/// A count that LDS keeps comes back into a register, whatever the instruction is called.
+TEST(Waits, CountsInLDSComeBack) {
+  std::string body = "\tds_append v4\n\tv_add_f32_e32 v2, v2, v4\n";
+  EXPECT_THAT(check(body), HasSubstr("expected a wait for 'ds_append'"));
+  EXPECT_EQ(check(replaced(body, "v4\n", "v4\n\ts_waitcnt lgkmcnt(0)\n")), "");
+}
+
+/// A byte that goes to LDS fills the word of its lane there.
+TEST(Waits, LanesFillWords) {
+  std::string body = "\ts_mov_b32 m0, 0\n\tbuffer_load_ubyte v1, s[4:7], 0 offen lds\n"
+                     "\tv_mov_b32_e32 v2, 0xc0\n\tds_read_b32 v8, v2\n";
+  EXPECT_THAT(check(body), HasSubstr("bytes 0 to 255, bytes 192 to 195"));
+  EXPECT_EQ(check(replaced(body, "0xc0", "0x100")), "");
+}
+
 /// From gfx12 on loads from global memory are counted in order, but write registers in any.
 TEST(Waits, LoadsOverLoads) {
   std::string body = "\tglobal_load_b32 v4, v1, s[4:5]\n\tglobal_load_b32 v4, v2, s[4:5]\n";
@@ -315,11 +341,11 @@ TEST(Waits, FollowsPairs) {
     bool isApart;
   } pairs[] = {
       {"\tv_dual_mov_b32 v2, v1 :: v_dual_mov_b32 v1, v2\n", true},
-      {"\tv_dual_mov_b32 v3, v1 :: v_dual_lshlrev_b32 v1, 1, v2\n", true},
+      {"\tv_dual_mov_b32 v4, v1 :: v_dual_lshlrev_b32 v1, 1, v2\n", true},
       {"\tv_dual_mov_b32 v1, v2 :: v_dual_mov_b32 v2, v1\n", true},
       {"\tv_dual_mov_b32 v3, v2 :: v_dual_mov_b32 v4, v1\n", false},
-      {"\tv_dual_mov_b32 v1, v2 :: v_dual_mov_b32 v1, v9\n", false},
-      {"\tv_dual_add_f32 v3, v2, v2 :: v_dual_fmac_f32 v1, v2, v3\n", false},
+      {"\tv_dual_mov_b32 v4, v2 :: v_dual_mov_b32 v1, v9\n", false},
+      {"\tv_dual_add_f32 v4, v2, v2 :: v_dual_fmac_f32 v1, v3, v5\n", false},
   };
   for (auto [pair, isApart] : pairs)
     EXPECT_EQ(check(write + pair + read, "gfx1201").empty(), isApart)
