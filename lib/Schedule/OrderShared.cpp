@@ -54,12 +54,12 @@ private:
 } // namespace
 
 static Span getSpan(Value buffer) {
-  // A buffer that is not allocated here may be any.
+  // A buffer that is not allocated here, or has no place yet, may be any.
   auto alloc = buffer.getDefiningOp<AllocOp>();
-  if (!alloc)
+  auto place = alloc ? alloc->getAttrOfType<IntegerAttr>(kSharedOffsetAttrName) : IntegerAttr();
+  if (!place)
     return {0, std::numeric_limits<int64_t>::max()};
-  int64_t first = alloc->getAttrOfType<IntegerAttr>(kSharedOffsetAttrName).getInt();
-  return {first, first + getBufferBytes(alloc.getResult().getType())};
+  return {place.getInt(), place.getInt() + getBufferBytes(alloc.getResult().getType())};
 }
 
 /// Whether a loop reads a buffer that is written before it.

@@ -54,7 +54,8 @@ private:
     return DotOp::create(builder, loc, accumulator.getType(), a, b, accumulator, transposeA,
                          transposeB, /*unsigned_a=*/false, /*unsigned_b=*/false, DotPrecision::IEEE,
                          Attribute(), IntegerAttr(), IntegerAttr(), StringAttr(), IntegerAttr(),
-                         DenseI64ArrayAttr(), IntegerAttr(), /*promote=*/false, /*swap=*/false);
+                         DenseI64ArrayAttr(), IntegerAttr(), /*promote=*/false, /*swap=*/false,
+                         InterleaveAttr());
   }
 
   void readBuffer(OpOperand &operand) {

@@ -1,5 +1,5 @@
 // Products of bytes, down to the instructions that the code generator picks.
-// RUN: tile-opt %s --split-input-file -o %t.mlir --tile-decide-atoms --tile-decide-layouts --tile-place-conversions --tile-decide-conversions --tile-realise-conversions --tile-plan-shared-memory --tile-lower-to-threads --canonicalize --cse
+// RUN: tile-opt %s --split-input-file -o %t.mlir --tile-decide-atoms --tile-decide-layouts --tile-place-conversions --tile-decide-conversions --tile-realise-conversions --tile-plan-shared-memory --tile-order-shared --tile-lower-to-threads --canonicalize --cse
 // RUN: FileCheck %s --input-file=%t.mlir
 
 #atoms = #tile.facts<pointer = 16, strides = [16, 1], extents = [0, 16]>

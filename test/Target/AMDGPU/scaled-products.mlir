@@ -1,7 +1,7 @@
 // Products of narrow floats with a scale for each block of 32, from layouts to final code.
 // RUN: tile-opt %s --split-input-file -o %t.mlir --tile-legalise-dots --tile-decide-atoms --tile-decide-layouts
 // RUN: FileCheck %s --input-file=%t.mlir
-// RUN: tile-opt %t.mlir --split-input-file -o %t2.mlir --tile-place-conversions --tile-decide-conversions --tile-realise-conversions --tile-plan-shared-memory --tile-lower-to-threads --canonicalize --cse
+// RUN: tile-opt %t.mlir --split-input-file -o %t2.mlir --tile-place-conversions --tile-decide-conversions --tile-realise-conversions --tile-plan-shared-memory --tile-order-shared --tile-lower-to-threads --canonicalize --cse
 // RUN: FileCheck %s --input-file=%t2.mlir --check-prefix=THREADS
 
 #fp4 = #tile.facts<pointer = 16, strides = [16, 1], extents = [0, 16]>

@@ -1,7 +1,7 @@
 // Operands that memory walks along the other dimension than k are read turned over from LDS.
 // RUN: tile-opt %s --split-input-file -o %t.mlir --tile-decide-atoms --tile-decide-layouts --tile-place-conversions --tile-decide-conversions
 // RUN: FileCheck %s --input-file=%t.mlir
-// RUN: tile-opt %t.mlir --split-input-file -o %t2.mlir --tile-realise-conversions --tile-plan-shared-memory --tile-lower-to-threads --canonicalize --cse
+// RUN: tile-opt %t.mlir --split-input-file -o %t2.mlir --tile-realise-conversions --tile-plan-shared-memory --tile-order-shared --tile-lower-to-threads --canonicalize --cse
 // RUN: FileCheck %s --input-file=%t2.mlir --check-prefix=THREADS
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>

@@ -1,5 +1,5 @@
 // What each move costs a warp stands in the metadata, for people to read.
-// RUN: tile-opt %s --tile-lower-to-threads | FileCheck %s
+// RUN: tile-opt %s --tile-order-shared --tile-lower-to-threads | FileCheck %s
 
 #rows = #tile.layout<register = [[0,1],[0,2],[4,0],[8,0]], lane = [[0,4],[0,8],[0,16],[1,0],[2,0]], warp = []>
 #columns = #tile.layout<register = [[1,0],[2,0],[0,4],[0,8]], lane = [[4,0],[8,0],[0,16],[0,1],[0,2]], warp = []>

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-lower-to-threads --split-input-file | FileCheck %s
+// RUN: tile-opt %s --tile-realise-threads --tile-lower-to-threads --split-input-file | FileCheck %s
 
 #l = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128]]>
 

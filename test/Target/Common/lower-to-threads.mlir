@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-lower-to-threads --canonicalize --cse | FileCheck %s
+// RUN: tile-opt %s --tile-order-shared --tile-lower-to-threads --canonicalize --cse | FileCheck %s
 
 #l = #tile.layout<register = [[0,1],[4,0]], lane = [[0,2],[0,4],[0,8],[1,0],[2,0]], warp = [[0,16]]>
 #s = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[0],[0]], warp = [[0]]>

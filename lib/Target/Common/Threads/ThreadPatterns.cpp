@@ -60,6 +60,10 @@ int64_t kiln::getScratchBytes(Operation *op) {
   return pattern && pattern->getScratchBytes ? pattern->getScratchBytes(op) : 0;
 }
 
+int64_t kiln::getRoleScratchStep(Operation *op) {
+  return llvm::alignTo(getScratchBytes(op), kEngineAlignment);
+}
+
 LogicalResult kiln::checkSchedule(ThreadContext &context, Operation *op, bool takesEngines) {
   if (!takesEngines || context.sync.hasByteBarriers())
     return success();
