@@ -80,33 +80,7 @@ static std::optional<std::string> whyElementwise(Operation *op) {
   return std::nullopt;
 }
 
-/// A magnitude of 16 bits by its bits: they are two to a word, and other mathematics is widened.
-static Value getPackedMagnitude(ThreadContext &context, Value value) {
-  auto type = dyn_cast<VectorType>(value.getType());
-  if (!type || type.getElementTypeBitWidth() != 16)
-    return {};
-  auto bits = cast<VectorType>(type.clone(context.getI16Type()));
-  Value mask = arith::ConstantOp::create(
-      context, DenseElementsAttr::get(bits, Attribute(context.getI16IntegerAttr(0x7fff))));
-  Value cast = arith::BitcastOp::create(context, bits, value);
-  return arith::BitcastOp::create(context, type, arith::AndIOp::create(context, cast, mask));
-}
-
 static void lowerElementwise(ThreadContext &context, Operation *op) {
-  if (isa<math::AbsFOp>(op))
-    if (Value magnitude = getPackedMagnitude(context, context.get(op->getOperand(0)))) {
-      context.set(op->getResult(0), magnitude);
-      return;
-    }
-  if (auto sum = dyn_cast<arith::AddIOp>(op); sum && context.role && !context.isAllWarps())
-    for (bool isSwapped : {false, true}) {
-      auto iota = sum->getOperand(isSwapped).getDefiningOp<IotaOp>();
-      auto start = sum->getOperand(!isSwapped).getDefiningOp<SplatOp>();
-      if (iota && start) {
-        context.setCoordinates(sum.getResult(), iota.getDim(), context.get(start.getValue()));
-        return;
-      }
-    }
   OperationState state(context.getLoc(), op->getName());
   for (Value operand : op->getOperands())
     state.operands.push_back(context.get(operand));
@@ -122,6 +96,37 @@ static void lowerElementwise(ThreadContext &context, Operation *op) {
     context.set(from, to);
 }
 
+/// A magnitude of 16 bits by its bits: they are two to a word, and other mathematics is widened.
+static Value getPackedMagnitude(ThreadContext &context, Value value) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  if (!type || type.getElementTypeBitWidth() != 16)
+    return {};
+  auto bits = cast<VectorType>(type.clone(context.getI16Type()));
+  Value mask = arith::ConstantOp::create(
+      context, DenseElementsAttr::get(bits, Attribute(context.getI16IntegerAttr(0x7fff))));
+  Value cast = arith::BitcastOp::create(context, bits, value);
+  return arith::BitcastOp::create(context, type, arith::AndIOp::create(context, cast, mask));
+}
+
+static void lowerMagnitude(ThreadContext &context, math::AbsFOp op) {
+  if (Value magnitude = getPackedMagnitude(context, context.get(op.getOperand())))
+    context.set(op, magnitude);
+  else
+    lowerElementwise(context, op);
+}
+
+/// In a role beside others a place is added to a scalar in the order that takes fewest registers.
+static void lowerSum(ThreadContext &context, arith::AddIOp op) {
+  if (context.role && !context.isAllWarps())
+    for (bool isSwapped : {false, true}) {
+      auto iota = op->getOperand(isSwapped).getDefiningOp<IotaOp>();
+      auto start = op->getOperand(!isSwapped).getDefiningOp<SplatOp>();
+      if (iota && start)
+        return context.setCoordinates(op.getResult(), iota.getDim(), context.get(start.getValue()));
+    }
+  lowerElementwise(context, op);
+}
+
 void kiln::populateElementwisePatterns(ThreadPatterns &patterns) {
   patterns
       .add<
@@ -130,6 +135,7 @@ void kiln::populateElementwisePatterns(ThreadPatterns &patterns) {
           >(lowerElementwise)
       .unsupportedIf(whyElementwise)
       .emulatedIf(hasNarrowFloats);
+  patterns.add<arith::AddIOp>(lowerSum).unsupportedIf(whyElementwise).emulatedIf(hasNarrowFloats);
   // These compute nothing.
   patterns.add<arith::SelectOp, arith::BitcastOp>(lowerElementwise).unsupportedIf(whyElementwise);
   patterns.add<arith::ConstantOp>(lowerConstant);
@@ -138,13 +144,16 @@ void kiln::populateElementwisePatterns(ThreadPatterns &patterns) {
   });
   // Those that every code generator of these targets is given as arithmetic or as calls.
   patterns
-      .add<math::AbsFOp, math::AbsIOp, math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp,
-           math::AtanOp, math::Atan2Op, math::AtanhOp, math::CbrtOp, math::CeilOp, math::CopySignOp,
-           math::CosOp, math::CoshOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp,
-           math::CtPopOp, math::ErfOp, math::ErfcOp, math::ExpOp, math::Exp2Op, math::ExpM1Op,
-           math::FloorOp, math::FmaOp, math::LogOp, math::Log10Op, math::Log1pOp, math::Log2Op,
-           math::PowFOp, math::RoundOp, math::RoundEvenOp, math::RsqrtOp, math::SinOp, math::SinhOp,
-           math::SqrtOp, math::TanOp, math::TanhOp, math::TruncOp>(lowerElementwise)
+      .add<math::AbsIOp, math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp,
+           math::Atan2Op, math::AtanhOp, math::CbrtOp, math::CeilOp, math::CopySignOp, math::CosOp,
+           math::CoshOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp,
+           math::ErfOp, math::ErfcOp, math::ExpOp, math::Exp2Op, math::ExpM1Op, math::FloorOp,
+           math::FmaOp, math::LogOp, math::Log10Op, math::Log1pOp, math::Log2Op, math::PowFOp,
+           math::RoundOp, math::RoundEvenOp, math::RsqrtOp, math::SinOp, math::SinhOp, math::SqrtOp,
+           math::TanOp, math::TanhOp, math::TruncOp>(lowerElementwise)
+      .unsupportedIf(whyElementwise)
+      .emulatedIf(hasNarrowFloats);
+  patterns.add<math::AbsFOp>(lowerMagnitude)
       .unsupportedIf(whyElementwise)
       .emulatedIf(hasNarrowFloats);
   // Integer arithmetic by now.
