@@ -20,6 +20,8 @@ module {
 
 // -----
 
+!view = !tile.view<?xf32>
+
 module {
   // CHECK-LABEL: tile.kernel @last(%x: !tile.view<?xf32>) {
   // CHECK-NEXT: tile.wait_dependencies
@@ -36,6 +38,8 @@ module {
 }
 
 // -----
+
+!view = !tile.view<?xf32>
 
 #t = #tile.layout<register = [[1]], lane = [[2],[4],[8],[16],[32]], warp = [[64],[128]]>
 module {

@@ -54,7 +54,8 @@ static void followOperands(Operation *op, LayoutInference &inference,
 static void makeBlocked(Operation *op, LayoutInference &inference,
                         LayoutInference::Strength strength) {
   for (Value result : op->getResults())
-    inference.set(result, inference.getBlocked(result), strength);
+    if (isTensor(result))
+      inference.set(result, inference.getBlocked(result), strength);
 }
 
 static LinearLayout getHere(OpOperand &operand, const LayoutInference &inference) {
