@@ -39,7 +39,9 @@ static Threads getThreads(Operation *op) {
       })
       .Case<CopyOutOp, WaitStoresOp, CommitOp>([](auto) { return Threads::One; })
       .Default([](Operation *op) {
-        return isMemoryEffectFree(op) && op->getNumRegions() == 0 ? Threads::Any : Threads::All;
+        bool isFree = isMemoryEffectFree(op) && op->getNumRegions() == 0 &&
+                      !op->hasTrait<OpTrait::IsTerminator>();
+        return isFree ? Threads::Any : Threads::All;
       });
 }
 

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-realise-parts --tile-lower-to-threads --canonicalize | FileCheck %s
+// RUN: tile-opt %s --tile-realise-parts --tile-order-shared --tile-lower-to-threads --canonicalize | FileCheck %s
 
 // A product by multiply-adds takes one k after the other, and reads what it needs when it needs it.
 #sum = #tile.layout<register = [[0,1],[16,0]], lane = [[0,2],[1,0],[2,0],[4,0],[8,0]], warp = []>

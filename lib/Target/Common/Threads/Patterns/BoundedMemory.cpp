@@ -184,21 +184,8 @@ static Value getOffset(ThreadContext &context, BoundedAccess &access, int64_t re
   return sum ? sum : context.i32(0);
 }
 
-/// Null if the register is in bounds, as far as the hardware does not check.
-static Value getInBounds(ThreadContext &context, BoundedAccess &access, int64_t reg,
-                         bool ofHardwareToo) {
-  Value all = ofHardwareToo ? access.inside : Value();
-  for (auto [dim, own] : llvm::enumerate(access.dims)) {
-    if (!own.count || (own.isHardwares && !ofHardwareToo))
-      continue;
-    Value bound = getInBounds(context, access, reg, unsigned(dim));
-    all = all ? Value(arith::AndIOp::create(context, all, bound)) : bound;
-  }
-  return all;
-}
-
 /// Along one dimension that varies.
-static Value getInBounds(ThreadContext &context, BoundedAccess &access, int64_t reg, unsigned dim) {
+static Value isWithinDim(ThreadContext &context, BoundedAccess &access, int64_t reg, unsigned dim) {
   const BoundedAccess::Dim &own = access.dims[dim];
   Value &bound = access.bounds[{dim, access.place.layout.applyTo(kRegister, reg)[dim]}];
   if (!bound) {
@@ -209,6 +196,19 @@ static Value getInBounds(ThreadContext &context, BoundedAccess &access, int64_t 
     bound = arith::CmpIOp::create(context, arith::CmpIPredicate::ult, at, own.count);
   }
   return bound;
+}
+
+/// Null if the register is in bounds, as far as the hardware does not check.
+static Value getInBounds(ThreadContext &context, BoundedAccess &access, int64_t reg,
+                         bool ofHardwareToo) {
+  Value all = ofHardwareToo ? access.inside : Value();
+  for (auto [dim, own] : llvm::enumerate(access.dims)) {
+    if (!own.count || (own.isHardwares && !ofHardwareToo))
+      continue;
+    Value bound = isWithinDim(context, access, reg, dim);
+    all = all ? Value(arith::AndIOp::create(context, all, bound)) : bound;
+  }
+  return all;
 }
 
 /// What the hardware moves so many bytes as.
