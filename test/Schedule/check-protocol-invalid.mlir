@@ -113,6 +113,7 @@ tile.kernel @own(%a: !view) attributes {tile.warps = 4 : i64} {
       tile.put %ring[%s0, %s0] bytes = 0 : !ring {
       ^bb0(%x: !tile_):
         tile.copy_in %a[%c0, %c0], %x {atom = #nvptx.cp_async<16>} : !view, !tile_
+        tile.barrier
       }
       // expected-error@+1 {{expected 'own' in the type of a channel, since role "all" puts into it and gets from it}}
       %x = tile.get %ring[%s0, %s0] : !ring

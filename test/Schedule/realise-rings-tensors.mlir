@@ -31,6 +31,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // A register of each lane is read, so lanes meet before one of them releases the slot.
 // ALL: role #tile.role<"use", warps = 2> {
 // ALL: tile.read
+// ALL-NEXT: tile.one_thread each_warp {
 // ALL-NEXT: tile.release %{{.*}} lanes
 // CODE: nvvm.bar.warp.sync
 // CODE: nvvm.mbarrier.arrive

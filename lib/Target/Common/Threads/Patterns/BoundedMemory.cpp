@@ -333,7 +333,7 @@ LogicalResult kiln::forEachOffset(ThreadContext &context, CopyInOp op, const Lin
       for (auto [dim, own] : llvm::enumerate(access->dims))
         if (own.count && !own.isHardwares && isRow == (type.getStrides()[dim] != 1))
           offset =
-              arith::SelectOp::create(context, getInBounds(context, *access, turn, unsigned(dim)),
+              arith::SelectOp::create(context, isWithinDim(context, *access, turn, dim),
                                       offset, context.i32(isRow ? kOutside : kOutside + 16));
     DirectCopy copy;
     copy.buffer = access->buffer;

@@ -101,17 +101,20 @@ static LogicalResult lowerBuffer(ThreadContext &context, Operation *op) {
 
 //===- Buffers of a role --------------------------------------------------------------------===//
 
-/// The instruction that a source or a pass has chosen for a move between a tensor and a buffer, whose
-/// offsets differ by `start`; null if none is, an error if it cannot make the move.
-static FailureOr<WarpCopyAtomInterface> getAtom(ThreadContext &context, Operation *op,
-                                                Attribute given, const LinearLayout &offsets,
-                                                int64_t start, Type element) {
+/// The instruction that a source or a pass has chosen to move a tensor to a buffer, or from it, where
+/// offsets differ by `start`; null if none is, an error if it cannot.
+static FailureOr<WarpCopyAtomInterface> getAtom(ThreadContext &context, Operation *op, Value tensor,
+                                                BufferType buffer, const LinearLayout &offsets,
+                                                int64_t start) {
+  Attribute given = op->getAttr("atom");
   auto atom = dyn_cast_or_null<WarpCopyAtomInterface>(given);
   if (!given || (atom && canMove(atom, offsets, start) &&
-                 llvm::is_contained(context.target.getCopyAtoms(element), given)))
+                 llvm::is_contained(context.target.getCopyAtoms(buffer.getElementType()), given)))
     return atom;
+  bool isWrite = isa<WriteOp>(op);
   return op->emitOpError("expected an atom of ")
-         << context.target.getSpelling() << " that moves elements as they lie, got " << given;
+         << context.target.getSpelling() << " that " << (isWrite ? "writes " : "reads ")
+         << tensor.getType() << (isWrite ? " to " : " from ") << buffer << ", got " << given;
 }
 
 static LogicalResult lowerRoleBuffer(ThreadContext &context, Operation *op) {
@@ -130,11 +133,11 @@ static LogicalResult lowerRoleBuffer(ThreadContext &context, Operation *op) {
   bool isWrite = isa<WriteOp>(op);
   Value buffer = op->getOperand(isWrite ? 1 : 0);
   Value tensor = isWrite ? op->getOperand(0) : op->getResult(0);
-  Type element = cast<BufferType>(buffer.getType()).getElementType();
-  LinearLayout offsets = getBufferOffsets(getLayout(tensor), cast<BufferType>(buffer.getType()));
+  auto type = cast<BufferType>(buffer.getType());
+  Type element = type.getElementType();
+  LinearLayout offsets = getBufferOffsets(getLayout(tensor), type);
   int64_t start = isWrite ? 0 : getStart(cast<ReadOp>(op));
-  FailureOr<WarpCopyAtomInterface> atom =
-      getAtom(context, op, op->getAttr("atom"), offsets, start, element);
+  FailureOr<WarpCopyAtomInterface> atom = getAtom(context, op, tensor, type, offsets, start);
   if (failed(atom))
     return failure();
   Value base = context.get(buffer);
