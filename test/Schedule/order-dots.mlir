@@ -37,7 +37,7 @@ tile.kernel @beside(%x: !tile.view<?x?xf16>) {
 #a = #tile.layout<register = [[0,1],[0,2]], lane = [[1,0],[2,0],[4,0],[8,0],[0,4],[0,8]], warp = []>
 #b = #tile.layout<register = [[1,0],[2,0]], lane = [[0,1],[0,2],[0,4],[0,8],[4,0],[8,0]], warp = []>
 #c = #tile.layout<register = [[1,0],[2,0]], lane = [[0,1],[0,2],[0,4],[0,8],[4,0],[8,0]], warp = []>
-#mfma = #amdgcn.matrix<"mfma_f32_16x16x16f16">
+#mfma = #amdgcn.matrix<"mfma.f32.16x16x16f16", "gfx942", f16>
 
 module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   // Two dots that follow one another are raised as one; without a skew nothing is.
@@ -68,7 +68,7 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
 #a = #tile.layout<register = [[0,1],[0,2]], lane = [[1,0],[2,0],[4,0],[8,0],[0,4],[0,8]], warp = []>
 #b = #tile.layout<register = [[1,0],[2,0]], lane = [[0,1],[0,2],[0,4],[0,8],[4,0],[8,0]], warp = []>
 #c = #tile.layout<register = [[1,0],[2,0]], lane = [[0,1],[0,2],[0,4],[0,8],[4,0],[8,0]], warp = []>
-#mfma = #amdgcn.matrix<"mfma_f32_16x16x16f16">
+#mfma = #amdgcn.matrix<"mfma.f32.16x16x16f16", "gfx942", f16>
 
 module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   // CHECK-LABEL: tile.kernel @together

@@ -102,7 +102,7 @@ def moves(lines):
             continue
         backwards = found[2] == "release"
         other = at - 1 if backwards else at + 1
-        while re.match(scalar, lines[other]):
+        while re.match(scalar, lines[other]) or "tile.one_thread" in lines[other]:
             other += -1 if backwards else 1
         if not re.match(r"\s*(%[\w, ]+ = )?(tile\.|scf\.if)", lines[other]):
             continue
