@@ -182,8 +182,9 @@ static LogicalResult checkTensorMemory(WarpGroupsOp groups) {
     int64_t bytes = tensor.getNumElements() * tensor.getElementTypeBitWidth() / 8 *
                     channel.getType().getDepth();
     auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
-    bool hasMemory = sync && target.getChipRecord().figures.tensorMemory;
-    places.push_back({channel, hasMemory ? sync.getTensorBytes(bytes) : bytes});
+    // Engines that multiply are of the chips that have such barriers.
+    bool isRounded = sync && sync.hasByteBarriers();
+    places.push_back({channel, isRounded ? sync.getTensorBytes(bytes) : bytes});
     total += places.back().second;
   }
   if (places.empty())

@@ -48,7 +48,7 @@ static LogicalResult lowerRole(ThreadContext &context, WarpGroupsOp op, unsigned
   }
   int64_t before = context.chip.getRegistersAtEntry(context.warps);
   if (attr.getRegisters() && attr.getRegisters() != before) {
-    if (!context.chip.roleRegisters.step)
+    if (!context.sync.getGroupBarriers())
       return op.emitOpError("expected roles of ")
              << before << " registers, which warps of " << context.target.getSpelling()
              << " keep from the start, got " << attr.getRegisters();
