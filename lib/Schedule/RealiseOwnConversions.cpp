@@ -24,7 +24,8 @@ static bool isThroughMemory(ConvertLayoutOp op) {
   return op.getHowAttr().getKind() == ConversionKind::Memory;
 }
 
-/// Whether no other conversion goes through the same buffer between one and a later op of its block.
+/// Whether no other conversion goes through the same buffer between one and a later op of its
+/// block.
 static bool staysUntil(ConvertLayoutOp from, Operation *to) {
   for (Operation *op = from->getNextNode(); op != to; op = op->getNextNode()) {
     WalkResult found = op->walk([&](ConvertLayoutOp other) {

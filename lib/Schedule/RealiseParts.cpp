@@ -275,8 +275,7 @@ Value Cutter::make(Value value, const Box &box) {
     return read(whole, box);
   }
   auto conversion = dyn_cast<ConvertLayoutOp>(op);
-  if (conversion && conversion.getHow() &&
-      conversion.getHow()->getKind() == ConversionKind::Memory)
+  if (conversion && conversion.getHow() && conversion.getHow()->getKind() == ConversionKind::Memory)
     return convert(conversion, box);
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
     Box from = box;

@@ -25,8 +25,8 @@ static bool comesFromMemory(Value operand, Block *block) {
   if (auto conversion = dyn_cast<ConvertLayoutOp>(op))
     return isInBuffer(conversion.getInput()) ||
            (conversion.getHow() && conversion.getHow()->getKind() == ConversionKind::Memory);
-  bool isMoved = isa<TransposeOp>(op) ||
-                 (isMemoryEffectFree(op) && OpTrait::hasElementwiseMappableTraits(op));
+  bool isMoved =
+      isa<TransposeOp>(op) || (isMemoryEffectFree(op) && OpTrait::hasElementwiseMappableTraits(op));
   return isMoved && llvm::any_of(op->getOperands(), [&](Value value) {
            return isa<RankedTensorType>(value.getType()) && comesFromMemory(value, block);
          });

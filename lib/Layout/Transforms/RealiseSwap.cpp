@@ -47,8 +47,8 @@ static Value turn(OpBuilder &builder, Location loc, Value value) {
   SplatElementsAttr splat;
   if (matchPattern(value, m_Constant(&splat)))
     return arith::ConstantOp::create(builder, loc, splat.resizeSplat(getTurned(value)));
-  auto straight = llvm::to_vector(
-      llvm::seq<int64_t>(0, cast<RankedTensorType>(value.getType()).getRank()));
+  auto straight =
+      llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(value.getType()).getRank()));
   return TransposeOp::create(builder, loc, getTurned(value), value,
                              builder.getDenseI64ArrayAttr(exchange(ArrayRef<int64_t>(straight))));
 }
@@ -98,11 +98,11 @@ static void carryTurned(DotOp dot) {
       llvm::map_to_vector(result.getUses(), [](OpOperand &use) { return &use; });
   if (uses.empty())
     return;
-  auto straight = llvm::to_vector(
-      llvm::seq<int64_t>(0, cast<RankedTensorType>(result.getType()).getRank()));
-  Value straightened = TransposeOp::create(
-      builder, dot.getLoc(), getTurned(result), result,
-      builder.getDenseI64ArrayAttr(exchange(ArrayRef<int64_t>(straight))));
+  auto straight =
+      llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(result.getType()).getRank()));
+  Value straightened =
+      TransposeOp::create(builder, dot.getLoc(), getTurned(result), result,
+                          builder.getDenseI64ArrayAttr(exchange(ArrayRef<int64_t>(straight))));
   for (OpOperand *use : uses)
     use->set(straightened);
 }

@@ -75,7 +75,7 @@ def test_no_part_is_ignored() -> None:
     for parts, ahead in [((1, 1, 1), 0), ((1, 1, 2), 0), ((1, 1, 4), 0), ((1, 1, 4), 1),
                          ((1, 1, 4), 3), ((1, 2, 1), 0), ((1, 2, 1), 1)]:  # fmt: skip
         compiled = product.compile(
-            view, view, out, target="nvptx:sm_80", M=64, N=64, K=64, copy="cp_async", warps=2,
+            view, view, out, target="nvptx:sm_80", M=64, N=64, K=64, copy="through_registers", warps=2,
             parts=parts, ahead=ahead,
         )  # fmt: skip
         codes.append(compiled.ir("target"))

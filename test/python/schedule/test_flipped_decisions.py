@@ -37,7 +37,9 @@ def flips(source: str) -> list[tuple[str, str]]:
             add(match, 2, str(new))
     for match in PARTS.finditer(source, body):
         for group in (1, 2, 3):
-            for new in {2 * int(match[group]), max(int(match[group]) // 2, 1)} - {int(match[group])}:
+            for new in {2 * int(match[group]), max(int(match[group]) // 2, 1)} - {
+                int(match[group])
+            }:
                 add(match, group, str(new))
     for match in NAMES.finditer(source, body):
         for new in sorted(names[match[1]] - {match[2]} | {"another"}):

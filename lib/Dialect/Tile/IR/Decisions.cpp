@@ -96,8 +96,7 @@ Attribute kiln::tile::getDecision(Operation *op, StringRef name) {
   return op->getAttr(spellDecision(op, name));
 }
 
-std::string kiln::tile::findDecision(Operation *op,
-                                     function_ref<bool(const Decision &)> isMeant) {
+std::string kiln::tile::findDecision(Operation *op, function_ref<bool(const Decision &)> isMeant) {
   // Most ops have no attribute that could be one.
   if (op->getAttrs().empty() && op->getPropertiesStorageSize() == 0)
     return "";

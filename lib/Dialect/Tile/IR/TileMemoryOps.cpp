@@ -291,8 +291,7 @@ static LogicalResult verifyPart(ReadOp op, ArrayRef<int64_t> offsets) {
   if (fits)
     return success();
   InFlightDiagnostic error = op.emitOpError("expected a part of ")
-                             << buffer << " at multiples of its extents, got " << tensor
-                             << " at [";
+                             << buffer << " at multiples of its extents, got " << tensor << " at [";
   llvm::interleaveComma(offsets, error);
   return error << "]";
 }

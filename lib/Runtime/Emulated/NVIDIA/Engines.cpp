@@ -159,8 +159,8 @@ struct GroupForm {
   const Element *a = nullptr, *b = nullptr; ///< null if the form is none of the instruction's
 };
 
-/// A sum as the chip makes it of products of byte floats: the terms are cut, towards zero, at 13 bits
-/// behind the largest one's first (DeepSeek-V3's report, arXiv 2412.19437, 3.3.2).
+/// A sum as the chip makes it of products of byte floats: the terms are cut, towards zero, at 13
+/// bits behind the largest one's first (DeepSeek-V3's report, arXiv 2412.19437, 3.3.2).
 double sumFewBits(ArrayRef<double> terms) {
   int most = std::numeric_limits<int>::min();
   for (double term : terms)

@@ -26,8 +26,7 @@ matchRegisters(const LinearLayout &to, const LinearLayout &from,
 }
 
 /// Whether each thread has what a part, from these offsets on, gives it.
-static bool isOwnPart(const LinearLayout &from, const LinearLayout &to,
-                      ArrayRef<int64_t> offsets) {
+static bool isOwnPart(const LinearLayout &from, const LinearLayout &to, ArrayRef<int64_t> offsets) {
   if (from.getBases(kLane) != to.getBases(kLane) || from.getBases(kWarp) != to.getBases(kWarp))
     return false;
   llvm::DenseSet<int64_t> held;
@@ -89,8 +88,8 @@ static void lowerOwnConcat(ThreadContext &context, ConcatOp op) {
       elements[at] = inputs[reg];
   });
   // Registers that hold what others do.
-  for (auto [reg, first] : llvm::enumerate(
-           matchRegisters(to, to, [](LinearLayout::Basis element) { return element; })))
+  for (auto [reg, first] :
+       llvm::enumerate(matchRegisters(to, to, [](LinearLayout::Basis element) { return element; })))
     elements[reg] = elements[first];
   context.setElements(op.getResult(), elements);
 }
