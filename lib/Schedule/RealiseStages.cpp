@@ -116,7 +116,9 @@ struct RealiseStages : kiln::impl::RealiseStagesBase<RealiseStages> {
       return WalkResult::skip();
     });
     if (result.wasInterrupted())
-      signalPassFailure();
+      return signalPassFailure();
+    // No later pass asks how many trips a loop has.
+    getOperation().walk([](scf::ForOp loop) { loop->removeAttr(kLeastTripsAttrName); });
   }
 };
 } // namespace

@@ -1,11 +1,15 @@
 // Holds the decisions of a source against its target, before any is realised; and finds those that
 // are left when all should be.
 #include "kiln/Dialect/Tile/IR/Decisions.h"
-#include "kiln/Dialect/Tile/IR/Proposals.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Target/Common/CacheHints.h"
+#include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/Common/Passes.h"
+#include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -17,22 +21,17 @@ namespace kiln {
 #include "kiln/Target/Common/Passes.h.inc"
 } // namespace kiln
 
-/// The name of a decision that this op has and that realising a schedule takes away; empty if it
-/// has none. A product's atom stays with it.
-static std::string findScheduleDecision(Operation *op) {
-  bool isAccess = isa<LoadOp, StoreOp>(op);
-  bool isOurs = isa_and_nonnull<TileDialect>(op->getDialect());
-  SmallVector<StringRef> names = {"stage", "order", "role"};
-  if (isAccess)
-    names.append({"atom", "buffer", "read_atom", "ring", "depth", "in_flight"});
-  else if (isa<DotOp>(op))
-    names.push_back("in_flight");
-  else if (!isOurs)
-    names.append({"depth", "split_loop"});
-  for (StringRef name : names)
-    if (getDecision(op, name))
-      return spellDecision(op, name);
-  return "";
+/// What is decided of how instructions alternate, of programs and of launches: it needs no roles.
+static constexpr StringLiteral kWithoutRoles[] = {"interleave", kShareAttrName,
+                                                  kShareAtomicAttrName, kTriggersAttrName};
+
+/// The name of a decision that this op has and that means nothing without roles; empty if it has
+/// none.
+static std::string findRolesDecision(Operation *op) {
+  return findDecision(op, [](const Decision &decision) {
+    return decision.readBy == ReadBy::Schedule && !decision.isMark && !decision.isOfParts &&
+           !llvm::is_contained(kWithoutRoles, decision.name);
+  });
 }
 
 //===- Before -------------------------------------------------------------------------------===//
@@ -55,17 +54,55 @@ static LogicalResult checkNeeds(Operation *op,
   return success();
 }
 
-template <typename Access>
-static LogicalResult checkHints(Access access) {
-  Attribute attr = access.getAtomAttr();
-  if (!attr || cast<CopyAtomInterface>(attr).follows(access.getCache(), access.getEviction()))
+using Follows = function_ref<bool(std::optional<Cache>, std::optional<Eviction>)>;
+
+/// An access by `who`: an instruction, or the target's plain ones.
+template <typename Access, typename Who>
+static LogicalResult checkHints(Access access, Who who, Follows follows) {
+  std::optional<Cache> cache = access.getCache();
+  std::optional<Eviction> eviction = access.getEviction();
+  if (follows(cache, eviction))
     return success();
-  InFlightDiagnostic error = access.emitOpError("expected hints that ") << attr << " follows, got";
-  if (access.getCacheAttr())
-    error << " cache = " << stringifyCache(*access.getCache());
-  if (access.getEvictionAttr())
-    error << " evict = " << stringifyEviction(*access.getEviction());
+  InFlightDiagnostic error = access.emitOpError("expected ");
+  if (follows(cache, std::nullopt) && follows(std::nullopt, eviction)) {
+    error << "hints that " << who << " follows together";
+  } else {
+    error << "hints that " << who << " follows (cache =";
+    for (uint32_t one = 0; one <= getMaxEnumValForCache(); ++one)
+      if (follows(Cache(one), std::nullopt))
+        error << ' ' << stringifyCache(Cache(one));
+    error << "; evict =";
+    for (uint32_t one = 0; one <= getMaxEnumValForEviction(); ++one)
+      if (follows(std::nullopt, Eviction(one)))
+        error << ' ' << stringifyEviction(Eviction(one));
+    error << ")";
+  }
+  error << ", got";
+  if (cache)
+    error << " cache = " << stringifyCache(*cache);
+  if (eviction)
+    error << " evict = " << stringifyEviction(*eviction);
   return error;
+}
+
+/// A plain access; so is one through registers. Where caches take no hints none has an effect.
+template <typename Access>
+static LogicalResult checkPlainHints(Access access, TargetInterface target) {
+  auto caches = dyn_cast<CacheHintsInterface>(target.getReal());
+  if (!caches)
+    return success();
+  return checkHints(access, target.getSpelling(),
+                    [&](auto cache, auto eviction) { return caches.follows(cache, eviction); });
+}
+
+template <typename Access>
+static LogicalResult checkAtomHints(Access access, TargetInterface target) {
+  Attribute attr = access.getAtomAttr();
+  if (!attr || isa<ThroughRegistersAttr>(attr))
+    return checkPlainHints(access, target);
+  auto atom = cast<CopyAtomInterface>(attr);
+  return checkHints(access, attr,
+                    [&](auto cache, auto eviction) { return atom.follows(cache, eviction); });
 }
 
 /// Operands that are not read from registers come from loads that fill a buffer; the warps of each
@@ -131,10 +168,52 @@ static LogicalResult checkWarps(KernelOp kernel) {
   return success();
 }
 
+/// Programs that run side by side, and launches that overlap. A host's programs do neither.
+static LogicalResult checkLaunches(KernelOp kernel, TargetInterface target) {
+  auto cluster = kernel->getAttrOfType<DenseI64ArrayAttr>(kClusterAttrName);
+  if (target.runsOnHost() || !(cluster || kernel->hasAttr(kOverlapAttrName)))
+    return success();
+  auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
+  if (cluster && !(sync && sync.hasClusters()))
+    return emitUnsupported(kernel, target, "expected a chip that has clusters");
+  if (kernel->hasAttr(kOverlapAttrName) && !(sync && sync.overlapsLaunches()))
+    return emitUnsupported(kernel, target,
+                           "expected a chip whose kernels wait for those before them");
+  const std::optional<Figure> &most = target.getChipRecord().figures.clusterBlocks;
+  int64_t programs = 1;
+  for (int64_t extent : cluster ? cluster.asArrayRef() : ArrayRef<int64_t>())
+    programs = llvm::SaturatingMultiply<uint64_t>(programs, extent);
+  if (!most || programs <= most->value)
+    return success();
+  return kernel.emitOpError("expected '")
+         << kClusterAttrName << "' of at most " << most->value << " programs on "
+         << target.getSpelling() << ", got " << programs;
+}
+
+/// What is said of a kernel and decides nothing of its schedule.
+static constexpr StringLiteral kNotes[] = {kTunablesAttrName, kVendorMathAttrName,
+                                           "tile.any_memory"};
+
+/// Each attribute means something where it stands. Other dialects' own are theirs.
+static LogicalResult checkMeaning(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+    StringRef name = attribute.getName();
+    const Decision *decision = lookUpDecision(op, name);
+    bool isForeign = name.contains('.') && !name.starts_with("tile.");
+    if (decision && decision->isMark)
+      return op->emitOpError("expected no '")
+             << name << "' in a source: a pass says so, once it has made it so";
+    if (!decision && !isForeign && !llvm::is_contained(kNotes, name))
+      return op->emitOpError("expected attributes that mean something here, got '") << name << "'";
+  }
+  return success();
+}
+
 static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles) {
-  if (failed(checkAtom(op, "atom", target)) || failed(checkAtom(op, "read_atom", target)))
+  if (failed(checkMeaning(op)) || failed(checkAtom(op, "atom", target)) ||
+      failed(checkAtom(op, "read_atom", target)))
     return failure();
-  std::string decision = findScheduleDecision(op);
+  std::string decision = findRolesDecision(op);
   if (!hasRoles && !decision.empty())
     return op->emitOpError("expected a kernel with '")
            << kRolesAttrName << "', since '" << decision << "' is decided";
@@ -144,12 +223,16 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
                                             {"read_atom", {"atom"}},
                                             {"ring", {"atom"}},
                                             {"depth", {"atom"}}})) ||
-                   failed(checkHints(load)));
+                   failed(checkAtomHints(load, target)));
   if (auto store = dyn_cast<StoreOp>(op))
     return failure(failed(checkNeeds(store, {{"atom", {"in_flight", "role"}},
                                              {"buffer", {"atom"}},
                                              {"in_flight", {"atom"}}})) ||
-                   failed(checkHints(store)));
+                   failed(checkAtomHints(store, target)));
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return checkPlainHints(gather, target);
+  if (auto scatter = dyn_cast<ScatterOp>(op))
+    return checkPlainHints(scatter, target);
   if (auto dot = dyn_cast<DotOp>(op))
     return checkDot(dot);
   return success();
@@ -163,7 +246,8 @@ struct CheckDecisions : public kiln::impl::CheckDecisionsBase<CheckDecisions> {
       return signalPassFailure();
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       bool hasRoles = kernel->hasAttr(kRolesAttrName);
-      if (failed(checkWarps(kernel)))
+      if (failed(checkMeaning(kernel)) || failed(checkWarps(kernel)) ||
+          failed(checkLaunches(kernel, *target)))
         return signalPassFailure();
       kernel.getBody().walk([&](Operation *op) {
         if (failed(check(op, *target, hasRoles)))
@@ -177,21 +261,23 @@ struct CheckDecisions : public kiln::impl::CheckDecisionsBase<CheckDecisions> {
 
 struct CheckRealised : public kiln::impl::CheckRealisedBase<CheckRealised> {
   void runOnOperation() override {
-    auto refuse = [&](Operation *op, StringRef name) {
+    TargetInterface target = getTarget(getOperation());
+    bool isHost = target && target.runsOnHost();
+    getOperation().walk([&](Operation *op) {
+      std::string name = findDecision(op, [&](const Decision &decision) {
+        // A host's lowering reads none of what is decided of ops, and its launches have no more to
+        // decide than the grid: they never overlap.
+        if (isHost && (decision.name == kOverlapAttrName || decision.name == kTriggersAttrName))
+          return false;
+        return decision.readBy != ReadBy::Lowering ||
+               (isHost && !decision.isMark && !isa<KernelOp>(op));
+      });
+      if (name.empty())
+        return;
       op->emitOpError("expected no '") << name << "' once the schedule is realised: nothing "
                                        << "obeyed it";
       signalPassFailure();
-    };
-    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      for (StringRef name : {kRolesAttrName, kPersistentAttrName, kProposalAttrName})
-        if (kernel->hasAttr(name))
-          refuse(kernel, name);
-      kernel.getBody().walk([&](Operation *op) {
-        for (const std::string &name : {findScheduleDecision(op), findPartsDecision(op)})
-          if (!name.empty())
-            refuse(op, name);
-      });
-    }
+    });
   }
 };
 } // namespace

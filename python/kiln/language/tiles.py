@@ -23,8 +23,9 @@ def load(
 
     `offsets` has one integer scalar and `shape` one constant for each dimension. What lies
     outside the view on any side is `pad` and its memory is not touched. `cache`: "all",
-    "global", "streaming", "bypass"; `evict`: "normal", "first", "last". The format f8e8m0fnu has
-    no zero: there a `pad` of 0 means 1.
+    "global", "streaming", "bypass"; `evict`: "normal", "first", "last": what they ask of a
+    device's caches, and which devices can do so, stands in docs/language.md. The format f8e8m0fnu
+    has no zero: there a `pad` of 0 means 1.
 
     `squeeze` drops dimensions of the result: True all of extent 1, an axis or a tuple of axes
     those, which must be of extent 1: `view.load((i, 0), (1, 64), squeeze=0)` is of shape (64,).

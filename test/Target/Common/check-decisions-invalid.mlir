@@ -81,13 +81,13 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   // Hints about caches that the instruction does not follow.
   tile.kernel @hints(%a: !view) attributes {tile.roles = #roles} {
     %c0 = arith.constant 0 : index
-    // expected-error @+1 {{expected hints that #nvptx.tma follows, got cache = bypass}}
+    // expected-error @+1 {{expected hints that #nvptx.tma follows (cache = global streaming; evict = normal first last), got cache = bypass}}
     %x = tile.load %a[%c0, %c0] cache = bypass {atom = #nvptx.tma, buffer = !buffer, role = "load"} : !view -> tensor<64x64xbf16>
-    // expected-error @+1 {{expected hints that #nvptx.tma follows, got cache = streaming evict = last}}
+    // expected-error @+1 {{expected hints that #nvptx.tma follows together, got cache = streaming evict = last}}
     %y = tile.load %a[%c0, %c0] cache = streaming evict = last {atom = #nvptx.tma, buffer = !buffer, role = "load"} : !view -> tensor<64x64xbf16>
-    // expected-error @+1 {{expected hints that #nvptx.cp_async<16> follows, got evict = last}}
+    // expected-error @+1 {{expected hints that #nvptx.cp_async<16> follows (cache = all global; evict = normal), got evict = last}}
     %z = tile.load %a[%c0, %c0] evict = last {atom = #nvptx.cp_async<16>, buffer = !buffer, role = "load"} : !view -> tensor<64x64xbf16>
-    // expected-error @+1 {{expected hints that #nvptx.tma follows, got cache = all}}
+    // expected-error @+1 {{expected hints that #nvptx.tma follows (cache = global streaming; evict = normal first last), got cache = all}}
     tile.store %x, %a[%c0, %c0] cache = all {atom = #nvptx.tma, buffer = !buffer, in_flight = 0, role = "mma"} : tensor<64x64xbf16>, !view
     tile.return
   }
@@ -171,6 +171,144 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   // expected-error @+1 {{expected a power of two of warps in role "mma", got 12}}
   tile.kernel @warps() attributes {tile.roles = [#tile.role<"mma", warps = 4, copies = 3>]} {
+    tile.return
+  }
+}
+
+// -----
+
+!view = !tile.view<?x?xbf16>
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+  // Plain accesses, and those through registers, follow what the target does.
+  tile.kernel @plain(%a: !view) {
+    %i = tile.iota 0 : tensor<64xi32>
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{expected hints that amdgpu:gfx942 follows (cache = all global streaming bypass; evict = normal first), got evict = last}}
+    %x = tile.load %a[%c0, %c0] evict = last : !view -> tensor<64x64xbf16>
+    // expected-error @+1 {{expected hints that amdgpu:gfx942 follows (cache = all global streaming bypass; evict = normal first), got evict = last}}
+    tile.store %x, %a[%c0, %c0] evict = last : tensor<64x64xbf16>, !view
+    // expected-error @+1 {{expected hints that amdgpu:gfx942 follows together, got cache = bypass evict = first}}
+    %y = tile.gather %a[%i, %i] cache = bypass evict = first : !view, [tensor<64xi32>, tensor<64xi32>] -> tensor<64xbf16>
+    // expected-error @+1 {{expected hints that amdgpu:gfx942 follows together, got cache = streaming evict = normal}}
+    tile.scatter %y, %a[%i, %i] cache = streaming evict = normal : tensor<64xbf16>, !view, [tensor<64xi32>, tensor<64xi32>]
+    tile.return
+  }
+}
+
+// -----
+
+!view = !tile.view<?xf32>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  // What is kept nowhere is not kept for long, and what is used once is.
+  tile.kernel @contradicting(%a: !view) {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{expected hints that nvptx:sm_90a follows together, got cache = streaming evict = last}}
+    %x = tile.load %a[%c0] cache = streaming evict = last : !view -> tensor<64xf32>
+    // expected-error @+1 {{expected hints that nvptx:sm_90a follows together, got cache = bypass evict = last}}
+    tile.store %x, %a[%c0] cache = bypass evict = last : tensor<64xf32>, !view
+    tile.return
+  }
+}
+
+// -----
+
+!view = !tile.view<?xf32>
+
+module attributes {tile.target = #emulated.target<#amdgcn.target<chip = "gfx942">>} {
+  // An emulated chip follows what the chip does.
+  tile.kernel @emulated(%a: !view) {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{expected hints that emu:gfx942 follows (cache = all global streaming bypass; evict = normal first), got evict = last}}
+    %x = tile.load %a[%c0] evict = last : !view -> tensor<64xf32>
+    tile.return
+  }
+}
+
+// -----
+
+!view = !tile.view<?xf32>
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx90a">} {
+  // Not every chip can go past what the device caches.
+  tile.kernel @older(%a: !view) {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{expected hints that amdgpu:gfx90a follows (cache = all global streaming; evict = normal first), got cache = bypass}}
+    %x = tile.load %a[%c0] cache = bypass : !view -> tensor<64xf32>
+    tile.return
+  }
+}
+
+// -----
+
+!view = !tile.view<?xf32>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  // Attributes that nothing reads where they stand.
+  // expected-error @+1 {{expected attributes that mean something here, got 'tile.persitent'}}
+  tile.kernel @misspelt(%a: !view) attributes {tile.persitent = 132 : i64} {
+    tile.return
+  }
+}
+
+// -----
+
+!view = !tile.view<?xf32>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @nowhere(%a: !view, %f: f32) {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{expected attributes that mean something here, got 'in_flight'}}
+    %x = tile.load %a[%c0] {in_flight = 1 : i64} : !view -> tensor<64xf32>
+    // expected-error @+1 {{expected attributes that mean something here, got 'stage'}}
+    %e = arith.addf %f, %f {stage = 0 : i64} : f32
+    // expected-error @+1 {{expected attributes that mean something here, got 'cache'}}
+    %y = tile.reshape %x {cache = "global"} : tensor<64xf32> -> tensor<8x8xf32>
+    // expected-error @+1 {{expected attributes that mean something here, got 'tile.sttage'}}
+    %g = arith.addf %f, %f {tile.sttage = 0 : i64} : f32
+    // expected-error @+1 {{expected no 'tile.least_trips' in a source: a pass says so, once it has made it so}}
+    scf.for %i = %c0 to %c0 step %c0 {
+    } {tile.least_trips = 2 : i64}
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  // expected-error @+1 {{'tile.kernel' is not supported on nvptx:sm_80 yet: expected a chip that has clusters}}
+  tile.kernel @cluster() attributes {tile.cluster = array<i64: 2, 1, 1>} {
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  // expected-error @+1 {{'tile.kernel' is not supported on nvptx:sm_80 yet: expected a chip whose kernels wait for those before them}}
+  tile.kernel @overlap() attributes {tile.overlap} {
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  // expected-error @+1 {{expected 'tile.cluster' of at most 8 programs on nvptx:sm_90a, got 16}}
+  tile.kernel @cluster() attributes {tile.cluster = array<i64: 4, 2, 2>} {
+    tile.return
+  }
+}
+
+// -----
+
+// A host's programs neither run side by side nor overlap, and its caches take no hints.
+!view = !tile.view<?xf32>
+module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>} {
+  tile.kernel @host(%a: !view) attributes {tile.cluster = array<i64: 2, 1, 1>, tile.overlap} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %a[%c0] cache = global evict = last : !view -> tensor<64xf32>
     tile.return
   }
 }

@@ -37,3 +37,35 @@ tile.kernel @ops(%a: !view, %f: f32) {
   %old = tile.atomic_rmw addf %a[%c0], %f order = relaxed : !view, [index], f32
   tile.return
 }
+
+// -----
+
+// Marks of passes, and decisions that a layout was to take in.
+tile.kernel @marks(%a: !tile.view<?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{expected no 'tile.atom' once the schedule is realised: nothing obeyed it}}
+  %x = tile.load %a[%c0] {tile.atom = "tma"} : !tile.view<?xf32> -> tensor<64xf32>
+  // expected-error @+1 {{expected no 'tile.layout' once the schedule is realised: nothing obeyed it}}
+  %y = arith.addf %x, %x {tile.layout = #tile.layout<register = [[1],[2],[4],[8],[16],[32]]>} : tensor<64xf32>
+  // expected-error @+1 {{expected no 'tile.least_trips' once the schedule is realised: nothing obeyed it}}
+  scf.for %i = %c0 to %n step %n {
+  } {tile.least_trips = 2 : i64}
+  // The lowering reads this one.
+  scf.for %i = %c0 to %n step %n {
+  } {tile.programs}
+  tile.return
+}
+
+// -----
+
+// A host reads none of what is decided of ops.
+module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>} {
+  tile.kernel @host(%a: !tile.view<?xf32>) {
+    %i = tile.iota 0 : tensor<64xi32>
+    // expected-error @+1 {{expected no 'tile.run' once the schedule is realised: nothing obeyed it}}
+    %x = tile.gather %a[%i] {tile.run = array<i64: 0, 4>} : !tile.view<?xf32>, [tensor<64xi32>] -> tensor<64xf32>
+    // expected-error @+1 {{expected no 'tile.layout' once the schedule is realised: nothing obeyed it}}
+    %y = arith.addf %x, %x {tile.layout = #tile.layout<register = [[1],[2],[4],[8],[16],[32]]>} : tensor<64xf32>
+    tile.return
+  }
+}

@@ -17,13 +17,8 @@ static LogicalResult lowerLaunch(ThreadContext &context) {
   if (cluster && !context.sync.hasClusters())
     return emitUnsupported(context.kernel, context.target, "expected a chip that has clusters");
   if (cluster) {
-    auto extents = dyn_cast<DenseI64ArrayAttr>(cluster);
-    if (!extents || extents.size() != 3 ||
-        llvm::any_of(extents.asArrayRef(), [](int64_t extent) { return extent < 1; }))
-      return context.kernel.emitError()
-             << "expected '" << kClusterAttrName
-             << "' to be an array of three i64 of at least 1, got " << cluster;
-    setMetadata(context.kernel, "cluster", context.getI64ArrayAttr(extents.asArrayRef()));
+    ArrayRef<int64_t> extents = cast<DenseI64ArrayAttr>(cluster).asArrayRef();
+    setMetadata(context.kernel, "cluster", context.getI64ArrayAttr(extents));
   }
   return success();
 }

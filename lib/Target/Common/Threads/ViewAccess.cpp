@@ -22,14 +22,6 @@ Value kiln::castBits(ThreadContext &context, Value value, Type element) {
   return arith::BitcastOp::create(context, type, value);
 }
 
-Eviction kiln::getEviction(std::optional<Cache> cache, std::optional<Eviction> eviction) {
-  return cache == Cache::Streaming ? Eviction::First : eviction.value_or(Eviction::Normal);
-}
-
-bool kiln::isStreaming(std::optional<Cache> cache, std::optional<Eviction> eviction) {
-  return getEviction(cache, eviction) == Eviction::First;
-}
-
 Value kiln::getSixteenBytes(ThreadContext &context, const APInt &element) {
   auto module = context.function->getParentOfType<ModuleOp>();
   unsigned bytes = std::max(1u, element.getBitWidth() / 8);
@@ -114,7 +106,7 @@ Value kiln::getElementAddress(ThreadContext &context, Value view, Value at) {
 }
 
 Value kiln::loadElement(ThreadContext &context, Value view, ViewElement element, Value padding,
-                        bool streaming) {
+                        CacheHints hints) {
   Type type = cast<ViewType>(view.getType()).getElementType();
   unsigned bits = type.getIntOrFloatBitWidth();
   Type raw = context.getIntegerType(bits);
@@ -122,8 +114,8 @@ Value kiln::loadElement(ThreadContext &context, Value view, ViewElement element,
   auto load = [&](Value pointer, Type stored) -> Value {
     if (zeros)
       pointer = arith::SelectOp::create(context, element.inBounds, pointer, zeros);
-    return LLVM::LoadOp::create(context, stored, pointer, stored.getIntOrFloatBitWidth() / 8,
-                                /*isVolatile=*/false, streaming);
+    return loadGlobal(context, context.getLoc(), stored, pointer,
+                      stored.getIntOrFloatBitWidth() / 8, hints);
   };
   Value value;
   if (!sharesByte(type)) {

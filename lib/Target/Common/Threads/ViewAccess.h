@@ -3,18 +3,13 @@
 #define KILN_LIB_TARGET_COMMON_THREADS_VIEWACCESS_H
 
 #include "ThreadContext.h"
+#include "kiln/Target/Common/CacheHints.h"
 
 namespace kiln {
 
 /// What global memory holds for an element, and its bits as another type's.
 mlir::Type getStorageType(mlir::Type element);
 mlir::Value castBits(ThreadContext &context, mlir::Value value, mlir::Type element);
-
-/// What an access's hints say of its lines' eviction.
-tile::Eviction getEviction(std::optional<tile::Cache> cache,
-                           std::optional<tile::Eviction> eviction);
-/// Whether it is not worth keeping in caches.
-bool isStreaming(std::optional<tile::Cache> cache, std::optional<tile::Eviction> eviction);
 
 /// The address of sixteen bytes that repeat an element's bits.
 mlir::Value getSixteenBytes(ThreadContext &context, const llvm::APInt &element);
@@ -29,7 +24,7 @@ ViewElement getElement(ThreadContext &context, mlir::Value view,
 mlir::Value getElementAddress(ThreadContext &context, mlir::Value view, mlir::Value at);
 /// Outside of the view sixteen zero bytes are read instead; a null padding is zero.
 mlir::Value loadElement(ThreadContext &context, mlir::Value view, ViewElement element,
-                        mlir::Value padding, bool streaming);
+                        mlir::Value padding, CacheHints hints);
 
 } // namespace kiln
 

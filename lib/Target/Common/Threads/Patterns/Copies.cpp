@@ -105,7 +105,7 @@ static LogicalResult lowerCopyIn(ThreadContext &context, CopyInOp op) {
   if (failed(map))
     return failure();
   auto engine = cast<EngineAtomInterface>(op.getAtom());
-  Eviction eviction = getEviction(op.getCache(), op.getEviction());
+  Eviction eviction = getHints(op).getEviction();
   forEachBox(context, *boxes, type, context.get(op.getBuffer()), op.getOffsets(),
              [&](Value at, ValueRange place) {
                engine.copyIn(context, context.getLoc(), *map, place, at,
@@ -127,7 +127,7 @@ static LogicalResult lowerCopyOut(ThreadContext &context, CopyOutOp op) {
   if (failed(map))
     return failure();
   auto engine = cast<EngineAtomInterface>(op.getAtom());
-  Eviction eviction = getEviction(op.getCache(), op.getEviction());
+  Eviction eviction = getHints(op).getEviction();
   forEachBox(context, *boxes, type, context.get(op.getBuffer()), op.getOffsets(),
              [&](Value at, ValueRange place) {
                engine.copyOut(context, context.getLoc(), at, *map, place, eviction);

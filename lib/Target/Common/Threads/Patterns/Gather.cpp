@@ -17,18 +17,17 @@ static int64_t getRunWidth(Operation *op, Value tile) {
 
 /// The whole run lies in bounds, or none of it.
 static SmallVector<Value> loadRun(ThreadContext &context, Value view, ViewElement element,
-                                  int64_t width, Value padding, bool streaming) {
+                                  int64_t width, Value padding, CacheHints hints) {
   if (width == 1)
-    return {loadElement(context, view, element, padding, streaming)};
+    return {loadElement(context, view, element, padding, hints)};
   Type type = cast<ViewType>(view.getType()).getElementType();
   Type raw = context.getIntegerType(type.getIntOrFloatBitWidth());
   Value pointer = getElementAddress(context, view, element.at);
   if (element.inBounds)
     pointer = arith::SelectOp::create(context, element.inBounds, pointer,
                                       getSixteenBytes(context, APInt::getZero(8)));
-  Value loaded = LLVM::LoadOp::create(context, VectorType::get({width}, raw), pointer,
-                                      width * raw.getIntOrFloatBitWidth() / 8,
-                                      /*isVolatile=*/false, streaming);
+  Value loaded = loadGlobal(context, context.getLoc(), VectorType::get({width}, raw), pointer,
+                            width * raw.getIntOrFloatBitWidth() / 8, hints);
   loaded = castBits(context, loaded, type);
   SmallVector<Value> elements;
   for (int64_t i = 0; i < width; ++i) {
@@ -59,8 +58,8 @@ static void lowerGather(ThreadContext &context, GatherOp op) {
     ViewElement element = getElement(context, op.getView(), at);
     if (op.getMask())
       element.inBounds = context.both(element.inBounds, masks[reg]);
-    llvm::append_range(elements, loadRun(context, op.getView(), element, width, padding,
-                                         isStreaming(op.getCache(), op.getEviction())));
+    llvm::append_range(elements,
+                       loadRun(context, op.getView(), element, width, padding, getHints(op)));
   }
   context.setElements(op.getResult(), elements);
 }
@@ -92,10 +91,9 @@ static void lowerScatter(ThreadContext &context, ScatterOp op) {
       Value bits = values[reg];
       if (width > 1)
         bits = makeVector(context, context.getLoc(), ArrayRef<Value>(values).slice(reg, width));
-      LLVM::StoreOp::create(context, castBits(context, bits, raw),
-                            getElementAddress(context, op.getView(), element.at),
-                            width * raw.getIntOrFloatBitWidth() / 8, /*isVolatile=*/false,
-                            isStreaming(op.getCache(), op.getEviction()));
+      storeGlobal(context, context.getLoc(), castBits(context, bits, raw),
+                  getElementAddress(context, op.getView(), element.at),
+                  width * raw.getIntOrFloatBitWidth() / 8, getHints(op));
     });
   }
 }

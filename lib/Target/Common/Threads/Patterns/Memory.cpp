@@ -190,8 +190,7 @@ static void lowerLoad(ThreadContext &context, LoadOp op) {
     Value pointer = getPointer(context, access, reg);
     if (inBounds)
       pointer = arith::SelectOp::create(context, inBounds, pointer, outside);
-    Value loaded = LLVM::LoadOp::create(context, type, pointer, alignment, /*isVolatile=*/false,
-                                        isStreaming(op.getCache(), op.getEviction()));
+    Value loaded = loadGlobal(context, context.getLoc(), type, pointer, alignment, getHints(op));
     loaded = castBits(context, loaded, access.elementType);
     for (int64_t i = 0; i < access.width; ++i) {
       Value element = loaded;
@@ -235,8 +234,7 @@ static void lowerStore(ThreadContext &context, StoreOp op) {
       auto branch = scf::IfOp::create(context, guard, /*withElseRegion=*/false);
       context.setInsertionPointToStart(&branch.getThenRegion().front());
     }
-    LLVM::StoreOp::create(context, value, pointer, alignment, /*isVolatile=*/false,
-                          isStreaming(op.getCache(), op.getEviction()));
+    storeGlobal(context, context.getLoc(), value, pointer, alignment, getHints(op));
   }
 }
 

@@ -217,7 +217,7 @@ LogicalResult kiln::lowerDirectCopy(ThreadContext &context, CopyInOp op) {
     copy.shared = turn ? getSharedAt(context, base, context.i32(before)) : base;
     copy.scopes = slot.own;
     copy.others = slot.others;
-    copy.isStreaming = isStreaming(op.getCache(), op.getEviction());
+    copy.isStreaming = getHints(op).isStreaming();
     copy.isKeptNear = op.getCache() == Cache::All;
     atom.copy(context, context.getLoc(), copy);
   };

@@ -28,14 +28,14 @@ void kiln::lowerPackedLoad(ThreadContext &context, LoadOp op) {
     if (op.getExtents())
       element.inBounds =
           context.both(element.inBounds, isWithinTile(context, place, reg, *op.getExtents()));
-    elements.push_back(
-        loadElement(context, op.getView(), element, padding, op.getCache() == Cache::Streaming));
+    elements.push_back(loadElement(context, op.getView(), element, padding, getHints(op)));
   }
   context.setElements(op.getResult(), elements);
 }
 
 /// Writes the bits of a byte that `mask` holds.
-static void storeBits(ThreadContext &context, Value pointer, Value mask, Value byte) {
+static void storeBits(ThreadContext &context, Value pointer, Value mask, Value byte,
+                      CacheHints hints) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(context, value, 8);
   };
@@ -43,7 +43,7 @@ static void storeBits(ThreadContext &context, Value pointer, Value mask, Value b
     return arith::CmpIOp::create(context, how, mask, constant(value));
   };
   context.when(equals(arith::CmpIPredicate::eq, 0xff),
-               [&] { LLVM::StoreOp::create(context, byte, pointer, 1); });
+               [&] { storeGlobal(context, context.getLoc(), byte, pointer, 1, hints); });
   Value part =
       context.both(equals(arith::CmpIPredicate::ne, 0), equals(arith::CmpIPredicate::ne, 0xff));
   context.when(part, [&] {
@@ -144,7 +144,7 @@ void kiln::lowerPackedStore(ThreadContext &context, StoreOp op) {
       };
       Value target = LLVM::GEPOp::create(context, pointer.getType(), i8, pointer,
                                          ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(i))});
-      storeBits(context, target, part(mask), part(word));
+      storeBits(context, target, part(mask), part(word), getHints(op));
     }
   });
 }
