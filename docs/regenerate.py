@@ -8,11 +8,12 @@ A listing is a fenced block below a comment, which says what to run and which li
 
     <!-- kiln: --emit target | from=scf.for to=scf.yield -->
 
-The kernel is the page's first Python block. It is lowered for views of the types in the page's
-`<!-- kernel: ... -->` comment and goes to `tile-compile` with the options given. `from` and `to`
-are regular expressions; without them a listing is shown whole. Lines longer than 100 characters
-are wrapped. Where a listing depends on the machine (`if=TEXT`: the output must contain TEXT) it is
-left as it stands on any other machine.
+A kernel is a Python block with a `<!-- kernel: ... -->` comment below it: its name, the types of
+its arguments, and `aligned` if each view is known to begin at a multiple of 16 bytes, and so are
+its rows. The page's first, or that which `kernel=NAME` names, is lowered and goes to
+`tile-compile` with the options given. `from` and `to` are regular expressions; without them a
+listing is shown whole. Lines longer than 100 characters are wrapped. Where a listing depends on the
+machine (`if=TEXT`: the output must contain TEXT) it is left as it stands on any other machine.
 """
 
 from __future__ import annotations
@@ -38,40 +39,57 @@ def tile_compile() -> str:
     return os.environ.get("TILE_COMPILE", str(HERE.parent / "build" / "bin" / "tile-compile"))
 
 
-def lower(page: str) -> str:
-    """The page's kernel in the tile dialect."""
+def lower(code: str, kernel: str) -> str:
+    """A kernel of the page in the tile dialect."""
     from kiln.frontend.kernel import KernelSource
-    from kiln.frontend.types import ScalarType, ViewType
+    from kiln.frontend.types import Facts, ScalarType, ViewType
     from kiln.language.dtypes import by_name
 
-    source = re.search(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    types = re.search(r"<!-- kernel: (\w+) (.*?) -->", page)
-    if not source or not types:
-        raise SystemExit(f"error: expected a Python block and a kernel comment in {PAGE}")
+    name, *words = kernel.split()
     arguments = {}
-    for word in types[2].split():
-        name, _, spelled = word.partition("=")
+    for word in words:
+        argument, _, spelled = word.partition("=")
         dtype, _, extents = spelled.partition("x")
         rank = tuple(None if e == "?" else int(e) for e in extents.split("x")) if extents else None
-        kind = by_name(dtype)
-        arguments[name] = ScalarType(kind) if rank is None else ViewType(kind, rank)
+        kind = by_name(dtype) if spelled else None
+        if kind and rank is None:
+            arguments[argument] = ScalarType(kind)
+        elif kind:
+            # Elements of two bytes, sixteen of them in a row of which all rows have a multiple.
+            facts = (
+                Facts(pointer=16, strides=(16, 2), extents=(16, 16))
+                if "aligned" in words
+                else Facts()
+            )
+            arguments[argument] = ViewType(kind, rank, facts=facts)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "overview.py"
-        file.write_text(source[1].replace("@kiln.kernel\n", ""), encoding="utf-8")
+        file.write_text(code.replace("@kiln.kernel\n", ""), encoding="utf-8")
         spec = importlib.util.spec_from_file_location("overview", file)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        return KernelSource(getattr(module, types[1])).lower(arguments)
+        return KernelSource(getattr(module, name)).lower(arguments)
 
 
-def listing(directive: str, source: str) -> str | None:
+def lower_all(page: str) -> dict[str, str]:
+    """The kernels of a page, by name."""
+    block = r"^```python\n((?:(?!^```)[\s\S])*?)^```\n<!-- kernel: (.*?) -->"
+    found = re.finditer(block, page, re.MULTILINE)
+    kernels = {match[2].split()[0]: lower(match[1], match[2]) for match in found}
+    if not kernels:
+        raise SystemExit(f"error: expected a Python block and a kernel comment in {PAGE}")
+    return kernels
+
+
+def listing(directive: str, kernels: dict[str, str]) -> str | None:
     """What to show; None if this machine prints something else."""
     options, _, filters = directive.partition(" | ")
     command = [tile_compile(), "-", *shlex.split(options)]
+    wanted = dict(word.partition("=")[::2] for word in shlex.split(filters))
+    source = kernels[wanted.get("kernel", next(iter(kernels)))]
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"error: {' '.join(command)}\n{done.stderr}")
-    wanted = dict(word.partition("=")[::2] for word in shlex.split(filters))
     if "if" in wanted and wanted["if"] not in done.stdout:
         return None
     # What `--from` needs says nothing of the program.
@@ -104,10 +122,10 @@ def wrap(line: str) -> str:
 
 
 def regenerate(page: str) -> str:
-    source = lower(page)
+    kernels = lower_all(page)
 
     def fill(match: re.Match) -> str:
-        shown = listing(match[1], source)
+        shown = listing(match[1], kernels)
         body = match[3] if shown is None else shown
         return f"<!-- kiln: {match[1]} -->\n```{match[2]}\n{body}```"
 

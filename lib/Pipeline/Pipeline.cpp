@@ -68,11 +68,11 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
       add(createDecideStages());
     if (isHost)
       return;
-    add(createCountTrips(), createRealisePersistence(), createRealiseOverlap(),
-        createRealiseRings(), createRealiseWarpGroups(), createRealiseParts(),
-        createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseAccumulators(),
-        createRealiseSlots(), createRealiseCopies(), createRealiseOwnConversions(),
-        createRealiseStores());
+    add(createCheckSchedule(), createCountTrips(), createRealisePersistence(),
+        createRealiseOverlap(), createRealiseRings(), createRealiseWarpGroups(),
+        createRealiseParts(), createCompleteStages(), createRealiseStages(), createSplitLoops(),
+        createRealiseAccumulators(), createRealiseSlots(), createRealiseCopies(),
+        createRealiseOwnConversions(), createRealiseStores());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealiseThreads(), createCheckRealised(), createCheckProtocol(),

@@ -1,8 +1,8 @@
 // Holds the pins of each loop against what the chip has, before anything is realised.
-#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "LoopProblem.h"
 #include "kiln/Schedule/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "kiln/Schedule/Problem/Complete.h"
+#include "kiln/Schedule/Problem/Solution.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
 namespace kiln {
@@ -10,8 +10,66 @@ namespace kiln {
 #include "kiln/Schedule/Passes.h.inc"
 } // namespace kiln
 
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// Stages from 0 in each role: what only waits, which is no op here, may be earlier.
+static void beginAtZero(schedule::Problem &problem) {
+  DenseMap<unsigned, int64_t> least;
+  for (const schedule::Op &op : problem.ops) {
+    int64_t &stage = least.try_emplace(*op.pins.role, *op.pins.stage).first->second;
+    stage = std::min(stage, *op.pins.stage);
+  }
+  for (schedule::Op &op : problem.ops)
+    *op.pins.stage -= least.lookup(*op.pins.role);
+}
+
+static LogicalResult refuse(scf::ForOp loop, const LoopProblem &made,
+                            const schedule::Violation &why, RingPlan &plan) {
+  Operation *op = why.op ? made.ops[*why.op] : loop;
+  InFlightDiagnostic error = op->emitOpError(describe(why));
+  if (StringRef(why.limit).contains("shared memory"))
+    planSharedPieces(loop->getParentOfType<KernelOp>(), plan).list(error);
+  return error;
+}
+
+/// Where a loop's pins contradict one another, CompleteStages says so.
+static LogicalResult check(scf::ForOp loop, RingPlan &plan, const Chip &chip) {
+  Trip trip(*loop.getBody());
+  std::optional<LoopProblem> made = makeProblem(trip, plan, ProblemUse::Check, chip);
+  if (!made || made->ops.empty())
+    return success();
+  std::optional<schedule::Problem> pinned = schedule::completePins(made->problem);
+  if (!pinned)
+    return success();
+  beginAtZero(*pinned);
+  schedule::Violation why;
+  std::optional<schedule::Solution> solution = schedule::placePinned(*pinned, &why);
+  if (!solution)
+    return refuse(loop, *made, why, plan);
+  std::optional<schedule::Violation> found = schedule::verify(*pinned, *solution);
+  return found ? refuse(loop, *made, *found, plan) : success();
+}
+
+static LogicalResult check(KernelOp kernel, const Chip &chip) {
+  FailureOr<RingPlan> plan = planRings(kernel);
+  if (failed(plan))
+    return failure();
+  return failure(kernel.getBody()
+                     .walk([&](scf::ForOp loop) { return WalkResult(check(loop, *plan, chip)); })
+                     .wasInterrupted());
+}
+
 namespace {
 struct CheckSchedule : kiln::impl::CheckScheduleBase<CheckSchedule> {
-  void runOnOperation() override {}
+  void runOnOperation() override {
+    FailureOr<TargetInterface> target = requireTarget(getOperation());
+    if (failed(target))
+      return signalPassFailure();
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (kernel->hasAttr(kRolesAttrName) && failed(check(kernel, target->getChipRecord())))
+        return signalPassFailure();
+  }
 };
 } // namespace

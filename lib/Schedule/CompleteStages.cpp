@@ -1,5 +1,5 @@
 // Asks for the stages and orders that nobody has pinned.
-#include "Trip.h"
+#include "LoopProblem.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Schedule/Problem/Complete.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -33,15 +33,6 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
       if (std::optional<Dependence> need = trip.findMaker(operand))
         problem.dependences.push_back({numbers.lookup(need->op), unsigned(number), need->distance});
   return problem;
-}
-
-/// A violation as an error of the op says it.
-static std::string describe(const schedule::Violation &why) {
-  StringRef limit = why.limit;
-  limit.consume_front("expected ");
-  bool isNumber = limit.starts_with("at least") || limit.starts_with("less than");
-  std::string article = why.decision == "order" ? "an " : "a ";
-  return "expected " + (isNumber ? article + why.decision + " of " : "") + limit.str();
 }
 
 static LogicalResult complete(Block &block) {

@@ -22,8 +22,6 @@ using namespace kiln::tile;
 /// More slots than these hide no more of a copy's latency: of another role, of one that fills its
 /// own ring, and of one whose trips have several products.
 static constexpr int64_t kMostSlots = 8, kMostOwnSlots = 4, kMostLongSlots = 2;
-/// What barriers and alignment may take of shared memory.
-static constexpr int64_t kReserve = 2048;
 
 namespace {
 class StageDecider {
@@ -36,12 +34,14 @@ private:
   LogicalResult checkAccesses();
   void decideStores();
   LogicalResult decideDepths();
-  void overlapLoops();
+  LogicalResult overlapLoops();
   void decideDots();
-  int64_t countFixed();
+  FailureOr<int64_t> countShared();
+  FailureOr<bool> fits(ArrayRef<LoadOp> loads, int64_t depth, int64_t bytes);
+  FailureOr<int64_t> findDepth(ArrayRef<LoadOp> loads, int64_t most, int64_t bytes);
   bool isOwn(LoadOp load);
   int64_t countMostOwnSlots(ArrayRef<LoadOp> loads);
-  void decideOwnRings();
+  LogicalResult decideOwnRings();
   void setStages(Block &block, int64_t stage, StringRef role);
 
   KernelOp kernel;
@@ -85,56 +85,64 @@ void StageDecider::decideStores() {
   });
 }
 
-/// What all but the loads of loops take of shared memory.
-int64_t StageDecider::countFixed() {
-  int64_t fixed = kReserve, warps = 0;
-  for (auto role : kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>())
-    warps += role.getTotalWarps();
-  kernel.getBody().walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op);
-        load && load.getBuffer() && !load->getParentOfType<scf::ForOp>())
-      fixed += getBufferBytes(cast<BufferType>(*load.getBuffer()));
-    if (auto store = dyn_cast<StoreOp>(op); store && store.getBuffer())
-      fixed += (*store.getInFlight() + 1) * findRole(store, getRoleName(store))->getCopies() *
-               getBufferBytes(cast<BufferType>(*store.getBuffer()));
-    // Each warp may hand on a part of its own.
-    if (auto reduce = dyn_cast<ReduceOp>(op))
-      for (Value result : reduce.getResults()) {
-        auto type = cast<RankedTensorType>(result.getType());
-        fixed +=
-            type.getNumElements() * warps * int64_t(getSharedElementBytes(type.getElementType()));
-      }
-    if (auto conversion = dyn_cast<ConvertLayoutOp>(op);
-        conversion &&
-        (!conversion.getHow() || conversion.getHow()->getKind() == ConversionKind::Memory)) {
-      RankedTensorType type = conversion.getType();
-      fixed += type.getNumElements() * int64_t(getSharedElementBytes(type.getElementType()));
-    }
-  });
-  return fixed;
+/// What the kernel takes of shared memory, by what is decided so far.
+FailureOr<int64_t> StageDecider::countShared() {
+  FailureOr<RingPlan> plan = planRings(kernel);
+  if (failed(plan))
+    return failure();
+  SharedPieces found = planSharedPieces(kernel, *plan);
+  return schedule::placePieces(found.pieces);
+}
+
+/// Gives the rings of these loads so many slots, and says whether that is within so many bytes.
+FailureOr<bool> StageDecider::fits(ArrayRef<LoadOp> loads, int64_t depth, int64_t bytes) {
+  for (LoadOp load : loads)
+    load.setDepth(depth);
+  FailureOr<int64_t> taken = countShared();
+  if (failed(taken))
+    return failure();
+  return *taken <= bytes;
+}
+
+/// Gives the rings of these loads as many slots as there is room for, at least one and at most so
+/// many. Zero if not even one has room.
+FailureOr<int64_t> StageDecider::findDepth(ArrayRef<LoadOp> loads, int64_t most, int64_t bytes) {
+  for (int64_t depth = most; depth > 0; --depth) {
+    FailureOr<bool> does = fits(loads, depth, bytes);
+    if (failed(does))
+      return failure();
+    if (*does)
+      return depth;
+  }
+  return 0;
 }
 
 LogicalResult StageDecider::decideDepths() {
-  int64_t fixed = countFixed(), looped = 0;
   SmallVector<LoadOp> ahead;
   kernel.getBody().walk([&](LoadOp load) {
-    if (!load.getBuffer() || !load->getParentOfType<scf::ForOp>())
-      return;
-    ahead.push_back(load);
-    looped += getBufferBytes(cast<BufferType>(*load.getBuffer()));
+    if (load.getBuffer() && load->getParentOfType<scf::ForOp>())
+      ahead.push_back(load);
   });
   if (ahead.empty())
     return success();
-  int64_t depth = std::min(kMostSlots, (target.getChipRecord().sharedBytes - fixed) / looped);
-  if (depth < 1)
-    return ahead.front().emitOpError("expected room for what loops load in ")
-           << target.getChipRecord().sharedBytes << " bytes of shared memory, got " << looped
-           << " beside " << fixed << " of the rest";
-  for (LoadOp load : ahead) {
+  for (LoadOp load : ahead)
     load.setStage(0);
-    load.setDepth(depth);
+  int64_t shared = target.getChipRecord().sharedBytes;
+  FailureOr<int64_t> depth = findDepth(ahead, kMostSlots, shared);
+  if (failed(depth))
+    return failure();
+  if (*depth == 0) {
+    FailureOr<RingPlan> plan = planRings(kernel);
+    SharedPieces found = planSharedPieces(kernel, *plan);
+    InFlightDiagnostic error = ahead.front().emitOpError("expected room for what loops load in ")
+                               << shared << " bytes of shared memory on " << target.getSpelling()
+                               << ", got " << schedule::placePieces(found.pieces)
+                               << " for one slot of each ring and the rest";
+    found.list(error);
+    return error;
   }
-  overlapLoops();
+  if (failed(overlapLoops()))
+    return failure();
   for (LoadOp load : ahead)
     for (Operation *user : load->getUsers())
       if (isa<scf::ForOp>(user->getParentOp()) && !user->hasTrait<OpTrait::IsTerminator>() &&
@@ -173,15 +181,19 @@ void StageDecider::decideDots() {
 }
 
 /// Beside a product that reads its operands as they come and is handed on, nothing is left to run.
-void StageDecider::overlapLoops() {
+LogicalResult StageDecider::overlapLoops() {
+  FailureOr<RingPlan> plan = planRings(kernel);
+  if (failed(plan))
+    return failure();
   kernel.getBody().walk([&](scf::ForOp loop) {
     auto dots = loop.getBody()->getOps<DotOp>();
     if (dots.empty() || (llvm::hasSingleElement(dots) && isCarried(*dots.begin()) &&
                          areReadFromBuffers(*dots.begin())))
       return;
     if (RoleAttr role = lookUpRole(*dots.begin()))
-      overlapLoop(loop, role, target.getChipRecord());
+      overlapLoop(loop, *plan, role, target.getChipRecord());
   });
+  return success();
 }
 
 /// Whether a load fills a ring of its own role in a loop, of a depth that nobody has said.
@@ -227,50 +239,59 @@ int64_t StageDecider::countMostOwnSlots(ArrayRef<LoadOp> loads) {
 
 /// Copies run as far ahead as shared memory has slots, which two programs of a core share if it
 /// does for that. What goes through registers is a trip ahead, of two slots where there are two.
-void StageDecider::decideOwnRings() {
+LogicalResult StageDecider::decideOwnRings() {
   SmallVector<LoadOp> copied, written;
-  int64_t copiedBytes = 0, writtenBytes = 0;
   kernel.getBody().walk([&](LoadOp load) {
-    if (!isOwn(load))
-      return;
-    bool isWritten = isThroughRegisters(load);
-    (isWritten ? written : copied).push_back(load);
-    (isWritten ? writtenBytes : copiedBytes) += getBufferBytes(cast<BufferType>(*load.getBuffer()));
+    if (isOwn(load))
+      (isThroughRegisters(load) ? written : copied).push_back(load);
   });
-  int64_t shared = target.getChipRecord().sharedBytes, fixed = countFixed();
-  int64_t all = shared - fixed, half = shared / 2 - fixed;
-  int64_t writtenDepth = 2 * (copiedBytes + writtenBytes) <= half ? 2 : 1, depth = 1;
+  if (copied.empty() && written.empty())
+    return success();
+  constexpr int64_t kFewSlots = 3;
+  // Each of two programs of a core leaves so much of its half.
+  constexpr int64_t kLeft = 2048;
+  int64_t shared = target.getChipRecord().sharedBytes, half = shared / 2 - kLeft, depth = 1;
+  auto all = llvm::to_vector(llvm::concat<LoadOp>(copied, written));
+  FailureOr<bool> hasTwo = fits(all, 2, half);
+  if (failed(hasTwo))
+    return failure();
+  for (LoadOp load : written)
+    load.setDepth(*hasTwo ? 2 : 1);
   if (!copied.empty()) {
-    all -= writtenDepth * writtenBytes;
-    half -= writtenDepth * writtenBytes;
-    depth = half >= 3 * copiedBytes ? half / copiedBytes : all / copiedBytes;
-    depth = std::clamp<int64_t>(depth, 1, countMostOwnSlots(copied));
+    FailureOr<bool> isShared = fits(copied, kFewSlots, half);
+    if (failed(isShared))
+      return failure();
+    FailureOr<int64_t> most =
+        findDepth(copied, countMostOwnSlots(copied), *isShared ? half : shared);
+    if (failed(most))
+      return failure();
+    depth = std::max<int64_t>(*most, 1);
   }
   int64_t read = copied.empty() ? 1 : std::max<int64_t>(depth - 1, 1);
-  for (LoadOp load : copied) {
-    load.setDepth(depth);
+  for (LoadOp load : copied)
     if (!load.getStage())
       load.setStage(0);
-  }
-  for (LoadOp load : written) {
-    load.setDepth(writtenDepth);
+  for (LoadOp load : written)
     if (!load.getStage())
       load.setStage(read - 1);
-  }
   llvm::MapVector<Block *, StringRef> loops;
   for (LoadOp load : llvm::concat<LoadOp>(copied, written))
     loops.insert({load->getBlock(), getRoleName(load)});
   for (auto [loop, role] : loops)
     setStages(*loop, read, role);
+  return success();
 }
 
 LogicalResult StageDecider::run() {
-  decideOwnRings();
-  if (!isUndecided())
-    return success();
-  if (failed(checkAccesses()))
+  bool isOpen = isUndecided();
+  if (isOpen && failed(checkAccesses()))
     return failure();
-  decideStores();
+  if (isOpen)
+    decideStores();
+  if (failed(decideOwnRings()))
+    return failure();
+  if (!isOpen)
+    return success();
   decideDots();
   return decideDepths();
 }

@@ -1,11 +1,18 @@
-// What the ops of a loop cost and need.
+// What the ops of a loop cost and need, and what goes from role to role.
+//
+// A ring that an engine fills for another role is the result of its load, and a tensor that one
+// role makes and another uses that of an op of its own, which writes it to a slot. Rings that a
+// role fills for itself hold nobody up: they are values like others.
 //
 // Costs are of whole tiles, whose elements all warps of a core share out: elements over the core's
 // rate. They are rough, and only their proportions matter: which of the matrix units and the lanes
 // is busy for how much of a trip.
 #include "LoopProblem.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <map>
 
 using namespace mlir;
 using namespace kiln;
@@ -109,21 +116,134 @@ std::optional<OpCost> kiln::getCost(Operation *op, const Figures &figures) {
   return OpCost{OpCost::Lanes, cycles, cycles + latency};
 }
 
-//===- The problem --------------------------------------------------------------------------===//
+//===- Which ops, and whose -----------------------------------------------------------------===//
 
 namespace {
-/// What an op needs of another iteration or its own, past views.
+/// What an op needs of another iteration or its own, past what is no op of the problem.
 struct Need {
   Operation *maker;
   int64_t distance;
   /// The op's own operand.
   Value operand;
 };
+
+/// A ring that another role reads, as a loop fills it.
+struct Filled {
+  Ring *ring;
+  /// How often in a trip.
+  int64_t uses;
+};
+
+class ProblemMaker {
+public:
+  ProblemMaker(const Trip &trip, RingPlan &plan, ProblemUse use, const Chip &chip, StringRef rest)
+      : trip(trip), plan(plan), use(use), chip(chip), rest(rest),
+        kernel(trip.block.getParentOp()->getParentOfType<KernelOp>()) {}
+  std::optional<LoopProblem> run();
+
+private:
+  bool findOps();
+  StringRef findRole(Operation *op) const;
+  SmallVector<Need> findNeeds(Operation *op) const;
+  void addRoles();
+  bool addOp(Operation *op);
+  void addPins(Operation *op, schedule::Op &asked) const;
+  void addLoad(LoadOp load, schedule::Op &asked);
+  void addHandOver(Operation *op, StringRef role, int64_t bytes, int64_t depth);
+  int64_t countRegisters(Operation *op) const;
+  unsigned getRead(unsigned maker, StringRef role);
+  void addNeeds();
+  void addOtherPieces();
+
+  const Trip &trip;
+  RingPlan &plan;
+  ProblemUse use;
+  const Chip &chip;
+  StringRef rest;
+  KernelOp kernel;
+  LoopProblem made;
+  /// The roles of the loop's ops that are ones of the problem. Loads that are put together stand
+  /// for the first of them.
+  llvm::MapVector<Operation *, StringRef> roles;
+  DenseMap<Operation *, Operation *> firstOf;
+  DenseMap<Operation *, Filled> filled;
+  /// What other roles use, and the stores whose value another role makes.
+  DenseSet<Operation *> handedOver;
+  DenseMap<Operation *, Ring *> stores;
+  DenseMap<Operation *, unsigned> numbers, handOvers;
+  /// By what fills a slot and who reads it into registers.
+  std::map<std::pair<unsigned, StringRef>, unsigned> reads;
+};
 } // namespace
 
-static SmallVector<Need> findNeeds(const Trip &trip, Operation *op) {
+static unsigned getNumber(StringRef role, ArrayAttr roles) {
+  return llvm::find_if(roles,
+                       [&](Attribute attr) { return cast<RoleAttr>(attr).getName() == role; }) -
+         roles.begin();
+}
+
+/// The role that runs an op; none if each makes it for itself.
+StringRef ProblemMaker::findRole(Operation *op) const {
+  llvm::SetVector<StringRef> names;
+  op->walk([&](Operation *inner) {
+    if (StringRef name = getRoleName(inner); !name.empty())
+      names.insert(name);
+  });
+  auto addMakers = [&](ValueRange values) {
+    for (Value value : values)
+      if (names.empty() && isa<RankedTensorType>(value.getType()))
+        names.insert_range(findMakers(value));
+  };
+  addMakers(op->getResults());
+  addMakers(op->getOperands());
+  return names.empty() ? rest : names.size() == 1 ? names[0] : StringRef();
+}
+
+/// Nothing of one op may be run by several roles.
+bool ProblemMaker::findOps() {
+  for (Ring &ring : plan)
+    for (RingUse &ringUse : ring.uses) {
+      if (ringUse.getBlock() != &trip.block || ring.isOwn())
+        continue;
+      if (ringUse.store) {
+        stores[ringUse.store] = &ring;
+        continue;
+      }
+      for (LoadOp load : ringUse.loads)
+        firstOf[load] = *llvm::min_element(
+            ringUse.loads, [](LoadOp x, LoadOp y) { return x->isBeforeInBlock(y); });
+      filled[firstOf[ringUse.loads.front()]] = {&ring, 0};
+    }
+  for (auto &entry : filled)
+    entry.second.uses =
+        llvm::count_if(filled, [&](auto &other) { return other.second.ring == entry.second.ring; });
+  for (Operation &op : trip.block) {
+    if (!trip.stages.contains(&op) || isView(&op))
+      continue;
+    Operation *first = firstOf.lookup(&op);
+    if (first && first != &op)
+      continue;
+    llvm::SetVector<StringRef> inside;
+    op.walk([&](Operation *inner) {
+      if (StringRef name = getRoleName(inner); !name.empty())
+        inside.insert(name);
+    });
+    if (inside.size() > 1)
+      return false;
+    if (StringRef role = findRole(&op); !role.empty())
+      roles[&op] = role;
+  }
+  for (auto &[op, role] : roles)
+    for (const Need &need : findNeeds(op))
+      if (roles.lookup(need.maker) != role && !filled.contains(need.maker) && !stores.contains(op))
+        handedOver.insert(need.maker);
+  return true;
+}
+
+SmallVector<Need> ProblemMaker::findNeeds(Operation *op) const {
   SmallVector<Need> needs;
   SmallVector<std::pair<Need, Value>> values;
+  DenseSet<std::pair<Value, int64_t>> seen;
   for (Value operand : trip.getOperands(op))
     values.push_back({{nullptr, 0, operand}, operand});
   while (!values.empty()) {
@@ -131,15 +251,40 @@ static SmallVector<Need> findNeeds(const Trip &trip, Operation *op) {
     std::optional<Dependence> found = trip.findMaker(value);
     if (!found)
       continue;
-    need = {found->op, need.distance + found->distance, need.operand};
-    if (!isView(found->op)) {
+    Operation *first = firstOf.lookup(found->op);
+    need = {first ? first : found->op, need.distance + found->distance, need.operand};
+    if (roles.contains(need.maker)) {
       needs.push_back(need);
       continue;
     }
+    // What no role runs may go round with the loop.
+    if (!seen.insert({value, need.distance}).second || need.distance > int64_t(trip.ops.size()))
+      continue;
     for (Value operand : trip.getOperands(found->op))
       values.push_back({need, operand});
   }
   return needs;
+}
+
+//===- What they are in the problem ---------------------------------------------------------===//
+
+/// All registers are a budget for what surely lies in them; a solver leaves some to the rest.
+void ProblemMaker::addRoles() {
+  auto attrs = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
+  int64_t warps = 0, others = use == ProblemUse::Solve ? kOtherRegisters : 0;
+  for (auto role : attrs.getAsRange<RoleAttr>())
+    warps += role.getTotalWarps();
+  for (auto role : attrs.getAsRange<RoleAttr>()) {
+    int64_t registers =
+        role.getRegisters() ? role.getRegisters() : int64_t(chip.getRegistersAtEntry(warps));
+    registers = std::min<int64_t>(registers, chip.registersPerThread);
+    int64_t threads = role.getTotalWarps() * chip.warpSize;
+    made.problem.roles.push_back({role.getName().str(), role.getWarps(),
+                                  4 * threads * std::max<int64_t>(registers - others, 1)});
+  }
+  made.problem.units = {{"matrix units"}, {"lanes"}};
+  made.problem.counters = {{"dots"}};
+  made.problem.isLoop = trip.loop != nullptr;
 }
 
 static schedule::Completion getCompletion(DotOp dot) {
@@ -153,59 +298,209 @@ static schedule::Completion getCompletion(DotOp dot) {
   }
 }
 
-std::optional<schedule::Problem> kiln::makeProblem(const Trip &trip, ArrayRef<Operation *> source,
-                                                   RoleAttr role, const Chip &chip) {
-  schedule::Problem problem;
-  int64_t registers = role.getRegisters()
-                          ? role.getRegisters()
-                          : std::min<int64_t>(chip.registersPerThread,
-                                              chip.getRegistersAtEntry(role.getTotalWarps() + 1));
-  int64_t threads = role.getTotalWarps() * chip.warpSize;
-  problem.roles.push_back({role.getName().str(), role.getWarps(),
-                           4 * threads * std::max<int64_t>(registers - kOtherRegisters, 1)});
-  problem.roles.push_back({"loads"});
-  problem.units = {{"matrix units"}, {"lanes"}};
-  problem.counters = {{"dots"}};
+/// For a check only sums of matrix instructions count: the assembler makes other values when they
+/// are used, or makes them again.
+int64_t ProblemMaker::countRegisters(Operation *op) const {
+  int64_t bytes = 0;
+  if (use == ProblemUse::Solve) {
+    for (Type type : op->getResultTypes())
+      bytes += countBytes(type);
+    return bytes;
+  }
+  auto dot = dyn_cast<DotOp>(op);
+  auto atom = dot ? dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr()) : MmaAtomInterface();
+  if (!atom || atom.getAccumulatorPlace() == Place::Tensor ||
+      !isa_and_nonnull<LayoutAttr>(dot.getType().getEncoding()))
+    return 0;
+  RoleAttr role = lookUpRole(dot);
+  int64_t bits = dot.getType().getElementTypeBitWidth();
+  return role ? getLayout(dot.getResult()).getInSize(kRegister) * bits / 8 * role.getTotalWarps() *
+                    chip.warpSize
+              : 0;
+}
 
-  DenseMap<Operation *, unsigned> numbers;
-  for (auto [number, op] : llvm::enumerate(source)) {
-    numbers[op] = number;
+void ProblemMaker::addPins(Operation *op, schedule::Op &asked) const {
+  if (use == ProblemUse::Solve)
+    return;
+  asked.pins.stage = findNumber(op, "stage");
+  asked.pins.order = findNumber(op, "order");
+  if (auto dot = dyn_cast<DotOp>(op); dot && asked.completion == schedule::Completion::Counted)
+    asked.pins.inFlight = dot.getInFlight().value_or(0);
+}
+
+/// A ring that several fill in turn is one of each, with its share of the slots.
+void ProblemMaker::addLoad(LoadOp load, schedule::Op &asked) {
+  const Filled &its = filled.find(load)->second;
+  int64_t depth = its.ring->depth, each = llvm::divideCeil(depth, its.uses);
+  asked.completion = schedule::Completion::Signalled;
+  asked.bufferBytes = std::max<int64_t>(
+      getChannelBytes(getChannelType(*its.ring, kernel.getContext())) / (each * its.uses), 1);
+  asked.pins.depth = each;
+}
+
+/// Writing a tensor to a slot takes lanes and time, and room.
+void ProblemMaker::addHandOver(Operation *op, StringRef role, int64_t bytes, int64_t depth) {
+  made.ops.push_back(op);
+  made.handsOver.push_back(true);
+  schedule::Op &asked = made.problem.ops.emplace_back();
+  asked.name = op->getName().getStringRef().str();
+  asked.pins.role = getNumber(role, kernel->getAttrOfType<ArrayAttr>(kRolesAttrName));
+  asked.pins.depth = depth;
+  asked.bufferBytes = bytes;
+  const Figures &figures = chip.figures;
+  if (use == ProblemUse::Check || !figures.sharedBandwidth)
+    return;
+  int64_t cycles = llvm::divideCeil(bytes, figures.sharedBandwidth->value);
+  asked.reservations.push_back({OpCost::Lanes - 1, cycles});
+  asked.latency = cycles + (figures.handOverLatency ? figures.handOverLatency->value : 0);
+}
+
+/// What the tensors of an op take in a slot.
+static int64_t countSlotBytes(Operation *op) {
+  int64_t bytes = 0;
+  for (Type type : op->getResultTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      bytes += getSharedBytes(tensor);
+  return std::max<int64_t>(bytes, 1);
+}
+
+bool ProblemMaker::addOp(Operation *op) {
+  StringRef role = roles.lookup(op);
+  auto attrs = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
+  if (Ring *ring = stores.lookup(op)) {
+    ChannelType type = getChannelType(*ring, kernel.getContext());
+    handOvers[op] = made.ops.size();
+    addHandOver(op, ring->producer.getName(), getChannelBytes(type) / ring->depth, ring->depth);
+  }
+  numbers[op] = made.ops.size();
+  made.ops.push_back(op);
+  made.handsOver.push_back(false);
+  schedule::Op asked;
+  asked.name = op->getName().getStringRef().str();
+  asked.pins.role = getNumber(role, attrs);
+  if (use == ProblemUse::Solve) {
     std::optional<OpCost> cost = getCost(op, chip.figures);
     if (!cost)
-      return std::nullopt;
-    schedule::Op &asked = problem.ops.emplace_back();
-    asked.name = op->getName().getStringRef().str();
+      return false;
     asked.latency = cost->latency;
     if (cost->unit != OpCost::None && cost->cycles)
-      asked.reservations.push_back({cost->unit == OpCost::Matrix ? 0u : 1u, cost->cycles});
-    auto load = dyn_cast<LoadOp>(op);
-    asked.pins.role = load && load.getBuffer() ? kLoads : kMultiplies;
-    if (load && load.getBuffer()) {
-      asked.completion = schedule::Completion::Signalled;
-      asked.bufferBytes = getBufferBytes(cast<BufferType>(*load.getBuffer()));
-      if (std::optional<uint64_t> depth = load.getDepth())
-        asked.pins.depth = *depth;
-      continue;
-    }
-    if (auto dot = dyn_cast<DotOp>(op))
-      asked.completion = getCompletion(dot);
-    for (Type type : op->getResultTypes())
-      asked.registerBytes += countBytes(type);
+      asked.reservations.push_back({unsigned(cost->unit - 1), cost->cycles});
   }
-  for (auto [number, op] : llvm::enumerate(source)) {
+  auto dot = dyn_cast<DotOp>(op);
+  if (filled.contains(op))
+    addLoad(cast<LoadOp>(op), asked);
+  else if (dot && isa_and_nonnull<MmaAtomInterface>(dot.getAtomAttr()))
+    asked.completion = getCompletion(dot);
+  if (!filled.contains(op))
+    asked.registerBytes = countRegisters(op);
+  addPins(op, asked);
+  made.problem.ops.push_back(asked);
+  if (!handedOver.contains(op))
+    return true;
+  // Tensor memory holds sums for whoever uses them, as many as RealiseAccumulators finds room for.
+  if (asked.completion == schedule::Completion::Signalled) {
+    made.problem.ops.back().bufferColumns = 1;
+    made.problem.ops.back().pins.depth = dot.getInFlight().value_or(0) + 1;
+    return true;
+  }
+  auto depth = trip.loop ? trip.loop->getAttrOfType<IntegerAttr>(kDepthAttrName) : IntegerAttr();
+  handOvers[op] = made.ops.size();
+  addHandOver(op, role, countSlotBytes(op), depth ? depth.getInt() : 1);
+  return true;
+}
+
+//===- What they need -----------------------------------------------------------------------===//
+
+/// The op by which a role reads a slot into registers, in front of the first that uses it.
+unsigned ProblemMaker::getRead(unsigned maker, StringRef role) {
+  auto [at, isNew] = reads.try_emplace({maker, role}, made.ops.size());
+  if (!isNew)
+    return at->second;
+  made.ops.push_back(made.ops[maker]);
+  made.handsOver.push_back(true);
+  schedule::Op read;
+  read.name = made.problem.ops[maker].name;
+  read.isLate = true;
+  read.pins.role = getNumber(role, kernel->getAttrOfType<ArrayAttr>(kRolesAttrName));
+  made.problem.ops.push_back(read);
+  made.problem.dependences.push_back({maker, at->second});
+  return at->second;
+}
+
+void ProblemMaker::addNeeds() {
+  using schedule::Dependence;
+  SmallVectorImpl<Dependence> &dependences = made.problem.dependences;
+  for (auto &[op, role] : roles) {
+    unsigned number = numbers.lookup(op);
     DenseSet<std::pair<Operation *, int64_t>> seen;
-    for (const Need &need : findNeeds(trip, op)) {
+    // What it stores, another role has written to a slot.
+    if (stores.contains(op))
+      dependences.push_back({handOvers.lookup(op), number});
+    for (const Need &need : findNeeds(op)) {
       if (!seen.insert({need.maker, need.distance}).second)
         continue;
+      unsigned maker = numbers.lookup(need.maker);
       auto dot = dyn_cast<DotOp>(op);
       bool isSum = dot && dot.getAccumulator() == need.operand;
       bool isChained = isSum && isa<DotOp>(need.maker) &&
                        cast<DotOp>(need.maker).getAtomAttr() == dot.getAtomAttr();
-      problem.dependences.push_back(
-          {numbers.lookup(need.maker), unsigned(number), need.distance,
-           isChained ? schedule::Dependence::Chain : schedule::Dependence::Value,
-           /*latency=*/std::nullopt, /*isInPlace=*/isSum});
+      bool isOfRole = roles.lookup(need.maker) == role;
+      if (!isOfRole && stores.contains(op)) {
+        dependences.push_back({maker, handOvers.lookup(op), need.distance});
+        continue;
+      }
+      if (auto at = handOvers.find(need.maker); !isOfRole && at != handOvers.end())
+        maker = at->second;
+      // Dots in flight read the slot, all else what is read from it into registers.
+      if (use == ProblemUse::Check && !isOfRole && !(dot && dot.getInFlight()))
+        maker = getRead(maker, role);
+      dependences.push_back({maker, number, need.distance,
+                             isChained && isOfRole ? Dependence::Chain : Dependence::Value,
+                             /*latency=*/std::nullopt, /*isInPlace=*/isSum && isOfRole});
     }
+    if (auto at = handOvers.find(op); at != handOvers.end() && !stores.contains(op))
+      dependences.push_back({number, at->second});
   }
-  return problem;
+}
+
+/// The rings of the loop are the problem's own; all else that is there beside them is not.
+void ProblemMaker::addOtherPieces() {
+  auto isOwn = [&](Ring &ring) {
+    return llvm::any_of(filled, [&](auto &its) { return its.second.ring == &ring; }) ||
+           llvm::any_of(stores, [&](auto &its) { return its.second == &ring; });
+  };
+  if (filled.empty() && stores.empty())
+    return;
+  SharedPieces found = planSharedPieces(kernel, plan);
+  for (auto [index, piece] : llvm::enumerate(found.pieces))
+    if (index >= plan.size() || !isOwn(plan[index]))
+      made.problem.otherPieces.push_back(piece);
+  made.problem.budget.sharedBytes = chip.sharedBytes;
+}
+
+std::optional<LoopProblem> ProblemMaker::run() {
+  if (!findOps())
+    return std::nullopt;
+  addRoles();
+  for (auto &[op, role] : roles)
+    if (!addOp(op))
+      return std::nullopt;
+  addNeeds();
+  if (use == ProblemUse::Check)
+    addOtherPieces();
+  return std::move(made);
+}
+
+std::optional<LoopProblem> kiln::makeProblem(const Trip &trip, RingPlan &plan, ProblemUse use,
+                                             const Chip &chip, StringRef rest) {
+  return ProblemMaker(trip, plan, use, chip, rest).run();
+}
+
+std::string kiln::describe(const schedule::Violation &why) {
+  StringRef limit = why.limit;
+  limit.consume_front("expected ");
+  bool isNumber = limit.starts_with("at least") || limit.starts_with("less than") ||
+                  (limit.starts_with("at most") && why.decision == "in_flight");
+  std::string article = why.decision == "order" || why.decision == "in_flight" ? "an " : "a ";
+  return "expected " + (isNumber ? article + why.decision + " of " : "") + limit.str();
 }

@@ -1,7 +1,9 @@
-// A role's loop as a problem for a solver: what its ops take of a core, by the chip's figures.
+// A loop as a problem for a solver, or to hold pins against: what its ops take of a core, and what
+// goes from role to role.
 #ifndef KILN_LIB_SCHEDULE_LOOPPROBLEM_H
 #define KILN_LIB_SCHEDULE_LOOPPROBLEM_H
 
+#include "Rings.h"
 #include "Trip.h"
 #include "kiln/Schedule/Problem/Problem.h"
 #include "kiln/Target/Chip.h"
@@ -20,23 +22,43 @@ struct OpCost {
 /// a figure for it.
 std::optional<OpCost> getCost(mlir::Operation *op, const Figures &figures);
 
-/// The roles of a loop's problem.
-inline constexpr unsigned kMultiplies = 0, kLoads = 1;
-
 /// Whether an op only names elements otherwise.
 bool isView(mlir::Operation *op);
 
-/// The ops of a loop as those of a role that multiplies, and loads by engines as those of another.
-/// `source` is those of the trip that are no views, in the order of the source. Nothing if a figure
-/// is missing.
-std::optional<schedule::Problem> makeProblem(const Trip &trip,
-                                             llvm::ArrayRef<mlir::Operation *> source,
-                                             tile::RoleAttr role, const Chip &chip);
+/// The ops of a loop, each as its role runs it.
+struct LoopProblem {
+  schedule::Problem problem;
+  /// Of each op of the problem: the one of the loop. Loads that are put together are the first of
+  /// them.
+  llvm::SmallVector<mlir::Operation *> ops;
+  /// Whether it only writes what that op makes to a slot, for other roles, or what it stores; or
+  /// reads it from there.
+  llvm::SmallVector<bool> handsOver;
+
+  bool isDot(unsigned op) const { return !handsOver[op] && llvm::isa<tile::DotOp>(ops[op]); }
+};
+
+/// What a problem is asked for.
+enum class ProblemUse {
+  /// A schedule: with costs by the chip's figures, and without what is pinned but roles and depths.
+  Solve,
+  /// Whether the pins hold. Nothing costs anything, since a longer interval makes room for any
+  /// latency, and of registers only those count that surely hold something.
+  Check,
+};
+
+/// Nothing if a figure is missing, or an op is of several roles. What names no role and is made of
+/// nothing that a role makes is of the role `rest`; without one, each role makes it for itself.
+std::optional<LoopProblem> makeProblem(const Trip &trip, RingPlan &plan, ProblemUse use,
+                                       const Chip &chip, llvm::StringRef rest = "");
+
+/// A violation as an error of the op says it.
+std::string describe(const schedule::Violation &why);
 
 /// Decides stages, orders and counts in flight of a loop whose engine loads have their depths, such
 /// that products run beside what else the role does. Returns whether that gains anything; if not,
 /// nothing is written.
-bool overlapLoop(mlir::scf::ForOp loop, tile::RoleAttr role, const Chip &chip);
+bool overlapLoop(mlir::scf::ForOp loop, RingPlan &plan, tile::RoleAttr role, const Chip &chip);
 
 } // namespace kiln
 

@@ -42,16 +42,16 @@ static bool isFree(scf::ForOp loop) {
 }
 
 /// Gives dots these stages, and each other op the least that its needs admit.
-static void setStages(schedule::Problem &problem, ArrayRef<int64_t> dotStages,
-                      ArrayRef<Operation *> source) {
-  for (auto [op, asked, stage] : llvm::zip_equal(source, problem.ops, dotStages))
-    asked.pins.stage = isa<DotOp>(op) ? stage : 0;
+static void setStages(LoopProblem &loop, ArrayRef<int64_t> dotStages) {
+  schedule::Problem &problem = loop.problem;
+  for (unsigned op = 0; op < dotStages.size(); ++op)
+    problem.ops[op].pins.stage = loop.isDot(op) ? dotStages[op] : 0;
   for (bool changes = true; changes;) {
     changes = false;
     for (const schedule::Dependence &need : problem.dependences) {
       schedule::Op &to = problem.ops[need.to], &from = problem.ops[need.from];
       int64_t least = *from.pins.stage - need.distance;
-      if (isa<DotOp>(source[need.to]) || from.pins.role != to.pins.role || *to.pins.stage >= least)
+      if (loop.isDot(need.to) || from.pins.role != to.pins.role || *to.pins.stage >= least)
         continue;
       to.pins.stage = least;
       changes = true;
@@ -61,8 +61,9 @@ static void setStages(schedule::Problem &problem, ArrayRef<int64_t> dotStages,
 
 /// Orders ops of these stages: what runs on beside the role starts as soon as what it needs of its
 /// trip is there, all else goes as in the source.
-static void setOrders(schedule::Problem &problem, ArrayRef<Operation *> source) {
-  SmallVector<bool> isPlaced(source.size());
+static void setOrders(LoopProblem &loop, unsigned role) {
+  schedule::Problem &problem = loop.problem;
+  SmallVector<bool> isPlaced(problem.ops.size());
   auto isReady = [&](unsigned op) {
     return llvm::all_of(problem.dependences, [&](const schedule::Dependence &need) {
       const schedule::Op &from = problem.ops[need.from], &to = problem.ops[need.to];
@@ -72,12 +73,11 @@ static void setOrders(schedule::Problem &problem, ArrayRef<Operation *> source) 
     });
   };
   SmallVector<unsigned> left;
-  for (unsigned op = 0; op < source.size(); ++op)
-    if (problem.ops[op].pins.role == kMultiplies)
+  for (unsigned op = 0; op < problem.ops.size(); ++op)
+    if (problem.ops[op].pins.role == role)
       left.push_back(op);
   for (int64_t order = 0; !left.empty(); ++order) {
-    auto *next =
-        llvm::find_if(left, [&](unsigned op) { return isa<DotOp>(source[op]) && isReady(op); });
+    auto *next = llvm::find_if(left, [&](unsigned op) { return loop.isDot(op) && isReady(op); });
     if (next == left.end())
       next = llvm::find_if(left, isReady);
     problem.ops[*next].pins.order = order;
@@ -113,37 +113,39 @@ static void placeViews(const Trip &trip, RoleAttr role) {
   }
 }
 
-bool kiln::overlapLoop(scf::ForOp loop, RoleAttr role, const Chip &chip) {
+bool kiln::overlapLoop(scf::ForOp loop, RingPlan &plan, RoleAttr role, const Chip &chip) {
   if (!isFree(loop))
     return false;
   Trip trip(*loop.getBody());
-  SmallVector<Operation *> source;
-  for (Operation &op : trip.block)
-    if (trip.stages.contains(&op) && !isView(&op))
-      source.push_back(&op);
-  std::optional<schedule::Problem> problem = makeProblem(trip, source, role, chip);
-  if (!problem)
+  std::optional<LoopProblem> made =
+      makeProblem(trip, plan, ProblemUse::Solve, chip, role.getName());
+  if (!made)
     return false;
-  problem->mostStages = kMostStages;
+  schedule::Problem &problem = made->problem;
+  problem.mostStages = kMostStages;
+  unsigned number =
+      llvm::find_if(problem.roles, [&](auto &its) { return its.name == role.getName(); }) -
+      problem.roles.begin();
   schedule::SwingModuloScheduler solver;
   auto solve = [&](ArrayRef<int64_t> dotStages) {
-    schedule::Problem pinned = *problem;
-    setStages(pinned, dotStages, source);
-    setOrders(pinned, source);
-    return solver.solve(pinned);
+    LoopProblem pinned = *made;
+    setStages(pinned, dotStages);
+    setOrders(pinned, number);
+    return solver.solve(pinned.problem);
   };
-  std::optional<schedule::Solution> free = solver.solve(*problem);
+  std::optional<schedule::Solution> free = solver.solve(problem);
   if (!free)
     return false;
   auto stages = llvm::map_to_vector(free->ops, [](auto &placement) { return placement.stage; });
-  std::optional<schedule::Solution> serial = solve(SmallVector<int64_t>(source.size(), 0));
+  std::optional<schedule::Solution> serial = solve(SmallVector<int64_t>(problem.ops.size(), 0));
   std::optional<schedule::Solution> found = solve(stages);
   bool isShorter = found && (!serial || found->interval <= kMostOf * serial->interval);
   if (!isShorter)
     return false;
 
-  for (auto [op, placement] : llvm::zip_equal(source, found->ops)) {
-    if (placement.role != kMultiplies)
+  // What is handed over follows what makes it.
+  for (auto [op, handsOver, placement] : llvm::zip_equal(made->ops, made->handsOver, found->ops)) {
+    if (placement.role != number || handsOver)
       continue;
     place(op, placement.stage, role);
     op->setAttr(spellDecision(op, "order"), getNumber(op, placement.order));

@@ -58,14 +58,12 @@ static int64_t countReleases(Ring &ring, RoleAttr role) {
 void RingRealiser::makeChannels() {
   rewriter.setInsertionPointToStart(&kernel.getBody().front());
   for (Ring &ring : plan) {
-    SmallVector<Type> types = ring.uses.front().getBuffers();
     int64_t empty = 0;
     for (RoleAttr role : ring.getConsumers())
       empty += countReleases(ring, role);
-    ring.channel =
-        ChannelOp::create(rewriter, ring.uses.front().getSite()->getLoc(),
-                          ChannelType::get(kernel.getContext(), ring.depth, ring.isOwn(), types),
-                          ring.countsBytes() ? 1 : ring.producer.getTotalWarps(), empty);
+    ring.channel = ChannelOp::create(rewriter, ring.uses.front().getSite()->getLoc(),
+                                     getChannelType(ring, kernel.getContext()),
+                                     ring.countsBytes() ? 1 : ring.producer.getTotalWarps(), empty);
   }
 }
 

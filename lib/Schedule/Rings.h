@@ -3,6 +3,7 @@
 #define KILN_LIB_SCHEDULE_RINGS_H
 
 #include "Decisions.h"
+#include "kiln/Target/Common/SharedPieces.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
@@ -49,6 +50,11 @@ using RingPlan = llvm::SmallVector<Ring>;
 /// Reads the decisions of a kernel's loads with `buffer` and loops with `tile.depth`; errors name
 /// what is missing or contradictory.
 mlir::FailureOr<RingPlan> planRings(tile::KernelOp kernel);
+
+/// The channel that becomes of a ring.
+tile::ChannelType getChannelType(Ring &ring, mlir::MLIRContext *context);
+/// What a kernel will have in shared memory, by its decisions: first its rings, in their order.
+SharedPieces planSharedPieces(tile::KernelOp kernel, RingPlan &plan);
 
 /// Makes rings of the tensors that one role makes and others use. Gives the loops whose depth is
 /// that of such a ring.

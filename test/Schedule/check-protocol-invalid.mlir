@@ -69,7 +69,7 @@ tile.kernel @unknown(%a: !view) attributes {tile.warps = 1 : i64} {
       }
       %i = tile.to_scalar %r : tensor<i32>
       %n = arith.index_cast %i : i32 to index
-      // expected-error@+1 {{expected bounds that extents, scalar arguments, what is loaded and the program's place give, since roles must agree on its trips}}
+      // expected-error@+1 {{expected bounds that extents, scalar arguments, what is loaded or handed over and the program's place give, since roles must agree on its trips}}
       scf.for %j = %c0 to %n step %c1 {
         tile.barrier
       }

@@ -42,8 +42,8 @@ tile.kernel @together() attributes {tile.warps = 4 : i64} {
 !sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @none_there() attributes {tile.warps = 4 : i64} {
-  // expected-note@+2 {{16384 bytes for 1 of 'tensor<128x16xf32>'}}
-  // expected-error@+1 {{expected accumulators of at most 0 bytes of tensor memory on nvptx:sm_90a, got 16384}}
+  // expected-note@+2 {{8192 bytes for 1 of 'tensor<128x16xf32>'}}
+  // expected-error@+1 {{expected accumulators of at most 0 bytes of tensor memory on nvptx:sm_90a, got 8192}}
   %sums = tile.channel full = 1 empty = 4 : !sums
   tile.warp_groups(%sums : !sums) {
     role #tile.role<"mma", warps = 4> {}
@@ -59,8 +59,12 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @barriers() attributes {tile.warps = 15 : i64} {
   // expected-error@+1 {{expected roles and copies that take at most 15 barriers on nvptx:sm_90a, one each, got 17: "load" takes 2, "mma" takes 15}}
   tile.warp_groups() {
-    role #tile.role<"load", warps = 1> {}
-    role #tile.role<"mma", warps = 1, copies = 14> {}
+    role #tile.role<"load", warps = 1> {
+      %c0 = arith.constant 0 : index
+    }
+    role #tile.role<"mma", warps = 1, copies = 14> {
+      %c0 = arith.constant 0 : index
+    }
   }
   tile.return
 }
@@ -72,8 +76,12 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
 tile.kernel @one_barrier() attributes {tile.warps = 8 : i64} {
   // expected-error@+1 {{expected one role, since amdgpu:gfx942 has one barrier for all warps, got 2}}
   tile.warp_groups() {
-    role #tile.role<"load", warps = 4> {}
-    role #tile.role<"mma", warps = 4> {}
+    role #tile.role<"load", warps = 4> {
+      %c0 = arith.constant 0 : index
+    }
+    role #tile.role<"mma", warps = 4> {
+      %c0 = arith.constant 0 : index
+    }
   }
   tile.return
 }

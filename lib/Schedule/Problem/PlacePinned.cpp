@@ -11,7 +11,8 @@ static std::optional<Violation> takePins(const Problem &problem, Solution &solut
   SmallVector<SmallVector<unsigned>> sequences(problem.roles.size());
   for (auto [index, op] : llvm::enumerate(problem.ops)) {
     if (!op.pins.role || !op.pins.stage || !op.pins.order)
-      return problem.at(index, "order", "expected a role, a stage and an order, all of them pinned");
+      return problem.at(index, "order",
+                        "expected a role, a stage and an order, all of them pinned");
     Placement &placement = solution.ops.emplace_back();
     placement.role = *op.pins.role;
     placement.stage = *op.pins.stage;

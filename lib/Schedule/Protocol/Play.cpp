@@ -28,6 +28,13 @@ int64_t Instance::getLoaded(unsigned argument, ArrayRef<int64_t> place) const {
   return kExtents[which % int64_t(kNumExtents)];
 }
 
+int64_t Instance::getHandedOver(unsigned channel, int64_t position, unsigned bits) const {
+  bool counts = pattern % 2 == 0;
+  int64_t number = counts ? position + program
+                          : kExtents[(pattern + 3 * channel + 7 * position) % int64_t(kNumExtents)];
+  return bits <= 8 ? number % 2 : number;
+}
+
 std::vector<Instance> kiln::protocol::getInstances() {
   std::vector<Instance> instances;
   for (unsigned pattern = 0; pattern < 2 * kNumExtents; ++pattern)

@@ -19,6 +19,9 @@
 // been started into it. The chip ends dots in order and waits for nobody, so what a commit tells of
 // counts as done at once.
 //
+// A number that one role hands to others through a slot of one element is the instance's to say:
+// its maker has it from where it hands it over on, and each reader that of the use that it got.
+//
 // Part 2 asks of the k-th use of a channel by one copy that its slot is k mod depth and its phase
 // k / depth mod 2. On the chip a wait for a wrong phase may pass by luck; here it never does.
 #ifndef KILN_LIB_SCHEDULE_PROTOCOL_PROTOCOL_H
@@ -37,6 +40,10 @@ struct Instance {
   int64_t getExtent(unsigned argument, unsigned dim) const;
   /// What memory holds at a place of a view: the same number for all that load it.
   int64_t getLoaded(unsigned argument, llvm::ArrayRef<int64_t> place) const;
+  /// The number that is handed over as this use of a channel, as an element of so many bits. What
+  /// it is computed of, nobody follows; those who make it and those who read it have the same. In
+  /// half of the instances it counts on from the program's number, as what an atomic counts does.
+  int64_t getHandedOver(unsigned channel, int64_t position, unsigned bits) const;
   /// Which of the lists of extents.
   unsigned pattern;
 };
@@ -44,6 +51,26 @@ struct Instance {
 /// The instances that every kernel is checked on.
 std::vector<Instance> getInstances();
 void describe(mlir::InFlightDiagnostic &error, tile::WarpGroupsOp groups, const Instance &instance);
+
+/// The number that a value is, if it is known.
+using GetNumber = llvm::function_ref<std::optional<int64_t>(mlir::Value)>;
+
+/// What folders make of an op's operands: a number, or a value that the result is the same as.
+struct Folded {
+  std::optional<int64_t> number;
+  mlir::Value same;
+};
+Folded fold(mlir::Operation *op, GetNumber getNumber);
+
+/// A number that was loaded from a place that is known, which all roles find the same.
+std::optional<int64_t> findLoaded(tile::ToScalarOp scalar, const Instance &instance,
+                                  GetNumber getNumber);
+
+/// The channel through which a number goes to other roles, and the bits that it has there.
+struct HandedOver {
+  unsigned channel, bits;
+};
+std::optional<HandedOver> findHandedOver(mlir::Value number);
 
 /// One thing that a copy of a role does to a channel or with the other copies.
 struct Event {

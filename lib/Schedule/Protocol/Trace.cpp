@@ -58,12 +58,13 @@ private:
   bool canSkip(Operation *loop);
   LogicalResult runIf(scf::IfOp condition);
   LogicalResult runScalar(Operation *op);
+  void readNumber(ReadOp op);
   LogicalResult use(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind);
   LogicalResult useOwn(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind);
   LogicalResult put(PutOp op);
   void waitPuts(WaitPutsOp op);
   LogicalResult release(ReleaseOp op);
-  std::optional<int64_t> findLoaded(ToScalarOp scalar) const;
+  const HandedOver *getHandedOver(Value number);
   LogicalResult advance(AdvanceOp op);
   LogicalResult acquire(AcquireOp op);
   LogicalResult commit(CommitOp op);
@@ -113,6 +114,8 @@ private:
   const Instance &instance;
   Trace result;
   DenseMap<Value, Known> known;
+  /// By number; none of those that no other role reads.
+  DenseMap<Value, std::optional<HandedOver>> handedOver;
   /// Of each channel: the next use to get and to put, and the uses got and not yet released.
   std::vector<int64_t> uses, puts;
   /// Of the role's own rings: the puts that were not waited for, oldest first, by channel and use;
@@ -132,8 +135,9 @@ private:
   std::deque<Known> stores;
   std::map<Operation *, Seen> seen;
   int64_t meetings = 0, barriers = 0, steps = 0;
-  /// Of tensor memory: whether threads were told of accesses by others and no fence followed; whether
-  /// they have accessed it and no fence followed; whether one did, and they have told nobody yet.
+  /// Of tensor memory: whether threads were told of accesses by others and no fence followed;
+  /// whether they have accessed it and no fence followed; whether one did, and they have told
+  /// nobody yet.
   bool wasTold = false, hasAccessed = false, tells = false;
 };
 } // namespace
@@ -218,8 +222,12 @@ LogicalResult Tracer::runOp(Operation *op) {
     return start(it);
   if (auto it = dyn_cast<WaitOp>(op))
     return wait(it);
-  if (auto it = dyn_cast<ReadOp>(op))
-    return access(op, it.getBuffer(), /*isWrite=*/false);
+  if (auto it = dyn_cast<ReadOp>(op)) {
+    if (failed(access(op, it.getBuffer(), /*isWrite=*/false)))
+      return failure();
+    readNumber(it);
+    return success();
+  }
   if (auto it = dyn_cast<WriteOp>(op))
     return access(op, it.getBuffer(), /*isWrite=*/true);
   if (auto it = dyn_cast<CopyOutOp>(op))
@@ -244,24 +252,21 @@ LogicalResult Tracer::runOp(Operation *op) {
 
 //===- Scalars and control ------------------------------------------------------------------===//
 
-/// A number that was loaded from a place that is known, which all roles find the same.
-std::optional<int64_t> Tracer::findLoaded(ToScalarOp scalar) const {
-  Operation *op = scalar.getInput().getDefiningOp();
-  while (isa_and_nonnull<ReshapeOp, ConvertLayoutOp>(op))
-    op = op->getOperand(0).getDefiningOp();
-  auto load = dyn_cast_or_null<LoadOp>(op);
-  auto view = load ? dyn_cast<BlockArgument>(load.getView()) : BlockArgument();
-  if (!view || load.getType().getNumElements() != 1)
-    return std::nullopt;
-  SmallVector<int64_t> place;
-  for (Value offset : load.getOffsets()) {
-    std::optional<int64_t> number = getNumber(offset);
-    if (!number)
-      return std::nullopt;
-    place.push_back(*number);
-  }
-  int64_t loaded = instance.getLoaded(view.getArgNumber(), place);
-  return scalar.getType().isInteger(1) ? loaded % 2 : loaded;
+const HandedOver *Tracer::getHandedOver(Value number) {
+  auto [at, isNew] = handedOver.try_emplace(number);
+  if (isNew)
+    at->second = findHandedOver(number);
+  return at->second ? &*at->second : nullptr;
+}
+
+void Tracer::readNumber(ReadOp op) {
+  Known buffer = get(op.getBuffer());
+  RankedTensorType type = op.getType();
+  known.erase(op.getResult());
+  if (buffer.kind == Known::Slot && type.getNumElements() == 1 && type.getElementType().isInteger())
+    known[op.getResult()] = {Known::Number,
+                             instance.getHandedOver(buffer.channel, buffer.value,
+                                                    type.getElementType().getIntOrFloatBitWidth())};
 }
 
 /// What a launch knows, and what folders make of it.
@@ -280,35 +285,29 @@ LogicalResult Tracer::runScalar(Operation *op) {
     if (auto view = dyn_cast<BlockArgument>(dim.getView()))
       if (dim.getView().getType().isDynamicDim(dim.getDim()))
         return set(instance.getExtent(view.getArgNumber(), dim.getDim()));
+  if (isa<ReshapeOp, ConvertLayoutOp>(op)) {
+    known[op->getResult(0)] = get(op->getOperand(0));
+    return success();
+  }
   if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndex())
     return success();
   known.erase(op->getResult(0));
+  if (const HandedOver *its = getHandedOver(op->getResult(0)))
+    return set(instance.getHandedOver(its->channel, puts[its->channel], its->bits));
+  auto getNumber = [&](Value value) { return this->getNumber(value); };
   if (auto scalar = dyn_cast<ToScalarOp>(op)) {
-    if (std::optional<int64_t> loaded = findLoaded(scalar))
-      known[scalar.getResult()] = {Known::Number, *loaded};
+    std::optional<int64_t> number = getNumber(scalar.getInput());
+    if (!number)
+      number = findLoaded(scalar, instance, getNumber);
+    if (number)
+      known[scalar.getResult()] = {Known::Number, *number};
     return success();
   }
-  SmallVector<Attribute> operands;
-  for (Value operand : op->getOperands()) {
-    std::optional<int64_t> number = getNumber(operand);
-    operands.push_back(number ? IntegerAttr::get(operand.getType(), *number) : Attribute());
-  }
-  SmallVector<OpFoldResult> folded;
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    folded.push_back(constant.getValue());
-  } else if (llvm::any_of(operands, [](Attribute operand) { return !operand; }) ||
-             failed(op->getName().foldHook(op, operands, folded)) || folded.size() != 1) {
-    return success();
-  }
-  if (auto attribute = dyn_cast<Attribute>(folded.front())) {
-    if (auto integer = dyn_cast<IntegerAttr>(attribute)) {
-      bool isBit = integer.getType().isInteger(1);
-      known[op->getResult(0)] = {Known::Number, isBit ? int64_t(integer.getValue().getZExtValue())
-                                                      : integer.getValue().getSExtValue()};
-    }
-  } else {
-    known[op->getResult(0)] = get(cast<Value>(folded.front()));
-  }
+  Folded folded = fold(op, getNumber);
+  if (folded.number)
+    known[op->getResult(0)] = {Known::Number, *folded.number};
+  else if (folded.same)
+    known[op->getResult(0)] = get(folded.same);
   return success();
 }
 
@@ -333,8 +332,8 @@ LogicalResult Tracer::runLoop(scf::ForOp loop) {
     if (!matters(loop))
       return success();
     return fail(loop.emitOpError(
-        "expected bounds that extents, scalar arguments, what is loaded and the program's "
-        "place give, since roles must agree on its trips"));
+        "expected bounds that extents, scalar arguments, what is loaded or handed over and the "
+        "program's place give, since roles must agree on its trips"));
   }
   SmallVector<Known> carried;
   for (Value init : loop.getInitArgs())
@@ -371,8 +370,8 @@ LogicalResult Tracer::runWhile(scf::WhileOp loop) {
       if (!matters(loop))
         return success();
       return fail(loop.emitOpError(
-          "expected a condition that extents, scalar arguments, what is loaded and the program's "
-          "place give, since roles must agree on its trips"));
+          "expected a condition that extents, scalar arguments, what is loaded or handed over and "
+          "the program's place give, since roles must agree on its trips"));
     }
     for (auto [i, value] : llvm::enumerate(loop.getConditionOp().getArgs())) {
       known[*goesOn ? Value(loop.getAfterArguments()[i]) : Value(loop.getResult(i))] = get(value);
@@ -394,8 +393,8 @@ LogicalResult Tracer::runIf(scf::IfOp condition) {
     if (!matters(condition))
       return success();
     return fail(condition.emitOpError(
-        "expected a condition that extents, scalar arguments, what is loaded and the "
-        "program's place give, since roles must agree on it"));
+        "expected a condition that extents, scalar arguments, what is loaded or handed over and "
+        "the program's place give, since roles must agree on it"));
   }
   Region &region = *is ? condition.getThenRegion() : condition.getElseRegion();
   if (region.empty())
@@ -594,8 +593,9 @@ LogicalResult Tracer::fetch(FetchOp op) {
 
 LogicalResult Tracer::accessTensorMemory(Operation *op) {
   if (wasTold)
-    return fail(op->emitOpError("expected a tile.fence tensor_after behind what told of accesses to "
-                                "tensor memory by others"));
+    return fail(
+        op->emitOpError("expected a tile.fence tensor_after behind what told of accesses to "
+                        "tensor memory by others"));
   hasAccessed |= !isa<StartDotOp>(op); // of whose end a commit tells
   return success();
 }

@@ -30,9 +30,9 @@ struct Solution {
 };
 
 /// The solution that pins say, all of whose ops have a role, a stage and an order pinned: at an
-/// interval so long that no latency is in its way. What has no pin leaves as little room as can be:
-/// a ring has one slot, a wait leaves under way what has started since. Nothing, and why, if no
-/// interval is long enough: the roles wait for one another.
+/// interval so long that no latency is in its way; units are left out. What has no pin leaves as
+/// little room as can be: a ring has one slot, a wait leaves under way what has started since.
+/// Nothing, and why, if no interval is long enough: the roles wait for one another.
 std::optional<Solution> placePinned(const Problem &problem, Violation *why = nullptr);
 
 /// What a schedule takes of the budgets, all roles together but for the registers.

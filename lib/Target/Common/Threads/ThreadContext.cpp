@@ -33,7 +33,7 @@ LogicalResult ThreadContext::lower(Operation *op) {
     return emitUnsupported(op, target);
   // Scratch is filled by all threads of the program, or by those of a copy of a role.
   if (role && pattern->getScratchBytes && pattern->getScratchBytes(op) &&
-      (!isa<ReduceOp>(op) || !(sync.getGroupBarriers() || isAllWarps())))
+      (!isa<ReduceOp, AtomicRMWOp, AtomicCASOp>(op) || !(sync.getGroupBarriers() || isAllWarps())))
     return emitUnsupported(op, target, "expected an op that needs no shared memory in a role");
   return pattern->lower(*this, op);
 }

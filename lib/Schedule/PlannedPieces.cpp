@@ -1,0 +1,87 @@
+// What decisions will have in shared memory: rings, buffers of stores, conversions, scratch.
+#include "Rings.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// The role that will run an op, or null: what has no role is made by each that needs it.
+static RoleAttr getRunner(Operation *op) {
+  if (RoleAttr role = lookUpRole(op))
+    return role;
+  auto roles = op->getParentOfType<KernelOp>()->getAttrOfType<ArrayAttr>(kRolesAttrName);
+  return roles && roles.size() == 1 ? cast<RoleAttr>(roles[0]) : RoleAttr();
+}
+
+static unsigned getNumber(RoleAttr role, KernelOp kernel) {
+  auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
+  return llvm::find(roles, role) - roles.begin();
+}
+
+/// The slots of what a role converts that another one makes.
+static int64_t getHandOverDepth(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  auto depth = loop ? loop->getAttrOfType<IntegerAttr>(kDepthAttrName) : IntegerAttr();
+  return depth ? depth.getInt() : 1;
+}
+
+ChannelType kiln::getChannelType(Ring &ring, MLIRContext *context) {
+  return ChannelType::get(context, ring.depth, ring.isOwn(), ring.uses.front().getBuffers());
+}
+
+SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
+  SharedPieces found;
+  int64_t number = 0;
+  // All but scratch is in use as long as roles run.
+  auto add = [&](Operation *op, std::string name, int64_t bytes) {
+    schedule::SharedPiece &piece = found.add(op, std::move(name), bytes);
+    piece.last = std::numeric_limits<int64_t>::max();
+    piece.alignment = kEngineAlignment;
+  };
+  DenseSet<Operation *> handedOver;
+  for (Ring &ring : plan) {
+    ChannelType type = getChannelType(ring, kernel.getContext());
+    add(ring.uses.front().getSite(), nameRing(type), getChannelBytes(type));
+    for (RingUse &use : ring.uses)
+      handedOver.insert(use.store);
+  }
+  DenseSet<std::pair<Attribute, Type>> converted;
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    ++number;
+    RoleAttr role = getRunner(op);
+    if (auto store = dyn_cast<StoreOp>(op);
+        store && role && store.getAtomAttr() && store.getBuffer() && !handedOver.contains(store)) {
+      auto buffer = cast<BufferType>(*store.getBuffer());
+      int64_t bytes = getBytesOfCopies(getSharedBytes(buffer), role);
+      for (uint64_t i = 0; i <= store.getInFlight().value_or(0); ++i)
+        add(op, nameBuffer(buffer, role), bytes);
+    }
+    if (auto conversion = dyn_cast<ConvertLayoutOp>(op)) {
+      RankedTensorType type = getStoredType(conversion.getType());
+      ConversionAttr how = conversion.getHowAttr();
+      bool isRead = !how && fillsBuffer(conversion.getInput().getDefiningOp());
+      if (isRead || (how && how.getKind() != ConversionKind::Memory))
+        return;
+      auto buffer = BufferType::get(op->getContext(), type.getShape(), type.getElementType(),
+                                    how ? how.getBuffer() : LayoutAttr());
+      if (!how)
+        add(op, nameBuffer(buffer), getSharedBytes(buffer) * getHandOverDepth(op));
+      else if (converted.insert({role, buffer}).second)
+        add(op, nameBuffer(buffer), getSharedBytes(buffer));
+      return;
+    }
+    int64_t bytes = getScratchBytes(op);
+    if (!bytes)
+      return;
+    int64_t copies = role ? role.getCopies() : 1;
+    if (role)
+      bytes = getBytesOfCopies(llvm::divideCeil(bytes, copies), role);
+    schedule::SharedPiece &piece =
+        found.add(op, "'" + op->getName().getStringRef().str() + "'", bytes);
+    piece.first = piece.last = number;
+    if (role)
+      piece.part = getNumber(role, kernel);
+  });
+  return found;
+}

@@ -1,0 +1,69 @@
+// Numbers of a program as it is followed: what folders make of them, what is loaded, and what goes
+// to other roles.
+#include "Protocol.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::protocol;
+using namespace kiln::tile;
+
+Folded kiln::protocol::fold(Operation *op, GetNumber getNumber) {
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands()) {
+    std::optional<int64_t> number = getNumber(operand);
+    operands.push_back(number ? IntegerAttr::get(operand.getType(), *number) : Attribute());
+  }
+  SmallVector<OpFoldResult> folded;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    folded.push_back(constant.getValue());
+  } else if (llvm::any_of(operands, [](Attribute operand) { return !operand; }) ||
+             failed(op->getName().foldHook(op, operands, folded)) || folded.size() != 1) {
+    return {};
+  }
+  auto attribute = dyn_cast<Attribute>(folded.front());
+  if (!attribute)
+    return {std::nullopt, cast<Value>(folded.front())};
+  auto integer = dyn_cast<IntegerAttr>(attribute);
+  if (!integer)
+    return {};
+  bool isBit = integer.getType().isInteger(1);
+  return {isBit ? int64_t(integer.getValue().getZExtValue()) : integer.getValue().getSExtValue(),
+          Value()};
+}
+
+std::optional<int64_t> kiln::protocol::findLoaded(ToScalarOp scalar, const Instance &instance,
+                                                  GetNumber getNumber) {
+  Operation *op = scalar.getInput().getDefiningOp();
+  while (isa_and_nonnull<ReshapeOp, ConvertLayoutOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  auto load = dyn_cast_or_null<LoadOp>(op);
+  auto view = load ? dyn_cast<BlockArgument>(load.getView()) : BlockArgument();
+  if (!view || load.getType().getNumElements() != 1)
+    return std::nullopt;
+  SmallVector<int64_t> place;
+  for (Value offset : load.getOffsets()) {
+    std::optional<int64_t> number = getNumber(offset);
+    if (!number)
+      return std::nullopt;
+    place.push_back(*number);
+  }
+  int64_t loaded = instance.getLoaded(view.getArgNumber(), place);
+  return scalar.getType().isInteger(1) ? loaded % 2 : loaded;
+}
+
+std::optional<HandedOver> kiln::protocol::findHandedOver(Value number) {
+  SmallVector<Value> values = {number};
+  while (!values.empty())
+    for (Operation *user : values.pop_back_val().getUsers()) {
+      if (isa<arith::IndexCastOp, arith::ExtUIOp, SplatOp>(user))
+        values.push_back(user->getResult(0));
+      auto put = dyn_cast<PutOp>(user->getParentOp());
+      BufferType buffer =
+          isa<WriteOp>(user) && put ? put.getChannel().getType().getBuffer(0) : BufferType();
+      if (buffer && ShapedType::getNumElements(buffer.getShape()) == 1)
+        return HandedOver{getCapture(put.getChannel()),
+                          buffer.getElementType().getIntOrFloatBitWidth()};
+    }
+  return std::nullopt;
+}

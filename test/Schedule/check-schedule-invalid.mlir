@@ -1,0 +1,97 @@
+// Pinned schedules that the chip has no room for, or that wait for themselves: each error stands at
+// the op whose decision breaks the limit, before anything is realised.
+// RUN: tile-opt %s --tile-pipeline=stop-after=layout --tile-check-schedule -split-input-file -verify-diagnostics
+
+#copy = #nvptx.tma
+#mma = #nvptx.wgmma<"m64n128k16", f16, f32>
+!view = !tile.view<?x?xf16>
+#facts = #tile.facts<pointer = 16, strides = [16, 2]>
+#roles = [#tile.role<"load", warps = 4, registers = 40>, #tile.role<"mma", warps = 4, registers = 232>]
+
+// A product stays in flight until the next trip's has started, and holds its slot until then.
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @shallow(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #facts}, %c: !tile.view<?x?xf32>)
+    attributes {tile.roles = #roles} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !view
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x128xf32> {
+    // expected-error@+1 {{expected a depth of at least 2, since with fewer slots the roles wait for one another: 'tile.load' -> 'tile.dot' -> 'tile.load', got 1}}
+    %x = tile.load %a[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<64x64xf16>
+    %y = tile.load %b[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<128x64xf16>
+    %d = tile.dot %x, %y, %s transpose_b {atom = #mma, role = "mma", in_flight = 1}
+       : tensor<64x64xf16>, tensor<128x64xf16> -> tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  } {tile.depth = 1}
+  tile.store %sum, %c[%c0, %c0] {role = "mma"} : tensor<64x128xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
+#copy = #nvptx.tma
+#mma = #nvptx.wgmma<"m64n128k16", f16, f32>
+!view = !tile.view<?x?xf16>
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [0, 16]>
+#roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]
+
+// Ten slots of 24 KiB.
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @deep(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #facts}, %c: !tile.view<?x?xf16> {tile.facts = #facts})
+    attributes {tile.roles = #roles} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !view
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  // expected-note@+1 {{8208 bytes for a ring of 1 slot of 64x64xf16}}
+  %more = tile.load %a[%c0, %c0] {atom = #copy, role = "load", ring = "once"} : !view -> tensor<64x64xf16>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x128xf32> {
+    // expected-error@+1 {{expected rings of at most 232448 bytes of shared memory together, got 288928, of which this one of 10 slots takes 245920}}
+    %x = tile.load %a[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<64x64xf16>
+    // expected-note@+1 {{245920 bytes for a ring of 10 slots of 64x64xf16 and 128x64xf16}}
+    %y = tile.load %b[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<128x64xf16>
+    %d = tile.dot %x, %y, %s transpose_b {atom = #mma, role = "mma", in_flight = 1}
+       : tensor<64x64xf16>, tensor<128x64xf16> -> tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  } {tile.depth = 10}
+  // expected-note@+1 {{16400 bytes for a ring of 1 slot of 128x64xf16}}
+  %y = tile.load %b[%c0, %c0] {atom = #copy, role = "load", ring = "rows"} : !view -> tensor<128x64xf16>
+  %d = tile.dot %more, %y, %sum transpose_b {atom = #mma, role = "mma", in_flight = 0}
+     : tensor<64x64xf16>, tensor<128x64xf16> -> tensor<64x128xf32>
+  %r = arith.truncf %d : tensor<64x128xf32> to tensor<64x128xf16>
+  // expected-note@+1 2 {{8192 bytes for a buffer of 64x64xf16}}
+  tile.store %r, %c[%c0, %c0] {role = "mma", atom = #copy, in_flight = 1} : tensor<64x128xf16>, !view
+  tile.return
+}
+}
+
+// -----
+
+#copy = #nvptx.tma
+#mma = #nvptx.wgmma<"m64n256k16", f16, f32>
+!view = !tile.view<?x?xf16>
+#facts = #tile.facts<pointer = 16, strides = [16, 2]>
+#roles = [#tile.role<"load", warps = 4, registers = 40>, #tile.role<"mma", warps = 4, registers = 232>]
+
+// 256 registers a thread for the sum alone.
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @wide(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #facts}, %c: !tile.view<?x?xf32>)
+    attributes {tile.roles = #roles} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !view
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<128x256xf32> {
+    %x = tile.load %a[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<128x64xf16>
+    %y = tile.load %b[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<256x64xf16>
+    // expected-error@+1 {{expected at most 118784 bytes of registers in role 'mma', got results of 131072 at once, of which this op's is the largest}}
+    %d = tile.dot %x, %y, %s transpose_b {atom = #mma, role = "mma", in_flight = 1}
+       : tensor<128x64xf16>, tensor<256x64xf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tile.depth = 2}
+  tile.store %sum, %c[%c0, %c0] {role = "mma"} : tensor<128x256xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}
