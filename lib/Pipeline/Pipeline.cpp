@@ -50,7 +50,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     return;
   case Stage::Layout:
     add(createCheckTarget(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
-        createResolveAtomNames(), createCheckDecisions());
+        createRealiseShares(), createResolveAtomNames(), createCheckDecisions());
     if (isHost) {
       // Of schedules a host realises the grid's alone.
       add(createRealisePersistence(), createCheckRealised(), tile::createMultiplyDivisions(),
@@ -70,9 +70,9 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
       return;
     add(createCountTrips(), createRealisePersistence(), createRealiseOverlap(),
         createRealiseRings(), createRealiseWarpGroups(), createRealiseParts(),
-        createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseAccumulators(),
-        createRealiseSlots(), createRealiseCopies(), createRealiseOwnConversions(),
-        createRealiseStores());
+        createCompleteStages(), createRealiseStages(), createSplitLoops(),
+        createRealiseAccumulators(), createRealiseSlots(), createRealiseCopies(),
+        createRealiseOwnConversions(), createRealiseStores());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealiseThreads(), createCheckRealised(), createCheckProtocol(),

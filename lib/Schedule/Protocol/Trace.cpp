@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include <deque>
 #include <map>
@@ -64,6 +65,7 @@ private:
   void waitPuts(WaitPutsOp op);
   LogicalResult release(ReleaseOp op);
   std::optional<int64_t> findLoaded(ToScalarOp scalar) const;
+  std::optional<int64_t> drawCount(AtomicRMWOp atomic);
   LogicalResult advance(AdvanceOp op);
   LogicalResult acquire(AcquireOp op);
   LogicalResult commit(CommitOp op);
@@ -131,9 +133,10 @@ private:
   /// What stores in flight read, oldest first, and who has seen what of each buffer.
   std::deque<Known> stores;
   std::map<Operation *, Seen> seen;
-  int64_t meetings = 0, barriers = 0, steps = 0;
-  /// Of tensor memory: whether threads were told of accesses by others and no fence followed; whether
-  /// they have accessed it and no fence followed; whether one did, and they have told nobody yet.
+  int64_t meetings = 0, barriers = 0, steps = 0, counts = 0;
+  /// Of tensor memory: whether threads were told of accesses by others and no fence followed;
+  /// whether they have accessed it and no fence followed; whether one did, and they have told
+  /// nobody yet.
   bool wasTold = false, hasAccessed = false, tells = false;
 };
 } // namespace
@@ -264,6 +267,18 @@ std::optional<int64_t> Tracer::findLoaded(ToScalarOp scalar) const {
   return scalar.getType().isInteger(1) ? loaded % 2 : loaded;
 }
 
+/// What other programs have counted, which an atomic tells one role alone: in turn the number that
+/// it is compared with, and the one before.
+std::optional<int64_t> Tracer::drawCount(AtomicRMWOp atomic) {
+  for (Operation *user : atomic->getUsers()) {
+    auto comparison = dyn_cast<arith::CmpIOp>(user);
+    if (std::optional<int64_t> with =
+            comparison ? getConstantIntValue(comparison.getRhs()) : std::nullopt)
+      return *with - (instance.program + counts++) % 2;
+  }
+  return std::nullopt;
+}
+
 /// What a launch knows, and what folders make of it.
 LogicalResult Tracer::runScalar(Operation *op) {
   auto set = [&](int64_t value) {
@@ -286,6 +301,11 @@ LogicalResult Tracer::runScalar(Operation *op) {
   if (auto scalar = dyn_cast<ToScalarOp>(op)) {
     if (std::optional<int64_t> loaded = findLoaded(scalar))
       known[scalar.getResult()] = {Known::Number, *loaded};
+    return success();
+  }
+  if (auto atomic = dyn_cast<AtomicRMWOp>(op)) {
+    if (std::optional<int64_t> count = drawCount(atomic))
+      known[atomic.getResult()] = {Known::Number, *count};
     return success();
   }
   SmallVector<Attribute> operands;
@@ -594,8 +614,9 @@ LogicalResult Tracer::fetch(FetchOp op) {
 
 LogicalResult Tracer::accessTensorMemory(Operation *op) {
   if (wasTold)
-    return fail(op->emitOpError("expected a tile.fence tensor_after behind what told of accesses to "
-                                "tensor memory by others"));
+    return fail(
+        op->emitOpError("expected a tile.fence tensor_after behind what told of accesses to "
+                        "tensor memory by others"));
   hasAccessed |= !isa<StartDotOp>(op); // of whose end a commit tells
   return success();
 }

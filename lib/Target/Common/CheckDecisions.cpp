@@ -1,6 +1,7 @@
 // Holds the decisions of a source against its target, before any is realised; and finds those that
 // are left when all should be.
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
@@ -28,7 +29,7 @@ static std::string findScheduleDecision(Operation *op) {
   else if (isa<DotOp>(op))
     names.push_back("in_flight");
   else if (!isOurs)
-    names.append({"depth", "split_loop"});
+    names.append({"depth", "split_loop", "share", "share_atomic"});
   for (StringRef name : names)
     if (getDecision(op, name))
       return spellDecision(op, name);
@@ -183,7 +184,8 @@ struct CheckRealised : public kiln::impl::CheckRealisedBase<CheckRealised> {
       signalPassFailure();
     };
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      for (StringRef name : {kRolesAttrName, kPersistentAttrName, kProposalAttrName})
+      for (StringRef name : {kRolesAttrName, kPersistentAttrName, kRasterAttrName, kPerCoreAttrName,
+                             kProposalAttrName})
         if (kernel->hasAttr(name))
           refuse(kernel, name);
       kernel.getBody().walk([&](Operation *op) {
