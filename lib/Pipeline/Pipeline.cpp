@@ -50,7 +50,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     return;
   case Stage::Layout:
     add(createCheckTarget(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
-        createResolveAtomNames(), createCheckDecisions());
+        createRealiseShares(), createResolveAtomNames(), createCheckDecisions());
     if (isHost) {
       // Of schedules a host realises the grid's alone.
       add(createRealisePersistence(), createCheckRealised(), tile::createMultiplyDivisions(),

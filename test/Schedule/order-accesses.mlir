@@ -18,6 +18,49 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 
+  // An atomic that releases tells others what all threads have written, and after one that acquires all
+  // threads see what others have told, whatever memory it lies in. A result that nobody reads tells
+  // nothing.
+  // CHECK-LABEL: tile.kernel @counts_itself_in(
+  // CHECK: tile.store
+  // CHECK-NEXT: tile.barrier global
+  // CHECK-NEXT: tile.atomic_rmw addi
+  // CHECK: tile.barrier global
+  // CHECK-NEXT: tile.load
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.kernel @learns_nothing
+  tile.kernel @counts_itself_in(%x: !tile.view<?xf32>,
+                                %p: !tile.pointer<i32> {tile.facts = #tile.facts<noalias>},
+                                %y: !tile.view<?xf32> {tile.facts = #tile.facts<noalias>})
+      attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i32
+    %t = arith.constant dense<0.0> : tensor<256xf32, #l>
+    %n = tile.view_from_pointer %p extents [] strides [] : !tile.pointer<i32> -> !tile.view<1xi32, strides [1]>
+    tile.store %t, %x[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
+    %before = tile.atomic_rmw addi %n[%c0], %one : !tile.view<1xi32, strides [1]>, [index], i32
+    %last = arith.cmpi eq, %before, %one : i32
+    scf.if %last {
+      %u = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
+      tile.store %u, %y[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
+    }
+    tile.return
+  }
+
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.return
+  tile.kernel @learns_nothing(%x: !tile.view<?xf32>,
+                              %p: !tile.pointer<i32> {tile.facts = #tile.facts<noalias>})
+      attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i32
+    %n = tile.view_from_pointer %p extents [] strides [] : !tile.pointer<i32> -> !tile.view<1xi32, strides [1]>
+    %before = tile.atomic_rmw addi %n[%c0], %one : !tile.view<1xi32, strides [1]>, [index], i32
+    %u = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.store %u, %x[%c0] : tensor<256xf32, #l>, !tile.view<?xf32>
+    tile.return
+  }
+
   // CHECK-LABEL: tile.kernel @disjoint(
   // CHECK-NOT: tile.barrier
   // CHECK: tile.return

@@ -17,7 +17,8 @@ tile.kernel @product(%a: !a, %b: !a, %c: !a, %m: index, %n: index, %end: index) 
   // CHECK: %[[NX:.*]] = tile.num_programs x
   // CHECK: %[[PY:.*]] = tile.program_id y
   // CHECK: %[[WIDE:.*]] = tile.num_programs y
-  // CHECK: %[[NY:.*]] = arith.divui %[[WIDE]], %{{.*}} : index
+  // CHECK: %[[UP:.*]] = arith.addi %[[WIDE]], %{{.*}} : index
+  // CHECK: %[[NY:.*]] = arith.divui %[[UP]], %{{.*}} : index
   // CHECK: %[[PART:.*]] = arith.divui %[[PY]], %[[NY]] : index
   // CHECK: %[[Y:.*]] = arith.remui %[[PY]], %[[NY]] : index
   // CHECK: %[[ROW:.*]] = arith.muli %[[Y]], %[[NX]] : index

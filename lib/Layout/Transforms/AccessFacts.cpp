@@ -40,8 +40,12 @@ FactsAttr kiln::getArgumentFacts(Value value) {
 }
 
 bool kiln::areOfOtherMemory(Value view, Value other) {
-  BlockArgument first = findArgument(getWholeView(view)),
-                second = findArgument(getWholeView(other));
+  auto findMemory = [](Value part) {
+    Value whole = getWholeView(part);
+    auto made = whole.getDefiningOp<ViewFromPointerOp>();
+    return findArgument(made ? made.getPointer() : whole);
+  };
+  BlockArgument first = findMemory(view), second = findMemory(other);
   auto isAlone = [](BlockArgument argument) {
     FactsAttr facts = getArgumentFacts(argument);
     return facts && facts.getNoalias();

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include <deque>
 #include <map>
@@ -65,6 +66,7 @@ private:
   void waitPuts(WaitPutsOp op);
   LogicalResult release(ReleaseOp op);
   const HandedOver *getHandedOver(Value number);
+  std::optional<int64_t> drawCount(AtomicRMWOp atomic);
   LogicalResult advance(AdvanceOp op);
   LogicalResult acquire(AcquireOp op);
   LogicalResult commit(CommitOp op);
@@ -134,7 +136,7 @@ private:
   /// What stores in flight read, oldest first, and who has seen what of each buffer.
   std::deque<Known> stores;
   std::map<Operation *, Seen> seen;
-  int64_t meetings = 0, barriers = 0, steps = 0;
+  int64_t meetings = 0, barriers = 0, steps = 0, counts = 0;
   /// Of tensor memory: whether threads were told of accesses by others and no fence followed;
   /// whether they have accessed it and no fence followed; whether one did, and they have told
   /// nobody yet.
@@ -269,6 +271,18 @@ void Tracer::readNumber(ReadOp op) {
                                                     type.getElementType().getIntOrFloatBitWidth())};
 }
 
+/// What other programs have counted, which an atomic tells one role alone: in turn the number that
+/// it is compared with, and the one before.
+std::optional<int64_t> Tracer::drawCount(AtomicRMWOp atomic) {
+  for (Operation *user : atomic->getUsers()) {
+    auto comparison = dyn_cast<arith::CmpIOp>(user);
+    if (std::optional<int64_t> with =
+            comparison ? getConstantIntValue(comparison.getRhs()) : std::nullopt)
+      return *with - (instance.program + counts++) % 2;
+  }
+  return std::nullopt;
+}
+
 /// What a launch knows, and what folders make of it.
 LogicalResult Tracer::runScalar(Operation *op) {
   auto set = [&](int64_t value) {
@@ -301,6 +315,11 @@ LogicalResult Tracer::runScalar(Operation *op) {
       number = findLoaded(scalar, instance, getNumber);
     if (number)
       known[scalar.getResult()] = {Known::Number, *number};
+    return success();
+  }
+  if (auto atomic = dyn_cast<AtomicRMWOp>(op)) {
+    if (std::optional<int64_t> count = drawCount(atomic))
+      known[atomic.getResult()] = {Known::Number, *count};
     return success();
   }
   Folded folded = fold(op, getNumber);

@@ -1,4 +1,6 @@
 // The gpu dialect as ROCDL's special registers and barriers, and the kernel's frame.
+#include "Chips.h"
+#include "Counters.h"
 #include "Shuffles.h"
 #include "kiln/Target/AMDGPU/Passes.h"
 #include "kiln/Target/Common/DefinedArithmetic.h"
@@ -51,8 +53,8 @@ struct ConvertGridDim : ConvertOpToLLVMPattern<gpu::GridDimOp> {
 /// global memory run on across them, unless they are marked to order these as well. What one wave
 /// does in shared memory is done in order, so that threads that are one wave wait for nothing.
 struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
-  ConvertBarrier(const LLVMTypeConverter &converter, int64_t waveSize)
-      : ConvertOpToLLVMPattern(converter), waveSize(waveSize) {}
+  ConvertBarrier(const LLVMTypeConverter &converter, int64_t waveSize, bool countsStores)
+      : ConvertOpToLLVMPattern(converter), waveSize(waveSize), countsStores(countsStores) {}
   LogicalResult matchAndRewrite(gpu::BarrierOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     bool ordersGlobal = op->hasAttr(kOrdersGlobalAttrName);
@@ -65,6 +67,10 @@ struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
       release->setAttr(
           LLVM::LLVMDialect::getMmraAttrName(),
           LLVM::MMRATagAttr::get(rewriter.getContext(), "amdgpu-synchronize-as", "local"));
+    // LLVM (22) leaves what waves of one workgroup write under way across such a fence: they see it
+    // in the cache that they share. But one of them may then tell another core of it.
+    if (ordersGlobal && countsStores)
+      amdgcn::waitForVector(rewriter, op.getLoc(), 0);
     ROCDL::SBarrierOp::create(rewriter, op.getLoc());
     // Before, a thread waits until what it wrote is there for all. After, the barrier itself has
     // waited for shared memory: only the compiler must not move reads to its other side. What is
@@ -77,6 +83,7 @@ struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
 
 private:
   int64_t waveSize;
+  bool countsStores; ///< among loads
 };
 
 /// The chips fuse no bf16, and LLVM's way by f32 rounds twice.
@@ -138,7 +145,8 @@ struct ConvertThreadsToROCDL : kiln::impl::ConvertThreadsToROCDLBase<ConvertThre
                            ROCDL::ThreadIdZOp>,
               ConvertIndex<gpu::BlockIdOp, ROCDL::BlockIdXOp, ROCDL::BlockIdYOp, ROCDL::BlockIdZOp>,
               ConvertGridDim>(converter);
-          patterns.add<ConvertBarrier>(converter, waveSize);
+          patterns.add<ConvertBarrier>(converter, waveSize,
+                                       amdgcn::getRecord(chipName).waits == amdgcn::WaitForm::GFX9);
           amdgcn::populateShufflePatterns(converter, patterns, chipName);
         },
         [](LLVM::LLVMFuncOp function, int32_t threads) {

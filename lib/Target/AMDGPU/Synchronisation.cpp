@@ -5,6 +5,7 @@
 // scopes, or it would wait for all loads in front of each read of LDS (SIInsertWaitcnts, "LDS
 // DMA").
 #include "Chips.h"
+#include "Counters.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -28,8 +29,7 @@ static void separate(OpBuilder &builder, Location loc) {
 // scalar memory, six for vector memory. All ones wait for nothing.
 static constexpr int64_t kMostVector = 63, kMostExport = 7, kMostLDS = 15;
 
-/// Until so many loads of vector memory are outstanding; chips that load to LDS are of CDNA.
-static void waitForVector(OpBuilder &builder, Location loc, int64_t vector) {
+void kiln::amdgcn::waitForVector(OpBuilder &builder, Location loc, int64_t vector) {
   int64_t field = (vector & 15) | kMostExport << 4 | kMostLDS << 8 | (vector >> 4) << 14;
   keepInPlace(builder, loc);
   ROCDL::SWaitcntOp::create(builder, loc, field);

@@ -220,6 +220,8 @@ struct LowerKernelPass : kiln::cpu::impl::LowerKernelBase<LowerKernelPass> {
       OpBuilder builder(kernel);
       if (Attribute scratch = kernel->getAttr(kScratchBytesAttr))
         setMetadata(getOperation(), "scratch_bytes", scratch);
+      if (SmallVector<Attribute> hidden = describeHidden(kernel); !hidden.empty())
+        setMetadata(getOperation(), kHiddenParametersName, builder.getArrayAttr(hidden));
       if (kernel.hasGrid())
         makeGrid(kernel, builder);
       builder.setInsertionPoint(kernel);

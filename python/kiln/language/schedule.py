@@ -16,6 +16,8 @@ def pin(
     overlap: bool | None = None,
     roles: Any = None,
     persistent: int | tuple[int, int] | None = None,
+    raster: str | None = None,
+    per_core: int | None = None,
     role: str | None = None,
     stage: int | None = None,
     order: int | None = None,
@@ -30,6 +32,7 @@ def pin(
     reads_ahead: int | None = None,
     promote: bool | None = None,
     swap: bool | None = None,
+    share: int | tuple[int, str] | None = None,
 ) -> Any:
     """Takes decisions in the compiler's stead; one that cannot hold is an error at its line.
 
@@ -40,9 +43,12 @@ def pin(
     waits itself, before it reads or writes anything, and lets the next one begin where operations
     are pinned with `triggers`, or at once. `roles` is a tuple of `kiln.role`: groups of
     warps that run one part of the program each. `persistent` is how many programs are launched,
-    each of which takes tiles of the grid in turn, 0 for one a core of the device; or a pair of that
-    and how many tiles along x are kept together. A target whose programs are not run by warps
-    (the CPU) reads neither warps, clusters nor overlap.
+    each of which takes tiles of the grid in turn, 0 for `per_core` (1) a core of the device; or a
+    pair of that and how many tiles along x are kept together. `raster` is the order of tiles:
+    "grouped", by these groups alone; "chiplets", such that the programs of one die of the chip take
+    tiles that lie side by side; "longest_x", "longest_y" or "longest_z", from the last place along
+    that axis to the first, for work that grows along it. A target whose programs are not run by
+    warps (the CPU) reads neither warps, clusters nor overlap.
 
     Around what an operation gives (a load, a product, arithmetic on tiles), or around a store: who
     runs it and when. `role` names one of the kernel's; `stage` says for how many trips of its loop
@@ -62,9 +68,13 @@ def pin(
     columns.
 
     Around the range of a loop: `depth` is how many slots the rings filled in it have; `role`,
-    `stage` and `order` are those of the loop in the loop around it. Around the condition of an
-    `if`: `role`, `stage` and `order`, and `split`, by which the loop around it is parted where the
-    condition changes, so that neither part asks.
+    `stage` and `order` are those of the loop in the loop around it; `share` is how many programs
+    run a part of its trips each, for each tile of the grid, and add up what they have summed: the
+    last to come does so, in an order that is always the same, and goes on behind the loop. With
+    `(4, "atomic")` they add as they come. Such a loop stands in the kernel's body itself and
+    carries sums alone, which begin as zeros. Around the condition of an `if`: `role`, `stage` and
+    `order`, and `split`, by which the loop around it is parted where the condition changes, so that
+    neither part asks.
 
         kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
         for k in kiln.pin(range(0, n, 64), depth=4):

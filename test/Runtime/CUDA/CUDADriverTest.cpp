@@ -95,7 +95,8 @@ TEST_F(CUDATest, PersistentGrids) {
   EXPECT_EQ(run(artifact("code", R"(],"programs_per_core":1,"cluster":[8,1,1])"), &options).text,
             "");
   EXPECT_THAT(calls(), HasSubstr("cuLaunchKernelEx 96x1x1"));
-  // Of a fixed number of programs; hidden memory is for all tiles.
+  // Of a fixed number of programs; hidden memory is for all tiles, and the stream's own.
+  options.stream = reinterpret_cast<void *>(0x51);
   EXPECT_EQ(run(artifact("code", R"(,{"kind":"workspace","bytes_per_program":8}],"programs":12)"),
                 &options)
                 .text,
@@ -212,6 +213,7 @@ TEST_F(CUDATest, HiddenMemoryIsKept) {
 // What one kernel has for a workspace is no counter of another's, whose first launch finds zeros.
 TEST_F(CUDATest, CountersLieApartFromWorkspaces) {
   KilnLaunchOptions options = gridOf(10);
+  options.stream = reinterpret_cast<void *>(0x52);
   auto load = [&](const std::string &kind) {
     return llvm::cantFail(
         device().load(artifact("code", R"(,{"kind":")" + kind + R"(","bytes":64}])")));

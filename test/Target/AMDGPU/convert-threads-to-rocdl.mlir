@@ -20,6 +20,9 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   // CHECK-NEXT: llvm.fence syncscope("singlethread") acquire
   // And global memory, where the barrier is marked so.
   // CHECK: llvm.fence syncscope("workgroup") release{{$}}
+  // CHECK-NEXT: llvm.fence syncscope("singlethread") acq_rel
+  // CHECK-NEXT: rocdl.s.waitcnt 3952
+  // CHECK-NEXT: llvm.fence syncscope("singlethread") acq_rel
   // CHECK-NEXT: rocdl.s.barrier
   // CHECK-NEXT: llvm.fence syncscope("workgroup") acquire
   // CHECK: rocdl.update.dpp

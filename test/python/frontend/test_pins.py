@@ -41,6 +41,26 @@ def test_a_kernel_has_roles_and_a_persistent_grid() -> None:
     assert "tile.persistent = #tile.persistent<programs = 132, group = 16>" in text
 
 
+def test_a_persistent_grid_has_a_raster_and_programs_a_core() -> None:
+    text = lowered("kiln.grid(n)", 'kiln.pin(persistent=0, raster="chiplets", per_core=2)')
+    assert "tile.persistent = #tile.persistent<programs = 0, group = 1>" in text
+    assert 'tile.raster = "chiplets", tile.per_core = 2 : i64' in text
+
+
+@pytest.mark.parametrize(
+    "share, spelled",
+    [("4", "tile.share = 4 : i64"), ('(2, "atomic")', "tile.share = 2 : i64, tile.share_atomic")],
+)
+def test_the_trips_of_a_loop_are_shared_out(share: str, spelled: str) -> None:
+    text = lowered(
+        "kiln.grid(n)",
+        "x = kiln.zeros((8,), kiln.f32)",
+        f"for i in kiln.pin(range(0, n, 8), share={share}):\n    x = x + v.load((0, i), (1, 8))[0]",
+        "v.store((0, 0), x[None, :])",
+    )
+    assert spelled in text
+
+
 def test_all_of_a_role() -> None:
     assert (
         'tile.roles = [#tile.role<"all", warps = 4, copies = 2, registers = 40, skew = 1>]'
@@ -169,6 +189,13 @@ REFUSED = [
     ('kiln.pin(roles="load")', "expected roles"),
     ('kiln.pin(roles=(kiln.role("a", warps=0),))', "expected warps of at least 1, got 0"),
     ("kiln.pin(persistent=(1, 2, 3))", "expected programs, or a pair of programs"),
+    ('kiln.pin(raster="chiplets")', "expected persistent beside raster or before it"),
+    ('kiln.pin(persistent=2, raster="spiral")', "expected a raster, got 'spiral'"),
+    ("kiln.pin(persistent=0, per_core=0)", "expected per_core of at least 1, got 0"),
+    ("kiln.pin(persistent=8, per_core=2)", "expected persistent=0, since per_core counts"),
+    ("for i in kiln.pin(range(n), share=1):\n    pass", "expected share among at least 2 programs, got 1"),
+    ('for i in kiln.pin(range(n), share=(2, "fast")):\n    pass',
+     'expected programs, or a pair of these and "atomic", got (2, \'fast\')'),
     ("kiln.pin(persistent=2)\nkiln.pin(persistent=3)", "expected one persistent grid, got (2, 1) and"),
 ]  # fmt: skip
 

@@ -111,6 +111,7 @@ static void lowerParameters(ThreadContext &context) {
 LogicalResult kiln::lowerKernelToThreads(KernelOp kernel, TargetInterface target) {
   const ThreadPatterns &patterns = ThreadPatterns::get();
   ThreadContext context(kernel, target, patterns);
+  context.hiddenParameters = describeHidden(kernel);
   lowerParameters(context);
   if (failed(lowerLaunch(context)) || failed(context.lower(kernel.getBody().front())))
     return failure();

@@ -13,13 +13,14 @@ from kiln.frontend.syntax.calls import implements
 from kiln.frontend.syntax.loops import Range
 from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
 
-_ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent")
+_ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "per_core")
 _ON_PRODUCTS = ("parts", "reads_ahead", "promote", "swap")
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "in_flight", "atom", "layout",
                   "triggers", *_ON_PRODUCTS)  # fmt: skip
-_ON_LOOPS = ("role", "stage", "order", "depth")
+_ON_LOOPS = ("role", "stage", "order", "depth", "share")
 _ON_BRANCHES = ("role", "stage", "order", "split")
 _NUMBERS = ("stage", "order", "depth", "in_flight", "reads_ahead")
+_RASTERS = ("grouped", "chiplets", "longest_x", "longest_y", "longest_z")
 _MOST = 1 << 30
 
 
@@ -49,7 +50,7 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any) 
 @implements("pin")
 def pin(c: Any, value: Any, *decisions: Any) -> Any:
     names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "in_flight", "atom",
-             "layout", "split", "triggers", *_ON_PRODUCTS)  # fmt: skip
+             "layout", "split", "triggers", *_ON_PRODUCTS, "share")  # fmt: skip
     given = {name: x for name, x in zip(names, decisions, strict=True) if x is not None}
     if value is ...:
         _allow(given, _ON_KERNELS, "a kernel")
@@ -130,9 +131,40 @@ def _pin_persistent(c: Any, persistent: Any) -> None:
     _decide(c, "persistent", text, "one persistent grid", shown=f"{tuple(numbers)}")
 
 
+def _need_persistent(c: Any, name: str) -> None:
+    if "persistent" not in c.decisions:
+        raise Misuse(
+            f"expected persistent beside {name} or before it, since {name} is of such a grid",
+            'persistent=(0, 16), raster="chiplets"',
+            name,
+        )
+
+
+def _pin_raster(c: Any, raster: Any) -> None:
+    raster = as_text(raster, "raster")
+    if raster not in _RASTERS:
+        raise Misuse(f"expected a raster, got {raster!r}", ", ".join(_RASTERS), "raster")
+    _need_persistent(c, "raster")
+    _decide(c, "raster", quoted(raster), "one raster", shown=f"{raster!r}")
+
+
+def _pin_per_core(c: Any, per_core: Any) -> None:
+    per_core = as_int(per_core, "per_core")
+    if not 1 <= per_core < _MOST:
+        raise Misuse(f"expected per_core of at least 1, got {per_core}", argument="per_core")
+    _need_persistent(c, "per_core")
+    if "programs = 0," not in c.decisions["persistent"][0]:
+        raise Misuse(
+            "expected persistent=0, since per_core counts the programs of a core, got "
+            f"{c.decisions['persistent'][1]}",
+            argument="per_core",
+        )
+    _decide(c, "per_core", f"{per_core} : i64", "one number of programs a core", f"{per_core}")
+
+
 _PIN_KERNEL = {
     "warps": _pin_warps, "cluster": _pin_cluster, "overlap": _pin_overlap, "roles": _pin_roles,
-    "persistent": _pin_persistent,
+    "persistent": _pin_persistent, "raster": _pin_raster, "per_core": _pin_per_core,
 }  # fmt: skip
 
 
@@ -176,6 +208,21 @@ def _spelled(name: str, decision: Any) -> str | None:
     return f"#tile.layout<{_layout(text)}>"
 
 
+def _shared(share: Any) -> dict[str, str | None]:
+    """How many programs run a loop's trips, and whether they add to one sum as they come."""
+    programs, *how = share if isinstance(share, tuple) else (share,)
+    programs = as_int(programs, "share")
+    if how not in ([], ["atomic"]):
+        raise Misuse(
+            f'expected programs, or a pair of these and "atomic", got {share}',
+            'share=4 or share=(4, "atomic")',
+            "share",
+        )
+    if not 2 <= programs < _MOST:
+        raise Misuse(f"expected share among at least 2 programs, got {programs}", argument="share")
+    return {"tile.share": f"{programs} : i64"} | ({"tile.share_atomic": None} if how else {})
+
+
 _BASIS = r"\[\s*\d+(?:\s*,\s*\d+)*\s*\]"
 _PART = rf"\s*(\w+)\s*=\s*\[((?:\s*{_BASIS}\s*(?:,(?=\s*\[))?)*)\s*\]\s*"
 _LAYOUT = re.compile(rf"{_PART}(?:,{_PART})*")
@@ -202,9 +249,12 @@ def _foreign(given: dict[str, Any]) -> dict[str, str | None]:
     """Decisions as attributes of an operation of another dialect than tile."""
     splits = "split" in given and as_flag(given["split"], "split")
     spelled: dict[str, str | None] = {
-        f"tile.{name}": _spelled(name, x) for name, x in given.items() if name != "split"
+        f"tile.{name}": _spelled(name, x)
+        for name, x in given.items()
+        if name not in ("split", "share")
     }
-    return spelled | ({"tile.split_loop": None} if splits else {})
+    shares = _shared(given["share"]) if "share" in given else {}
+    return spelled | shares | ({"tile.split_loop": None} if splits else {})
 
 
 def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 #include "../Scratch.h"
 #include "../SharedAccess.h"
 #include "../ThreadPatterns.h"
+#include "../ThreadPlans.h"
 #include "../ViewAccess.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -123,7 +124,21 @@ static int64_t getAtomicBytes(Operation *op) {
          int64_t(getSharedElementBytes(getElementTypeOrSelf(type)));
 }
 
-static void lowerAtomic(ThreadContext &context, Operation *op) {
+/// Scratch of the first copy of the role, which all of them use.
+static Value getFirstShared(ThreadContext &context, Operation *op) {
+  Value behind =
+      arith::MulIOp::create(context, context.role->copy, context.i32(-getRoleScratchStep(op)));
+  return getSharedAt(context, getShared(context, op), behind);
+}
+
+/// The warps of all copies of the role wait for one another.
+static void meetCopies(ThreadContext &context) {
+  const ThreadRole &role = *context.role;
+  context.sync.groupBarrier(context, context.getLoc(), context.i32(role.sharedBarrier),
+                            role.attr.getTotalWarps() * context.chip.warpSize);
+}
+
+static LogicalResult lowerAtomic(ThreadContext &context, Operation *op) {
   AtomicParts parts(op);
   bool isTensor = isa<RankedTensorType>(parts.value.getType());
   Type type = getElementTypeOrSelf(parts.value.getType());
@@ -145,6 +160,14 @@ static void lowerAtomic(ThreadContext &context, Operation *op) {
   else
     owner = arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.getThread(),
                                   context.i32(0));
+  // One number is changed once for all copies of a role, which all see what it was.
+  bool isOfCopies = !isTensor && context.role && context.role->attr.getCopies() > 1;
+  if (isOfCopies && context.role->attr.getSkew() > 0)
+    return op->emitOpError("expected a role whose copies come to it together, got role \"")
+           << context.role->attr.getName() << "\" with a skew of " << context.role->attr.getSkew();
+  if (isOfCopies)
+    owner = context.both(owner, arith::CmpIOp::create(context, arith::CmpIPredicate::eq,
+                                                      context.role->copy, context.i32(0)));
   Value zero = arith::ConstantOp::create(context, context.getZeroAttr(type));
 
   for (int64_t reg = 0; reg < int64_t(values.size()); ++reg) {
@@ -180,8 +203,9 @@ static void lowerAtomic(ThreadContext &context, Operation *op) {
   }
 
   if (isShared(op)) {
-    Value base = getShared(context, op);
-    context.barrier();
+    Value base = isOfCopies ? getFirstShared(context, op) : getShared(context, op);
+    auto meet = [&] { isOfCopies ? meetCopies(context) : context.barrier(); };
+    meet();
     SmallVector<int64_t> strides;
     if (isTensor)
       strides = getStrides(layout.getShape());
@@ -191,7 +215,7 @@ static void lowerAtomic(ThreadContext &context, Operation *op) {
         if (!(int64_t(reg) & repeated))
           storeScratch(context, base, getFlatIndex(context, place, reg, strides), result);
     });
-    context.barrier();
+    meet();
     if (isTensor)
       results = gatherScratch(context, base, layout, strides, 0, type);
     else
@@ -201,6 +225,7 @@ static void lowerAtomic(ThreadContext &context, Operation *op) {
     context.setElements(op->getResult(0), results);
   else
     context.set(op->getResult(0), results.front());
+  return success();
 }
 
 void kiln::populateAtomicPatterns(ThreadPatterns &patterns) {

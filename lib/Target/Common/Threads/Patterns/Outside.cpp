@@ -8,6 +8,7 @@
 #include "../Scratch.h"
 #include "../SharedAccess.h"
 #include "../ThreadPatterns.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Runtime/Device/MessageRecord.h"
 #include "kiln/Target/Common/ABI.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -92,6 +93,9 @@ static bool isWaitedFor(AssertOp op) {
   if (op->getParentOfType<WarpGroupsOp>())
     return true;
   auto kernel = op->getParentOfType<KernelOp>();
+  // Who counts itself in at a counter is counted on, by the next launch at least.
+  if (hasCounter(kernel))
+    return true;
   WalkResult result = kernel.getBody().walk([](scf::WhileOp loop) {
     return loop.walk([](Operation *inner) {
       bool reads =
