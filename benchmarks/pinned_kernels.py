@@ -1,8 +1,8 @@
 """Products and attention in Python whose schedules are pinned by `kiln.pin`; tiles' layouts follow
 from the instructions, but for attention by waves.
 
-`gemm` and `attention` are for sm_90a, `gemm_skewed` and `attention_by_waves` for gfx942 and gfx950,
-`gemm_through_registers` for gfx1201. gemm.mlir and attention.mlir have the
+`gemm` and `attention` are for sm_90a, `gemm_skewed`, `gemm_interleaved` and `attention_by_waves`
+for gfx942 and gfx950, `gemm_through_registers` for gfx1201. gemm.mlir and attention.mlir have the
 schedules of the first two, gemm-gfx942.mlir and gemm-gfx950.mlir that of the third; what these do,
 and why, stands at their heads.
 """
@@ -121,6 +121,35 @@ def gemm_skewed(a: kiln.View, b: kiln.View, c: kiln.View, PROGRAMS: kiln.constex
             kiln.dot(x, y, acc, transpose_b=True), role="all", stage=1, order=2, atom="matrix"
         )
     kiln.pin(c.store((i, j), acc.to(kiln.bf16)), role="all")
+
+
+@kiln.kernel
+def gemm_interleaved(
+    a: kiln.View, b: kiln.View, c: kiln.View, PROGRAMS: kiln.constexpr, INTERLEAVE: kiln.constexpr
+):
+    """The product by four waves, one on each SIMD, of which each reads, fills and multiplies at
+    once: `INTERLEAVED` says in which order, chip by chip. First come the reads of this trip's slot,
+    then one load into the other slot behind every so many products, so that none waits."""
+    row, column = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 256))
+    kiln.pin(roles=kiln.role("all", warps=4), persistent=(PROGRAMS, 16))
+    i, j = row * 128, column * 256
+    acc = kiln.zeros((128, 256), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=2):
+        x = kiln.pin(a.load((i, k), (128, 32)), role="all", stage=0, order=0, atom="load_to_lds")
+        y = kiln.pin(b.load((j, k), (256, 32)), role="all", stage=0, order=1, atom="load_to_lds")
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True),
+            role="all", stage=1, order=2, atom="matrix", interleave=INTERLEAVE,
+        )  # fmt: skip
+    kiln.pin(c.store((i, j), acc.to(kiln.bf16)), role="all")
+
+
+# Of one wave's trip: 12 reads and 32 products on gfx942, which loads 4 bytes a lane, 24 times; 12
+# reads, 16 products and 6 loads on gfx950.
+INTERLEAVED = {
+    "gfx942": "12 x (1 read), 8 x (1 matrix), 24 x (1 matrix, 1 load)",
+    "gfx950": "12 x (1 read), 4 x (1 matrix), 6 x (2 matrix, 1 load)",
+}
 
 
 @kiln.kernel

@@ -70,13 +70,13 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
       return;
     add(createCountTrips(), createRealisePersistence(), createRealiseOverlap(),
         createRealiseRings(), createRealiseWarpGroups(), createRealiseParts(),
-        createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseAccumulators(),
-        createRealiseSlots(), createRealiseCopies(), createRealiseOwnConversions(),
-        createRealiseStores());
+        createCompleteStages(), createRealiseStages(), createSplitLoops(),
+        createRealiseAccumulators(), createRealiseSlots(), createRealiseCopies(),
+        createRealiseOwnConversions(), createRealiseStores());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
-        createRealiseThreads(), createCheckRealised(), createCheckProtocol(),
-        createPlanSharedMemory(), createOrderShared());
+        createRealiseInterleaving(), createRealiseThreads(), createCheckRealised(),
+        createCheckProtocol(), createPlanSharedMemory(), createOrderShared());
     return;
   case Stage::Target:
     if (isHost)

@@ -5,6 +5,7 @@
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/Common/Passes.h"
+#include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
 
 using namespace mlir;
@@ -26,7 +27,7 @@ static std::string findScheduleDecision(Operation *op) {
   if (isAccess)
     names.append({"atom", "buffer", "read_atom", "ring", "depth", "in_flight"});
   else if (isa<DotOp>(op))
-    names.push_back("in_flight");
+    names.append({"in_flight", "interleave"});
   else if (!isOurs)
     names.append({"depth", "split_loop"});
   for (StringRef name : names)
@@ -121,6 +122,16 @@ static LogicalResult checkDot(DotOp dot) {
   return isAsync ? checkOperands(dot, atom) : success();
 }
 
+/// Code generators that keep to no order of instructions have none to be told.
+static LogicalResult checkInterleave(DotOp dot, TargetInterface target) {
+  auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
+  if (!dot.getInterleaveAttr() || (sync && sync.ordersInstructions()))
+    return success();
+  return dot.emitOpError("expected no 'interleave' on ")
+         << target.getSpelling() << ", where nothing says in which order instructions come, got "
+         << dot.getInterleaveAttr();
+}
+
 /// Tensors are spread over all warps of a role.
 static LogicalResult checkWarps(KernelOp kernel) {
   if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName))
@@ -132,6 +143,9 @@ static LogicalResult checkWarps(KernelOp kernel) {
 }
 
 static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles) {
+  if (!isa<DotOp>(op) && getDecision(op, "interleave"))
+    return op->emitOpError("expected no '")
+           << spellDecision(op, "interleave") << "', since it is no dot";
   if (failed(checkAtom(op, "atom", target)) || failed(checkAtom(op, "read_atom", target)))
     return failure();
   std::string decision = findScheduleDecision(op);
@@ -151,7 +165,7 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
                                              {"in_flight", {"atom"}}})) ||
                    failed(checkHints(store)));
   if (auto dot = dyn_cast<DotOp>(op))
-    return checkDot(dot);
+    return failure(failed(checkDot(dot)) || failed(checkInterleave(dot, target)));
   return success();
 }
 

@@ -3,6 +3,7 @@ and their final code, whose waits are proven and which spills no vector register
 
 from __future__ import annotations
 
+import re
 import sys
 
 import ml_dtypes
@@ -38,6 +39,14 @@ def test_product_of_two_groups(rng, chip: str, m: int, n: int, k: int) -> None:
     assert multiply(rng, kernel, m, n, k, PROGRAMS=SKEWED[chip]) < 4e-3
 
 
+@pytest.mark.parametrize("m, n, k", [(128, 256, 64), (200, 304, 104), (40, 520, 24)])
+@pytest.mark.parametrize("chip", SKEWED)
+def test_interleaved_product(rng, chip: str, m: int, n: int, k: int) -> None:
+    kernel = pinned_kernels.gemm_interleaved.options(device=f"emu:{chip}")
+    constants = {"PROGRAMS": SKEWED[chip], "INTERLEAVE": pinned_kernels.INTERLEAVED[chip]}
+    assert multiply(rng, kernel, m, n, k, **constants) < 4e-3
+
+
 @pytest.mark.parametrize("m, n, k", [(128, 256, 64), (200, 304, 328), (40, 520, 72), (9, 8, 7)])
 def test_product_through_registers(rng, m: int, n: int, k: int) -> None:
     kernel = pinned_kernels.gemm_through_registers.options(device="emu:gfx1201")
@@ -71,12 +80,14 @@ def compiled(name: str, chip: str, width: int):
         kernel, constants = pinned_kernels.attention_by_waves, pinned_kernels.heads_of(width)
         return kernel.compile(*lying(512, width), 512, 1, **constants, target=target)
     constants = {"PROGRAMS": SKEWED[chip]} if chip in SKEWED else {}
+    if name == "gemm_interleaved":
+        constants["INTERLEAVE"] = pinned_kernels.INTERLEAVED[chip]
     kernel = getattr(pinned_kernels, name)
     return kernel.compile(*lying(512, 512)[:3], **constants, target=target)
 
 
 KERNELS = [
-    *(("gemm_skewed", chip, 0) for chip in SKEWED),
+    *((name, chip, 0) for name in ("gemm_skewed", "gemm_interleaved") for chip in SKEWED),
     ("gemm_through_registers", "gfx1201", 0),
     # Not heads of 128 on gfx942: addresses go through scalar and vector registers and accumulators.
     *(("attention_by_waves", *each) for each in ATTENTION if each != ("gfx942", 128)),
@@ -93,3 +104,14 @@ def test_waits_are_proven_and_nothing_spills(name: str, chip: str, width: int) -
     assert code["vgpr_spills"] == 0 and code["scratch_bytes"] == 0, code
     # Each loop over k is the ring's, and what it multiplies comes out of LDS.
     assert all("matrix" in loop and "lds_reads" in loop for loop in code["inner_loops"]), code
+
+
+@pytest.mark.parametrize("chip, least", [("gfx942", 20), ("gfx950", 5)])
+def test_loads_stand_between_products(chip: str, least: int) -> None:
+    """In each trip but for the first and last of them loads stand apart, a product or two between."""
+    text = compiled("gemm_interleaved", chip, 0).asm
+    words = re.findall(r"^\t(v_mfma|buffer_load_dword\S* .* lds|s_barrier|s_cbranch)", text, re.M)
+    kinds = "".join({"v": "M", "b": "L"}.get(word[0], "\n") for word in words)
+    products = 1 if chip == "gfx942" else 2
+    runs = re.findall(rf"(?:M{{{products}}}L){{{least},}}", kinds)
+    assert len(runs) >= 2, kinds
