@@ -75,8 +75,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createRealiseOwnConversions(), createRealiseStores());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
-        createRealiseThreads(), createCheckRealised(), createCheckProtocol(),
-        createPlanSharedMemory(), createOrderShared());
+        createRealiseInterleaving(), createRealiseThreads(), createCheckRealised(),
+        createCheckProtocol(), createPlanSharedMemory(), createOrderShared());
     return;
   case Stage::Target:
     if (isHost)

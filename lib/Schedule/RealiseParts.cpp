@@ -398,6 +398,9 @@ DotOp DotRealiser::multiply(const Part &part, Value sum, int64_t later) {
   made.removePartsAttr();
   made.removeReadsAheadAttr();
   made.setPromote(false);
+  // Of the instructions of all of them.
+  if (later > 0)
+    made.removeInterleaveAttr();
   if (dot.getPromote() && dot.getInFlight())
     made.setInFlight(std::min<int64_t>(*dot.getInFlight(), later));
   if (part.m || part.n || part.k)

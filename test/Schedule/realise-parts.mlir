@@ -51,6 +51,23 @@ tile.kernel @ahead(%z: !tile.view<16x8xf32>) attributes {tile.warps = 1 : i64} {
   tile.return
 }
 
+// How instructions alternate is said of all parts together, behind the last one.
+// CHECK-LABEL: @interleaved
+// CHECK: tile.dot
+// CHECK-NOT: interleave
+// CHECK: tile.dot {{.*}} interleave = #tile.interleave<2 x (1 matrix, 1 read)>
+tile.kernel @interleaved(%z: !tile.view<16x8xf32>) attributes {tile.warps = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %s = tile.load %z[%c0, %c0] : !tile.view<16x8xf32> -> tensor<16x8xf32, #sum>
+  %p = tile.alloc : !tile.buffer<16x32xf16>
+  %q = tile.alloc : !tile.buffer<32x8xf16>
+  %x = tile.read %p : !tile.buffer<16x32xf16> -> tensor<16x32xf16, #a>
+  %y = tile.read %q : !tile.buffer<32x8xf16> -> tensor<32x8xf16, #b>
+  %d = tile.dot %x, %y, %s {atom = #mma, parts = array<i64: 1, 1, 2>, interleave = #tile.interleave<2 x (1 matrix, 1 read)>} : tensor<16x32xf16, #a>, tensor<32x8xf16, #b> -> tensor<16x8xf32, #sum>
+  tile.store %d, %z[%c0, %c0] : tensor<16x8xf32, #sum>, !tile.view<16x8xf32>
+  tile.return
+}
+
 // Each part begins at zero, and is added.
 // CHECK-LABEL: @promoted
 // CHECK: %[[S:.*]] = tile.load

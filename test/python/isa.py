@@ -35,11 +35,18 @@ def assemble(text: str, chip: str) -> bytes:
     return bytes(artifact.section("asm"))
 
 
-def check(assembly: bytes, allow_strong: bool = False) -> None:
-    """Fails if code lacks a wait, or an inner loop has one that is too strong."""
-    command = [CHECKER, "-", *(["--allow-strong-waits"] if allow_strong else [])]
+def check(assembly: bytes, allow_strong: bool = False) -> bytes:
+    """Fails if code lacks a wait, or an inner loop has one that is too strong; gives what the
+    checker prints, with `--figures`."""
+    command = [CHECKER, "-", "--figures", *(["--allow-strong-waits"] if allow_strong else [])]
     done = subprocess.run(command, input=assembly, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+def figures(assembly: bytes, allow_strong: bool = False) -> dict:
+    """What the only kernel of a code consists of, once its waits are proven."""
+    return json.loads(check(assembly, allow_strong))
 
 
 def prove_waits(text: str, chip: str, may_refuse: bool = False) -> None:

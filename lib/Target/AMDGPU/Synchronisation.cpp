@@ -82,3 +82,36 @@ void TargetAttr::setPriority(OpBuilder &builder, Location loc, int64_t level) co
 }
 
 void TargetAttr::orderSchedule(OpBuilder &builder, Location loc) const { separate(builder, loc); }
+
+//===- The order of instructions ------------------------------------------------------------===//
+
+bool TargetAttr::ordersInstructions() const { return true; }
+
+/// The kinds as the intrinsic counts them; loads that go to LDS directly are accesses to global
+/// memory, which read it.
+static int32_t getMask(tile::InstructionKind kind) {
+  switch (kind) {
+  case tile::InstructionKind::Vector:
+    return 1 << 1;
+  case tile::InstructionKind::Scalar:
+    return 1 << 2;
+  case tile::InstructionKind::Matrix:
+    return 1 << 3;
+  case tile::InstructionKind::Load:
+    return 1 << 5;
+  case tile::InstructionKind::Store:
+    return 1 << 6;
+  case tile::InstructionKind::Read:
+    return 1 << 8;
+  case tile::InstructionKind::Write:
+    return 1 << 9;
+  case tile::InstructionKind::Transcendental:
+    return 1 << 10;
+  }
+  return 0;
+}
+
+void TargetAttr::orderInstructions(OpBuilder &builder, Location loc, tile::InstructionKind kind,
+                                   int64_t count, int64_t pipeline) const {
+  ROCDL::SchedGroupBarrier::create(builder, loc, getMask(kind), count, pipeline);
+}

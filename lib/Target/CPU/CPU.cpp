@@ -68,7 +68,8 @@ std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   if (isa<tile::WarpGroupsOp, tile::CopyIdOp, tile::BarrierOp, tile::ChannelOp, tile::AdvanceOp,
           tile::WaitPutsOp, tile::PutOp, tile::GetOp, tile::ReleaseOp, tile::CopyInOp,
           tile::CopyOutOp, tile::WaitStoresOp, tile::PartOp, tile::PendOp, tile::StartDotOp,
-          tile::WaitOp, tile::AcquireOp, tile::CommitOp, tile::FillOp, tile::FetchOp>(op))
+          tile::WaitOp, tile::ScheduleGroupOp, tile::AcquireOp, tile::CommitOp, tile::FillOp,
+          tile::FetchOp>(op))
     return "expected a program that one thread can run, got one for several warps";
   auto call = dyn_cast<tile::ExternCallOp>(op);
   if (!call)

@@ -158,6 +158,16 @@ static LogicalResult checkDot(DotOp dot) {
   return isAsync ? checkOperands(dot, atom) : success();
 }
 
+/// Code generators that keep to no order of instructions have none to be told.
+static LogicalResult checkInterleave(DotOp dot, TargetInterface target) {
+  auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
+  if (!dot.getInterleaveAttr() || (sync && sync.ordersInstructions()))
+    return success();
+  return dot.emitOpError("expected no 'interleave' on ")
+         << target.getSpelling() << ", where nothing says in which order instructions come, got "
+         << dot.getInterleaveAttr();
+}
+
 /// Tensors are spread over all warps of a role.
 static LogicalResult checkWarps(KernelOp kernel) {
   if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName))
@@ -234,7 +244,7 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
   if (auto scatter = dyn_cast<ScatterOp>(op))
     return checkPlainHints(scatter, target);
   if (auto dot = dyn_cast<DotOp>(op))
-    return checkDot(dot);
+    return failure(failed(checkDot(dot)) || failed(checkInterleave(dot, target)));
   return success();
 }
 

@@ -32,6 +32,7 @@ def pin(
     reads_ahead: int | None = None,
     promote: bool | None = None,
     swap: bool | None = None,
+    interleave: str | None = None,
     share: int | tuple[int, str] | None = None,
 ) -> Any:
     """Takes decisions in the compiler's stead; one that cannot hold is an error at its line.
@@ -65,7 +66,8 @@ def pin(
     what it needs out of shared memory when it comes, or `reads_ahead` parts before. With `promote`
     each part along k is summed up from zero and then added to the sum, for instructions that keep
     few bits of one. With `swap` the transpose is computed, so that few rows are the instruction's
-    columns.
+    columns. `interleave` is how its instructions alternate with those around it, on AMD's chips:
+    rounds, each so many times over, as "16 x (1 read), 32 x (2 matrix, 1 load)".
 
     Around the range of a loop: `depth` is how many slots the rings filled in it have; `role`,
     `stage` and `order` are those of the loop in the loop around it; `share` is how many programs

@@ -25,7 +25,10 @@ tile.kernel @decided(%a: !view, %b: !view, %k: index) attributes {
     // CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, in_flight = 1 : i64, order = 0 : i64, role = "mma", stage = 2 : i64}
     %d = tile.dot %x, %y, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 2, order = 0, role = "mma", in_flight = 1}
        : tensor<64x32xf16>, tensor<32x32xf16> -> tensor<64x32xf32>
-    scf.yield %d : tensor<64x32xf32>
+    // CHECK: tile.dot {{.*}} {interleave = #tile.interleave<16 x (1 read), 32 x (2 matrix, 1 load)>}
+    %e = tile.dot %x, %y, %d {interleave = #tile.interleave<16 x (1 read), 32 x (2 matrix, 1 load)>}
+       : tensor<64x32xf16>, tensor<32x32xf16> -> tensor<64x32xf32>
+    scf.yield %e : tensor<64x32xf32>
     // CHECK: } {tile.depth = 4 : i64}
   } {tile.depth = 4 : i64}
   // CHECK: arith.truncf {{.*}} {tile.order = 0 : i64, tile.role = "mma", tile.stage = 3 : i64}
@@ -101,6 +104,10 @@ tile.kernel @realised(%a: !view, %n: index) {
       %x, %y = tile.get %ring[%s0, %s0] : !ring
       // CHECK: tile.wait_puts in_flight = 2
       tile.wait_puts in_flight = 2
+      // CHECK: tile.schedule_group 2 matrix of 0
+      tile.schedule_group 2 matrix of 0
+      // CHECK: tile.schedule_group 1 transcendental of 1
+      tile.schedule_group 1 transcendental of 1
       // CHECK: tile.part %{{.*}}[%{{.*}}, %{{.*}}] : !tile.buffer<64x32xf16> -> !tile.buffer<32x32xf16>
       %part = tile.part %x[%copy, %c0] : !buffer -> !tile.buffer<32x32xf16>
       // CHECK: tile.pend %{{.*}} : !tile.pending<tensor<32x32xf32>>

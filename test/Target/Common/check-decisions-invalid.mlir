@@ -312,3 +312,37 @@ module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>}
     tile.return
   }
 }
+
+// -----
+
+!view = !tile.view<?x?xbf16>
+!s = tensor<64x64xf32>
+!a = tensor<64x64xbf16>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @interleave(%a: !view) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : !s
+    %x = tile.load %a[%c0, %c0] {role = "all"} : !view -> !a
+    // expected-error @+1 {{expected no 'interleave' on nvptx:sm_90a, where nothing says in which order instructions come, got #tile.interleave<2 x (1 matrix, 1 load)>}}
+    %d = tile.dot %x, %x, %zero transpose_b {role = "all", interleave = #tile.interleave<2 x (1 matrix, 1 load)>} : !a, !a -> !s
+    tile.return
+  }
+}
+
+// -----
+
+!view = !tile.view<?x?xbf16>
+!s = tensor<64x64xf32>
+!a = tensor<64x64xbf16>
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx950">} {
+  tile.kernel @no_dot(%a: !view) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : !s
+    // expected-error @+1 {{expected attributes that mean something here, got 'interleave'}}
+    %x = tile.load %a[%c0, %c0] {role = "all", interleave = #tile.interleave<1 x (1 load)>} : !view -> !a
+    %d = tile.dot %x, %x, %zero transpose_b {role = "all", interleave = #tile.interleave<2 x (1 matrix, 1 load)>} : !a, !a -> !s
+    tile.return
+  }
+}

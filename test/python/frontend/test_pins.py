@@ -150,7 +150,20 @@ def test_products() -> None:
     assert "promote" not in text and "swap" not in text
 
 
+def test_an_order_of_instructions() -> None:
+    text = lowered(
+        "x = v.load((0, 0), (16, 16))",
+        "y = kiln.pin(",
+        "    kiln.dot(x, x, kiln.zeros((16, 16), kiln.f32)),",
+        '    interleave="16 x (1 read), 32 x (2 matrix,1 load)",',
+        ")",
+        "v.store((0, 0), y)",
+    )
+    assert "interleave = #tile.interleave<16 x (1 read), 32 x (2 matrix,1 load)>" in text
+
+
 LOAD = "v.load((0, 0), (4, 8))"
+PRODUCT = "kiln.dot(kiln.zeros((16, 16), kiln.f32), kiln.zeros((16, 16), kiln.f32))"
 REFUSED = [
     (f"kiln.pin({LOAD}, parts=(1, 1, 2))", "expected parts of a product, got"),
     (f"kiln.pin({LOAD} + 1.0, swap=True)", "expected swap of a product, got"),
@@ -177,6 +190,10 @@ REFUSED = [
     (f'kiln.pin({LOAD}, layout="register = [[0,1]]\\n}}")', "expected a layout, got 'register = [[0,1]]"),
     (f'kiln.pin({LOAD}, layout="core = [[0,1]]")', "expected register, lane and warp in a layout, got core"),
     ('kiln.pin(roles=(kiln.role("a", warps=4, skew=1),))', "expected several copies of a role with a skew, got 1"),
+    (f'kiln.pin({PRODUCT}, interleave="16 x 1 read")', "expected rounds of instructions, got '16 x 1 read'"),
+    (f'kiln.pin({PRODUCT}, interleave="1 x (1 product)")', "expected rounds of instructions, got '1 x (1"),
+    (f'kiln.pin({PRODUCT}, interleave="0 x (1 read)")', "expected rounds of instructions, got '0 x (1 read)'"),
+    (f'kiln.pin({PRODUCT}, interleave="1 x (1 read)>, a = <")', "expected rounds of instructions"),
     ("kiln.pin(v, stage=1)", "expected what an operation of this block gives, got"),
     ("kiln.pin(kiln.zeros(4, kiln.f32), stage=1)", "expected what an operation of this block gives"),
     ("x = kiln.pin(n > 0, split=True)", "expected the condition of an `if`, since kiln.pin decides"),

@@ -29,7 +29,7 @@ def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
     DeclareAttrInterfaceMethods<CacheHintsInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<SynchronisationInterface,
-        ["setPriority"]>]> {
+        ["setPriority", "ordersInstructions", "orderInstructions"]>]> {
   let mnemonic = "target";
   let summary = "an AMD chip";
   let description = [{

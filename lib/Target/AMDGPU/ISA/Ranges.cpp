@@ -181,7 +181,9 @@ static Range evaluate(StringRef mnemonic, ArrayRef<Operand> inputs, const Instru
   if (in.size() == 2 && (operation.contains("shlrev") || operation.contains("shrrev")))
     std::swap(in[0], in[1]);
   auto is = [&](std::initializer_list<StringRef> names) { return is_contained(names, operation); };
-  if (in.size() == 1 && is({"mov_b32", "readfirstlane_b32"}))
+  // Accumulators hold what other registers have no room for.
+  if (in.size() == 1 && is({"mov_b32", "readfirstlane_b32", "accvgpr_read_b32", "accvgpr_write_b32",
+                            "accvgpr_mov_b32"}))
     return in[0];
   // Sixteen bits, of which the first one counts as negative; what is changed stands before them.
   if (is({"movk_i32", "mulk_i32", "addk_i32"})) {

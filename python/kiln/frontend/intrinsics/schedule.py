@@ -14,7 +14,7 @@ from kiln.frontend.syntax.loops import Range
 from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
 
 _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "per_core")
-_ON_PRODUCTS = ("parts", "reads_ahead", "promote", "swap")
+_ON_PRODUCTS = ("parts", "reads_ahead", "promote", "swap", "interleave")
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "in_flight", "atom", "layout",
                   "triggers", *_ON_PRODUCTS)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth", "share")
@@ -203,6 +203,8 @@ def _spelled(name: str, decision: Any) -> str | None:
     text = as_text(decision, name)
     if not text:
         raise Misuse(f'expected {name} to be a name, got ""', argument=name)
+    if name == "interleave":
+        return f"#tile.interleave<{_rounds(text)}>"
     if name != "layout":
         return quoted(text)
     return f"#tile.layout<{_layout(text)}>"
@@ -221,6 +223,23 @@ def _shared(share: Any) -> dict[str, str | None]:
     if not 2 <= programs < _MOST:
         raise Misuse(f"expected share among at least 2 programs, got {programs}", argument="share")
     return {"tile.share": f"{programs} : i64"} | ({"tile.share_atomic": None} if how else {})
+
+
+_KINDS = "matrix|vector|scalar|transcendental|load|store|read|write"
+_GROUP = rf"\s*[1-9]\d{{0,8}}\s+(?:{_KINDS})\s*"
+_ROUND = rf"\s*[1-9]\d{{0,8}}\s+x\s*\({_GROUP}(?:,{_GROUP})*\)\s*"
+_ROUNDS = re.compile(rf"{_ROUND}(?:,{_ROUND})*")
+
+
+def _rounds(text: str) -> str:
+    """Groups of instructions, each round so many times over, as the IR spells them."""
+    if not _ROUNDS.fullmatch(text):
+        raise Misuse(
+            f"expected rounds of instructions, got {text!r}",
+            "interleave='16 x (1 read), 32 x (2 matrix, 1 load)'",
+            "interleave",
+        )
+    return text
 
 
 _BASIS = r"\[\s*\d+(?:\s*,\s*\d+)*\s*\]"

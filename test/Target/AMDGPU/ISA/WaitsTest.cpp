@@ -313,6 +313,15 @@ TEST(Waits, ScalesAreRead) {
               HasSubstr("of line 7 before its register is used"));
 }
 
+/// An address may wait in an accumulator until it is needed.
+TEST(Waits, FollowsAccumulators) {
+  std::string shift = "v_lshlrev_b32_e32 v1, 4, v0\n";
+  std::string away = shift + "  v_accvgpr_write_b32 a3, v1\n  v_mov_b32_e32 v1, v9\n";
+  std::string back = away + "  v_accvgpr_read_b32 v1, a3\n";
+  EXPECT_EQ(check(replaced(kRing, shift, back), "gfx950"), "");
+  EXPECT_THAT(check(replaced(kRing, shift, away), "gfx950"), HasSubstr("any byte"));
+}
+
 /// Any function of three operands' bits, by its table.
 TEST(Waits, FollowsTables) {
   // 16 v0 with two bits turned over; with the third operand, which may be anything, in place of

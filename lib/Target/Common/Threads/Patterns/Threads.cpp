@@ -47,6 +47,14 @@ static LogicalResult lowerPriority(ThreadContext &context, PriorityOp op) {
   return success();
 }
 
+static LogicalResult lowerGroup(ThreadContext &context, ScheduleGroupOp op) {
+  if (!context.sync.ordersInstructions())
+    return emitUnsupported(op, context.target, "expected a chip whose instructions have an order");
+  context.sync.orderInstructions(context, context.getLoc(), op.getKind(), op.getCount(),
+                                 op.getPipeline());
+  return success();
+}
+
 /// Of launches that meet on a stream.
 template <typename OpTy>
 static LogicalResult lowerOverlap(ThreadContext &context, OpTy op) {
@@ -69,6 +77,7 @@ void kiln::populateThreadPatterns(ThreadPatterns &patterns) {
         context.sync.orderSchedule(context, context.getLoc());
       },
       /*takesEngines=*/false);
+  patterns.addScheduled<ScheduleGroupOp>(lowerGroup, /*takesEngines=*/false);
   patterns.addScheduled<WaitSharedOp>(
       [](ThreadContext &context, WaitSharedOp) {
         context.sync.waitForShared(context, context.getLoc());
