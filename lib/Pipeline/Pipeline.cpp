@@ -49,8 +49,12 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         tile::createNarrowIndices(), tile::createHoistInvariants());
     return;
   case Stage::Layout:
-    add(createCheckTarget(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
-        createResolveAtomNames(), createCheckDecisions());
+    add(createCheckTarget(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles());
+    // What an instruction is chosen for, and held against, is a tile as it will be.
+    if (!isHost)
+      add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
+          createSplitShapes());
+    add(createResolveAtomNames(), createCheckDecisions());
     if (isHost) {
       // Of schedules a host realises the grid's alone.
       add(createRealisePersistence(), createCheckRealised(), tile::createMultiplyDivisions(),
@@ -58,8 +62,6 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
       target.addOwnPasses(pm, stage);
       return;
     }
-    add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
-        createSplitShapes());
     add(createDecideRoles([](ModuleOp copy) { return realiseRoles(copy); }));
     addLayouts(pm);
     return;
