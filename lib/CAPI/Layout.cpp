@@ -28,7 +28,7 @@ KilnError *kilnLayoutDescribe(const char *text, KilnBuffer **json) {
     shape.push_back(extent);
   for (auto [in, free] : llvm::zip(layout->getIns(), layout->freeVariables()))
     parts.push_back(
-        json::Object{{"name", in.name}, {"size", int64_t(1) << in.bases.size()}, {"free", free}});
+        json::Object{{"name", in.name}, {"size", layout->getInSize(in.name)}, {"free", free}});
   if (!layout->getIns().empty()) {
     StringRef first = layout->getIns().front().name;
     for (unsigned dim : layout->getOrder(first))
@@ -39,13 +39,17 @@ KilnError *kilnLayoutDescribe(const char *text, KilnBuffer **json) {
   std::vector<json::Array> held(size_t(1) << layout->getTotalOutBits());
   for (int64_t flat = 0; flat < int64_t(1) << layout->getTotalInBits(); ++flat) {
     LinearLayout::Basis place = layout->unflattenPlace(flat);
+    if (!layout->isThere(place))
+      continue;
     json::Array numbers;
     for (int64_t value : place)
       numbers.push_back(value);
     held[layout->flatten(layout->apply(place))].push_back(std::move(numbers));
   }
-  for (json::Array &list : held)
-    places.push_back(std::move(list));
+  for (auto [flat, list] : llvm::enumerate(held))
+    if (all_of(zip_equal(layout->unflatten(flat), layout->getShape()),
+               [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); }))
+      places.push_back(std::move(list));
   json::Object described{{"shape", std::move(shape)},
                          {"parts", std::move(parts)},
                          {"order", std::move(order)},

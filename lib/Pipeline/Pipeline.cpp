@@ -50,7 +50,12 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     return;
   case Stage::Layout:
     add(createCheckTarget(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
-        createRealiseShares(), createResolveAtomNames(), createCheckDecisions());
+        createRealiseShares());
+    // What an instruction is chosen for, and held against, is a tile as it will be.
+    if (!isHost)
+      add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
+          createSplitShapes());
+    add(createResolveAtomNames(), createCheckDecisions());
     if (isHost) {
       // Of schedules a host realises the grid's alone.
       add(createRealisePersistence(), createCheckRealised(), tile::createMultiplyDivisions(),
@@ -58,8 +63,6 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
       target.addOwnPasses(pm, stage);
       return;
     }
-    add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
-        createSplitShapes());
     add(createDecideRoles([](ModuleOp copy) { return realiseRoles(copy); }));
     addLayouts(pm);
     return;

@@ -95,7 +95,7 @@ FailureOr<Share> CopyRealiser::divide(Operation *op, RankedTensorType tensor) {
   size_t ownBits = llvm::Log2_64_Ceil(role.getWarps());
   if (whole.getInBits("warp") <= ownBits)
     return Share{tensor, -1};
-  int64_t copies = 1;
+  size_t copyBits = whole.getInBits("warp") - ownBits;
   int dim = -1;
   SmallVector<int64_t> shape(tensor.getShape());
   SmallVector<LinearLayout::InDim> ins;
@@ -107,7 +107,6 @@ FailureOr<Share> CopyRealiser::divide(Operation *op, RankedTensorType tensor) {
         ins.back().bases.push_back(basis);
         continue;
       }
-      copies *= 2;
       for (auto [at, value] : llvm::enumerate(basis)) {
         if (!value)
           continue;
@@ -116,7 +115,7 @@ FailureOr<Share> CopyRealiser::divide(Operation *op, RankedTensorType tensor) {
       }
     }
   }
-  if (copies != role.getCopies())
+  if (copyBits != llvm::Log2_64_Ceil(role.getCopies()))
     return op->emitOpError("expected a layout of the ")
            << role.getTotalWarps() << " warps of role \"" << role.getName() << "\", got " << tensor;
   if (dim < 0) { // each copy holds all of it
@@ -124,7 +123,8 @@ FailureOr<Share> CopyRealiser::divide(Operation *op, RankedTensorType tensor) {
     return Share{tensor.cloneWithEncoding(LayoutAttr::get(tensor.getContext(), *own)), -1};
   }
   // The bits of copies must be the highest of their dimension, in order.
-  shape[dim] /= copies;
+  isRegular &= shape[dim] % role.getCopies() == 0;
+  shape[dim] /= role.getCopies();
   for (auto [bit, basis] : llvm::enumerate(whole.getBases("warp").drop_front(ownBits)))
     isRegular &= basis[dim] == (shape[dim] << bit);
   std::optional<LinearLayout> own = LinearLayout::create(ins, getTensorOuts(shape));

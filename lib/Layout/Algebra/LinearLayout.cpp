@@ -283,6 +283,8 @@ int64_t LinearLayout::getContiguity(StringRef in, StringRef out) const {
       if (dim.name != in || (int64_t(1) << bit) >= run)
         while (run > 1 && basis[index] % run != 0)
           run /= 2;
+  while (getInSize(in) % run)
+    run /= 2;
   return run;
 }
 

@@ -25,8 +25,9 @@ static std::vector<LinearLayout> getOrders(ArrayRef<int64_t> shape, int64_t bits
     if (std::optional<LinearLayout> layout = getSwizzledLayout(shape, bits, span))
       orders.push_back(*layout);
   LinearLayout rows = getRowMajorLayout(shape);
-  orders.push_back(rows);
-  if (shape.size() != 2)
+  if (rows.isExact())
+    orders.push_back(rows);
+  if (shape.size() != 2 || !llvm::isPowerOf2_64(shape[0] * shape[1]))
     return orders;
   size_t inPiece = llvm::Log2_64(128 / bits), inRow = llvm::Log2_64(shape[1]);
   size_t count = rows.getInBits(kOffset);
@@ -120,8 +121,8 @@ static SmallVector<int64_t> getShare(const Reader &reader, LoadOp load) {
   return share;
 }
 
-/// Orders in which shares of a tile lie one behind another.
-static std::vector<LinearLayout> repeat(std::vector<LinearLayout> orders, ArrayRef<int64_t> shape) {
+std::vector<LinearLayout> kiln::repeatOrders(std::vector<LinearLayout> orders,
+                                             ArrayRef<int64_t> shape) {
   for (LinearLayout &order : orders) {
     SmallVector<LinearLayout::InDim> ins(order.getIns());
     SmallVector<int64_t> share = order.getShape();
@@ -133,6 +134,7 @@ static std::vector<LinearLayout> repeat(std::vector<LinearLayout> orders, ArrayR
       }
     order = *LinearLayout::create(ins, getTensorOuts(shape));
   }
+  llvm::erase_if(orders, [](const LinearLayout &order) { return !order.isExact(); });
   return orders;
 }
 
@@ -194,7 +196,7 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
   SmallVector<Reader> readers = getReaders(load);
   auto *product = llvm::find_if(readers, [](const Reader &reader) { return bool(reader.dot); });
   auto getCandidates = [&](ArrayRef<int64_t> share) {
-    return repeat(product == readers.end()
+    return repeatOrders(product == readers.end()
                       ? getOrders(share, 8 * int64_t(getSharedElementBytes(element)))
                       : getAdmitted(*product, share),
                   shape);
@@ -257,25 +259,31 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
 /// What the first of a role's copies holds, which has so many warps.
 static LinearLayout takeShare(const LinearLayout &layout, int64_t warps) {
   SmallVector<LinearLayout::InDim> ins(layout.getIns());
-  SmallVector<int64_t> shape(layout.getShape().size(), 1);
+  SmallVector<int64_t> shape = layout.getShape();
   for (LinearLayout::InDim &in : ins) {
-    if (in.name == kWarp && in.bases.size() > llvm::Log2_64(warps))
-      in.bases.truncate(llvm::Log2_64(warps));
-    for (const LinearLayout::Basis &basis : in.bases)
+    if (in.name != kWarp)
+      continue;
+    size_t own = std::min<size_t>(in.bases.size(), llvm::Log2_64(warps));
+    for (const LinearLayout::Basis &basis : llvm::drop_begin(in.bases, own))
       for (auto [extent, value] : llvm::zip_equal(shape, basis))
-        extent = std::max(extent, int64_t(llvm::bit_floor(uint64_t(value)) * 2));
+        extent = value ? std::min(extent, value) : extent;
+    in.bases.truncate(own);
   }
   return *LinearLayout::create(ins, getTensorOuts(shape));
 }
 
-/// The extents of what all lanes and warps hold at a time, and of a row as wide as the engine's.
+/// The extents of what all lanes and warps hold at a time, and of a row as wide as the engine's, as
+/// far as rows are made of such.
 static SmallVector<int64_t> getBox(const LinearLayout &layout, unsigned bytes) {
   SmallVector<int64_t> shape = layout.getShape(), box(shape.size(), 1);
   for (StringRef part : {kLane, kWarp})
     for (const LinearLayout::Basis &basis : layout.getBases(part))
       for (auto [extent, value] : llvm::zip_equal(box, basis))
         extent = std::max(extent, int64_t(llvm::bit_floor(uint64_t(value)) * 2));
-  box.back() = std::max(box.back(), std::min(kWidestRow / std::max(1u, bytes), shape.back()));
+  for (auto [extent, most] : llvm::zip_equal(box, shape))
+    extent = std::min(extent, most);
+  box.back() = std::max(box.back(), std::min(kWidestRow / std::max(1u, bytes),
+                                             getPowerOf2Factor(shape.back())));
   return box;
 }
 
@@ -302,7 +310,7 @@ static LogicalResult decide(StoreOp store, TargetInterface target) {
     extent = std::min(extent, most);
   std::vector<LinearLayout> orders = getOrders(box, 8 * int64_t(bytes));
   if (piece != box)
-    llvm::append_range(orders, repeat(getOrders(piece, 8 * int64_t(bytes)), box));
+    llvm::append_range(orders, repeatOrders(getOrders(piece, 8 * int64_t(bytes)), box));
   std::optional<Choice> best;
   if (std::optional<LinearLayout> part = getBoxLayout(layout, box))
     for (const LinearLayout &order : orders) {

@@ -52,13 +52,6 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
         op->emitOpError("expected an op that says how it is spread over threads");
         return WalkResult::interrupt();
       }
-      for (Value value : op->getResults())
-        if (auto tensor = dyn_cast<RankedTensorType>(value.getType()))
-          for (int64_t extent : tensor.getShape())
-            if (!llvm::isPowerOf2_64(extent)) {
-              op->emitOpError("expected extents that are powers of two, got ") << tensor;
-              return WalkResult::interrupt();
-            }
       return WalkResult::advance();
     });
     return failure(result.wasInterrupted());
@@ -111,6 +104,10 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
     // What a copy atom brings has a layout only if someone reads it into registers: that of the
     // first who does.
     for (auto &[value, layout] : types) {
+      if (!layout.isExact() && !isInBuffer(value))
+        return emitError(value.getLoc())
+               << "expected extents that are powers of two, or that one part of a place counts, got "
+               << value.getType();
       if (!isInBuffer(value) || isThroughRegisters(value))
         setLayout(value, layout);
       else if (auto read = reads.find(value); read != reads.end() && !isPinned(value))

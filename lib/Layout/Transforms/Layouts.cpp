@@ -1,6 +1,7 @@
 // The layouts that decisions are made of.
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,10 +26,34 @@ static LinearLayout make(ArrayRef<InDim> ins, ArrayRef<int64_t> shape) {
   return LinearLayout::create(ins, getTensorOuts(shape)).value_or(LinearLayout());
 }
 
+int64_t kiln::getPowerOf2Factor(int64_t extent) { return extent & -extent; }
+
+/// The bits that count what an extent has of its factor that is a power of two, of registers, are
+/// their highest ones.
+static void moveCutsUp(InDim &registers, ArrayRef<int64_t> shape) {
+  for (auto [dim, extent] : llvm::enumerate(shape)) {
+    if (llvm::isPowerOf2_64(extent))
+      continue;
+    SmallVector<Basis> below, cuts;
+    for (const Basis &basis : registers.bases)
+      (basis[dim] < getPowerOf2Factor(extent) ? below : cuts).push_back(basis);
+    llvm::sort(cuts);
+    registers.bases = std::move(below);
+    llvm::append_range(registers.bases, cuts);
+  }
+}
+
 LinearLayout kiln::canonicalise(const LinearLayout &layout) {
   SmallVector<std::string> names = layout.getOutNames();
   SmallVector<StringRef> outs(names.begin(), names.end());
-  return layout.sublayout({kRegister, kLane, kWarp}, outs).removeZeroBases(kRegister);
+  LinearLayout result =
+      layout.sublayout({kRegister, kLane, kWarp}, outs).removeZeroBases(kRegister);
+  SmallVector<int64_t> shape = result.getShape();
+  if (llvm::all_of(shape, [](int64_t extent) { return llvm::isPowerOf2_64(extent); }))
+    return result;
+  SmallVector<InDim> ins(result.getIns());
+  moveCutsUp(ins.front(), shape);
+  return *LinearLayout::create(ins, result.getOuts());
 }
 
 /// The layout of a tensor of which each copy has its share along a dimension, or all of it (-1),
@@ -51,7 +76,7 @@ static LinearLayout shareOut(const LinearLayout &own, int dim, unsigned copies) 
 LinearLayout kiln::getBlockedLayout(ArrayRef<int64_t> shape, int64_t width, ThreadShape threads,
                                     int fastest) {
   if (threads.copies > 1) {
-    int dim = !shape.empty() && shape[0] >= int64_t(threads.copies) ? 0 : -1;
+    int dim = !shape.empty() && tile::sharesEvenly(shape[0], 1, threads.copies) ? 0 : -1;
     SmallVector<int64_t> own(shape);
     if (dim >= 0)
       own[dim] /= threads.copies;
@@ -61,9 +86,10 @@ LinearLayout kiln::getBlockedLayout(ArrayRef<int64_t> shape, int64_t width, Thre
   int64_t rank = shape.size();
   SmallVector<int64_t> taken(rank, 1);
   InDim registers{kRegister.str(), {}}, lanes{kLane.str(), {}}, warps{kWarp.str(), {}};
-  // Takes the next bit of a dimension for a part; false if the dimension has no more.
+  // Takes the next bit of a dimension for a part; false if the dimension has no more. What counts
+  // an extent's odd factor is left to registers, at the end.
   auto take = [&](InDim &part, int64_t dim) {
-    if (taken[dim] >= shape[dim])
+    if (taken[dim] >= getPowerOf2Factor(shape[dim]))
       return false;
     Basis basis(rank, 0);
     basis[dim] = taken[dim];
@@ -94,6 +120,12 @@ LinearLayout kiln::getBlockedLayout(ArrayRef<int64_t> shape, int64_t width, Thre
   fill(warps, llvm::Log2_32(threads.warps), backwards);
   for (int64_t dim : walk)
     while (take(registers, dim)) {
+    }
+  for (int64_t dim = 0; dim < rank; ++dim)
+    for (int64_t value = getPowerOf2Factor(shape[dim]); value < shape[dim]; value *= 2) {
+      Basis basis(rank, 0);
+      basis[dim] = value;
+      registers.bases.push_back(basis);
     }
   return make({registers, lanes, warps}, shape);
 }
@@ -199,7 +231,8 @@ std::optional<LinearLayout> kiln::getBoxLayout(const LinearLayout &whole, ArrayR
 
 bool kiln::fits(WarpMmaAtomInterface atom, tile::DotOp dot) {
   std::array<int64_t, 3> extents = atom.getExtents();
-  return dot.getM() >= extents[0] && dot.getN() >= extents[1] && dot.getK() >= extents[2];
+  return dot.getM() % extents[0] == 0 && dot.getN() % extents[1] == 0 &&
+         dot.getK() % extents[2] == 0;
 }
 
 std::pair<Type, Type> kiln::getDotTypes(tile::DotOp dot) {
@@ -242,30 +275,28 @@ SmallVector<Attribute> kiln::getMmaAtoms(tile::DotScaledOp dot, TargetInterface 
   return atoms;
 }
 
-/// The fragment of one operand, repeated: along `inner` then `outer` in registers, and over
-/// warps along the dimensions that `warpDims` names (-1: all warps hold the same).
+/// The fragment of one operand, repeated: along `inner` then `outer` in registers, over warps along
+/// the dimensions that `warpDims` names (-1: all warps hold the same), and as often as an extent's
+/// odd factor says in registers again.
 static LinearLayout repeat(const LinearLayout &fragment, ArrayRef<int64_t> shape, unsigned inner,
                            ArrayRef<int64_t> warpExtents, ArrayRef<int> warpDims) {
   LinearLayout layout = fragment;
   SmallVector<int64_t> have = fragment.getShape();
   for (unsigned dim : {inner, 1 - inner}) {
-    int64_t count = shape[dim] / (have[dim] * warpExtents[dim]);
+    int64_t count = getPowerOf2Factor(shape[dim]) / (have[dim] * warpExtents[dim]);
     layout = layout * LinearLayout::identity(count, kRegister, getDimName(dim));
   }
   for (int dim : warpDims)
     layout = layout * (dim < 0 ? LinearLayout::zeros(2, kWarp, getDimName(0))
                                : LinearLayout::identity(2, kWarp, getDimName(dim)));
+  for (unsigned dim : {0, 1})
+    layout = layout * LinearLayout::identity(shape[dim] / getPowerOf2Factor(shape[dim]), kRegister,
+                                             getDimName(dim));
   return canonicalise(layout);
 }
 
 static LinearLayout transposeIf(bool transposed, const LinearLayout &layout) {
   return transposed ? layout.transposeOuts({1, 0}) : layout;
-}
-
-/// Which dimension of a product copies share out, of which each instruction makes so much at a
-/// time: rows if there are enough, or columns, or none.
-static int getSharedDim(int64_t m, int64_t n, int64_t leastM, int64_t leastN, unsigned copies) {
-  return m >= leastM * copies ? 0 : n >= leastN * copies ? 1 : -1;
 }
 
 /// Each thread multiplies and adds on its own: it holds all of K for its rows and columns.
@@ -302,7 +333,8 @@ struct WarpGrid {
   WarpGrid(int64_t extentM, int64_t extentN, WarpMmaAtomInterface atom, unsigned warps) {
     std::array<int64_t, 3> extents = atom.getExtents();
     for (; warps > 1; warps /= 2) {
-      int64_t restM = extentM / (extents[0] * m), restN = extentN / (extents[1] * n);
+      int64_t restM = getPowerOf2Factor(extentM) / (extents[0] * m);
+      int64_t restN = getPowerOf2Factor(extentN) / (extents[1] * n);
       bool alongM = restM > 1 && (extentM / m >= extentN / n || restN <= 1);
       if (alongM)
         m *= 2;
@@ -343,7 +375,7 @@ static int64_t permuteK(int64_t k, const LinearLayout &fragment, unsigned dimK, 
   while (llvm::any_of(fragment.getBases(kRegister),
                       [&](const Basis &basis) { return basis[dimK] == held; }))
     held *= 2;
-  bool doubles = 2 * held == most && held < once && 2 * once <= extent;
+  bool doubles = 2 * held == most && held < once && 2 * once <= getPowerOf2Factor(extent);
   if (!doubles || k < held || k > once)
     return k;
   return k < once ? 2 * k : held;
@@ -385,7 +417,7 @@ static DotLayouts getAtomLayouts(tile::DotOp dot, WarpMmaAtomInterface atom, Thr
   int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
   LinearLayout sums = atom.getFragment(2);
   std::array<int64_t, 3> extents = atom.getExtents();
-  int dim = getSharedDim(m, n, extents[0], extents[1], threads.copies);
+  int dim = tile::getSharedDim(m, n, extents[0], extents[1], threads.copies);
   int64_t ownM = dim == 0 ? m / threads.copies : m, ownN = dim == 1 ? n / threads.copies : n;
   WarpGrid warps(ownM, ownN, atom, threads.warps / threads.copies);
   LinearLayout c = repeat(sums, {ownM, ownN}, 1, {warps.m, warps.n}, warps.dims);
@@ -438,18 +470,18 @@ static DotLayouts getAsyncLayouts(tile::DotOp dot, AsyncMmaAtomInterface atom, T
   int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
   std::array<int64_t, 3> extents = atom.getExtents();
   unsigned warps = threads.warps / threads.copies;
-  int dim = getSharedDim(m, n, extents[0], extents[1], threads.copies);
+  int dim = tile::getSharedDim(m, n, extents[0], extents[1], threads.copies);
   auto getOwnM = [&] { return dim == 0 ? m / threads.copies : m; };
   auto getAccumulator = [&] {
     int64_t ownN = dim == 1 ? n / threads.copies : n;
-    return shareOut(canonicalise(atom.getAccumulatorLayout({getOwnM(), ownN}, warps)), dim,
-                    threads.copies);
+    return canonicalise(shareOut(
+        canonicalise(atom.getAccumulatorLayout({getOwnM(), ownN}, warps)), dim, threads.copies));
   };
   DotLayouts layouts;
   layouts.accumulator = getAccumulator();
   // An author may have copies share out columns, where there are rows enough too.
   if (accumulator && layouts.accumulator != *accumulator && dim == 0 &&
-      n >= extents[1] * threads.copies) {
+      tile::sharesEvenly(n, extents[1], threads.copies)) {
     dim = 1;
     if (LinearLayout other = getAccumulator(); other == *accumulator)
       layouts.accumulator = other;

@@ -31,17 +31,20 @@ static bool fits(Operation *op, Attribute atom, TargetInterface target) {
   return canShareOut(load, direct, role ? role.getTotalWarps() : 1, target.getChipRecord());
 }
 
+Attribute kiln::findAtom(Operation *op, StringRef name, TargetInterface target) {
+  for (Attribute atom : target.getAtoms(op))
+    if (getAtomName(atom) == name && ::fits(op, atom, target))
+      return atom;
+  return {};
+}
+
 static LogicalResult resolve(Operation *op, StringRef name, TargetInterface target) {
-  SmallVector<Attribute> atoms = target.getAtoms(op);
-  Attribute found;
-  for (Attribute atom : atoms)
-    if (!found && getAtomName(atom) == name && fits(op, atom, target))
-      found = atom;
-  if (found) {
+  if (Attribute found = findAtom(op, name, target)) {
     op->setAttr("atom", found);
     op->removeAttr(kAtomNameAttrName);
     return success();
   }
+  SmallVector<Attribute> atoms = target.getAtoms(op);
   InFlightDiagnostic error = op->emitOpError("expected an instruction of ")
                              << target.getSpelling() << " that fits, ";
   SmallVector<StringRef> names;

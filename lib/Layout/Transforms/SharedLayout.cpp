@@ -235,8 +235,7 @@ ConversionChoice kiln::decideConversion(tile::ConvertLayoutOp op, TargetInterfac
 std::optional<LinearLayout> kiln::getSwizzledLayout(ArrayRef<int64_t> shape, int64_t elementBits,
                                                     int64_t span) {
   int64_t columns = span * 8 / elementBits;
-  if (shape.size() != 2 || shape[0] < 8 || shape[1] < columns || !llvm::isPowerOf2_64(shape[0]) ||
-      !llvm::isPowerOf2_64(shape[1]))
+  if (shape.size() != 2 || shape[0] % 8 || shape[1] % columns)
     return std::nullopt;
   // Where the bits of an address would lead without the permutation.
   SmallVector<LinearLayout::Basis> plain;
@@ -252,7 +251,8 @@ std::optional<LinearLayout> kiln::getSwizzledLayout(ArrayRef<int64_t> shape, int
   for (unsigned i = 0; i < llvm::Log2_64(span / 16); ++i)
     for (auto [value, permuted] : llvm::zip(offset.bases[high + i], plain[low + i]))
       value ^= permuted;
-  return LinearLayout::create({offset}, getTensorOuts(shape));
+  std::optional<LinearLayout> layout = LinearLayout::create({offset}, getTensorOuts(shape));
+  return layout && layout->isExact() ? layout : std::nullopt;
 }
 
 LinearLayout kiln::getRowMajorLayout(ArrayRef<int64_t> shape) {
@@ -289,13 +289,12 @@ Value kiln::unmakeStored(OpBuilder &builder, Location loc, Value stored, RankedT
 }
 
 LinearLayout kiln::getSharedOffsets(const LinearLayout &tensor, const LinearLayout *buffer) {
-  auto flatten = [](const LinearLayout &layout) {
-    return layout.reshapeOuts({int64_t(1) << layout.getTotalOutBits()});
-  };
   if (buffer)
     if (std::optional<LinearLayout> inverse = buffer->invert())
-      return flatten(LinearLayout::create(tensor.getIns(), buffer->getOuts())->compose(*inverse));
-  return flatten(tensor);
+      return LinearLayout::create(tensor.getIns(), buffer->getOuts())
+          ->compose(*inverse)
+          .reshapeOuts({buffer->getInSize(kOffset)});
+  return tensor.reshapeOuts({int64_t(1) << tensor.getTotalOutBits()});
 }
 
 bool kiln::canMove(WarpCopyAtomInterface atom, const LinearLayout &offsets, int64_t start) {
@@ -304,7 +303,7 @@ bool kiln::canMove(WarpCopyAtomInterface atom, const LinearLayout &offsets, int6
   if (start % row)
     return false;
   for (StringRef part : {kRegister, kLane})
-    if (tile.getInBits(part) > offsets.getInBits(part))
+    if (offsets.getInSize(part) % tile.getInSize(part))
       return false;
   for (const LinearLayout::InDim &in : offsets.getIns())
     for (auto [bit, basis] : llvm::enumerate(in.bases)) {
@@ -326,11 +325,14 @@ int64_t VectorOrder::getRegister(int64_t reordered) const {
 
 VectorOrder kiln::getVectorOrder(const LinearLayout &offsets, int64_t most) {
   ArrayRef<LinearLayout::Basis> bases = offsets.getBases(kRegister);
+  // Those that count an extent's odd factor stay last.
+  ArrayRef<LinearLayout::Basis> movable =
+      bases.take_front(llvm::countr_zero(uint64_t(offsets.getInSize(kRegister))));
   VectorOrder order;
   for (int64_t next = 1; next < most; next *= 2) {
     auto *found =
-        llvm::find_if(bases, [&](const LinearLayout::Basis &basis) { return basis[0] == next; });
-    if (found == bases.end())
+        llvm::find_if(movable, [&](const LinearLayout::Basis &basis) { return basis[0] == next; });
+    if (found == movable.end())
       break;
     order.bits.push_back(found - bases.begin());
   }
@@ -409,8 +411,29 @@ SharedSide kiln::measureSide(const LinearLayout &tensor, const LinearLayout &buf
   return side;
 }
 
+/// Plans for as much as is a power of two of each extent; that lies in memory as often as there are
+/// such parts, one behind another.
+static SharedPlan planParts(const LinearLayout &from, const LinearLayout &to, unsigned elementBytes,
+                            const Chip &chip, ArrayRef<Attribute> copyAtoms) {
+  SharedPlan plan =
+      planShared(from.dropCuts(), to.dropCuts(), elementBytes, chip, copyAtoms);
+  SmallVector<int64_t> shape = from.getShape();
+  LinearLayout::InDim offset = plan.layout.getIns().front();
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    for (int64_t value = getPowerOf2Factor(extent); value < extent; value *= 2) {
+      offset.bases.emplace_back(shape.size(), 0);
+      offset.bases.back()[dim] = value;
+    }
+  plan.layout = *LinearLayout::create({offset}, from.getOuts());
+  plan.write = measureSide(from, plan.layout, elementBytes, chip, true, plan.write.atom);
+  plan.read = measureSide(to, plan.layout, elementBytes, chip, false, plan.read.atom);
+  return plan;
+}
+
 SharedPlan kiln::planShared(const LinearLayout &from, const LinearLayout &to, unsigned elementBytes,
                             const Chip &chip, ArrayRef<Attribute> copyAtoms) {
+  if (from.getShape() != from.dropCuts().getShape())
+    return planParts(from, to, elementBytes, chip, copyAtoms);
   Side write(from, chip, true), read(to, chip, false);
   unsigned bits = from.getTotalOutBits();
   size_t most = std::min<size_t>(bits, llvm::Log2_64(kMostSharedBytes / elementBytes));

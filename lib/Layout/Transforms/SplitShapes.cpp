@@ -1,4 +1,6 @@
-// Pads tensors to extents that are powers of two, and keeps what was added from being observed.
+// Pads tensors to extents that are powers of two where they cannot be exact, and keeps what was added
+// from being observed.
+#include "ExactExtents.h"
 #include "Padding.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,7 +54,8 @@ namespace {
 /// One kernel: first all types grow, then each op that would observe a padded element is told.
 class SplitShapesOf {
 public:
-  explicit SplitShapesOf(KernelOp kernel) : kernel(kernel), builder(kernel), padding(builder) {}
+  SplitShapesOf(KernelOp kernel, TargetInterface target)
+      : kernel(kernel), builder(kernel), padding(builder), exact(kernel, target) {}
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
@@ -83,24 +86,42 @@ public:
   }
 
 private:
+  /// The type of a value whose extents grow, but for those that are exact.
+  Type getGrown(Value value) const {
+    Type padded = getPaddedType(value.getType());
+    auto tensor = dyn_cast<RankedTensorType>(padded);
+    if (!tensor)
+      return padded;
+    SmallVector<int64_t> shape(tensor.getShape());
+    for (auto [dim, extent] : llvm::enumerate(cast<RankedTensorType>(value.getType()).getShape()))
+      if (exact.isExact(value, dim))
+        shape[dim] = extent;
+    return RankedTensorType::get(shape, tensor.getElementType(), tensor.getEncoding());
+  }
+
   /// What an instruction copies or reads in shared memory is the whole tile, with what was added.
-  static LogicalResult checkAtom(Operation *op) {
+  LogicalResult checkAtom(Operation *op) const {
     auto isNamed = [&] { return op->hasAttr(kAtomNameAttrName); };
-    if (auto store = dyn_cast<StoreOp>(op); store && (store.getAtomAttr() || isNamed()))
+    auto store = dyn_cast<StoreOp>(op);
+    if (store && (store.getAtomAttr() || isNamed()) &&
+        getGrown(store.getValue()) != store.getValue().getType())
       return store.emitOpError("expected extents that are powers of two of what an instruction "
                                "stores, got ")
              << store.getValue().getType();
     auto dot = dyn_cast<DotOp>(op);
-    auto atom = dot ? dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr()) : MmaAtomInterface();
+    auto atom = dot ? dyn_cast_or_null<MmaAtomInterface>(getDecidedAtom(dot, exact.getTarget()))
+                    : MmaAtomInterface();
+    auto isExactK = [&] { return exact.isExact(dot.getA(), dot.getTransposeA() ? 0 : 1); };
     for (unsigned operand = 0; atom && operand < 2; ++operand)
-      if (!llvm::isPowerOf2_64(dot.getK()) && !atom.readsFrom(operand, Place::Registers))
+      if (!llvm::isPowerOf2_64(dot.getK()) && !isExactK() &&
+          !atom.readsFrom(operand, Place::Registers))
         return dot.emitOpError("expected an inner extent that is a power of two, since ")
                << atom << " reads operand " << "ab"[operand] << " from memory, got " << dot.getK();
     return success();
   }
 
   void grow(Value value) {
-    Type type = getPaddedType(value.getType());
+    Type type = getGrown(value);
     if (type == value.getType())
       return;
     if (auto original = dyn_cast<RankedTensorType>(value.getType())) {
@@ -350,12 +371,13 @@ private:
   KernelOp kernel;
   OpBuilder builder;
   Padding padding;
+  ExactExtents exact;
 };
 
 struct SplitShapes : kiln::impl::SplitShapesBase<SplitShapes> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (failed(SplitShapesOf(kernel).run()))
+      if (failed(SplitShapesOf(kernel, getTarget(kernel)).run()))
         return signalPassFailure();
   }
 };

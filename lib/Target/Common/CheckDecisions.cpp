@@ -119,11 +119,11 @@ static LogicalResult checkOperands(DotOp dot, MmaAtomInterface atom) {
     return failure(failed(findRole(dot, getRoleName(dot))));
   auto [m, n, k] = atom.getExtents();
   int64_t copies = own.getCopies();
-  if (copies > 1 && dot.getM() < m * copies && dot.getN() < n * copies)
-    return dot.emitOpError("expected at least ")
-           << m * copies << " rows or " << n * copies << " columns for the " << copies
-           << " copies of role \"" << own.getName() << "\" to share out by " << atom << ", got "
-           << dot.getM() << " and " << dot.getN();
+  if (copies > 1 && getSharedDim(dot.getM(), dot.getN(), m, n, copies) < 0)
+    return dot.emitOpError("expected ")
+           << m << " rows or " << n << " columns, times a power of two, for each of the " << copies
+           << " copies of role \"" << own.getName() << "\" to make by " << atom << ", got "
+           << dot.getM() << " and " << dot.getN() << " for all";
   int64_t first = 0;
   for (auto role : dot->getParentOfType<KernelOp>()
                        ->getAttrOfType<ArrayAttr>(kRolesAttrName)
@@ -168,13 +168,13 @@ static LogicalResult checkInterleave(DotOp dot, TargetInterface target) {
          << dot.getInterleaveAttr();
 }
 
-/// Tensors are spread over all warps of a role.
+/// Tensors are spread over the warps of each copy of a role by bits of their number.
 static LogicalResult checkWarps(KernelOp kernel) {
   if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName))
     for (auto role : roles.getAsRange<RoleAttr>())
-      if (!llvm::isPowerOf2_64(role.getTotalWarps()))
-        return kernel.emitOpError("expected a power of two of warps in role \"")
-               << role.getName() << "\", got " << role.getTotalWarps();
+      if (!llvm::isPowerOf2_64(role.getWarps()))
+        return kernel.emitOpError("expected a power of two of warps in each copy of role \"")
+               << role.getName() << "\", got " << role.getWarps();
   return success();
 }
 

@@ -40,7 +40,8 @@ static Value getPolicy(OpBuilder &builder, Location loc, Eviction eviction) {
 /// Rows of so many bytes are permuted; 0: rows are of any length, and none is.
 static constexpr int64_t kSpans[] = {128, 64, 32, 0};
 
-/// The tallest box of such rows that a layout is made of; the bits behind it say where each box is.
+/// The tallest box of such rows that a layout is made of; the bits behind it, as far as they count,
+/// say where each box is.
 static bool findBox(ArrayRef<int64_t> shape, int64_t bits, int64_t span, const LinearLayout &layout,
                     CopyBoxes &boxes) {
   if (shape.size() != 2)
@@ -52,7 +53,13 @@ static bool findBox(ArrayRef<int64_t> shape, int64_t bits, int64_t span, const L
       break;
     columns *= 2;
   }
-  for (int64_t rows = std::min(shape[0], kMostExtent); rows >= 8; rows /= 2) {
+  // All rows, or as many as a power of two has of them.
+  SmallVector<int64_t> heights = {shape[0]};
+  for (int64_t rows = getPowerOf2Factor(shape[0]); rows >= 8; rows /= 2)
+    heights.push_back(rows);
+  for (int64_t rows : heights) {
+    if (rows > kMostExtent || rows < 8)
+      continue;
     std::optional<LinearLayout> box =
         span ? getSwizzledLayout({rows, columns}, bits, span) : getRowMajorLayout({rows, columns});
     size_t inBox = box ? box->getInBits(kOffset) : 0;
@@ -65,6 +72,7 @@ static bool findBox(ArrayRef<int64_t> shape, int64_t bits, int64_t span, const L
       for (size_t i = 0, count = places.size(); i < count; ++i)
         places.push_back({places[i][0] + basis[0], places[i][1] + basis[1]});
     }
+    places.resize(layout.getInSize(kOffset) / (rows * columns));
     boxes.box = {rows, columns};
     boxes.swizzle = span;
     boxes.places = std::move(places);
@@ -77,6 +85,8 @@ std::optional<CopyBoxes> TmaAttr::getBoxes(ArrayRef<int64_t> shape, Type element
                                            const LinearLayout *layout) const {
   if (shape.empty() || int64_t(shape.size()) > kMostRank || !element.isIntOrFloat() ||
       element.getIntOrFloatBitWidth() % 8)
+    return std::nullopt;
+  if (layout && !layout->isExact())
     return std::nullopt;
   int64_t bits = element.getIntOrFloatBitWidth();
   CopyBoxes boxes{SmallVector<int64_t>(shape), 0, {SmallVector<int64_t>(shape.size(), 0)}};

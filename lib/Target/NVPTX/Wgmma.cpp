@@ -73,8 +73,7 @@ Attribute kiln::nvptx::getWgmmaAtom(tile::DotOp dot) {
     element = IntegerType::get(dot.getContext(), element.getIntOrFloatBitWidth());
   if (other.isUnsignedInteger())
     other = IntegerType::get(dot.getContext(), other.getIntOrFloatBitWidth());
-  // Tiles grow to extents that are powers of two.
-  int64_t rows = llvm::PowerOf2Ceil(dot.getM()), columns = llvm::PowerOf2Ceil(dot.getN());
+  int64_t rows = dot.getM(), columns = dot.getN();
   if (element != other || !getBits(element, accumulator) || rows % kRows ||
       dot.getK() % getDepth(element, accumulator))
     return {};
@@ -82,7 +81,7 @@ Attribute kiln::nvptx::getWgmmaAtom(tile::DotOp dot) {
   // Copies of a role that are too many for its rows share out columns.
   tile::RoleAttr role = tile::lookUpRole(dot);
   int64_t copies = role ? role.getCopies() : 1;
-  if (rows < kRows * copies && columns >= 8 * copies && columns % copies == 0)
+  if (tile::getSharedDim(rows, columns, kRows, /*leastN=*/8, copies) == 1)
     columns /= copies;
   for (int64_t n = std::min<int64_t>(columns, 256); n >= 8; --n) {
     std::string shape = "m64n" + std::to_string(n) + tail;
@@ -128,8 +127,7 @@ static LinearLayout getRowLayout(ArrayRef<int64_t> shape, unsigned warps, int64_
     warpBits.bases.push_back({row < shape[0] ? row : 0, 0});
   for (; row < shape[0]; row *= 2)
     registers.bases.push_back({row, 0});
-  return LinearLayout::create({registers, lanes, warpBits}, getTensorOuts(shape))
-      .value_or(LinearLayout());
+  return canonicalise(*LinearLayout::create({registers, lanes, warpBits}, getTensorOuts(shape)));
 }
 
 LinearLayout WgmmaAttr::getAccumulatorLayout(ArrayRef<int64_t> shape, unsigned warps) const {

@@ -46,8 +46,24 @@ func.func private @outside(tensor<16xf32, #tile.layout<lane = [[16]]>>)
 
 // -----
 
-// expected-error @+1 {{expected extents that are powers of two under a layout, got 12 along dimension 0}}
+// Twelve registers, and three warps.
+func.func private @cut(tensor<12xf32, #tile.layout<register = [[1],[2],[4],[8]]>>,
+                       tensor<12x3xf32, #tile.layout<register = [[4,0],[8,0]], lane = [[2,0],[1,0]], warp = [[0,1],[0,2]]>>)
+
+// -----
+
+// expected-error @+1 {{expected extents that are powers of two, or whose odd factor the highest bits of one part other than lanes count, got lane = [[1]] -> [12]}}
 func.func private @odd(tensor<12xf32, #tile.layout<lane = [[1]]>>)
+
+// -----
+
+// expected-error @+1 {{or whose odd factor the highest bits of one part other than lanes count, got lane = [[1],[2],[4],[8]] -> [12]}}
+func.func private @lanes(tensor<12xf32, #tile.layout<lane = [[1],[2],[4],[8]]>>)
+
+// -----
+
+// expected-error @+1 {{or whose odd factor the highest bits of one part other than lanes count, got register = [[1],[4],[8],[2]] -> [12]}}
+func.func private @order(tensor<12xf32, #tile.layout<register = [[1],[4],[8],[2]]>>)
 
 // -----
 

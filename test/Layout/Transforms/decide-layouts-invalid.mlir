@@ -11,8 +11,10 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
   tile.kernel @extent(%x: index) attributes {tile.warps = 1 : i64} {
-    // expected-error @+1 {{expected extents that are powers of two, got 'tensor<12xf32>'}}
+    // Registers count three of one extent, not of two.
     %a = arith.constant dense<1.0> : tensor<12xf32>
+    // expected-error @+1 {{expected extents that are powers of two, or that one part of a place counts, got 'tensor<12x6xf32>'}}
+    %b = arith.constant dense<1.0> : tensor<12x6xf32>
     tile.return
   }
 }

@@ -13,8 +13,8 @@ tile.kernel @names(%a: !view {tile.facts = #tile.facts<pointer = 8, strides = [8
   // The widest that the view is aligned to.
   // CHECK: tile.load %a{{.*}} {atom = #nvptx.cp_async<8>}
   %y = tile.load %a[%c0, %c0] {tile.atom = "cp_async"} : !view -> tensor<64x192xbf16>
-  // Tiles grow to powers of two.
-  // CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n256k16", bf16, f32>}
+  // All columns, as they are.
+  // CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n192k16", bf16, f32>}
   %d = tile.dot %x, %y, %zero {tile.atom = "wgmma"} : tensor<64x64xbf16>, tensor<64x192xbf16> -> tensor<64x192xf32>
   // CHECK: tile.dot {{.*}} {atom = #nvptx.mma_sync<"m16n8k16", bf16, f32>}
   %e = tile.dot %x, %y, %d {tile.atom = "mma_sync"} : tensor<64x64xbf16>, tensor<64x192xbf16> -> tensor<64x192xf32>

@@ -16,10 +16,10 @@ tile.kernel @effects(%x: !tile.view<?xf32>) {
 tile.kernel @whole(%a: !view) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<64x48xbf16>
-  // expected-error @+1 {{expected an inner extent that is a power of two, since #nvptx.wgmma<"m64n64k16", bf16, f32> reads operand b from memory, got 48}}
+  %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<64x24xbf16>
+  // expected-error @+1 {{expected an inner extent that is a power of two, since #nvptx.wgmma<"m64n64k16", bf16, f32> reads operand b from memory, got 24}}
   %d = tile.dot %x, %x, %zero transpose_b {atom = #nvptx.wgmma<"m64n64k16", bf16, f32>, role = "mma", in_flight = 0}
-     : tensor<64x48xbf16>, tensor<64x48xbf16> -> tensor<64x64xf32>
+     : tensor<64x24xbf16>, tensor<64x24xbf16> -> tensor<64x64xf32>
   tile.return
 }
 

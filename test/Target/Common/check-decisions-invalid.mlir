@@ -160,7 +160,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
     %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !buffer, role = "load"} : !view -> tensor<64x64xbf16>
-    // expected-error @+1 {{expected at least 128 rows or 128 columns for the 2 copies of role "mma" to share out by #nvptx.wgmma<"m64n64k16", bf16, f32>, got 64 and 64}}
+    // expected-error @+1 {{expected 64 rows or 64 columns, times a power of two, for each of the 2 copies of role "mma" to make by #nvptx.wgmma<"m64n64k16", bf16, f32>, got 64 and 64 for all}}
     %e = tile.dot %y, %y, %zero {atom = #wgmma, role = "mma", in_flight = 0} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
     tile.return
   }
@@ -169,8 +169,8 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // -----
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-  // expected-error @+1 {{expected a power of two of warps in role "mma", got 12}}
-  tile.kernel @warps() attributes {tile.roles = [#tile.role<"mma", warps = 4, copies = 3>]} {
+  // expected-error @+1 {{expected a power of two of warps in each copy of role "mma", got 3}}
+  tile.kernel @warps() attributes {tile.roles = [#tile.role<"mma", warps = 3, copies = 4>]} {
     tile.return
   }
 }

@@ -97,7 +97,7 @@ def test_copies_share_out_products(rng, M, N, K, copies, ta, tb, store) -> None:
 
 def test_too_small_a_product_for_its_copies(rng) -> None:
     x = np.zeros((64, 64), BF16)
-    message = 'expected at least 128 rows or 16 columns for the 2 copies of role "mma"'
+    message = "expected 64 rows or 8 columns, times a power of two, for each of the 2 copies"
     with pytest.raises(kiln.CompileError, match=message):
         shared_out.options(device="emu:sm_90a")(
             x, x, x.copy(), M=64, N=8, K=64, copies=2, ta=False, tb=True, store=False

@@ -38,6 +38,16 @@ def test_product(rng, m: int, n: int, k: int) -> None:
     assert error(c, reference) < 4e-3
 
 
+# The same of tiles of 256 by 192, of which the last begins in the middle of a box, too.
+@pytest.mark.parametrize("m, n, k", [(256, 192, 64), (300, 304, 328), (40, 584, 72)])
+def test_large_product(rng, m: int, n: int, k: int) -> None:
+    a, b, reference = operands(rng, m, n, k)
+    c = np.full((m, n + 8), np.nan, BF16)
+    pinned_kernels.large_gemm.options(device="emu:sm_90a")(a, b, c[:, :n])
+    assert error(c[:, :n], reference) < 4e-3
+    assert np.isnan(c[:, n:].astype(np.float64)).all(), "expected nothing beyond the last column"
+
+
 @pytest.mark.parametrize("causal", [0, 1])
 @pytest.mark.parametrize("heads, n", [(1, 200), (2, 256)])
 def test_attention(rng, heads: int, n: int, causal: int) -> None:

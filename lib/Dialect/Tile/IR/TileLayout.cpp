@@ -85,16 +85,19 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
   bool hasBases = llvm::any_of(getBits(), [](int64_t bits) { return bits > 0; });
   if (hasBases && getRank() != int64_t(shape.size()))
     return emitError() << "expected bases of " << shape.size() << " coordinates, got " << getRank();
-  for (auto [dim, extent] : llvm::enumerate(shape)) {
-    if (extent <= 0 || !llvm::isPowerOf2_64(extent))
-      return emitError() << "expected extents that are powers of two under a layout, got " << extent
-                         << " along dimension " << dim;
+  for (auto [dim, extent] : llvm::enumerate(shape))
     for (size_t at = dim; hasBases && at < getBases().size(); at += getRank())
       if (getBases()[at] >= extent)
         return emitError() << "expected a basis within the extent " << extent << " of dimension "
                            << dim << ", got " << getBases()[at];
-  }
-  return success();
+  LinearLayout layout = toLinear(shape);
+  // Each lane is there: what is cut is a thread's registers, the warps, or memory.
+  bool hasAllLanes = layout.getInSize("lane") == int64_t(1) << layout.getInBits("lane");
+  if (layout.isExact() && hasAllLanes)
+    return success();
+  return emitError() << "expected extents that are powers of two, or whose odd factor the highest "
+                        "bits of one part other than lanes count, got "
+                     << layout.str();
 }
 
 LayoutAttr LayoutAttr::get(MLIRContext *context, const LinearLayout &layout) {

@@ -89,10 +89,11 @@ static ReducePlan planReduce(ReduceOp op) {
   return plan;
 }
 
+/// Places in memory are told apart by bits: an extent that is no power of two takes those of the next.
 static int64_t getPartialBytes(ReduceOp op, const ReducePlan &plan, unsigned input) {
-  auto result = cast<RankedTensorType>(op.getResult(input).getType());
-  int64_t bytes = result.getNumElements() * (int64_t(1) << plan.remaining.size()) *
-                  getSharedElementBytes(result.getElementType());
+  Type element = getElementTypeOrSelf(op.getResult(input).getType());
+  int64_t bytes = (int64_t(1) << getLayout(op.getResult(input)).getTotalOutBits()) *
+                  (int64_t(1) << plan.remaining.size()) * getSharedElementBytes(element);
   return llvm::alignTo(bytes, 16);
 }
 
@@ -153,9 +154,9 @@ static void foldPacked(ThreadContext &context, ReduceOp op, const ReducePlan &pl
 /// beside each other, in the order of the axis.
 static LinearLayout getPartialOffsets(const LinearLayout &layout, unsigned axis,
                                       const ReducePlan &plan) {
-  SmallVector<int64_t> across = layout.getShape();
-  across.erase(across.begin() + axis);
-  int64_t partials = int64_t(1) << plan.remaining.size();
+  int64_t partials = int64_t(1) << plan.remaining.size(), all = partials;
+  for (auto [dim, out] : llvm::enumerate(layout.getOuts()))
+    all *= dim == axis ? 1 : llvm::PowerOf2Ceil(out.size);
   SmallVector<LinearLayout::InDim> ins;
   for (const LinearLayout::InDim &in : layout.getIns()) {
     ins.push_back({in.name, {}});
@@ -165,7 +166,7 @@ static LinearLayout getPartialOffsets(const LinearLayout &layout, unsigned axis,
       int64_t flat = 0;
       for (auto [dim, out] : llvm::enumerate(layout.getOuts()))
         if (dim != axis)
-          flat = flat * out.size + basis[dim];
+          flat = flat * int64_t(llvm::PowerOf2Ceil(out.size)) + basis[dim];
       flat *= partials;
       for (auto [position, value] : llvm::enumerate(plan.remaining))
         if (basis[axis] == value)
@@ -173,7 +174,7 @@ static LinearLayout getPartialOffsets(const LinearLayout &layout, unsigned axis,
       ins.back().bases.push_back({flat});
     }
   }
-  return *LinearLayout::create(ins, getTensorOuts({ShapedType::getNumElements(across) * partials}));
+  return *LinearLayout::create(ins, getTensorOuts({all}));
 }
 
 static void lowerReduce(ThreadContext &context, ReduceOp op) {
@@ -188,7 +189,8 @@ static void lowerReduce(ThreadContext &context, ReduceOp op) {
       partial[reg].push_back(element);
 
   int64_t folded = layout.freeVariables().front();
-  Operation *packed = folded ? nullptr : getPackedCombiner(op);
+  Operation *packed =
+      folded || !llvm::isPowerOf2_64(registers) ? nullptr : getPackedCombiner(op);
   if (packed) {
     foldPacked(context, op, plan, packed, partial);
     folded = plan.droppedRegisters;
@@ -203,7 +205,8 @@ static void lowerReduce(ThreadContext &context, ReduceOp op) {
           context, arith::CmpIPredicate::ne,
           arith::AndIOp::create(context, context.lane, context.i32(bit)), context.i32(0));
     for (int64_t reg = 0; reg < registers; ++reg) {
-      if ((reg & folded) || (!step.acrossLanes && (reg & bit)))
+      // What an extent cuts off has nothing to add.
+      if ((reg & folded) || (!step.acrossLanes && ((reg & bit) || (reg | bit) >= registers)))
         continue;
       SmallVector<Value> left = partial[reg], right;
       if (!step.acrossLanes)
@@ -230,7 +233,7 @@ static void lowerReduce(ThreadContext &context, ReduceOp op) {
     LinearLayout offsets = getPartialOffsets(layout, op.getAxis(), plan);
     // What comes back: first the partial results of an element, then the next element.
     LinearLayout result = getLayout(op.getResult(0));
-    SmallVector<int64_t> flat{ShapedType::getNumElements(result.getShape())};
+    SmallVector<int64_t> flat{int64_t(1) << result.getTotalOutBits()};
     int64_t partials = int64_t(1) << plan.remaining.size();
     LinearLayout reads =
         LinearLayout::identity(partials, kRegister, getDimName(0)) * result.reshapeOuts(flat);

@@ -1,0 +1,171 @@
+"""Products by tiles whose extents are no powers of two, on emulated chips and the CPU, against float64.
+
+What is drawn is any multiple of eight up to 320: extents that an instruction makes are exact, others
+grow, and numbers are the same. Some cases are checked to be exact.
+"""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kiln
+
+BF16 = ml_dtypes.bfloat16
+DRAWN = 8
+
+
+def drawn(rng: np.random.Generator, draw: int) -> np.random.Generator:
+    """Another generator for each draw of a test."""
+    return np.random.default_rng([draw, int(rng.integers(1 << 62))])
+
+
+def error(out: np.ndarray, reference: np.ndarray) -> float:
+    return float(np.linalg.norm(out.astype(np.float64) - reference) / np.linalg.norm(reference))
+
+
+@kiln.kernel
+def pinned(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    M: kiln.constexpr, N: kiln.constexpr, K: kiln.constexpr, copies: kiln.constexpr,
+    ta: kiln.constexpr, tb: kiln.constexpr, store: kiln.constexpr,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=copies)))
+    acc = kiln.zeros((M, N), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[0] if ta else a.shape[1], K), depth=2):
+        if ta:
+            x = kiln.pin(a.load((k, i * M), (K, M)), role="load", atom="tma")
+        else:
+            x = kiln.pin(a.load((i * M, k), (M, K)), role="load", atom="tma")
+        if tb:
+            y = kiln.pin(b.load((j * N, k), (N, K)), role="load", atom="tma")
+        else:
+            y = kiln.pin(b.load((k, j * N), (K, N)), role="load", atom="tma")
+        product = kiln.dot(x, y, acc, transpose_a=ta, transpose_b=tb)
+        acc = kiln.pin(product, role="mma", in_flight=1, atom="wgmma")
+    stored = c.store((i * M, j * N), acc.to(c.dtype))
+    if store:
+        kiln.pin(stored, role="mma", in_flight=0, atom="tma")
+
+
+def check(rng: np.random.Generator, chip: str, dtype, out, **tile) -> None:
+    m, n, k = (8 * int(rng.integers(1, most)) for most in (60, 60, 40))
+    a = rng.standard_normal((k, m) if tile["ta"] else (m, k)).astype(dtype)
+    b = rng.standard_normal((n, k) if tile["tb"] else (k, n)).astype(dtype)
+    c = np.full((m, n + 8), np.nan, out)
+    pinned.options(device=f"emu:{chip}")(a, b, c[:, :n], **tile)
+    x, y = (t.astype(np.float64).T if turned else t.astype(np.float64)
+            for t, turned in ((a, tile["ta"]), (b, tile["tb"])))  # fmt: skip
+    assert error(c[:, :n], x @ y) < (1e-5 if out == np.float32 else 4e-3), (m, n, k, tile)
+    assert np.isnan(c[:, n:].astype(np.float64)).all(), "expected nothing beyond the last column"
+
+
+# Columns by one instruction and by several, rows by three copies and by one, both at once, and inner
+# extents of several boxes.
+TILES = [
+    (128, 192, 64, 2), (64, 192, 64, 1), (64, 96, 32, 1), (64, 200, 64, 1), (64, 320, 64, 1),
+    (192, 64, 64, 3), (192, 192, 64, 3), (192, 64, 64, 1), (384, 40, 32, 3), (64, 64, 48, 1),
+    (320, 64, 64, 5), (128, 176, 16, 2), (128, 224, 64, 2), (64, 8 * 29, 32, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("store", [False, True])
+@pytest.mark.parametrize("M, N, K, copies", TILES)
+def test_exact_tiles(rng, M: int, N: int, K: int, copies: int, store: bool) -> None:
+    out = np.float32 if store and N % 16 else BF16  # the engine stores 16 bytes at once
+    check(rng, "sm_90a", BF16, out, M=M, N=N, K=K, copies=copies, ta=False, tb=True, store=store)
+
+
+@pytest.mark.parametrize("store", [False, True])
+@pytest.mark.parametrize("ta, tb", [(False, False), (True, True), (True, False)])
+@pytest.mark.parametrize(
+    "M, N, K, copies", [(64, 192, 64, 1), (192, 64, 32, 3), (64, 96, 64, 1), (192, 192, 64, 3)]
+)
+def test_exact_operands_either_way(rng, M, N, K, copies, ta, tb, store) -> None:
+    check(rng, "sm_90a", BF16, BF16, M=M, N=N, K=K, copies=copies, ta=ta, tb=tb, store=store)
+
+
+@pytest.mark.parametrize("draw", range(DRAWN))
+def test_drawn_tiles(rng, draw: int) -> None:
+    rng = drawn(rng, draw)
+    copies = int(rng.integers(1, 3))
+    tile = {
+        "M": 8 * int(rng.integers(8 * copies, 41)), "N": 8 * int(rng.integers(1, 41)),
+        "K": int(rng.choice([16, 32, 64])), "copies": copies,
+        "ta": bool(rng.integers(2)), "tb": bool(rng.integers(2)), "store": False,
+    }  # fmt: skip
+    dtype = [BF16, np.float16][int(rng.integers(2))]
+    check(rng, "sm_90a", dtype, [np.float32, dtype][int(rng.integers(2))], **tile)
+
+
+@kiln.kernel
+def plain(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    M: kiln.constexpr, N: kiln.constexpr, K: kiln.constexpr,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
+    acc = kiln.zeros((M, N), kiln.f32)
+    for k in range(0, a.shape[1], K):
+        acc = kiln.dot(a.load((i * M, k), (M, K)), b.load((j * N, k), (N, K)), acc, transpose_b=True)
+    c.store((i * M, j * N), acc.to(c.dtype))
+
+
+@pytest.mark.parametrize("device", ["cpu", "emu:sm_80", "emu:sm_90a", "emu:gfx942"])
+@pytest.mark.parametrize("draw", range(2))
+def test_drawn_tiles_without_pins(rng, device: str, draw: int) -> None:
+    rng = drawn(rng, draw)
+    tile = {name: 8 * int(rng.integers(1, most)) for name, most in (("M", 25), ("N", 25), ("K", 13))}
+    m, n, k = (8 * int(rng.integers(1, 40)) for _ in range(3))
+    a, b = (rng.standard_normal((rows, k)).astype(BF16) for rows in (m, n))
+    c = np.zeros((m, n), BF16)
+    plain.options(device=device)(a, b, c, **tile)
+    reference = a.astype(np.float64) @ b.astype(np.float64).T
+    assert error(c, reference) < 4e-3, (m, n, k, tile)
+
+
+@kiln.kernel
+def weighted(
+    q: kiln.View, k: kiln.View, o: kiln.View,
+    M: kiln.constexpr, N: kiln.constexpr, copies: kiln.constexpr,
+):  # fmt: skip
+    """Of each query its weights over the tile's keys, which add to one."""
+    i = kiln.grid(kiln.cdiv(o.shape[0], M))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=copies)))
+    x = kiln.pin(q.load((i * M, 0), (M, 64)), role="load", ring="x", depth=1, atom="tma")
+    y = kiln.pin(k.load((0, 0), (N, 64)), role="load", ring="x", depth=1, atom="tma")
+    none = kiln.zeros((M, N), kiln.f32)
+    scores = kiln.pin(
+        kiln.dot(x, y, none, transpose_b=True), role="mma", in_flight=0, atom="wgmma"
+    )
+    weights = kiln.exp(scores - kiln.max(scores, axis=1)[:, None])
+    weights = weights / kiln.sum(weights, axis=1)[:, None]
+    kiln.pin(o.store((i * M, 0), weights), role="mma")
+
+
+@pytest.mark.parametrize("M, N, copies", [(64, 96, 1), (192, 64, 3), (192, 24, 3), (128, 176, 2)])
+def test_sums_along_exact_extents(rng, M: int, N: int, copies: int) -> None:
+    m = int(rng.integers(1, 300))
+    q, k = (rng.standard_normal((rows, 64)).astype(BF16) for rows in (m, N))
+    o = np.zeros((m, N), np.float32)
+    weighted.options(device="emu:sm_90a")(q, k, o, M=M, N=N, copies=copies)
+    weights = q.astype(np.float64) @ k.astype(np.float64).T
+    weights = np.exp(weights - weights.max(1, keepdims=True))
+    assert error(o, weights / weights.sum(1, keepdims=True)) < 1e-5
+
+
+@pytest.mark.parametrize(
+    "tile, instruction",
+    [
+        ((256, 192, 64, 2), "m64n192k16"), ((192, 96, 64, 3), "m64n96k16"),
+        ((64, 200, 64, 1), "m64n200k16"),
+    ],
+)  # fmt: skip
+def test_what_is_exact_has_its_instruction(tile, instruction: str) -> None:
+    M, N, K, copies = tile
+    a, b, c = (np.zeros((512, 512), BF16) for _ in range(3))
+    code = pinned.compile(
+        a, b, c, M=M, N=N, K=K, copies=copies, ta=False, tb=True, store=True, target="nvptx:sm_90a"
+    ).asm
+    assert f"wgmma.mma_async.sync.aligned.{instruction}." in code
