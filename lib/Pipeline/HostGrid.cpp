@@ -42,6 +42,8 @@ OwningOpRef<ModuleOp> cloneGrid(tile::KernelOp kernel) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
   auto clone = cast<tile::KernelOp>(builder.clone(*kernel));
+  // What is said of the programs, and was decided of them, is not said of their number.
+  clone->setDiscardableAttrs(ArrayRef<NamedAttribute>());
   Block &body = clone.getBody().front();
   body.dropAllReferences();
   while (!body.empty())
