@@ -16,8 +16,8 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// The quickest of the target's that can move the tensor to the buffer; null if each thread does best
-/// by its own stores.
+/// The quickest of the target's that can move the tensor to the buffer; null if each thread does
+/// best by its own stores.
 static Attribute choose(WriteOp write, TargetInterface target) {
   RankedTensorType type = write.getValue().getType();
   BufferType buffer = write.getBuffer().getType();

@@ -1,8 +1,8 @@
 // What runs beside products, and what goes in front of it.
 //
-// A wait for dots in flight needs nothing of what was computed since they began, so an assembler may
-// put it first, and then nothing runs beside them. And of groups of warps in turns, one multiplies
-// while another reads and copies: the one that multiplies goes first.
+// A wait for dots in flight needs nothing of what was computed since they began, so an assembler
+// may put it first, and then nothing runs beside them. And of groups of warps in turns, one
+// multiplies while another reads and copies: the one that multiplies goes first.
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Chip.h"

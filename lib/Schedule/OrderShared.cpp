@@ -71,7 +71,8 @@ static bool readsFromOutside(Operation *op) {
                    }).wasInterrupted();
 }
 
-/// Whether all that is known of accesses holds behind it: it neither touches shared memory nor meets.
+/// Whether all that is known of accesses holds behind it: it neither touches shared memory nor
+/// meets.
 static bool leavesShared(Operation *op) {
   if (op->hasAttr(kSharedOffsetAttrName) && !isa<AllocOp>(op))
     return false;
@@ -95,8 +96,8 @@ void SharedOrderer::order(Operation *op) {
     return access(op, write.getBuffer(), /*isWrite=*/true);
   if (auto read = dyn_cast<ReadOp>(op))
     return access(op, read.getBuffer(), /*isWrite=*/false);
-  // Whoever else reads a buffer finds it written; what a loop reads of it is waited for once, not in
-  // each turn.
+  // Whoever else reads a buffer finds it written; what a loop reads of it is waited for once, not
+  // in each turn.
   bool readsBuffer = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BufferType>);
   if (!writes.empty() && (readsBuffer || readsFromOutside(op)))
     meet(op);

@@ -1,5 +1,5 @@
-// Fences where warps and engines meet in memory: engines see it by proxies of their own, which barriers
-// between warps do not order.
+// Fences where warps and engines meet in memory: engines see it by proxies of their own, which
+// barriers between warps do not order.
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -44,9 +44,7 @@ static void fence(Operation *op) {
   OpBuilder before(op), after(op);
   after.setInsertionPointAfter(op);
   Location loc = op->getLoc();
-  auto observe = [&](OpBuilder &builder) {
-    FenceOp::create(builder, loc, FenceKind::TensorAfter);
-  };
+  auto observe = [&](OpBuilder &builder) { FenceOp::create(builder, loc, FenceKind::TensorAfter); };
   auto publish = [&](OpBuilder &builder) {
     FenceOp::create(builder, loc, FenceKind::TensorBefore);
   };

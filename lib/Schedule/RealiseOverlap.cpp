@@ -1,5 +1,5 @@
-// Where a kernel that overlaps its neighbours on the stream lets the next one begin, and where it waits
-// for those before it.
+// Where a kernel that overlaps its neighbours on the stream lets the next one begin, and where it
+// waits for those before it.
 #include "Decisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/ABI.h"

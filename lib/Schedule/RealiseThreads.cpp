@@ -1,8 +1,9 @@
 // Gives what one thread does for all a region of its own.
 //
-// Engines are started, and barriers in shared memory told, by one thread: of a copy of a role, or of
-// each of its warps. Ops of that kind which follow one another share a region, and so a branch; a role
-// that does nothing else is one region, which spares its other threads the walk through its loops.
+// Engines are started, and barriers in shared memory told, by one thread: of a copy of a role, or
+// of each of its warps. Ops of that kind which follow one another share a region, and so a branch;
+// a role that does nothing else is one region, which spares its other threads the walk through its
+// loops.
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

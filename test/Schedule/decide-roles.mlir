@@ -372,8 +372,7 @@ tile.kernel @past(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !tile.view
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
     %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
-    %d = tile.dot %x, %x, %s transpose_b
-       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    %d = tile.dot %x, %x, %s transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
     scf.yield %d : tensor<64x64xf32>
   }
   tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
@@ -390,8 +389,7 @@ tile.kernel @beside_a_load(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
     %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
-    %d = tile.dot %x, %x, %s transpose_b
-       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    %d = tile.dot %x, %x, %s transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
     %y = tile.load %c[%kk, %c0] : !tile.view<?x?xf32> -> tensor<64x64xf32>
     %e = arith.addf %d, %y : tensor<64x64xf32>
     scf.yield %e : tensor<64x64xf32>

@@ -1,5 +1,5 @@
-// The passes that come last in the stage `schedule`: who runs what, what waits for what, what stays in
-// front of what. After them the lowering decides none of these.
+// The passes that come last in the stage `schedule`: who runs what, what waits for what, what stays
+// in front of what. After them the lowering decides none of these.
 #ifndef KILN_SCHEDULE_SYNCHRONISATIONPASSES_TD
 #define KILN_SCHEDULE_SYNCHRONISATIONPASSES_TD
 
@@ -147,6 +147,86 @@ def RealiseThreads : Schedule_Pass<"tile-realise-threads"> {
     }
     ```
     The test is `test/Schedule/realise-threads.mlir`.
+  }];
+}
+
+def RealiseInterleaving : Schedule_Pass<"tile-realise-interleaving"> {
+  let summary = "say in which order the instructions around a dot come";
+  let description = [{
+    Precondition: roles, rings, stages and stores are realised, so that barriers stand where they
+    stay. Postcondition: no dot has `interleave`; in its place the groups it names stand as
+    `tile.schedule_group` at the end of the stretch of code that the dot is in, in front of the next
+    barrier or end of a block, in a list of their own.
+
+    Before:
+    ```mlir
+    %d = tile.dot %x, %y, %s {interleave = #tile.interleave<2 x (2 matrix, 1 load)>} …
+    tile.barrier
+    ```
+    After:
+    ```mlir
+    %d = tile.dot %x, %y, %s …
+    tile.schedule_group 2 matrix of 0
+    tile.schedule_group 1 load of 0
+    tile.schedule_group 2 matrix of 0
+    tile.schedule_group 1 load of 0
+    tile.barrier
+    ```
+    The test is `test/Schedule/realise-interleaving.mlir`.
+  }];
+}
+
+def OrderAccesses : Schedule_Pass<"tile-order-accesses"> {
+  let summary = "let warps wait for one another between accesses to the same global memory";
+  let description = [{
+    Precondition: every tensor has a layout; roles, stages, copies and stores by engines are
+    realised. Postcondition: in front of an access that may reach what another thread of the program,
+    or of its role, has accessed, and of which one writes, stands a `tile.barrier global` since then:
+    of all copies of the role, unless each is known to access memory of its own. A barrier that
+    stands there anyway becomes `global`. Where an engine has written, a `tile.wait_stores written`
+    stands in front of the barrier. Copies of a role with a skew catch up first.
+
+    An atomic that releases comes behind what all threads have written, to whatever memory; what
+    comes behind one that acquires, and whose result something uses, comes behind it in all threads.
+    Other accesses meet unless both read, two arguments are known not to overlap, tiles lie apart, or each
+    thread comes back to its own elements. In a loop those of earlier turns count, but not where
+    turns are programs of a persistent kernel: `tile.programs` says so, and is gone then. Copies into
+    rings come behind what their role has stored; what is read from a ring, its protocol orders.
+
+    Roles that no channels join are not ordered: if one writes to an argument that another accesses,
+    that is an error.
+
+    Before:
+    ```mlir
+    %t = tile.load %x[%i] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.store %t, %y[%i] : tensor<256xf32, #l>, !tile.view<?xf32>
+    ```
+    After:
+    ```mlir
+    %t = tile.load %x[%i] : !tile.view<?xf32> -> tensor<256xf32, #l>
+    tile.barrier global
+    tile.store %t, %y[%i] : tensor<256xf32, #l>, !tile.view<?xf32>
+    ```
+    The tests are `test/Schedule/order-accesses.mlir`, `order-accesses-roles.mlir` and
+    `order-accesses-invalid.mlir`.
+  }];
+}
+
+def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
+  let summary = "prove that roles keep to their channels";
+  let description = [{
+    Precondition: a schedule is realised. Changes nothing; an error says at which op the roles of a
+    kernel fall out of step, and on which small instance.
+
+    - What stands still: bytes that a `tile.put` announces are those that its copies bring, arrivals
+      are those of the warps that make them, registers fit the chip, what is pending has one use.
+    - What moves: on instances from no trip to several rounds of each ring, each use of a channel
+      has the slot and phase that it must have, nothing is read that was released or is not there
+      yet, nothing is released or overwritten that a dot or a store in flight still reads, barriers
+      stand between what warps write and what others read, and no role waits forever.
+
+    The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-invalid.mlir` and the mutants of
+    `test/Schedule/mutants.test`.
   }];
 }
 

@@ -197,9 +197,9 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
   auto *product = llvm::find_if(readers, [](const Reader &reader) { return bool(reader.dot); });
   auto getCandidates = [&](ArrayRef<int64_t> share) {
     return repeatOrders(product == readers.end()
-                      ? getOrders(share, 8 * int64_t(getSharedElementBytes(element)))
-                      : getAdmitted(*product, share),
-                  shape);
+                            ? getOrders(share, 8 * int64_t(getSharedElementBytes(element)))
+                            : getAdmitted(*product, share),
+                        shape);
   };
   std::vector<LinearLayout> orders = getCandidates(shape);
   for (const Reader &reader : readers)
@@ -282,8 +282,8 @@ static SmallVector<int64_t> getBox(const LinearLayout &layout, unsigned bytes) {
         extent = std::max(extent, int64_t(llvm::bit_floor(uint64_t(value)) * 2));
   for (auto [extent, most] : llvm::zip_equal(box, shape))
     extent = std::min(extent, most);
-  box.back() = std::max(box.back(), std::min(kWidestRow / std::max(1u, bytes),
-                                             getPowerOf2Factor(shape.back())));
+  box.back() = std::max(
+      box.back(), std::min(kWidestRow / std::max(1u, bytes), getPowerOf2Factor(shape.back())));
   return box;
 }
 

@@ -105,9 +105,9 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
     // first who does.
     for (auto &[value, layout] : types) {
       if (!layout.isExact() && !isInBuffer(value))
-        return emitError(value.getLoc())
-               << "expected extents that are powers of two, or that one part of a place counts, got "
-               << value.getType();
+        return emitError(value.getLoc()) << "expected extents that are powers of two, or that one "
+                                            "part of a place counts, got "
+                                         << value.getType();
       if (!isInBuffer(value) || isThroughRegisters(value))
         setLayout(value, layout);
       else if (auto read = reads.find(value); read != reads.end() && !isPinned(value))

@@ -120,9 +120,8 @@ bool ExactExtents::connectAccess(Operation *op) {
     auto isProduct = [](OpOperand &use) {
       return isa<DotOp>(use.getOwner()) && use.getOperandNumber() < 2;
     };
-    return !load.getExtents() &&
-           (!fillsBuffer(load) ||
-            (getEngine(load, target) && llvm::all_of(load->getUses(), isProduct)));
+    return !load.getExtents() && (!fillsBuffer(load) || (getEngine(load, target) &&
+                                                         llvm::all_of(load->getUses(), isProduct)));
   }
   auto store = cast<StoreOp>(op);
   bool isCopied = store.getAtomAttr() || store->hasAttr(kAtomNameAttrName);
@@ -150,8 +149,8 @@ static SmallVector<unsigned> getLongDims(Value value) {
 }
 
 void ExactExtents::connect(Operation *op) {
-  // What stands in a combiner works on scalars; a layout that an author pins is one of a tensor that
-  // has grown.
+  // What stands in a combiner works on scalars; a layout that an author pins is one of a tensor
+  // that has grown.
   if (op->hasAttr(kLayoutAttrName))
     return refuse(op);
   TypeSwitch<Operation *>(op)
@@ -242,8 +241,8 @@ static bool isExactly(const LinearLayout &layout) { return canonicalise(layout).
 bool Candidate::isRead(unsigned operand) {
   Value value = dot->getOperand(operand);
   bool isTransposed = operand == 0 ? dot.getTransposeA() : dot.getTransposeB();
-  SmallVector<int64_t> shape = operand == 0 ? SmallVector<int64_t>{m, k}
-                                            : SmallVector<int64_t>{k, n};
+  SmallVector<int64_t> shape =
+      operand == 0 ? SmallVector<int64_t>{m, k} : SmallVector<int64_t>{k, n};
   SmallVector<int64_t> share = shape;
   share[operand] = getOwn(operand, share[operand]);
   if (llvm::all_of(shape, [](int64_t extent) { return llvm::isPowerOf2_64(extent); }))
@@ -260,11 +259,11 @@ bool Candidate::isRead(unsigned operand) {
     std::swap(share[0], share[1]);
   }
   EngineAtomInterface engine = getEngine(load, target);
-  return llvm::any_of(
-      repeatOrders(atom.getSharedLayouts(operand, share, isTransposed), shape),
-      [&](const LinearLayout &order) {
-        return engine && engine.getBoxes(shape, load.getType().getElementType(), &order);
-      });
+  return llvm::any_of(repeatOrders(atom.getSharedLayouts(operand, share, isTransposed), shape),
+                      [&](const LinearLayout &order) {
+                        return engine &&
+                               engine.getBoxes(shape, load.getType().getElementType(), &order);
+                      });
 }
 
 bool Candidate::isMade() {
@@ -296,8 +295,8 @@ bool ExactExtents::decide(DotOp dot) {
   auto grow = [](int64_t extent, bool keeps) {
     return keeps ? extent : int64_t(llvm::PowerOf2Ceil(extent));
   };
-  // Rows, columns and the inner extent, by bits. The inner one comes first, as none reads more of it
-  // from memory than was there; then columns, which one instruction makes.
+  // Rows, columns and the inner extent, by bits. The inner one comes first, as none reads more of
+  // it from memory than was there; then columns, which one instruction makes.
   unsigned kept = 0;
   for (unsigned each : {7, 6, 5, 4, 3, 2, 1}) {
     if (!candidate.atom || (each & ~candidates))
@@ -306,8 +305,7 @@ bool ExactExtents::decide(DotOp dot) {
     candidate.n = grow(dot.getN(), each & 2);
     candidate.k = grow(dot.getK(), each & 4);
     auto [atomM, atomN, atomK] = candidate.atom.getExtents();
-    candidate.dim =
-        getSharedDim(candidate.m, candidate.n, atomM, atomN, candidate.copies);
+    candidate.dim = getSharedDim(candidate.m, candidate.n, atomM, atomN, candidate.copies);
     if (!candidate.isMade())
       continue;
     kept = each;

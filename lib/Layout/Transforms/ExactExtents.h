@@ -45,7 +45,8 @@ private:
   llvm::DenseMap<Dim, unsigned> numbers;
   llvm::IntEqClasses classes;
   llvm::SmallVector<Dim> refused;
-  /// By class: whether it may be exact, a product has it, and copies of a role count its odd factor.
+  /// By class: whether it may be exact, a product has it, and copies of a role count its odd
+  /// factor.
   llvm::SmallVector<bool> may, multiplied, shared;
 };
 

@@ -474,8 +474,8 @@ static DotLayouts getAsyncLayouts(tile::DotOp dot, AsyncMmaAtomInterface atom, T
   auto getOwnM = [&] { return dim == 0 ? m / threads.copies : m; };
   auto getAccumulator = [&] {
     int64_t ownN = dim == 1 ? n / threads.copies : n;
-    return canonicalise(shareOut(
-        canonicalise(atom.getAccumulatorLayout({getOwnM(), ownN}, warps)), dim, threads.copies));
+    return canonicalise(shareOut(canonicalise(atom.getAccumulatorLayout({getOwnM(), ownN}, warps)),
+                                 dim, threads.copies));
   };
   DotLayouts layouts;
   layouts.accumulator = getAccumulator();

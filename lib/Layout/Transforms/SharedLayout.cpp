@@ -415,8 +415,7 @@ SharedSide kiln::measureSide(const LinearLayout &tensor, const LinearLayout &buf
 /// such parts, one behind another.
 static SharedPlan planParts(const LinearLayout &from, const LinearLayout &to, unsigned elementBytes,
                             const Chip &chip, ArrayRef<Attribute> copyAtoms) {
-  SharedPlan plan =
-      planShared(from.dropCuts(), to.dropCuts(), elementBytes, chip, copyAtoms);
+  SharedPlan plan = planShared(from.dropCuts(), to.dropCuts(), elementBytes, chip, copyAtoms);
   SmallVector<int64_t> shape = from.getShape();
   LinearLayout::InDim offset = plan.layout.getIns().front();
   for (auto [dim, extent] : llvm::enumerate(shape))

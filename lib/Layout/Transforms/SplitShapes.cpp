@@ -1,5 +1,5 @@
-// Pads tensors to extents that are powers of two where they cannot be exact, and keeps what was added
-// from being observed.
+// Pads tensors to extents that are powers of two where they cannot be exact, and keeps what was
+// added from being observed.
 #include "ExactExtents.h"
 #include "Padding.h"
 #include "kiln/Layout/Transforms/Passes.h"

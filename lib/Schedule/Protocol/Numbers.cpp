@@ -1,5 +1,5 @@
-// Numbers of a program as it is followed: what folders make of them, what is loaded, and what goes
-// to other roles.
+// What of a program is followed: the ops that matter to the protocol; and its numbers: what folders
+// make of them, what is loaded, and what goes to other roles.
 #include "Protocol.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -7,6 +7,19 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::protocol;
 using namespace kiln::tile;
+
+bool kiln::protocol::matters(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        auto barrier = dyn_cast<BarrierOp>(inner);
+        bool isProtocol =
+            isa<PutOp, WaitPutsOp, GetOp, ReleaseOp, StartDotOp, WaitOp, CopyOutOp, WaitStoresOp,
+                AdvanceOp, AcquireOp, CommitOp, FillOp, FetchOp, FenceOp>(inner) ||
+            (barrier && (barrier.getPublish() || !barrier.getGlobal()));
+        return isProtocol ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 
 Folded kiln::protocol::fold(Operation *op, GetNumber getNumber) {
   SmallVector<Attribute> operands;

@@ -104,6 +104,11 @@ mlir::LogicalResult play(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces
 mlir::LogicalResult checkOwnRings(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
                                   const Instance &instance);
 
+/// Whether other roles or later ops may wait for what an op, or one inside it, does; what has none
+/// of these need not be run. A barrier that is there for global memory alone is met alike by all
+/// who come to it.
+bool matters(mlir::Operation *op);
+
 /// The channel that a captured value is, or null.
 tile::ChannelOp getChannel(tile::WarpGroupsOp groups, unsigned capture);
 /// Which captured value this is in a role's region.

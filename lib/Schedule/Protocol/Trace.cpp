@@ -96,20 +96,6 @@ private:
     describe(error, groups, instance);
     return failure();
   }
-  /// Ops that other roles or later ops may wait for; what has none of them need not be run. A
-  /// barrier that is there for global memory alone is met alike by all who come to it.
-  static bool matters(Operation *op) {
-    return op
-        ->walk([](Operation *inner) {
-          auto barrier = dyn_cast<BarrierOp>(inner);
-          bool isProtocol =
-              isa<PutOp, WaitPutsOp, GetOp, ReleaseOp, StartDotOp, WaitOp, CopyOutOp, WaitStoresOp,
-                  AdvanceOp, AcquireOp, CommitOp, FillOp, FetchOp, FenceOp>(inner) ||
-              (barrier && (barrier.getPublish() || !barrier.getGlobal()));
-          return isProtocol ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
 
   WarpGroupsOp groups;
   RoleAttr role;

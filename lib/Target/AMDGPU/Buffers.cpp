@@ -35,10 +35,11 @@ static Value getCacheBits(OpBuilder &builder, Location loc, StringRef chip, Cach
 
 Value TargetAttr::loadFromBuffer(OpBuilder &builder, Location loc, Type type, Value buffer,
                                  Value offset, Value uniform, CacheHints hints) const {
-  return ROCDL::RawPtrBufferLoadOp::create(builder, loc, type, buffer, offset, uniform,
-                                           getCacheBits(builder, loc, getChip(), hints, /*isLoad=*/true),
-                                           /*alias_scopes=*/ArrayAttr(),
-                                           /*noalias_scopes=*/ArrayAttr(), /*tbaa=*/ArrayAttr());
+  return ROCDL::RawPtrBufferLoadOp::create(
+      builder, loc, type, buffer, offset, uniform,
+      getCacheBits(builder, loc, getChip(), hints, /*isLoad=*/true),
+      /*alias_scopes=*/ArrayAttr(),
+      /*noalias_scopes=*/ArrayAttr(), /*tbaa=*/ArrayAttr());
 }
 
 void TargetAttr::storeToBuffer(OpBuilder &builder, Location loc, Value value, Value buffer,

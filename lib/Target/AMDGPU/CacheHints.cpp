@@ -53,8 +53,8 @@ static void expand(llvm::Instruction &access, llvm::SyncScope::ID scope) {
     vector = builder.CreateBitCast(builder.CreateZExt(value, whole), pieces);
   }
   for (unsigned piece = 0; piece < bytes / each; ++piece) {
-    llvm::Value *at = piece ? builder.CreateConstGEP1_64(builder.getInt8Ty(), pointer, piece * each)
-                            : pointer;
+    llvm::Value *at =
+        piece ? builder.CreateConstGEP1_64(builder.getInt8Ty(), pointer, piece * each) : pointer;
     if (load) {
       llvm::LoadInst *made =
           builder.CreateAlignedLoad(pieces->getElementType(), at, llvm::Align(each));

@@ -28,8 +28,7 @@ static ArrayAttr getScopes(Builder &builder, CacheHints hints) {
       builder.getStringAttr(stringifyCache(cache) + Twine(' ') + stringifyEviction(eviction));
   auto domain = LLVM::AliasScopeDomainAttr::get(
       builder.getContext(), builder.getStringAttr(kDomain), builder.getStringAttr(kDomain));
-  return builder.getArrayAttr(
-      LLVM::AliasScopeAttr::get(builder.getContext(), name, domain, name));
+  return builder.getArrayAttr(LLVM::AliasScopeAttr::get(builder.getContext(), name, domain, name));
 }
 
 Value kiln::loadGlobal(OpBuilder &builder, Location loc, Type type, Value pointer,
@@ -51,7 +50,8 @@ void kiln::storeGlobal(OpBuilder &builder, Location loc, Value value, Value poin
 
 std::optional<CacheHints> kiln::readHints(const llvm::Instruction &access) {
   const llvm::MDNode *scopes = access.getMetadata(llvm::LLVMContext::MD_alias_scope);
-  for (const llvm::MDOperand &operand : scopes ? scopes->operands() : llvm::ArrayRef<llvm::MDOperand>()) {
+  for (const llvm::MDOperand &operand :
+       scopes ? scopes->operands() : llvm::ArrayRef<llvm::MDOperand>()) {
     llvm::AliasScopeNode scope(cast<llvm::MDNode>(operand));
     auto *domain = dyn_cast_or_null<llvm::MDString>(
         scope.getDomain() ? scope.getDomain()->getOperand(0).get() : nullptr);

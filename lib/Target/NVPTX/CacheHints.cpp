@@ -95,8 +95,9 @@ static std::string getText(const Form &form, const Pieces &pieces, bool isLoad, 
     os << (i ? ", $" : "$") << first + i;
   os << (pieces.words > 1 ? "}" : "");
   std::string text = (isLoad ? "ld" : "st") + std::string(isGlobal ? ".global" : "") +
-                     form.modifiers + (pieces.words > 1 ? ".v" + std::to_string(pieces.words) : "") +
-                     ".b" + std::to_string(pieces.bits) + " ";
+                     form.modifiers +
+                     (pieces.words > 1 ? ".v" + std::to_string(pieces.words) : "") + ".b" +
+                     std::to_string(pieces.bits) + " ";
   std::string at = "[$" + std::to_string(address) + "]";
   text += isLoad ? registers + ", " + at : at + ", " + registers;
   if (form.policy.empty())
@@ -120,8 +121,8 @@ static void expand(llvm::Instruction &access, CacheHints hints) {
   // As many words as registers take, in one vector.
   unsigned words = pieces.words * pieces.count;
   auto *raw = llvm::FixedVectorType::get(builder.getIntNTy(pieces.bits), words);
-  llvm::Type *whole = builder.getIntNTy(8 * bytes), *exact = builder.getIntNTy(
-      type->getPrimitiveSizeInBits().getFixedValue());
+  llvm::Type *whole = builder.getIntNTy(8 * bytes),
+             *exact = builder.getIntNTy(type->getPrimitiveSizeInBits().getFixedValue());
   llvm::Value *vector = llvm::PoisonValue::get(raw);
   if (store) {
     llvm::Value *value = builder.CreateBitOrPointerCast(store->getValueOperand(), exact);
@@ -142,16 +143,15 @@ static void expand(llvm::Instruction &access, CacheHints hints) {
     result = llvm::StructType::get(context, llvm::SmallVector<llvm::Type *>(pieces.words, reg));
   else
     result = reg;
-  auto *assembly =
-      llvm::InlineAsm::get(llvm::FunctionType::get(result, inputs, /*isVarArg=*/false), text,
-                           constraints, /*hasSideEffects=*/true);
+  auto *assembly = llvm::InlineAsm::get(llvm::FunctionType::get(result, inputs, /*isVarArg=*/false),
+                                        text, constraints, /*hasSideEffects=*/true);
   for (unsigned piece = 0; piece < pieces.count; ++piece) {
     llvm::SmallVector<llvm::Value *> operands = {
         piece ? builder.CreateConstGEP1_64(builder.getInt8Ty(), pointer, piece * pieces.getBytes())
               : pointer};
     for (unsigned i = 0; store && i < pieces.words; ++i)
-      operands.push_back(builder.CreateZExt(
-          builder.CreateExtractElement(vector, piece * pieces.words + i), reg));
+      operands.push_back(
+          builder.CreateZExt(builder.CreateExtractElement(vector, piece * pieces.words + i), reg));
     llvm::Value *made = builder.CreateCall(assembly, operands);
     for (unsigned i = 0; load && i < pieces.words; ++i) {
       llvm::Value *word = pieces.words > 1 ? builder.CreateExtractValue(made, i) : made;
@@ -169,8 +169,7 @@ static void expand(llvm::Instruction &access, CacheHints hints) {
 
 void kiln::nvptx::expandCacheHints(llvm::Module &module) {
   for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction :
-         llvm::make_early_inc_range(llvm::instructions(function)))
+    for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function)))
       if (llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction))
         if (std::optional<CacheHints> hints = readHints(instruction))
           expand(instruction, *hints);

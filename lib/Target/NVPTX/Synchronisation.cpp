@@ -31,7 +31,6 @@ int64_t TargetAttr::getGroupBarriers() const {
 
 bool TargetAttr::hasByteBarriers() const { return getRecord(getChip()).byteBarriers; }
 
-
 bool TargetAttr::hasClusters() const { return hasByteBarriers(); }
 
 bool TargetAttr::overlapsLaunches() const { return hasByteBarriers(); }

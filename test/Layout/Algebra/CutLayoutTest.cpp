@@ -16,7 +16,8 @@ static LinearLayout parsed(llvm::StringRef text) {
 }
 
 TEST(CutLayout, EndsWhereTheExtentDoes) {
-  LinearLayout layout = parsed("register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0]] -> [4, 12]");
+  LinearLayout layout =
+      parsed("register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0]] -> [4, 12]");
   EXPECT_EQ(layout.getInSize("register"), 12);
   EXPECT_EQ(layout.getInSize("lane"), 4);
   EXPECT_EQ(layout.applyTo("register", 11), (Basis{0, 11}));
@@ -28,10 +29,10 @@ TEST(CutLayout, EndsWhereTheExtentDoes) {
 
 TEST(CutLayout, NeedsTheHighestBitsOfOnePart) {
   auto isRefused = [](llvm::StringRef text) { return !LinearLayout::parse(text); };
-  EXPECT_TRUE(isRefused("register = [[1],[2],[0]] -> [3]"));         // not the highest
-  EXPECT_TRUE(isRefused("register = [[2],[1]] -> [3]"));             // not in order
-  EXPECT_TRUE(isRefused("register = [[1]], warp = [[2]] -> [3]"));   // of two parts
-  EXPECT_TRUE(isRefused("register = [[5],[2],[4]] -> [6]"));         // another basis has them
+  EXPECT_TRUE(isRefused("register = [[1],[2],[0]] -> [3]"));       // not the highest
+  EXPECT_TRUE(isRefused("register = [[2],[1]] -> [3]"));           // not in order
+  EXPECT_TRUE(isRefused("register = [[1]], warp = [[2]] -> [3]")); // of two parts
+  EXPECT_TRUE(isRefused("register = [[5],[2],[4]] -> [6]"));       // another basis has them
   EXPECT_TRUE(isRefused("register = [[0,1],[0,2],[1,0],[2,0]] -> [3, 3]")); // two of one part
   EXPECT_FALSE(isRefused("register = [[0,1],[0,2]], warp = [[1,0],[2,0]] -> [3, 3]"));
   EXPECT_FALSE(isRefused("register = [[1],[2],[4]] -> [6]"));
@@ -44,13 +45,15 @@ TEST(CutLayout, DrawsWhatIsThere) {
 }
 
 TEST(CutLayout, IsAProductOfWhatIsRepeated) {
-  LinearLayout fragment = parsed("register = [[0,1],[8,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]] -> [16, 8]");
+  LinearLayout fragment =
+      parsed("register = [[0,1],[8,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]] -> [16, 8]");
   LinearLayout made = fragment * LinearLayout::identity(24, "register", "dim1");
   EXPECT_EQ(made.getShape(), (llvm::SmallVector<int64_t>{16, 192}));
   EXPECT_TRUE(made.isExact());
   EXPECT_EQ(made.getInSize("register"), 4 * 24);
-  EXPECT_EQ(made.divideLeft(fragment), std::optional(LinearLayout::identity(24, "register", "dim1")
-                .sublayout({"register", "lane"}, {"dim0", "dim1"})));
+  EXPECT_EQ(made.divideLeft(fragment),
+            std::optional(LinearLayout::identity(24, "register", "dim1")
+                              .sublayout({"register", "lane"}, {"dim0", "dim1"})));
 }
 
 namespace {
@@ -90,9 +93,7 @@ protected:
     }
   }
 
-  llvm::SmallVector<int64_t> shape() {
-    return {odd() << upTo(3), odd() << upTo(3)};
-  }
+  llvm::SmallVector<int64_t> shape() { return {odd() << upTo(3), odd() << upTo(3)}; }
 
   llvm::SmallVector<Basis> places(const LinearLayout &layout) {
     llvm::SmallVector<Basis> there;

@@ -108,7 +108,9 @@ def plain(
     i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
     acc = kiln.zeros((M, N), kiln.f32)
     for k in range(0, a.shape[1], K):
-        acc = kiln.dot(a.load((i * M, k), (M, K)), b.load((j * N, k), (N, K)), acc, transpose_b=True)
+        acc = kiln.dot(
+            a.load((i * M, k), (M, K)), b.load((j * N, k), (N, K)), acc, transpose_b=True
+        )
     c.store((i * M, j * N), acc.to(c.dtype))
 
 
@@ -116,7 +118,9 @@ def plain(
 @pytest.mark.parametrize("draw", range(2))
 def test_drawn_tiles_without_pins(rng, device: str, draw: int) -> None:
     rng = drawn(rng, draw)
-    tile = {name: 8 * int(rng.integers(1, most)) for name, most in (("M", 25), ("N", 25), ("K", 13))}
+    tile = {
+        name: 8 * int(rng.integers(1, most)) for name, most in (("M", 25), ("N", 25), ("K", 13))
+    }
     m, n, k = (8 * int(rng.integers(1, 40)) for _ in range(3))
     a, b = (rng.standard_normal((rows, k)).astype(BF16) for rows in (m, n))
     c = np.zeros((m, n), BF16)
@@ -136,9 +140,7 @@ def weighted(
     x = kiln.pin(q.load((i * M, 0), (M, 64)), role="load", ring="x", depth=1, atom="tma")
     y = kiln.pin(k.load((0, 0), (N, 64)), role="load", ring="x", depth=1, atom="tma")
     none = kiln.zeros((M, N), kiln.f32)
-    scores = kiln.pin(
-        kiln.dot(x, y, none, transpose_b=True), role="mma", in_flight=0, atom="wgmma"
-    )
+    scores = kiln.pin(kiln.dot(x, y, none, transpose_b=True), role="mma", in_flight=0, atom="wgmma")
     weights = kiln.exp(scores - kiln.max(scores, axis=1)[:, None])
     weights = weights / kiln.sum(weights, axis=1)[:, None]
     kiln.pin(o.store((i * M, 0), weights), role="mma")

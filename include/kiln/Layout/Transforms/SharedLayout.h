@@ -121,8 +121,8 @@ bool canMove(WarpCopyAtomInterface atom, const LinearLayout &offsets, int64_t st
 /// Whether a part of a tensor, at these offsets, is read from a buffer of this order by accesses as
 /// wide as those that read all of it. The atom may be null.
 bool isReadAsWide(const LinearLayout &part, llvm::ArrayRef<int64_t> offsets,
-                  const LinearLayout &whole, const LinearLayout &order,
-                  WarpCopyAtomInterface atom, unsigned elementBytes);
+                  const LinearLayout &whole, const LinearLayout &order, WarpCopyAtomInterface atom,
+                  unsigned elementBytes);
 
 } // namespace kiln
 

@@ -28,7 +28,8 @@ struct ThreadPattern {
 /// beside the warps, or barriers in memory to wait for them.
 mlir::LogicalResult checkSchedule(ThreadContext &context, mlir::Operation *op, bool takesEngines);
 
-/// Fails, with an error, at an op that one thread does for all and that stands in no `tile.one_thread`.
+/// Fails, with an error, at an op that one thread does for all and that stands in no
+/// `tile.one_thread`.
 mlir::LogicalResult requireOneThread(mlir::Operation *op, bool ofEachWarp = false);
 
 class ThreadPatterns {

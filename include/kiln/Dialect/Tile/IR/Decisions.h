@@ -43,8 +43,7 @@ std::string spellDecision(mlir::Operation *op, llvm::StringRef name);
 mlir::Attribute getDecision(mlir::Operation *op, llvm::StringRef name);
 /// The attribute of the first decision in the order of `getDecisions` that an op carries and that
 /// is meant; empty if it carries none.
-std::string findDecision(mlir::Operation *op,
-                         llvm::function_ref<bool(const Decision &)> isMeant);
+std::string findDecision(mlir::Operation *op, llvm::function_ref<bool(const Decision &)> isMeant);
 /// The same of what a source may decide, but for the parts of a product, which leave all else to
 /// passes. Clean-ups leave alone what carries either.
 std::string findDecision(mlir::Operation *op);

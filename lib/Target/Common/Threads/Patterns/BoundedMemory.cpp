@@ -332,9 +332,8 @@ LogicalResult kiln::forEachOffset(ThreadContext &context, CopyInOp op, const Lin
     for (bool isRow : {true, false})
       for (auto [dim, own] : llvm::enumerate(access->dims))
         if (own.count && !own.isHardwares && isRow == (type.getStrides()[dim] != 1))
-          offset =
-              arith::SelectOp::create(context, isWithinDim(context, *access, turn, dim),
-                                      offset, context.i32(isRow ? kOutside : kOutside + 16));
+          offset = arith::SelectOp::create(context, isWithinDim(context, *access, turn, dim),
+                                           offset, context.i32(isRow ? kOutside : kOutside + 16));
     DirectCopy copy;
     copy.buffer = access->buffer;
     copy.offset = offset;

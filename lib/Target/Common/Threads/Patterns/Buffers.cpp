@@ -101,8 +101,8 @@ static LogicalResult lowerBuffer(ThreadContext &context, Operation *op) {
 
 //===- Buffers of a role --------------------------------------------------------------------===//
 
-/// The instruction that a source or a pass has chosen to move a tensor to a buffer, or from it, where
-/// offsets differ by `start`; null if none is, an error if it cannot.
+/// The instruction that a source or a pass has chosen to move a tensor to a buffer, or from it,
+/// where offsets differ by `start`; null if none is, an error if it cannot.
 static FailureOr<WarpCopyAtomInterface> getAtom(ThreadContext &context, Operation *op, Value tensor,
                                                 BufferType buffer, const LinearLayout &offsets,
                                                 int64_t start) {

@@ -89,7 +89,8 @@ static ReducePlan planReduce(ReduceOp op) {
   return plan;
 }
 
-/// Places in memory are told apart by bits: an extent that is no power of two takes those of the next.
+/// Places in memory are told apart by bits: an extent that is no power of two takes those of the
+/// next.
 static int64_t getPartialBytes(ReduceOp op, const ReducePlan &plan, unsigned input) {
   Type element = getElementTypeOrSelf(op.getResult(input).getType());
   int64_t bytes = (int64_t(1) << getLayout(op.getResult(input)).getTotalOutBits()) *
@@ -189,8 +190,7 @@ static void lowerReduce(ThreadContext &context, ReduceOp op) {
       partial[reg].push_back(element);
 
   int64_t folded = layout.freeVariables().front();
-  Operation *packed =
-      folded || !llvm::isPowerOf2_64(registers) ? nullptr : getPackedCombiner(op);
+  Operation *packed = folded || !llvm::isPowerOf2_64(registers) ? nullptr : getPackedCombiner(op);
   if (packed) {
     foldPacked(context, op, plan, packed, partial);
     folded = plan.droppedRegisters;
