@@ -40,18 +40,18 @@ tile.kernel @below_the_atom(%x: !tile.view<16x16xf16>, %y: !tile.view<16x8xf16>,
 
 // -----
 
-#swizzled = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
-#sum = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0]]>
-!buffer = !tile.buffer<64x64xf16, #swizzled>
-#wgmma = #nvptx.wgmma<"m64n64k16", f16, f32>
+#swizzled = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0]]>
+#sum = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32],[0,64],[64,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0]]>
+!buffer = !tile.buffer<128x64xf16, #swizzled>
+#wgmma = #nvptx.wgmma<"m64n128k16", f16, f32>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @in_flight(%z: !tile.view<64x64xf32>) attributes {tile.warps = 4 : i64} {
+tile.kernel @in_flight(%z: !tile.view<128x128xf32>) attributes {tile.warps = 4 : i64} {
   %c0 = arith.constant 0 : index
   %x = tile.alloc : !buffer
-  %s = arith.constant dense<0.0> : tensor<64x64xf32, #sum>
+  %s = arith.constant dense<0.0> : tensor<128x128xf32, #sum>
   // expected-error @+1 {{expected parts along k alone, since 'in_flight' is decided, got [2, 1, 1]}}
-  %d = tile.dot %x, %x, %s transpose_b {atom = #wgmma, in_flight = 0 : i64, parts = array<i64: 2, 1, 1>} : !buffer, !buffer -> tensor<64x64xf32, #sum>
-  tile.store %d, %z[%c0, %c0] : tensor<64x64xf32, #sum>, !tile.view<64x64xf32>
+  %d = tile.dot %x, %x, %s transpose_b {atom = #wgmma, in_flight = 0 : i64, parts = array<i64: 2, 1, 1>} : !buffer, !buffer -> tensor<128x128xf32, #sum>
+  tile.store %d, %z[%c0, %c0] : tensor<128x128xf32, #sum>, !tile.view<128x128xf32>
   tile.return
 }
 }
@@ -104,7 +104,7 @@ tile.kernel @reads_itself(%z: !tile.view<64x64xf32>) attributes {tile.warps = 4 
   %x = tile.alloc : !buffer
   %s = arith.constant dense<0.0> : tensor<64x64xf32, #sum>
   // expected-error @+1 {{expected no 'reads_ahead' of a dot that reads its buffers itself}}
-  %d = tile.dot %x, %x, %s transpose_b {atom = #wgmma, in_flight = 0 : i64, parts = array<i64: 1, 1, 1>, reads_ahead = 1 : i64} : !buffer, !buffer -> tensor<64x64xf32, #sum>
+  %d = tile.dot %x, %x, %s transpose_b {atom = #wgmma, in_flight = 0 : i64, parts = array<i64: 1, 1, 2>, reads_ahead = 1 : i64} : !buffer, !buffer -> tensor<64x64xf32, #sum>
   tile.store %d, %z[%c0, %c0] : tensor<64x64xf32, #sum>, !tile.view<64x64xf32>
   tile.return
 }

@@ -130,7 +130,7 @@ func.func @f(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
 // -----
 
 func.func @f(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
-  // expected-error @below {{expected reads_ahead of at least 0, got -1}}
+  // expected-error @below {{expected reads_ahead to be at least 0, got -1}}
   %0 = tile.dot %a, %a, %c {parts = array<i64: 2, 1, 2>, reads_ahead = -1 : i64} : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
   return
 }

@@ -2,9 +2,9 @@
 
 // The operands change places, each turned; the sum and the result are transposes.
 // CHECK-LABEL: @once
-// CHECK: %[[A:.*]] = tile.load %arg0
-// CHECK: %[[B:.*]] = tile.load %arg1
-// CHECK: %[[C:.*]] = tile.load %arg2
+// CHECK: %[[A:.*]] = tile.load %a
+// CHECK: %[[B:.*]] = tile.load %b
+// CHECK: %[[C:.*]] = tile.load %c
 // CHECK: %[[S:.*]] = tile.transpose %[[C]] [1, 0] : tensor<16x128xf32> -> tensor<128x16xf32>
 // CHECK: %[[D:.*]] = tile.dot %[[B]], %[[A]], %[[S]] transpose_a transpose_b {tile.atom = "mma_sync"} : tensor<64x128xf16>, tensor<16x64xf16> -> tensor<128x16xf32>
 // CHECK: %[[T:.*]] = tile.transpose %[[D]] [1, 0]

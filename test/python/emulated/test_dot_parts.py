@@ -29,8 +29,8 @@ def product(
     kiln.pin(roles=kiln.role("all", warps=warps))
     acc = kiln.zeros((M, N), kiln.f32)
     for k in range(0, a.shape[1], K):
-        x = kiln.pin(a.load((i * M, k), (M, K)), atom=copy, ring="r", depth=3, stage=0)
-        y = kiln.pin(b.load((j * N, k), (N, K)), atom=copy, ring="r", depth=3, stage=0)
+        x = kiln.pin(a.load((i * M, k), (M, K)), atom=copy, ring="r", depth=2, stage=0)
+        y = kiln.pin(b.load((j * N, k), (N, K)), atom=copy, ring="r", depth=2, stage=0)
         acc = kiln.pin(
             kiln.dot(x, y, acc, transpose_b=True), stage=1, parts=parts, reads_ahead=ahead
         )
@@ -51,8 +51,8 @@ def check(c: np.ndarray, a: np.ndarray, b: np.ndarray, worst: float = 1e-4) -> N
     [
         ((64, 64), 4, (1, 1, 2)),
         ((64, 64), 2, (1, 2, 2)),
-        ((32, 64), 2, (2, 1, 1)),
-        ((32, 32), 1, (2, 2, 2)),
+        ((64, 128), 2, (2, 1, 1)),
+        ((64, 64), 1, (2, 2, 2)),
     ],
 )
 @pytest.mark.parametrize("chip", COPIES)
@@ -72,8 +72,8 @@ def test_no_part_is_ignored() -> None:
     """Other parts, and reads further ahead, are other code."""
     view, out = kiln.View[kiln.bf16, 2], kiln.View[kiln.f32, 2]
     codes = []
-    for parts, ahead in [((1, 1, 1), 0), ((1, 1, 2), 0), ((1, 1, 4), 0), ((1, 1, 4), 1),
-                         ((1, 1, 4), 3), ((1, 2, 1), 0), ((1, 2, 1), 1)]:  # fmt: skip
+    for parts, ahead in [((1, 1, 1), 0), ((1, 1, 2), 0), ((1, 1, 4), 0), ((1, 2, 1), 0),
+                         ((1, 2, 1), 1), ((1, 4, 1), 1), ((1, 4, 1), 2)]:  # fmt: skip
         compiled = product.compile(
             view, view, out, target="nvptx:sm_80", M=64, N=64, K=64, copy="through_registers", warps=2,
             parts=parts, ahead=ahead,
@@ -83,19 +83,18 @@ def test_no_part_is_ignored() -> None:
 
 
 def test_reads_come_ahead() -> None:
-    """In the order in which they are pinned: of two parts the second's reads, then the products."""
+    """Of two parts along n the second's read stands behind the first's product, or in front of it."""
     view, out = kiln.View[kiln.bf16, 2], kiln.View[kiln.f32, 2]
 
     def order(ahead: int) -> str:
         text = product.compile(
-            view, view, out, target="nvptx:sm_80", M=16, N=8, K=32, copy="through_registers",
-            warps=1, parts=(1, 1, 2), ahead=ahead,
+            view, view, out, target="nvptx:sm_80", M=64, N=64, K=64, copy="through_registers",
+            warps=2, parts=(1, 2, 1), ahead=ahead,
         ).ir("schedule")  # fmt: skip
-        loop = text[text.index("scf.for") :]
-        found = re.findall(r"tile\.(read|dot) ", loop[: loop.index("scf.yield")])
+        found = re.findall(r"tile\.(read|dot) ", text[text.rindex("scf.for") :])
         return "".join(word[0] for word in found)
 
-    assert order(0) == "rrdrrd" and order(1) == "rrrrdd"
+    assert order(0).startswith("rrdrd") and order(1).startswith("rrrdd")
 
 
 @kiln.kernel
@@ -120,10 +119,10 @@ def test_multiply_adds_read_as_they_go(rng, chip: str, tile) -> None:
     c = np.zeros((70, 90), np.float32)
     constants = dict(zip("MNK", tile, strict=True))
     plain.options(device=f"emu:{chip}")(a, b, c, **constants)
-    check(c, a, b.T, 1e-6)
+    check(c, a, b.T, 1e-5)
     target = f"nvptx:{chip}" if chip.startswith("sm") else f"amdgpu:{chip}"
     schedule = plain.compile(a, b, c, target=target, **constants).ir("schedule")
-    assert re.search(r"tile\.read .* at \[", schedule) and "parts" not in schedule
+    assert re.search(r"tile\.read .* at \[", schedule) and "parts = " not in schedule
 
 
 # Promoted sums.
