@@ -186,8 +186,7 @@ tile.kernel @rounded_sums(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
     %x = tile.load %a[%c0, %kk] : !tile.view<?x?xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
-    %d = tile.dot %x, %x, %s transpose_b
-       : tensor<64x64xf8E4M3FN>, tensor<64x64xf8E4M3FN> -> tensor<64x64xf32>
+    %d = tile.dot %x, %x, %s transpose_b : tensor<64x64xf8E4M3FN>, tensor<64x64xf8E4M3FN> -> tensor<64x64xf32>
     scf.yield %d : tensor<64x64xf32>
   }
   tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
@@ -204,8 +203,7 @@ tile.kernel @rounded_sums_in_parts(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #b
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %sum = scf.for %kk = %c0 to %k step %c256 iter_args(%s = %zero) -> tensor<64x64xf32> {
     %x = tile.load %a[%c0, %kk] : !tile.view<?x?xf8E4M3FN> -> tensor<64x256xf8E4M3FN>
-    %d = tile.dot %x, %x, %s transpose_b
-       : tensor<64x256xf8E4M3FN>, tensor<64x256xf8E4M3FN> -> tensor<64x64xf32>
+    %d = tile.dot %x, %x, %s transpose_b : tensor<64x256xf8E4M3FN>, tensor<64x256xf8E4M3FN> -> tensor<64x64xf32>
     scf.yield %d : tensor<64x64xf32>
   }
   tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
