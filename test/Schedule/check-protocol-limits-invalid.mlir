@@ -42,8 +42,8 @@ tile.kernel @together() attributes {tile.warps = 4 : i64} {
 !sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @none_there() attributes {tile.warps = 4 : i64} {
-  // expected-note@+2 {{8192 bytes for 1 of 'tensor<128x16xf32>'}}
-  // expected-error@+1 {{expected accumulators of at most 0 bytes of tensor memory on nvptx:sm_90a, got 8192}}
+  // expected-note@+2 {{16384 bytes for 1 of 'tensor<128x16xf32>'}}
+  // expected-error@+1 {{expected accumulators of at most 0 bytes of tensor memory on nvptx:sm_90a, got 16384}}
   %sums = tile.channel full = 1 empty = 4 : !sums
   tile.warp_groups(%sums : !sums) {
     role #tile.role<"mma", warps = 4> {}

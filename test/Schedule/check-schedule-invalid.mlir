@@ -61,7 +61,7 @@ tile.kernel @deep(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #fact
   %d = tile.dot %more, %y, %sum transpose_b {atom = #mma, role = "mma", in_flight = 0}
      : tensor<64x64xf16>, tensor<128x64xf16> -> tensor<64x128xf32>
   %r = arith.truncf %d : tensor<64x128xf32> to tensor<64x128xf16>
-  // expected-note@+1 2 {{8192 bytes for a buffer of 64x64xf16}}
+  // expected-note@+1 {{8192 bytes for a buffer of 64x64xf16}}
   tile.store %r, %c[%c0, %c0] {role = "mma", atom = #copy, in_flight = 1} : tensor<64x128xf16>, !view
   tile.return
 }

@@ -25,7 +25,9 @@
 // CHECK-NEXT: scf.yield
 // CHECK: tile.dot
 // CHECK-NEXT: tile.return
-tile.kernel @lists(%x: !a, %s: !s, %n: index) {
+tile.kernel @lists(%f: f16, %g: f32, %n: index) {
+  %x = tile.splat %f : !a
+  %s = tile.splat %g : !s
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %0 = tile.dot %x, %x, %s transpose_b {interleave = #tile.interleave<1 x (1 read), 2 x (2 matrix, 3 load)>}

@@ -137,3 +137,10 @@ func.func private @f() attributes {tile.target = "cpu"}
 tile.kernel @no_form_in_memory(%x: tf32) {
   tile.return
 }
+
+// -----
+
+// expected-error @+1 {{expected 'tile.cluster' on a kernel, as an array of three i64 of at least 1, got array<i64: 2, 0, 1>}}
+tile.kernel @odd() attributes {tile.cluster = array<i64: 2, 0, 1>} {
+  tile.return
+}

@@ -14,8 +14,7 @@
 // IR-NEXT: tile.schedule_group 1 load of 0
 
 // A trip: the reads first, then a load behind every second product.
-// ORDER: s_barrier
-// ORDER-NEXT: 12 ds_read_b128
+// ORDER: 12 ds_read_b128
 // ORDER-NEXT: 6 v_mfma
 // ORDER-NEXT: 1 buffer_load_dwordx4
 // ORDER-NEXT: 2 v_mfma

@@ -34,7 +34,7 @@ tile.kernel @ops(%a: !view, %f: f32) {
   // expected-error @+1 {{expected no 'in_flight' once the schedule is realised: nothing obeyed it}}
   tile.store %x, %a[%c0] {in_flight = 0} : tensor<64xf32>, !view
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  %t = tile.splat %f : f32 -> tensor<64x64xf32>
+  %t = tile.splat %f : tensor<64x64xf32>
   // expected-error @+1 {{expected no 'interleave' once the schedule is realised: nothing obeyed it}}
   %d = tile.dot %t, %t, %zero {interleave = #tile.interleave<1 x (1 matrix)>} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
   // The order of an atomic is that of memory.

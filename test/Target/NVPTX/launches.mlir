@@ -6,7 +6,6 @@
 // RUN: tile-compile %s --kernel overlapped --target nvptx:sm_90a --emit metadata | FileCheck %s --check-prefix=META
 // RUN: not tile-compile %s --kernel overlapped --target nvptx:sm_80 --emit asm 2>&1 | FileCheck %s --check-prefix=CHIP
 // RUN: not tile-compile %s --kernel overlapped --target amdgpu:gfx942 --emit asm 2>&1 | FileCheck %s --check-prefix=CHIP
-// RUN: not tile-compile %s --kernel odd --target nvptx:sm_90a --emit asm 2>&1 | FileCheck %s --check-prefix=ODD
 
 // PTX-NOT: ld.global
 // PTX: griddepcontrol.launch_dependents
@@ -28,13 +27,5 @@ tile.kernel @overlapped(%x: !tile.view<?xf32>) attributes {
   %t = tile.load %x[%i] : !tile.view<?xf32> -> tensor<64xf32>
   %d = arith.addf %t, %t : tensor<64xf32>
   tile.store %d, %x[%i] : tensor<64xf32>, !tile.view<?xf32>
-  tile.return
-}
-
-// ODD: error: expected 'tile.cluster' to be an array of three i64 of at least 1
-tile.kernel @odd(%x: !tile.view<?xf32>) attributes {tile.cluster = array<i64: 2, 0, 1>} grid {
-  %n = arith.constant 8 : index
-  tile.grid %n
-} {
   tile.return
 }
