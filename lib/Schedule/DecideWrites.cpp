@@ -22,9 +22,6 @@ static Attribute choose(WriteOp write, TargetInterface target) {
   RankedTensorType type = write.getValue().getType();
   BufferType buffer = write.getBuffer().getType();
   LinearLayout tensor = getLayout(write.getValue());
-  // Of threads that hold the same element one stores it; in an instruction of a warp all take part.
-  if (!tensor.isInjective())
-    return nullptr;
   auto given = dyn_cast_or_null<LayoutAttr>(buffer.getLayout());
   LinearLayout order =
       given ? given.toLinear(buffer.getShape()) : getRowMajorLayout(buffer.getShape());

@@ -302,6 +302,9 @@ bool kiln::canMove(WarpCopyAtomInterface atom, const LinearLayout &offsets, int6
   int64_t row = tile.getShape()[0];
   if (start % row)
     return false;
+  // Of threads that hold the same element one stores it; by such an instruction each warp would.
+  if (atom.canCopy(tile::Place::Registers, tile::Place::Shared) && !offsets.isInjective())
+    return false;
   for (StringRef part : {kRegister, kLane})
     if (offsets.getInSize(part) % tile.getInSize(part))
       return false;

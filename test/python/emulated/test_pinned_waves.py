@@ -106,12 +106,9 @@ def test_waits_are_proven_and_nothing_spills(name: str, chip: str, width: int) -
     assert all("matrix" in loop and "lds_reads" in loop for loop in code["inner_loops"]), code
 
 
-@pytest.mark.parametrize("chip, least", [("gfx942", 20), ("gfx950", 5)])
-def test_loads_stand_between_products(chip: str, least: int) -> None:
-    """In each trip but for the first and last of them loads stand apart, a product or two between."""
-    text = compiled("gemm_interleaved", chip, 0).asm
+def test_loads_stand_between_products() -> None:
+    """In each trip but for the first and last of them loads stand apart, two products between."""
+    text = compiled("gemm_interleaved", "gfx950", 0).asm
     words = re.findall(r"^\t(v_mfma|buffer_load_dword\S* .* lds|s_barrier|s_cbranch)", text, re.M)
     kinds = "".join({"v": "M", "b": "L"}.get(word[0], "\n") for word in words)
-    products = 1 if chip == "gfx942" else 2
-    runs = re.findall(rf"(?:M{{{products}}}L){{{least},}}", kinds)
-    assert len(runs) >= 2, kinds
+    assert len(re.findall(r"(?:MML){5,}", kinds)) >= 2, kinds
