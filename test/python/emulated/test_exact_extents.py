@@ -96,7 +96,7 @@ def test_drawn_tiles(rng, draw: int) -> None:
     # A thread of a copy has room for 128 numbers of the sum, were its rows to grow to a power of two.
     columns = 64 * 256 * copies // (1 << (rows - 1).bit_length())
     tile = {
-        "M": rows, "N": 8 * int(rng.integers(1, columns // 8 + 1)),
+        "M": rows, "N": 8 * int(rng.integers(2, columns // 8 + 1)),
         "K": int(rng.choice([16, 32, 64])), "copies": copies,
         "ta": bool(rng.integers(2)), "tb": bool(rng.integers(2)), "store": False,
     }  # fmt: skip
