@@ -63,30 +63,6 @@ def large_gemm(a: kiln.View, b: kiln.View, c: kiln.View):
 
 
 @kiln.kernel
-def large_gemm(a: kiln.View, b: kiln.View, c: kiln.View):
-    """The same by tiles of 256 by 192, for large products: each operand is loaded less often, which
-    saves power, and power is what limits these. Each copy makes 128 rows, as two m64n192."""
-    row, column = kiln.grid(kiln.cdiv(c.shape[0], 256), kiln.cdiv(c.shape[1], 192))
-    kiln.pin(
-        roles=(
-            kiln.role("load", warps=4, registers=24),
-            kiln.role("mma", warps=4, copies=2, registers=240),
-        ),
-        persistent=(PROGRAMS, 8),
-    )
-    i, j = row * 256, column * 192
-    acc = kiln.zeros((256, 192), kiln.f32)
-    for k in kiln.pin(range(0, a.shape[1], 64), depth=3):
-        x = kiln.pin(a.load((i, k), (256, 64)), role="load", stage=0, order=0, atom="tma")
-        y = kiln.pin(b.load((j, k), (192, 64)), role="load", stage=0, order=1, atom="tma")
-        acc = kiln.pin(
-            kiln.dot(x, y, acc, transpose_b=True),
-            role="mma", stage=0, order=0, in_flight=1, atom="wgmma",
-        )  # fmt: skip
-    kiln.pin(c.store((i, j), acc.to(kiln.bf16)), role="mma", in_flight=1, atom="tma")
-
-
-@kiln.kernel
 def attention(q: kiln.View, k: kiln.View, v: kiln.View, o: kiln.View, n, causal):
     """Heads of 128 that lie below one another, n rows each; with `causal`, query i sees keys 0 to
     i alone. Where there are several heads, n is a multiple of 128."""
