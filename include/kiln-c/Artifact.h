@@ -35,9 +35,9 @@
 //   "overlap"        whether it may begin before what precedes it on its stream has ended: it waits
 //                    for that itself
 //   "file", "line"   where the source defines it, if it says so
-//   "programs", "programs_per_core"
-//                    programs, in all or for each multiprocessor, to which the grid's x is cut; absent:
-//                    all of them
+//   "programs", "persistent_per_core"
+//                    programs, in all or for each multiprocessor, to which the grid's x is cut, since
+//                    each has a loop over tiles; absent: all of them
 //   "own_grid"       whether no grid will do but the one that the kernel computes
 //   "no_roles"       {"why": "…", "line": 7}: why no roles were decided for a kernel whose products
 //                    could run on beside their warps; absent: they were, or nobody asked

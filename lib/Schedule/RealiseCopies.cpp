@@ -160,8 +160,29 @@ bool CopyRealiser::keepsTogether(Value buffer, int dim, Value tensor) const {
   return bool(getPartType(whole, shape));
 }
 
+/// What a tile has grown by is at the end of it, with some of the copies alone.
+static LogicalResult checkExtents(Operation *op, ArrayRef<int64_t> extents, int dim, int64_t size,
+                                  RoleAttr role) {
+  if (dim < 0 || extents[dim] == size)
+    return success();
+  return op->emitOpError("expected a tile that the ")
+         << role.getCopies() << " copies of role \"" << role.getName()
+         << "\" share out evenly, got " << extents[dim] << " of " << size
+         << " along dimension " << dim;
+}
+
 /// No op may carry elements from one copy to another.
 LogicalResult CopyRealiser::check(Operation *op) {
+  auto extentsFit = [&](auto access, Value tensor) {
+    int dim = getDim(tensor);
+    int64_t size = dim < 0 ? 0 : cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+    return !access.getExtents() ||
+           succeeded(checkExtents(op, *access.getExtents(), dim, size, role));
+  };
+  if (auto load = dyn_cast<LoadOp>(op); load && !extentsFit(load, load.getResult()))
+    return failure();
+  if (auto store = dyn_cast<StoreOp>(op); store && !extentsFit(store, store.getValue()))
+    return failure();
   if (op->hasTrait<OpTrait::IsTerminator>())
     return success();
   auto distribution = dyn_cast<DistributionInterface>(op);
@@ -220,10 +241,22 @@ void CopyRealiser::shift(Operation *op) {
     OpOperand &offset = offsets[getViewDim(dim, dropped)];
     offset.set(math.add(offset.get(), getOffset(builder, tensor)));
   };
-  if (auto load = dyn_cast<LoadOp>(op))
-    return moveOffset(load.getOffsetsMutable(), load.getResult());
-  if (auto store = dyn_cast<StoreOp>(op))
-    return moveOffset(store.getOffsetsMutable(), store.getValue(), store.getDropped());
+  auto shareExtents = [&](auto access, Value tensor) {
+    int dim = getDim(tensor);
+    if (dim < 0 || !access.getExtents())
+      return;
+    SmallVector<int64_t> extents(*access.getExtents());
+    extents[dim] = shares.find(tensor)->second.type.getDimSize(dim);
+    access.setExtents(extents);
+  };
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    moveOffset(load.getOffsetsMutable(), load.getResult());
+    return shareExtents(load, load.getResult());
+  }
+  if (auto store = dyn_cast<StoreOp>(op)) {
+    moveOffset(store.getOffsetsMutable(), store.getValue(), store.getDropped());
+    return shareExtents(store, store.getValue());
+  }
   if (auto iota = dyn_cast<IotaOp>(op)) {
     if (getDim(iota.getResult()) == int(iota.getDim()))
       shiftIota(iota);

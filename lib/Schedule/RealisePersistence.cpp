@@ -206,7 +206,7 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   if (persistent.getPrograms() > 0)
     setMetadata(kernel, "programs", builder.getI64IntegerAttr(persistent.getPrograms()));
   else
-    setMetadata(kernel, "programs_per_core", perCore ? perCore : builder.getI64IntegerAttr(1));
+    setMetadata(kernel, "persistent_per_core", perCore ? perCore : builder.getI64IntegerAttr(1));
   for (StringRef name : {kPersistentAttrName, kRasterAttrName, kPerCoreAttrName})
     kernel->removeAttr(name);
   return success();

@@ -2,7 +2,7 @@
 // RUN: tile-opt %s --tile-realise-persistence | FileCheck %s
 
 // A launch makes as many programs as are wanted of the tiles that the grid has.
-// CHECK: module attributes {tile.metadata = {programs = 2 : i64, programs_per_core = 1 : i64}}
+// CHECK: module attributes {tile.metadata = {persistent_per_core = 1 : i64, programs = 2 : i64}}
 
 // CHECK-LABEL: tile.kernel @grouped
 // CHECK-NOT: tile.persistent

@@ -5,7 +5,7 @@
 // RUN:   | tile-opt --tile-realise-persistence | FileCheck %s --check-prefixes=CHECK,ONE
 
 // What a launch cuts the grid to.
-// CHECK: programs_per_core = 2 : i64
+// CHECK: persistent_per_core = 2 : i64
 module attributes {tile.target = #TARGET<chip = "CHIP">} {
 
 // The tiles that the programs of a die run follow one another. Of 8 dies a program is on the one of

@@ -162,7 +162,7 @@ def RealisePersistence : Schedule_Pass<"tile-realise-persistence"> {
     Postcondition: none has the attribute; such a kernel's grid is one of all tiles along x, and its
     body a loop over tiles, from `program_id x` on in steps of `num_programs x`, in the order that the
     attribute's `group` and `tile.raster` say. The metadata says to how many programs a launch cuts
-    the grid, as "programs" or "programs_per_core". Messages name the tile's program. The loop has
+    the grid, as "programs" or "persistent_per_core". Messages name the tile's program. The loop has
     `tile.programs`: nothing orders its turns.
 
     Before: a body that runs tile (`program_id x`, `program_id y`).

@@ -60,16 +60,17 @@ struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
     bool ordersGlobal = op->hasAttr(kOrdersGlobalAttrName);
     auto threads =
         op->getParentOfType<FunctionOpInterface>()->getAttrOfType<IntegerAttr>(kThreadsAttrName);
-    bool isOneWave = threads && threads.getInt() <= waveSize && !ordersGlobal;
+    bool isOneWave = threads && threads.getInt() <= waveSize;
     auto release = LLVM::FenceOp::create(rewriter, op.getLoc(), LLVM::AtomicOrdering::release,
-                                         isOneWave ? "wavefront" : "workgroup");
+                                         isOneWave && !ordersGlobal ? "wavefront" : "workgroup");
     if (!ordersGlobal)
       release->setAttr(
           LLVM::LLVMDialect::getMmraAttrName(),
           LLVM::MMRATagAttr::get(rewriter.getContext(), "amdgpu-synchronize-as", "local"));
     // LLVM (22) leaves what waves of one workgroup write under way across such a fence: they see it
-    // in the cache that they share. But one of them may then tell another core of it.
-    if (ordersGlobal && countsStores)
+    // in the cache that they share. But one of them may then tell another core of it; a wave that
+    // does waits for its own.
+    if (ordersGlobal && countsStores && !isOneWave)
       amdgcn::waitForVector(rewriter, op.getLoc(), 0);
     ROCDL::SBarrierOp::create(rewriter, op.getLoc());
     // Before, a thread waits until what it wrote is there for all. After, the barrier itself has

@@ -86,15 +86,18 @@ TEST_F(CUDATest, BlocksOfMoreThreadsThanTheCodeAllowsAreErrors) {
 // A grid is cut to the multiprocessors (the stand-in has 100), never stretched to them.
 TEST_F(CUDATest, PersistentGrids) {
   KilnLaunchOptions options = gridOf(1000);
-  EXPECT_EQ(run(artifact("code", R"(],"programs_per_core":2)"), &options).text, "");
+  EXPECT_EQ(run(artifact("code", R"(],"persistent_per_core":2)"), &options).text, "");
   EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 200x1x1"));
   options.grid[0] = 7;
-  EXPECT_EQ(run(artifact("code", R"(],"programs_per_core":2)"), &options).text, "");
+  EXPECT_EQ(run(artifact("code", R"(],"persistent_per_core":2)"), &options).text, "");
   EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 7x1x1"));
   options.grid[0] = 1000;
-  EXPECT_EQ(run(artifact("code", R"(],"programs_per_core":1,"cluster":[8,1,1])"), &options).text,
+  EXPECT_EQ(run(artifact("code", R"(],"persistent_per_core":1,"cluster":[8,1,1])"), &options).text,
             "");
   EXPECT_THAT(calls(), HasSubstr("cuLaunchKernelEx 96x1x1"));
+  // How many programs the code leaves room for is no such number.
+  EXPECT_EQ(run(artifact("code", R"(],"programs_per_core":2)"), &options).text, "");
+  EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 1000x1x1"));
   // Of a fixed number of programs; hidden memory is for all tiles, and the stream's own.
   options.stream = reinterpret_cast<void *>(0x51);
   EXPECT_EQ(run(artifact("code", R"(,{"kind":"workspace","bytes_per_program":8}],"programs":12)"),

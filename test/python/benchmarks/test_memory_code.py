@@ -70,7 +70,7 @@ def test_code(name: str, monkeypatch) -> None:
     instructions = re.findall(r"^\t(?:@!?%p\d+ )?([a-z][\w.]*)", body, re.M)
     assert len(instructions) / elements <= most
     wide = [
-        i for i in instructions if re.match(r"(ld|st)\.global.*\.v4\.b32|st\.global\.v2\.b32", i)
+        i for i in instructions if re.match(r"(ld|st)\.global.*\.v4\.b32|st\.global.*\.v2\.b32", i)
     ]
     narrow = [i for i in instructions if re.match(r"(ld|st)\.global", i) and i not in wide]
     # What is one to a row or to a group of 32.

@@ -81,7 +81,8 @@ def test_exact_tiles(rng, M: int, N: int, K: int, copies: int, store: bool) -> N
 @pytest.mark.parametrize("store", [False, True])
 @pytest.mark.parametrize("ta, tb", [(False, False), (True, True), (True, False)])
 @pytest.mark.parametrize(
-    "M, N, K, copies", [(64, 192, 64, 1), (192, 64, 32, 3), (64, 96, 64, 1), (192, 192, 64, 3)]
+    "M, N, K, copies",
+    [(64, 192, 64, 1), (192, 64, 32, 3), (64, 96, 64, 1), (192, 192, 64, 3), (256, 40, 32, 2)],
 )
 def test_exact_operands_either_way(rng, M, N, K, copies, ta, tb, store) -> None:
     check(rng, "sm_90a", BF16, BF16, M=M, N=N, K=K, copies=copies, ta=ta, tb=tb, store=store)
@@ -91,7 +92,7 @@ def test_exact_operands_either_way(rng, M, N, K, copies, ta, tb, store) -> None:
 def test_drawn_tiles(rng, draw: int) -> None:
     rng = drawn(rng, draw)
     copies = int(rng.integers(1, 3))
-    # Of rows that grow each copy would have to store another number.
+    # Rows that grow cannot be shared out evenly.
     rows = 8 * int(rng.integers(8, 41)) if copies == 1 else 64 * copies * int(rng.integers(1, 3))
     # A thread of a copy has room for 128 numbers of the sum, were its rows to grow to a power of two.
     columns = 64 * 256 * copies // (1 << (rows - 1).bit_length())
@@ -102,6 +103,15 @@ def test_drawn_tiles(rng, draw: int) -> None:
     }  # fmt: skip
     dtype = [BF16, np.float16][int(rng.integers(2))]
     check(rng, "sm_90a", dtype, [np.float32, dtype][int(rng.integers(2))], **tile)
+
+
+def test_rows_that_grow_are_refused_to_copies() -> None:
+    a, b, c = (np.zeros((256, 256), BF16) for _ in range(3))
+    with pytest.raises(kiln.CompileError, match='2 copies of role "mma" share out evenly, got 184'):
+        pinned.compile(
+            a, b, c, M=184, N=64, K=32, copies=2, ta=False, tb=True, store=False,
+            target="nvptx:sm_90a",
+        )  # fmt: skip
 
 
 @kiln.kernel

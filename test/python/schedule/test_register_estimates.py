@@ -55,7 +55,7 @@ def count_refused(m: int, n: int) -> int:
     )
     assert found, str(caught.value)
     assert int(found[1]) == 24 * 4 * THREADS
-    assert "pinned.mlir:22:" in str(caught.value), "the line of the product"
+    assert "pinned.mlir:21:" in str(caught.value), "the line of the product"
     return int(found[2]) // (4 * THREADS)
 
 

@@ -1,0 +1,73 @@
+// What the ops refuse that say which threads run what, and what stays in front of what.
+// RUN: tile-opt %s -split-input-file -verify-diagnostics
+
+tile.kernel @alone() attributes {tile.warps = 4 : i64} {
+  // expected-error @+1 {{expected to stand in a role of tile.warp_groups}}
+  tile.one_thread {
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @fence() attributes {tile.warps = 4 : i64} {
+  // expected-error @+1 {{expected to stand in a role of tile.warp_groups}}
+  tile.fence shared
+  tile.return
+}
+
+// -----
+
+tile.kernel @priority() attributes {tile.warps = 4 : i64} {
+  // expected-error @+1 {{expected a priority from 0 to 3, got 4}}
+  tile.priority 4
+  tile.return
+}
+
+// -----
+
+tile.kernel @schedule_barrier() attributes {tile.warps = 4 : i64} {
+  // expected-error @+1 {{cannot name an operation with no results}}
+  %a = tile.schedule_barrier
+  tile.return
+}
+
+// -----
+
+tile.kernel @wait_shared() attributes {tile.warps = 4 : i64} {
+  // expected-error @+1 {{cannot name an operation with no results}}
+  %a = tile.wait_shared
+  tile.return
+}
+
+// -----
+
+tile.kernel @launch_dependents() attributes {tile.warps = 4 : i64} {
+  // expected-error @+1 {{cannot name an operation with no results}}
+  %a = tile.launch_dependents
+  tile.return
+}
+
+// -----
+
+tile.kernel @wait_dependencies() attributes {tile.warps = 4 : i64} {
+  // expected-error @+1 {{cannot name an operation with no results}}
+  %a = tile.wait_dependencies
+  tile.return
+}
+
+// -----
+
+!ring = !tile.channel<2, own, !tile.buffer<64x64xf16>>
+tile.kernel @together() attributes {tile.warps = 8 : i64} {
+  %ring = tile.channel full = 8 empty = 8 : !ring
+  tile.warp_groups(%ring : !ring) {
+    role #tile.role<"all", warps = 8> {
+      tile.one_thread {
+        // expected-error @+1 {{expected an op that one thread can run, since it stands in 'tile.one_thread'}}
+        tile.barrier
+      }
+    }
+  }
+  tile.return
+}
