@@ -40,8 +40,8 @@ def gemm(a: kiln.View, b: kiln.View, c: kiln.View):
 
 @kiln.kernel
 def large_gemm(a: kiln.View, b: kiln.View, c: kiln.View):
-    """The same by tiles of 256 by 192, for large products: each operand is loaded less often, which
-    saves power, and power is what limits these. Each copy makes 128 rows, as two m64n192."""
+    """The same by tiles of 256 by 192, for large products: each operand is loaded less often. Each
+    copy makes 128 rows, as two m64n192."""
     row, column = kiln.grid(kiln.cdiv(c.shape[0], 256), kiln.cdiv(c.shape[1], 192))
     kiln.pin(
         roles=(

@@ -43,6 +43,17 @@ def paired(x: kiln.View, y: kiln.View, B: kiln.constexpr):
     y.store((i * B,), x.load((i * B,), (B,)) + 1)
 
 
+# ===- Grids -----------------------------------------------------------------------------------===#
+
+
+def test_grids_of_more_programs_than_a_gpu_holds() -> None:
+    """Only grids of kernels that loop over tiles are cut to what runs at once."""
+    x = torch.arange(20_000 * 128, device="cuda", dtype=torch.float32)
+    y = torch.zeros_like(x)
+    scaled(x, y, 2.0, B=128)
+    assert torch.equal(y, 2 * x)
+
+
 # ===- Graphs ----------------------------------------------------------------------------------===#
 
 
