@@ -167,8 +167,8 @@ static LogicalResult checkExtents(Operation *op, ArrayRef<int64_t> extents, int 
     return success();
   return op->emitOpError("expected a tile that the ")
          << role.getCopies() << " copies of role \"" << role.getName()
-         << "\" share out evenly, got " << extents[dim] << " of " << size
-         << " along dimension " << dim;
+         << "\" share out evenly, got " << extents[dim] << " of " << size << " along dimension "
+         << dim;
 }
 
 /// No op may carry elements from one copy to another.

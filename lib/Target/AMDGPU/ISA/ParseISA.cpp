@@ -110,11 +110,8 @@ const Target *getTarget(const Triple &triple, std::string &error) {
 }
 } // namespace
 
-/// The numbers that the metadata keeps of each kernel; whatever it does not name is a function.
-static Error readMetadata(StringRef text, std::vector<Open> &all) {
-  for (Open &open : all)
-    open.kernel.isFunction = true;
-  StringRef yaml = text.split(".amdgpu_metadata\n").second.split(".end_amdgpu_metadata").first;
+/// The numbers that one block of metadata keeps of each of its kernels.
+static Error readBlock(StringRef yaml, std::vector<Open> &all) {
   msgpack::Document document;
   if (yaml.trim().empty() || !document.fromYAML(yaml) || !document.getRoot().isMap())
     return Error::success();
@@ -138,6 +135,17 @@ static Error readMetadata(StringRef text, std::vector<Open> &all) {
               value.getKind() == msgpack::Type::UInt ? int64_t(value.getUInt()) : value.getInt();
     }
   }
+  return Error::success();
+}
+
+/// Text may be that of several modules, with a block each; whatever none names is a function.
+static Error readMetadata(StringRef text, std::vector<Open> &all) {
+  for (Open &open : all)
+    open.kernel.isFunction = true;
+  for (StringRef rest = text.split(".amdgpu_metadata\n").second; !rest.empty();
+       rest = rest.split(".amdgpu_metadata\n").second)
+    if (Error error = readBlock(rest.split(".end_amdgpu_metadata").first, all))
+      return error;
   return Error::success();
 }
 
