@@ -100,14 +100,19 @@ void waitStores(const Lanes &lanes) {
 //===- Matrices to shared memory ------------------------------------------------------------===//
 
 /// Lanes 8 m to 8 m + 7 name the rows of matrix m; a lane holds of row lane / 4 of each the two
-/// units from 2 (lane mod 4) on.
-template <unsigned count>
+/// units from 2 (lane mod 4) on; transposed, of what is a column in memory.
+template <unsigned count, bool transposed>
 void storeMatrices(const Lanes &lanes) {
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     for (unsigned matrix = 0; matrix < count; ++matrix) {
-      auto *row = lanes.read<char *>(8 * matrix + lane / 4, 0);
       auto pair = lanes.read<uint32_t>(lane, 8, matrix);
-      std::memcpy(row + 4 * (lane & 3), &pair, sizeof(pair));
+      for (unsigned unit = 0; unit < 2; ++unit) {
+        unsigned row = lane / 4, column = 2 * (lane & 3) + unit;
+        if (transposed)
+          std::swap(row, column);
+        auto bits = uint16_t(pair >> 16 * unit);
+        std::memcpy(lanes.read<char *>(8 * matrix + row, 0) + 2 * column, &bits, sizeof(bits));
+      }
     }
 }
 
@@ -246,9 +251,12 @@ const Instruction kiln::emulated::kEngineInstructions[] = {
     {"nvvm.cp.async.bulk.tensor.s2g.tile", false, storeBox},
     {"nvvm.cp.async.bulk.commit.group", false, commitStores},
     {"nvvm.cp.async.bulk.wait.group", false, waitStores},
-    {"nvvm.stmatrix.sync.aligned.m8n8.x1.b16", true, storeMatrices<1>},
-    {"nvvm.stmatrix.sync.aligned.m8n8.x2.b16", true, storeMatrices<2>},
-    {"nvvm.stmatrix.sync.aligned.m8n8.x4.b16", true, storeMatrices<4>},
+    {"nvvm.stmatrix.sync.aligned.m8n8.x1.b16", true, storeMatrices<1, false>},
+    {"nvvm.stmatrix.sync.aligned.m8n8.x1.trans.b16", true, storeMatrices<1, true>},
+    {"nvvm.stmatrix.sync.aligned.m8n8.x2.b16", true, storeMatrices<2, false>},
+    {"nvvm.stmatrix.sync.aligned.m8n8.x2.trans.b16", true, storeMatrices<2, true>},
+    {"nvvm.stmatrix.sync.aligned.m8n8.x4.b16", true, storeMatrices<4, false>},
+    {"nvvm.stmatrix.sync.aligned.m8n8.x4.trans.b16", true, storeMatrices<4, true>},
     {"kiln.wgmma", true, multiplyGroup},
     {nullptr, false, nullptr},
 };
