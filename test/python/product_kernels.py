@@ -19,6 +19,47 @@ def product(
 
 
 @kiln.kernel
+def plain(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    M: kiln.constexpr, N: kiln.constexpr, K: kiln.constexpr,
+):  # fmt: skip
+    """a · bᵀ in a loop that pins nothing."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
+    acc = kiln.zeros((M, N), kiln.f32)
+    for k in range(0, a.shape[1], K):
+        x = a.load((i * M, k), (M, K))
+        y = b.load((j * N, k), (N, K))
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+    c.store((i * M, j * N), acc.to(c.dtype))
+
+
+@kiln.kernel
+def shared_out(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    M: kiln.constexpr, N: kiln.constexpr, K: kiln.constexpr, copies: kiln.constexpr,
+    ta: kiln.constexpr, tb: kiln.constexpr, store: kiln.constexpr,
+):  # fmt: skip
+    """A product of roles, whose copies share out each tile, with operands either way."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=copies)))
+    acc = kiln.zeros((M, N), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[0] if ta else a.shape[1], K), depth=2):
+        if ta:
+            x = kiln.pin(a.load((k, i * M), (K, M)), role="load", atom="tma")
+        else:
+            x = kiln.pin(a.load((i * M, k), (M, K)), role="load", atom="tma")
+        if tb:
+            y = kiln.pin(b.load((j * N, k), (N, K)), role="load", atom="tma")
+        else:
+            y = kiln.pin(b.load((k, j * N), (K, N)), role="load", atom="tma")
+        product = kiln.dot(x, y, acc, transpose_a=ta, transpose_b=tb)
+        acc = kiln.pin(product, role="mma", in_flight=1, atom="wgmma")
+    stored = c.store((i * M, j * N), acc.to(c.dtype))
+    if store:
+        kiln.pin(stored, role="mma", in_flight=0, atom="tma")
+
+
+@kiln.kernel
 def finished(
     a: kiln.View, b: kiln.View, c: kiln.View, bias: kiln.View, more: kiln.View,
     BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr,

@@ -69,3 +69,55 @@ module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>}
     tile.return
   }
 }
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @fence() attributes {tile.warps = 4 : i64} {
+    tile.warp_groups() {
+      role #tile.role<"all", warps = 4> {
+        // expected-error @+1 {{expected a chip that has tensor memory}}
+        tile.fence tensor_before
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+  tile.kernel @waits() attributes {tile.warps = 4 : i64} {
+    // expected-error @+1 {{expected to stand in a role of tile.warp_groups}}
+    tile.wait_puts in_flight = 0
+    tile.return
+  }
+}
+
+// -----
+
+!ring = !tile.channel<2, own, !tile.buffer<64x64xf16>>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @gets() attributes {tile.warps = 4 : i64} {
+    %s = arith.constant 0 : i32
+    %ring = tile.channel full = 4 empty = 4 {tile.shared_offset = 0 : i64} : !ring
+    // expected-error @+1 {{expected to stand in a role of tile.warp_groups}}
+    %b = tile.get %ring[%s, %s] : !ring
+    tile.return
+  }
+}
+
+// -----
+
+!ring = !tile.channel<2, own, !tile.buffer<64x64xf16>>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @puts() attributes {tile.warps = 4 : i64} {
+    %s = arith.constant 0 : i32
+    %ring = tile.channel full = 4 empty = 4 {tile.shared_offset = 0 : i64} : !ring
+    // expected-error @+1 {{expected to stand in a role of tile.warp_groups}}
+    tile.put %ring[%s, %s] bytes = 0 : !ring {
+    ^bb0(%b: !tile.buffer<64x64xf16>):
+    }
+    tile.return
+  }
+}

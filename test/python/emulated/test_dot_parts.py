@@ -8,6 +8,7 @@ import re
 import ml_dtypes
 import numpy as np
 import pytest
+from product_kernels import plain
 
 import kiln
 
@@ -95,20 +96,6 @@ def test_reads_come_ahead() -> None:
         return "".join(word[0] for word in found)
 
     assert order(0).startswith("rrdrd") and order(1).startswith("rrrdd")
-
-
-@kiln.kernel
-def plain(
-    a: kiln.View, b: kiln.View, c: kiln.View,
-    M: kiln.constexpr, N: kiln.constexpr, K: kiln.constexpr,
-):  # fmt: skip
-    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
-    acc = kiln.zeros((M, N), kiln.f32)
-    for k in range(0, a.shape[1], K):
-        x = a.load((i * M, k), (M, K))
-        y = b.load((j * N, k), (N, K))
-        acc = kiln.dot(x, y, acc, transpose_b=True)
-    c.store((i * M, j * N), acc)
 
 
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90a", "gfx1201"])

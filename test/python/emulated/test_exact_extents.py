@@ -9,6 +9,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from product_kernels import plain, shared_out
 
 import kiln
 
@@ -25,37 +26,12 @@ def error(out: np.ndarray, reference: np.ndarray) -> float:
     return float(np.linalg.norm(out.astype(np.float64) - reference) / np.linalg.norm(reference))
 
 
-@kiln.kernel
-def pinned(
-    a: kiln.View, b: kiln.View, c: kiln.View,
-    M: kiln.constexpr, N: kiln.constexpr, K: kiln.constexpr, copies: kiln.constexpr,
-    ta: kiln.constexpr, tb: kiln.constexpr, store: kiln.constexpr,
-):  # fmt: skip
-    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
-    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=copies)))
-    acc = kiln.zeros((M, N), kiln.f32)
-    for k in kiln.pin(range(0, a.shape[0] if ta else a.shape[1], K), depth=2):
-        if ta:
-            x = kiln.pin(a.load((k, i * M), (K, M)), role="load", atom="tma")
-        else:
-            x = kiln.pin(a.load((i * M, k), (M, K)), role="load", atom="tma")
-        if tb:
-            y = kiln.pin(b.load((j * N, k), (N, K)), role="load", atom="tma")
-        else:
-            y = kiln.pin(b.load((k, j * N), (K, N)), role="load", atom="tma")
-        product = kiln.dot(x, y, acc, transpose_a=ta, transpose_b=tb)
-        acc = kiln.pin(product, role="mma", in_flight=1, atom="wgmma")
-    stored = c.store((i * M, j * N), acc.to(c.dtype))
-    if store:
-        kiln.pin(stored, role="mma", in_flight=0, atom="tma")
-
-
 def check(rng: np.random.Generator, chip: str, dtype, out, **tile) -> None:
     m, n, k = (8 * int(rng.integers(1, most)) for most in (60, 60, 40))
     a = rng.standard_normal((k, m) if tile["ta"] else (m, k)).astype(dtype)
     b = rng.standard_normal((n, k) if tile["tb"] else (k, n)).astype(dtype)
     c = np.full((m, n + 8), np.nan, out)
-    pinned.options(device=f"emu:{chip}")(a, b, c[:, :n], **tile)
+    shared_out.options(device=f"emu:{chip}")(a, b, c[:, :n], **tile)
     x, y = (t.astype(np.float64).T if turned else t.astype(np.float64)
             for t, turned in ((a, tile["ta"]), (b, tile["tb"])))  # fmt: skip
     assert error(c[:, :n], x @ y) < (1e-5 if out == np.float32 else 4e-3), (m, n, k, tile)
@@ -112,24 +88,10 @@ def test_drawn_tiles(rng, draw: int) -> None:
 def test_rows_that_grow_are_refused_to_copies() -> None:
     a, b, c = (np.zeros((256, 256), BF16) for _ in range(3))
     with pytest.raises(kiln.CompileError, match='2 copies of role "mma" share out evenly, got 184'):
-        pinned.compile(
+        shared_out.compile(
             a, b, c, M=184, N=64, K=32, copies=2, ta=False, tb=True, store=False,
             target="nvptx:sm_90a",
         )  # fmt: skip
-
-
-@kiln.kernel
-def plain(
-    a: kiln.View, b: kiln.View, c: kiln.View,
-    M: kiln.constexpr, N: kiln.constexpr, K: kiln.constexpr,
-):  # fmt: skip
-    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
-    acc = kiln.zeros((M, N), kiln.f32)
-    for k in range(0, a.shape[1], K):
-        acc = kiln.dot(
-            a.load((i * M, k), (M, K)), b.load((j * N, k), (N, K)), acc, transpose_b=True
-        )
-    c.store((i * M, j * N), acc.to(c.dtype))
 
 
 @pytest.mark.parametrize("device", ["cpu", "emu:sm_80", "emu:sm_90a", "emu:gfx942"])
@@ -185,7 +147,7 @@ def test_sums_along_exact_extents(rng, M: int, N: int, copies: int) -> None:
 def test_what_is_exact_has_its_instruction(tile, instruction: str) -> None:
     M, N, K, copies = tile
     a, b, c = (np.zeros((512, 512), BF16) for _ in range(3))
-    code = pinned.compile(
+    code = shared_out.compile(
         a, b, c, M=M, N=N, K=K, copies=copies, ta=False, tb=True, store=True, target="nvptx:sm_90a"
     ).asm
     assert f"wgmma.mma_async.sync.aligned.{instruction}." in code

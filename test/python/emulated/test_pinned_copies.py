@@ -5,6 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from product_kernels import shared_out
 
 import kiln
 
@@ -44,31 +45,6 @@ def test_copies_lag(rng, chip: str, copy: str, product: str) -> None:
     skewed.options(device=f"emu:{chip}")(a, b, c, depth=2, copy=copy, product=product)
     reference = a.astype(np.float64) @ b.astype(np.float64).T
     assert np.linalg.norm(c - reference) <= 1e-6 * np.linalg.norm(reference), k
-
-
-@kiln.kernel
-def shared_out(
-    a: kiln.View, b: kiln.View, c: kiln.View,
-    M: kiln.constexpr, N: kiln.constexpr, K: kiln.constexpr, copies: kiln.constexpr,
-    ta: kiln.constexpr, tb: kiln.constexpr, store: kiln.constexpr,
-):  # fmt: skip
-    i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
-    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=copies)))
-    acc = kiln.zeros((M, N), kiln.f32)
-    for k in kiln.pin(range(0, a.shape[0] if ta else a.shape[1], K), depth=2):
-        if ta:
-            x = kiln.pin(a.load((k, i * M), (K, M)), role="load", atom="tma")
-        else:
-            x = kiln.pin(a.load((i * M, k), (M, K)), role="load", atom="tma")
-        if tb:
-            y = kiln.pin(b.load((j * N, k), (N, K)), role="load", atom="tma")
-        else:
-            y = kiln.pin(b.load((k, j * N), (K, N)), role="load", atom="tma")
-        product = kiln.dot(x, y, acc, transpose_a=ta, transpose_b=tb)
-        acc = kiln.pin(product, role="mma", in_flight=1, atom="wgmma")
-    stored = c.store((i * M, j * N), acc.to(c.dtype))
-    if store:
-        kiln.pin(stored, role="mma", in_flight=0, atom="tma")
 
 
 # Rows of boxes wider than the widest row of the engine's; rows too few for all copies, which share

@@ -64,7 +64,16 @@ int64_t kiln::getRoleScratchStep(Operation *op) {
   return llvm::alignTo(getScratchBytes(op), kEngineAlignment);
 }
 
+/// Whether the lowering asks which copy of which role does it.
+static bool isOfRole(Operation *op) {
+  return isa<CopyIdOp, PutOp, GetOp, ReleaseOp, AdvanceOp, AcquireOp, CommitOp, WaitPutsOp,
+             CopyInOp, CopyOutOp, WaitStoresOp, StartDotOp, WaitOp, FillOp, FetchOp, OneThreadOp>(
+      op);
+}
+
 LogicalResult kiln::checkSchedule(ThreadContext &context, Operation *op, bool takesEngines) {
+  if (!context.role && isOfRole(op))
+    return op->emitOpError("expected to stand in a role of tile.warp_groups");
   if (!takesEngines || context.sync.hasByteBarriers())
     return success();
   return emitUnsupported(op, context.target,

@@ -90,48 +90,44 @@ static void insertDropped(CopyBoxes &boxes, std::optional<ArrayRef<int64_t>> dro
       place.insert(place.begin() + dim, 0);
 }
 
-static InFlightDiagnostic emitMisfit(Operation *op, Attribute atom, BufferType buffer) {
-  return op->emitOpError("expected a buffer that ") << atom << " can copy, got " << buffer;
-}
-
-static LogicalResult lowerCopyIn(ThreadContext &context, CopyInOp op) {
+/// A copy by an engine, box by box: emits each between the view's map and the address in the
+/// buffer.
+template <typename OpTy>
+static LogicalResult lowerByBoxes(
+    ThreadContext &context, OpTy op, bool isWritten,
+    function_ref<void(EngineAtomInterface engine, Value map, Value at, ValueRange place)> emit) {
   BufferType type = op.getBuffer().getType();
   std::optional<CopyBoxes> boxes = getBoxes(op.getAtom(), type);
   if (!boxes)
-    return emitMisfit(op, op.getAtom(), type);
+    return op.emitOpError("expected a buffer that ") << op.getAtom() << " can copy, got " << type;
   insertDropped(*boxes, op.getDropped());
-  FailureOr<Value> map =
-      getMap(context, op, op.getAtom(), op.getView(), *boxes, /*isWritten=*/false);
+  FailureOr<Value> map = getMap(context, op, op.getAtom(), op.getView(), *boxes, isWritten);
   if (failed(map))
     return failure();
   auto engine = cast<EngineAtomInterface>(op.getAtom());
-  Eviction eviction = getHints(op).getEviction();
   forEachBox(context, *boxes, type, context.get(op.getBuffer()), op.getOffsets(),
-             [&](Value at, ValueRange place) {
-               engine.copyIn(context, context.getLoc(), *map, place, at,
-                             context.getState<PutState>().barrier, eviction);
-             });
+             [&](Value at, ValueRange place) { emit(engine, *map, at, place); });
   return success();
+}
+
+static LogicalResult lowerCopyIn(ThreadContext &context, CopyInOp op) {
+  Eviction eviction = getHints(op).getEviction();
+  return lowerByBoxes(context, op, /*isWritten=*/false,
+                      [&](EngineAtomInterface engine, Value map, Value at, ValueRange place) {
+                        engine.copyIn(context, context.getLoc(), map, place, at,
+                                      context.getState<PutState>().barrier, eviction);
+                      });
 }
 
 static LogicalResult lowerCopyOut(ThreadContext &context, CopyOutOp op) {
   if (failed(requireOneThread(op)))
     return failure();
-  BufferType type = op.getBuffer().getType();
-  std::optional<CopyBoxes> boxes = getBoxes(op.getAtom(), type);
-  if (!boxes)
-    return emitMisfit(op, op.getAtom(), type);
-  insertDropped(*boxes, op.getDropped());
-  FailureOr<Value> map =
-      getMap(context, op, op.getAtom(), op.getView(), *boxes, /*isWritten=*/true);
-  if (failed(map))
-    return failure();
-  auto engine = cast<EngineAtomInterface>(op.getAtom());
   Eviction eviction = getHints(op).getEviction();
-  forEachBox(context, *boxes, type, context.get(op.getBuffer()), op.getOffsets(),
-             [&](Value at, ValueRange place) {
-               engine.copyOut(context, context.getLoc(), at, *map, place, eviction);
-             });
+  if (failed(lowerByBoxes(context, op, /*isWritten=*/true,
+                          [&](EngineAtomInterface engine, Value map, Value at, ValueRange place) {
+                            engine.copyOut(context, context.getLoc(), at, map, place, eviction);
+                          })))
+    return failure();
   context.sync.commitStores(context, context.getLoc());
   return success();
 }

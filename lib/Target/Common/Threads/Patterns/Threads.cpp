@@ -29,15 +29,17 @@ static LogicalResult lowerOneThread(ThreadContext &context, OneThreadOp op) {
   return lowered;
 }
 
-static void lowerFence(ThreadContext &context, FenceOp op) {
-  switch (op.getKind()) {
-  case FenceKind::TensorBefore:
-    return context.sync.publishTensor(context, context.getLoc());
-  case FenceKind::TensorAfter:
-    return context.sync.observeTensor(context, context.getLoc());
-  case FenceKind::Shared:
-    return context.sync.publishShared(context, context.getLoc());
-  }
+static LogicalResult lowerFence(ThreadContext &context, FenceOp op) {
+  FenceKind kind = op.getKind();
+  if (kind != FenceKind::Shared && !context.chip.figures.tensorMemory)
+    return emitUnsupported(op, context.target, "expected a chip that has tensor memory");
+  if (kind == FenceKind::TensorBefore)
+    context.sync.publishTensor(context, context.getLoc());
+  else if (kind == FenceKind::TensorAfter)
+    context.sync.observeTensor(context, context.getLoc());
+  else
+    context.sync.publishShared(context, context.getLoc());
+  return success();
 }
 
 static LogicalResult lowerPriority(ThreadContext &context, PriorityOp op) {
