@@ -256,8 +256,9 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
   return success();
 }
 
-/// What the first of a role's copies holds, which has so many warps.
-static LinearLayout takeShare(const LinearLayout &layout, int64_t warps) {
+/// What the first of a role's copies holds, which has so many warps; none if copies have no
+/// consecutive rows or columns.
+static std::optional<LinearLayout> takeShare(const LinearLayout &layout, int64_t warps) {
   SmallVector<LinearLayout::InDim> ins(layout.getIns());
   SmallVector<int64_t> shape = layout.getShape();
   for (LinearLayout::InDim &in : ins) {
@@ -269,7 +270,7 @@ static LinearLayout takeShare(const LinearLayout &layout, int64_t warps) {
         extent = value ? std::min(extent, value) : extent;
     in.bases.truncate(own);
   }
-  return *LinearLayout::create(ins, getTensorOuts(shape));
+  return LinearLayout::create(ins, getTensorOuts(shape));
 }
 
 /// The extents of what all lanes and warps hold at a time, and of a row as wide as the engine's, as
@@ -299,14 +300,17 @@ static LogicalResult decide(StoreOp store, TargetInterface target) {
   FailureOr<RoleAttr> maker = isOwn ? role : findRole(store, makers.front());
   if (failed(maker))
     return failure();
-  LinearLayout share = takeShare(layout, maker->getWarps());
-  if (isOwn)
-    layout = share;
   RankedTensorType type = store.getValue().getType();
+  std::optional<LinearLayout> share = takeShare(layout, maker->getWarps());
+  if (!share)
+    return store.emitOpError("expected a layout by which each copy of role \"")
+           << maker->getName() << "\" has consecutive rows or columns, got " << type;
+  if (isOwn)
+    layout = *share;
   Type element = type.getElementType();
   unsigned bytes = getSharedElementBytes(element);
   SmallVector<int64_t> box = getBox(layout, bytes), piece = box;
-  for (auto [extent, most] : llvm::zip_equal(piece, share.getShape()))
+  for (auto [extent, most] : llvm::zip_equal(piece, share->getShape()))
     extent = std::min(extent, most);
   std::vector<LinearLayout> orders = getOrders(box, 8 * int64_t(bytes));
   if (piece != box)

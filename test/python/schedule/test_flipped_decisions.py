@@ -1,11 +1,16 @@
-"""Every decision of every pinned kernel, flipped one at a time, makes other code or an error that
-names an op: nothing that is written is ignored."""
+"""Every decision of every pinned kernel, flipped one at a time, and every one that it could have had,
+makes other code or an error that names an op: nothing that is written is ignored."""
 
+import functools
+import itertools
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
+import ml_dtypes
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -19,6 +24,16 @@ PARTS = re.compile(r"\bparts = array<i64: (\d+), (\d+), (\d+)>")
 NAMES = re.compile(r'\b(role|ring) = "(\w+)"')
 ATOMS = re.compile(r"\b(atom|read_atom) = ([^,}]+)")
 BUFFERS = re.compile(r"\bbuffer = (!\w+)")
+# What is there or not.
+UNITS = re.compile(r"(, )?tile\.split_loop|tile\.persistent = #tile\.persistent<[^>]*>,?\s*")
+# Where something could be added: an access's hints, a kernel's launches, a tensor's layout.
+ACCESSES = re.compile(r"tile\.(?:load|store) [^{\n]*?\](?= *\{)")
+ATTRIBUTES = re.compile(r"tile\.kernel [^{]*(?:\{[^{}]*\}[^{]*?)*attributes \{")
+TENSORS = re.compile(
+    r"= arith\.\w+ %[\w#]+(?:, %[\w#]+)?(?= : (?:[^\n]* to )?(tensor<[^>]*>|!\w+))"
+)
+HINTS = ("cache = streaming", "cache = bypass", "evict = first", "evict = last")
+LAUNCHES = ("tile.cluster = array<i64: 2, 1, 1>, ", "tile.overlap, ")
 
 
 def flips(source: str) -> list[tuple[str, str]]:
@@ -49,10 +64,61 @@ def flips(source: str) -> list[tuple[str, str]]:
         for new in ("#tile.fma", "#nvptx.cp_async<8>", "#nvptx.tma", '"banana"'):
             if new != aliases.get(match[2], match[2]):
                 add(match, 2, new)
+    names_of_atoms = set(re.findall(r'\batom = ("\w+")', source))
+    for match in re.finditer(r'\batom = ("\w+")', source):
+        for new in sorted(names_of_atoms - {match[1]} | {'"cp_async"', '"mma_sync"'}):
+            add(match, 1, new)
+    for match in re.finditer(r"programs = (\d+)", source):
+        add(match, 1, "0")
+    for match in UNITS.finditer(source, body):
+        add(match, 0, "")
+    types = dict(re.findall(r"^(!\w+) = (tensor<.*)$", source, re.M))
+    for match, text in additions(source, types):
+        made.append((source[: match.end()] + text + source[match.end() :],
+                     f"{source.count(chr(10), 0, match.end()) + 1}: +{text}"))  # fmt: skip
     buffers = set(re.findall(r"^(!\w+) = !tile.buffer", source, re.M))
     for match in BUFFERS.finditer(source, body):
         for new in sorted(buffers - {match[1]} | {"!tile.buffer<64x64xbf16>"}):
             add(match, 1, new)
+    return made
+
+
+def layouts(source: str, shape: tuple[int, ...]) -> list[str]:
+    """Two ways to spread a tensor over the warps of the kernel's last role: lanes along each row,
+    and lanes along each column."""
+    lanes = 6 if "gfx9" in source else 5
+    warps, copies = re.findall(r"warps = (\d+)(?:, copies = (\d+))?", source)[-1]
+    warps = int(warps) * int(copies or 1)
+    made = []
+    for turned in (False, True):
+        dims = range(len(shape)) if turned else reversed(range(len(shape)))
+        bits = [
+            [2**bit if at == dim else 0 for at in range(len(shape))]
+            for dim in dims
+            for bit in range(shape[dim].bit_length() - 1)
+        ]
+        last = lanes + warps.bit_length() - 1
+        parts = {"register": bits[last:], "lane": bits[:lanes], "warp": bits[lanes:last]}
+        text = ", ".join(f"{name} = {part}" for name, part in parts.items() if part)
+        made.append(f"#tile.layout<{text}>")
+    return made
+
+
+def additions(source: str, aliases: dict[str, str]) -> list[tuple[re.Match, str]]:
+    """Where a decision could stand that the kernel leaves open, and its text."""
+    body = source.index("tile.kernel")
+    made: list[tuple[re.Match, str]] = []
+    for match in ACCESSES.finditer(source, body):
+        made += [(match, f" {hint}") for hint in HINTS]
+    made += itertools.product(ATTRIBUTES.finditer(source), LAUNCHES)
+    for match in itertools.islice(TENSORS.finditer(source, body), 4):
+        kind = re.match(r"tensor<((?:\d+x)+)", aliases.get(match[1], match[1]))
+        if kind:
+            shape = tuple(int(extent) for extent in kind[1].split("x")[:-1])
+            # What is one number a row is computed anew in the layout that its readers have.
+            if len(shape) < 2:
+                continue
+            made += [(match, f" {{tile.layout = {layout}}}") for layout in layouts(source, shape)]
     return made
 
 
@@ -73,6 +139,35 @@ def compiled(source: str, path: Path) -> tuple[str, str]:
     return (grid[0] if grid else "") + code.stdout, code.stderr
 
 
+@functools.cache
+def in_python(name: str) -> str:
+    """What the front end makes of one of the kernels that are pinned in Python."""
+    sys.path.append(str(ROOT / "benchmarks"))
+    import pinned_kernels
+
+    def some(*shape: int) -> np.ndarray:
+        return np.empty(shape, ml_dtypes.bfloat16)
+
+    arguments = {
+        "gemm": (some(512, 512), some(512, 512), some(512, 512)),
+        "attention": (*(some(512, 128) for _ in range(4)), 512, 1),
+    }[name]
+    made = getattr(pinned_kernels, name).compile(
+        *arguments, target="nvptx:sm_90a", _pipeline="stop-after=tile"
+    )
+    target = '{tile.target = #nvptx.target<chip = "sm_90a">}'
+    return re.sub(r"module attributes \{.*\} \{", f"module attributes {target} {{", made.ir("tile"))
+
+
+def in_text(name: str) -> str:
+    return (ROOT / "benchmarks" / f"{name}.mlir").read_text(encoding="utf-8")
+
+
+SOURCES = [(in_text, name) for name in KERNELS] + [
+    (in_python, name) for name in ("gemm", "attention")
+]
+
+
 def check_flips(source: str, tmp_path: Path) -> None:
     path = tmp_path / "kernel.mlir"
     pinned, errors = compiled(source, path)
@@ -87,12 +182,12 @@ def check_flips(source: str, tmp_path: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_no_decision_is_ignored(kernel: str, tmp_path: Path) -> None:
-    check_flips((ROOT / "benchmarks" / f"{kernel}.mlir").read_text(encoding="utf-8"), tmp_path)
+@pytest.mark.parametrize("read, kernel", SOURCES)
+def test_no_decision_is_ignored(read, kernel: str, tmp_path: Path) -> None:
+    check_flips(read(kernel), tmp_path)
 
 
 def test_no_decision_about_parts_is_ignored(tmp_path: Path) -> None:
-    source = (ROOT / "benchmarks" / "gemm-sm_80.mlir").read_text(encoding="utf-8")
+    source = in_text("gemm-sm_80")
     parts = "parts = array<i64: 1, 1, 2>, reads_ahead = 1 : i64, "
     check_flips(source.replace("{atom = #mma, ", "{atom = #mma, " + parts), tmp_path)
