@@ -108,7 +108,7 @@ def test_each_hint_is_obeyed_or_refused(chip: str, access: str, tmp_path) -> Non
             eviction == "first" and cache in ("", "all")
         ) else (cache.replace("all", ""), eviction.replace("normal", ""))  # fmt: skip
         assert made.setdefault(found, meaning) == meaning
-        if chip.startswith("nvptx"):
+        if chip.startswith("nvptx") and ASSEMBLER.exists():  # a GPU machine need not have it
             path = tmp_path / "k.ptx"
             path.write_text(found)
             name = chip.removeprefix("nvptx:")
