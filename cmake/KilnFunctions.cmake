@@ -57,10 +57,22 @@ function(kiln_reference page)
   set_property(GLOBAL APPEND PROPERTY KILN_REFERENCE kiln-reference-${page})
 endfunction()
 
-# kiln_add_library(NAME sources... [NO_PCH] [LINK libraries...]): one room of lib/.
-# NO_PCH is for code that includes no MLIR header.
+# kiln_precompile_headers(NAME header [LINK libraries...]): a target whose precompiled header others
+# share. Its folder holds PCH.cpp.
+function(kiln_precompile_headers name header)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_library(${name} OBJECT ${PROJECT_SOURCE_DIR}/lib/PCH/PCH.cpp)
+  add_dependencies(${name} kiln-headers)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  if(KILN_PCH)
+    target_precompile_headers(${name} PRIVATE ${header})
+  endif()
+endfunction()
+
+# kiln_add_library(NAME sources... [NO_MLIR] [LINK libraries...]): one room of lib/.
+# NO_MLIR is for code that includes no MLIR header.
 function(kiln_add_library name)
-  cmake_parse_arguments(ARG "NO_PCH" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "NO_MLIR" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   add_dependencies(${name} kiln-headers)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
@@ -68,29 +80,31 @@ function(kiln_add_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  if(KILN_PCH AND NOT ARG_NO_PCH)
+  if(KILN_PCH AND ARG_NO_MLIR)
+    target_precompile_headers(${name} REUSE_FROM kiln-llvm-pch)
+  elseif(KILN_PCH)
     target_precompile_headers(${name} REUSE_FROM kiln-pch)
   endif()
   set_property(GLOBAL APPEND PROPERTY KILN_LIBRARIES ${name})
 endfunction()
 
 # Compiles once what a final program or library and its packed twin both link.
-function(_kiln_objects name no_pch)
+function(_kiln_objects name no_mlir)
   add_library(${name}-objects OBJECT ${ARGN})
   add_dependencies(${name}-objects kiln-headers)
-  if(KILN_PCH AND NOT no_pch)
+  if(KILN_PCH AND NOT no_mlir)
     target_precompile_headers(${name}-objects REUSE_FROM kiln-pch)
   endif()
 endfunction()
 
-# kiln_add_shared_library(NAME sources... [OUTPUT stem] [NO_PCH] [LINK libraries...]): a library
+# kiln_add_shared_library(NAME sources... [OUTPUT stem] [NO_MLIR] [LINK libraries...]): a library
 # that exports only what exports.map names, with its packed twin.
 function(kiln_add_shared_library name)
-  cmake_parse_arguments(ARG "NO_PCH" "OUTPUT" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "NO_MLIR" "OUTPUT" "LINK" ${ARGN})
   if(NOT ARG_OUTPUT)
     set(ARG_OUTPUT ${name})
   endif()
-  _kiln_objects(${name} ${ARG_NO_PCH} ${ARG_UNPARSED_ARGUMENTS})
+  _kiln_objects(${name} ${ARG_NO_MLIR} ${ARG_UNPARSED_ARGUMENTS})
   add_library(${name} SHARED $<TARGET_OBJECTS:${name}-objects>)
   add_library(${name}-packed SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${name}-objects>)
   kiln_link_llvm(${name})
@@ -116,15 +130,15 @@ function(kiln_add_shared_library name)
   set_property(GLOBAL APPEND PROPERTY KILN_SHARED_LIBRARIES ${name})
 endfunction()
 
-# kiln_add_tool(NAME sources... [PACKED] [C_API | COMPONENTS llvm...] [NO_PCH] [LINK libraries...]):
+# kiln_add_tool(NAME sources... [PACKED] [C_API | COMPONENTS llvm...] [NO_MLIR] [LINK libraries...]):
 # one program of tools/. PACKED gives it a twin in the package. C_API is for a tool that stands on
 # libkiln.so alone and links no LLVM; COMPONENTS for one that needs no more of LLVM than these.
 function(kiln_add_tool name)
-  cmake_parse_arguments(ARG "PACKED;C_API;NO_PCH" "" "COMPONENTS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "PACKED;C_API;NO_MLIR" "" "COMPONENTS;LINK" ${ARGN})
   if(ARG_C_API OR ARG_COMPONENTS)
-    set(ARG_NO_PCH TRUE)
+    set(ARG_NO_MLIR TRUE)
   endif()
-  _kiln_objects(${name} ${ARG_NO_PCH} ${ARG_UNPARSED_ARGUMENTS})
+  _kiln_objects(${name} ${ARG_NO_MLIR} ${ARG_UNPARSED_ARGUMENTS})
   add_executable(${name} $<TARGET_OBJECTS:${name}-objects>)
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   if(ARG_C_API)
@@ -187,6 +201,9 @@ function(kiln_add_unittest name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   add_dependencies(${name} kiln-headers)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock GTest::gtest GTest::gtest_main)
+  if(KILN_PCH)
+    target_precompile_headers(${name} REUSE_FROM kiln-test-pch)
+  endif()
   kiln_link_llvm(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
   add_test(NAME ${name} COMMAND ${name})

@@ -7,7 +7,7 @@
 // RUN: tile-compile %s --target amdgpu:gfx1201 -o %t.artifact
 
 // CHECK: call fast {{.*}} @llvm.maxnum.{{.*}}bf16
-// CHECK: call <{{.*}} @llvm.minimum.{{.*}}bf16
+// CHECK: call {{.*}} @llvm.minimum.{{.*}}bf16
 // CHECK: call nnan nsz {{.*}} @llvm.maximum.{{.*}}f32
 // ASM: v_max_f32
 tile.kernel @maximum(%x: !tile.view<?xbf16>, %y: !tile.view<?xbf16>, %z: !tile.view<?xf32>) grid {

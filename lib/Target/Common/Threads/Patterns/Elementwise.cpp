@@ -80,20 +80,35 @@ static std::optional<std::string> whyElementwise(Operation *op) {
   return std::nullopt;
 }
 
+static bool hasOneElement(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getNumElements() == 1;
+}
+
+/// A vector of one element is computed as a scalar: LLVM's code generator for gfx11 and gfx12 does
+/// not end on some arithmetic of `<1 x i8>` (test/Target/AMDGPU/single-elements.mlir).
 static void lowerElementwise(ThreadContext &context, Operation *op) {
   OperationState state(context.getLoc(), op->getName());
-  for (Value operand : op->getOperands())
-    state.operands.push_back(context.get(operand));
-  for (Type type : op->getResultTypes())
-    state.types.push_back(context.convert(type));
+  for (Value operand : op->getOperands()) {
+    Value given = context.get(operand);
+    if (hasOneElement(given.getType()))
+      given = context.getElements(operand).front();
+    state.operands.push_back(given);
+  }
+  for (Type type : op->getResultTypes()) {
+    Type converted = context.convert(type);
+    state.types.push_back(hasOneElement(converted) ? getElementTypeOrSelf(converted) : converted);
+  }
   state.attributes = op->getAttrs();
   Operation *lowered = context.create(state);
-  if (Value defined = defineForAllInputs(lowered)) {
-    context.set(op->getResult(0), defined);
-    return;
-  }
-  for (auto [from, to] : llvm::zip(op->getResults(), lowered->getResults()))
-    context.set(from, to);
+  SmallVector<Value> results(lowered->getResults());
+  if (Value defined = defineForAllInputs(lowered))
+    results = {defined};
+  for (auto [from, to] : llvm::zip(op->getResults(), results))
+    if (hasOneElement(context.convert(from.getType())))
+      context.setElements(from, to);
+    else
+      context.set(from, to);
 }
 
 /// A magnitude of 16 bits by its bits: they are two to a word, and other mathematics is widened.
