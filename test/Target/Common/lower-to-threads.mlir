@@ -141,4 +141,25 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.write %t, %m : tensor<8x32xf32, #l>, !tile.buffer<8x32xf32, #b>
     tile.return
   }
+
+  // Of two lanes that exchange their sums each would merge its own one with the product before it,
+  // and round otherwise than its partner. A thread's own elements may be merged with anything.
+  // CHECK-LABEL: func.func @fast_sum
+  // CHECK-COUNT-7: arith.addf {{.*}} fastmath<fast> : f32
+  // CHECK-COUNT-5: arith.addf {{.*}} fastmath<nnan,ninf,nsz,arcp,afn> : f32
+  tile.kernel @fast_sum(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>)
+      attributes {tile.warps = 1 : i64} {
+    %c0 = arith.constant 0 : index
+    %t = tile.load %x[%c0] : !tile.view<?xf32> -> tensor<256xf32, #e>
+    %q = arith.mulf %t, %t fastmath<fast> : tensor<256xf32, #e>
+    %s = tile.reduce %q axis = 0 : tensor<256xf32, #e> -> tensor<f32, #e0> {
+    ^bb0(%left: f32, %right: f32):
+      %m = arith.addf %left, %right fastmath<fast> : f32
+      tile.yield %m : f32
+    }
+    %v = tile.to_scalar %s : tensor<f32, #e0>
+    %b = tile.splat %v : tensor<256xf32, #e>
+    tile.store %b, %y[%c0] : tensor<256xf32, #e>, !tile.view<?xf32>
+    tile.return
+  }
 }

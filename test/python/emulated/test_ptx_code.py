@@ -58,7 +58,8 @@ def expected(name: str, chip: str) -> list[str]:
             return ["cvt.rn.f32.f64", "cvt.f64.f32", f"cvt.rn.{more[0]}.f32"]
         return [f"cvt.rn.{more[0]}.{element}"]
     if op in ("divsi", "divui", "remsi", "remui"):
-        return [f"{op[:3]}.{op[3]}{max(16, int(element[1:]))}"]
+        wide = [f"{op[:3]}.{op[3]}{max(16, int(element[1:]))}"]
+        return wide + [f"{op[:3]}.u32"] * (element == "i64")  # where both numbers are that short
     assert op == "muli"
     return [f"mul.lo.s{max(16, int(element[1:]))}"]
 

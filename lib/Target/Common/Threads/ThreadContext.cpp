@@ -1,6 +1,7 @@
 // What patterns have in common: values, places, barriers, shuffles, and the walk over ops.
 #include "ThreadContext.h"
 #include "ThreadPatterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -71,8 +72,19 @@ void ThreadContext::setElements(Value tensor, ArrayRef<Value> elements) {
   set(tensor, makeVector(*this, getLoc(), elements));
 }
 
+/// Lets an op be merged with no other one.
+static void keepApart(Operation *op) {
+  auto math = dyn_cast<arith::ArithFastMathInterface>(op);
+  arith::FastMathFlagsAttr flags = math ? math.getFastMathFlagsAttr() : nullptr;
+  if (!flags)
+    return;
+  auto merging = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
+  op->setAttr(math.getFastMathAttrName(),
+              arith::FastMathFlagsAttr::get(op->getContext(), flags.getValue() & ~merging));
+}
+
 SmallVector<Value> ThreadContext::combine(Region &combiner, ArrayRef<Value> left,
-                                          ArrayRef<Value> right) {
+                                          ArrayRef<Value> right, bool acrossLanes) {
   Block &block = combiner.front();
   IRMapping mapping;
   for (auto [i, argument] : llvm::enumerate(block.getArguments()))
@@ -83,8 +95,11 @@ SmallVector<Value> ThreadContext::combine(Region &combiner, ArrayRef<Value> left
       if (!mapping.contains(operand) && values.contains(operand))
         mapping.map(operand, get(operand));
   });
-  for (Operation &inner : block.without_terminator())
-    clone(inner, mapping);
+  for (Operation &inner : block.without_terminator()) {
+    Operation *cloned = clone(inner, mapping);
+    if (acrossLanes)
+      cloned->walk(keepApart);
+  }
   SmallVector<Value> results;
   for (Value value : block.getTerminator()->getOperands())
     results.push_back(mapping.lookupOrDefault(value));

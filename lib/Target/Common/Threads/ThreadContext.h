@@ -80,9 +80,12 @@ public:
   mlir::Type convert(mlir::Type type) const;
   mlir::Value index(int64_t value);
   mlir::Value i32(int64_t value);
-  /// What a region makes of an element from its left and one from its right, for each input.
+  /// What a region makes of an element from its left and one from its right, for each input. Lanes
+  /// that exchange the two must get the same bits: a sum that were merged with the product that is
+  /// one lane's own would be rounded differently by each (`acrossLanes`).
   llvm::SmallVector<mlir::Value> combine(mlir::Region &combiner, llvm::ArrayRef<mlir::Value> left,
-                                         llvm::ArrayRef<mlir::Value> right);
+                                         llvm::ArrayRef<mlir::Value> right,
+                                         bool acrossLanes = false);
   /// A parameter behind the source's, of which the metadata says `entry`.
   mlir::Value addParameter(mlir::Type type, mlir::DictionaryAttr attrs, mlir::Attribute entry);
 

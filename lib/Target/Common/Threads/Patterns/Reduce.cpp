@@ -219,7 +219,7 @@ static void lowerReduce(ThreadContext &context, ReduceOp op) {
           if (isRight)
             mine = arith::SelectOp::create(context, isRight, other, mine);
         }
-      partial[reg] = context.combine(op.getCombiner(), left, right);
+      partial[reg] = context.combine(op.getCombiner(), left, right, step.acrossLanes);
     }
     if (!step.acrossLanes)
       folded |= bit;

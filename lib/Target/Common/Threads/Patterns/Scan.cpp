@@ -139,7 +139,7 @@ static void lowerScan(ThreadContext &context, ScanOp op) {
         other.push_back(context.shuffleXor(mine, mask));
       forBlock(key, [&](Row &row) { row = choose(receives, extend(row, other), row); });
       total[key] = context.combine(region, choose(isRight, other, total[key]),
-                                   choose(isRight, total[key], other));
+                                   choose(isRight, total[key], other), /*acrossLanes=*/true);
     });
   };
   auto joinWarps = [&](ArrayRef<unsigned> bits) {
