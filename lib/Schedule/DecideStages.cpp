@@ -9,6 +9,7 @@
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_DECIDESTAGES
@@ -40,6 +41,7 @@ private:
   void decideDots();
   int64_t countFixed();
   bool isOwn(LoadOp load);
+  SmallVector<DotOp> findOwnDots(ArrayRef<LoadOp> loads);
   int64_t countMostOwnSlots(ArrayRef<LoadOp> loads);
   void decideOwnRings();
   void setStages(Block &block, int64_t stage, StringRef role);
@@ -47,6 +49,7 @@ private:
   KernelOp kernel;
   TargetInterface target;
   Builder builder{kernel.getContext()};
+  bool decidesDots = false;
 };
 } // namespace
 
@@ -114,11 +117,17 @@ int64_t StageDecider::countFixed() {
   return fixed;
 }
 
+/// Whether the role that loads is the one that uses what it loads.
+static bool isLoadedByUsers(LoadOp load) {
+  return llvm::all_of(load->getUsers(),
+                      [&](Operation *user) { return getRoleName(user) == getRoleName(load); });
+}
+
 LogicalResult StageDecider::decideDepths() {
   int64_t fixed = countFixed(), looped = 0;
   SmallVector<LoadOp> ahead;
   kernel.getBody().walk([&](LoadOp load) {
-    if (!load.getBuffer() || !load->getParentOfType<scf::ForOp>())
+    if (!load.getBuffer() || !load->getParentOfType<scf::ForOp>() || isLoadedByUsers(load))
       return;
     ahead.push_back(load);
     looped += getBufferBytes(cast<BufferType>(*load.getBuffer()));
@@ -187,11 +196,8 @@ void StageDecider::overlapLoops() {
 /// Whether a load fills a ring of its own role in a loop, of a depth that nobody has said.
 bool StageDecider::isOwn(LoadOp load) {
   auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
-  if (!loop || !load.getBuffer() || !load.getAtomAttr() || load.getDepth() ||
-      loop->hasAttr(kDepthAttrName))
-    return false;
-  return llvm::all_of(load->getUsers(),
-                      [&](Operation *user) { return getRoleName(user) == getRoleName(load); });
+  return loop && load.getBuffer() && load.getAtomAttr() && !load.getDepth() &&
+         !loop->hasAttr(kDepthAttrName) && isLoadedByUsers(load);
 }
 
 /// All but the loads runs when what they bring is there, if nobody has said of anything when it
@@ -225,8 +231,21 @@ int64_t StageDecider::countMostOwnSlots(ArrayRef<LoadOp> loads) {
   return isFew ? kMostLongSlots : kMostOwnSlots;
 }
 
+/// The dots that run on beside their warps while they read what these loads bring.
+SmallVector<DotOp> StageDecider::findOwnDots(ArrayRef<LoadOp> loads) {
+  llvm::SmallSetVector<DotOp, 2> dots;
+  for (LoadOp load : loads)
+    for (OpOperand &use : load.getResult().getUses())
+      if (isReadFromBuffer(use))
+        dots.insert(cast<DotOp>(use.getOwner()));
+  return dots.takeVector();
+}
+
 /// Copies run as far ahead as shared memory has slots, which two programs of a core share if it
 /// does for that. What goes through registers is a trip ahead, of two slots where there are two.
+///
+/// Dots that run on beside their warps have all of shared memory, and a slot more for those that
+/// they read while the next trip begins, if there is one.
 void StageDecider::decideOwnRings() {
   SmallVector<LoadOp> copied, written;
   int64_t copiedBytes = 0, writtenBytes = 0;
@@ -239,14 +258,27 @@ void StageDecider::decideOwnRings() {
   });
   int64_t shared = target.getChipRecord().sharedBytes, fixed = countFixed();
   int64_t all = shared - fixed, half = shared / 2 - fixed;
-  int64_t writtenDepth = 2 * (copiedBytes + writtenBytes) <= half ? 2 : 1, depth = 1;
+  SmallVector<LoadOp> loads = llvm::to_vector(llvm::concat<LoadOp>(copied, written));
+  SmallVector<DotOp> dots = findOwnDots(loads);
+  if (!dots.empty())
+    half = all;
+  int64_t held = 0;
+  for (DotOp dot : dots)
+    held = std::max<int64_t>(held, dot.getInFlight().value_or(0));
+  if (decidesDots && (2 + held) * (copiedBytes + writtenBytes) > all) {
+    for (DotOp dot : dots)
+      dot.setInFlight(0);
+    held = 0;
+  }
+  int64_t writtenDepth = (2 + held) * (copiedBytes + writtenBytes) <= half ? 2 + held : 1;
+  int64_t depth = 1;
   if (!copied.empty()) {
     all -= writtenDepth * writtenBytes;
     half -= writtenDepth * writtenBytes;
     depth = half >= 3 * copiedBytes ? half / copiedBytes : all / copiedBytes;
-    depth = std::clamp<int64_t>(depth, 1, countMostOwnSlots(copied));
+    depth = std::clamp<int64_t>(depth, 1, countMostOwnSlots(copied) + held);
   }
-  int64_t read = copied.empty() ? 1 : std::max<int64_t>(depth - 1, 1);
+  int64_t read = copied.empty() ? 1 : std::max<int64_t>(depth - 1 - held, 1);
   for (LoadOp load : copied) {
     load.setDepth(depth);
     if (!load.getStage())
@@ -258,21 +290,22 @@ void StageDecider::decideOwnRings() {
       load.setStage(read - 1);
   }
   llvm::MapVector<Block *, StringRef> loops;
-  for (LoadOp load : llvm::concat<LoadOp>(copied, written))
+  for (LoadOp load : loads)
     loops.insert({load->getBlock(), getRoleName(load)});
   for (auto [loop, role] : loops)
     setStages(*loop, read, role);
 }
 
 LogicalResult StageDecider::run() {
-  decideOwnRings();
-  if (!isUndecided())
-    return success();
-  if (failed(checkAccesses()))
+  decidesDots = isUndecided();
+  if (decidesDots && failed(checkAccesses()))
     return failure();
-  decideStores();
-  decideDots();
-  return decideDepths();
+  if (decidesDots) {
+    decideStores();
+    decideDots();
+  }
+  decideOwnRings();
+  return decidesDots ? decideDepths() : success();
 }
 
 namespace {

@@ -131,7 +131,7 @@ private:
   /// What stores in flight read, oldest first, and who has seen what of each buffer.
   std::deque<Known> stores;
   std::map<Operation *, Seen> seen;
-  int64_t meetings = 0, barriers = 0, steps = 0;
+  int64_t meetings = 0, barriers = 0, published = 0, steps = 0;
   /// Of tensor memory: whether threads were told of accesses by others and no fence followed; whether
   /// they have accessed it and no fence followed; whether one did, and they have told nobody yet.
   bool wasTold = false, hasAccessed = false, tells = false;
@@ -448,13 +448,13 @@ LogicalResult Tracer::useOwn(Operation *op, Value channel, Value slot, Value pha
   if (kind == Event::Get) {
     if (isFirst)
       return fail(op->emitOpError("expected a slot that was put, got slot ") << *at);
-    result.events.push_back({kind, index, last->second, op, barriers});
+    result.events.push_back({kind, index, last->second, op, barriers, published});
     return success();
   }
-  result.events.push_back({kind, index, puts[index], op, barriers, last->second});
+  result.events.push_back({kind, index, puts[index], op, barriers, published, last->second});
   // What the warps write themselves is there as soon as they have written it.
   if (cast<PutOp>(op).getBody().front().getOps<CopyInOp>().empty())
-    result.events.push_back({Event::Arrive, index, puts[index], op, barriers});
+    result.events.push_back({Event::Arrive, index, puts[index], op, barriers, published});
   else
     ownPuts.push_back({index, puts[index]});
   last->second = puts[index]++;
@@ -464,7 +464,7 @@ LogicalResult Tracer::useOwn(Operation *op, Value channel, Value slot, Value pha
 void Tracer::waitPuts(WaitPutsOp op) {
   for (; ownPuts.size() > size_t(op.getInFlight()); ownPuts.pop_front())
     result.events.push_back(
-        {Event::Arrive, ownPuts.front().first, ownPuts.front().second, op, barriers});
+        {Event::Arrive, ownPuts.front().first, ownPuts.front().second, op, barriers, published});
 }
 
 LogicalResult Tracer::put(PutOp op) {
@@ -751,7 +751,9 @@ void Tracer::meet(BarrierOp op) {
   }
   wasTold |= tells;
   tells = false;
-  barriers += op.getAllCopies() || role.getCopies() == 1;
+  bool meetsAll = op.getAllCopies() || role.getCopies() == 1;
+  barriers += meetsAll;
+  published += meetsAll && op.getPublish();
   if (op.getAllCopies())
     result.events.push_back({Event::Meet, 0, meetings++, op});
 }
