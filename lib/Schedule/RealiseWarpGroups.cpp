@@ -81,7 +81,7 @@ static LogicalResult realise(KernelOp kernel, ArrayAttr roles) {
       op.erase();
   kernel->removeAttr(kRolesAttrName);
   kernel->setAttr("tile.warps", builder.getI64IntegerAttr(warps));
-  return success();
+  return dealPrograms(groups);
 }
 
 namespace {
