@@ -2,6 +2,8 @@
 // barriers between warps do not order.
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Schedule/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
 namespace kiln {
