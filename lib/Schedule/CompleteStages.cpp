@@ -1,7 +1,7 @@
 // Asks for the stages and orders that nobody has pinned.
 //
-// Both sides of a ring go round its slots in the order of the source. Where some uses of a ring in a
-// loop are later than others, or in another order, all slots of an iteration are told at the
+// Both sides of a ring go round its slots in the order of the source. Where some uses of a ring in
+// a loop are later than others, or in another order, all slots of an iteration are told at the
 // beginning of it, and carried to where they are used.
 #include "LoopProblem.h"
 #include "kiln/Schedule/Passes.h"
@@ -40,8 +40,8 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
   return problem;
 }
 
-/// Moves what tells of the slots of rings whose uses are not in the order of the source to the front
-/// of a trip, at the stage of the first use. Returns whether there is any.
+/// Moves what tells of the slots of rings whose uses are not in the order of the source to the
+/// front of a trip, at the stage of the first use. Returns whether there is any.
 static bool tellSlotsFirst(Block &block, ArrayRef<Operation *> source,
                            const schedule::Problem &completed) {
   DenseMap<Operation *, schedule::Pins> pins;

@@ -1,9 +1,9 @@
 // Deals the programs of a persistent kernel to the copies of a role: copy c of n runs the programs
 // c, c + n, c + 2 n, … of those that its block runs in turn. So one computes while another stores.
 //
-// A ring is shared by all of them, and each use is one copy's. In front of a program each copy steps
-// over what the programs between its last one and this one use of a ring, which loops' bounds and
-// conditions tell:
+// A ring is shared by all of them, and each use is one copy's. In front of a program each copy
+// steps over what the programs between its last one and this one use of a ring, which loops' bounds
+// and conditions tell:
 //
 //   scf.for %p = %first + copy * step to %end step n * step
 //     %skipped = uses of the ring by programs %p - (n - 1) * step to %p - step that there are
@@ -52,9 +52,8 @@ LogicalResult ProgramDealer::findLoop() {
       loop = each;
   if (loop)
     return success();
-  return groups.emitOpError("expected '")
-         << kPersistentAttrName << "', since copies of role \"" << role.getName()
-         << "\" take programs in turn";
+  return groups.emitOpError("expected '") << kPersistentAttrName << "', since copies of role \""
+                                          << role.getName() << "\" take programs in turn";
 }
 
 /// What is done once a block would be done once a copy, and what a copy fills for itself is one

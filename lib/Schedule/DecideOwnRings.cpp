@@ -57,8 +57,8 @@ bool OwnRingDecider::find() {
   return !result.wasInterrupted() && !loads.empty();
 }
 
-/// Of a thread: accumulators that lie in registers, operands that do, and what is on its way through
-/// them.
+/// Of a thread: accumulators that lie in registers, operands that do, and what is on its way
+/// through them.
 int64_t OwnRingDecider::countRegisters(int64_t threads) {
   int64_t bits = 0;
   auto add = [&](Value value) {
@@ -88,9 +88,8 @@ bool OwnRingDecider::findDots() {
     if (!dot)
       return;
     AsyncMmaAtomInterface atom = findAsyncAtom(dot, target);
-    isFit &= atom && sumsExactly(dot, atom) &&
-             atom.getCompletion() == Completion::Groups && isLoaded(dot.getB()) &&
-             (isLoaded(dot.getA()) || atom.readsFrom(0, Place::Registers));
+    isFit &= atom && sumsExactly(dot, atom) && atom.getCompletion() == Completion::Groups &&
+             isLoaded(dot.getB()) && (isLoaded(dot.getA()) || atom.readsFrom(0, Place::Registers));
     if (!isFit)
       return;
     dots.insert({dot, atom});
@@ -130,9 +129,9 @@ bool OwnRingDecider::write(bool direct) {
     dot.setAtomAttr(atom);
     warps = std::max<int64_t>(warps, atom.getWarps());
   }
-  kernel->setAttr(kRolesAttrName, builder.getArrayAttr(RoleAttr::get(
-                                      kernel.getContext(), kAll, warps, copies, /*skew=*/0,
-                                      /*registers=*/0)));
+  kernel->setAttr(kRolesAttrName, builder.getArrayAttr(RoleAttr::get(kernel.getContext(), kAll,
+                                                                     warps, copies, /*skew=*/0,
+                                                                     /*registers=*/0)));
   kernel.getBody().walk([](Operation *op) {
     bool isControl =
         op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() || op->hasTrait<OpTrait::IsTerminator>();

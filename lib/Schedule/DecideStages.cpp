@@ -256,8 +256,8 @@ SmallVector<DotOp> StageDecider::findOwnDots(ArrayRef<LoadOp> loads) {
 /// Copies run as far ahead as shared memory has slots, which two programs of a core share if it
 /// does for that. What goes through registers is a trip ahead, of two slots where there are two.
 ///
-/// Dots that run on beside their warps have all of shared memory, and slots more for those that they
-/// read while the next trips begin, if there are any.
+/// Dots that run on beside their warps have all of shared memory, and slots more for those that
+/// they read while the next trips begin, if there are any.
 LogicalResult StageDecider::decideOwnRings() {
   SmallVector<LoadOp> copied, written;
   kernel.getBody().walk([&](LoadOp load) {

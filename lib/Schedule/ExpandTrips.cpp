@@ -302,8 +302,7 @@ SmallVector<Value> Expander::getResults(Frame &frame, int64_t iteration, Value a
     auto check = scf::IfOp::create(builder, loc, type, any, /*withElseRegion=*/true);
     values.back() = check.getResult(0);
     OpBuilder then = check.getThenBodyBuilder(), otherwise = check.getElseBodyBuilder();
-    scf::YieldOp::create(then, loc,
-                         WaitOp::create(then, held->loc, type, value, 0).getResult());
+    scf::YieldOp::create(then, loc, WaitOp::create(then, held->loc, type, value, 0).getResult());
     scf::YieldOp::create(otherwise, loc, held->initial);
   }
   return values;
@@ -316,8 +315,8 @@ SmallVector<Value> Expander::getUnchanged() {
   });
 }
 
-/// In a trip of the loop: whether the iteration is there whose slot goes back; null if it surely is.
-/// The induction variable is that of the trip's stage 0.
+/// In a trip of the loop: whether the iteration is there whose slot goes back; null if it surely
+/// is. The induction variable is that of the trip's stage 0.
 Value Expander::isHeldAt(const HeldSlot &held, Value iv, int64_t number) {
   if (held.stage <= last + number)
     return {};

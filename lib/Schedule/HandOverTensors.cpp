@@ -96,8 +96,8 @@ FailureOr<StringRef> TensorHandOver::findMaker(Value value, Operation *user) {
   for (OpOperand *source : getSources(value))
     if (failed(add(*source, *role)))
       return failure();
-  bool isControl = isa<BlockArgument>(value) ||
-                   isa<scf::ForOp, scf::WhileOp, scf::IfOp>(value.getDefiningOp());
+  bool isControl =
+      isa<BlockArgument>(value) || isa<scf::ForOp, scf::WhileOp, scf::IfOp>(value.getDefiningOp());
   if (!isControl)
     setRoleName(value.getDefiningOp(), keeper);
   return keeper;
@@ -174,8 +174,8 @@ static Value changeWidth(OpBuilder &builder, Location loc, Value value, RankedTe
   if (from == type)
     return value;
   RankedTensorType narrow = from.getElementTypeBitWidth() < 8 ? from : type;
-  RankedTensorType bits = cast<RankedTensorType>(
-      narrow.clone(builder.getIntegerType(narrow.getElementTypeBitWidth())));
+  RankedTensorType bits =
+      cast<RankedTensorType>(narrow.clone(builder.getIntegerType(narrow.getElementTypeBitWidth())));
   auto cast = [&](RankedTensorType to) {
     if (value.getType() != to)
       value = inRole(arith::BitcastOp::create(builder, loc, to, value), role);

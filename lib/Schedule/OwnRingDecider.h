@@ -22,9 +22,9 @@ bool isPlain(mlir::Operation *op);
 /// The load that a product's operand comes from; null if it is computed. Where dimensions of one
 /// element are taken away, and whether the product reads rows or columns, is no computation.
 tile::LoadOp findLoad(mlir::Value operand);
-/// What starts a product beside its warps; null if nothing does. Its sums are those of the source, or
-/// can be promoted before they lose much. `hasOther` becomes true if something starts it that does
-/// not fit.
+/// What starts a product beside its warps; null if nothing does. Its sums are those of the source,
+/// or can be promoted before they lose much. `hasOther` becomes true if something starts it that
+/// does not fit.
 AsyncMmaAtomInterface findAsyncAtom(tile::DotOp dot, TargetInterface target,
                                     bool *hasOther = nullptr);
 /// Whether its sums are those of the source, as they are or promoted as the product says.

@@ -134,8 +134,8 @@ void Expander::writeGroup(Frame &frame, ArrayRef<Operation *> group, int64_t tri
                (!llvm::is_contained(group, here) || getIteration(here) != getIteration(op));
       };
       auto isHeld = [&](HeldSlot held) { return held.get.getSlot() == result; };
-      bool isUsed = llvm::any_of(result.getUsers(), isOutside) ||
-                    llvm::any_of(trip.heldSlots, isHeld);
+      bool isUsed =
+          llvm::any_of(result.getUsers(), isOutside) || llvm::any_of(trip.heldSlots, isHeld);
       if (isUsed && !trip.slots.contains(op)) {
         values.push_back({result, getIteration(op)});
         types.push_back(result.getType());

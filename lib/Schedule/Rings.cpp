@@ -205,7 +205,8 @@ static LogicalResult checkPlace(Operation *op) {
     if (isa<scf::WhileOp>(op->getParentOp()))
       return op->emitOpError("expected no '")
              << spellDecision(op, name) << "' in an scf.while, since whether there is another trip "
-             << "may hang on this one, so that no two overlap: leave it away, or count the trips of "
+             << "may hang on this one, so that no two overlap: leave it away, or count the trips "
+                "of "
              << "an scf.for";
     if (!isa<scf::ForOp>(op->getParentOp()))
       return op->emitOpError("expected to stand in a loop, since '")

@@ -3,15 +3,15 @@
 //
 //   wait_puts; barrier; get; reads; release        in front of the first get of a run of them
 //
-// Where dots in flight read, the barrier publishes: an engine sees what warps have brought once they
-// have let it.
+// Where dots in flight read, the barrier publishes: an engine sees what warps have brought once
+// they have let it.
 //
 // Between a release of a slot and the put that fills it again stands a barrier too. It is that of
 // the gets, if these come in front of the put, or can: they stand at its place, if what they wait
 // for was put in an earlier trip. Otherwise it is one more, in front of the put.
 //
-// A slot that dots read which stay in flight from trip to trip goes back at the end of a later trip,
-// which has waited for them.
+// A slot that dots read which stay in flight from trip to trip goes back at the end of a later
+// trip, which has waited for them.
 //
 // Copies that lag behind one another by a barrier meet twice a trip: behind what touches their
 // rings, and at the end. So the one computes while the other copies and reads. They wait for the

@@ -32,8 +32,8 @@ ThreadShape ProgramThreads::of(Value tensor) const {
   auto [at, isNew] = known.try_emplace(tensor);
   if (isNew) {
     // What is written to a ring is in registers of those who load it.
-    StringRef name = isThroughRegisters(tensor) ? getRoleName(tensor.getDefiningOp())
-                                                : findKeeper(tensor);
+    StringRef name =
+        isThroughRegisters(tensor) ? getRoleName(tensor.getDefiningOp()) : findKeeper(tensor);
     llvm::SetVector<StringRef> users;
     if (name.empty())
       users = findUsers(tensor);

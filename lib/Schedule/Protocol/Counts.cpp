@@ -88,8 +88,8 @@ static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
     if (full == warps)
       return success();
     InFlightDiagnostic error = put.emitOpError("expected full = ")
-                               << warps << ", one arrival of each warp of role \""
-                               << role.getName() << "\", got " << full;
+                               << warps << ", one arrival of each warp of role \"" << role.getName()
+                               << "\", got " << full;
     error.attachNote(channel.getLoc()) << "the channel";
     return error;
   }

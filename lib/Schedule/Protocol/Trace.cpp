@@ -121,8 +121,8 @@ LogicalResult Tracer::runOp(Operation *op) {
 
 //===- Channels -----------------------------------------------------------------------------===//
 
-/// A use of a channel by this copy, by the slot and phase that it must have: the next one, or one of
-/// those behind it, as many as there are slots, if a later use comes first.
+/// A use of a channel by this copy, by the slot and phase that it must have: the next one, or one
+/// of those behind it, as many as there are slots, if a later use comes first.
 LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind) {
   unsigned index = getCapture(channel);
   if (getChannel(groups, index).getType().getOwn())

@@ -56,8 +56,10 @@ private:
   llvm::LogicalResult runIf(mlir::scf::IfOp condition);
   llvm::LogicalResult runScalar(mlir::Operation *op);
   void readNumber(tile::ReadOp op);
-  llvm::LogicalResult use(mlir::Operation *op, mlir::Value channel, mlir::Value slot, mlir::Value phase, Event::Kind kind);
-  llvm::LogicalResult useOwn(mlir::Operation *op, mlir::Value channel, mlir::Value slot, mlir::Value phase, Event::Kind kind);
+  llvm::LogicalResult use(mlir::Operation *op, mlir::Value channel, mlir::Value slot,
+                          mlir::Value phase, Event::Kind kind);
+  llvm::LogicalResult useOwn(mlir::Operation *op, mlir::Value channel, mlir::Value slot,
+                             mlir::Value phase, Event::Kind kind);
   llvm::LogicalResult put(tile::PutOp op);
   void waitPuts(tile::WaitPutsOp op);
   llvm::LogicalResult release(tile::ReleaseOp op);
@@ -71,7 +73,8 @@ private:
   llvm::LogicalResult fence(tile::FenceOp op);
   llvm::LogicalResult accessTensorMemory(mlir::Operation *op);
   llvm::LogicalResult tellOfTensorMemory(mlir::Operation *op);
-  llvm::LogicalResult startInto(tile::StartDotOp op, llvm::ArrayRef<std::pair<unsigned, int64_t>> slots);
+  llvm::LogicalResult startInto(tile::StartDotOp op,
+                                llvm::ArrayRef<std::pair<unsigned, int64_t>> slots);
   llvm::LogicalResult start(tile::StartDotOp op);
   llvm::LogicalResult wait(tile::WaitOp op);
   llvm::LogicalResult access(mlir::Operation *op, mlir::Value buffer, bool isWrite);
@@ -141,8 +144,9 @@ private:
   std::deque<Known> stores;
   std::map<mlir::Operation *, Seen> seen;
   int64_t meetings = 0, barriers = 0, published = 0, steps = 0, counts = 0;
-  /// Of tensor memory: whether threads were told of accesses by others and no fence followed; whether
-  /// they have accessed it and no fence followed; whether one did, and they have told nobody yet.
+  /// Of tensor memory: whether threads were told of accesses by others and no fence followed;
+  /// whether they have accessed it and no fence followed; whether one did, and they have told
+  /// nobody yet.
   bool wasTold = false, hasAccessed = false, tells = false;
 };
 
