@@ -1,8 +1,13 @@
 // Asks for the stages and orders that nobody has pinned.
+//
+// Both sides of a ring go round its slots in the order of the source. Where some uses of a ring in
+// a loop are later than others, or in another order, all slots of an iteration are told at the
+// beginning of it, and carried to where they are used.
 #include "LoopProblem.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Schedule/Problem/Complete.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_COMPLETESTAGES
@@ -35,6 +40,38 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
   return problem;
 }
 
+/// Moves what tells of the slots of rings whose uses are not in the order of the source to the
+/// front of a trip, at the stage of the first use. Returns whether there is any.
+static bool tellSlotsFirst(Block &block, ArrayRef<Operation *> source,
+                           const schedule::Problem &completed) {
+  DenseMap<Operation *, schedule::Pins> pins;
+  llvm::MapVector<RingSide, SmallVector<NextOp>> sides;
+  for (auto [op, asked] : llvm::zip_equal(source, completed.ops))
+    if (auto next = dyn_cast<NextOp>(op)) {
+      pins[op] = asked.pins;
+      sides[getRingSide(next)].push_back(next);
+    }
+  auto isBehind = [&](NextOp x, NextOp y) {
+    return pins[x].stage == pins[y].stage && pins[x].order < pins[y].order;
+  };
+  bool moved = false;
+  for (auto &[side, uses] : sides) {
+    auto pairs = llvm::zip(uses, llvm::drop_begin(uses));
+    if (llvm::all_of(pairs, [&](auto pair) { return std::apply(isBehind, pair); }))
+      continue;
+    int64_t stage = *pins[uses.front()].stage;
+    for (NextOp next : uses)
+      stage = std::min(stage, *pins[next].stage);
+    for (NextOp next : llvm::reverse(uses)) {
+      next->moveBefore(&block, block.begin());
+      next->setAttr(spellDecision(next, "stage"),
+                    Builder(next.getContext()).getI64IntegerAttr(stage));
+    }
+    moved = true;
+  }
+  return moved;
+}
+
 static LogicalResult complete(Block &block) {
   Trip trip(block);
   SmallVector<Operation *> source;
@@ -48,6 +85,8 @@ static LogicalResult complete(Block &block) {
     Operation *op = why.op ? source[*why.op] : block.getParentOp();
     return op->emitOpError(describe(why));
   }
+  if (trip.loop && tellSlotsFirst(block, source, *completed))
+    return complete(block);
   Builder builder(block.getParentOp()->getContext());
   for (auto [op, asked] : llvm::zip_equal(source, completed->ops)) {
     op->setAttr(spellDecision(op, "stage"), builder.getI64IntegerAttr(*asked.pins.stage));

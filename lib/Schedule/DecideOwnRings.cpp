@@ -3,7 +3,7 @@
 //
 // What a product of a loop reads is loaded trips ahead: by copies past the registers where these
 // are as wide as loads into registers, else through registers. All else stays as it is, in one
-// role.
+// role. Products run on beside its warps where such read what it loads as it lies.
 #include "Decisions.h"
 #include "GlobalAccesses.h"
 #include "OwnRingDecider.h"
@@ -57,6 +57,50 @@ bool OwnRingDecider::find() {
   return !result.wasInterrupted() && !loads.empty();
 }
 
+/// Of a thread: accumulators that lie in registers, operands that do, and what is on its way
+/// through them.
+int64_t OwnRingDecider::countRegisters(int64_t threads) {
+  int64_t bits = 0;
+  auto add = [&](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    bits += type.getNumElements() * type.getElementTypeBitWidth();
+  };
+  for (auto &[dot, atom] : dots) {
+    if (!dot.getAccumulator().getDefiningOp<DotOp>()) // which it adds to in place
+      add(dot.getResult());
+    if (!llvm::is_contained(loads, findLoad(dot.getA())))
+      add(dot.getA());
+  }
+  for (LoadOp load : loads)
+    add(load.getResult());
+  return bits / (32 * threads);
+}
+
+bool OwnRingDecider::findDots() {
+  bool isPlainKernel = true, isFit = true;
+  kernel.getBody().walk([&](Operation *op) { isPlainKernel &= isPlain(op); });
+  copies = isPlainKernel ? kMostCopies : 1;
+  int64_t warps = 0;
+  auto isLoaded = [&](Value operand) { return llvm::is_contained(loads, findLoad(operand)); };
+  kernel.getBody().walk([&](Operation *op) {
+    auto dot = dyn_cast<DotOp>(op);
+    isFit &= !isa<DotScaledOp>(op);
+    if (!dot)
+      return;
+    AsyncMmaAtomInterface atom = findAsyncAtom(dot, target);
+    isFit &= atom && sumsExactly(dot, atom) && atom.getCompletion() == Completion::Groups &&
+             isLoaded(dot.getB()) && (isLoaded(dot.getA()) || atom.readsFrom(0, Place::Registers));
+    if (!isFit)
+      return;
+    dots.insert({dot, atom});
+    copies = countCopies(dot, atom, copies);
+    warps = std::max<int64_t>(warps, atom.getWarps());
+  });
+  if (!isFit || dots.empty())
+    return false;
+  return countRegisters(warps * copies * target.getChipRecord().warpSize) <= kMostRegisters;
+}
+
 /// A copy past the registers, if it moves as much at a time as a load into them.
 Attribute OwnRingDecider::findAtom(LoadOp load, int64_t warps, bool direct) {
   int64_t bits = load.getType().getElementTypeBitWidth();
@@ -80,10 +124,14 @@ bool OwnRingDecider::loadsAllPast(Block *block) {
 
 bool OwnRingDecider::write(bool direct) {
   Builder builder(kernel.getContext());
-  int64_t warps = countWarps(kernel, target.getChipRecord());
-  kernel->setAttr(kRolesAttrName, builder.getArrayAttr(RoleAttr::get(
-                                      kernel.getContext(), kAll, warps, /*copies=*/1, /*skew=*/0,
-                                      /*registers=*/0)));
+  int64_t warps = dots.empty() ? countWarps(kernel, target.getChipRecord()) : 0;
+  for (auto &[dot, atom] : dots) {
+    dot.setAtomAttr(atom);
+    warps = std::max<int64_t>(warps, atom.getWarps());
+  }
+  kernel->setAttr(kRolesAttrName, builder.getArrayAttr(RoleAttr::get(kernel.getContext(), kAll,
+                                                                     warps, copies, /*skew=*/0,
+                                                                     /*registers=*/0)));
   kernel.getBody().walk([](Operation *op) {
     bool isControl =
         op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() || op->hasTrait<OpTrait::IsTerminator>();
@@ -91,7 +139,7 @@ bool OwnRingDecider::write(bool direct) {
       setRoleName(op, kAll);
   });
   for (LoadOp load : loads)
-    load.setAtomAttr(findAtom(load, warps, direct));
+    load.setAtomAttr(findAtom(load, warps * copies, direct));
   bool copies = false;
   for (LoadOp load : loads) {
     auto copy = dyn_cast<CopyAtomInterface>(load.getAtomAttr());

@@ -32,15 +32,13 @@ using namespace kiln;
 using namespace kiln::tile;
 
 static constexpr StringLiteral kCompute = "compute", kLoad = "load";
-/// Groups of warps that share a tile out.
-static constexpr int64_t kMostCopies = 2;
 /// Smaller tiles are not worth a slot of a ring.
 static constexpr int64_t kFewestBytes = 2048;
 /// How much of k an instruction sums up that keeps few bits of a sum (docs/rationale/parts.md).
 static constexpr int64_t kPromoted = 128;
-/// Of a thread's registers that accumulators and operands may have; above so many the warps that
-/// multiply are given those of the warps that load.
-static constexpr int64_t kMostRegisters = 192, kManyRegisters = 96;
+/// Accumulators and operands of so many of a thread's registers have the warps that multiply given
+/// those of the warps that load.
+static constexpr int64_t kManyRegisters = 96;
 
 namespace {
 /// An operand of a product that reads what a load brings: as it is, or transposed.
@@ -100,9 +98,7 @@ private:
 };
 } // namespace
 
-/// Whether an op does nothing that copies of a role, which may all run it, must not do twice, and
-/// nothing that must be seen by another role.
-static bool isPlain(Operation *op) {
+bool kiln::isPlain(Operation *op) {
   if (isa_and_nonnull<arith::ArithDialect, math::MathDialect, ub::UBDialect>(op->getDialect()))
     return true;
   // One number is changed once, whatever copies there are.
@@ -132,9 +128,7 @@ bool RoleDecider::arePlain() {
   return !result.wasInterrupted();
 }
 
-/// The load that a product's operand comes from; null if it is computed. Where dimensions of one
-/// element are taken away, and whether the product reads rows or columns, is no computation.
-static LoadOp findLoad(Value operand) {
+LoadOp kiln::findLoad(Value operand) {
   if (auto transpose = operand.getDefiningOp<TransposeOp>())
     operand = transpose.getInput();
   auto reshape = operand.getDefiningOp<ReshapeOp>();
@@ -229,30 +223,46 @@ std::optional<Attribute> RoleDecider::findEngine(LoadOp load, ArrayRef<Use> prod
   return std::nullopt;
 }
 
-/// Whether a product can be started beside its warps. Its sums must be those of the source, or are
-/// promoted before they lose much.
-bool RoleDecider::findDot(DotOp dot) {
+bool kiln::sumsExactly(DotOp dot, AsyncMmaAtomInterface atom) {
+  return atom.sumsExactly() || dot.getPromote();
+}
+
+AsyncMmaAtomInterface kiln::findAsyncAtom(DotOp dot, TargetInterface target, bool *hasOther) {
   for (Attribute atom : target.getAtoms(dot)) {
     auto async = dyn_cast<AsyncMmaAtomInterface>(atom);
     if (!async)
       continue;
-    bool isExact = async.sumsExactly() || dot.getPromote();
-    if (dot.getType().getRank() != 2 || dot.getPrecision() != DotPrecision::IEEE ||
-        (!isExact && !dot.getType().getElementType().isF32())) {
-      leave(dot, "what runs on beside its warps makes no such product");
-      continue;
-    }
-    dots.insert({dot, atom});
-    if (!isExact)
-      promoted.push_back(dot);
-    if (!isExact && !dot.getParts() && dot.getK() > kPromoted)
-      cut.push_back(dot);
-    int64_t rows = dot.getM() / async.getExtents()[0];
-    while (copies > 1 && rows % copies)
-      copies /= 2;
-    return true;
+    if (dot.getType().getRank() == 2 && dot.getPrecision() == DotPrecision::IEEE &&
+        (sumsExactly(dot, async) || dot.getType().getElementType().isF32()))
+      return async;
+    if (hasOther)
+      *hasOther = true;
   }
-  return false;
+  return {};
+}
+
+int64_t kiln::countCopies(DotOp dot, AsyncMmaAtomInterface atom, int64_t most) {
+  int64_t rows = dot.getM() / atom.getExtents()[0];
+  while (most > 1 && rows % most)
+    most /= 2;
+  return most;
+}
+
+/// Whether a product can be started beside its warps. Its sums must be those of the source, or are
+/// promoted before they lose much.
+bool RoleDecider::findDot(DotOp dot) {
+  bool hasOther = false;
+  AsyncMmaAtomInterface atom = findAsyncAtom(dot, target, &hasOther);
+  if (!atom)
+    return hasOther && leave(dot, "what runs on beside its warps makes no such product");
+  dots.insert({dot, atom});
+  bool isExact = sumsExactly(dot, atom);
+  if (!isExact)
+    promoted.push_back(dot);
+  if (!isExact && !dot.getParts() && dot.getK() > kPromoted)
+    cut.push_back(dot);
+  copies = countCopies(dot, atom, copies);
+  return true;
 }
 
 /// Whether two accesses come in this order in a program, or in a loop's next trip.
@@ -541,6 +551,21 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     return false;
   }
 
+  /// The role that multiplies loads, and its products run on beside it.
+  bool fillBeside(KernelOp kernel, TargetInterface target) {
+    OwnRingDecider decider(kernel, target);
+    if (!decider.find() || !decider.findDots())
+      return false;
+    std::optional<RoleDecider::Reason> reason;
+    for (bool direct : {true, false}) {
+      bool copies = decider.write(direct);
+      if ((copies || !direct) && tryOut(kernel, reason))
+        return true;
+      undo(kernel);
+    }
+    return false;
+  }
+
   /// The role that multiplies loads, past the registers or through them. These are a trip ahead,
   /// which a second program on the core is worth more than.
   bool fillOwnRings(KernelOp kernel, TargetInterface target) {
@@ -579,7 +604,8 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
       return signalPassFailure();
     using Proposal = bool (DecideRoles::*)(KernelOp, TargetInterface);
     static constexpr Proposal proposals[kMostProposals] = {
-        &DecideRoles::overlapTrips, &DecideRoles::loadInTurn, &DecideRoles::fillOwnRings};
+        &DecideRoles::overlapTrips, &DecideRoles::loadInTurn, &DecideRoles::fillBeside,
+        &DecideRoles::fillOwnRings};
     for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>())) {
       auto first = kernel->getAttrOfType<IntegerAttr>(kProposalAttrName);
       kernel->removeAttr(kProposalAttrName);

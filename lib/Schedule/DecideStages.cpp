@@ -9,6 +9,7 @@
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_DECIDESTAGES
@@ -40,6 +41,7 @@ private:
   FailureOr<bool> fits(ArrayRef<LoadOp> loads, int64_t depth, int64_t bytes);
   FailureOr<int64_t> findDepth(ArrayRef<LoadOp> loads, int64_t most, int64_t bytes);
   bool isOwn(LoadOp load);
+  SmallVector<DotOp> findOwnDots(ArrayRef<LoadOp> loads);
   int64_t countMostOwnSlots(ArrayRef<LoadOp> loads);
   LogicalResult decideOwnRings();
   void setStages(Block &block, int64_t stage, StringRef role);
@@ -47,6 +49,7 @@ private:
   KernelOp kernel;
   TargetInterface target;
   Builder builder{kernel.getContext()};
+  bool decidesDots = false;
 };
 } // namespace
 
@@ -117,10 +120,16 @@ FailureOr<int64_t> StageDecider::findDepth(ArrayRef<LoadOp> loads, int64_t most,
   return 0;
 }
 
+/// Whether the role that loads is the one that uses what it loads.
+static bool isLoadedByUsers(LoadOp load) {
+  return llvm::all_of(load->getUsers(),
+                      [&](Operation *user) { return getRoleName(user) == getRoleName(load); });
+}
+
 LogicalResult StageDecider::decideDepths() {
   SmallVector<LoadOp> ahead;
   kernel.getBody().walk([&](LoadOp load) {
-    if (load.getBuffer() && load->getParentOfType<scf::ForOp>())
+    if (load.getBuffer() && load->getParentOfType<scf::ForOp>() && !isLoadedByUsers(load))
       ahead.push_back(load);
   });
   if (ahead.empty())
@@ -199,11 +208,8 @@ LogicalResult StageDecider::overlapLoops() {
 /// Whether a load fills a ring of its own role in a loop, of a depth that nobody has said.
 bool StageDecider::isOwn(LoadOp load) {
   auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
-  if (!loop || !load.getBuffer() || !load.getAtomAttr() || load.getDepth() ||
-      loop->hasAttr(kDepthAttrName))
-    return false;
-  return llvm::all_of(load->getUsers(),
-                      [&](Operation *user) { return getRoleName(user) == getRoleName(load); });
+  return loop && load.getBuffer() && load.getAtomAttr() && !load.getDepth() &&
+         !loop->hasAttr(kDepthAttrName) && isLoadedByUsers(load);
 }
 
 /// All but the loads runs when what they bring is there, if nobody has said of anything when it
@@ -237,8 +243,21 @@ int64_t StageDecider::countMostOwnSlots(ArrayRef<LoadOp> loads) {
   return isFew ? kMostLongSlots : kMostOwnSlots;
 }
 
+/// The dots that run on beside their warps while they read what these loads bring.
+SmallVector<DotOp> StageDecider::findOwnDots(ArrayRef<LoadOp> loads) {
+  llvm::SmallSetVector<DotOp, 2> dots;
+  for (LoadOp load : loads)
+    for (OpOperand &use : load.getResult().getUses())
+      if (isReadFromBuffer(use))
+        dots.insert(cast<DotOp>(use.getOwner()));
+  return dots.takeVector();
+}
+
 /// Copies run as far ahead as shared memory has slots, which two programs of a core share if it
 /// does for that. What goes through registers is a trip ahead, of two slots where there are two.
+///
+/// Dots that run on beside their warps have all of shared memory, and slots more for those that
+/// they read while the next trips begin, if there are any.
 LogicalResult StageDecider::decideOwnRings() {
   SmallVector<LoadOp> copied, written;
   kernel.getBody().walk([&](LoadOp load) {
@@ -250,24 +269,36 @@ LogicalResult StageDecider::decideOwnRings() {
   constexpr int64_t kFewSlots = 3;
   // Each of two programs of a core leaves so much of its half.
   constexpr int64_t kLeft = 2048;
-  int64_t shared = target.getChipRecord().sharedBytes, half = shared / 2 - kLeft, depth = 1;
-  auto all = llvm::to_vector(llvm::concat<LoadOp>(copied, written));
-  FailureOr<bool> hasTwo = fits(all, 2, half);
+  auto loads = llvm::to_vector(llvm::concat<LoadOp>(copied, written));
+  SmallVector<DotOp> dots = findOwnDots(loads);
+  int64_t shared = target.getChipRecord().sharedBytes, depth = 1, held = 0;
+  int64_t half = dots.empty() ? shared / 2 - kLeft : shared;
+  for (DotOp dot : dots)
+    held = std::max<int64_t>(held, dot.getInFlight().value_or(0));
+  FailureOr<bool> hasTwo = fits(loads, 2 + held, half);
   if (failed(hasTwo))
     return failure();
+  if (decidesDots && !*hasTwo && held > 0) {
+    for (DotOp dot : dots)
+      dot.setInFlight(0);
+    held = 0;
+    hasTwo = fits(loads, 2, half);
+    if (failed(hasTwo))
+      return failure();
+  }
   for (LoadOp load : written)
-    load.setDepth(*hasTwo ? 2 : 1);
+    load.setDepth(*hasTwo ? 2 + held : 1);
   if (!copied.empty()) {
     FailureOr<bool> isShared = fits(copied, kFewSlots, half);
     if (failed(isShared))
       return failure();
     FailureOr<int64_t> most =
-        findDepth(copied, countMostOwnSlots(copied), *isShared ? half : shared);
+        findDepth(copied, countMostOwnSlots(copied) + held, *isShared ? half : shared);
     if (failed(most))
       return failure();
     depth = std::max<int64_t>(*most, 1);
   }
-  int64_t read = copied.empty() ? 1 : std::max<int64_t>(depth - 1, 1);
+  int64_t read = copied.empty() ? 1 : std::max<int64_t>(depth - 1 - held, 1);
   for (LoadOp load : copied)
     if (!load.getStage())
       load.setStage(0);
@@ -275,7 +306,7 @@ LogicalResult StageDecider::decideOwnRings() {
     if (!load.getStage())
       load.setStage(read - 1);
   llvm::MapVector<Block *, StringRef> loops;
-  for (LoadOp load : llvm::concat<LoadOp>(copied, written))
+  for (LoadOp load : loads)
     loops.insert({load->getBlock(), getRoleName(load)});
   for (auto [loop, role] : loops)
     setStages(*loop, read, role);
@@ -283,17 +314,16 @@ LogicalResult StageDecider::decideOwnRings() {
 }
 
 LogicalResult StageDecider::run() {
-  bool isOpen = isUndecided();
-  if (isOpen && failed(checkAccesses()))
+  decidesDots = isUndecided();
+  if (decidesDots && failed(checkAccesses()))
     return failure();
-  if (isOpen)
+  if (decidesDots) {
     decideStores();
+    decideDots();
+  }
   if (failed(decideOwnRings()))
     return failure();
-  if (!isOpen)
-    return success();
-  decideDots();
-  return decideDepths();
+  return decidesDots ? decideDepths() : success();
 }
 
 namespace {

@@ -76,8 +76,9 @@ void Expander::demandAll() {
   for (Operation *op : trip.ops)
     for (Value operand : trip.getOperands(op))
       demand(operand, -trip.stages.lookup(op));
+  // Behind few iterations, slots of all that there are go back.
   for (HeldSlot &held : trip.heldSlots)
-    demand(held.get.getSlot(), -held.stage);
+    demand(held.get.getSlot(), -(trip.isPredicated ? std::max(held.stage, last) : held.stage));
   // Where trips ask for their iterations, the last one of all may be one that is not there.
   for (unsigned index : results)
     demandCarried(index, trip.isPredicated ? -madeAt[index] : 0);
@@ -276,27 +277,33 @@ scf::ForOp Expander::writeLoop(Frame &prologue) {
     DenseMap<Operation *, int64_t> later = countLater(3 * last + 3, last, 3 * last + 2);
     for (Operation *op : trip.ops)
       emit(frame, op, -trip.stages.lookup(op), later.lookup(op));
-    for (const HeldSlot &held : trip.heldSlots) {
-      Value condition;
-      if (held.stage == 1 && last == 0)
-        condition =
-            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, iv, loop.getLowerBound());
-      else if (held.stage > last)
-        condition = isBehind(iv, held.stage);
-      release(frame, held, -held.stage, condition);
-    }
+    for (const HeldSlot &held : trip.heldSlots)
+      release(frame, held, -held.stage, isHeldAt(held, iv, /*number=*/0));
   };
   return makeLoop(getInitial(prologue), begin, loop.getUpperBound(), loop.getStep(), writeTrips,
                   /*trips=*/1);
 }
 
-/// What the loop's values are in an iteration that is not there, behind the last one.
-SmallVector<Value> Expander::getResults(Frame &frame, int64_t iteration) {
+/// What the loop's values are in an iteration that is not there, behind the last one. A sum that no
+/// iteration has made, if `any` says that there is none, is what it was.
+SmallVector<Value> Expander::getResults(Frame &frame, int64_t iteration, Value any) {
   SmallVector<Value> values;
   for (unsigned index : results) {
-    values.push_back(lookupCarried(frame, index, iteration));
-    if (const HeldDot *held = findHeldDot(index))
-      values.back() = WaitOp::create(builder, held->loc, held->initial.getType(), values.back(), 0);
+    Value value = lookupCarried(frame, index, iteration);
+    values.push_back(value);
+    const HeldDot *held = findHeldDot(index);
+    if (!held)
+      continue;
+    Type type = held->initial.getType();
+    if (!any) {
+      values.back() = WaitOp::create(builder, held->loc, type, value, 0);
+      continue;
+    }
+    auto check = scf::IfOp::create(builder, loc, type, any, /*withElseRegion=*/true);
+    values.back() = check.getResult(0);
+    OpBuilder then = check.getThenBodyBuilder(), otherwise = check.getElseBodyBuilder();
+    scf::YieldOp::create(then, loc, WaitOp::create(then, held->loc, type, value, 0).getResult());
+    scf::YieldOp::create(otherwise, loc, held->initial);
   }
   return values;
 }
@@ -306,6 +313,16 @@ SmallVector<Value> Expander::getUnchanged() {
     const HeldDot *held = findHeldDot(index);
     return held ? held->initial : loop.getInitArgs()[index];
   });
+}
+
+/// In a trip of the loop: whether the iteration is there whose slot goes back; null if it surely
+/// is. The induction variable is that of the trip's stage 0.
+Value Expander::isHeldAt(const HeldSlot &held, Value iv, int64_t number) {
+  if (held.stage <= last + number)
+    return {};
+  if (held.stage > 1)
+    return isBehind(iv, held.stage);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, iv, loop.getLowerBound());
 }
 
 /// Whether so many iterations lie in front of this one.

@@ -74,11 +74,12 @@ private:
   // Peeled.
   void writeTrip(Frame &frame, int64_t number, int64_t iterations);
   mlir::scf::ForOp writeLoop(Frame &prologue);
+  mlir::Value isHeldAt(const HeldSlot &held, mlir::Value iv, int64_t number);
   mlir::Value isBehind(mlir::Value iv, int64_t iterations);
   llvm::SmallVector<mlir::Value> overlap();
   llvm::SmallVector<mlir::Value> writeOut(int64_t iterations);
   llvm::SmallVector<mlir::Value> choose(int64_t iterations);
-  llvm::SmallVector<mlir::Value> getResults(Frame &frame, int64_t iteration);
+  llvm::SmallVector<mlir::Value> getResults(Frame &frame, int64_t iteration, mlir::Value any = {});
   llvm::SmallVector<mlir::Value> getUnchanged();
 
   // Predicated.
@@ -97,6 +98,8 @@ private:
   void emitOne(Frame &frame, mlir::Operation *op, int64_t iteration, Exists exists);
   void emitWait(Frame &frame, mlir::Operation *wait, int64_t iteration, Exists exists);
   bool emitKnownSlot(Frame &frame, mlir::Operation *op, int64_t iteration);
+  void releaseBehind(Frame &frame, int64_t number, Exists exists);
+  void releaseLast(Frame &frame, Exists exists);
 
   bool isSurelyAtLeast(int64_t iterations);
   mlir::Value isAtLeast(int64_t iterations);

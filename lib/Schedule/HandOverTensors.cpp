@@ -1,6 +1,10 @@
 // Tensors that one role makes and another uses: each is written to a slot of a ring and read from
 // it.
+//
+// A value that several roles make, as a loop that one enters with what another has made, or a
+// choice between the two, is kept by one of them: what the others make of it is handed to that one.
 #include "Rings.h"
+#include "kiln/Dialect/Tile/IR/RoleChoices.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -24,21 +28,96 @@ public:
 
 private:
   LogicalResult find(Operation *op, RoleAttr role);
+  LogicalResult add(OpOperand &use, RoleAttr role);
+  FailureOr<StringRef> findMaker(Value value, Operation *user);
   LogicalResult realise(Value value, Edge &edge);
   LogicalResult checkFetcher(DotOp dot, RoleAttr role);
   LogicalResult handOverSum(Value value, Edge &edge, DotOp dot);
-  FailureOr<RankedTensorType> getReadType(Value value, const Edge &edge, RoleAttr role);
+  FailureOr<RankedTensorType> getReadType(OpOperand &use, const Edge &edge, RoleAttr role);
   void setInsertionPointAfter(Value value);
 
   KernelOp kernel;
   OpBuilder builder;
   llvm::MapVector<Value, Edge> edges;
+  /// Which of the roles that make a value has it.
+  DenseMap<Value, StringRef> keepers;
 };
 } // namespace
 
 /// A conversion reads what it converts as it wants it.
 static ConvertLayoutOp getConversion(OpOperand *use) {
   return dyn_cast<ConvertLayoutOp>(use->getOwner());
+}
+
+/// What a value of several makers is made of: what each of them hands on, or computes.
+static SmallVector<OpOperand *> getSources(Value value) {
+  SmallVector<OpOperand *> sources;
+  auto addOperand = [&](Operation *op, unsigned number) {
+    sources.push_back(&op->getOpOperand(number));
+  };
+  auto argument = dyn_cast<BlockArgument>(value);
+  Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+  unsigned number = argument ? argument.getArgNumber() : cast<OpResult>(value).getResultNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    addOperand(op, loop.getNumControlOperands() + number - 1);
+    addOperand(loop.getBody()->getTerminator(), number - 1);
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    if (argument && argument.getOwner() == loop.getBeforeBody()) {
+      addOperand(op, number);
+      addOperand(loop.getYieldOp(), number);
+    } else {
+      addOperand(loop.getConditionOp(), number + 1);
+    }
+  } else if (auto condition = dyn_cast<scf::IfOp>(op)) {
+    addOperand(condition.thenYield(), number);
+    addOperand(condition.elseYield(), number);
+  } else {
+    for (OpOperand &operand : op->getOpOperands())
+      if (isa<RankedTensorType>(operand.get().getType()))
+        sources.push_back(&operand);
+  }
+  return sources;
+}
+
+/// The role that has a value when others use it; nothing if each makes its own.
+FailureOr<StringRef> TensorHandOver::findMaker(Value value, Operation *user) {
+  llvm::SetVector<StringRef> makers = findMakers(value);
+  if (makers.size() < 2)
+    return makers.empty() ? StringRef() : makers.front();
+  auto result = dyn_cast<OpResult>(value);
+  if (auto loop = result ? dyn_cast<scf::ForOp>(result.getOwner()) : scf::ForOp())
+    value = loop.getRegionIterArg(result.getResultNumber());
+  StringRef keeper = findKeeper(value);
+  if (!keepers.try_emplace(value, keeper).second)
+    return keeper;
+  FailureOr<RoleAttr> role = findRole(user, keeper);
+  if (failed(role))
+    return failure();
+  for (OpOperand *source : getSources(value))
+    if (failed(add(*source, *role)))
+      return failure();
+  bool isControl =
+      isa<BlockArgument>(value) || isa<scf::ForOp, scf::WhileOp, scf::IfOp>(value.getDefiningOp());
+  if (!isControl)
+    setRoleName(value.getDefiningOp(), keeper);
+  return keeper;
+}
+
+LogicalResult TensorHandOver::add(OpOperand &use, RoleAttr role) {
+  Operation *user = use.getOwner();
+  FailureOr<StringRef> name = findMaker(use.get(), user);
+  if (failed(name))
+    return failure();
+  if (name->empty() || *name == role.getName())
+    return success();
+  FailureOr<RoleAttr> maker = findRole(user, *name);
+  if (failed(maker))
+    return failure();
+  Edge &edge = edges[use.get()];
+  edge.maker = *maker;
+  if (SmallVector<OpOperand *> &uses = edge.uses[role]; !llvm::is_contained(uses, &use))
+    uses.push_back(&use);
+  return success();
 }
 
 LogicalResult TensorHandOver::find(Operation *op, RoleAttr role) {
@@ -48,22 +127,14 @@ LogicalResult TensorHandOver::find(Operation *op, RoleAttr role) {
       Operation *around = value.getParentBlock()->getParentOp();
       if (!isa<RankedTensorType>(value.getType()) || op->isAncestor(around))
         continue;
-      llvm::SetVector<StringRef> makers = findMakers(value);
-      if (makers.empty() || (makers.size() == 1 && makers[0] == role.getName())) {
-        if (auto conversion = dyn_cast<ConvertLayoutOp>(inner); conversion && !conversion.getHow())
-          return op->emitOpError("expected to convert what another role makes, since '")
-                 << spellDecision(op, "role") << "' is decided";
-        continue;
-      }
-      if (makers.size() > 1)
-        return op->emitOpError("expected a value that one role makes, got one of roles \"")
-               << makers[0] << "\" and \"" << makers[1] << "\"";
-      FailureOr<RoleAttr> maker = findRole(op, makers[0]);
-      if (failed(maker))
+      FailureOr<StringRef> maker = findMaker(value, op);
+      if (failed(maker) || failed(add(operand, role)))
         return WalkResult::interrupt();
-      Edge &edge = edges[value];
-      edge.maker = *maker;
-      edge.uses[role].push_back(&operand);
+      auto conversion = dyn_cast<ConvertLayoutOp>(inner);
+      bool isOwn = maker->empty() || *maker == role.getName();
+      if (isOwn && conversion && !conversion.getHow())
+        return op->emitOpError("expected to convert what another role makes, since '")
+               << spellDecision(op, "role") << "' is decided";
     }
     return WalkResult::advance();
   });
@@ -77,21 +148,46 @@ void TensorHandOver::setInsertionPointAfter(Value value) {
     builder.setInsertionPointToStart(value.getParentBlock());
 }
 
-/// The type as which a role reads what it gets: laid out over its own warps.
-FailureOr<RankedTensorType> TensorHandOver::getReadType(Value value, const Edge &edge,
+/// The type as which a role reads what it gets for a use: laid out over its own warps.
+FailureOr<RankedTensorType> TensorHandOver::getReadType(OpOperand &use, const Edge &edge,
                                                         RoleAttr role) {
-  ArrayRef<OpOperand *> uses = edge.uses.find(role)->second;
-  auto type = cast<RankedTensorType>(value.getType());
-  if (llvm::all_of(uses, getConversion)) {
-    Type wanted = getConversion(uses.front()).getType();
-    if (llvm::all_of(uses, [&](OpOperand *use) { return getConversion(use).getType() == wanted; }))
-      return cast<RankedTensorType>(wanted);
-  }
+  if (ConvertLayoutOp conversion = getConversion(&use))
+    return conversion.getType();
   if (role.getTotalWarps() == edge.maker.getTotalWarps())
-    return type;
-  return uses.front()->getOwner()->emitOpError("expected a tile.convert_layout in role \"")
+    return cast<RankedTensorType>(use.get().getType());
+  return use.getOwner()->emitOpError("expected a tile.convert_layout in role \"")
          << role.getName() << "\", which has " << role.getTotalWarps() << " warps, of what role \""
          << edge.maker.getName() << "\" makes with " << edge.maker.getTotalWarps();
+}
+
+/// As bytes: a slot holds no less.
+static RankedTensorType widen(RankedTensorType type) {
+  bool isNarrow = !type.getElementType().isIndex() && type.getElementTypeBitWidth() < 8;
+  return isNarrow ? cast<RankedTensorType>(type.clone(IntegerType::get(type.getContext(), 8)))
+                  : type;
+}
+
+/// A tensor of another type's elements: bytes of fewer bits, or the bits of bytes.
+static Value changeWidth(OpBuilder &builder, Location loc, Value value, RankedTensorType type,
+                         RoleAttr role) {
+  auto from = cast<RankedTensorType>(value.getType());
+  if (from == type)
+    return value;
+  RankedTensorType narrow = from.getElementTypeBitWidth() < 8 ? from : type;
+  RankedTensorType bits =
+      cast<RankedTensorType>(narrow.clone(builder.getIntegerType(narrow.getElementTypeBitWidth())));
+  auto cast = [&](RankedTensorType to) {
+    if (value.getType() != to)
+      value = inRole(arith::BitcastOp::create(builder, loc, to, value), role);
+  };
+  if (narrow == type) {
+    value = inRole(arith::TruncIOp::create(builder, loc, bits, value), role);
+    cast(type);
+  } else {
+    cast(bits);
+    value = inRole(arith::ExtUIOp::create(builder, loc, type, value), role);
+  }
+  return value;
 }
 
 /// The dot in tensor memory whose sum a value is, perhaps behind the loop that carries it; or null.
@@ -168,23 +264,21 @@ LogicalResult TensorHandOver::handOverSum(Value value, Edge &edge, DotOp dot) {
 LogicalResult TensorHandOver::realise(Value value, Edge &edge) {
   if (DotOp dot = findSummingDot(value))
     return handOverSum(value, edge, dot);
-  auto type = cast<RankedTensorType>(value.getType());
+  auto made = cast<RankedTensorType>(value.getType()), type = widen(made);
   Operation *user = edge.uses.front().second.front()->getOwner();
   if (!isa_and_nonnull<LayoutAttr>(type.getEncoding()))
     return user->emitOpError("expected a tensor with a layout from role \"")
-           << edge.maker.getName() << "\", got " << type;
-  unsigned bits = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
-  if (bits < 8)
-    return user->emitOpError("expected elements of at least a byte from role \"")
-           << edge.maker.getName() << "\", got " << type;
+           << edge.maker.getName() << "\", got " << made;
   int64_t warps = 0;
-  SmallVector<RankedTensorType> types;
+  DenseMap<OpOperand *, RankedTensorType> types;
   for (auto &[role, uses] : edge.uses) {
     warps += cast<RoleAttr>(role).getTotalWarps();
-    FailureOr<RankedTensorType> read = getReadType(value, edge, cast<RoleAttr>(role));
-    if (failed(read))
-      return failure();
-    types.push_back(*read);
+    for (OpOperand *use : uses) {
+      FailureOr<RankedTensorType> read = getReadType(*use, edge, cast<RoleAttr>(role));
+      if (failed(read))
+        return failure();
+      types[use] = *read;
+    }
   }
   FailureOr<TargetInterface> target = requireTarget(kernel);
   if (failed(target))
@@ -193,7 +287,7 @@ LogicalResult TensorHandOver::realise(Value value, Edge &edge) {
     return cast<LayoutAttr>(tensor.getEncoding()).toLinear(tensor.getShape());
   };
   SharedPlan plan =
-      planShared(toLinear(type), toLinear(types.front()),
+      planShared(toLinear(type), toLinear(types.lookup(edge.uses.front().second.front())),
                  getSharedElementBytes(type.getElementType()), target->getChipRecord(), {});
   auto buffer = BufferType::get(kernel.getContext(), type.getShape(), type.getElementType(),
                                 LayoutAttr::get(kernel.getContext(), plan.layout));
@@ -210,28 +304,34 @@ LogicalResult TensorHandOver::realise(Value value, Edge &edge) {
       ChannelType::get(kernel.getContext(), depth ? depth.getInt() : 1, /*own=*/false, {buffer}),
       edge.maker.getTotalWarps(), warps);
   setInsertionPointAfter(value);
+  Value written = changeWidth(builder, loc, value, type, edge.maker);
   NextOp next = makeNext(builder, loc, ring, edge.maker);
   auto put = inRole(
       PutOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase(), /*bytes=*/0),
       edge.maker);
   Block &body = put.getBody().emplaceBlock();
   OpBuilder inner = OpBuilder::atBlockEnd(&body);
-  WriteOp::create(inner, loc, value, body.addArgument(buffer, loc));
-  for (auto [entry, read] : llvm::zip_equal(edge.uses, types)) {
-    auto role = cast<RoleAttr>(entry.first);
+  WriteOp::create(inner, loc, written, body.addArgument(buffer, loc));
+  for (auto &[attr, uses] : edge.uses) {
+    auto role = cast<RoleAttr>(attr);
     next = makeNext(builder, loc, ring, role);
     auto get =
         inRole(GetOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase()), role);
-    auto tensor = inRole(ReadOp::create(builder, loc, read, get.getBuffers().front(),
-                                        DenseI64ArrayAttr(), Attribute()),
-                         role);
-    for (OpOperand *use : entry.second) {
-      ConvertLayoutOp conversion = getConversion(use);
-      if (conversion && conversion.getType() == read) {
-        conversion.getResult().replaceAllUsesWith(tensor.getResult());
+    DenseMap<Type, Value> tensors;
+    for (OpOperand *use : uses) {
+      RankedTensorType wanted = types.lookup(use);
+      Value &tensor = tensors[wanted];
+      if (!tensor) {
+        auto read = inRole(ReadOp::create(builder, loc, widen(wanted), get.getBuffers().front(),
+                                          DenseI64ArrayAttr(), Attribute()),
+                           role);
+        tensor = changeWidth(builder, loc, read.getResult(), wanted, role);
+      }
+      if (ConvertLayoutOp conversion = getConversion(use)) {
+        conversion.getResult().replaceAllUsesWith(tensor);
         conversion.erase();
       } else {
-        use->set(tensor.getResult());
+        use->set(tensor);
       }
     }
   }

@@ -1,12 +1,36 @@
-// The second way to run loops of products of a kernel that decides nothing.
+// The second way to run loops of products of a kernel that decides nothing, and what it asks as the
+// first does.
 #ifndef KILN_LIB_SCHEDULE_OWNRINGDECIDER_H
 #define KILN_LIB_SCHEDULE_OWNRINGDECIDER_H
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Target/TargetInterface.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace kiln {
+
+/// Groups of warps that share a tile out, at most.
+inline constexpr int64_t kMostCopies = 2;
+/// Of a thread's registers that accumulators and operands may have.
+inline constexpr int64_t kMostRegisters = 192;
+
+/// Whether an op does nothing that copies of a role, which may all run it, must not do twice, and
+/// nothing that must be seen by another role.
+bool isPlain(mlir::Operation *op);
+/// The load that a product's operand comes from; null if it is computed. Where dimensions of one
+/// element are taken away, and whether the product reads rows or columns, is no computation.
+tile::LoadOp findLoad(mlir::Value operand);
+/// What starts a product beside its warps; null if nothing does. Its sums are those of the source,
+/// or can be promoted before they lose much. `hasOther` becomes true if something starts it that
+/// does not fit.
+AsyncMmaAtomInterface findAsyncAtom(tile::DotOp dot, TargetInterface target,
+                                    bool *hasOther = nullptr);
+/// Whether its sums are those of the source, as they are or promoted as the product says.
+bool sumsExactly(tile::DotOp dot, AsyncMmaAtomInterface atom);
+/// How many groups of warps, up to so many, have rows of a product each.
+int64_t countCopies(tile::DotOp dot, AsyncMmaAtomInterface atom, int64_t most);
 
 class OwnRingDecider {
 public:
@@ -14,11 +38,14 @@ public:
 
   /// Whether the kernel has loops in which products read what is loaded.
   bool find();
+  /// Whether all products can run on beside the warps, out of what these load: then they will.
+  bool findDots();
   /// Writes who loads what and by which instruction: past the registers if `direct`, where such
   /// copies are as wide as loads. Returns whether any are.
   bool write(bool direct);
 
 private:
+  int64_t countRegisters(int64_t threads);
   mlir::Attribute findAtom(tile::LoadOp load, int64_t warps, bool direct);
   bool loadsAllPast(mlir::Block *block);
   size_t getLoop(tile::LoadOp load);
@@ -26,6 +53,9 @@ private:
   tile::KernelOp kernel;
   TargetInterface target;
   llvm::SmallVector<tile::LoadOp> loads;
+  /// Products that run on beside their warps, and the groups of warps that share them out.
+  llvm::MapVector<tile::DotOp, AsyncMmaAtomInterface> dots;
+  int64_t copies = 1;
 };
 
 } // namespace kiln

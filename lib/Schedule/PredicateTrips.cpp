@@ -13,11 +13,15 @@
 // must be known when compiling is at a constant one. Without such slots U is 1, and what is left is
 // the S trips that end the last iterations.
 //
+// Slots that dots hold which stay in flight go back in the trip that has waited for the dots of a
+// later iteration, if that is there; those of the last iterations behind the last wait.
+//
 // How many puts are in flight behind the one that is waited for is a constant in the loop; behind
 // it, as many as there are iterations left.
 #include "Expander.h"
 #include "Rings.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/Support/MathExtras.h"
 #include <map>
 
 using namespace mlir;
@@ -129,7 +133,10 @@ void Expander::writeGroup(Frame &frame, ArrayRef<Operation *> group, int64_t tri
         return !user->hasTrait<OpTrait::IsTerminator>() &&
                (!llvm::is_contained(group, here) || getIteration(here) != getIteration(op));
       };
-      if (llvm::any_of(result.getUsers(), isOutside) && !trip.slots.contains(op)) {
+      auto isHeld = [&](HeldSlot held) { return held.get.getSlot() == result; };
+      bool isUsed =
+          llvm::any_of(result.getUsers(), isOutside) || llvm::any_of(trip.heldSlots, isHeld);
+      if (isUsed && !trip.slots.contains(op)) {
         values.push_back({result, getIteration(op)});
         types.push_back(result.getType());
       }
@@ -214,6 +221,40 @@ void Expander::writeTrip(Frame &frame, int64_t number, Exists exists) {
       keepLatest(frame, index, iteration, exists);
 }
 
+/// Of a trip behind the loop.
+void Expander::releaseBehind(Frame &frame, int64_t number, Exists exists) {
+  for (const HeldSlot &held : trip.heldSlots) {
+    int64_t iteration = number - held.stage, waited = iteration + held.later;
+    if (waited > frame.most)
+      continue;
+    Value condition = exists(waited);
+    if (iteration < -last) {
+      Value before = isAtLeast(last + llvm::alignTo(-last - iteration, trip.round));
+      condition = condition ? arith::AndIOp::create(builder, loc, condition, before) : before;
+    }
+    release(frame, held, iteration, condition);
+  }
+}
+
+/// Of iterations behind which too few follow for some trip to have waited for their dots.
+void Expander::releaseLast(Frame &frame, Exists exists) {
+  for (const HeldSlot &held : trip.heldSlots)
+    for (int64_t iteration = -std::max(last, held.later); iteration <= frame.most; ++iteration) {
+      Value condition = iteration < -last
+                            ? isAtLeast(last + llvm::alignTo(-last - iteration, trip.round))
+                            : exists(iteration);
+      if (int64_t waited = iteration + held.later; waited <= frame.most) {
+        Value isReleased = exists(waited);
+        if (!isReleased)
+          continue;
+        Value isOpen = arith::XOrIOp::create(builder, loc, isReleased,
+                                             arith::ConstantIntOp::create(builder, loc, 1, 1));
+        condition = condition ? arith::AndIOp::create(builder, loc, condition, isOpen) : isOpen;
+      }
+      release(frame, held, iteration, condition);
+    }
+}
+
 /// All of it stands behind a condition that always holds, so that it is one op of the block around
 /// it as long as that is to be realised.
 SmallVector<Value> Expander::predicate() {
@@ -236,8 +277,12 @@ SmallVector<Value> Expander::predicate() {
 SmallVector<Value> Expander::writePrologue(Exists exists) {
   Frame prologue;
   setAbsolute(prologue);
-  for (int64_t number = 0; number < last; ++number)
+  for (int64_t number = 0; number < last; ++number) {
     writeTrip(prologue, number, exists);
+    for (const HeldSlot &held : trip.heldSlots)
+      if (number >= held.stage)
+        release(prologue, held, number - held.stage, exists(number - held.stage + held.later));
+  }
   // Copies lag in the trips that follow alone.
   if (trip.lagging) {
     meetCopies(builder, loc, trip.lagging);
@@ -251,7 +296,7 @@ static Value surely(int64_t) { return Value(); }
 SmallVector<Value> Expander::writeRounds(ValueRange initial, Value begin, Value end, Value length) {
   DenseMap<Operation *, int64_t> later = countLater(3 * last + 3, last, 3 * last + 2);
   auto writeRound = [&](Frame &frame) {
-    for (int64_t number = 0; number < trip.round; ++number)
+    for (int64_t number = 0; number < trip.round; ++number) {
       for (Operation *op : trip.ops) {
         int64_t iteration = number - trip.stages.lookup(op);
         if (trip.starts.contains(op))
@@ -259,6 +304,9 @@ SmallVector<Value> Expander::writeRounds(ValueRange initial, Value begin, Value 
         else
           emitOne(frame, op, iteration, surely);
       }
+      for (const HeldSlot &held : trip.heldSlots)
+        release(frame, held, number - held.stage, isHeldAt(held, frame.getIv(number), number));
+    }
   };
   return makeLoop(initial, begin, end, length, writeRound, trip.round).getResults();
 }
@@ -318,9 +366,14 @@ SmallVector<Value> Expander::writePredicated() {
                ? Value()
                : compare(shift(end, iteration), loop.getUpperBound());
   };
-  for (int64_t number = 0; number <= frame.most + last; ++number)
+  for (int64_t number = 0; number <= frame.most + last; ++number) {
     writeTrip(frame, number, existsLast);
+    releaseBehind(frame, number, existsLast);
+  }
   if (trip.lagging)
     lagCopies(builder, loc, trip.lagging, /*isEntry=*/false);
-  return getResults(frame, frame.most + 1);
+  Value any = isSurelyAtLeast(1) ? Value() : isAtLeast(1);
+  SmallVector<Value> results = getResults(frame, frame.most + 1, any);
+  releaseLast(frame, existsLast);
+  return results;
 }

@@ -1,5 +1,7 @@
-// Shares tensors out among the copies of a role, by the bits of `warp` above those of one copy.
+// Shares tensors out among the copies of a role, by the bits of `warp` above those of one copy, and
+// what engines bring for it.
 #include "Decisions.h"
+#include "kiln/Dialect/Tile/IR/RoleChoices.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
@@ -41,7 +43,8 @@ public:
     });
     if (looked.wasInterrupted())
       return failure();
-    if (llvm::none_of(shares, [](const auto &entry) { return entry.second.dim >= 0; }))
+    if (parts.empty() &&
+        llvm::none_of(shares, [](const auto &entry) { return entry.second.dim >= 0; }))
       return success();
     OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
     copy = CopyIdOp::create(builder, region.getLoc(), builder.getIndexType());
@@ -64,7 +67,9 @@ private:
   FailureOr<Share> divide(Operation *op, RankedTensorType tensor);
   LogicalResult check(Operation *op);
   bool keepsTogether(Value buffer, int dim, Value tensor) const override;
+  LogicalResult checkPut(PutOp put);
   void shift(Operation *op);
+  void shiftCopy(CopyInOp copyIn);
   void shiftIota(IotaOp iota);
   void retype(Value value, RankedTensorType tensor);
   int getDim(Value value) const override {
@@ -83,6 +88,12 @@ private:
   RoleAttr role;
   Value copy;
   llvm::MapVector<Value, Share> shares;
+  /// Of what an engine brings: the part of one copy, and the dimension that is shared out.
+  struct BoxPart {
+    BufferType type;
+    unsigned dim;
+  };
+  DenseMap<Operation *, BoxPart> parts;
 };
 } // namespace
 
@@ -171,6 +182,35 @@ static LogicalResult checkExtents(Operation *op, ArrayRef<int64_t> extents, int 
          << dim;
 }
 
+/// Each copy announces and brings its part of each buffer, in boxes of its own.
+LogicalResult CopyRealiser::checkPut(PutOp put) {
+  if (!put.getBytes())
+    return success();
+  for (auto copyIn : put.getBody().front().getOps<CopyInOp>()) {
+    BufferType whole = copyIn.getBuffer().getType();
+    auto engine = dyn_cast<EngineAtomInterface>(copyIn.getAtom());
+    for (unsigned dim = 0; engine && dim < whole.getShape().size(); ++dim) {
+      SmallVector<int64_t> shape(whole.getShape());
+      if (shape[dim] % role.getCopies())
+        continue;
+      shape[dim] /= role.getCopies();
+      BufferType part = getPartType(whole, shape);
+      auto layout = part ? dyn_cast_or_null<LayoutAttr>(part.getLayout()) : LayoutAttr();
+      LinearLayout linear;
+      if (layout)
+        linear = layout.toLinear(shape);
+      if (!part || !engine.getBoxes(shape, part.getElementType(), layout ? &linear : nullptr))
+        continue;
+      parts[copyIn] = {part, dim};
+      break;
+    }
+    if (!parts.contains(copyIn))
+      return copyIn.emitOpError("expected a buffer that the copies of role \"")
+             << role.getName() << "\" bring in parts by " << copyIn.getAtom() << ", got " << whole;
+  }
+  return success();
+}
+
 /// No op may carry elements from one copy to another.
 LogicalResult CopyRealiser::check(Operation *op) {
   auto extentsFit = [&](auto access, Value tensor) {
@@ -183,6 +223,8 @@ LogicalResult CopyRealiser::check(Operation *op) {
     return failure();
   if (auto store = dyn_cast<StoreOp>(op); store && !extentsFit(store, store.getValue()))
     return failure();
+  if (auto put = dyn_cast<PutOp>(op))
+    return checkPut(put);
   if (op->hasTrait<OpTrait::IsTerminator>())
     return success();
   auto distribution = dyn_cast<DistributionInterface>(op);
@@ -229,8 +271,27 @@ void CopyRealiser::shiftIota(IotaOp iota) {
   iota.getResult().replaceAllUsesExcept(sum.getResult(), sum);
 }
 
+void CopyRealiser::shiftCopy(CopyInOp copyIn) {
+  auto part = parts.find(copyIn);
+  if (part == parts.end())
+    return;
+  auto [type, dim] = part->second;
+  OpBuilder builder(copyIn);
+  IndexMath math{builder, copyIn.getLoc()};
+  SmallVector<Value> offsets(type.getShape().size(), math.constant(0));
+  offsets[dim] = math.mul(copy, math.constant(type.getShape()[dim]));
+  OpOperand &offset = copyIn.getOffsetsMutable()[getViewDim(dim, copyIn.getDropped())];
+  offset.set(math.add(offset.get(), offsets[dim]));
+  copyIn.getBufferMutable().set(
+      PartOp::create(builder, copyIn.getLoc(), type, copyIn.getBuffer(), offsets));
+}
+
 /// Moves what an op reads or writes to the copy's place.
 void CopyRealiser::shift(Operation *op) {
+  if (auto copyIn = dyn_cast<CopyInOp>(op))
+    return shiftCopy(copyIn);
+  if (auto put = dyn_cast<PutOp>(op))
+    return put.setBytes(put.getBytes() / role.getCopies());
   OpBuilder builder(op);
   auto moveOffset = [&](MutableOperandRange offsets, Value tensor,
                         std::optional<ArrayRef<int64_t>> dropped = {}) {
@@ -307,7 +368,8 @@ struct RealiseCopies : kiln::impl::RealiseCopiesBase<RealiseCopies> {
     WalkResult result = getOperation().walk([](WarpGroupsOp groups) -> WalkResult {
       for (auto [i, region] : llvm::enumerate(groups.getBodies())) {
         RoleAttr role = groups.getRole(i);
-        if (role.getCopies() == 1)
+        // Copies that take programs in turn share nothing out.
+        if (role.getCopies() == 1 || takesTurns(groups->getParentOfType<KernelOp>(), role))
           continue;
         if (failed(CopyRealiser(region, role).realise()))
           return WalkResult::interrupt();

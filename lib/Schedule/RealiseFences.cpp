@@ -2,6 +2,8 @@
 // barriers between warps do not order.
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Schedule/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
 namespace kiln {
@@ -32,8 +34,38 @@ bool kiln::isReadByEngine(WarpGroupsOp groups, unsigned capture) {
   return false;
 }
 
+/// Whether dots in flight read what is got.
+static bool isReadByDots(Value buffer) {
+  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
+    auto part = dyn_cast<PartOp>(user);
+    return isa<StartDotOp>(user) || (part && isReadByDots(part.getResult()));
+  });
+}
+
+/// Whether warps fill a slot by copies that run on.
+static bool isCopied(PutOp put) {
+  return !put.getBytes() && !put.getBody().front().getOps<CopyInOp>().empty();
+}
+
+/// Whether warps of another role copy what dots in flight read of a slot. These copies tell of
+/// themselves when they have come, so that nobody there lets the dots' engine see them.
+static bool mustLetSee(GetOp get) {
+  if (get.getChannel().getType().getOwn() || llvm::none_of(get.getBuffers(), isReadByDots))
+    return false;
+  auto channel = cast<BlockArgument>(get.getChannel());
+  auto groups = cast<WarpGroupsOp>(channel.getOwner()->getParentOp());
+  return llvm::any_of(groups.getBodies(), [&](Region &region) {
+    return llvm::any_of(region.getArgument(channel.getArgNumber()).getUsers(), [](Operation *user) {
+      auto put = dyn_cast<PutOp>(user);
+      return put && isCopied(put);
+    });
+  });
+}
+
 /// What the warps of a copy write, one lane of each tells of: when all lanes have.
 static void endPut(PutOp put) {
+  if (isCopied(put))
+    return;
   auto channel = cast<BlockArgument>(put.getChannel());
   auto groups = cast<WarpGroupsOp>(channel.getOwner()->getParentOp());
   OpBuilder builder = OpBuilder::atBlockEnd(&put.getBody().front());
@@ -51,6 +83,8 @@ static void fence(Operation *op) {
   if (auto get = dyn_cast<GetOp>(op)) {
     if (get.getToStart() || get.getChannel().getType().getAccumulator())
       observe(after);
+    if (mustLetSee(get))
+      FenceOp::create(after, loc, FenceKind::Shared);
   } else if (auto acquire = dyn_cast<AcquireOp>(op)) {
     if (!llvm::all_of(acquire.getAccumulator().getUsers(), llvm::IsaPred<FillOp>))
       observe(after);

@@ -61,9 +61,9 @@ void RingRealiser::makeChannels() {
     int64_t empty = 0;
     for (RoleAttr role : ring.getConsumers())
       empty += countReleases(ring, role);
+    int64_t full = ring.countsBytes() ? ring.producer.getCopies() : ring.producer.getTotalWarps();
     ring.channel = ChannelOp::create(rewriter, ring.uses.front().getSite()->getLoc(),
-                                     getChannelType(ring, kernel.getContext()),
-                                     ring.countsBytes() ? 1 : ring.producer.getTotalWarps(), empty);
+                                     getChannelType(ring, kernel.getContext()), full, empty);
   }
 }
 
@@ -93,11 +93,15 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
       inRole(PutOp::create(rewriter, loc, ring.channel, next.getSlot(), next.getPhase(), bytes),
              ring.producer);
   copyPlace(first, put);
-  // What is written from registers is so behind all else of a trip, while it is loaded.
-  if (ring.isWritten()) {
+  // What is written from registers is so behind all else of a trip, while it is loaded; a role that
+  // does nothing else with it goes on to the next load first.
+  if (ring.isWritten() && isa<scf::ForOp>(put->getParentOp())) {
     put->removeAttr(spellDecision(put, "order"));
     put->moveBefore(put->getBlock()->getTerminator());
     next->moveBefore(put);
+    if (!ring.isOwn())
+      put->setAttr(spellDecision(put, "stage"),
+                   rewriter.getI64IntegerAttr(findNumber(put, "stage").value_or(0) + 1));
   }
   ArrayRef<Type> types = ring.channel.getType().getBuffers();
   OpBuilder::InsertionGuard guard(rewriter);

@@ -30,6 +30,12 @@ bool kiln::isReadByLanes(GetOp get) {
   });
 }
 
+bool kiln::isReadByDots(GetOp get) {
+  return llvm::any_of(get.getBuffers(), [](Value buffer) {
+    return llvm::any_of(buffer.getUsers(), llvm::IsaPred<StartDotOp>);
+  });
+}
+
 static bool isCommitted(Operation *op) {
   auto dot = dyn_cast<StartDotOp>(op);
   return dot && endsByCommit(dot.getAtom());
@@ -154,17 +160,16 @@ LogicalResult kiln::releaseSlots(Trip &trip) {
     if (failed(markForStarts(get)))
       return failure();
     TripTime end = trip.getTime(get);
-    int64_t held = 0;
+    int64_t later = 0;
     for (Value buffer : get.getBuffers())
       for (Operation *user : findReaders(buffer)) {
         end = std::max(end, findEnd(trip, user));
-        if (int64_t trips = trip.heldFor.lookup(user))
-          held = std::max(held, trip.stages.lookup(user) + trips);
+        later = std::max(later, trip.heldFor.lookup(user));
       }
     if (trip.loop && failed(checkDepth(trip, get, end.stage - trip.stages.lookup(get))))
       return failure();
-    if (held > 0 && held >= end.stage) {
-      trip.heldSlots.push_back({get, held});
+    if (later > 0) {
+      trip.heldSlots.push_back({get, end.stage, later});
       continue;
     }
     if (auto condition = dyn_cast<scf::IfOp>(trip.ops[end.place])) {

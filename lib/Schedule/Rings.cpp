@@ -202,6 +202,12 @@ static LogicalResult checkPlace(Operation *op) {
   for (StringRef name : {"stage", "order"}) {
     if (!getDecision(op, name))
       continue;
+    if (isa<scf::WhileOp>(op->getParentOp()))
+      return op->emitOpError("expected no '")
+             << spellDecision(op, name) << "' in an scf.while, since whether there is another trip "
+             << "may hang on this one, so that no two overlap: leave it away, or count the trips "
+                "of "
+             << "an scf.for";
     if (!isa<scf::ForOp>(op->getParentOp()))
       return op->emitOpError("expected to stand in a loop, since '")
              << spellDecision(op, name) << "' is decided";
@@ -276,9 +282,9 @@ static LogicalResult checkOwner(Ring &ring) {
         return load->emitOpError("expected dots in flight of role \"")
                << role.getName() << "\", which has a skew and whose ring another fills";
     LoadOp first = ring.uses.front().store ? LoadOp() : ring.uses.front().loads.front();
-    if (first && !ring.countsBytes())
-      return first.emitOpError("expected an atom that counts the bytes that it brings, since role "
-                               "\"")
+    if (first && ring.completion == Completion::Instructions)
+      return first.emitOpError("expected an atom whose copies arrive at a barrier, or "
+                               "#tile.through_registers, since role \"")
              << ring.getConsumers().front().getName() << "\" uses what role \""
              << ring.producer.getName() << "\" loads, got " << first.getAtomAttr();
     return success();

@@ -35,7 +35,8 @@ struct Ring {
   llvm::SmallVector<RingUse> uses;
   tile::ChannelOp channel;
 
-  /// Whether the atoms count the bytes that they bring, so that one thread makes all copies.
+  /// Whether the atoms count the bytes that they bring, so that one thread of each copy of the role
+  /// makes all copies.
   bool countsBytes() const { return completion == tile::Completion::CountedBytes; }
   /// Whether what is loaded into registers is written to the slots.
   bool isWritten() const { return completion == tile::Completion::InOrder && !uses.front().store; }
@@ -67,6 +68,9 @@ void handOver(Ring &ring, RingUse &use);
 /// The slot and phase of a role's next use of a ring, which fills or empties it.
 tile::NextOp makeNext(mlir::OpBuilder &builder, mlir::Location loc, Ring &ring,
                       tile::RoleAttr role);
+
+/// Lets copies of roles take programs in turn, as the kernel says.
+llvm::LogicalResult dealPrograms(tile::WarpGroupsOp groups);
 
 /// A barrier of all copies of a role, and those by which copies with a skew fall behind one another
 /// and catch up.

@@ -108,8 +108,10 @@ static LogicalResult checkRings(const Trip &trip, ArrayRef<Operation *> source) 
     for (auto [x, y] : llvm::zip(ops, llvm::drop_begin(ops)))
       if (trip.stages.lookup(x) != trip.stages.lookup(y) || trip.getPlace(x) > trip.getPlace(y)) {
         Operation *user = y->use_empty() ? y : *y->user_begin();
-        return user->emitOpError("expected uses of one ring in a loop to have one stage and the "
-                                 "order of the source; loads of another ring are free of these");
+        return user->emitOpError(
+            "expected uses of one ring, one of which stands in a condition or a "
+            "loop of the trip, to have one stage and the order of the source; "
+            "loads of another ring are free of these");
       }
   return success();
 }

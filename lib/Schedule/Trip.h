@@ -27,11 +27,12 @@ struct Dependence {
   int64_t distance;
 };
 
-/// A slot that goes back at a later stage than all ops, since dots that stay in flight from trip to
-/// trip read it.
+/// A slot that dots which stay in flight from trip to trip read. It goes back at the end of a trip,
+/// once the dots of the iteration so many later have been waited for; what has no such iteration,
+/// behind the loop.
 struct HeldSlot {
   tile::GetOp get;
-  int64_t stage;
+  int64_t stage, later;
 };
 
 /// An accumulator that stays in flight from trip to trip, as a value of the loop.
@@ -55,6 +56,8 @@ inline bool isCounted(tile::GetOp get) { return get.getSlot().getDefiningOp<tile
 llvm::SmallVector<mlir::Operation *> findReaders(mlir::Value buffer);
 /// Whether lanes read what is got into registers, so that they meet before its slot is released.
 bool isReadByLanes(tile::GetOp get);
+/// Whether dots in flight read what is got, as engines do.
+bool isReadByDots(tile::GetOp get);
 /// Gives a slot back as what read it is known to have ended.
 tile::ReleaseOp makeRelease(mlir::OpBuilder &builder, mlir::Location loc, tile::GetOp get,
                             mlir::Value slot);

@@ -3,9 +3,15 @@
 //
 //   wait_puts; barrier; get; reads; release        in front of the first get of a run of them
 //
+// Where dots in flight read, the barrier publishes: an engine sees what warps have brought once
+// they have let it.
+//
 // Between a release of a slot and the put that fills it again stands a barrier too. It is that of
 // the gets, if these come in front of the put, or can: they stand at its place, if what they wait
 // for was put in an earlier trip. Otherwise it is one more, in front of the put.
+//
+// A slot that dots read which stay in flight from trip to trip goes back at the end of a later
+// trip, which has waited for them.
 //
 // Copies that lag behind one another by a barrier meet twice a trip: behind what touches their
 // rings, and at the end. So the one computes while the other copies and reads. They wait for the
@@ -37,13 +43,13 @@ public:
 
 private:
   LogicalResult findRings();
-  LogicalResult checkDots();
+  LogicalResult checkSkew();
   LogicalResult setSlots();
   LogicalResult waitForGets();
   LogicalResult waitInTurns();
   LogicalResult separatePuts();
   void insertWait(size_t place, PutOp put, int64_t stage);
-  void insertBarrier(size_t place, int64_t stage);
+  void insertBarrier(size_t place, int64_t stage, bool publishes = false);
   void setInsertionPoint();
   TripTime findRelease(GetOp get) const;
   bool hasBarrier(TripTime from, TripTime to, int64_t distance) const;
@@ -80,14 +86,14 @@ LogicalResult PutWaiter::findRings() {
   return success();
 }
 
-LogicalResult PutWaiter::checkDots() {
+/// Copies lag by the barriers of their rings, or by those around their dots in flight.
+LogicalResult PutWaiter::checkSkew() {
   for (auto &[channel, ring] : rings)
     for (GetOp get : ring.gets)
-      for (Value buffer : get.getBuffers())
-        for (Operation *user : buffer.getUsers())
-          if (trip.heldFor.lookup(user))
-            return user->emitOpError("expected in_flight of 0, since role \"")
-                   << role.getName() << "\" fills the ring that it reads for itself";
+      if (role.getSkew() && isReadByDots(get))
+        return get.emitOpError("expected no skew of role \"")
+               << role.getName() << "\", whose dots in flight read the ring that it fills for "
+               << "itself";
   return success();
 }
 
@@ -125,16 +131,19 @@ void PutWaiter::insertWait(size_t place, PutOp put, int64_t stage) {
   trip.insert(place, wait, stage);
 }
 
-void PutWaiter::insertBarrier(size_t place, int64_t stage) {
+void PutWaiter::insertBarrier(size_t place, int64_t stage, bool publishes) {
   setInsertionPoint();
   Location loc = trip.ops[std::min(place, trip.ops.size() - 1)]->getLoc();
-  barriers.push_back(BarrierOp::create(builder, loc, /*publish=*/false,
+  barriers.push_back(BarrierOp::create(builder, loc, publishes,
                                        /*all_copies=*/role.getCopies() > 1, /*global=*/false));
   trip.insert(place, barriers.back(), stage);
 }
 
-/// When a slot goes back: releases have been made.
+/// When a slot goes back: releases have been made, but for those of slots that dots in flight hold.
 TripTime PutWaiter::findRelease(GetOp get) const {
+  for (const HeldSlot &held : trip.heldSlots)
+    if (held.get == get)
+      return {held.stage, trip.ops.size()};
   TripTime last = trip.getTime(get);
   for (Operation *user : get.getSlot().getUsers())
     if (Operation *here = trip.findHere(user))
@@ -176,6 +185,7 @@ LogicalResult PutWaiter::waitForGets() {
     // What was put last has arrived with all that was put before it.
     PutOp last;
     TripTime ready;
+    bool publishes = false;
     size_t end = begin;
     for (; end < trip.ops.size() && isOfRing(trip.ops[end]) &&
            trip.stages.lookup(trip.ops[end]) == stage;
@@ -186,6 +196,7 @@ LogicalResult PutWaiter::waitForGets() {
       if (isAsync(put) && (!last || trip.getTime(last) < trip.getTime(put)))
         last = put;
       ready = std::max(ready, trip.getTime(put));
+      publishes |= isReadByDots(cast<GetOp>(trip.ops[end]));
       putOf.erase(trip.ops[end]);
     }
     auto isPuts = [](Operation *op) {
@@ -198,7 +209,7 @@ LogicalResult PutWaiter::waitForGets() {
     size_t before = trip.ops.size();
     if (last)
       insertWait(place++, last, stage);
-    insertBarrier(place, stage);
+    insertBarrier(place, stage, publishes);
     begin = end + trip.ops.size() - before - 1;
   }
   return success();
@@ -264,6 +275,8 @@ LogicalResult PutWaiter::run() {
   for (auto &[channel, ring] : rings)
     if (ring.puts.size() != ring.gets.size())
       return ring.puts.front().emitOpError("expected as many uses of what it loads in one block");
+  if (failed(checkSkew()))
+    return failure();
   if (!trip.loop) {
     if (role.getSkew())
       return rings.front().second.puts.front().emitOpError("expected to stand in a loop, since "
@@ -271,7 +284,7 @@ LogicalResult PutWaiter::run() {
              << role.getName() << "\" lag behind one another";
     return waitForGets();
   }
-  if (failed(checkDots()) || (knownSlots && failed(setSlots())))
+  if (knownSlots && failed(setSlots()))
     return failure();
   trip.isPredicated = true;
   return failure(failed(role.getSkew() ? waitInTurns() : waitForGets()) || failed(separatePuts()));

@@ -18,24 +18,6 @@ tile.kernel @warps(%a: !view, %b: !view) attributes {
 // -----
 
 #four = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[256]]>
-!view = !tile.view<?xf32>
-!t = tensor<512xf32, #four>
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @mixed(%a: !view, %b: !view) attributes {
-    tile.roles = [#tile.role<"make", warps = 4>, #tile.role<"use", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %x = tile.load %a[%c0] {role = "make"} : !view -> !t
-  %y = tile.load %a[%c0] {role = "use"} : !view -> !t
-  %z = arith.addf %x, %y : !t
-  // expected-error@+1 {{expected a value that one role makes, got one of roles "use" and "make"}}
-  tile.store %z, %b[%c0] {role = "use"} : !t, !view
-  tile.return
-}
-}
-
-// -----
-
-#four = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[256]]>
 #other = #tile.layout<register = [[1],[256]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[2]]>
 !view = !tile.view<?xf32>
 !t = tensor<512xf32, #four>

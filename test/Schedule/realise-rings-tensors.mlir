@@ -52,4 +52,34 @@ tile.kernel @edges(%a: !view, %b: !view, %n: index) attributes {
   tile.store %v, %b[%n] {role = "use"} : !u, !view
   tile.return
 }
+
+// What two roles make, one of them keeps, and what the other makes of it is handed to that one: what
+// a loop begins with, and both sides of a choice. Masks go as bytes.
+// CHECK-LABEL: tile.kernel @makers
+// CHECK-DAG: tile.channel {{.*}}!tile.channel<1, !tile.buffer<512xi8, #{{.*}}>>
+// CHECK: %[[X:.*]] = tile.load %a{{.*}}role = "make"
+// CHECK: tile.write %[[X]]
+// CHECK: %[[BEGIN:.*]] = tile.read {{.*}}{role = "use"}
+// CHECK: %[[WIDE:.*]] = arith.extui {{.*}}tile.role = "make"{{.*}} to tensor<512xi8
+// CHECK: tile.write %[[WIDE]]
+// CHECK: %[[READ:.*]] = tile.read {{.*}}{role = "use"}
+// CHECK-NEXT: %[[MASK:.*]] = arith.trunci %[[READ]]
+// CHECK: scf.for {{.*}}iter_args(%{{.*}} = %[[BEGIN]])
+// CHECK: arith.select %[[MASK]], {{.*}}tile.role = "use"
+tile.kernel @makers(%a: !view, %b: !view, %n: index) attributes {
+    tile.roles = [#tile.role<"make", warps = 4>, #tile.role<"use", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c512 = arith.constant 512 : index
+  %none = arith.constant dense<0.0> : !t
+  %x = tile.load %a[%c0] {role = "make"} : !view -> !t
+  %below = arith.cmpf olt, %x, %none : !t
+  %r = scf.for %i = %c0 to %n step %c512 iter_args(%s = %x) -> !t {
+    %y = tile.load %b[%i] {role = "use"} : !view -> !t
+    %sum = arith.addf %s, %y {tile.role = "use"} : !t
+    scf.yield %sum : !t
+  }
+  %z = arith.select %below, %r, %none : tensor<512xi1, #four>, !t
+  tile.store %z, %b[%n] {role = "use"} : !t, !view
+  tile.return
+}
 }

@@ -134,19 +134,22 @@ tile.kernel @early(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"l
 
 // -----
 
-// The role that loads would fill the ring in another order than the one that reads it.
+// The role that loads would fill the ring in another order than the one that reads it, which cannot
+// tell in front of the condition whether there is another slot.
 !view = !tile.view<?x?xf16>
 !b = !tile.buffer<32x32xf16>
 !t = tensor<32x32xf16>
-tile.kernel @ring(%a: !view, %b: !view, %k: index) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"use", warps = 4>]} {
+tile.kernel @ring(%a: !view, %b: !view {tile.facts = #tile.facts<noalias>}, %c: !view {tile.facts = #tile.facts<noalias>}, %f: i1, %k: index) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"use", warps = 4>]} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   scf.for %i = %c0 to %k step %c32 {
     %x = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !b, stage = 0, role = "load", ring = "r"} : !view -> !t
     tile.store %x, %b[%c0, %i] {stage = 1, role = "use"} : !t, !view
-    // expected-error@+1 {{expected uses of one ring in a loop to have one stage and the order of the source; loads of another ring are free of these}}
-    %y = tile.load %a[%c32, %i] {atom = #nvptx.tma, buffer = !b, stage = 0, role = "load", ring = "r"} : !view -> !t
-    tile.store %y, %b[%c32, %i] {stage = 0, role = "use"} : !t, !view
+    // expected-error@+1 {{expected uses of one ring, one of which stands in a condition or a loop of the trip, to have one stage and the order of the source; loads of another ring are free of these}}
+    scf.if %f {
+      %y = tile.load %a[%c32, %i] {atom = #nvptx.tma, buffer = !b, role = "load", ring = "r"} : !view -> !t
+      tile.store %y, %c[%c32, %i] {role = "use"} : !t, !view
+    } {tile.role = "use", tile.stage = 0}
   } {tile.depth = 2}
   tile.return
 }

@@ -1,6 +1,7 @@
 // The forward walk: control flow; how each kind of op carries a layout on, it says itself.
 #include "LayoutInference.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/RoleChoices.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
@@ -30,10 +31,13 @@ ThreadShape ProgramThreads::of(Value tensor) const {
     return {lanes, unsigned(kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName).getInt())};
   auto [at, isNew] = known.try_emplace(tensor);
   if (isNew) {
-    llvm::SetVector<StringRef> names = findMakers(tensor);
-    if (names.empty())
-      names = findUsers(tensor);
-    at->second = ofRole(names.empty() ? "" : names.front());
+    // What is written to a ring is in registers of those who load it.
+    StringRef name =
+        isThroughRegisters(tensor) ? getRoleName(tensor.getDefiningOp()) : findKeeper(tensor);
+    llvm::SetVector<StringRef> users;
+    if (name.empty())
+      users = findUsers(tensor);
+    at->second = ofRole(users.empty() ? name : users.front());
   }
   return at->second;
 }

@@ -156,15 +156,23 @@ LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
   return success();
 }
 
+/// Whether dots in flight read what is got, or parts of it.
+static bool isReadByDots(Operation *op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    return isa<StartDotOp>(user) || (isa<PartOp>(user) && isReadByDots(user));
+  });
+}
+
 LogicalResult kiln::protocol::checkOwnRings(WarpGroupsOp groups, ArrayRef<Trace> traces,
                                             const Instance &instance) {
-  // By channel and use: how many copies have arrived and released, and after how many barriers the
-  // last of them.
+  // By channel and use: how many copies have arrived and released, and after how many barriers, and
+  // of those that publish, the last of them.
   struct Last {
-    int64_t copies = 0, barriers = -1;
+    int64_t copies = 0, barriers = -1, published = -1;
     void add(const Event &event) {
       ++copies;
       barriers = std::max(barriers, event.barriers);
+      published = std::max(published, event.published);
     }
   };
   DenseMap<std::pair<unsigned, int64_t>, Last> arrived, released;
@@ -175,13 +183,7 @@ LogicalResult kiln::protocol::checkOwnRings(WarpGroupsOp groups, ArrayRef<Trace>
       if (event.kind == Event::Release)
         released[{event.channel, event.position}].add(event);
     }
-  auto fail = [&](const Event &event, StringRef first, const Last &last) {
-    InFlightDiagnostic error = event.op->emitOpError("expected a tile.barrier between every ")
-                               << first << " of the slot and this, got "
-                               << event.barriers - last.barriers << " barriers";
-    describe(error, groups, instance);
-    return failure();
-  };
+  DenseMap<Operation *, bool> byDots;
   for (const Trace &trace : traces) {
     int64_t copies = groups.getRole(trace.role).getCopies();
     for (const Event &event : trace.events) {
@@ -190,17 +192,28 @@ LogicalResult kiln::protocol::checkOwnRings(WarpGroupsOp groups, ArrayRef<Trace>
         continue;
       if (isPut && event.before < 0)
         continue;
+      auto [reads, isNew] = byDots.try_emplace(event.op, false);
+      if (isNew)
+        reads->second = isGet && isReadByDots(event.op);
       const Last &last = isGet ? arrived[{event.channel, event.position}]
                                : released[{event.channel, event.before}];
-      if (last.copies == copies && last.barriers < event.barriers)
+      std::optional<InFlightDiagnostic> error;
+      if (last.copies != copies)
+        error.emplace(event.op->emitOpError("expected every copy to have ")
+                      << (isGet ? "waited for what it put into" : "released")
+                      << " the slot before this, got " << last.copies << " of " << copies);
+      else if (last.barriers >= event.barriers)
+        error.emplace(event.op->emitOpError("expected a tile.barrier between every ")
+                      << (isGet ? "tile.wait_puts" : "tile.release")
+                      << " of the slot and this, got " << event.barriers - last.barriers
+                      << " barriers");
+      else if (reads->second && last.published >= event.published)
+        error.emplace(event.op->emitOpError("expected a tile.barrier publish between every "
+                                            "tile.wait_puts of the slot and this, since dots in "
+                                            "flight read it"));
+      if (!error)
         continue;
-      if (last.copies == copies)
-        return fail(event, isGet ? "tile.wait_puts" : "tile.release", last);
-      InFlightDiagnostic error = event.op->emitOpError("expected every copy to have ")
-                                 << (isGet ? "waited for what it put into" : "released")
-                                 << " the slot before this, got " << last.copies << " of "
-                                 << copies;
-      describe(error, groups, instance);
+      describe(*error, groups, instance);
       return failure();
     }
   }

@@ -13,7 +13,8 @@
 // A role's own ring, into which it puts and from which it gets, holds nobody up: its uses are
 // ordered by the barriers of all its warps alone. Part 3 asks that one stands between each copy's
 // wait for its part of a use and any get of it, and between each release and any put into the slot
-// again.
+// again. A slot that dots in flight read is released once they were waited for, and the barrier in
+// front of its get publishes what warps have brought, since an engine reads it.
 //
 // An accumulator in tensor memory is put in two steps: it is acquired, and committed once dots have
 // been started into it. The chip ends dots in order and waits for nobody, so what a commit tells of
@@ -79,9 +80,9 @@ struct Event {
   unsigned channel;
   int64_t position;
   mlir::Operation *op;
-  /// How many barriers of all the role's warps the copy has passed, and, of a put into the role's
-  /// own ring, the use of the slot before it; -1 if none.
-  int64_t barriers = 0, before = -1;
+  /// How many barriers of all the role's warps the copy has passed, and how many of these publish;
+  /// and, of a put into the role's own ring, the use of the slot before it; -1 if none.
+  int64_t barriers = 0, published = 0, before = -1;
 };
 
 /// How many ops a role runs at most, on one instance, for that to be followed.

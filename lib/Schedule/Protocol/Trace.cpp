@@ -1,134 +1,13 @@
-// Runs one copy of one role on small extents, and follows what it holds.
-#include "Protocol.h"
+// What a trace follows of channels, dots and buffers.
+#include "Tracer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
-#include <deque>
-#include <map>
-#include <set>
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::protocol;
 using namespace kiln::tile;
-
-namespace {
-/// What the tracer knows of a value.
-struct Known {
-  enum Kind { Nothing, Number, Slot, Alloc, Pending, Sum } kind = Nothing;
-  /// Number: which; Slot, Sum: the use it is of; Pending: the last dot into it, 0 if none yet.
-  int64_t value = 0;
-  unsigned channel = 0;
-  /// Alloc: which. Of a slot that is being put, null.
-  Operation *alloc = nullptr;
-  /// Pending, Sum: whether its registers, or its tensor memory, hold anything.
-  bool isDefined = false;
-};
-
-/// Who has seen what of a buffer that is one copy's own.
-enum class Seen { Free, Written, Shared, Published, Read, Storing, Waited };
-
-class Tracer {
-public:
-  Tracer(WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance)
-      : groups(groups), role(groups.getRole(role)), instance(instance), result{role, copy, {}},
-        uses(groups.getCaptures().size()), puts(groups.getCaptures().size()),
-        atSlot(groups.getCaptures().size()), held(groups.getCaptures().size()),
-        acquired(groups.getCaptures().size()) {}
-
-  FailureOr<Trace> run() {
-    Region &region = groups.getBodies()[result.role];
-    for (BlockArgument argument : region.getArguments())
-      if (argument.getType().isIntOrIndex())
-        known[argument] = {Known::Number, instance.getExtent(argument.getArgNumber(), 0)};
-    if (failed(runBlock(region.front())) && !result.tooLong)
-      return failure();
-    if (!result.tooLong && failed(checkEnd(region)))
-      return failure();
-    return std::move(result);
-  }
-
-private:
-  LogicalResult runBlock(Block &block);
-  LogicalResult runOp(Operation *op);
-  LogicalResult step(Operation *op);
-  LogicalResult runLoop(scf::ForOp loop);
-  LogicalResult runWhile(scf::WhileOp loop);
-  bool canSkip(Operation *loop);
-  LogicalResult runIf(scf::IfOp condition);
-  LogicalResult runScalar(Operation *op);
-  void readNumber(ReadOp op);
-  LogicalResult use(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind);
-  LogicalResult useOwn(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind);
-  LogicalResult put(PutOp op);
-  void waitPuts(WaitPutsOp op);
-  LogicalResult release(ReleaseOp op);
-  const HandedOver *getHandedOver(Value number);
-  std::optional<int64_t> drawCount(AtomicRMWOp atomic);
-  LogicalResult advance(AdvanceOp op);
-  LogicalResult acquire(AcquireOp op);
-  LogicalResult commit(CommitOp op);
-  LogicalResult fill(FillOp op);
-  LogicalResult fetch(FetchOp op);
-  LogicalResult fence(FenceOp op);
-  LogicalResult accessTensorMemory(Operation *op);
-  LogicalResult tellOfTensorMemory(Operation *op);
-  LogicalResult startInto(StartDotOp op, ArrayRef<std::pair<unsigned, int64_t>> slots);
-  LogicalResult start(StartDotOp op);
-  LogicalResult wait(WaitOp op);
-  LogicalResult access(Operation *op, Value buffer, bool isWrite);
-  LogicalResult copyOut(CopyOutOp op);
-  void waitStores(int64_t inFlight);
-  void meet(BarrierOp op);
-  LogicalResult checkEnd(Region &region);
-
-  Known get(Value value) const {
-    auto at = known.find(value);
-    return at == known.end() ? Known() : at->second;
-  }
-  std::optional<int64_t> getNumber(Value value) const {
-    Known it = get(value);
-    return it.kind == Known::Number ? std::optional(it.value) : std::nullopt;
-  }
-  LogicalResult fail(InFlightDiagnostic error) {
-    describe(error, groups, instance);
-    return failure();
-  }
-
-  WarpGroupsOp groups;
-  RoleAttr role;
-  const Instance &instance;
-  Trace result;
-  DenseMap<Value, Known> known;
-  /// By number; none of those that no other role reads.
-  DenseMap<Value, std::optional<HandedOver>> handedOver;
-  /// Of each channel: the next use to get and to put, and the uses got and not yet released.
-  std::vector<int64_t> uses, puts;
-  /// Of the role's own rings: the puts that were not waited for, oldest first, by channel and use;
-  /// and the last one into each slot.
-  std::deque<std::pair<unsigned, int64_t>> ownPuts;
-  std::vector<std::map<int64_t, int64_t>> atSlot;
-  std::vector<std::vector<int64_t>> held;
-  /// Of channels of accumulators: the uses acquired and not yet committed.
-  std::vector<std::vector<int64_t>> acquired;
-  /// The uses whose buffers lanes have read into registers; those that only the thread that starts
-  /// dots has waited for; and those that dots read of whose end only a commit tells.
-  std::set<std::pair<unsigned, int64_t>> readByLanes, gotToStart, readUntilCommit;
-  /// Dots started, how many of them are done, and the slots that each of the others reads.
-  int64_t dots = 0, dotsDone = 0;
-  std::deque<std::vector<std::pair<unsigned, int64_t>>> reads;
-  /// What stores in flight read, oldest first, and who has seen what of each buffer.
-  std::deque<Known> stores;
-  std::map<Operation *, Seen> seen;
-  int64_t meetings = 0, barriers = 0, steps = 0, counts = 0;
-  /// Of tensor memory: whether threads were told of accesses by others and no fence followed;
-  /// whether they have accessed it and no fence followed; whether one did, and they have told
-  /// nobody yet.
-  bool wasTold = false, hasAccessed = false, tells = false;
-};
-} // namespace
 
 LogicalResult Tracer::runBlock(Block &block) {
   for (Operation &op : block)
@@ -169,6 +48,8 @@ LogicalResult Tracer::runOp(Operation *op) {
     if (it.getToStart())
       gotToStart.insert({channel, position});
     wasTold |= isSum || it.getToStart();
+    if (isCopiedByWarps(channel))
+      unseen.insert({channel, position});
     return success();
   }
   if (auto it = dyn_cast<AcquireOp>(op))
@@ -238,202 +119,31 @@ LogicalResult Tracer::runOp(Operation *op) {
   return runScalar(op);
 }
 
-//===- Scalars and control ------------------------------------------------------------------===//
-
-const HandedOver *Tracer::getHandedOver(Value number) {
-  auto [at, isNew] = handedOver.try_emplace(number);
-  if (isNew)
-    at->second = findHandedOver(number);
-  return at->second ? &*at->second : nullptr;
-}
-
-void Tracer::readNumber(ReadOp op) {
-  Known buffer = get(op.getBuffer());
-  RankedTensorType type = op.getType();
-  known.erase(op.getResult());
-  if (buffer.kind == Known::Slot && type.getNumElements() == 1 && type.getElementType().isInteger())
-    known[op.getResult()] = {Known::Number,
-                             instance.getHandedOver(buffer.channel, buffer.value,
-                                                    type.getElementType().getIntOrFloatBitWidth())};
-}
-
-/// What other programs have counted, which an atomic tells one role alone: in turn the number that
-/// it is compared with, and the one before.
-std::optional<int64_t> Tracer::drawCount(AtomicRMWOp atomic) {
-  for (Operation *user : atomic->getUsers()) {
-    auto comparison = dyn_cast<arith::CmpIOp>(user);
-    if (std::optional<int64_t> with =
-            comparison ? getConstantIntValue(comparison.getRhs()) : std::nullopt)
-      return *with - (instance.program + counts++) % 2;
-  }
-  return std::nullopt;
-}
-
-/// What a launch knows, and what folders make of it.
-LogicalResult Tracer::runScalar(Operation *op) {
-  auto set = [&](int64_t value) {
-    known[op->getResult(0)] = {Known::Number, value};
-    return success();
-  };
-  if (isa<ProgramIdOp>(op))
-    return set(cast<ProgramIdOp>(op).getAxis() == Axis::X ? instance.program : 0);
-  if (isa<NumProgramsOp>(op))
-    return set(cast<NumProgramsOp>(op).getAxis() == Axis::X ? instance.programs : 1);
-  if (isa<CopyIdOp>(op))
-    return set(result.copy);
-  if (auto dim = dyn_cast<DimOp>(op))
-    if (auto view = dyn_cast<BlockArgument>(dim.getView()))
-      if (dim.getView().getType().isDynamicDim(dim.getDim()))
-        return set(instance.getExtent(view.getArgNumber(), dim.getDim()));
-  if (isa<ReshapeOp, ConvertLayoutOp>(op)) {
-    known[op->getResult(0)] = get(op->getOperand(0));
-    return success();
-  }
-  if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndex())
-    return success();
-  known.erase(op->getResult(0));
-  if (const HandedOver *its = getHandedOver(op->getResult(0)))
-    return set(instance.getHandedOver(its->channel, puts[its->channel], its->bits));
-  auto getNumber = [&](Value value) { return this->getNumber(value); };
-  if (auto scalar = dyn_cast<ToScalarOp>(op)) {
-    std::optional<int64_t> number = getNumber(scalar.getInput());
-    if (!number)
-      number = findLoaded(scalar, instance, getNumber);
-    if (number)
-      known[scalar.getResult()] = {Known::Number, *number};
-    return success();
-  }
-  if (auto atomic = dyn_cast<AtomicRMWOp>(op)) {
-    if (std::optional<int64_t> count = drawCount(atomic))
-      known[atomic.getResult()] = {Known::Number, *count};
-    return success();
-  }
-  Folded folded = fold(op, getNumber);
-  if (folded.number)
-    known[op->getResult(0)] = {Known::Number, *folded.number};
-  else if (folded.same)
-    known[op->getResult(0)] = get(folded.same);
-  return success();
-}
-
-/// Whether a loop has nothing that another role or a later op could ask for.
-bool Tracer::canSkip(Operation *loop) {
-  auto isNumber = [](Type type) { return type.isIntOrIndex(); };
-  if (matters(loop) || llvm::any_of(loop->getResultTypes(), isNumber))
-    return false;
-  for (Value value : loop->getResults())
-    known.erase(value);
-  return true;
-}
-
-LogicalResult Tracer::runLoop(scf::ForOp loop) {
-  if (canSkip(loop))
-    return success();
-  std::optional<int64_t> first = getNumber(loop.getLowerBound());
-  std::optional<int64_t> end = getNumber(loop.getUpperBound()), step = getNumber(loop.getStep());
-  if (!first || !end || !step || *step <= 0) {
-    for (Value value : loop.getResults())
-      known.erase(value);
-    if (!matters(loop))
-      return success();
-    return fail(loop.emitOpError(
-        "expected bounds that extents, scalar arguments, what is loaded or handed over and the "
-        "program's place give, since roles must agree on its trips"));
-  }
-  SmallVector<Known> carried;
-  for (Value init : loop.getInitArgs())
-    carried.push_back(get(init));
-  for (int64_t at = *first; at < *end; at += *step) {
-    known[loop.getInductionVar()] = {Known::Number, at};
-    for (auto [argument, value] : llvm::zip_equal(loop.getRegionIterArgs(), carried))
-      known[argument] = value;
-    if (failed(runBlock(*loop.getBody())))
-      return failure();
-    for (auto [i, value] : llvm::enumerate(loop.getBody()->getTerminator()->getOperands()))
-      carried[i] = get(value);
-  }
-  for (auto [value, last] : llvm::zip_equal(loop.getResults(), carried))
-    known[value] = last;
-  return success();
-}
-
-LogicalResult Tracer::runWhile(scf::WhileOp loop) {
-  if (canSkip(loop))
-    return success();
-  SmallVector<Known> carried;
-  for (Value init : loop.getInits())
-    carried.push_back(get(init));
-  while (true) {
-    for (auto [argument, value] : llvm::zip_equal(loop.getBeforeArguments(), carried))
-      known[argument] = value;
-    if (failed(step(loop)) || failed(runBlock(*loop.getBeforeBody())))
-      return failure();
-    std::optional<int64_t> goesOn = getNumber(loop.getConditionOp().getCondition());
-    if (!goesOn) {
-      for (Value value : loop.getResults())
-        known.erase(value);
-      if (!matters(loop))
-        return success();
-      return fail(loop.emitOpError(
-          "expected a condition that extents, scalar arguments, what is loaded or handed over and "
-          "the program's place give, since roles must agree on its trips"));
-    }
-    for (auto [i, value] : llvm::enumerate(loop.getConditionOp().getArgs())) {
-      known[*goesOn ? Value(loop.getAfterArguments()[i]) : Value(loop.getResult(i))] = get(value);
-    }
-    if (!*goesOn)
-      return success();
-    if (failed(runBlock(*loop.getAfterBody())))
-      return failure();
-    for (auto [i, value] : llvm::enumerate(loop.getYieldOp().getOperands()))
-      carried[i] = get(value);
-  }
-}
-
-LogicalResult Tracer::runIf(scf::IfOp condition) {
-  std::optional<int64_t> is = getNumber(condition.getCondition());
-  if (!is) {
-    for (Value value : condition.getResults())
-      known.erase(value);
-    if (!matters(condition))
-      return success();
-    return fail(condition.emitOpError(
-        "expected a condition that extents, scalar arguments, what is loaded or handed over and "
-        "the program's place give, since roles must agree on it"));
-  }
-  Region &region = *is ? condition.getThenRegion() : condition.getElseRegion();
-  if (region.empty())
-    return success();
-  if (failed(runBlock(region.front())))
-    return failure();
-  SmallVector<Known> values;
-  for (Value value : region.front().getTerminator()->getOperands())
-    values.push_back(get(value));
-  for (auto [value, it] : llvm::zip_equal(condition.getResults(), values))
-    known[value] = it;
-  return success();
-}
-
 //===- Channels -----------------------------------------------------------------------------===//
 
-/// The next use of a channel by this copy, by the slot and phase that it must have.
+/// A use of a channel by this copy, by the slot and phase that it must have: the next one, or one
+/// of those behind it, as many as there are slots, if a later use comes first.
 LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind) {
   unsigned index = getCapture(channel);
   if (getChannel(groups, index).getType().getOwn())
     return useOwn(op, channel, slot, phase, kind);
-  std::vector<int64_t> &counter = kind == Event::Get ? uses : puts;
-  int64_t depth = cast<ChannelType>(channel.getType()).getDepth(), position = counter[index];
+  Uses &own = (kind == Event::Get ? uses : puts)[index];
+  int64_t depth = cast<ChannelType>(channel.getType()).getDepth(), next = own.next;
   std::optional<int64_t> atSlot = getNumber(slot), atPhase = getNumber(phase);
-  int64_t wantSlot = position % depth, wantPhase = position / depth % 2;
   if (!atSlot || !atPhase)
     return fail(op->emitOpError("expected a slot and phase that tile.advance made"));
-  if (*atSlot != wantSlot || *atPhase != wantPhase)
+  // Two rounds of the ring have each slot and phase once.
+  int64_t rounds = 2 * depth;
+  int64_t behind = ((*atSlot + *atPhase * depth - next) % rounds + rounds) % rounds;
+  bool isSlot = *atSlot >= 0 && *atSlot < depth && (*atPhase == 0 || *atPhase == 1);
+  if (!isSlot || behind >= depth || own.ahead.count(next + behind))
     return fail(op->emitOpError("expected slot ")
-                << wantSlot << " and phase " << wantPhase << " for use " << position
+                << next % depth << " and phase " << next / depth % 2 << " for use " << next
                 << " of the channel by role \"" << role.getName() << "\", got slot " << *atSlot
                 << " and phase " << *atPhase);
-  ++counter[index];
-  result.events.push_back({kind, index, position, op});
+  own.ahead.insert(next + behind);
+  own.close();
+  result.events.push_back({kind, index, next + behind, op});
   return success();
 }
 
@@ -452,23 +162,24 @@ LogicalResult Tracer::useOwn(Operation *op, Value channel, Value slot, Value pha
   if (kind == Event::Get) {
     if (isFirst)
       return fail(op->emitOpError("expected a slot that was put, got slot ") << *at);
-    result.events.push_back({kind, index, last->second, op, barriers});
+    result.events.push_back({kind, index, last->second, op, barriers, published});
     return success();
   }
-  result.events.push_back({kind, index, puts[index], op, barriers, last->second});
+  int64_t &next = puts[index].next;
+  result.events.push_back({kind, index, next, op, barriers, published, last->second});
   // What the warps write themselves is there as soon as they have written it.
   if (cast<PutOp>(op).getBody().front().getOps<CopyInOp>().empty())
-    result.events.push_back({Event::Arrive, index, puts[index], op, barriers});
+    result.events.push_back({Event::Arrive, index, next, op, barriers, published});
   else
-    ownPuts.push_back({index, puts[index]});
-  last->second = puts[index]++;
+    ownPuts.push_back({index, next});
+  last->second = next++;
   return success();
 }
 
 void Tracer::waitPuts(WaitPutsOp op) {
   for (; ownPuts.size() > size_t(op.getInFlight()); ownPuts.pop_front())
     result.events.push_back(
-        {Event::Arrive, ownPuts.front().first, ownPuts.front().second, op, barriers});
+        {Event::Arrive, ownPuts.front().first, ownPuts.front().second, op, barriers, published});
 }
 
 LogicalResult Tracer::put(PutOp op) {
@@ -537,8 +248,11 @@ LogicalResult Tracer::advance(AdvanceOp op) {
   known[op.getNextPhase()] = {Known::Number, (*phase + next / depth) % 2};
   // Uses that are stepped over are another copy's.
   if (op.getBy())
-    for (std::vector<int64_t> *counter : {&uses, &puts})
-      (*counter)[getCapture(op.getChannel())] += *by;
+    for (std::vector<Uses> *sides : {&uses, &puts}) {
+      Uses &own = (*sides)[getCapture(op.getChannel())];
+      own.next += *by;
+      own.close();
+    }
   return success();
 }
 
@@ -613,6 +327,13 @@ LogicalResult Tracer::tellOfTensorMemory(Operation *op) {
 }
 
 LogicalResult Tracer::fence(FenceOp op) {
+  if (op.getKind() == FenceKind::Shared) {
+    if (unseen.empty())
+      return fail(op.emitOpError("expected a slot that warps of another role have copied into, got "
+                                 "none"));
+    unseen.clear();
+    return success();
+  }
   bool isBefore = op.getKind() == FenceKind::TensorBefore;
   bool &orders = isBefore ? hasAccessed : wasTold;
   if (!orders)
@@ -648,8 +369,12 @@ LogicalResult Tracer::start(StartDotOp op) {
     if (failed(access(op, operand, /*isWrite=*/false)))
       return failure();
     Known buffer = get(operand);
-    if (buffer.kind == Known::Slot)
-      slots.emplace_back(buffer.channel, buffer.value);
+    if (buffer.kind != Known::Slot)
+      continue;
+    if (unseen.count({buffer.channel, buffer.value}))
+      return fail(op.emitOpError("expected a tile.fence shared behind the tile.get of the slot, "
+                                 "which warps of another role copy into"));
+    slots.emplace_back(buffer.channel, buffer.value);
   }
   if (op.getType().getInTensorMemory())
     return startInto(op, slots);
@@ -756,7 +481,9 @@ void Tracer::meet(BarrierOp op) {
   }
   wasTold |= tells;
   tells = false;
-  barriers += op.getAllCopies() || role.getCopies() == 1;
+  bool meetsAll = op.getAllCopies() || role.getCopies() == 1;
+  barriers += meetsAll;
+  published += meetsAll && op.getPublish();
   if (op.getAllCopies())
     result.events.push_back({Event::Meet, 0, meetings++, op});
 }
@@ -773,6 +500,11 @@ LogicalResult Tracer::checkEnd(Region &region) {
       return fail(getChannel(groups, channel).emitOpError("expected role \"")
                   << role.getName() << "\" to commit what it acquired, got " << positions.size()
                   << " slots that it kept");
+  for (const std::vector<Uses> *sides : {&uses, &puts})
+    for (auto [channel, own] : llvm::enumerate(*sides))
+      if (!own.ahead.empty())
+        return fail(getChannel(groups, channel).emitOpError("expected role \"")
+                    << role.getName() << "\" to leave out no use, got none of use " << own.next);
   if (dots > dotsDone)
     return fail(groups.emitOpError("expected role \"")
                 << role.getName() << "\" to wait for its dots, got " << dots - dotsDone

@@ -2,8 +2,8 @@
 
     own-ring-mutants.py TILE_OPT SOURCE LEAST
 
-SOURCE has its schedule pinned; it is realised first. A mutant lacks a put, a wait, a barrier, a
-read or a release, waits for one put too few, or gets one slot always. LEAST is how many there must
+SOURCE has its schedule pinned; it is realised first. A mutant lacks a put, a wait, a barrier, what
+this publishes, a read or a release, waits for one put too few, or gets one slot always. LEAST is how many there must
 be. Prints `N mutants refused`, or each one that passed, and then fails.
 """
 
@@ -22,6 +22,9 @@ PASSES = [
 
 def mutants(lines, depth):
     for at, line in enumerate(lines):
+        if "tile.barrier publish" in line:
+            quiet = line.replace(" publish", "")
+            yield f"line {at + 1}: not published", [*lines[:at], quiet, *lines[at + 1 :]]
         found = re.match(r"\s*(?:%\S+ = )?tile\.(put|wait_puts|barrier|release) ?", line)
         if not found:
             if re.match(r"\s*%\S+ = tile\.get %\w+\[", line):

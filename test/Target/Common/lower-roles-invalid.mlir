@@ -17,28 +17,6 @@ tile.kernel @warps() attributes {tile.warps = 4 : i64} {
 
 // -----
 
-#rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
-!ring = !tile.channel<2, !tile.buffer<64x64xf16, #rows>>
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @copies(%a: !tile.view<?x?xf16>) attributes {tile.warps = 8 : i64} {
-  %ring = tile.channel full = 1 empty = 4 : !ring
-  tile.warp_groups(%ring, %a : !ring, !tile.view<?x?xf16>) {
-    role #tile.role<"load", warps = 4, copies = 2> {
-      %c0 = arith.constant 0 : index
-      %s = arith.constant 0 : i32
-      // expected-error@+1 {{expected a role of one copy to fill the slot by copies that count bytes, got 2}}
-      tile.put %ring[%s, %s] bytes = 8192 : !ring {
-      ^bb0(%x: !tile.buffer<64x64xf16, #rows>):
-        tile.copy_in %a[%c0, %c0], %x {atom = #nvptx.tma} : !tile.view<?x?xf16>, !tile.buffer<64x64xf16, #rows>
-      }
-    }
-  }
-  tile.return
-}
-}
-
-// -----
-
 // Rows of 136 bytes are no box's.
 #rows = #tile.layout<offset = [[1,0],[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[2,0],[4,0],[8,0],[16,0],[32,0]]>
 !buffer = !tile.buffer<64x64xf16, #rows>

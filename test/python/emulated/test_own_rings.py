@@ -91,6 +91,74 @@ def test_two_rings_in_a_loop(rng, chip: str, _) -> None:
 
 
 @kiln.kernel
+def product_beside(
+    a: kiln.View, b: kiln.View, c: kiln.View, depth: kiln.i32,
+    copy_a: kiln.constexpr, copy_b: kiln.constexpr, depth_a: kiln.constexpr,
+    depth_b: kiln.constexpr, stage_a: kiln.constexpr, stage_b: kiln.constexpr,
+    stage: kiln.constexpr, late: kiln.constexpr, in_flight: kiln.constexpr,
+    copies: kiln.constexpr, start: kiln.constexpr,
+):  # fmt: skip
+    """Rings that dots in flight read, beside something that may run at a later stage."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 64))
+    kiln.pin(roles=kiln.role("all", warps=4, copies=copies), persistent=(2, 1))
+    acc = kiln.full((128, 64), start, kiln.f32)
+    last = kiln.zeros((64,), kiln.f32)
+    for k in range(0, depth, 32):
+        x = a.load((i * 128, k), (128, 32))
+        y = b.load((j * 64, k), (64, 32))
+        kiln.pin(x, atom=copy_a, ring="a", depth=depth_a, stage=stage_a)
+        kiln.pin(y, atom=copy_b, ring="b", depth=depth_b, stage=stage_b)
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+        kiln.pin(acc, atom="wgmma", stage=stage, in_flight=in_flight)
+        last = kiln.pin(last + k.to(kiln.f32), stage=late)
+    c.store((i * 128, j * 64), acc + last[None, :])
+
+
+def draw_beside(rng) -> dict:
+    """A schedule that holds: what a dot reads while the next trip begins takes one slot more, and
+    a dot that ends in its trip does so behind what is written in it."""
+    schedule = draw(rng, ("cp_async", "through_registers"))
+    del schedule["loads_late"]
+    schedule["in_flight"] = flight = int(rng.integers(0, 3))
+    for name in "ab":
+        is_written = schedule[f"copy_{name}"] == "through_registers"
+        schedule[f"depth_{name}"] += flight + is_written
+    schedule["late"] = int(rng.integers(0, 4))
+    schedule["copies"] = int(rng.choice([1, 2]))
+    schedule["start"] = float(rng.integers(2))
+    return schedule
+
+
+@pytest.mark.parametrize("_", range(6))
+def test_dots_in_flight_read_own_rings(rng, _) -> None:
+    schedule = draw_beside(rng)
+    print(schedule)
+    m, n = (int(rng.integers(1, 200)) for _ in "mn")
+    kernel = product_beside.options(device="emu:sm_90a")
+    for trips in (0, 1, 2, 3, int(rng.integers(4, 9))):
+        k = 32 * trips
+        a, b = (rng.standard_normal((rows, 256)).astype(BF16) for rows in (m, n))
+        c = np.zeros((m, n), np.float32)
+        kernel(a, b, c, k, **schedule)
+        reference = a[:, :k].astype(np.float64) @ b[:, :k].astype(np.float64).T
+        reference += schedule["start"] + sum(range(0, k, 32))
+        assert np.abs(c - reference).max() <= 1e-3, (m, n, k, schedule)
+
+
+def test_a_ring_without_a_slot_for_a_dot_in_flight_is_refused(rng) -> None:
+    schedule = dict(
+        copy_a="cp_async", copy_b="cp_async", depth_a=3, depth_b=3, stage_a=0, stage_b=0, stage=2,
+        late=0, copies=2, start=0.0,
+    )  # fmt: skip
+    a, b, c = (np.zeros((128, 64), BF16) for _ in "abc")
+    kernel = product_beside.options(device="emu:sm_90a")
+    kernel(a, b, c.astype(np.float32), 64, in_flight=0, **schedule)
+    with pytest.raises(kiln.CompileError, match="expected a ring of more than 3 slots") as got:
+        kernel(a, b, c.astype(np.float32), 64, in_flight=1, **schedule)
+    assert "a.load((i * 128, k), (128, 32))" in str(got.value)
+
+
+@kiln.kernel
 def attention(q: kiln.View, keys: kiln.View, values: kiln.View, out: kiln.View,
               copy: kiln.constexpr, depth: kiln.constexpr):  # fmt: skip
     """A tile that comes once a program, and two rings in a loop behind it."""

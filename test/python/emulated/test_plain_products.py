@@ -61,6 +61,31 @@ def test_products(rng: np.random.Generator, chip: str, turn: int) -> None:
     assert error(c, reference) < 4e-3, (m, n, k, kinds, tile, switches)
 
 
+@pytest.mark.parametrize("turn", range(6))
+def test_products_of_what_no_engine_brings(rng: np.random.Generator, turn: int) -> None:
+    """Odd strides, in rows or columns, go through registers or by copies of few bytes, and the
+    products run on beside them all the same."""
+    tile = dict(
+        BM=int(rng.choice([64, 128])), BN=int(rng.choice([32, 64, 128])),
+        BK=int(rng.choice([32, 64])),
+    )  # fmt: skip
+    m, n, k = (2 * int(rng.integers(1, 100)) + 1 for _ in range(3))
+    if turn % 2:
+        k = 4 * (k // 4) + 2  # rows of whole words
+    form = str(rng.choice(["NN", "NT", "TN", "TT"]))
+    a, b = (rng.standard_normal((m, k)).astype(BF16), rng.standard_normal((k, n)).astype(BF16))
+    x, y = (
+        operand if f == "N" else np.ascontiguousarray(operand.T).T
+        for f, operand in zip(form, (a, b), strict=True)
+    )
+    c, more = (np.zeros((m, n), BF16), rng.standard_normal((m, n)).astype(BF16))
+    switches = dict(BIAS=False, MORE=True, RELU=False, SCALED=False)
+    assert by_products(finished, x, y, c, more[0], more, **tile, **switches)
+    finished.options(device=DEVICE)(x, y, c, more[0], more, **tile, **switches)
+    reference = a.astype(np.float64) @ b.astype(np.float64) + more.astype(np.float64)
+    assert error(c, reference) < 4e-3, (m, n, k, form, tile)
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("form", ["NT", "NN", "TN", "TT"])
 def test_engines_bring_all_transpositions(form: str, chip: str) -> None:

@@ -1,6 +1,7 @@
 // Follows tensors from role to role.
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/RoleChoices.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -10,6 +11,11 @@ namespace kiln::tile {
 StringRef getRoleName(Operation *op) {
   auto role = dyn_cast_or_null<StringAttr>(getDecision(op, "role"));
   return role ? role.getValue() : StringRef();
+}
+
+bool takesTurns(KernelOp kernel, RoleAttr role) {
+  auto turns = kernel->getAttrOfType<DictionaryAttr>(kTurnsAttrName);
+  return turns && turns.contains(role.getName());
 }
 
 RoleAttr lookUpRole(Operation *op) {
@@ -138,6 +144,24 @@ static void addTargets(OpOperand &use, TensorWork &work) {
   }
   for (Value result : op->getResults())
     work.add(result);
+}
+
+/// What a loop hands from trip to trip has one keeper, in it and behind it.
+static Value findCarried(Value tensor) {
+  auto result = dyn_cast<OpResult>(tensor);
+  auto loop = result ? dyn_cast<scf::ForOp>(result.getOwner()) : scf::ForOp();
+  return loop ? loop.getRegionIterArg(result.getResultNumber()) : tensor;
+}
+
+StringRef findKeeper(Value tensor) {
+  llvm::SetVector<StringRef> makers = findMakers(tensor);
+  if (makers.size() < 2)
+    return makers.empty() ? StringRef() : makers.front();
+  llvm::SetVector<StringRef> users = findUsers(findCarried(tensor));
+  auto makes = [&](StringRef user) { return makers.contains(user); };
+  if (const auto *at = llvm::find_if(users, makes); at != users.end())
+    return *at;
+  return users.empty() ? makers.front() : users.front();
 }
 
 /// The roles that make what an op of none computes with: it belongs to them.

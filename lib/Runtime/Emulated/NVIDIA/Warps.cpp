@@ -83,6 +83,12 @@ void waitForGroups(const Lanes &lanes) {
   Block::current()->waitForCopies(lanes.first, lanes.read<uint32_t>(0, 0));
 }
 
+/// The copies have come when the barrier hears of them: at once. It counts them and no arrival.
+void awaitCopies(const Lanes &lanes) {
+  Block::current()->endGroup(lanes.first);
+  Block::current()->waitForCopies(lanes.first, 0);
+}
+
 //===- Matrix products ----------------------------------------------------------------------===//
 
 /// The group of four lanes that a lane is in, and its number there.
@@ -270,6 +276,7 @@ const Instruction kiln::emulated::kWarpInstructions[] = {
     {"nvvm.cp.async.cg.shared.global.16.s", false, copyAsync<16, true>},
     {"nvvm.cp.async.commit.group", false, endGroup},
     {"nvvm.cp.async.wait.group", false, waitForGroups},
+    {"nvvm.cp.async.mbarrier.arrive.shared", false, awaitCopies},
     {"nvvm.mma.m16n8k16.row.col.f32.f32", true, multiply16<widenHalf>},
     {"nvvm.mma.m16n8k16.row.col.bf16", true, multiply16<widenBFloat>},
     {"nvvm.mma.m16n8k8.row.col.tf32", true, multiplyTF32},

@@ -10,7 +10,7 @@ namespace kiln::tile {
 /// a kernel sets it where the code of a proposal does not do with a thread's registers.
 inline constexpr llvm::StringLiteral kProposalAttrName = "tile.proposal";
 /// How many proposals there are at most.
-inline constexpr int64_t kMostProposals = 3;
+inline constexpr int64_t kMostProposals = 4;
 /// The member of the metadata that says which proposal was taken, from 0; none if none was.
 inline constexpr llvm::StringLiteral kProposalMember = "proposal";
 /// The member that says why products do not run on beside their warps, where they could.

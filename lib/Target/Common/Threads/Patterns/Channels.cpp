@@ -143,7 +143,8 @@ static void lowerAdvance(ThreadContext &context, AdvanceOp op) {
   context.set(op.getNextPhase(), arith::SelectOp::create(context, wraps, turned, phase));
 }
 
-/// What warps write, at whose end they have met: a lane of each warp says so.
+/// What warps write, at whose end they have met, or what they have started to copy, which holds the
+/// phase up itself: a lane of each warp says so.
 static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
   context.sync.waitBarrier(context, context.getLoc(),
@@ -152,8 +153,14 @@ static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
   for (auto [argument, buffer] :
        llvm::zip(op.getBody().getArguments(), getSlot(context, op.getChannel(), op.getSlot())))
     context.set(argument, buffer);
-  if (failed(context.lower(op.getBody().front())))
+  Block &body = op.getBody().front();
+  if (failed(context.lower(body)))
     return failure();
+  if (!body.getOps<CopyInOp>().empty()) {
+    context.sync.awaitCopies(context, context.getLoc(),
+                             getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true));
+    context.sync.meetLanes(context, context.getLoc());
+  }
   Value first =
       arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.lane, context.i32(0));
   context.emitIf(first, [&] {
@@ -166,10 +173,6 @@ static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
 static LogicalResult lowerPut(ThreadContext &context, PutOp op) {
   if (op.getBytes() == 0)
     return lowerWrittenPut(context, op);
-  if (context.role->attr.getCopies() != 1)
-    return op.emitOpError("expected a role of one copy to fill the slot by copies that count "
-                          "bytes, got ")
-           << context.role->attr.getCopies();
   if (failed(requireOneThread(op)))
     return failure();
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));

@@ -1,0 +1,184 @@
+// How a trace goes through a role's loops and conditions, by real numbers for its scalars.
+#include "Tracer.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::protocol;
+using namespace kiln::tile;
+
+const HandedOver *Tracer::getHandedOver(Value number) {
+  auto [at, isNew] = handedOver.try_emplace(number);
+  if (isNew)
+    at->second = findHandedOver(number);
+  return at->second ? &*at->second : nullptr;
+}
+
+void Tracer::readNumber(ReadOp op) {
+  Known buffer = get(op.getBuffer());
+  RankedTensorType type = op.getType();
+  known.erase(op.getResult());
+  if (buffer.kind == Known::Slot && type.getNumElements() == 1 && type.getElementType().isInteger())
+    known[op.getResult()] = {Known::Number,
+                             instance.getHandedOver(buffer.channel, buffer.value,
+                                                    type.getElementType().getIntOrFloatBitWidth())};
+}
+
+/// What other programs have counted, which an atomic tells one role alone: in turn the number that
+/// it is compared with, and the one before.
+std::optional<int64_t> Tracer::drawCount(AtomicRMWOp atomic) {
+  for (Operation *user : atomic->getUsers()) {
+    auto comparison = dyn_cast<arith::CmpIOp>(user);
+    if (std::optional<int64_t> with =
+            comparison ? getConstantIntValue(comparison.getRhs()) : std::nullopt)
+      return *with - (instance.program + counts++) % 2;
+  }
+  return std::nullopt;
+}
+
+/// What a launch knows, and what folders make of it.
+LogicalResult Tracer::runScalar(Operation *op) {
+  auto set = [&](int64_t value) {
+    known[op->getResult(0)] = {Known::Number, value};
+    return success();
+  };
+  if (isa<ProgramIdOp>(op))
+    return set(cast<ProgramIdOp>(op).getAxis() == Axis::X ? instance.program : 0);
+  if (isa<NumProgramsOp>(op))
+    return set(cast<NumProgramsOp>(op).getAxis() == Axis::X ? instance.programs : 1);
+  if (isa<CopyIdOp>(op))
+    return set(result.copy);
+  if (auto dim = dyn_cast<DimOp>(op))
+    if (auto view = dyn_cast<BlockArgument>(dim.getView()))
+      if (dim.getView().getType().isDynamicDim(dim.getDim()))
+        return set(instance.getExtent(view.getArgNumber(), dim.getDim()));
+  if (isa<ReshapeOp, ConvertLayoutOp>(op)) {
+    known[op->getResult(0)] = get(op->getOperand(0));
+    return success();
+  }
+  if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndex())
+    return success();
+  known.erase(op->getResult(0));
+  if (const HandedOver *its = getHandedOver(op->getResult(0)))
+    return set(instance.getHandedOver(its->channel, puts[its->channel].next, its->bits));
+  auto getNumber = [&](Value value) { return this->getNumber(value); };
+  if (auto scalar = dyn_cast<ToScalarOp>(op)) {
+    std::optional<int64_t> number = getNumber(scalar.getInput());
+    if (!number)
+      number = findLoaded(scalar, instance, getNumber);
+    if (number)
+      known[scalar.getResult()] = {Known::Number, *number};
+    return success();
+  }
+  if (auto atomic = dyn_cast<AtomicRMWOp>(op)) {
+    if (std::optional<int64_t> count = drawCount(atomic))
+      known[atomic.getResult()] = {Known::Number, *count};
+    return success();
+  }
+  Folded folded = fold(op, getNumber);
+  if (folded.number)
+    known[op->getResult(0)] = {Known::Number, *folded.number};
+  else if (folded.same)
+    known[op->getResult(0)] = get(folded.same);
+  return success();
+}
+
+/// Whether a loop has nothing that another role or a later op could ask for.
+bool Tracer::canSkip(Operation *loop) {
+  auto isNumber = [](Type type) { return type.isIntOrIndex(); };
+  if (matters(loop) || llvm::any_of(loop->getResultTypes(), isNumber))
+    return false;
+  for (Value value : loop->getResults())
+    known.erase(value);
+  return true;
+}
+
+LogicalResult Tracer::runLoop(scf::ForOp loop) {
+  if (canSkip(loop))
+    return success();
+  std::optional<int64_t> first = getNumber(loop.getLowerBound());
+  std::optional<int64_t> end = getNumber(loop.getUpperBound()), step = getNumber(loop.getStep());
+  if (!first || !end || !step || *step <= 0) {
+    for (Value value : loop.getResults())
+      known.erase(value);
+    if (!matters(loop))
+      return success();
+    return fail(loop.emitOpError(
+        "expected bounds that extents, scalar arguments, what is loaded or handed over and the "
+        "program's place give, since roles must agree on its trips"));
+  }
+  SmallVector<Known> carried;
+  for (Value init : loop.getInitArgs())
+    carried.push_back(get(init));
+  for (int64_t at = *first; at < *end; at += *step) {
+    known[loop.getInductionVar()] = {Known::Number, at};
+    for (auto [argument, value] : llvm::zip_equal(loop.getRegionIterArgs(), carried))
+      known[argument] = value;
+    if (failed(runBlock(*loop.getBody())))
+      return failure();
+    for (auto [i, value] : llvm::enumerate(loop.getBody()->getTerminator()->getOperands()))
+      carried[i] = get(value);
+  }
+  for (auto [value, last] : llvm::zip_equal(loop.getResults(), carried))
+    known[value] = last;
+  return success();
+}
+
+LogicalResult Tracer::runWhile(scf::WhileOp loop) {
+  if (canSkip(loop))
+    return success();
+  SmallVector<Known> carried;
+  for (Value init : loop.getInits())
+    carried.push_back(get(init));
+  while (true) {
+    for (auto [argument, value] : llvm::zip_equal(loop.getBeforeArguments(), carried))
+      known[argument] = value;
+    if (failed(step(loop)) || failed(runBlock(*loop.getBeforeBody())))
+      return failure();
+    std::optional<int64_t> goesOn = getNumber(loop.getConditionOp().getCondition());
+    if (!goesOn) {
+      for (Value value : loop.getResults())
+        known.erase(value);
+      if (!matters(loop))
+        return success();
+      return fail(loop.emitOpError(
+          "expected a condition that extents, scalar arguments, what is loaded or handed over and "
+          "the program's place give, since roles must agree on its trips"));
+    }
+    for (auto [i, value] : llvm::enumerate(loop.getConditionOp().getArgs())) {
+      known[*goesOn ? Value(loop.getAfterArguments()[i]) : Value(loop.getResult(i))] = get(value);
+    }
+    if (!*goesOn)
+      return success();
+    if (failed(runBlock(*loop.getAfterBody())))
+      return failure();
+    for (auto [i, value] : llvm::enumerate(loop.getYieldOp().getOperands()))
+      carried[i] = get(value);
+  }
+}
+
+LogicalResult Tracer::runIf(scf::IfOp condition) {
+  std::optional<int64_t> is = getNumber(condition.getCondition());
+  if (!is) {
+    for (Value value : condition.getResults())
+      known.erase(value);
+    if (!matters(condition))
+      return success();
+    return fail(condition.emitOpError(
+        "expected a condition that extents, scalar arguments, what is loaded or handed over and "
+        "the program's place give, since roles must agree on it"));
+  }
+  Region &region = *is ? condition.getThenRegion() : condition.getElseRegion();
+  if (region.empty())
+    return success();
+  if (failed(runBlock(region.front())))
+    return failure();
+  SmallVector<Known> values;
+  for (Value value : region.front().getTerminator()->getOperands())
+    values.push_back(get(value));
+  for (auto [value, it] : llvm::zip_equal(condition.getResults(), values))
+    known[value] = it;
+  return success();
+}

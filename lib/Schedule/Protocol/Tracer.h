@@ -1,0 +1,155 @@
+// Runs one copy of one role on small extents, and follows what it holds (Protocol.h).
+#ifndef KILN_LIB_SCHEDULE_PROTOCOL_TRACER_H
+#define KILN_LIB_SCHEDULE_PROTOCOL_TRACER_H
+
+#include "Protocol.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/DenseMap.h"
+#include <deque>
+#include <map>
+#include <set>
+
+namespace kiln::protocol {
+
+/// What the tracer knows of a value.
+struct Known {
+  enum Kind { Nothing, Number, Slot, Alloc, Pending, Sum } kind = Nothing;
+  /// Number: which; Slot, Sum: the use it is of; Pending: the last dot into it, 0 if none yet.
+  int64_t value = 0;
+  unsigned channel = 0;
+  /// Alloc: which. Of a slot that is being put, null.
+  mlir::Operation *alloc = nullptr;
+  /// Pending, Sum: whether its registers, or its tensor memory, hold anything.
+  bool isDefined = false;
+};
+
+/// Who has seen what of a buffer that is one copy's own.
+enum class Seen { Free, Written, Shared, Published, Read, Storing, Waited };
+
+class Tracer {
+public:
+  Tracer(tile::WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance)
+      : groups(groups), role(groups.getRole(role)), instance(instance), result{role, copy, {}},
+        uses(groups.getCaptures().size()), puts(groups.getCaptures().size()),
+        atSlot(groups.getCaptures().size()), held(groups.getCaptures().size()),
+        acquired(groups.getCaptures().size()) {}
+
+  mlir::FailureOr<Trace> run() {
+    mlir::Region &region = groups.getBodies()[result.role];
+    for (mlir::BlockArgument argument : region.getArguments())
+      if (argument.getType().isIntOrIndex())
+        known[argument] = {Known::Number, instance.getExtent(argument.getArgNumber(), 0)};
+    if (failed(runBlock(region.front())) && !result.tooLong)
+      return llvm::failure();
+    if (!result.tooLong && failed(checkEnd(region)))
+      return llvm::failure();
+    return std::move(result);
+  }
+
+private:
+  llvm::LogicalResult runBlock(mlir::Block &block);
+  llvm::LogicalResult runOp(mlir::Operation *op);
+  llvm::LogicalResult step(mlir::Operation *op);
+  llvm::LogicalResult runLoop(mlir::scf::ForOp loop);
+  llvm::LogicalResult runWhile(mlir::scf::WhileOp loop);
+  bool canSkip(mlir::Operation *loop);
+  llvm::LogicalResult runIf(mlir::scf::IfOp condition);
+  llvm::LogicalResult runScalar(mlir::Operation *op);
+  void readNumber(tile::ReadOp op);
+  llvm::LogicalResult use(mlir::Operation *op, mlir::Value channel, mlir::Value slot,
+                          mlir::Value phase, Event::Kind kind);
+  llvm::LogicalResult useOwn(mlir::Operation *op, mlir::Value channel, mlir::Value slot,
+                             mlir::Value phase, Event::Kind kind);
+  llvm::LogicalResult put(tile::PutOp op);
+  void waitPuts(tile::WaitPutsOp op);
+  llvm::LogicalResult release(tile::ReleaseOp op);
+  const HandedOver *getHandedOver(mlir::Value number);
+  std::optional<int64_t> drawCount(tile::AtomicRMWOp atomic);
+  llvm::LogicalResult advance(tile::AdvanceOp op);
+  llvm::LogicalResult acquire(tile::AcquireOp op);
+  llvm::LogicalResult commit(tile::CommitOp op);
+  llvm::LogicalResult fill(tile::FillOp op);
+  llvm::LogicalResult fetch(tile::FetchOp op);
+  llvm::LogicalResult fence(tile::FenceOp op);
+  llvm::LogicalResult accessTensorMemory(mlir::Operation *op);
+  llvm::LogicalResult tellOfTensorMemory(mlir::Operation *op);
+  llvm::LogicalResult startInto(tile::StartDotOp op,
+                                llvm::ArrayRef<std::pair<unsigned, int64_t>> slots);
+  llvm::LogicalResult start(tile::StartDotOp op);
+  llvm::LogicalResult wait(tile::WaitOp op);
+  llvm::LogicalResult access(mlir::Operation *op, mlir::Value buffer, bool isWrite);
+  llvm::LogicalResult copyOut(tile::CopyOutOp op);
+  void waitStores(int64_t inFlight);
+  void meet(tile::BarrierOp op);
+  llvm::LogicalResult checkEnd(mlir::Region &region);
+
+  Known get(mlir::Value value) const {
+    auto at = known.find(value);
+    return at == known.end() ? Known() : at->second;
+  }
+  std::optional<int64_t> getNumber(mlir::Value value) const {
+    Known it = get(value);
+    return it.kind == Known::Number ? std::optional(it.value) : std::nullopt;
+  }
+  llvm::LogicalResult fail(mlir::InFlightDiagnostic error) {
+    describe(error, groups, instance);
+    return llvm::failure();
+  }
+  /// Whether another role's warps fill a channel by copies that run on.
+  bool isCopiedByWarps(unsigned channel) {
+    auto isCopied = [](mlir::Operation *user) {
+      auto put = llvm::dyn_cast<tile::PutOp>(user);
+      return put && !put.getBytes() && !put.getBody().front().getOps<tile::CopyInOp>().empty();
+    };
+    return !getChannel(groups, channel).getType().getOwn() &&
+           llvm::any_of(groups.getBodies(), [&](mlir::Region &region) {
+             return llvm::any_of(region.getArgument(channel).getUsers(), isCopied);
+           });
+  }
+
+  tile::WarpGroupsOp groups;
+  tile::RoleAttr role;
+  const Instance &instance;
+  Trace result;
+  llvm::DenseMap<mlir::Value, Known> known;
+  /// By number; none of those that no other role reads.
+  llvm::DenseMap<mlir::Value, std::optional<HandedOver>> handedOver;
+  /// The next use of a channel, and those behind it that came first.
+  struct Uses {
+    int64_t next = 0;
+    std::set<int64_t> ahead;
+    void close() {
+      while (ahead.erase(next))
+        ++next;
+    }
+  };
+  /// Of each channel: the next use to get and to put, and the uses got and not yet released.
+  std::vector<Uses> uses, puts;
+  /// Of the role's own rings: the puts that were not waited for, oldest first, by channel and use;
+  /// and the last one into each slot.
+  std::deque<std::pair<unsigned, int64_t>> ownPuts;
+  std::vector<std::map<int64_t, int64_t>> atSlot;
+  std::vector<std::vector<int64_t>> held;
+  /// Of channels of accumulators: the uses acquired and not yet committed.
+  std::vector<std::vector<int64_t>> acquired;
+  /// The uses whose buffers lanes have read into registers; those that only the thread that starts
+  /// dots has waited for; and those that dots read of whose end only a commit tells.
+  std::set<std::pair<unsigned, int64_t>> readByLanes, gotToStart, readUntilCommit;
+  /// The uses that another role's warps have copied, and that no engine has been let see.
+  std::set<std::pair<unsigned, int64_t>> unseen;
+  /// Dots started, how many of them are done, and the slots that each of the others reads.
+  int64_t dots = 0, dotsDone = 0;
+  std::deque<std::vector<std::pair<unsigned, int64_t>>> reads;
+  /// What stores in flight read, oldest first, and who has seen what of each buffer.
+  std::deque<Known> stores;
+  std::map<mlir::Operation *, Seen> seen;
+  int64_t meetings = 0, barriers = 0, published = 0, steps = 0, counts = 0;
+  /// Of tensor memory: whether threads were told of accesses by others and no fence followed;
+  /// whether they have accessed it and no fence followed; whether one did, and they have told
+  /// nobody yet.
+  bool wasTold = false, hasAccessed = false, tells = false;
+};
+
+} // namespace kiln::protocol
+
+#endif // KILN_LIB_SCHEDULE_PROTOCOL_TRACER_H

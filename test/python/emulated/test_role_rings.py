@@ -1,0 +1,183 @@
+"""Rings between roles, by schedules drawn at random: filled by engines, by copies of warps and
+through registers, by one copy of a role and by several, used at several stages of a loop. And values
+that several roles make. On an emulated chip, against float64."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kiln
+
+BF16 = ml_dtypes.bfloat16
+DEVICE = "emu:sm_90a"
+COPIES = ["tma", "cp_async", "through_registers"]
+
+
+@kiln.kernel
+def brought(
+    a: kiln.View, b: kiln.View, c: kiln.View, depth: kiln.i32,
+    copy_a: kiln.constexpr, copy_b: kiln.constexpr, depth_a: kiln.constexpr,
+    depth_b: kiln.constexpr, loaders: kiln.constexpr, copies: kiln.constexpr,
+    in_flight: kiln.constexpr, lanes: kiln.constexpr,
+):  # fmt: skip
+    """A product of what another role brings, which lanes may read too."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 64))
+    roles = (kiln.role("load", warps=4, copies=loaders), kiln.role("mma", warps=4, copies=copies))
+    kiln.pin(roles=roles, persistent=(2, 1))
+    acc = kiln.zeros((128, 64), kiln.f32)
+    for k in range(0, depth, 32):
+        x = a.load((i * 128, k), (128, 32))
+        y = b.load((j * 64, k), (64, 32))
+        kiln.pin(x, atom=copy_a, ring="a", depth=depth_a, role="load")
+        kiln.pin(y, atom=copy_b, ring="b", depth=depth_b, role="load")
+        if lanes:
+            x = kiln.maximum(x, 0)
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+        kiln.pin(acc, atom="wgmma", role="mma", in_flight=in_flight)
+    kiln.pin(c.store((i * 128, j * 64), acc), role="mma")
+
+
+@pytest.mark.parametrize("turn", range(9))
+def test_rings_by_any_copy(rng, turn: int) -> None:
+    lanes = bool(rng.integers(2))
+    in_flight = 0 if lanes else int(rng.integers(2))
+    schedule = dict(
+        copy_a=COPIES[turn % 3], copy_b=COPIES[turn // 3], in_flight=in_flight, lanes=lanes,
+        depth_a=int(rng.integers(1 + in_flight, 5)), depth_b=int(rng.integers(1 + in_flight, 5)),
+        loaders=int(rng.choice([1, 2])), copies=int(rng.choice([1, 2])),
+    )  # fmt: skip
+    print(schedule)
+    m, n = (int(rng.integers(1, 200)) for _ in "mn")
+    for trips in (0, 1, int(rng.integers(2, 8))):
+        k = 32 * trips
+        a, b = (rng.standard_normal((rows, 256)).astype(BF16) for rows in (m, n))
+        c = np.zeros((m, n), np.float32)
+        brought.options(device=DEVICE)(a, b, c, k, **schedule)
+        x = a[:, :k].astype(np.float64)
+        reference = (np.maximum(x, 0) if lanes else x) @ b[:, :k].astype(np.float64).T
+        assert np.abs(c - reference).max() <= 1e-3, (m, n, k, schedule)
+
+
+@pytest.mark.parametrize("copy", ["through_registers", "cp_async"])
+def test_rows_that_no_engine_brings(rng, copy: str) -> None:
+    """Odd strides through registers; of whole words, by copies of four bytes."""
+    m, n, k = 77, 91, 96
+    wider = 97 if copy == "through_registers" else 98
+    a, b = (rng.standard_normal((rows, wider)).astype(BF16) for rows in (m, n))
+    c = np.zeros((m, n), np.float32)
+    brought.options(device=DEVICE)(
+        a, b, c, k, copy_a=copy, copy_b=copy, depth_a=2, depth_b=3, loaders=2, copies=2,
+        in_flight=1, lanes=False,
+    )  # fmt: skip
+    reference = a[:, :k].astype(np.float64) @ b[:, :k].astype(np.float64).T
+    assert np.abs(c - reference).max() <= 1e-3
+
+
+@kiln.kernel
+def staged(
+    a: kiln.View, c: kiln.View, slots: kiln.constexpr, early: kiln.constexpr, late: kiln.constexpr,
+    first: kiln.constexpr, second: kiln.constexpr,
+):  # fmt: skip
+    """One ring, whose two uses of a trip are at stages of their own on both sides."""
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("add", warps=4)))
+    total = kiln.zeros((64, 32), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        x = kiln.pin(a.load((0, k), (64, 32)), atom="tma", ring="r", depth=slots, role="load")
+        kiln.pin(x, stage=early)
+        one = kiln.pin(x.to(kiln.f32), role="add", stage=first)
+        total = kiln.pin(total * 0.5 + one, role="add", stage=first)
+        y = kiln.pin(a.load((0, k + 32), (64, 32)), atom="tma", ring="r", depth=slots, role="load")
+        kiln.pin(y, stage=late)
+        two = kiln.pin(y.to(kiln.f32), role="add", stage=second)
+        kiln.pin(c.store((0, k), two), role="add", stage=second)
+    kiln.pin(c.store((0, 0), total), role="add")
+
+
+@pytest.mark.parametrize("early, late, first, second", [(0, 1, 0, 0), (1, 0, 0, 1), (0, 0, 1, 0), (0, 2, 0, 1)])
+def test_uses_of_one_ring_at_several_stages(rng, early, late, first, second) -> None:
+    slots = 2 * max(early, late, first, second) + 2
+    for trips in (0, 1, 2, 5):
+        a = rng.integers(-4, 5, (64, max(64 * trips, 1))).astype(BF16)
+        c = np.zeros((64, 64 * 6), np.float32)
+        staged.options(device=DEVICE)(
+            a[:, : 64 * trips], c, slots=slots, early=early, late=late, first=first, second=second
+        )
+        total, want = np.zeros((64, 32)), np.zeros_like(c)
+        for trip in range(trips):
+            total = total * 0.5 + a[:, 64 * trip :][:, :32].astype(np.float64)
+            want[:, 64 * trip :][:, :32] = a[:, 64 * trip + 32 :][:, :32]
+        want[:, :32] = total
+        np.testing.assert_array_equal(c, want)
+
+
+@kiln.kernel
+def in_turn(
+    a: kiln.View, b: kiln.View, c: kiln.View, turns: kiln.constexpr, slots: kiln.constexpr,
+    store: kiln.constexpr, copy: kiln.constexpr, triangle: kiln.constexpr,
+):  # fmt: skip
+    """Copies of a role each run whole tiles: one multiplies while another stores."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], 64))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, turns=turns)))
+    kiln.pin(persistent=(2, 1))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    end = kiln.minimum(a.shape[1], (i + 1) * 64) if triangle else a.shape[1]
+    for k in kiln.pin(range(0, end, 32), depth=slots):
+        x = kiln.pin(a.load((i * 64, k), (64, 32)), role="load", atom=copy)
+        y = kiln.pin(b.load((j * 64, k), (64, 32)), role="load", atom=copy)
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+        kiln.pin(acc, role="mma", in_flight=1, atom="wgmma")
+    out = c.store((i * 64, j * 64), acc.to(c.dtype))
+    kiln.pin(out, role="mma", in_flight=0, atom=store)
+
+
+@pytest.mark.parametrize("turn", range(6))
+def test_copies_take_tiles_in_turn(rng, turn: int) -> None:
+    """As many trips for each tile, or as many as its place says."""
+    schedule = dict(
+        turns=2 + turn % 2, slots=int(rng.integers(2, 6)), store=[None, "tma"][turn // 2 % 2],
+        copy=str(rng.choice(COPIES)), triangle=bool(turn % 3),
+    )  # fmt: skip
+    print(schedule)
+    m, n, k = int(rng.integers(1, 300)), 8 * int(rng.integers(1, 40)), 8 * int(rng.integers(0, 40))
+    a, b = (rng.standard_normal((rows, k)).astype(BF16) for rows in (m, n))
+    c = np.zeros((m, n), BF16)
+    in_turn.options(device=DEVICE)(a, b, c, **schedule)
+    x = a.astype(np.float64)
+    if schedule["triangle"]:
+        last = (np.arange(m) // 64 + 1) * 64
+        x = np.where(np.arange(k)[None, :] < last[:, None], x, 0)
+    reference = x @ b.astype(np.float64).T
+    error = np.linalg.norm(c - reference) / max(np.linalg.norm(reference), 1e-9)
+    assert error < 4e-3, (m, n, k, schedule)
+
+
+@kiln.kernel
+def mixed(a: kiln.View, b: kiln.View, c: kiln.View, n: kiln.i32, makers: kiln.constexpr):
+    """A sum that one role begins and another goes on with, and a choice between what two make."""
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("first", warps=4), kiln.role("second", warps=makers)))
+    total = kiln.pin(a.load((0,), (256,)), role="first")
+    for k in range(0, n):
+        total = kiln.pin(total + b.load((k * 256,), (256,)), role="second")
+    mine = kiln.pin(b.load((0,), (256,)) * 2.0, role="second")
+    other = kiln.pin(a.load((256,), (256,)) * 3.0, role="first")
+    below = kiln.pin(a.load((512,), (256,)) < 0.0, role="first")
+    kiln.pin(c.store((0,), total), role="first")
+    kiln.pin(c.store((256,), kiln.where(below, mine, other)), role="second")
+
+
+@pytest.mark.parametrize("makers", [2, 4])
+@pytest.mark.parametrize("n", [0, 3])
+def test_values_of_several_makers(rng, n: int, makers: int) -> None:
+    """Masks go over as bytes."""
+    a, b = (rng.standard_normal(1024).astype(np.float32) for _ in "ab")
+    c = np.zeros(512, np.float32)
+    mixed.options(device=DEVICE)(a, b, c, n, makers=makers)
+    total = a[:256].copy()
+    for k in range(n):
+        total += b[k * 256 :][:256]
+    np.testing.assert_array_equal(c[:256], total)
+    np.testing.assert_array_equal(c[256:], np.where(a[512:768] < 0, b[:256] * 2, a[256:512] * 3))
