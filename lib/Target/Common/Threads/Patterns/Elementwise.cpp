@@ -85,8 +85,8 @@ static bool hasOneElement(Type type) {
   return vector && vector.getNumElements() == 1;
 }
 
-/// A vector of one element is computed as a scalar: LLVM's code generator for gfx11 and gfx12 does
-/// not end on some arithmetic of `<1 x i8>` (test/Target/AMDGPU/single-elements.mlir).
+/// A vector of one element is computed as a scalar: not every code generator of LLVM's ends on
+/// arithmetic of `<1 x i8>` (single-elements.mlir).
 static void lowerElementwise(ThreadContext &context, Operation *op) {
   OperationState state(context.getLoc(), op->getName());
   for (Value operand : op->getOperands()) {
