@@ -4,7 +4,7 @@
 // A value that several roles make, as a loop that one enters with what another has made, or a
 // choice between the two, is kept by one of them: what the others make of it is handed to that one.
 #include "Rings.h"
-#include "kiln/Dialect/Tile/IR/RoleChoices.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "llvm/ADT/MapVector.h"
 

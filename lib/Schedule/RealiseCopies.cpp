@@ -1,7 +1,6 @@
 // Shares tensors out among the copies of a role, by the bits of `warp` above those of one copy, and
 // what engines bring for it.
 #include "Decisions.h"
-#include "kiln/Dialect/Tile/IR/RoleChoices.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
@@ -368,8 +367,7 @@ struct RealiseCopies : kiln::impl::RealiseCopiesBase<RealiseCopies> {
     WalkResult result = getOperation().walk([](WarpGroupsOp groups) -> WalkResult {
       for (auto [i, region] : llvm::enumerate(groups.getBodies())) {
         RoleAttr role = groups.getRole(i);
-        // Copies that take programs in turn share nothing out.
-        if (role.getCopies() == 1 || takesTurns(groups->getParentOfType<KernelOp>(), role))
+        if (role.getCopies() == 1)
           continue;
         if (failed(CopyRealiser(region, role).realise()))
           return WalkResult::interrupt();

@@ -31,6 +31,7 @@ private:
   void finish(Ring &ring, LoadOp load);
   void makeChannels();
   PutOp put(Ring &ring, RingUse &use);
+  bool mayDelay(Ring &ring, PutOp put);
   void setPlace(Ring &ring, PutOp put, GetOp get);
   GetOp get(Ring &ring, RingUse &use, RoleAttr role);
 
@@ -79,6 +80,28 @@ static ReadOp readAs(OpBuilder &builder, LoadOp load, Type type, Value buffer) {
                         hasAtom ? load.getReadAtomAttr() : Attribute());
 }
 
+/// How many slots dots in flight hold while the next trip begins.
+static int64_t countHeld(RingUse &use) {
+  int64_t held = 0;
+  for (LoadOp load : use.loads)
+    for (Operation *user : load->getUsers())
+      if (auto dot = dyn_cast<DotOp>(user))
+        held = std::max<int64_t>(held, dot.getInFlight().value_or(0));
+  return held;
+}
+
+/// Whether a role may fill a ring a trip later than the others that it fills: these have room for
+/// the trip, and wait for nobody who waits for this one.
+bool RingRealiser::mayDelay(Ring &ring, PutOp put) {
+  return llvm::all_of(plan, [&](Ring &other) {
+    if (other.isOwn() || other.producer != ring.producer || other.isWritten())
+      return true;
+    return llvm::all_of(other.uses, [&](RingUse &use) {
+      return use.getSite()->getBlock() != put->getBlock() || other.depth > 1 + countHeld(use);
+    });
+  });
+}
+
 /// All loads of a use are one put, when the first of them is.
 PutOp RingRealiser::put(Ring &ring, RingUse &use) {
   LoadOp first = use.loads.front();
@@ -99,9 +122,12 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
     put->removeAttr(spellDecision(put, "order"));
     put->moveBefore(put->getBlock()->getTerminator());
     next->moveBefore(put);
-    if (!ring.isOwn())
-      put->setAttr(spellDecision(put, "stage"),
-                   rewriter.getI64IntegerAttr(findNumber(put, "stage").value_or(0) + 1));
+    if (!ring.isOwn() && mayDelay(ring, put)) {
+      int64_t stage = findNumber(put, "stage").value_or(0);
+      for (LoadOp load : use.loads)
+        load.setStage(stage);
+      put->setAttr(spellDecision(put, "stage"), rewriter.getI64IntegerAttr(stage + 1));
+    }
   }
   ArrayRef<Type> types = ring.channel.getType().getBuffers();
   OpBuilder::InsertionGuard guard(rewriter);

@@ -4,7 +4,6 @@
 #include "Decisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -100,17 +99,6 @@ private:
 };
 } // namespace
 
-/// Whether a loop does nothing but step over uses of rings.
-static bool stepsOver(Operation *op) {
-  auto loop = dyn_cast<scf::ForOp>(op);
-  return loop && loop.getNumResults() == 0 && isConstantIntValue(loop.getLowerBound(), 0) &&
-         isConstantIntValue(loop.getStep(), 1) &&
-         llvm::all_of(loop.getBody()->without_terminator(), [](Operation &inner) {
-           auto next = dyn_cast<NextOp>(inner);
-           return next && next->use_empty();
-         });
-}
-
 /// At the end of a loop's or a condition's block the channels that it uses are at their next use.
 void SlotThreader::thread(Block &block, ArrayRef<RingSide> used, State &state) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -126,19 +114,6 @@ void SlotThreader::thread(Block &block, ArrayRef<RingSide> used, State &state) {
     }
     if (!isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
       continue;
-    if (stepsOver(&op)) {
-      auto loop = cast<scf::ForOp>(op);
-      for (auto next : loop.getBody()->getOps<NextOp>()) {
-        RingSide side = getRingSide(next);
-        advance(side, state);
-        Place &place = state[side];
-        auto by = AdvanceOp::create(rewriter, loc, place.slot, place.phase, loop.getUpperBound(),
-                                    side.first);
-        place = {by.getNextSlot(), by.getNextPhase(), false};
-      }
-      loop.erase();
-      continue;
-    }
     llvm::SmallSetVector<RingSide, 4> channels;
     for (Region &region : op.getRegions())
       channels.insert_range(getChannels(region));

@@ -69,9 +69,6 @@ void handOver(Ring &ring, RingUse &use);
 tile::NextOp makeNext(mlir::OpBuilder &builder, mlir::Location loc, Ring &ring,
                       tile::RoleAttr role);
 
-/// Lets copies of roles take programs in turn, as the kernel says.
-llvm::LogicalResult dealPrograms(tile::WarpGroupsOp groups);
-
 /// A barrier of all copies of a role, and those by which copies with a skew fall behind one another
 /// and catch up.
 void meetCopies(mlir::OpBuilder &builder, mlir::Location loc, tile::RoleAttr role);

@@ -1,6 +1,7 @@
 // Writes the inferred layouts into types; where ops disagree a conversion says so.
 #include "LayoutInference.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Target/TargetInterface.h"
@@ -128,10 +129,24 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
       auto type = withLayout(cast<RankedTensorType>(value.getType()), layout);
       auto conversion = ConvertLayoutOp::create(builder, value.getLoc(), type, value);
       operand->set(conversion);
-      if (isInBuffer(value) || !(threads.of(value) == threads.of(user)))
+      bool isHandedOver = !(threads.of(value) == threads.of(user));
+      if (isInBuffer(value) || isHandedOver)
         followUser(conversion, user);
+      if (isHandedOver && getRoleName(user).empty())
+        if (StringRef keeper = findKeeper(*operand); !keeper.empty())
+          conversion->setAttr(spellDecision(conversion, "role"), builder.getStringAttr(keeper));
     }
     return success();
+  }
+
+  /// The role that has what becomes of an operand, if more than one makes it.
+  static StringRef findKeeper(OpOperand &operand) {
+    Operation *user = operand.getOwner();
+    if (auto loop = dyn_cast<scf::ForOp>(user))
+      return tile::findKeeper(loop.getTiedLoopResult(&operand));
+    if (isa<scf::YieldOp>(user) && isa<scf::ForOp, scf::IfOp>(user->getParentOp()))
+      return tile::findKeeper(user->getParentOp()->getResult(operand.getOperandNumber()));
+    return user->getNumResults() == 1 ? tile::findKeeper(user->getResult(0)) : StringRef();
   }
 
   static bool isPinned(Value value) {

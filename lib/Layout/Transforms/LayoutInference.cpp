@@ -1,7 +1,6 @@
 // The forward walk: control flow; how each kind of op carries a layout on, it says itself.
 #include "LayoutInference.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
-#include "kiln/Dialect/Tile/IR/RoleChoices.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"

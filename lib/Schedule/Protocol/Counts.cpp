@@ -1,7 +1,6 @@
 // What a realised schedule says once: bytes, arrivals, registers, and uses of pending results.
 #include "../Decisions.h"
 #include "Protocol.h"
-#include "kiln/Dialect/Tile/IR/RoleChoices.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
@@ -19,18 +18,12 @@ unsigned kiln::protocol::getCapture(Value value) {
   return cast<BlockArgument>(value).getArgNumber();
 }
 
-/// The copies of a role that take part in one use of a channel: all, or that whose turn it is.
-static int64_t countTogether(Operation *op, RoleAttr role) {
-  return takesTurns(op->getParentOfType<KernelOp>(), role) ? 1 : role.getCopies();
-}
-
 /// Where one thread of each copy says that a slot is full, or will be.
 static LogicalResult checkAnnounced(Operation *op, ChannelOp channel, RoleAttr role) {
-  int64_t together = countTogether(op, role);
-  if (int64_t(channel.getFull()) == together)
+  if (int64_t(channel.getFull()) == role.getCopies())
     return success();
   InFlightDiagnostic error = op->emitOpError("expected full = ")
-                             << together << ", since one thread announces "
+                             << role.getCopies() << ", since one thread announces "
                              << (isa<PutOp>(op) ? "the bytes" : "the dots") << ", got "
                              << channel.getFull();
   error.attachNote(channel.getLoc()) << "the channel";
@@ -84,12 +77,11 @@ static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
   if (announced == 0) {
     if (writes && failed(checkWritten(put, channel)))
       return failure();
-    int64_t warps = role.getWarps() * countTogether(put, role);
-    if (full == warps)
+    if (full == role.getTotalWarps())
       return success();
     InFlightDiagnostic error = put.emitOpError("expected full = ")
-                               << warps << ", one arrival of each warp of role \"" << role.getName()
-                               << "\", got " << full;
+                               << role.getTotalWarps() << ", one arrival of each warp of role \""
+                               << role.getName() << "\", got " << full;
     error.attachNote(channel.getLoc()) << "the channel";
     return error;
   }
@@ -148,8 +140,7 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
       return release.emitOpError("expected a tile.get in role \"")
              << role.getName() << "\", which releases the channel";
     if (release) {
-      int64_t together = countTogether(release, role);
-      arrivals += release.getCommit() ? together : together * role.getWarps();
+      arrivals += release.getCommit() ? role.getCopies() : role.getTotalWarps();
       ++releasing;
     }
   }

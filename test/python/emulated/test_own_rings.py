@@ -102,7 +102,7 @@ def product_beside(
     i, j = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 64))
     kiln.pin(roles=kiln.role("all", warps=4, copies=copies), persistent=(2, 1))
     acc = kiln.full((128, 64), start, kiln.f32)
-    last = kiln.zeros((64,), kiln.f32)
+    last = kiln.zeros((128,), kiln.f32)
     for k in range(0, depth, 32):
         x = a.load((i * 128, k), (128, 32))
         y = b.load((j * 64, k), (64, 32))
@@ -111,7 +111,7 @@ def product_beside(
         acc = kiln.dot(x, y, acc, transpose_b=True)
         kiln.pin(acc, atom="wgmma", stage=stage, in_flight=in_flight)
         last = kiln.pin(last + k.to(kiln.f32), stage=late)
-    c.store((i * 128, j * 64), acc + last[None, :])
+    c.store((i * 128, j * 64), acc + last[:, None])
 
 
 def draw_beside(rng) -> dict:

@@ -3,7 +3,6 @@
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
-#include "kiln/Dialect/Tile/IR/RoleChoices.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -70,7 +69,6 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {kProgramsAttrName, on<scf::ForOp>, Lowering, /*isMark=*/true},
       // Of a kernel.
       {kRolesAttrName, on<KernelOp>, Schedule},
-      {kTurnsAttrName, on<KernelOp>, Lowering},
       {kPersistentAttrName, on<KernelOp>, Schedule},
       {kRasterAttrName, on<KernelOp>, Schedule},
       {kPerCoreAttrName, on<KernelOp>, Schedule},

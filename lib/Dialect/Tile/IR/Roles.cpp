@@ -1,7 +1,6 @@
 // Follows tensors from role to role.
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
-#include "kiln/Dialect/Tile/IR/RoleChoices.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -11,11 +10,6 @@ namespace kiln::tile {
 StringRef getRoleName(Operation *op) {
   auto role = dyn_cast_or_null<StringAttr>(getDecision(op, "role"));
   return role ? role.getValue() : StringRef();
-}
-
-bool takesTurns(KernelOp kernel, RoleAttr role) {
-  auto turns = kernel->getAttrOfType<DictionaryAttr>(kTurnsAttrName);
-  return turns && turns.contains(role.getName());
 }
 
 RoleAttr lookUpRole(Operation *op) {

@@ -33,6 +33,9 @@ llvm::SetVector<llvm::StringRef> findMakers(mlir::Value tensor);
 /// The roles of the ops that a tensor, or what is computed of it by ops of no role, goes to; of an
 /// op of no role that computes with what others make too, theirs.
 llvm::SetVector<llvm::StringRef> findUsers(mlir::Value tensor);
+/// The role that has a tensor: the one that makes it, or of several the first that uses it, rather
+/// one of these. What other roles make of it goes there. Nothing if none makes it.
+llvm::StringRef findKeeper(mlir::Value tensor);
 
 } // namespace kiln::tile
 
