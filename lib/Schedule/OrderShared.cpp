@@ -59,7 +59,7 @@ static Span getSpan(Value buffer) {
   auto place = alloc ? alloc->getAttrOfType<IntegerAttr>(kSharedOffsetAttrName) : IntegerAttr();
   if (!place)
     return {0, std::numeric_limits<int64_t>::max()};
-  return {place.getInt(), place.getInt() + getBufferBytes(alloc.getResult().getType())};
+  return {place.getInt(), place.getInt() + getSharedBytes(alloc.getResult().getType())};
 }
 
 /// Whether a loop reads a buffer that is written before it.

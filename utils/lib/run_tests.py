@@ -21,7 +21,7 @@ RUNNERS = ("lint", "lit", "unit", "python", "emulated", "docs", "packed")
 EMULATED = ("sm_90a", "gfx942")
 EMULATED_TESTS = (
     "memory", "axis", "control", "products", "defined", "tf32", "arithmetic", "carried",
-    "library", "views", "taking", "early_ends",
+    "library", "views", "taking", "early_ends", "index_facts",
 )  # fmt: skip
 
 
