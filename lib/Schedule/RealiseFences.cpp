@@ -34,6 +34,24 @@ bool kiln::isReadByEngine(WarpGroupsOp groups, unsigned capture) {
   return false;
 }
 
+bool kiln::isFilledByEngine(WarpGroupsOp groups, unsigned capture) {
+  return llvm::any_of(groups.getBodies(), [&](Region &region) {
+    return llvm::any_of(region.getArgument(capture).getUsers(), [](Operation *user) {
+      auto put = dyn_cast<PutOp>(user);
+      return put && put.getBytes() > 0;
+    });
+  });
+}
+
+/// Whether an engine may fill a slot again once lanes have read it. It writes by a proxy of its
+/// own, and a read that a lane has started may wait behind other accesses for longer than a copy
+/// takes.
+static bool mustHaveRead(ReleaseOp release) {
+  auto channel = cast<BlockArgument>(release.getChannel());
+  auto groups = cast<WarpGroupsOp>(channel.getOwner()->getParentOp());
+  return release.getLanes() && isFilledByEngine(groups, channel.getArgNumber());
+}
+
 /// Whether dots in flight read what is got.
 static bool isReadByDots(Value buffer) {
   return llvm::any_of(buffer.getUsers(), [](Operation *user) {
@@ -91,6 +109,8 @@ static void fence(Operation *op) {
   } else if (auto release = dyn_cast<ReleaseOp>(op)) {
     if (release.getChannel().getType().getAccumulator())
       publish(before);
+    if (mustHaveRead(release))
+      FenceOp::create(before, loc, FenceKind::Shared);
   } else if (isa<FillOp>(op)) {
     // The thread that has acquired the accumulator tells the others, and starts dots into it again
     // once all have written.

@@ -182,6 +182,37 @@ tile.kernel @lanes(%a: !view) attributes {tile.warps = 2 : i64} {
 
 // -----
 
+// An engine writes by a proxy of its own, and a read that has been started may wait.
+!view = !tile.view<?xf32>
+!b = !tile.buffer<32xf32>
+!ring = !tile.channel<1, !b>
+tile.kernel @unfenced(%a: !view) attributes {tile.warps = 2 : i64} {
+  %ring = tile.channel full = 1 empty = 1 : !ring
+  // expected-note@+1 {{found for program 0 of 1}}
+  tile.warp_groups(%a, %ring : !view, !ring) {
+    role #tile.role<"load", warps = 1> {
+      %s0 = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      tile.put %ring[%s0, %s0] bytes = 128 : !ring {
+      ^bb0(%x: !b):
+        tile.copy_in %a[%c0], %x {atom = #nvptx.tma} : !view, !b
+      }
+    }
+    role #tile.role<"use", warps = 1> {
+      %s0 = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      %x = tile.get %ring[%s0, %s0] : !ring
+      %t = tile.read %x : !b -> tensor<32xf32>
+      // expected-error@+1 {{expected a tile.fence shared behind what lanes read of the slot, since an engine fills it again}}
+      tile.release %ring[%s0] lanes : !ring
+      tile.store %t, %a[%c0] : tensor<32xf32>, !view
+    }
+  }
+  tile.return
+}
+
+// -----
+
 // A role that does not end.
 tile.kernel @endless() attributes {tile.warps = 1 : i64} {
   tile.warp_groups() {

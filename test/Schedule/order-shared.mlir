@@ -34,21 +34,6 @@ tile.kernel @turns() attributes {tile.warps = 4 : i64} {
   tile.return
 }
 
-// An index takes eight bytes: the second buffer begins within the first.
-// CHECK-LABEL: tile.kernel @indices
-tile.kernel @indices() attributes {tile.warps = 4 : i64} {
-  %x = arith.constant dense<1> : tensor<128xindex, #t>
-  %a = tile.alloc {tile.shared_offset = 0 : i64} : !tile.buffer<128xindex>
-  %b = tile.alloc {tile.shared_offset = 1016 : i64} : !tile.buffer<128xindex>
-  // CHECK: tile.barrier
-  // CHECK-NEXT: tile.write
-  tile.write %x, %a : tensor<128xindex, #t>, !tile.buffer<128xindex>
-  // CHECK-NEXT: tile.barrier
-  // CHECK-NEXT: tile.write
-  tile.write %x, %b : tensor<128xindex, #t>, !tile.buffer<128xindex>
-  tile.return
-}
-
 // A loop that reads what was written before it waits once, and a write in a loop waits for the turn
 // before.
 // CHECK-LABEL: tile.kernel @loops

@@ -49,6 +49,32 @@ tile.kernel @written(%a: !view, %n: index) {
   tile.return
 }
 
+// What an engine may fill again, lanes have read by then: what they have started may wait behind other
+// accesses.
+// CHECK-LABEL: tile.kernel @brought
+// CHECK: tile.read
+// CHECK-NEXT: tile.fence shared
+// CHECK-NEXT: tile.release %{{.*}} lanes
+tile.kernel @brought(%a: !view, %n: index) {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.warp_groups(%a, %n, %ring : !view, index, !ring) {
+    role #tile.role<"load", warps = 1> {
+      %z = arith.constant 0 : i32
+      tile.put %ring[%z, %z] bytes = 2048 : !ring {
+      ^bb0(%x: !buffer):
+        tile.copy_in %a[%n, %n], %x {atom = #nvptx.tma} : !view, !buffer
+      }
+    }
+    role #tile.role<"use", warps = 4> {
+      %z = arith.constant 0 : i32
+      %x = tile.get %ring[%z, %z] : !ring
+      %t = tile.read %x : !buffer -> tensor<32x32xf16, #t>
+      tile.release %ring[%z] lanes : !ring
+    }
+  }
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @sums
 tile.kernel @sums() {
   %sums = tile.channel full = 1 empty = 4 : !sums

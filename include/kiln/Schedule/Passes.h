@@ -21,6 +21,8 @@ createDecideRoles(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
 /// Whether an engine reads what lies in the slots of a captured channel: by copies out of it, or by
 /// dots in flight.
 bool isReadByEngine(tile::WarpGroupsOp groups, unsigned capture);
+/// Whether an engine fills the slots of a channel, by copies that count bytes.
+bool isFilledByEngine(tile::WarpGroupsOp groups, unsigned capture);
 
 } // namespace kiln
 

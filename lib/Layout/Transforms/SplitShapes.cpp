@@ -3,6 +3,7 @@
 #include "ExactExtents.h"
 #include "Padding.h"
 #include "kiln/Layout/Transforms/Passes.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -198,14 +199,15 @@ private:
     if (getPaddedPlaces(from) == getPaddedPlaces(to) &&
         op.getInput().getType().getNumElements() == op.getType().getNumElements())
       return;
-    RankedTensorType type = op.getInput().getType();
+    RankedTensorType type = op.getInput().getType(), stored = getStoredType(op.getType());
     auto bufferType = BufferType::get(builder.getContext(), ShapedType::getNumElements(from),
-                                      type.getElementType(), {});
+                                      stored.getElementType(), {});
     Value buffer = AllocOp::create(builder, op.getLoc(), bufferType);
-    WriteOp::create(builder, op.getLoc(), op.getInput(), buffer, builder.getDenseI64ArrayAttr(from),
-                    Attribute());
-    Value read = ReadOp::create(builder, op.getLoc(), op.getType(), buffer,
+    WriteOp::create(builder, op.getLoc(), makeStored(builder, op.getLoc(), op.getInput()), buffer,
+                    builder.getDenseI64ArrayAttr(from), Attribute());
+    Value read = ReadOp::create(builder, op.getLoc(), stored, buffer,
                                 builder.getDenseI64ArrayAttr(to), Attribute());
+    read = unmakeStored(builder, op.getLoc(), read, op.getType());
     if (auto extents = padding.getExtents(op.getResult()))
       padding.remember(read, type.clone(*extents));
     op.replaceAllUsesWith(read);

@@ -1,5 +1,6 @@
 // What a trace follows of channels, dots and buffers.
 #include "Tracer.h"
+#include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
@@ -216,6 +217,9 @@ LogicalResult Tracer::release(ReleaseOp op) {
   if (!isOwn && !op.getLanes() && readByLanes.count({channel, *at}))
     return fail(op.emitOpError("expected 'lanes', since lanes read the slot into registers and one "
                                "of them arrives for all"));
+  if (unfenced.count({channel, *at}))
+    return fail(op.emitOpError("expected a tile.fence shared behind what lanes read of the slot, "
+                               "since an engine fills it again"));
   if (op.getCommit() != bool(gotToStart.count({channel, *at})))
     return fail(op.emitOpError("expected a slot that is got 'to_start' to be released by 'commit', "
                                "and no other: threads that wait for it and hold nobody up may come "
@@ -328,10 +332,11 @@ LogicalResult Tracer::tellOfTensorMemory(Operation *op) {
 
 LogicalResult Tracer::fence(FenceOp op) {
   if (op.getKind() == FenceKind::Shared) {
-    if (unseen.empty())
-      return fail(op.emitOpError("expected a slot that warps of another role have copied into, got "
-                                 "none"));
+    if (unseen.empty() && unfenced.empty())
+      return fail(op.emitOpError("expected a slot that warps of another role have copied into, or "
+                                 "one of an engine's that lanes have read, got none"));
     unseen.clear();
+    unfenced.clear();
     return success();
   }
   bool isBefore = op.getKind() == FenceKind::TensorBefore;
@@ -420,8 +425,12 @@ LogicalResult Tracer::access(Operation *op, Value buffer, bool isWrite) {
         return fail(
             op->emitOpError("expected a slot that all threads have waited for, got one that "
                             "was got 'to_start'"));
-      if (!isa<StartDotOp, CopyOutOp>(op)) // whose reads are an engine's
-        readByLanes.insert({it.channel, it.value});
+      if (isa<StartDotOp, CopyOutOp>(op)) // whose reads are an engine's
+        return success();
+      readByLanes.insert({it.channel, it.value});
+      if (!getChannel(groups, it.channel).getType().getOwn() &&
+          isFilledByEngine(groups, it.channel))
+        unfenced.insert({it.channel, it.value});
       return success();
     }
     return fail(op->emitOpError("expected a slot that role \"")

@@ -196,3 +196,20 @@ tile.kernel @bits(%x: !tile.view<?x?xi8>, %y: !tile.view<?x?xf6E3M2FN>,
   tile.store %f, %q[%c0, %c0] : tensor<3x72xf4E2M1FN>, !tile.view<?x?xf4E2M1FN>
   tile.return
 }
+
+// Places go through memory as integers of 64 bits.
+// CHECK-LABEL: tile.kernel @places
+tile.kernel @places(%y: !tile.view<?xi64>) {
+  %c0 = arith.constant 0 : index
+  // CHECK: %[[I:.*]] = tile.iota 0 : tensor<8x8xindex>
+  // CHECK: %[[B:.*]] = tile.alloc : !tile.buffer<30xi64>
+  // CHECK: %[[W:.*]] = arith.index_cast %[[I]] : tensor<8x8xindex> to tensor<8x8xi64>
+  // CHECK: tile.write %[[W]], %[[B]]
+  // CHECK: %[[R:.*]] = tile.read %[[B]] {{.*}} -> tensor<32xi64>
+  // CHECK: arith.index_cast %[[R]] : tensor<32xi64> to tensor<32xindex>
+  %i = tile.iota 0 : tensor<6x5xindex>
+  %r = tile.reshape %i : tensor<6x5xindex> -> tensor<30xindex>
+  %v = arith.index_cast %r : tensor<30xindex> to tensor<30xi64>
+  tile.store %v, %y[%c0] : tensor<30xi64>, !tile.view<?xi64>
+  tile.return
+}
