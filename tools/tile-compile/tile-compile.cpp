@@ -252,5 +252,6 @@ int main(int argc, char **argv) {
   if (context.RunSafely([&] { code = run(options); }))
     return code;
   error() << "a defect of the compiler ended the compile of '" << options.input << "'\n";
-  return kBadCompiler;
+  // Other threads may still compile: what they use is not destroyed under them.
+  llvm::sys::Process::Exit(kBadCompiler, /*NoCleanup=*/true);
 }

@@ -53,6 +53,8 @@ Type ThreadContext::convert(Type type) const {
       return IntegerType::get(type.getContext(), 32);
     type = pending.getTensor();
   }
+  if (isa<BufferType>(type))
+    return LLVM::LLVMPointerType::get(type.getContext(), kSharedSpace);
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return type;
