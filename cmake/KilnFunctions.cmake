@@ -58,7 +58,7 @@ function(kiln_reference page)
 endfunction()
 
 # kiln_precompile_headers(NAME header [LINK libraries...]): a target whose precompiled header others
-# share. Its folder holds PCH.cpp.
+# share.
 function(kiln_precompile_headers name header)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} OBJECT ${PROJECT_SOURCE_DIR}/lib/PCH/PCH.cpp)

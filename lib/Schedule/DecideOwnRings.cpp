@@ -140,16 +140,16 @@ bool OwnRingDecider::write(bool direct) {
   });
   for (LoadOp load : loads)
     load.setAtomAttr(findAtom(load, warps * copies, direct));
-  bool copies = false;
+  bool hasCopies = false;
   for (LoadOp load : loads) {
     auto copy = dyn_cast<CopyAtomInterface>(load.getAtomAttr());
     // Where one counter counts copies and loads, a wait for a load is one for all copies before it.
     if (copy && copy.getCompletion() == Completion::Instructions && !loadsAllPast(load->getBlock()))
       load.setAtomAttr(ThroughRegistersAttr::get(kernel.getContext()));
     load.setRing((isThroughRegisters(load) ? "written" : "copied") + std::to_string(getLoop(load)));
-    copies |= !isThroughRegisters(load);
+    hasCopies |= !isThroughRegisters(load);
   }
-  return copies;
+  return hasCopies;
 }
 
 /// The number of the loop that a load stands in, of those with such loads.
