@@ -82,8 +82,12 @@ def row(line: dict) -> str:
 
 def table(lines: list[dict]) -> str:
     rows = [row(line) for line in lines]
-    heads = "| Quantity | Median | Spread |" if "value" in lines[0] else "| Case | Asked for | Reached |"
-    return "\n".join([heads, "| --- | --- | --- |", *rows]) + "\n"
+    names = (
+        ("Quantity", "Median", "Spread")
+        if "value" in lines[0]
+        else ("Case", "Asked for", "Reached")
+    )
+    return "\n".join([f"| {' | '.join(names)} |", "| --- | --- | --- |", *rows]) + "\n"
 
 
 def write_tables(page: str, suites: dict[str, list[dict]]) -> str:

@@ -60,7 +60,7 @@ def test_the_record_has_what_was_measured() -> None:
     lines = (BENCHMARKS / "results/chip.jsonl").read_text(encoding="utf-8").splitlines()
     measured = {line["case"]: line["value"] for line in map(json.loads, lines)}
     text = (ROOT / "include/kiln/Target/NVPTX/Chips.td").read_text(encoding="utf-8")
-    record = re.search(r'measured on an H200: benchmarks/run\.py chip.*?\]>', text, re.DOTALL)
+    record = re.search(r"measured on an H200: benchmarks/run\.py chip.*?\]>", text, re.DOTALL)
     stated = re.findall(r"Is<(\w+), (\d+)>", record[0])
     assert len(stated) > 25
     for name, value in stated:
