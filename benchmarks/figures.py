@@ -7,8 +7,9 @@
     benchmarks/figures.py --check             exit code 1 if the page is not of the kept ones
 
 The measurements stand in benchmarks/results, a file a suite, a line a figure that was asked for, or
-of `chip` a quantity; `host` has another file on a machine with a GPU. A suite that no file is about stays, and so does a
-case of one: where a case was measured again, its new figures stand in place of the old.
+of `chip` a quantity; `host` has another file on a machine with a GPU. A suite that no file is about
+stays, and so does a case of one: where a case was measured again, its new figures stand in place of
+the old.
 """
 
 from __future__ import annotations
