@@ -125,4 +125,26 @@ module {
     tile.store %4, %y[%i] : tensor<32xi32, #h>, !tile.view<?xi32>
     tile.return
   }
+
+  // What the author has laid out stays so, however little it takes to make it otherwise.
+  // CHECK-LABEL: tile.kernel @pinned
+  tile.kernel @pinned(%x: !tile.view<?xi32>, %i: index) {
+    // CHECK: %[[I:.*]] = tile.iota 0 : tensor<8xi32, #[[R:.*]]>
+    // CHECK-NEXT: %[[C:.*]] = tile.convert_layout %[[I]]
+    // CHECK-NEXT: tile.store %[[C]]
+    %0 = tile.iota 0 {tile.layout = #r} : tensor<8xi32, #r>
+    %1 = tile.convert_layout %0 : tensor<8xi32, #r> -> tensor<8xi32, #s>
+    tile.store %1, %x[%i] : tensor<8xi32, #s>, !tile.view<?xi32>
+    // CHECK: %[[T:.*]] = tile.load %{{.*}} -> tensor<8xi32, #[[R]]>
+    // CHECK-NEXT: tile.convert_layout %[[T]]
+    %t = tile.load %x[%i] {tile.layout = #r} : !tile.view<?xi32> -> tensor<8xi32, #r>
+    %2 = tile.convert_layout %t : tensor<8xi32, #r> -> tensor<8xi32, #s>
+    tile.store %2, %x[%i] : tensor<8xi32, #s>, !tile.view<?xi32>
+    // CHECK: %[[S:.*]] = arith.addi %{{.*}}, %{{.*}} : tensor<8xi32, #[[R]]>
+    // CHECK-NEXT: tile.convert_layout %[[S]]
+    %3 = arith.addi %0, %0 {tile.layout = #r} : tensor<8xi32, #r>
+    %4 = tile.convert_layout %3 : tensor<8xi32, #r> -> tensor<8xi32, #s>
+    tile.store %4, %x[%i] : tensor<8xi32, #s>, !tile.view<?xi32>
+    tile.return
+  }
 }
