@@ -49,8 +49,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         tile::createNarrowIndices(), tile::createHoistInvariants());
     return;
   case Stage::Layout:
-    add(createCheckTarget(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
-        createRealiseShares());
+    add(createCheckTarget(), createDecideSwap(), createRealiseSwap(), createFoldTileViews(),
+        createCompleteRoles(), createRealiseShares());
     // What an instruction is chosen for, and held against, is a tile as it will be.
     if (!isHost)
       add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),

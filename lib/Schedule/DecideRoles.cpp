@@ -66,13 +66,14 @@ public:
   void write(bool storesByEngine, bool overlaps);
   /// Takes back what it has written.
   void undo();
+  /// Has one group of warps make each product. False if it does, or has no registers for all.
+  bool useOneCopy() { return std::exchange(copies, 1) > 1 && countRegisters() <= kMostRegisters; }
 
 private:
   bool leave(Operation *op, const Twine &text) {
     reason = {op->getLoc(), text.str()};
     return false;
   }
-  bool isUndecided();
   bool arePlain();
   bool findDot(DotOp dot);
   std::optional<Attribute> findEngine(LoadOp load, ArrayRef<Use> products);
@@ -101,15 +102,14 @@ private:
 bool kiln::isPlain(Operation *op) {
   if (isa_and_nonnull<arith::ArithDialect, math::MathDialect, ub::UBDialect>(op->getDialect()))
     return true;
-  // One number is changed once, whatever copies there are.
-  if (auto atomic = dyn_cast<AtomicRMWOp>(op))
-    return !isa<RankedTensorType>(atomic.getValue().getType());
-  return isa<LoadOp, StoreOp, DotOp, ViewFromPointerOp, ReduceOp, ReshapeOp, TransposeOp,
-             BroadcastOp, SplatOp, IotaOp, DimOp, StrideOp, SubviewOp, ProgramIdOp, NumProgramsOp,
-             MultipleOfOp, ReturnOp, tile::YieldOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+  // What atomics change they change once, whatever copies there are.
+  return isa<LoadOp, StoreOp, AtomicRMWOp, ToScalarOp, DotOp, ViewFromPointerOp, ReduceOp,
+             ReshapeOp, TransposeOp, BroadcastOp, SplatOp, IotaOp, DimOp, StrideOp, SubviewOp,
+             ProgramIdOp, NumProgramsOp, MultipleOfOp, ReturnOp, tile::YieldOp, scf::ForOp,
+             scf::IfOp, scf::YieldOp>(op);
 }
 
-bool RoleDecider::isUndecided() {
+bool kiln::decidesNothing(KernelOp kernel) {
   if (kernel->hasAttr(kRolesAttrName) || kernel->hasAttr(kWarpsAttrName))
     return false;
   return llvm::hasSingleElement(kernel.getBody()) &&
@@ -284,18 +284,32 @@ static bool isUsedInFront(Value value, StoreOp store) {
   });
 }
 
-/// Whether the order in which the source touches memory can be kept. No load comes behind a store
-/// that may reach its memory. What an engine brings has come when some user in front of the store
-/// has waited for it. Other loads and stores are those of one role, whose order is kept.
+/// Whether what comes behind an atomic access may have to see what others wrote before theirs.
+static bool acquires(AtomicRMWOp atomic) {
+  return atomic.getOrder() == MemoryOrder::Acquire || atomic.getOrder() == MemoryOrder::AcqRel;
+}
+
+/// Whether the order in which the source touches memory can be kept. No load by an engine comes
+/// behind an atomic access that orders it. No load comes behind a store that may reach its memory.
+/// What an engine brings has come when some user in front of the store has waited for it. Other
+/// loads and stores are those of one role, whose order is kept.
 bool RoleDecider::isOrdered() {
   SmallVector<LoadOp> all;
   SmallVector<StoreOp> allStores;
+  SmallVector<AtomicRMWOp> atomics;
   kernel.getBody().walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
       all.push_back(load);
     if (auto store = dyn_cast<StoreOp>(op))
       allStores.push_back(store);
+    if (auto atomic = dyn_cast<AtomicRMWOp>(op))
+      atomics.push_back(atomic);
   });
+  for (AtomicRMWOp atomic : atomics)
+    for (auto [load, decided] : loads)
+      if ((acquires(atomic) || !areOfOtherMemory(atomic.getView(), load.getView())) &&
+          comesBefore(atomic, load))
+        return leave(load, "roles would not order it and an atomic access in front of it");
   for (StoreOp store : allStores) {
     for (LoadOp load : all) {
       if (areOfOtherMemory(store.getView(), load.getView()) ||
@@ -396,7 +410,7 @@ bool RoleDecider::canStore(StoreOp store) {
 }
 
 bool RoleDecider::find() {
-  if (!isUndecided())
+  if (!decidesNothing(kernel))
     return false;
   bool areAllAsync = true;
   kernel.getBody().walk([&](DotOp dot) { areAllAsync &= findDot(dot); });
@@ -539,7 +553,8 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   /// A role of its own has an engine load; it stores by the engine or through registers.
   bool loadByEngine(KernelOp kernel, TargetInterface target, bool overlaps) {
     RoleDecider decider(kernel, target);
-    if (decider.find())
+    // What copies cannot share out, one of them may make.
+    for (bool isOpen = decider.find(); isOpen; isOpen = decider.useOneCopy())
       for (bool storesByEngine : {true, false}) {
         decider.write(storesByEngine, overlaps);
         if (tryOut(kernel, decider.reason))
@@ -554,15 +569,14 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   /// The role that multiplies loads, and its products run on beside it.
   bool fillBeside(KernelOp kernel, TargetInterface target) {
     OwnRingDecider decider(kernel, target);
-    if (!decider.find() || !decider.findDots())
-      return false;
     std::optional<RoleDecider::Reason> reason;
-    for (bool direct : {true, false}) {
-      bool copies = decider.write(direct);
-      if ((copies || !direct) && tryOut(kernel, reason))
-        return true;
-      undo(kernel);
-    }
+    for (bool isOpen = decider.find() && decider.findDots(); isOpen; isOpen = decider.useOneCopy())
+      for (bool direct : {true, false}) {
+        bool copies = decider.write(direct);
+        if ((copies || !direct) && tryOut(kernel, reason))
+          return true;
+        undo(kernel);
+      }
     return false;
   }
 

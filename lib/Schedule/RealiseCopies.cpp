@@ -5,6 +5,7 @@
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_REALISECOPIES
@@ -42,7 +43,7 @@ public:
     });
     if (looked.wasInterrupted())
       return failure();
-    if (parts.empty() &&
+    if (parts.empty() && wholeAtomics.empty() &&
         llvm::none_of(shares, [](const auto &entry) { return entry.second.dim >= 0; }))
       return success();
     OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
@@ -51,6 +52,8 @@ public:
     region.walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops)
       shift(op);
+    for (Operation *op : wholeAtomics)
+      maskOthers(op);
     for (auto &[value, share] : shares)
       retype(value, share.type);
     // A copy's share of a tensor may lie otherwise in memory than the whole.
@@ -70,6 +73,7 @@ private:
   void shift(Operation *op);
   void shiftCopy(CopyInOp copyIn);
   void shiftIota(IotaOp iota);
+  void maskOthers(Operation *atomic);
   void retype(Value value, RankedTensorType tensor);
   int getDim(Value value) const override {
     auto at = shares.find(value);
@@ -93,6 +97,8 @@ private:
     unsigned dim;
   };
   DenseMap<Operation *, BoxPart> parts;
+  /// Atomic accesses by tensors of which each copy has all.
+  SmallVector<Operation *> wholeAtomics;
 };
 } // namespace
 
@@ -210,8 +216,42 @@ LogicalResult CopyRealiser::checkPut(PutOp put) {
   return success();
 }
 
+/// The value of an access that changes elements of a tensor each once, or null.
+static Value getAtomicTensor(Operation *op) {
+  Value value = TypeSwitch<Operation *, Value>(op)
+                    .Case<AtomicRMWOp, AtomicCASOp>([](auto atomic) { return atomic.getValue(); })
+                    .Default(Value());
+  return value && isa<RankedTensorType>(value.getType()) ? value : Value();
+}
+
+/// The first copy makes the access.
+void CopyRealiser::maskOthers(Operation *atomic) {
+  OpBuilder builder(atomic);
+  Location loc = atomic->getLoc();
+  Value value = getAtomicTensor(atomic);
+  auto share = shares.find(value);
+  auto type = share == shares.end() ? cast<RankedTensorType>(value.getType()) : share->second.type;
+  type = type.clone(builder.getI1Type());
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, copy, zero);
+  Value mask = SplatOp::create(builder, loc, type, isFirst);
+  TypeSwitch<Operation *>(atomic).Case<AtomicRMWOp, AtomicCASOp>([&](auto op) {
+    if (op.getMask())
+      mask = arith::AndIOp::create(builder, loc, TypeRange{type}, ValueRange{op.getMask(), mask});
+    op.getMaskMutable().assign(mask);
+  });
+}
+
 /// No op may carry elements from one copy to another.
 LogicalResult CopyRealiser::check(Operation *op) {
+  if (Value value = getAtomicTensor(op); value && getDim(value) < 0) {
+    if (!op->use_empty())
+      return op->emitOpError("expected a result that nothing uses, or a tensor that the copies of "
+                             "role \"")
+             << role.getName() << "\" share out, since one of them makes the access, got "
+             << value.getType();
+    wholeAtomics.push_back(op);
+  }
   auto extentsFit = [&](auto access, Value tensor) {
     int dim = getDim(tensor);
     int64_t size = dim < 0 ? 0 : cast<RankedTensorType>(tensor.getType()).getDimSize(dim);

@@ -51,6 +51,28 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
   }];
 }
 
+def DecideSwap : Schedule_Pass<"tile-decide-swap"> {
+  let summary = "compute the transposes of products whose second operand is computed";
+  let description = [{
+    Precondition: the module has a target; no atom is decided. Postcondition: in a kernel that decides
+    nothing, products that cannot run on beside their warps because they compute the operand that
+    is read from shared memory alone have `swap`, if all products of the kernel can run on beside their
+    warps then. Weights that a loop loads in few bits, widens and scales become the first operand,
+    out of registers.
+
+    Before:
+    ```mlir
+    %w = arith.sitofp %loaded : tensor<128x64xi8> to tensor<128x64xbf16>
+    %d = tile.dot %x, %w, %s transpose_b : tensor<64x64xbf16>, tensor<128x64xbf16> -> tensor<64x128xf32>
+    ```
+    After:
+    ```mlir
+    %d = tile.dot %x, %w, %s transpose_b {swap} : …
+    ```
+    The test is `test/Schedule/decide-swap.mlir`.
+  }];
+}
+
 def GuardMasks : Schedule_Pass<"tile-guard-masks"> {
   let summary = "mask in the trips of a loop that need it alone";
   let description = [{
