@@ -45,7 +45,7 @@ bool OwnRingDecider::find() {
     if (!findDecision(op).empty())
       return WalkResult::interrupt();
     auto load = dyn_cast<LoadOp>(op);
-    auto loop = load ? dyn_cast<scf::ForOp>(load->getParentOp()) : scf::ForOp();
+    auto loop = load ? getLoopOfTrips(load) : scf::ForOp();
     if (!loop || !loop.getInductionVar().getType().isIndex() || load.getPadding())
       return WalkResult::advance();
     int64_t bits = load.getType().getNumElements() * load.getType().getElementTypeBitWidth();

@@ -32,7 +32,7 @@ std::optional<int64_t> Tracer::drawCount(AtomicRMWOp atomic) {
   for (Operation *user : atomic->getUsers()) {
     auto comparison = dyn_cast<arith::CmpIOp>(user);
     if (std::optional<int64_t> with =
-            comparison ? getConstantIntValue(comparison.getRhs()) : std::nullopt)
+            comparison ? getNumber(comparison.getRhs()) : std::nullopt)
       return *with - (instance.program + counts++) % 2;
   }
   return std::nullopt;
