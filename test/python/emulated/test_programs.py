@@ -168,11 +168,11 @@ def test_a_loop_is_streamed(rng, device: str, how: str) -> None:
 
 @pytest.mark.parametrize("device", ["cpu", "emu:sm_90a"])
 def test_where_nobody_counts_cores_no_tile_is_cut(rng, device: str) -> None:
-    """And the sums are those of whole tiles, to the bit."""
+    """And the sums are those of as many programs as tiles, to the bit."""
     a, b, bias, _ = operands(rng, 136, 72, 200)
     outs = [np.zeros((136, 72), np.float32) for _ in range(2)]
-    for share, c in zip((None, "stream"), outs, strict=True):
-        options = dict(SHARE=share, PERSISTENT=0, BM=64, BN=32, BK=32)
+    for persistent, c in zip((0, 9), outs, strict=True):
+        options = dict(SHARE="stream", PERSISTENT=persistent, BM=64, BN=32, BK=32)
         shared.options(device=device)(a, b, bias, c, **options)
     assert np.array_equal(*outs)
 
