@@ -132,8 +132,14 @@ void Sharer::leave() {
   Value isLast = sums.countIn(builder, tile, math.constant(programs - 1));
   auto branch = scf::IfOp::create(builder, loc, isLast, /*withElseRegion=*/false);
   builder.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> totals = sums.takeBack(builder, tile, first, math.add(first, math.constant(1)),
-                                            math.add(first, math.constant(programs)), /*apart=*/1);
+  sums.reset(builder, tile);
+  auto getPiece = [&](OpBuilder &inner, Value share) {
+    return IndexMath{inner, loc}.add(first, share);
+  };
+  SmallVector<Value> totals =
+      sums.isAtomic ? sums.take(builder, first)
+                    : sums.addUp(builder, sums.makeZeros(builder), math.constant(0),
+                                 math.constant(programs), getPiece);
   Operation *end = branch.thenBlock()->getTerminator();
   for (Operation *op : rest)
     op->moveBefore(end);

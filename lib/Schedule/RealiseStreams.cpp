@@ -77,6 +77,7 @@ private:
   Value countParts();
   void run(scf::ForOp turns);
   Value findRunner(Value trip);
+  SmallVector<Value> takeTotals(Value first, Value past);
   void leave();
 
   KernelOp kernel;
@@ -156,6 +157,33 @@ void Streamer::run(scf::ForOp turns) {
   narrowLoop(loop, from, last, trips);
 }
 
+/// The program's piece of what it has run a part of: the second, if it begins the tile.
+static Value getPiece(IndexMath math, Value program, Value first) {
+  Value begins = arith::CmpIOp::create(math.builder, math.loc, arith::CmpIPredicate::eq, program,
+                                       first);
+  Value piece = math.mul(program, math.constant(2));
+  return math.select(begins, math.add(piece, math.constant(1)), piece);
+}
+
+/// The sums of the whole tile: those of the loop, or of all programs from `first` up to `past`,
+/// which are none where the program has run the tile as a whole.
+SmallVector<Value> Streamer::takeTotals(Value first, Value past) {
+  auto branch = scf::IfOp::create(builder, loc, loop.getResultTypes(), isPart,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, loop.getResults());
+  builder.setInsertionPointToStart(branch.thenBlock());
+  sums.reset(builder, first);
+  scf::YieldOp::create(builder, loc,
+                       sums.isAtomic ? sums.take(builder, first) : sums.makeZeros(builder));
+  builder.setInsertionPointAfter(branch);
+  if (sums.isAtomic)
+    return SmallVector<Value>(branch.getResults());
+  return sums.addUp(builder, branch.getResults(), first, past, [&](OpBuilder &inner, Value program) {
+    return getPiece(IndexMath{inner, loc}, program, first);
+  });
+}
+
 /// Leaves the sums of a part, and goes on behind the loop with those of all of the tile: where it
 /// was run as a whole, and where all others have left theirs.
 void Streamer::leave() {
@@ -169,41 +197,28 @@ void Streamer::leave() {
   Type index = builder.getIndexType();
   auto parts = scf::IfOp::create(builder, loc, TypeRange{builder.getI1Type(), index, index}, isPart,
                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
-  builder.setInsertionPointToStart(parts.thenBlock());
-  Value one = math.constant(1), two = math.constant(2);
-  Value first = findRunner(tileBegin), last = findRunner(math.sub(tileEnd, one));
-  Value begins = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, first, grid.program);
-  Value piece = math.mul(grid.program, two);
-  sums.leave(builder, sums.isAtomic ? first : math.select(begins, math.add(piece, one), piece));
-  Value isLast = sums.countIn(builder, first, math.sub(last, first));
-  scf::YieldOp::create(builder, loc, ValueRange{isLast, first, last});
   builder.setInsertionPointToStart(parts.elseBlock());
   Value holds = arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
   Value none = math.constant(0);
   scf::YieldOp::create(builder, loc, ValueRange{holds, none, none});
+  builder.setInsertionPointToStart(parts.thenBlock());
+  Value one = math.constant(1);
+  Value first = findRunner(tileBegin), last = findRunner(math.sub(tileEnd, one));
+  sums.leave(builder, sums.isAtomic ? first : getPiece(math, grid.program, first));
+  Value isLast = sums.countIn(builder, first, math.sub(last, first));
+  scf::YieldOp::create(builder, loc, ValueRange{isLast, first, math.add(last, one)});
 
   builder.setInsertionPointAfter(parts);
   auto ends = scf::IfOp::create(builder, loc, parts.getResult(0), /*withElseRegion=*/false);
   builder.setInsertionPointToStart(ends.thenBlock());
-  auto totals = scf::IfOp::create(builder, loc, loop.getResultTypes(), isPart,
-                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
-  builder.setInsertionPointToStart(totals.thenBlock());
-  first = parts.getResult(1), last = parts.getResult(2);
-  two = math.constant(2), one = math.constant(1);
-  // The second piece of who begins the tile, and the first ones of those behind.
-  Value own = sums.isAtomic ? first : math.add(math.mul(first, two), one);
-  Value next = math.mul(math.add(first, one), two), past = math.add(math.mul(last, two), one);
-  scf::YieldOp::create(builder, loc, sums.takeBack(builder, first, own, next, past, /*apart=*/2));
-  builder.setInsertionPointToStart(totals.elseBlock());
-  scf::YieldOp::create(builder, loc, loop.getResults());
-
+  SmallVector<Value> totals = takeTotals(parts.getResult(1), parts.getResult(2));
   llvm::SmallPtrSet<Operation *, 16> behind(rest.begin(), rest.end());
   for (Operation *op : rest)
     op->moveBefore(ends.thenBlock()->getTerminator());
   auto isBehind = [&](OpOperand &use) {
     return behind.contains(ends.thenBlock()->findAncestorOpInBlock(*use.getOwner()));
   };
-  for (auto [sum, total] : llvm::zip_equal(loop.getResults(), totals.getResults()))
+  for (auto [sum, total] : llvm::zip_equal(loop.getResults(), totals))
     sum.replaceUsesWithIf(total, isBehind);
 }
 

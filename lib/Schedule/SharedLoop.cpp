@@ -300,28 +300,40 @@ Value SharedSums::countIn(OpBuilder &builder, Value counter, Value before) {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, counted, before);
 }
 
-SmallVector<Value> SharedSums::takeBack(OpBuilder &builder, Value counter, Value first, Value next,
-                                        Value end, int64_t apart) {
+void SharedSums::reset(OpBuilder &builder, Value counter) {
   count(builder, AtomicKind::Exch, counter, 0, MemoryOrder::Relaxed);
-  IndexMath math{builder, loc};
+}
+
+SmallVector<Value> SharedSums::makeZeros(OpBuilder &builder) {
+  return llvm::map_to_vector(loop.getResultTypes(), [&](Type type) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  });
+}
+
+SmallVector<Value> SharedSums::addUp(OpBuilder &builder, ValueRange sums, Value from, Value to,
+                                     GetPiece getPiece) {
   SmallVector<Value> totals;
-  for (auto [sum, view] : llvm::zip_equal(loop.getResults(), views)) {
+  for (auto [sum, view] : llvm::zip_equal(sums, views)) {
     auto type = cast<RankedTensorType>(sum.getType());
-    totals.push_back(load(builder, type, view, first));
-    if (isAtomic) {
-      Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-      store(builder, zeros, view, first);
-      continue;
-    }
-    auto adder = scf::ForOp::create(builder, loc, next, end, math.constant(apart), totals.back());
+    auto adder = scf::ForOp::create(builder, loc, from, to,
+                                    IndexMath{builder, loc}.constant(1), ValueRange{sum});
     OpBuilder inner = OpBuilder::atBlockBegin(adder.getBody());
     Value soFar = adder.getRegionIterArg(0);
-    Value more = load(inner, type, view, adder.getInductionVar());
+    Value more = load(inner, type, view, getPiece(inner, adder.getInductionVar()));
     Value added = isa<FloatType>(type.getElementType())
                       ? Value(arith::AddFOp::create(inner, loc, soFar, more))
                       : Value(arith::AddIOp::create(inner, loc, soFar, more));
     scf::YieldOp::create(inner, loc, added);
-    totals.back() = adder.getResult(0);
+    totals.push_back(adder.getResult(0));
+  }
+  return totals;
+}
+
+SmallVector<Value> SharedSums::take(OpBuilder &builder, Value piece) {
+  SmallVector<Value> totals;
+  for (auto [zeros, view] : llvm::zip_equal(makeZeros(builder), views)) {
+    totals.push_back(load(builder, cast<RankedTensorType>(zeros.getType()), view, piece));
+    store(builder, zeros, view, piece);
   }
   return totals;
 }

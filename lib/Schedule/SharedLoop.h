@@ -22,8 +22,8 @@ mlir::Value countTrips(mlir::OpBuilder &builder, mlir::scf::ForOp loop);
 void narrowLoop(mlir::scf::ForOp loop, mlir::Value from, mlir::Value to, mlir::Value trips);
 
 /// What programs leave of a loop's sums in memory that the launch gives, and how they count
-/// themselves in there. The last to come takes the sums back in an order that is the same for each
-/// launch. Where all add to one piece as they come, that holds zeros before and behind.
+/// themselves in there. The last to come adds up the pieces in an order that is the same for each
+/// launch; or takes the one that all have added to as they came, which held zeros before.
 class SharedSums {
 public:
   SharedSums(tile::KernelOp kernel, mlir::scf::ForOp loop, llvm::StringRef role)
@@ -38,11 +38,15 @@ public:
   void leave(mlir::OpBuilder &builder, mlir::Value piece);
   /// Counts one more program, behind what it has left, and says whether so many came before it.
   mlir::Value countIn(mlir::OpBuilder &builder, mlir::Value counter, mlir::Value before);
-  /// Resets the counter and gives the sums of a first piece and all those from `next` up to `end`,
-  /// so many apart; or of the one piece.
-  mlir::SmallVector<mlir::Value> takeBack(mlir::OpBuilder &builder, mlir::Value counter,
-                                          mlir::Value first, mlir::Value next, mlir::Value end,
-                                          int64_t apart);
+  void reset(mlir::OpBuilder &builder, mlir::Value counter);
+  /// What each sum begins with.
+  mlir::SmallVector<mlir::Value> makeZeros(mlir::OpBuilder &builder);
+  /// Adds the pieces of the programs from one up to another to what there is of each sum.
+  using GetPiece = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value program)>;
+  mlir::SmallVector<mlir::Value> addUp(mlir::OpBuilder &builder, mlir::ValueRange sums,
+                                       mlir::Value from, mlir::Value to, GetPiece getPiece);
+  /// Takes the one piece, and leaves zeros.
+  mlir::SmallVector<mlir::Value> take(mlir::OpBuilder &builder, mlir::Value piece);
 
   const bool isAtomic;
 

@@ -68,7 +68,7 @@ tile.kernel @product(%a: !a, %b: !a, %c: !a, %m: index, %n: index, %end: index) 
   // CHECK: %[[IS:.*]] = arith.cmpi eq, %[[BEFORE]], %[[THREE]] : i32
   // CHECK: scf.if %[[IS]] {
   // CHECK: tile.atomic_rmw exch %[[COUNTED]][%[[TILE]]], %{{.*}} order = relaxed
-  // CHECK: %[[NULL:.*]] = tile.load %[[WORKS]]
+  // CHECK: %[[NULL:.*]] = arith.constant dense<0.000000e+00> : tensor<64x32xf32>
   // CHECK: %[[TOTAL:.*]] = scf.for {{.*}} iter_args(%[[SO:.*]] = %[[NULL]])
   // CHECK: %[[NEXT:.*]] = tile.load %[[WORKS]]
   // CHECK: %[[ADDED:.*]] = arith.addf %[[SO]], %[[NEXT]] : tensor<64x32xf32>

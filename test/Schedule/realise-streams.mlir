@@ -87,26 +87,28 @@ tile.kernel @product(%a: !a, %b: !a, %c: !a, %m: index, %n: index) attributes {
     scf.yield %d : tensor<64x32xf32>
   } {tile.share = "stream"}
   // CHECK: %[[IF:.*]]:3 = scf.if %[[ISPART]] -> (i1, index, index) {
-  // CHECK: %[[BEGINS:.*]] = arith.cmpi eq, %[[RUNNER:.*]], %[[P]] : index
+  // CHECK: %[[BEGINS:.*]] = arith.cmpi eq, %[[P]], %[[RUNNER:.*]] : index
   // CHECK: %[[PIECE:.*]] = arith.select %[[BEGINS]]
   // CHECK: tile.store %[[SUM]], %[[WORKS]][%{{.*}}, %{{.*}}] : tensor<64x32xf32>
   // CHECK: %[[BEHIND:.*]] = arith.subi %[[END2:.*]], %[[RUNNER]] : index
   // CHECK: %[[CAST:.*]] = arith.index_cast %[[BEHIND]] : index to i32
   // CHECK: %[[BEFORE:.*]] = tile.atomic_rmw addi %[[COUNTED]][%[[RUNNER]]], %{{.*}} :
   // CHECK: %[[IS:.*]] = arith.cmpi eq, %[[BEFORE]], %[[CAST]] : i32
-  // CHECK: scf.yield %[[IS]], %[[RUNNER]], %[[END2]]
+  // CHECK: %[[PAST:.*]] = arith.addi %[[END2]], %{{.*}} : index
+  // CHECK: scf.yield %[[IS]], %[[RUNNER]], %[[PAST]]
   // CHECK: } else {
   // CHECK: scf.yield %true
   // CHECK: scf.if %[[IF]]#0 {
-  // CHECK: %[[TOTAL:.*]] = scf.if %[[ISPART]]
+  // CHECK: %[[START:.*]] = scf.if %[[ISPART]]
   // CHECK: tile.atomic_rmw exch %[[COUNTED]][%[[IF]]#1], %{{.*}} order = relaxed
-  // CHECK: %[[NULL:.*]] = tile.load %[[WORKS]]
-  // CHECK: %[[ADDED:.*]] = scf.for {{.*}} iter_args(%[[SO:.*]] = %[[NULL]])
-  // CHECK: %[[NEXT:.*]] = tile.load %[[WORKS]]
-  // CHECK: arith.addf %[[SO]], %[[NEXT]] : tensor<64x32xf32>
-  // CHECK: scf.yield %[[ADDED]]
+  // CHECK: %[[NULL:.*]] = arith.constant dense<0.000000e+00> : tensor<64x32xf32>
+  // CHECK: scf.yield %[[NULL]]
   // CHECK: } else {
   // CHECK: scf.yield %[[SUM]]
+  // CHECK: %[[TOTAL:.*]] = scf.for %[[Q:.*]] = %[[IF]]#1 to %[[IF]]#2 step {{.*}} iter_args(%[[SO:.*]] = %[[START]])
+  // CHECK: arith.cmpi eq, %[[Q]], %[[IF]]#1 : index
+  // CHECK: %[[NEXT:.*]] = tile.load %[[WORKS]]
+  // CHECK: arith.addf %[[SO]], %[[NEXT]] : tensor<64x32xf32>
   // CHECK: %[[OUT:.*]] = arith.negf %[[TOTAL]] : tensor<64x32xf32>
   // CHECK: tile.store %[[OUT]], %c[
   // CHECK: }

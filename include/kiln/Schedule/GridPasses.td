@@ -98,7 +98,8 @@ def RealiseStreams : Schedule_Pass<"tile-realise-streams"> {
         …
       } else { scf.yield %true, … }
       scf.if %ends {
-        %total = scf.if %is_part { … } else { scf.yield %sum } // loads and adds
+        %start = scf.if %is_part { … scf.yield %zeros } else { scf.yield %sum }
+        %total = scf.for … // loads and adds what there are of parts
         tile.store %total, %c[%i, %j]
       }
     } {tile.programs}

@@ -270,6 +270,42 @@ def test_roles_share_a_loop_out(rng, share, persistent: int, copies: int, engine
     check(c, a.astype(np.float64) @ b.astype(np.float64).T, m, n, k, share, persistent)
 
 
+@kiln.kernel
+def added(
+    a: kiln.View, b: kiln.View, d: kiln.View, c: kiln.View,
+    SHARE: kiln.constexpr, PROGRAMS: kiln.constexpr, BN: kiln.constexpr,
+):  # fmt: skip
+    """a b^T + d: behind the loop one role loads what another one adds."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], BN))
+    kiln.pin(
+        roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)), persistent=(PROGRAMS, 2)
+    )
+    acc = kiln.zeros((64, BN), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=3, share=SHARE):
+        x = kiln.pin(a.load((i * 64, k), (64, 64)), role="load", stage=0, atom="tma")
+        y = kiln.pin(b.load((j * BN, k), (BN, 64)), role="load", stage=0, atom="tma")
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True), role="mma", stage=0, in_flight=1, atom="wgmma"
+        )
+    e = d.load((i * 64, j * BN), (64, BN))
+    if BN == 64:
+        e = kiln.pin(e, role="load", atom="tma")
+    c.store((i * 64, j * BN), acc + e)
+
+
+@pytest.mark.parametrize("share", [2, "stream"])
+@pytest.mark.parametrize("width", [64, 192])
+def test_what_follows_a_shared_loop_has_roles(rng, share, width: int) -> None:
+    """The role that loads is told which program goes on; and sums of extents that are exact."""
+    m, n, k = (8 * int(rng.integers(1, 30)) for _ in range(3))
+    a, b, _, _ = operands(rng, m, n, k)
+    d = rng.standard_normal((m, n)).astype(np.float32)
+    c = np.zeros((m, n), np.float32)
+    programs = int(rng.integers(2, 12))
+    added.options(device="emu:sm_90a")(a, b, d, c, SHARE=share, PROGRAMS=programs, BN=width)
+    check(c, a.astype(np.float64) @ b.astype(np.float64).T + d, m, n, k, programs)
+
+
 @pytest.mark.parametrize(
     "chip, what", [("sm_90a", "wgmma"), ("sm_80", "cp.async"), ("gfx942", "mfma")]
 )
