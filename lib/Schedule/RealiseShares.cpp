@@ -136,10 +136,10 @@ void Sharer::leave() {
   auto getPiece = [&](OpBuilder &inner, Value share) {
     return IndexMath{inner, loc}.add(first, share);
   };
-  SmallVector<Value> totals =
-      sums.isAtomic ? sums.take(builder, first)
-                    : sums.addUp(builder, sums.makeZeros(builder), math.constant(0),
-                                 math.constant(programs), getPiece);
+  SmallVector<Value> totals = sums.isAtomic
+                                  ? sums.take(builder, first)
+                                  : sums.addUp(builder, sums.makeZeros(builder), math.constant(0),
+                                               math.constant(programs), getPiece);
   Operation *end = branch.thenBlock()->getTerminator();
   for (Operation *op : rest)
     op->moveBefore(end);

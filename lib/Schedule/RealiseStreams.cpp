@@ -159,8 +159,8 @@ void Streamer::run(scf::ForOp turns) {
 
 /// The program's piece of what it has run a part of: the second, if it begins the tile.
 static Value getPiece(IndexMath math, Value program, Value first) {
-  Value begins = arith::CmpIOp::create(math.builder, math.loc, arith::CmpIPredicate::eq, program,
-                                       first);
+  Value begins =
+      arith::CmpIOp::create(math.builder, math.loc, arith::CmpIPredicate::eq, program, first);
   Value piece = math.mul(program, math.constant(2));
   return math.select(begins, math.add(piece, math.constant(1)), piece);
 }
@@ -179,9 +179,10 @@ SmallVector<Value> Streamer::takeTotals(Value first, Value past) {
   builder.setInsertionPointAfter(branch);
   if (sums.isAtomic)
     return SmallVector<Value>(branch.getResults());
-  return sums.addUp(builder, branch.getResults(), first, past, [&](OpBuilder &inner, Value program) {
-    return getPiece(IndexMath{inner, loc}, program, first);
-  });
+  return sums.addUp(builder, branch.getResults(), first, past,
+                    [&](OpBuilder &inner, Value program) {
+                      return getPiece(IndexMath{inner, loc}, program, first);
+                    });
 }
 
 /// Leaves the sums of a part, and goes on behind the loop with those of all of the tile: where it

@@ -315,8 +315,8 @@ SmallVector<Value> SharedSums::addUp(OpBuilder &builder, ValueRange sums, Value 
   SmallVector<Value> totals;
   for (auto [sum, view] : llvm::zip_equal(sums, views)) {
     auto type = cast<RankedTensorType>(sum.getType());
-    auto adder = scf::ForOp::create(builder, loc, from, to,
-                                    IndexMath{builder, loc}.constant(1), ValueRange{sum});
+    auto adder = scf::ForOp::create(builder, loc, from, to, IndexMath{builder, loc}.constant(1),
+                                    ValueRange{sum});
     OpBuilder inner = OpBuilder::atBlockBegin(adder.getBody());
     Value soFar = adder.getRegionIterArg(0);
     Value more = load(inner, type, view, getPiece(inner, adder.getInductionVar()));
