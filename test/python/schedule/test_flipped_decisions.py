@@ -115,9 +115,6 @@ def additions(source: str, aliases: dict[str, str]) -> list[tuple[re.Match, str]
         kind = re.match(r"tensor<((?:\d+x)+)", aliases.get(match[1], match[1]))
         if kind:
             shape = tuple(int(extent) for extent in kind[1].split("x")[:-1])
-            # What is one number a row is computed anew in the layout that its readers have.
-            if len(shape) < 2:
-                continue
             made += [(match, f" {{tile.layout = {layout}}}") for layout in layouts(source, shape)]
     return made
 

@@ -234,9 +234,9 @@ def DecideLayouts : Pass<"tile-decide-layouts", "::mlir::ModuleOp"> {
     `tile.convert_layout`.
 
     Anchors are loads and stores (coalesced, as wide as facts about the arguments allow) and the
-    fragments of atoms; other ops take their operands' layout. A loop's value that starts as a
-    constant takes the layout that the body gives it. Nothing but types is changed, and a
-    conversion stands in front of each op that wants an operand otherwise than it is made.
+    fragments of atoms, and what `tile.layout` says; other ops take their operands' layout. A loop's
+    value that starts as a constant takes the layout that the body gives it. Nothing but types is
+    changed, and a conversion stands in front of each op that wants an operand otherwise than it is made.
     The test is `test/Layout/Transforms/decide-layouts.mlir`.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect"];
@@ -247,9 +247,10 @@ def PlaceConversions : Pass<"tile-place-conversions", "::mlir::ModuleOp"> {
   let description = [{
     Precondition: layouts are decided. Postcondition: no `tile.convert_layout` undoes or repeats
     another; what costs little is made again in the layout that is wanted (constants, positions,
-    splats and short arithmetic on them; loads of a few elements); a conversion stands in front of
+    splats and short arithmetic on them; loads of a few elements, and of what lies in memory as the
+    kernel's own threads have left it); a conversion stands in front of
     broadcasts and widening casts, behind narrowing ones, and outside of loops that do not make its
-    operand. One with `how` is left alone.
+    operand. One with `how` is left alone, and so is what has `tile.layout`, which is gone then.
     The test is `test/Layout/Transforms/place-conversions.mlir`.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect"];

@@ -127,9 +127,10 @@ static LogicalResult verifyPinnedLayout(Operation *op, Attribute value) {
   auto layout = dyn_cast<LayoutAttr>(value);
   auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
                                        : RankedTensorType();
-  if (!layout || !type || type.getEncoding())
-    return op->emitError() << "expected '" << kLayoutAttrName
-                           << "' on an op with one tensor that has no layout yet, as #tile.layout";
+  if (!layout || !type || (type.getEncoding() && type.getEncoding() != layout))
+    return op->emitError()
+           << "expected '" << kLayoutAttrName
+           << "' on an op with one tensor that has no other layout, as #tile.layout";
   return layout.verifyEncoding(type.getShape(), type.getElementType(),
                                [&] { return op->emitError(); });
 }
