@@ -300,8 +300,7 @@ private:
     bool isLoadedAlike =
         load && !isPinned(load) &&
         (isSmall(load.getType()) || isOfLaunch(load) || crossesCopies(load, wanted));
-    if (!isLoadedAlike ||
-        !llvm::all_of(load->getUsers(), [&](Operation *user) {
+    if (!isLoadedAlike || !llvm::all_of(load->getUsers(), [&](Operation *user) {
           return isa<ConvertLayoutOp>(user) && user->getResult(0).getType() == op.getType();
         }))
       return false;
