@@ -16,8 +16,9 @@ EXPONENT = 0.12751743  # of a score: the logarithm of e to the base of 2, over t
 
 
 @kiln.kernel
-def gemm(a: kiln.View, b: kiln.View, c: kiln.View):
-    """c = a · bᵀ in bf16: [m, k] by [n, k] to [m, n]."""
+def gemm(a: kiln.View, b: kiln.View, c: kiln.View, SHARE: kiln.constexpr = None):
+    """c = a · bᵀ in bf16: [m, k] by [n, k] to [m, n]. Programs share the loop over k out as `SHARE`
+    says, if they do."""
     row, column = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 256))
     kiln.pin(
         roles=(
@@ -28,7 +29,7 @@ def gemm(a: kiln.View, b: kiln.View, c: kiln.View):
     )
     i, j = row * 128, column * 256
     acc = kiln.zeros((128, 256), kiln.f32)
-    for k in kiln.pin(range(0, a.shape[1], 64), depth=4):
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=4, share=SHARE):
         x = kiln.pin(a.load((i, k), (128, 64)), role="load", stage=0, order=0, atom="tma")
         y = kiln.pin(b.load((j, k), (256, 64)), role="load", stage=0, order=1, atom="tma")
         acc = kiln.pin(

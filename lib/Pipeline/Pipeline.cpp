@@ -55,7 +55,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     if (!isHost)
       add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
           createSplitShapes());
-    add(createResolveAtomNames(), createCheckDecisions());
+    add(createResolveAtomNames(), createCheckDecisions(), createRealiseStreams());
     if (isHost) {
       // Of schedules a host realises the grid's alone.
       add(createRealisePersistence(), createCheckRealised(), tile::createMultiplyDivisions(),

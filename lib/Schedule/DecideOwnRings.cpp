@@ -41,7 +41,7 @@ bool OwnRingDecider::find() {
   if (!decidesNothing(kernel))
     return false;
   kernel.getBody().walk([&](LoadOp load) {
-    auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+    scf::ForOp loop = getLoopOfTrips(load);
     if (!loop || !loop.getInductionVar().getType().isIndex() || load.getPadding())
       return;
     int64_t bits = load.getType().getNumElements() * load.getType().getElementTypeBitWidth();

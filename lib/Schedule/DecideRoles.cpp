@@ -268,7 +268,7 @@ bool RoleDecider::findDot(DotOp dot) {
 /// Whether two accesses come in this order in a program, or in a loop's next trip.
 static bool comesBefore(Operation *first, Operation *second) {
   for (Operation *op = first->getParentOp(); op; op = op->getParentOp())
-    if (isa<scf::ForOp>(op) && op->isProperAncestor(second))
+    if (isa<scf::ForOp>(op) && !op->hasAttr(kProgramsAttrName) && op->isProperAncestor(second))
       return true;
   Operation *common = first;
   while (common && !common->getBlock()->findAncestorOpInBlock(*second))
@@ -421,7 +421,7 @@ bool RoleDecider::find() {
   bool isInLoop = false, isRead = true;
   kernel.getBody().walk([&](LoadOp load) {
     SmallVector<Use> products = findProducts(load);
-    bool isLooped = isa<scf::ForOp>(load->getParentOp());
+    bool isLooped = bool(getLoopOfTrips(load));
     int64_t bytes = load.getType().getNumElements() *
                     load.getType().getElementType().getIntOrFloatBitWidth() / 8;
     if (products.empty() && (!isLooped || bytes < kFewestBytes))
@@ -485,7 +485,7 @@ void RoleDecider::write(bool storesByEngine, bool overlaps) {
   }
   for (auto &[dot, atom] : dots) {
     dot.setAtomAttr(atom);
-    if (!overlaps && isa<scf::ForOp>(dot->getParentOp()))
+    if (!overlaps && getLoopOfTrips(dot))
       dot.setStage(0);
   }
   kernel.getBody().walk([&](Operation *op) {

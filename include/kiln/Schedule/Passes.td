@@ -177,67 +177,6 @@ def CountTrips : Schedule_Pass<"tile-count-trips"> {
   }];
 }
 
-def RealisePersistence : Schedule_Pass<"tile-realise-persistence"> {
-  let summary = "let a fixed number of programs run all tiles of a grid";
-  let description = [{
-    Precondition: kernels with `tile.persistent` have a grid region.
-    Postcondition: none has the attribute; such a kernel's grid is one of all tiles along x, and its
-    body a loop over tiles, from `program_id x` on in steps of `num_programs x`, in the order that the
-    attribute's `group` and `tile.raster` say. The metadata says to how many programs a launch cuts
-    the grid, as "programs" or "persistent_per_core". Messages name the tile's program. The loop has
-    `tile.programs`: nothing orders its turns.
-
-    Before: a body that runs tile (`program_id x`, `program_id y`).
-    After:
-    ```mlir
-    scf.for %t = %first to %tiles step %programs {
-      // x and y of tile %t, and the body
-    } {tile.programs}
-    ```
-    The tests are `test/Schedule/realise-persistence.mlir`, `realise-rasters.mlir` and
-    `realise-persistence-invalid.mlir`.
-  }];
-}
-
-def RealiseShares : Schedule_Pass<"tile-realise-shares"> {
-  let summary = "let several programs run a loop's trips, and the last of them add up";
-  let description = [{
-    Precondition: roles are complete; nothing else of a schedule is realised, and no layout is
-    decided. Postcondition: no loop has `tile.share`. Such a kernel's grid has so many times as many
-    programs along its last axis. A program runs consecutive trips of the loop, stores what it has
-    summed to a workspace, and adds one to its tile's counter by an atomic that acquires and
-    releases. Who is the last resets the counter, adds up the sums of all shares in their order, and
-    does what followed the loop. Workspace and counter are arguments with `tile.workspace` and
-    `tile.counter`. With `tile.share_atomic` sums are added to one tensor of zeros in memory, which
-    the last reads and resets. The metadata says that the grid is the kernel's own, as "own_grid".
-
-    Before:
-    ```mlir
-    tile.grid %m, %n
-    …
-    %sum = scf.for %k = %c0 to %end step %c64 iter_args(%s = %zeros) {
-      …
-    } {tile.share = 4 : i64}
-    tile.store %sum, %c[%i, %j]
-    ```
-    After:
-    ```mlir
-    tile.grid %m, %four_n
-    …
-    %sum = scf.for %k = %begin to %mine step %c64 iter_args(%s = %zeros) { … }
-    tile.store %sum, %workspace[%piece, %c0]
-    %before = tile.atomic_rmw addi %counters[%tile], %one
-    %last = arith.cmpi eq, %before, %three
-    scf.if %last {
-      tile.atomic_rmw exch %counters[%tile], %zero order = relaxed
-      %total = scf.for … // loads and adds
-      tile.store %total, %c[%i, %j]
-    }
-    ```
-    The tests are `test/Schedule/realise-shares.mlir` and `realise-shares-invalid.mlir`.
-  }];
-}
-
 def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
   let summary = "make channels of what one role brings and another uses";
   let description = [{
@@ -510,6 +449,7 @@ def RealiseStores : Schedule_Pass<"tile-realise-stores"> {
   }];
 }
 
+include "kiln/Schedule/GridPasses.td"
 include "kiln/Schedule/SynchronisationPasses.td"
 
 #endif // KILN_SCHEDULE_PASSES_TD

@@ -1,5 +1,6 @@
 // Moves conversions to where they are cheapest, and does without those that need not be.
 #include "ConversionRuns.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
@@ -81,6 +82,14 @@ static std::optional<LinearLayout> getOperandLayout(Operation *op, Value operand
           return layout;
         return std::nullopt;
       });
+}
+
+/// Whether a load is of memory that the launch gives: it lies as threads have left it.
+static bool isOfLaunch(LoadOp load) {
+  auto view = load.getView().getDefiningOp<ViewFromPointerOp>();
+  auto pointer = view ? dyn_cast<BlockArgument>(view.getPointer()) : BlockArgument();
+  auto kernel = pointer ? dyn_cast<KernelOp>(pointer.getOwner()->getParentOp()) : KernelOp();
+  return kernel && getHidden(kernel, pointer.getArgNumber());
 }
 
 /// A few elements: each thread may as well load its own from the cache.
@@ -284,12 +293,14 @@ private:
     return getCopies(layout) != getCopies(wanted);
   }
 
-  /// A few elements, or what copies of a role would have to exchange, each thread may as well load
-  /// as they are wanted.
+  /// A few elements, what copies of a role would have to exchange, or what threads have left as
+  /// they held it, each thread may as well load as they are wanted.
   bool loadDirectly(ConvertLayoutOp op, const LinearLayout &wanted) {
     auto load = op.getInput().getDefiningOp<LoadOp>();
-    if (!load || isPinned(load) || !(isSmall(load.getType()) || crossesCopies(load, wanted)) ||
-        !llvm::all_of(load->getUsers(), [&](Operation *user) {
+    bool isLoadedAlike =
+        load && !isPinned(load) &&
+        (isSmall(load.getType()) || isOfLaunch(load) || crossesCopies(load, wanted));
+    if (!isLoadedAlike || !llvm::all_of(load->getUsers(), [&](Operation *user) {
           return isa<ConvertLayoutOp>(user) && user->getResult(0).getType() == op.getType();
         }))
       return false;

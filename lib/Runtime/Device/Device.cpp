@@ -38,6 +38,16 @@ Error Executable::checkTraits(const int64_t grid[3], const LaunchTraits &traits)
   return Error::success();
 }
 
+int64_t Executable::countPrograms(int64_t tiles, const LaunchTraits &traits) const {
+  int64_t most = plan.programs;
+  if (plan.programsPerCore && device.cores) {
+    int64_t cluster = traits.cluster[0];
+    most = std::max(device.cores * plan.programsPerCore / cluster, int64_t(1)) * cluster;
+  }
+  // Where nobody counts cores, each tile has a program.
+  return most == 0 ? tiles : plan.streams ? most : std::min(tiles, most);
+}
+
 Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContext &context) {
   if (grid[0] <= 0 || grid[1] <= 0 || grid[2] <= 0)
     return Error::success();
@@ -49,10 +59,11 @@ Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContex
                          "': expected a grid of fewer than 2^63 programs, "
                          "got " +
                          Twine(grid[0]) + " x " + Twine(grid[1]) + " x " + Twine(grid[2]));
-  int64_t launched[3] = {grid[0], grid[1], grid[2]};
-  if (plan.programs)
-    launched[0] = std::min(launched[0], plan.programs);
   const LaunchTraits &traits = traitsOf(context);
+  int64_t launched[3] = {countPrograms(grid[0], traits), grid[1], grid[2]};
+  // Such a grid lies along x alone.
+  if (plan.streams)
+    programs = launched[0];
   if (LLVM_UNLIKELY(!traits.isPlain()))
     if (Error error = checkTraits(launched, traits))
       return error;

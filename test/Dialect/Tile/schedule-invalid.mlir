@@ -200,7 +200,7 @@ tile.kernel @k() attributes {tile.persistent = #tile.persistent<programs = 0>, t
 // -----
 
 tile.kernel @k(%c: i1) {
-  // expected-error@+1 {{expected 'tile.share' on an scf.for, as an i64 of at least 2}}
+  // expected-error@+1 {{expected 'tile.share' on an scf.for, as an i64 of at least 2 or "stream"}}
   scf.if %c {
   } {tile.share = 2}
   tile.return
@@ -209,9 +209,18 @@ tile.kernel @k(%c: i1) {
 // -----
 
 tile.kernel @k(%c: index) {
-  // expected-error@+1 {{expected 'tile.share' on an scf.for, as an i64 of at least 2}}
+  // expected-error@+1 {{expected 'tile.share' on an scf.for, as an i64 of at least 2 or "stream"}}
   scf.for %i = %c to %c step %c {
   } {tile.share = 1}
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%c: index) {
+  // expected-error@+1 {{expected 'tile.share' on an scf.for, as an i64 of at least 2 or "stream"}}
+  scf.for %i = %c to %c step %c {
+  } {tile.share = "banana"}
   tile.return
 }
 

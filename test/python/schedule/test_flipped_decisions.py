@@ -165,12 +165,12 @@ SOURCES = [(in_text, name) for name in KERNELS] + [
 ]
 
 
-def check_flips(source: str, tmp_path: Path) -> None:
+def check_flips(source: str, tmp_path: Path, made: list[tuple[str, str]] | None = None) -> None:
     path = tmp_path / "kernel.mlir"
     pinned, errors = compiled(source, path)
     assert pinned, errors
     wrong = []
-    for text, name in flips(source):
+    for text, name in made or flips(source):
         code, errors = compiled(text, path)
         if code == pinned:
             wrong.append(f"{name}: the same code")
@@ -188,3 +188,31 @@ def test_no_decision_about_parts_is_ignored(tmp_path: Path) -> None:
     source = in_text("gemm-sm_80")
     parts = "parts = array<i64: 1, 1, 2>, reads_ahead = 1 : i64, "
     check_flips(source.replace("{atom = #mma, ", "{atom = #mma, " + parts), tmp_path)
+
+
+def test_no_decision_about_shared_loops_is_ignored(tmp_path: Path) -> None:
+    loop, stream = "tile.depth = 4 : i64", 'tile.share = "stream"'
+    source = in_python("gemm")
+    assert source.count(loop) == 1
+    source = source.replace(loop, f"{loop}, {stream}")
+    others = ["tile.share = 2 : i64", "tile.share = 3 : i64", f"{stream}, tile.share_atomic",
+              'tile.share = "banana"', "tile.depth = 3 : i64"]  # fmt: skip
+    made = [(source.replace(stream, other), other) for other in others[:-1]]
+    made += [
+        (source.replace(f", {stream}", ""), "none"),
+        (source.replace(loop, others[-1]), "depth"),
+    ]
+    persistent = re.search(
+        r"tile\.persistent = #tile\.persistent<programs = 132, group = 16>", source
+    )
+    for other in (
+        "programs = 131, group = 16",
+        "programs = 0, group = 16",
+        "programs = 132, group = 8",
+    ):
+        text = f"tile.persistent = #tile.persistent<{other}>"
+        made.append((source.replace(persistent[0], text), other))
+    made += [(source.replace(persistent[0], f"{persistent[0]}, {more}"), more)
+             for more in ('tile.raster = "longest_y"', LAUNCHES[0].rstrip(", "), "tile.overlap")]  # fmt: skip
+    made.append((UNITS.sub("", source), "not persistent"))
+    check_flips(source, tmp_path, made)

@@ -247,7 +247,8 @@ def PlaceConversions : Pass<"tile-place-conversions", "::mlir::ModuleOp"> {
   let description = [{
     Precondition: layouts are decided. Postcondition: no `tile.convert_layout` undoes or repeats
     another; what costs little is made again in the layout that is wanted (constants, positions,
-    splats and short arithmetic on them; loads of a few elements); a conversion stands in front of
+    splats and short arithmetic on them; loads of a few elements, and of what lies in memory as the
+    kernel's own threads have left it); a conversion stands in front of
     broadcasts and widening casts, behind narrowing ones, and outside of loops that do not make its
     operand. One with `how` is left alone, and so is what has `tile.layout`, which is gone then.
     The test is `test/Layout/Transforms/place-conversions.mlir`.

@@ -101,9 +101,11 @@ struct LaunchPlan {
   uint64_t scratchBytes = 0, sharedBytes = 0;
   int64_t warps = 1, warpSize = 1;
   LaunchTraits traits; ///< what a launch has unasked
-  /// A grid is cut to so many programs, or to so many for each multiprocessor, whose loops take the
-  /// rest; 0: not.
+  /// A grid is cut to so many programs, or to so many for each core, whose loops take the rest; 0:
+  /// not.
   int64_t programs = 0, programsPerCore = 0;
+  /// Whether there are as many however few the grid has, since several run parts of one tile.
+  bool streams = false;
 };
 
 } // namespace kiln

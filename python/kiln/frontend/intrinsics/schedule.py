@@ -211,18 +211,22 @@ def _spelled(name: str, decision: Any) -> str | None:
 
 
 def _shared(share: Any) -> dict[str, str | None]:
-    """How many programs run a loop's trips, and whether they add to one sum as they come."""
+    """How many programs run a loop's trips, or that all do, and whether they add to one sum as they
+    come."""
     programs, *how = share if isinstance(share, tuple) else (share,)
-    programs = as_int(programs, "share")
-    if how not in ([], ["atomic"]):
+    if how not in ([], ["atomic"]) or (isinstance(programs, str) and programs != "stream"):
         raise Misuse(
-            f'expected programs, or a pair of these and "atomic", got {share}',
-            'share=4 or share=(4, "atomic")',
+            f'expected programs or "stream", or a pair of these and "atomic", got {share!r}',
+            'share=4, share="stream" or share=(4, "atomic")',
             "share",
         )
+    atomic = {"tile.share_atomic": None} if how else {}
+    if programs == "stream":
+        return {"tile.share": quoted("stream")} | atomic
+    programs = as_int(programs, "share")
     if not 2 <= programs < _MOST:
         raise Misuse(f"expected share among at least 2 programs, got {programs}", argument="share")
-    return {"tile.share": f"{programs} : i64"} | ({"tile.share_atomic": None} if how else {})
+    return {"tile.share": f"{programs} : i64"} | atomic
 
 
 _KINDS = "matrix|vector|scalar|transcendental|load|store|read|write"
