@@ -220,13 +220,16 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
 
     - What stands still: bytes that a `tile.put` announces are those that its copies bring, arrivals
       are those of the warps that make them, registers fit the chip, what is pending has one use.
-    - What moves: on instances from no trip to several rounds of each ring, each use of a channel
+    - What moves: on instances from no trip to at least two rounds of each ring, each use of a channel
       has the slot and phase that it must have, nothing is read that was released or is not there
       yet, nothing is released or overwritten that a dot or a store in flight still reads, barriers
       stand between what warps write and what others read, and no role waits forever.
+    - What the chip sees of it: a barrier tells a phase by its parity alone, so who waits for one knows
+      that the phase before it has ended. What a role has not waited for itself, as it steps over uses
+      of others, it is told through channels and barriers.
 
-    The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-invalid.mlir` and the mutants of
-    `test/Schedule/mutants.test`.
+    The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-invalid.mlir`,
+    `check-protocol-rounds-invalid.mlir` and the mutants of `test/Schedule/mutants.test`.
   }];
 }
 

@@ -1,6 +1,7 @@
 // Runs the traces of all roles against one another, and the instances they are made for.
 #include "Protocol.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -16,8 +17,8 @@ static constexpr unsigned kNumExtents = std::size(kExtents);
 int64_t Instance::getExtent(unsigned argument, unsigned dim) const {
   // The first patterns give all extents one value, the others mix them.
   if (pattern < kNumExtents)
-    return kExtents[pattern];
-  return kExtents[(pattern + 3 * argument + 5 * dim) % kNumExtents];
+    return scale * kExtents[pattern];
+  return scale * kExtents[(pattern + 3 * argument + 5 * dim) % kNumExtents];
 }
 
 int64_t Instance::getLoaded(unsigned argument, ArrayRef<int64_t> place) const {
@@ -25,7 +26,7 @@ int64_t Instance::getLoaded(unsigned argument, ArrayRef<int64_t> place) const {
   int64_t which = pattern + 3 * int64_t(argument);
   for (int64_t at : place)
     which += 7 * (at % int64_t(kNumExtents) + int64_t(kNumExtents));
-  return kExtents[which % int64_t(kNumExtents)];
+  return scale * kExtents[which % int64_t(kNumExtents)];
 }
 
 int64_t Instance::getHandedOver(unsigned channel, int64_t position, unsigned bits) const {
@@ -88,14 +89,11 @@ struct State {
       ++met[{trace.role, event.position}];
   }
   void go(const Trace &trace, const Event &event) {
-    int64_t warps = groups.getRole(trace.role).getWarps();
-    if (event.kind == Event::Put) {
-      auto put = dyn_cast<PutOp>(event.op);
-      filled[{event.channel, event.position}] += put && !put.getBytes() ? warps : 1;
-    }
+    RoleAttr role = groups.getRole(trace.role);
+    if (event.kind == Event::Put)
+      filled[{event.channel, event.position}] += countArrivals(role, event.op);
     if (event.kind == Event::Release)
-      released[{event.channel, event.position}] +=
-          cast<ReleaseOp>(event.op).getCommit() ? 1 : warps;
+      released[{event.channel, event.position}] += countArrivals(role, event.op);
   }
 
   using Counts = DenseMap<std::pair<unsigned, int64_t>, int64_t>;
@@ -104,9 +102,17 @@ struct State {
 };
 } // namespace
 
-LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
-                                   const Instance &instance) {
+int64_t kiln::protocol::countArrivals(RoleAttr role, Operation *op) {
+  if (auto release = dyn_cast<ReleaseOp>(op))
+    return release.getCommit() ? 1 : role.getWarps();
+  auto put = dyn_cast<PutOp>(op);
+  return put && !put.getBytes() ? role.getWarps() : 1;
+}
+
+FailureOr<Order> kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
+                                      const Instance &instance) {
   State state(groups);
+  Order order;
   SmallVector<size_t> next(traces.size());
   SmallVector<bool> hasArrived(traces.size());
   for (bool moved = true; moved;) {
@@ -121,6 +127,7 @@ LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
         if (!state.mayGo(trace, event))
           break;
         state.go(trace, event);
+        order.push_back({i, &event});
         ++next[i];
         hasArrived[i] = false;
         moved = true;
@@ -128,6 +135,7 @@ LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
     }
   }
   std::optional<InFlightDiagnostic> error;
+  llvm::SetVector<ChannelOp> rings;
   for (auto [i, trace] : llvm::enumerate(traces)) {
     if (next[i] == trace.events.size())
       continue;
@@ -138,8 +146,12 @@ LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
                     << name << "\" that nothing ends");
     else
       error->attachNote(event.op->getLoc()) << "role \"" << name << "\" waits here";
+    if (event.kind != Event::Meet)
+      rings.insert(getChannel(groups, event.channel));
   }
   if (error) {
+    for (ChannelOp ring : rings)
+      noteRing(*error, ring);
     describe(*error, groups, instance);
     return failure();
   }
@@ -153,7 +165,7 @@ LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
         describe(left, groups, instance);
         return failure();
       }
-  return success();
+  return std::move(order);
 }
 
 /// Whether dots in flight read what is got, or parts of it.

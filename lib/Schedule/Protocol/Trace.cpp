@@ -137,11 +137,14 @@ LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase,
   int64_t rounds = 2 * depth;
   int64_t behind = ((*atSlot + *atPhase * depth - next) % rounds + rounds) % rounds;
   bool isSlot = *atSlot >= 0 && *atSlot < depth && (*atPhase == 0 || *atPhase == 1);
-  if (!isSlot || behind >= depth || own.ahead.count(next + behind))
-    return fail(op->emitOpError("expected slot ")
-                << next % depth << " and phase " << next / depth % 2 << " for use " << next
-                << " of the channel by role \"" << role.getName() << "\", got slot " << *atSlot
-                << " and phase " << *atPhase);
+  if (!isSlot || behind >= depth || own.ahead.count(next + behind)) {
+    InFlightDiagnostic error = op->emitOpError("expected slot ")
+                               << next % depth << " and phase " << next / depth % 2 << " for use "
+                               << next << " of the channel by role \"" << role.getName()
+                               << "\", got slot " << *atSlot << " and phase " << *atPhase;
+    noteRing(error, getChannel(groups, index));
+    return fail(std::move(error));
+  }
   own.ahead.insert(next + behind);
   own.close();
   result.events.push_back({kind, index, next + behind, op});
@@ -251,6 +254,7 @@ LogicalResult Tracer::advance(AdvanceOp op) {
   known[op.getNextSlot()] = {Known::Number, next % depth};
   known[op.getNextPhase()] = {Known::Number, (*phase + next / depth) % 2};
   // Uses that are stepped over are another copy's.
+  result.skips |= op.getBy() && *by > 0;
   if (op.getBy())
     for (std::vector<Uses> *sides : {&uses, &puts}) {
       Uses &own = (*sides)[getCapture(op.getChannel())];
