@@ -89,12 +89,13 @@ LogicalResult PhaseChecker::wait(unsigned trace, const Event &event, Side side, 
   if (known[trace].get(barrier) < position / depth) {
     StringRef done = side == Full ? "full" : "released";
     RoleAttr role = groups.getRole(traces[trace].role);
-    InFlightDiagnostic error =
-        event.op->emitOpError("expected copy ")
-        << traces[trace].copy << " of role \"" << role.getName() << "\" to know that use "
-        << position - depth << " of the slot is " << done << " when it waits for use " << position
-        << ", since a barrier's parity does not tell phases that are two apart, got nothing that "
-           "orders them";
+    InFlightDiagnostic error = event.op->emitOpError("expected copy ")
+                               << traces[trace].copy << " of role \"" << role.getName()
+                               << "\" to know that use " << position - depth << " of the ring is "
+                               << done << " when it waits for use " << position
+                               << " in the same slot, since a barrier's parity does not tell "
+                                  "phases that are two apart, got nothing that "
+                                  "orders them";
     noteRing(error, getChannel(groups, event.channel));
     describe(error, groups, instance);
     return failure();

@@ -12,10 +12,13 @@ using namespace kiln::tile;
 
 // No trip, one trip, fewer trips than slots, and several rounds of a ring, for tiles of 16 to 256.
 static constexpr int64_t kExtents[] = {0, 64, 200, 640, 130, 1000, 17, 384, 320, 256};
-static constexpr unsigned kNumExtents = std::size(kExtents);
+static constexpr unsigned kNumExtents = std::size(kExtents), kManyPrograms = 3;
 
 int64_t Instance::getExtent(unsigned argument, unsigned dim) const {
-  // The first patterns give all extents one value, the others mix them.
+  // The first patterns give all extents one value, the others mix them; the last give many
+  // programs, of which none has a trip.
+  if (pattern >= 2 * kNumExtents)
+    return argument < 2 && dim == pattern % 2 ? 0 : scale * kExtents[kManyPrograms];
   if (pattern < kNumExtents)
     return scale * kExtents[pattern];
   return scale * kExtents[(pattern + 3 * argument + 5 * dim) % kNumExtents];
@@ -38,7 +41,7 @@ int64_t Instance::getHandedOver(unsigned channel, int64_t position, unsigned bit
 
 std::vector<Instance> kiln::protocol::getInstances() {
   std::vector<Instance> instances;
-  for (unsigned pattern = 0; pattern < 2 * kNumExtents; ++pattern)
+  for (unsigned pattern = 0; pattern < 2 * kNumExtents + 2; ++pattern)
     for (auto [program, programs] : {std::pair<int64_t, int64_t>{0, 1}, {1, 3}})
       instances.push_back({program, programs, pattern});
   return instances;

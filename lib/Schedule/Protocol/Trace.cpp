@@ -129,6 +129,7 @@ LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase,
   if (getChannel(groups, index).getType().getOwn())
     return useOwn(op, channel, slot, phase, kind);
   Uses &own = (kind == Event::Get ? uses : puts)[index];
+  own.skip(get(slot).skipped);
   int64_t depth = cast<ChannelType>(channel.getType()).getDepth(), next = own.next;
   std::optional<int64_t> atSlot = getNumber(slot), atPhase = getNumber(phase);
   if (!atSlot || !atPhase)
@@ -254,13 +255,8 @@ LogicalResult Tracer::advance(AdvanceOp op) {
   known[op.getNextSlot()] = {Known::Number, next % depth};
   known[op.getNextPhase()] = {Known::Number, (*phase + next / depth) % 2};
   // Uses that are stepped over are another copy's.
+  known[op.getNextSlot()].skipped = get(op.getSlot()).skipped + (op.getBy() ? *by : 0);
   result.skips |= op.getBy() && *by > 0;
-  if (op.getBy())
-    for (std::vector<Uses> *sides : {&uses, &puts}) {
-      Uses &own = (*sides)[getCapture(op.getChannel())];
-      own.next += *by;
-      own.close();
-    }
   return success();
 }
 
