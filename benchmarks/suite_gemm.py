@@ -3,10 +3,10 @@
 Our kernel is gemm.mlir, whose decisions are pinned: a persistent grid, one role that loads by the
 tensor copy engine, two copies of one that multiplies. "python" is the same kernel written in Python
 and pinned by `kiln.pin`, "plain" one that pins nothing, "256x192" the pinned one with larger tiles,
-which the largest size has alone beside cuBLAS. "streamed" is the pinned one, whose programs share
-the trips of the last tiles out evenly, in sizes whose tiles they do not divide. cuBLAS is reached
-through PyTorch; Triton's kernel is persistent and loads by tensor descriptors, the best of a few
-configurations.
+which the largest size has alone beside cuBLAS, "in turn 128x192" and the like two copies that take
+tiles in turn. "streamed" is the pinned one, whose programs share the trips of the last tiles out
+evenly, in sizes whose tiles they do not divide. cuBLAS is reached through PyTorch; Triton's kernel
+is persistent and loads by tensor descriptors, the best of a few configurations.
 
 Inputs are fresh and normally distributed: zeros would let the chip draw less power and run faster.
 """
@@ -30,6 +30,12 @@ AWKWARD = ((4096, 4096, 4096), (2304, 2304, 8192), (1024, 1024, 16384))
 ASKED = 0.95  # of cuBLAS's rate, in bursts
 ASKED_OF_LARGEST = 1.02
 TOLERANCE = 4e-3  # of bf16's rounding
+# Of copies that take tiles in turn: rows and columns of a tile, and slots.
+IN_TURN = {
+    "in turn 64x256": (64, 256, 4),
+    "in turn 128x128": (128, 128, 5),
+    "in turn 128x192": (128, 192, 4),
+}
 
 
 def run(report: Report, options) -> None:
@@ -66,7 +72,8 @@ def error_of(c: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> float:
 
 def measure(report: Report, name: str, size: int, kernel: MLIRKernel, seconds: float) -> None:
     a, b = (torch.randn(size, size, device="cuda").bfloat16() for _ in range(2))
-    outputs = {who: torch.empty_like(a) for who in ("kiln", "python", "plain", "cublas", "triton")}
+    names = ("kiln", "python", "plain", "cublas", "triton", *IN_TURN)
+    outputs = {who: torch.empty_like(a) for who in names}
     triton_run = triton_gemm.best(a, b, outputs["triton"])
     runs = {
         "kiln": lambda: kernel(a, b, outputs["kiln"]),
@@ -74,9 +81,17 @@ def measure(report: Report, name: str, size: int, kernel: MLIRKernel, seconds: f
         "plain": lambda: plain_kernels.gemm(a, b.T, outputs["plain"]),
         "cublas": lambda: torch.matmul(a, b.T, out=outputs["cublas"]),
         "triton": triton_run,
+        **{who: in_turn(a, b, outputs[who], *tile) for who, tile in IN_TURN.items()},
     }
     errors = check(name, runs, outputs, a, b)
     report_regimes(report, name, runs, 2.0 * size**3, errors, {"cublas": ASKED}, seconds)
+
+
+def in_turn(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, rows: int, columns: int, slots: int):
+    def once() -> None:
+        pinned_kernels.gemm_in_turn(a, b, c, rows=rows, columns=columns, slots=slots)
+
+    return once
 
 
 def measure_largest(report: Report, name: str, size: int, seconds: float) -> None:

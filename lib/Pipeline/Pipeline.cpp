@@ -73,9 +73,9 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
       return;
     add(createCheckSchedule(), createCountTrips(), createRealisePersistence(),
         createRealiseOverlap(), createRealiseRings(), createRealiseWarpGroups(),
-        createRealiseParts(), createCompleteStages(), createRealiseStages(), createSplitLoops(),
-        createRealiseAccumulators(), createRealiseSlots(), createRealiseCopies(),
-        createRealiseOwnConversions(), createRealiseStores());
+        createRealiseTurns(), createRealiseParts(), createCompleteStages(), createRealiseStages(),
+        createSplitLoops(), createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
+        createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealiseInterleaving(), createRealiseThreads(), createCheckRealised(),

@@ -1,5 +1,5 @@
 // Proves of each realised kernel, on small instances, that its roles keep to their channels.
-#include "Protocol/Protocol.h"
+#include "Protocol/Rounds.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -28,27 +28,52 @@ static FailureOr<std::vector<protocol::Trace>> traceAll(WarpGroupsOp groups,
   return traces;
 }
 
-/// Instances on which a role runs too long are left out: nested loops of small steps run through
-/// the large extents, and go round each ring with the small ones.
-static LogicalResult check(WarpGroupsOp groups) {
-  if (failed(protocol::checkCounts(groups)))
-    return failure();
+namespace {
+/// Checks a kernel on one instance after another.
+class Checker {
+public:
+  explicit Checker(WarpGroupsOp groups) : groups(groups), rounds(groups) {}
+  LogicalResult run();
+
+private:
+  LogicalResult checkOn(const protocol::Instance &instance);
+
+  WarpGroupsOp groups;
+  protocol::Rounds rounds;
   bool isChecked = false;
   Operation *tooLong = nullptr;
-  for (const protocol::Instance &instance : protocol::getInstances()) {
-    FailureOr<std::vector<protocol::Trace>> traces = traceAll(groups, instance);
-    if (failed(traces))
-      return failure();
-    auto isLong = [](const protocol::Trace &trace) { return trace.tooLong != nullptr; };
-    if (auto trace = llvm::find_if(*traces, isLong); trace != traces->end()) {
-      tooLong = trace->tooLong;
-      continue;
-    }
-    if (failed(protocol::play(groups, *traces, instance)) ||
-        failed(protocol::checkOwnRings(groups, *traces, instance)))
-      return failure();
-    isChecked |= instance.getExtent(0, 0) > 0;
+};
+} // namespace
+
+/// Instances on which a role runs too long are left out: nested loops of small steps run through
+/// the large extents, and go round each ring with the small ones.
+LogicalResult Checker::checkOn(const protocol::Instance &instance) {
+  FailureOr<std::vector<protocol::Trace>> traces = traceAll(groups, instance);
+  if (failed(traces))
+    return failure();
+  auto isLong = [](const protocol::Trace &trace) { return trace.tooLong != nullptr; };
+  if (auto trace = llvm::find_if(*traces, isLong); trace != traces->end()) {
+    tooLong = trace->tooLong;
+    return success();
   }
+  FailureOr<protocol::Order> order = protocol::play(groups, *traces, instance);
+  if (failed(order) || failed(protocol::checkPhases(groups, *traces, *order, instance)) ||
+      failed(protocol::checkOwnRings(groups, *traces, instance)))
+    return failure();
+  rounds.add(*traces);
+  isChecked |= instance.getExtent(0, 0) > 0;
+  return success();
+}
+
+LogicalResult Checker::run() {
+  if (failed(protocol::checkCounts(groups)))
+    return failure();
+  for (const protocol::Instance &instance : protocol::getInstances())
+    if (failed(checkOn(instance)))
+      return failure();
+  while (std::optional<protocol::Instance> longer = rounds.getLonger())
+    if (failed(checkOn(*longer)))
+      return failure();
   if (isChecked || !tooLong)
     return success();
   return tooLong->emitOpError("expected a role that ends within ")
@@ -59,7 +84,7 @@ namespace {
 struct CheckProtocol : kiln::impl::CheckProtocolBase<CheckProtocol> {
   void runOnOperation() override {
     WalkResult result = getOperation().walk(
-        [](WarpGroupsOp groups) -> WalkResult { return WalkResult(check(groups)); });
+        [](WarpGroupsOp groups) -> WalkResult { return WalkResult(Checker(groups).run()); });
     if (result.wasInterrupted())
       signalPassFailure();
   }

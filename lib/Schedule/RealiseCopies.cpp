@@ -1,6 +1,7 @@
 // Shares tensors out among the copies of a role, by the bits of `warp` above those of one copy, and
 // what engines bring for it.
 #include "Decisions.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
@@ -407,7 +408,8 @@ struct RealiseCopies : kiln::impl::RealiseCopiesBase<RealiseCopies> {
     WalkResult result = getOperation().walk([](WarpGroupsOp groups) -> WalkResult {
       for (auto [i, region] : llvm::enumerate(groups.getBodies())) {
         RoleAttr role = groups.getRole(i);
-        if (role.getCopies() == 1)
+        // Copies that take programs in turn share nothing out.
+        if (role.getCopies() == 1 || takesTurns(groups->getParentOfType<KernelOp>(), role))
           continue;
         if (failed(CopyRealiser(region, role).realise()))
           return WalkResult::interrupt();

@@ -264,3 +264,27 @@ tile.kernel @k(%n: !tile.pointer<i32> {tile.workspace = 0}) {
 tile.kernel @k(%a: !tile.pointer<i32> {tile.counter = 4}) {
   tile.return
 }
+
+// -----
+
+// expected-error@+1 {{expected 'tile.turns' on a kernel, as a dictionary of roles and how many copies of each take programs in turn, an i64 of at least 2, got {mma = 1 : i64}}}
+tile.kernel @k() attributes {tile.turns = {mma = 1 : i64}} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected 'tile.turns' on a kernel, as a dictionary of roles and how many copies of each take programs in turn, an i64 of at least 2, got 2 : i64}}
+tile.kernel @k() attributes {tile.turns = 2 : i64} {
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%n: index) {
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{expected 'tile.turns' on a kernel, as a dictionary of roles and how many copies of each take programs in turn, an i64 of at least 2, got {mma = 2 : i64}}}
+  scf.for %i = %c1 to %n step %c1 {
+  } {tile.turns = {mma = 2 : i64}}
+  tile.return
+}

@@ -24,8 +24,12 @@ PARTS = re.compile(r"\bparts = array<i64: (\d+), (\d+), (\d+)>")
 NAMES = re.compile(r'\b(role|ring) = "(\w+)"')
 ATOMS = re.compile(r"\b(atom|read_atom) = ([^,}]+)")
 BUFFERS = re.compile(r"\bbuffer = (!\w+)")
+TURNS = re.compile(r"tile\.turns = \{(\w+) = (\d+)")
 # What is there or not.
-UNITS = re.compile(r"(, )?tile\.split_loop|tile\.persistent = #tile\.persistent<[^>]*>,?\s*")
+UNITS = re.compile(
+    r"(, )?tile\.split_loop|tile\.persistent = #tile\.persistent<[^>]*>,?\s*"
+    r"|tile\.turns = \{[^}]*\},?\s*"
+)
 # Where something could be added: an access's hints, a kernel's launches, a tensor's layout.
 ACCESSES = re.compile(r"tile\.(?:load|store) [^{\n]*?\](?= *\{)")
 ATTRIBUTES = re.compile(r"tile\.kernel [^{]*(?:\{[^{}]*\}[^{]*?)*attributes \{")
@@ -33,7 +37,11 @@ TENSORS = re.compile(
     r"= arith\.\w+ %[\w#]+(?:, %[\w#]+)?(?= : (?:[^\n]* to )?(tensor<[^>]*>|!\w+))"
 )
 HINTS = ("cache = streaming", "cache = bypass", "evict = first", "evict = last")
-LAUNCHES = ("tile.cluster = array<i64: 2, 1, 1>, ", "tile.overlap, ")
+LAUNCHES = (
+    "tile.cluster = array<i64: 2, 1, 1>, ",
+    "tile.overlap, ",
+    "tile.turns = {mma = 2 : i64}, ",
+)
 
 
 def flips(source: str) -> list[tuple[str, str]]:
@@ -50,6 +58,11 @@ def flips(source: str) -> list[tuple[str, str]]:
     for match in COUNTS.finditer(source, body):
         for new in {int(match[2]) + 1, max(int(match[2]) - 1, 0)} - {int(match[2])}:
             add(match, 2, str(new))
+    for match in TURNS.finditer(source, body):
+        for new in (1, 3):
+            add(match, 2, str(new))
+        for new in ("load", "another"):
+            add(match, 1, new)
     for match in PARTS.finditer(source, body):
         for group in (1, 2, 3):
             for new in {2 * int(match[group]), max(int(match[group]) // 2, 1)} - {
@@ -145,8 +158,10 @@ def in_python(name: str) -> str:
     def some(*shape: int) -> np.ndarray:
         return np.empty(shape, ml_dtypes.bfloat16)
 
+    product = (some(512, 512), some(512, 512), some(512, 512))
     arguments = {
-        "gemm": (some(512, 512), some(512, 512), some(512, 512)),
+        "gemm": product,
+        "gemm_in_turn": (*product, 64, 256, 4),
         "attention": (*(some(512, 128) for _ in range(4)), 512, 1),
     }[name]
     made = getattr(pinned_kernels, name).compile(
@@ -161,7 +176,7 @@ def in_text(name: str) -> str:
 
 
 SOURCES = [(in_text, name) for name in KERNELS] + [
-    (in_python, name) for name in ("gemm", "attention")
+    (in_python, name) for name in ("gemm", "gemm_in_turn", "attention")
 ]
 
 

@@ -26,13 +26,14 @@ _MOST = 1 << 30
 
 @dataclass(frozen=True)
 class Role:
-    """What kiln.role gives, as the IR spells it."""
+    """What kiln.role gives, as the IR spells it, and how many copies take tiles in turn."""
 
     ir: str
+    turns: str = ""
 
 
 @implements("role")
-def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any) -> Role:
+def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any, turns: Any) -> Role:
     fields = [quoted(as_text(name, "name"))]
     given = {"warps": warps, "copies": copies, "registers": registers, "skew": skew}
     for word, number in given.items():
@@ -44,7 +45,16 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any) 
             fields.append(f"{word} = {number}")
     if as_int(skew, "skew") and as_int(copies, "copies") == 1:
         raise Misuse(f"expected several copies of a role with a skew, got {skew}", argument="skew")
-    return Role(f"#tile.role<{', '.join(fields)}>")
+    taken = as_int(turns, "turns")
+    if not 1 <= taken < _MOST:
+        raise Misuse(f"expected turns of at least 1, got {taken}", argument="turns")
+    if taken > 1 and as_int(copies, "copies") > 1:
+        raise Misuse(
+            f"expected turns or copies of a role, got {taken} and {copies}", argument="turns"
+        )
+    return Role(
+        f"#tile.role<{', '.join(fields)}>", f"{fields[0]} = {taken} : i64" if taken > 1 else ""
+    )
 
 
 @implements("pin")
@@ -116,6 +126,8 @@ def _pin_roles(c: Any, roles: Any) -> None:
         )  # fmt: skip
     text = ", ".join(each.ir for each in roles)
     _decide(c, "roles", f"[{text}]", "one list of roles", shown="others")
+    if turns := ", ".join(each.turns for each in roles if each.turns):
+        _decide(c, "turns", f"{{{turns}}}", "one list of roles", shown="others")
 
 
 def _pin_persistent(c: Any, persistent: Any) -> None:
