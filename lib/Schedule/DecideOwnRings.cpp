@@ -79,7 +79,6 @@ int64_t OwnRingDecider::countRegisters(int64_t threads) {
 bool OwnRingDecider::findDots() {
   bool isPlainKernel = true, isFit = true;
   kernel.getBody().walk([&](Operation *op) { isPlainKernel &= isPlain(op); });
-  copies = isPlainKernel ? kMostCopies : 1;
   int64_t warps = 0;
   auto isLoaded = [&](Value operand) { return llvm::is_contained(loads, findLoad(operand)); };
   kernel.getBody().walk([&](Operation *op) {
@@ -93,11 +92,11 @@ bool OwnRingDecider::findDots() {
     if (!isFit)
       return;
     dots.insert({dot, atom});
-    copies = countCopies(dot, atom, copies);
     warps = std::max<int64_t>(warps, atom.getWarps());
   });
   if (!isFit || dots.empty())
     return false;
+  copies = isPlainKernel ? countCopies(dots) : 1;
   return countRegisters(warps * copies * target.getChipRecord().warpSize) <= kMostRegisters;
 }
 

@@ -6,6 +6,7 @@
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Target/TargetInterface.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -16,12 +17,28 @@ namespace kiln {
 /// work element by element, loops and products give the dimensions of their operands and results
 /// one extent. An op that works along a dimension, or moves elements, refuses the class. Then each
 /// product is asked which of its classes it can keep, until none refuses more.
+///
+/// By which instruction a product is made is the author's decision, or one that comes later. Of the
+/// latter it must be said which instructions of the target may be thought of.
 class ExactExtents {
 public:
+  enum class Open {
+    Grown,  ///< none
+    Warps,  ///< those of one warp, whoever decides them
+    Beside, ///< those that run on beside their warps
+  };
+
   /// Nothing is exact without a target.
-  ExactExtents(tile::KernelOp kernel, TargetInterface target);
+  ExactExtents(tile::KernelOp kernel, TargetInterface target, Open open);
 
   bool isExact(mlir::Value value, unsigned dim) const;
+  /// How many extents of values are.
+  size_t countExact() const;
+  /// Whether an instruction that was thought of runs on beside its warps.
+  bool thinksOfBeside() const { return hasBeside; }
+  /// The parts of k that a product had best be cut into, so that others of its extents are exact;
+  /// none if it is one.
+  llvm::ArrayRef<int64_t> getPieces(tile::DotOp dot) const;
   TargetInterface getTarget() const { return target; }
 
 private:
@@ -39,16 +56,42 @@ private:
 
   bool decide(tile::DotOp dot);
   bool decideRegisters(mlir::Value value);
-  AsyncMmaAtomInterface getAtom(tile::DotOp dot) const;
 
   TargetInterface target;
+  Open open;
+  bool hasBeside = false;
+  /// Of the kernel, if its products are made by single warps.
+  int64_t warps = 1;
   llvm::DenseMap<Dim, unsigned> numbers;
   llvm::IntEqClasses classes;
   llvm::SmallVector<Dim> refused;
   /// By class: whether it may be exact, a product has it, and copies of a role count its odd
   /// factor.
   llvm::SmallVector<bool> may, multiplied, shared;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> pieces;
+  /// The operands that become parts.
+  llvm::DenseSet<mlir::Value> cut;
 };
+
+/// What a product's operand is, if it is a loaded tile, or one turned or without dimensions of one
+/// element.
+struct OperandTile {
+  OperandTile(tile::DotOp dot, unsigned operand);
+  /// Whether nothing is decided of it, and nothing else uses it.
+  bool isOwn();
+
+  mlir::Value value;
+  tile::LoadOp load; ///< null if it is none
+  /// From the operand to the load, each with the dimension of its result that is k.
+  llvm::SmallVector<std::pair<mlir::Operation *, unsigned>, 2> views;
+  /// Whether it is read the other way round than it is loaded.
+  bool isTransposed;
+  /// Which dimension of the load is k.
+  unsigned dimK;
+};
+
+/// Makes a product as a sum of products of parts of k.
+void cutProduct(tile::DotOp dot, llvm::ArrayRef<int64_t> pieces);
 
 /// The instruction that an author has decided, or named, for an op; null if there is none.
 mlir::Attribute getDecidedAtom(mlir::Operation *op, TargetInterface target);
