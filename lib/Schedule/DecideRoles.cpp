@@ -321,8 +321,8 @@ static DotOp findFirst(Operation *product) {
   return dot;
 }
 
-/// The ring that a load fills with those in front of it: one of which a product of its own sum reads,
-/// if nothing uses any of them before it is loaded. Else the next.
+/// The ring that a load fills with those in front of it: one of which a product of its own sum
+/// reads, if nothing uses any of them before it is loaded. Else the next.
 int64_t RoleDecider::findRing(LoadOp load) {
   int64_t rings = 0;
   llvm::SmallDenseSet<int64_t> fitting, unfit;

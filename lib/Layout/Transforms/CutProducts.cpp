@@ -1,5 +1,5 @@
 // Makes products of much of k as sums of products of less.
-#include "ExactExtents.h"
+#include "ProductCandidate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -21,9 +21,9 @@ static Value cut(const OperandTile &tile, int64_t first, int64_t extent) {
   OpOperand &offset = load.getOffsetsMutable()[getViewDim(tile.dimK, load.getDropped())];
   builder.setInsertionPoint(load);
   if (first)
-    offset.set(arith::AddIOp::create(
-        builder, load.getLoc(), offset.get(),
-        arith::ConstantIndexOp::create(builder, load.getLoc(), first)));
+    offset.set(
+        arith::AddIOp::create(builder, load.getLoc(), offset.get(),
+                              arith::ConstantIndexOp::create(builder, load.getLoc(), first)));
   shrink(load, tile.dimK, extent);
   Value part = load;
   for (auto [view, dimK] : llvm::reverse(tile.views)) {

@@ -2,9 +2,7 @@
 #ifndef KILN_LIB_LAYOUT_TRANSFORMS_EXACTEXTENTS_H
 #define KILN_LIB_LAYOUT_TRANSFORMS_EXACTEXTENTS_H
 
-#include "kiln/Dialect/Tile/IR/Tile.h"
-#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
-#include "kiln/Target/TargetInterface.h"
+#include "ProductCandidate.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/IntEqClasses.h"
@@ -22,11 +20,7 @@ namespace kiln {
 /// latter it must be said which instructions of the target may be thought of.
 class ExactExtents {
 public:
-  enum class Open {
-    Grown,  ///< none
-    Warps,  ///< those of one warp, whoever decides them
-    Beside, ///< those that run on beside their warps
-  };
+  using Open = OpenProducts;
 
   /// Nothing is exact without a target.
   ExactExtents(tile::KernelOp kernel, TargetInterface target, Open open);
@@ -72,29 +66,6 @@ private:
   /// The operands that become parts.
   llvm::DenseSet<mlir::Value> cut;
 };
-
-/// What a product's operand is, if it is a loaded tile, or one turned or without dimensions of one
-/// element.
-struct OperandTile {
-  OperandTile(tile::DotOp dot, unsigned operand);
-  /// Whether nothing is decided of it, and nothing else uses it.
-  bool isOwn();
-
-  mlir::Value value;
-  tile::LoadOp load; ///< null if it is none
-  /// From the operand to the load, each with the dimension of its result that is k.
-  llvm::SmallVector<std::pair<mlir::Operation *, unsigned>, 2> views;
-  /// Whether it is read the other way round than it is loaded.
-  bool isTransposed;
-  /// Which dimension of the load is k.
-  unsigned dimK;
-};
-
-/// Makes a product as a sum of products of parts of k.
-void cutProduct(tile::DotOp dot, llvm::ArrayRef<int64_t> pieces);
-
-/// The instruction that an author has decided, or named, for an op; null if there is none.
-mlir::Attribute getDecidedAtom(mlir::Operation *op, TargetInterface target);
 
 } // namespace kiln
 

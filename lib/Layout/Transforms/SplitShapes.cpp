@@ -91,7 +91,8 @@ public:
 
 private:
   /// Cuts products that have exact extents only so, and finds what is exact then.
-  static ExactExtents cutProducts(KernelOp kernel, TargetInterface target, ExactExtents::Open open) {
+  static ExactExtents cutProducts(KernelOp kernel, TargetInterface target,
+                                  ExactExtents::Open open) {
     ExactExtents exact(kernel, target, open);
     SmallVector<DotOp> dots;
     kernel.getBody().walk([&](DotOp dot) {

@@ -244,10 +244,9 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::fetch(OpBuilder &builder, Location lo
   Row row(builder, loc, address, layout);
   SmallVector<Value> sums;
   for (int64_t first = 0; first < row.getRegisters(); first += row.atOnce) {
-    Value loaded =
-        NVVM::Tcgen05LdOp::create(builder, loc, VectorType::get({row.atOnce}, builder.getI32Type()),
-                                  /*pack=*/false, NVVM::Tcgen05LdStShape::SHAPE_32X32B,
-                                  row.at(builder, loc, first), Value());
+    Value loaded = NVVM::Tcgen05LdOp::create(
+        builder, loc, VectorType::get({row.atOnce}, builder.getI32Type()),
+        /*pack=*/false, NVVM::Tcgen05LdStShape::SHAPE_32X32B, row.at(builder, loc, first), Value());
     SmallVector<Value> registers;
     for (int64_t i = 0; i < row.atOnce; ++i)
       registers.push_back(

@@ -18,7 +18,12 @@ BF16 = ml_dtypes.bfloat16
 EXTENTS = [16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256]
 CHIPS = ["sm_90a", "sm_80", "gfx942", "gfx1201", "sm_100a"]
 DEVICES = ["cpu"] + [f"emu:{chip}" for chip in CHIPS]
-DTYPES = [BF16, np.float16, np.int8, ml_dtypes.float8_e4m3fn]
+# By type, in which precision: tf32 of what has no more bits.
+DTYPES = [
+    (BF16, "ieee"), (np.float16, "ieee"), (np.int8, "ieee"), (ml_dtypes.float8_e4m3fn, "ieee"),
+    (ml_dtypes.float8_e5m2, "ieee"), (np.float32, "tf32"),
+]  # fmt: skip
+COPIES = {"sm_80": "cp_async", "sm_90a": "cp_async", "gfx942": "load_to_lds"}
 ATOMS = {"sm_80": "mma_sync", "sm_90a": "mma_sync", "gfx942": "matrix", "gfx1201": "matrix"}
 
 
@@ -26,6 +31,7 @@ ATOMS = {"sm_80": "mma_sync", "sm_90a": "mma_sync", "gfx942": "matrix", "gfx1201
 def product(
     a: kiln.View, b: kiln.View, c: kiln.View, M: kiln.constexpr, N: kiln.constexpr,
     K: kiln.constexpr, ta: kiln.constexpr, tb: kiln.constexpr, sum_type: kiln.constexpr,
+    precision: kiln.constexpr,
 ):  # fmt: skip
     """A product in a loop that pins nothing."""
     i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
@@ -33,7 +39,7 @@ def product(
     for k in range(0, a.shape[0] if ta else a.shape[1], K):
         x = a.load((k, i * M), (K, M)) if ta else a.load((i * M, k), (M, K))
         y = b.load((j * N, k), (N, K)) if tb else b.load((k, j * N), (K, N))
-        acc = kiln.dot(x, y, acc, transpose_a=ta, transpose_b=tb)
+        acc = kiln.dot(x, y, acc, transpose_a=ta, transpose_b=tb, precision=precision)
     c.store((i * M, j * N), acc)
 
 
@@ -70,15 +76,18 @@ def weighted(
 def numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype) -> np.ndarray:
     if dtype == np.int8:
         return rng.integers(-128, 128, shape).astype(dtype)
+    if dtype == np.float32:
+        bits = rng.standard_normal(shape).astype(dtype).view(np.uint32) & np.uint32(0xFFFFE000)
+        return bits.view(dtype)
     return rng.standard_normal(shape).astype(dtype)
 
 
-def draw_tile(rng: np.random.Generator) -> tuple[int, int, int]:
+def draw_tile(rng: np.random.Generator, slots: int = 1) -> tuple[int, int, int]:
     """One whose sums and operands have room on each chip, were all extents to grow."""
     while True:
         tile = tuple(int(extent) for extent in rng.choice(EXTENTS, 3))
         m, n, k = (1 << (extent - 1).bit_length() for extent in tile)
-        if 2 * (m + n) * k <= 48 * 1024 and m * n <= 128 * 128:
+        if 2 * slots * (m + n) * k <= 48 * 1024 and m * n <= 128 * 128:
             return tile
 
 
@@ -101,15 +110,17 @@ def operands(rng, sizes, dtype, ta: bool, tb: bool):
 def test_drawn_plain_products(rng, device: str, draw: int) -> None:
     rng = np.random.default_rng([draw, DEVICES.index(device), int(rng.integers(1 << 62))])
     tile = draw_tile(rng)
-    sizes, dtype = draw_sizes(rng, tile), DTYPES[int(rng.integers(len(DTYPES)))]
+    sizes, (dtype, precision) = draw_sizes(rng, tile), DTYPES[int(rng.integers(len(DTYPES)))]
     ta, tb = (bool(rng.integers(2)) for _ in "ab")
     a, b, want, terms = operands(rng, sizes, dtype, ta, tb)
     out, sum_type = (np.int32, kiln.i32) if dtype == np.int8 else (np.float32, kiln.f32)
     guard = np.full((sizes[0], sizes[1] + 16), 77, out)
     c = guard[:, : sizes[1]]
-    print(tile, sizes, np.dtype(dtype), ta, tb)
+    print(tile, sizes, np.dtype(dtype), precision, ta, tb)
     M, N, K = tile
-    product.options(device=device)(a, b, c, M=M, N=N, K=K, ta=ta, tb=tb, sum_type=sum_type)
+    product.options(device=device)(
+        a, b, c, M=M, N=N, K=K, ta=ta, tb=tb, sum_type=sum_type, precision=precision
+    )
     assert_sums(c, want, terms, 1e-30 if dtype == np.int8 else 2e-5)
     assert (guard[:, sizes[1] :] == 77).all(), "expected nothing beyond the last column"
 
@@ -119,16 +130,18 @@ def test_drawn_plain_products(rng, device: str, draw: int) -> None:
 def test_drawn_pinned_products(rng, chip: str, draw: int) -> None:
     rng = np.random.default_rng([draw, list(ATOMS).index(chip), int(rng.integers(1 << 62))])
     while True:
-        M, N, K = draw_tile(rng)
-        if 6 * (M + N) * K <= 56 * 1024:  # three slots
+        M, N, K = draw_tile(rng, slots=3)
+        if min(M, N) * K >= 2048:  # each of eight warps copies something
             break
     sizes, dtype = draw_sizes(rng, (M, N, K)), [BF16, np.float16][int(rng.integers(2))]
+    is_wide = sizes[2] % 8 == 0 and rng.integers(2)
+    copy = COPIES.get(chip, "through_registers") if is_wide else "through_registers"
     a, b, want, terms = operands(rng, sizes, dtype, False, True)
     c = np.full(tuple(sizes[:2]), np.nan, np.float32)
-    print((M, N, K), sizes, np.dtype(dtype))
+    print((M, N, K), sizes, np.dtype(dtype), copy)
     pinned.options(device=f"emu:{chip}")(
-        a, b, c, M=M, N=N, K=K, atom=ATOMS[chip], copy="through_registers",
-        warps=int(rng.choice([2, 4, 8])),
+        a, b, c, M=M, N=N, K=K, atom=ATOMS[chip], copy=copy,
+        warps=int(rng.choice([4, 8])),
     )  # fmt: skip
     assert_sums(c, want, terms, 2e-5)
 
@@ -150,20 +163,21 @@ def test_sums_behind_odd_products(rng, device: str, M: int, N: int, D: int) -> N
 
 
 @pytest.mark.parametrize(
-    "target, tile, instruction, count",
+    "target, tile, instruction",
     [
-        ("nvptx:sm_90a", (256, 192, 64), "m64n192k16", 0),
-        ("nvptx:sm_90a", (192, 128, 64), "m64n128k16", 0),
-        ("nvptx:sm_90a", (128, 96, 64), "m64n96k16", 0),
-        ("nvptx:sm_90a", (128, 192, 96), "m64n192k16", 0),
-        ("nvptx:sm_100a", (128, 192, 64), "tcgen05.mma", 0),
+        ("nvptx:sm_90a", (256, 192, 64), "m64n192k16"),
+        ("nvptx:sm_90a", (192, 192, 128), "m64n192k16"),
+        ("nvptx:sm_90a", (192, 128, 64), "m64n128k16"),
+        ("nvptx:sm_90a", (128, 96, 64), "m64n96k16"),
+        ("nvptx:sm_90a", (128, 192, 96), "m64n192k16"),
+        ("nvptx:sm_100a", (128, 192, 64), "tcgen05.mma"),
     ],
 )
-def test_plain_tiles_are_exact(target: str, tile, instruction: str, count: int) -> None:
+def test_plain_tiles_are_exact(target: str, tile, instruction: str) -> None:
     M, N, K = tile
     a, b, c = (np.zeros((4096, 4096), BF16) for _ in range(3))
     made = product.compile(
         a, b, c.astype(np.float32), M=M, N=N, K=K, ta=False, tb=True, sum_type=kiln.f32,
-        target=target,
+        precision="ieee", target=target,
     )  # fmt: skip
     assert instruction in made.asm and made.metadata["proposal"] == 0
