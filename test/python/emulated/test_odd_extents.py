@@ -82,12 +82,12 @@ def numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype) -> np.ndarr
     return rng.standard_normal(shape).astype(dtype)
 
 
-def draw_tile(rng: np.random.Generator, slots: int = 1) -> tuple[int, int, int]:
+def draw_tile(rng: np.random.Generator, bytes_each: int) -> tuple[int, int, int]:
     """One whose sums and operands have room on each chip, were all extents to grow."""
     while True:
         tile = tuple(int(extent) for extent in rng.choice(EXTENTS, 3))
         m, n, k = (1 << (extent - 1).bit_length() for extent in tile)
-        if 2 * slots * (m + n) * k <= 48 * 1024 and m * n <= 128 * 128:
+        if bytes_each * (m + n) * k <= 48 * 1024 and m * n <= 128 * 128:
             return tile
 
 
@@ -109,8 +109,9 @@ def operands(rng, sizes, dtype, ta: bool, tb: bool):
 @pytest.mark.parametrize("draw", range(6))
 def test_drawn_plain_products(rng, device: str, draw: int) -> None:
     rng = np.random.default_rng([draw, DEVICES.index(device), int(rng.integers(1 << 62))])
-    tile = draw_tile(rng)
-    sizes, (dtype, precision) = draw_sizes(rng, tile), DTYPES[int(rng.integers(len(DTYPES)))]
+    dtype, precision = DTYPES[int(rng.integers(len(DTYPES)))]
+    tile = draw_tile(rng, max(2, np.dtype(dtype).itemsize))
+    sizes = draw_sizes(rng, tile)
     ta, tb = (bool(rng.integers(2)) for _ in "ab")
     a, b, want, terms = operands(rng, sizes, dtype, ta, tb)
     out, sum_type = (np.int32, kiln.i32) if dtype == np.int8 else (np.float32, kiln.f32)
@@ -130,7 +131,7 @@ def test_drawn_plain_products(rng, device: str, draw: int) -> None:
 def test_drawn_pinned_products(rng, chip: str, draw: int) -> None:
     rng = np.random.default_rng([draw, list(ATOMS).index(chip), int(rng.integers(1 << 62))])
     while True:
-        M, N, K = draw_tile(rng, slots=3)
+        M, N, K = draw_tile(rng, 3 * 2)  # for three slots
         if min(M, N) * K >= 2048:  # each of eight warps copies something
             break
     sizes, dtype = draw_sizes(rng, (M, N, K)), [BF16, np.float16][int(rng.integers(2))]
