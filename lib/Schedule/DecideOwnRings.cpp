@@ -74,7 +74,6 @@ int64_t OwnRingDecider::countRegisters(int64_t threads) {
 bool OwnRingDecider::findDots() {
   bool isPlainKernel = true, isFit = true;
   kernel.getBody().walk([&](Operation *op) { isPlainKernel &= isPlain(op); });
-  copies = isPlainKernel ? kMostCopies : 1;
   auto isLoaded = [&](Value operand) { return llvm::is_contained(loads, findLoad(operand)); };
   kernel.getBody().walk([&](Operation *op) {
     auto dot = dyn_cast<DotOp>(op);
@@ -87,10 +86,12 @@ bool OwnRingDecider::findDots() {
     if (!isFit)
       return;
     dots.insert({dot, atom});
-    copies = countCopies(dot, atom, copies);
     warps = std::max<int64_t>(warps, atom.getWarps());
   });
-  return isFit && !dots.empty() && hasRegisters();
+  if (!isFit || dots.empty())
+    return false;
+  copies = isPlainKernel ? countCopies(dots) : 1;
+  return hasRegisters();
 }
 
 bool OwnRingDecider::hasRegisters() {

@@ -85,7 +85,7 @@ private:
 
   KernelOp kernel;
   TargetInterface target;
-  llvm::MapVector<DotOp, Attribute> dots;
+  llvm::MapVector<DotOp, AsyncMmaAtomInterface> dots;
   /// Those whose sums are promoted, by nobody else's decision; and cut for that.
   SmallVector<DotOp> promoted, cut;
   /// Each with the number of its ring.
@@ -95,7 +95,7 @@ private:
   };
   llvm::MapVector<LoadOp, Load> loads;
   llvm::MapVector<StoreOp, Attribute> stores;
-  int64_t copies = kMostCopies;
+  int64_t copies = 1;
 };
 } // namespace
 
@@ -206,7 +206,7 @@ std::optional<Attribute> RoleDecider::findEngine(LoadOp load, ArrayRef<Use> prod
         !engine.follows(load.getCache(), load.getEviction()))
       continue;
     auto canRead = [&](const Use &use) {
-      auto async = cast<AsyncMmaAtomInterface>(dots.lookup(cast<DotOp>(use.operand->getOwner())));
+      AsyncMmaAtomInterface async = dots.lookup(cast<DotOp>(use.operand->getOwner()));
       return llvm::any_of(async.getSharedLayouts(use.operand->getOperandNumber(), shape,
                                                  use.isTransposed != isTurned),
                           [&](const LinearLayout &layout) {
@@ -241,11 +241,13 @@ AsyncMmaAtomInterface kiln::findAsyncAtom(DotOp dot, TargetInterface target, boo
   return {};
 }
 
-int64_t kiln::countCopies(DotOp dot, AsyncMmaAtomInterface atom, int64_t most) {
-  int64_t rows = dot.getM() / atom.getExtents()[0];
-  while (most > 1 && rows % most)
-    most /= 2;
-  return most;
+int64_t kiln::countCopies(const llvm::MapVector<DotOp, AsyncMmaAtomInterface> &dots) {
+  std::optional<int64_t> copies;
+  for (auto [dot, atom] : dots) {
+    int64_t own = chooseCopies(dot.getM(), atom.getExtents()[0]);
+    copies = copies.value_or(own) == own ? own : 1;
+  }
+  return copies.value_or(1);
 }
 
 /// Whether a product can be started beside its warps. Its sums must be those of the source, or are
@@ -261,7 +263,6 @@ bool RoleDecider::findDot(DotOp dot) {
     promoted.push_back(dot);
   if (!isExact && !dot.getParts() && dot.getK() > kPromoted)
     cut.push_back(dot);
-  copies = countCopies(dot, atom, copies);
   return true;
 }
 
@@ -326,8 +327,16 @@ bool RoleDecider::isOrdered() {
   return true;
 }
 
-/// The ring that a load fills with those in front of it: one of which a product of its own reads,
-/// if nothing uses any of them before it is loaded. Else the next.
+/// The first of the products that add to one sum, one behind another.
+static DotOp findFirst(Operation *product) {
+  auto dot = cast<DotOp>(product);
+  while (auto before = dot.getAccumulator().getDefiningOp<DotOp>())
+    dot = before;
+  return dot;
+}
+
+/// The ring that a load fills with those in front of it: one of which a product of its own sum
+/// reads, if nothing uses any of them before it is loaded. Else the next.
 int64_t RoleDecider::findRing(LoadOp load) {
   int64_t rings = 0;
   llvm::SmallDenseSet<int64_t> fitting, unfit;
@@ -341,7 +350,7 @@ int64_t RoleDecider::findRing(LoadOp load) {
     }
     for (const Use &use : findProducts(other))
       isShared |= llvm::any_of(findProducts(load), [&](const Use &its) {
-        return its.operand->getOwner() == use.operand->getOwner();
+        return findFirst(its.operand->getOwner()) == findFirst(use.operand->getOwner());
       });
     if (!isTogether)
       unfit.insert(decided.ring);
@@ -416,6 +425,7 @@ bool RoleDecider::find() {
   kernel.getBody().walk([&](DotOp dot) { areAllAsync &= findDot(dot); });
   if (dots.empty() || !areAllAsync || !arePlain())
     return false;
+  copies = countCopies(dots);
   reason.reset(); // an instruction may fit where another does not
 
   bool isInLoop = false, isRead = true;

@@ -11,8 +11,6 @@
 
 namespace kiln {
 
-/// Groups of warps that share a tile out, at most.
-inline constexpr int64_t kMostCopies = 2;
 /// Of a thread's registers that accumulators and operands may have.
 inline constexpr int64_t kMostRegisters = 192;
 
@@ -31,8 +29,8 @@ AsyncMmaAtomInterface findAsyncAtom(tile::DotOp dot, TargetInterface target,
                                     bool *hasOther = nullptr);
 /// Whether its sums are those of the source, as they are or promoted as the product says.
 bool sumsExactly(tile::DotOp dot, AsyncMmaAtomInterface atom);
-/// How many groups of warps, up to so many, have rows of a product each.
-int64_t countCopies(tile::DotOp dot, AsyncMmaAtomInterface atom, int64_t most);
+/// How many groups of warps have rows of each of these products, by their instructions.
+int64_t countCopies(const llvm::MapVector<tile::DotOp, AsyncMmaAtomInterface> &dots);
 
 class OwnRingDecider {
 public:

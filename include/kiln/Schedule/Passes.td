@@ -15,7 +15,7 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     Precondition: the module has a target; no layout is decided. Postcondition: a kernel that
     decides nothing, all of whose products can run on beside their warps while a copy engine brings
     their operands, has `tile.roles`: "compute", whose warps multiply and do all else, in two copies
-    where rows suffice, and "load", one warp that has the engine bring what products read. Dots,
+    where rows suffice, or three of three times a power of two, and "load", one warp that has the engine bring what products read. Dots,
     loads and stores name their `role`; dots have an `atom`, and so have the loads and stores that
     the engine makes; loads of one product that stand together have one `ring`. Where the atom keeps
     few bits of a sum, dots have `promote`, and `parts` along k of at most 128.

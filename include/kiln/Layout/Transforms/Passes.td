@@ -13,7 +13,10 @@ def SplitShapes : Pass<"tile-split-shapes", "::mlir::ModuleOp"> {
 
     An extent is exact if a product has it whose instruction can make it as it is (m64n192 makes 192
     columns, three copies of a role 192 rows), and all that is computed of it works element by
-    element or sums, is carried by loops, or is loaded and stored; see docs/rationale/extents.md.
+    element or sums, is carried by loops, or is loaded and stored; see docs/rationale/extents.md. Of
+    a product whose instruction is not decided, the target is asked which ones there are; then all
+    is split in the way that runs best, by what `TryOut` says of copies, or with as much exact as can
+    be where nothing says so. A product of two loaded tiles that is exact only so is cut along k.
 
     Of all others, an element that was added is never observed: loads and stores carry the tile's
     own `extents`; accesses at computed indices, atomics and histograms are masked; reductions,

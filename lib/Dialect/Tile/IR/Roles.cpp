@@ -61,6 +61,13 @@ int getSharedDim(int64_t m, int64_t n, int64_t leastM, int64_t leastN, int64_t c
   return sharesEvenly(m, leastM, copies) ? 0 : sharesEvenly(n, leastN, copies) ? 1 : -1;
 }
 
+int64_t chooseCopies(int64_t m, int64_t leastM) {
+  for (int64_t copies : {2, 3})
+    if (sharesEvenly(m, leastM, copies))
+      return copies;
+  return 1;
+}
+
 bool fillsBuffer(Operation *op) {
   auto load = dyn_cast_or_null<LoadOp>(op);
   return load && (load.getAtomAttr() || load->hasAttr(kAtomNameAttrName));
