@@ -60,6 +60,8 @@ LogicalResult Tracer::runScalar(Operation *op) {
   }
   if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndex())
     return success();
+  if (isa<arith::ConstantOp>(op) && known.contains(op->getResult(0)))
+    return success();
   known.erase(op->getResult(0));
   if (const HandedOver *its = getHandedOver(op->getResult(0)))
     return set(instance.getHandedOver(its->channel, puts[its->channel].next, its->bits));
