@@ -48,7 +48,9 @@ private:
   LogicalResult waitForGets();
   LogicalResult waitInTurns();
   LogicalResult separatePuts();
-  void insertWait(size_t place, PutOp put, int64_t stage);
+  int64_t countLater(size_t place, PutOp put) const;
+  WaitPutsOp insertWait(size_t place, PutOp put, int64_t stage);
+  void waitTogether(PutOp put);
   void insertBarrier(size_t place, int64_t stage, bool publishes = false);
   void setInsertionPoint();
   TripTime findRelease(GetOp get) const;
@@ -60,6 +62,9 @@ private:
   OpBuilder builder;
   llvm::MapVector<Value, OwnRing> rings;
   SmallVector<BarrierOp> barriers;
+  /// In front of all puts of the trip: the wait, if it is for copies, and the barrier behind it.
+  WaitPutsOp firstWait;
+  BarrierOp firstBarrier;
 };
 } // namespace
 
@@ -120,15 +125,32 @@ void PutWaiter::setInsertionPoint() {
     builder.setInsertionPointToEnd(&trip.block);
 }
 
-void PutWaiter::insertWait(size_t place, PutOp put, int64_t stage) {
+/// Where trips are not written anew, only puts of the block itself may follow.
+int64_t PutWaiter::countLater(size_t place, PutOp put) const {
+  return llvm::count_if(trip.asyncPuts, [&](PutOp other) {
+    return trip.getPlace(other) > trip.getPlace(put) && trip.getPlace(other) < place;
+  });
+}
+
+WaitPutsOp PutWaiter::insertWait(size_t place, PutOp put, int64_t stage) {
   setInsertionPoint();
-  // Where trips are not written anew, only puts of the block itself may follow.
-  int64_t later = 0;
-  for (PutOp other : trip.asyncPuts)
-    later += trip.getPlace(other) > trip.getPlace(put) && trip.getPlace(other) < place;
-  auto wait = WaitPutsOp::create(builder, put.getLoc(), later);
+  auto wait = WaitPutsOp::create(builder, put.getLoc(), countLater(place, put));
   trip.putWaits[wait] = put;
   trip.insert(place, wait, stage);
+  return wait;
+}
+
+/// In front of all puts of the trip, with what is waited for there already.
+void PutWaiter::waitTogether(PutOp put) {
+  if (!firstWait) {
+    firstWait = insertWait(trip.getPlace(firstBarrier), put, trip.stages.lookup(firstBarrier));
+    return;
+  }
+  PutOp &awaited = trip.putWaits[firstWait];
+  if (!(trip.getTime(awaited) < trip.getTime(put)))
+    return;
+  awaited = put;
+  firstWait.setInFlight(countLater(trip.getPlace(firstWait), put));
 }
 
 void PutWaiter::insertBarrier(size_t place, int64_t stage, bool publishes) {
@@ -204,12 +226,21 @@ LogicalResult PutWaiter::waitForGets() {
       return isa<PutOp>(op) || (next && next.getFills());
     };
     size_t place = llvm::find_if(trip.ops, isPuts) - trip.ops.begin();
-    if (place > begin || !(ready < TripTime{stage, place}))
-      place = begin;
+    bool isFirst = place <= begin && ready < TripTime{stage, place};
     size_t before = trip.ops.size();
-    if (last)
-      insertWait(place++, last, stage);
-    insertBarrier(place, stage, publishes);
+    if (isFirst && firstBarrier && trip.stages.lookup(firstBarrier) == stage) {
+      if (last)
+        waitTogether(last);
+      firstBarrier.setPublish(firstBarrier.getPublish() || publishes);
+    } else {
+      place = isFirst ? place : begin;
+      WaitPutsOp wait = last ? insertWait(place++, last, stage) : WaitPutsOp();
+      insertBarrier(place, stage, publishes);
+      if (isFirst) {
+        firstWait = wait;
+        firstBarrier = barriers.back();
+      }
+    }
     begin = end + trip.ops.size() - before - 1;
   }
   return success();

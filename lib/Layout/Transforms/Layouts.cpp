@@ -550,8 +550,10 @@ bool kiln::canShareOut(tile::LoadOp load, DirectAtomInterface atom, int64_t warp
                        const Chip &chip) {
   int64_t laneBits = int64_t(atom.getLaneBytes()) * 8;
   int64_t bits = load.getType().getElementTypeBitWidth();
-  return laneBits <= getAccessFacts(load).aligned * bits &&
-         laneBits * chip.warpSize * warps <= load.getType().getNumElements() * bits;
+  int64_t turn = laneBits * chip.warpSize * warps, all = load.getType().getNumElements() * bits;
+  // Where instructions are counted, all warps have as many.
+  bool isEven = atom.getCompletion() != Completion::Instructions || all % turn == 0;
+  return laneBits <= getAccessFacts(load).aligned * bits && turn <= all && isEven;
 }
 
 void kiln::followUser(tile::ConvertLayoutOp conversion, Operation *user) {

@@ -168,8 +168,10 @@ static FailureOr<LinearLayout> getShares(ThreadContext &context, CopyInOp op,
   if (sharesByte(type.getElementType()))
     return op.emitOpError("expected elements of at least a byte, for ") << atom << ", got " << type;
   int64_t threads = int64_t(context.chip.warpSize) * context.role->attr.getTotalWarps();
-  if (each < 1 || elements < each * threads || elements % (each * context.chip.warpSize) ||
-      !llvm::isPowerOf2_64(threads))
+  // Where instructions are counted, all warps make as many.
+  bool isEven = atom.getCompletion() != Completion::Instructions;
+  int64_t piece = each * (isEven ? context.chip.warpSize : threads);
+  if (each < 1 || elements < each * threads || elements % piece || !llvm::isPowerOf2_64(threads))
     return op.emitOpError("expected a buffer that ")
            << context.role->attr.getTotalWarps() << " warps share out by " << atom << ", got "
            << type;
