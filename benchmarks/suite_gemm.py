@@ -3,7 +3,8 @@
 Our kernel is gemm.mlir, whose decisions are pinned: a persistent grid, one role that loads by the
 tensor copy engine, two copies of one that multiplies. "python" is the same kernel written in Python
 and pinned by `kiln.pin`, "plain" one that pins nothing, "256x192" the pinned one with larger tiles,
-which the largest size has alone beside cuBLAS. cuBLAS is reached through PyTorch; Triton's
+which the largest size has alone beside cuBLAS. Clusters that share operands out, "2x1" along m and
+"1x2" along n, are measured where they are asked for: `--only clusters`. cuBLAS is reached through PyTorch; Triton's
 kernel is persistent and loads by tensor descriptors, the best of a few configurations.
 
 Inputs are fresh and normally distributed: zeros would let the chip draw less power and run faster.
@@ -41,6 +42,10 @@ def run(report: Report, options) -> None:
         name = f"gemm bf16 A·Bᵀ {size}"
         if (options.only or "") in name:
             measure(report, name, size, kernel, options.seconds)
+    for size in SIZES:
+        name = f"gemm bf16 A·Bᵀ {size} clusters"
+        if options.only and options.only in name and "clusters" in options.only:
+            measure_clusters(report, name, size, options.seconds)
     name = f"gemm bf16 A·Bᵀ {LARGEST}"
     if (options.only or "") in name:
         measure_largest(report, name, LARGEST, options.seconds)
@@ -81,6 +86,29 @@ def measure_largest(report: Report, name: str, size: int, seconds: float) -> Non
     errors = check(name, runs, outputs, a, b)
     asked = {"cublas": ASKED_OF_LARGEST}
     report_regimes(report, name, runs, 2.0 * size**3, errors, asked, seconds)
+
+
+def measure_clusters(report: Report, name: str, size: int, seconds: float) -> None:
+    a, b = (torch.randn(size, size, device="cuda").bfloat16() for _ in range(2))
+    outputs = {}
+    runs = {}
+
+    def add(who: str, run) -> None:
+        out = outputs[who] = torch.empty_like(a)
+        runs[who] = lambda: run(out)
+
+    add("alone", lambda c: pinned_kernels.gemm(a, b, c))
+    for x, y in ((2, 1), (1, 2), (2, 2)):
+        add(f"{x}x{y}", lambda c, x=x, y=y: pinned_kernels.clustered_gemm(a, b, c, X=x, Y=y))
+    # By tiles of 256 by 128, of which each copy makes 128 rows.
+    for x, y in ((2, 1), (1, 2)):
+        add(
+            f"{x}x{y} 256x128",
+            lambda c, x=x, y=y: pinned_kernels.clustered_gemm(a, b, c, X=x, Y=y, BM=256, BN=128),
+        )
+    add("cublas", lambda c: torch.matmul(a, b.T, out=c))
+    errors = check(name, runs, outputs, a, b)
+    report_regimes(report, name, runs, 2.0 * size**3, errors, {}, seconds)
 
 
 def check(

@@ -75,7 +75,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createRealiseOverlap(), createRealiseRings(), createRealiseWarpGroups(),
         createRealiseParts(), createCompleteStages(), createRealiseStages(), createSplitLoops(),
         createRealiseAccumulators(), createRealiseSlots(), createRealiseCopies(),
-        createRealiseOwnConversions(), createRealiseStores());
+        createRealiseOwnConversions(), createRealiseStores(), createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealiseInterleaving(), createRealiseThreads(), createCheckRealised(),

@@ -1,5 +1,6 @@
 // Proves of each realised kernel, on small instances, that its roles keep to their channels.
 #include "Protocol/Protocol.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,17 +15,18 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// The traces of all roles and their copies.
+/// The traces of all roles and their copies, of each of these programs.
 static FailureOr<std::vector<protocol::Trace>> traceAll(WarpGroupsOp groups,
-                                                        const protocol::Instance &instance) {
+                                                        ArrayRef<protocol::Instance> programs) {
   std::vector<protocol::Trace> traces;
-  for (unsigned role = 0; role < groups.getRoles().size(); ++role)
-    for (unsigned copy = 0; copy < groups.getRole(role).getCopies(); ++copy) {
-      FailureOr<protocol::Trace> trace = protocol::trace(groups, role, copy, instance);
-      if (failed(trace))
-        return failure();
-      traces.push_back(std::move(*trace));
-    }
+  for (const protocol::Instance &program : programs)
+    for (unsigned role = 0; role < groups.getRoles().size(); ++role)
+      for (unsigned copy = 0; copy < groups.getRole(role).getCopies(); ++copy) {
+        FailureOr<protocol::Trace> trace = protocol::trace(groups, role, copy, program);
+        if (failed(trace))
+          return failure();
+        traces.push_back(std::move(*trace));
+      }
   return traces;
 }
 
@@ -35,8 +37,13 @@ static LogicalResult check(WarpGroupsOp groups) {
     return failure();
   bool isChecked = false;
   Operation *tooLong = nullptr;
-  for (const protocol::Instance &instance : protocol::getInstances()) {
-    FailureOr<std::vector<protocol::Trace>> traces = traceAll(groups, instance);
+  std::array<int64_t, 3> cluster = {1, 1, 1};
+  if (protocol::sharesTiles(groups))
+    cluster = getClusterExtents(cast<KernelOp>(groups->getParentOp()));
+  for (const protocol::Instance &launch : protocol::getInstances()) {
+    std::vector<protocol::Instance> programs = launch.getProgramsOfCluster(cluster);
+    const protocol::Instance &instance = programs.front();
+    FailureOr<std::vector<protocol::Trace>> traces = traceAll(groups, programs);
     if (failed(traces))
       return failure();
     auto isLong = [](const protocol::Trace &trace) { return trace.tooLong != nullptr; };

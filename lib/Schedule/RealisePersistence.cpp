@@ -139,6 +139,24 @@ static Value countTiles(IndexMath math, ArrayRef<Value> extents) {
   return tiles;
 }
 
+/// The clusters of the kernel's programs; a host runs none.
+static std::array<int64_t, 3> getClusters(KernelOp kernel) {
+  TargetInterface target = getTarget(kernel);
+  return target && target.runsOnHost() ? std::array<int64_t, 3>{1, 1, 1}
+                                       : getClusterExtents(kernel);
+}
+
+/// Programs of one cluster run the tiles of one.
+static LogicalResult checkCluster(KernelOp kernel, ArrayRef<int64_t> cluster,
+                                  PersistentAttr persistent) {
+  int64_t programs = cluster[0] * cluster[1] * cluster[2];
+  if (persistent.getPrograms() % programs == 0)
+    return success();
+  return kernel.emitOpError("expected '")
+         << kPersistentAttrName << "' of whole clusters of " << programs << " programs, got "
+         << persistent.getPrograms();
+}
+
 static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   if (!kernel.hasGrid())
     return kernel.emitOpError("expected a grid region, since '")
@@ -146,8 +164,11 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   auto grid = cast<GridOp>(kernel.getGrid().front().getTerminator());
   size_t rank = grid.getExtents().size();
   Raster raster = getRaster(kernel);
-  if (failed(checkRaster(grid, raster, persistent)))
+  std::array<int64_t, 3> cluster = getClusters(kernel);
+  if (failed(checkRaster(grid, raster, persistent)) ||
+      failed(checkCluster(kernel, cluster, persistent)))
     return failure();
+  bool hasClusters = cluster[0] * cluster[1] * cluster[2] > 1;
 
   Location loc = kernel.getLoc();
   Block &body = kernel.getBody().front();
@@ -165,9 +186,26 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   Value extents[3];
   for (size_t axis = 0; axis < 3; ++axis)
     extents[axis] = axis < rank ? mapping.lookup(grid.getExtents()[axis]) : math.constant(1);
-  Value tiles = countTiles(math, ArrayRef(extents).take_front(rank));
+  // Where there are clusters, those of programs, which lie behind one another along x, take those of
+  // tiles in turn; each program has the tile at its own place.
+  Value clusters[3];
+  for (size_t axis = 0; axis < 3; ++axis)
+    clusters[axis] = cluster[axis] == 1 ? extents[axis]
+                                        : math.div(extents[axis], math.constant(cluster[axis]));
+  Value tiles = countTiles(math, ArrayRef(clusters).take_front(rank));
   Value first = ProgramIdOp::create(builder, loc, builder.getIndexType(), Axis::X);
   Value step = NumProgramsOp::create(builder, loc, builder.getIndexType(), Axis::X);
+  Value own[3];
+  for (size_t axis = 0; axis < 3 && hasClusters; ++axis)
+    if (cluster[axis] > 1)
+      own[axis] =
+          math.rem(axis == 0 ? first
+                             : ProgramIdOp::create(builder, loc, builder.getIndexType(), Axis(axis)),
+                   math.constant(cluster[axis]));
+  if (cluster[0] > 1) {
+    first = math.div(first, math.constant(cluster[0]));
+    step = math.div(step, math.constant(cluster[0]));
+  }
   std::optional<ChipletNumbers> numbers;
   if (int64_t chiplets = countChiplets(kernel); raster == Raster::Chiplets && chiplets > 1)
     numbers.emplace(math, chiplets, tiles, first, step);
@@ -177,8 +215,15 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
   IndexMath innerMath{inner, loc};
   Value tile = loop.getInductionVar(), place[3];
-  locate(innerMath, numbers ? numbers->number(innerMath, tile) : tile, extents, rank,
-         getSlowAxis(raster, rank), persistent.getGroup(), place);
+  SlowAxis slow = getSlowAxis(raster, rank);
+  SmallVector<unsigned> fast = getFastAxes(slow, rank);
+  int64_t grouped = fast.empty() ? 1 : cluster[fast.front()];
+  locate(innerMath, numbers ? numbers->number(innerMath, tile) : tile, clusters, rank, slow,
+         std::max<int64_t>(persistent.getGroup() / grouped, 1), place);
+  for (size_t axis = 0; axis < 3; ++axis)
+    if (own[axis])
+      place[axis] = innerMath.add(
+          innerMath.mul(place[axis], innerMath.constant(cluster[axis])), own[axis]);
   for (Operation *op : program)
     op->moveBefore(loop.getBody()->getTerminator());
   SmallVector<Operation *> queries;
@@ -198,10 +243,14 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
     query->erase();
   }
 
-  // All tiles; a launch has no more programs than are wanted.
+  // All tiles; a launch has no more programs than are wanted. It looks itself whether the tiles are
+  // whole clusters, and how many.
   OpBuilder host(grid);
-  grid->setOperands(
-      countTiles(IndexMath{host, grid.getLoc()}, SmallVector<Value>(grid.getExtents())));
+  if (hasClusters)
+    setMetadata(kernel, "own_cluster", builder.getBoolAttr(true));
+  else
+    grid->setOperands(
+        countTiles(IndexMath{host, grid.getLoc()}, SmallVector<Value>(grid.getExtents())));
   auto perCore = kernel->getAttrOfType<IntegerAttr>(kPerCoreAttrName);
   if (persistent.getPrograms() > 0)
     setMetadata(kernel, "programs", builder.getI64IntegerAttr(persistent.getPrograms()));

@@ -35,3 +35,13 @@ tile.kernel @grouped_beside(%n: index) attributes {
 } {
   tile.return
 }
+
+// -----
+
+// expected-error@+1 {{expected 'tile.persistent' of whole clusters of 4 programs, got 6}}
+tile.kernel @cluster(%n: index) attributes {tile.cluster = array<i64: 2, 2, 1>,
+    tile.persistent = #tile.persistent<programs = 6>} grid {
+  tile.grid %n, %n
+} {
+  tile.return
+}

@@ -122,12 +122,14 @@ def CheckSchedule : Schedule_Pass<"tile-check-schedule"> {
 
     - roles that wait for one another, since a ring has too few slots for what its readers hold;
     - rings that together with all else in shared memory do not fit it;
+    - loads with `multicast` that the programs which share their tiles out may not make alike: of
+      different tiles, or under loops and conditions that depend on which of them it is;
     - sums of products in flight that the role's registers cannot hold. Only what surely lies in
       registers counts: the assembler makes other values late, or again, and has the last word.
 
     What goes from role to role inside conditions and between loops, `tile-check-protocol` proves on
     the realised kernel, and `tile-plan-shared-memory` counts scratch as it is lowered.
-    The test is `test/Schedule/check-schedule-invalid.mlir`.
+    The tests are `test/Schedule/check-schedule-invalid.mlir` and `check-clusters-invalid.mlir`.
   }];
 }
 
@@ -164,6 +166,12 @@ def RealisePersistence : Schedule_Pass<"tile-realise-persistence"> {
     attribute's `group` and `tile.raster` say. The metadata says to how many programs a launch cuts
     the grid, as "programs" or "persistent_per_core". Messages name the tile's program. The loop has
     `tile.programs`: nothing orders its turns.
+
+    With `tile.cluster` clusters of programs take clusters of tiles in turn, in the same order, and each
+    program has the tile at its own place: so programs of a cluster stay in step, and differ along
+    the grid's axes as they would without the loop. The grid is then that of the tiles; who launches
+    it holds it against the clusters, and launches clusters behind one another along x, as
+    "own_cluster" in the metadata says.
 
     Before: a body that runs tile (`program_id x`, `program_id y`).
     After:

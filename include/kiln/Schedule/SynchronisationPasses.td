@@ -176,6 +176,45 @@ def RealiseInterleaving : Schedule_Pass<"tile-realise-interleaving"> {
   }];
 }
 
+def RealiseClusters : Schedule_Pass<"tile-realise-clusters"> {
+  let summary = "bring a tile once for all programs of a cluster that load it, as `multicast` says";
+  let description = [{
+    Precondition: rings, slots, copies and stores by engines are realised; copies may have
+    `multicast`, in a kernel with `tile.cluster`. Postcondition: each of these brings a part of its
+    rows, which the program's place in the cluster says, and has a mask of the programs that it goes
+    to. A slot that such a copy fills is given back to all programs that fill it, and its channel
+    counts their arrivals; the bytes of a put are still those of the whole slot, whoever brings
+    them. A `tile.cluster_barrier` stands in front of the roles, so that no program reaches a channel
+    that is not made yet, and one behind them, so that none ends while others reach its own.
+
+    A part's rows must be what the engine can bring as they lie in the buffer; if they are not that
+    is an error at the load.
+
+    Before:
+    ```mlir
+    tile.put %ring[%s, %p] bytes = 16384 : … {
+    ^bb0(%x: !tile.buffer<128x64xbf16>):
+      tile.copy_in %b[%n, %k], %x {atom = #nvptx.tma, multicast = ["x"]} : …
+    }
+    …
+    tile.release %ring[%s] : …
+    ```
+    After, in clusters of two programs along x:
+    ```mlir
+    %place = arith.remui %program, %c2 : index
+    …
+    tile.put %ring[%s, %p] bytes = 16384 : … {
+    ^bb0(%x: !tile.buffer<128x64xbf16>):
+      %part = tile.part %x[%first, %c0] : … -> !tile.buffer<64x64xbf16>
+      tile.copy_in %b[%row, %k], %part to %mask {atom = #nvptx.tma} : …
+    }
+    …
+    tile.release %ring[%s] to %own, %other : …
+    ```
+    The tests are `test/Schedule/realise-clusters.mlir` and `realise-clusters-invalid.mlir`.
+  }];
+}
+
 def OrderAccesses : Schedule_Pass<"tile-order-accesses"> {
   let summary = "let warps wait for one another between accesses to the same global memory";
   let description = [{

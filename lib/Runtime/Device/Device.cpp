@@ -1,6 +1,7 @@
 // What every executable does before its device launches it: grids and hidden parameters.
 #include "kiln/Runtime/Device/Device.h"
 #include "kiln/Runtime/Error.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
@@ -50,9 +51,20 @@ Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContex
                          "got " +
                          Twine(grid[0]) + " x " + Twine(grid[1]) + " x " + Twine(grid[2]));
   int64_t launched[3] = {grid[0], grid[1], grid[2]};
-  if (plan.programs)
-    launched[0] = std::min(launched[0], plan.programs);
   const LaunchTraits &traits = traitsOf(context);
+  if (LLVM_UNLIKELY(plan.ownCluster && (plan.programs || plan.programsPerCore))) {
+    // Clusters lie behind one another along x, and take clusters of tiles in turn.
+    if (Error error = checkTraits(grid, traits))
+      return error;
+    int64_t size = traits.cluster[0] * traits.cluster[1] * traits.cluster[2];
+    int64_t clusters = programs / size;
+    if (plan.programs)
+      clusters = std::min(clusters, std::max<int64_t>(plan.programs / size, 1));
+    llvm::copy(traits.cluster, launched);
+    launched[0] *= clusters;
+  } else if (plan.programs) {
+    launched[0] = std::min(launched[0], plan.programs);
+  }
   if (LLVM_UNLIKELY(!traits.isPlain()))
     if (Error error = checkTraits(launched, traits))
       return error;
