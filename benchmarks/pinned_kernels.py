@@ -41,7 +41,7 @@ def gemm(a: kiln.View, b: kiln.View, c: kiln.View):
 @kiln.kernel
 def clustered_gemm(
     a: kiln.View, b: kiln.View, c: kiln.View, X: kiln.constexpr, Y: kiln.constexpr,
-    BM: kiln.constexpr = 128, BN: kiln.constexpr = 256,
+    BM: kiln.constexpr = 128, BN: kiln.constexpr = 256, programs: kiln.constexpr = PROGRAMS,
 ):  # fmt: skip
     """The same by clusters of X by Y programs: those that lie along x load the same rows of b, and
     those along y the same rows of a, each a part for all."""
@@ -51,7 +51,7 @@ def clustered_gemm(
             kiln.role("load", warps=4, registers=40),
             kiln.role("mma", warps=4, copies=2, registers=232),
         ),
-        persistent=(PROGRAMS, 16),
+        persistent=(programs, 16),
         cluster=(X, Y),
     )
     i, j = row * BM, column * BN

@@ -131,10 +131,6 @@ LogicalResult kiln::checkClusters(KernelOp kernel, const RingPlan &plan) {
         }
     if (loads.empty())
       continue;
-    if (ring.isOwn())
-      return loads.front().emitOpError("expected a ring that another role fills, since 'multicast' "
-                                       "is decided, got one of role \"")
-             << ring.producer.getName() << "\" alone";
     Differences steps(kernel, axes);
     for (const RingUse &use : ring.uses)
       for (LoadOp load : use.loads)

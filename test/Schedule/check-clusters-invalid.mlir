@@ -82,19 +82,3 @@ tile.kernel @fits(%a: !view) attributes {tile.cluster = array<i64: 2, 2, 1>,
   tile.return
 }
 }
-
-// -----
-
-// A role that fills a ring for itself.
-!view = !tile.view<?x?xf32>
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @own(%a: !view) attributes {tile.cluster = array<i64: 2, 1, 1>,
-    tile.roles = [#tile.role<"all", warps = 1>]} {
-  %c0 = arith.constant 0 : index
-  // expected-error@+1 {{expected a ring that another role fills, since 'multicast' is decided, got one of role "all" alone}}
-  %t = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<32x32xf32>, role = "all",
-    ring = "r", multicast = ["x"]} : !view -> tensor<32x32xf32>
-  tile.store %t, %a[%c0, %c0] {role = "all"} : tensor<32x32xf32>, !view
-  tile.return
-}
-}

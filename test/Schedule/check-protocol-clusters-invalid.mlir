@@ -71,7 +71,7 @@ tile.kernel @untold(%x: !view, %n: index)
       %id = tile.program_id x
       %own = arith.remui %id, %c2 : index
       %end:2 = scf.for %k = %c0 to %n step %c32 iter_args(%s = %z, %p = %z) -> (i32, i32) {
-        // expected-error@+1 {{expected every program that the copies reach to have released the slot to this one, got one that has not: number 1 of the cluster}}
+        // expected-error@+1 {{expected every program that the copies reach to have released the slot to this one, got one that has not: number 0 of the cluster}}
         tile.put %ring[%s, %p] bytes = 4096 : !ring {
         ^bb0(%to: !b):
           %part = tile.part %to[%own, %c0] : !b -> !half

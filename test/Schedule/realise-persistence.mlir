@@ -2,7 +2,7 @@
 // RUN: tile-opt %s --tile-realise-persistence | FileCheck %s
 
 // A launch makes as many programs as are wanted of the tiles that the grid has.
-// CHECK: module attributes {tile.metadata = {own_cluster = true, persistent_per_core = 1 : i64, programs = 2 : i64}}
+// CHECK: module attributes {tile.metadata = {own_cluster = true, persistent_per_core = 1 : i64, programs = 8 : i64}}
 
 // CHECK-LABEL: tile.kernel @grouped
 // CHECK-NOT: tile.persistent
@@ -112,6 +112,7 @@ tile.kernel @clustered(%m: index, %n: index) attributes {tile.cluster = array<i6
   // CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[CLUSTERS]] step %[[STEP]]
   // Groups are of two clusters.
   // CHECK: arith.constant 2 : index
+  // CHECK: arith.constant 0 : index
   // CHECK: %[[ATX:.*]] = arith.muli %{{.*}}, %c2
   // CHECK: %[[X:.*]] = arith.addi %[[ATX]], %[[OWNX]] : index
   // CHECK: %[[ATY:.*]] = arith.muli %{{.*}}, %c2

@@ -263,9 +263,12 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
       has the slot and phase that it must have, nothing is read that was released or is not there
       yet, nothing is released or overwritten that a dot or a store in flight still reads, barriers
       stand between what warps write and what others read, and no role waits forever.
+    - Of programs of a cluster that share tiles out: barriers of the cluster stand around their roles,
+      and all of them, run against one another, fill rings equally often, get all bytes that they
+      announce, and reach nobody who has not released the slot to them.
 
-    The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-invalid.mlir` and the mutants of
-    `test/Schedule/mutants.test`.
+    The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-invalid.mlir`,
+    `check-protocol-clusters-invalid.mlir` and the mutants of `test/Schedule/mutants.test`.
   }];
 }
 

@@ -268,14 +268,15 @@ int64_t kiln::protocol::countReleases(WarpGroupsOp groups, unsigned capture) {
 static LogicalResult checkClusterBarriers(WarpGroupsOp groups) {
   if (!sharesTiles(groups))
     return success();
-  auto isBarrier = llvm::IsaPred<ClusterBarrierOp>;
-  Block &block = *groups->getBlock();
-  auto before = llvm::make_range(std::make_reverse_iterator(groups->getIterator()), block.rend());
-  auto at = llvm::find_if(before, llvm::IsaPred<ClusterBarrierOp, ChannelOp>);
-  if (at == before.end() || !isBarrier(*at))
+  Operation *before = groups->getPrevNode(), *behind = groups->getNextNode();
+  while (before && !isa<ClusterBarrierOp, ChannelOp>(before))
+    before = before->getPrevNode();
+  if (!isa_and_nonnull<ClusterBarrierOp>(before))
     return groups.emitOpError("expected a tile.cluster_barrier between the channels and the roles, "
                               "since programs of a cluster reach those of one another");
-  if (llvm::any_of(llvm::make_range(std::next(groups->getIterator()), block.end()), isBarrier))
+  while (behind && !isa<ClusterBarrierOp>(behind))
+    behind = behind->getNextNode();
+  if (behind)
     return success();
   return groups.emitOpError("expected a tile.cluster_barrier behind the roles, since other programs "
                             "of the cluster may reach the channels of one that has ended");

@@ -138,10 +138,10 @@ struct State {
 private:
   /// A channel of a program, and which use of it.
   using Use = std::pair<unsigned, int64_t>;
-  Use getUse(unsigned program, unsigned channel, int64_t position) const {
+  Use getUse(unsigned program, unsigned channel, int64_t position) {
     return {program * unsigned(groups.getCaptures().size()) + channel, position};
   }
-  Use getMeeting(const Trace &trace, const Event &event) const {
+  Use getMeeting(const Trace &trace, const Event &event) {
     return {trace.program * unsigned(groups.getRoles().size()) + trace.role, event.position};
   }
   static SmallVector<unsigned> getPrograms(const Reach &reach) {
