@@ -43,9 +43,8 @@ FailureOr<StoreBoxes> kiln::cutIntoBoxes(StoreOp store) {
 
 //===- Parts --------------------------------------------------------------------------------===//
 
-std::optional<BufferPart> kiln::findEnginePart(CopyInOp copy, int64_t count) {
-  BufferType whole = copy.getBuffer().getType();
-  auto engine = dyn_cast<EngineAtomInterface>(copy.getAtom());
+std::optional<BufferPart> kiln::findEnginePart(BufferType whole, Attribute atom, int64_t count) {
+  auto engine = dyn_cast<EngineAtomInterface>(atom);
   for (unsigned dim = 0; engine && dim < whole.getShape().size(); ++dim) {
     SmallVector<int64_t> shape(whole.getShape());
     if (shape[dim] % count)

@@ -182,11 +182,11 @@ LogicalResult CopyRealiser::checkPut(PutOp put) {
   if (!put.getBytes())
     return success();
   for (auto copyIn : put.getBody().front().getOps<CopyInOp>()) {
-    std::optional<BufferPart> part = findEnginePart(copyIn, role.getCopies());
+    BufferType whole = copyIn.getBuffer().getType();
+    std::optional<BufferPart> part = findEnginePart(whole, copyIn.getAtom(), role.getCopies());
     if (!part)
       return copyIn.emitOpError("expected a buffer that the copies of role \"")
-             << role.getName() << "\" bring in parts by " << copyIn.getAtom() << ", got "
-             << copyIn.getBuffer().getType();
+             << role.getName() << "\" bring in parts by " << copyIn.getAtom() << ", got " << whole;
     parts[copyIn] = *part;
   }
   return success();

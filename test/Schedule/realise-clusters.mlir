@@ -3,6 +3,9 @@
 // RUN: tile-opt %s --tile-realise-clusters | FileCheck %s
 // RUN: tile-opt %s --tile-realise-clusters --tile-realise-threads --tile-check-protocol -o /dev/null
 
+// Two boxes of 32 columns, whose rows are permuted by eights.
+#two = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,4],[2,8],[4,16],[8,0],[16,0],[32,0],[0,32]]>
+!two = !tile.buffer<64x64xf32, #two>
 !a = !tile.buffer<64x32xf32>
 !b = !tile.buffer<32x32xf32>
 !ring = !tile.channel<2, !a, !b>
@@ -96,6 +99,36 @@ tile.kernel @alone(%x: !view) attributes {tile.cluster = array<i64: 2, 1, 1>, ti
     }
   }
   // CHECK-NOT: tile.cluster_barrier
+  tile.return
+}
+
+// Rows of two boxes: each box is shared out by itself.
+// CHECK-LABEL: tile.kernel @boxes
+tile.kernel @boxes(%x: !view) attributes {tile.cluster = array<i64: 4, 1, 1>, tile.warps = 2 : i64} {
+  // CHECK: tile.channel full = 1 empty = 4
+  %ring = tile.channel full = 1 empty = 1 : !tile.channel<1, !two>
+  tile.warp_groups(%x, %ring : !view, !tile.channel<1, !two>) {
+    role #tile.role<"load", warps = 1> {
+      // CHECK: %[[ALL:.*]] = arith.constant 15 : i32
+      %z = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      tile.put %ring[%z, %z] bytes = 16384 : !tile.channel<1, !two> {
+      ^bb0(%to: !two):
+        // CHECK: %[[LEFT:.*]] = tile.part %{{.*}} -> !tile.buffer<64x32xf32
+        // CHECK: %[[ROWS:.*]] = tile.part %[[LEFT]]{{.*}} -> !tile.buffer<16x32xf32
+        // CHECK: tile.copy_in %x[{{.*}}], %[[ROWS]] to %{{.*}} {atom = #nvptx.tma}
+        // CHECK: %[[RIGHT:.*]] = tile.part %{{.*}} -> !tile.buffer<64x32xf32
+        // CHECK: %[[MORE:.*]] = tile.part %[[RIGHT]]{{.*}} -> !tile.buffer<16x32xf32
+        // CHECK: tile.copy_in %x[{{.*}}], %[[MORE]] to %{{.*}} {atom = #nvptx.tma}
+        tile.copy_in %x[%c0, %c0], %to {atom = #nvptx.tma, multicast = ["x"]} : !view, !two
+      }
+    }
+    role #tile.role<"use", warps = 1> {
+      %z = arith.constant 0 : i32
+      %b = tile.get %ring[%z, %z] : !tile.channel<1, !two>
+      tile.release %ring[%z] : !tile.channel<1, !two>
+    }
+  }
   tile.return
 }
 }

@@ -170,4 +170,4 @@ def test_what_programs_cannot_share_is_refused(kind, why) -> None:
 def test_a_chip_without_clusters_is_refused() -> None:
     a, c = np.zeros((128, 64), np.float32), np.zeros((128, 64), np.float32)
     with pytest.raises(kiln.CompileError, match="expected a chip that has clusters"):
-        read_by_lanes.options(device="emu:sm_80")(a, c, X=2)
+        refused.options(device="emu:sm_80")(a, c, KIND="warps")

@@ -59,7 +59,7 @@ CASES = [
     (
         'kiln.pin(v.load(0, 4) + 1.0, multicast="x")',
         '"x"',
-        "expected multicast of a load, got a 4 f32 tile",
+        "expected multicast of a load, got a 4 f32 tensor",
         "around the load itself",
     ),
     ("v[0] = w", "w", "expected a name that is defined, got `w`", None),
