@@ -146,15 +146,19 @@ static std::array<int64_t, 3> getClusters(KernelOp kernel) {
                                        : getClusterExtents(kernel);
 }
 
-/// Programs of one cluster run the tiles of one.
-static LogicalResult checkCluster(KernelOp kernel, ArrayRef<int64_t> cluster,
+/// Programs of one cluster run the tiles of one, which are of one group.
+static LogicalResult checkCluster(KernelOp kernel, ArrayRef<int64_t> cluster, int64_t grouped,
                                   PersistentAttr persistent) {
   int64_t programs = cluster[0] * cluster[1] * cluster[2];
-  if (persistent.getPrograms() % programs == 0)
+  if (persistent.getPrograms() % programs)
+    return kernel.emitOpError("expected '")
+           << kPersistentAttrName << "' of whole clusters of " << programs << " programs, got "
+           << persistent.getPrograms();
+  if (persistent.getGroup() == 1 || persistent.getGroup() % grouped == 0)
     return success();
   return kernel.emitOpError("expected '")
-         << kPersistentAttrName << "' of whole clusters of " << programs << " programs, got "
-         << persistent.getPrograms();
+         << kPersistentAttrName << "' to group whole clusters, of " << grouped
+         << " tiles along an axis, got groups of " << persistent.getGroup();
 }
 
 static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
@@ -165,8 +169,11 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   size_t rank = grid.getExtents().size();
   Raster raster = getRaster(kernel);
   std::array<int64_t, 3> cluster = getClusters(kernel);
+  SlowAxis slow = getSlowAxis(raster, rank);
+  SmallVector<unsigned> fast = getFastAxes(slow, rank);
+  int64_t grouped = fast.empty() ? 1 : cluster[fast.front()];
   if (failed(checkRaster(grid, raster, persistent)) ||
-      failed(checkCluster(kernel, cluster, persistent)))
+      failed(checkCluster(kernel, cluster, grouped, persistent)))
     return failure();
   bool hasClusters = cluster[0] * cluster[1] * cluster[2] > 1;
 
@@ -215,11 +222,8 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
   IndexMath innerMath{inner, loc};
   Value tile = loop.getInductionVar(), place[3];
-  SlowAxis slow = getSlowAxis(raster, rank);
-  SmallVector<unsigned> fast = getFastAxes(slow, rank);
-  int64_t grouped = fast.empty() ? 1 : cluster[fast.front()];
   locate(innerMath, numbers ? numbers->number(innerMath, tile) : tile, clusters, rank, slow,
-         std::max<int64_t>(persistent.getGroup() / grouped, 1), place);
+         llvm::divideCeil(persistent.getGroup(), grouped), place);
   for (size_t axis = 0; axis < 3; ++axis)
     if (own[axis])
       place[axis] = innerMath.add(

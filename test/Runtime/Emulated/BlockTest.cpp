@@ -332,8 +332,8 @@ TEST(Cluster, ABlockThatHasEndedIsNotReached) {
   EXPECT_THAT(runPair([](const uint64_t *) {
                 initBarrier(1);
                 meetCluster();
-                if (block() == 1)
-                  arriveAt(0);
+                if (block() == 0)
+                  arriveAt(1);
               }),
               HasSubstr("of a block of the cluster that has ended"));
 }
