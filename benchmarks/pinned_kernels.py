@@ -1,10 +1,11 @@
 """Products and attention in Python whose schedules are pinned by `kiln.pin`; tiles' layouts follow
 from the instructions, but for attention by waves.
 
-`gemm`, `clustered_gemm` and `attention` are for sm_90a, `gemm_skewed`, `gemm_interleaved` and `attention_by_waves`
-for gfx942 and gfx950, `gemm_through_registers` for gfx1201. gemm.mlir and attention.mlir have the
-schedules of the first two, gemm-gfx942.mlir and gemm-gfx950.mlir that of the third; what these do,
-and why, stands at their heads.
+`gemm`, `clustered_gemm`, `large_gemm` and `attention` are for sm_90a, `gemm_skewed`,
+`gemm_interleaved` and `attention_by_waves` for gfx942 and gfx950, `gemm_through_registers` for
+gfx1201. gemm.mlir and attention.mlir have the schedules of the kernels of these names,
+gemm-gfx942.mlir and gemm-gfx950.mlir that of `gemm_skewed`; what these do, and why, stands at
+their heads.
 """
 
 from __future__ import annotations

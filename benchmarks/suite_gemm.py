@@ -4,8 +4,9 @@ Our kernel is gemm.mlir, whose decisions are pinned: a persistent grid, one role
 tensor copy engine, two copies of one that multiplies. "python" is the same kernel written in Python
 and pinned by `kiln.pin`, "plain" one that pins nothing, "256x192" the pinned one with larger tiles,
 which the largest size has alone beside cuBLAS. Clusters that share operands out, "2x1" along m and
-"1x2" along n, are measured where they are asked for: `--only clusters`. cuBLAS is reached through PyTorch; Triton's
-kernel is persistent and loads by tensor descriptors, the best of a few configurations.
+"1x2" along n, are measured where they are asked for: `--only clusters`. cuBLAS is reached through
+PyTorch; Triton's kernel is persistent and loads by tensor descriptors, the best of a few
+configurations.
 
 Inputs are fresh and normally distributed: zeros would let the chip draw less power and run faster.
 """

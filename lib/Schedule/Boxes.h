@@ -23,8 +23,8 @@ struct BufferPart {
   tile::BufferType type;
   unsigned dim;
 };
-/// A part that an engine can bring as it lies, if so many share the buffer out: of its rows, or else
-/// of its columns; none if there is none.
+/// A part that an engine can bring as it lies, if so many share the buffer out: of its rows, or
+/// else of its columns; none if there is none.
 std::optional<BufferPart> findEnginePart(tile::BufferType whole, mlir::Attribute atom,
                                          int64_t count);
 /// Makes of a copy that of its part of this number.

@@ -31,19 +31,17 @@ public:
         extents(extents) {
     // Clusters begin at multiples of their extents.
     for (unsigned axis = 0; axis < 3; ++axis)
-      places[axis] = extents[axis] == 1
-                         ? math.constant(0)
-                         : math.rem(ProgramIdOp::create(builder, math.loc, builder.getIndexType(),
-                                                        Axis(axis)),
-                                    math.constant(extents[axis]));
+      places[axis] =
+          extents[axis] == 1
+              ? math.constant(0)
+              : math.rem(ProgramIdOp::create(builder, math.loc, builder.getIndexType(), Axis(axis)),
+                         math.constant(extents[axis]));
   }
 
   /// Which of those that differ along these axes alone this one is.
   Value getNumber(ArrayRef<unsigned> axes) { return number(axes, /*inCluster=*/false, {}); }
   /// The number in the cluster of the program that is so far on.
-  Value getPeer(const Step &step) {
-    return toWord(number({0, 1, 2}, /*inCluster=*/true, step));
-  }
+  Value getPeer(const Step &step) { return toWord(number({0, 1, 2}, /*inCluster=*/true, step)); }
   /// Of those that differ along these axes alone, a bit each.
   Value getMask(ArrayRef<unsigned> axes) {
     int64_t bits = 1, size = 1;
@@ -135,8 +133,8 @@ struct Strips {
 };
 } // namespace
 
-/// As few strips as can be. Where rows are longer than the engine's boxes, each box is shared out by
-/// itself.
+/// As few strips as can be. Where rows are longer than the engine's boxes, each box is shared out
+/// by itself.
 static std::optional<Strips> cut(BufferType whole, Attribute atom, int64_t programs) {
   unsigned last = whole.getShape().size() - 1;
   for (int64_t count = 1; whole.getShape()[last] % count == 0; count *= 2) {

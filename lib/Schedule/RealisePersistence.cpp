@@ -193,22 +193,21 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
   Value extents[3];
   for (size_t axis = 0; axis < 3; ++axis)
     extents[axis] = axis < rank ? mapping.lookup(grid.getExtents()[axis]) : math.constant(1);
-  // Where there are clusters, those of programs, which lie behind one another along x, take those of
-  // tiles in turn; each program has the tile at its own place.
+  // Where there are clusters, those of programs, which lie behind one another along x, take those
+  // of tiles in turn; each program has the tile at its own place.
   Value clusters[3];
   for (size_t axis = 0; axis < 3; ++axis)
-    clusters[axis] = cluster[axis] == 1 ? extents[axis]
-                                        : math.div(extents[axis], math.constant(cluster[axis]));
+    clusters[axis] =
+        cluster[axis] == 1 ? extents[axis] : math.div(extents[axis], math.constant(cluster[axis]));
   Value tiles = countTiles(math, ArrayRef(clusters).take_front(rank));
   Value first = ProgramIdOp::create(builder, loc, builder.getIndexType(), Axis::X);
   Value step = NumProgramsOp::create(builder, loc, builder.getIndexType(), Axis::X);
   Value own[3];
   for (size_t axis = 0; axis < 3 && hasClusters; ++axis)
     if (cluster[axis] > 1)
-      own[axis] =
-          math.rem(axis == 0 ? first
-                             : ProgramIdOp::create(builder, loc, builder.getIndexType(), Axis(axis)),
-                   math.constant(cluster[axis]));
+      own[axis] = math.rem(
+          axis == 0 ? first : ProgramIdOp::create(builder, loc, builder.getIndexType(), Axis(axis)),
+          math.constant(cluster[axis]));
   if (cluster[0] > 1) {
     first = math.div(first, math.constant(cluster[0]));
     step = math.div(step, math.constant(cluster[0]));
@@ -226,8 +225,8 @@ static LogicalResult realise(KernelOp kernel, PersistentAttr persistent) {
          llvm::divideCeil(persistent.getGroup(), grouped), place);
   for (size_t axis = 0; axis < 3; ++axis)
     if (own[axis])
-      place[axis] = innerMath.add(
-          innerMath.mul(place[axis], innerMath.constant(cluster[axis])), own[axis]);
+      place[axis] =
+          innerMath.add(innerMath.mul(place[axis], innerMath.constant(cluster[axis])), own[axis]);
   for (Operation *op : program)
     op->moveBefore(loop.getBody()->getTerminator());
   SmallVector<Operation *> queries;

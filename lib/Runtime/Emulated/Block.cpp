@@ -177,8 +177,8 @@ bool Block::advance() {
 void Block::meetAll() {
   for (auto &thread : threads) {
     if (thread->state == State::Done) {
-      error = "thread " + std::to_string(thread->number) +
-              " has ended while others wait at a barrier";
+      error =
+          "thread " + std::to_string(thread->number) + " has ended while others wait at a barrier";
       return;
     }
     // Chips count warps, wherever each of them stands; those of a warp wait at one barrier.

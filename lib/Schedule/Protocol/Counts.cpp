@@ -278,13 +278,14 @@ static LogicalResult checkClusterBarriers(WarpGroupsOp groups) {
     behind = behind->getNextNode();
   if (behind)
     return success();
-  return groups.emitOpError("expected a tile.cluster_barrier behind the roles, since other programs "
-                            "of the cluster may reach the channels of one that has ended");
+  return groups.emitOpError(
+      "expected a tile.cluster_barrier behind the roles, since other programs "
+      "of the cluster may reach the channels of one that has ended");
 }
 
 LogicalResult kiln::protocol::checkCounts(WarpGroupsOp groups) {
-  if (failed(checkWarps(groups)) || failed(checkClusterBarriers(groups)) || failed(checkTensorMemory(groups)) ||
-      failed(checkPending(groups)))
+  if (failed(checkWarps(groups)) || failed(checkClusterBarriers(groups)) ||
+      failed(checkTensorMemory(groups)) || failed(checkPending(groups)))
     return failure();
   for (unsigned i = 0; i < groups.getCaptures().size(); ++i) {
     if (!isa<ChannelType>(groups.getCaptures()[i].getType()))

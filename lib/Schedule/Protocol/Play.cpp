@@ -58,7 +58,8 @@ std::vector<Instance> Instance::getProgramsOfCluster(std::array<int64_t, 3> exte
 void kiln::protocol::describe(InFlightDiagnostic &error, WarpGroupsOp groups,
                               const Instance &instance) {
   Diagnostic &note = error.attachNote(groups.getLoc())
-                     << "found for " << (instance.getClusterPrograms() > 1 ? "cluster " : "program ")
+                     << "found for "
+                     << (instance.getClusterPrograms() > 1 ? "cluster " : "program ")
                      << instance.program << " of " << instance.programs;
   StringRef separator = ", where ";
   for (auto [i, capture] : llvm::enumerate(groups.getCaptures())) {
@@ -186,10 +187,11 @@ LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
         if (!state.mayGo(trace, event))
           break;
         if (std::optional<unsigned> program = state.go(trace, event)) {
-          InFlightDiagnostic early = event.op->emitOpError("expected every program that the copies "
-                                                           "reach to have released the slot to "
-                                                           "this one, got one that has not: number ")
-                                     << *program << " of the cluster";
+          InFlightDiagnostic early =
+              event.op->emitOpError("expected every program that the copies "
+                                    "reach to have released the slot to "
+                                    "this one, got one that has not: number ")
+              << *program << " of the cluster";
           describe(early, groups, instance);
           return failure();
         }

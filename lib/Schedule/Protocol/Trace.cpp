@@ -198,11 +198,12 @@ LogicalResult Tracer::put(PutOp op) {
 /// Which programs the copies of a put reach, the own one without a mask.
 LogicalResult Tracer::reach(PutOp op, std::vector<Reach> &reaches) {
   for (auto copy : op.getBody().front().getOps<CopyInOp>()) {
-    std::optional<int64_t> mask = copy.getMask() ? getNumber(copy.getMask())
-                                                 : int64_t(1) << instance.getNumber();
+    std::optional<int64_t> mask =
+        copy.getMask() ? getNumber(copy.getMask()) : int64_t(1) << instance.getNumber();
     if (!mask || *mask <= 0 || *mask >> instance.getClusterPrograms())
-      return fail(copy.emitOpError("expected a mask of programs of the cluster, of which there are ")
-                  << instance.getClusterPrograms() << ", got " << mask.value_or(0));
+      return fail(
+          copy.emitOpError("expected a mask of programs of the cluster, of which there are ")
+          << instance.getClusterPrograms() << ", got " << mask.value_or(0));
     if (op.getBytes() > 0)
       reaches.push_back({uint64_t(*mask), getBufferBytes(copy.getBuffer().getType())});
   }

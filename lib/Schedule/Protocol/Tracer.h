@@ -30,10 +30,9 @@ class Tracer {
 public:
   Tracer(tile::WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance)
       : groups(groups), role(groups.getRole(role)), instance(instance),
-        result{role, copy, {}, instance.getNumber()},
-        uses(groups.getCaptures().size()), puts(groups.getCaptures().size()),
-        atSlot(groups.getCaptures().size()), held(groups.getCaptures().size()),
-        acquired(groups.getCaptures().size()) {}
+        result{role, copy, {}, instance.getNumber()}, uses(groups.getCaptures().size()),
+        puts(groups.getCaptures().size()), atSlot(groups.getCaptures().size()),
+        held(groups.getCaptures().size()), acquired(groups.getCaptures().size()) {}
 
   mlir::FailureOr<Trace> run() {
     mlir::Region &region = groups.getBodies()[result.role];

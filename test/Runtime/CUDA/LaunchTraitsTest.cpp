@@ -22,7 +22,8 @@ TEST_F(CUDATest, Clusters) {
 TEST_F(CUDATest, ClustersTakeClustersOfTiles) {
   auto launched = [&](const char *how, int64_t x, int64_t y) {
     KilnLaunchOptions options = gridOf(x, y);
-    Failure failure = run(artifact("code", R"(],"own_cluster":true,)" + std::string(how)), &options);
+    Failure failure =
+        run(artifact("code", R"(],"own_cluster":true,)" + std::string(how)), &options);
     return failure.text.empty() ? calls() : failure.text;
   };
   EXPECT_THAT(launched(R"("programs":12,"cluster":[2,2,1])", 8, 4), HasSubstr("Ex 6x2x1 of 128"));
@@ -32,9 +33,10 @@ TEST_F(CUDATest, ClustersTakeClustersOfTiles) {
               HasSubstr("whole clusters of 2 x 2 x 1 programs, got 8 x 3 x 1"));
   KilnLaunchOptions options = gridOf(8, 4);
   options.cluster[0] = 4;
-  EXPECT_THAT(run(artifact("code", R"(],"own_cluster":true,"cluster":[2,1,1])"), &options).text,
-              HasSubstr("expected the clusters that the kernel is compiled for, of 2 programs along "
-                        "axis 0, got 4"));
+  EXPECT_THAT(
+      run(artifact("code", R"(],"own_cluster":true,"cluster":[2,1,1])"), &options).text,
+      HasSubstr("expected the clusters that the kernel is compiled for, of 2 programs along "
+                "axis 0, got 4"));
 }
 
 TEST_F(CUDATest, OptionsOfOneLaunch) {

@@ -381,9 +381,7 @@ void getTwice(const uint64_t *) {
 }
 } // namespace
 
-TEST(Cluster, ABoxComesToAllWhoHaveReadWhatWasThere) {
-  EXPECT_EQ(runPair(getTwice<true>), "");
-}
+TEST(Cluster, ABoxComesToAllWhoHaveReadWhatWasThere) { EXPECT_EQ(runPair(getTwice<true>), ""); }
 
 TEST(Cluster, ABoxThatComesWhileAnotherBlockMayStillReadIsFound) {
   EXPECT_NE(runPair(getTwice<false>), "");

@@ -225,7 +225,15 @@ def main(tool, path, least):
     made = (
         mutant
         for make in (
-            drops, numbers, places, moves, conditions, carries, reads, flags, clusters
+            drops,
+            numbers,
+            places,
+            moves,
+            conditions,
+            carries,
+            reads,
+            flags,
+            clusters,
         )  # fmt: skip
         for mutant in make(lines)
     )

@@ -69,7 +69,9 @@ def read_by_lanes(a: kiln.View, c: kiln.View, X: kiln.constexpr):
 
 
 @kiln.kernel
-def in_tensor_memory(a: kiln.View, b: kiln.View, c: kiln.View, X: kiln.constexpr, Y: kiln.constexpr):
+def in_tensor_memory(
+    a: kiln.View, b: kiln.View, c: kiln.View, X: kiln.constexpr, Y: kiln.constexpr
+):
     i, j = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 64))
     kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)), cluster=(X, Y))
     acc = kiln.zeros((128, 64), kiln.f32)
@@ -92,7 +94,9 @@ def whole(rng: np.random.Generator, tiles: int, tile: int) -> int:
 
 
 @pytest.mark.parametrize("x, y", [(2, 1), (1, 2), (2, 2), (4, 1)])
-@pytest.mark.parametrize("copies, loading, depth, flight", [(1, 1, 2, 1), (2, 1, 3, 0), (2, 2, 4, 1)])
+@pytest.mark.parametrize(
+    "copies, loading, depth, flight", [(1, 1, 2, 1), (2, 1, 3, 0), (2, 2, 4, 1)]
+)
 def test_product(rng, x, y, copies, loading, depth, flight) -> None:
     bm, bn = 64 * copies, 64
     m = whole(rng, x * int(rng.integers(1, 3)), bm)

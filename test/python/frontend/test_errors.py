@@ -53,7 +53,7 @@ CASES = [
     (
         'kiln.pin(v.load(0, 4), multicast=("x", "x"))',
         '("x", "x")',
-        "expected axes from \"x\", \"y\" and \"z\", each once, got ('x', 'x')",
+        'expected axes from "x", "y" and "z", each once, got (\'x\', \'x\')',
         'multicast="x" or multicast=("x", "y")',
     ),
     (

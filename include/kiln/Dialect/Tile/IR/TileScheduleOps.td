@@ -294,12 +294,10 @@ def Tile_ReleaseOp : Tile_SyncOp<"release"> {
     With `commit` the slot is given back, by one arrival of each copy, once the dots have ended that
     the copy has started so far; nobody waits for them.
 
-    Where copies of several programs fill the slot, it is given back to each of the `peers`: the
-    numbers in the cluster of all programs that fill it, this one among them.
+    With `peers` it is given back to all programs that fill it, by their numbers in the cluster.
 
     ```mlir
     tile.release %ring[%s] lanes : !tile.channel<4, !tile.buffer<64x64xf16>>
-    tile.release %ring[%s] commit : !tile.channel<4, !tile.buffer<64x64xf16>>
     tile.release %ring[%s] to %own, %other : !tile.channel<4, !tile.buffer<64x64xf16>>
     ```
   }];
@@ -322,14 +320,10 @@ def Tile_CopyInOp : Tile_Op<"copy_in", [AttrSizedOperandSegments]> {
     not the dimensions that are `dropped`.
 
     With a mask the copy goes to the same place in the shared memory of each program of the cluster
-    whose bit is set, and counts at the barrier of each. `multicast` are the axes of a `tile.load`,
-    until `tile-realise-clusters` makes a part and a mask of them.
+    whose bit is set, and counts at its barrier: what `multicast` becomes, the axes of a `tile.load`.
 
     ```mlir
-    tile.copy_in %a[%m, %k], %x {atom = #nvptx.tma}
-      : !tile.view<?x?xf16>, !tile.buffer<64x64xf16, #b>
-    tile.copy_in %a[%m, %k], %part to %mask {atom = #nvptx.tma}
-      : !tile.view<?x?xf16>, !tile.buffer<32x64xf16, #b>
+    tile.copy_in %a[%m, %k], %part to %mask {atom = #nvptx.tma} : !tile.view<?x?xf16>, !part
     ```
   }];
   let arguments = (ins Arg<Tile_ViewType, "the source", [MemRead<Tile_GlobalMemory>]>:$view,
