@@ -6,9 +6,10 @@
     benchmarks/figures.py                     writes the page and the plots again
     benchmarks/figures.py --check             exit code 1 if the page is not of the kept ones
 
-The measurements stand in benchmarks/results, a file a suite, a line a figure that was asked for;
-`host` has another file on a machine with a GPU. A suite that no file is about stays, and so does a
-case of one: where a case was measured again, its new figures stand in place of the old.
+The measurements stand in benchmarks/results, a file a suite, a line a figure that was asked for, or
+of `chip` a quantity; `host` has another file on a machine with a GPU. A suite that no file is about
+stays, and so does a case of one: where a case was measured again, its new figures stand in place of
+the old.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks.md"
 PLOTS = ROOT / "docs" / "benchmarks"
 RESULTS = ROOT / "benchmarks" / "results"
-FIELDS = ("suite", "case", "implementation", "asked", "ratio", "limit", "milliseconds")
+FIELDS = (
+    "suite", "case", "implementation", "asked", "ratio", "limit", "milliseconds", "value", "unit",
+    "least", "most",
+)  # fmt: skip
 
 
 def file_name(suite: str) -> str:
@@ -35,7 +39,7 @@ def rounded(value: str | float) -> str | float:
 
 
 def keep(files: list[Path]) -> None:
-    """Takes the cases of some files for those in `results`; only figures asked for are kept."""
+    """Takes the cases of some files for those in `results`: figures asked for, and quantities."""
     lines = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
     for suite in sorted({line["suite"] for line in lines}):
         cases: dict[str, list[dict]] = {}
@@ -43,7 +47,7 @@ def keep(files: list[Path]) -> None:
             cases.setdefault(line["case"], []).append(line)
         new: dict[str, list[dict]] = {}
         for line in lines:
-            if line["suite"] == suite and ("asked" in line or "limit" in line):
+            if line["suite"] == suite and line.keys() & {"asked", "limit", "value"}:
                 figures = {field: rounded(line[field]) for field in FIELDS if field in line}
                 new.setdefault(line["case"], []).append(figures)
         cases.update(new)
@@ -64,6 +68,9 @@ def kept() -> dict[str, list[dict]]:
 
 def row(line: dict) -> str:
     """One measurement as a line of a table."""
+    if "value" in line:
+        spread = f"{line['least']:.5g} to {line['most']:.5g}"
+        return f"| {line['case']} | {line['value']:.5g} {line['unit']} | {spread} |"
     if "asked" in line:
         asked = f"at least {line['asked']:g} of {line['implementation']}'s rate"
         reached, missed = f"{line['ratio']:.2f}", line["ratio"] < line["asked"]
@@ -76,7 +83,12 @@ def row(line: dict) -> str:
 
 def table(lines: list[dict]) -> str:
     rows = [row(line) for line in lines]
-    return "\n".join(["| Case | Asked for | Reached |", "| --- | --- | --- |", *rows]) + "\n"
+    names = (
+        ("Quantity", "Median", "Spread")
+        if "value" in lines[0]
+        else ("Case", "Asked for", "Reached")
+    )
+    return "\n".join([f"| {' | '.join(names)} |", "| --- | --- | --- |", *rows]) + "\n"
 
 
 def write_tables(page: str, suites: dict[str, list[dict]]) -> str:
@@ -107,7 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
     PAGE.write_text(written, encoding="utf-8")
     import plots
 
-    plots.draw(suites, PLOTS)
+    plots.draw({name: lines for name, lines in suites.items() if "value" not in lines[0]}, PLOTS)
     return 0
 
 

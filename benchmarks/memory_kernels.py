@@ -19,11 +19,11 @@ def rmsnorm(
 ):  # fmt: skip
     kiln.pin(warps=W)
     i = kiln.grid(x.shape[0])
-    row = x.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
+    row = x.load((i, 0), (1, BLOCK)).to(kiln.f32)
     mean_square = kiln.sum(row * row, axis=1, keepdims=True) / x.shape[1].to(kiln.f32)
     w = weight.load((0,), (BLOCK,))[None, :].to(kiln.f32)
     y = row * kiln.rsqrt(mean_square + eps) * w
-    out.store((i, 0), y.to(out.dtype), cache="streaming")
+    out.store((i, 0), y.to(out.dtype))
 
 
 @kiln.kernel(fast_math=True)
@@ -42,27 +42,27 @@ def layernorm_dropout(
     evens, odds = kiln.join(words[0], words[2]), kiln.join(words[1], words[3])
     bits = kiln.join(evens, odds).reshape((1, BLOCK))
     kept = bits <= (keep * 4294967295.0).to(kiln.u32)
-    dropped = x.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
+    dropped = x.load((i, 0), (1, BLOCK)).to(kiln.f32)
     dropped = kiln.where(kept, dropped * (1.0 / keep), 0.0)
-    h = dropped + residual.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
-    total.store((i, 0), h.to(total.dtype), cache="streaming")
+    h = dropped + residual.load((i, 0), (1, BLOCK)).to(kiln.f32)
+    total.store((i, 0), h.to(total.dtype))
     mean = kiln.sum(h, axis=1, keepdims=True) / n
     centred = kiln.where(column < columns.to(kiln.i32), h - mean, 0.0)
     variance = kiln.sum(centred * centred, axis=1, keepdims=True) / n
     w = weight.load((0,), (BLOCK,))[None, :].to(kiln.f32)
     b = bias.load((0,), (BLOCK,))[None, :].to(kiln.f32)
     y = centred * kiln.rsqrt(variance + eps) * w + b
-    out.store((i, 0), y.to(out.dtype), cache="streaming")
+    out.store((i, 0), y.to(out.dtype))
 
 
 @kiln.kernel
 def softmax(x: kiln.View, out: kiln.View, BLOCK: kiln.constexpr, W: kiln.constexpr = 8):
     kiln.pin(warps=W)
     i = kiln.grid(x.shape[0])
-    row = x.load((i, 0), (1, BLOCK), pad=float("-inf"), cache="streaming").to(kiln.f32)
+    row = x.load((i, 0), (1, BLOCK), pad=float("-inf")).to(kiln.f32)
     e = kiln.exp2((row - kiln.max(row, axis=1, keepdims=True)) * LOG2E)
     y = e * (1.0 / kiln.sum(e, axis=1, keepdims=True))
-    out.store((i, 0), y.to(out.dtype), cache="streaming")
+    out.store((i, 0), y.to(out.dtype))
 
 
 @kiln.kernel
@@ -73,10 +73,10 @@ def swiglu(
     kiln.pin(warps=W)
     at = kiln.grid(kiln.cdiv(gate.shape[0], BLOCK))
     at = at * BLOCK
-    g = gate.load((at,), (BLOCK,), cache="streaming").to(kiln.f32)
-    u = up.load((at,), (BLOCK,), cache="streaming").to(kiln.f32)
+    g = gate.load((at,), (BLOCK,)).to(kiln.f32)
+    u = up.load((at,), (BLOCK,)).to(kiln.f32)
     y = g * u / (1.0 + kiln.exp2(g * -LOG2E))
-    out.store((at,), y.to(out.dtype), cache="streaming")
+    out.store((at,), y.to(out.dtype))
 
 
 @kiln.kernel(fast_math=True)
@@ -86,9 +86,9 @@ def gelu(
     kiln.pin(warps=W)
     at = kiln.grid(kiln.cdiv(x.shape[0], BLOCK))
     at = at * BLOCK
-    t = x.load((at,), (BLOCK,), cache="streaming").to(kiln.f32)
+    t = x.load((at,), (BLOCK,)).to(kiln.f32)
     y = 0.5 * t * (1.0 + kiln.erf(t * 0.7071067811865476))
-    out.store((at,), y.to(out.dtype), cache="streaming")
+    out.store((at,), y.to(out.dtype))
 
 
 @kiln.kernel
@@ -103,10 +103,10 @@ def rope(
     at = at * ROWS
     c = cos.load((at, 0), (ROWS, HALF))[None, :, :].to(kiln.f32)
     s = sin.load((at, 0), (ROWS, HALF))[None, :, :].to(kiln.f32)
-    low = x.load((h, at, 0), (1, ROWS, HALF), cache="streaming").to(kiln.f32)
-    high = x.load((h, at, HALF), (1, ROWS, HALF), cache="streaming").to(kiln.f32)
-    out.store((h, at, 0), (low * c - high * s).to(out.dtype), cache="streaming")
-    out.store((h, at, HALF), (high * c + low * s).to(out.dtype), cache="streaming")
+    low = x.load((h, at, 0), (1, ROWS, HALF)).to(kiln.f32)
+    high = x.load((h, at, HALF), (1, ROWS, HALF)).to(kiln.f32)
+    out.store((h, at, 0), (low * c - high * s).to(out.dtype))
+    out.store((h, at, HALF), (high * c + low * s).to(out.dtype))
 
 
 @kiln.kernel(fast_math=True)
@@ -125,9 +125,9 @@ def cross_entropy(
     picked = logits[i, labels[i]].to(kiln.f32)
     highest = kiln.full((BLOCK // 8, 1), LEAST, kiln.f32)
     total = kiln.zeros((BLOCK // 8, 1), kiln.f32)
-    part = logits.load((i, 0), (1, BLOCK), pad=LEAST, cache="streaming")
+    part = logits.load((i, 0), (1, BLOCK), pad=LEAST)
     for j in range(0, classes, BLOCK):
-        following = logits.load((i, j + BLOCK), (1, BLOCK), pad=LEAST, cache="streaming")
+        following = logits.load((i, j + BLOCK), (1, BLOCK), pad=LEAST)
         groups = part.reshape((BLOCK // 8, 8))
         new = kiln.maximum(highest, kiln.max(groups, axis=1, keepdims=True).to(kiln.f32))
         groups = groups.to(kiln.f32)
@@ -150,10 +150,10 @@ def quantise_f8(
     """Row-wise: x = out * scale, the largest of a row at the edge of f8E4M3FN (448)."""
     kiln.pin(warps=W)
     i = kiln.grid(x.shape[0])
-    row = x.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
+    row = x.load((i, 0), (1, BLOCK)).to(kiln.f32)
     largest = kiln.maximum(kiln.max(kiln.abs(row), axis=1, keepdims=True), 1e-30)
     scales.store((i,), (largest * (1.0 / 448.0)).reshape((1,)))
-    out.store((i, 0), (row * (448.0 / largest)).to(out.dtype), cache="streaming")
+    out.store((i, 0), (row * (448.0 / largest)).to(out.dtype))
 
 
 @kiln.function
@@ -166,7 +166,7 @@ def store_mxfp4(tile, i, j, out, scales, BLOCK: kiln.constexpr):
     inverse = kiln.bitcast((254 - exponent) << 23, kiln.f32).to(tile.dtype)
     scales.store((i, j * (BLOCK // 32)), exponent.to(kiln.u8).reshape((1, BLOCK // 32)))
     values = (groups * inverse).to(kiln.f4e2m1fn).reshape((1, BLOCK))
-    out.store((i, j * BLOCK), values, cache="streaming")
+    out.store((i, j * BLOCK), values)
 
 
 @kiln.kernel(fast_math=True)
@@ -182,11 +182,11 @@ def quantise_mxfp4(
     kiln.pin(warps=W)
     rows, columns = x.shape
     first, j = kiln.grid(PROGRAMS, kiln.cdiv(columns, BLOCK))
-    tile = x.load((first, j * BLOCK), (1, BLOCK), cache="streaming")
+    tile = x.load((first, j * BLOCK), (1, BLOCK))
     for i in range(first, rows, 2 * PROGRAMS):
-        following = x.load((i + PROGRAMS, j * BLOCK), (1, BLOCK), cache="streaming")
+        following = x.load((i + PROGRAMS, j * BLOCK), (1, BLOCK))
         store_mxfp4(tile, i, j, out, scales, BLOCK)
-        tile = x.load((i + 2 * PROGRAMS, j * BLOCK), (1, BLOCK), cache="streaming")
+        tile = x.load((i + 2 * PROGRAMS, j * BLOCK), (1, BLOCK))
         store_mxfp4(following, i + PROGRAMS, j, out, scales, BLOCK)
 
 
@@ -197,16 +197,16 @@ def transpose(
 ):  # fmt: skip
     kiln.pin(warps=W)
     i, j = kiln.grid(kiln.cdiv(x.shape[0], ROWS), kiln.cdiv(x.shape[1], COLUMNS))
-    tile = x.load((i * ROWS, j * COLUMNS), (ROWS, COLUMNS), cache="streaming")
-    out.store((j * COLUMNS, i * ROWS), tile.T, cache="streaming")
+    tile = x.load((i * ROWS, j * COLUMNS), (ROWS, COLUMNS))
+    out.store((j * COLUMNS, i * ROWS), tile.T)
 
 
 @kiln.kernel
 def cumsum(x: kiln.View, out: kiln.View, BLOCK: kiln.constexpr, W: kiln.constexpr = 8):
     kiln.pin(warps=W)
     i = kiln.grid(x.shape[0])
-    row = x.load((i, 0), (1, BLOCK), cache="streaming").to(kiln.f32)
-    out.store((i, 0), kiln.cumsum(row, axis=1).to(out.dtype), cache="streaming")
+    row = x.load((i, 0), (1, BLOCK)).to(kiln.f32)
+    out.store((i, 0), kiln.cumsum(row, axis=1).to(out.dtype))
 
 
 @kiln.kernel
@@ -220,4 +220,4 @@ def gather_rows(
     at = ids.load((i * ROWS,), (ROWS,))
     column = j.to(kiln.i32) * BLOCK + kiln.arange(BLOCK)
     rows = table.gather((at[:, None], column[None, :]))
-    out.store((i * ROWS, j * BLOCK), rows, cache="streaming")
+    out.store((i * ROWS, j * BLOCK), rows)

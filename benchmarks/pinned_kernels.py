@@ -1,11 +1,11 @@
 """Products and attention in Python whose schedules are pinned by `kiln.pin`; tiles' layouts follow
 from the instructions, but for attention by waves.
 
-`gemm`, `clustered_gemm`, `large_gemm` and `attention` are for sm_90a, `gemm_skewed`,
-`gemm_interleaved` and `attention_by_waves` for gfx942 and gfx950, `gemm_through_registers` for
-gfx1201. gemm.mlir and attention.mlir have the schedules of the kernels of these names,
-gemm-gfx942.mlir and gemm-gfx950.mlir that of `gemm_skewed`; what these do, and why, stands at
-their heads.
+`gemm`, `clustered_gemm`, `large_gemm`, `gemm_in_turn` and `attention` are for sm_90a,
+`gemm_skewed`, `gemm_interleaved` and `attention_by_waves` for gfx942 and gfx950,
+`gemm_through_registers` for gfx1201. gemm.mlir and attention.mlir have the schedules of the kernels
+of these names, gemm-gfx942.mlir and gemm-gfx950.mlir that of `gemm_skewed`; what these do, and why,
+stands at their heads.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ EXPONENT = 0.12751743  # of a score: the logarithm of e to the base of 2, over t
 
 
 @kiln.kernel
-def gemm(a: kiln.View, b: kiln.View, c: kiln.View):
-    """c = a · bᵀ in bf16: [m, k] by [n, k] to [m, n]."""
+def gemm(a: kiln.View, b: kiln.View, c: kiln.View, SHARE: kiln.constexpr = None):
+    """c = a · bᵀ in bf16: [m, k] by [n, k] to [m, n]. Programs share the loop over k out as `SHARE`
+    says, if they do."""
     row, column = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 256))
     kiln.pin(
         roles=(
@@ -29,7 +30,7 @@ def gemm(a: kiln.View, b: kiln.View, c: kiln.View):
     )
     i, j = row * 128, column * 256
     acc = kiln.zeros((128, 256), kiln.f32)
-    for k in kiln.pin(range(0, a.shape[1], 64), depth=4):
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=4, share=SHARE):
         x = kiln.pin(a.load((i, k), (128, 64)), role="load", stage=0, order=0, atom="tma")
         y = kiln.pin(b.load((j, k), (256, 64)), role="load", stage=0, order=1, atom="tma")
         acc = kiln.pin(
@@ -88,6 +89,33 @@ def large_gemm(a: kiln.View, b: kiln.View, c: kiln.View):
     for k in kiln.pin(range(0, a.shape[1], 64), depth=3):
         x = kiln.pin(a.load((i, k), (256, 64)), role="load", stage=0, order=0, atom="tma")
         y = kiln.pin(b.load((j, k), (192, 64)), role="load", stage=0, order=1, atom="tma")
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True),
+            role="mma", stage=0, order=0, in_flight=1, atom="wgmma",
+        )  # fmt: skip
+    kiln.pin(c.store((i, j), acc.to(kiln.bf16)), role="mma", in_flight=1, atom="tma")
+
+
+@kiln.kernel
+def gemm_in_turn(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    rows: kiln.constexpr, columns: kiln.constexpr, slots: kiln.constexpr,
+):  # fmt: skip
+    """The same by two copies that take whole tiles in turn: one multiplies while the other stores
+    what it has summed."""
+    row, column = kiln.grid(kiln.cdiv(c.shape[0], rows), kiln.cdiv(c.shape[1], columns))
+    kiln.pin(
+        roles=(
+            kiln.role("load", warps=4, registers=40),
+            kiln.role("mma", warps=4, turns=2, registers=232),
+        ),
+        persistent=(PROGRAMS, 16),
+    )
+    i, j = row * rows, column * columns
+    acc = kiln.zeros((rows, columns), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=slots):
+        x = kiln.pin(a.load((i, k), (rows, 64)), role="load", stage=0, order=0, atom="tma")
+        y = kiln.pin(b.load((j, k), (columns, 64)), role="load", stage=0, order=1, atom="tma")
         acc = kiln.pin(
             kiln.dot(x, y, acc, transpose_b=True),
             role="mma", stage=0, order=0, in_flight=1, atom="wgmma",

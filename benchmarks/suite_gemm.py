@@ -3,7 +3,9 @@
 Our kernel is gemm.mlir, whose decisions are pinned: a persistent grid, one role that loads by the
 tensor copy engine, two copies of one that multiplies. "python" is the same kernel written in Python
 and pinned by `kiln.pin`, "plain" one that pins nothing, "256x192" the pinned one with larger tiles,
-which the largest size has alone beside cuBLAS. Clusters that share operands out, "2x1" along m and
+which the largest size has alone beside cuBLAS, "in turn 128x192" and the like two copies that take
+tiles in turn. "streamed" is the pinned one, whose programs share the trips of the last tiles out
+evenly, in sizes whose tiles they do not divide. Clusters that share operands out, "2x1" along m and
 "1x2" along n, are measured where they are asked for: `--only clusters`. cuBLAS is reached through
 PyTorch; Triton's kernel is persistent and loads by tensor descriptors, the best of a few
 configurations.
@@ -25,9 +27,17 @@ from mlir_kernel import MLIRKernel
 
 SIZES = (4096, 8192)
 LARGEST = 16384
+# m, n and k whose tiles of 128 by 256, on 132 multiprocessors, are 3.9, 1.2 and 0.2 a program.
+AWKWARD = ((4096, 4096, 4096), (2304, 2304, 8192), (1024, 1024, 16384))
 ASKED = 0.95  # of cuBLAS's rate, in bursts
 ASKED_OF_LARGEST = 1.02
 TOLERANCE = 4e-3  # of bf16's rounding
+# Of copies that take tiles in turn: rows and columns of a tile, and slots.
+IN_TURN = {
+    "in turn 64x256": (64, 256, 4),
+    "in turn 128x128": (128, 128, 5),
+    "in turn 128x192": (128, 192, 4),
+}
 
 
 def run(report: Report, options) -> None:
@@ -50,6 +60,10 @@ def run(report: Report, options) -> None:
     name = f"gemm bf16 A·Bᵀ {LARGEST}"
     if (options.only or "") in name:
         measure_largest(report, name, LARGEST, options.seconds)
+    for m, n, k in AWKWARD:
+        name = f"streamed gemm bf16 A·Bᵀ {m}x{n}x{k}"
+        if (options.only or "") in name:
+            measure_streamed(report, name, m, n, k, options.seconds)
 
 
 def error_of(c: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> float:
@@ -64,7 +78,8 @@ def error_of(c: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> float:
 
 def measure(report: Report, name: str, size: int, kernel: MLIRKernel, seconds: float) -> None:
     a, b = (torch.randn(size, size, device="cuda").bfloat16() for _ in range(2))
-    outputs = {who: torch.empty_like(a) for who in ("kiln", "python", "plain", "cublas", "triton")}
+    names = ("kiln", "python", "plain", "cublas", "triton", *IN_TURN)
+    outputs = {who: torch.empty_like(a) for who in names}
     triton_run = triton_gemm.best(a, b, outputs["triton"])
     runs = {
         "kiln": lambda: kernel(a, b, outputs["kiln"]),
@@ -72,9 +87,17 @@ def measure(report: Report, name: str, size: int, kernel: MLIRKernel, seconds: f
         "plain": lambda: plain_kernels.gemm(a, b.T, outputs["plain"]),
         "cublas": lambda: torch.matmul(a, b.T, out=outputs["cublas"]),
         "triton": triton_run,
+        **{who: in_turn(a, b, outputs[who], *tile) for who, tile in IN_TURN.items()},
     }
     errors = check(name, runs, outputs, a, b)
     report_regimes(report, name, runs, 2.0 * size**3, errors, {"cublas": ASKED}, seconds)
+
+
+def in_turn(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, rows: int, columns: int, slots: int):
+    def once() -> None:
+        pinned_kernels.gemm_in_turn(a, b, c, rows=rows, columns=columns, slots=slots)
+
+    return once
 
 
 def measure_largest(report: Report, name: str, size: int, seconds: float) -> None:
@@ -87,6 +110,23 @@ def measure_largest(report: Report, name: str, size: int, seconds: float) -> Non
     errors = check(name, runs, outputs, a, b)
     asked = {"cublas": ASKED_OF_LARGEST}
     report_regimes(report, name, runs, 2.0 * size**3, errors, asked, seconds)
+
+
+def measure_streamed(report: Report, name: str, m: int, n: int, k: int, seconds: float) -> None:
+    """Beside whole tiles, and beside four programs a tile."""
+    a, b = (torch.randn(rows, k, device="cuda").bfloat16() for rows in (m, n))
+    shares = {
+        "streamed": "stream", "streamed, atomic": ("stream", "atomic"), "whole tiles": None,
+        "four a tile": 4,
+    }  # fmt: skip
+    outputs = {who: a.new_empty(m, n) for who in (*shares, "cublas")}
+    runs = {
+        who: lambda share=share, who=who: pinned_kernels.gemm(a, b, outputs[who], SHARE=share)
+        for who, share in shares.items()
+    }
+    runs["cublas"] = lambda: torch.matmul(a, b.T, out=outputs["cublas"])
+    errors = check(name, runs, outputs, a, b)
+    report_regimes(report, name, runs, 2.0 * m * n * k, errors, {}, seconds)
 
 
 def measure_clusters(report: Report, name: str, size: int, seconds: float) -> None:

@@ -40,6 +40,8 @@
 //   "programs", "persistent_per_core"
 //                    programs, in all or for each multiprocessor, to which the grid's x is cut, since
 //                    each has a loop over tiles; absent: all of them
+//   "streams"        whether there are so many however few tiles the grid has, since several run
+//                    parts of one; "bytes_per_program" are of these then
 //   "own_grid"       whether no grid will do but the one that the kernel computes
 //   "no_roles"       {"why": "…", "line": 7}: why no roles were decided for a kernel whose products
 //                    could run on beside their warps; absent: they were, or nobody asked

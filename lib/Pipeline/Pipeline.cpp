@@ -1,9 +1,11 @@
 // The stage list in one readable place, and the pass that runs it from the command line.
 #include "kiln/Pipeline/Pipeline.h"
+#include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Pipeline/Registration.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Registry.h"
@@ -38,6 +40,22 @@ static LogicalResult realiseRoles(ModuleOp copy) {
   return pm.run(copy);
 }
 
+/// By which proposal a kernel runs whose extents have been split, tried on a copy.
+static std::optional<int64_t> tryExtents(ModuleOp copy) {
+  PassManager pm(copy.getContext(), ModuleOp::getOperationName());
+  pm.enableVerifier(false);
+  pm.addPass(createResolveAtomNames());
+  pm.addPass(createCheckDecisions());
+  pm.addPass(createDecideRoles(realiseRoles));
+  if (failed(pm.run(copy)))
+    return std::nullopt;
+  // What was proposed has been realised.
+  auto members = copy->getAttrOfType<DictionaryAttr>(kMetadataAttrName);
+  if (auto proposal = members ? members.getAs<IntegerAttr>(tile::kProposalMember) : IntegerAttr())
+    return proposal.getInt();
+  return succeeded(realiseRoles(copy)) ? std::optional(tile::kMostProposals) : std::nullopt;
+}
+
 void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
   // One thread of the host runs a program as loops; on a device threads share its tensors.
@@ -49,13 +67,13 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         tile::createNarrowIndices(), tile::createHoistInvariants());
     return;
   case Stage::Layout:
-    add(createCheckTarget(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
-        createRealiseShares());
+    add(createCheckTarget(), createDecideSwap(), createRealiseSwap(), createFoldTileViews(),
+        createCompleteRoles(), createRealiseShares());
     // What an instruction is chosen for, and held against, is a tile as it will be.
     if (!isHost)
       add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
-          createSplitShapes());
-    add(createResolveAtomNames(), createCheckDecisions());
+          createSplitShapes(tryExtents));
+    add(createResolveAtomNames(), createCheckDecisions(), createRealiseStreams());
     if (isHost) {
       // Of schedules a host realises the grid's alone.
       add(createRealisePersistence(), createCheckRealised(), tile::createMultiplyDivisions(),
@@ -63,7 +81,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
       target.addOwnPasses(pm, stage);
       return;
     }
-    add(createDecideRoles([](ModuleOp copy) { return realiseRoles(copy); }));
+    add(createDecideRoles(realiseRoles));
     addLayouts(pm);
     return;
   case Stage::Schedule:
@@ -73,9 +91,10 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
       return;
     add(createCheckSchedule(), createCountTrips(), createRealisePersistence(),
         createRealiseOverlap(), createRealiseRings(), createRealiseWarpGroups(),
-        createRealiseParts(), createCompleteStages(), createRealiseStages(), createSplitLoops(),
-        createRealiseAccumulators(), createRealiseSlots(), createRealiseCopies(),
-        createRealiseOwnConversions(), createRealiseStores(), createRealiseClusters());
+        createRealiseTurns(), createRealiseParts(), createCompleteStages(), createRealiseStages(),
+        createSplitLoops(), createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
+        createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
+        createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealiseInterleaving(), createRealiseThreads(), createCheckRealised(),

@@ -1,5 +1,5 @@
 // Proves of each realised kernel, on small instances, that its roles keep to their channels.
-#include "Protocol/Protocol.h"
+#include "Protocol/Rounds.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,32 +30,64 @@ static FailureOr<std::vector<protocol::Trace>> traceAll(WarpGroupsOp groups,
   return traces;
 }
 
-/// Instances on which a role runs too long are left out: nested loops of small steps run through
-/// the large extents, and go round each ring with the small ones.
-static LogicalResult check(WarpGroupsOp groups) {
-  if (failed(protocol::checkCounts(groups)))
-    return failure();
+namespace {
+/// Checks a kernel on one instance after another.
+class Checker {
+public:
+  explicit Checker(WarpGroupsOp groups) : groups(groups), rounds(groups) {
+    if (protocol::sharesTiles(groups))
+      cluster = getClusterExtents(cast<KernelOp>(groups->getParentOp()));
+  }
+  LogicalResult run();
+
+private:
+  LogicalResult checkOn(const protocol::Instance &launch);
+
+  WarpGroupsOp groups;
+  protocol::Rounds rounds;
   bool isChecked = false;
   Operation *tooLong = nullptr;
+  /// Of programs that share tiles out; of all others one alone is looked at.
   std::array<int64_t, 3> cluster = {1, 1, 1};
-  if (protocol::sharesTiles(groups))
-    cluster = getClusterExtents(cast<KernelOp>(groups->getParentOp()));
-  for (const protocol::Instance &launch : protocol::getInstances()) {
-    std::vector<protocol::Instance> programs = launch.getProgramsOfCluster(cluster);
-    const protocol::Instance &instance = programs.front();
-    FailureOr<std::vector<protocol::Trace>> traces = traceAll(groups, programs);
-    if (failed(traces))
-      return failure();
-    auto isLong = [](const protocol::Trace &trace) { return trace.tooLong != nullptr; };
-    if (auto trace = llvm::find_if(*traces, isLong); trace != traces->end()) {
-      tooLong = trace->tooLong;
-      continue;
-    }
-    if (failed(protocol::play(groups, *traces, instance)) ||
-        failed(protocol::checkOwnRings(groups, *traces, instance)))
-      return failure();
-    isChecked |= instance.getExtent(0, 0) > 0;
+};
+} // namespace
+
+/// Instances on which a role runs too long are left out: nested loops of small steps run through
+/// the large extents, and go round each ring with the small ones.
+LogicalResult Checker::checkOn(const protocol::Instance &launch) {
+  std::vector<protocol::Instance> programs = launch.getProgramsOfCluster(cluster);
+  const protocol::Instance &instance = programs.front();
+  FailureOr<std::vector<protocol::Trace>> traces = traceAll(groups, programs);
+  if (failed(traces))
+    return failure();
+  auto isLong = [](const protocol::Trace &trace) { return trace.tooLong != nullptr; };
+  if (auto trace = llvm::find_if(*traces, isLong); trace != traces->end()) {
+    tooLong = trace->tooLong;
+    return success();
   }
+  // Which phases a copy knows of is followed within one program.
+  auto skips = [](const protocol::Trace &trace) { return trace.skips; };
+  if (programs.size() > 1 && llvm::any_of(*traces, skips))
+    return groups.emitOpError("expected roles that take all uses of their rings, since programs of "
+                              "a cluster share tiles out, got one that steps over some");
+  FailureOr<protocol::Order> order = protocol::play(groups, *traces, instance);
+  if (failed(order) || failed(protocol::checkPhases(groups, *traces, *order, instance)) ||
+      failed(protocol::checkOwnRings(groups, *traces, instance)))
+    return failure();
+  rounds.add(*traces);
+  isChecked |= instance.getExtent(0, 0) > 0;
+  return success();
+}
+
+LogicalResult Checker::run() {
+  if (failed(protocol::checkCounts(groups)))
+    return failure();
+  for (const protocol::Instance &instance : protocol::getInstances())
+    if (failed(checkOn(instance)))
+      return failure();
+  while (std::optional<protocol::Instance> longer = rounds.getLonger())
+    if (failed(checkOn(*longer)))
+      return failure();
   if (isChecked || !tooLong)
     return success();
   return tooLong->emitOpError("expected a role that ends within ")
@@ -66,7 +98,7 @@ namespace {
 struct CheckProtocol : kiln::impl::CheckProtocolBase<CheckProtocol> {
   void runOnOperation() override {
     WalkResult result = getOperation().walk(
-        [](WarpGroupsOp groups) -> WalkResult { return WalkResult(check(groups)); });
+        [](WarpGroupsOp groups) -> WalkResult { return WalkResult(Checker(groups).run()); });
     if (result.wasInterrupted())
       signalPassFailure();
   }

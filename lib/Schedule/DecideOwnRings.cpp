@@ -38,23 +38,18 @@ static bool feedsProduct(Value value, Block *block) {
 }
 
 bool OwnRingDecider::find() {
-  if (kernel->hasAttr(kRolesAttrName) || kernel->hasAttr(kWarpsAttrName) ||
-      !llvm::hasSingleElement(kernel.getBody()))
+  if (!decidesNothing(kernel))
     return false;
-  WalkResult result = kernel.getBody().walk([&](Operation *op) {
-    if (!findDecision(op).empty())
-      return WalkResult::interrupt();
-    auto load = dyn_cast<LoadOp>(op);
-    auto loop = load ? dyn_cast<scf::ForOp>(load->getParentOp()) : scf::ForOp();
+  kernel.getBody().walk([&](LoadOp load) {
+    scf::ForOp loop = getLoopOfTrips(load);
     if (!loop || !loop.getInductionVar().getType().isIndex() || load.getPadding())
-      return WalkResult::advance();
+      return;
     int64_t bits = load.getType().getNumElements() * load.getType().getElementTypeBitWidth();
     if (bits >= 8 * kFewestBytes && feedsProduct(load, loop.getBody()) &&
         !mayStoreLoaded(loop, load))
       loads.push_back(load);
-    return WalkResult::advance();
   });
-  return !result.wasInterrupted() && !loads.empty();
+  return !loads.empty();
 }
 
 /// Of a thread: accumulators that lie in registers, operands that do, and what is on its way
@@ -79,8 +74,6 @@ int64_t OwnRingDecider::countRegisters(int64_t threads) {
 bool OwnRingDecider::findDots() {
   bool isPlainKernel = true, isFit = true;
   kernel.getBody().walk([&](Operation *op) { isPlainKernel &= isPlain(op); });
-  copies = isPlainKernel ? kMostCopies : 1;
-  int64_t warps = 0;
   auto isLoaded = [&](Value operand) { return llvm::is_contained(loads, findLoad(operand)); };
   kernel.getBody().walk([&](Operation *op) {
     auto dot = dyn_cast<DotOp>(op);
@@ -93,13 +86,19 @@ bool OwnRingDecider::findDots() {
     if (!isFit)
       return;
     dots.insert({dot, atom});
-    copies = countCopies(dot, atom, copies);
     warps = std::max<int64_t>(warps, atom.getWarps());
   });
   if (!isFit || dots.empty())
     return false;
+  copies = isPlainKernel ? countCopies(dots) : 1;
+  return hasRegisters();
+}
+
+bool OwnRingDecider::hasRegisters() {
   return countRegisters(warps * copies * target.getChipRecord().warpSize) <= kMostRegisters;
 }
+
+bool OwnRingDecider::useOneCopy() { return std::exchange(copies, 1) > 1 && hasRegisters(); }
 
 /// A copy past the registers, if it moves as much at a time as a load into them.
 Attribute OwnRingDecider::findAtom(LoadOp load, int64_t warps, bool direct) {
@@ -124,11 +123,10 @@ bool OwnRingDecider::loadsAllPast(Block *block) {
 
 bool OwnRingDecider::write(bool direct) {
   Builder builder(kernel.getContext());
-  int64_t warps = dots.empty() ? countWarps(kernel, target.getChipRecord()) : 0;
-  for (auto &[dot, atom] : dots) {
+  if (dots.empty())
+    warps = countWarps(kernel, target.getChipRecord());
+  for (auto &[dot, atom] : dots)
     dot.setAtomAttr(atom);
-    warps = std::max<int64_t>(warps, atom.getWarps());
-  }
   kernel->setAttr(kRolesAttrName, builder.getArrayAttr(RoleAttr::get(kernel.getContext(), kAll,
                                                                      warps, copies, /*skew=*/0,
                                                                      /*registers=*/0)));
@@ -146,16 +144,32 @@ bool OwnRingDecider::write(bool direct) {
     // Where one counter counts copies and loads, a wait for a load is one for all copies before it.
     if (copy && copy.getCompletion() == Completion::Instructions && !loadsAllPast(load->getBlock()))
       load.setAtomAttr(ThroughRegistersAttr::get(kernel.getContext()));
-    load.setRing((isThroughRegisters(load) ? "written" : "copied") + std::to_string(getLoop(load)));
     hasCopies |= !isThroughRegisters(load);
   }
+  setRings();
   return hasCopies;
 }
 
-/// The number of the loop that a load stands in, of those with such loads.
-size_t OwnRingDecider::getLoop(LoadOp load) {
-  llvm::SmallSetVector<Block *, 4> blocks;
-  for (LoadOp other : loads)
-    blocks.insert(other->getBlock());
-  return llvm::find(blocks, load->getBlock()) - blocks.begin();
+/// Loads of a block that come together fill one ring. Those of which something uses the first
+/// before the next is loaded do not.
+void OwnRingDecider::setRings() {
+  SmallVector<SmallVector<LoadOp>> rings;
+  auto comesWith = [](LoadOp load, LoadOp other) {
+    return load->getBlock() == other->getBlock() &&
+           isThroughRegisters(load) == isThroughRegisters(other) &&
+           llvm::none_of(other->getUsers(), [&](Operation *user) {
+             Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
+             return here && here->isBeforeInBlock(load);
+           });
+  };
+  for (LoadOp load : loads) {
+    auto *ring = llvm::find_if(rings, [&](ArrayRef<LoadOp> others) {
+      return llvm::all_of(others, [&](LoadOp other) { return comesWith(load, other); });
+    });
+    if (ring == rings.end())
+      ring = &rings.emplace_back();
+    ring->push_back(load);
+    load.setRing((isThroughRegisters(load) ? "written" : "copied") +
+                 std::to_string(ring - rings.begin()));
+  }
 }

@@ -66,13 +66,14 @@ public:
   void write(bool storesByEngine, bool overlaps);
   /// Takes back what it has written.
   void undo();
+  /// Has one group of warps make each product. False if it does, or has no registers for all.
+  bool useOneCopy() { return std::exchange(copies, 1) > 1 && countRegisters() <= kMostRegisters; }
 
 private:
   bool leave(Operation *op, const Twine &text) {
     reason = {op->getLoc(), text.str()};
     return false;
   }
-  bool isUndecided();
   bool arePlain();
   bool findDot(DotOp dot);
   std::optional<Attribute> findEngine(LoadOp load, ArrayRef<Use> products);
@@ -84,7 +85,7 @@ private:
 
   KernelOp kernel;
   TargetInterface target;
-  llvm::MapVector<DotOp, Attribute> dots;
+  llvm::MapVector<DotOp, AsyncMmaAtomInterface> dots;
   /// Those whose sums are promoted, by nobody else's decision; and cut for that.
   SmallVector<DotOp> promoted, cut;
   /// Each with the number of its ring.
@@ -94,22 +95,21 @@ private:
   };
   llvm::MapVector<LoadOp, Load> loads;
   llvm::MapVector<StoreOp, Attribute> stores;
-  int64_t copies = kMostCopies;
+  int64_t copies = 1;
 };
 } // namespace
 
 bool kiln::isPlain(Operation *op) {
   if (isa_and_nonnull<arith::ArithDialect, math::MathDialect, ub::UBDialect>(op->getDialect()))
     return true;
-  // One number is changed once, whatever copies there are.
-  if (auto atomic = dyn_cast<AtomicRMWOp>(op))
-    return !isa<RankedTensorType>(atomic.getValue().getType());
-  return isa<LoadOp, StoreOp, DotOp, ViewFromPointerOp, ReduceOp, ReshapeOp, TransposeOp,
-             BroadcastOp, SplatOp, IotaOp, DimOp, StrideOp, SubviewOp, ProgramIdOp, NumProgramsOp,
-             MultipleOfOp, ReturnOp, tile::YieldOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+  // What atomics change they change once, whatever copies there are.
+  return isa<LoadOp, StoreOp, AtomicRMWOp, ToScalarOp, DotOp, ViewFromPointerOp, ReduceOp,
+             ReshapeOp, TransposeOp, BroadcastOp, SplatOp, IotaOp, DimOp, StrideOp, SubviewOp,
+             ProgramIdOp, NumProgramsOp, MultipleOfOp, ReturnOp, tile::YieldOp, scf::ForOp,
+             scf::IfOp, scf::YieldOp>(op);
 }
 
-bool RoleDecider::isUndecided() {
+bool kiln::decidesNothing(KernelOp kernel) {
   if (kernel->hasAttr(kRolesAttrName) || kernel->hasAttr(kWarpsAttrName))
     return false;
   return llvm::hasSingleElement(kernel.getBody()) &&
@@ -206,7 +206,7 @@ std::optional<Attribute> RoleDecider::findEngine(LoadOp load, ArrayRef<Use> prod
         !engine.follows(load.getCache(), load.getEviction()))
       continue;
     auto canRead = [&](const Use &use) {
-      auto async = cast<AsyncMmaAtomInterface>(dots.lookup(cast<DotOp>(use.operand->getOwner())));
+      AsyncMmaAtomInterface async = dots.lookup(cast<DotOp>(use.operand->getOwner()));
       return llvm::any_of(async.getSharedLayouts(use.operand->getOperandNumber(), shape,
                                                  use.isTransposed != isTurned),
                           [&](const LinearLayout &layout) {
@@ -241,11 +241,13 @@ AsyncMmaAtomInterface kiln::findAsyncAtom(DotOp dot, TargetInterface target, boo
   return {};
 }
 
-int64_t kiln::countCopies(DotOp dot, AsyncMmaAtomInterface atom, int64_t most) {
-  int64_t rows = dot.getM() / atom.getExtents()[0];
-  while (most > 1 && rows % most)
-    most /= 2;
-  return most;
+int64_t kiln::countCopies(const llvm::MapVector<DotOp, AsyncMmaAtomInterface> &dots) {
+  std::optional<int64_t> copies;
+  for (auto [dot, atom] : dots) {
+    int64_t own = chooseCopies(dot.getM(), atom.getExtents()[0]);
+    copies = copies.value_or(own) == own ? own : 1;
+  }
+  return copies.value_or(1);
 }
 
 /// Whether a product can be started beside its warps. Its sums must be those of the source, or are
@@ -261,14 +263,13 @@ bool RoleDecider::findDot(DotOp dot) {
     promoted.push_back(dot);
   if (!isExact && !dot.getParts() && dot.getK() > kPromoted)
     cut.push_back(dot);
-  copies = countCopies(dot, atom, copies);
   return true;
 }
 
 /// Whether two accesses come in this order in a program, or in a loop's next trip.
 static bool comesBefore(Operation *first, Operation *second) {
   for (Operation *op = first->getParentOp(); op; op = op->getParentOp())
-    if (isa<scf::ForOp>(op) && op->isProperAncestor(second))
+    if (isa<scf::ForOp>(op) && !op->hasAttr(kProgramsAttrName) && op->isProperAncestor(second))
       return true;
   Operation *common = first;
   while (common && !common->getBlock()->findAncestorOpInBlock(*second))
@@ -284,18 +285,32 @@ static bool isUsedInFront(Value value, StoreOp store) {
   });
 }
 
-/// Whether the order in which the source touches memory can be kept. No load comes behind a store
-/// that may reach its memory. What an engine brings has come when some user in front of the store
-/// has waited for it. Other loads and stores are those of one role, whose order is kept.
+/// Whether what comes behind an atomic access may have to see what others wrote before theirs.
+static bool acquires(AtomicRMWOp atomic) {
+  return atomic.getOrder() == MemoryOrder::Acquire || atomic.getOrder() == MemoryOrder::AcqRel;
+}
+
+/// Whether the order in which the source touches memory can be kept. No load by an engine comes
+/// behind an atomic access that orders it. No load comes behind a store that may reach its memory.
+/// What an engine brings has come when some user in front of the store has waited for it. Other
+/// loads and stores are those of one role, whose order is kept.
 bool RoleDecider::isOrdered() {
   SmallVector<LoadOp> all;
   SmallVector<StoreOp> allStores;
+  SmallVector<AtomicRMWOp> atomics;
   kernel.getBody().walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
       all.push_back(load);
     if (auto store = dyn_cast<StoreOp>(op))
       allStores.push_back(store);
+    if (auto atomic = dyn_cast<AtomicRMWOp>(op))
+      atomics.push_back(atomic);
   });
+  for (AtomicRMWOp atomic : atomics)
+    for (auto [load, decided] : loads)
+      if ((acquires(atomic) || !areOfOtherMemory(atomic.getView(), load.getView())) &&
+          comesBefore(atomic, load))
+        return leave(load, "roles would not order it and an atomic access in front of it");
   for (StoreOp store : allStores) {
     for (LoadOp load : all) {
       if (areOfOtherMemory(store.getView(), load.getView()) ||
@@ -312,8 +327,16 @@ bool RoleDecider::isOrdered() {
   return true;
 }
 
-/// The ring that a load fills with those in front of it: one of which a product of its own reads,
-/// if nothing uses any of them before it is loaded. Else the next.
+/// The first of the products that add to one sum, one behind another.
+static DotOp findFirst(Operation *product) {
+  auto dot = cast<DotOp>(product);
+  while (auto before = dot.getAccumulator().getDefiningOp<DotOp>())
+    dot = before;
+  return dot;
+}
+
+/// The ring that a load fills with those in front of it: one of which a product of its own sum
+/// reads, if nothing uses any of them before it is loaded. Else the next.
 int64_t RoleDecider::findRing(LoadOp load) {
   int64_t rings = 0;
   llvm::SmallDenseSet<int64_t> fitting, unfit;
@@ -327,7 +350,7 @@ int64_t RoleDecider::findRing(LoadOp load) {
     }
     for (const Use &use : findProducts(other))
       isShared |= llvm::any_of(findProducts(load), [&](const Use &its) {
-        return its.operand->getOwner() == use.operand->getOwner();
+        return findFirst(its.operand->getOwner()) == findFirst(use.operand->getOwner());
       });
     if (!isTogether)
       unfit.insert(decided.ring);
@@ -396,18 +419,19 @@ bool RoleDecider::canStore(StoreOp store) {
 }
 
 bool RoleDecider::find() {
-  if (!isUndecided())
+  if (!decidesNothing(kernel))
     return false;
   bool areAllAsync = true;
   kernel.getBody().walk([&](DotOp dot) { areAllAsync &= findDot(dot); });
   if (dots.empty() || !areAllAsync || !arePlain())
     return false;
+  copies = countCopies(dots);
   reason.reset(); // an instruction may fit where another does not
 
   bool isInLoop = false, isRead = true;
   kernel.getBody().walk([&](LoadOp load) {
     SmallVector<Use> products = findProducts(load);
-    bool isLooped = isa<scf::ForOp>(load->getParentOp());
+    bool isLooped = bool(getLoopOfTrips(load));
     int64_t bytes = load.getType().getNumElements() *
                     load.getType().getElementType().getIntOrFloatBitWidth() / 8;
     if (products.empty() && (!isLooped || bytes < kFewestBytes))
@@ -471,7 +495,7 @@ void RoleDecider::write(bool storesByEngine, bool overlaps) {
   }
   for (auto &[dot, atom] : dots) {
     dot.setAtomAttr(atom);
-    if (!overlaps && isa<scf::ForOp>(dot->getParentOp()))
+    if (!overlaps && getLoopOfTrips(dot))
       dot.setStage(0);
   }
   kernel.getBody().walk([&](Operation *op) {
@@ -539,7 +563,8 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   /// A role of its own has an engine load; it stores by the engine or through registers.
   bool loadByEngine(KernelOp kernel, TargetInterface target, bool overlaps) {
     RoleDecider decider(kernel, target);
-    if (decider.find())
+    // What copies cannot share out, one of them may make.
+    for (bool isOpen = decider.find(); isOpen; isOpen = decider.useOneCopy())
       for (bool storesByEngine : {true, false}) {
         decider.write(storesByEngine, overlaps);
         if (tryOut(kernel, decider.reason))
@@ -554,15 +579,14 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   /// The role that multiplies loads, and its products run on beside it.
   bool fillBeside(KernelOp kernel, TargetInterface target) {
     OwnRingDecider decider(kernel, target);
-    if (!decider.find() || !decider.findDots())
-      return false;
     std::optional<RoleDecider::Reason> reason;
-    for (bool direct : {true, false}) {
-      bool copies = decider.write(direct);
-      if ((copies || !direct) && tryOut(kernel, reason))
-        return true;
-      undo(kernel);
-    }
+    for (bool isOpen = decider.find() && decider.findDots(); isOpen; isOpen = decider.useOneCopy())
+      for (bool direct : {true, false}) {
+        bool copies = decider.write(direct);
+        if ((copies || !direct) && tryOut(kernel, reason))
+          return true;
+        undo(kernel);
+      }
     return false;
   }
 

@@ -126,10 +126,19 @@ static bool isLoadedByUsers(LoadOp load) {
                       [&](Operation *user) { return getRoleName(user) == getRoleName(load); });
 }
 
+/// Whether an op stands in a loop whose turns are more than programs of a persistent kernel.
+static bool isInTrip(Operation *op) {
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (!loop->hasAttr(kProgramsAttrName))
+      return true;
+  return false;
+}
+
 LogicalResult StageDecider::decideDepths() {
   SmallVector<LoadOp> ahead;
   kernel.getBody().walk([&](LoadOp load) {
-    if (load.getBuffer() && load->getParentOfType<scf::ForOp>() && !isLoadedByUsers(load))
+    if (load.getBuffer() && isInTrip(load) && !isLoadedByUsers(load))
       ahead.push_back(load);
   });
   if (ahead.empty())
@@ -154,7 +163,7 @@ LogicalResult StageDecider::decideDepths() {
     return failure();
   for (LoadOp load : ahead)
     for (Operation *user : load->getUsers())
-      if (isa<scf::ForOp>(user->getParentOp()) && !user->hasTrait<OpTrait::IsTerminator>() &&
+      if (getLoopOfTrips(user) && !user->hasTrait<OpTrait::IsTerminator>() &&
           !getDecision(user, "stage"))
         user->setAttr(spellDecision(user, "stage"), builder.getI64IntegerAttr(0));
   return success();
@@ -196,8 +205,9 @@ LogicalResult StageDecider::overlapLoops() {
     return failure();
   kernel.getBody().walk([&](scf::ForOp loop) {
     auto dots = loop.getBody()->getOps<DotOp>();
-    if (dots.empty() || (llvm::hasSingleElement(dots) && isCarried(*dots.begin()) &&
-                         areReadFromBuffers(*dots.begin())))
+    if (loop->hasAttr(kProgramsAttrName) || dots.empty() ||
+        (llvm::hasSingleElement(dots) && isCarried(*dots.begin()) &&
+         areReadFromBuffers(*dots.begin())))
       return;
     if (RoleAttr role = lookUpRole(*dots.begin()))
       overlapLoop(loop, *plan, role, target.getChipRecord());
@@ -207,7 +217,7 @@ LogicalResult StageDecider::overlapLoops() {
 
 /// Whether a load fills a ring of its own role in a loop, of a depth that nobody has said.
 bool StageDecider::isOwn(LoadOp load) {
-  auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+  scf::ForOp loop = getLoopOfTrips(load);
   return loop && load.getBuffer() && load.getAtomAttr() && !load.getDepth() &&
          !loop->hasAttr(kDepthAttrName) && isLoadedByUsers(load);
 }

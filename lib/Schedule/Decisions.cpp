@@ -39,6 +39,11 @@ FailureOr<int64_t> kiln::requireNumber(Operation *op, StringRef name) {
   return cast<IntegerAttr>(*decision).getInt();
 }
 
+scf::ForOp kiln::getLoopOfTrips(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  return loop && !loop->hasAttr(kProgramsAttrName) ? loop : scf::ForOp();
+}
+
 Value IndexMath::constant(int64_t value) {
   return arith::ConstantIndexOp::create(builder, loc, value);
 }
@@ -48,6 +53,14 @@ Value IndexMath::mul(Value x, Value y) { return arith::MulIOp::create(builder, l
 Value IndexMath::div(Value x, Value y) { return arith::DivUIOp::create(builder, loc, x, y); }
 Value IndexMath::rem(Value x, Value y) { return arith::RemUIOp::create(builder, loc, x, y); }
 Value IndexMath::min(Value x, Value y) { return arith::MinUIOp::create(builder, loc, x, y); }
+
+Value IndexMath::max(Value x, Value y) { return arith::MaxUIOp::create(builder, loc, x, y); }
+Value IndexMath::isLess(Value x, Value y) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, x, y);
+}
+Value IndexMath::select(Value holds, Value x, Value y) {
+  return arith::SelectOp::create(builder, loc, holds, x, y);
+}
 
 SmallVector<Value> IndexMath::shiftBox(StoreOp store, ArrayRef<int64_t> by) {
   SmallVector<Value> offsets(store.getOffsets());

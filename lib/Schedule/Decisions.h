@@ -26,6 +26,9 @@ void copyPlace(mlir::Operation *from, mlir::Operation *to);
 mlir::FailureOr<mlir::Attribute> requireDecision(mlir::Operation *op, llvm::StringRef name);
 mlir::FailureOr<int64_t> requireNumber(mlir::Operation *op, llvm::StringRef name);
 
+/// The loop in which an op stands; none if its turns are tiles of a program's, which are no trips.
+mlir::scf::ForOp getLoopOfTrips(mlir::Operation *op);
+
 /// Scalars of the index type.
 struct IndexMath {
   mlir::OpBuilder &builder;
@@ -38,6 +41,10 @@ struct IndexMath {
   mlir::Value div(mlir::Value x, mlir::Value y);
   mlir::Value rem(mlir::Value x, mlir::Value y);
   mlir::Value min(mlir::Value x, mlir::Value y);
+  mlir::Value max(mlir::Value x, mlir::Value y);
+  /// Whether x is less than y, and one value or another by whether something holds.
+  mlir::Value isLess(mlir::Value x, mlir::Value y);
+  mlir::Value select(mlir::Value holds, mlir::Value x, mlir::Value y);
   /// An offset and a constant number of elements; the offset itself if there are none.
   mlir::Value shift(mlir::Value offset, int64_t by) {
     return by ? add(offset, constant(by)) : offset;

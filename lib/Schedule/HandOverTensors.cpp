@@ -5,6 +5,7 @@
 // choice between the two, is kept by one of them: what the others make of it is handed to that one.
 #include "Rings.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -204,7 +205,7 @@ LogicalResult TensorHandOver::checkFetcher(DotOp dot, RoleAttr role) {
   for (auto other : kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>()) {
     if (other == role)
       break;
-    first += other.getTotalWarps();
+    first += countWarps(kernel, other);
   }
   if (role.getTotalWarps() == warps && first % warps == 0)
     return success();

@@ -8,6 +8,7 @@
 // rate. They are rough, and only their proportions matter: which of the matrix units and the lanes
 // is busy for how much of a trip.
 #include "LoopProblem.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -273,7 +274,7 @@ void ProblemMaker::addRoles() {
   auto attrs = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
   int64_t warps = 0, others = use == ProblemUse::Solve ? kOtherRegisters : 0;
   for (auto role : attrs.getAsRange<RoleAttr>())
-    warps += role.getTotalWarps();
+    warps += countWarps(kernel, role);
   for (auto role : attrs.getAsRange<RoleAttr>()) {
     int64_t registers =
         role.getRegisters() ? role.getRegisters() : int64_t(chip.getRegistersAtEntry(warps));

@@ -2,6 +2,7 @@
 // threads that run at their own pace.
 #include "GlobalAccesses.h"
 #include "Rings.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/ADT/IntEqClasses.h"
@@ -38,8 +39,9 @@ struct State {
 /// Walks the program, or a role's part of it, in the order in which it runs.
 class Orderer {
 public:
-  /// The role is null if there are none.
-  explicit Orderer(RoleAttr role) : role(role), copies(role ? role.getCopies() : 1) {}
+  /// The role is null if there are none. Copies that take programs in turn are programs apart.
+  Orderer(KernelOp kernel, RoleAttr role)
+      : role(role), copies(role && !takesTurns(kernel, role) ? role.getCopies() : 1) {}
   void order(Block &block);
 
 private:
@@ -244,12 +246,12 @@ struct OrderAccesses : kiln::impl::OrderAccessesBase<OrderAccesses> {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       auto groups = kernel.getBody().getOps<WarpGroupsOp>();
       if (groups.empty())
-        Orderer(RoleAttr()).order(kernel.getBody().front());
+        Orderer(kernel, RoleAttr()).order(kernel.getBody().front());
       for (WarpGroupsOp group : groups) {
         if (failed(checkRoles(group)))
           return signalPassFailure();
         for (auto [role, region] : llvm::enumerate(group.getBodies())) {
-          Orderer(group.getRole(role)).order(region.front());
+          Orderer(kernel, group.getRole(role)).order(region.front());
           region.walk([](BarrierOp barrier) { dropRole(barrier); });
         }
       }

@@ -11,11 +11,11 @@
 
 namespace kiln {
 
-/// Groups of warps that share a tile out, at most.
-inline constexpr int64_t kMostCopies = 2;
 /// Of a thread's registers that accumulators and operands may have.
 inline constexpr int64_t kMostRegisters = 192;
 
+/// Whether nobody has decided anything of how a kernel's body runs, which is one block.
+bool decidesNothing(tile::KernelOp kernel);
 /// Whether an op does nothing that copies of a role, which may all run it, must not do twice, and
 /// nothing that must be seen by another role.
 bool isPlain(mlir::Operation *op);
@@ -29,8 +29,8 @@ AsyncMmaAtomInterface findAsyncAtom(tile::DotOp dot, TargetInterface target,
                                     bool *hasOther = nullptr);
 /// Whether its sums are those of the source, as they are or promoted as the product says.
 bool sumsExactly(tile::DotOp dot, AsyncMmaAtomInterface atom);
-/// How many groups of warps, up to so many, have rows of a product each.
-int64_t countCopies(tile::DotOp dot, AsyncMmaAtomInterface atom, int64_t most);
+/// How many groups of warps have rows of each of these products, by their instructions.
+int64_t countCopies(const llvm::MapVector<tile::DotOp, AsyncMmaAtomInterface> &dots);
 
 class OwnRingDecider {
 public:
@@ -40,22 +40,25 @@ public:
   bool find();
   /// Whether all products can run on beside the warps, out of what these load: then they will.
   bool findDots();
+  /// Has one group of warps make each product. False if it does, or has no registers for all.
+  bool useOneCopy();
   /// Writes who loads what and by which instruction: past the registers if `direct`, where such
   /// copies are as wide as loads. Returns whether any are.
   bool write(bool direct);
 
 private:
   int64_t countRegisters(int64_t threads);
+  bool hasRegisters();
   mlir::Attribute findAtom(tile::LoadOp load, int64_t warps, bool direct);
   bool loadsAllPast(mlir::Block *block);
-  size_t getLoop(tile::LoadOp load);
+  void setRings();
 
   tile::KernelOp kernel;
   TargetInterface target;
   llvm::SmallVector<tile::LoadOp> loads;
   /// Products that run on beside their warps, and the groups of warps that share them out.
   llvm::MapVector<tile::DotOp, AsyncMmaAtomInterface> dots;
-  int64_t copies = 1;
+  int64_t copies = 1, warps = 0;
 };
 
 } // namespace kiln

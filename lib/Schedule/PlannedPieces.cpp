@@ -1,5 +1,6 @@
 // What decisions will have in shared memory: rings, buffers of stores, conversions, scratch.
 #include "Rings.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 
 using namespace mlir;
@@ -17,6 +18,12 @@ static RoleAttr getRunner(Operation *op) {
 static unsigned getNumber(RoleAttr role, KernelOp kernel) {
   auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
   return llvm::find(roles, role) - roles.begin();
+}
+
+/// The bytes of what each copy that takes programs in turn has for itself, or of what all share.
+static int64_t getBytesOfTurns(int64_t bytes, RoleAttr role, KernelOp kernel) {
+  bool takes = role && takesTurns(kernel, role);
+  return takes ? getBytesOfCopies(bytes, withTurns(kernel, role)) : bytes;
 }
 
 /// The slots of what a role converts that another one makes.
@@ -53,9 +60,10 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
     if (auto store = dyn_cast<StoreOp>(op);
         store && role && store.getAtomAttr() && store.getBuffer() && !handedOver.contains(store)) {
       auto buffer = cast<BufferType>(*store.getBuffer());
-      int64_t bytes = getBytesOfCopies(getSharedBytes(buffer), role);
+      RoleAttr all = withTurns(kernel, role);
+      int64_t bytes = getBytesOfCopies(getSharedBytes(buffer), all);
       for (uint64_t i = 0; i <= store.getInFlight().value_or(0); ++i)
-        add(op, nameBuffer(buffer, role), bytes);
+        add(op, nameBuffer(buffer, all), bytes);
     }
     if (auto conversion = dyn_cast<ConvertLayoutOp>(op)) {
       RankedTensorType type = getStoredType(conversion.getType());
@@ -68,7 +76,7 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
       if (!how)
         add(op, nameBuffer(buffer), getSharedBytes(buffer) * getHandOverDepth(op));
       else if (converted.insert({role, buffer}).second)
-        add(op, nameBuffer(buffer), getSharedBytes(buffer));
+        add(op, nameBuffer(buffer), getBytesOfTurns(getSharedBytes(buffer), role, kernel));
       return;
     }
     int64_t bytes = getScratchBytes(op);
@@ -76,7 +84,7 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
       return;
     int64_t copies = role ? role.getCopies() : 1;
     if (role)
-      bytes = getBytesOfCopies(llvm::divideCeil(bytes, copies), role);
+      bytes = getBytesOfCopies(llvm::divideCeil(bytes, copies), withTurns(kernel, role));
     schedule::SharedPiece &piece =
         found.add(op, "'" + op->getName().getStringRef().str() + "'", bytes);
     piece.first = piece.last = number;

@@ -1,10 +1,12 @@
 // Shares tensors out among the copies of a role, by the bits of `warp` above those of one copy, and
 // what engines bring for it.
 #include "Boxes.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_REALISECOPIES
@@ -42,7 +44,7 @@ public:
     });
     if (looked.wasInterrupted())
       return failure();
-    if (parts.empty() &&
+    if (parts.empty() && wholeAtomics.empty() &&
         llvm::none_of(shares, [](const auto &entry) { return entry.second.dim >= 0; }))
       return success();
     OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
@@ -51,6 +53,8 @@ public:
     region.walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops)
       shift(op);
+    for (Operation *op : wholeAtomics)
+      maskOthers(op);
     for (auto &[value, share] : shares)
       retype(value, share.type);
     // A copy's share of a tensor may lie otherwise in memory than the whole.
@@ -70,6 +74,7 @@ private:
   void shift(Operation *op);
   void shiftCopy(CopyInOp copyIn);
   void shiftIota(IotaOp iota);
+  void maskOthers(Operation *atomic);
   void retype(Value value, RankedTensorType tensor);
   int getDim(Value value) const override {
     auto at = shares.find(value);
@@ -89,6 +94,8 @@ private:
   llvm::MapVector<Value, Share> shares;
   /// Of what an engine brings: the part of one copy.
   DenseMap<Operation *, BufferPart> parts;
+  /// Atomic accesses by tensors of which each copy has all.
+  SmallVector<Operation *> wholeAtomics;
 };
 } // namespace
 
@@ -192,8 +199,42 @@ LogicalResult CopyRealiser::checkPut(PutOp put) {
   return success();
 }
 
+/// The value of an access that changes elements of a tensor each once, or null.
+static Value getAtomicTensor(Operation *op) {
+  Value value = TypeSwitch<Operation *, Value>(op)
+                    .Case<AtomicRMWOp, AtomicCASOp>([](auto atomic) { return atomic.getValue(); })
+                    .Default(Value());
+  return value && isa<RankedTensorType>(value.getType()) ? value : Value();
+}
+
+/// The first copy makes the access.
+void CopyRealiser::maskOthers(Operation *atomic) {
+  OpBuilder builder(atomic);
+  Location loc = atomic->getLoc();
+  Value value = getAtomicTensor(atomic);
+  auto share = shares.find(value);
+  auto type = share == shares.end() ? cast<RankedTensorType>(value.getType()) : share->second.type;
+  type = type.clone(builder.getI1Type());
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, copy, zero);
+  Value mask = SplatOp::create(builder, loc, type, isFirst);
+  TypeSwitch<Operation *>(atomic).Case<AtomicRMWOp, AtomicCASOp>([&](auto op) {
+    if (op.getMask())
+      mask = arith::AndIOp::create(builder, loc, TypeRange{type}, ValueRange{op.getMask(), mask});
+    op.getMaskMutable().assign(mask);
+  });
+}
+
 /// No op may carry elements from one copy to another.
 LogicalResult CopyRealiser::check(Operation *op) {
+  if (Value value = getAtomicTensor(op); value && getDim(value) < 0) {
+    if (!op->use_empty())
+      return op->emitOpError("expected a result that nothing uses, or a tensor that the copies of "
+                             "role \"")
+             << role.getName() << "\" share out, since one of them makes the access, got "
+             << value.getType();
+    wholeAtomics.push_back(op);
+  }
   auto extentsFit = [&](auto access, Value tensor) {
     int dim = getDim(tensor);
     int64_t size = dim < 0 ? 0 : cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
@@ -339,7 +380,8 @@ struct RealiseCopies : kiln::impl::RealiseCopiesBase<RealiseCopies> {
     WalkResult result = getOperation().walk([](WarpGroupsOp groups) -> WalkResult {
       for (auto [i, region] : llvm::enumerate(groups.getBodies())) {
         RoleAttr role = groups.getRole(i);
-        if (role.getCopies() == 1)
+        // Copies that take programs in turn share nothing out.
+        if (role.getCopies() == 1 || takesTurns(groups->getParentOfType<KernelOp>(), role))
           continue;
         if (failed(CopyRealiser(region, role).realise()))
           return WalkResult::interrupt();

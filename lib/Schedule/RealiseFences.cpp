@@ -82,7 +82,7 @@ static bool mustLetSee(GetOp get) {
 
 /// What the warps of a copy write, one lane of each tells of: when all lanes have.
 static void endPut(PutOp put) {
-  if (isCopied(put))
+  if (isCopied(put) || put.getBody().getNumArguments() == 0)
     return;
   auto channel = cast<BlockArgument>(put.getChannel());
   auto groups = cast<WarpGroupsOp>(channel.getOwner()->getParentOp());

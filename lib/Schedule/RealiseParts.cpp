@@ -34,6 +34,8 @@ public:
   Value cut(Value value, const Box &box);
   /// Erases what has been cut and is not used any more.
   void finish();
+  /// How many pieces come out of shared memory by themselves.
+  int64_t countPieces() const { return numPieces; }
 
 private:
   Value make(Value value, const Box &box);
@@ -54,6 +56,7 @@ private:
   DotOp dot;
   OpBuilder builder;
   DenseMap<std::tuple<Value, Attribute, Attribute>, Value> made;
+  int64_t numPieces = 0;
   /// Users before what makes their operands.
   llvm::SetVector<Operation *> replaced;
 };
@@ -213,6 +216,7 @@ Value Cutter::read(ReadOp op, const Box &box) {
     if (dot.getReadsAhead().value_or(0) && dot.getStage())
       part->setAttr("stage", dot.getStageAttr());
     whole = part;
+    ++numPieces;
   }
   return sliceOf(whole, piece, box);
 }
@@ -224,9 +228,11 @@ Value Cutter::convert(ConvertLayoutOp op, const Box &box) {
                 dyn_cast_or_null<WarpCopyAtomInterface>(how.getRead())};
   Box piece = widen(source, box);
   Value &whole = find(op.getResult(), piece);
-  if (!whole)
+  if (!whole) {
     whole = getShape(op.getResult()) == ArrayRef(piece.shape) ? op.getResult()
                                                               : slice(op.getResult(), piece);
+    ++numPieces;
+  }
   return sliceOf(whole, piece, box);
 }
 
@@ -457,10 +463,13 @@ LogicalResult DotRealiser::realise() {
   size_t cut = 0, ahead = dot.getReadsAhead().value_or(0);
   size_t waiting = dot.getInFlight().value_or(0);
   SmallVector<DotOp> started;
+  int64_t firstPieces = 0;
   for (auto [number, part] : llvm::enumerate(all)) {
     for (; cut < all.size() && cut <= number + ahead; ++cut) {
       all[cut].a = cutter.cut(dot.getA(), getBox(0, all[cut]));
       all[cut].b = cutter.cut(dot.getB(), getBox(1, all[cut]));
+      if (cut == 0)
+        firstPieces = cutter.countPieces();
     }
     Value &sum = getSum(part);
     started.push_back(multiply(part, dot.getPromote() ? zero : sum, all.size() - 1 - number));
@@ -472,6 +481,9 @@ LogicalResult DotRealiser::realise() {
   if (dot.getPromote())
     for (size_t number = all.size() - waiting; number < all.size(); ++number)
       promote(started[number], getSum(all[number]));
+  if (ahead > 0 && cutter.countPieces() == firstPieces)
+    return dot.emitOpError("expected operands that are read out of shared memory part by part, "
+                           "since 'reads_ahead' is decided");
   dot.replaceAllUsesWith(join());
   dot.erase();
   cutter.finish();

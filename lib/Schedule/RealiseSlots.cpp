@@ -4,6 +4,7 @@
 #include "Decisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -63,6 +64,13 @@ private:
     if (hasPhases(channel))
       place.phase = next.getNextPhase();
   }
+  /// Goes on by so many uses, which are others'.
+  void skip(RingSide channel, Value uses, State &state) {
+    advance(channel, state);
+    Place &place = state[channel];
+    auto by = AdvanceOp::create(rewriter, loc, place.slot, place.phase, uses, channel.first);
+    place = {by.getNextSlot(), by.getNextPhase(), false};
+  }
   /// Whether one place of a ring is not like another. That a role fills for itself has no phases.
   static bool hasPhases(RingSide channel) { return !getType(channel).getOwn(); }
   static bool hasSlots(RingSide channel) {
@@ -99,6 +107,17 @@ private:
 };
 } // namespace
 
+/// Whether a loop does nothing but step over uses of a ring.
+static bool stepsOver(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  return loop && loop.getNumResults() == 0 && isConstantIntValue(loop.getLowerBound(), 0) &&
+         isConstantIntValue(loop.getStep(), 1) &&
+         llvm::all_of(loop.getBody()->without_terminator(), [](Operation &inner) {
+           auto next = dyn_cast<NextOp>(inner);
+           return next && next->use_empty();
+         });
+}
+
 /// At the end of a loop's or a condition's block the channels that it uses are at their next use.
 void SlotThreader::thread(Block &block, ArrayRef<RingSide> used, State &state) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -114,6 +133,13 @@ void SlotThreader::thread(Block &block, ArrayRef<RingSide> used, State &state) {
     }
     if (!isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
       continue;
+    if (stepsOver(&op)) {
+      auto loop = cast<scf::ForOp>(op);
+      for (auto next : loop.getBody()->getOps<NextOp>())
+        skip(getRingSide(next), loop.getUpperBound(), state);
+      loop.erase();
+      continue;
+    }
     llvm::SmallSetVector<RingSide, 4> channels;
     for (Region &region : op.getRegions())
       channels.insert_range(getChannels(region));

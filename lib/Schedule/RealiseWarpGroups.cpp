@@ -1,5 +1,6 @@
 // Slices a program by role: each gets its own ops and, of all others, what these need.
 #include "Slice.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
@@ -42,19 +43,20 @@ static LogicalResult realise(KernelOp kernel, ArrayAttr roles) {
   FailureOr<ScalarReads> reads = handOverScalars(kernel, roles);
   if (failed(reads))
     return failure();
-  int64_t warps = 0;
+  int64_t warps = 0, decidedWarps = 0;
   SmallVector<Slice> slices;
   llvm::SetVector<Value> captures;
   for (auto role : roles.getAsRange<RoleAttr>()) {
     warps += role.getTotalWarps();
+    decidedWarps += countWarps(kernel, role);
     if (failed(slices.emplace_back(kernel, role, *reads).compute()))
       return failure();
     captures.insert(slices.back().captures.begin(), slices.back().captures.end());
   }
   auto decided = kernel->getAttrOfType<IntegerAttr>("tile.warps");
-  if (decided && decided.getInt() != warps)
+  if (decided && decided.getInt() != decidedWarps)
     return kernel.emitOpError("expected tile.warps to be that of all roles, ")
-           << warps << ", got " << decided.getInt();
+           << decidedWarps << ", got " << decided.getInt();
 
   // In the order in which they are defined.
   SmallVector<Value> ordered;

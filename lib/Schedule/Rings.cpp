@@ -208,7 +208,7 @@ static LogicalResult checkPlace(Operation *op) {
              << "may hang on this one, so that no two overlap: leave it away, or count the trips "
                 "of "
              << "an scf.for";
-    if (!isa<scf::ForOp>(op->getParentOp()))
+    if (!getLoopOfTrips(op))
       return op->emitOpError("expected to stand in a loop, since '")
              << spellDecision(op, name) << "' is decided";
     if (failed(requireRole(op)))

@@ -9,6 +9,7 @@
 
 // One slot, but each trip gets the next before it releases the last.
 tile.kernel @shallow(%a: !view) attributes {tile.warps = 5 : i64} {
+  // expected-note@+1 {{the ring}}
   %ring = tile.channel full = 1 empty = 4 : !ring
   // expected-note@+1 {{found for program 0 of 1, where argument 0 is 200x200}}
   tile.warp_groups(%a, %ring : !view, !ring) {

@@ -7,6 +7,7 @@
 
 // The second loop begins anew instead of where the first stopped.
 tile.kernel @anew(%a: !view) attributes {tile.warps = 5 : i64} {
+  // expected-note@+1 {{the ring}}
   %ring = tile.channel full = 1 empty = 4 : !ring
   // expected-note@+1 {{found for program 0 of 1, where argument 0 is 0x0}}
   tile.warp_groups(%a, %ring : !view, !ring) {

@@ -94,3 +94,19 @@ tile.kernel @pieces(%s: i32) {
   }
   tile.return
 }
+
+// -----
+
+// Each copy has all of it, and one makes the access: the other would not know what was there.
+#whole = #tile.layout<register = [], lane = [[1],[0],[0],[0],[0]], warp = [[0],[0],[0]]>
+tile.kernel @old(%a: !tile.view<?xi32>, %n: index) {
+  tile.warp_groups(%a, %n : !tile.view<?xi32>, index) {
+    role #tile.role<"all", warps = 4, copies = 2> {
+      %at = tile.iota 0 : tensor<2xi32, #whole>
+      // expected-error@+1 {{expected a result that nothing uses, or a tensor that the copies of role "all" share out, since one of them makes the access, got}}
+      %old = tile.atomic_rmw addi %a[%at], %at : !tile.view<?xi32>, [tensor<2xi32, #whole>], tensor<2xi32, #whole>
+      tile.print "old" (%old) : tensor<2xi32, #whole>
+    }
+  }
+  tile.return
+}

@@ -60,3 +60,25 @@ tile.kernel @places() {
   }
   tile.return
 }
+
+// Each copy has all of a tensor: the first makes the atomic access, under the mask that is there.
+#whole = #tile.layout<register = [], lane = [[1],[0],[0],[0],[0]], warp = [[0],[0],[0]]>
+// CHECK-LABEL: tile.kernel @once
+tile.kernel @once(%a: !tile.view<?xi32>) {
+  tile.warp_groups(%a : !tile.view<?xi32>) {
+    role #tile.role<"all", warps = 4, copies = 2> {
+      // CHECK: %[[COPY:.*]] = tile.copy_id
+      %at = tile.iota 0 : tensor<2xi32, #whole>
+      // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[COPY]], %c0
+      // CHECK: %[[MASK:.*]] = tile.splat %[[FIRST]] : tensor<2xi1
+      // CHECK: tile.atomic_rmw {{.*}} mask(%[[MASK]]
+      %old = tile.atomic_rmw addi %a[%at], %at : !tile.view<?xi32>, [tensor<2xi32, #whole>], tensor<2xi32, #whole>
+      // CHECK: %[[EVEN:.*]] = arith.cmpi eq, %{{.*}}, %{{.*}} : tensor<2xi32
+      // CHECK: %[[BOTH:.*]] = arith.andi %[[EVEN]], %{{.*}} : tensor<2xi1
+      // CHECK: tile.atomic_rmw {{.*}} mask(%[[BOTH]]
+      %even = arith.cmpi eq, %at, %at : tensor<2xi32, #whole>
+      %more = tile.atomic_rmw addi %a[%at], %at mask(%even : tensor<2xi1, #whole>) : !tile.view<?xi32>, [tensor<2xi32, #whole>], tensor<2xi32, #whole>
+    }
+  }
+  tile.return
+}

@@ -42,12 +42,16 @@ tile.kernel @product(%a: !a, %b: !a, %c: !a, %m: index, %n: index, %end: index) 
   // CHECK: %[[FIRST:.*]] = arith.addi %[[D]], %[[E]] : index
   // CHECK: %[[MORE:.*]] = arith.cmpi ult, %[[PART]], %[[LEFT]] : index
   // CHECK: %[[COUNT:.*]] = arith.select %[[MORE]], %{{.*}}, %[[EACH]] : index
+  // CHECK: %[[UPTO:.*]] = arith.addi %[[FIRST]], %[[COUNT]] : index
   // CHECK: %[[F:.*]] = arith.muli %[[FIRST]], %[[C32]] : index
   // CHECK: %[[BEGIN:.*]] = arith.addi %[[C0]], %[[F]] : index
-  // CHECK: %[[G:.*]] = arith.muli %[[COUNT]], %[[C32]] : index
-  // CHECK: %[[LAST:.*]] = arith.addi %[[BEGIN]], %[[G]] : index
+  // CHECK: %[[ISEND:.*]] = arith.cmpi eq, %[[UPTO]], %[[TRIPS]] : index
+  // CHECK: %[[G:.*]] = arith.muli %[[UPTO]], %[[C32]] : index
+  // CHECK: %[[H:.*]] = arith.addi %[[C0]], %[[G]] : index
+  // CHECK: %[[LAST:.*]] = arith.select %[[ISEND]], %end, %[[H]] : index
   // CHECK: %[[WORKS:.*]] = tile.view_from_pointer %[[WORK]] extents [%{{.*}}] strides []
   // CHECK-SAME: -> !tile.view<?x32xf32, strides [32, 1]>
+  // CHECK: %[[COUNTED:.*]] = tile.view_from_pointer %[[COUNTERS]] extents [%[[TILES]]]
   // CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %[[BEGIN]] to %[[LAST]] step %[[C32]]
   // CHECK-NOT: tile.share
   %sum = scf.for %k = %c0 to %end step %c32 iter_args(%s = %zero) -> tensor<64x32xf32> {
@@ -59,13 +63,12 @@ tile.kernel @product(%a: !a, %b: !a, %c: !a, %m: index, %n: index, %end: index) 
   // CHECK: %[[H:.*]] = arith.muli %[[TILE]], %{{.*}} : index
   // CHECK: %[[PIECE:.*]] = arith.addi %[[H]], %[[PART]] : index
   // CHECK: tile.store %[[SUM]], %[[WORKS]][%{{.*}}, %{{.*}}] : tensor<64x32xf32>
-  // CHECK: %[[COUNTED:.*]] = tile.view_from_pointer %[[COUNTERS]] extents [%[[TILES]]]
+  // CHECK: %[[THREE:.*]] = arith.index_cast %{{.*}} : index to i32
   // CHECK: %[[BEFORE:.*]] = tile.atomic_rmw addi %[[COUNTED]][%[[TILE]]], %{{.*}} :
-  // CHECK: %[[THREE:.*]] = arith.constant 3 : i32
   // CHECK: %[[IS:.*]] = arith.cmpi eq, %[[BEFORE]], %[[THREE]] : i32
   // CHECK: scf.if %[[IS]] {
   // CHECK: tile.atomic_rmw exch %[[COUNTED]][%[[TILE]]], %{{.*}} order = relaxed
-  // CHECK: %[[NULL:.*]] = tile.load %[[WORKS]]
+  // CHECK: %[[NULL:.*]] = arith.constant dense<0.000000e+00> : tensor<64x32xf32>
   // CHECK: %[[TOTAL:.*]] = scf.for {{.*}} iter_args(%[[SO:.*]] = %[[NULL]])
   // CHECK: %[[NEXT:.*]] = tile.load %[[WORKS]]
   // CHECK: %[[ADDED:.*]] = arith.addf %[[SO]], %[[NEXT]] : tensor<64x32xf32>

@@ -15,7 +15,7 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     Precondition: the module has a target; no layout is decided. Postcondition: a kernel that
     decides nothing, all of whose products can run on beside their warps while a copy engine brings
     their operands, has `tile.roles`: "compute", whose warps multiply and do all else, in two copies
-    where rows suffice, and "load", one warp that has the engine bring what products read. Dots,
+    where rows suffice, or three of three times a power of two, and "load", one warp that has the engine bring what products read. Dots,
     loads and stores name their `role`; dots have an `atom`, and so have the loads and stores that
     the engine makes; loads of one product that stand together have one `ring`. Where the atom keeps
     few bits of a sum, dots have `promote`, and `parts` along k of at most 128.
@@ -48,6 +48,28 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     %d = tile.dot %t, %u, %s transpose_b {atom = #nvptx.wgmma<…>, role = "compute"}
     ```
     The test is `test/Schedule/decide-roles.mlir`.
+  }];
+}
+
+def DecideSwap : Schedule_Pass<"tile-decide-swap"> {
+  let summary = "compute the transposes of products whose second operand is computed";
+  let description = [{
+    Precondition: the module has a target; no atom is decided. Postcondition: in a kernel that decides
+    nothing, products that cannot run on beside their warps because they compute the operand that
+    is read from shared memory alone have `swap`, if all products of the kernel can run on beside their
+    warps then. Weights that a loop loads in few bits, widens and scales become the first operand,
+    out of registers.
+
+    Before:
+    ```mlir
+    %w = arith.sitofp %loaded : tensor<128x64xi8> to tensor<128x64xbf16>
+    %d = tile.dot %x, %w, %s transpose_b : tensor<64x64xbf16>, tensor<128x64xbf16> -> tensor<64x128xf32>
+    ```
+    After:
+    ```mlir
+    %d = tile.dot %x, %w, %s transpose_b {swap} : …
+    ```
+    The test is `test/Schedule/decide-swap.mlir`.
   }];
 }
 
@@ -154,72 +176,6 @@ def CountTrips : Schedule_Pass<"tile-count-trips"> {
       scf.for %i = %c0 to %n step %c128 {} {tile.least_trips = 1 : i64}
     ```
     The test is `test/Schedule/count-trips.mlir`.
-  }];
-}
-
-def RealisePersistence : Schedule_Pass<"tile-realise-persistence"> {
-  let summary = "let a fixed number of programs run all tiles of a grid";
-  let description = [{
-    Precondition: kernels with `tile.persistent` have a grid region.
-    Postcondition: none has the attribute; such a kernel's grid is one of all tiles along x, and its
-    body a loop over tiles, from `program_id x` on in steps of `num_programs x`, in the order that the
-    attribute's `group` and `tile.raster` say. The metadata says to how many programs a launch cuts
-    the grid, as "programs" or "persistent_per_core". Messages name the tile's program. The loop has
-    `tile.programs`: nothing orders its turns.
-
-    With `tile.cluster` clusters of programs take clusters of tiles in turn, in the same order, and each
-    program has the tile at its own place: so programs of a cluster stay in step, and differ along
-    the grid's axes as they would without the loop. The grid is then that of the tiles, and clusters
-    are launched behind one another along x, as "own_cluster" in the metadata says.
-
-    Before: a body that runs tile (`program_id x`, `program_id y`).
-    After:
-    ```mlir
-    scf.for %t = %first to %tiles step %programs {
-      // x and y of tile %t, and the body
-    } {tile.programs}
-    ```
-    The tests are `test/Schedule/realise-persistence.mlir`, `realise-rasters.mlir` and
-    `realise-persistence-invalid.mlir`.
-  }];
-}
-
-def RealiseShares : Schedule_Pass<"tile-realise-shares"> {
-  let summary = "let several programs run a loop's trips, and the last of them add up";
-  let description = [{
-    Precondition: roles are complete; nothing else of a schedule is realised, and no layout is
-    decided. Postcondition: no loop has `tile.share`. Such a kernel's grid has so many times as many
-    programs along its last axis. A program runs consecutive trips of the loop, stores what it has
-    summed to a workspace, and adds one to its tile's counter by an atomic that acquires and
-    releases. Who is the last resets the counter, adds up the sums of all shares in their order, and
-    does what followed the loop. Workspace and counter are arguments with `tile.workspace` and
-    `tile.counter`. With `tile.share_atomic` sums are added to one tensor of zeros in memory, which
-    the last reads and resets. The metadata says that the grid is the kernel's own, as "own_grid".
-
-    Before:
-    ```mlir
-    tile.grid %m, %n
-    …
-    %sum = scf.for %k = %c0 to %end step %c64 iter_args(%s = %zeros) {
-      …
-    } {tile.share = 4 : i64}
-    tile.store %sum, %c[%i, %j]
-    ```
-    After:
-    ```mlir
-    tile.grid %m, %four_n
-    …
-    %sum = scf.for %k = %begin to %mine step %c64 iter_args(%s = %zeros) { … }
-    tile.store %sum, %workspace[%piece, %c0]
-    %before = tile.atomic_rmw addi %counters[%tile], %one
-    %last = arith.cmpi eq, %before, %three
-    scf.if %last {
-      tile.atomic_rmw exch %counters[%tile], %zero order = relaxed
-      %total = scf.for … // loads and adds
-      tile.store %total, %c[%i, %j]
-    }
-    ```
-    The tests are `test/Schedule/realise-shares.mlir` and `realise-shares-invalid.mlir`.
   }];
 }
 
@@ -495,6 +451,7 @@ def RealiseStores : Schedule_Pass<"tile-realise-stores"> {
   }];
 }
 
+include "kiln/Schedule/GridPasses.td"
 include "kiln/Schedule/SynchronisationPasses.td"
 
 #endif // KILN_SCHEDULE_PASSES_TD

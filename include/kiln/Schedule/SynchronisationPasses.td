@@ -29,6 +29,63 @@ def RealiseOverlap : Schedule_Pass<"tile-realise-overlap"> {
   }];
 }
 
+def RealiseTurns : Schedule_Pass<"tile-realise-turns"> {
+  let summary = "deal the programs of a persistent kernel to copies of a role in turn";
+  let description = [{
+    Precondition: roles have regions of their own, and in those of the roles that `tile.turns` names
+    all that touches memory stands in the loop of the programs. Postcondition: these roles have as many
+    `copies` as take turns, and `tile.warps` counts them. Each copy runs every n-th program of the block. In front of a
+    program it steps over what the programs between use of each ring, as many times as the bounds and
+    conditions around these uses say; they must follow from the program's number. `tile.turns` stays:
+    such copies share nothing out.
+
+    Before:
+    ```mlir
+    scf.for %p = %first to %end step %step {
+      scf.for %k = %c0 to %n step %c64 { tile.next %ring … }
+    } {tile.programs}
+    ```
+    After:
+    ```mlir
+    scf.for %p = %first + copy * %step to %end step 2 * %step {
+      %skipped = scf.if %p - %first >= %step { n / 64 } else { 0 }
+      scf.for %i = %c0 to %skipped step %c1 { tile.next %ring }
+      scf.for %k = %c0 to %n step %c64 { tile.next %ring … }
+    } {tile.programs}
+    ```
+    The tests are `test/Schedule/realise-turns.mlir` and `realise-turns-invalid.mlir`.
+  }];
+}
+
+def OrderTurns : Schedule_Pass<"tile-order-turns"> {
+  let summary = "let copies that take programs in turn use each ring in the order of the programs";
+  let description = [{
+    Precondition: programs are dealt to copies, and loops have their stages. Postcondition: in each
+    program the copy gets a slot of a channel without buffers in front of its first wait for a ring,
+    if the block has a program before it, and puts one behind the last, if it has one behind it. Rings
+    whose uses lie between one another have one such channel, others each their own. Its slots are as
+    many as there are copies.
+
+    A barrier's parity does not tell a phase from the one two rounds on, so a copy must not wait for
+    a slot before the copies in front of it have got theirs. What a copy does behind its last wait,
+    which are its last dots and its stores, runs beside what the next one does.
+
+    Before:
+    ```mlir
+    scf.for … { tile.get %ring … }
+    %sum = tile.wait %dots in_flight = 0
+    ```
+    After:
+    ```mlir
+    scf.if %hasEarlier { tile.get %turn[%s, %p] … tile.release %turn[%s] … }
+    scf.for … { tile.get %ring … }
+    scf.if %hasLater { tile.put %turn[%s1, %p1] bytes = 0 … {} }
+    %sum = tile.wait %dots in_flight = 0
+    ```
+    The tests are `test/Schedule/order-turns.mlir` and `check-protocol-turns-invalid.mlir`.
+  }];
+}
+
 def RealiseFences : Schedule_Pass<"tile-realise-fences"> {
   let summary = "put fences where warps and engines meet in memory";
   let description = [{
@@ -259,16 +316,20 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
 
     - What stands still: bytes that a `tile.put` announces are those that its copies bring, arrivals
       are those of the warps that make them, registers fit the chip, what is pending has one use.
-    - What moves: on instances from no trip to several rounds of each ring, each use of a channel
+    - What moves: on instances from no trip to at least two rounds of each ring, each use of a channel
       has the slot and phase that it must have, nothing is read that was released or is not there
       yet, nothing is released or overwritten that a dot or a store in flight still reads, barriers
       stand between what warps write and what others read, and no role waits forever.
+    - What the chip sees of it: a barrier tells a phase by its parity alone, so who waits for one knows
+      that the phase before it has ended. What a role has not waited for itself, as it steps over uses
+      of others, it is told through channels and barriers.
     - Of programs of a cluster that share tiles out: barriers of the cluster stand around their roles,
       and all of them, run against one another, fill rings equally often, get all bytes that they
       announce, and reach nobody who has not released the slot to them.
 
     The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-invalid.mlir`,
-    `check-protocol-clusters-invalid.mlir` and the mutants of `test/Schedule/mutants.test`.
+    `check-protocol-rounds-invalid.mlir`, `check-protocol-clusters-invalid.mlir` and the mutants of
+    `test/Schedule/mutants.test`.
   }];
 }
 

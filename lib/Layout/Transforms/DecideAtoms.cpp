@@ -1,4 +1,5 @@
 // Decides how many warps run a program, and by which instruction each dot is made.
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Target/TargetInterface.h"
@@ -18,7 +19,7 @@ int64_t kiln::countWarps(KernelOp kernel, const Chip &chip) {
   if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName)) {
     int64_t warps = 0;
     for (auto role : roles.getAsRange<RoleAttr>())
-      warps += role.getTotalWarps();
+      warps += tile::countWarps(kernel, role);
     return warps;
   }
   constexpr int64_t kFewestElementsPerThread = 16;

@@ -109,12 +109,23 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
         return emitError(value.getLoc()) << "expected extents that are powers of two, or that one "
                                             "part of a place counts, got "
                                          << value.getType();
-      if (!isInBuffer(value) || isThroughRegisters(value))
+      auto read = reads.find(value);
+      Operation *op = value.getDefiningOp();
+      bool isSaid = op && op->hasAttr(kLayoutAttrName);
+      if (!isInBuffer(value) || isThroughRegisters(value) || (isSaid && read != reads.end()))
         setLayout(value, layout);
-      else if (auto read = reads.find(value); read != reads.end() && !isPinned(value))
+      else if (isSaid)
+        return op->emitError() << "expected no '" << kLayoutAttrName
+                               << "', since all that use it read it out of its buffer";
+      else if (read != reads.end() && !isPinned(value))
         setLayout(value, read->second);
     }
-    kernel.getBody().walk([](Operation *op) { op->removeAttr(kLayoutAttrName); });
+    // From here on it says that the layout stays.
+    kernel.getBody().walk([](Operation *op) {
+      if (op->hasAttr(kLayoutAttrName))
+        op->setAttr(kLayoutAttrName,
+                    cast<RankedTensorType>(op->getResult(0).getType()).getEncoding());
+    });
     OpBuilder builder(kernel);
     for (auto &[operand, layout] : wanted) {
       Value value = operand->get();

@@ -18,18 +18,8 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return type ? type.getShape() : ArrayRef<int64_t>();
 }
 
-Attribute kiln::getDecidedAtom(Operation *op, TargetInterface target) {
-  if (Attribute atom = op->getAttr("atom"))
-    return atom;
-  auto name = op->getAttrOfType<StringAttr>(kAtomNameAttrName);
-  return name && target ? findAtom(op, name.getValue(), target) : Attribute();
-}
-
-static EngineAtomInterface getEngine(Operation *access, TargetInterface target) {
-  return dyn_cast_or_null<EngineAtomInterface>(getDecidedAtom(access, target));
-}
-
-ExactExtents::ExactExtents(KernelOp kernel, TargetInterface target) : target(target) {
+ExactExtents::ExactExtents(KernelOp kernel, TargetInterface target, Open open)
+    : target(target), open(open) {
   if (!target || target.runsOnHost())
     return;
   auto number = [&](Value value) {
@@ -44,6 +34,9 @@ ExactExtents::ExactExtents(KernelOp kernel, TargetInterface target) : target(tar
   });
   if (numbers.empty())
     return;
+  // Where warps are decided, products are those of single ones, or decided too.
+  if (open == Open::Beside && (kernel->hasAttr(kRolesAttrName) || kernel->hasAttr(kWarpsAttrName)))
+    this->open = Open::Grown;
   classes.grow(numbers.size());
   SmallVector<DotOp> dots;
   kernel.getBody().walk([&](Operation *op) {
@@ -51,6 +44,8 @@ ExactExtents::ExactExtents(KernelOp kernel, TargetInterface target) : target(tar
     if (auto dot = dyn_cast<DotOp>(op))
       dots.push_back(dot);
   });
+  auto decided = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName);
+  warps = decided ? decided.getInt() : countWarps(kernel, target.getChipRecord());
   classes.compress();
   may.assign(classes.getNumClasses(), true);
   multiplied.assign(classes.getNumClasses(), false);
@@ -59,11 +54,22 @@ ExactExtents::ExactExtents(KernelOp kernel, TargetInterface target) : target(tar
     may[classes[numbers.lookup(dim)]] = false;
   for (bool changed = true; changed;) {
     changed = false;
+    cut.clear();
     for (DotOp dot : dots)
       changed |= decide(dot);
     for (auto &[dim, number] : numbers)
       changed |= decideRegisters(dim.first);
   }
+}
+
+ArrayRef<int64_t> ExactExtents::getPieces(DotOp dot) const {
+  auto found = pieces.find(dot);
+  return found == pieces.end() ? ArrayRef<int64_t>() : ArrayRef<int64_t>(found->second);
+}
+
+size_t ExactExtents::countExact() const {
+  return llvm::count_if(
+      numbers, [&](auto &entry) { return isExact(entry.first.first, entry.first.second); });
 }
 
 bool ExactExtents::isExact(Value value, unsigned dim) const {
@@ -114,18 +120,17 @@ void ExactExtents::refuse(Operation *op) {
       refuse(value);
 }
 
-/// What an engine brings is read by products alone.
+/// What an instruction brings is read by products alone.
 bool ExactExtents::connectAccess(Operation *op) {
   if (auto load = dyn_cast<LoadOp>(op)) {
     auto isProduct = [](OpOperand &use) {
       return isa<DotOp>(use.getOwner()) && use.getOperandNumber() < 2;
     };
-    return !load.getExtents() && (!fillsBuffer(load) || (getEngine(load, target) &&
-                                                         llvm::all_of(load->getUses(), isProduct)));
+    return !load.getExtents() && (!fillsBuffer(load) || llvm::all_of(load->getUses(), isProduct));
   }
   auto store = cast<StoreOp>(op);
   bool isCopied = store.getAtomAttr() || store->hasAttr(kAtomNameAttrName);
-  return !store.getExtents() && (!isCopied || getEngine(store, target));
+  return !store.getExtents() && (!isCopied || getDecidedEngine(store, target));
 }
 
 void ExactExtents::connectDot(DotOp dot) {
@@ -180,6 +185,10 @@ void ExactExtents::connect(Operation *op) {
           refuse(op);
       })
       .Case<DotOp>([&](DotOp dot) { connectDot(dot); })
+      .Case<TransposeOp>([&](TransposeOp transpose) {
+        for (auto [dim, from] : llvm::enumerate(transpose.getPermutation()))
+          join(transpose.getResult(), dim, transpose.getInput(), from);
+      })
       .Case<ReduceOp>([&](ReduceOp reduce) {
         joinAll(reduce.getInputs());
         joinAll(reduce.getResults());
@@ -216,70 +225,6 @@ void ExactExtents::connect(Operation *op) {
 
 //===- Products -----------------------------------------------------------------------------===//
 
-namespace {
-/// A product with some of its extents grown.
-struct Candidate {
-  DotOp dot;
-  AsyncMmaAtomInterface atom;
-  TargetInterface target;
-  int64_t m, n, k;
-  int64_t copies = 1;
-  /// Which dimension copies share out, -1: none.
-  int dim = -1;
-
-  bool isMade();
-
-private:
-  int64_t getOwn(int of, int64_t extent) const { return dim == of ? extent / copies : extent; }
-  bool isRead(unsigned operand);
-};
-} // namespace
-
-static bool isExactly(const LinearLayout &layout) { return canonicalise(layout).isExact(); }
-
-/// Whether an operand can be brought, and read, as it is.
-bool Candidate::isRead(unsigned operand) {
-  Value value = dot->getOperand(operand);
-  bool isTransposed = operand == 0 ? dot.getTransposeA() : dot.getTransposeB();
-  SmallVector<int64_t> shape =
-      operand == 0 ? SmallVector<int64_t>{m, k} : SmallVector<int64_t>{k, n};
-  SmallVector<int64_t> share = shape;
-  share[operand] = getOwn(operand, share[operand]);
-  if (llvm::all_of(shape, [](int64_t extent) { return llvm::isPowerOf2_64(extent); }))
-    return true;
-  auto load = value.getDefiningOp<LoadOp>();
-  if (!load || !fillsBuffer(load)) {
-    std::optional<LinearLayout> layout;
-    if (operand == 0)
-      layout = atom.getRegisterLayout(share, atom.getWarps());
-    return layout && isExactly(*layout);
-  }
-  if (isTransposed) {
-    std::swap(shape[0], shape[1]);
-    std::swap(share[0], share[1]);
-  }
-  EngineAtomInterface engine = getEngine(load, target);
-  return llvm::any_of(repeatOrders(atom.getSharedLayouts(operand, share, isTransposed), shape),
-                      [&](const LinearLayout &order) {
-                        return engine &&
-                               engine.getBoxes(shape, load.getType().getElementType(), &order);
-                      });
-}
-
-bool Candidate::isMade() {
-  auto [atomM, atomN, atomK] = atom.getExtents();
-  int64_t ownM = getOwn(0, m), ownN = getOwn(1, n);
-  if ((copies > 1 && dim < 0) || ownM % atomM || ownN % atomN || k % atomK)
-    return false;
-  return isExactly(atom.getAccumulatorLayout({ownM, ownN}, atom.getWarps())) && isRead(0) &&
-         isRead(1);
-}
-
-AsyncMmaAtomInterface ExactExtents::getAtom(DotOp dot) const {
-  auto atom = dyn_cast_or_null<AsyncMmaAtomInterface>(getDecidedAtom(dot, target));
-  return atom && atom.getAccumulatorPlace() == Place::Registers ? atom : AsyncMmaAtomInterface();
-}
-
 /// Keeps as many of a product's extents as can be; whether it has refused one.
 bool ExactExtents::decide(DotOp dot) {
   std::array<std::pair<Value, unsigned>, 3> dims = {
@@ -288,44 +233,58 @@ bool ExactExtents::decide(DotOp dot) {
   for (auto [i, dim] : llvm::enumerate(dims))
     if (auto found = numbers.find(dim); found != numbers.end() && may[classes[found->second]])
       candidates |= 1 << i;
+  pieces.erase(dot);
   if (!candidates)
     return false;
+  bool isDecided = dot.getAtomAttr() || dot->hasAttr(kAtomNameAttrName);
   RoleAttr role = lookUpRole(dot);
-  Candidate candidate{dot, getAtom(dot), target, 0, 0, 0, role ? role.getCopies() : 1};
   auto grow = [](int64_t extent, bool keeps) {
     return keeps ? extent : int64_t(llvm::PowerOf2Ceil(extent));
   };
-  // Rows, columns and the inner extent, by bits. The inner one comes first, as none reads more of
-  // it from memory than was there; then columns, which one instruction makes.
+  // Rows, columns and the inner extent, by bits: those by which the least is multiplied. Of equals,
+  // the inner one comes first, as none reads more of it from memory than was there; then columns,
+  // which one instruction makes.
+  std::optional<ProductCandidate> best;
   unsigned kept = 0;
-  for (unsigned each : {7, 6, 5, 4, 3, 2, 1}) {
-    if (!candidate.atom || (each & ~candidates))
+  for (unsigned each : {7, 6, 5, 4, 3, 2, 1, 0}) {
+    if ((each & ~candidates) || (!isDecided && open == Open::Grown))
       continue;
+    ProductCandidate candidate{dot, target, open, isDecided};
+    candidate.warps = role ? role.getTotalWarps() : warps;
+    candidate.copies = role ? role.getCopies() : 1;
     candidate.m = grow(dot.getM(), each & 1);
     candidate.n = grow(dot.getN(), each & 2);
     candidate.k = grow(dot.getK(), each & 4);
-    auto [atomM, atomN, atomK] = candidate.atom.getExtents();
-    candidate.dim = getSharedDim(candidate.m, candidate.n, atomM, atomN, candidate.copies);
-    if (!candidate.isMade())
+    if (!candidate.isMade() || (best && best->getWork() <= candidate.getWork()))
       continue;
+    best = candidate;
     kept = each;
-    break;
   }
-  bool isOdd = !llvm::isPowerOf2_64(candidate.copies);
+  if (kept && !best->pieces.empty()) {
+    pieces[dot] = best->pieces;
+    for (unsigned operand : {0, 1}) {
+      OperandTile tile(dot, operand);
+      cut.insert(tile.load.getResult());
+      for (auto [view, dimK] : tile.views)
+        cut.insert(view->getResult(0));
+    }
+  }
+  hasBeside |= best && !isDecided && open == Open::Beside;
+  bool isOdd = best && !llvm::isPowerOf2_64(best->copies);
   for (auto [i, dim] : llvm::enumerate(dims)) {
     if (!(candidates >> i & 1))
       continue;
     unsigned of = classes[numbers.lookup(dim)];
     may[of] = kept >> i & 1;
     multiplied[of] = true;
-    shared[of] = isOdd && int(i) == candidate.dim;
+    shared[of] = isOdd && int(i) == best->dim;
   }
   return kept != candidates;
 }
 
 /// One extent at most has its odd factor counted by a thread's registers; whether one was refused.
 bool ExactExtents::decideRegisters(Value value) {
-  if (fillsBuffer(value.getDefiningOp()))
+  if (fillsBuffer(value.getDefiningOp()) || cut.contains(value))
     return false;
   int counted = -1;
   for (unsigned dim = 0; dim < shapeOf(value).size(); ++dim) {

@@ -2,10 +2,9 @@
 #ifndef KILN_LIB_LAYOUT_TRANSFORMS_EXACTEXTENTS_H
 #define KILN_LIB_LAYOUT_TRANSFORMS_EXACTEXTENTS_H
 
-#include "kiln/Dialect/Tile/IR/Tile.h"
-#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
-#include "kiln/Target/TargetInterface.h"
+#include "ProductCandidate.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -16,12 +15,24 @@ namespace kiln {
 /// work element by element, loops and products give the dimensions of their operands and results
 /// one extent. An op that works along a dimension, or moves elements, refuses the class. Then each
 /// product is asked which of its classes it can keep, until none refuses more.
+///
+/// By which instruction a product is made is the author's decision, or one that comes later. Of the
+/// latter it must be said which instructions of the target may be thought of.
 class ExactExtents {
 public:
+  using Open = OpenProducts;
+
   /// Nothing is exact without a target.
-  ExactExtents(tile::KernelOp kernel, TargetInterface target);
+  ExactExtents(tile::KernelOp kernel, TargetInterface target, Open open);
 
   bool isExact(mlir::Value value, unsigned dim) const;
+  /// How many extents of values are.
+  size_t countExact() const;
+  /// Whether an instruction that was thought of runs on beside its warps.
+  bool thinksOfBeside() const { return hasBeside; }
+  /// The parts of k that a product had best be cut into, so that others of its extents are exact;
+  /// none if it is one.
+  llvm::ArrayRef<int64_t> getPieces(tile::DotOp dot) const;
   TargetInterface getTarget() const { return target; }
 
 private:
@@ -39,19 +50,22 @@ private:
 
   bool decide(tile::DotOp dot);
   bool decideRegisters(mlir::Value value);
-  AsyncMmaAtomInterface getAtom(tile::DotOp dot) const;
 
   TargetInterface target;
+  Open open;
+  bool hasBeside = false;
+  /// Of the kernel, if its products are made by single warps.
+  int64_t warps = 1;
   llvm::DenseMap<Dim, unsigned> numbers;
   llvm::IntEqClasses classes;
   llvm::SmallVector<Dim> refused;
   /// By class: whether it may be exact, a product has it, and copies of a role count its odd
   /// factor.
   llvm::SmallVector<bool> may, multiplied, shared;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> pieces;
+  /// The operands that become parts.
+  llvm::DenseSet<mlir::Value> cut;
 };
-
-/// The instruction that an author has decided, or named, for an op; null if there is none.
-mlir::Attribute getDecidedAtom(mlir::Operation *op, TargetInterface target);
 
 } // namespace kiln
 

@@ -1,5 +1,6 @@
 // Moves conversions to where they are cheapest, and does without those that need not be.
 #include "ConversionRuns.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
@@ -23,6 +24,9 @@ using namespace kiln::tile;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
+/// Whether the author has said who holds what of it.
+static bool isPinned(Operation *op) { return op->hasAttr(kLayoutAttrName); }
+
 /// Arithmetic on tensors of one shape, which any layout does as well as any other.
 static bool isArithmetic(Operation *op) {
   return op && op->getNumResults() > 0 && op->getNumRegions() == 0 &&
@@ -40,7 +44,7 @@ static bool isSource(Operation *op) {
 /// and what this block loads into buffers; none if it cannot be, or takes more than `most`.
 static std::optional<int> countRemade(Value value, int most, ConvertLayoutOp at) {
   Operation *op = value.getDefiningOp();
-  if (!op || most < 0)
+  if (!op || most < 0 || isPinned(op))
     return std::nullopt;
   if (isSource(op) || (isInBuffer(value) && op->getBlock() == at->getBlock()))
     return 0;
@@ -80,6 +84,14 @@ static std::optional<LinearLayout> getOperandLayout(Operation *op, Value operand
       });
 }
 
+/// Whether a load is of memory that the launch gives: it lies as threads have left it.
+static bool isOfLaunch(LoadOp load) {
+  auto view = load.getView().getDefiningOp<ViewFromPointerOp>();
+  auto pointer = view ? dyn_cast<BlockArgument>(view.getPointer()) : BlockArgument();
+  auto kernel = pointer ? dyn_cast<KernelOp>(pointer.getOwner()->getParentOp()) : KernelOp();
+  return kernel && getHidden(kernel, pointer.getArgNumber());
+}
+
 /// A few elements: each thread may as well load its own from the cache.
 static bool isSmall(RankedTensorType type) {
   constexpr int64_t kMostElements = 4096;
@@ -110,6 +122,7 @@ public:
       removeDead();
     }
     readAsConverted();
+    kernel.walk([](Operation *op) { op->removeAttr(kLayoutAttrName); });
   }
 
 private:
@@ -143,8 +156,9 @@ private:
       left.pop_back();
       Operation *def = value.getDefiningOp();
       layout = canonicalise(layout);
-      bool moves = def && (isa<BroadcastOp, ReshapeOp, TransposeOp, JoinOp, SplitOp>(def) ||
-                           isArithmetic(def) || isSource(def));
+      bool moves = def && !isPinned(def) &&
+                   (isa<BroadcastOp, ReshapeOp, TransposeOp, JoinOp, SplitOp>(def) ||
+                    isArithmetic(def) || isSource(def));
       if (!moves || layout.getInSize(kRegister) > getLayout(value).getInSize(kRegister))
         return false;
       auto [known, isNew] = layouts.insert({def, layout});
@@ -232,7 +246,7 @@ private:
   /// In front of what makes more or wider elements out of fewer bits.
   bool pushUp(ConvertLayoutOp op, const LinearLayout &wanted) {
     Operation *def = op.getInput().getDefiningOp();
-    if (!def)
+    if (!def || isPinned(def))
       return false;
     bool widens = isElementwise(def) && def->getNumOperands() == 1 &&
                   isa<RankedTensorType>(def->getOperand(0).getType()) &&
@@ -255,7 +269,7 @@ private:
     if (!op->hasOneUse())
       return false;
     Operation *user = *op->user_begin();
-    if (!isElementwise(user) || user->getNumOperands() != 1 ||
+    if (!isElementwise(user) || isPinned(user) || user->getNumOperands() != 1 ||
         bitsOf(user->getResult(0)) >= bitsOf(op.getResult()) || user->getBlock() != op->getBlock())
       return false;
     builder.setInsertionPoint(user);
@@ -279,12 +293,14 @@ private:
     return getCopies(layout) != getCopies(wanted);
   }
 
-  /// A few elements, or what copies of a role would have to exchange, each thread may as well load
-  /// as they are wanted.
+  /// A few elements, what copies of a role would have to exchange, or what threads have left as
+  /// they held it, each thread may as well load as they are wanted.
   bool loadDirectly(ConvertLayoutOp op, const LinearLayout &wanted) {
     auto load = op.getInput().getDefiningOp<LoadOp>();
-    if (!load || !(isSmall(load.getType()) || crossesCopies(load, wanted)) ||
-        !llvm::all_of(load->getUsers(), [&](Operation *user) {
+    bool isLoadedAlike =
+        load && !isPinned(load) &&
+        (isSmall(load.getType()) || isOfLaunch(load) || crossesCopies(load, wanted));
+    if (!isLoadedAlike || !llvm::all_of(load->getUsers(), [&](Operation *user) {
           return isa<ConvertLayoutOp>(user) && user->getResult(0).getType() == op.getType();
         }))
       return false;
@@ -342,7 +358,7 @@ private:
         return conversion && isHandedOver(conversion) &&
                conversion.getType() == (*load->user_begin())->getResult(0).getType();
       };
-      if (load->use_empty() || !isInBuffer(load) || isThroughRegisters(load) ||
+      if (load->use_empty() || !isInBuffer(load) || isThroughRegisters(load) || isPinned(load) ||
           !llvm::all_of(load->getUsers(), isAlike))
         continue;
       setLayout(load, getLayout((*load->user_begin())->getResult(0)));

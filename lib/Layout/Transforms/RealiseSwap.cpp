@@ -53,6 +53,18 @@ static Value turn(OpBuilder &builder, Location loc, Value value) {
                              builder.getDenseI64ArrayAttr(exchange(ArrayRef<int64_t>(straight))));
 }
 
+void kiln::exchangeOperands(DotOp dot) {
+  bool turnsA = dot.getTransposeA(), isUnsignedA = dot.getUnsignedA();
+  Value a = dot.getA();
+  dot.getAMutable().assign(dot.getB());
+  dot.getBMutable().assign(a);
+  dot.getResult().setType(getTurned(dot.getResult()));
+  dot.setTransposeA(!dot.getTransposeB());
+  dot.setTransposeB(!turnsA);
+  dot.setUnsignedA(dot.getUnsignedB());
+  dot.setUnsignedB(isUnsignedA);
+}
+
 /// The transpose of the product, whose operands change places. What is decided of it stays.
 static DotOp swap(DotOp dot) {
   OpBuilder builder(dot);
@@ -60,12 +72,8 @@ static DotOp swap(DotOp dot) {
   Value sum = turn(builder, loc, dot.getAccumulator());
   auto made = cast<DotOp>(builder.clone(*dot));
   made.setSwap(false);
-  made->setOperands({dot.getB(), dot.getA(), sum});
-  made.getResult().setType(cast<RankedTensorType>(sum.getType()));
-  made.setTransposeA(!dot.getTransposeB());
-  made.setTransposeB(!dot.getTransposeA());
-  made.setUnsignedA(dot.getUnsignedB());
-  made.setUnsignedB(dot.getUnsignedA());
+  exchangeOperands(made);
+  made.getAccumulatorMutable().assign(sum);
   dot.replaceAllUsesWith(turn(builder, loc, made.getResult()));
   dot.erase();
   return made;

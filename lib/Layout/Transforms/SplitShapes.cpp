@@ -2,10 +2,12 @@
 // added from being observed.
 #include "ExactExtents.h"
 #include "Padding.h"
+#include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -55,8 +57,9 @@ namespace {
 /// One kernel: first all types grow, then each op that would observe a padded element is told.
 class SplitShapesOf {
 public:
-  SplitShapesOf(KernelOp kernel, TargetInterface target)
-      : kernel(kernel), builder(kernel), padding(builder), exact(kernel, target) {}
+  SplitShapesOf(KernelOp kernel, TargetInterface target, ExactExtents::Open open)
+      : kernel(kernel), builder(kernel), padding(builder),
+        exact(cutProducts(kernel, target, open)) {}
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
@@ -87,6 +90,20 @@ public:
   }
 
 private:
+  /// Cuts products that have exact extents only so, and finds what is exact then.
+  static ExactExtents cutProducts(KernelOp kernel, TargetInterface target,
+                                  ExactExtents::Open open) {
+    ExactExtents exact(kernel, target, open);
+    SmallVector<DotOp> dots;
+    kernel.getBody().walk([&](DotOp dot) {
+      if (!exact.getPieces(dot).empty())
+        dots.push_back(dot);
+    });
+    for (DotOp dot : dots)
+      cutProduct(dot, exact.getPieces(dot));
+    return dots.empty() ? exact : ExactExtents(kernel, target, open);
+  }
+
   /// The type of a value whose extents grow, but for those that are exact.
   Type getGrown(Value value) const {
     Type padded = getPaddedType(value.getType());
@@ -376,11 +393,63 @@ private:
   ExactExtents exact;
 };
 
+using Open = ExactExtents::Open;
+
 struct SplitShapes : kiln::impl::SplitShapesBase<SplitShapes> {
+  SplitShapes() = default;
+  explicit SplitShapes(TryOut tryOut) : tryOut(std::move(tryOut)) {}
+
+  /// What comes of a kernel whose extents are split so; more than any proposal if it is refused.
+  int64_t rank(KernelOp kernel, Open open) {
+    OwningOpRef<ModuleOp> copy = getOperation().clone();
+    for (KernelOp other : llvm::to_vector(copy->getOps<KernelOp>()))
+      if (other.getSymName() != kernel.getSymName())
+        other.erase();
+    ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
+    KernelOp own = *copy->getOps<KernelOp>().begin();
+    std::optional<int64_t> rank;
+    if (succeeded(SplitShapesOf(own, getTarget(own), open).run()))
+      rank = tryOut(*copy);
+    return rank.value_or(kMostProposals + 1);
+  }
+
+  /// Which instructions that nobody has decided keep extents exact. Products that run on beside
+  /// their warps are asked first, and all that grows may run better than what does not.
+  Open decide(KernelOp kernel) {
+    TargetInterface target = getTarget(kernel);
+    size_t least = ExactExtents(kernel, target, Open::Grown).countExact();
+    int64_t best = kWaitingProposal;
+    std::optional<int64_t> grown;
+    for (Open open : {Open::Beside, Open::Warps}) {
+      ExactExtents exact(kernel, target, open);
+      // Products may do better than those of single warps where there are others.
+      if (exact.thinksOfBeside())
+        best = 0;
+      if (exact.countExact() <= least)
+        continue;
+      if (!tryOut)
+        return open;
+      int64_t found = rank(kernel, open);
+      if (open == Open::Beside && found >= kWaitingProposal)
+        continue;
+      if (found > best && !grown)
+        grown = rank(kernel, Open::Grown);
+      if (found <= std::max(best, grown.value_or(best)))
+        return open;
+    }
+    return Open::Grown;
+  }
+
   void runOnOperation() override {
-    for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (failed(SplitShapesOf(kernel, getTarget(kernel)).run()))
+    for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>()))
+      if (failed(SplitShapesOf(kernel, getTarget(kernel), decide(kernel)).run()))
         return signalPassFailure();
   }
+
+  TryOut tryOut;
 };
 } // namespace
+
+std::unique_ptr<Pass> kiln::createSplitShapes(TryOut tryOut) {
+  return std::make_unique<SplitShapes>(std::move(tryOut));
+}

@@ -16,6 +16,7 @@ AcceleratorDevice::AcceleratorDevice(AcceleratorInfo given, std::unique_ptr<Acce
     : Device(given.name, given.target, given.identity, given.memory), info(std::move(given)),
       api(std::move(api)), health(info.name), isBlocking(std::getenv("KILN_LAUNCH_BLOCKING")) {
   abilities = info.abilities;
+  cores = info.multiprocessors;
   health.takeLastWords = [this] { return messages.takeLastWords(); };
 }
 

@@ -200,14 +200,6 @@ Error AcceleratorExecutable::launch(const uint64_t *slots, const int64_t shape[3
                            Twine(shape[i]));
     launch.grid[i] = shape[i];
   }
-  if (plan.programsPerCore) {
-    // Along the other axes there are as many as a cluster has.
-    int64_t programs = owner.info.multiprocessors * plan.programsPerCore,
-            cluster = traits.cluster[0];
-    int64_t row = plan.ownCluster ? cluster * launch.grid[1] * launch.grid[2] : cluster;
-    programs = std::max(programs / row, int64_t(1)) * cluster;
-    launch.grid[0] = std::min<int64_t>(launch.grid[0], programs);
-  }
   if (LLVM_UNLIKELY(owner.health.isLost()))
     return explain(owner.health.answer());
   // Of a kernel that was launched before.

@@ -39,6 +39,20 @@ Error Executable::checkTraits(const int64_t grid[3], const LaunchTraits &traits)
   return Error::success();
 }
 
+static int64_t countCluster(const LaunchTraits &traits) {
+  return traits.cluster[0] * traits.cluster[1] * traits.cluster[2];
+}
+
+int64_t Executable::countPrograms(int64_t tiles, const LaunchTraits &traits) const {
+  int64_t most = plan.programs;
+  if (plan.programsPerCore && device.cores) {
+    int64_t cluster = plan.ownCluster ? countCluster(traits) : traits.cluster[0];
+    most = std::max(device.cores * plan.programsPerCore / cluster, int64_t(1)) * cluster;
+  }
+  // Where nobody counts cores, each tile has a program.
+  return most == 0 ? tiles : plan.streams ? most : std::min(tiles, most);
+}
+
 Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContext &context) {
   if (grid[0] <= 0 || grid[1] <= 0 || grid[2] <= 0)
     return Error::success();
@@ -50,21 +64,19 @@ Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContex
                          "': expected a grid of fewer than 2^63 programs, "
                          "got " +
                          Twine(grid[0]) + " x " + Twine(grid[1]) + " x " + Twine(grid[2]));
-  int64_t launched[3] = {grid[0], grid[1], grid[2]};
   const LaunchTraits &traits = traitsOf(context);
+  int64_t launched[3] = {countPrograms(grid[0], traits), grid[1], grid[2]};
   if (LLVM_UNLIKELY(plan.ownCluster && (plan.programs || plan.programsPerCore))) {
     // Clusters lie behind one another along x, and take clusters of tiles in turn.
     if (Error error = checkTraits(grid, traits))
       return error;
-    int64_t size = traits.cluster[0] * traits.cluster[1] * traits.cluster[2];
-    int64_t clusters = programs / size;
-    if (plan.programs)
-      clusters = std::min(clusters, std::max<int64_t>(plan.programs / size, 1));
+    int64_t clusters = countPrograms(programs, traits) / countCluster(traits);
     llvm::copy(traits.cluster, launched);
     launched[0] *= clusters;
-  } else if (plan.programs) {
-    launched[0] = std::min(launched[0], plan.programs);
   }
+  // Such a grid lies along x alone.
+  if (plan.streams)
+    programs = launched[0];
   if (LLVM_UNLIKELY(!traits.isPlain()))
     if (Error error = checkTraits(launched, traits))
       return error;

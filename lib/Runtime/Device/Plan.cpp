@@ -240,6 +240,7 @@ Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
   plan.line = count("line", 0);
   plan.programs = count("programs", 0);
   plan.programsPerCore = count("persistent_per_core", 0);
+  plan.streams = metadata.getBoolean("streams").value_or(false);
   if (scratch < 0 || shared < 0 || plan.programs < 0 || plan.programsPerCore < 0 ||
       plan.warps < 1 || plan.warpSize < 1 ||
       llvm::any_of(plan.traits.cluster, [](int64_t n) { return n < 1 || n > maxClusterExtent; }))

@@ -1,6 +1,7 @@
 // What a realised schedule says once: bytes, arrivals, registers, and uses of pending results.
 #include "../Decisions.h"
 #include "Protocol.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
@@ -18,12 +19,18 @@ unsigned kiln::protocol::getCapture(Value value) {
   return cast<BlockArgument>(value).getArgNumber();
 }
 
+/// The copies of a role that take part in one use of a channel: all, or that whose turn it is.
+static int64_t countTogether(Operation *op, RoleAttr role) {
+  return takesTurns(op->getParentOfType<KernelOp>(), role) ? 1 : role.getCopies();
+}
+
 /// Where one thread of each copy says that a slot is full, or will be.
 static LogicalResult checkAnnounced(Operation *op, ChannelOp channel, RoleAttr role) {
-  if (int64_t(channel.getFull()) == role.getCopies())
+  int64_t together = countTogether(op, role);
+  if (int64_t(channel.getFull()) == together)
     return success();
   InFlightDiagnostic error = op->emitOpError("expected full = ")
-                             << role.getCopies() << ", since one thread announces "
+                             << together << ", since one thread announces "
                              << (isa<PutOp>(op) ? "the bytes" : "the dots") << ", got "
                              << channel.getFull();
   error.attachNote(channel.getLoc()) << "the channel";
@@ -79,11 +86,12 @@ static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
   if (announced == 0) {
     if (writes && failed(checkWritten(put, channel)))
       return failure();
-    if (full == role.getTotalWarps())
+    int64_t warps = role.getWarps() * countTogether(put, role);
+    if (full == warps)
       return success();
     InFlightDiagnostic error = put.emitOpError("expected full = ")
-                               << role.getTotalWarps() << ", one arrival of each warp of role \""
-                               << role.getName() << "\", got " << full;
+                               << warps << ", one arrival of each warp of role \"" << role.getName()
+                               << "\", got " << full;
     error.attachNote(channel.getLoc()) << "the channel";
     return error;
   }
@@ -134,7 +142,7 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
     if (puts > 1)
       return put->emitOpError("expected one role to put into a channel, got a second, \"")
              << role.getName() << "\"";
-    bool isEither = channel.getType().getAccumulator() != nullptr;
+    bool isEither = channel.getType().getAccumulator() || channel.getType().getBuffers().empty();
     if (get && !isEither && channel.getType().getOwn() != (put != nullptr))
       return get->emitOpError("expected ")
              << (put ? "'own' in the type of a channel" : "a tile.put into an 'own' channel")
@@ -147,7 +155,8 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
       return release.emitOpError("expected a tile.get in role \"")
              << role.getName() << "\", which releases the channel";
     if (release) {
-      arrivals += (release.getCommit() ? role.getCopies() : role.getTotalWarps()) *
+      int64_t together = countTogether(release, role);
+      arrivals += (release.getCommit() ? together : together * role.getWarps()) *
                   std::max<int64_t>(release.getPeers().size(), 1);
       ++releasing;
     }
@@ -257,7 +266,8 @@ int64_t kiln::protocol::countReleases(WarpGroupsOp groups, unsigned capture) {
     for (Operation *user : region.getArgument(capture).getUsers())
       if (auto release = dyn_cast<ReleaseOp>(user)) {
         RoleAttr role = groups.getRole(region.getRegionNumber());
-        arrivals += release.getCommit() ? role.getCopies() : role.getTotalWarps();
+        int64_t together = countTogether(release, role);
+        arrivals += release.getCommit() ? together : together * role.getWarps();
         break;
       }
   return arrivals;

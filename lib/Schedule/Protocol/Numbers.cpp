@@ -21,11 +21,20 @@ bool kiln::protocol::matters(Operation *op) {
       .wasInterrupted();
 }
 
+/// A number as an attribute; that of a float is its bits, as some divisions need them.
+static Attribute getAttribute(Type type, int64_t number) {
+  auto real = dyn_cast<FloatType>(type);
+  if (!real)
+    return IntegerAttr::get(type, number);
+  APInt bits(real.getWidth(), number, /*isSigned=*/true, /*implicitTrunc=*/true);
+  return FloatAttr::get(type, APFloat(real.getFloatSemantics(), bits));
+}
+
 Folded kiln::protocol::fold(Operation *op, GetNumber getNumber) {
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands()) {
     std::optional<int64_t> number = getNumber(operand);
-    operands.push_back(number ? IntegerAttr::get(operand.getType(), *number) : Attribute());
+    operands.push_back(number ? getAttribute(operand.getType(), *number) : Attribute());
   }
   SmallVector<OpFoldResult> folded;
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
@@ -37,6 +46,9 @@ Folded kiln::protocol::fold(Operation *op, GetNumber getNumber) {
   auto attribute = dyn_cast<Attribute>(folded.front());
   if (!attribute)
     return {std::nullopt, cast<Value>(folded.front())};
+  auto real = dyn_cast<FloatAttr>(attribute);
+  if (real && real.getType().getIntOrFloatBitWidth() <= 64)
+    return {real.getValue().bitcastToAPInt().getSExtValue(), Value()};
   auto integer = dyn_cast<IntegerAttr>(attribute);
   if (!integer)
     return {};

@@ -1,6 +1,7 @@
 // Runs the traces of all roles against one another, and the instances they are made for.
 #include "Protocol.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -11,13 +12,16 @@ using namespace kiln::tile;
 
 // No trip, one trip, fewer trips than slots, and several rounds of a ring, for tiles of 16 to 256.
 static constexpr int64_t kExtents[] = {0, 64, 200, 640, 130, 1000, 17, 384, 320, 256};
-static constexpr unsigned kNumExtents = std::size(kExtents);
+static constexpr unsigned kNumExtents = std::size(kExtents), kManyPrograms = 3;
 
 int64_t Instance::getExtent(unsigned argument, unsigned dim) const {
-  // The first patterns give all extents one value, the others mix them.
+  // The first patterns give all extents one value, the others mix them; the last give many
+  // programs, of which none has a trip.
+  if (pattern >= 2 * kNumExtents)
+    return argument < 2 && dim == pattern % 2 ? 0 : scale * kExtents[kManyPrograms];
   if (pattern < kNumExtents)
-    return kExtents[pattern];
-  return kExtents[(pattern + 3 * argument + 5 * dim) % kNumExtents];
+    return scale * kExtents[pattern];
+  return scale * kExtents[(pattern + 3 * argument + 5 * dim) % kNumExtents];
 }
 
 int64_t Instance::getLoaded(unsigned argument, ArrayRef<int64_t> place) const {
@@ -25,7 +29,7 @@ int64_t Instance::getLoaded(unsigned argument, ArrayRef<int64_t> place) const {
   int64_t which = pattern + 3 * int64_t(argument);
   for (int64_t at : place)
     which += 7 * (at % int64_t(kNumExtents) + int64_t(kNumExtents));
-  return kExtents[which % int64_t(kNumExtents)];
+  return scale * kExtents[which % int64_t(kNumExtents)];
 }
 
 int64_t Instance::getHandedOver(unsigned channel, int64_t position, unsigned bits) const {
@@ -37,7 +41,7 @@ int64_t Instance::getHandedOver(unsigned channel, int64_t position, unsigned bit
 
 std::vector<Instance> kiln::protocol::getInstances() {
   std::vector<Instance> instances;
-  for (unsigned pattern = 0; pattern < 2 * kNumExtents; ++pattern)
+  for (unsigned pattern = 0; pattern < 2 * kNumExtents + 2; ++pattern)
     for (auto [program, programs] : {std::pair<int64_t, int64_t>{0, 1}, {1, 3}})
       instances.push_back({program, programs, pattern});
   return instances;
@@ -106,20 +110,19 @@ struct State {
   }
   /// Gives the number of a program that a put reaches before it has released the slot, if any.
   std::optional<unsigned> go(const Trace &trace, const Event &event) {
-    int64_t warps = groups.getRole(trace.role).getWarps();
+    RoleAttr role = groups.getRole(trace.role);
     Use use = getUse(trace.program, event.channel, event.position);
     if (event.kind == Event::Put) {
-      auto put = dyn_cast<PutOp>(event.op);
-      filled[use] += put && !put.getBytes() ? warps : 1;
+      filled[use] += countArrivals(role, event.op);
       for (const Reach &reach : event.reaches)
         for (unsigned program : getPrograms(reach))
           brought[getUse(program, event.channel, event.position)] += reach.bytes;
-      if (isShared && put)
+      if (auto put = dyn_cast<PutOp>(event.op); isShared && put)
         announced[use] += put.getBytes();
       return findUnreleased(trace, event);
     }
     if (event.kind == Event::Release) {
-      int64_t arrivals = cast<ReleaseOp>(event.op).getCommit() ? 1 : warps;
+      int64_t arrivals = countArrivals(role, event.op);
       if (event.reaches.empty())
         released[use] += arrivals;
       for (const Reach &reach : event.reaches)
@@ -170,9 +173,17 @@ private:
 };
 } // namespace
 
-LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
-                                   const Instance &instance) {
+int64_t kiln::protocol::countArrivals(RoleAttr role, Operation *op) {
+  if (auto release = dyn_cast<ReleaseOp>(op))
+    return release.getCommit() ? 1 : role.getWarps();
+  auto put = dyn_cast<PutOp>(op);
+  return put && !put.getBytes() ? role.getWarps() : 1;
+}
+
+FailureOr<Order> kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
+                                      const Instance &instance) {
   State state(groups, instance.getClusterPrograms());
+  Order order;
   SmallVector<size_t> next(traces.size());
   SmallVector<bool> hasArrived(traces.size());
   for (bool moved = true; moved;) {
@@ -195,6 +206,7 @@ LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
           describe(early, groups, instance);
           return failure();
         }
+        order.push_back({i, &event});
         ++next[i];
         hasArrived[i] = false;
         moved = true;
@@ -202,6 +214,7 @@ LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
     }
   }
   std::optional<InFlightDiagnostic> error;
+  llvm::SetVector<ChannelOp> rings;
   for (auto [i, trace] : llvm::enumerate(traces)) {
     if (next[i] == trace.events.size())
       continue;
@@ -212,8 +225,12 @@ LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
                     << name << "\" that nothing ends");
     else
       error->attachNote(event.op->getLoc()) << "role \"" << name << "\" waits here";
+    if (event.kind != Event::Meet)
+      rings.insert(getChannel(groups, event.channel));
   }
   if (error) {
+    for (ChannelOp ring : rings)
+      noteRing(*error, ring);
     describe(*error, groups, instance);
     return failure();
   }
@@ -226,7 +243,7 @@ LogicalResult kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
         describe(left, groups, instance);
         return failure();
       }
-  return success();
+  return std::move(order);
 }
 
 /// Whether dots in flight read what is got, or parts of it.

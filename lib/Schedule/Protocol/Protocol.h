@@ -1,4 +1,4 @@
-// The check of a realised schedule, in three parts that the pass runs one after another.
+// The check of a realised schedule, in parts that the pass runs one after another.
 //
 // 1. `checkCounts` compares what is said once: bytes, arrivals, registers, uses of pending results.
 // 2. `trace` runs one copy of one role on its own, on small extents and with real numbers for every
@@ -9,6 +9,8 @@
 //    `i - depth` was released by all, and got once it was put; so whether all traces reach their
 //    ends does not depend on who is faster (Kahn, "The semantics of a simple language for parallel
 //    programming", 1974), and a round that moves nobody is a deadlock.
+// 4. `checkPhases` asks whether the chip sees the same (Phases.cpp): a barrier tells a phase by its
+//    parity alone, so a wait must never come when the barrier may be two phases off.
 //
 // A role's own ring, into which it puts and from which it gets, holds nobody up: its uses are
 // ordered by the barriers of all its warps alone. Part 3 asks that one stands between each copy's
@@ -30,7 +32,8 @@
 // release a slot to others than those who fill it, come to a standstill, or are found out.
 //
 // Part 2 asks of the k-th use of a channel by one copy that its slot is k mod depth and its phase
-// k / depth mod 2. On the chip a wait for a wrong phase may pass by luck; here it never does.
+// k / depth mod 2. On the chip a wait for a wrong phase may pass by luck; here it never does. It
+// shows only where a ring is gone round, so there are instances for that (Rounds.h).
 #ifndef KILN_LIB_SCHEDULE_PROTOCOL_PROTOCOL_H
 #define KILN_LIB_SCHEDULE_PROTOCOL_PROTOCOL_H
 
@@ -53,8 +56,9 @@ struct Instance {
   /// it is computed of, nobody follows; those who make it and those who read it have the same. In
   /// half of the instances it counts on from the program's number, as what an atomic counts does.
   int64_t getHandedOver(unsigned channel, int64_t position, unsigned bits) const;
-  /// Which of the lists of extents.
+  /// Which of the lists of extents, and how many times as large they are.
   unsigned pattern;
+  int64_t scale = 1;
   /// How many programs a cluster has along each axis, and which of them this is.
   std::array<int64_t, 3> cluster = {1, 1, 1}, place = {0, 0, 0};
 
@@ -129,13 +133,22 @@ struct Trace {
   unsigned program = 0;
   /// Where it was given up, if it has too many steps to be followed.
   mlir::Operation *tooLong = nullptr;
+  /// Whether it steps over uses of channels, which are others'.
+  bool skips = false;
 };
+
+/// Events of all traces in an order in which they may happen, each with the number of its trace.
+using Order = std::vector<std::pair<unsigned, const Event *>>;
 
 mlir::LogicalResult checkCounts(tile::WarpGroupsOp groups);
 mlir::FailureOr<Trace> trace(tile::WarpGroupsOp groups, unsigned role, unsigned copy,
                              const Instance &instance);
-mlir::LogicalResult play(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
-                         const Instance &instance);
+mlir::FailureOr<Order> play(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
+                            const Instance &instance);
+
+/// Whether parities tell each wait what it asks.
+mlir::LogicalResult checkPhases(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
+                                const Order &order, const Instance &instance);
 
 /// Of the uses of roles' own rings: whether barriers order them.
 mlir::LogicalResult checkOwnRings(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
@@ -153,6 +166,10 @@ int64_t countReleases(tile::WarpGroupsOp groups, unsigned capture);
 
 /// The channel that a captured value is, or null.
 tile::ChannelOp getChannel(tile::WarpGroupsOp groups, unsigned capture);
+/// A note where a ring is made.
+void noteRing(mlir::InFlightDiagnostic &error, tile::ChannelOp channel);
+/// How many arrivals at its slot's barrier a put or a release by one copy is.
+int64_t countArrivals(tile::RoleAttr role, mlir::Operation *op);
 /// Which captured value this is in a role's region.
 unsigned getCapture(mlir::Value value);
 

@@ -130,6 +130,7 @@ LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase,
   if (getChannel(groups, index).getType().getOwn())
     return useOwn(op, channel, slot, phase, kind);
   Uses &own = (kind == Event::Get ? uses : puts)[index];
+  own.skip(get(slot).skipped);
   int64_t depth = cast<ChannelType>(channel.getType()).getDepth(), next = own.next;
   std::optional<int64_t> atSlot = getNumber(slot), atPhase = getNumber(phase);
   if (!atSlot || !atPhase)
@@ -138,11 +139,14 @@ LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase,
   int64_t rounds = 2 * depth;
   int64_t behind = ((*atSlot + *atPhase * depth - next) % rounds + rounds) % rounds;
   bool isSlot = *atSlot >= 0 && *atSlot < depth && (*atPhase == 0 || *atPhase == 1);
-  if (!isSlot || behind >= depth || own.ahead.count(next + behind))
-    return fail(op->emitOpError("expected slot ")
-                << next % depth << " and phase " << next / depth % 2 << " for use " << next
-                << " of the channel by role \"" << role.getName() << "\", got slot " << *atSlot
-                << " and phase " << *atPhase);
+  if (!isSlot || behind >= depth || own.ahead.count(next + behind)) {
+    InFlightDiagnostic error = op->emitOpError("expected slot ")
+                               << next % depth << " and phase " << next / depth % 2 << " for use "
+                               << next << " of the channel by role \"" << role.getName()
+                               << "\", got slot " << *atSlot << " and phase " << *atPhase;
+    noteRing(error, getChannel(groups, index));
+    return fail(std::move(error));
+  }
   own.ahead.insert(next + behind);
   own.close();
   result.events.push_back({kind, index, next + behind, op});
@@ -281,12 +285,8 @@ LogicalResult Tracer::advance(AdvanceOp op) {
   known[op.getNextSlot()] = {Known::Number, next % depth};
   known[op.getNextPhase()] = {Known::Number, (*phase + next / depth) % 2};
   // Uses that are stepped over are another copy's.
-  if (op.getBy())
-    for (std::vector<Uses> *sides : {&uses, &puts}) {
-      Uses &own = (*sides)[getCapture(op.getChannel())];
-      own.next += *by;
-      own.close();
-    }
+  known[op.getNextSlot()].skipped = get(op.getSlot()).skipped + (op.getBy() ? *by : 0);
+  result.skips |= op.getBy() && *by > 0;
   return success();
 }
 

@@ -31,8 +31,7 @@ void Tracer::readNumber(ReadOp op) {
 std::optional<int64_t> Tracer::drawCount(AtomicRMWOp atomic) {
   for (Operation *user : atomic->getUsers()) {
     auto comparison = dyn_cast<arith::CmpIOp>(user);
-    if (std::optional<int64_t> with =
-            comparison ? getConstantIntValue(comparison.getRhs()) : std::nullopt)
+    if (std::optional<int64_t> with = comparison ? getNumber(comparison.getRhs()) : std::nullopt)
       return *with - (instance.program + counts++) % 2;
   }
   return std::nullopt;
@@ -58,10 +57,14 @@ LogicalResult Tracer::runScalar(Operation *op) {
     known[op->getResult(0)] = get(op->getOperand(0));
     return success();
   }
-  if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndex())
+  if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndexOrFloat())
     return success();
   known.erase(op->getResult(0));
-  if (const HandedOver *its = getHandedOver(op->getResult(0)))
+  // What memory holds stands for whole numbers, and so does what is handed over.
+  bool isReal = isa<FloatType>(op->getResult(0).getType());
+  if (isReal && isa<ToScalarOp, AtomicRMWOp>(op))
+    return success();
+  if (const HandedOver *its = isReal ? nullptr : getHandedOver(op->getResult(0)))
     return set(instance.getHandedOver(its->channel, puts[its->channel].next, its->bits));
   auto getNumber = [&](Value value) { return this->getNumber(value); };
   if (auto scalar = dyn_cast<ToScalarOp>(op)) {

@@ -21,6 +21,8 @@ struct Known {
   mlir::Operation *alloc = nullptr;
   /// Pending, Sum: whether its registers, or its tensor memory, hold anything.
   bool isDefined = false;
+  /// Number: of a slot, how many uses of the channel were stepped over on the way to it.
+  int64_t skipped = 0;
 };
 
 /// Who has seen what of a buffer that is one copy's own.
@@ -118,8 +120,14 @@ private:
   llvm::DenseMap<mlir::Value, std::optional<HandedOver>> handedOver;
   /// The next use of a channel, and those behind it that came first.
   struct Uses {
-    int64_t next = 0;
+    int64_t next = 0, skipped = 0;
     std::set<int64_t> ahead;
+    /// Those of others, which the one that comes has stepped over.
+    void skip(int64_t to) {
+      next += std::max<int64_t>(0, to - skipped);
+      skipped = std::max(skipped, to);
+      close();
+    }
     void close() {
       while (ahead.erase(next))
         ++next;

@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Target/Common/CacheHints.h"
 #include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/Common/Passes.h"
@@ -150,7 +151,7 @@ static LogicalResult checkOperands(DotOp dot, MmaAtomInterface atom) {
                        .getAsRange<RoleAttr>()) {
     if (role == own)
       break;
-    first += role.getTotalWarps();
+    first += countWarps(dot->getParentOfType<KernelOp>(), role);
   }
   if (own.getWarps() != atom.getWarps())
     return dot.emitOpError("expected ")
@@ -220,6 +221,35 @@ static LogicalResult checkLaunches(KernelOp kernel, TargetInterface target) {
          << target.getSpelling() << ", got " << programs;
 }
 
+/// Copies take turns where a program of the launch runs many of the grid's, each at its own pace.
+static LogicalResult checkTurns(KernelOp kernel, TargetInterface target) {
+  auto turns = kernel->getAttrOfType<DictionaryAttr>(kTurnsAttrName);
+  if (!turns)
+    return success();
+  for (StringRef needed : {StringRef(kRolesAttrName), StringRef(kPersistentAttrName)})
+    if (!kernel->hasAttr(needed))
+      return kernel.emitOpError("expected '")
+             << needed << "', since '" << kTurnsAttrName << "' is decided";
+  auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
+  for (NamedAttribute each : turns) {
+    auto role = llvm::find_if(roles.getAsRange<RoleAttr>(),
+                              [&](RoleAttr role) { return role.getName() == each.getName(); });
+    if (role == roles.getAsRange<RoleAttr>().end())
+      return kernel.emitOpError("expected roles of the kernel in '")
+             << kTurnsAttrName << "', got \"" << each.getName().getValue() << "\"";
+    if ((*role).getCopies() > 1)
+      return kernel.emitOpError("expected one copy of role \"")
+             << (*role).getName() << "\" to run a program, since copies take programs in turn, got "
+             << (*role).getCopies();
+  }
+  auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
+  if (target.runsOnHost() || (sync && sync.getGroupBarriers() > 0))
+    return success();
+  return emitUnsupported(kernel, target,
+                         "expected a chip whose copies of a role have barriers of their own, since "
+                         "copies take programs in turn");
+}
+
 /// What is said of a kernel and decides nothing of its schedule.
 static constexpr StringLiteral kNotes[] = {kTunablesAttrName, kVendorMathAttrName,
                                            "tile.any_memory"};
@@ -279,7 +309,7 @@ struct CheckDecisions : public kiln::impl::CheckDecisionsBase<CheckDecisions> {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       bool hasRoles = kernel->hasAttr(kRolesAttrName);
       if (failed(checkMeaning(kernel)) || failed(checkWarps(kernel)) ||
-          failed(checkLaunches(kernel, *target)))
+          failed(checkLaunches(kernel, *target)) || failed(checkTurns(kernel, *target)))
         return signalPassFailure();
       kernel.getBody().walk([&](Operation *op) {
         if (failed(check(op, *target, hasRoles)))

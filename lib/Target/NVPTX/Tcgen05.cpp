@@ -124,8 +124,9 @@ LinearLayout Tcgen05Attr::getAccumulatorLayout(ArrayRef<int64_t> shape, unsigned
     registers.bases.push_back({0, column});
   while (row < shape[0])
     registers.bases.push_back(nextRow());
-  return LinearLayout::create({registers, lanes, warpBits}, getTensorOuts(shape))
-      .value_or(LinearLayout());
+  std::optional<LinearLayout> layout =
+      LinearLayout::create({registers, lanes, warpBits}, getTensorOuts(shape));
+  return layout ? canonicalise(*layout) : LinearLayout();
 }
 
 std::optional<LinearLayout> Tcgen05Attr::getRegisterLayout(ArrayRef<int64_t>, unsigned) const {
@@ -208,21 +209,30 @@ static void waitForLoads(OpBuilder &builder, Location loc, SmallVectorImpl<Value
 }
 
 namespace {
-/// What one thread reaches of an accumulator: so many columns of its lane at a time, of so many.
+/// What one thread reaches of an accumulator: so many columns of its lane at a time.
 struct Row {
-  Row(OpBuilder &builder, Location loc, Value accumulator, ArrayRef<int64_t> shape) {
+  Row(OpBuilder &builder, Location loc, Value accumulator, const LinearLayout &layout)
+      : layout(layout), columns(layout.getShape()[1]),
+        atOnce(std::min(getPowerOf2Factor(columns), kMostAtOnce)) {
     // 32 times the warp's number in its group, as a lane.
     Value lanes = NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
     lanes =
         LLVM::AndOp::create(builder, loc, lanes, number(builder, loc, 32 * (kWarpsOfGroup - 1)));
     lanes = LLVM::ShlOp::create(builder, loc, lanes, number(builder, loc, 16));
     address = LLVM::AddOp::create(builder, loc, accumulator, lanes);
-    columns = shape[0] / kRows * shape[1];
-    atOnce = std::min(shape[1], kMostAtOnce);
   }
+  int64_t getRegisters() const { return layout.getInSize("register"); }
+  /// Where the columns of the registers from this one on lie: further rows are further columns, and
+  /// what counts an odd factor of columns comes behind them in registers alone.
+  Value at(OpBuilder &builder, Location loc, int64_t reg) const {
+    LinearLayout::Basis element = layout.applyTo("register", reg);
+    return getPointer(builder, loc, address, element[0] / kRows * columns + element[1]);
+  }
+
   static constexpr int64_t kMostAtOnce = 64;
-  Value address;
+  const LinearLayout &layout;
   int64_t columns, atOnce;
+  Value address;
 };
 } // namespace
 
@@ -231,13 +241,12 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::fetch(OpBuilder &builder, Location lo
   SmallVector<int64_t> shape = layout.getShape();
   if (layout != getAccumulatorLayout(shape, kWarpsOfGroup))
     return failure();
-  Row row(builder, loc, address, shape);
+  Row row(builder, loc, address, layout);
   SmallVector<Value> sums;
-  for (int64_t first = 0; first < row.columns; first += row.atOnce) {
-    Value loaded =
-        NVVM::Tcgen05LdOp::create(builder, loc, VectorType::get({row.atOnce}, builder.getI32Type()),
-                                  /*pack=*/false, NVVM::Tcgen05LdStShape::SHAPE_32X32B,
-                                  getPointer(builder, loc, row.address, first), Value());
+  for (int64_t first = 0; first < row.getRegisters(); first += row.atOnce) {
+    Value loaded = NVVM::Tcgen05LdOp::create(
+        builder, loc, VectorType::get({row.atOnce}, builder.getI32Type()),
+        /*pack=*/false, NVVM::Tcgen05LdStShape::SHAPE_32X32B, row.at(builder, loc, first), Value());
     SmallVector<Value> registers;
     for (int64_t i = 0; i < row.atOnce; ++i)
       registers.push_back(
@@ -254,13 +263,13 @@ LogicalResult Tcgen05Attr::fill(OpBuilder &builder, Location loc, ArrayRef<Value
   SmallVector<int64_t> shape = layout.getShape();
   if (layout != getAccumulatorLayout(shape, kWarpsOfGroup))
     return failure();
-  Row row(builder, loc, address, shape);
-  for (int64_t first = 0; first < row.columns; first += row.atOnce) {
+  Row row(builder, loc, address, layout);
+  for (int64_t first = 0; first < row.getRegisters(); first += row.atOnce) {
     Value part = makeVector(builder, loc, registers.slice(first, row.atOnce));
     part = LLVM::BitcastOp::create(builder, loc,
                                    VectorType::get({row.atOnce}, builder.getI32Type()), part);
     NVVM::Tcgen05StOp::create(builder, loc, /*unpack=*/false, NVVM::Tcgen05LdStShape::SHAPE_32X32B,
-                              getPointer(builder, loc, row.address, first), part, Value());
+                              row.at(builder, loc, first), part, Value());
   }
   NVVM::Tcgen05WaitOp::create(builder, loc, NVVM::Tcgen05WaitKind::STORE);
   return success();

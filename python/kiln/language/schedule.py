@@ -34,7 +34,7 @@ def pin(
     promote: bool | None = None,
     swap: bool | None = None,
     interleave: str | None = None,
-    share: int | tuple[int, str] | None = None,
+    share: int | str | tuple[int | str, str] | None = None,
 ) -> Any:
     """Takes decisions in the compiler's stead; one that cannot hold is an error at its line.
 
@@ -77,9 +77,12 @@ def pin(
     run a part of its trips each, for each tile of the grid, and add up what they have summed: the
     last to come does so, in an order that is always the same, and goes on behind the loop. With
     `(4, "atomic")` they add as they come. Such a loop stands in the kernel's body itself and
-    carries sums alone, which begin as zeros. Around the condition of an `if`: `role`, `stage` and
-    `order`, and `split`, by which the loop around it is parted where the condition changes, so that
-    neither part asks.
+    carries sums alone, which begin as zeros. "stream", or `("stream", "atomic")`, is for a loop
+    with the same trips for each tile in a kernel with `persistent`: each program runs as many whole
+    tiles as all others, and those that would leave some programs without work are cut among all, a
+    trip more or less. Sums are the same from launch to launch on as many programs. Around the
+    condition of an `if`: `role`, `stage` and `order`, and `split`, by which the loop around it is
+    parted where the condition changes, so that neither part asks.
 
         kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
         for k in kiln.pin(range(0, n, 64), depth=4):
@@ -98,13 +101,17 @@ def pin(
 
 
 @intrinsic
-def role(name: str, *, warps: int, copies: int = 1, registers: int = 0, skew: int = 0) -> Any:
+def role(
+    name: str, *, warps: int, copies: int = 1, registers: int = 0, skew: int = 0, turns: int = 1
+) -> Any:
     """A group of warps that run one part of the program, as `kiln.pin(roles=...)` takes it.
 
     `copies` groups of `warps` each run the same part and share its tiles out: of 192 rows each of
     three has 64. `registers` is what each thread may use, where roles of the chip can hand
     registers to one another; 0 leaves what the kernel was started with. `skew` is by how many
-    barriers each copy lags behind the one before it.
+    barriers each copy lags behind the one before it. `turns` groups of `warps` take the tiles of a
+    kernel with `persistent` in turn: each runs whole ones, so that one computes while another
+    stores what it has computed.
 
     Example: `kiln.pin(roles=(kiln.role("all", warps=4),))`
 

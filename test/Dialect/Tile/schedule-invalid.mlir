@@ -200,7 +200,7 @@ tile.kernel @k() attributes {tile.persistent = #tile.persistent<programs = 0>, t
 // -----
 
 tile.kernel @k(%c: i1) {
-  // expected-error@+1 {{expected 'tile.share' on an scf.for, as an i64 of at least 2}}
+  // expected-error@+1 {{expected 'tile.share' on an scf.for, as an i64 of at least 2 or "stream"}}
   scf.if %c {
   } {tile.share = 2}
   tile.return
@@ -209,9 +209,18 @@ tile.kernel @k(%c: i1) {
 // -----
 
 tile.kernel @k(%c: index) {
-  // expected-error@+1 {{expected 'tile.share' on an scf.for, as an i64 of at least 2}}
+  // expected-error@+1 {{expected 'tile.share' on an scf.for, as an i64 of at least 2 or "stream"}}
   scf.for %i = %c to %c step %c {
   } {tile.share = 1}
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%c: index) {
+  // expected-error@+1 {{expected 'tile.share' on an scf.for, as an i64 of at least 2 or "stream"}}
+  scf.for %i = %c to %c step %c {
+  } {tile.share = "banana"}
   tile.return
 }
 
@@ -253,5 +262,29 @@ tile.kernel @k(%n: !tile.pointer<i32> {tile.workspace = 0}) {
 
 // expected-error@+1 {{expected a grid region, since argument 0 is memory for each of its programs}}
 tile.kernel @k(%a: !tile.pointer<i32> {tile.counter = 4}) {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected 'tile.turns' on a kernel, as a dictionary of roles and how many copies of each take programs in turn, an i64 of at least 2, got {mma = 1 : i64}}}
+tile.kernel @k() attributes {tile.turns = {mma = 1 : i64}} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected 'tile.turns' on a kernel, as a dictionary of roles and how many copies of each take programs in turn, an i64 of at least 2, got 2 : i64}}
+tile.kernel @k() attributes {tile.turns = 2 : i64} {
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%n: index) {
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{expected 'tile.turns' on a kernel, as a dictionary of roles and how many copies of each take programs in turn, an i64 of at least 2, got {mma = 2 : i64}}}
+  scf.for %i = %c1 to %n step %c1 {
+  } {tile.turns = {mma = 2 : i64}}
   tile.return
 }

@@ -55,6 +55,10 @@ tile.kernel @programs(%n: index) attributes {
     scf.yield %s : tensor<64xf32>
     // CHECK: } {tile.share = 2 : i64, tile.share_atomic}
   } {tile.share = 2, tile.share_atomic}
+  %all = scf.for %i = %c0 to %n step %n iter_args(%s = %zero) -> tensor<64xf32> {
+    scf.yield %s : tensor<64xf32>
+    // CHECK: } {tile.share = "stream"}
+  } {tile.share = "stream"}
   tile.return
 }
 

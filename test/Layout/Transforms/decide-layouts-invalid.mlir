@@ -52,3 +52,20 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 }
+
+// -----
+
+#swizzled = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+#rows = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[0,32],[1,0],[2,0],[4,0],[8,0]], warp = [[16,0],[32,0]]>
+!buffer = !tile.buffer<64x64xbf16, #swizzled>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @in_a_buffer(%x: !tile.view<?x?xbf16>, %z: !tile.view<?x?xf32>) attributes {tile.warps = 8 : i64, tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]} {
+    %c0 = arith.constant 0 : index
+    %s = arith.constant dense<0.0> : tensor<64x64xf32>
+    // expected-error @+1 {{expected no 'tile.layout', since all that use it read it out of its buffer}}
+    %t = tile.load %x[%c0, %c0] {atom = #nvptx.tma, buffer = !buffer, role = "load", tile.layout = #rows} : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %t, %t, %s transpose_b {atom = #nvptx.wgmma<"m64n64k16", bf16, f32>, in_flight = 0 : i64, role = "mma"} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    tile.store %d, %z[%c0, %c0] {role = "mma"} : tensor<64x64xf32>, !tile.view<?x?xf32>
+    tile.return
+  }
+}

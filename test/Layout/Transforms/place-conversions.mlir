@@ -13,6 +13,24 @@ module {
   // CHECK-DAG: #[[A:.*]] = #tile.layout<register = {{\[}}[0,1],[0,2]], lane = {{\[}}[0,4],[1,0],[2,0],[4,0],[8,0]], warp = {{\[}}[16,0]]>
   // CHECK-DAG: #[[B:.*]] = #tile.layout<register = {{\[}}[0,1],[0,2]], lane = {{\[}}[0,4],[1,0],[2,0],[4,0],[16,0]], warp = {{\[}}[8,0]]>
 
+  // What a launch gives lies as threads have left it, and any of them may read it.
+  // CHECK-LABEL: tile.kernel @workspace
+  tile.kernel @workspace(%x: !tile.view<?x?xf32>, %n: index,
+                         %w: !tile.pointer<f32> {tile.workspace = 1024 : i64}) grid {
+    tile.grid %n
+  } {
+    %c0 = arith.constant 0 : index
+    %p = tile.program_id x
+    // CHECK: %[[V:.*]] = tile.view_from_pointer
+    %v = tile.view_from_pointer %w extents [%n] strides [] : !tile.pointer<f32> -> !tile.view<?x8xf32, strides [8, 1]>
+    // CHECK-NEXT: %[[T:.*]] = tile.load %[[V]]{{.*}} -> tensor<32x8xf32, #[[B]]>
+    // CHECK-NEXT: tile.store %[[T]]
+    %t = tile.load %v[%p, %c0] : !tile.view<?x8xf32, strides [8, 1]> -> tensor<32x8xf32, #a>
+    %0 = tile.convert_layout %t : tensor<32x8xf32, #a> -> tensor<32x8xf32, #b>
+    tile.store %0, %x[%p, %c0] : tensor<32x8xf32, #b>, !tile.view<?x?xf32>
+    tile.return
+  }
+
   // There and back is nowhere; a chain is one; the same twice is one.
   // CHECK-LABEL: tile.kernel @chains
   tile.kernel @chains(%x: !tile.view<?x?xf32>, %i: index) {
@@ -123,6 +141,28 @@ module {
     %6 = tile.convert_layout %5 : tensor<32x2xi32, #p> -> tensor<32x2xi32, #q>
     tile.store %6, %x[%i, %i] : tensor<32x2xi32, #q>, !tile.view<?x?xi32>
     tile.store %4, %y[%i] : tensor<32xi32, #h>, !tile.view<?xi32>
+    tile.return
+  }
+
+  // What the author has laid out stays so, however little it takes to make it otherwise.
+  // CHECK-LABEL: tile.kernel @pinned
+  tile.kernel @pinned(%x: !tile.view<?xi32>, %i: index) {
+    // CHECK: %[[I:.*]] = tile.iota 0 : tensor<8xi32, #[[R:.*]]>
+    // CHECK-NEXT: %[[C:.*]] = tile.convert_layout %[[I]]
+    // CHECK-NEXT: tile.store %[[C]]
+    %0 = tile.iota 0 {tile.layout = #r} : tensor<8xi32, #r>
+    %1 = tile.convert_layout %0 : tensor<8xi32, #r> -> tensor<8xi32, #s>
+    tile.store %1, %x[%i] : tensor<8xi32, #s>, !tile.view<?xi32>
+    // CHECK: %[[T:.*]] = tile.load %{{.*}} -> tensor<8xi32, #[[R]]>
+    // CHECK-NEXT: tile.convert_layout %[[T]]
+    %t = tile.load %x[%i] {tile.layout = #r} : !tile.view<?xi32> -> tensor<8xi32, #r>
+    %2 = tile.convert_layout %t : tensor<8xi32, #r> -> tensor<8xi32, #s>
+    tile.store %2, %x[%i] : tensor<8xi32, #s>, !tile.view<?xi32>
+    // CHECK: %[[S:.*]] = arith.addi %{{.*}}, %{{.*}} : tensor<8xi32, #[[R]]>
+    // CHECK-NEXT: tile.convert_layout %[[S]]
+    %3 = arith.addi %0, %0 {tile.layout = #r} : tensor<8xi32, #r>
+    %4 = tile.convert_layout %3 : tensor<8xi32, #r> -> tensor<8xi32, #s>
+    tile.store %4, %x[%i] : tensor<8xi32, #s>, !tile.view<?xi32>
     tile.return
   }
 }

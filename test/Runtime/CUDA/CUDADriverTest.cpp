@@ -83,7 +83,8 @@ TEST_F(CUDATest, BlocksOfMoreThreadsThanTheCodeAllowsAreErrors) {
               HasSubstr("expected at most 64 threads of a block, got 128"));
 }
 
-// A grid is cut to the multiprocessors (the stand-in has 100), never stretched to them.
+// A grid is cut to the multiprocessors (the stand-in has 100), and stretched to them only where
+// programs run parts of tiles.
 TEST_F(CUDATest, PersistentGrids) {
   KilnLaunchOptions options = gridOf(1000);
   EXPECT_EQ(run(artifact("code", R"(],"persistent_per_core":2)"), &options).text, "");
@@ -105,6 +106,14 @@ TEST_F(CUDATest, PersistentGrids) {
                 .text,
             "");
   EXPECT_THAT(calls(), AllOf(HasSubstr("cuMemAlloc 8000"), HasSubstr("cuLaunchKernel 12x1x1")));
+  // Hidden memory is then for those that are launched.
+  options.grid[0] = 7;
+  EXPECT_EQ(run(artifact("code", R"(,{"kind":"workspace","bytes_per_program":90}],
+                                   "persistent_per_core":2,"streams":true)"),
+                &options)
+                .text,
+            "");
+  EXPECT_THAT(calls(), AllOf(HasSubstr("cuMemAlloc 18000"), HasSubstr("cuLaunchKernel 200x1x1")));
 }
 
 namespace {

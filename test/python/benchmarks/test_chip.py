@@ -55,6 +55,18 @@ def test_each_case_is_a_quantity_in_its_unit() -> None:
     assert len(names) == len(set(names))
 
 
+def test_the_record_has_what_was_measured() -> None:
+    """What a record says was measured stands in the kept measurements, but for its rounding."""
+    lines = (BENCHMARKS / "results/chip.jsonl").read_text(encoding="utf-8").splitlines()
+    measured = {line["case"]: line["value"] for line in map(json.loads, lines)}
+    text = (ROOT / "include/kiln/Target/NVPTX/Chips.td").read_text(encoding="utf-8")
+    record = re.search(r"measured on an H200: benchmarks/run\.py chip.*?\]>", text, re.DOTALL)
+    stated = re.findall(r"Is<(\w+), (\d+)>", record[0])
+    assert len(stated) > 25
+    for name, value in stated:
+        assert int(value) == pytest.approx(measured[name], rel=0.02, abs=0.5), name
+
+
 class FakeChip:
     """A device on which a launch takes 500 cycles, and each body seven."""
 

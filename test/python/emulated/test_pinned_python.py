@@ -38,6 +38,19 @@ def test_product(rng, m: int, n: int, k: int) -> None:
     assert error(c, reference) < 4e-3
 
 
+# On 132 programs, more than there are tiles and than there are trips.
+@pytest.mark.parametrize("m, n, k", [(200, 304, 328), (40, 520, 72)])
+@pytest.mark.parametrize("share", ["stream", ("stream", "atomic")])
+def test_streamed_product(rng, m: int, n: int, k: int, share) -> None:
+    a, b, reference = operands(rng, m, n, k)
+    outs = [np.full((m, n), np.nan, BF16) for _ in range(2)]
+    for c in outs:
+        pinned_kernels.gemm.options(device="emu:sm_90a")(a, b, c, SHARE=share)
+        assert np.linalg.norm(c.astype(np.float64) - reference) <= 4e-3 * np.linalg.norm(reference)
+    if share == "stream":
+        assert np.array_equal(*(c.view(np.uint16) for c in outs)), (m, n, k)
+
+
 # The same of tiles of 256 by 192, of which the last begins in the middle of a box, too.
 @pytest.mark.parametrize("m, n, k", [(256, 192, 64), (300, 304, 328), (40, 584, 72)])
 def test_large_product(rng, m: int, n: int, k: int) -> None:

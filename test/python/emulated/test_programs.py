@@ -3,6 +3,8 @@ trips several programs share out, against float64. On the CPU and on emulated ch
 
 from __future__ import annotations
 
+import itertools
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -145,10 +147,58 @@ def test_a_loop_is_shared_out(rng, device: str, how: str) -> None:
             assert np.array_equal(*outs), (m, n, k, options)
 
 
+@pytest.mark.parametrize("device", [*DEVICES, "emu:sm_80", "emu:gfx1201"])
+@pytest.mark.parametrize("how", ["in order", "atomic"])
+def test_a_loop_is_streamed(rng, device: str, how: str) -> None:
+    """On fewer programs than tiles, which they mostly do not divide, and on more."""
+    for most in (6, 40):
+        m, n = (8 * int(rng.integers(1, 20)) for _ in "mn")
+        k = 8 * int(rng.integers(0, 40))
+        persistent = (int(rng.integers(2, most)), int(rng.integers(1, 4)))
+        a, b, bias, reference = operands(rng, m, n, k)
+        share = "stream" if how == "in order" else ("stream", "atomic")
+        options = dict(SHARE=share, PERSISTENT=persistent, BM=64, BN=32, BK=32)
+        outs = [np.zeros((m, n), np.float32) for _ in range(2)]
+        for c in outs:
+            shared.options(device=device)(a, b, bias, c, **options)
+            check(c, reference, m, n, k, options)
+        if how == "in order":
+            assert np.array_equal(*outs), (m, n, k, options)
+
+
+@pytest.mark.parametrize("device", ["cpu", "emu:sm_90a"])
+def test_where_nobody_counts_cores_no_tile_is_cut(rng, device: str) -> None:
+    """And the sums are those of as many programs as tiles, to the bit."""
+    a, b, bias, _ = operands(rng, 136, 72, 200)
+    outs = [np.zeros((136, 72), np.float32) for _ in range(2)]
+    for persistent, c in zip((0, 9), outs, strict=True):
+        options = dict(SHARE="stream", PERSISTENT=persistent, BM=64, BN=32, BK=32)
+        shared.options(device=device)(a, b, bias, c, **options)
+    assert np.array_equal(*outs)
+
+
+def test_refused_streams(rng) -> None:
+    a, b, bias, _ = operands(rng, 64, 64, 64)
+    c = np.zeros((64, 64), np.float32)
+    options = dict(SHARE="stream", BM=64, BN=64, BK=32)
+    with pytest.raises(
+        kiln.CompileError, match="expected 'tile.persistent' on the kernel"
+    ) as error:
+        shared(a, b, bias, c, PERSISTENT=None, **options)
+    assert "for k in kiln.pin(range(0, a.shape[1], BK), share=SHARE):" in str(error.value)
+    with pytest.raises(kiln.LaunchError, match="expected no grid, because programs"):
+        shared[(1, 1)](a, b, bias, c, PERSISTENT=2, **options)
+
+
 @kiln.kernel
-def sums(x: kiln.View, out: kiln.View, most: kiln.View, SHARE: kiln.constexpr):
+def sums(
+    x: kiln.View, out: kiln.View, most: kiln.View, SHARE: kiln.constexpr,
+    PERSISTENT: kiln.constexpr = None,
+):  # fmt: skip
     """Two sums of one loop, one of them of integers and under a condition, of a grid of three axes."""
     h, i, j = kiln.grid(x.shape[0], x.shape[1], 1)
+    if PERSISTENT is not None:
+        kiln.pin(persistent=PERSISTENT, raster="chiplets")
     total = kiln.zeros((32,), kiln.f32)
     count = kiln.zeros((32,), kiln.i32)
     for k in kiln.pin(range(0, x.shape[2], 32), share=SHARE):
@@ -161,16 +211,18 @@ def sums(x: kiln.View, out: kiln.View, most: kiln.View, SHARE: kiln.constexpr):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("share", [2, 5, (3, "atomic")])
+@pytest.mark.parametrize("share", [2, 5, (3, "atomic"), "stream", ("stream", "atomic")])
 def test_a_loop_of_two_sums(rng, device: str, share) -> None:
+    streams = "stream" in (share if isinstance(share, tuple) else (share,))
+    persistent = int(rng.integers(2, 20)) if streams else None
     h, i, k = (int(rng.integers(1, n)) for n in (4, 6, 300))
     x = rng.standard_normal((h, i, k)).astype(np.float32)
     out, most = np.zeros((h, i, 1, 32), np.float32), np.zeros((h, i, 1, 32), np.int32)
-    sums.options(device=device)(x, out, most, SHARE=share)
+    sums.options(device=device)(x, out, most, SHARE=share, PERSISTENT=persistent)
     padded = np.zeros((h, i, -(-k // 32), 32))
     padded.reshape(h, i, -1)[..., :k] = x
-    assert np.allclose(out[:, :, 0], padded.sum(2), atol=1e-5), (h, i, k)
-    assert np.array_equal(most[:, :, 0], (padded[:, :, 2:] > 0).sum(2)), (h, i, k)
+    assert np.allclose(out[:, :, 0], padded.sum(2), atol=1e-5), (h, i, k, persistent)
+    assert np.array_equal(most[:, :, 0], (padded[:, :, 2:] > 0).sum(2)), (h, i, k, persistent)
 
 
 def test_a_pinned_grid_is_refused(rng) -> None:
@@ -203,8 +255,11 @@ def by_roles(
 
 
 @pytest.mark.parametrize("copies, engine", [(1, True), (2, False), (2, True)])
-@pytest.mark.parametrize("persistent", [0, 3])
-@pytest.mark.parametrize("share", [3, (2, "atomic")])
+@pytest.mark.parametrize(
+    "share, persistent",
+    [*itertools.product([3, (2, "atomic")], [0, 3]), ("stream", 3), ("stream", 7),
+     (("stream", "atomic"), 7)],
+)  # fmt: skip
 def test_roles_share_a_loop_out(rng, share, persistent: int, copies: int, engine: bool) -> None:
     m, n, k = (8 * int(rng.integers(1, 40)) for _ in range(3))
     a, b, _, _ = operands(rng, m, n, k)
@@ -215,15 +270,54 @@ def test_roles_share_a_loop_out(rng, share, persistent: int, copies: int, engine
     check(c, a.astype(np.float64) @ b.astype(np.float64).T, m, n, k, share, persistent)
 
 
+@kiln.kernel
+def added(
+    a: kiln.View, b: kiln.View, d: kiln.View, c: kiln.View,
+    SHARE: kiln.constexpr, PROGRAMS: kiln.constexpr, BN: kiln.constexpr,
+):  # fmt: skip
+    """a b^T + d: behind the loop one role loads what another one adds."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], BN))
+    kiln.pin(
+        roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)), persistent=(PROGRAMS, 2)
+    )
+    acc = kiln.zeros((64, BN), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=3, share=SHARE):
+        x = kiln.pin(a.load((i * 64, k), (64, 64)), role="load", stage=0, atom="tma")
+        y = kiln.pin(b.load((j * BN, k), (BN, 64)), role="load", stage=0, atom="tma")
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True), role="mma", stage=0, in_flight=1, atom="wgmma"
+        )
+    e = d.load((i * 64, j * BN), (64, BN))
+    if BN == 64:
+        e = kiln.pin(e, role="load", atom="tma")
+    c.store((i * 64, j * BN), acc + e)
+
+
+@pytest.mark.parametrize("share", [2, "stream"])
+@pytest.mark.parametrize("width", [64, 192])
+def test_what_follows_a_shared_loop_has_roles(rng, share, width: int) -> None:
+    """The role that loads is told which program goes on; and sums of extents that are exact."""
+    m, n, k = (8 * int(rng.integers(1, 30)) for _ in range(3))
+    a, b, _, _ = operands(rng, m, n, k)
+    d = rng.standard_normal((m, n)).astype(np.float32)
+    c = np.zeros((m, n), np.float32)
+    programs = int(rng.integers(2, 12))
+    added.options(device="emu:sm_90a")(a, b, d, c, SHARE=share, PROGRAMS=programs, BN=width)
+    check(c, a.astype(np.float64) @ b.astype(np.float64).T + d, m, n, k, programs)
+
+
 @pytest.mark.parametrize(
     "chip, what", [("sm_90a", "wgmma"), ("sm_80", "cp.async"), ("gfx942", "mfma")]
 )
-def test_plain_loops_keep_their_instructions(rng, chip: str, what: str) -> None:
+@pytest.mark.parametrize("share, persistent", [(4, None), ("stream", 7)])
+def test_plain_loops_keep_their_instructions(
+    rng, chip: str, what: str, share, persistent: int | None
+) -> None:
     """Sharing a loop out is no reason to run its products in another way."""
     a, b, bias, _ = operands(rng, 256, 256, 512)
     target = ("amdgpu:" if chip.startswith("gfx") else "nvptx:") + chip
     compiled = shared.compile(
-        a, b, bias, np.zeros((256, 256), np.float32), SHARE=4, PERSISTENT=None, BM=128, BN=128,
-        BK=64, target=target,
+        a, b, bias, np.zeros((256, 256), np.float32), SHARE=share, PERSISTENT=persistent, BM=128,
+        BN=128, BK=64, target=target,
     )  # fmt: skip
     assert what in compiled.asm

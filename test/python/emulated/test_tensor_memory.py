@@ -58,7 +58,7 @@ def test_drawn_products(rng, dtype, ta: int, tb: int, precision: str, draw: int)
 
     size = np.dtype(dtype).itemsize
     tile = {
-        "BM": pick((128, 128, 256)), "BN": pick((16, 32, 64, 128)),
+        "BM": pick((128, 128, 256)), "BN": pick((16, 32, 48, 64, 80, 96, 128, 192)),
         "BK": pick((32, 64, 128)) // size, "depth": pick((1, 2, 3)),
         "TA": bool(ta), "TB": bool(tb), "precision": precision,
     }  # fmt: skip

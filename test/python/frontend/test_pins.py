@@ -49,7 +49,12 @@ def test_a_persistent_grid_has_a_raster_and_programs_a_core() -> None:
 
 @pytest.mark.parametrize(
     "share, spelled",
-    [("4", "tile.share = 4 : i64"), ('(2, "atomic")', "tile.share = 2 : i64, tile.share_atomic")],
+    [
+        ("4", "tile.share = 4 : i64"),
+        ('(2, "atomic")', "tile.share = 2 : i64, tile.share_atomic"),
+        ('"stream"', 'tile.share = "stream"'),
+        ('("stream", "atomic")', 'tile.share = "stream", tile.share_atomic'),
+    ],
 )
 def test_the_trips_of_a_loop_are_shared_out(share: str, spelled: str) -> None:
     text = lowered(
@@ -222,7 +227,9 @@ REFUSED = [
     ("kiln.pin(persistent=8, per_core=2)", "expected persistent=0, since per_core counts"),
     ("for i in kiln.pin(range(n), share=1):\n    pass", "expected share among at least 2 programs, got 1"),
     ('for i in kiln.pin(range(n), share=(2, "fast")):\n    pass',
-     'expected programs, or a pair of these and "atomic", got (2, \'fast\')'),
+     'expected programs or "stream", or a pair of these and "atomic", got (2, \'fast\')'),
+    ('for i in kiln.pin(range(n), share="river"):\n    pass',
+     'expected programs or "stream", or a pair of these and "atomic", got \'river\''),
     ("kiln.pin(persistent=2)\nkiln.pin(persistent=3)", "expected one persistent grid, got (2, 1) and"),
 ]  # fmt: skip
 

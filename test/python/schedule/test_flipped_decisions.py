@@ -24,8 +24,12 @@ PARTS = re.compile(r"\bparts = array<i64: (\d+), (\d+), (\d+)>")
 NAMES = re.compile(r'\b(role|ring) = "(\w+)"')
 ATOMS = re.compile(r"\b(atom|read_atom) = ([^,}]+)")
 BUFFERS = re.compile(r"\bbuffer = (!\w+)")
+TURNS = re.compile(r"tile\.turns = \{(\w+) = (\d+)")
 # What is there or not.
-UNITS = re.compile(r"(, )?tile\.split_loop|tile\.persistent = #tile\.persistent<[^>]*>,?\s*")
+UNITS = re.compile(
+    r"(, )?tile\.split_loop|tile\.persistent = #tile\.persistent<[^>]*>,?\s*"
+    r"|tile\.turns = \{[^}]*\},?\s*"
+)
 # Where something could be added: an access's hints, a kernel's launches, a tensor's layout.
 ACCESSES = re.compile(r"tile\.(?:load|store) [^{\n]*?\](?= *\{)")
 ATTRIBUTES = re.compile(r"tile\.kernel [^{]*(?:\{[^{}]*\}[^{]*?)*attributes \{")
@@ -36,7 +40,11 @@ HINTS = ("cache = streaming", "cache = bypass", "evict = first", "evict = last")
 MULTICASTS = re.compile(r', multicast = \["(\w)"\]|multicast = \["(\w)"\], ')
 BROUGHT = re.compile(r"tile\.load [^{\n]*?\] *\{(?=[^}]*\batom = )")
 CLUSTERS = re.compile(r"\btile\.cluster = array<i64: (\d), (\d), 1>")
-LAUNCHES = ("tile.cluster = array<i64: 2, 1, 1>, ", "tile.overlap, ")
+LAUNCHES = (
+    "tile.cluster = array<i64: 2, 1, 1>, ",
+    "tile.overlap, ",
+    "tile.turns = {mma = 2 : i64}, ",
+)
 
 
 def flips(source: str) -> list[tuple[str, str]]:
@@ -53,6 +61,11 @@ def flips(source: str) -> list[tuple[str, str]]:
     for match in COUNTS.finditer(source, body):
         for new in {int(match[2]) + 1, max(int(match[2]) - 1, 0)} - {int(match[2])}:
             add(match, 2, str(new))
+    for match in TURNS.finditer(source, body):
+        for new in (1, 3):
+            add(match, 2, str(new))
+        for new in ("load", "another"):
+            add(match, 1, new)
     for match in PARTS.finditer(source, body):
         for group in (1, 2, 3):
             for new in {2 * int(match[group]), max(int(match[group]) // 2, 1)} - {
@@ -130,9 +143,6 @@ def additions(source: str, aliases: dict[str, str]) -> list[tuple[re.Match, str]
         kind = re.match(r"tensor<((?:\d+x)+)", aliases.get(match[1], match[1]))
         if kind:
             shape = tuple(int(extent) for extent in kind[1].split("x")[:-1])
-            # What is one number a row is computed anew in the layout that its readers have.
-            if len(shape) < 2:
-                continue
             made += [(match, f" {{tile.layout = {layout}}}") for layout in layouts(source, shape)]
     return made
 
@@ -163,9 +173,11 @@ def in_python(name: str) -> str:
     def some(*shape: int) -> np.ndarray:
         return np.empty(shape, ml_dtypes.bfloat16)
 
+    product = (some(512, 512), some(512, 512), some(512, 512))
     arguments = {
-        "gemm": (some(512, 512), some(512, 512), some(512, 512)),
-        "clustered_gemm": (some(512, 512), some(512, 512), some(512, 512), 2, 1),
+        "gemm": product,
+        "clustered_gemm": (*product, 2, 1),
+        "gemm_in_turn": (*product, 64, 256, 4),
         "attention": (*(some(512, 128) for _ in range(4)), 512, 1),
     }[name]
     made = getattr(pinned_kernels, name).compile(
@@ -180,16 +192,16 @@ def in_text(name: str) -> str:
 
 
 SOURCES = [(in_text, name) for name in KERNELS] + [
-    (in_python, name) for name in ("gemm", "clustered_gemm", "attention")
+    (in_python, name) for name in ("gemm", "clustered_gemm", "gemm_in_turn", "attention")
 ]
 
 
-def check_flips(source: str, tmp_path: Path) -> None:
+def check_flips(source: str, tmp_path: Path, made: list[tuple[str, str]] | None = None) -> None:
     path = tmp_path / "kernel.mlir"
     pinned, errors = compiled(source, path)
     assert pinned, errors
     wrong = []
-    for text, name in flips(source):
+    for text, name in made or flips(source):
         code, errors = compiled(text, path)
         if code == pinned:
             wrong.append(f"{name}: the same code")
@@ -207,3 +219,31 @@ def test_no_decision_about_parts_is_ignored(tmp_path: Path) -> None:
     source = in_text("gemm-sm_80")
     parts = "parts = array<i64: 1, 1, 2>, reads_ahead = 1 : i64, "
     check_flips(source.replace("{atom = #mma, ", "{atom = #mma, " + parts), tmp_path)
+
+
+def test_no_decision_about_shared_loops_is_ignored(tmp_path: Path) -> None:
+    loop, stream = "tile.depth = 4 : i64", 'tile.share = "stream"'
+    source = in_python("gemm")
+    assert source.count(loop) == 1
+    source = source.replace(loop, f"{loop}, {stream}")
+    others = ["tile.share = 2 : i64", "tile.share = 3 : i64", f"{stream}, tile.share_atomic",
+              'tile.share = "banana"', "tile.depth = 3 : i64"]  # fmt: skip
+    made = [(source.replace(stream, other), other) for other in others[:-1]]
+    made += [
+        (source.replace(f", {stream}", ""), "none"),
+        (source.replace(loop, others[-1]), "depth"),
+    ]
+    persistent = re.search(
+        r"tile\.persistent = #tile\.persistent<programs = 132, group = 16>", source
+    )
+    for other in (
+        "programs = 131, group = 16",
+        "programs = 0, group = 16",
+        "programs = 132, group = 8",
+    ):
+        text = f"tile.persistent = #tile.persistent<{other}>"
+        made.append((source.replace(persistent[0], text), other))
+    made += [(source.replace(persistent[0], f"{persistent[0]}, {more}"), more)
+             for more in ('tile.raster = "longest_y"', LAUNCHES[0].rstrip(", "), "tile.overlap")]  # fmt: skip
+    made.append((UNITS.sub("", source), "not persistent"))
+    check_flips(source, tmp_path, made)

@@ -75,6 +75,9 @@ DotLayouts getDotLayouts(tile::DotOp dot, mlir::Attribute atom, ThreadShape thre
 /// Those of all operands of a scaled dot, in their order.
 std::array<LinearLayout, 5> getDotLayouts(tile::DotScaledOp dot, ScaledMmaAtomInterface atom,
                                           ThreadShape threads);
+/// Makes a dot the product of its operands in the other order, each transposed. Its sum stays,
+/// which is to be the transpose.
+void exchangeOperands(tile::DotOp dot);
 /// What a load's users see of it, if reshapes alone use it, all of one type, that take away
 /// dimensions of one element; and these dimensions.
 struct DroppedUnits {

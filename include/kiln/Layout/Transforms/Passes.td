@@ -13,7 +13,10 @@ def SplitShapes : Pass<"tile-split-shapes", "::mlir::ModuleOp"> {
 
     An extent is exact if a product has it whose instruction can make it as it is (m64n192 makes 192
     columns, three copies of a role 192 rows), and all that is computed of it works element by
-    element or sums, is carried by loops, or is loaded and stored; see docs/rationale/extents.md.
+    element or sums, is carried by loops, or is loaded and stored; see docs/rationale/extents.md. Of
+    a product whose instruction is not decided, the target is asked which ones there are; then all
+    is split in the way that runs best, by what `TryOut` says of copies, or with as much exact as can
+    be where nothing says so. A product of two loaded tiles that is exact only so is cut along k.
 
     Of all others, an element that was added is never observed: loads and stores carry the tile's
     own `extents`; accesses at computed indices, atomics and histograms are masked; reductions,
@@ -234,9 +237,9 @@ def DecideLayouts : Pass<"tile-decide-layouts", "::mlir::ModuleOp"> {
     `tile.convert_layout`.
 
     Anchors are loads and stores (coalesced, as wide as facts about the arguments allow) and the
-    fragments of atoms; other ops take their operands' layout. A loop's value that starts as a
-    constant takes the layout that the body gives it. Nothing but types is changed, and a
-    conversion stands in front of each op that wants an operand otherwise than it is made.
+    fragments of atoms, and what `tile.layout` says; other ops take their operands' layout. A loop's
+    value that starts as a constant takes the layout that the body gives it. Nothing but types is
+    changed, and a conversion stands in front of each op that wants an operand otherwise than it is made.
     The test is `test/Layout/Transforms/decide-layouts.mlir`.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect"];
@@ -247,9 +250,10 @@ def PlaceConversions : Pass<"tile-place-conversions", "::mlir::ModuleOp"> {
   let description = [{
     Precondition: layouts are decided. Postcondition: no `tile.convert_layout` undoes or repeats
     another; what costs little is made again in the layout that is wanted (constants, positions,
-    splats and short arithmetic on them; loads of a few elements); a conversion stands in front of
+    splats and short arithmetic on them; loads of a few elements, and of what lies in memory as the
+    kernel's own threads have left it); a conversion stands in front of
     broadcasts and widening casts, behind narrowing ones, and outside of loops that do not make its
-    operand. One with `how` is left alone.
+    operand. One with `how` is left alone, and so is what has `tile.layout`, which is gone then.
     The test is `test/Layout/Transforms/place-conversions.mlir`.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect"];

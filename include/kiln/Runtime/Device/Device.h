@@ -64,7 +64,8 @@ public:
   virtual llvm::json::Object describe() const { return {}; }
 
   /// Checks the grid, fills the hidden slots, which are for all of its programs, and launches as
-  /// many as the plan says. Zero or fewer programs along an axis launch nothing.
+  /// many as the plan says, for which the hidden slots are if these stream. Zero or fewer programs
+  /// along an axis launch nothing.
   llvm::Error run(uint64_t *slots, const int64_t grid[3], const LaunchContext &context);
 
   Device &device;
@@ -78,6 +79,8 @@ protected:
 
 private:
   llvm::Error checkTraits(const int64_t grid[3], const LaunchTraits &traits) const;
+  /// How many programs take the tiles along the grid's x.
+  int64_t countPrograms(int64_t tiles, const LaunchTraits &traits) const;
   llvm::Error fillHidden(uint64_t *slots, int64_t programs, llvm::MutableArrayRef<uint64_t> sizes,
                          LaunchContext &context);
 };
@@ -138,6 +141,8 @@ public:
   const std::string identity;
   const MemorySpace memory;
   LaunchAbilities abilities;
+  /// What persistent grids count their programs by; 0 where nobody counts.
+  int64_t cores = 0;
   /// Its place in the process's list of devices; stands for the device in launch keys.
   uint32_t number = 0;
 };

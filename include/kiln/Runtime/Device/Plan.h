@@ -104,9 +104,11 @@ struct LaunchPlan {
   /// What its programs do follows from the clusters that it is compiled for. With fewer programs
   /// than tiles each cluster takes one cluster of tiles after another.
   bool ownCluster = false;
-  /// A grid is cut to so many programs, or to so many for each multiprocessor, whose loops take the
-  /// rest; 0: not.
+  /// A grid is cut to so many programs, or to so many for each core, whose loops take the rest; 0:
+  /// not.
   int64_t programs = 0, programsPerCore = 0;
+  /// Whether there are as many however few the grid has, since several run parts of one tile.
+  bool streams = false;
 };
 
 } // namespace kiln

@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -70,6 +71,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {kProgramsAttrName, on<scf::ForOp>, Lowering, /*isMark=*/true},
       // Of a kernel.
       {kRolesAttrName, on<KernelOp>, Schedule},
+      {kTurnsAttrName, on<KernelOp>, Lowering},
       {kPersistentAttrName, on<KernelOp>, Schedule},
       {kRasterAttrName, on<KernelOp>, Schedule},
       {kPerCoreAttrName, on<KernelOp>, Schedule},

@@ -2,7 +2,6 @@
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "Checks.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace kiln::tile;
@@ -18,6 +17,10 @@ Raster kiln::tile::getRaster(KernelOp kernel) {
               : Raster::Grouped;
 }
 
+bool kiln::tile::isStreamed(scf::ForOp loop) {
+  return isa<StringAttr>(loop->getAttr(kShareAttrName));
+}
+
 static bool isCount(Attribute value, int64_t least) {
   auto number = dyn_cast<IntegerAttr>(value);
   return number && number.getType().isInteger(64) && number.getInt() >= least;
@@ -26,9 +29,13 @@ static bool isCount(Attribute value, int64_t least) {
 LogicalResult kiln::tile::verifyGridDecision(Operation *op, StringRef name, Attribute value) {
   if (name == kShareAttrName || name == kShareAtomicAttrName) {
     bool isShare = name == kShareAttrName;
-    if (!isa<scf::ForOp>(op) || !(isShare ? isCount(value, 2) : isa<UnitAttr>(value)))
+    auto text = dyn_cast<StringAttr>(value);
+    bool isMeant = isShare ? isCount(value, 2) || (text && text.getValue() == kStreamShare)
+                           : isa<UnitAttr>(value);
+    if (!isa<scf::ForOp>(op) || !isMeant)
       return op->emitError() << "expected '" << name << "' on an scf.for, "
-                             << (isShare ? "as an i64 of at least 2" : "without value");
+                             << (isShare ? "as an i64 of at least 2 or \"stream\""
+                                         : "without value");
     if (!op->hasAttr(kShareAttrName))
       return op->emitError() << "expected '" << kShareAttrName << "', since '" << name
                              << "' is decided";

@@ -1,6 +1,7 @@
 // Follows tensors from role to role.
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -10,6 +11,25 @@ namespace kiln::tile {
 StringRef getRoleName(Operation *op) {
   auto role = dyn_cast_or_null<StringAttr>(getDecision(op, "role"));
   return role ? role.getValue() : StringRef();
+}
+
+int64_t countTurns(KernelOp kernel, RoleAttr role) {
+  auto turns = kernel->getAttrOfType<DictionaryAttr>(kTurnsAttrName);
+  auto copies = turns ? turns.getAs<IntegerAttr>(role.getName()) : IntegerAttr();
+  return copies ? copies.getInt() : 1;
+}
+
+bool takesTurns(KernelOp kernel, RoleAttr role) { return countTurns(kernel, role) > 1; }
+
+int64_t countWarps(KernelOp kernel, RoleAttr role) {
+  return role.getTotalWarps() * countTurns(kernel, role);
+}
+
+RoleAttr withTurns(KernelOp kernel, RoleAttr role) {
+  if (!takesTurns(kernel, role))
+    return role;
+  return RoleAttr::get(role.getContext(), role.getName(), role.getWarps(), countTurns(kernel, role),
+                       role.getSkew(), role.getRegisters());
 }
 
 RoleAttr lookUpRole(Operation *op) {
@@ -39,6 +59,13 @@ bool sharesEvenly(int64_t extent, int64_t least, int64_t copies) {
 
 int getSharedDim(int64_t m, int64_t n, int64_t leastM, int64_t leastN, int64_t copies) {
   return sharesEvenly(m, leastM, copies) ? 0 : sharesEvenly(n, leastN, copies) ? 1 : -1;
+}
+
+int64_t chooseCopies(int64_t m, int64_t leastM) {
+  for (int64_t copies : {2, 3})
+    if (sharesEvenly(m, leastM, copies))
+      return copies;
+  return 1;
 }
 
 bool fillsBuffer(Operation *op) {

@@ -5,6 +5,7 @@
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSet.h"
@@ -52,6 +53,19 @@ static LogicalResult verifyRoles(Operation *op, Attribute value) {
     return op->emitError() << "expected '" << kRolesAttrName
                            << "' on a kernel, as an array of #tile.role";
   return verifyRoleNames(op, roles);
+}
+
+static LogicalResult verifyTurns(Operation *op, Attribute value) {
+  auto turns = dyn_cast<DictionaryAttr>(value);
+  auto isCount = [](NamedAttribute each) {
+    auto copies = dyn_cast<IntegerAttr>(each.getValue());
+    return copies && copies.getType().isInteger(64) && copies.getInt() >= 2;
+  };
+  if (isa<KernelOp>(op) && turns && !turns.empty() && llvm::all_of(turns, isCount))
+    return success();
+  return op->emitError() << "expected '" << kTurnsAttrName
+                         << "' on a kernel, as a dictionary of roles and how many copies of each "
+                         << "take programs in turn, an i64 of at least 2, got " << value;
 }
 
 LogicalResult kiln::tile::verifyRoleNames(Operation *op, ArrayAttr roles) {
@@ -127,9 +141,10 @@ static LogicalResult verifyPinnedLayout(Operation *op, Attribute value) {
   auto layout = dyn_cast<LayoutAttr>(value);
   auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
                                        : RankedTensorType();
-  if (!layout || !type || type.getEncoding())
-    return op->emitError() << "expected '" << kLayoutAttrName
-                           << "' on an op with one tensor that has no layout yet, as #tile.layout";
+  if (!layout || !type || (type.getEncoding() && type.getEncoding() != layout))
+    return op->emitError()
+           << "expected '" << kLayoutAttrName
+           << "' on an op with one tensor that has no other layout, as #tile.layout";
   return layout.verifyEncoding(type.getShape(), type.getElementType(),
                                [&] { return op->emitError(); });
 }
@@ -160,6 +175,8 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
     return verifyAccess(op, name, value);
   if (name == kRolesAttrName)
     return verifyRoles(op, value);
+  if (name == kTurnsAttrName)
+    return verifyTurns(op, value);
   if (name == kProposalAttrName) {
     auto number = dyn_cast<IntegerAttr>(value);
     if (isa<KernelOp>(op) && number && number.getType().isInteger(64) && number.getInt() >= 0)

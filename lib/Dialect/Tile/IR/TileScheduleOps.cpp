@@ -14,19 +14,22 @@ using namespace kiln::tile;
 Type ChannelType::parse(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   int64_t depth = 0;
-  if (parser.parseLess() || parser.parseInteger(depth) || parser.parseComma())
+  if (parser.parseLess() || parser.parseInteger(depth))
     return {};
-  bool isOwn = succeeded(parser.parseOptionalKeyword("own"));
+  bool hasMore = succeeded(parser.parseOptionalComma());
+  bool isOwn = hasMore && succeeded(parser.parseOptionalKeyword("own"));
   SmallVector<Type> buffers;
-  if ((isOwn && parser.parseComma()) || parser.parseTypeList(buffers) || parser.parseGreater())
+  if ((isOwn && parser.parseComma()) || (hasMore && parser.parseTypeList(buffers)) ||
+      parser.parseGreater())
     return {};
   return parser.getChecked<ChannelType>(loc, parser.getContext(), depth, isOwn,
                                         ArrayRef<Type>(buffers));
 }
 
 void ChannelType::print(AsmPrinter &printer) const {
-  printer << '<' << getDepth() << (getOwn() ? ", own, " : ", ");
-  llvm::interleaveComma(getBuffers(), printer);
+  printer << '<' << getDepth() << (getOwn() ? ", own" : "");
+  for (Type buffer : getBuffers())
+    printer << ", " << buffer;
   printer << '>';
 }
 

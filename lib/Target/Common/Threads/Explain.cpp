@@ -119,7 +119,7 @@ private:
       return;
     BufferType type = op.getBuffer().getType();
     int64_t each = int64_t(chip.warpSize) * role.getTotalWarps() * atom.getLaneBytes();
-    int64_t instructions = std::max<int64_t>(1, getSharedBytes(type) / each);
+    int64_t instructions = llvm::divideCeil(getSharedBytes(type), each);
     Fields fields = begin(op, RankedTensorType::get(type.getShape(), type.getElementType()));
     set(fields, "bytes", atom.getLaneBytes());
     set(fields, "instructions", instructions);

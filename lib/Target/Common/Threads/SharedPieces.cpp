@@ -41,6 +41,8 @@ std::string kiln::nameRing(ChannelType type) {
   llvm::raw_string_ostream stream(name);
   if (type.getAccumulator())
     return "the barriers of accumulators";
+  if (type.getBuffers().empty())
+    return "the barriers of turns";
   stream << "a ring of " << type.getDepth() << (type.getDepth() == 1 ? " slot" : " slots")
          << " of ";
   llvm::interleave(
@@ -86,7 +88,8 @@ SharedPieces kiln::findSharedPieces(KernelOp kernel) {
     if (auto channel = dyn_cast<ChannelOp>(op)) {
       schedule::SharedPiece &piece =
           add(op, nameRing(channel.getType()), getChannelBytes(channel.getType()));
-      piece.alignment = kEngineAlignment;
+      if (!channel.getType().getBuffers().empty())
+        piece.alignment = kEngineAlignment;
       for (Operation *user : channel->getUsers())
         piece.last = std::max(piece.last, spans[user].second);
     }

@@ -26,13 +26,14 @@ _MOST = 1 << 30
 
 @dataclass(frozen=True)
 class Role:
-    """What kiln.role gives, as the IR spells it."""
+    """What kiln.role gives, as the IR spells it, and how many copies take tiles in turn."""
 
     ir: str
+    turns: str = ""
 
 
 @implements("role")
-def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any) -> Role:
+def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any, turns: Any) -> Role:
     fields = [quoted(as_text(name, "name"))]
     given = {"warps": warps, "copies": copies, "registers": registers, "skew": skew}
     for word, number in given.items():
@@ -44,7 +45,16 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any) 
             fields.append(f"{word} = {number}")
     if as_int(skew, "skew") and as_int(copies, "copies") == 1:
         raise Misuse(f"expected several copies of a role with a skew, got {skew}", argument="skew")
-    return Role(f"#tile.role<{', '.join(fields)}>")
+    taken = as_int(turns, "turns")
+    if not 1 <= taken < _MOST:
+        raise Misuse(f"expected turns of at least 1, got {taken}", argument="turns")
+    if taken > 1 and as_int(copies, "copies") > 1:
+        raise Misuse(
+            f"expected turns or copies of a role, got {taken} and {copies}", argument="turns"
+        )
+    return Role(
+        f"#tile.role<{', '.join(fields)}>", f"{fields[0]} = {taken} : i64" if taken > 1 else ""
+    )
 
 
 @implements("pin")
@@ -116,6 +126,8 @@ def _pin_roles(c: Any, roles: Any) -> None:
         )  # fmt: skip
     text = ", ".join(each.ir for each in roles)
     _decide(c, "roles", f"[{text}]", "one list of roles", shown="others")
+    if turns := ", ".join(each.turns for each in roles if each.turns):
+        _decide(c, "turns", f"{{{turns}}}", "one list of roles", shown="others")
 
 
 def _pin_persistent(c: Any, persistent: Any) -> None:
@@ -225,18 +237,22 @@ def _spelled(name: str, decision: Any) -> str | None:
 
 
 def _shared(share: Any) -> dict[str, str | None]:
-    """How many programs run a loop's trips, and whether they add to one sum as they come."""
+    """How many programs run a loop's trips, or that all do, and whether they add to one sum as they
+    come."""
     programs, *how = share if isinstance(share, tuple) else (share,)
-    programs = as_int(programs, "share")
-    if how not in ([], ["atomic"]):
+    if how not in ([], ["atomic"]) or (isinstance(programs, str) and programs != "stream"):
         raise Misuse(
-            f'expected programs, or a pair of these and "atomic", got {share}',
-            'share=4 or share=(4, "atomic")',
+            f'expected programs or "stream", or a pair of these and "atomic", got {share!r}',
+            'share=4, share="stream" or share=(4, "atomic")',
             "share",
         )
+    atomic = {"tile.share_atomic": None} if how else {}
+    if programs == "stream":
+        return {"tile.share": quoted("stream")} | atomic
+    programs = as_int(programs, "share")
     if not 2 <= programs < _MOST:
         raise Misuse(f"expected share among at least 2 programs, got {programs}", argument="share")
-    return {"tile.share": f"{programs} : i64"} | ({"tile.share_atomic": None} if how else {})
+    return {"tile.share": f"{programs} : i64"} | atomic
 
 
 _KINDS = "matrix|vector|scalar|transcendental|load|store|read|write"

@@ -4,6 +4,7 @@
 #define KILN_DIALECT_TILE_IR_GRIDDECISIONS_H
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace kiln::tile {
 
@@ -32,14 +33,19 @@ int64_t getClusterPrograms(KernelOp kernel);
 llvm::SmallVector<unsigned> getAxes(mlir::ArrayAttr multicast);
 
 /// Of a loop in a kernel's body that carries nothing but sums: how many programs run a share of its
-/// trips each, for each tile of the grid, an i64; and whether they add to one sum as they come, a
-/// unit, or the last of them adds up what all have summed.
+/// trips each, for each tile of the grid, an i64; or "stream", if the programs of a persistent grid
+/// share the trips of all tiles out that are left when each has run as many whole ones. And whether
+/// they add to one sum as they come, a unit, or the last of them adds up what all have summed.
 inline constexpr llvm::StringLiteral kShareAttrName = "tile.share";
 inline constexpr llvm::StringLiteral kShareAtomicAttrName = "tile.share_atomic";
+inline constexpr llvm::StringLiteral kStreamShare = "stream";
+/// Whether a loop with `tile.share` has "stream".
+bool isStreamed(mlir::scf::ForOp loop);
 
 /// Of an argument, a pointer behind those of the source, which a launch makes itself: so many bytes
-/// for each program of the grid, an i64. A workspace holds anything when a kernel begins; a counter
-/// holds zeros, and the kernel leaves zeros. A kernel that has either runs on its own grid alone.
+/// for each program of the grid, an i64; of one whose tiles are streamed, for each that is
+/// launched. A workspace holds anything when a kernel begins; a counter holds zeros, and the kernel
+/// leaves zeros. A kernel that has either runs on its own grid alone.
 inline constexpr llvm::StringLiteral kWorkspaceAttrName = "tile.workspace";
 inline constexpr llvm::StringLiteral kCounterAttrName = "tile.counter";
 

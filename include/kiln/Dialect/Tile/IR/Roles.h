@@ -20,6 +20,9 @@ bool sharesEvenly(int64_t extent, int64_t least, int64_t copies);
 /// Which dimension of a product copies share out, of which an instruction makes so much at a time:
 /// 0 for rows, if they can; 1 for columns; -1 for none.
 int getSharedDim(int64_t m, int64_t n, int64_t leastM, int64_t leastN, int64_t copies);
+/// The copies of a role that have rows of a product each, where nobody has decided: two, or of
+/// three times as many rows as a power of two three, or one.
+int64_t chooseCopies(int64_t m, int64_t leastM);
 
 /// Whether an op is a load by an instruction that the author names, which brings a tile into a
 /// buffer.

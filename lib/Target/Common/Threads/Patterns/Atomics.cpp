@@ -4,6 +4,7 @@
 #include "../ThreadPatterns.h"
 #include "../ThreadPlans.h"
 #include "../ViewAccess.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -161,7 +162,8 @@ static LogicalResult lowerAtomic(ThreadContext &context, Operation *op) {
     owner = arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.getThread(),
                                   context.i32(0));
   // One number is changed once for all copies of a role, which all see what it was.
-  bool isOfCopies = !isTensor && context.role && context.role->attr.getCopies() > 1;
+  bool isOfCopies = !isTensor && context.role && context.role->attr.getCopies() > 1 &&
+                    !takesTurns(op->getParentOfType<KernelOp>(), context.role->attr);
   if (isOfCopies && context.role->attr.getSkew() > 0)
     return op->emitOpError("expected a role whose copies come to it together, got role \"")
            << context.role->attr.getName() << "\" with a skew of " << context.role->attr.getSkew();

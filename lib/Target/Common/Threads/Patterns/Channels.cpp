@@ -143,8 +143,8 @@ static void lowerAdvance(ThreadContext &context, AdvanceOp op) {
   context.set(op.getNextPhase(), arith::SelectOp::create(context, wraps, turned, phase));
 }
 
-/// What warps write, at whose end they have met, or what they have started to copy, which holds the
-/// phase up itself: a lane of each warp says so.
+/// What warps write, at whose end they have met; or what they have started to copy, which holds the
+/// phase up itself, or nothing: then lanes meet. A lane of each warp says so.
 static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
   context.sync.waitBarrier(context, context.getLoc(),
@@ -156,11 +156,12 @@ static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
   Block &body = op.getBody().front();
   if (failed(context.lower(body)))
     return failure();
-  if (!body.getOps<CopyInOp>().empty()) {
+  bool isCopied = !body.getOps<CopyInOp>().empty();
+  if (isCopied)
     context.sync.awaitCopies(context, context.getLoc(),
                              getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true));
+  if (isCopied || body.empty())
     context.sync.meetLanes(context, context.getLoc());
-  }
   Value first =
       arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.lane, context.i32(0));
   context.emitIf(first, [&] {

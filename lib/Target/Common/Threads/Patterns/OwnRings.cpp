@@ -168,7 +168,8 @@ static FailureOr<LinearLayout> getShares(ThreadContext &context, CopyInOp op,
   if (sharesByte(type.getElementType()))
     return op.emitOpError("expected elements of at least a byte, for ") << atom << ", got " << type;
   int64_t threads = int64_t(context.chip.warpSize) * context.role->attr.getTotalWarps();
-  if (each < 1 || elements % (each * threads) || !llvm::isPowerOf2_64(threads))
+  if (each < 1 || elements < each * threads || elements % (each * context.chip.warpSize) ||
+      !llvm::isPowerOf2_64(threads))
     return op.emitOpError("expected a buffer that ")
            << context.role->attr.getTotalWarps() << " warps share out by " << atom << ", got "
            << type;
@@ -212,14 +213,24 @@ LogicalResult kiln::lowerDirectCopy(ThreadContext &context, CopyInOp op) {
         arith::MulIOp::create(context, context.lane, context.i32(atom.getLaneBytes())));
   Value base = getSharedAt(context, context.get(op.getBuffer()), at);
   SlotScopes slot = getSlotScopes(context, op.getBuffer());
+  int64_t warps = context.role->attr.getTotalWarps();
+  int64_t pieces = getSharedBytes(op.getBuffer().getType()) / warpBytes;
   auto emit = [&](int64_t turn, DirectCopy copy) {
-    int64_t before = turn * warpBytes * context.role->attr.getTotalWarps();
+    int64_t left = pieces - turn * warps, before = turn * warpBytes * warps;
+    if (left <= 0)
+      return;
     copy.shared = turn ? getSharedAt(context, base, context.i32(before)) : base;
     copy.scopes = slot.own;
     copy.others = slot.others;
     copy.isStreaming = getHints(op).isStreaming();
     copy.isKeptNear = op.getCache() == Cache::All;
-    atom.copy(context, context.getLoc(), copy);
+    auto make = [&] { atom.copy(context, context.getLoc(), copy); };
+    if (left >= warps)
+      return make();
+    // The last turn may be that of some warps alone.
+    context.emitIf(arith::CmpIOp::create(context, arith::CmpIPredicate::ult, context.role->place,
+                                         context.i32(left)),
+                   make);
   };
   // Here `warp` counts the warps of all copies.
   Value copyWarp = std::exchange(context.warp, context.role->place);

@@ -1,0 +1,116 @@
+// The passes that realise which programs there are, and which tiles and trips each of them runs.
+#ifndef KILN_SCHEDULE_GRIDPASSES_TD
+#define KILN_SCHEDULE_GRIDPASSES_TD
+
+def RealisePersistence : Schedule_Pass<"tile-realise-persistence"> {
+  let summary = "let a fixed number of programs run all tiles of a grid";
+  let description = [{
+    Precondition: kernels with `tile.persistent` have a grid region.
+    Postcondition: none has the attribute; such a kernel's grid is one of all tiles along x, and its
+    body a loop over tiles, from `program_id x` on in steps of `num_programs x`, in the order that the
+    attribute's `group` and `tile.raster` say. The metadata says to how many programs a launch cuts
+    the grid, as "programs" or "persistent_per_core". Messages name the tile's program. The loop has
+    `tile.programs`: nothing orders its turns.
+
+    With `tile.cluster` clusters of programs take clusters of tiles in turn, in the same order, and each
+    program has the tile at its own place: so programs of a cluster stay in step, and differ along
+    the grid's axes as they would without the loop. The grid is then that of the tiles, and clusters
+    are launched behind one another along x, as "own_cluster" in the metadata says.
+
+    Before: a body that runs tile (`program_id x`, `program_id y`).
+    After:
+    ```mlir
+    scf.for %t = %first to %tiles step %programs {
+      // x and y of tile %t, and the body
+    } {tile.programs}
+    ```
+    The tests are `test/Schedule/realise-persistence.mlir`, `realise-rasters.mlir` and
+    `realise-persistence-invalid.mlir`.
+  }];
+}
+
+def RealiseShares : Schedule_Pass<"tile-realise-shares"> {
+  let summary = "let several programs run a loop's trips, and the last of them add up";
+  let description = [{
+    Precondition: roles are complete; nothing else of a schedule is realised, and no layout is
+    decided. Postcondition: no loop has a number as `tile.share`. Such a kernel's grid has so many
+    times as many programs along its last axis. A program runs consecutive trips of the loop, stores what it has
+    summed to a workspace, and adds one to its tile's counter by an atomic that acquires and
+    releases. Who is the last resets the counter, adds up the sums of all shares in their order, and
+    does what followed the loop. Workspace and counter are arguments with `tile.workspace` and
+    `tile.counter`. With `tile.share_atomic` sums are added to one tensor of zeros in memory, which
+    the last reads and resets. The metadata says that the grid is the kernel's own, as "own_grid".
+
+    Before:
+    ```mlir
+    tile.grid %m, %n
+    …
+    %sum = scf.for %k = %c0 to %end step %c64 iter_args(%s = %zeros) {
+      …
+    } {tile.share = 4 : i64}
+    tile.store %sum, %c[%i, %j]
+    ```
+    After:
+    ```mlir
+    tile.grid %m, %four_n
+    …
+    %sum = scf.for %k = %begin to %mine step %c64 iter_args(%s = %zeros) { … }
+    tile.store %sum, %workspace[%piece, %c0]
+    %before = tile.atomic_rmw addi %counters[%tile], %one
+    %last = arith.cmpi eq, %before, %three
+    scf.if %last {
+      tile.atomic_rmw exch %counters[%tile], %zero order = relaxed
+      %total = scf.for … // loads and adds
+      tile.store %total, %c[%i, %j]
+    }
+    ```
+    The tests are `test/Schedule/realise-shares.mlir` and `realise-shares-invalid.mlir`.
+  }];
+}
+
+def RealiseStreams : Schedule_Pass<"tile-realise-streams"> {
+  let summary = "share the trips of all last tiles out evenly among the programs of a persistent grid";
+  let description = [{
+    Precondition: as that of `tile-realise-shares`; kernels with a loop whose `tile.share` is
+    "stream" have `tile.persistent`. Postcondition: no loop has `tile.share`, and such a kernel
+    neither `tile.persistent` nor what goes with it: its body is a loop with `tile.programs` over what
+    a program runs, whole tiles first, `num_programs x` tiles further each, then parts. If so
+    many programs leave a rest of tiles, these and as many as there are programs, or all that there
+    are, are cut: their trips follow one another, tile by tile, and program `p` runs the trips from
+    `p * trips / programs` on, up to those of program `p + 1`. It leaves the sums of a part in one of
+    its two pieces of the workspace: the second, if it begins the tile, else the first. The
+    counter is that of the program that begins the tile, and the last to count in adds up its second
+    piece and the first ones of those behind it. With `tile.share_atomic` all add to one piece.
+    The metadata says "streams": that a launch makes "programs" or "persistent_per_core" programs,
+    however few the tiles, and memory for so many.
+
+    Before:
+    ```mlir
+    tile.kernel … attributes {tile.persistent = #tile.persistent<programs = 7>}
+    …
+    %sum = scf.for %k = %c0 to %end step %c64 iter_args(%s = %zeros) {
+      …
+    } {tile.share = "stream"}
+    tile.store %sum, %c[%i, %j]
+    ```
+    After:
+    ```mlir
+    scf.for %turn = %c0 to %turns step %c1 {
+      %sum = scf.for %k = %begin to %mine step %c64 iter_args(%s = %zeros) { … }
+      %ends, … = scf.if %is_part {
+        tile.store %sum, %workspace[%piece, %c0]
+        %before = tile.atomic_rmw addi %counters[%first], %one
+        …
+      } else { scf.yield %true, … }
+      scf.if %ends {
+        %start = scf.if %is_part { … scf.yield %zeros } else { scf.yield %sum }
+        %total = scf.for … // loads and adds what there are of parts
+        tile.store %total, %c[%i, %j]
+      }
+    } {tile.programs}
+    ```
+    The tests are `test/Schedule/realise-streams.mlir` and `realise-streams-invalid.mlir`.
+  }];
+}
+
+#endif // KILN_SCHEDULE_GRIDPASSES_TD

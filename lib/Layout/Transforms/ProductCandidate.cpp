@@ -1,0 +1,173 @@
+// Asks a target's instructions what they make of a product.
+#include "ProductCandidate.h"
+#include "kiln/Dialect/Tile/IR/ArgumentViews.h"
+#include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+Attribute kiln::getDecidedAtom(Operation *op, TargetInterface target) {
+  if (Attribute atom = op->getAttr("atom"))
+    return atom;
+  auto name = op->getAttrOfType<StringAttr>(kAtomNameAttrName);
+  return name && target ? findAtom(op, name.getValue(), target) : Attribute();
+}
+
+EngineAtomInterface kiln::getDecidedEngine(Operation *access, TargetInterface target) {
+  return dyn_cast_or_null<EngineAtomInterface>(getDecidedAtom(access, target));
+}
+
+OperandTile::OperandTile(DotOp dot, unsigned operand) : value(dot->getOperand(operand)) {
+  isTransposed = operand == 0 ? dot.getTransposeA() : dot.getTransposeB();
+  dimK = (operand == 0) != isTransposed ? 1 : 0;
+  Value source = value;
+  auto transpose = source.getDefiningOp<TransposeOp>();
+  if (transpose && transpose.getType().getRank() == 2 && transpose.getPermutation()[0] == 1) {
+    views.push_back({transpose, dimK});
+    source = transpose.getInput();
+    isTransposed = !isTransposed;
+    dimK = 1 - dimK;
+  }
+  auto reshape = source.getDefiningOp<ReshapeOp>();
+  load = (reshape ? reshape.getInput() : source).getDefiningOp<LoadOp>();
+  std::optional<DroppedUnits> dropped = load && reshape ? findDroppedUnits(load) : std::nullopt;
+  if (dropped) {
+    views.push_back({reshape, dimK});
+    dimK = getViewDim(dimK, dropped->dims);
+  } else if (reshape) {
+    load = {};
+  }
+}
+
+bool OperandTile::isOwn() {
+  auto isUsedOnce = [](auto view) { return view.first->hasOneUse(); };
+  return load && findDecision(load).empty() && !load.getExtents() && load->hasOneUse() &&
+         llvm::all_of(views, isUsedOnce);
+}
+
+static bool isExactly(const LinearLayout &layout) { return canonicalise(layout).isExact(); }
+
+/// What a target has for a dot, were it of these extents: asked of one that stands in its place.
+static Attribute ask(DotOp dot, int64_t m, int64_t n, int64_t k,
+                     function_ref<Attribute(DotOp)> choose) {
+  if (m == dot.getM() && n == dot.getN() && k == dot.getK())
+    return choose(dot);
+  OpBuilder builder(dot);
+  SmallVector<Operation *> made;
+  auto replace = [&](OpOperand &operand, int64_t rows, int64_t columns, bool isTransposed) {
+    if (isTransposed)
+      std::swap(rows, columns);
+    Type type = RankedTensorType::get({rows, columns}, getElementTypeOrSelf(operand.get()));
+    made.push_back(UnrealizedConversionCastOp::create(builder, dot.getLoc(), type, ValueRange()));
+    operand.set(made.back()->getResult(0));
+  };
+  auto other = cast<DotOp>(builder.clone(*dot));
+  replace(other.getAMutable(), m, k, dot.getTransposeA());
+  replace(other.getBMutable(), k, n, dot.getTransposeB());
+  replace(other.getAccumulatorMutable(), m, n, false);
+  other.getResult().setType(cast<RankedTensorType>(other.getAccumulator().getType()));
+  Attribute found = choose(other);
+  other.erase();
+  for (Operation *op : made)
+    op->erase();
+  return found;
+}
+
+/// Whether so much of k of an operand can be brought, and read, as it is.
+bool ProductCandidate::isRead(AsyncMmaAtomInterface async, unsigned operand, int64_t depth) {
+  SmallVector<int64_t> shape =
+      operand == 0 ? SmallVector<int64_t>{m, depth} : SmallVector<int64_t>{depth, n};
+  SmallVector<int64_t> share = shape;
+  share[operand] = getOwn(operand, share[operand]);
+  if (llvm::all_of(shape, [](int64_t extent) { return llvm::isPowerOf2_64(extent); }))
+    return true;
+  OperandTile tile(dot, operand);
+  LoadOp load = tile.load;
+  bool isTransposed = tile.isTransposed;
+  if (!load || (isDecided && !fillsBuffer(load))) {
+    std::optional<LinearLayout> layout;
+    if (operand == 0)
+      layout = async.getRegisterLayout(share, async.getWarps());
+    return layout && isExactly(*layout);
+  }
+  // What nobody has decided is brought so that its rows lie together, whichever way it is read.
+  if (!isDecided && findRowOrder(load.getView().getType()) == ArrayRef<int64_t>{1, 0})
+    isTransposed = !isTransposed;
+  if (isTransposed) {
+    std::swap(shape[0], shape[1]);
+    std::swap(share[0], share[1]);
+  }
+  EngineAtomInterface engine = getDecidedEngine(load, target);
+  Type element = load.getType().getElementType();
+  return llvm::any_of(repeatOrders(async.getSharedLayouts(operand, share, isTransposed), shape),
+                      [&](const LinearLayout &order) {
+                        return !isDecided ||
+                               (engine && engine.getBoxes(shape, element, &order).has_value());
+                      });
+}
+
+/// Cuts k into parts that are powers of two, the largest first; false if it cannot be.
+bool ProductCandidate::isCut(int64_t least, function_ref<bool(int64_t)> isMade) {
+  // What grows is no part of what lies behind it in memory.
+  if (!findDecision(dot).empty() || k != dot.getK() || !OperandTile(dot, 0).isOwn() ||
+      !OperandTile(dot, 1).isOwn())
+    return false;
+  for (int64_t rest = k; rest > 0; rest -= pieces.back()) {
+    int64_t piece = llvm::bit_floor(uint64_t(rest));
+    while (piece >= least && !isMade(piece))
+      piece /= 2;
+    if (piece < least)
+      return false;
+    pieces.push_back(piece);
+  }
+  return true;
+}
+
+bool ProductCandidate::isMadeBeside(AsyncMmaAtomInterface async) {
+  auto [atomM, atomN, atomK] = async.getExtents();
+  if (!isDecided)
+    copies = chooseCopies(m, atomM);
+  dim = getSharedDim(m, n, atomM, atomN, copies);
+  int64_t ownM = getOwn(0, m), ownN = getOwn(1, n);
+  if ((copies > 1 && dim < 0) || ownM % atomM || ownN % atomN || k % atomK)
+    return false;
+  auto areRead = [&](int64_t depth) { return isRead(async, 0, depth) && isRead(async, 1, depth); };
+  return isExactly(async.getAccumulatorLayout({ownM, ownN}, async.getWarps())) &&
+         (areRead(k) || isCut(atomK, areRead));
+}
+
+/// A thread has operands and sums in registers, which count one odd factor of each.
+bool ProductCandidate::isMadeByWarps(WarpMmaAtomInterface atom) {
+  auto [atomM, atomN, atomK] = atom.getExtents();
+  dim = getSharedDim(m, n, atomM, atomN, copies);
+  std::array<int64_t, 3> own = {getOwn(0, m), getOwn(1, n), k};
+  if ((copies > 1 && dim < 0) || own[0] % atomM || own[1] % atomN || k % atomK)
+    return false;
+  int64_t apart = getPowerOf2Factor(own[0]) / atomM * (getPowerOf2Factor(own[1]) / atomN);
+  workers = copies * std::min(warps / copies, apart);
+  int64_t powers = llvm::count_if(own, llvm::isPowerOf2_64);
+  return powers >= 2 ||
+         (powers == 1 && !llvm::isPowerOf2_64(k) && isCut(atomK, [](int64_t) { return true; }));
+}
+
+bool ProductCandidate::isMade() {
+  auto find = [&](DotOp dot) -> Attribute {
+    if (isDecided)
+      return getDecidedAtom(dot, target);
+    for (Attribute atom : target.getAtoms(dot))
+      if (open == OpenProducts::Beside ? isa<AsyncMmaAtomInterface>(atom)
+                                       : isa<WarpMmaAtomInterface>(atom))
+        return atom;
+    return {};
+  };
+  Attribute atom = ask(dot, m, n, k, find);
+  if (auto async = dyn_cast_or_null<AsyncMmaAtomInterface>(atom))
+    return isMadeBeside(async);
+  auto single = dyn_cast_or_null<WarpMmaAtomInterface>(atom);
+  return single && open == OpenProducts::Warps && isMadeByWarps(single);
+}

@@ -1,0 +1,33 @@
+// Makes instances long enough to go round each ring.
+#include "Rounds.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::protocol;
+using namespace kiln::tile;
+
+/// The largest extent is so many times as large at most, and which of the patterns has it alone.
+static constexpr int64_t kMostScale = 1024;
+static constexpr unsigned kLongPattern = 5;
+
+void Rounds::add(ArrayRef<Trace> traces) {
+  for (const Trace &trace : traces)
+    for (const Event &event : trace.events)
+      if (event.kind == Event::Put && event.position >= uses[event.channel]) {
+        uses[event.channel] = event.position + 1;
+        isLonger = true;
+      }
+}
+
+std::optional<Instance> Rounds::getLonger() {
+  int64_t times = 1;
+  for (unsigned i = 0; i < uses.size(); ++i)
+    if (ChannelOp channel = getChannel(groups, i)) {
+      int64_t wanted = 2 * channel.getType().getDepth() + 1;
+      times = std::max<int64_t>(times, llvm::divideCeil(wanted, std::max<int64_t>(uses[i], 1)));
+    }
+  scale *= times;
+  if (times == 1 || scale > kMostScale || !std::exchange(isLonger, false))
+    return std::nullopt;
+  return Instance{/*program=*/0, /*programs=*/1, kLongPattern, scale};
+}

@@ -1,0 +1,94 @@
+// RUN: tile-opt --tile-decide-roles --split-input-file %s | FileCheck %s
+// RUN: tile-opt --tile-decide-roles --split-input-file %s | FileCheck %s --check-prefix=WHY
+
+// What stands beside products: numbers from memory that say where operands lie, and atomic accesses
+// by tiles.
+
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+#counts = #tile.facts<pointer = 16, strides = [4], extents = [16], index32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// CHECK-LABEL: @number
+// CHECK-SAME: tile.roles = [#tile.role<"compute", warps = 4>, #tile.role<"load", warps = 1>]
+// CHECK: tile.load {{.*}} : {{.*}} -> tensor<1xi32>
+// CHECK: tile.load {{.*}} {atom = #nvptx.tma, ring = "ring0", role = "load"}
+// CHECK: tile.atomic_rmw {{.*}}role = "compute"
+tile.kernel @number(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
+                    %t: !tile.view<?xi32> {tile.facts = #counts}, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %loaded = tile.load %t[%c0] : !tile.view<?xi32> -> tensor<1xi32>
+  %number = tile.to_scalar %loaded : tensor<1xi32>
+  %row = arith.index_cast %number : i32 to index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%row, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %x, %x, %s transpose_b
+       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  %at = tile.iota 0 : tensor<64x64xi32>
+  %of = tile.iota 1 : tensor<64x64xi32>
+  %old = tile.atomic_rmw addf %c[%at, %of], %sum : !tile.view<?x?xf32>, [tensor<64x64xi32>, tensor<64x64xi32>], tensor<64x64xf32>
+  tile.return
+}
+}
+
+// -----
+
+// What follows an atomic access that acquires may have to see what others wrote: another role's
+// engine would not wait for it.
+
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// CHECK-LABEL: @acquires
+// CHECK-SAME: tile.roles = [#tile.role<"all"
+// WHY: no_roles = {line = {{[0-9]+}} : i64, why = "roles would not order it and an atomic access in front of it"}
+tile.kernel @acquires(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %t: !tile.view<?xi32>,
+                      %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %one = arith.constant 1 : i32
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %old = tile.atomic_rmw addi %t[%c0], %one : !tile.view<?xi32>, [index], i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %x, %x, %s transpose_b
+       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
+// Of one loop: what is loaded behind a use of the other has a ring of its own.
+
+#odd = #tile.facts<pointer = 16, strides = [8, 2], extents = [16, 16], index32>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+// CHECK-LABEL: @used_between
+// CHECK: tile.load {{.*}} {atom = #nvptx.cp_async<8>, ring = "copied0", role = "all"}
+// CHECK: tile.dot
+// CHECK: tile.load {{.*}} {atom = #nvptx.cp_async<8>, ring = "copied1", role = "all"}
+tile.kernel @used_between(%a: !tile.view<?x?xbf16> {tile.facts = #odd},
+                          %b: !tile.view<?x?xbf16> {tile.facts = #odd}, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %x, %x, %zero transpose_b
+       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    %n = arith.truncf %d : tensor<64x64xf32> to tensor<64x64xbf16>
+    %y = tile.load %b[%kk, %c0] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %e = tile.dot %n, %y, %s : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %e : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}
