@@ -176,8 +176,8 @@ void PersistentGrid::begin(OpBuilder &builder) {
   for (size_t axis = 0; axis < 3; ++axis)
     extents[axis] = axis < rank ? mapping.lookup(grid.getExtents()[axis]) : math.constant(1);
   for (size_t axis = 0; axis < 3; ++axis)
-    clusters[axis] = cluster[axis] == 1 ? extents[axis]
-                                        : math.div(extents[axis], math.constant(cluster[axis]));
+    clusters[axis] =
+        cluster[axis] == 1 ? extents[axis] : math.div(extents[axis], math.constant(cluster[axis]));
   tiles = countTiles(math, ArrayRef(clusters).take_front(rank));
   program = ProgramIdOp::create(builder, loc, builder.getIndexType(), Axis::X);
   for (size_t axis = 0; axis < 3; ++axis)
