@@ -290,8 +290,9 @@ static bool acquires(AtomicRMWOp atomic) {
   return atomic.getOrder() == MemoryOrder::Acquire || atomic.getOrder() == MemoryOrder::AcqRel;
 }
 
-/// Whether the order in which the source touches memory can be kept. No load by an engine comes
-/// behind an atomic access that orders it. No load comes behind a store that may reach its memory.
+/// Whether the order in which the source touches memory can be kept. No load by an engine, or of a
+/// number that says what it loads, comes behind an atomic access that orders it. No load comes
+/// behind a store that may reach its memory.
 /// What an engine brings has come when some user in front of the store has waited for it. Other
 /// loads and stores are those of one role, whose order is kept.
 bool RoleDecider::isOrdered() {
@@ -306,15 +307,19 @@ bool RoleDecider::isOrdered() {
     if (auto atomic = dyn_cast<AtomicRMWOp>(op))
       atomics.push_back(atomic);
   });
+  // The role that has the engine load makes these as early as it can, too.
+  auto isEarly = [&](LoadOp load) {
+    return loads.contains(load) || load.getType().getNumElements() == 1;
+  };
   for (AtomicRMWOp atomic : atomics)
-    for (auto [load, decided] : loads)
-      if ((acquires(atomic) || !areOfOtherMemory(atomic.getView(), load.getView())) &&
-          comesBefore(atomic, load))
+    for (LoadOp load : all)
+      if (isEarly(load) && comesBefore(atomic, load) &&
+          (acquires(atomic) || !areOfOtherMemory(atomic.getView(), load.getView())))
         return leave(load, "roles would not order it and an atomic access in front of it");
   for (StoreOp store : allStores) {
     for (LoadOp load : all) {
       if (areOfOtherMemory(store.getView(), load.getView()) ||
-          (!loads.contains(load) && !stores.contains(store)))
+          (!isEarly(load) && !stores.contains(store)))
         continue;
       if (comesBefore(store, load) ||
           (loads.contains(load) && !isUsedInFront(load.getResult(), store)))

@@ -65,6 +65,36 @@ tile.kernel @acquires(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %t: !tile.
 
 // -----
 
+// A number that a program has stored itself: the role that loads would read it before that.
+
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// CHECK-LABEL: @stored
+// CHECK-SAME: tile.roles = [#tile.role<"all"
+tile.kernel @stored(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %t: !tile.view<?xi32>,
+                    %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %one = arith.constant dense<1> : tensor<1xi32>
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  tile.store %one, %t[%c0] : tensor<1xi32>, !tile.view<?xi32>
+  %loaded = tile.load %t[%c0] : !tile.view<?xi32> -> tensor<1xi32>
+  %number = tile.to_scalar %loaded : tensor<1xi32>
+  %row = arith.index_cast %number : i32 to index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%row, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %x, %x, %s transpose_b
+       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
 // Of one loop: what is loaded behind a use of the other has a ring of its own.
 
 #odd = #tile.facts<pointer = 16, strides = [8, 2], extents = [16, 16], index32>

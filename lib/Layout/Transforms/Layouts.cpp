@@ -247,6 +247,43 @@ std::pair<Type, Type> kiln::getDotTypes(tile::DotOp dot) {
   return {elementOf(dot.getA(), dot.getUnsignedA()), elementOf(dot.getB(), dot.getUnsignedB())};
 }
 
+/// How many warps have something of their own to make of each matrix, by an atom.
+static int64_t countWorkers(tile::DotOp dot, WarpMmaAtomInterface atom, int64_t warps,
+                            int64_t copies) {
+  auto [m, n, k] = atom.getExtents();
+  int dim = tile::getSharedDim(dot.getM(), dot.getN(), m, n, copies);
+  int64_t ownM = dot.getM() / (dim == 0 ? copies : 1), ownN = dot.getN() / (dim == 1 ? copies : 1);
+  return std::min(warps, getPowerOf2Factor(ownM) / m * (getPowerOf2Factor(ownN) / n));
+}
+
+/// Of atoms of one kind, by which as much is multiplied of as much that is read, the one comes
+/// first that leaves the fewest warps idle.
+static void putBusiestFirst(tile::DotOp dot, SmallVectorImpl<Attribute> &atoms,
+                            TargetInterface target) {
+  auto getSize = [](Attribute atom) {
+    auto [m, n, k] = cast<WarpMmaAtomInterface>(atom).getExtents();
+    return m * k;
+  };
+  auto *end =
+      llvm::find_if(atoms, [&](Attribute atom) { return getSize(atom) != getSize(atoms.front()); });
+  auto kernel = dot->getParentOfType<tile::KernelOp>();
+  if (end - atoms.begin() < 2 || !kernel)
+    return;
+  tile::RoleAttr role = tile::lookUpRole(dot);
+  auto decided = kernel->getAttrOfType<IntegerAttr>(tile::kWarpsAttrName);
+  int64_t warps = role      ? role.getWarps()
+                  : decided ? decided.getInt()
+                            : countWarps(kernel, target.getChipRecord());
+  warps /= std::min(warps, ShapedType::getNumElements(dot.getType().getShape().drop_back(2)));
+  auto count = [&](Attribute atom) {
+    return countWorkers(dot, cast<WarpMmaAtomInterface>(atom), warps, role ? role.getCopies() : 1);
+  };
+  auto *busiest = std::max_element(atoms.begin(), end, [&](Attribute left, Attribute right) {
+    return count(left) < count(right);
+  });
+  std::rotate(atoms.begin(), busiest, busiest + 1);
+}
+
 SmallVector<Attribute> kiln::getMmaAtoms(tile::DotOp dot, TargetInterface target) {
   SmallVector<std::pair<Type, Type>> reads = {getDotTypes(dot)};
   Type tf32 = FloatTF32Type::get(dot.getContext());
@@ -260,6 +297,8 @@ SmallVector<Attribute> kiln::getMmaAtoms(tile::DotOp dot, TargetInterface target
          target.getMmaAtoms(left, right, getElementTypeOrSelf(dot.getAccumulator())))
       if (fits(cast<WarpMmaAtomInterface>(atom), dot))
         atoms.push_back(atom);
+  if (!atoms.empty())
+    putBusiestFirst(dot, atoms, target);
   return atoms;
 }
 

@@ -432,6 +432,10 @@ struct SplitShapes : kiln::impl::SplitShapesBase<SplitShapes> {
       int64_t found = rank(kernel, open);
       if (open == Open::Beside && found >= kWaitingProposal)
         continue;
+      // Where no ring is filled, threads load operands in each trip, in vectors of which an odd
+      // factor leaves too few for all lanes.
+      if (open == Open::Warps && found > kWaitingProposal && !kernel->hasAttr(kRolesAttrName))
+        continue;
       if (found > best && !grown)
         grown = rank(kernel, Open::Grown);
       if (found <= std::max(best, grown.value_or(best)))

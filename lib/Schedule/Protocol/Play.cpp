@@ -12,7 +12,7 @@ using namespace kiln::tile;
 
 // No trip, one trip, fewer trips than slots, and several rounds of a ring, for tiles of 16 to 256.
 static constexpr int64_t kExtents[] = {0, 64, 200, 640, 130, 1000, 17, 384, 320, 256};
-static constexpr unsigned kNumExtents = std::size(kExtents), kManyPrograms = 3;
+static constexpr unsigned kNumExtents = std::size(kExtents), kManyPrograms = 7;
 
 int64_t Instance::getExtent(unsigned argument, unsigned dim) const {
   // The first patterns give all extents one value, the others mix them; the last give many

@@ -59,6 +59,8 @@ LogicalResult Tracer::runScalar(Operation *op) {
   }
   if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndexOrFloat())
     return success();
+  if (isa<arith::ConstantOp>(op) && known.contains(op->getResult(0)))
+    return success();
   known.erase(op->getResult(0));
   // What memory holds stands for whole numbers, and so does what is handed over.
   bool isReal = isa<FloatType>(op->getResult(0).getType());

@@ -33,17 +33,22 @@ module attributes {tile.target = #nv} {
 // -----
 
 module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
-  // What is decided stays; what no fragment fits goes by multiply-adds.
+  // By 32 x 32 one of two warps would be idle. What is decided stays; what no fragment fits goes by
+  // multiply-adds.
   // CHECK-LABEL: tile.kernel @pinned{{.*}} attributes {tile.warps = 2 : i64}
   tile.kernel @pinned(%x: index) attributes {tile.warps = 2 : i64} {
     %a = arith.constant dense<1.0> : tensor<32x32xf16>
     %c = arith.constant dense<1.0> : tensor<32x32xf32>
     %s = arith.constant dense<1.0> : tensor<8x8xf16>
     %t = arith.constant dense<1.0> : tensor<8x8xf32>
-    // CHECK: tile.dot {{.*}} {atom = #amdgcn.matrix<"mfma.f32.32x32x8f16", "gfx942", f16>}
-    %0 = tile.dot %a, %a, %c : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     // CHECK: tile.dot {{.*}} {atom = #amdgcn.matrix<"mfma.f32.16x16x16f16", "gfx942", f16>}
-    %1 = tile.dot %a, %a, %c {atom = #amdgcn.matrix<"mfma.f32.16x16x16f16", "gfx942", f16>}
+    %0 = tile.dot %a, %a, %c : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+    // CHECK: tile.dot {{.*}} {atom = #amdgcn.matrix<"mfma.f32.32x32x8f16", "gfx942", f16>}
+    %l = arith.constant dense<1.0> : tensor<64x32xf16>
+    %m = arith.constant dense<1.0> : tensor<64x32xf32>
+    %5 = tile.dot %l, %a, %m : tensor<64x32xf16>, tensor<32x32xf16> -> tensor<64x32xf32>
+    // CHECK: tile.dot {{.*}} {atom = #amdgcn.matrix<"mfma.f32.32x32x8f16", "gfx942", f16>}
+    %1 = tile.dot %a, %a, %c {atom = #amdgcn.matrix<"mfma.f32.32x32x8f16", "gfx942", f16>}
        : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
     // CHECK: tile.dot {{.*}} {atom = #amdgcn.matrix<"mfma.f32.16x16x4f32", "gfx942", f32>}
     %2 = tile.dot %c, %c, %c : tensor<32x32xf32>, tensor<32x32xf32> -> tensor<32x32xf32>

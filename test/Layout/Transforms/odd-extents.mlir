@@ -95,25 +95,25 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 
 // -----
 
-// Warps share out powers of two: 96 columns by 32 x 32 are one warp's, as 128 are of four, and so
-// they grow; the rows, of which each warp has its own, do not.
+// Warps share out powers of two: of 48 rows by 16 columns one warp has all, of 64 rows each of four
+// has a fourth, and so they grow. 96 columns are 6 blocks of 16 for two warps beside one another.
 !view = !tile.view<?x?xbf16, strides [?, 1]>
 module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   // CHECK-LABEL: tile.kernel @shared
   tile.kernel @shared(%a: !view, %b: !view, %c: !tile.view<?x?xf32>) {
     %c0 = arith.constant 0 : index
-    %zero = arith.constant dense<0.0> : tensor<128x96xf32>
-    %x = tile.load %a[%c0, %c0] : !view -> tensor<128x64xbf16>
-    %y = tile.load %b[%c0, %c0] : !view -> tensor<96x64xbf16>
-    // CHECK: tile.dot {{.*}} -> tensor<128x128xf32>
-    %d = tile.dot %x, %y, %zero transpose_b : tensor<128x64xbf16>, tensor<96x64xbf16> -> tensor<128x96xf32>
-    tile.store %d, %c[%c0, %c0] : tensor<128x96xf32>, !tile.view<?x?xf32>
-    %more = arith.constant dense<0.0> : tensor<192x128xf32>
-    %u = tile.load %a[%c0, %c0] : !view -> tensor<192x64xbf16>
-    %v = tile.load %b[%c0, %c0] : !view -> tensor<128x64xbf16>
-    // CHECK: tile.dot {{.*}} -> tensor<192x128xf32>
-    %g = tile.dot %u, %v, %more transpose_b : tensor<192x64xbf16>, tensor<128x64xbf16> -> tensor<192x128xf32>
-    tile.store %g, %c[%c0, %c0] : tensor<192x128xf32>, !tile.view<?x?xf32>
+    %zero = arith.constant dense<0.0> : tensor<48x16xf32>
+    %x = tile.load %a[%c0, %c0] : !view -> tensor<48x256xbf16>
+    %y = tile.load %b[%c0, %c0] : !view -> tensor<16x256xbf16>
+    // CHECK: tile.dot {{.*}} -> tensor<64x16xf32>
+    %d = tile.dot %x, %y, %zero transpose_b : tensor<48x256xbf16>, tensor<16x256xbf16> -> tensor<48x16xf32>
+    tile.store %d, %c[%c0, %c0] : tensor<48x16xf32>, !tile.view<?x?xf32>
+    %more = arith.constant dense<0.0> : tensor<128x96xf32>
+    %u = tile.load %a[%c0, %c0] : !view -> tensor<128x64xbf16>
+    %v = tile.load %b[%c0, %c0] : !view -> tensor<96x64xbf16>
+    // CHECK: tile.dot {{.*}} -> tensor<128x96xf32>
+    %g = tile.dot %u, %v, %more transpose_b : tensor<128x64xbf16>, tensor<96x64xbf16> -> tensor<128x96xf32>
+    tile.store %g, %c[%c0, %c0] : tensor<128x96xf32>, !tile.view<?x?xf32>
     tile.return
   }
 }

@@ -1,12 +1,19 @@
 // Plain loops by tiles whose extents have odd factors, by the instructions of single waves.
 // RUN: sed -e s/MM/192/g -e s/NN/128/g -e s/KK/32/g %s > %t.192.mlir
 // RUN: tile-compile %t.192.mlir --target amdgpu:gfx942 --emit asm | FileCheck %s --check-prefix=MFMA
+// RUN: sed -e s/MM/128/g -e s/NN/96/g -e s/KK/64/g %s > %t.128.mlir
+// RUN: tile-compile %t.128.mlir --target amdgpu:gfx942 --emit asm | FileCheck %s --check-prefix=SMALL
 // RUN: sed -e s/MM/96/g -e s/NN/64/g -e s/KK/32/g %s > %t.96.mlir
 // RUN: tile-compile %t.96.mlir --target amdgpu:gfx1201 --emit asm | FileCheck %s --check-prefix=WMMA
 
 // Eight waves have 6 by 4 blocks, in four steps: 12 each, in each of two trips; 256 rows had 16.
 // MFMA-COUNT-24: v_mfma_f32_32x32x8_bf16
 // MFMA-NOT: v_mfma
+
+// Three blocks of 32 beside one another are one wave's, six of 16 are shared out by two: each of eight
+// has 6 blocks, in four steps, in each of two trips.
+// SMALL-COUNT-48: v_mfma_f32_16x16x16_bf16
+// SMALL-NOT: v_mfma
 
 // 6 by 4 blocks of 16, in two steps: 6 each, in each of four trips.
 // WMMA-COUNT-24: v_wmma_f32_16x16x16_bf16

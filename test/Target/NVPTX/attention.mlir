@@ -11,8 +11,9 @@
 // CHECK: ex2.approx
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // CHECK: div.rn.f32
-// AMD: v_mfma_f32_32x32x8_f16
-// AMD: ds_bpermute_b32
+// Of 64 by 32 scores two of four waves had none by 32 x 32.
+// AMD: v_mfma_f32_16x16x16_f16
+// AMD: v_mov_b32_dpp
 // AMD: v_exp_f32
 // AMD: v_mfma_f32_32x32x8_f16
 #f = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16]>

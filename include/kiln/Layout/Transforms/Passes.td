@@ -147,7 +147,8 @@ def DecideAtoms : Pass<"tile-decide-atoms", "::mlir::ModuleOp"> {
   let description = [{
     Precondition: the module has a target. Postcondition: each kernel has `tile.warps`, each
     `tile.dot` an `atom`: the first of those that the target offers for its types that fits its
-    extents, else `#tile.fma`. A dot of precision `tf32x3` whose atom reads f32 exactly becomes one
+    extents, or one by which as much is multiplied of as much that is read and fewer warps are idle;
+    if there is none, `#tile.fma`. A dot of precision `tf32x3` whose atom reads f32 exactly becomes one
     of `ieee`. What is already decided stays.
 
     Before:
