@@ -1,11 +1,11 @@
 """Products and attention in Python whose schedules are pinned by `kiln.pin`; tiles' layouts follow
 from the instructions, but for attention by waves.
 
-`gemm`, `large_gemm`, `gemm_in_turn` and `attention` are for sm_90a, `gemm_skewed`,
-`gemm_interleaved` and `attention_by_waves` for gfx942 and gfx950, `gemm_through_registers` for
-gfx1201. gemm.mlir and attention.mlir have the
-schedules of the first two, gemm-gfx942.mlir and gemm-gfx950.mlir that of the third; what these do,
-and why, stands at their heads.
+`gemm`, `clustered_gemm`, `large_gemm`, `gemm_in_turn` and `attention` are for sm_90a,
+`gemm_skewed`, `gemm_interleaved` and `attention_by_waves` for gfx942 and gfx950,
+`gemm_through_registers` for gfx1201. gemm.mlir and attention.mlir have the schedules of the kernels
+of these names, gemm-gfx942.mlir and gemm-gfx950.mlir that of `gemm_skewed`; what these do, and why,
+stands at their heads.
 """
 
 from __future__ import annotations
@@ -33,6 +33,38 @@ def gemm(a: kiln.View, b: kiln.View, c: kiln.View, SHARE: kiln.constexpr = None)
     for k in kiln.pin(range(0, a.shape[1], 64), depth=4, share=SHARE):
         x = kiln.pin(a.load((i, k), (128, 64)), role="load", stage=0, order=0, atom="tma")
         y = kiln.pin(b.load((j, k), (256, 64)), role="load", stage=0, order=1, atom="tma")
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True),
+            role="mma", stage=0, order=0, in_flight=1, atom="wgmma",
+        )  # fmt: skip
+    kiln.pin(c.store((i, j), acc.to(kiln.bf16)), role="mma", in_flight=1, atom="tma")
+
+
+@kiln.kernel
+def clustered_gemm(
+    a: kiln.View, b: kiln.View, c: kiln.View, X: kiln.constexpr, Y: kiln.constexpr,
+    BM: kiln.constexpr = 128, BN: kiln.constexpr = 256, programs: kiln.constexpr = PROGRAMS,
+):  # fmt: skip
+    """The same by clusters of X by Y programs: those that lie along x load the same rows of b, and
+    those along y the same rows of a, each a part for all."""
+    row, column = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
+    kiln.pin(
+        roles=(
+            kiln.role("load", warps=4, registers=40),
+            kiln.role("mma", warps=4, copies=2, registers=232),
+        ),
+        persistent=(programs, 16),
+        cluster=(X, Y),
+    )
+    i, j = row * BM, column * BN
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=4):
+        x = kiln.pin(a.load((i, k), (BM, 64)), role="load", stage=0, order=0, atom="tma")
+        y = kiln.pin(b.load((j, k), (BN, 64)), role="load", stage=0, order=1, atom="tma")
+        if Y > 1:
+            x = kiln.pin(x, multicast="y")
+        if X > 1:
+            y = kiln.pin(y, multicast="x")
         acc = kiln.pin(
             kiln.dot(x, y, acc, transpose_b=True),
             role="mma", stage=0, order=0, in_flight=1, atom="wgmma",

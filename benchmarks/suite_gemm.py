@@ -5,8 +5,10 @@ tensor copy engine, two copies of one that multiplies. "python" is the same kern
 and pinned by `kiln.pin`, "plain" one that pins nothing, "256x192" the pinned one with larger tiles,
 which the largest size has alone beside cuBLAS, "in turn 128x192" and the like two copies that take
 tiles in turn. "streamed" is the pinned one, whose programs share the trips of the last tiles out
-evenly, in sizes whose tiles they do not divide. cuBLAS is reached through PyTorch; Triton's kernel
-is persistent and loads by tensor descriptors, the best of a few configurations.
+evenly, in sizes whose tiles they do not divide. Clusters that share operands out, "2x1" along m and
+"1x2" along n, are measured where they are asked for: `--only clusters`. cuBLAS is reached through
+PyTorch; Triton's kernel is persistent and loads by tensor descriptors, the best of a few
+configurations.
 
 Inputs are fresh and normally distributed: zeros would let the chip draw less power and run faster.
 """
@@ -51,6 +53,10 @@ def run(report: Report, options) -> None:
         name = f"gemm bf16 A·Bᵀ {size}"
         if (options.only or "") in name:
             measure(report, name, size, kernel, options.seconds)
+    for size in SIZES:
+        name = f"gemm bf16 A·Bᵀ {size} clusters"
+        if options.only and options.only in name and "clusters" in options.only:
+            measure_clusters(report, name, size, options.seconds)
     name = f"gemm bf16 A·Bᵀ {LARGEST}"
     if (options.only or "") in name:
         measure_largest(report, name, LARGEST, options.seconds)
@@ -121,6 +127,31 @@ def measure_streamed(report: Report, name: str, m: int, n: int, k: int, seconds:
     runs["cublas"] = lambda: torch.matmul(a, b.T, out=outputs["cublas"])
     errors = check(name, runs, outputs, a, b)
     report_regimes(report, name, runs, 2.0 * m * n * k, errors, {}, seconds)
+
+
+def measure_clusters(report: Report, name: str, size: int, seconds: float) -> None:
+    a, b = (torch.randn(size, size, device="cuda").bfloat16() for _ in range(2))
+    outputs = {}
+    runs = {}
+
+    def add(who: str, run) -> None:
+        out = outputs[who] = torch.empty_like(a)
+        runs[who] = lambda: run(out)
+
+    add("alone", lambda c: pinned_kernels.gemm(a, b, c))
+    for x, y in ((2, 1), (1, 2)):
+        add(f"{x}x{y}", lambda c, x=x, y=y: pinned_kernels.clustered_gemm(a, b, c, X=x, Y=y))
+    # Clusters of four fill 120 of an H200's multiprocessors.
+    add("2x2", lambda c: pinned_kernels.clustered_gemm(a, b, c, X=2, Y=2, programs=120))
+    # By tiles of 256 by 128, of which each copy makes 128 rows.
+    for x, y in ((2, 1), (1, 2)):
+        add(
+            f"{x}x{y} 256x128",
+            lambda c, x=x, y=y: pinned_kernels.clustered_gemm(a, b, c, X=x, Y=y, BM=256, BN=128),
+        )
+    add("cublas", lambda c: torch.matmul(a, b.T, out=c))
+    errors = check(name, runs, outputs, a, b)
+    report_regimes(report, name, runs, 2.0 * size**3, errors, {}, seconds)
 
 
 def check(

@@ -31,6 +31,8 @@
 //   "scratch_bytes"  memory of each program on a host, 64-byte aligned
 //   "shared_bytes"   memory that the threads of a program share, on an accelerator
 //   "warps", "warp_size", "cluster": [x, y, z]      launch shape, on an accelerator
+//   "own_cluster"    whether no clusters will do but these; of a kernel whose grid is cut, clusters of
+//                    its programs take clusters of tiles in turn, and the grid is that of the tiles
 //   "cooperative"    whether its programs must all run at once
 //   "overlap"        whether it may begin before what precedes it on its stream has ended: it waits
 //                    for that itself

@@ -93,7 +93,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createRealiseOverlap(), createRealiseRings(), createRealiseWarpGroups(),
         createRealiseTurns(), createRealiseParts(), createCompleteStages(), createRealiseStages(),
         createSplitLoops(), createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
-        createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores());
+        createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
+        createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealiseInterleaving(), createRealiseThreads(), createCheckRealised(),

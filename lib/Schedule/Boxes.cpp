@@ -1,6 +1,7 @@
-// Cuts a tensor into boxes.
+// Cuts a tensor into boxes, and a buffer into parts.
 #include "Boxes.h"
 #include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -38,4 +39,35 @@ FailureOr<StoreBoxes> kiln::cutIntoBoxes(StoreOp store) {
            << type << ", got " << buffer;
   return StoreBoxes{withLayout(type.clone(buffer.getShape()), *layout),
                     getBoxes(type.getShape(), buffer.getShape())};
+}
+
+//===- Parts --------------------------------------------------------------------------------===//
+
+std::optional<BufferPart> kiln::findEnginePart(BufferType whole, Attribute atom, int64_t count) {
+  auto engine = dyn_cast<EngineAtomInterface>(atom);
+  for (unsigned dim = 0; engine && dim < whole.getShape().size(); ++dim) {
+    SmallVector<int64_t> shape(whole.getShape());
+    if (shape[dim] % count)
+      continue;
+    shape[dim] /= count;
+    BufferType part = getPartType(whole, shape);
+    auto layout = part ? dyn_cast_or_null<LayoutAttr>(part.getLayout()) : LayoutAttr();
+    LinearLayout linear;
+    if (layout)
+      linear = layout.toLinear(shape);
+    if (part && engine.getBoxes(shape, part.getElementType(), layout ? &linear : nullptr))
+      return BufferPart{part, dim};
+  }
+  return std::nullopt;
+}
+
+void kiln::takePart(CopyInOp copy, BufferPart part, Value number) {
+  OpBuilder builder(copy);
+  IndexMath math{builder, copy.getLoc()};
+  SmallVector<Value> offsets(part.type.getShape().size(), math.constant(0));
+  offsets[part.dim] = math.mul(number, math.constant(part.type.getShape()[part.dim]));
+  OpOperand &offset = copy.getOffsetsMutable()[getViewDim(part.dim, copy.getDropped())];
+  offset.set(math.add(offset.get(), offsets[part.dim]));
+  copy.getBufferMutable().set(
+      PartOp::create(builder, copy.getLoc(), part.type, copy.getBuffer(), offsets));
 }

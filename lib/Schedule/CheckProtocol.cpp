@@ -1,5 +1,6 @@
 // Proves of each realised kernel, on small instances, that its roles keep to their channels.
 #include "Protocol/Rounds.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,17 +15,18 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// The traces of all roles and their copies.
+/// The traces of all roles and their copies, of each of these programs.
 static FailureOr<std::vector<protocol::Trace>> traceAll(WarpGroupsOp groups,
-                                                        const protocol::Instance &instance) {
+                                                        ArrayRef<protocol::Instance> programs) {
   std::vector<protocol::Trace> traces;
-  for (unsigned role = 0; role < groups.getRoles().size(); ++role)
-    for (unsigned copy = 0; copy < groups.getRole(role).getCopies(); ++copy) {
-      FailureOr<protocol::Trace> trace = protocol::trace(groups, role, copy, instance);
-      if (failed(trace))
-        return failure();
-      traces.push_back(std::move(*trace));
-    }
+  for (const protocol::Instance &program : programs)
+    for (unsigned role = 0; role < groups.getRoles().size(); ++role)
+      for (unsigned copy = 0; copy < groups.getRole(role).getCopies(); ++copy) {
+        FailureOr<protocol::Trace> trace = protocol::trace(groups, role, copy, program);
+        if (failed(trace))
+          return failure();
+        traces.push_back(std::move(*trace));
+      }
   return traces;
 }
 
@@ -32,23 +34,30 @@ namespace {
 /// Checks a kernel on one instance after another.
 class Checker {
 public:
-  explicit Checker(WarpGroupsOp groups) : groups(groups), rounds(groups) {}
+  explicit Checker(WarpGroupsOp groups) : groups(groups), rounds(groups) {
+    if (protocol::sharesTiles(groups))
+      cluster = getClusterExtents(cast<KernelOp>(groups->getParentOp()));
+  }
   LogicalResult run();
 
 private:
-  LogicalResult checkOn(const protocol::Instance &instance);
+  LogicalResult checkOn(const protocol::Instance &launch);
 
   WarpGroupsOp groups;
   protocol::Rounds rounds;
   bool isChecked = false;
   Operation *tooLong = nullptr;
+  /// Of programs that share tiles out; of all others one alone is looked at.
+  std::array<int64_t, 3> cluster = {1, 1, 1};
 };
 } // namespace
 
 /// Instances on which a role runs too long are left out: nested loops of small steps run through
 /// the large extents, and go round each ring with the small ones.
-LogicalResult Checker::checkOn(const protocol::Instance &instance) {
-  FailureOr<std::vector<protocol::Trace>> traces = traceAll(groups, instance);
+LogicalResult Checker::checkOn(const protocol::Instance &launch) {
+  std::vector<protocol::Instance> programs = launch.getProgramsOfCluster(cluster);
+  const protocol::Instance &instance = programs.front();
+  FailureOr<std::vector<protocol::Trace>> traces = traceAll(groups, programs);
   if (failed(traces))
     return failure();
   auto isLong = [](const protocol::Trace &trace) { return trace.tooLong != nullptr; };
@@ -56,6 +65,11 @@ LogicalResult Checker::checkOn(const protocol::Instance &instance) {
     tooLong = trace->tooLong;
     return success();
   }
+  // Which phases a copy knows of is followed within one program.
+  auto skips = [](const protocol::Trace &trace) { return trace.skips; };
+  if (programs.size() > 1 && llvm::any_of(*traces, skips))
+    return groups.emitOpError("expected roles that take all uses of their rings, since programs of "
+                              "a cluster share tiles out, got one that steps over some");
   FailureOr<protocol::Order> order = protocol::play(groups, *traces, instance);
   if (failed(order) || failed(protocol::checkPhases(groups, *traces, *order, instance)) ||
       failed(protocol::checkOwnRings(groups, *traces, instance)))

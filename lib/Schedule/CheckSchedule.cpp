@@ -54,7 +54,7 @@ static LogicalResult check(scf::ForOp loop, RingPlan &plan, const Chip &chip) {
 
 static LogicalResult check(KernelOp kernel, const Chip &chip) {
   FailureOr<RingPlan> plan = planRings(kernel);
-  if (failed(plan))
+  if (failed(plan) || failed(checkClusters(kernel, *plan)))
     return failure();
   auto checkTrips = [&](scf::ForOp loop) {
     bool isOfPrograms = loop->hasAttr(kProgramsAttrName);

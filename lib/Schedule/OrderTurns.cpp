@@ -137,7 +137,8 @@ void TurnOrderer::take(Value turn, Operation *first) {
   OpBuilder inner = condition.getThenBodyBuilder();
   auto next = NextOp::create(inner, loc, turn);
   GetOp::create(inner, loc, turn, next.getSlot(), next.getPhase());
-  ReleaseOp::create(inner, loc, turn, next.getSlot(), /*lanes=*/false, /*commit=*/false);
+  ReleaseOp::create(inner, loc, turn, next.getSlot(), /*lanes=*/false, /*commit=*/false,
+                    /*peers=*/ValueRange());
   stepOver(builder, loc, {turn, false}, math.constant(role.getCopies() - 1));
 }
 

@@ -118,17 +118,45 @@ static Value countTiles(IndexMath math, ArrayRef<Value> extents) {
   return tiles;
 }
 
+/// The clusters of the kernel's programs; a host runs none.
+static std::array<int64_t, 3> getClusters(KernelOp kernel) {
+  TargetInterface target = getTarget(kernel);
+  return target && target.runsOnHost() ? std::array<int64_t, 3>{1, 1, 1}
+                                       : getClusterExtents(kernel);
+}
+
 PersistentGrid::PersistentGrid(KernelOp kernel)
     : kernel(kernel), raster(getRaster(kernel)),
       grid(cast<GridOp>(kernel.getGrid().front().getTerminator())),
-      persistent(kernel->getAttrOfType<PersistentAttr>(kPersistentAttrName)) {}
+      persistent(kernel->getAttrOfType<PersistentAttr>(kPersistentAttrName)),
+      cluster(getClusters(kernel)) {}
+
+int64_t PersistentGrid::countGrouped() {
+  size_t rank = grid.getExtents().size();
+  SmallVector<unsigned> fast = getFastAxes(getSlowAxis(raster, rank), rank);
+  return fast.empty() ? 1 : cluster[fast.front()];
+}
+
+/// Programs of one cluster run the tiles of one, which are of one group.
+LogicalResult PersistentGrid::checkCluster() {
+  int64_t size = cluster[0] * cluster[1] * cluster[2];
+  if (persistent.getPrograms() % size)
+    return kernel.emitOpError("expected '")
+           << kPersistentAttrName << "' of whole clusters of " << size << " programs, got "
+           << persistent.getPrograms();
+  if (persistent.getGroup() == 1 || persistent.getGroup() % countGrouped() == 0)
+    return success();
+  return kernel.emitOpError("expected '")
+         << kPersistentAttrName << "' to group whole clusters, of " << countGrouped()
+         << " tiles along an axis, got groups of " << persistent.getGroup();
+}
 
 FailureOr<PersistentGrid> PersistentGrid::get(KernelOp kernel) {
   if (!kernel.hasGrid())
     return kernel.emitOpError("expected a grid region, since '")
            << kPersistentAttrName << "' is decided";
   PersistentGrid made(kernel);
-  if (failed(checkRaster(made.grid, made.raster, made.persistent)))
+  if (failed(checkRaster(made.grid, made.raster, made.persistent)) || failed(made.checkCluster()))
     return failure();
   return made;
 }
@@ -147,9 +175,22 @@ void PersistentGrid::begin(OpBuilder &builder) {
     builder.clone(op, mapping);
   for (size_t axis = 0; axis < 3; ++axis)
     extents[axis] = axis < rank ? mapping.lookup(grid.getExtents()[axis]) : math.constant(1);
-  tiles = countTiles(math, ArrayRef(extents).take_front(rank));
+  for (size_t axis = 0; axis < 3; ++axis)
+    clusters[axis] =
+        cluster[axis] == 1 ? extents[axis] : math.div(extents[axis], math.constant(cluster[axis]));
+  tiles = countTiles(math, ArrayRef(clusters).take_front(rank));
   program = ProgramIdOp::create(builder, loc, builder.getIndexType(), Axis::X);
+  for (size_t axis = 0; axis < 3; ++axis)
+    if (cluster[axis] > 1) {
+      Value id = axis == 0 ? program
+                           : ProgramIdOp::create(builder, loc, builder.getIndexType(), Axis(axis));
+      own[axis] = math.rem(id, math.constant(cluster[axis]));
+    }
   programs = NumProgramsOp::create(builder, loc, builder.getIndexType(), Axis::X);
+  if (cluster[0] > 1) {
+    program = math.div(program, math.constant(cluster[0]));
+    programs = math.div(programs, math.constant(cluster[0]));
+  }
   SmallVector<NumProgramsOp> queries;
   for (Operation *op : ops)
     op->walk([&](NumProgramsOp query) { queries.push_back(query); });
@@ -179,8 +220,12 @@ void PersistentGrid::fill(scf::ForOp loop, Value at) {
   size_t rank = grid.getExtents().size();
   OpBuilder builder(loop.getBody()->getTerminator());
   Value place[3];
-  locate(IndexMath{builder, kernel.getLoc()}, at, extents, rank, getSlowAxis(raster, rank),
-         persistent.getGroup(), place);
+  IndexMath math{builder, kernel.getLoc()};
+  locate(math, at, clusters, rank, getSlowAxis(raster, rank),
+         llvm::divideCeil(persistent.getGroup(), countGrouped()), place);
+  for (size_t axis = 0; axis < 3; ++axis)
+    if (own[axis])
+      place[axis] = math.add(math.mul(place[axis], math.constant(cluster[axis])), own[axis]);
   SmallVector<ProgramIdOp> queries;
   for (Operation *op : ops) {
     op->moveBefore(loop.getBody()->getTerminator());
@@ -201,10 +246,14 @@ void PersistentGrid::fill(scf::ForOp loop, Value at) {
 }
 
 void PersistentGrid::finish() {
-  // All tiles; a launch has no more programs than are wanted.
+  // All tiles; a launch has no more programs than are wanted. It looks itself whether the tiles are
+  // whole clusters, and how many.
   OpBuilder host(grid);
-  grid->setOperands(
-      countTiles(IndexMath{host, grid.getLoc()}, SmallVector<Value>(grid.getExtents())));
+  if (hasClusters())
+    setMetadata(kernel, "own_cluster", host.getBoolAttr(true));
+  else
+    grid->setOperands(
+        countTiles(IndexMath{host, grid.getLoc()}, SmallVector<Value>(grid.getExtents())));
   auto perCore = kernel->getAttrOfType<IntegerAttr>(kPerCoreAttrName);
   if (persistent.getPrograms() > 0)
     setMetadata(kernel, "programs", host.getI64IntegerAttr(persistent.getPrograms()));

@@ -50,15 +50,24 @@ public:
 
   tile::KernelOp kernel;
   tile::Raster raster;
+  /// Where programs of clusters work together, all three count clusters, of tiles and of programs:
+  /// these lie behind one another along x, and each program has the tile at its own place.
   mlir::Value tiles, program, programs;
 
 private:
   explicit PersistentGrid(tile::KernelOp kernel);
+  bool hasClusters() const { return cluster[0] * cluster[1] * cluster[2] > 1; }
+  llvm::LogicalResult checkCluster();
+  /// How many of the tiles that are kept together one cluster has.
+  int64_t countGrouped();
 
   tile::GridOp grid;
   tile::PersistentAttr persistent;
   mlir::SmallVector<mlir::Operation *> ops;
-  mlir::Value extents[3];
+  /// Of the grid, and of the clusters' grid; where in its cluster the program is, along axes that
+  /// have more than one.
+  mlir::Value extents[3], clusters[3], own[3];
+  std::array<int64_t, 3> cluster;
   std::optional<ChipletNumbers> byChiplet;
 };
 

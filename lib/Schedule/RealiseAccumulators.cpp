@@ -227,7 +227,8 @@ void AccumulatorRealiser::realise(Life &life) {
   auto get = GetOp::create(rewriter, loc, channel, slot, phase, /*to_start=*/false);
   auto fetch =
       FetchOp::create(rewriter, loc, life.wait.getType(), get.getBuffers().front(), life.atom);
-  ReleaseOp::create(rewriter, loc, channel, slot, /*lanes=*/true, /*commit=*/false);
+  ReleaseOp::create(rewriter, loc, channel, slot, /*lanes=*/true, /*commit=*/false,
+                    /*peers=*/ValueRange());
   rewriter.replaceOp(life.wait, fetch.getResult());
 }
 

@@ -1,6 +1,6 @@
 // Shares tensors out among the copies of a role, by the bits of `warp` above those of one copy, and
 // what engines bring for it.
-#include "Decisions.h"
+#include "Boxes.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -92,12 +92,8 @@ private:
   RoleAttr role;
   Value copy;
   llvm::MapVector<Value, Share> shares;
-  /// Of what an engine brings: the part of one copy, and the dimension that is shared out.
-  struct BoxPart {
-    BufferType type;
-    unsigned dim;
-  };
-  DenseMap<Operation *, BoxPart> parts;
+  /// Of what an engine brings: the part of one copy.
+  DenseMap<Operation *, BufferPart> parts;
   /// Atomic accesses by tensors of which each copy has all.
   SmallVector<Operation *> wholeAtomics;
 };
@@ -194,25 +190,11 @@ LogicalResult CopyRealiser::checkPut(PutOp put) {
     return success();
   for (auto copyIn : put.getBody().front().getOps<CopyInOp>()) {
     BufferType whole = copyIn.getBuffer().getType();
-    auto engine = dyn_cast<EngineAtomInterface>(copyIn.getAtom());
-    for (unsigned dim = 0; engine && dim < whole.getShape().size(); ++dim) {
-      SmallVector<int64_t> shape(whole.getShape());
-      if (shape[dim] % role.getCopies())
-        continue;
-      shape[dim] /= role.getCopies();
-      BufferType part = getPartType(whole, shape);
-      auto layout = part ? dyn_cast_or_null<LayoutAttr>(part.getLayout()) : LayoutAttr();
-      LinearLayout linear;
-      if (layout)
-        linear = layout.toLinear(shape);
-      if (!part || !engine.getBoxes(shape, part.getElementType(), layout ? &linear : nullptr))
-        continue;
-      parts[copyIn] = {part, dim};
-      break;
-    }
-    if (!parts.contains(copyIn))
+    std::optional<BufferPart> part = findEnginePart(whole, copyIn.getAtom(), role.getCopies());
+    if (!part)
       return copyIn.emitOpError("expected a buffer that the copies of role \"")
              << role.getName() << "\" bring in parts by " << copyIn.getAtom() << ", got " << whole;
+    parts[copyIn] = *part;
   }
   return success();
 }
@@ -312,18 +294,8 @@ void CopyRealiser::shiftIota(IotaOp iota) {
 }
 
 void CopyRealiser::shiftCopy(CopyInOp copyIn) {
-  auto part = parts.find(copyIn);
-  if (part == parts.end())
-    return;
-  auto [type, dim] = part->second;
-  OpBuilder builder(copyIn);
-  IndexMath math{builder, copyIn.getLoc()};
-  SmallVector<Value> offsets(type.getShape().size(), math.constant(0));
-  offsets[dim] = math.mul(copy, math.constant(type.getShape()[dim]));
-  OpOperand &offset = copyIn.getOffsetsMutable()[getViewDim(dim, copyIn.getDropped())];
-  offset.set(math.add(offset.get(), offsets[dim]));
-  copyIn.getBufferMutable().set(
-      PartOp::create(builder, copyIn.getLoc(), type, copyIn.getBuffer(), offsets));
+  if (auto part = parts.find(copyIn); part != parts.end())
+    takePart(copyIn, part->second, copy);
 }
 
 /// Moves what an op reads or writes to the copy's place.

@@ -139,7 +139,8 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
     else
       CopyInOp::create(rewriter, load.getLoc(), load.getView(), load.getOffsets(),
                        body->getArgument(i), load.getAtomAttr(), load.getCacheAttr(),
-                       load.getEvictionAttr(), load.getDroppedAttr());
+                       load.getEvictionAttr(), load.getDroppedAttr(), load.getMulticastAttr(),
+                       /*mask=*/Value());
   return put;
 }
 

@@ -43,7 +43,7 @@ static bool isCommitted(Operation *op) {
 
 ReleaseOp kiln::makeRelease(OpBuilder &builder, Location loc, GetOp get, Value slot) {
   return ReleaseOp::create(builder, loc, get.getChannel(), slot, isReadByLanes(get),
-                           get.getToStart());
+                           get.getToStart(), /*peers=*/ValueRange());
 }
 
 /// A slot that dots read which end by commit is theirs alone, and one thread gets it for them.

@@ -52,6 +52,10 @@ using RingPlan = llvm::SmallVector<Ring>;
 /// what is missing or contradictory.
 mlir::FailureOr<RingPlan> planRings(tile::KernelOp kernel);
 
+/// Whether programs of a cluster that share tiles out load them alike, each ring's as often and in
+/// the same order; an error names the load that may differ.
+llvm::LogicalResult checkClusters(tile::KernelOp kernel, const RingPlan &plan);
+
 /// The channel that becomes of a ring.
 tile::ChannelType getChannelType(Ring &ring, mlir::MLIRContext *context);
 /// What a kernel will have in shared memory, by its decisions: first its rings, in their order.

@@ -35,3 +35,23 @@ tile.kernel @grouped_beside(%n: index) attributes {
 } {
   tile.return
 }
+
+// -----
+
+// expected-error@+1 {{expected 'tile.persistent' of whole clusters of 4 programs, got 6}}
+tile.kernel @cluster(%n: index) attributes {tile.cluster = array<i64: 2, 2, 1>,
+    tile.persistent = #tile.persistent<programs = 6>} grid {
+  tile.grid %n, %n
+} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected 'tile.persistent' to group whole clusters, of 2 tiles along an axis, got groups of 5}}
+tile.kernel @groups(%n: index) attributes {tile.cluster = array<i64: 2, 1, 1>,
+    tile.persistent = #tile.persistent<programs = 6, group = 5>} grid {
+  tile.grid %n, %n
+} {
+  tile.return
+}

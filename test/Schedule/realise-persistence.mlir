@@ -2,7 +2,7 @@
 // RUN: tile-opt %s --tile-realise-persistence | FileCheck %s
 
 // A launch makes as many programs as are wanted of the tiles that the grid has.
-// CHECK: module attributes {tile.metadata = {persistent_per_core = 1 : i64, programs = 2 : i64}}
+// CHECK: module attributes {tile.metadata = {own_cluster = true, persistent_per_core = 1 : i64, programs = 8 : i64}}
 
 // CHECK-LABEL: tile.kernel @grouped
 // CHECK-NOT: tile.persistent
@@ -88,5 +88,38 @@ tile.kernel @cores(%m: index, %n: index) attributes {tile.persistent = #tile.per
   // CHECK: scf.for
   %x = tile.program_id x
   tile.print "tile" (%x) : index
+  tile.return
+}
+
+// Clusters of programs take clusters of tiles, each program the one at its own place. The grid is the
+// tiles', which a launch holds against the clusters.
+// CHECK-LABEL: tile.kernel @clustered
+tile.kernel @clustered(%m: index, %n: index) attributes {tile.cluster = array<i64: 2, 2, 1>,
+    tile.persistent = #tile.persistent<programs = 8, group = 4>} grid {
+  // CHECK: tile.grid %m, %n
+  tile.grid %m, %n
+} {
+  // CHECK: %[[ROWS:.*]] = arith.divui %m, %c2{{.*}} : index
+  // CHECK: %[[COLUMNS:.*]] = arith.divui %n, %c2{{.*}} : index
+  // CHECK: %[[CLUSTERS:.*]] = arith.muli %[[ROWS]], %[[COLUMNS]] : index
+  // CHECK: %[[IDX:.*]] = tile.program_id x
+  // CHECK: %[[OWNX:.*]] = arith.remui %[[IDX]], %c2
+  // CHECK: %[[IDY:.*]] = tile.program_id y
+  // CHECK: %[[OWNY:.*]] = arith.remui %[[IDY]], %c2
+  // CHECK: %[[COUNT:.*]] = tile.num_programs x
+  // CHECK: %[[FIRST:.*]] = arith.divui %[[IDX]], %c2
+  // CHECK: %[[STEP:.*]] = arith.divui %[[COUNT]], %c2
+  // CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[CLUSTERS]] step %[[STEP]]
+  // Groups are of two clusters.
+  // CHECK: arith.constant 2 : index
+  // CHECK: arith.constant 0 : index
+  // CHECK: %[[ATX:.*]] = arith.muli %{{.*}}, %c2
+  // CHECK: %[[X:.*]] = arith.addi %[[ATX]], %[[OWNX]] : index
+  // CHECK: %[[ATY:.*]] = arith.muli %{{.*}}, %c2
+  // CHECK: %[[Y:.*]] = arith.addi %[[ATY]], %[[OWNY]] : index
+  %x = tile.program_id x
+  %y = tile.program_id y
+  // CHECK: tile.print "tile" program [%[[X]], %[[Y]], %{{.*}}] (%[[X]], %[[Y]]) :
+  tile.print "tile" (%x, %y) : index, index
   tile.return
 }

@@ -12,6 +12,11 @@ def RealisePersistence : Schedule_Pass<"tile-realise-persistence"> {
     the grid, as "programs" or "persistent_per_core". Messages name the tile's program. The loop has
     `tile.programs`: nothing orders its turns.
 
+    With `tile.cluster` clusters of programs take clusters of tiles in turn, in the same order, and each
+    program has the tile at its own place: so programs of a cluster stay in step, and differ along
+    the grid's axes as they would without the loop. The grid is then that of the tiles, and clusters
+    are launched behind one another along x, as "own_cluster" in the metadata says.
+
     Before: a body that runs tile (`program_id x`, `program_id y`).
     After:
     ```mlir

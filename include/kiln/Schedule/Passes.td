@@ -144,12 +144,14 @@ def CheckSchedule : Schedule_Pass<"tile-check-schedule"> {
 
     - roles that wait for one another, since a ring has too few slots for what its readers hold;
     - rings that together with all else in shared memory do not fit it;
+    - loads with `multicast` that the programs which share their tiles out may not make alike: of
+      different tiles, or under loops and conditions that depend on which of them it is;
     - sums of products in flight that the role's registers cannot hold. Only what surely lies in
       registers counts: the assembler makes other values late, or again, and has the last word.
 
     What goes from role to role inside conditions and between loops, `tile-check-protocol` proves on
     the realised kernel, and `tile-plan-shared-memory` counts scratch as it is lowered.
-    The test is `test/Schedule/check-schedule-invalid.mlir`.
+    The tests are `test/Schedule/check-schedule-invalid.mlir` and `check-clusters-invalid.mlir`.
   }];
 }
 

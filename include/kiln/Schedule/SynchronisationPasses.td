@@ -233,6 +233,45 @@ def RealiseInterleaving : Schedule_Pass<"tile-realise-interleaving"> {
   }];
 }
 
+def RealiseClusters : Schedule_Pass<"tile-realise-clusters"> {
+  let summary = "bring a tile once for all programs of a cluster that load it, as `multicast` says";
+  let description = [{
+    Precondition: rings, slots, copies and stores by engines are realised; copies may have
+    `multicast`, in a kernel with `tile.cluster`. Postcondition: each of these brings a part of its
+    rows, which the program's place in the cluster says, and has a mask of the programs that it goes
+    to. A slot that such a copy fills is given back to all programs that fill it, and its channel
+    counts their arrivals; the bytes of a put are still those of the whole slot, whoever brings
+    them. A `tile.cluster_barrier` stands in front of the roles, so that no program reaches a channel
+    that is not made yet, and one behind them, so that none ends while others reach its own.
+
+    A part's rows must be what the engine can bring as they lie in the buffer; if they are not that
+    is an error at the load.
+
+    Before:
+    ```mlir
+    tile.put %ring[%s, %p] bytes = 16384 : … {
+    ^bb0(%x: !tile.buffer<128x64xbf16>):
+      tile.copy_in %b[%n, %k], %x {atom = #nvptx.tma, multicast = ["x"]} : …
+    }
+    …
+    tile.release %ring[%s] : …
+    ```
+    After, in clusters of two programs along x:
+    ```mlir
+    %place = arith.remui %program, %c2 : index
+    …
+    tile.put %ring[%s, %p] bytes = 16384 : … {
+    ^bb0(%x: !tile.buffer<128x64xbf16>):
+      %part = tile.part %x[%first, %c0] : … -> !tile.buffer<64x64xbf16>
+      tile.copy_in %b[%row, %k], %part to %mask {atom = #nvptx.tma} : …
+    }
+    …
+    tile.release %ring[%s] to %own, %other : …
+    ```
+    The tests are `test/Schedule/realise-clusters.mlir` and `realise-clusters-invalid.mlir`.
+  }];
+}
+
 def OrderAccesses : Schedule_Pass<"tile-order-accesses"> {
   let summary = "let warps wait for one another between accesses to the same global memory";
   let description = [{
@@ -284,9 +323,13 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
     - What the chip sees of it: a barrier tells a phase by its parity alone, so who waits for one knows
       that the phase before it has ended. What a role has not waited for itself, as it steps over uses
       of others, it is told through channels and barriers.
+    - Of programs of a cluster that share tiles out: barriers of the cluster stand around their roles,
+      and all of them, run against one another, fill rings equally often, get all bytes that they
+      announce, and reach nobody who has not released the slot to them.
 
     The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-invalid.mlir`,
-    `check-protocol-rounds-invalid.mlir` and the mutants of `test/Schedule/mutants.test`.
+    `check-protocol-rounds-invalid.mlir`, `check-protocol-clusters-invalid.mlir` and the mutants of
+    `test/Schedule/mutants.test`.
   }];
 }
 

@@ -1,6 +1,7 @@
 // What every executable does before its device launches it: grids and hidden parameters.
 #include "kiln/Runtime/Device/Device.h"
 #include "kiln/Runtime/Error.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
@@ -38,10 +39,14 @@ Error Executable::checkTraits(const int64_t grid[3], const LaunchTraits &traits)
   return Error::success();
 }
 
+static int64_t countCluster(const LaunchTraits &traits) {
+  return traits.cluster[0] * traits.cluster[1] * traits.cluster[2];
+}
+
 int64_t Executable::countPrograms(int64_t tiles, const LaunchTraits &traits) const {
   int64_t most = plan.programs;
   if (plan.programsPerCore && device.cores) {
-    int64_t cluster = traits.cluster[0];
+    int64_t cluster = plan.ownCluster ? countCluster(traits) : traits.cluster[0];
     most = std::max(device.cores * plan.programsPerCore / cluster, int64_t(1)) * cluster;
   }
   // Where nobody counts cores, each tile has a program.
@@ -61,6 +66,14 @@ Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContex
                          Twine(grid[0]) + " x " + Twine(grid[1]) + " x " + Twine(grid[2]));
   const LaunchTraits &traits = traitsOf(context);
   int64_t launched[3] = {countPrograms(grid[0], traits), grid[1], grid[2]};
+  if (LLVM_UNLIKELY(plan.ownCluster && (plan.programs || plan.programsPerCore))) {
+    // Clusters lie behind one another along x, and take clusters of tiles in turn.
+    if (Error error = checkTraits(grid, traits))
+      return error;
+    int64_t clusters = countPrograms(programs, traits) / countCluster(traits);
+    llvm::copy(traits.cluster, launched);
+    launched[0] *= clusters;
+  }
   // Such a grid lies along x alone.
   if (plan.streams)
     programs = launched[0];

@@ -233,6 +233,7 @@ Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
   if (const json::Array *cluster = metadata.getArray("cluster"))
     for (size_t i = 0; i < std::min<size_t>(3, cluster->size()); ++i)
       plan.traits.cluster[i] = (*cluster)[i].getAsInteger().value_or(1);
+  plan.ownCluster = metadata.getBoolean("own_cluster").value_or(false);
   plan.traits.cooperative = metadata.getBoolean("cooperative").value_or(false);
   plan.traits.overlap = metadata.getBoolean("overlap").value_or(false);
   plan.file = artifact.metadataString("file").str();

@@ -33,6 +33,7 @@ struct kiln::emulated::Thread {
   const char *name = nullptr; ///< the instruction's, with what types add to it
   const void *operands = nullptr;
   void *result = nullptr;
+  uint64_t clusterRound = 0; ///< of the cluster's barrier, when it last arrived
   /// Of a blocked one.
   std::function<bool()> mayGo;
   std::string waitsFor;
@@ -94,63 +95,150 @@ void Block::fail(const std::string &what) {
 
 //===- Scheduling ---------------------------------------------------------------------------===//
 
-std::string Block::run(const uint32_t which[3]) {
-  currentBlock = this;
+void Block::joinCluster(const std::vector<std::unique_ptr<Block>> &cluster) {
+  std::vector<Block *> blocks;
+  std::vector<Engines *> engines;
+  for (const auto &block : cluster) {
+    blocks.push_back(block.get());
+    engines.push_back(&block->engines);
+  }
+  for (size_t i = 0; i < cluster.size(); ++i) {
+    cluster[i]->cluster = blocks;
+    cluster[i]->engines.join(engines, i);
+  }
+}
+
+std::string Block::run(const std::vector<std::unique_ptr<Block>> &cluster, const uint32_t first[3],
+                       const int64_t extents[3]) {
+  for (size_t i = 0; i < cluster.size(); ++i) {
+    uint32_t program[3] = {first[0] + uint32_t(i % extents[0]),
+                           first[1] + uint32_t(i / extents[0] % extents[1]),
+                           first[2] + uint32_t(i / (extents[0] * extents[1]))};
+    cluster[i]->begin(program);
+  }
+  std::string wrong;
+  for (bool moved = true; moved && wrong.empty();) {
+    moved = false;
+    for (size_t i = 0; i < cluster.size() && wrong.empty(); ++i) {
+      moved |= cluster[i]->advance();
+      wrong = cluster[i]->error;
+    }
+  }
+  for (size_t i = 0; i < cluster.size() && wrong.empty(); ++i)
+    wrong = cluster[i]->isDone() ? cluster[i]->finish() : cluster[i]->findBlocked();
+  currentBlock = nullptr;
+  return wrong;
+}
+
+void Block::begin(const uint32_t which[3]) {
   std::copy(which, which + 3, program);
+  error.clear();
   for (auto &thread : threads)
     thread->state = State::Ready;
-  unsigned warps = (launch.threads + launch.warpSize - 1) / launch.warpSize;
   copies.assign(threads.size(), {});
   ungrouped.assign(threads.size(), {});
   engines.reset();
   tensors.reset();
+  clusterArrivals = 0;
+  clusterRound = 0;
+}
+
+bool Block::isDone() const {
+  return std::all_of(threads.begin(), threads.end(),
+                     [](const auto &thread) { return thread->state == State::Done; });
+}
+
+bool Block::advance() {
+  if (isDone())
+    return false;
+  currentBlock = this;
+  unsigned warps = (launch.threads + launch.warpSize - 1) / launch.warpSize;
+  bool movedAtAll = false;
   while (error.empty()) {
     bool moved = false;
     for (unsigned warp = 0; warp < warps && error.empty(); ++warp)
       while (error.empty() && step(warp))
         moved = true;
+    movedAtAll |= moved;
     if (moved || !error.empty())
       continue;
     // Nobody can go on by himself: all have ended, or all have come to the barrier.
-    unsigned done = 0;
-    for (auto &thread : threads)
-      done += thread->state == State::Done;
-    if (done == threads.size()) {
-      error = engines.finish();
-      if (error.empty())
-        error = tensors.finish();
-      auto isUnderWay = [](const auto &started) { return !started.empty(); };
-      if (std::any_of(copies.begin(), copies.end(), isUnderWay) ||
-          std::any_of(ungrouped.begin(), ungrouped.end(), isUnderWay))
-        error = "the program ends while copies into shared memory are under way";
+    if (isDone())
+      engines.close();
+    if (isDone() || !findBlocked().empty())
       break;
-    }
-    error = findBlocked();
-    if (!error.empty())
-      break;
-    for (auto &thread : threads) {
-      if (thread->state == State::Done) {
-        running = thread.get();
-        error = "thread " + std::to_string(thread->number) +
-                " has ended while others wait at a barrier";
-        break;
-      }
-      // Chips count warps, wherever each of them stands; those of a warp wait at one barrier.
-      unsigned first = thread->number / launch.warpSize * launch.warpSize;
-      if (thread->site != threads[first]->site) {
-        error = "threads " + std::to_string(first) + " and " + std::to_string(thread->number) +
-                " of a warp wait at different barriers";
-        break;
-      }
-    }
-    if (!error.empty())
-      break;
-    shared.advance();
-    for (auto &thread : threads)
-      thread->state = State::Ready;
+    meetAll();
+    movedAtAll = true;
   }
-  currentBlock = nullptr;
-  return error;
+  return movedAtAll;
+}
+
+/// All have come to the barrier.
+void Block::meetAll() {
+  for (auto &thread : threads) {
+    if (thread->state == State::Done) {
+      error =
+          "thread " + std::to_string(thread->number) + " has ended while others wait at a barrier";
+      return;
+    }
+    // Chips count warps, wherever each of them stands; those of a warp wait at one barrier.
+    unsigned first = thread->number / launch.warpSize * launch.warpSize;
+    if (thread->site != threads[first]->site) {
+      error = "threads " + std::to_string(first) + " and " + std::to_string(thread->number) +
+              " of a warp wait at different barriers";
+      return;
+    }
+  }
+  shared.advance();
+  for (auto &thread : threads)
+    thread->state = State::Ready;
+}
+
+/// What must be done when all threads have ended.
+std::string Block::finish() {
+  std::string wrong = engines.finish();
+  if (wrong.empty())
+    wrong = tensors.finish();
+  auto isUnderWay = [](const auto &started) { return !started.empty(); };
+  if (std::any_of(copies.begin(), copies.end(), isUnderWay) ||
+      std::any_of(ungrouped.begin(), ungrouped.end(), isUnderWay))
+    wrong = "the program ends while copies into shared memory are under way";
+  return wrong;
+}
+
+//===- Clusters -----------------------------------------------------------------------------===//
+
+void Block::arriveAtCluster() {
+  Block &first = *cluster.front();
+  running->clusterRound = first.clusterRound;
+  ++first.clusterArrivals;
+}
+
+void Block::waitForCluster() {
+  Block *first = cluster.front();
+  uint64_t round = running->clusterRound;
+  auto hasEnded = [=] {
+    if (first->clusterRound != round)
+      return true;
+    unsigned expected = 0;
+    for (const Block *block : first->cluster)
+      for (const auto &thread : block->threads)
+        expected += thread->state != State::Done;
+    if (first->clusterArrivals < expected)
+      return false;
+    first->clusterArrivals = 0;
+    ++first->clusterRound;
+    first->engines.meetCluster();
+    return true;
+  };
+  waitUntil(hasEnded, "the barrier of the cluster");
+}
+
+std::string Block::landCommits(uint64_t barrier) {
+  for (Block *block : cluster)
+    if (std::string wrong = block->tensors.land(barrier); !wrong.empty())
+      return wrong;
+  return "";
 }
 
 /// A thread that waits for what nobody can bring any more, or nothing.
@@ -350,6 +438,7 @@ void kiln_emulated_instruction(const char *name, const void *operands, void *res
 void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value) {
   Block::current()->access(reinterpret_cast<uint64_t>(pointer), bytes, kind, value);
 }
+void *kiln_emulated_shared() { return Block::current()->getSharedBase(); }
 void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows) {
   Block::current()->accessRow(reinterpret_cast<uint64_t>(pointer), bytes, kind, rows);
 }

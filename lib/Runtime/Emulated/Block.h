@@ -1,6 +1,6 @@
-// One block of threads of an emulated chip, on one thread of the host.
+// The blocks of a cluster of an emulated chip, or a single one, on one thread of the host.
 //
-// Each thread of the block is a fibre with a stack of its own. It runs until it comes to a barrier
+// Each thread of a block is a fibre with a stack of its own. It runs until it comes to a barrier
 // or to an instruction that its warp executes together, and goes on when all who must be there have
 // come; so every run of a program takes the same course. What threads may not do is found on the
 // way: for the lanes of a warp to meet at different places, to leave while others wait, to touch
@@ -46,8 +46,11 @@ public:
   /// Whether there was memory for the threads' stacks.
   bool isComplete() const { return complete; }
 
-  /// Runs one program; what went wrong, or nothing.
-  std::string run(const uint32_t program[3]);
+  /// Runs the programs of a cluster side by side, x first; the blocks know one another from
+  /// `joinCluster`. What went wrong, or nothing.
+  static std::string run(const std::vector<std::unique_ptr<Block>> &cluster,
+                         const uint32_t first[3], const int64_t extents[3]);
+  static void joinCluster(const std::vector<std::unique_ptr<Block>> &cluster);
 
   // What threads ask for; see lib/Target/Emulated/LowerToHost.h.
   uint32_t getRegister(int number) const;
@@ -57,6 +60,14 @@ public:
   void accessRow(uint64_t address, int64_t bytes, int kind, unsigned rows);
   /// What is wrong with an access to global memory, or nothing.
   std::string findProblem(uint64_t address, int64_t bytes, int kind) const;
+
+  /// The barrier of the cluster's threads, those that have ended not counted.
+  void arriveAtCluster();
+  void waitForCluster();
+  /// Ends products, of any block, whose commits a barrier waits for.
+  std::string landCommits(uint64_t barrier);
+  /// Where shared memory begins.
+  void *getSharedBase() const { return shared.data(); }
 
   /// A copy of a few bytes that a thread has started and that lands in shared memory only when its
   /// warp has waited for it.
@@ -98,6 +109,12 @@ public:
 
 private:
   static void runThread();
+  void begin(const uint32_t program[3]);
+  /// Runs all threads to where they wait for other blocks, or end; whether any could go on.
+  bool advance();
+  void meetAll();
+  std::string finish();
+  bool isDone() const;
   void resume(Thread &thread);
   void yield();
   bool step(unsigned warp);
@@ -105,12 +122,16 @@ private:
   std::string findBlocked() const;
 
   SharedMemory &shared;
+  std::vector<Block *> cluster = {this};
   std::vector<std::unique_ptr<Thread>> threads;
   /// Groups by thread, or by a warp's first thread, oldest first; and what is of none yet.
   std::vector<std::deque<std::vector<Copy>>> copies;
   std::vector<std::vector<Copy>> ungrouped;
   Thread *running = nullptr;
   ucontext_t scheduler;
+  /// Of the cluster's barrier: arrivals, and rounds that have ended. The first block has them.
+  unsigned clusterArrivals = 0;
+  uint64_t clusterRound = 0;
   uint32_t program[3] = {0, 0, 0};
   std::string error;
   bool complete = true;

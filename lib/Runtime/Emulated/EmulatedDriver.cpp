@@ -26,6 +26,7 @@ int32_t kiln_emulated_register(int32_t which);
 void kiln_emulated_barrier(int32_t site);
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
 void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value);
+void *kiln_emulated_shared();
 void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows);
 }
 
@@ -43,7 +44,8 @@ public:
   Error launch(const uint64_t *slots, const int64_t shape[3],
                const LaunchContext &context) override;
 
-  SharedMemory shared;
+  /// Of each block of a cluster.
+  std::vector<std::unique_ptr<SharedMemory>> shared;
   std::unique_ptr<LoadedObject> code, host;
   void (*kernel)(const uint64_t *slots) = nullptr;
   const GlobalRange *globals = nullptr;
@@ -54,7 +56,7 @@ private:
                   emulated::Launch &launch) const;
   bool leavesCounters(const uint64_t *slots, ArrayRef<uint64_t> memoryBytes) const;
   TensorMap makeMap(const LaunchPlan::TensorMap &map, const uint64_t *slots) const;
-  std::mutex mutex; ///< there is one shared memory
+  std::mutex mutex; ///< one launch has the shared memory at a time
 };
 
 class EmulatedDevice : public HostMemoryDevice {
@@ -62,7 +64,9 @@ public:
   explicit EmulatedDevice(StringRef chip)
       : HostMemoryDevice("emu:" + chip.str(), "emu:" + chip.str(),
                          ("emulated " + chip + " on " + sys::getHostCPUName()).str(),
-                         emulatedMemory) {}
+                         emulatedMemory) {
+    abilities.clusters = true;
+  }
 
   json::Object properties() const override {
     return json::Object{{"max_shared_bytes", int64_t(SharedMemory::capacity)}};
@@ -200,16 +204,33 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
     launch.grid[i] = shape[i];
   }
   findRanges(slots, context.memoryBytes, launch);
-  Block block(launch, shared);
+  const LaunchTraits &traits = traitsOf(context);
+  // Whether the chip has clusters, its compiler knows.
+  if (traits.hasClusters() && !plan.traits.hasClusters())
+    return fail(KILN_ERROR_UNSUPPORTED, "expected a kernel that is compiled for clusters on '" +
+                                            device.name + "', got one that is not");
+  const int64_t *cluster = traits.cluster;
+  size_t size = cluster[0] * cluster[1] * cluster[2];
+  while (shared.size() < size) {
+    shared.push_back(std::make_unique<SharedMemory>());
+    if (!shared.back()->data())
+      return fail(KILN_ERROR_OUT_OF_MEMORY, "cannot allocate shared memory");
+  }
+  std::vector<std::unique_ptr<Block>> blocks;
+  for (size_t i = 0; i < size; ++i) {
+    blocks.push_back(std::make_unique<Block>(launch, *shared[i]));
+    if (!blocks.back()->isComplete())
+      return fail(KILN_ERROR_OUT_OF_MEMORY, "cannot allocate the stacks of its threads");
+  }
+  Block::joinCluster(blocks);
   CancelWatch watch(context.cancelled);
-  if (!block.isComplete())
-    return fail(KILN_ERROR_OUT_OF_MEMORY, "cannot allocate the stacks of its threads");
   uint32_t program[3];
-  for (program[2] = 0; program[2] < launch.grid[2]; ++program[2])
-    for (program[1] = 0; program[1] < launch.grid[1]; ++program[1])
-      for (program[0] = 0; program[0] < launch.grid[0]; ++program[0]) {
-        shared.reset(plan.sharedBytes);
-        std::string wrong = block.run(program);
+  for (program[2] = 0; program[2] < launch.grid[2]; program[2] += cluster[2])
+    for (program[1] = 0; program[1] < launch.grid[1]; program[1] += cluster[1])
+      for (program[0] = 0; program[0] < launch.grid[0]; program[0] += cluster[0]) {
+        for (size_t i = 0; i < size; ++i)
+          shared[i]->reset(plan.sharedBytes);
+        std::string wrong = Block::run(blocks, program, cluster);
         if (context.messages) {
           Messages said = context.messages->buffer.take(*plan.messages);
           writeMessages(*plan.messages, said);
@@ -253,10 +274,8 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
     return fail(KILN_ERROR_CORRUPT, "the artifact lacks the section 'binary' or 'host'");
   IntrusiveRefCntPtr<EmulatedExecutable> executable(
       new EmulatedExecutable(*this, artifact, std::move(*plan)));
-  if (!executable->shared.data())
-    return fail(KILN_ERROR_OUT_OF_MEMORY, "cannot allocate shared memory");
   StringMap<void *> functions{
-      {"kiln_shared", executable->shared.data()},
+      {"kiln_emulated_shared", reinterpret_cast<void *>(kiln_emulated_shared)},
       {"kiln_emulated_register", reinterpret_cast<void *>(kiln_emulated_register)},
       {"kiln_emulated_barrier", reinterpret_cast<void *>(kiln_emulated_barrier)},
       {"kiln_emulated_instruction", reinterpret_cast<void *>(kiln_emulated_instruction)},

@@ -10,6 +10,33 @@ void Engines::reset() {
   barriers.clear();
   groups.clear();
   stores.clear();
+  isClosed = false;
+  known.assign(cluster.size(), 0);
+}
+
+void Engines::join(std::vector<Engines *> all, unsigned own) {
+  cluster = std::move(all);
+  number = own;
+  known.assign(cluster.size(), 0);
+}
+
+void Engines::meetCluster() {
+  for (Engines *block : cluster)
+    for (size_t other = 0; other < cluster.size(); ++other)
+      block->known[other] = cluster[other]->shared.getEpoch();
+  for (Engines *block : cluster)
+    block->shared.advance();
+}
+
+std::string Engines::mapTo(unsigned block, uint64_t &address) const {
+  if (block >= cluster.size())
+    return "an address in block " + std::to_string(block) + " of a cluster of " +
+           std::to_string(cluster.size());
+  if (!shared.holds(address))
+    return "an address in a cluster's block of what is no shared memory";
+  address += reinterpret_cast<uint64_t>(cluster[block]->shared.data()) -
+             reinterpret_cast<uint64_t>(shared.data());
+  return "";
 }
 
 static int64_t countBytes(const TensorMap &map) {
@@ -44,17 +71,29 @@ void Engines::end(Barrier &barrier) {
   barrier.pending = barrier.arrivals;
   ++barrier.phase;
   shared.advance();
+  for (auto [block, epoch] : std::exchange(barrier.told, {})) {
+    known[block] = std::max(known[block], epoch);
+    cluster[block]->shared.advance();
+  }
 }
 
 std::string Engines::arrive(uint64_t address, int64_t bytes) {
+  auto isThere = [&](const Engines *block) { return block->shared.holds(address); };
+  auto owner = std::find_if(cluster.begin(), cluster.end(), isThere);
+  if (owner == cluster.end())
+    return "an arrival at what is no barrier in shared memory";
+  if ((*owner)->isClosed)
+    return "an arrival at a barrier of a block of the cluster that has ended";
   Barrier *barrier;
-  if (std::string wrong = find(address, barrier); !wrong.empty())
+  if (std::string wrong = (*owner)->find(address, barrier); !wrong.empty())
     return wrong;
   if (!barrier->pending)
     return "an arrival at a barrier that expects no more in this phase";
   barrier->bytes += bytes;
   --barrier->pending;
-  end(*barrier);
+  if (*owner != this)
+    barrier->told[number] = shared.getEpoch();
+  (*owner)->end(*barrier);
   return "";
 }
 
@@ -105,6 +144,31 @@ static void forEachElement(const TensorMap &map, const int32_t *place, Visit vis
 
 std::string Engines::startLoad(unsigned thread, uint64_t to, uint64_t address, const TensorMap &map,
                                const int32_t *place) {
+  return accept(thread, to, address, map, place, *this);
+}
+
+std::string Engines::startLoads(unsigned thread, uint64_t to, uint64_t address,
+                                const TensorMap &map, const int32_t *place, uint32_t mask) {
+  for (unsigned block = 0; mask >> block; ++block) {
+    if (!(mask >> block & 1))
+      continue;
+    uint64_t there = to, barrier = address;
+    std::string wrong = mapTo(block, there);
+    if (wrong.empty())
+      wrong = mapTo(block, barrier);
+    if (wrong.empty())
+      wrong = cluster[block]->accept(thread, there, barrier, map, place, *this);
+    if (!wrong.empty())
+      return wrong;
+  }
+  return "";
+}
+
+/// A box that a block of the cluster has asked for comes to this one.
+std::string Engines::accept(unsigned thread, uint64_t to, uint64_t address, const TensorMap &map,
+                            const int32_t *place, const Engines &from) {
+  if (isClosed)
+    return "a copy to a block of the cluster that has ended";
   Barrier *barrier;
   if (std::string wrong = find(address, barrier); !wrong.empty())
     return wrong;
@@ -113,6 +177,8 @@ std::string Engines::startLoad(unsigned thread, uint64_t to, uint64_t address, c
   Box box{thread, to, map, {}};
   std::copy(place, place + map.rank, box.place);
   barrier->boxes.push_back(box);
+  if (&from != this)
+    return shared.beginCopyFromOutside(to, countBytes(map), from.known[number]);
   return shared.beginCopy(thread, to, countBytes(map));
 }
 

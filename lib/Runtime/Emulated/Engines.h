@@ -1,6 +1,10 @@
 // What runs beside the threads of an emulated block: barriers in shared memory that count arrivals
 // and bytes, barriers of some of the threads, and the engine that copies boxes of a tensor.
 //
+// The blocks of a cluster run side by side. What one knows of another's shared memory is what it
+// was told by arrivals at its own barriers, or by the barrier of the cluster: a box that goes to
+// another block must not come while somebody may still read there.
+//
 // A box that was asked for lands only when a thread waits for its barrier; until then its place may
 // not be touched. A box that is stored is read only when the thread that stores it waits, or at the
 // program's end. So who waits too late, or not at all, gets an error or other numbers.
@@ -30,19 +34,32 @@ class Engines {
 public:
   explicit Engines(SharedMemory &shared) : shared(shared) {}
   void reset();
+  /// Those of all blocks of the cluster, and which of them this is.
+  void join(std::vector<Engines *> all, unsigned own);
 
   // Each gives what is wrong, or nothing.
   std::string initBarrier(uint64_t address, uint32_t arrivals);
+  /// At any barrier of the cluster.
   std::string arrive(uint64_t address, int64_t bytes);
+  /// The same address in another block.
+  std::string mapTo(unsigned block, uint64_t &address) const;
   /// Lands what the barrier waits for; whether a phase of this parity has ended.
   std::string poll(uint64_t address, uint32_t parity, bool &hasEnded);
   std::string startLoad(unsigned thread, uint64_t to, uint64_t barrier, const TensorMap &map,
                         const int32_t *place);
+  /// Into each block of the cluster whose bit is set.
+  std::string startLoads(unsigned thread, uint64_t to, uint64_t barrier, const TensorMap &map,
+                         const int32_t *place, uint32_t mask);
   std::string startStore(unsigned thread, uint64_t from, const TensorMap &map,
                          const int32_t *place);
   void commitStores(unsigned thread);
   std::string waitStores(unsigned thread, unsigned inFlight);
   std::string finish();
+  /// The block's threads have ended: nobody may reach it any more.
+  void close() { isClosed = true; }
+
+  /// All threads of the cluster have come to its barrier: all that was done is known to all.
+  void meetCluster();
 
   /// Comes to a barrier of so many threads: the round that must end before the thread goes on.
   uint64_t come(int barrier, unsigned threads);
@@ -60,6 +77,8 @@ private:
     int64_t bytes = 0;
     uint64_t phase = 0;
     std::vector<Box> boxes;
+    /// Blocks that have arrived in this phase, and at which of their epochs.
+    std::map<unsigned, uint32_t> told;
   };
   struct Group {
     unsigned waiting = 0;
@@ -72,9 +91,16 @@ private:
   std::string find(uint64_t address, Barrier *&barrier);
   void end(Barrier &barrier);
   std::string land(const Box &box);
+  std::string accept(unsigned thread, uint64_t to, uint64_t barrier, const TensorMap &map,
+                     const int32_t *place, const Engines &from);
   std::string store(const Box &box);
 
   SharedMemory &shared;
+  std::vector<Engines *> cluster = {this};
+  unsigned number = 0;
+  bool isClosed = false;
+  /// By block, up to which of its epochs this one knows what was done there.
+  std::vector<uint32_t> known = {0};
   std::map<uint64_t, Barrier> barriers;
   std::map<int, Group> groups;
   std::map<unsigned, Stores> stores;

@@ -100,6 +100,26 @@ std::string SharedMemory::inspect(uint64_t address, int64_t size) const {
       return "a read of " + at(offset) + ", into which a copy is still under way";
     if (!bytes[offset].writeEpoch)
       return "a read of " + at(offset) + ", which no thread has written";
+    bytes[offset].inspectEpoch = epoch;
+  }
+  return "";
+}
+
+std::string SharedMemory::beginCopyFromOutside(uint64_t address, int64_t size, uint32_t known) {
+  uint64_t first = address - reinterpret_cast<uint64_t>(memory);
+  if (first > used || uint64_t(size) > used - first)
+    return "a copy of " + std::to_string(size) + " bytes to offset " +
+           std::to_string(int64_t(first)) + " of shared memory, which has " + std::to_string(used) +
+           " bytes";
+  for (uint64_t offset = first; offset < first + size; ++offset) {
+    Byte &byte = bytes[offset];
+    if (byte.isArriving)
+      return "a copy into " + at(offset) + ", into which another is still under way";
+    if (std::max(byte.readEpoch, byte.inspectEpoch) > known)
+      return "a race: a copy into " + at(offset) +
+             " of another program of the cluster, which was not told that it has been read";
+    byte.isArriving = true;
+    memory[offset] = 0xa5;
   }
   return "";
 }

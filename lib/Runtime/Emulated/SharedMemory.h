@@ -23,6 +23,10 @@ public:
   void reset(uint64_t bytes);
   /// A barrier: what was done before it is ordered with what comes behind.
   void advance() { ++epoch; }
+  uint32_t getEpoch() const { return epoch; }
+  bool holds(uint64_t address) const {
+    return address - reinterpret_cast<uint64_t>(memory) < capacity;
+  }
   /// What is wrong with an access by a thread, or nothing. `value` is what a store will write.
   std::string access(unsigned thread, uint64_t address, int64_t bytes, int kind, const void *value);
   /// The same for what no thread reads by itself: whether all is there.
@@ -30,6 +34,9 @@ public:
   /// A copy that runs on beside the thread: from its begin to its landing nobody may touch the
   /// place, and only then the data is there. What is wrong with it, or nothing.
   std::string beginCopy(unsigned thread, uint64_t address, int64_t bytes);
+  /// The same of a copy that another block of the cluster starts, which has been told of all that
+  /// was read here up to this epoch.
+  std::string beginCopyFromOutside(uint64_t address, int64_t bytes, uint32_t known);
   std::string landCopy(unsigned thread, uint64_t address, int64_t bytes, const void *data);
 
 private:
@@ -37,6 +44,7 @@ private:
     uint32_t writeEpoch = 0, readEpoch = 0;
     uint16_t writer = 0, reader = 0;
     bool isArriving = false;
+    mutable uint32_t inspectEpoch = 0; ///< when something else than a thread read it last
   };
   std::string at(uint64_t offset) const;
   uint8_t *memory;

@@ -72,8 +72,8 @@ std::string TensorMemory::start(unsigned thread, uint32_t address, unsigned coun
   return "";
 }
 
-void TensorMemory::commit(unsigned thread, uint64_t barrier) {
-  orders.push_back({thread, 0, 0, nullptr, barrier});
+void TensorMemory::commit(unsigned thread, std::vector<uint64_t> barriers) {
+  orders.push_back({thread, 0, 0, nullptr, std::move(barriers)});
 }
 
 /// A commit tells of what its own thread has started.
@@ -84,7 +84,9 @@ std::string TensorMemory::runUpTo(size_t last) {
     (i <= last && orders[i].thread == thread ? mine : rest).push_back(std::move(orders[i]));
   orders = std::move(rest);
   for (const Order &order : mine) {
-    std::string wrong = order.multiply ? order.multiply() : engines.arrive(order.barrier, 0);
+    std::string wrong = order.multiply ? order.multiply() : "";
+    for (size_t i = 0; i < order.barriers.size() && wrong.empty(); ++i)
+      wrong = engines.arrive(order.barriers[i], 0);
     if (!wrong.empty())
       return wrong;
   }
@@ -93,7 +95,8 @@ std::string TensorMemory::runUpTo(size_t last) {
 
 std::string TensorMemory::land(uint64_t barrier) {
   auto at = std::find_if(orders.begin(), orders.end(), [&](const Order &order) {
-    return !order.multiply && order.barrier == barrier;
+    const auto &told = order.barriers;
+    return std::find(told.begin(), told.end(), barrier) != told.end();
   });
   return at == orders.end() ? "" : runUpTo(at - orders.begin());
 }

@@ -32,7 +32,8 @@ public:
   /// A product that a thread starts, into so many columns.
   std::string start(unsigned thread, uint32_t address, unsigned count,
                     std::function<std::string()> multiply);
-  void commit(unsigned thread, uint64_t barrier);
+  /// To one or several barriers of the cluster.
+  void commit(unsigned thread, std::vector<uint64_t> barriers);
   /// Does what a commit to a barrier tells of, if there is one, and tells.
   std::string land(uint64_t barrier);
   std::string finish();
@@ -50,12 +51,12 @@ private:
     uint32_t bits = 0;
     bool isWritten = false;
   };
-  /// A product, or a commit to a barrier.
+  /// A product, or a commit to barriers.
   struct Order {
     unsigned thread;
     unsigned first, count;
     std::function<std::string()> multiply;
-    uint64_t barrier = 0;
+    std::vector<uint64_t> barriers = {};
   };
   bool isHeld(unsigned first, unsigned count) const;
   /// Of an access by threads to a column.

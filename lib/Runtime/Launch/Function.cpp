@@ -95,6 +95,12 @@ static Error mergeTraits(const LaunchPlan &plan, const KilnLaunchOptions &option
                        "kernel '" + plan.kernel + "': expected clusters of extents from 1 to " +
                            Twine(maxClusterExtent) + ", got " + Twine(cluster[i]));
     traits.cluster[i] = std::max(cluster[i], int64_t(1));
+    if (plan.ownCluster && traits.cluster[i] != plan.traits.cluster[i])
+      return makeError(KILN_ERROR_INVALID_ARGUMENT,
+                       "kernel '" + plan.kernel +
+                           "': expected the clusters that the kernel is compiled for, of " +
+                           Twine(plan.traits.cluster[i]) + " programs along axis " + Twine(i) +
+                           ", got " + Twine(traits.cluster[i]));
   }
   traits.cooperative |= options.cooperative != 0;
   traits.overlap |= options.overlap != 0;

@@ -60,12 +60,14 @@ static LogicalResult checkWritten(PutOp put, ChannelOp channel) {
 /// What one put announces is what its copies bring, each buffer once.
 static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
   int64_t bytes = 0;
+  bool isShared = false;
   SmallVector<int64_t> fills(channel.getType().getBuffers().size());
   bool writes = false;
   put.getBody().walk([&](Operation *op) {
     Value filled;
     if (auto copy = dyn_cast<CopyInOp>(op)) {
       bytes += getBufferBytes(copy.getBuffer().getType());
+      isShared |= bool(copy.getMask());
       filled = copy.getBuffer();
     } else if (auto write = dyn_cast<WriteOp>(op)) {
       filled = write.getBuffer();
@@ -95,7 +97,8 @@ static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
   }
   if (writes)
     return put.emitOpError("expected copies alone where bytes are announced, got a tile.write");
-  if (announced != bytes)
+  // What other programs of the cluster bring counts, too, when all are run together.
+  if (!isShared && announced != bytes)
     return put.emitOpError("expected bytes = ")
            << bytes << " as its copies bring, got " << announced;
   return checkAnnounced(put, channel, role);
@@ -128,6 +131,10 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
       if (again && release && again.getCommit() != release.getCommit())
         return again.emitOpError("expected the role to release the channel always by 'commit', or "
                                  "never");
+      if (again && release && again.getPeers().size() != release.getPeers().size())
+        return again.emitOpError("expected the role to release the channel always to as many "
+                                 "programs, ")
+               << release.getPeers().size() << ", got " << again.getPeers().size();
       if (again)
         release = again;
     }
@@ -149,7 +156,8 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
              << role.getName() << "\", which releases the channel";
     if (release) {
       int64_t together = countTogether(release, role);
-      arrivals += release.getCommit() ? together : together * role.getWarps();
+      arrivals += (release.getCommit() ? together : together * role.getWarps()) *
+                  std::max<int64_t>(release.getPeers().size(), 1);
       ++releasing;
     }
   }
@@ -241,9 +249,53 @@ static LogicalResult checkPending(WarpGroupsOp groups) {
   return failure(result.wasInterrupted());
 }
 
+bool kiln::protocol::sharesTiles(WarpGroupsOp groups) {
+  return groups
+      .walk([](Operation *op) {
+        auto copy = dyn_cast<CopyInOp>(op);
+        auto release = dyn_cast<ReleaseOp>(op);
+        bool reachesOthers = (copy && copy.getMask()) || (release && !release.getPeers().empty());
+        return reachesOthers ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+int64_t kiln::protocol::countReleases(WarpGroupsOp groups, unsigned capture) {
+  int64_t arrivals = 0;
+  for (Region &region : groups.getBodies())
+    for (Operation *user : region.getArgument(capture).getUsers())
+      if (auto release = dyn_cast<ReleaseOp>(user)) {
+        RoleAttr role = groups.getRole(region.getRegionNumber());
+        int64_t together = countTogether(release, role);
+        arrivals += release.getCommit() ? together : together * role.getWarps();
+        break;
+      }
+  return arrivals;
+}
+
+/// No program reaches channels that another has not made yet, and none ends while others may reach
+/// its own.
+static LogicalResult checkClusterBarriers(WarpGroupsOp groups) {
+  if (!sharesTiles(groups))
+    return success();
+  Operation *before = groups->getPrevNode(), *behind = groups->getNextNode();
+  while (before && !isa<ClusterBarrierOp, ChannelOp>(before))
+    before = before->getPrevNode();
+  if (!isa_and_nonnull<ClusterBarrierOp>(before))
+    return groups.emitOpError("expected a tile.cluster_barrier between the channels and the roles, "
+                              "since programs of a cluster reach those of one another");
+  while (behind && !isa<ClusterBarrierOp>(behind))
+    behind = behind->getNextNode();
+  if (behind)
+    return success();
+  return groups.emitOpError(
+      "expected a tile.cluster_barrier behind the roles, since other programs "
+      "of the cluster may reach the channels of one that has ended");
+}
+
 LogicalResult kiln::protocol::checkCounts(WarpGroupsOp groups) {
-  if (failed(checkWarps(groups)) || failed(checkTensorMemory(groups)) ||
-      failed(checkPending(groups)))
+  if (failed(checkWarps(groups)) || failed(checkClusterBarriers(groups)) ||
+      failed(checkTensorMemory(groups)) || failed(checkPending(groups)))
     return failure();
   for (unsigned i = 0; i < groups.getCaptures().size(); ++i) {
     if (!isa<ChannelType>(groups.getCaptures()[i].getType()))

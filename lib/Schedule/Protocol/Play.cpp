@@ -47,10 +47,24 @@ std::vector<Instance> kiln::protocol::getInstances() {
   return instances;
 }
 
+std::vector<Instance> Instance::getProgramsOfCluster(std::array<int64_t, 3> extents) const {
+  std::vector<Instance> instances;
+  Instance instance = *this;
+  instance.cluster = extents;
+  auto &[x, y, z] = instance.place;
+  for (z = 0; z < extents[2]; ++z)
+    for (y = 0; y < extents[1]; ++y)
+      for (x = 0; x < extents[0]; ++x)
+        instances.push_back(instance);
+  return instances;
+}
+
 void kiln::protocol::describe(InFlightDiagnostic &error, WarpGroupsOp groups,
                               const Instance &instance) {
   Diagnostic &note = error.attachNote(groups.getLoc())
-                     << "found for program " << instance.program << " of " << instance.programs;
+                     << "found for "
+                     << (instance.getClusterPrograms() > 1 ? "cluster " : "program ")
+                     << instance.program << " of " << instance.programs;
   StringRef separator = ", where ";
   for (auto [i, capture] : llvm::enumerate(groups.getCaptures())) {
     if (auto view = dyn_cast<ViewType>(capture.getType())) {
@@ -70,38 +84,92 @@ void kiln::protocol::describe(InFlightDiagnostic &error, WarpGroupsOp groups,
 //===- Play ---------------------------------------------------------------------------------===//
 
 namespace {
-/// What all traces have done so far.
+/// What all traces have done so far: of each program of a cluster, or of the only one.
 struct State {
-  explicit State(WarpGroupsOp groups) : groups(groups) {}
+  State(WarpGroupsOp groups, int64_t programs) : groups(groups), isShared(programs > 1) {}
 
   bool mayGo(const Trace &trace, const Event &event) {
     if (event.kind == Event::Release || event.kind == Event::Arrive)
       return true;
     if (event.kind == Event::Meet)
-      return met[{trace.role, event.position}] == groups.getRole(trace.role).getCopies();
+      return met[getMeeting(trace, event)] == groups.getRole(trace.role).getCopies();
     if (getChannel(groups, event.channel).getType().getOwn())
       return true;
     ChannelOp channel = getChannel(groups, event.channel);
-    if (event.kind == Event::Get)
-      return filled[{event.channel, event.position}] == int64_t(channel.getFull());
+    if (event.kind == Event::Get) {
+      Use use = getUse(trace.program, event.channel, event.position);
+      return filled[use] == int64_t(channel.getFull()) && announced[use] == brought[use];
+    }
     int64_t before = event.position - channel.getType().getDepth();
-    return before < 0 || released[{event.channel, before}] == int64_t(channel.getEmpty());
+    return before < 0 ||
+           released[getUse(trace.program, event.channel, before)] == int64_t(channel.getEmpty());
   }
   void arrive(const Trace &trace, const Event &event) {
     if (event.kind == Event::Meet)
-      ++met[{trace.role, event.position}];
+      ++met[getMeeting(trace, event)];
   }
-  void go(const Trace &trace, const Event &event) {
+  /// Gives the number of a program that a put reaches before it has released the slot, if any.
+  std::optional<unsigned> go(const Trace &trace, const Event &event) {
     RoleAttr role = groups.getRole(trace.role);
-    if (event.kind == Event::Put)
-      filled[{event.channel, event.position}] += countArrivals(role, event.op);
-    if (event.kind == Event::Release)
-      released[{event.channel, event.position}] += countArrivals(role, event.op);
+    Use use = getUse(trace.program, event.channel, event.position);
+    if (event.kind == Event::Put) {
+      filled[use] += countArrivals(role, event.op);
+      for (const Reach &reach : event.reaches)
+        for (unsigned program : getPrograms(reach))
+          brought[getUse(program, event.channel, event.position)] += reach.bytes;
+      if (auto put = dyn_cast<PutOp>(event.op); isShared && put)
+        announced[use] += put.getBytes();
+      return findUnreleased(trace, event);
+    }
+    if (event.kind == Event::Release) {
+      int64_t arrivals = countArrivals(role, event.op);
+      if (event.reaches.empty())
+        released[use] += arrivals;
+      for (const Reach &reach : event.reaches)
+        for (unsigned program : getPrograms(reach)) {
+          Use there = getUse(program, event.channel, event.position);
+          released[there] += arrivals;
+          told[{there.first, {there.second, trace.program}}] += arrivals;
+        }
+    }
+    return std::nullopt;
+  }
+  bool isReleased(const Trace &trace, const Event &event) {
+    return released[getUse(trace.program, event.channel, event.position)] ==
+           int64_t(getChannel(groups, event.channel).getEmpty());
   }
 
-  using Counts = DenseMap<std::pair<unsigned, int64_t>, int64_t>;
+private:
+  /// A channel of a program, and which use of it.
+  using Use = std::pair<unsigned, int64_t>;
+  Use getUse(unsigned program, unsigned channel, int64_t position) {
+    return {program * unsigned(groups.getCaptures().size()) + channel, position};
+  }
+  Use getMeeting(const Trace &trace, const Event &event) {
+    return {trace.program * unsigned(groups.getRoles().size()) + trace.role, event.position};
+  }
+  static SmallVector<unsigned> getPrograms(const Reach &reach) {
+    return llvm::filter_to_vector(llvm::seq<unsigned>(0, 64),
+                                  [&](unsigned bit) { return reach.programs >> bit & 1; });
+  }
+  std::optional<unsigned> findUnreleased(const Trace &trace, const Event &event) {
+    int64_t before = event.position - getChannel(groups, event.channel).getType().getDepth();
+    if (before < 0)
+      return std::nullopt;
+    Use use = getUse(trace.program, event.channel, before);
+    for (const Reach &reach : event.reaches)
+      for (unsigned program : getPrograms(reach))
+        if (told[{use.first, {use.second, program}}] < countReleases(groups, event.channel))
+          return program;
+    return std::nullopt;
+  }
+
+  using Counts = DenseMap<Use, int64_t>;
   WarpGroupsOp groups;
-  Counts filled, released, met;
+  bool isShared;
+  Counts filled, released, met, announced, brought;
+  /// Of a use, by whom.
+  DenseMap<std::pair<unsigned, std::pair<int64_t, unsigned>>, int64_t> told;
 };
 } // namespace
 
@@ -114,7 +182,7 @@ int64_t kiln::protocol::countArrivals(RoleAttr role, Operation *op) {
 
 FailureOr<Order> kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
                                       const Instance &instance) {
-  State state(groups);
+  State state(groups, instance.getClusterPrograms());
   Order order;
   SmallVector<size_t> next(traces.size());
   SmallVector<bool> hasArrived(traces.size());
@@ -129,7 +197,15 @@ FailureOr<Order> kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> trace
         }
         if (!state.mayGo(trace, event))
           break;
-        state.go(trace, event);
+        if (std::optional<unsigned> program = state.go(trace, event)) {
+          InFlightDiagnostic early =
+              event.op->emitOpError("expected every program that the copies "
+                                    "reach to have released the slot to "
+                                    "this one, got one that has not: number ")
+              << *program << " of the cluster";
+          describe(early, groups, instance);
+          return failure();
+        }
         order.push_back({i, &event});
         ++next[i];
         hasArrived[i] = false;
@@ -161,8 +237,7 @@ FailureOr<Order> kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> trace
   // What was put and never got would stay in the slots of the next launch's barriers.
   for (auto [i, trace] : llvm::enumerate(traces))
     for (const Event &event : trace.events)
-      if (event.kind == Event::Put && state.released[{event.channel, event.position}] !=
-                                          int64_t(getChannel(groups, event.channel).getEmpty())) {
+      if (event.kind == Event::Put && !state.isReleased(trace, event)) {
         InFlightDiagnostic left = event.op->emitOpError("expected each slot that is put to be "
                                                         "released by all, got one that is not");
         describe(left, groups, instance);
@@ -191,12 +266,15 @@ LogicalResult kiln::protocol::checkOwnRings(WarpGroupsOp groups, ArrayRef<Trace>
     }
   };
   DenseMap<std::pair<unsigned, int64_t>, Last> arrived, released;
+  auto getUse = [&](const Trace &trace, unsigned channel, int64_t position) {
+    return std::pair(trace.program * unsigned(groups.getCaptures().size()) + channel, position);
+  };
   for (const Trace &trace : traces)
     for (const Event &event : trace.events) {
       if (event.kind == Event::Arrive)
-        arrived[{event.channel, event.position}].add(event);
+        arrived[getUse(trace, event.channel, event.position)].add(event);
       if (event.kind == Event::Release)
-        released[{event.channel, event.position}].add(event);
+        released[getUse(trace, event.channel, event.position)].add(event);
     }
   DenseMap<Operation *, bool> byDots;
   for (const Trace &trace : traces) {
@@ -210,8 +288,8 @@ LogicalResult kiln::protocol::checkOwnRings(WarpGroupsOp groups, ArrayRef<Trace>
       auto [reads, isNew] = byDots.try_emplace(event.op, false);
       if (isNew)
         reads->second = isGet && isReadByDots(event.op);
-      const Last &last = isGet ? arrived[{event.channel, event.position}]
-                               : released[{event.channel, event.before}];
+      const Last &last = isGet ? arrived[getUse(trace, event.channel, event.position)]
+                               : released[getUse(trace, event.channel, event.before)];
       std::optional<InFlightDiagnostic> error;
       if (last.copies != copies)
         error.emplace(event.op->emitOpError("expected every copy to have ")

@@ -25,6 +25,12 @@
 // A number that one role hands to others through a slot of one element is the instance's to say:
 // its maker has it from where it hands it over on, and each reader that of the use that it got.
 //
+// Where copies go to several programs of a cluster, part 2 runs all of its programs, and part 3 all
+// their traces together. A slot is full when all bytes that its own program announces have come,
+// whoever brings them; and who puts must have heard from every program that its copies reach that
+// the slot's use before was released there. So programs that fill a ring not equally often, or
+// release a slot to others than those who fill it, come to a standstill, or are found out.
+//
 // Part 2 asks of the k-th use of a channel by one copy that its slot is k mod depth and its phase
 // k / depth mod 2. On the chip a wait for a wrong phase may pass by luck; here it never does. It
 // shows only where a ring is gone round, so there are instances for that (Rounds.h).
@@ -33,12 +39,14 @@
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/SmallVector.h"
+#include <array>
 #include <vector>
 
 namespace kiln::protocol {
 
 /// One launch, as a program of it sees it: what stands for each scalar that only a launch knows.
 struct Instance {
+  /// Which program of how many; where those of clusters work together, which cluster.
   int64_t program, programs;
   /// What an extent is along a dimension of an argument, and what a scalar argument is.
   int64_t getExtent(unsigned argument, unsigned dim) const;
@@ -51,6 +59,24 @@ struct Instance {
   /// Which of the lists of extents, and how many times as large they are.
   unsigned pattern;
   int64_t scale = 1;
+  /// How many programs a cluster has along each axis, and which of them this is.
+  std::array<int64_t, 3> cluster = {1, 1, 1}, place = {0, 0, 0};
+
+  int64_t getProgram(tile::Axis axis) const {
+    unsigned i = unsigned(axis);
+    return (i == 0 ? program : 0) * cluster[i] + place[i];
+  }
+  int64_t getPrograms(tile::Axis axis) const {
+    unsigned i = unsigned(axis);
+    return (i == 0 ? programs : 1) * cluster[i];
+  }
+  int64_t getClusterPrograms() const { return cluster[0] * cluster[1] * cluster[2]; }
+  /// The program's number in its cluster, by which masks and peers name it.
+  unsigned getNumber() const {
+    return unsigned((place[2] * cluster[1] + place[1]) * cluster[0] + place[0]);
+  }
+  /// The same launch, seen by each program of the cluster, by their numbers.
+  std::vector<Instance> getProgramsOfCluster(std::array<int64_t, 3> extents) const;
 };
 
 /// The instances that every kernel is checked on.
@@ -77,6 +103,12 @@ struct HandedOver {
 };
 std::optional<HandedOver> findHandedOver(mlir::Value number);
 
+/// Programs of the cluster, a bit each, and what goes to each of them: bytes, or an arrival.
+struct Reach {
+  uint64_t programs;
+  int64_t bytes = 0;
+};
+
 /// One thing that a copy of a role does to a channel or with the other copies.
 struct Event {
   enum Kind { Acquire, Put, Arrive, Get, Release, Meet } kind;
@@ -87,6 +119,8 @@ struct Event {
   /// How many barriers of all the role's warps the copy has passed, and how many of these publish;
   /// and, of a put into the role's own ring, the use of the slot before it; -1 if none.
   int64_t barriers = 0, published = 0, before = -1;
+  /// Of a put or a release where programs of a cluster share tiles out; none of all others.
+  std::vector<Reach> reaches = {};
 };
 
 /// How many ops a role runs at most, on one instance, for that to be followed.
@@ -95,6 +129,8 @@ inline constexpr int64_t kMostSteps = 1 << 18;
 struct Trace {
   unsigned role, copy;
   std::vector<Event> events;
+  /// In the cluster.
+  unsigned program = 0;
   /// Where it was given up, if it has too many steps to be followed.
   mlir::Operation *tooLong = nullptr;
   /// Whether it steps over uses of channels, which are others'.
@@ -122,6 +158,11 @@ mlir::LogicalResult checkOwnRings(tile::WarpGroupsOp groups, llvm::ArrayRef<Trac
 /// of these need not be run. A barrier that is there for global memory alone is met alike by all
 /// who come to it.
 bool matters(mlir::Operation *op);
+
+/// Whether programs of a cluster fill one another's slots, or release them to one another.
+bool sharesTiles(tile::WarpGroupsOp groups);
+/// How many arrivals of one program, at each barrier that it tells, release a slot.
+int64_t countReleases(tile::WarpGroupsOp groups, unsigned capture);
 
 /// The channel that a captured value is, or null.
 tile::ChannelOp getChannel(tile::WarpGroupsOp groups, unsigned capture);

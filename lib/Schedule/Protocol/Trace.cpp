@@ -1,4 +1,5 @@
 // What a trace follows of channels, dots and buffers.
+#include "../Decisions.h"
 #include "Tracer.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -191,9 +192,38 @@ LogicalResult Tracer::put(PutOp op) {
   if (failed(use(op, op.getChannel(), op.getSlot(), op.getPhase(), Event::Put)))
     return failure();
   // What fills it is checked where bytes are; here only scalars are followed.
+  size_t event = result.events.size() - 1;
   for (Operation &inner : op.getBody().front())
     if (!isa<CopyInOp, WriteOp>(inner) && failed(runOp(&inner)))
       return failure();
+  return instance.getClusterPrograms() > 1 ? reach(op, result.events[event].reaches) : success();
+}
+
+/// Which programs the copies of a put reach, the own one without a mask.
+LogicalResult Tracer::reach(PutOp op, std::vector<Reach> &reaches) {
+  for (auto copy : op.getBody().front().getOps<CopyInOp>()) {
+    std::optional<int64_t> mask =
+        copy.getMask() ? getNumber(copy.getMask()) : int64_t(1) << instance.getNumber();
+    if (!mask || *mask <= 0 || *mask >> instance.getClusterPrograms())
+      return fail(
+          copy.emitOpError("expected a mask of programs of the cluster, of which there are ")
+          << instance.getClusterPrograms() << ", got " << mask.value_or(0));
+    if (op.getBytes() > 0)
+      reaches.push_back({uint64_t(*mask), getBufferBytes(copy.getBuffer().getType())});
+  }
+  return success();
+}
+
+LogicalResult Tracer::reach(ReleaseOp op, std::vector<Reach> &reaches) {
+  for (Value peer : op.getPeers()) {
+    std::optional<int64_t> number = getNumber(peer);
+    if (!number || *number < 0 || *number >= instance.getClusterPrograms())
+      return fail(op.emitOpError("expected numbers of programs of the cluster from 0 to ")
+                  << instance.getClusterPrograms() - 1 << ", got " << number.value_or(-1));
+    reaches.push_back({uint64_t(1) << *number});
+  }
+  if (reaches.empty())
+    reaches.push_back({uint64_t(1) << instance.getNumber()});
   return success();
 }
 
@@ -238,7 +268,7 @@ LogicalResult Tracer::release(ReleaseOp op) {
   }
   result.events.push_back({Event::Release, channel, *at, op, barriers});
   held[channel].erase(at);
-  return success();
+  return instance.getClusterPrograms() > 1 ? reach(op, result.events.back().reaches) : success();
 }
 
 LogicalResult Tracer::advance(AdvanceOp op) {

@@ -44,9 +44,9 @@ LogicalResult Tracer::runScalar(Operation *op) {
     return success();
   };
   if (isa<ProgramIdOp>(op))
-    return set(cast<ProgramIdOp>(op).getAxis() == Axis::X ? instance.program : 0);
+    return set(instance.getProgram(cast<ProgramIdOp>(op).getAxis()));
   if (isa<NumProgramsOp>(op))
-    return set(cast<NumProgramsOp>(op).getAxis() == Axis::X ? instance.programs : 1);
+    return set(instance.getPrograms(cast<NumProgramsOp>(op).getAxis()));
   if (isa<CopyIdOp>(op))
     return set(result.copy);
   if (auto dim = dyn_cast<DimOp>(op))

@@ -31,10 +31,10 @@ enum class Seen { Free, Written, Shared, Published, Read, Storing, Waited };
 class Tracer {
 public:
   Tracer(tile::WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance)
-      : groups(groups), role(groups.getRole(role)), instance(instance), result{role, copy, {}},
-        uses(groups.getCaptures().size()), puts(groups.getCaptures().size()),
-        atSlot(groups.getCaptures().size()), held(groups.getCaptures().size()),
-        acquired(groups.getCaptures().size()) {}
+      : groups(groups), role(groups.getRole(role)), instance(instance),
+        result{role, copy, {}, instance.getNumber()}, uses(groups.getCaptures().size()),
+        puts(groups.getCaptures().size()), atSlot(groups.getCaptures().size()),
+        held(groups.getCaptures().size()), acquired(groups.getCaptures().size()) {}
 
   mlir::FailureOr<Trace> run() {
     mlir::Region &region = groups.getBodies()[result.role];
@@ -63,6 +63,8 @@ private:
   llvm::LogicalResult useOwn(mlir::Operation *op, mlir::Value channel, mlir::Value slot,
                              mlir::Value phase, Event::Kind kind);
   llvm::LogicalResult put(tile::PutOp op);
+  llvm::LogicalResult reach(tile::PutOp op, std::vector<Reach> &reaches);
+  llvm::LogicalResult reach(tile::ReleaseOp op, std::vector<Reach> &reaches);
   void waitPuts(tile::WaitPutsOp op);
   llvm::LogicalResult release(tile::ReleaseOp op);
   const HandedOver *getHandedOver(mlir::Value number);

@@ -55,6 +55,26 @@ static LogicalResult checkNeeds(Operation *op,
   return success();
 }
 
+/// Programs of a cluster share a tile out by an engine that writes to all of them.
+static LogicalResult checkMulticast(LoadOp load) {
+  if (!load.getMulticast())
+    return success();
+  auto kernel = load->getParentOfType<KernelOp>();
+  if (!kernel->hasAttr(kClusterAttrName))
+    return load.emitOpError("expected a kernel with '")
+           << kClusterAttrName << "', since 'multicast' is decided";
+  auto atom = dyn_cast_or_null<CopyAtomInterface>(load.getAtomAttr());
+  if (!atom || atom.getCompletion() != Completion::CountedBytes)
+    return load.emitOpError("expected 'atom' of an engine that counts the bytes it brings, since "
+                            "'multicast' is decided, got ")
+           << load.getAtomAttr();
+  for (unsigned axis : getAxes(*load.getMulticast()))
+    if (getClusterExtents(kernel)[axis] == 1)
+      return load.emitOpError("expected several programs of a cluster along ")
+             << stringifyAxis(Axis(axis)) << ", since 'multicast' is decided, got one";
+  return success();
+}
+
 using Follows = function_ref<bool(std::optional<Cache>, std::optional<Eviction>)>;
 
 /// An access by `who`: an instruction, or the target's plain ones.
@@ -263,8 +283,9 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
                                             {"buffer", {"atom"}},
                                             {"read_atom", {"atom"}},
                                             {"ring", {"atom"}},
-                                            {"depth", {"atom"}}})) ||
-                   failed(checkAtomHints(load, target)));
+                                            {"depth", {"atom"}},
+                                            {"multicast", {"atom"}}})) ||
+                   failed(checkMulticast(load)) || failed(checkAtomHints(load, target)));
   if (auto store = dyn_cast<StoreOp>(op))
     return failure(failed(checkNeeds(store, {{"atom", {"in_flight", "role"}},
                                              {"buffer", {"atom"}},

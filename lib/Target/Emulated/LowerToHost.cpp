@@ -10,6 +10,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -72,12 +73,7 @@ public:
       return createStringError("expected a kernel in the module, got none");
     kernel->setLinkage(GlobalValue::InternalLinkage);
     defineEntry();
-    if (GlobalVariable *shared = module.getNamedGlobal("kiln_shared")) {
-      // The runtime has it.
-      shared->setInitializer(nullptr);
-      shared->setLinkage(GlobalValue::ExternalLinkage);
-      shared->setDSOLocal(false);
-    }
+    placeShared();
     describeGlobals();
     return Error::success();
   }
@@ -383,6 +379,32 @@ private:
     }
     builder.CreateCall(kernel, arguments);
     builder.CreateRetVoid();
+  }
+
+  /// Each block has shared memory of its own, which the runtime knows: a function that uses it asks
+  /// when it begins.
+  void placeShared() {
+    GlobalVariable *shared = module.getNamedGlobal("kiln_shared");
+    if (!shared)
+      return;
+    convertUsersOfConstantsToInstructions(shared);
+    FunctionCallee getShared = declare("kiln_emulated_shared", pointerType(), {});
+    for (Function &function : module) {
+      Value *base = nullptr;
+      for (Use &use : make_early_inc_range(shared->uses())) {
+        auto *user = dyn_cast<Instruction>(use.getUser());
+        if (!user || user->getFunction() != &function)
+          continue;
+        if (!base) {
+          IRBuilder<> builder(&function.getEntryBlock(),
+                              function.getEntryBlock().getFirstInsertionPt());
+          base = builder.CreateAddrSpaceCast(builder.CreateCall(getShared), shared->getType());
+        }
+        use.set(base);
+      }
+    }
+    if (shared->use_empty())
+      shared->eraseFromParent();
   }
 
   /// Where the module's own global memory is: pairs of an address and a size, and a null address.

@@ -16,7 +16,7 @@
 // A site is the number of the call in the program; the lanes of a warp must meet at one site.
 // Operands and result are packed without gaps. The kinds of access are bits: 1 reads, 2 writes, 4
 // is atomic, 8 is in shared memory; `value` is what a store writes, else null. Shared memory itself
-// is the symbol `kiln_shared`.
+// is what `kiln_emulated_shared` gives.
 #ifndef KILN_LIB_TARGET_EMULATED_LOWERTOHOST_H
 #define KILN_LIB_TARGET_EMULATED_LOWERTOHOST_H
 

@@ -14,6 +14,8 @@ using namespace kiln::nvptx;
 /// Tensor memory: 128 lanes of 32 bits in each column; and the address space of pointers there.
 static constexpr int64_t kColumnBytes = 512;
 static constexpr unsigned kTensorSpace = 6;
+/// That of pointers into the shared memory of a program of the cluster.
+static constexpr unsigned kClusterSpace = 7;
 
 static constexpr unsigned kLanes = 32;
 
@@ -96,12 +98,14 @@ void TargetAttr::awaitCopies(OpBuilder &builder, Location loc, Value barrier) co
 }
 
 /// A try blocks for a while and may then fail, so it is tried again.
-void TargetAttr::waitBarrier(OpBuilder &builder, Location loc, Value barrier, Value parity) const {
+void TargetAttr::waitBarrier(OpBuilder &builder, Location loc, Value barrier, Value parity,
+                             bool ofCluster) const {
+  auto scope = ofCluster ? NVVM::MemScopeKind::CLUSTER : NVVM::MemScopeKind::CTA;
   auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&loop.getBefore());
   Value done = NVVM::MBarrierTryWaitOp::create(builder, loc, builder.getI1Type(), barrier, parity,
-                                               Value(), NVVM::MemScopeKind::CTA, false);
+                                               Value(), scope, false);
   Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
   Value again = arith::XOrIOp::create(builder, loc, done, yes);
   scf::ConditionOp::create(builder, loc, again, ValueRange());
@@ -227,6 +231,25 @@ void TargetAttr::observeTensor(OpBuilder &builder, Location loc) const {
   NVVM::Tcgen05FenceOp::create(builder, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
 }
 
-void TargetAttr::commitDots(OpBuilder &builder, Location loc, Value barrier) const {
-  NVVM::Tcgen05CommitOp::create(builder, loc, barrier, Value());
+void TargetAttr::commitDots(OpBuilder &builder, Location loc, Value barrier, Value mask) const {
+  NVVM::Tcgen05CommitOp::create(builder, loc, barrier, mask);
+}
+
+//===- Clusters -----------------------------------------------------------------------------===//
+
+/// It releases and acquires. Warps come to it from roles, so their lanes need not be together.
+void TargetAttr::meetCluster(OpBuilder &builder, Location loc) const {
+  NVVM::ClusterArriveOp::create(builder, loc, UnitAttr());
+  NVVM::ClusterWaitOp::create(builder, loc, UnitAttr());
+}
+
+/// Releases among the block's threads alone, as CUTLASS does it (`ClusterBarrier::arrive`): what is
+/// told of are reads, which are done by now, and nothing that the other block would have to see. A
+/// release for the cluster is a fence for all of the GPU's memory in front of each arrival, which
+/// cost a product a third of its rate.
+void TargetAttr::arriveAt(OpBuilder &builder, Location loc, Value barrier, Value program) const {
+  auto type = LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace);
+  Value there = NVVM::MapaOp::create(builder, loc, type, barrier, program);
+  NVVM::MBarrierArriveOp::create(builder, loc, /*res=*/Type(), there, /*count=*/Value(),
+                                 NVVM::MemScopeKind::CTA, /*relaxed=*/false);
 }

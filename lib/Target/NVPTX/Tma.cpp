@@ -133,12 +133,18 @@ static SmallVector<Value> reversed(ValueRange coordinates) {
   return SmallVector<Value>(llvm::reverse(coordinates));
 }
 
+/// To several blocks it goes by an address of the cluster's shared memory, whose place in each of
+/// them is the same.
 void TmaAttr::copyIn(OpBuilder &builder, Location loc, Value map, ValueRange coordinates,
-                     Value shared, Value barrier, Eviction eviction) const {
+                     Value shared, Value barrier, Value mask, Eviction eviction) const {
+  constexpr unsigned clusterSpace = 7;
+  if (mask)
+    shared = LLVM::AddrSpaceCastOp::create(
+        builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), clusterSpace), shared);
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       builder, loc, shared, map, reversed(coordinates), barrier, /*im2colOffsets=*/ValueRange(),
-      /*multicastMask=*/Value(), getPolicy(builder, loc, eviction), NVVM::TMALoadMode::TILE,
-      /*isCTAOnly=*/true, NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+      mask, getPolicy(builder, loc, eviction), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/!mask,
+      NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
 }
 
 void TmaAttr::copyOut(OpBuilder &builder, Location loc, Value shared, Value map,

@@ -28,6 +28,7 @@ def pin(
     layout: str | None = None,
     split: bool | None = None,
     triggers: bool | None = None,
+    multicast: str | tuple[str, ...] | None = None,
     parts: tuple[int, int, int] | None = None,
     reads_ahead: int | None = None,
     promote: bool | None = None,
@@ -61,6 +62,8 @@ def pin(
     later may run when this one is waited for, or how many stores. `layout` says who holds which
     element of the result, as `kiln layout` shows it. With `triggers` what follows on the stream may
     begin once all programs have come behind the operation or ended, in a kernel with `overlap`.
+    Around a load by an engine in a kernel with `cluster`, `multicast` names the axes along which
+    the programs of a cluster load the same tile: each brings a part of its rows to all of them.
 
     Around a product: `parts` is how many parts it is cut into along m, n and k, each of which reads
     what it needs out of shared memory when it comes, or `reads_ahead` parts before. With `promote`

@@ -238,3 +238,19 @@ func.func @f(%b: !tile.buffer<8x8xf32>) {
   %0 = tile.read %b at [4] : !tile.buffer<8x8xf32> -> tensor<4xf32>
   return
 }
+
+// -----
+
+tile.kernel @axes(%a: !tile.view<?xf32>, %n: index) {
+  // expected-error@+1 {{expected multicast to be axes from "x", "y" and "z", each once, got ["x", "w"]}}
+  %t = tile.load %a[%n] {multicast = ["x", "w"]} : !tile.view<?xf32> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @twice(%a: !tile.view<?xf32>, %n: index) {
+  // expected-error@+1 {{each once, got ["x", "x"]}}
+  %t = tile.load %a[%n] {multicast = ["x", "x"]} : !tile.view<?xf32> -> tensor<8xf32>
+  tile.return
+}

@@ -253,3 +253,26 @@ func.func @ring_of_buffers(%ring: !ring, %p: !sum, %s: i32) {
   tile.commit %p into %ring[%s] : !ring
   return
 }
+
+// -----
+
+!sums = !tile.channel<1, !tile.pending<tensor<8x8xf32>, tensor_memory>>
+tile.kernel @k(%s: i32) {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  // expected-error@+1 {{expected a channel of buffers that another role fills, since other programs fill its slots, too}}
+  tile.release %sums[%s] to %s : !sums
+  tile.return
+}
+
+// -----
+
+!ring = !tile.channel<1, !tile.buffer<8x8xf32>>
+tile.kernel @k(%a: !tile.view<?x?xf32>, %s: i32, %n: index) {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.put %ring[%s, %s] bytes = 256 : !ring {
+  ^bb0(%x: !tile.buffer<8x8xf32>):
+    // expected-error@+1 {{expected axes to share the tile out along, or a mask, got both}}
+    tile.copy_in %a[%n, %n], %x to %s {atom = #nvptx.tma, multicast = ["x"]} : !tile.view<?x?xf32>, !tile.buffer<8x8xf32>
+  }
+  tile.return
+}

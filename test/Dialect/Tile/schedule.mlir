@@ -87,6 +87,10 @@ tile.kernel @realised(%a: !view, %n: index) {
       ^bb0(%x: !buffer, %y: !tile.buffer<32x32xf16>):
         // CHECK: tile.copy_in %a[%{{.*}}, %n], %{{.*}} evict = last {atom = #nvptx.cp_async<16>} : !tile.view<?x?xf16>, !tile.buffer<64x32xf16>
         tile.copy_in %a[%c0, %n], %x evict = last {atom = #nvptx.cp_async<16>} : !view, !buffer
+        // CHECK: tile.copy_in %a[%{{.*}}, %n], %{{.*}} to %{{.*}} cache = streaming {atom = #nvptx.cp_async<16>} :
+        tile.copy_in %a[%c0, %n], %y to %s0 cache = streaming {atom = #nvptx.cp_async<16>} : !view, !tile.buffer<32x32xf16>
+        // CHECK: tile.copy_in {{.*}} {atom = #nvptx.tma, multicast = ["x", "z"]} :
+        tile.copy_in %a[%c0, %n], %y {atom = #nvptx.tma, multicast = ["x", "z"]} : !view, !tile.buffer<32x32xf16>
         tile.copy_in %a[%c0, %n], %y cache = streaming {atom = #nvptx.cp_async<16>} : !view, !tile.buffer<32x32xf16>
       }
       // CHECK: tile.next %[[RING]] : !tile.channel
@@ -128,6 +132,8 @@ tile.kernel @realised(%a: !view, %n: index) {
       tile.release %ring[%s0] : !ring
       // CHECK: tile.release %[[RING]][%{{.*}}] lanes : !tile.channel
       tile.release %ring[%s0] lanes : !ring
+      // CHECK: tile.release %[[RING]][%{{.*}}] lanes to %{{.*}}, %{{.*}} : !tile.channel
+      tile.release %ring[%s0] lanes to %s0, %s0 : !ring
       // CHECK: tile.wait_stores in_flight = 0
       tile.wait_stores in_flight = 0
       // CHECK: tile.barrier all_copies

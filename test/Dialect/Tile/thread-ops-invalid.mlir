@@ -71,3 +71,11 @@ tile.kernel @together() attributes {tile.warps = 8 : i64} {
   }
   tile.return
 }
+
+// -----
+
+tile.kernel @cluster_barrier() attributes {tile.warps = 4 : i64} {
+  // expected-error @+1 {{expected to stand in the body of a kernel with 'tile.cluster'}}
+  tile.cluster_barrier
+  tile.return
+}

@@ -6,6 +6,7 @@
 // CHECK-LABEL: tile.kernel @ordered
 // CHECK: tile.launch_dependents
 // CHECK: tile.wait_dependencies
+// CHECK: tile.cluster_barrier
 // CHECK: tile.one_thread {
 // CHECK: tile.fence shared
 // CHECK: tile.one_thread each_warp {
@@ -15,10 +16,11 @@
 // CHECK: tile.priority 2
 // CHECK: tile.wait_shared
 // CHECK: tile.barrier bare
-tile.kernel @ordered() attributes {tile.warps = 8 : i64} {
+tile.kernel @ordered() attributes {tile.cluster = array<i64: 2, 1, 1>, tile.warps = 8 : i64} {
   %ring = tile.channel full = 8 empty = 8 : !ring
   tile.launch_dependents
   tile.wait_dependencies
+  tile.cluster_barrier
   tile.warp_groups(%ring : !ring) {
     role #tile.role<"all", warps = 8> {
       tile.one_thread {

@@ -17,6 +17,28 @@ TEST_F(CUDATest, Clusters) {
   EXPECT_THAT(calls(), Not(HasSubstr("cuLaunch")));
 }
 
+/// Of a persistent kernel the grid is that of the tiles, and clusters of programs lie behind one
+/// another along x: as many as are wanted, or as the multiprocessors hold.
+TEST_F(CUDATest, ClustersTakeClustersOfTiles) {
+  auto launched = [&](const char *how, int64_t x, int64_t y) {
+    KilnLaunchOptions options = gridOf(x, y);
+    Failure failure =
+        run(artifact("code", R"(],"own_cluster":true,)" + std::string(how)), &options);
+    return failure.text.empty() ? calls() : failure.text;
+  };
+  EXPECT_THAT(launched(R"("programs":12,"cluster":[2,2,1])", 8, 4), HasSubstr("Ex 6x2x1 of 128"));
+  EXPECT_THAT(launched(R"("programs":12,"cluster":[2,2,1])", 4, 2), HasSubstr("Ex 4x2x1 of 128"));
+  EXPECT_THAT(launched(R"("programs":12,"cluster":[1,2,1])", 3, 40), HasSubstr("Ex 6x2x1 of 128"));
+  EXPECT_THAT(launched(R"("programs":12,"cluster":[2,2,1])", 8, 3),
+              HasSubstr("whole clusters of 2 x 2 x 1 programs, got 8 x 3 x 1"));
+  KilnLaunchOptions options = gridOf(8, 4);
+  options.cluster[0] = 4;
+  EXPECT_THAT(
+      run(artifact("code", R"(],"own_cluster":true,"cluster":[2,1,1])"), &options).text,
+      HasSubstr("expected the clusters that the kernel is compiled for, of 2 programs along "
+                "axis 0, got 4"));
+}
+
 TEST_F(CUDATest, OptionsOfOneLaunch) {
   KilnLaunchOptions options = gridOf(32, 4);
   options.cluster[1] = 4;

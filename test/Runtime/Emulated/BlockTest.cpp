@@ -12,6 +12,7 @@ void kiln_emulated_barrier(int32_t site);
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
 void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value);
 void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows);
+void *kiln_emulated_shared();
 }
 
 namespace {
@@ -69,7 +70,90 @@ std::string run(void (*kernel)(const uint64_t *), unsigned threads = 64, uint64_
   launch.ranges.push_back({first, first + sizeof(copied)});
   memory().reset(bytes);
   const uint32_t program[3] = {0, 0, 0};
-  return Block(launch, memory()).run(program);
+  const int64_t alone[3] = {1, 1, 1};
+  std::vector<std::unique_ptr<Block>> blocks;
+  blocks.push_back(std::make_unique<Block>(launch, memory()));
+  return Block::run(blocks, program, alone);
+}
+
+/// Two blocks of a cluster, of one thread each.
+std::string runPair(void (*kernel)(const uint64_t *)) {
+  static SharedMemory others;
+  Launch launch;
+  launch.kernel = kernel;
+  launch.slots = nullptr;
+  launch.threads = 1;
+  launch.warpSize = 32;
+  launch.grid[0] = 2;
+  launch.grid[1] = launch.grid[2] = 1;
+  const uint32_t program[3] = {0, 0, 0};
+  const int64_t pair[3] = {2, 1, 1};
+  std::vector<std::unique_ptr<Block>> blocks;
+  for (SharedMemory *shared : {&memory(), &others}) {
+    shared->reset(1024);
+    blocks.push_back(std::make_unique<Block>(launch, *shared));
+  }
+  Block::joinCluster(blocks);
+  return Block::run(blocks, program, pair);
+}
+
+int block() { return kiln_emulated_register(3); }
+uint64_t ownWord(int word) { return uint64_t(kiln_emulated_shared()) + 4 * word; }
+
+/// NVIDIA's instructions of clusters, at a barrier that lies at word 0 of each block.
+void initBarrier(uint32_t arrivals) {
+  struct {
+    uint64_t barrier;
+    uint32_t arrivals;
+  } operands{ownWord(0), arrivals};
+  kiln_emulated_instruction("nvvm.mbarrier.init.shared", &operands, nullptr, 8);
+}
+void arriveAt(uint32_t other) {
+  struct {
+    uint64_t address;
+    uint32_t number;
+  } operands{ownWord(0), other};
+  uint64_t there;
+  kiln_emulated_instruction("nvvm.mapa.shared.cluster", &operands, &there, 9);
+  operands = {there, 1};
+  kiln_emulated_instruction("nvvm.mbarrier.arrive.scope.cta.space.cluster", &operands, nullptr, 10);
+}
+void waitBarrier(uint32_t parity) {
+  struct {
+    uint64_t barrier;
+    uint32_t parity;
+  } operands{ownWord(0), parity};
+  uint8_t done;
+  kiln_emulated_instruction("nvvm.mbarrier.try.wait.parity.scope.cluster.space.cta", &operands,
+                            &done, 11);
+}
+void meetCluster() {
+  kiln_emulated_instruction("nvvm.barrier.cluster.arrive", nullptr, nullptr, 12);
+  kiln_emulated_instruction("nvvm.barrier.cluster.wait", nullptr, nullptr, 13);
+}
+
+/// A box of four words, for which a map stands, from global memory into words from 32 on of both
+/// blocks.
+void copyToBoth() {
+  static const TensorMap map = [] {
+    TensorMap made;
+    made.address = reinterpret_cast<uint64_t>(copied);
+    made.rank = 1;
+    made.elementBytes = 4;
+    made.extents[0] = made.box[0] = 4;
+    made.strides[0] = 4;
+    return made;
+  }();
+  struct [[gnu::packed]] {
+    uint64_t to, barrier;
+    const TensorMap *map;
+    int32_t place;
+    uint16_t mask;
+    uint64_t policy;
+    uint8_t hasMask, hasPolicy;
+    uint32_t group;
+  } operands{ownWord(32), ownWord(0), &map, 0, 3, 0, 1, 0, 0};
+  kiln_emulated_instruction("nvvm.cp.async.bulk.tensor.g2s.tile.1d", &operands, nullptr, 14);
 }
 
 int32_t sums[64];
@@ -218,4 +302,87 @@ TEST(Block, ACopyMustEndAndBeAligned) {
               HasSubstr("ends while copies into shared memory are under way"));
   EXPECT_THAT(run([](const uint64_t *) { copyIn(copied + 1, 0, 16); }, 1),
               HasSubstr("a misaligned copy of 16 bytes from global memory"));
+}
+
+//===- Clusters -----------------------------------------------------------------------------===//
+
+TEST(Cluster, BlocksArriveAtOneAnother) {
+  EXPECT_EQ(runPair([](const uint64_t *) {
+              initBarrier(2);
+              meetCluster();
+              arriveAt(0);
+              arriveAt(1);
+              waitBarrier(0);
+              meetCluster();
+            }),
+            "");
+}
+
+TEST(Cluster, ABarrierThatIsNotThereYetIsFound) {
+  EXPECT_THAT(runPair([](const uint64_t *) {
+                initBarrier(1);
+                arriveAt(1 - block());
+                waitBarrier(0);
+                meetCluster();
+              }),
+              HasSubstr("a barrier in shared memory that nobody has initialised"));
+}
+
+TEST(Cluster, ABlockThatHasEndedIsNotReached) {
+  EXPECT_THAT(runPair([](const uint64_t *) {
+                initBarrier(1);
+                meetCluster();
+                if (block() == 0)
+                  arriveAt(1);
+              }),
+              HasSubstr("of a block of the cluster that has ended"));
+}
+
+TEST(Cluster, WhoNeverArrivesIsWaitedForInVain) {
+  EXPECT_THAT(runPair([](const uint64_t *) {
+                initBarrier(2);
+                meetCluster();
+                arriveAt(0);
+                waitBarrier(0);
+                meetCluster();
+              }),
+              HasSubstr("waits forever"));
+}
+
+namespace {
+void readFour() {
+  for (int word = 32; word < 36; ++word)
+    kiln_emulated_access(reinterpret_cast<void *>(ownWord(word)), 4, 1 | 8, nullptr);
+}
+void expectBytes() {
+  struct {
+    uint64_t barrier;
+    uint32_t bytes;
+  } operands{ownWord(0), 16};
+  uint64_t state;
+  kiln_emulated_instruction("nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", &operands, &state,
+                            15);
+}
+/// Both blocks get a box from the first, read it, and may get another.
+template <bool tells>
+void getTwice(const uint64_t *) {
+  initBarrier(1);
+  meetCluster();
+  for (uint32_t round = 0; round < 2; ++round) {
+    expectBytes();
+    if (block() == 0)
+      copyToBoth();
+    waitBarrier(round);
+    readFour();
+    if (tells)
+      meetCluster();
+  }
+  meetCluster();
+}
+} // namespace
+
+TEST(Cluster, ABoxComesToAllWhoHaveReadWhatWasThere) { EXPECT_EQ(runPair(getTwice<true>), ""); }
+
+TEST(Cluster, ABoxThatComesWhileAnotherBlockMayStillReadIsFound) {
+  EXPECT_NE(runPair(getTwice<false>), "");
 }

@@ -189,8 +189,33 @@ def flags(lines):
             # To meet without need is slow alone.
             if not own and new == " lanes":
                 continue
-            edited = re.sub(r"\]( to_start| commit| lanes)? :", f"]{new} :", line, count=1)
+            edited = re.sub(
+                r"\]( to_start| commit| lanes)?(?= (?:to %|:))", f"]{new}", line, count=1
+            )
             yield f"line {at + 1}: '{new}' for {own}", lines[:at] + [edited] + lines[at + 1 :]
+
+
+def clusters(lines):
+    """Forgets a program of the cluster, or tells one twice; lets them begin, or end, alone."""
+    for at, line in enumerate(lines):
+
+        def instead(*new, at=at):
+            return lines[:at] + list(new) + lines[at + 1 :]
+
+        if "tile.cluster_barrier" in line:
+            yield f"line {at + 1}: no tile.cluster_barrier", instead()
+        found = re.match(r"(\s*tile\.copy_in .*) to %\w+( .*)", line)
+        if found:
+            yield f"line {at + 1}: a copy for this program alone", instead(found[1] + found[2])
+        found = re.match(r"(\s*tile\.release .*) to (%\w+(?:, %\w+)*)( .*)", line)
+        if found:
+            peers = found[2].split(", ")
+            yield f"line {at + 1}: a release to this program alone", instead(found[1] + found[3])
+            for i in range(len(peers)):
+                rest = peers[:i] + peers[i + 1 :]
+                for others in (rest, [*rest, rest[0]]):
+                    text = f"{found[1]} to {', '.join(others)}{found[3]}"
+                    yield f"line {at + 1}: to {others} of {peers}", instead(text)
 
 
 def main(tool, path, least):
@@ -199,7 +224,17 @@ def main(tool, path, least):
     lines = [line for line in source.splitlines() if not line.lstrip().startswith("//")]
     made = (
         mutant
-        for make in (drops, numbers, places, moves, conditions, carries, reads, flags)
+        for make in (
+            drops,
+            numbers,
+            places,
+            moves,
+            conditions,
+            carries,
+            reads,
+            flags,
+            clusters,
+        )  # fmt: skip
         for mutant in make(lines)
     )
     # An edit that MLIR itself refuses proves nothing.

@@ -346,3 +346,27 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx950">} {
     tile.return
   }
 }
+
+// -----
+
+!view = !tile.view<?x?xbf16>
+!buffer = !tile.buffer<64x64xbf16>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @alone(%a: !view) attributes {tile.roles = [#tile.role<"load", warps = 1>]} {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{expected a kernel with 'tile.cluster', since 'multicast' is decided}}
+    %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !buffer, role = "load", multicast = ["x"]} : !view -> tensor<64x64xbf16>
+    tile.return
+  }
+
+  tile.kernel @clusters(%a: !view) attributes {tile.roles = [#tile.role<"load", warps = 1>], tile.cluster = array<i64: 2, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{expected 'atom', since 'multicast' is decided}}
+    %x = tile.load %a[%c0, %c0] {role = "load", multicast = ["x"]} : !view -> tensor<64x64xbf16>
+    // expected-error @+1 {{expected 'atom' of an engine that counts the bytes it brings, since 'multicast' is decided, got #nvptx.cp_async<16>}}
+    %y = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !buffer, role = "load", multicast = ["x"]} : !view -> tensor<64x64xbf16>
+    // expected-error @+1 {{expected several programs of a cluster along y, since 'multicast' is decided, got one}}
+    %z = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !buffer, role = "load", multicast = ["y"]} : !view -> tensor<64x64xbf16>
+    tile.return
+  }
+}

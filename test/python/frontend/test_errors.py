@@ -50,6 +50,18 @@ CASES = [
         "expected one shape of clusters, got (2, 1, 1) and (4, 1, 1)",
         None,
     ),
+    (
+        'kiln.pin(v.load(0, 4), multicast=("x", "x"))',
+        '("x", "x")',
+        'expected axes from "x", "y" and "z", each once, got (\'x\', \'x\')',
+        'multicast="x" or multicast=("x", "y")',
+    ),
+    (
+        'kiln.pin(v.load(0, 4) + 1.0, multicast="x")',
+        '"x"',
+        "expected multicast of a load, got a 4 f32 tensor",
+        "around the load itself",
+    ),
     ("v[0] = w", "w", "expected a name that is defined, got `w`", None),
     ("v[0] = later\n    later = 1", "later", "expected `later` to have a value here", None),
     (

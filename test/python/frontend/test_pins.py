@@ -85,6 +85,16 @@ def test_operations_of_tile_spell_decisions_plainly() -> None:
     )
 
 
+@pytest.mark.parametrize("axes, spelled", [('"x"', '["x"]'), ('("y", "x")', '["y", "x"]')])
+def test_programs_share_a_load(axes: str, spelled: str) -> None:
+    text = lowered(
+        "kiln.pin(cluster=(2, 2))",
+        f'x = kiln.pin(v.load((0, 0), (4, 8)), role="all", atom="tma", multicast={axes})',
+    )
+    found = attributes_of(text, "tile.load")
+    assert found == f'role = "all", tile.atom = "tma", multicast = {spelled}'
+
+
 def test_other_operations_have_them_as_attributes_of_tile() -> None:
     text = lowered('x = kiln.pin(v.load((0, 0), (4, 8)) + 1.0, role="all", stage=1)')
     assert attributes_of(text, "arith.addf") == 'tile.role = "all", tile.stage = 1 : i64'

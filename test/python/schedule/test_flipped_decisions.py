@@ -37,6 +37,9 @@ TENSORS = re.compile(
     r"= arith\.\w+ %[\w#]+(?:, %[\w#]+)?(?= : (?:[^\n]* to )?(tensor<[^>]*>|!\w+))"
 )
 HINTS = ("cache = streaming", "cache = bypass", "evict = first", "evict = last")
+MULTICASTS = re.compile(r', multicast = \["(\w)"\]|multicast = \["(\w)"\], ')
+BROUGHT = re.compile(r"tile\.load [^{\n]*?\] *\{(?=[^}]*\batom = )")
+CLUSTERS = re.compile(r"\btile\.cluster = array<i64: (\d), (\d), 1>")
 LAUNCHES = (
     "tile.cluster = array<i64: 2, 1, 1>, ",
     "tile.overlap, ",
@@ -81,6 +84,15 @@ def flips(source: str) -> list[tuple[str, str]]:
     for match in re.finditer(r'\batom = ("\w+")', source):
         for new in sorted(names_of_atoms - {match[1]} | {'"cp_async"', '"mma_sync"'}):
             add(match, 1, new)
+    for match in MULTICASTS.finditer(source, body):
+        axis = 1 if match[1] else 2
+        for new in {"x", "y", "z"} - {match[axis]}:
+            add(match, axis, new)
+        add(match, 0, "")
+    for match in CLUSTERS.finditer(source, body):
+        for group in (1, 2):
+            add(match, group, str(2 * int(match[group])))
+            add(match, group, "1" if int(match[group]) > 1 else "3")
     for match in re.finditer(r"programs = (\d+)", source):
         add(match, 1, "0")
     for match in UNITS.finditer(source, body):
@@ -123,6 +135,9 @@ def additions(source: str, aliases: dict[str, str]) -> list[tuple[re.Match, str]
     made: list[tuple[re.Match, str]] = []
     for match in ACCESSES.finditer(source, body):
         made += [(match, f" {hint}") for hint in HINTS]
+    for match in BROUGHT.finditer(source, body):
+        if "multicast" not in source[match.end() : source.index("}", match.end())]:
+            made += [(match, f'multicast = ["{axis}"], ') for axis in "xy"]
     made += itertools.product(ATTRIBUTES.finditer(source), LAUNCHES)
     for match in itertools.islice(TENSORS.finditer(source, body), 4):
         kind = re.match(r"tensor<((?:\d+x)+)", aliases.get(match[1], match[1]))
@@ -161,6 +176,7 @@ def in_python(name: str) -> str:
     product = (some(512, 512), some(512, 512), some(512, 512))
     arguments = {
         "gemm": product,
+        "clustered_gemm": (*product, 2, 1),
         "gemm_in_turn": (*product, 64, 256, 4),
         "attention": (*(some(512, 128) for _ in range(4)), 512, 1),
     }[name]
@@ -176,7 +192,7 @@ def in_text(name: str) -> str:
 
 
 SOURCES = [(in_text, name) for name in KERNELS] + [
-    (in_python, name) for name in ("gemm", "gemm_in_turn", "attention")
+    (in_python, name) for name in ("gemm", "clustered_gemm", "gemm_in_turn", "attention")
 ]
 
 

@@ -70,11 +70,13 @@ def EngineAtomInterface : AttrInterface<"EngineAtomInterface", [CopyAtomInterfac
              "bool":$isWritten)>,
     InterfaceMethod<[{
       Copies one box from a view, given by its map, at these coordinates (i32, outermost first);
-      the bytes are counted by the barrier.
+      the bytes are counted by the barrier. With a mask (i16), into the shared memory of each program
+      of the cluster whose bit is set, where its own barrier counts them.
     }], "void", "copyIn",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$map,
              "::mlir::ValueRange":$coordinates, "::mlir::Value":$shared,
-             "::mlir::Value":$barrier, "::kiln::tile::Eviction":$eviction)>,
+             "::mlir::Value":$barrier, "::mlir::Value":$mask,
+             "::kiln::tile::Eviction":$eviction)>,
     InterfaceMethod<"Copies one box to a view.", "void", "copyOut",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$shared,
              "::mlir::Value":$map, "::mlir::ValueRange":$coordinates,

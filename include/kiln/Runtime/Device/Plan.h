@@ -101,6 +101,9 @@ struct LaunchPlan {
   uint64_t scratchBytes = 0, sharedBytes = 0;
   int64_t warps = 1, warpSize = 1;
   LaunchTraits traits; ///< what a launch has unasked
+  /// What its programs do follows from the clusters that it is compiled for. With fewer programs
+  /// than tiles each cluster takes one cluster of tiles after another.
+  bool ownCluster = false;
   /// A grid is cut to so many programs, or to so many for each core, whose loops take the rest; 0:
   /// not.
   int64_t programs = 0, programsPerCore = 0;

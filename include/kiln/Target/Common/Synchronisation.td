@@ -91,8 +91,9 @@ def SynchronisationInterface : AttrInterface<"SynchronisationInterface"> {
       there. It does not count among the arrivals.
     }], "awaitCopies", (ins "::mlir::Value":$barrier)>,
     EmitsIfThere<[{
-      Until the phase of this parity (i32) has ended; of a fresh barrier, that of parity 1 has.
-    }], "waitBarrier", (ins "::mlir::Value":$barrier, "::mlir::Value":$parity)>,
+      Until the phase of this parity (i32) has ended; of a fresh barrier, that of parity 1 has. With
+      `ofCluster` other programs of the cluster arrive at it, too.
+    }], "waitBarrier", (ins "::mlir::Value":$barrier, "::mlir::Value":$parity, "bool":$ofCluster)>,
     EmitsIfThere<[{
       The lanes of a warp wait for one another; what each of them did lies before what any does
       next.
@@ -136,11 +137,18 @@ def SynchronisationInterface : AttrInterface<"SynchronisationInterface"> {
     EmitsIfThere<"What this thread does there next lies behind that which it was told of.",
         "observeTensor">,
     EmitsIfThere<[{
-      Arrives at a barrier once all dots have ended that this thread has started into tensor memory.
-    }], "commitDots", (ins "::mlir::Value":$barrier)>,
+      Arrives at a barrier once all dots have ended that this thread has started into tensor memory;
+      with a mask (i16), at that of each program of the cluster whose bit is set.
+    }], "commitDots", (ins "::mlir::Value":$barrier, "::mlir::Value":$mask)>,
 
     // Launches.
     AsksWhether<"Whether programs run side by side in clusters.", "hasClusters">,
+    EmitsIfThere<"All threads of all programs of the cluster meet.", "meetCluster">,
+    EmitsIfThere<[{
+      Arrives at the barrier that lies where this one does in the shared memory of a program of the
+      cluster, by its number there (i32). That the thread's reads are done by then is all that the
+      program learns.
+    }], "arriveAt", (ins "::mlir::Value":$barrier, "::mlir::Value":$program)>,
     AsksWhether<"Whether a kernel can begin before what precedes it has ended.",
         "overlapsLaunches">,
     EmitsIfThere<[{

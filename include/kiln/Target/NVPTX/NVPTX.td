@@ -32,7 +32,7 @@ def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
          "meetLanes", "publishShared", "publishGlobal", "getMapType", "prefetchMap", "commitStores",
          "waitStores", "waitDots", "getTensorBytes", "allocTensor",
          "endTensorAllocs", "freeTensor", "getTensorSlot", "publishTensor", "observeTensor",
-         "commitDots", "hasClusters", "overlapsLaunches",
+         "commitDots", "hasClusters", "meetCluster", "arriveAt", "overlapsLaunches",
          "launchDependents", "waitDependencies"]>]> {
   let mnemonic = "target";
   let summary = "an NVIDIA chip";

@@ -34,6 +34,8 @@ mlir::LogicalResult verifyDecision(mlir::Operation *op, llvm::StringRef name,
 /// The same, of decisions about programs.
 mlir::LogicalResult verifyGridDecision(mlir::Operation *op, llvm::StringRef name,
                                        mlir::Attribute value);
+/// Axes of the grid, each once.
+mlir::LogicalResult verifyMulticast(mlir::Operation *op, std::optional<mlir::ArrayAttr> axes);
 /// What a launch makes stands behind what the caller gives.
 mlir::LogicalResult verifyHidden(KernelOp kernel);
 /// What `tile.dot` asks of operands, tensors or buffers, and of its accumulator.

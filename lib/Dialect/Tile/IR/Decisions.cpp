@@ -46,6 +46,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {"ring", on<LoadOp>, Schedule},
       {"depth", on<LoadOp>, Schedule},
       {kDepthAttrName, on<scf::ForOp>, Schedule},
+      {"multicast", on<LoadOp, CopyInOp>, Schedule},
       {"in_flight", on<DotOp, StoreOp>, Schedule},
       {kSplitLoopAttrName, on<scf::IfOp>, Schedule},
       // In which parts, and how its instructions alternate with others.

@@ -1,6 +1,7 @@
 // Validity of decisions about programs, and the arguments that a launch makes.
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "Checks.h"
+#include "kiln/Dialect/Tile/IR/Decisions.h"
 
 using namespace mlir;
 using namespace kiln::tile;
@@ -61,6 +62,36 @@ LogicalResult kiln::tile::verifyGridDecision(Operation *op, StringRef name, Attr
   InFlightDiagnostic error = op->emitError() << "expected '" << name << "' to be one of ";
   llvm::interleaveComma(kRasters, error);
   return error << ", got " << value;
+}
+
+//===- Clusters -----------------------------------------------------------------------------===//
+
+std::array<int64_t, 3> kiln::tile::getClusterExtents(KernelOp kernel) {
+  std::array<int64_t, 3> extents = {1, 1, 1};
+  if (auto cluster = kernel->getAttrOfType<DenseI64ArrayAttr>(kClusterAttrName))
+    llvm::copy(cluster.asArrayRef(), extents.begin());
+  return extents;
+}
+
+int64_t kiln::tile::getClusterPrograms(KernelOp kernel) {
+  auto [x, y, z] = getClusterExtents(kernel);
+  return x * y * z;
+}
+
+static constexpr StringLiteral kAxes[] = {"x", "y", "z"};
+
+SmallVector<unsigned> kiln::tile::getAxes(ArrayAttr multicast) {
+  return llvm::filter_to_vector(llvm::seq<unsigned>(0, 3), [&](unsigned axis) {
+    return llvm::is_contained(multicast.getAsValueRange<StringAttr>(), kAxes[axis]);
+  });
+}
+
+LogicalResult kiln::tile::verifyMulticast(Operation *op, std::optional<ArrayAttr> axes) {
+  if (!axes || (!axes->empty() && getAxes(*axes).size() == axes->size()))
+    return success();
+  return op->emitOpError("expected multicast to be axes from \"x\", \"y\" and \"z\", each once, "
+                         "got ")
+         << *axes;
 }
 
 //===- Hidden arguments ---------------------------------------------------------------------===//

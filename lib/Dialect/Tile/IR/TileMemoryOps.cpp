@@ -177,6 +177,7 @@ LogicalResult LoadOp::verify() {
           verifyTile(*this, getView().getType(), getType(), getOffsets().size(), getDropped())) ||
       failed(verifyExtents(*this, getExtents(), getType())) ||
       failed(verifyCount(*this, "depth", getDepth(), 1)) ||
+      failed(verifyMulticast(*this, getMulticast())) ||
       failed(verifyDecisions(*this, getType(), /*isWhole=*/true)))
     return failure();
   return verifyPadding(*this, getView().getType(), getPadding());

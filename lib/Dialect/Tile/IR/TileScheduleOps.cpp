@@ -200,6 +200,11 @@ LogicalResult ReleaseOp::verify() {
     return emitOpError("expected a channel of buffers that another role fills, since dots read "
                        "them, got ")
            << getChannel().getType();
+  if (!getPeers().empty() &&
+      (getChannel().getType().getOwn() || getChannel().getType().getAccumulator()))
+    return emitOpError("expected a channel of buffers that another role fills, since other "
+                       "programs fill its slots, too, got ")
+           << getChannel().getType();
   return success();
 }
 
@@ -230,6 +235,10 @@ static LogicalResult verifyCopy(Operation *op, ViewType view, BufferType buffer,
 LogicalResult CopyInOp::verify() {
   if (!(*this)->getParentOfType<PutOp>())
     return emitOpError("expected to stand in a tile.put");
+  if (getMulticast() && getMask())
+    return emitOpError("expected axes to share the tile out along, or a mask, got both");
+  if (failed(verifyMulticast(*this, getMulticast())))
+    return failure();
   return verifyCopy(*this, getView().getType(), getBuffer().getType(), getOffsets().size(),
                     getDropped());
 }

@@ -1,5 +1,6 @@
 // Verifiers of the ops that say which threads run what, and what stays in front of what.
 #include "Checks.h"
+#include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -39,6 +40,15 @@ LogicalResult OneThreadOp::verifyRegions() {
            << getOperationName() << "'";
   });
   return failure(result.wasInterrupted());
+}
+
+//===- Clusters -----------------------------------------------------------------------------===//
+
+LogicalResult ClusterBarrierOp::verify() {
+  auto kernel = dyn_cast<KernelOp>((*this)->getParentOp());
+  if (kernel && kernel->hasAttr(kClusterAttrName))
+    return success();
+  return emitOpError("expected to stand in the body of a kernel with '") << kClusterAttrName << "'";
 }
 
 //===- Order --------------------------------------------------------------------------------===//

@@ -38,6 +38,21 @@ void arriveExpecting(const Lanes &lanes) {
   lanes.write<uint64_t>(0, 0, 0);
 }
 
+void mapToBlock(const Lanes &lanes) {
+  auto address = lanes.read<uint64_t>(0, 0);
+  check(engines().mapTo(lanes.read<uint32_t>(0, 8), address));
+  lanes.write<uint64_t>(0, 0, address);
+}
+
+void arriveOutside(const Lanes &lanes) {
+  if (lanes.read<uint32_t>(0, 8) != 1)
+    check("an arrival in a cluster that counts more than once, which the emulator does not know");
+  check(engines().arrive(lanes.read<uint64_t>(0, 0), 0));
+}
+
+void arriveAtCluster(const Lanes &) { Block::current()->arriveAtCluster(); }
+void waitForCluster(const Lanes &) { Block::current()->waitForCluster(); }
+
 /// Blocks until it succeeds.
 void tryWait(const Lanes &lanes) {
   auto address = lanes.read<uint64_t>(0, 0);
@@ -51,7 +66,7 @@ void tryWait(const Lanes &lanes) {
         bool hasEnded = false;
         std::string wrong = block->engines.poll(address, parity, hasEnded);
         if (wrong.empty() && !hasEnded)
-          wrong = block->tensors.land(address);
+          wrong = block->landCommits(address);
         if (wrong.empty())
           wrong = block->engines.poll(address, parity, hasEnded);
         if (!wrong.empty())
@@ -83,6 +98,16 @@ void loadBox(const Lanes &lanes) {
   const auto &map = *lanes.read<const TensorMap *>(0, 16);
   check(engines().startLoad(thread(), lanes.read<uint64_t>(0, 0), lanes.read<uint64_t>(0, 8), map,
                             Place(lanes, 24, map.rank).at));
+}
+
+/// A mask of 16 bits stands behind the coordinates, then a policy and whether there are both.
+void loadBoxes(const Lanes &lanes) {
+  const auto &map = *lanes.read<const TensorMap *>(0, 16);
+  unsigned behind = 24 + 4 * map.rank;
+  if (!lanes.read<uint8_t>(0, behind + 10))
+    check("a copy to other blocks without a mask, which the emulator does not know");
+  check(engines().startLoads(thread(), lanes.read<uint64_t>(0, 0), lanes.read<uint64_t>(0, 8), map,
+                             Place(lanes, 24, map.rank).at, lanes.read<uint16_t>(0, behind)));
 }
 
 void storeBox(const Lanes &lanes) {
@@ -246,8 +271,14 @@ const Instruction kiln::emulated::kEngineInstructions[] = {
     {"nvvm.mbarrier.arrive.shared", false, arrive},
     {"nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", false, arriveExpecting},
     {"nvvm.mbarrier.try.wait.parity.scope.cta.space.cta", false, tryWait},
+    {"nvvm.mbarrier.try.wait.parity.scope.cluster.space.cta", false, tryWait},
+    {"nvvm.mbarrier.arrive.scope.cta.space.cluster", false, arriveOutside},
+    {"nvvm.mapa.shared.cluster", false, mapToBlock},
+    {"nvvm.barrier.cluster.arrive", false, arriveAtCluster},
+    {"nvvm.barrier.cluster.wait", false, waitForCluster},
     {"nvvm.barrier.cta.sync.aligned.count", false, groupBarrier},
     {"nvvm.cp.async.bulk.tensor.g2s.cta.tile", false, loadBox},
+    {"nvvm.cp.async.bulk.tensor.g2s.tile", false, loadBoxes},
     {"nvvm.cp.async.bulk.tensor.s2g.tile", false, storeBox},
     {"nvvm.cp.async.bulk.commit.group", false, commitStores},
     {"nvvm.cp.async.bulk.wait.group", false, waitStores},

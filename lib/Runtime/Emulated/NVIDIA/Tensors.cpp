@@ -105,7 +105,21 @@ void multiply(const Lanes &lanes) {
 }
 
 void commit(const Lanes &lanes) {
-  tensors().commit(Block::current()->currentThread(), lanes.read<uint64_t>(0, 0));
+  tensors().commit(Block::current()->currentThread(), {lanes.read<uint64_t>(0, 0)});
+}
+
+/// To the barrier at the same place in each block of the cluster whose bit is set.
+void commitToMany(const Lanes &lanes) {
+  auto mask = lanes.read<uint16_t>(0, 8);
+  std::vector<uint64_t> barriers;
+  for (unsigned block = 0; mask >> block; ++block) {
+    if (!(mask >> block & 1))
+      continue;
+    barriers.push_back(lanes.read<uint64_t>(0, 0));
+    if (std::string wrong = Block::current()->engines.mapTo(block, barriers.back()); !wrong.empty())
+      Block::current()->fail(wrong);
+  }
+  tensors().commit(Block::current()->currentThread(), std::move(barriers));
 }
 
 //===- Sums to registers and back -----------------------------------------------------------===//
@@ -155,6 +169,7 @@ const Instruction kiln::emulated::kTensorInstructions[] = {
     {"nvvm.tcgen05.dealloc.cg1", true, release},
     {"nvvm.tcgen05.mma.shared", false, multiply},
     {"nvvm.tcgen05.commit.shared.cg1", false, commit},
+    {"nvvm.tcgen05.commit.mc.shared.cg1", false, commitToMany},
     {"nvvm.tcgen05.ld.32x32b.x16", true, load<16>},
     {"nvvm.tcgen05.ld.32x32b.x32", true, load<32>},
     {"nvvm.tcgen05.ld.32x32b.x64", true, load<64>},

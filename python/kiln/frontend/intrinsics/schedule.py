@@ -16,7 +16,7 @@ from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
 _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "per_core")
 _ON_PRODUCTS = ("parts", "reads_ahead", "promote", "swap", "interleave")
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "in_flight", "atom", "layout",
-                  "triggers", *_ON_PRODUCTS)  # fmt: skip
+                  "triggers", "multicast", *_ON_PRODUCTS)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth", "share")
 _ON_BRANCHES = ("role", "stage", "order", "split")
 _NUMBERS = ("stage", "order", "depth", "in_flight", "reads_ahead")
@@ -60,7 +60,7 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any, 
 @implements("pin")
 def pin(c: Any, value: Any, *decisions: Any) -> Any:
     names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "in_flight", "atom",
-             "layout", "split", "triggers", *_ON_PRODUCTS, "share")  # fmt: skip
+             "layout", "split", "triggers", "multicast", *_ON_PRODUCTS, "share")  # fmt: skip
     given = {name: x for name, x in zip(names, decisions, strict=True) if x is not None}
     if value is ...:
         _allow(given, _ON_KERNELS, "a kernel")
@@ -200,6 +200,18 @@ def _parts(parts: Any) -> str:
     return f"array<i64: {', '.join(map(str, numbers))}>"
 
 
+def _axes(axes: Any) -> str:
+    given = axes if isinstance(axes, tuple) else (axes,)
+    names = [as_text(axis, "multicast") for axis in given]
+    if not names or len(names) != len(set(names)) or not set(names) <= {"x", "y", "z"}:
+        raise Misuse(
+            f'expected axes from "x", "y" and "z", each once, got {axes!r}',
+            'multicast="x" or multicast=("x", "y")',
+            "multicast",
+        )
+    return f"[{', '.join(map(quoted, names))}]"
+
+
 def _spelled(name: str, decision: Any) -> str | None:
     """A decision as the IR spells it, or nothing if its name says it all."""
     if name in _NUMBERS:
@@ -210,6 +222,8 @@ def _spelled(name: str, decision: Any) -> str | None:
         return f"{number} : i64"
     if name == "parts":
         return _parts(decision)
+    if name == "multicast":
+        return _axes(decision)
     if name in ("promote", "swap"):
         return None
     text = as_text(decision, name)
@@ -308,6 +322,9 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
         if name in _ON_PRODUCTS and not c.e.is_product(at):
             raise Misuse(f"expected {name} of a product, got {describe(value)}",
                          "around kiln.dot itself", name)  # fmt: skip
+        if name == "multicast" and not c.e.is_load(at):
+            raise Misuse(f"expected multicast of a load, got {describe(value)}",
+                         "around the load itself", name)  # fmt: skip
     ours = c.e.is_of_tile(at)
     spelled: dict[str, str | None] = {}
     if "triggers" in given and as_flag(given["triggers"], "triggers"):

@@ -8,9 +8,9 @@
 namespace kiln::tile {
 
 // Decisions about a kernel's launches: how many programs run side by side along x, y and z, an
-// array of three i64; and, a unit, that it may begin before what precedes it on its stream has
-// ended, for which it waits itself. Then what follows on the stream may begin behind its ops that
-// have the last of these.
+// array of three i64, which loads with `multicast` share tiles out among; and, a unit, that it may
+// begin before what precedes it on its stream has ended, for which it waits itself. Then what
+// follows on the stream may begin behind its ops that have the last of these.
 inline constexpr llvm::StringLiteral kClusterAttrName = "tile.cluster";
 inline constexpr llvm::StringLiteral kOverlapAttrName = "tile.overlap";
 inline constexpr llvm::StringLiteral kTriggersAttrName = "tile.triggers";

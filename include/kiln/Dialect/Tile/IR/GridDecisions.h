@@ -26,6 +26,12 @@ llvm::StringRef spellRaster(Raster raster);
 /// The raster of a kernel that is verified.
 Raster getRaster(KernelOp kernel);
 
+/// How many programs of a cluster there are along x, y and z: one each without `tile.cluster`.
+std::array<int64_t, 3> getClusterExtents(KernelOp kernel);
+int64_t getClusterPrograms(KernelOp kernel);
+/// The axes that `multicast` names, 0 to 2 in their order.
+llvm::SmallVector<unsigned> getAxes(mlir::ArrayAttr multicast);
+
 /// Of a loop in a kernel's body that carries nothing but sums: how many programs run a share of its
 /// trips each, for each tile of the grid, an i64; or "stream", if the programs of a persistent grid
 /// share the trips of all tiles out that are left when each has run as many whole ones. And whether

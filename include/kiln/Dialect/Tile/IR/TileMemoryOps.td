@@ -130,6 +130,9 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
     them; without a name a load's ring is that of its loop and role. Where there is an atom, `dropped`
     are the view's dimensions along which the tile has one element, and which the result has not.
 
+    With `multicast` the programs of a cluster that differ along these axes alone load the same tile:
+    each brings a part of its rows, and the engine writes it into the shared memory of all of them.
+
     ```mlir
     %t = tile.load %a[%m, %k] pad(%minus_inf : f32) cache = streaming
        : !tile.view<?x?xf32> -> tensor<64x32xf32>
@@ -146,6 +149,7 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
                        OptionalAttr<I64Attr>:$stage, OptionalAttr<I64Attr>:$order,
                        OptionalAttr<StrAttr>:$role, OptionalAttr<StrAttr>:$ring,
                        OptionalAttr<I64Attr>:$depth,
+                       OptionalAttr<StrArrayAttr>:$multicast,
                        OptionalAttr<DenseI64ArrayAttr>:$dropped);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{

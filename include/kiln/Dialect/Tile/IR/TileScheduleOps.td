@@ -294,14 +294,17 @@ def Tile_ReleaseOp : Tile_SyncOp<"release"> {
     With `commit` the slot is given back, by one arrival of each copy, once the dots have ended that
     the copy has started so far; nobody waits for them.
 
+    With `peers` it is given back to all programs that fill it, by their numbers in the cluster.
+
     ```mlir
     tile.release %ring[%s] lanes : !tile.channel<4, !tile.buffer<64x64xf16>>
-    tile.release %ring[%s] commit : !tile.channel<4, !tile.buffer<64x64xf16>>
+    tile.release %ring[%s] to %own, %other : !tile.channel<4, !tile.buffer<64x64xf16>>
     ```
   }];
-  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, UnitAttr:$lanes, UnitAttr:$commit);
+  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, UnitAttr:$lanes, UnitAttr:$commit,
+                       Variadic<I32>:$peers);
   let assemblyFormat = [{
-    $channel `[` $slot `]` (`lanes` $lanes^)? (`commit` $commit^)? attr-dict
+    $channel `[` $slot `]` (`lanes` $lanes^)? (`commit` $commit^)? (`to` $peers^)? attr-dict
     `:` qualified(type($channel))
   }];
   let hasVerifier = 1;
@@ -309,16 +312,18 @@ def Tile_ReleaseOp : Tile_SyncOp<"release"> {
 
 //===- Copies -------------------------------------------------------------------------------===//
 
-def Tile_CopyInOp : Tile_Op<"copy_in"> {
+def Tile_CopyInOp : Tile_Op<"copy_in", [AttrSizedOperandSegments]> {
   let summary = "starts a copy of a view's tile into a buffer";
   let description = [{
     What `tile.load` at these offsets gives, without a padding value, replaces what the buffer
     holds. It stands in a `tile.put`, whose slot is full only once the copy is done. The buffer has
     not the dimensions that are `dropped`.
 
+    With a mask the copy goes to the same place in the shared memory of each program of the cluster
+    whose bit is set, and counts at its barrier: what `multicast` becomes, the axes of a `tile.load`.
+
     ```mlir
-    tile.copy_in %a[%m, %k], %x {atom = #nvptx.tma}
-      : !tile.view<?x?xf16>, !tile.buffer<64x64xf16, #b>
+    tile.copy_in %a[%m, %k], %part to %mask {atom = #nvptx.tma} : !tile.view<?x?xf16>, !part
     ```
   }];
   let arguments = (ins Arg<Tile_ViewType, "the source", [MemRead<Tile_GlobalMemory>]>:$view,
@@ -326,9 +331,11 @@ def Tile_CopyInOp : Tile_Op<"copy_in"> {
                        Arg<Tile_BufferType, "the destination", [MemWrite<Tile_SharedMemory>]>:$buffer,
                        Tile_AtomIn:$atom, OptionalAttr<Tile_CacheAttr>:$cache,
                        OptionalAttr<Tile_EvictionAttr>:$eviction,
-                       OptionalAttr<DenseI64ArrayAttr>:$dropped);
+                       OptionalAttr<DenseI64ArrayAttr>:$dropped,
+                       OptionalAttr<StrArrayAttr>:$multicast, Optional<I32>:$mask);
   let assemblyFormat = [{
-    $view `[` $offsets `]` `,` $buffer (`cache` `=` `` $cache^)? (`evict` `=` `` $eviction^)?
+    $view `[` $offsets `]` `,` $buffer (`to` $mask^)? (`cache` `=` `` $cache^)?
+    (`evict` `=` `` $eviction^)?
     attr-dict `:` qualified(type($view)) `,` qualified(type($buffer))
   }];
   let hasVerifier = 1;

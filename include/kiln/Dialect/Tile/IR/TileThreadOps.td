@@ -103,6 +103,23 @@ def Tile_WaitSharedOp : Tile_SyncOp<"wait_shared"> {
   let assemblyFormat = "attr-dict";
 }
 
+//===- Clusters -----------------------------------------------------------------------------===//
+
+def Tile_ClusterBarrierOp : Tile_SyncOp<"cluster_barrier"> {
+  let summary = "all warps of all programs of the cluster wait for one another";
+  let description = [{
+    What they did to their shared memory before it, all of them find done after it: channels that are
+    made before it can be released and filled by others, and who has come to it at the end is
+    reached by nobody any more. It stands in the kernel's body, outside of roles.
+
+    ```mlir
+    tile.cluster_barrier
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
 //===- Launches -----------------------------------------------------------------------------===//
 
 def Tile_LaunchDependentsOp : Tile_SyncOp<"launch_dependents"> {

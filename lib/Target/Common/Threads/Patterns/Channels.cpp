@@ -149,7 +149,7 @@ static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
   context.sync.waitBarrier(context, context.getLoc(),
                            getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false),
-                           other);
+                           other, /*ofCluster=*/false);
   for (auto [argument, buffer] :
        llvm::zip(op.getBody().getArguments(), getSlot(context, op.getChannel(), op.getSlot())))
     context.set(argument, buffer);
@@ -171,6 +171,12 @@ static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
   return success();
 }
 
+/// Whether programs that the copies go to release the slot, too.
+static bool goesToOthers(PutOp op) {
+  return llvm::any_of(op.getBody().front().getOps<CopyInOp>(),
+                      [](CopyInOp copy) { return bool(copy.getMask()); });
+}
+
 static LogicalResult lowerPut(ThreadContext &context, PutOp op) {
   if (op.getBytes() == 0)
     return lowerWrittenPut(context, op);
@@ -179,7 +185,7 @@ static LogicalResult lowerPut(ThreadContext &context, PutOp op) {
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
   context.sync.waitBarrier(context, context.getLoc(),
                            getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false),
-                           other);
+                           other, goesToOthers(op));
   Value filled = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
   context.sync.arriveExpecting(context, context.getLoc(), filled, op.getBytes());
   context.getState<PutState>().barrier = filled;
@@ -200,7 +206,8 @@ static void waitByOne(ThreadContext &context, Operation *op, llvm::function_ref<
 static void lowerGet(ThreadContext &context, GetOp op) {
   Value full = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
   auto wait = [&] {
-    context.sync.waitBarrier(context, context.getLoc(), full, context.get(op.getPhase()));
+    context.sync.waitBarrier(context, context.getLoc(), full, context.get(op.getPhase()),
+                             /*ofCluster=*/false);
   };
   if (op.getToStart())
     waitByOne(context, op, wait);
@@ -211,23 +218,38 @@ static void lowerGet(ThreadContext &context, GetOp op) {
     context.set(result, buffer);
 }
 
+/// The programs' bits.
+static Value getMask(ThreadContext &context, ValueRange programs) {
+  Value mask;
+  for (Value program : programs) {
+    Value bit = arith::ShLIOp::create(context, context.i32(1), context.get(program));
+    mask = mask ? arith::OrIOp::create(context, mask, bit).getResult() : bit;
+  }
+  return mask ? arith::TruncIOp::create(context, context.getI16Type(), mask).getResult() : mask;
+}
+
 /// By each thread that runs it: one of a warp, or, with `commit`, one of the copy.
 static LogicalResult lowerRelease(ThreadContext &context, ReleaseOp op) {
+  if (!op.getPeers().empty() && !context.sync.hasClusters())
+    return emitUnsupported(op, context.target, "expected a chip that has clusters");
   if (failed(requireOneThread(op, /*ofEachWarp=*/!op.getCommit())))
     return failure();
   Value empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
   if (op.getCommit())
-    context.sync.commitDots(context, context.getLoc(), empty);
-  else
+    context.sync.commitDots(context, context.getLoc(), empty, getMask(context, op.getPeers()));
+  else if (op.getPeers().empty())
     context.sync.arrive(context, context.getLoc(), empty);
+  for (Value program : op.getCommit() ? ValueRange() : ValueRange(op.getPeers()))
+    context.sync.arriveAt(context, context.getLoc(), empty, context.get(program));
   return success();
 }
 
 static void lowerAcquire(ThreadContext &context, AcquireOp op) {
   Value empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
-  waitByOne(context, op,
-            [&] { context.sync.waitBarrier(context, context.getLoc(), empty, other); });
+  waitByOne(context, op, [&] {
+    context.sync.waitBarrier(context, context.getLoc(), empty, other, /*ofCluster=*/false);
+  });
   context.set(op, getSlot(context, op.getChannel(), op.getSlot()).front());
 }
 
@@ -235,7 +257,8 @@ static LogicalResult lowerCommit(ThreadContext &context, CommitOp op) {
   if (failed(requireOneThread(op)))
     return failure();
   context.sync.commitDots(context, context.getLoc(),
-                          getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true));
+                          getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true),
+                          /*mask=*/Value());
   return success();
 }
 

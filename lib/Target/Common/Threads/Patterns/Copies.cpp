@@ -111,11 +111,17 @@ static LogicalResult lowerByBoxes(
 }
 
 static LogicalResult lowerCopyIn(ThreadContext &context, CopyInOp op) {
+  if (op.getMask() && !context.sync.hasClusters())
+    return emitUnsupported(op, context.target, "expected a chip that has clusters");
   Eviction eviction = getHints(op).getEviction();
+  Value mask = op.getMask() ? arith::TruncIOp::create(context, context.getI16Type(),
+                                                      context.get(op.getMask()))
+                                  .getResult()
+                            : Value();
   return lowerByBoxes(context, op, /*isWritten=*/false,
                       [&](EngineAtomInterface engine, Value map, Value at, ValueRange place) {
                         engine.copyIn(context, context.getLoc(), map, place, at,
-                                      context.getState<PutState>().barrier, eviction);
+                                      context.getState<PutState>().barrier, mask, eviction);
                       });
 }
 

@@ -57,6 +57,13 @@ static LogicalResult lowerGroup(ThreadContext &context, ScheduleGroupOp op) {
   return success();
 }
 
+static LogicalResult lowerClusterBarrier(ThreadContext &context, ClusterBarrierOp op) {
+  if (!context.sync.hasClusters())
+    return emitUnsupported(op, context.target, "expected a chip that has clusters");
+  context.sync.meetCluster(context, context.getLoc());
+  return success();
+}
+
 /// Of launches that meet on a stream.
 template <typename OpTy>
 static LogicalResult lowerOverlap(ThreadContext &context, OpTy op) {
@@ -85,6 +92,7 @@ void kiln::populateThreadPatterns(ThreadPatterns &patterns) {
         context.sync.waitForShared(context, context.getLoc());
       },
       /*takesEngines=*/false);
+  patterns.add<ClusterBarrierOp>(lowerClusterBarrier);
   patterns.add<LaunchDependentsOp>(lowerOverlap<LaunchDependentsOp>);
   patterns.add<WaitDependenciesOp>(lowerOverlap<WaitDependenciesOp>);
 }

@@ -1,0 +1,232 @@
+// Tiles that several programs of a cluster load alike are brought once: each program brings a part
+// of the tile, and the engine writes it into the shared memory of all of them.
+//
+// So a slot is filled by as many programs as share its tiles, and each of them may fill it again
+// only when all whom its copies reach have released it. Who reaches whom is mutual: a program gives
+// its slots back to those whose slots it fills.
+#include "Boxes.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
+#include "kiln/Schedule/Passes.h"
+#include "kiln/Target/Common/ABI.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_REALISECLUSTERS
+#include "kiln/Schedule/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+namespace {
+/// By how much another program's place in the cluster differs, round each axis.
+using Step = std::array<int64_t, 3>;
+
+/// Where a program is in its cluster, as values at the top of what a role runs.
+class ClusterPlace {
+public:
+  ClusterPlace(Region &region, std::array<int64_t, 3> extents)
+      : builder(OpBuilder::atBlockBegin(&region.front())), math{builder, region.getLoc()},
+        extents(extents) {
+    // Clusters begin at multiples of their extents.
+    for (unsigned axis = 0; axis < 3; ++axis)
+      places[axis] =
+          extents[axis] == 1
+              ? math.constant(0)
+              : math.rem(ProgramIdOp::create(builder, math.loc, builder.getIndexType(), Axis(axis)),
+                         math.constant(extents[axis]));
+  }
+
+  /// Which of those that differ along these axes alone this one is.
+  Value getNumber(ArrayRef<unsigned> axes) { return number(axes, /*inCluster=*/false, {}); }
+  /// The number in the cluster of the program that is so far on.
+  Value getPeer(const Step &step) { return toWord(number({0, 1, 2}, /*inCluster=*/true, step)); }
+  /// Of those that differ along these axes alone, a bit each.
+  Value getMask(ArrayRef<unsigned> axes) {
+    int64_t bits = 1, size = 1;
+    SmallVector<unsigned> others;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      int64_t row = bits;
+      if (llvm::is_contained(axes, axis))
+        for (int64_t i = 1; i < extents[axis]; ++i)
+          bits |= row << i * size;
+      else
+        others.push_back(axis);
+      size *= extents[axis];
+    }
+    Value all = arith::ConstantIntOp::create(builder, math.loc, bits, 32);
+    Value first = toWord(number(others, /*inCluster=*/true, {}));
+    return arith::ShLIOp::create(builder, math.loc, all, first);
+  }
+
+private:
+  /// The place along these axes as one number, x first: of the cluster's programs, or of those that
+  /// differ along these axes.
+  Value number(ArrayRef<unsigned> axes, bool inCluster, const Step &step) {
+    Value sum = math.constant(0);
+    int64_t size = 1;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      bool counts = llvm::is_contained(axes, axis);
+      if (counts && extents[axis] > 1) {
+        Value at = places[axis];
+        if (step[axis])
+          at = math.rem(math.add(at, math.constant(step[axis])), math.constant(extents[axis]));
+        sum = math.add(sum, math.mul(at, math.constant(size)));
+      }
+      if (counts || inCluster)
+        size *= extents[axis];
+    }
+    return sum;
+  }
+  Value toWord(Value index) {
+    return arith::IndexCastOp::create(builder, math.loc, builder.getI32Type(), index);
+  }
+
+  OpBuilder builder;
+  IndexMath math;
+  std::array<int64_t, 3> extents;
+  std::array<Value, 3> places;
+};
+
+class ClusterRealiser {
+public:
+  ClusterRealiser(KernelOp kernel, WarpGroupsOp groups)
+      : groups(groups), extents(getClusterExtents(kernel)) {}
+
+  LogicalResult realise();
+
+private:
+  ClusterPlace &getPlace(Operation *op) {
+    Region *region = op->getParentRegion();
+    while (region->getParentOp() != groups)
+      region = region->getParentOp()->getParentRegion();
+    auto [at, isNew] = places.try_emplace(region);
+    if (isNew)
+      at->second = std::make_unique<ClusterPlace>(*region, extents);
+    return *at->second;
+  }
+  /// All steps along some axes, the first of which is none.
+  SmallVector<Step> getSteps(ArrayRef<unsigned> axes) const {
+    SmallVector<Step> steps = {{0, 0, 0}};
+    for (unsigned axis : axes)
+      for (size_t i = 0, count = steps.size(); i < count; ++i)
+        for (int64_t by = 1; by < extents[axis]; ++by) {
+          steps.push_back(steps[i]);
+          steps.back()[axis] = by;
+        }
+    return steps;
+  }
+  LogicalResult share(CopyInOp copy, SmallVectorImpl<Step> &reached);
+
+  WarpGroupsOp groups;
+  std::array<int64_t, 3> extents;
+  DenseMap<Region *, std::unique_ptr<ClusterPlace>> places;
+};
+} // namespace
+
+namespace {
+/// A buffer as strips of columns, each of which so many programs share out.
+struct Strips {
+  int64_t count;
+  BufferPart strip, part;
+};
+} // namespace
+
+/// As few strips as can be. Where rows are longer than the engine's boxes, each box is shared out
+/// by itself.
+static std::optional<Strips> cut(BufferType whole, Attribute atom, int64_t programs) {
+  unsigned last = whole.getShape().size() - 1;
+  for (int64_t count = 1; whole.getShape()[last] % count == 0; count *= 2) {
+    SmallVector<int64_t> shape(whole.getShape());
+    shape[last] /= count;
+    BufferType strip = getPartType(whole, shape);
+    if (!strip)
+      return std::nullopt;
+    if (std::optional<BufferPart> part = findEnginePart(strip, atom, programs))
+      return Strips{count, {strip, last}, *part};
+  }
+  return std::nullopt;
+}
+
+/// Makes a copy one of a part that goes to all who need it, and notes who these are.
+LogicalResult ClusterRealiser::share(CopyInOp copy, SmallVectorImpl<Step> &reached) {
+  SmallVector<unsigned> axes = getAxes(*copy.getMulticast());
+  SmallVector<Step> steps = getSteps(axes);
+  if (steps.size() == 1)
+    return copy.emitOpError("expected a cluster of several programs along ")
+           << *copy.getMulticast() << ", since 'multicast' is decided";
+  BufferType whole = copy.getBuffer().getType();
+  std::optional<Strips> strips = cut(whole, copy.getAtom(), steps.size());
+  if (!strips)
+    return copy.emitOpError("expected a buffer whose rows ")
+           << steps.size() << " programs of a cluster bring in parts by " << copy.getAtom()
+           << ", since 'multicast' is decided, got " << whole;
+  copy.removeMulticastAttr();
+  ClusterPlace &place = getPlace(copy);
+  Value number = place.getNumber(axes), mask = place.getMask(axes);
+  for (int64_t i = 0; i < strips->count; ++i) {
+    auto piece = cast<CopyInOp>(OpBuilder(copy).clone(*copy));
+    OpBuilder builder(piece);
+    if (strips->count > 1)
+      takePart(piece, strips->strip, arith::ConstantIndexOp::create(builder, piece.getLoc(), i));
+    takePart(piece, strips->part, number);
+    piece.getMaskMutable().assign(mask);
+  }
+  copy.erase();
+  for (const Step &step : steps)
+    if (!llvm::is_contained(reached, step))
+      reached.push_back(step);
+  return success();
+}
+
+LogicalResult ClusterRealiser::realise() {
+  bool isShared = false;
+  for (auto [i, capture] : llvm::enumerate(groups.getCaptures())) {
+    auto channel = capture.getDefiningOp<ChannelOp>();
+    SmallVector<CopyInOp> copies;
+    SmallVector<ReleaseOp> releases;
+    for (Region &region : groups.getBodies())
+      for (Operation *user : region.getArgument(i).getUsers()) {
+        if (auto release = dyn_cast<ReleaseOp>(user))
+          releases.push_back(release);
+        else if (auto put = dyn_cast<PutOp>(user))
+          for (auto copy : put.getBody().front().getOps<CopyInOp>())
+            if (copy.getMulticast())
+              copies.push_back(copy);
+      }
+    SmallVector<Step> reached;
+    for (CopyInOp copy : copies)
+      if (failed(share(copy, reached)))
+        return failure();
+    if (reached.empty())
+      continue;
+    isShared = true;
+    channel.setEmpty(channel.getEmpty() * reached.size());
+    for (ReleaseOp release : releases)
+      release.getPeersMutable().assign(llvm::map_to_vector(
+          reached, [&](const Step &step) { return getPlace(release).getPeer(step); }));
+  }
+  if (!isShared)
+    return success();
+  setMetadata(groups->getParentOfType<KernelOp>(), "own_cluster",
+              BoolAttr::get(groups.getContext(), true));
+  OpBuilder builder(groups);
+  ClusterBarrierOp::create(builder, groups.getLoc());
+  builder.setInsertionPointAfter(groups);
+  ClusterBarrierOp::create(builder, groups.getLoc());
+  return success();
+}
+
+namespace {
+struct RealiseClusters : kiln::impl::RealiseClustersBase<RealiseClusters> {
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([](WarpGroupsOp groups) -> WalkResult {
+      auto kernel = cast<KernelOp>(groups->getParentOp());
+      return WalkResult(ClusterRealiser(kernel, groups).realise());
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace
