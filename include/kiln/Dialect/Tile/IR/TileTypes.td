@@ -79,13 +79,14 @@ def Tile_ChannelType : Tile_Type<"Channel", "channel"> {
   let summary = "a ring of slots, each with one buffer of each type";
   let description = [{
     How many slots, at least 1, and the buffers of one slot; `own` if the role that reads them is the
-    one that fills them. Or, in place of buffers, an accumulator in tensor memory. See
-    `tile.channel`.
+    one that fills them. Or, in place of buffers, an accumulator in tensor memory; or nothing, if slots
+    only say whose turn it is. See `tile.channel`.
 
     ```mlir
     !tile.channel<4, !tile.buffer<128x64xbf16, #a>, !tile.buffer<256x64xbf16, #b>>
     !tile.channel<2, own, !tile.buffer<256x32xbf16>>
     !tile.channel<1, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
+    !tile.channel<2>
     ```
   }];
   let parameters = (ins "int64_t":$depth, "bool":$own, ArrayRefParameter<"::mlir::Type">:$buffers);
