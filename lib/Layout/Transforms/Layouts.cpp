@@ -552,7 +552,7 @@ bool kiln::canShareOut(tile::LoadOp load, DirectAtomInterface atom, int64_t warp
   int64_t bits = load.getType().getElementTypeBitWidth();
   int64_t turn = laneBits * chip.warpSize * warps, all = load.getType().getNumElements() * bits;
   // Where instructions are counted, all warps have as many.
-  bool isEven = atom.getCompletion() != Completion::Instructions || all % turn == 0;
+  bool isEven = atom.getCompletion() != tile::Completion::Instructions || all % turn == 0;
   return laneBits <= getAccessFacts(load).aligned * bits && turn <= all && isEven;
 }
 
