@@ -111,6 +111,7 @@ tile.kernel @untold(%x: !view, %n: index)
 // The second program has one trip less: the first waits for a half that nobody brings.
 tile.kernel @trips(%x: !view, %n: index)
     attributes {tile.cluster = array<i64: 2, 1, 1>, tile.warps = 2 : i64} {
+  // expected-note@+1 {{the ring}}
   %ring = tile.channel full = 1 empty = 2 : !ring
   tile.cluster_barrier
   // expected-note@+1 {{found for cluster 0 of 1}}
