@@ -37,6 +37,27 @@ static bool feedsProduct(Value value, Block *block) {
   return false;
 }
 
+/// Whether a load stands in front of all that uses another of its block.
+static bool comesWith(LoadOp load, LoadOp other) {
+  return load->getBlock() == other->getBlock() &&
+         llvm::none_of(other->getUsers(), [&](Operation *user) {
+           Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
+           return here && here->isBeforeInBlock(load);
+         });
+}
+
+/// Where slots must be known, a loop is written out once for each. With a ring for each of its
+/// products it takes more scalars than a wave has.
+bool OwnRingDecider::canPart() {
+  return llvm::any_of(loads, [&](LoadOp load) {
+    bool isLong = llvm::range_size(load->getBlock()->getOps<DotOp>()) > 1;
+    return !(isLong && target.getChipRecord().knownSlots) && llvm::any_of(loads, [&](LoadOp other) {
+      return other->getBlock() == load->getBlock() && other->isBeforeInBlock(load) &&
+             !comesWith(load, other);
+    });
+  });
+}
+
 bool OwnRingDecider::find() {
   if (!decidesNothing(kernel))
     return false;
@@ -121,7 +142,7 @@ bool OwnRingDecider::loadsAllPast(Block *block) {
                        [](LoadOp load) { return !load.getAtomAttr() || isThroughRegisters(load); });
 }
 
-bool OwnRingDecider::write(bool direct) {
+bool OwnRingDecider::write(bool direct, bool apart) {
   Builder builder(kernel.getContext());
   if (dots.empty())
     warps = countWarps(kernel, target.getChipRecord());
@@ -146,25 +167,20 @@ bool OwnRingDecider::write(bool direct) {
       load.setAtomAttr(ThroughRegistersAttr::get(kernel.getContext()));
     hasCopies |= !isThroughRegisters(load);
   }
-  setRings();
+  setRings(apart);
   return hasCopies;
 }
 
-/// Loads of a block that come together fill one ring. Those of which something uses the first
-/// before the next is loaded do not.
-void OwnRingDecider::setRings() {
+/// Loads of a block fill one ring, whose uses bring the same buffers; if `apart`, those that come
+/// together do: of which nothing uses the first before the next is loaded.
+void OwnRingDecider::setRings(bool apart) {
   SmallVector<SmallVector<LoadOp>> rings;
-  auto comesWith = [](LoadOp load, LoadOp other) {
-    return load->getBlock() == other->getBlock() &&
-           isThroughRegisters(load) == isThroughRegisters(other) &&
-           llvm::none_of(other->getUsers(), [&](Operation *user) {
-             Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
-             return here && here->isBeforeInBlock(load);
-           });
-  };
   for (LoadOp load : loads) {
     auto *ring = llvm::find_if(rings, [&](ArrayRef<LoadOp> others) {
-      return llvm::all_of(others, [&](LoadOp other) { return comesWith(load, other); });
+      return llvm::all_of(others, [&](LoadOp other) {
+        return (apart ? comesWith(load, other) : load->getBlock() == other->getBlock()) &&
+               isThroughRegisters(load) == isThroughRegisters(other);
+      });
     });
     if (ring == rings.end())
       ring = &rings.emplace_back();

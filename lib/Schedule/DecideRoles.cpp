@@ -581,13 +581,23 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     return false;
   }
 
+  /// By copies past the registers or through them, and by one ring a loop or several.
+  static SmallVector<std::pair<bool, bool>> getWays(OwnRingDecider &decider) {
+    SmallVector<std::pair<bool, bool>> ways;
+    for (bool direct : {true, false})
+      for (bool apart : {false, true})
+        if (!apart || decider.canPart())
+          ways.push_back({direct, apart});
+    return ways;
+  }
+
   /// The role that multiplies loads, and its products run on beside it.
   bool fillBeside(KernelOp kernel, TargetInterface target) {
     OwnRingDecider decider(kernel, target);
     std::optional<RoleDecider::Reason> reason;
     for (bool isOpen = decider.find() && decider.findDots(); isOpen; isOpen = decider.useOneCopy())
-      for (bool direct : {true, false}) {
-        bool copies = decider.write(direct);
+      for (auto [direct, apart] : getWays(decider)) {
+        bool copies = decider.write(direct, apart);
         if ((copies || !direct) && tryOut(kernel, reason))
           return true;
         undo(kernel);
@@ -603,14 +613,14 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
       return false;
     std::optional<RoleDecider::Reason> reason;
     int64_t half = target.getChipRecord().sharedBytes / 2;
-    for (bool direct : {true, false}) {
-      bool copies = decider.write(direct);
+    for (auto [direct, apart] : getWays(decider)) {
+      bool copies = decider.write(direct, apart);
       std::optional<int64_t> bytes = tryOut(kernel, reason);
       if (bytes && (copies || *bytes <= half))
         return true;
       undo(kernel);
       if (bytes && tryOut(kernel, reason).value_or(0) > half) {
-        decider.write(direct);
+        decider.write(direct, apart);
         return true;
       }
     }

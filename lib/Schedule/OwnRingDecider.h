@@ -44,14 +44,16 @@ public:
   bool useOneCopy();
   /// Writes who loads what and by which instruction: past the registers if `direct`, where such
   /// copies are as wide as loads. Returns whether any are.
-  bool write(bool direct);
+  bool write(bool direct, bool apart);
+  /// Whether a block has loads that do not come together, and they may fill rings of their own.
+  bool canPart();
 
 private:
   int64_t countRegisters(int64_t threads);
   bool hasRegisters();
   mlir::Attribute findAtom(tile::LoadOp load, int64_t warps, bool direct);
   bool loadsAllPast(mlir::Block *block);
-  void setRings();
+  void setRings(bool apart);
 
   tile::KernelOp kernel;
   TargetInterface target;

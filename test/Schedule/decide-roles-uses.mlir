@@ -92,33 +92,3 @@ tile.kernel @stored(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %t: !tile.vi
   tile.return
 }
 }
-
-// -----
-
-// Of one loop: what is loaded behind a use of the other has a ring of its own.
-
-#odd = #tile.facts<pointer = 16, strides = [8, 2], extents = [16, 16], index32>
-module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
-// CHECK-LABEL: @used_between
-// CHECK: tile.load {{.*}} {atom = #nvptx.cp_async<8>, ring = "copied0", role = "all"}
-// CHECK: tile.dot
-// CHECK: tile.load {{.*}} {atom = #nvptx.cp_async<8>, ring = "copied1", role = "all"}
-tile.kernel @used_between(%a: !tile.view<?x?xbf16> {tile.facts = #odd},
-                          %b: !tile.view<?x?xbf16> {tile.facts = #odd}, %c: !tile.view<?x?xf32>) {
-  %c0 = arith.constant 0 : index
-  %c64 = arith.constant 64 : index
-  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
-  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
-    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
-    %d = tile.dot %x, %x, %zero transpose_b
-       : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
-    %n = arith.truncf %d : tensor<64x64xf32> to tensor<64x64xbf16>
-    %y = tile.load %b[%kk, %c0] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
-    %e = tile.dot %n, %y, %s : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
-    scf.yield %e : tensor<64x64xf32>
-  }
-  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
-  tile.return
-}
-}

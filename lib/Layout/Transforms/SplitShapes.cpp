@@ -413,6 +413,18 @@ struct SplitShapes : kiln::impl::SplitShapesBase<SplitShapes> {
     return rank.value_or(kMostProposals + 1);
   }
 
+  /// Whether a trip of several products is written out once for each slot of its rings: in pieces
+  /// of odd extents it takes more scalars than a wave has.
+  static bool isWrittenOut(KernelOp kernel, TargetInterface target) {
+    auto isLong = [](DotOp dot) {
+      return isa<scf::ForOp>(dot->getParentOp()) &&
+                     llvm::range_size(dot->getBlock()->getOps<DotOp>()) > 1
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    };
+    return target.getChipRecord().knownSlots && kernel.getBody().walk(isLong).wasInterrupted();
+  }
+
   /// Which instructions that nobody has decided keep extents exact. Products that run on beside
   /// their warps are asked first, and all that grows may run better than what does not.
   Open decide(KernelOp kernel) {
@@ -434,7 +446,8 @@ struct SplitShapes : kiln::impl::SplitShapesBase<SplitShapes> {
         continue;
       // Where no ring is filled, threads load operands in each trip, in vectors of which an odd
       // factor leaves too few for all lanes.
-      if (open == Open::Warps && found > kWaitingProposal && !kernel->hasAttr(kRolesAttrName))
+      bool isPlain = open == Open::Warps && !kernel->hasAttr(kRolesAttrName);
+      if (isPlain && (found > kWaitingProposal || isWrittenOut(kernel, target)))
         continue;
       if (found > best && !grown)
         grown = rank(kernel, Open::Grown);

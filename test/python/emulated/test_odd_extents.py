@@ -122,7 +122,9 @@ def test_drawn_plain_products(rng, device: str, draw: int) -> None:
     product.options(device=device)(
         a, b, c, M=M, N=N, K=K, ta=ta, tb=tb, sum_type=sum_type, precision=precision
     )
-    assert_sums(c, want, terms, 1e-30 if dtype == np.int8 else 2e-5)
+    # sm_90a sums 14 bits of products of byte floats, 128 at a time (docs/rationale/parts.md).
+    is_short = device == "emu:sm_90a" and np.dtype(dtype).name.startswith("float8")
+    assert_sums(c, want, terms, 1e-30 if dtype == np.int8 else 2e-3 if is_short else 2e-5)
     assert (guard[:, sizes[1] :] == 77).all(), "expected nothing beyond the last column"
 
 
@@ -135,6 +137,7 @@ def test_drawn_pinned_products(rng, chip: str, draw: int) -> None:
         if min(M, N) * K >= 2048:  # each of eight warps copies something
             break
     sizes, dtype = draw_sizes(rng, (M, N, K)), [BF16, np.float16][int(rng.integers(2))]
+    sizes[2] = max(sizes[2], 2)  # of one element along k there is no loop, and a stage is refused
     is_wide = sizes[2] % 8 == 0 and rng.integers(2)
     copy = COPIES.get(chip, "through_registers") if is_wide else "through_registers"
     a, b, want, terms = operands(rng, sizes, dtype, False, True)

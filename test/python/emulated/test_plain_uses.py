@@ -63,6 +63,11 @@ def test_weights_of_few_bits(rng, chip: str, tile: tuple[int, int], scaled: bool
     s = drawn(rng, n, -(-k // 64))
     c = np.zeros((m, n), np.float32)
     run(of_few_bits, chip, a, b, s, c, BM=tile[0], BN=tile[1], scaled=scaled)
+    # What one use of a ring brings another cannot: the weights have a ring of their own.
+    compiled = of_few_bits.compile(
+        a, b, s, c, target="nvptx:sm_80", BM=tile[0], BN=tile[1], scaled=scaled
+    )
+    assert compiled.metadata.get("proposal") == 3, compiled.metadata
     a, w, s = exact(a, b.astype(BF16), s)
     if scaled:
         w = (w * np.repeat(s, 64, axis=1)[:, :k]).astype(BF16).astype(np.float64)
