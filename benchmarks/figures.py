@@ -23,10 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks.md"
 PLOTS = ROOT / "docs" / "benchmarks"
 RESULTS = ROOT / "benchmarks" / "results"
-FIELDS = (
-    "suite", "case", "implementation", "asked", "ratio", "limit", "milliseconds", "value", "unit",
-    "least", "most",
-)  # fmt: skip
+FIELDS = ("suite", "case", "implementation", "asked", "ratio", "limit", "milliseconds")
+QUANTITY = ("suite", "case", "implementation", "value", "unit", "least", "most")
 
 
 def file_name(suite: str) -> str:
@@ -48,7 +46,8 @@ def keep(files: list[Path]) -> None:
         new: dict[str, list[dict]] = {}
         for line in lines:
             if line["suite"] == suite and line.keys() & {"asked", "limit", "value"}:
-                figures = {field: rounded(line[field]) for field in FIELDS if field in line}
+                fields = QUANTITY if "value" in line else FIELDS
+                figures = {field: rounded(line[field]) for field in fields if field in line}
                 new.setdefault(line["case"], []).append(figures)
         cases.update(new)
         text = "".join(

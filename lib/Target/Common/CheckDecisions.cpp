@@ -189,14 +189,29 @@ static LogicalResult checkInterleave(DotOp dot, TargetInterface target) {
          << dot.getInterleaveAttr();
 }
 
+/// The threads of a program at most, on every device.
+static constexpr int64_t kMostThreads = 1024;
+
 /// Tensors are spread over the warps of each copy of a role by bits of their number.
-static LogicalResult checkWarps(KernelOp kernel) {
-  if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName))
-    for (auto role : roles.getAsRange<RoleAttr>())
+static LogicalResult checkWarps(KernelOp kernel, TargetInterface target) {
+  auto pinned = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName);
+  int64_t warps = pinned ? pinned.getInt() : 0;
+  if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName)) {
+    warps = 0;
+    for (auto role : roles.getAsRange<RoleAttr>()) {
       if (!llvm::isPowerOf2_64(role.getWarps()))
         return kernel.emitOpError("expected a power of two of warps in each copy of role \"")
                << role.getName() << "\", got " << role.getWarps();
-  return success();
+      warps = llvm::SaturatingAdd<uint64_t>(warps, countWarps(kernel, role));
+    }
+  }
+  if (target.runsOnHost())
+    return success();
+  int64_t most = kMostThreads / target.getChipRecord().warpSize;
+  if (warps <= most)
+    return success();
+  return kernel.emitOpError("expected at most ")
+         << most << " warps of a program on " << target.getSpelling() << ", got " << warps;
 }
 
 /// Programs that run side by side, and launches that overlap. A host's programs do neither.
@@ -308,7 +323,7 @@ struct CheckDecisions : public kiln::impl::CheckDecisionsBase<CheckDecisions> {
       return signalPassFailure();
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       bool hasRoles = kernel->hasAttr(kRolesAttrName);
-      if (failed(checkMeaning(kernel)) || failed(checkWarps(kernel)) ||
+      if (failed(checkMeaning(kernel)) || failed(checkWarps(kernel, *target)) ||
           failed(checkLaunches(kernel, *target)) || failed(checkTurns(kernel, *target)))
         return signalPassFailure();
       kernel.getBody().walk([&](Operation *op) {

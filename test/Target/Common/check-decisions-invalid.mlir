@@ -370,3 +370,21 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     tile.return
   }
 }
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  // expected-error @+1 {{expected at most 32 warps of a program on nvptx:sm_90a, got 64}}
+  tile.kernel @warps(%n: index) attributes {tile.warps = 64 : i64} {
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #amdgpu.target<chip = "gfx942">} {
+  // expected-error @+1 {{expected at most 16 warps of a program on amdgpu:gfx942, got 32}}
+  tile.kernel @waves(%n: index) attributes {tile.roles = [#tile.role<"all", warps = 4, copies = 8>]} {
+    tile.return
+  }
+}
