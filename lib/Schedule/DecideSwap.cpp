@@ -1,8 +1,10 @@
-// Products whose second operand is computed on the way: their transposes read it as the first.
+// Products that run on beside their warps only as transposes: of few rows, or whose second operand
+// is computed on the way.
 //
-// An instruction that runs on beside its warps reads its second operand from shared memory alone,
-// and the first from registers too. Weights of few bits that a loop widens and scales are mostly
-// the second, as the source writes them.
+// An instruction that runs on beside its warps has many rows and a choice of columns, and reads its
+// second operand from shared memory alone, the first from registers too. A batch of few tokens has
+// few rows, and weights of few bits that a loop widens and scales are mostly the second operand, as
+// the source writes them.
 #include "OwnRingDecider.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"

@@ -20,6 +20,19 @@ tile.kernel @weights(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xi8>, %c: !tile
   tile.return
 }
 
+// 16 rows are fewer than an instruction has, and become its columns.
+// CHECK-LABEL: @few_rows
+// CHECK: tile.dot {{.*}} transpose_b {swap}
+tile.kernel @few_rows(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xbf16>, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<16x128xf32>
+  %x = tile.load %a[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<16x64xbf16>
+  %y = tile.load %b[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<128x64xbf16>
+  %d = tile.dot %x, %y, %zero transpose_b : tensor<16x64xbf16>, tensor<128x64xbf16> -> tensor<16x128xf32>
+  tile.store %d, %c[%c0, %c0] : tensor<16x128xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
 // Both are computed: neither way runs on beside the warps.
 // CHECK-LABEL: @both
 // CHECK-NOT: swap

@@ -52,13 +52,13 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
 }
 
 def DecideSwap : Schedule_Pass<"tile-decide-swap"> {
-  let summary = "compute the transposes of products whose second operand is computed";
+  let summary = "compute the transposes of products that can run on beside their warps so alone";
   let description = [{
     Precondition: the module has a target; no atom is decided. Postcondition: in a kernel that decides
-    nothing, products that cannot run on beside their warps because they compute the operand that
-    is read from shared memory alone have `swap`, if all products of the kernel can run on beside their
-    warps then. Weights that a loop loads in few bits, widens and scales become the first operand,
-    out of registers.
+    nothing, products that cannot run on beside their warps, since they have fewer rows than an
+    instruction or compute the operand that is read from shared memory alone, have `swap`, if all
+    products of the kernel can run on beside their warps then. Few rows become columns; weights that a
+    loop loads in few bits, widens and scales become the first operand, out of registers.
 
     Before:
     ```mlir

@@ -275,7 +275,8 @@ bool ExactExtents::decide(DotOp dot) {
     if (!(candidates >> i & 1))
       continue;
     unsigned of = classes[numbers.lookup(dim)];
-    may[of] = kept >> i & 1;
+    // Two extents may be of one class, as those of a matrix times itself.
+    may[of] = may[of] && (kept >> i & 1);
     multiplied[of] = true;
     shared[of] = isOdd && int(i) == best->dim;
   }

@@ -117,3 +117,19 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
     tile.return
   }
 }
+
+// -----
+
+// All extents of a matrix times itself are one, which an inner extent that cannot be exact refuses.
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+  // CHECK-LABEL: tile.kernel @itself
+  // CHECK: tile.dot %{{.*}} : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  tile.kernel @itself(%a: !tile.view<?x?xf16>, %c: !tile.view<?x?xf32>) {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : tensor<48x48xf32>
+    %x = tile.load %a[%c0, %c0] : !tile.view<?x?xf16> -> tensor<48x48xf16>
+    %d = tile.dot %x, %x, %zero : tensor<48x48xf16>, tensor<48x48xf16> -> tensor<48x48xf32>
+    tile.store %d, %c[%c0, %c0] : tensor<48x48xf32>, !tile.view<?x?xf32>
+    tile.return
+  }
+}

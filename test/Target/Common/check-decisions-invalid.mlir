@@ -382,7 +382,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 
 // -----
 
-module attributes {tile.target = #amdgpu.target<chip = "gfx942">} {
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   // expected-error @+1 {{expected at most 16 warps of a program on amdgpu:gfx942, got 32}}
   tile.kernel @waves(%n: index) attributes {tile.roles = [#tile.role<"all", warps = 4, copies = 8>]} {
     tile.return

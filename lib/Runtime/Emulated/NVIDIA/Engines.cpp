@@ -230,12 +230,12 @@ void multiplyGroup(const Lanes &lanes) {
         a[row * depth + k] = form.a->widen(bits);
       }
   } else {
-    Matrix matrix(lanes.read<uint64_t>(0, offsetA), transposedA, form.a->bytes);
+    Matrix matrix(*Block::current(), lanes.read<uint64_t>(0, offsetA), transposedA, form.a->bytes);
     for (unsigned row = 0; row < 16; ++row)
       for (unsigned k = 0; k < depth; ++k)
         a[row * depth + k] = form.a->widen(matrix.at(firstRow + row, k));
   }
-  Matrix matrix(lanes.read<uint64_t>(0, offsetB), transposedB, form.b->bytes);
+  Matrix matrix(*Block::current(), lanes.read<uint64_t>(0, offsetB), transposedB, form.b->bytes);
   for (unsigned column = 0; column < form.columns; ++column)
     for (unsigned k = 0; k < depth; ++k)
       b[column * depth + k] = form.b->widen(matrix.at(column, k));

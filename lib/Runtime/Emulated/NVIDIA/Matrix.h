@@ -10,9 +10,10 @@ namespace kiln::emulated {
 
 class Matrix {
 public:
-  Matrix(uint64_t descriptor, bool isTransposed, unsigned elementBytes)
-      : isTransposed(isTransposed), bytes(elementBytes) {
-    auto base = uint64_t(Block::current()->getShared().data());
+  /// Of the block whose thread has started the product, which another block's may end.
+  Matrix(Block &block, uint64_t descriptor, bool isTransposed, unsigned elementBytes)
+      : block(block), isTransposed(isTransposed), bytes(elementBytes) {
+    auto base = uint64_t(block.getShared().data());
     begin = base + (((descriptor & 0x3fff) * 16 - base) & 0x3ffff);
     leading = (descriptor >> 16 & 0x3fff) * 16;
     stride = (descriptor >> 32 & 0x3fff) * 16;
@@ -26,14 +27,15 @@ public:
     uint64_t address = placeOf(begin + row / 8 * stride + row % 8 * span +
                                    column / perRow * leading + column % perRow * bytes,
                                span);
-    if (std::string wrong = Block::current()->getShared().inspect(address, bytes); !wrong.empty())
-      Block::current()->stop(wrong);
+    if (std::string wrong = block.getShared().inspect(address, bytes); !wrong.empty())
+      block.stop(wrong);
     uint32_t bits = 0;
     std::memcpy(&bits, reinterpret_cast<const void *>(address), bytes);
     return bits;
   }
 
 private:
+  Block &block;
   bool isTransposed;
   unsigned bytes;
   uint64_t begin, leading, stride;

@@ -73,7 +73,7 @@ void multiply(const Lanes &lanes) {
       block->fail("a descriptor of a matrix in shared memory with the bits of another instruction");
   auto run = [=]() -> std::string {
     unsigned bytes = kind == 0 ? 2 : kind == 1 ? 4 : 1, depth = 32 / bytes;
-    Matrix left(a, how.isAlongM, bytes), right(b, how.isAlongN, bytes);
+    Matrix left(*block, a, how.isAlongM, bytes), right(*block, b, how.isAlongN, bytes);
     std::vector<double> x(rows * depth), y(how.n * depth);
     for (unsigned k = 0; k < depth; ++k) {
       for (unsigned row = 0; row < rows; ++row)
