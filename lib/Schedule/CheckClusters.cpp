@@ -5,6 +5,7 @@
 #include "Rings.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -62,7 +63,8 @@ bool Differences::isWritten(Value view) {
   return kernel.getBody()
       .walk([&](Operation *op) {
         std::optional<GlobalAccess> access = findGlobalAccess(op);
-        bool writes = access && access->writes && (!view || !access->view || access->view == view);
+        bool writes = access && access->writes &&
+                      !(view && access->view && areOfOtherMemory(access->view, view));
         return writes ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();

@@ -46,8 +46,9 @@ static bool comesWith(LoadOp load, LoadOp other) {
          });
 }
 
-/// Where slots must be known, a loop is written out once for each. With a ring for each of its
-/// products it takes more scalars than a wave has.
+/// Whether loads of a block that do not come together may fill rings of their own. Where slots must
+/// be known, a loop is written out once for each: with a ring for each of its products it takes
+/// more scalars than a wave has.
 bool OwnRingDecider::canPart() {
   return llvm::any_of(loads, [&](LoadOp load) {
     bool isLong = llvm::range_size(load->getBlock()->getOps<DotOp>()) > 1;

@@ -3,6 +3,9 @@
 //
 //   wait_puts; barrier; get; reads; release        in front of the first get of a run of them
 //
+// Gets of rings that can be waited for in front of all puts of the trip have one wait there, for
+// what was put last, and one barrier.
+//
 // Where dots in flight read, the barrier publishes: an engine sees what warps have brought once
 // they have let it.
 //

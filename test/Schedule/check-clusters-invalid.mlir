@@ -101,3 +101,25 @@ tile.kernel @turns(%a: !view, %n: index) attributes {tile.cluster = array<i64: 2
   tile.return
 }
 }
+
+// -----
+
+// The kernel writes by an argument that may be of the same memory as the table.
+!view = !tile.view<?x?xf32>
+!table = !tile.view<?xi32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @alias(%a: !view, %places: !table, %same: !table) attributes {tile.cluster = array<i64: 2, 1, 1>,
+    tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"use", warps = 1>]} {
+  %c0 = arith.constant 0 : index
+  %one = tile.load %places[%c0] {role = "load"} : !table -> tensor<1xi32>
+  %flat = tile.reshape %one {role = "load"} : tensor<1xi32> -> tensor<i32>
+  %number = tile.to_scalar %flat {role = "load"} : tensor<i32>
+  %at = arith.index_cast %number : i32 to index
+  // expected-error@+1 {{got an offset along dimension 0 that may differ from program to program}}
+  %t = tile.load %a[%at, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<32x32xf32>, role = "load",
+    ring = "r", multicast = ["x"]} : !view -> tensor<32x32xf32>
+  tile.store %t, %a[%c0, %c0] {role = "use"} : tensor<32x32xf32>, !view
+  tile.store %one, %same[%c0] {role = "load"} : tensor<1xi32>, !table
+  tile.return
+}
+}

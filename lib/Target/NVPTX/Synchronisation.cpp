@@ -14,8 +14,6 @@ using namespace kiln::nvptx;
 /// Tensor memory: 128 lanes of 32 bits in each column; and the address space of pointers there.
 static constexpr int64_t kColumnBytes = 512;
 static constexpr unsigned kTensorSpace = 6;
-/// That of pointers into the shared memory of a program of the cluster.
-static constexpr unsigned kClusterSpace = 7;
 
 static constexpr unsigned kLanes = 32;
 
@@ -248,7 +246,8 @@ void TargetAttr::meetCluster(OpBuilder &builder, Location loc) const {
 /// release for the cluster is a fence for all of the GPU's memory in front of each arrival, which
 /// cost a product a third of its rate.
 void TargetAttr::arriveAt(OpBuilder &builder, Location loc, Value barrier, Value program) const {
-  auto type = LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace);
+  auto type = LLVM::LLVMPointerType::get(builder.getContext(),
+                                         unsigned(NVVM::NVVMMemorySpace::SharedCluster));
   Value there = NVVM::MapaOp::create(builder, loc, type, barrier, program);
   NVVM::MBarrierArriveOp::create(builder, loc, /*res=*/Type(), there, /*count=*/Value(),
                                  NVVM::MemScopeKind::CTA, /*relaxed=*/false);

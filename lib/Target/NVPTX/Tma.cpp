@@ -137,10 +137,12 @@ static SmallVector<Value> reversed(ValueRange coordinates) {
 /// them is the same.
 void TmaAttr::copyIn(OpBuilder &builder, Location loc, Value map, ValueRange coordinates,
                      Value shared, Value barrier, Value mask, Eviction eviction) const {
-  constexpr unsigned clusterSpace = 7;
   if (mask)
     shared = LLVM::AddrSpaceCastOp::create(
-        builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), clusterSpace), shared);
+        builder, loc,
+        LLVM::LLVMPointerType::get(builder.getContext(),
+                                   unsigned(NVVM::NVVMMemorySpace::SharedCluster)),
+        shared);
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       builder, loc, shared, map, reversed(coordinates), barrier, /*im2colOffsets=*/ValueRange(),
       mask, getPolicy(builder, loc, eviction), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/!mask,
