@@ -44,3 +44,23 @@ tile.kernel @hoisted(%a: f32, %n: index) attributes {tile.roles = #roles} {
   }
   tile.return
 }
+
+// A loop of one trip for these sizes is a loop to what is decided about its trips.
+// CHECK-LABEL: tile.kernel @one_trip
+// CHECK: scf.for
+// CHECK-NEXT: arith.addf %{{.*}}, %{{.*}} {tile.role = "mma", tile.stage = 0 : i64}
+// CHECK: }
+// CHECK-NOT: scf.for
+// CHECK: tile.return
+tile.kernel @one_trip(%a: f32) attributes {tile.roles = #roles} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %c1 step %c1 {
+    %y = arith.addf %a, %a {tile.role = "mma", tile.stage = 0} : f32
+    tile.print "values" (%y) : f32
+  }
+  scf.for %i = %c0 to %c1 step %c1 {
+    tile.print "values" (%a) : f32
+  }
+  tile.return
+}

@@ -31,14 +31,20 @@ static SmallVector<Operation *> findDecided(Operation *root) {
 
 void rewriteUndecided(Operation *root, RewritePatternSet patterns, GreedyRewriteConfig config) {
   // A walk of the region is what upstream's canonicaliser does; it can spare no op.
-  if (findDecided(root).empty()) {
+  SmallVector<Operation *> decided = findDecided(root);
+  if (decided.empty()) {
     (void)applyPatternsGreedily(root, std::move(patterns), config);
     return;
   }
+  // What is decided counts trips of the loop that it stands in, be it one trip for these sizes.
+  SmallPtrSet<Operation *, 4> loops;
+  for (Operation *op : decided)
+    if (isa<LoopLikeOpInterface>(op->getParentOp()))
+      loops.insert(op->getParentOp());
   SmallVector<Operation *> ops;
   for (Region &region : root->getRegions())
     region.walk([&](Operation *op) {
-      if (findAnyDecision(op).empty())
+      if (findAnyDecision(op).empty() && !loops.contains(op))
         ops.push_back(op);
     });
   (void)applyOpPatternsGreedily(ops, std::move(patterns),
