@@ -5,8 +5,11 @@ import signal
 import sys
 from pathlib import Path
 
-import numpy as np
-import pytest
+# Idle threads of NumPy's BLAS spin, and the cores have tests to run. It asks when it is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # helpers that several folders share
 

@@ -30,7 +30,7 @@ def compiled(source: str, target: str, options: str = "", **fields: Any) -> Any:
     """In a worker of its own, so that one that ends is an error."""
     request = {
         "source": source.encode(), "source_name": "k.mlir", "kernel": None, "target": target,
-        "keep_stages": ("all",), "opt_level": 3, "fast_math": 0, "options": options or None,
+        "keep_stages": ("all",), "opt_level": 1, "fast_math": 0, "options": options or None,
         "isolation": 2, **fields,
     }  # fmt: skip
     return _native.compile(None, None, request)[0]
