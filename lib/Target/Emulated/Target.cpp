@@ -107,8 +107,8 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
     return linkDeviceMath(code, kEmulatedMath);
   };
   HostEmission how;
-  // What takes time is done by the runtime: products, copies, checks. Optimising the rest takes longer
-  // than it saves.
+  // What takes time is done by the runtime: products, copies, checks. Optimising the rest takes
+  // longer than it saves.
   how.optLevel = 0;
   // Conversions to bf16 that take subnormal numbers for zero are no chip's.
   if (llvm::Triple(getHostCPU().triple).isX86())
