@@ -3,16 +3,11 @@
 // A ring that an engine fills for another role is the result of its load, and a tensor that one
 // role makes and another uses that of an op of its own, which writes it to a slot. Rings that a
 // role fills for itself hold nobody up: they are values like others.
-//
-// Costs are of whole tiles, whose elements all warps of a core share out: elements over the core's
-// rate. They are rough, and only their proportions matter: which of the matrix units and the lanes
-// is busy for how much of a trip.
 #include "LoopProblem.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include <map>
 
 using namespace mlir;
@@ -21,101 +16,6 @@ using namespace kiln::tile;
 
 /// Registers of a thread that hold no tile: addresses, counters and what is about to be stored.
 static constexpr int64_t kOtherRegisters = 24;
-/// Bytes of global memory that reach a core in a cycle, if all cores read.
-static constexpr int64_t kCoreBytes = 32;
-
-//===- Costs --------------------------------------------------------------------------------===//
-
-static int64_t countElements(TypeRange types) {
-  int64_t most = 0;
-  for (Type type : types)
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
-      most = std::max(most, tensor.getNumElements());
-  return most;
-}
-
-static int64_t countBytes(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor)
-    return 0;
-  unsigned bits = tensor.getElementType().isIndex() ? 64 : tensor.getElementTypeBitWidth();
-  return tensor.getNumElements() * std::max(bits, 8u) / 8;
-}
-
-/// How many multiply-adds of a dot the matrix units of a core make in a cycle.
-static std::optional<Figure> getMatrixRate(DotOp dot, const Figures &figures) {
-  Type element = getElementTypeOrSelf(dot.getA());
-  if (element.isInteger(8))
-    return figures.matrixI8;
-  if (element.isF32() || isa<FloatTF32Type>(element))
-    return figures.matrixTF32;
-  return element.getIntOrFloatBitWidth() == 8 ? figures.matrixF8 : figures.matrixF16;
-}
-
-/// Elements of the op that the lanes of a core make in a cycle.
-static std::optional<Figure> getLaneRate(Operation *op, const Figures &figures) {
-  if (isa<math::Exp2Op, math::ExpOp>(op))
-    return figures.exp2s;
-  if (isa<math::LogOp, math::Log2Op, math::RsqrtOp, math::SqrtOp, math::SinOp, math::CosOp,
-          math::TanhOp, math::ErfOp, arith::DivFOp>(op))
-    return figures.specials;
-  if (isa<arith::TruncFOp, arith::ExtFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp,
-          arith::FPToUIOp>(op))
-    return figures.conversions;
-  bool isFloat = llvm::any_of(op->getOperandTypes(),
-                              [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); });
-  return isFloat ? figures.fmaF32 : figures.addI32;
-}
-
-bool kiln::isView(Operation *op) {
-  return isa<ReshapeOp, TransposeOp, BroadcastOp, SplatOp, IotaOp>(op) ||
-         op->hasTrait<OpTrait::ConstantLike>();
-}
-
-std::optional<OpCost> kiln::getCost(Operation *op, const Figures &figures) {
-  if (!figures.fmaLatency || !figures.memoryLatency || !figures.shuffleLatency)
-    return std::nullopt;
-  if (auto dot = dyn_cast<DotOp>(op)) {
-    std::optional<Figure> rate = getMatrixRate(dot, figures);
-    if (!rate)
-      return std::nullopt;
-    int64_t products = dot.getType().getNumElements() * dot.getK();
-    int64_t cycles = llvm::divideCeil(products, rate->value);
-    int64_t wait = figures.matrixWaitCost ? figures.matrixWaitCost->value : 0;
-    return OpCost{OpCost::Matrix, cycles, cycles + wait};
-  }
-  if (auto load = dyn_cast<LoadOp>(op)) {
-    int64_t cycles = llvm::divideCeil(countBytes(load.getType()), kCoreBytes);
-    return OpCost{OpCost::None, 0, figures.memoryLatency->value + cycles};
-  }
-  if (op->getNumRegions() > 0 && !isa<ReduceOp>(op)) {
-    // What only some trips do is not what a trip takes.
-    OpCost sum;
-    if (op->hasAttr(kSplitLoopAttrName))
-      return sum;
-    for (Region &region : op->getRegions())
-      for (Operation &inner : region.getOps()) {
-        std::optional<OpCost> cost = getCost(&inner, figures);
-        if (!cost)
-          return std::nullopt;
-        sum.cycles += cost->cycles;
-        sum.latency += cost->latency;
-      }
-    sum.unit = sum.cycles ? OpCost::Lanes : OpCost::None;
-    return sum;
-  }
-  int64_t elements =
-      std::max(countElements(op->getOperandTypes()), countElements(op->getResultTypes()));
-  if (isView(op) || elements == 0)
-    return OpCost{};
-  std::optional<Figure> rate = getLaneRate(op, figures);
-  if (!rate)
-    return std::nullopt;
-  int64_t cycles = llvm::divideCeil(elements, rate->value), latency = figures.fmaLatency->value;
-  if (isa<ReduceOp, ConvertLayoutOp>(op))
-    latency += 2 * figures.shuffleLatency->value;
-  return OpCost{OpCost::Lanes, cycles, cycles + latency};
-}
 
 //===- Which ops, and whose -----------------------------------------------------------------===//
 

@@ -3,27 +3,12 @@
 #ifndef KILN_LIB_SCHEDULE_LOOPPROBLEM_H
 #define KILN_LIB_SCHEDULE_LOOPPROBLEM_H
 
+#include "OpCosts.h"
 #include "Rings.h"
 #include "Trip.h"
 #include "kiln/Schedule/Problem/Problem.h"
-#include "kiln/Target/Chip.h"
 
 namespace kiln {
-
-/// What an op keeps busy, for how many cycles, and the cycles from its start to its result.
-struct OpCost {
-  enum Unit { None, Matrix, Lanes };
-  Unit unit = None;
-  int64_t cycles = 0;
-  int64_t latency = 0;
-};
-
-/// The cost of an op whose tiles the warps of a core share out; nothing if the chip's record lacks
-/// a figure for it.
-std::optional<OpCost> getCost(mlir::Operation *op, const Figures &figures);
-
-/// Whether an op only names elements otherwise.
-bool isView(mlir::Operation *op);
 
 /// The ops of a loop, each as its role runs it.
 struct LoopProblem {
