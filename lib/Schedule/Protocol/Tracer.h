@@ -111,6 +111,11 @@ private:
            });
   }
 
+  /// Whether the other program of the pair gets, starts and releases what is in a channel.
+  bool isSecondOfPair(mlir::Value channel) const {
+    return llvm::cast<tile::ChannelType>(channel.getType()).getPair() && !instance.isFirstOfPair();
+  }
+
   tile::WarpGroupsOp groups;
   tile::RoleAttr role;
   const Instance &instance;

@@ -13,9 +13,14 @@ llvm::SmallVector<mlir::Value> getSlot(ThreadContext &context, mlir::Value chann
 mlir::LogicalResult lowerTensorMemory(ThreadContext &context, tile::WarpGroupsOp op,
                                       llvm::function_ref<mlir::LogicalResult()> lowerRoles);
 
-/// The barrier that the copies of the tile.put around them tell of their bytes.
+/// Whether this is the first program of its pair, which starts what both do together (i1).
+mlir::Value isFirstOfPair(ThreadContext &context);
+
+/// The barrier that the copies of the tile.put around them tell of their bytes, and whether it is
+/// that of a pair's first program.
 struct PutState {
   mlir::Value barrier;
+  bool ofPair = false;
 };
 
 /// LLVM's alias scopes of a slot of an own ring, and of all other slots.

@@ -1,5 +1,6 @@
 // Dots in flight: a pending tensor is its accumulator's registers, which belong to the chip until
 // they were waited for; or its address in tensor memory.
+#include "../Rings.h"
 #include "../ThreadPatterns.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 
@@ -51,7 +52,13 @@ static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
   if (op.getAccumulates())
     dot.accumulates = context.get(op.getAccumulates());
   FailureOr<SmallVector<Value>> sums = failure();
-  auto start = [&] { sums = atom.start(context, context.getLoc(), dot); };
+  auto start = [&] {
+    auto startHere = [&] { sums = atom.start(context, context.getLoc(), dot); };
+    if (atom.getPrograms() > 1)
+      context.emitIf(isFirstOfPair(context), startHere);
+    else
+      startHere();
+  };
   if (inTensorMemory && !OneThreadOp::encloses(op))
     context.emitIf(context.isFirstThread(), start);
   else
