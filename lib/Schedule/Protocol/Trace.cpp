@@ -267,6 +267,7 @@ LogicalResult Tracer::release(ReleaseOp op) {
     tells = false;
   }
   result.events.push_back({Event::Release, channel, *at, op, barriers});
+  fenced.erase({channel, *at});
   held[channel].erase(at);
   return instance.getClusterPrograms() > 1 ? reach(op, result.events.back().reaches) : success();
 }
@@ -362,10 +363,11 @@ LogicalResult Tracer::tellOfTensorMemory(Operation *op) {
 
 LogicalResult Tracer::fence(FenceOp op) {
   if (op.getKind() == FenceKind::Shared) {
-    if (unseen.empty() && unfenced.empty())
+    if (unseen.empty() && unfenced.empty() && fenced.empty())
       return fail(op.emitOpError("expected a slot that warps of another role have copied into, or "
                                  "one of an engine's that lanes have read, got none"));
     unseen.clear();
+    fenced.merge(unfenced);
     unfenced.clear();
     return success();
   }
