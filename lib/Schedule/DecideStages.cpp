@@ -144,7 +144,8 @@ LogicalResult StageDecider::decideDepths() {
   if (ahead.empty())
     return success();
   for (LoadOp load : ahead)
-    load.setStage(0);
+    if (getLoopOfTrips(load)) // what stands behind a condition comes when that does
+      load.setStage(0);
   int64_t shared = target.getChipRecord().sharedBytes;
   FailureOr<int64_t> depth = findDepth(ahead, kMostSlots, shared);
   if (failed(depth))
@@ -180,9 +181,7 @@ static bool isCarried(DotOp dot) {
          use.getOperandNumber() + 1 == sum.getArgNumber();
 }
 
-/// Whether a dot reads no operand from registers. These are read until the wait, and the next trip
-/// writes them.
-static bool areReadFromBuffers(DotOp dot) {
+bool kiln::areReadFromBuffers(DotOp dot) {
   return isReadFromBuffer(dot.getAMutable()) && isReadFromBuffer(dot.getBMutable());
 }
 
