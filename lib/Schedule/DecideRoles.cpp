@@ -16,10 +16,10 @@
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/TargetInterface.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace kiln {
@@ -100,13 +100,13 @@ private:
 } // namespace
 
 bool kiln::isPlain(Operation *op) {
-  if (isa_and_nonnull<arith::ArithDialect, math::MathDialect, ub::UBDialect>(op->getDialect()))
-    return true;
+  // Whether another trip follows may hang on what one role alone computes.
+  if (isa<scf::WhileOp, scf::ConditionOp, DotScaledOp>(op))
+    return false;
   // What atomics change they change once, whatever copies there are.
-  return isa<LoadOp, StoreOp, AtomicRMWOp, ToScalarOp, DotOp, ViewFromPointerOp, ReduceOp,
-             ReshapeOp, TransposeOp, BroadcastOp, SplatOp, IotaOp, DimOp, StrideOp, SubviewOp,
-             ProgramIdOp, NumProgramsOp, MultipleOfOp, ReturnOp, tile::YieldOp, scf::ForOp,
-             scf::IfOp, scf::YieldOp>(op);
+  return isa<LoadOp, GatherOp, StoreOp, ScatterOp, AtomicRMWOp, ReturnOp, scf::ForOp, scf::IfOp>(
+             op) ||
+         isMemoryEffectFree(op);
 }
 
 bool kiln::decidesNothing(KernelOp kernel) {
@@ -266,6 +266,13 @@ bool RoleDecider::findDot(DotOp dot) {
   return true;
 }
 
+/// The loop of trips in which an op stands, by itself or behind conditions; null if there is none.
+static scf::ForOp getLoopAround(Operation *op) {
+  while (isa<scf::IfOp>(op->getParentOp()))
+    op = op->getParentOp();
+  return getLoopOfTrips(op);
+}
+
 /// Whether two accesses come in this order in a program, or in a loop's next trip.
 static bool comesBefore(Operation *first, Operation *second) {
   for (Operation *op = first->getParentOp(); op; op = op->getParentOp())
@@ -278,11 +285,19 @@ static bool comesBefore(Operation *first, Operation *second) {
 }
 
 /// Whether something computes with a value in front of a store.
-static bool isUsedInFront(Value value, StoreOp store) {
+static bool isUsedInFront(Value value, Operation *store) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     bool isView = isa<ReshapeOp, TransposeOp>(user);
     return isView ? isUsedInFront(user->getResult(0), store) : comesBefore(user, store);
   });
+}
+
+/// What a load, a gather, a store or a scatter accesses.
+static Value getViewOf(Operation *access) {
+  for (Value operand : access->getOperands())
+    if (isa<ViewType>(operand.getType()))
+      return operand;
+  return {};
 }
 
 /// Whether what comes behind an atomic access may have to see what others wrote before theirs.
@@ -296,38 +311,44 @@ static bool acquires(AtomicRMWOp atomic) {
 /// What an engine brings has come when some user in front of the store has waited for it. Other
 /// loads and stores are those of one role, whose order is kept.
 bool RoleDecider::isOrdered() {
-  SmallVector<LoadOp> all;
-  SmallVector<StoreOp> allStores;
+  SmallVector<Operation *> reads, writes;
   SmallVector<AtomicRMWOp> atomics;
   kernel.getBody().walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op))
-      all.push_back(load);
-    if (auto store = dyn_cast<StoreOp>(op))
-      allStores.push_back(store);
+    if (isa<LoadOp, GatherOp>(op))
+      reads.push_back(op);
+    if (isa<StoreOp, ScatterOp>(op))
+      writes.push_back(op);
     if (auto atomic = dyn_cast<AtomicRMWOp>(op))
       atomics.push_back(atomic);
   });
   // The role that has the engine load makes these as early as it can, too.
-  auto isEarly = [&](LoadOp load) {
-    return loads.contains(load) || load.getType().getNumElements() == 1;
+  auto isEarly = [&](Operation *read) {
+    auto load = dyn_cast<LoadOp>(read);
+    return load && (loads.contains(load) || load.getType().getNumElements() == 1);
+  };
+  auto isByEngine = [&](Operation *write) {
+    auto store = dyn_cast<StoreOp>(write);
+    return store && stores.contains(store);
   };
   for (AtomicRMWOp atomic : atomics)
-    for (LoadOp load : all)
-      if (isEarly(load) && comesBefore(atomic, load) &&
-          (acquires(atomic) || !areOfOtherMemory(atomic.getView(), load.getView())))
-        return leave(load, "roles would not order it and an atomic access in front of it");
-  for (StoreOp store : allStores) {
-    for (LoadOp load : all) {
-      if (areOfOtherMemory(store.getView(), load.getView()) ||
-          (!isEarly(load) && !stores.contains(store)))
+    for (Operation *read : reads)
+      if (isEarly(read) && comesBefore(atomic, read) &&
+          (acquires(atomic) || !areOfOtherMemory(atomic.getView(), getViewOf(read))))
+        return leave(read, "roles would not order it and an atomic access in front of it");
+  for (Operation *write : writes) {
+    for (Operation *read : reads) {
+      if (areOfOtherMemory(getViewOf(write), getViewOf(read)) ||
+          (!isEarly(read) && !isByEngine(write)))
         continue;
-      if (comesBefore(store, load) ||
-          (loads.contains(load) && !isUsedInFront(load.getResult(), store)))
-        return leave(load, "roles would not order it and a store that may reach the same memory");
+      auto load = dyn_cast<LoadOp>(read);
+      if (comesBefore(write, read) ||
+          (load && loads.contains(load) && !isUsedInFront(load.getResult(), write)))
+        return leave(read, "roles would not order it and a store that may reach the same memory");
     }
-    for (StoreOp other : allStores)
-      if (other != store && !areOfOtherMemory(store.getView(), other.getView()))
-        stores.erase(store);
+    for (Operation *other : writes)
+      if (other != write && !areOfOtherMemory(getViewOf(write), getViewOf(other)))
+        if (auto store = dyn_cast<StoreOp>(write))
+          stores.erase(store);
   }
   return true;
 }
@@ -436,7 +457,7 @@ bool RoleDecider::find() {
   bool isInLoop = false, isRead = true;
   kernel.getBody().walk([&](LoadOp load) {
     SmallVector<Use> products = findProducts(load);
-    bool isLooped = bool(getLoopOfTrips(load));
+    bool isLooped = bool(getLoopAround(load));
     int64_t bytes = load.getType().getNumElements() *
                     load.getType().getElementType().getIntOrFloatBitWidth() / 8;
     if (products.empty() && (!isLooped || bytes < kFewestBytes))
@@ -471,8 +492,7 @@ bool RoleDecider::find() {
                            " registers of a thread, more than " + Twine(kMostRegisters));
 }
 
-/// Takes back what was written of a kernel that decided nothing.
-static void undo(KernelOp kernel) {
+void kiln::undoRoles(KernelOp kernel) {
   kernel->removeAttr(kRolesAttrName);
   kernel.getBody().walk([](Operation *op) {
     for (StringRef name : {"role", "atom", "ring", "stage"})
@@ -481,7 +501,7 @@ static void undo(KernelOp kernel) {
 }
 
 void RoleDecider::undo() {
-  ::undo(kernel);
+  undoRoles(kernel);
   for (DotOp dot : promoted)
     dot.setPromote(false);
   for (DotOp dot : cut)
@@ -507,7 +527,7 @@ void RoleDecider::write(bool storesByEngine, bool overlaps) {
     auto load = dyn_cast<LoadOp>(op);
     // Each role loads the numbers that it needs.
     bool isShared = load && load.getType().getNumElements() == 1;
-    if (isa<DotOp, StoreOp, AtomicRMWOp>(op) || (load && !isShared))
+    if (isa<DotOp, GatherOp, StoreOp, ScatterOp, AtomicRMWOp>(op) || (load && !isShared))
       setRoleName(op, kCompute);
   });
   for (auto &[load, decided] : loads) {
@@ -581,11 +601,11 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     return false;
   }
 
-  /// By copies past the registers or through them, and by one ring a loop or several.
+  /// By copies past the registers or through them, and by several rings a loop or one.
   static SmallVector<std::pair<bool, bool>> getWays(OwnRingDecider &decider) {
     SmallVector<std::pair<bool, bool>> ways;
     for (bool direct : {true, false})
-      for (bool apart : {false, true})
+      for (bool apart : {true, false})
         if (!apart || decider.canPart())
           ways.push_back({direct, apart});
     return ways;
@@ -600,7 +620,7 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
         bool copies = decider.write(direct, apart);
         if ((copies || !direct) && tryOut(kernel, reason))
           return true;
-        undo(kernel);
+        decider.undo();
       }
     return false;
   }
@@ -618,7 +638,7 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
       std::optional<int64_t> bytes = tryOut(kernel, reason);
       if (bytes && (copies || *bytes <= half))
         return true;
-      undo(kernel);
+      decider.undo();
       if (bytes && tryOut(kernel, reason).value_or(0) > half) {
         decider.write(direct, apart);
         return true;
