@@ -13,6 +13,10 @@ llvm::SmallVector<mlir::Value> getSlot(ThreadContext &context, mlir::Value chann
 mlir::LogicalResult lowerTensorMemory(ThreadContext &context, tile::WarpGroupsOp op,
                                       llvm::function_ref<mlir::LogicalResult()> lowerRoles);
 
+/// Waits for what a role has started into tensor memory, if nothing in it does: a barrier must not
+/// be told of the end of products when the program has ended.
+void waitForProducts(ThreadContext &context, mlir::Region &role);
+
 /// The barrier that the copies of the tile.put around them tell of their bytes.
 struct PutState {
   mlir::Value barrier;
