@@ -39,6 +39,8 @@ static constexpr int64_t kPromoted = 128;
 /// Accumulators and operands of so many of a thread's registers have the warps that multiply given
 /// those of the warps that load.
 static constexpr int64_t kManyRegisters = 96;
+/// Sums that begin at zero in their trip are used up in it: so many of them are there at once.
+static constexpr unsigned kMostAtOnce = 2;
 
 namespace {
 /// An operand of a product that reads what a load brings: as it is, or transposed.
@@ -67,7 +69,7 @@ public:
   /// Takes back what it has written.
   void undo();
   /// Has one group of warps make each product. False if it does, or has no registers for all.
-  bool useOneCopy() { return std::exchange(copies, 1) > 1 && countRegisters() <= kMostRegisters; }
+  bool useOneCopy() { return std::exchange(copies, 1) > 1 && countAtOnce() <= kMostRegisters; }
 
 private:
   bool leave(Operation *op, const Twine &text) {
@@ -80,7 +82,8 @@ private:
   int64_t findRing(LoadOp load);
   bool canStore(StoreOp store);
   bool isOrdered();
-  int64_t countRegisters();
+  int64_t countRegisters(unsigned atOnce);
+  int64_t countAtOnce() { return countRegisters(kMostAtOnce); }
   SmallVector<Attribute> makeRoles();
 
   KernelOp kernel;
@@ -389,21 +392,27 @@ int64_t RoleDecider::findRing(LoadOp load) {
   return rings;
 }
 
-/// Of a thread, for accumulators and the operands that lie in registers.
-int64_t RoleDecider::countRegisters() {
+/// Of a thread, for accumulators and the operands that lie in registers. Of the sums that are used
+/// up in their trip `atOnce` count, the largest.
+int64_t RoleDecider::countRegisters(unsigned atOnce) {
   int64_t lanes = target.getChipRecord().warpSize, words = 0;
+  SmallVector<int64_t> passing;
   for (auto &[dot, atom] : dots) {
     int64_t threads = cast<MmaAtomInterface>(atom).getWarps() * lanes * copies;
     // A dot that adds to another's sum does so in its place.
     bool isAdded = dot.getAccumulator().getDefiningOp<DotOp>();
     bool isPromoted = dot.getPromote() || llvm::is_contained(promoted, dot);
     if (cast<MmaAtomInterface>(atom).getAccumulatorPlace() == Place::Registers)
-      words += (!isAdded + isPromoted) * dot.getM() * dot.getN() / threads;
+      (matchPattern(dot.getAccumulator(), m_Constant()) ? passing.emplace_back(0) : words) +=
+          (!isAdded + isPromoted) * dot.getM() * dot.getN() / threads;
     LoadOp load = findLoad(dot.getA());
     if (!load || !loads.contains(load))
       words += dot.getM() * dot.getK() * getElementTypeOrSelf(dot.getA()).getIntOrFloatBitWidth() /
                (32 * threads);
   }
+  llvm::sort(passing, std::greater<>());
+  for (int64_t sum : ArrayRef(passing).take_front(atOnce))
+    words += sum;
   return words;
 }
 
@@ -418,7 +427,7 @@ SmallVector<Attribute> RoleDecider::makeRoles() {
   for (auto &[dot, atom] : dots)
     warps = std::max<int64_t>(warps, cast<MmaAtomInterface>(atom).getWarps());
   const RoleRegisters &rule = chip.roleRegisters;
-  if (!rule.step || countRegisters() <= kManyRegisters)
+  if (!rule.step || countRegisters(/*atOnce=*/dots.size()) <= kManyRegisters)
     return {role(kCompute, warps, copies, 0), role(kLoad, 1, 1, 0)};
   int64_t left = chip.registersPerCore / chip.warpSize - rule.warps * rule.least;
   int64_t most = left / (warps * copies) / rule.step * rule.step;
@@ -486,7 +495,7 @@ bool RoleDecider::find() {
   kernel.getBody().walk([&](StoreOp store) { (void)canStore(store); });
   if (!isOrdered())
     return false;
-  int64_t registers = countRegisters();
+  int64_t registers = countAtOnce();
   return registers <= kMostRegisters ||
          leave(kernel, "accumulators and operands take " + Twine(registers) +
                            " registers of a thread, more than " + Twine(kMostRegisters));
