@@ -269,6 +269,7 @@ LogicalResult Tracer::release(ReleaseOp op) {
     tells = false;
   }
   int64_t position = *at;
+  fenced.erase({channel, position});
   held[channel].erase(at);
   if (op.getCommit() && isSecondOfPair(op.getChannel()))
     return success();
@@ -367,10 +368,11 @@ LogicalResult Tracer::tellOfTensorMemory(Operation *op) {
 
 LogicalResult Tracer::fence(FenceOp op) {
   if (op.getKind() == FenceKind::Shared) {
-    if (unseen.empty() && unfenced.empty())
+    if (unseen.empty() && unfenced.empty() && fenced.empty())
       return fail(op.emitOpError("expected a slot that warps of another role have copied into, or "
                                  "one of an engine's that lanes have read, got none"));
     unseen.clear();
+    fenced.merge(unfenced);
     unfenced.clear();
     return success();
   }

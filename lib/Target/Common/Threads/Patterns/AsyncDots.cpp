@@ -25,7 +25,9 @@ static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
       if (auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout()))
         operand.layout = layout.toLinear(buffer.getShape());
     } else {
-      operand.layout = getLayout(value);
+      // Of registers each thread has the same whichever way the tensor is read.
+      operand.layout = transposed ? getLayout(value).transposeOuts({1, 0}) : getLayout(value);
+      operand.transposed = false;
       operand.registers = context.getElements(value);
     }
     return operand;

@@ -32,7 +32,8 @@ ChannelPlan kiln::planChannel(ChannelType type) {
   }
   plan.full = at;
   plan.empty = plan.full + type.getDepth() * kByteBarrierBytes;
-  plan.address = plan.empty + type.getDepth() * kByteBarrierBytes;
+  plan.end = plan.empty + type.getDepth() * kByteBarrierBytes;
+  plan.address = plan.end + (type.getAccumulator() ? kByteBarrierBytes : 0);
   // Nobody waits at a slot that its own role fills.
   plan.total = type.getOwn() ? at : plan.address + (type.getAccumulator() ? kAddressBytes : 0);
   return plan;
@@ -65,6 +66,60 @@ static Value getBarrier(ThreadContext &context, Value channel, Value slot, bool 
   return getSharedAt(
       context, context.get(channel),
       arith::AddIOp::create(context, at, context.i32(full ? plan.full : plan.empty)));
+}
+
+//===- Tensor memory ------------------------------------------------------------------------===//
+
+/// Whether some slot is given back when dots commit, behind the last sum that is committed.
+static bool endsUnawaited(Region &role) {
+  auto isAwaited = [&](Operation *op) {
+    for (; op != role.getParentOp(); op = op->getParentOp())
+      for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
+        if (next->walk([](CommitOp) { return WalkResult::interrupt(); }).wasInterrupted())
+          return true;
+    return false;
+  };
+  return role
+      .walk([&](ReleaseOp release) {
+        return release.getCommit() && !isAwaited(release) ? WalkResult::interrupt()
+                                                          : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// The role's channel whose barrier tells of the end of its products; null if nobody has to wait.
+static Value findEndChannel(Region &role) {
+  Value channel;
+  if (endsUnawaited(role))
+    role.walk([&](CommitOp commit) {
+      if (!channel && isa<BlockArgument>(commit.getChannel()))
+        channel = commit.getChannel();
+    });
+  return channel;
+}
+
+/// How many threads tell the channel's barrier of the end of products.
+static int64_t countEnds(ChannelOp op) {
+  int64_t ends = 0;
+  for (OpOperand &use : op.getResult().getUses())
+    if (auto groups = dyn_cast<WarpGroupsOp>(use.getOwner()))
+      for (auto [number, region] : llvm::enumerate(groups.getBodies()))
+        if (findEndChannel(region) == region.getArgument(use.getOperandNumber()))
+          ends += groups.getRole(number).getCopies();
+  return ends;
+}
+
+void kiln::waitForProducts(ThreadContext &context, Region &role) {
+  Value channel = findEndChannel(role);
+  if (!channel)
+    return;
+  auto type = cast<ChannelType>(channel.getType());
+  Value end =
+      getSharedAt(context, context.get(channel), context.i32(planChannel(type).end));
+  context.emitIf(context.isFirstThread(), [&] {
+    context.sync.commitDots(context, context.getLoc(), end, /*mask=*/Value(), type.getPair());
+    context.sync.waitBarrier(context, context.getLoc(), end, context.i32(0), /*ofCluster=*/false);
+  });
 }
 
 LogicalResult kiln::lowerTensorMemory(ThreadContext &context, WarpGroupsOp op,
@@ -130,6 +185,9 @@ static void lowerChannel(ThreadContext &context, ChannelOp op) {
         context.sync.initBarrier(
             context, context.getLoc(),
             getSharedAt(context, base, context.i32(first + slot * kByteBarrierBytes)), arrivals);
+    if (int64_t ends = countEnds(op))
+      context.sync.initBarrier(context, context.getLoc(),
+                               getSharedAt(context, base, context.i32(plan.end)), ends);
     context.sync.publishBarriers(context, context.getLoc());
   });
   context.barrier();
