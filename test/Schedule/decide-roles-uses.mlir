@@ -136,3 +136,38 @@ tile.kernel @gathered(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %b: !tile.
   tile.return
 }
 }
+
+// -----
+
+// Three sums that are used up in their trip are never there at once: two of them count.
+
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// CHECK-LABEL: @at_once
+// CHECK-SAME: #tile.role<"load"
+tile.kernel @at_once(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !tile.view<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %n = tile.dim %a, 0 : !tile.view<?x?xbf16>
+  %none = arith.constant dense<0.0> : tensor<64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x160xf32>
+  %x = tile.load %a[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+  %sum = scf.for %j = %c0 to %n step %c128 iter_args(%s = %none) -> tensor<64xf32> {
+    %y = tile.load %a[%j, %c0] : !tile.view<?x?xbf16> -> tensor<160x64xbf16>
+    %d = tile.dot %x, %y, %zero transpose_b : tensor<64x64xbf16>, tensor<160x64xbf16> -> tensor<64x160xf32>
+    %e = tile.dot %x, %y, %zero transpose_b : tensor<64x64xbf16>, tensor<160x64xbf16> -> tensor<64x160xf32>
+    %f = tile.dot %x, %y, %zero transpose_b : tensor<64x64xbf16>, tensor<160x64xbf16> -> tensor<64x160xf32>
+    %g = arith.addf %d, %e : tensor<64x160xf32>
+    %h = arith.addf %g, %f : tensor<64x160xf32>
+    %r = tile.reduce %h axis = 1 : tensor<64x160xf32> -> tensor<64xf32> {
+    ^bb0(%left: f32, %right: f32):
+      %0 = arith.addf %left, %right : f32
+      tile.yield %0 : f32
+    }
+    %t = arith.addf %s, %r : tensor<64xf32>
+    scf.yield %t : tensor<64xf32>
+  }
+  tile.store %sum, %c[%c0] : tensor<64xf32>, !tile.view<?xf32>
+  tile.return
+}
+}

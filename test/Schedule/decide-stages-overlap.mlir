@@ -83,3 +83,40 @@ tile.kernel @carried(%q: !tile.view<?x?xf16> {tile.facts = #facts}, %k: !tile.vi
   tile.return
 }
 }
+
+// -----
+
+// A role that fills its own rings loads a page's number a trip before the copies that it places.
+// CHECK-LABEL: @own_ring
+// CHECK: tile.load %t{{.*}}stage = 0 : i64
+// CHECK: tile.reshape {{.*}}stage = 1 : i64
+// CHECK: tile.to_scalar {{.*}}stage = 1 : i64
+// CHECK: arith.index_cast {{.*}}tile.stage = 1 : i64
+// CHECK: tile.load %k{{.*}}depth = 4 : i64{{.*}}stage = 1 : i64
+// CHECK: tile.dot {{.*}}stage = 4 : i64
+
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+#counts = #tile.facts<pointer = 16, strides = [4], extents = [16], index32>
+#apart = #tile.facts<pointer = 16, strides = [16, 4], extents = [16, 16], index32, noalias>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @own_ring(%q: !tile.view<?x?xf16> {tile.facts = #facts}, %k: !tile.view<?x?xf16> {tile.facts = #facts},
+                      %t: !tile.view<?xi32> {tile.facts = #counts}, %o: !tile.view<?x?xf32> {tile.facts = #apart}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tile.dim %t, 0 : !tile.view<?xi32>
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.load %q[%c0, %c0] : !tile.view<?x?xf16> -> tensor<64x64xf16>
+  %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %none) -> tensor<64x64xf32> {
+    %loaded = tile.load %t[%j] : !tile.view<?xi32> -> tensor<1xi32>
+    %scalar = tile.reshape %loaded : tensor<1xi32> -> tensor<i32>
+    %number = tile.to_scalar %scalar : tensor<i32>
+    %row = arith.index_cast %number : i32 to index
+    %y = tile.load %k[%row, %c0] : !tile.view<?x?xf16> -> tensor<64x64xf16>
+    %d = tile.dot %x, %y, %s transpose_b : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %o[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}

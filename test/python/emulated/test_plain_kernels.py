@@ -123,14 +123,16 @@ def paged(q: kiln.View, keys: kiln.View, values: kiln.View, table: kiln.View, le
     out.store((b, 0, 0), (acc / total[:, None])[None])
 
 
-def test_a_page_is_known_to_both_roles(rng) -> None:
-    """Each loads its number: nothing of it has an order among what overlaps."""
+@pytest.mark.parametrize(("chip", "proposal"), [("sm_90a", 0), ("sm_80", 3)])
+def test_a_page_is_known_to_who_loads_it(rng, chip: str, proposal: int) -> None:
+    """Each role loads its number: nothing of it has an order among what overlaps. One that fills
+    its own ring does so a trip before."""
     q = drawn(rng, 2, 64, 64)
     keys, values = drawn(rng, 7, 32, 64), drawn(rng, 7, 32, 64)
     table = rng.integers(0, 7, (2, 5)).astype(np.int32)
     lengths = rng.integers(1, 161, 2).astype(np.int32)
     out = np.zeros((2, 64, 64), np.float32)
-    run(paged, "sm_90a", q, keys, values, table, lengths, out, proposal=0)
+    run(paged, chip, q, keys, values, table, lengths, out, proposal=proposal)
     for b, n in enumerate(lengths):
         k, v = (wide(x[table[b]]).reshape(-1, 64)[:n] for x in (keys, values))
         s = wide(q[b]) @ k.T / 8
