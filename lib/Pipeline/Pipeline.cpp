@@ -94,9 +94,10 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     if (!exact)
       add(createDecideStages());
     add(createCheckSchedule(), createCountTrips(), createRealisePersistence(),
-        createRealiseBlockPrograms(), createRealiseOverlap(), createRealiseRings(), createRealiseWarpGroups(),
-        createRealiseTurns(), createRealiseParts(), createCompleteStages(), createRealiseStages(),
-        createSplitLoops(), createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
+        createRealiseBlockPrograms(), createRealiseOverlap(), createRealiseRings(),
+        createRealiseWarpGroups(), createRealiseTurns(), createRealiseParts(),
+        createCompleteStages(), createRealiseStages(), createSplitLoops(),
+        createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
         createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
         createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.

@@ -26,8 +26,8 @@ void copyPlace(mlir::Operation *from, mlir::Operation *to);
 mlir::FailureOr<mlir::Attribute> requireDecision(mlir::Operation *op, llvm::StringRef name);
 mlir::FailureOr<int64_t> requireNumber(mlir::Operation *op, llvm::StringRef name);
 
-/// Whether a loop asks nothing but the first of the values that it carries, and hands all others on,
-/// as tile-rotate-loops leaves those that have stages.
+/// Whether a loop asks nothing but the first of the values that it carries, and hands all others
+/// on, as tile-rotate-loops leaves those that have stages.
 bool isRotated(mlir::scf::WhileOp loop);
 /// The loop in whose body an op stands; none if its turns are tiles of a program's, which are no
 /// trips, or an `scf.while` that is not rotated.

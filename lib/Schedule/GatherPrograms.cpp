@@ -22,11 +22,12 @@ static LogicalResult check(KernelOp kernel) {
   if (!kernel.hasGrid())
     return kernel.emitOpError("expected a grid region, since '")
            << kBlockProgramsAttrName << "' is decided";
-  for (auto [name, why] : {std::pair(kRolesAttrName, "a block's programs are roles of their own"),
-                           std::pair(kPersistentAttrName, "a block runs a program on each of its warps' groups once"),
-                           std::pair(kTurnsAttrName, "a block's programs take no turns"),
-                           std::pair(kClusterAttrName, "a cluster is one of programs that are blocks"),
-                           std::pair(kOverlapAttrName, "a launch waits for whole blocks")})
+  for (auto [name, why] :
+       {std::pair(kRolesAttrName, "a block's programs are roles of their own"),
+        std::pair(kPersistentAttrName, "a block runs a program on each of its warps' groups once"),
+        std::pair(kTurnsAttrName, "a block's programs take no turns"),
+        std::pair(kClusterAttrName, "a cluster is one of programs that are blocks"),
+        std::pair(kOverlapAttrName, "a launch waits for whole blocks")})
     if (kernel->hasAttr(name))
       return kernel.emitOpError("expected no '")
              << name << "' beside '" << kBlockProgramsAttrName << "', since " << why;

@@ -1,5 +1,5 @@
-// Has an `scf.while` whose ops have stages carry what it asks: its condition is computed in front of
-// it, and at the end of each trip for the next one. Then it is known a trip ahead, and what
+// Has an `scf.while` whose ops have stages carry what it asks: its condition is computed in front
+// of it, and at the end of each trip for the next one. Then it is known a trip ahead, and what
 // computes it has a place in the trip like all else.
 #include "Decisions.h"
 #include "kiln/Schedule/Passes.h"

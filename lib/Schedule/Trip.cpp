@@ -220,8 +220,7 @@ LogicalResult kiln::checkSchedule(const Trip &trip) {
 
 /// A trip of an `scf.while` says whether there is another one, before that begins.
 static LogicalResult checkCondition(const Trip &trip) {
-  std::optional<Dependence> need =
-      trip.findMaker(trip.getYielded(*trip.getConditionIndex()));
+  std::optional<Dependence> need = trip.findMaker(trip.getYielded(*trip.getConditionIndex()));
   int64_t stage = need ? trip.stages.lookup(need->op) : 0;
   if (!need || stage <= need->distance)
     return success();

@@ -67,8 +67,8 @@ struct Trip {
   explicit Trip(mlir::Block &block);
 
   mlir::Block &block;
-  /// The loop whose body the block is, or null: an `scf.for`, or an `scf.while` whose condition is a
-  /// number that it carries (tile-rotate-loops).
+  /// The loop whose body the block is, or null: an `scf.for`, or an `scf.while` whose condition is
+  /// a number that it carries (tile-rotate-loops).
   mlir::Operation *loop;
   /// All but the terminator and what is free, in the order of a trip.
   llvm::SmallVector<mlir::Operation *> ops;

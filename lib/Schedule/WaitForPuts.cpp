@@ -110,7 +110,8 @@ LogicalResult PutWaiter::setSlots() {
   if (!trip.getCounted())
     return rings.front().second.puts.front().emitOpError(
                "expected an scf.for around loads with stages that fill a ring of role \"")
-           << role.getName() << "\" itself, since slots must be known when compiling for this chip, "
+           << role.getName()
+           << "\" itself, since slots must be known when compiling for this chip, "
            << "and nobody counts the trips of an scf.while";
   for (auto &[channel, ring] : rings) {
     int64_t uses = ring.puts.size();

@@ -141,8 +141,8 @@ void LayoutInference::visitWhile(Operation *op) {
   bool changed = true;
   for (unsigned round = 0; changed && round < 2 * loop.getInits().size() + 1; ++round) {
     visit(*loop.getBeforeBody());
-    for (auto [value, argument, result] : llvm::zip(
-             loop.getConditionOp().getArgs(), loop.getAfterArguments(), loop.getResults()))
+    for (auto [value, argument, result] :
+         llvm::zip(loop.getConditionOp().getArgs(), loop.getAfterArguments(), loop.getResults()))
       if (isTensor(value))
         for (Value each : {Value(argument), Value(result)}) {
           Entry entry = lookup(value, threads.of(each));

@@ -25,8 +25,8 @@ int64_t Instance::getExtent(unsigned argument, unsigned dim) const {
 }
 
 int64_t Instance::getLoaded(unsigned argument, ArrayRef<int64_t> place) const {
-  // Under some patterns each place leads to the one in front of it, as those of a list do; under all
-  // others it differs from place to place.
+  // Under some patterns each place leads to the one in front of it, as those of a list do; under
+  // all others it differs from place to place.
   if (pattern >= kNumExtents && pattern % 2 == 1 && !place.empty())
     return place.back() - 1;
   int64_t which = pattern + 3 * int64_t(argument);

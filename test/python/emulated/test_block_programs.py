@@ -93,9 +93,7 @@ def test_each_program_is_there_once(rng, warps: int, programs: int) -> None:
 
 def test_a_block_has_the_threads_of_its_programs() -> None:
     x = np.ones((40, 512), np.float32)
-    compiled = softmax.options(device="emu:sm_90a").compile(
-        x, x, WARPS=1, PROGRAMS=8, WIDTH=512
-    )
+    compiled = softmax.options(device="emu:sm_90a").compile(x, x, WARPS=1, PROGRAMS=8, WIDTH=512)
     assert compiled.metadata["threads"] == 256
     alone = softmax.options(device="emu:sm_90a").compile(x, x, WARPS=1, PROGRAMS=1, WIDTH=512)
     assert alone.metadata["threads"] == 32
@@ -125,7 +123,9 @@ def test_what_keeps_a_block_together_is_refused(how: str) -> None:
 
 def test_more_programs_than_barriers_are_refused() -> None:
     x = np.ones((40, 512), np.float32)
-    with pytest.raises(kiln.CompileError, match="expected roles and copies that take at most 15 bar"):
+    with pytest.raises(
+        kiln.CompileError, match="expected roles and copies that take at most 15 bar"
+    ):
         softmax.options(device="emu:sm_90a")(x, x, WARPS=2, PROGRAMS=15, WIDTH=512)
 
 

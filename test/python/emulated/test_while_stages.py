@@ -64,7 +64,9 @@ def test_own_rings_in_a_while(rng, chip: str, _) -> None:
         a, b = (rng.standard_normal((rows, 256)).astype(BF16) for rows in (m, n))
         c = np.zeros((m, n), np.float32)
         kernel(a, b, c, following, order[0] if order else -1, **schedule)
-        columns = np.concatenate([np.arange(32) + 32 * page for page in order] or [np.zeros(0, int)])
+        columns = np.concatenate(
+            [np.arange(32) + 32 * page for page in order] or [np.zeros(0, int)]
+        )
         reference = a.astype(np.float64)[:, columns] @ b.astype(np.float64)[:, columns].T
         assert np.abs(c - reference).max() <= 1e-3, (m, n, order, schedule)
 
@@ -183,7 +185,9 @@ def test_a_sum_stays_in_flight_from_trip_to_trip(rng, flight: int) -> None:
         acc = kiln.zeros((64, 64), kiln.f32)
         page = first
         while page >= 0:
-            x = kiln.pin(a.load((page * 64, 0), (64, 64)), role="load", depth=4, stage=0, atom="tma")
+            x = kiln.pin(
+                a.load((page * 64, 0), (64, 64)), role="load", depth=4, stage=0, atom="tma"
+            )
             acc = kiln.dot(x, x, acc, transpose_b=True)
             kiln.pin(acc, role="mma", stage=0, in_flight=flight, atom="wgmma")
             page = following[page]

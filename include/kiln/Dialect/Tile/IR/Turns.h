@@ -1,5 +1,5 @@
-// Copies of a role that run programs of their own: those of a persistent kernel in turn, or those of
-// a block side by side.
+// Copies of a role that run programs of their own: those of a persistent kernel in turn, or those
+// of a block side by side.
 #ifndef KILN_DIALECT_TILE_IR_TURNS_H
 #define KILN_DIALECT_TILE_IR_TURNS_H
 

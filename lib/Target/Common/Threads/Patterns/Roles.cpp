@@ -117,9 +117,10 @@ static LogicalResult lowerBarrier(ThreadContext &context, BarrierOp op) {
                    (!hasGroups && context.role->attr.getSkew() == 0 && !context.role->isProgram);
   bool isOfAllWarps = context.role->attr.getTotalWarps() == context.warps && meetAlike;
   if (!hasGroups && context.role->isProgram)
-    return emitUnsupported(op, context.target,
-                           "expected a chip whose groups of warps have barriers of their own, since "
-                           "a block runs several programs, and lanes of one exchange elements here");
+    return emitUnsupported(
+        op, context.target,
+        "expected a chip whose groups of warps have barriers of their own, since "
+        "a block runs several programs, and lanes of one exchange elements here");
   if (!hasGroups && !isOfAllWarps)
     return emitUnsupported(op, context.target,
                            "expected one role, without a skew, where its copies exchange elements");
