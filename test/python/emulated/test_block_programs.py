@@ -4,6 +4,8 @@ emulated chips, against float64."""
 
 from __future__ import annotations
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -93,10 +95,12 @@ def test_each_program_is_there_once(rng, warps: int, programs: int) -> None:
 
 def test_a_block_has_the_threads_of_its_programs() -> None:
     x = np.ones((40, 512), np.float32)
-    compiled = softmax.options(device="emu:sm_90a").compile(x, x, WARPS=1, PROGRAMS=8, WIDTH=512)
-    assert compiled.metadata["threads"] == 256
-    alone = softmax.options(device="emu:sm_90a").compile(x, x, WARPS=1, PROGRAMS=1, WIDTH=512)
-    assert alone.metadata["threads"] == 32
+    for programs in (1, 8):
+        given = {"WARPS": 1, "PROGRAMS": programs, "WIDTH": 512}
+        made = softmax.compile(x, x, **given, target="nvptx:sm_90a")
+        assert re.search(rf"\.(max|req)ntid\s+{32 * programs}\b", made.asm)
+        # A barrier of all threads would be one of programs that never meet.
+        assert programs == 1 or not re.search(r"\bbar\.sync|\bbarrier\.", made.asm)
 
 
 @kiln.kernel
