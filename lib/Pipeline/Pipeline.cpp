@@ -67,8 +67,11 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         tile::createNarrowIndices(), tile::createHoistInvariants());
     return;
   case Stage::Layout:
-    add(createCheckTarget(), createDecideSwap(), createRealiseSwap(), createFoldTileViews(),
-        createCompleteRoles(), createRealiseShares());
+    add(createCheckTarget());
+    if (!isHost)
+      add(createGatherPrograms());
+    add(createDecideSwap(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
+        createRealiseShares());
     // What an instruction is chosen for, and held against, is a tile as it will be.
     if (!isHost)
       add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
@@ -86,14 +89,16 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     addLayouts(pm);
     return;
   case Stage::Schedule:
-    if (!isHost && !exact)
-      add(createDecideStages());
     if (isHost)
       return;
+    add(createRotateLoops());
+    if (!exact)
+      add(createDecideStages());
     add(createCheckSchedule(), createCountTrips(), createRealisePersistence(),
-        createRealiseOverlap(), createRealiseRings(), createRealiseWarpGroups(),
-        createRealiseTurns(), createRealiseParts(), createCompleteStages(), createRealiseStages(),
-        createSplitLoops(), createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
+        createRealiseBlockPrograms(), createRealiseOverlap(), createRealiseRings(),
+        createRealiseWarpGroups(), createRealiseTurns(), createRealiseParts(),
+        createCompleteStages(), createRealiseStages(), createSplitLoops(),
+        createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
         createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
         createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.

@@ -25,7 +25,7 @@ static void beginAtZero(schedule::Problem &problem) {
     *op.pins.stage -= least.lookup(*op.pins.role);
 }
 
-static LogicalResult refuse(scf::ForOp loop, const LoopProblem &made,
+static LogicalResult refuse(Operation *loop, const LoopProblem &made,
                             const schedule::Violation &why, RingPlan &plan) {
   Operation *op = why.op ? made.ops[*why.op] : loop;
   InFlightDiagnostic error = op->emitOpError(describe(why));
@@ -35,8 +35,8 @@ static LogicalResult refuse(scf::ForOp loop, const LoopProblem &made,
 }
 
 /// Where a loop's pins contradict one another, CompleteStages says so.
-static LogicalResult check(scf::ForOp loop, RingPlan &plan, const Chip &chip) {
-  Trip trip(*loop.getBody());
+static LogicalResult check(Operation *loop, RingPlan &plan, const Chip &chip) {
+  Trip trip(loop->getRegions().back().front());
   std::optional<LoopProblem> made = makeProblem(trip, plan, ProblemUse::Check, chip);
   if (!made || made->ops.empty())
     return success();
@@ -56,9 +56,10 @@ static LogicalResult check(KernelOp kernel, const Chip &chip) {
   FailureOr<RingPlan> plan = planRings(kernel);
   if (failed(plan) || failed(checkClusters(kernel, *plan)))
     return failure();
-  auto checkTrips = [&](scf::ForOp loop) {
-    bool isOfPrograms = loop->hasAttr(kProgramsAttrName);
-    return WalkResult(isOfPrograms ? success() : check(loop, *plan, chip));
+  auto checkTrips = [&](Operation *op) {
+    auto loop = dyn_cast<scf::WhileOp>(op);
+    bool hasTrips = loop ? isRotated(loop) : isa<scf::ForOp>(op) && !op->hasAttr(kProgramsAttrName);
+    return WalkResult(hasTrips ? check(op, *plan, chip) : success());
   };
   return failure(kernel.getBody().walk(checkTrips).wasInterrupted());
 }

@@ -64,7 +64,7 @@ bool OwnRingDecider::find() {
   if (!decidesNothing(kernel))
     return false;
   kernel.getBody().walk([&](LoadOp load) {
-    scf::ForOp loop = getLoopOfTrips(load);
+    auto loop = dyn_cast_or_null<scf::ForOp>(getLoopOfTrips(load));
     if (!loop || !loop.getInductionVar().getType().isIndex() || load.getPadding())
       return;
     int64_t bits = load.getType().getNumElements() * load.getType().getElementTypeBitWidth();

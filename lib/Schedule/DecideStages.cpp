@@ -216,7 +216,7 @@ LogicalResult StageDecider::overlapLoops() {
 
 /// Whether a load fills a ring of its own role in a loop, of a depth that nobody has said.
 bool StageDecider::isOwn(LoadOp load) {
-  scf::ForOp loop = getLoopOfTrips(load);
+  Operation *loop = getLoopOfTrips(load);
   return loop && load.getBuffer() && load.getAtomAttr() && !load.getDepth() &&
          !loop->hasAttr(kDepthAttrName) && isLoadedByUsers(load);
 }
@@ -282,7 +282,7 @@ void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
     if ((load && load.getBuffer()) ||
         (llvm::none_of(op.getResultTypes(), isTensor) && isMemoryEffectFree(&op)))
       continue;
-    bool isEarly = load && !mayStoreLoaded(cast<scf::ForOp>(block.getParentOp()), load);
+    bool isEarly = load && !mayStoreLoaded(block.getParentOp(), load);
     op.setAttr(spellDecision(&op, "stage"), builder.getI64IntegerAttr(isEarly ? stage - 1 : stage));
     if (getRoleName(&op).empty())
       setRoleName(&op, role);

@@ -1,5 +1,6 @@
 // What the realising passes ask of decisions.
 #include "Decisions.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
 
@@ -39,9 +40,19 @@ FailureOr<int64_t> kiln::requireNumber(Operation *op, StringRef name) {
   return cast<IntegerAttr>(*decision).getInt();
 }
 
-scf::ForOp kiln::getLoopOfTrips(Operation *op) {
-  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-  return loop && !loop->hasAttr(kProgramsAttrName) ? loop : scf::ForOp();
+bool kiln::isRotated(scf::WhileOp loop) {
+  Block &before = *loop.getBeforeBody();
+  scf::ConditionOp condition = loop.getConditionOp();
+  return llvm::hasSingleElement(before) && before.getNumArguments() > 0 &&
+         condition.getCondition() == before.getArgument(0) &&
+         llvm::equal(condition.getArgs(), before.getArguments().drop_front());
+}
+
+Operation *kiln::getLoopOfTrips(Operation *op) {
+  Operation *parent = op->getParentOp();
+  if (auto loop = dyn_cast<scf::WhileOp>(parent))
+    return isRotated(loop) && op->getBlock() == loop.getAfterBody() ? parent : nullptr;
+  return isa<scf::ForOp>(parent) && !parent->hasAttr(kProgramsAttrName) ? parent : nullptr;
 }
 
 Value IndexMath::constant(int64_t value) {
@@ -83,8 +94,11 @@ static LogicalResult checkBarriers(Operation *op, ArrayAttr roles, TargetInterfa
            << target.getSpelling() << " has one barrier for all warps, got " << roles.size();
   }
   int64_t needed = roles.size();
+  // The lanes of one warp that is a program meet without a number.
+  auto kernel = isa<KernelOp>(op) ? cast<KernelOp>(op) : op->getParentOfType<KernelOp>();
+  bool areBlocks = countBlockPrograms(kernel) > 1;
   for (auto role : roles.getAsRange<RoleAttr>())
-    needed += role.getCopies();
+    needed += areBlocks && role.getWarps() == 1 ? 0 : role.getCopies();
   if (needed <= named)
     return success();
   InFlightDiagnostic error = op->emitOpError("expected roles and copies that take at most ")

@@ -26,8 +26,12 @@ void copyPlace(mlir::Operation *from, mlir::Operation *to);
 mlir::FailureOr<mlir::Attribute> requireDecision(mlir::Operation *op, llvm::StringRef name);
 mlir::FailureOr<int64_t> requireNumber(mlir::Operation *op, llvm::StringRef name);
 
-/// The loop in which an op stands; none if its turns are tiles of a program's, which are no trips.
-mlir::scf::ForOp getLoopOfTrips(mlir::Operation *op);
+/// Whether a loop asks nothing but the first of the values that it carries, and hands all others
+/// on, as tile-rotate-loops leaves those that have stages.
+bool isRotated(mlir::scf::WhileOp loop);
+/// The loop in whose body an op stands; none if its turns are tiles of a program's, which are no
+/// trips, or an `scf.while` that is not rotated.
+mlir::Operation *getLoopOfTrips(mlir::Operation *op);
 
 /// Scalars of the index type.
 struct IndexMath {

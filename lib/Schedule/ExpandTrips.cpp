@@ -11,7 +11,8 @@
 //
 // A value that is used in a later trip than the one that makes it is carried by the loop, once for
 // each trip in between. A slot that dots in flight hold is released where the loop has gone far
-// enough. Where a role fills rings of its own, trips are predicated (PredicateTrips.cpp).
+// enough. Where a role fills rings of its own, trips are predicated (PredicateTrips.cpp), and where
+// nobody counts iterations, each trip asks for its own (UncountedTrips.cpp).
 #include "Expander.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -25,7 +26,11 @@ using namespace kiln::tile;
 void Expander::findStages() {
   for (Operation *op : trip.ops)
     last = std::max(last, trip.stages.lookup(op));
-  madeAt.resize(loop.getNumResults());
+  // Nobody could ask how many trips there were before.
+  for (const HeldSlot &held : trip.heldSlots)
+    if (!loop)
+      last = std::max({last, held.stage, held.later});
+  madeAt.resize(trip.countCarried());
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned i = 0; i < madeAt.size(); ++i) {
@@ -52,7 +57,7 @@ void Expander::carry(Value value, unsigned index, int64_t age) {
 }
 
 void Expander::demand(Value value, int64_t iteration) {
-  if (value.getParentBlock() != &body || value == loop.getInductionVar())
+  if (value.getParentBlock() != &body || isNumber(value))
     return;
   if (std::optional<unsigned> index = trip.getCarriedIndex(value))
     return demandCarried(*index, iteration);
@@ -82,6 +87,10 @@ void Expander::demandAll() {
   // Where trips ask for their iterations, the last one of all may be one that is not there.
   for (unsigned index : results)
     demandCarried(index, trip.isPredicated ? -madeAt[index] : 0);
+  // Whether the next iteration is there, and behind the loop whether those before it were.
+  if (std::optional<unsigned> condition = trip.getConditionIndex())
+    for (int64_t back = 0; back <= (trip.isPredicated ? last : 0); ++back)
+      demandCarried(*condition, -back);
 }
 
 /// Which of these values, one for each that the loop carries, is a value of an age; null if none.
@@ -100,7 +109,7 @@ Value Expander::lookup(Frame &frame, Value value, int64_t iteration) {
   if (Value known = frame.values.lookup({value, iteration}))
     return known;
   Value made;
-  if (value == loop.getInductionVar()) {
+  if (isNumber(value)) {
     made = frame.getIv(iteration);
   } else if (std::optional<unsigned> index = trip.getCarriedIndex(value)) {
     return lookupCarried(frame, *index, iteration);
@@ -188,7 +197,7 @@ void Expander::setAbsolute(Frame &frame) {
     llvm_unreachable("what is needed of an iteration is made before");
   };
   frame.getCarried = [this](Frame &here, unsigned index, int64_t iteration) {
-    return iteration <= 0 ? loop.getInitArgs()[index]
+    return iteration <= 0 ? trip.getInit(index).get()
                           : lookup(here, trip.getYielded(index), iteration - 1);
   };
 }
@@ -236,8 +245,10 @@ SmallVector<Value> Expander::getInitial(Frame &prologue) {
   return initial;
 }
 
-scf::ForOp Expander::makeLoop(ValueRange initial, Value begin, Value end, Value step,
-                              llvm::function_ref<void(Frame &)> writeTrips, int64_t trips) {
+ValueRange Expander::makeLoop(ValueRange initial, Value begin, Value end, Value step,
+                              WriteTrips writeTrips, int64_t trips) {
+  if (!loop)
+    return makeUncounted(initial, writeTrips);
   auto made =
       scf::ForOp::create(builder, loc, begin, end, step, initial, nullptr, loop.getUnsignedCmp());
   made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
@@ -247,12 +258,15 @@ scf::ForOp Expander::makeLoop(ValueRange initial, Value begin, Value end, Value 
     inner->back().erase();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(made.getBody());
-  ValueRange arguments = made.getRegionIterArgs();
+  writeBody(made.getRegionIterArgs(), made.getInductionVar(), writeTrips, trips);
+  return made.getResults();
+}
 
+void Expander::writeBody(ValueRange arguments, Value iv, WriteTrips writeTrips, int64_t trips) {
   Frame frame;
   frame.isLoop = true;
   frame.first = last;
-  setRelative(frame, made.getInductionVar(), arguments);
+  setRelative(frame, iv, arguments);
   writeTrips(frame);
   SmallVector<Value> yielded;
   for (const Carried &it : carried) {
@@ -264,14 +278,9 @@ scf::ForOp Expander::makeLoop(ValueRange initial, Value begin, Value end, Value 
           lookup(frame, it.value ? it.value : trip.getYielded(it.index), number - stage));
   }
   scf::YieldOp::create(builder, loc, yielded);
-  return made;
 }
 
-scf::ForOp Expander::writeLoop(Frame &prologue) {
-  // Numbers of few bits may overflow behind the end.
-  Value begin = shift(loop.getLowerBound(), last);
-  if (last > 0 && !begin.getType().isIndex())
-    begin = arith::SelectOp::create(builder, loc, isAtLeast(last + 1), begin, loop.getUpperBound());
+ValueRange Expander::writeLoop(Frame &prologue) {
   auto writeTrips = [&](Frame &frame) {
     Value iv = frame.getIv(0);
     DenseMap<Operation *, int64_t> later = countLater(3 * last + 3, last, 3 * last + 2);
@@ -280,6 +289,12 @@ scf::ForOp Expander::writeLoop(Frame &prologue) {
     for (const HeldSlot &held : trip.heldSlots)
       release(frame, held, -held.stage, isHeldAt(held, iv, /*number=*/0));
   };
+  if (!loop)
+    return makeUncounted(getInitial(prologue), writeTrips);
+  // Numbers of few bits may overflow behind the end.
+  Value begin = shift(loop.getLowerBound(), last);
+  if (last > 0 && !begin.getType().isIndex())
+    begin = arith::SelectOp::create(builder, loc, isAtLeast(last + 1), begin, loop.getUpperBound());
   return makeLoop(getInitial(prologue), begin, loop.getUpperBound(), loop.getStep(), writeTrips,
                   /*trips=*/1);
 }
@@ -311,7 +326,7 @@ SmallVector<Value> Expander::getResults(Frame &frame, int64_t iteration, Value a
 SmallVector<Value> Expander::getUnchanged() {
   return llvm::map_to_vector(results, [&](unsigned index) {
     const HeldDot *held = findHeldDot(index);
-    return held ? held->initial : loop.getInitArgs()[index];
+    return held ? held->initial : trip.getInit(index).get();
   });
 }
 
@@ -334,16 +349,13 @@ Value Expander::isBehind(Value iv, int64_t iterations) {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, before, number(iterations));
 }
 
-/// The trips of a loop that has at least as many iterations as stages overlap.
-SmallVector<Value> Expander::overlap() {
-  Frame prologue;
-  setAbsolute(prologue);
-  for (int64_t number = 0; number < last; ++number)
-    writeTrip(prologue, number, std::max<int64_t>(last, 1));
-  scf::ForOp made = writeLoop(prologue);
+/// Of a loop that has at least as many iterations as stages overlap: the trips behind those of the
+/// prologue.
+SmallVector<Value> Expander::overlap(Frame &prologue) {
+  ValueRange values = writeLoop(prologue);
 
   Frame frame;
-  setRelative(frame, {}, made.getResults());
+  setRelative(frame, {}, values);
   frame.getIv = [&](int64_t iteration) -> Value {
     Value span = arith::SubIOp::create(builder, loc, loop.getUpperBound(), loop.getLowerBound());
     Value count = arith::CeilDivUIOp::create(builder, loc, span, loop.getStep());
@@ -362,7 +374,7 @@ SmallVector<Value> Expander::overlap() {
       if (int64_t stage = trip.stages.lookup(op); stage > number)
         emit(frame, op, number - stage, later.lookup(op));
   }
-  SmallVector<Value> values = getResults(frame, 0);
+  SmallVector<Value> ended = getResults(frame, 0);
   int64_t most = 0;
   for (const HeldSlot &held : trip.heldSlots)
     most = std::max(most, held.stage);
@@ -370,13 +382,20 @@ SmallVector<Value> Expander::overlap() {
     for (const HeldSlot &held : trip.heldSlots)
       if (back <= held.stage)
         release(frame, held, -back, back > std::max<int64_t>(last, 1) ? isAtLeast(back) : Value());
-  return values;
+  return ended;
 }
 
 SmallVector<Value> Expander::writeOut(int64_t iterations) {
   Frame frame;
   setAbsolute(frame);
-  for (int64_t number = 0; number < iterations + last; ++number)
+  for (int64_t number = 0; number < iterations; ++number)
+    writeTrip(frame, number, iterations);
+  return end(frame, iterations);
+}
+
+/// The trips that end as many iterations as have begun.
+SmallVector<Value> Expander::end(Frame &frame, int64_t iterations) {
+  for (int64_t number = iterations; number < iterations + last; ++number)
     writeTrip(frame, number, iterations);
   SmallVector<Value> values = getResults(frame, iterations);
   for (const HeldSlot &held : trip.heldSlots)
@@ -423,7 +442,15 @@ SmallVector<Value> Expander::choose(int64_t iterations) {
     if (!region->front().empty())
       region->front().back().erase();
   builder.setInsertionPointToEnd(check.thenBlock());
-  scf::YieldOp::create(builder, loc, isAll ? overlap() : writeOut(iterations));
+  if (isAll) {
+    Frame prologue;
+    setAbsolute(prologue);
+    for (int64_t number = 0; number < last; ++number)
+      writeTrip(prologue, number, iterations);
+    scf::YieldOp::create(builder, loc, overlap(prologue));
+  } else {
+    scf::YieldOp::create(builder, loc, writeOut(iterations));
+  }
   builder.setInsertionPointToEnd(check.elseBlock());
   scf::YieldOp::create(builder, loc, choose(iterations - 1));
   return check.getResults();
@@ -431,14 +458,18 @@ SmallVector<Value> Expander::choose(int64_t iterations) {
 
 void Expander::run() {
   findStages();
-  for (unsigned index = 0; index < loop.getNumResults(); ++index)
-    if (!loop.getResult(index).use_empty() || findHeldDot(index))
-      results.push_back(index);
+  for (OpResult result : trip.loop->getResults())
+    if (!result.use_empty() || findHeldDot(result.getResultNumber()))
+      results.push_back(result.getResultNumber());
   demandAll();
-  SmallVector<Value> values = trip.isPredicated ? predicate() : choose(std::max<int64_t>(last, 1));
+  Frame frame;
+  setAbsolute(frame);
+  SmallVector<Value> values = trip.isPredicated ? predicate()
+                              : loop            ? choose(std::max<int64_t>(last, 1))
+                                                : ask(frame, 0);
   for (auto [index, value] : llvm::zip_equal(results, values))
-    loop.getResult(index).replaceAllUsesWith(value);
-  loop.erase();
+    trip.loop->getResult(index).replaceAllUsesWith(value);
+  trip.loop->erase();
 }
 
 /// Puts the ops of a block where they stand in its trip.

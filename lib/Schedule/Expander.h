@@ -1,5 +1,6 @@
 // Writes the trips of a loop whose ops have stages: what ExpandTrips.cpp, which peels those that
-// lack some ops, and PredicateTrips.cpp, where these ask for their iterations, share.
+// lack some ops, PredicateTrips.cpp, where these ask for their iterations, and UncountedTrips.cpp,
+// where each trip says whether there is another, share.
 #ifndef KILN_LIB_SCHEDULE_EXPANDER_H
 #define KILN_LIB_SCHEDULE_EXPANDER_H
 
@@ -39,7 +40,8 @@ struct Carried {
 class Expander {
 public:
   explicit Expander(Trip &trip)
-      : trip(trip), loop(trip.loop), body(trip.block), builder(loop), loc(loop.getLoc()) {}
+      : trip(trip), loop(trip.getCounted()), body(trip.block), builder(trip.loop),
+        loc(trip.loop->getLoc()) {}
   void run();
 
 private:
@@ -49,6 +51,7 @@ private:
     mlir::Operation *op = value.getDefiningOp();
     return op && op->getBlock() == &body && !trip.free.contains(op);
   }
+  bool isNumber(mlir::Value value) { return loop && value == loop.getInductionVar(); }
 
   void demandAll();
   void demand(mlir::Value value, int64_t iteration);
@@ -64,20 +67,23 @@ private:
   void setAbsolute(Frame &frame);
   void setRelative(Frame &frame, mlir::Value first, mlir::ValueRange older);
   llvm::SmallVector<mlir::Value> getInitial(Frame &prologue);
-  /// A loop of trips, from which `writeTrips` takes the frame.
-  mlir::scf::ForOp makeLoop(mlir::ValueRange initial, mlir::Value begin, mlir::Value end,
-                            mlir::Value step, llvm::function_ref<void(Frame &)> writeTrips,
-                            int64_t trips);
+  /// A loop of trips, for which `writeTrips` takes the frame: what its values are behind it. Of
+  /// trips that are not counted the first three numbers are null.
+  using WriteTrips = llvm::function_ref<void(Frame &)>;
+  mlir::ValueRange makeLoop(mlir::ValueRange initial, mlir::Value begin, mlir::Value end,
+                            mlir::Value step, WriteTrips writeTrips, int64_t trips);
+  void writeBody(mlir::ValueRange arguments, mlir::Value iv, WriteTrips writeTrips, int64_t trips);
   llvm::DenseMap<mlir::Operation *, int64_t> countLater(int64_t iterations, int64_t first,
                                                         int64_t last) const;
 
   // Peeled.
   void writeTrip(Frame &frame, int64_t number, int64_t iterations);
-  mlir::scf::ForOp writeLoop(Frame &prologue);
+  mlir::ValueRange writeLoop(Frame &prologue);
   mlir::Value isHeldAt(const HeldSlot &held, mlir::Value iv, int64_t number);
   mlir::Value isBehind(mlir::Value iv, int64_t iterations);
-  llvm::SmallVector<mlir::Value> overlap();
+  llvm::SmallVector<mlir::Value> overlap(Frame &prologue);
   llvm::SmallVector<mlir::Value> writeOut(int64_t iterations);
+  llvm::SmallVector<mlir::Value> end(Frame &frame, int64_t iterations);
   llvm::SmallVector<mlir::Value> choose(int64_t iterations);
   llvm::SmallVector<mlir::Value> getResults(Frame &frame, int64_t iteration, mlir::Value any = {});
   llvm::SmallVector<mlir::Value> getUnchanged();
@@ -87,9 +93,10 @@ private:
   using Exists = llvm::function_ref<mlir::Value(int64_t)>;
   llvm::SmallVector<mlir::Value> predicate();
   llvm::SmallVector<mlir::Value> writePredicated();
-  llvm::SmallVector<mlir::Value> writePrologue(Exists exists);
-  llvm::SmallVector<mlir::Value> writeRounds(mlir::ValueRange initial, mlir::Value begin,
-                                             mlir::Value end, mlir::Value length);
+  llvm::SmallVector<mlir::Value> writePrologue(Frame &prologue, Exists exists);
+  llvm::SmallVector<mlir::Value> drain(mlir::Value end, mlir::ValueRange values);
+  mlir::ValueRange writeRounds(mlir::ValueRange initial, mlir::Value begin, mlir::Value end,
+                               mlir::Value length);
   /// A trip of iterations that may be there.
   void writeTrip(Frame &frame, int64_t number, Exists exists);
   void writeGroup(Frame &frame, llvm::ArrayRef<mlir::Operation *> group, int64_t trips,
@@ -100,6 +107,12 @@ private:
   bool emitKnownSlot(Frame &frame, mlir::Operation *op, int64_t iteration);
   void releaseBehind(Frame &frame, int64_t number, Exists exists);
   void releaseLast(Frame &frame, Exists exists);
+
+  // Of trips that are not counted.
+  mlir::Value goesOn(Frame &frame, int64_t iteration);
+  mlir::ValueRange makeUncounted(mlir::ValueRange initial, WriteTrips writeTrips);
+  llvm::SmallVector<mlir::Value> ask(Frame &frame, int64_t number);
+  llvm::SmallVector<mlir::Value> predicateUncounted();
 
   bool isSurelyAtLeast(int64_t iterations);
   mlir::Value isAtLeast(int64_t iterations);
@@ -120,11 +133,12 @@ private:
   }
 
   Trip &trip;
+  /// Null if trips are not counted.
   mlir::scf::ForOp loop;
   mlir::Block &body;
   mlir::OpBuilder builder;
   mlir::Location loc;
-  /// The last stage.
+  /// The last stage, or of a loop whose trips are not counted the last one at which slots go back.
   int64_t last = 0;
   /// The stage at which a value of the loop is made for the next iteration.
   llvm::SmallVector<int64_t> madeAt;

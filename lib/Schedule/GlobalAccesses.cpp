@@ -198,8 +198,8 @@ static bool isApartOrOwn(Operation *earlier, Operation *later, const Meeting &me
   return true;
 }
 
-bool kiln::mayStoreLoaded(scf::ForOp loop, LoadOp load) {
-  WalkResult result = loop.walk([&](Operation *op) {
+bool kiln::mayStoreLoaded(Operation *loop, LoadOp load) {
+  WalkResult result = loop->walk([&](Operation *op) {
     std::optional<GlobalAccess> access = findGlobalAccess(op);
     bool isApart = !access || !access->writes ||
                    (access->view && areOfOtherMemory(access->view, load.getView()));

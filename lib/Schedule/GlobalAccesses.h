@@ -21,7 +21,7 @@ struct GlobalAccess {
 std::optional<GlobalAccess> findGlobalAccess(mlir::Operation *op);
 
 /// Whether a loop may store what it loads in a later turn.
-bool mayStoreLoaded(mlir::scf::ForOp loop, tile::LoadOp load);
+bool mayStoreLoaded(mlir::Operation *loop, tile::LoadOp load);
 
 /// When an access was made that another one may meet, and by whom: by another thread of the same
 /// warps, or, of `copies` that run one region, by another copy.

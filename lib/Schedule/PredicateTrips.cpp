@@ -141,7 +141,7 @@ void Expander::writeGroup(Frame &frame, ArrayRef<Operation *> group, int64_t tri
         types.push_back(result.getType());
       }
     }
-  for (unsigned index = 0; index < loop.getNumResults(); ++index)
+  for (unsigned index = 0; index < trip.countCarried(); ++index)
     if (Value value = trip.getYielded(index);
         isMade(value) && llvm::is_contained(group, value.getDefiningOp())) {
       handedOn.push_back({index, getIteration(value.getDefiningOp())});
@@ -192,7 +192,7 @@ void Expander::keepLatest(Frame &frame, unsigned index, int64_t iteration, Exist
   Value condition = exists(iteration);
   if (!condition)
     return;
-  Type type = loop.getResult(index).getType();
+  Type type = trip.getInit(index).get().getType();
   auto check = scf::IfOp::create(builder, loc, type, condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   Frame then = frame, otherwise = frame;
@@ -215,7 +215,10 @@ void Expander::writeTrip(Frame &frame, int64_t number, Exists exists) {
                 [&](Operation *op) { return isPossible(number - trip.stages.lookup(op)); });
   if (!ops.empty())
     writeGroup(frame, ops, number, exists);
-  for (unsigned index : results)
+  SmallVector<unsigned> handedOn(results);
+  if (std::optional<unsigned> condition = trip.getConditionIndex())
+    handedOn.push_back(*condition);
+  for (unsigned index : handedOn)
     if (int64_t iteration = number - madeAt[index];
         isPossible(iteration) && !isMade(trip.getYielded(index)))
       keepLatest(frame, index, iteration, exists);
@@ -269,14 +272,12 @@ SmallVector<Value> Expander::predicate() {
   builder.setInsertionPointToEnd(always.elseBlock());
   scf::YieldOp::create(builder, loc, unchanged);
   builder.setInsertionPointToEnd(always.thenBlock());
-  scf::YieldOp::create(builder, loc, writePredicated());
+  scf::YieldOp::create(builder, loc, loop ? writePredicated() : predicateUncounted());
   return always.getResults();
 }
 
 /// The trips in front of the loop, and what its values are then.
-SmallVector<Value> Expander::writePrologue(Exists exists) {
-  Frame prologue;
-  setAbsolute(prologue);
+SmallVector<Value> Expander::writePrologue(Frame &prologue, Exists exists) {
   for (int64_t number = 0; number < last; ++number) {
     writeTrip(prologue, number, exists);
     for (const HeldSlot &held : trip.heldSlots)
@@ -293,7 +294,7 @@ SmallVector<Value> Expander::writePrologue(Exists exists) {
 
 static Value surely(int64_t) { return Value(); }
 
-SmallVector<Value> Expander::writeRounds(ValueRange initial, Value begin, Value end, Value length) {
+ValueRange Expander::writeRounds(ValueRange initial, Value begin, Value end, Value length) {
   DenseMap<Operation *, int64_t> later = countLater(3 * last + 3, last, 3 * last + 2);
   auto writeRound = [&](Frame &frame) {
     for (int64_t number = 0; number < trip.round; ++number) {
@@ -308,7 +309,7 @@ SmallVector<Value> Expander::writeRounds(ValueRange initial, Value begin, Value 
         release(frame, held, number - held.stage, isHeldAt(held, frame.getIv(number), number));
     }
   };
-  return makeLoop(initial, begin, end, length, writeRound, trip.round).getResults();
+  return makeLoop(initial, begin, end, length, writeRound, trip.round);
 }
 
 SmallVector<Value> Expander::writePredicated() {
@@ -335,8 +336,10 @@ SmallVector<Value> Expander::writePredicated() {
   // Of code with known slots it is proven by each path that no put is read too early: so the way to
   // the loop is one on which all puts are made. Copies that lag do so behind one branch.
   SmallVector<Value> values;
+  Frame prologue;
+  setAbsolute(prologue);
   if (trip.slots.empty() || trip.lagging || isSurelyAtLeast(last + trip.round)) {
-    values = writeRounds(writePrologue(existsFirst), begin, end, length);
+    values = writeRounds(writePrologue(prologue, existsFirst), begin, end, length);
   } else {
     auto types = llvm::map_to_vector(carried, [&](const Carried &it) {
       return it.value ? it.value.getType() : loop.getInitArgs()[it.index].getType();
@@ -349,19 +352,26 @@ SmallVector<Value> Expander::writePredicated() {
       if (!block->empty())
         block->back().erase();
       builder.setInsertionPointToEnd(block);
-      values =
-          any ? writeRounds(writePrologue(surely), begin, end, length) : writePrologue(existsFirst);
-      scf::YieldOp::create(builder, loc, values);
+      Frame own = prologue;
+      values = writePrologue(own, any ? Exists(surely) : Exists(existsFirst));
+      scf::YieldOp::create(builder, loc,
+                           any ? writeRounds(values, begin, end, length) : ValueRange(values));
     }
     values = check.getResults();
   }
+  return drain(end, values);
+}
 
+/// The trips behind the loop, which ends in front of the iteration `end`.
+SmallVector<Value> Expander::drain(Value end, ValueRange values) {
   Frame frame;
   frame.first = last;
   setRelative(frame, end, values);
   // Fewer iterations begin here than a round has.
   frame.most = trip.round - 2;
   auto existsLast = [&](int64_t iteration) {
+    if (!loop)
+      return goesOn(frame, iteration);
     return iteration < 0 && isSurelyAtLeast(last + iteration + 1)
                ? Value()
                : compare(shift(end, iteration), loop.getUpperBound());
@@ -372,7 +382,7 @@ SmallVector<Value> Expander::writePredicated() {
   }
   if (trip.lagging)
     lagCopies(builder, loc, trip.lagging, /*isEntry=*/false);
-  Value any = isSurelyAtLeast(1) ? Value() : isAtLeast(1);
+  Value any = !loop || isSurelyAtLeast(1) ? Value() : isAtLeast(1);
   SmallVector<Value> results = getResults(frame, frame.most + 1, any);
   releaseLast(frame, existsLast);
   return results;

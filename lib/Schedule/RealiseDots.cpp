@@ -124,35 +124,37 @@ SmallVector<StartDotOp> DotRealiser::start(Chain &chain, Value accumulator, Valu
 /// The loop carries the accumulator as pending. One that starts as zero is not even written before
 /// the first dot.
 void DotRealiser::hold(Chain &chain, unsigned index) {
-  scf::ForOp loop = trip.loop;
+  Operation *loop = trip.loop;
   Location loc = chain.back().getLoc();
   int64_t stage = trip.stages.lookup(chain.back()), inFlight = *chain.back().getInFlight();
   PendingType type = getPendingType(chain.back());
-  Value initial = loop.getInitArgs()[index];
-  bool startsAsZero = isZero(initial);
+  Value initial = trip.getInit(index).get();
+  // The first of counted trips is known by its number.
+  scf::ForOp counted = trip.getCounted();
+  bool startsAsZero = counted && isZero(initial);
   builder.setInsertionPoint(loop);
-  Value before = startsAsZero ? ub::PoisonOp::create(builder, loop.getLoc(), type).getResult()
-                              : PendOp::create(builder, loop.getLoc(), type, initial).getResult();
-  loop.getInitArgsMutable()[index].set(before);
-  BlockArgument accumulator = loop.getRegionIterArg(index);
-  accumulator.setType(type);
-  loop.getResult(index).setType(type);
+  Value before = startsAsZero ? ub::PoisonOp::create(builder, loop->getLoc(), type).getResult()
+                              : PendOp::create(builder, loop->getLoc(), type, initial).getResult();
+  trip.getInit(index).set(before);
+  trip.setType(index, type);
+  Value accumulator = chain.front().getAccumulator();
 
   Value accumulates;
   setInsertionPoint();
   if (startsAsZero)
-    accumulates = makeFree(arith::CmpIOp::create(builder, loop.getLoc(), arith::CmpIPredicate::ne,
-                                                 loop.getInductionVar(), loop.getLowerBound()));
+    accumulates =
+        makeFree(arith::CmpIOp::create(builder, loop->getLoc(), arith::CmpIPredicate::ne,
+                                       counted.getInductionVar(), counted.getLowerBound()));
   SmallVector<StartDotOp> starts = start(chain, accumulator, accumulates);
   trip.heldDots.push_back({index, initial, loc});
   if (endsByCommit(chain.back().getAtomAttr())) {
-    trip.block.back().setOperand(index, starts.back().getResult());
+    trip.getYield(index).set(starts.back().getResult());
     return;
   }
   setInsertionPoint();
   auto held = WaitOp::create(builder, loc, type, starts.back().getResult(), inFlight);
   trip.insert(trip.ops.size(), held, stage);
-  trip.block.back().setOperand(index, held.getResult());
+  trip.getYield(index).set(held.getResult());
   // While a dot is waited for, those of its chain that follow it run on, in its trip and in later
   // ones.
   int64_t length = chain.size();

@@ -118,7 +118,7 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
   copyPlace(first, put);
   // What is written from registers is so behind all else of a trip, while it is loaded; a role that
   // does nothing else with it goes on to the next load first.
-  if (ring.isWritten() && isa<scf::ForOp>(put->getParentOp())) {
+  if (ring.isWritten() && (isa<scf::ForOp>(put->getParentOp()) || getLoopOfTrips(put))) {
     put->removeAttr(spellDecision(put, "order"));
     put->moveBefore(put->getBlock()->getTerminator());
     next->moveBefore(put);
@@ -165,7 +165,7 @@ static std::optional<int64_t> findFirstStage(GetOp get) {
 /// What is in a ring that its own role fills is read when it is used first; if nobody says when, as
 /// far behind as the ring has slots.
 void RingRealiser::setPlace(Ring &ring, PutOp put, GetOp get) {
-  if (!ring.isOwn() || !isa<scf::ForOp>(put->getParentOp()))
+  if (!ring.isOwn() || !(isa<scf::ForOp>(put->getParentOp()) || getLoopOfTrips(put)))
     return;
   auto setStage = [&](Operation *op, int64_t stage) {
     op->setAttr(spellDecision(op, "stage"), rewriter.getI64IntegerAttr(stage));

@@ -50,10 +50,10 @@ static LogicalResult realiseRegions(Operation *op, const Context &context) {
 
 /// Slots that are constants begin anew with a loop: if it is itself in one, others may read them
 /// still.
-static void enterLoop(scf::ForOp loop, const Context &context) {
+static void enterLoop(Operation *loop, const Context &context) {
   OpBuilder builder(loop);
   if (context.knownSlots && loop->getParentOfType<LoopLikeOpInterface>())
-    meetCopies(builder, loop.getLoc(), context.role);
+    meetCopies(builder, loop->getLoc(), context.role);
 }
 
 /// Inner loops first: once realised, they are ops of the outer block.

@@ -10,6 +10,7 @@
 //     scf.for %i = 0 to %skipped { tile.next %ring }       one tile.advance, once slots are values
 //     …
 #include "Turns.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -203,7 +204,8 @@ static LogicalResult realise(WarpGroupsOp groups) {
   int64_t warps = 0;
   for (auto [number, role] : llvm::enumerate(groups.getRoles().getAsRange<RoleAttr>())) {
     int64_t copies = countTurns(kernel, role);
-    if (copies > 1 && failed(ProgramDealer(groups, number, copies).run()))
+    bool isInTurn = copies > 1 && kernel->hasAttr(kTurnsAttrName);
+    if (isInTurn && failed(ProgramDealer(groups, number, copies).run()))
       return failure();
     roles.push_back(withTurns(kernel, role));
     warps += countWarps(kernel, role);
@@ -218,7 +220,7 @@ namespace {
 struct RealiseTurns : kiln::impl::RealiseTurnsBase<RealiseTurns> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (kernel->hasAttr(kTurnsAttrName))
+      if (kernel->hasAttr(kTurnsAttrName) || kernel->hasAttr(kBlockProgramsAttrName))
         for (WarpGroupsOp groups : kernel.getBody().getOps<WarpGroupsOp>())
           if (failed(realise(groups)))
             return signalPassFailure();

@@ -173,9 +173,9 @@ static LogicalResult addReaders(Ring &ring, RingUse &use) {
 //===- The whole ----------------------------------------------------------------------------===//
 
 /// The orders of a role's ops in a loop count from 0, each once.
-static LogicalResult checkOrder(scf::ForOp loop) {
+static LogicalResult checkOrder(Block &body) {
   llvm::MapVector<StringRef, SmallVector<Operation *>> ops;
-  for (Operation &op : *loop.getBody())
+  for (Operation &op : body)
     if (getDecision(&op, "order")) {
       if (failed(requireRole(&op)))
         return failure();
@@ -202,12 +202,6 @@ static LogicalResult checkPlace(Operation *op) {
   for (StringRef name : {"stage", "order"}) {
     if (!getDecision(op, name))
       continue;
-    if (isa<scf::WhileOp>(op->getParentOp()))
-      return op->emitOpError("expected no '")
-             << spellDecision(op, name) << "' in an scf.while, since whether there is another trip "
-             << "may hang on this one, so that no two overlap: leave it away, or count the trips "
-                "of "
-             << "an scf.for";
     if (!getLoopOfTrips(op))
       return op->emitOpError("expected to stand in a loop, since '")
              << spellDecision(op, name) << "' is decided";
@@ -339,8 +333,9 @@ FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
     if (failed(checkOwner(ring)))
       return failure();
   result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
-    auto loop = dyn_cast<scf::ForOp>(op);
-    return WalkResult(failure(failed(checkPlace(op)) || (loop && failed(checkOrder(loop)))));
+    bool isLoop = isa<scf::ForOp, scf::WhileOp>(op);
+    return WalkResult(failure(failed(checkPlace(op)) ||
+                              (isLoop && failed(checkOrder(op->getRegions().back().front())))));
   });
   if (result.wasInterrupted() || failed(checkSkews(plan, kernel)))
     return failure();

@@ -167,6 +167,8 @@ void Slice::cloneWhile(scf::WhileOp loop, OpBuilder &builder, IRMapping &mapping
       types.push_back(loop.getResult(i).getType());
     }
   auto made = scf::WhileOp::create(builder, loop.getLoc(), types, inits);
+  if (getRoleName(loop) == role.getName())
+    copyPlace(loop, made);
   Block &before = made.getBefore().emplaceBlock(), &after = made.getAfter().emplaceBlock();
   for (auto [at, index] : llvm::enumerate(carried))
     mapping.map(loop.getBeforeArguments()[index],

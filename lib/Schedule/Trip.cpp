@@ -24,7 +24,15 @@ bool kiln::hasDecisions(Block &block) {
   });
 }
 
-Trip::Trip(Block &block) : block(block), loop(dyn_cast<scf::ForOp>(block.getParentOp())) {
+/// The loop of a block that is one's body.
+static Operation *findLoop(Block &block) {
+  auto loop = dyn_cast<scf::WhileOp>(block.getParentOp());
+  bool isBody = loop ? isRotated(loop) && &block == loop.getAfterBody()
+                     : isa<scf::ForOp>(block.getParentOp());
+  return isBody ? block.getParentOp() : nullptr;
+}
+
+Trip::Trip(Block &block) : block(block), loop(findLoop(block)) {
   for (Operation &op : block)
     if (!op.hasTrait<OpTrait::IsTerminator>())
       ops.push_back(&op);
@@ -73,9 +81,34 @@ SmallVector<Value> Trip::getOperands(Operation *op) const {
 
 std::optional<unsigned> Trip::getCarriedIndex(Value value) const {
   auto argument = dyn_cast<BlockArgument>(value);
-  if (!loop || !argument || argument.getOwner() != &block || argument.getArgNumber() == 0)
+  if (!loop || !argument || argument.getOwner() != &block)
     return std::nullopt;
-  return argument.getArgNumber() - 1;
+  if (!getCounted())
+    return argument.getArgNumber();
+  return argument.getArgNumber() ? std::optional(argument.getArgNumber() - 1) : std::nullopt;
+}
+
+/// An `scf.while` has what says whether it goes on in front of its other values.
+static unsigned getPlaceOf(const Trip &trip, unsigned index) {
+  std::optional<unsigned> condition = trip.getConditionIndex();
+  return !condition ? index : index == *condition ? 0 : index + 1;
+}
+
+OpOperand &Trip::getInit(unsigned index) const {
+  scf::ForOp counted = getCounted();
+  unsigned first = counted ? counted.getNumControlOperands() : 0;
+  return loop->getOpOperand(first + getPlaceOf(*this, index));
+}
+
+OpOperand &Trip::getYield(unsigned index) const {
+  return block.back().getOpOperand(getPlaceOf(*this, index));
+}
+
+void Trip::setType(unsigned index, Type type) const {
+  loop->getResult(index).setType(type);
+  block.getArgument(index + (getCounted() ? 1 : 0)).setType(type);
+  if (auto asks = dyn_cast<scf::WhileOp>(loop))
+    asks.getBeforeArguments()[getPlaceOf(*this, index)].setType(type);
 }
 
 std::optional<Dependence> Trip::findMaker(Value value) const {
@@ -185,6 +218,31 @@ LogicalResult kiln::checkSchedule(const Trip &trip) {
   return failure(failed(checkRings(trip, source)) || failed(checkEffects(trip, source)));
 }
 
+/// A trip of an `scf.while` says whether there is another one, before that begins.
+static LogicalResult checkCondition(const Trip &trip) {
+  std::optional<Dependence> need = trip.findMaker(trip.getYielded(*trip.getConditionIndex()));
+  int64_t stage = need ? trip.stages.lookup(need->op) : 0;
+  if (!need || stage <= need->distance)
+    return success();
+  // What it follows from that is as late.
+  Operation *late = need->op;
+  for (bool isFound = true; isFound;) {
+    isFound = false;
+    for (Value operand : trip.getOperands(late))
+      if (std::optional<Dependence> from = trip.findMaker(operand);
+          !isFound && from && from->distance == 0 && trip.stages.lookup(from->op) == stage) {
+        late = from->op;
+        isFound = true;
+      }
+  }
+  InFlightDiagnostic error = need->op->emitOpError("expected stage ")
+                             << need->distance << ", since it says whether the scf.while goes on "
+                             << "before the next trip begins, got " << stage;
+  if (late != need->op)
+    error.attachNote(late->getLoc()) << "it follows from this op of stage " << stage;
+  return error;
+}
+
 LogicalResult kiln::checkTrip(const Trip &trip) {
   for (auto [place, op] : llvm::enumerate(trip.ops))
     for (Value operand : trip.getOperands(op)) {
@@ -195,5 +253,5 @@ LogicalResult kiln::checkTrip(const Trip &trip) {
       if (lag < 0 || (lag == 0 && trip.getPlace(need->op) >= place))
         return op->emitOpError("expected stages and orders that leave it behind what it needs");
     }
-  return success();
+  return trip.loop && !trip.getCounted() ? checkCondition(trip) : success();
 }

@@ -67,8 +67,9 @@ struct Trip {
   explicit Trip(mlir::Block &block);
 
   mlir::Block &block;
-  /// The loop whose body the block is, or null.
-  mlir::scf::ForOp loop;
+  /// The loop whose body the block is, or null: an `scf.for`, or an `scf.while` whose condition is
+  /// a number that it carries (tile-rotate-loops).
+  mlir::Operation *loop;
   /// All but the terminator and what is free, in the order of a trip.
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::DenseMap<mlir::Operation *, int64_t> stages;
@@ -106,8 +107,21 @@ struct Trip {
   mlir::Operation *findHere(mlir::Operation *op) const { return block.findAncestorOpInBlock(*op); }
   /// What an op and the ops in it use of values that this block makes.
   llvm::SmallVector<mlir::Value> getOperands(mlir::Operation *op) const;
-  /// The value that the loop's `index`-th value has in the next iteration.
-  mlir::Value getYielded(unsigned index) const { return block.back().getOperand(index); }
+  /// The loop, if its trips are counted in front of it; else null.
+  mlir::scf::ForOp getCounted() const { return llvm::dyn_cast_or_null<mlir::scf::ForOp>(loop); }
+  /// Of an `scf.while`: which of the loop's values says whether there is a next iteration. It comes
+  /// behind all others, which are the loop's results.
+  std::optional<unsigned> getConditionIndex() const {
+    return getCounted() ? std::nullopt : std::optional(loop->getNumResults());
+  }
+  /// How many values go from iteration to iteration.
+  unsigned countCarried() const { return loop->getNumResults() + !getCounted(); }
+  /// What the loop's `index`-th value is at first, and where it says what the next iteration has.
+  mlir::OpOperand &getInit(unsigned index) const;
+  mlir::OpOperand &getYield(unsigned index) const;
+  mlir::Value getYielded(unsigned index) const { return getYield(index).get(); }
+  /// Makes the loop's `index`-th value, which is one of its results, one of another type.
+  void setType(unsigned index, mlir::Type type) const;
   /// Which of the loop's values a value is, or nothing.
   std::optional<unsigned> getCarriedIndex(mlir::Value value) const;
   /// The op of this block that makes a value, perhaps some iterations before.

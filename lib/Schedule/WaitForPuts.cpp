@@ -107,6 +107,12 @@ LogicalResult PutWaiter::checkSkew() {
 
 /// After which trips slots repeat, and which each use has.
 LogicalResult PutWaiter::setSlots() {
+  if (!trip.getCounted())
+    return rings.front().second.puts.front().emitOpError(
+               "expected an scf.for around loads with stages that fill a ring of role \"")
+           << role.getName()
+           << "\" itself, since slots must be known when compiling for this chip, "
+           << "and nobody counts the trips of an scf.while";
   for (auto &[channel, ring] : rings) {
     int64_t uses = ring.puts.size();
     for (auto [place, put, get] : llvm::enumerate(ring.puts, ring.gets))
@@ -117,7 +123,7 @@ LogicalResult PutWaiter::setSlots() {
   constexpr int64_t kMostTrips = 16;
   if (trip.round <= kMostTrips)
     return success();
-  return trip.loop.emitOpError("expected rings whose slots repeat after at most ")
+  return trip.loop->emitOpError("expected rings whose slots repeat after at most ")
          << kMostTrips << " trips, since the loop is unrolled by as many, got " << trip.round;
 }
 

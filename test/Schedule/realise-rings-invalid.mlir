@@ -190,22 +190,6 @@ tile.kernel @k(%a: f32) attributes {tile.roles = [#tile.role<"mma", warps = 4>]}
 
 // -----
 
-tile.kernel @while(%a: f32, %n: i32) attributes {tile.roles = [#tile.role<"mma", warps = 4>]} {
-  %last = scf.while (%i = %n) : (i32) -> i32 {
-    %c0 = arith.constant 0 : i32
-    %goes = arith.cmpi sgt, %i, %c0 : i32
-    scf.condition(%goes) %i : i32
-  } do {
-  ^bb0(%i: i32):
-    // expected-error@+1 {{expected no 'tile.stage' in an scf.while, since whether there is another trip may hang on this one, so that no two overlap: leave it away, or count the trips of an scf.for}}
-    %next = arith.shrsi %i, %i {tile.stage = 1, tile.role = "mma"} : i32
-    scf.yield %next : i32
-  }
-  tile.return
-}
-
-// -----
-
 // expected-error@+1 {{expected loads with 'buffer' that role "mma" uses, since it has a skew}}
 tile.kernel @k(%a: f32) attributes {tile.roles = [#tile.role<"mma", warps = 4, copies = 2, skew = 1>]} {
   %e = arith.addf %a, %a {tile.role = "mma"} : f32

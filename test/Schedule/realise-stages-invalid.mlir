@@ -1,5 +1,5 @@
 // Stages and orders that contradict what ops need of one another, or one another.
-// RUN: tile-opt %s --tile-realise-rings --tile-realise-warp-groups --tile-complete-stages --tile-realise-stages -split-input-file -verify-diagnostics
+// RUN: tile-opt %s --tile-rotate-loops --tile-realise-rings --tile-realise-warp-groups --tile-complete-stages --tile-realise-stages -split-input-file -verify-diagnostics
 
 !view = !tile.view<?xf32>
 !t = tensor<128xf32>
@@ -239,5 +239,28 @@ tile.kernel @read_by_both(%a: !view, %k: index) attributes {tile.roles = #roles}
   tile.store %t, %a[%c0, %c0] {role = "mma"} : tensor<128x128xf16>, !view
   // expected-error@-4 {{expected a slot that dots alone read, since the slot is given back when #nvptx.tcgen05<"m128n128k16", f16, f32> commits}}
   tile.store %x, %a[%c0, %c0] {role = "mma"} : tensor<128x32xf16>, !view
+  tile.return
+}
+
+// -----
+
+// What says whether an scf.while goes on is known before the next trip begins.
+!view = !tile.view<?xf32>
+!t = tensor<128xf32>
+tile.kernel @condition(%a: !view, %b: !view {tile.facts = #tile.facts<noalias>}, %n: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %end = scf.while (%i = %c0) : (index) -> index {
+    // expected-error@+1 {{expected stage 0, since it says whether the scf.while goes on before the next trip begins, got 1}}
+    %goes = arith.cmpi slt, %i, %n : index
+    scf.condition(%goes) %i : index
+  } do {
+  ^bb0(%i: index):
+    %t = tile.load %a[%i] {stage = 0, role = "all"} : !view -> !t
+    tile.store %t, %b[%i] {stage = 1, role = "all"} : !t, !view
+    // expected-note@+1 {{it follows from this op of stage 1}}
+    %next = arith.addi %i, %c128 {tile.stage = 1, tile.role = "all"} : index
+    scf.yield %next : index
+  }
   tile.return
 }

@@ -61,6 +61,61 @@ def RealisePairs : Schedule_Pass<"tile-realise-pairs"> {
   }];
 }
 
+def GatherPrograms : Schedule_Pass<"tile-gather-programs"> {
+  let summary = "make the programs that a block runs side by side copies of a role";
+  let description = [{
+    Precondition: the module has a target; nothing of who runs what is decided. Postcondition: a
+    kernel with `tile.block_programs` has one role, "program", of as many warps as one program has:
+    `tile.warps`, which is taken off, or as many as its tiles are worth. Each of the block's programs
+    will be a copy of it.
+
+    A kernel without a grid region, with roles, `tile.persistent`, `tile.cluster` or `tile.overlap`,
+    or with a loop that programs share out (`tile.share`) is refused, and so are more programs than
+    the chip has barriers for groups of warps.
+
+    Before:
+    ```mlir
+    tile.kernel @rows(…) attributes {tile.block_programs = 8 : i64, tile.warps = 1 : i64}
+    ```
+    After:
+    ```mlir
+    tile.kernel @rows(…) attributes {tile.block_programs = 8 : i64,
+                                     tile.roles = [#tile.role<"program", warps = 1>]}
+    ```
+    The tests are `test/Schedule/block-programs.mlir` and `block-programs-invalid.mlir`.
+  }];
+}
+
+def RealiseBlockPrograms : Schedule_Pass<"tile-realise-block-programs"> {
+  let summary = "have one block run several programs of the grid";
+  let description = [{
+    Precondition: `tile-gather-programs` has run. Postcondition: a kernel with
+    `tile.block_programs = N` has a grid of an N-th of the blocks along x, and what it does stands
+    behind the condition that the copy's program is there: that of number `block * N + copy` along x.
+    The attribute stays: by it copies of the role are known to be programs apart.
+
+    A launch may not pin another grid.
+
+    Before:
+    ```mlir
+    grid { tile.grid %n } {
+      %i = tile.program_id x
+      …
+    }
+    ```
+    After:
+    ```mlir
+    grid { tile.grid %blocks } {
+      %block = tile.program_id x
+      %copy = tile.copy_id
+      %i = …                         // %block * 8 + %copy
+      scf.if %exists { … }           // %i < %n
+    }
+    ```
+    The test is `test/Schedule/block-programs.mlir`.
+  }];
+}
+
 def RealiseShares : Schedule_Pass<"tile-realise-shares"> {
   let summary = "let several programs run a loop's trips, and the last of them add up";
   let description = [{

@@ -100,6 +100,45 @@ def GuardMasks : Schedule_Pass<"tile-guard-masks"> {
   }];
 }
 
+def RotateLoops : Schedule_Pass<"tile-rotate-loops"> {
+  let summary = "have an scf.while with stages carry its condition";
+  let description = [{
+    Precondition: none. Postcondition: an `scf.while` in whose body an op says when it runs (`stage`,
+    `order`, or dots in flight) asks nothing but the first of the values that it carries, and hands
+    all others on. What its condition is made of stands in front of the loop, and at the end of its
+    body for the next trip. So it is known a trip ahead, at a stage like all that a trip does.
+
+    An op in front of the condition that has a stage or an order is refused.
+
+    Before:
+    ```mlir
+    scf.while (%i = %first) : (i32) -> i32 {
+      %goes = arith.cmpi ne, %i, %end : i32
+      scf.condition(%goes) %i : i32
+    } do {
+    ^bb0(%i: i32):
+      %t = tile.load %a[%at] {stage = 0}
+      %next = …
+      scf.yield %next : i32
+    }
+    ```
+    After:
+    ```mlir
+    %any = arith.cmpi ne, %first, %end : i32
+    scf.while (%goes = %any, %i = %first) : (i1, i32) -> i32 {
+      scf.condition(%goes) %i : i32
+    } do {
+    ^bb0(%i: i32):
+      %t = tile.load %a[%at] {stage = 0}
+      %next = …
+      %more = arith.cmpi ne, %next, %end : i32
+      scf.yield %more, %next : i1, i32
+    }
+    ```
+    The tests are `test/Schedule/rotate-loops.mlir` and `rotate-loops-invalid.mlir`.
+  }];
+}
+
 def DecideStages : Schedule_Pass<"tile-decide-stages"> {
   let summary = "decide when the ops of roles run, and how far a copy engine runs ahead";
   let description = [{
@@ -322,6 +361,8 @@ def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
       all that reads it are dots whose atom ends by commit, by a commit behind the last of them.
     - In a role whose copies have a `skew` barriers of all copies stand around the starts of dots,
       and later copies come to them that much later.
+    - Each trip of an `scf.while` says at stage 0 whether there is another one. Its first trips stand
+      in one another's conditions, beside the trips that end as many iterations as there are then.
     - Where a role fills rings of its own, ops in front of and behind the loop stand behind the
       condition that their iteration is there, and puts are waited for by counts. Where the chip must
       know slots when compiling, a trip of the loop is as many as take all of its rings round.
@@ -345,8 +386,8 @@ def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
       tile.store %last, %b[%end, %c0]
     }
     ```
-    The tests are `test/Schedule/realise-stages.mlir`, `realise-stages-dots.mlir` and
-    `realise-stages-invalid.mlir`.
+    The tests are `test/Schedule/realise-stages.mlir`, `realise-stages-while.mlir`,
+    `realise-stages-dots.mlir` and `realise-stages-invalid.mlir`.
   }];
 }
 

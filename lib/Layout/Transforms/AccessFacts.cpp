@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -67,6 +68,21 @@ int64_t kiln::getElementBytes(Type type) {
 
 static FactsAttr getViewFacts(Value view, unsigned depth);
 
+/// What a loop's argument is handed; nothing for a number that the loop counts.
+static SmallVector<Value> getHandedOn(BlockArgument argument) {
+  Operation *parent = argument.getOwner()->getParentOp();
+  unsigned number = argument.getArgNumber();
+  if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
+    if (argument.getOwner() == loop.getAfterBody())
+      return {loop.getConditionOp().getArgs()[number]};
+    return {loop.getInits()[number], loop.getYieldOp().getOperand(number)};
+  }
+  auto loop = dyn_cast<scf::ForOp>(parent);
+  if (!loop || number == 0)
+    return {};
+  return {loop.getInitArgs()[number - 1], loop.getBody()->getTerminator()->getOperand(number - 1)};
+}
+
 static int64_t getDivisor(Value value, unsigned depth) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
@@ -78,7 +94,11 @@ static int64_t getDivisor(Value value, unsigned depth) {
     if (loop && value == loop.getInductionVar() && depth)
       return std::min(getDivisor(loop.getLowerBound(), depth - 1),
                       getDivisor(loop.getStep(), depth - 1));
-    return 1;
+    SmallVector<Value> handedOn = depth ? getHandedOn(argument) : SmallVector<Value>();
+    int64_t divisor = handedOn.empty() ? 1 : kMax;
+    for (Value each : handedOn)
+      divisor = std::min(divisor, getDivisor(each, depth - 1));
+    return divisor;
   }
   Operation *op = value.getDefiningOp();
   if (!op || !depth)
@@ -90,6 +110,8 @@ static int64_t getDivisor(Value value, unsigned depth) {
     return divisor;
   };
   return TypeSwitch<Operation *, int64_t>(op)
+      // Nobody reads it.
+      .Case<ub::PoisonOp>([](auto) { return kMax; })
       .Case<arith::MulIOp>([&](auto) {
         int64_t left = getDivisor(op->getOperand(0), depth - 1);
         return std::min(kMax, left * getDivisor(op->getOperand(1), depth - 1));

@@ -155,8 +155,14 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
     Operation *user = operand.getOwner();
     if (auto loop = dyn_cast<scf::ForOp>(user))
       return tile::findKeeper(loop.getTiedLoopResult(&operand));
-    if (isa<scf::YieldOp>(user) && isa<scf::ForOp, scf::IfOp>(user->getParentOp()))
-      return tile::findKeeper(user->getParentOp()->getResult(operand.getOperandNumber()));
+    Operation *parent = user->getParentOp();
+    bool isYielded = isa<scf::YieldOp>(user) && isa<scf::WhileOp>(parent);
+    if (auto loop = dyn_cast<scf::WhileOp>(isYielded ? parent : user))
+      return tile::findKeeper(loop.getBeforeArguments()[operand.getOperandNumber()]);
+    if (isa<scf::ConditionOp>(user))
+      return tile::findKeeper(parent->getResult(operand.getOperandNumber() - 1));
+    if (isa<scf::YieldOp>(user) && isa<scf::ForOp, scf::IfOp>(parent))
+      return tile::findKeeper(parent->getResult(operand.getOperandNumber()));
     return user->getNumResults() == 1 ? tile::findKeeper(user->getResult(0)) : StringRef();
   }
 

@@ -98,6 +98,21 @@ void LayoutInference::visit(Block &block) {
     visit(&op);
 }
 
+/// What a loop carries lies as its trips make it, where they ask for that more strongly.
+bool LayoutInference::grow(ValueRange carried, ValueRange yielded) {
+  bool changed = false;
+  for (auto [argument, made] : llvm::zip(carried, yielded)) {
+    if (!isTensor(argument))
+      continue;
+    Entry before = lookup(argument), after = lookup(made, threads.of(argument));
+    if (after.strength > before.strength) {
+      set(argument, after.layout, after.strength);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
 void LayoutInference::visitLoop(Operation *op) {
   auto loop = cast<scf::ForOp>(op);
   for (auto [init, argument] : llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs()))
@@ -109,17 +124,7 @@ void LayoutInference::visitLoop(Operation *op) {
   bool changed = true;
   for (unsigned round = 0; changed && round < 2 * loop.getNumRegionIterArgs() + 1; ++round) {
     visit(*loop.getBody());
-    changed = false;
-    for (auto [argument, yielded] :
-         llvm::zip(loop.getRegionIterArgs(), loop.getBody()->getTerminator()->getOperands())) {
-      if (!isTensor(argument))
-        continue;
-      Entry before = lookup(argument), after = lookup(yielded, threads.of(argument));
-      if (after.strength > before.strength) {
-        set(argument, after.layout, after.strength);
-        changed = true;
-      }
-    }
+    changed = grow(loop.getRegionIterArgs(), loop.getBody()->getTerminator()->getOperands());
   }
   for (auto [result, argument] : llvm::zip(loop.getResults(), loop.getRegionIterArgs()))
     if (isTensor(result))
@@ -129,16 +134,23 @@ void LayoutInference::visitLoop(Operation *op) {
 void LayoutInference::visitWhile(Operation *op) {
   auto loop = cast<scf::WhileOp>(op);
   for (auto [init, argument] : llvm::zip(loop.getInits(), loop.getBeforeArguments()))
-    if (isTensor(init))
-      set(argument, lookup(init, threads.of(argument)).layout, Plain);
-  visit(*loop.getBeforeBody());
-  auto passed = loop.getConditionOp().getArgs();
-  for (auto [value, argument, result] :
-       llvm::zip(passed, loop.getAfterArguments(), loop.getResults()))
-    if (isTensor(value))
-      for (Value each : {Value(argument), Value(result)})
-        set(each, lookup(value, threads.of(each)).layout, Plain);
-  visit(*loop.getAfterBody());
+    if (isTensor(init)) {
+      Entry entry = lookup(init, threads.of(argument));
+      set(argument, entry.layout, entry.strength);
+    }
+  bool changed = true;
+  for (unsigned round = 0; changed && round < 2 * loop.getInits().size() + 1; ++round) {
+    visit(*loop.getBeforeBody());
+    for (auto [value, argument, result] :
+         llvm::zip(loop.getConditionOp().getArgs(), loop.getAfterArguments(), loop.getResults()))
+      if (isTensor(value))
+        for (Value each : {Value(argument), Value(result)}) {
+          Entry entry = lookup(value, threads.of(each));
+          set(each, entry.layout, entry.strength);
+        }
+    visit(*loop.getAfterBody());
+    changed = grow(loop.getBeforeArguments(), loop.getYieldOp().getOperands());
+  }
 }
 
 void LayoutInference::visitIf(Operation *op) {

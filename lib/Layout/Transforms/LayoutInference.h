@@ -64,6 +64,7 @@ public:
 private:
   void visit(mlir::Block &block);
   void visit(mlir::Operation *op);
+  bool grow(mlir::ValueRange carried, mlir::ValueRange yielded);
   void visitLoop(mlir::Operation *loop);
   void visitWhile(mlir::Operation *loop);
   void visitIf(mlir::Operation *branch);

@@ -45,6 +45,7 @@ Block *Block::current() { return currentBlock; }
 
 Block::Block(const Launch &launch, SharedMemory &shared)
     : engines(shared), launch(launch), shared(shared) {
+  shared.setWarpSize(launch.warpSize);
   for (unsigned i = 0; i < launch.threads; ++i)
     threads.push_back(std::make_unique<Thread>(i));
   for (auto &thread : threads)

@@ -99,6 +99,8 @@ public:
   /// The same for an instruction that the lanes of a warp execute together.
   void stop(const std::string &what) { error = what; }
   const SharedMemory &getShared() const { return shared; }
+  /// All lanes of a thread's warp have met.
+  void meetLanes(unsigned thread) { shared.meetLanes(thread); }
   /// A word of shared memory that an instruction writes for a thread; what is wrong, or nothing.
   std::string writeShared(unsigned thread, uint64_t address, uint32_t word);
 

@@ -9,6 +9,7 @@ using namespace kiln::emulated;
 namespace {
 enum Kind { Read = 1, Write = 2, Atomic = 4 };
 constexpr uint16_t kMany = 0xffff, kAtomically = 0xfffe;
+constexpr unsigned kMostThreads = 1024;
 } // namespace
 
 SharedMemory::SharedMemory() {
@@ -29,11 +30,26 @@ void SharedMemory::reset(uint64_t size) {
   used = size;
   epoch = 1;
   bytes.assign(used, Byte());
+  meetings.assign(kMostThreads / warpSize + 1, 0);
   std::memset(memory, 0xa5, used);
 }
 
 std::string SharedMemory::at(uint64_t offset) const {
   return "byte " + std::to_string(offset) + " of shared memory";
+}
+
+/// Whether another thread made an access that nothing orders with what this one does now.
+bool SharedMemory::isByOther(const Access &access, unsigned thread) const {
+  unsigned warp = thread / warpSize;
+  bool haveMet = access.warp == warp && access.meeting < meetings[warp];
+  return access.epoch == epoch && access.thread != thread && !haveMet;
+}
+
+void SharedMemory::note(Access &access, unsigned thread) const {
+  uint16_t warp = thread / warpSize;
+  bool isOne = !isByOther(access, thread);
+  bool isOfWarp = isOne || access.warp == warp;
+  access = {epoch, meetings[warp], isOne ? uint16_t(thread) : kMany, isOfWarp ? warp : kMany};
 }
 
 std::string SharedMemory::access(unsigned thread, uint64_t address, int64_t size, int kind,
@@ -50,40 +66,37 @@ std::string SharedMemory::access(unsigned thread, uint64_t address, int64_t size
     if (byte.isArriving)
       return std::string(kind & Read ? "a read of " : "a write of ") + at(offset) +
              ", into which a copy is still under way";
-    bool writtenNow = byte.writeEpoch == epoch;
+    bool isWritten = byte.write.epoch != 0;
     if (kind & Atomic) {
-      if ((writtenNow && byte.writer != kAtomically && byte.writer != thread) ||
-          (byte.readEpoch == epoch && byte.reader != thread))
+      if ((byte.write.thread != kAtomically && isByOther(byte.write, thread)) ||
+          isByOther(byte.read, thread))
         return "a race: an atomic access to " + at(offset) +
                ", which another thread uses between the same barriers";
-      if (!byte.writeEpoch)
+      if (!isWritten)
         return "an atomic access to " + at(offset) + ", which no thread has written";
-      byte.writer = kAtomically;
-      byte.writeEpoch = epoch;
+      byte.write = {epoch, 0, kAtomically, kMany};
       continue;
     }
     if (kind & Read) {
-      if (!byte.writeEpoch)
+      if (!isWritten)
         return "a read of " + at(offset) + ", which no thread has written";
-      if (writtenNow && byte.writer != thread)
+      if (isByOther(byte.write, thread))
         return "a race: a read of " + at(offset) +
                ", which another thread writes between the same barriers";
-      byte.reader = byte.readEpoch == epoch && byte.reader != thread ? kMany : thread;
-      byte.readEpoch = epoch;
+      note(byte.read, thread);
     }
     if (kind & Write) {
       // To write what is there already harms nobody: copies of a value are stored by all who hold
       // one.
-      bool same = byte.writeEpoch && value &&
+      bool same = isWritten && value &&
                   memory[offset] == static_cast<const uint8_t *>(value)[offset - first];
-      if (!same && ((writtenNow && byte.writer != thread) ||
-                    (byte.readEpoch == epoch && byte.reader != thread)))
+      if (!same && (isByOther(byte.write, thread) || isByOther(byte.read, thread)))
         return "a race: a write of " + at(offset) +
                ", which another thread uses between the same barriers";
-      if (same && writtenNow)
+      if (same && byte.write.epoch == epoch)
         continue;
-      byte.writer = thread;
-      byte.writeEpoch = epoch;
+      byte.write = {epoch, meetings[thread / warpSize], uint16_t(thread),
+                    uint16_t(thread / warpSize)};
     }
   }
   return "";
@@ -98,7 +111,7 @@ std::string SharedMemory::inspect(uint64_t address, int64_t size) const {
   for (uint64_t offset = first; offset < first + size; ++offset) {
     if (bytes[offset].isArriving)
       return "a read of " + at(offset) + ", into which a copy is still under way";
-    if (!bytes[offset].writeEpoch)
+    if (!bytes[offset].write.epoch)
       return "a read of " + at(offset) + ", which no thread has written";
     bytes[offset].inspectEpoch = epoch;
   }
@@ -115,7 +128,7 @@ std::string SharedMemory::beginCopyFromOutside(uint64_t address, int64_t size, u
     Byte &byte = bytes[offset];
     if (byte.isArriving)
       return "a copy into " + at(offset) + ", into which another is still under way";
-    if (std::max(byte.readEpoch, byte.inspectEpoch) > known)
+    if (std::max(byte.read.epoch, byte.inspectEpoch) > known)
       return "a race: a copy into " + at(offset) +
              " of another program of the cluster, which was not told that it has been read";
     byte.isArriving = true;

@@ -23,6 +23,9 @@ public:
   void reset(uint64_t bytes);
   /// A barrier: what was done before it is ordered with what comes behind.
   void advance() { ++epoch; }
+  /// The lanes of a warp have met: what these did before is ordered with what they do next.
+  void meetLanes(unsigned thread) { ++meetings[thread / warpSize]; }
+  void setWarpSize(unsigned threads) { warpSize = threads; }
   uint32_t getEpoch() const { return epoch; }
   bool holds(uint64_t address) const {
     return address - reinterpret_cast<uint64_t>(memory) < capacity;
@@ -40,16 +43,25 @@ public:
   std::string landCopy(unsigned thread, uint64_t address, int64_t bytes, const void *data);
 
 private:
+  /// Who accessed a byte last, and how often the lanes of its warp had met by then.
+  struct Access {
+    uint32_t epoch = 0, meeting = 0;
+    uint16_t thread = 0, warp = 0;
+  };
   struct Byte {
-    uint32_t writeEpoch = 0, readEpoch = 0;
-    uint16_t writer = 0, reader = 0;
+    Access write, read;
     bool isArriving = false;
     mutable uint32_t inspectEpoch = 0; ///< when something else than a thread read it last
   };
+  bool isByOther(const Access &access, unsigned thread) const;
+  void note(Access &access, unsigned thread) const;
   std::string at(uint64_t offset) const;
   uint8_t *memory;
   uint64_t used = 0;
   uint32_t epoch = 1;
+  unsigned warpSize = 32;
+  /// By warp, how often its lanes have met.
+  std::vector<uint32_t> meetings;
   std::vector<Byte> bytes;
 };
 

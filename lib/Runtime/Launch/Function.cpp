@@ -119,8 +119,8 @@ Error kiln::launchChecked(Executable &executable, const Checked *checked,
     if (LLVM_UNLIKELY(plan.ownGrid))
       return makeError(KILN_ERROR_INVALID_ARGUMENT,
                        "kernel '" + plan.kernel +
-                           "': expected no grid, because programs of the kernel's own share loops "
-                           "out among themselves");
+                           "': expected no grid, because the kernel alone knows how many programs "
+                           "or blocks make its tiles");
     std::memcpy(grid, options->grid, sizeof(grid));
     if (LLVM_UNLIKELY(grid[0] < 0 || grid[1] < 0 || grid[2] < 0))
       return makeError(KILN_ERROR_INVALID_ARGUMENT,

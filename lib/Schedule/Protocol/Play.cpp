@@ -25,7 +25,10 @@ int64_t Instance::getExtent(unsigned argument, unsigned dim) const {
 }
 
 int64_t Instance::getLoaded(unsigned argument, ArrayRef<int64_t> place) const {
-  // From place to place it differs, under every pattern.
+  // Under some patterns each place leads to the one in front of it, as those of a list do; under
+  // all others it differs from place to place.
+  if (pattern >= kNumExtents && pattern % 2 == 1 && !place.empty())
+    return place.back() - 1;
   int64_t which = pattern + 3 * int64_t(argument);
   for (int64_t at : place)
     which += 7 * (at % int64_t(kNumExtents) + int64_t(kNumExtents));

@@ -23,6 +23,12 @@ struct Known {
   bool isDefined = false;
   /// Number: of a slot, how many uses of the channel were stepped over on the way to it.
   int64_t skipped = 0;
+
+  bool operator==(const Known &other) const {
+    return std::tie(kind, value, channel, alloc, isDefined, skipped) ==
+           std::tie(other.kind, other.value, other.channel, other.alloc, other.isDefined,
+                    other.skipped);
+  }
 };
 
 /// Who has seen what of a buffer that is one copy's own.
@@ -53,6 +59,7 @@ private:
   llvm::LogicalResult runOp(mlir::Operation *op);
   llvm::LogicalResult step(mlir::Operation *op);
   llvm::LogicalResult runLoop(mlir::scf::ForOp loop);
+  bool isTold(mlir::Operation *loop);
   llvm::LogicalResult runWhile(mlir::scf::WhileOp loop);
   bool canSkip(mlir::Operation *loop);
   llvm::LogicalResult runIf(mlir::scf::IfOp condition);

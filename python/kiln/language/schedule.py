@@ -18,6 +18,7 @@ def pin(
     persistent: int | tuple[int, int] | None = None,
     raster: str | None = None,
     per_core: int | None = None,
+    programs_per_block: int | None = None,
     role: str | None = None,
     stage: int | None = None,
     order: int | None = None,
@@ -49,8 +50,10 @@ def pin(
     pair of that and how many tiles along x are kept together. `raster` is the order of tiles:
     "grouped", by these groups alone; "chiplets", such that the programs of one die of the chip take
     tiles that lie side by side; "longest_x", "longest_y" or "longest_z", from the last place along
-    that axis to the first, for work that grows along it. A target whose programs are not run by
-    warps (the CPU) reads neither warps, clusters nor overlap.
+    that axis to the first, for work that grows along it. `programs_per_block` is how many programs
+    that follow one another along x are launched as one block, each on warps of its own: for
+    programs of so few warps that a core has no room for enough blocks. A target whose programs are
+    not run by warps (the CPU) reads neither warps, clusters, overlap nor programs_per_block.
 
     Around what an operation gives (a load, a product, arithmetic on tiles), or around a store: who
     runs it and when. `role` names one of the kernel's; `stage` says for how many trips of its loop

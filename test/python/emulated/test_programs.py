@@ -186,7 +186,7 @@ def test_refused_streams(rng) -> None:
     ) as error:
         shared(a, b, bias, c, PERSISTENT=None, **options)
     assert "for k in kiln.pin(range(0, a.shape[1], BK), share=SHARE):" in str(error.value)
-    with pytest.raises(kiln.LaunchError, match="expected no grid, because programs"):
+    with pytest.raises(kiln.LaunchError, match="expected no grid, because the kernel alone"):
         shared[(1, 1)](a, b, bias, c, PERSISTENT=2, **options)
 
 
@@ -228,7 +228,7 @@ def test_a_loop_of_two_sums(rng, device: str, share) -> None:
 def test_a_pinned_grid_is_refused(rng) -> None:
     a, b, bias, _ = operands(rng, 64, 64, 64)
     c = np.zeros((64, 64), np.float32)
-    with pytest.raises(kiln.LaunchError, match="expected no grid, because programs"):
+    with pytest.raises(kiln.LaunchError, match="expected no grid, because the kernel alone"):
         shared[(1, 1)](a, b, bias, c, SHARE=2, PERSISTENT=None, BM=64, BN=64, BK=32)
 
 

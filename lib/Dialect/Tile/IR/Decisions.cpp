@@ -72,6 +72,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       // Of a kernel.
       {kRolesAttrName, on<KernelOp>, Schedule},
       {kTurnsAttrName, on<KernelOp>, Lowering},
+      {kBlockProgramsAttrName, on<KernelOp>, Lowering},
       {kPersistentAttrName, on<KernelOp>, Schedule},
       {kRasterAttrName, on<KernelOp>, Schedule},
       {kPerCoreAttrName, on<KernelOp>, Schedule},

@@ -17,6 +17,11 @@ Raster kiln::tile::getRaster(KernelOp kernel) {
               : Raster::Grouped;
 }
 
+int64_t kiln::tile::countBlockPrograms(KernelOp kernel) {
+  auto programs = kernel->getAttrOfType<IntegerAttr>(kBlockProgramsAttrName);
+  return programs ? programs.getInt() : 1;
+}
+
 bool kiln::tile::isStreamed(scf::ForOp loop) {
   return isa<StringAttr>(loop->getAttr(kShareAttrName));
 }
@@ -40,6 +45,12 @@ LogicalResult kiln::tile::verifyGridDecision(Operation *op, StringRef name, Attr
       return op->emitError() << "expected '" << kShareAttrName << "', since '" << name
                              << "' is decided";
     return success();
+  }
+  if (name == kBlockProgramsAttrName) {
+    if (isa<KernelOp>(op) && isCount(value, 2))
+      return success();
+    return op->emitError() << "expected '" << name << "' on a kernel, as an i64 of at least 2, got "
+                           << value;
   }
   if (name != kRasterAttrName && name != kPerCoreAttrName)
     return success();

@@ -1,6 +1,7 @@
 // Follows tensors from role to role.
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -14,6 +15,8 @@ StringRef getRoleName(Operation *op) {
 }
 
 int64_t countTurns(KernelOp kernel, RoleAttr role) {
+  if (int64_t programs = countBlockPrograms(kernel); programs > 1)
+    return programs;
   auto turns = kernel->getAttrOfType<DictionaryAttr>(kTurnsAttrName);
   auto copies = turns ? turns.getAs<IntegerAttr>(role.getName()) : IntegerAttr();
   return copies ? copies.getInt() : 1;

@@ -229,8 +229,7 @@ void widenPair(const Lanes &lanes) {
       lanes.write(lane, i, widenToHalf(format, lanes.read<uint8_t>(lane, 0, i)));
 }
 
-/// That all lanes have come is all that it does.
-void meet(const Lanes &) {}
+void meet(const Lanes &lanes) { Block::current()->meetLanes(lanes.first); }
 
 //===- Arithmetic that is not rounded to nearest --------------------------------------------===//
 

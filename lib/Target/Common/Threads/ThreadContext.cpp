@@ -33,8 +33,9 @@ LogicalResult ThreadContext::lower(Operation *op) {
   if (!pattern || !pattern->lower)
     return emitUnsupported(op, target);
   // Scratch is filled by all threads of the program, or by those of a copy of a role.
-  bool isOfRole = isa<ReduceOp>(op) || (isa<AtomicRMWOp, AtomicCASOp>(op) &&
-                                        !isa<RankedTensorType>(op->getResult(0).getType()));
+  bool isOfRole =
+      (role && role->isProgram) || isa<ReduceOp>(op) ||
+      (isa<AtomicRMWOp, AtomicCASOp>(op) && !isa<RankedTensorType>(op->getResult(0).getType()));
   if (role && pattern->getScratchBytes && pattern->getScratchBytes(op) &&
       (!isOfRole || !(sync.getGroupBarriers() || isAllWarps())))
     return emitUnsupported(op, target, "expected an op that needs no shared memory in a role");
@@ -256,6 +257,8 @@ void ThreadContext::meetAll() {
 }
 
 void ThreadContext::meetCopy() {
+  if (role->isProgram && role->attr.getWarps() == 1)
+    return sync.meetLanes(*this, getLoc());
   Value number = arith::AddIOp::create(*this, role->copy, i32(role->firstBarrier));
   sync.groupBarrier(*this, getLoc(), number, role->attr.getWarps() * chip.warpSize);
 }

@@ -49,6 +49,8 @@ struct ThreadRole {
   /// Its warps have copies under way into shared memory, which no wait of LLVM's is to end.
   bool copiesDirectly = false;
   mlir::Value place = {}; ///< the warp's number among those of all copies
+  /// Each copy is a program of its own, which meets no other.
+  bool isProgram = false;
   /// Where a layout's `warp` counts the warps of all copies of the role.
   ThreadCoordinates shareCoordinates = ThreadCoordinates();
 };

@@ -13,7 +13,8 @@ from kiln.frontend.syntax.calls import implements
 from kiln.frontend.syntax.loops import Range
 from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
 
-_ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "per_core")
+_ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "per_core",
+               "programs_per_block")  # fmt: skip
 _ON_PRODUCTS = ("parts", "reads_ahead", "promote", "swap", "interleave")
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "in_flight", "atom", "layout",
                   "triggers", "multicast", *_ON_PRODUCTS)  # fmt: skip
@@ -174,9 +175,22 @@ def _pin_per_core(c: Any, per_core: Any) -> None:
     _decide(c, "per_core", f"{per_core} : i64", "one number of programs a core", f"{per_core}")
 
 
+def _pin_programs_per_block(c: Any, programs: Any) -> None:
+    programs = as_int(programs, "programs_per_block")
+    if not 1 <= programs < _MOST:
+        raise Misuse(
+            f"expected programs_per_block of at least 1, got {programs}",
+            argument="programs_per_block",
+        )
+    if programs > 1:
+        what = "one number of programs a block"
+        _decide(c, "block_programs", f"{programs} : i64", what, shown=f"{programs}")
+
+
 _PIN_KERNEL = {
     "warps": _pin_warps, "cluster": _pin_cluster, "overlap": _pin_overlap, "roles": _pin_roles,
     "persistent": _pin_persistent, "raster": _pin_raster, "per_core": _pin_per_core,
+    "programs_per_block": _pin_programs_per_block,
 }  # fmt: skip
 
 

@@ -13,6 +13,13 @@ namespace kiln::tile {
 inline constexpr llvm::StringLiteral kRasterAttrName = "tile.raster";
 inline constexpr llvm::StringLiteral kPerCoreAttrName = "tile.per_core";
 
+/// Of a kernel: how many programs that follow one another along x one block runs side by side, each
+/// on warps of its own, an i64. Nothing keeps them together: whatever a program keeps in shared
+/// memory it has for itself, and its barriers are its own.
+inline constexpr llvm::StringLiteral kBlockProgramsAttrName = "tile.block_programs";
+/// How many programs a block runs side by side: 1 without the attribute.
+int64_t countBlockPrograms(KernelOp kernel);
+
 /// In front of the order by groups along x:
 enum class Raster {
   Grouped,  ///< nothing

@@ -3,6 +3,7 @@
 // Inside a role threads are counted anew: `warp` is that of one copy.
 #include "../Rings.h"
 #include "../ThreadPatterns.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -42,6 +43,7 @@ static LogicalResult lowerRole(ThreadContext &context, WarpGroupsOp op, unsigned
       std::exchange(context.threadCoordinates, decltype(context.threadCoordinates)());
   // Barriers: one a copy of each role, then one a role.
   ThreadRole mine{attr, 1, 1 + number, {}, copiesDirectly(region)};
+  mine.isProgram = countBlockPrograms(op->getParentOfType<KernelOp>()) > 1;
   for (unsigned i = 0; i < op.getBodies().size(); ++i) {
     mine.firstBarrier += i < number ? op.getRole(i).getCopies() : 0;
     mine.sharedBarrier += op.getRole(i).getCopies();
@@ -113,8 +115,13 @@ static LogicalResult lowerBarrier(ThreadContext &context, BarrierOp op) {
   // Copies that do not lag behind one another come to each barrier together, so where fewer warps
   // have none of their own, all may meet.
   bool meetAlike = op.getAllCopies() || context.role->attr.getCopies() == 1 ||
-                   (!hasGroups && context.role->attr.getSkew() == 0);
+                   (!hasGroups && context.role->attr.getSkew() == 0 && !context.role->isProgram);
   bool isOfAllWarps = context.role->attr.getTotalWarps() == context.warps && meetAlike;
+  if (!hasGroups && context.role->isProgram)
+    return emitUnsupported(
+        op, context.target,
+        "expected a chip whose groups of warps have barriers of their own, since "
+        "a block runs several programs, and lanes of one exchange elements here");
   if (!hasGroups && !isOfAllWarps)
     return emitUnsupported(op, context.target,
                            "expected one role, without a skew, where its copies exchange elements");

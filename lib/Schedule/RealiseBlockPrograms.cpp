@@ -1,0 +1,90 @@
+// Has one block run several programs of a grid: each copy of the role that a program is takes one,
+// if it is there.
+//
+//   %program = %block * N + %copy
+//   scf.if %program < %extent { … }
+//
+// Blocks take programs along x, so that y and z are what they were.
+#include "Decisions.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
+#include "kiln/Schedule/Passes.h"
+#include "kiln/Target/Common/ABI.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_REALISEBLOCKPROGRAMS
+#include "kiln/Schedule/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// How many programs the grid has along x, computed by a program.
+static Value getExtent(KernelOp kernel, OpBuilder &builder) {
+  Block &grid = kernel.getGrid().front();
+  IRMapping mapping;
+  mapping.map(grid.getArguments(), kernel.getBody().getArguments());
+  for (Operation &op : grid.without_terminator())
+    builder.clone(op, mapping);
+  return mapping.lookupOrDefault(cast<GridOp>(grid.getTerminator()).getExtents().front());
+}
+
+static void realise(KernelOp kernel) {
+  int64_t programs = countBlockPrograms(kernel);
+  Block &body = kernel.getBody().front();
+  SmallVector<Operation *> ops(llvm::make_pointer_range(body.without_terminator()));
+  OpBuilder builder = OpBuilder::atBlockBegin(&body);
+  Location loc = kernel.getLoc();
+  IndexMath math{builder, loc};
+  Type index = builder.getIndexType();
+  Value extent = getExtent(kernel, builder);
+  Value place[3];
+  for (unsigned axis = 0; axis < 3; ++axis)
+    place[axis] = ProgramIdOp::create(builder, loc, index, Axis(axis));
+  Value copy = CopyIdOp::create(builder, loc, index);
+  place[0] = math.add(math.mul(place[0], math.constant(programs)), copy);
+  auto exists = scf::IfOp::create(builder, loc, math.isLess(place[0], extent),
+                                  /*withElseRegion=*/false);
+  SmallVector<Operation *> queries;
+  for (Operation *op : ops) {
+    op->moveBefore(exists.thenBlock()->getTerminator());
+    op->walk([&](Operation *inner) {
+      TypeSwitch<Operation *>(inner)
+          .Case<PrintOp, AssertOp>([&](auto message) {
+            if (message.getProgram().empty())
+              message.getProgramMutable().assign(place);
+          })
+          .Case<ProgramIdOp, NumProgramsOp>([&](auto query) { queries.push_back(query); });
+    });
+  }
+  for (Operation *op : queries) {
+    auto id = dyn_cast<ProgramIdOp>(op);
+    auto number = dyn_cast<NumProgramsOp>(op);
+    if (id)
+      id.replaceAllUsesWith(place[unsigned(id.getAxis())]);
+    else if (number.getAxis() == Axis::X)
+      number.replaceAllUsesWith(extent);
+    else
+      continue;
+    op->erase();
+  }
+  auto grid = cast<GridOp>(kernel.getGrid().front().getTerminator());
+  OpBuilder host(grid);
+  IndexMath count{host, grid.getLoc()};
+  OpOperand &first = grid->getOpOperand(0);
+  first.set(arith::CeilDivUIOp::create(host, grid.getLoc(), first.get(), count.constant(programs)));
+  setMetadata(kernel, "own_grid", host.getBoolAttr(true));
+}
+
+namespace {
+struct RealiseBlockPrograms : kiln::impl::RealiseBlockProgramsBase<RealiseBlockPrograms> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (kernel->hasAttr(kBlockProgramsAttrName) && kernel->hasAttr(kRolesAttrName))
+        realise(kernel);
+  }
+};
+} // namespace
