@@ -114,8 +114,7 @@ void kiln::waitForProducts(ThreadContext &context, Region &role) {
   if (!channel)
     return;
   auto type = cast<ChannelType>(channel.getType());
-  Value end =
-      getSharedAt(context, context.get(channel), context.i32(planChannel(type).end));
+  Value end = getSharedAt(context, context.get(channel), context.i32(planChannel(type).end));
   context.emitIf(context.isFirstThread(), [&] {
     context.sync.commitDots(context, context.getLoc(), end, /*mask=*/Value(), type.getPair());
     context.sync.waitBarrier(context, context.getLoc(), end, context.i32(0), /*ofCluster=*/false);
