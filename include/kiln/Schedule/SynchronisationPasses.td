@@ -329,9 +329,7 @@ def RealiseClusters : Schedule_Pass<"tile-realise-clusters"> {
 
     Rings that dots of pairs of programs read, and their accumulators, become channels of pairs: a
     ring's slots go back to both programs, and to all whose copies reach either; those of an
-    accumulator to both. Behind a slot that goes back to other programs by commit a sum must be
-    committed, for nobody waits for the last of a thread's commits but who waits for that; if none
-    is, that is an error at the release.
+    accumulator to both.
 
     Before:
     ```mlir
