@@ -95,3 +95,48 @@ tile.kernel @nothing() attributes {tile.warps = 4 : i64} {
   }
   tile.return
 }
+
+// -----
+
+#rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!ring = !tile.channel<2, !tile.buffer<64x64xf16, #rows>>
+!sums = !tile.channel<1, !tile.pending<tensor<128x64xf32, #sum>, tensor_memory>>
+
+// A slot that dots give back when they are over, behind the last sum that somebody waits for, must not
+// be told of it when the program has ended.
+// CHECK-LABEL: tile.kernel @unawaited
+// CHECK: tile.commit
+// CHECK-NEXT: tile.release {{.*}} commit
+// CHECK-NEXT: tile.one_thread {
+// CHECK-NEXT: tile.end_dots %{{.*}} : !tile.channel<1
+// CHECK-LABEL: tile.kernel @awaited
+// CHECK-NOT: tile.end_dots
+tile.kernel @unawaited() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 1 : !ring
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%ring, %sums : !ring, !sums) {
+    role #tile.role<"mma", warps = 4> {
+      %s = arith.constant 0 : i32
+      %q = tile.acquire %sums[%s, %s] : !sums
+      %x = tile.get %ring[%s, %s] to_start : !ring
+      tile.commit %q into %sums[%s] : !sums
+      tile.release %ring[%s] commit : !ring
+    }
+  }
+  tile.return
+}
+tile.kernel @awaited() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 1 : !ring
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%ring, %sums : !ring, !sums) {
+    role #tile.role<"mma", warps = 4> {
+      %s = arith.constant 0 : i32
+      %q = tile.acquire %sums[%s, %s] : !sums
+      %x = tile.get %ring[%s, %s] to_start : !ring
+      tile.release %ring[%s] commit : !ring
+      tile.commit %q into %sums[%s] : !sums
+    }
+  }
+  tile.return
+}

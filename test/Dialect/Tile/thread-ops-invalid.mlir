@@ -53,6 +53,31 @@ tile.kernel @free_tensor() attributes {tile.warps = 4 : i64} {
 
 // -----
 
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+tile.kernel @end_dots() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.warp_groups(%ring : !ring) {
+    role #tile.role<"all", warps = 4> {
+      // expected-error @+1 {{expected a channel of accumulators in tensor memory, got '!tile.channel<2, !tile.buffer<64x64xf16>>'}}
+      tile.end_dots %ring : !ring
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x64xf32, #sum>, tensor_memory>>
+tile.kernel @end_dots_outside() attributes {tile.warps = 4 : i64} {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  // expected-error @+1 {{expected to stand in a role}}
+  tile.end_dots %sums : !sums
+  tile.return
+}
+
+// -----
+
 tile.kernel @fence() attributes {tile.warps = 4 : i64} {
   // expected-error @+1 {{cannot name an operation with no results}}
   %a = tile.fence shared

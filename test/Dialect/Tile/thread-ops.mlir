@@ -25,6 +25,8 @@
 // CHECK: tile.priority 2
 // CHECK: tile.wait_shared
 // CHECK: tile.barrier bare
+// CHECK: tile.one_thread {
+// CHECK: tile.end_dots %{{.*}} : !tile.channel<1
 // CHECK: tile.free_tensor %{{.*}}, %{{.*}} : !tile.channel<1, {{.*}}>, !tile.channel<1
 tile.kernel @ordered(%a: !tile.view<?x?xf16>, %b: !tile.view<?x?x?xf16>) attributes {tile.cluster = array<i64: 2, 1, 1>, tile.warps = 8 : i64} {
   %own = tile.channel full = 8 empty = 8 : !own
@@ -41,7 +43,7 @@ tile.kernel @ordered(%a: !tile.view<?x?xf16>, %b: !tile.view<?x?x?xf16>) attribu
     tile.fence barriers
   }
   tile.alloc_tensor %sums, %more : !sums, !sums
-  tile.warp_groups(%own : !own) {
+  tile.warp_groups(%own, %sums : !own, !sums) {
     role #tile.role<"all", warps = 8> {
       tile.one_thread {
         tile.fence shared
@@ -55,6 +57,9 @@ tile.kernel @ordered(%a: !tile.view<?x?xf16>, %b: !tile.view<?x?x?xf16>) attribu
       tile.priority 2
       tile.wait_shared
       tile.barrier bare
+      tile.one_thread {
+        tile.end_dots %sums : !sums
+      }
     }
   }
   tile.free_tensor %sums, %more : !sums, !sums
