@@ -51,9 +51,9 @@ private:
   void addRoles();
   bool addOp(Operation *op);
   bool isWritten(Operation *op) const;
-  std::optional<int64_t> findLastOrder(unsigned role) const;
   void addPins(Operation *op, schedule::Op &asked) const;
-  void addLoad(LoadOp load, schedule::Op &asked);
+  void addSlot(LoadOp load, schedule::Op &asked);
+  void addWrite(LoadOp load);
   void addHandOver(Operation *op, StringRef role, int64_t bytes, int64_t depth);
   int64_t countRegisters(Operation *op) const;
   unsigned getRead(unsigned maker, StringRef role);
@@ -242,36 +242,42 @@ bool ProblemMaker::isWritten(Operation *op) const {
   return use == ProblemUse::Check && found != filled.end() && found->second.ring->isWritten();
 }
 
-/// Behind the orders of a role's ops so far, if they have any.
-std::optional<int64_t> ProblemMaker::findLastOrder(unsigned role) const {
-  std::optional<int64_t> last;
-  for (const schedule::Op &op : made.problem.ops)
-    if (op.pins.role == role && op.pins.order)
-      last = std::max(last, std::optional(*op.pins.order + 1));
-  return last;
-}
-
 void ProblemMaker::addPins(Operation *op, schedule::Op &asked) const {
   if (use == ProblemUse::Solve)
     return;
   asked.pins.stage = findNumber(op, "stage");
   asked.pins.order = findNumber(op, "order");
-  if (isWritten(op)) {
-    asked.pins.stage = std::max(asked.pins.stage, getWriteStage(cast<LoadOp>(op)));
-    asked.pins.order = findLastOrder(*asked.pins.role);
-  }
   if (auto dot = dyn_cast<DotOp>(op); dot && asked.completion == schedule::Completion::Counted)
     asked.pins.inFlight = dot.getInFlight().value_or(0);
 }
 
 /// A ring that several fill in turn is one of each, with its share of the slots.
-void ProblemMaker::addLoad(LoadOp load, schedule::Op &asked) {
+void ProblemMaker::addSlot(LoadOp load, schedule::Op &asked) {
   const Filled &its = filled.find(load)->second;
   int64_t depth = its.ring->depth, each = llvm::divideCeil(depth, its.uses);
-  asked.completion = schedule::Completion::Signalled;
   asked.bufferBytes = std::max<int64_t>(
       getChannelBytes(getChannelType(*its.ring, kernel.getContext())) / (each * its.uses), 1);
   asked.pins.depth = each;
+}
+
+/// What was loaded into registers is written to its slot behind all else of a trip.
+void ProblemMaker::addWrite(LoadOp load) {
+  std::optional<int64_t> last;
+  unsigned number = numbers.lookup(load), role = *made.problem.ops[number].pins.role;
+  for (const schedule::Op &op : made.problem.ops)
+    if (op.pins.role == role && op.pins.order)
+      last = std::max(last, std::optional(*op.pins.order + 1));
+  handOvers[load] = made.ops.size();
+  addHandOver(load, roles.lookup(load), /*bytes=*/0, /*depth=*/1);
+  schedule::Op &asked = made.problem.ops.back();
+  addSlot(load, asked);
+  asked.pins.stage = getWriteStage(load);
+  asked.pins.order = last;
+  std::optional<int64_t> &loaded = made.problem.ops[number].pins.stage;
+  if (asked.pins.stage)
+    loaded = loaded.value_or(0);
+  else
+    asked.pins.stage = loaded;
 }
 
 /// Writing a tensor to a slot takes lanes and time, and room.
@@ -323,11 +329,14 @@ bool ProblemMaker::addOp(Operation *op) {
       asked.reservations.push_back({unsigned(cost->unit - 1), cost->cycles});
   }
   auto dot = dyn_cast<DotOp>(op);
-  if (filled.contains(op))
-    addLoad(cast<LoadOp>(op), asked);
-  else if (dot && isa_and_nonnull<MmaAtomInterface>(dot.getAtomAttr()))
+  bool fills = filled.contains(op) && !isWritten(op);
+  if (fills) {
+    asked.completion = schedule::Completion::Signalled;
+    addSlot(cast<LoadOp>(op), asked);
+  } else if (dot && isa_and_nonnull<MmaAtomInterface>(dot.getAtomAttr())) {
     asked.completion = getCompletion(dot);
-  if (!filled.contains(op))
+  }
+  if (!fills)
     asked.registerBytes = countRegisters(op);
   addPins(op, asked);
   made.problem.ops.push_back(asked);
@@ -418,11 +427,12 @@ std::optional<LoopProblem> ProblemMaker::run() {
   if (!findOps())
     return std::nullopt;
   addRoles();
-  auto isLast = [&](auto &entry) { return isWritten(entry.first); };
-  for (bool areLast : {false, true})
-    for (auto &entry : roles)
-      if (isLast(entry) == areLast && !addOp(entry.first))
-        return std::nullopt;
+  for (auto &[op, role] : roles)
+    if (!addOp(op))
+      return std::nullopt;
+  for (auto &[op, role] : roles)
+    if (isWritten(op))
+      addWrite(cast<LoadOp>(op));
   addNeeds();
   if (use == ProblemUse::Check)
     addOtherPieces();

@@ -11,7 +11,8 @@ namespace kiln::tile {
 inline constexpr llvm::StringLiteral kWholeRowsAttrName = "tile.whole_rows";
 
 /// Of a load through registers into a ring: the stage at the end of whose trip the tile is written
-/// to its slot. That of the load if it does not say; of a load that says it and no stage, 0 is that.
+/// to its slot. That of the load if it does not say; of a load that says it and no stage, 0 is
+/// that.
 inline constexpr llvm::StringLiteral kWriteStageAttrName = "tile.write_stage";
 
 /// Of a gather or a scatter, [dimension, width]: as many neighbours along the tile's dimension,
