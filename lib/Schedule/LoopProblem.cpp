@@ -8,6 +8,8 @@
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
+#include "kiln/Schedule/Problem/Complete.h"
+#include "kiln/Schedule/Problem/Solution.h"
 #include <map>
 
 using namespace mlir;
@@ -48,8 +50,10 @@ private:
   SmallVector<Need> findNeeds(Operation *op) const;
   void addRoles();
   bool addOp(Operation *op);
+  bool isWritten(Operation *op) const;
   void addPins(Operation *op, schedule::Op &asked) const;
-  void addLoad(LoadOp load, schedule::Op &asked);
+  void addSlot(LoadOp load, schedule::Op &asked);
+  void addWrite(LoadOp load);
   void addHandOver(Operation *op, StringRef role, int64_t bytes, int64_t depth);
   int64_t countRegisters(Operation *op) const;
   unsigned getRead(unsigned maker, StringRef role);
@@ -220,6 +224,12 @@ int64_t ProblemMaker::countRegisters(Operation *op) const {
               : 0;
 }
 
+/// Whether a slot is filled not by the load, but behind all else of a trip, out of registers.
+bool ProblemMaker::isWritten(Operation *op) const {
+  auto found = filled.find(op);
+  return use == ProblemUse::Check && found != filled.end() && found->second.ring->isWritten();
+}
+
 void ProblemMaker::addPins(Operation *op, schedule::Op &asked) const {
   if (use == ProblemUse::Solve)
     return;
@@ -230,13 +240,32 @@ void ProblemMaker::addPins(Operation *op, schedule::Op &asked) const {
 }
 
 /// A ring that several fill in turn is one of each, with its share of the slots.
-void ProblemMaker::addLoad(LoadOp load, schedule::Op &asked) {
+void ProblemMaker::addSlot(LoadOp load, schedule::Op &asked) {
   const Filled &its = filled.find(load)->second;
   int64_t depth = its.ring->depth, each = llvm::divideCeil(depth, its.uses);
-  asked.completion = schedule::Completion::Signalled;
   asked.bufferBytes = std::max<int64_t>(
       getChannelBytes(getChannelType(*its.ring, kernel.getContext())) / (each * its.uses), 1);
   asked.pins.depth = each;
+}
+
+/// What was loaded into registers is written to its slot behind all else of a trip.
+void ProblemMaker::addWrite(LoadOp load) {
+  std::optional<int64_t> last;
+  unsigned number = numbers.lookup(load), role = *made.problem.ops[number].pins.role;
+  for (const schedule::Op &op : made.problem.ops)
+    if (op.pins.role == role && op.pins.order)
+      last = std::max(last, std::optional(*op.pins.order + 1));
+  handOvers[load] = made.ops.size();
+  addHandOver(load, roles.lookup(load), /*bytes=*/0, /*depth=*/1);
+  schedule::Op &asked = made.problem.ops.back();
+  addSlot(load, asked);
+  asked.pins.stage = getWriteStage(load);
+  asked.pins.order = last;
+  std::optional<int64_t> &loaded = made.problem.ops[number].pins.stage;
+  if (asked.pins.stage)
+    loaded = loaded.value_or(0);
+  else
+    asked.pins.stage = loaded;
 }
 
 /// Writing a tensor to a slot takes lanes and time, and room.
@@ -288,11 +317,14 @@ bool ProblemMaker::addOp(Operation *op) {
       asked.reservations.push_back({unsigned(cost->unit - 1), cost->cycles});
   }
   auto dot = dyn_cast<DotOp>(op);
-  if (filled.contains(op))
-    addLoad(cast<LoadOp>(op), asked);
-  else if (dot && isa_and_nonnull<MmaAtomInterface>(dot.getAtomAttr()))
+  bool fills = filled.contains(op) && !isWritten(op);
+  if (fills) {
+    asked.completion = schedule::Completion::Signalled;
+    addSlot(cast<LoadOp>(op), asked);
+  } else if (dot && isa_and_nonnull<MmaAtomInterface>(dot.getAtomAttr())) {
     asked.completion = getCompletion(dot);
-  if (!filled.contains(op))
+  }
+  if (!fills)
     asked.registerBytes = countRegisters(op);
   addPins(op, asked);
   made.problem.ops.push_back(asked);
@@ -386,6 +418,9 @@ std::optional<LoopProblem> ProblemMaker::run() {
   for (auto &[op, role] : roles)
     if (!addOp(op))
       return std::nullopt;
+  for (auto &[op, role] : roles)
+    if (isWritten(op))
+      addWrite(cast<LoadOp>(op));
   addNeeds();
   if (use == ProblemUse::Check)
     addOtherPieces();
@@ -395,6 +430,35 @@ std::optional<LoopProblem> ProblemMaker::run() {
 std::optional<LoopProblem> kiln::makeProblem(const Trip &trip, RingPlan &plan, ProblemUse use,
                                              const Chip &chip, StringRef rest) {
   return ProblemMaker(trip, plan, use, chip, rest).run();
+}
+
+/// Stages from 0 in each role: what only waits, which is no op here, may be earlier.
+static void beginAtZero(schedule::Problem &problem) {
+  DenseMap<unsigned, int64_t> least;
+  for (const schedule::Op &op : problem.ops) {
+    int64_t &stage = least.try_emplace(*op.pins.role, *op.pins.stage).first->second;
+    stage = std::min(stage, *op.pins.stage);
+  }
+  for (schedule::Op &op : problem.ops)
+    *op.pins.stage -= least.lookup(*op.pins.role);
+}
+
+PinsChecked kiln::checkPins(scf::ForOp loop, RingPlan &plan, const Chip &chip) {
+  PinsChecked checked;
+  Trip trip(*loop.getBody());
+  std::optional<LoopProblem> made = makeProblem(trip, plan, ProblemUse::Check, chip);
+  if (!made || made->ops.empty())
+    return checked;
+  checked.made = std::move(*made);
+  std::optional<schedule::Problem> pinned = schedule::completePins(checked.made.problem);
+  if (!pinned)
+    return checked;
+  checked.isKnown = true;
+  beginAtZero(*pinned);
+  schedule::Violation why;
+  std::optional<schedule::Solution> solution = schedule::placePinned(*pinned, &why);
+  checked.wrong = solution ? schedule::verify(*pinned, *solution) : std::optional(why);
+  return checked;
 }
 
 std::string kiln::describe(const schedule::Violation &why) {

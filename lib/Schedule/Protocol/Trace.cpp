@@ -369,6 +369,8 @@ LogicalResult Tracer::fence(FenceOp op) {
     unfenced.clear();
     return success();
   }
+  if (op.getKind() == FenceKind::Barriers)
+    return fail(op.emitOpError("expected to stand in front of roles, behind what makes barriers"));
   bool isBefore = op.getKind() == FenceKind::TensorBefore;
   bool &orders = isBefore ? hasAccessed : wasTold;
   if (!orders)

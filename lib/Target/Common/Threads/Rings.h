@@ -9,9 +9,6 @@ namespace kiln {
 /// The buffers of a slot, or where tensor memory has it.
 llvm::SmallVector<mlir::Value> getSlot(ThreadContext &context, mlir::Value channel,
                                        mlir::Value slot);
-/// Sets tensor memory aside for the accumulators that roles capture, as long as they run.
-mlir::LogicalResult lowerTensorMemory(ThreadContext &context, tile::WarpGroupsOp op,
-                                      llvm::function_ref<mlir::LogicalResult()> lowerRoles);
 
 /// The barrier that the copies of the tile.put around them tell of their bytes.
 struct PutState {

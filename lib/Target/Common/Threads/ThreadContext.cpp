@@ -38,6 +38,7 @@ LogicalResult ThreadContext::lower(Operation *op) {
   if (role && pattern->getScratchBytes && pattern->getScratchBytes(op) &&
       (!isOfRole || !(sync.getGroupBarriers() || isAllWarps())))
     return emitUnsupported(op, target, "expected an op that needs no shared memory in a role");
+  meetsBare = op->hasAttr(kMeetsBareAttrName);
   return pattern->lower(*this, op);
 }
 
@@ -242,18 +243,13 @@ bool ThreadContext::isAllWarps() const {
 void ThreadContext::barrier() {
   if (role && !isAllWarps())
     return meetCopy();
-  if (!role || !role->copiesDirectly)
+  if (!meetsBare)
     return meetAll();
-  // A fence would wait for the copies that are under way.
   sync.waitForShared(*this, getLoc());
   sync.meet(*this, getLoc());
 }
 
-void ThreadContext::meetAll() {
-  Block *block = getInsertionBlock();
-  if (block->empty() || !isa<gpu::BarrierOp>(block->back()))
-    gpu::BarrierOp::create(*this);
-}
+void ThreadContext::meetAll() { gpu::BarrierOp::create(*this); }
 
 void ThreadContext::meetCopy() {
   Value number = arith::AddIOp::create(*this, role->copy, i32(role->firstBarrier));

@@ -65,64 +65,78 @@ static Value getBarrier(ThreadContext &context, Value channel, Value slot, bool 
       arith::AddIOp::create(context, at, context.i32(full ? plan.full : plan.empty)));
 }
 
-LogicalResult kiln::lowerTensorMemory(ThreadContext &context, WarpGroupsOp op,
-                                      llvm::function_ref<LogicalResult()> lowerRoles) {
-  SmallVector<std::pair<Value, int64_t>> places;
-  for (Value capture : op.getCaptures()) {
-    auto channel = capture.getDefiningOp<ChannelOp>();
-    PendingType accumulator = channel ? channel.getType().getAccumulator() : PendingType();
-    if (!accumulator)
-      continue;
-    int64_t bytes = getBytes(accumulator) * channel.getType().getDepth();
-    places.push_back({getSharedAt(context, context.get(capture),
-                                  context.i32(planChannel(channel.getType()).address)),
-                      bytes});
-  }
-  if (places.empty())
-    return lowerRoles();
-  Value isFirst =
-      arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.warp, context.i32(0));
-  context.emitIf(isFirst, [&] {
-    for (auto [place, bytes] : places)
-      context.sync.allocTensor(context, context.getLoc(), place, bytes);
-    context.sync.endTensorAllocs(context, context.getLoc());
-    context.sync.publishTensor(context, context.getLoc());
-  });
-  context.barrier();
-  context.sync.observeTensor(context, context.getLoc());
-  if (failed(lowerRoles()))
+/// A place in shared memory, which others fill with what its users wait at.
+static LogicalResult lowerChannel(ThreadContext &context, ChannelOp op) {
+  if (llvm::none_of(op->getUsers(), llvm::IsaPred<InitOp>))
+    return op.emitOpError("expected a tile.init, which makes its barriers");
+  if (op.getResult().getType().getAccumulator() &&
+      llvm::none_of(op->getUsers(), llvm::IsaPred<AllocTensorOp>))
+    return op.emitOpError("expected a tile.alloc_tensor, which sets its memory aside");
+  context.set(op, getShared(context, op));
+  context.function->getParentOfType<ModuleOp>()
+      .lookupSymbol<LLVM::GlobalOp>(kSharedSymbol)
+      .setAlignment(kEngineAlignment);
+  return success();
+}
+
+static LogicalResult lowerInit(ThreadContext &context, InitOp op) {
+  if (failed(requireOneThread(op)))
     return failure();
-  context.sync.publishTensor(context, context.getLoc());
-  context.barrier();
-  context.sync.observeTensor(context, context.getLoc());
-  context.emitIf(isFirst, [&] {
-    for (auto [place, bytes] : places) {
+  ChannelType type = op.getChannel().getType();
+  ChannelPlan plan = planChannel(type);
+  auto channel = op.getChannel().getDefiningOp<ChannelOp>();
+  if (!channel)
+    return op.emitOpError("expected to stand beside the tile.channel");
+  for (int64_t slot = 0; slot < type.getDepth(); ++slot)
+    for (auto [first, arrivals] :
+         {std::pair(plan.full, channel.getFull()), std::pair(plan.empty, channel.getEmpty())})
+      context.sync.initBarrier(
+          context, context.getLoc(),
+          getSharedAt(context, context.get(channel), context.i32(first + slot * kByteBarrierBytes)),
+          arrivals);
+  return success();
+}
+
+//===- Tensor memory ------------------------------------------------------------------------===//
+
+/// Where a channel has the address of its accumulators, and what they take.
+static std::pair<Value, int64_t> getTensorPlace(ThreadContext &context, Value channel) {
+  auto type = cast<ChannelType>(channel.getType());
+  return {getSharedAt(context, context.get(channel), context.i32(planChannel(type).address)),
+          getBytes(type.getAccumulator()) * type.getDepth()};
+}
+
+/// What the first warp of the program does.
+static LogicalResult byFirstWarp(ThreadContext &context, Operation *op,
+                                 llvm::function_ref<void()> emit) {
+  if (!context.chip.figures.tensorMemory)
+    return emitUnsupported(op, context.target, "expected a chip that has tensor memory");
+  context.emitIf(
+      arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.warp, context.i32(0)), emit);
+  return success();
+}
+
+static LogicalResult lowerAllocTensor(ThreadContext &context, AllocTensorOp op) {
+  return byFirstWarp(context, op, [&] {
+    for (Value channel : op.getChannels()) {
+      auto [place, bytes] = getTensorPlace(context, channel);
+      context.sync.allocTensor(context, context.getLoc(), place, bytes);
+    }
+    context.sync.endTensorAllocs(context, context.getLoc());
+  });
+}
+
+static LogicalResult lowerFreeTensor(ThreadContext &context, FreeTensorOp op) {
+  return byFirstWarp(context, op, [&] {
+    for (Value channel : op.getChannels()) {
+      auto [place, bytes] = getTensorPlace(context, channel);
       Value address = LLVM::LoadOp::create(context, context.getI32Type(), place);
       context.sync.freeTensor(context, context.getLoc(), address, bytes);
     }
   });
-  return success();
 }
 
-static void lowerChannel(ThreadContext &context, ChannelOp op) {
-  Value base = getShared(context, op);
-  context.set(op, base);
-  context.function->getParentOfType<ModuleOp>()
-      .lookupSymbol<LLVM::GlobalOp>(kSharedSymbol)
-      .setAlignment(kEngineAlignment);
-  ChannelType type = op.getResult().getType();
-  ChannelPlan plan = planChannel(type);
-  context.emitIf(context.isFirstThread(), [&] {
-    for (int64_t slot = 0; slot < type.getDepth(); ++slot)
-      for (auto [first, arrivals] :
-           {std::pair(plan.full, op.getFull()), std::pair(plan.empty, op.getEmpty())})
-        context.sync.initBarrier(
-            context, context.getLoc(),
-            getSharedAt(context, base, context.i32(first + slot * kByteBarrierBytes)), arrivals);
-    context.sync.publishBarriers(context, context.getLoc());
-  });
-  context.barrier();
-}
+//===- Uses ---------------------------------------------------------------------------------===//
 
 static void lowerAdvance(ThreadContext &context, AdvanceOp op) {
   Value depth = context.i32(cast<ChannelType>(op.getChannel().getType()).getDepth());
@@ -302,9 +316,15 @@ static bool isBesideOthers(OpTy op) {
 void kiln::populateChannelPatterns(ThreadPatterns &patterns) {
   patterns.addScheduled<ChannelOp>(
       [](ThreadContext &context, ChannelOp op) {
-        return isOwn(op) ? lowerOwnChannel(context, op) : lowerChannel(context, op);
+        if (!isOwn(op))
+          return lowerChannel(context, op);
+        lowerOwnChannel(context, op);
+        return success();
       },
       [](ChannelOp op) { return !isOwn(op); });
+  patterns.addScheduled<InitOp>(lowerInit, /*takesEngines=*/true);
+  patterns.addScheduled<AllocTensorOp>(lowerAllocTensor, /*takesEngines=*/true);
+  patterns.addScheduled<FreeTensorOp>(lowerFreeTensor, /*takesEngines=*/true);
   patterns.addScheduled<PutOp>(
       [](ThreadContext &context, PutOp op) {
         return isOwn(op.getChannel()) ? lowerOwnPut(context, op) : lowerPut(context, op);
