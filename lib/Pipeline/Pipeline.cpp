@@ -76,7 +76,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     if (!isHost)
       add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
           createSplitShapes(tryExtents));
-    add(createResolveAtomNames(), createCheckDecisions(), createRealiseStreams());
+    add(createResolveAtomNames(), createCheckDecisions(), createRealiseStreams(),
+        createRealisePairs());
     if (isHost) {
       // Of schedules a host realises the grid's alone.
       add(createRealisePersistence(), createCheckRealised(), tile::createMultiplyDivisions(),

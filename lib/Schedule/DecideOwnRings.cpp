@@ -11,6 +11,7 @@
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -172,8 +173,61 @@ bool OwnRingDecider::write(bool direct, bool apart) {
   return hasCopies;
 }
 
-/// Loads of a block fill one ring, whose uses bring the same buffers; if `apart`, those that come
-/// together do: of which nothing uses the first before the next is loaded.
+/// Whether an op of a loop may run in front of what it follows there: it only computes, or loads
+/// what the loop does not store.
+static bool isMovable(Operation *op, scf::ForOp loop) {
+  auto load = dyn_cast<LoadOp>(op);
+  return isMemoryEffectFree(op) || (load && !mayStoreLoaded(loop, load));
+}
+
+/// Collects an op and those that it needs which do not stand in front of a place of their block.
+/// False if one must stay.
+static bool collectNeeds(Operation *op, Operation *place, llvm::SetVector<Operation *> &needs) {
+  if (op->getBlock() != place->getBlock() || op->isBeforeInBlock(place) || needs.contains(op))
+    return true;
+  if (op == place || !isMovable(op, cast<scf::ForOp>(place->getParentOp())))
+    return false;
+  bool areAll = true;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (Operation *maker = operand.getDefiningOp(); maker && !op->isAncestor(maker))
+        areAll &= collectNeeds(maker, place, needs);
+  });
+  needs.insert(op);
+  return areAll;
+}
+
+/// Moves loads of a ring in front of all that uses any of them, so that one use brings all: rings
+/// apart may be more than can be told of, and one of two uses would have to bring the same twice.
+void OwnRingDecider::bringTogether(ArrayRef<LoadOp> ring) {
+  Operation *first = nullptr;
+  for (LoadOp load : ring)
+    for (Operation *user : load->getUsers()) {
+      Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
+      if (here && (!first || here->isBeforeInBlock(first)))
+        first = here;
+    }
+  for (LoadOp load : ring) {
+    llvm::SetVector<Operation *> needs;
+    if (!first || load->isBeforeInBlock(first) || !collectNeeds(load, first, needs))
+      continue;
+    moved.push_back({load, load->getNextNode()});
+    for (Operation *need : needs)
+      need->moveBefore(first);
+  }
+}
+
+/// What only computes may stay where it was moved to.
+void OwnRingDecider::undo() {
+  undoRoles(kernel);
+  for (auto [load, next] : llvm::reverse(moved))
+    load->moveBefore(next);
+  moved.clear();
+}
+
+/// Loads of a block fill one ring, whose uses bring the same buffers, and are brought together for
+/// that; if `apart`, those that come together do: of which nothing uses the first before the next
+/// is loaded.
 void OwnRingDecider::setRings(bool apart) {
   SmallVector<SmallVector<LoadOp>> rings;
   for (LoadOp load : loads) {
@@ -189,4 +243,7 @@ void OwnRingDecider::setRings(bool apart) {
     load.setRing((isThroughRegisters(load) ? "written" : "copied") +
                  std::to_string(ring - rings.begin()));
   }
+  if (!apart)
+    for (ArrayRef<LoadOp> ring : rings)
+      bringTogether(ring);
 }

@@ -16,10 +16,10 @@
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/TargetInterface.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace kiln {
@@ -39,6 +39,8 @@ static constexpr int64_t kPromoted = 128;
 /// Accumulators and operands of so many of a thread's registers have the warps that multiply given
 /// those of the warps that load.
 static constexpr int64_t kManyRegisters = 96;
+/// Sums that begin at zero in their trip are used up in it: so many of them are there at once.
+static constexpr unsigned kMostAtOnce = 2;
 
 namespace {
 /// An operand of a product that reads what a load brings: as it is, or transposed.
@@ -67,7 +69,7 @@ public:
   /// Takes back what it has written.
   void undo();
   /// Has one group of warps make each product. False if it does, or has no registers for all.
-  bool useOneCopy() { return std::exchange(copies, 1) > 1 && countRegisters() <= kMostRegisters; }
+  bool useOneCopy() { return std::exchange(copies, 1) > 1 && countAtOnce() <= kMostRegisters; }
 
 private:
   bool leave(Operation *op, const Twine &text) {
@@ -80,7 +82,8 @@ private:
   int64_t findRing(LoadOp load);
   bool canStore(StoreOp store);
   bool isOrdered();
-  int64_t countRegisters();
+  int64_t countRegisters(unsigned atOnce);
+  int64_t countAtOnce() { return countRegisters(kMostAtOnce); }
   SmallVector<Attribute> makeRoles();
 
   KernelOp kernel;
@@ -100,13 +103,13 @@ private:
 } // namespace
 
 bool kiln::isPlain(Operation *op) {
-  if (isa_and_nonnull<arith::ArithDialect, math::MathDialect, ub::UBDialect>(op->getDialect()))
-    return true;
+  // Whether another trip follows may hang on what one role alone computes.
+  if (isa<scf::WhileOp, scf::ConditionOp, DotScaledOp>(op))
+    return false;
   // What atomics change they change once, whatever copies there are.
-  return isa<LoadOp, StoreOp, AtomicRMWOp, ToScalarOp, DotOp, ViewFromPointerOp, ReduceOp,
-             ReshapeOp, TransposeOp, BroadcastOp, SplatOp, IotaOp, DimOp, StrideOp, SubviewOp,
-             ProgramIdOp, NumProgramsOp, MultipleOfOp, ReturnOp, tile::YieldOp, scf::ForOp,
-             scf::IfOp, scf::YieldOp>(op);
+  return isa<LoadOp, GatherOp, StoreOp, ScatterOp, AtomicRMWOp, ReturnOp, scf::ForOp, scf::IfOp>(
+             op) ||
+         isMemoryEffectFree(op);
 }
 
 bool kiln::decidesNothing(KernelOp kernel) {
@@ -266,6 +269,13 @@ bool RoleDecider::findDot(DotOp dot) {
   return true;
 }
 
+/// The loop of trips in which an op stands, by itself or behind conditions; null if there is none.
+static scf::ForOp getLoopAround(Operation *op) {
+  while (isa<scf::IfOp>(op->getParentOp()))
+    op = op->getParentOp();
+  return getLoopOfTrips(op);
+}
+
 /// Whether two accesses come in this order in a program, or in a loop's next trip.
 static bool comesBefore(Operation *first, Operation *second) {
   for (Operation *op = first->getParentOp(); op; op = op->getParentOp())
@@ -278,11 +288,19 @@ static bool comesBefore(Operation *first, Operation *second) {
 }
 
 /// Whether something computes with a value in front of a store.
-static bool isUsedInFront(Value value, StoreOp store) {
+static bool isUsedInFront(Value value, Operation *store) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     bool isView = isa<ReshapeOp, TransposeOp>(user);
     return isView ? isUsedInFront(user->getResult(0), store) : comesBefore(user, store);
   });
+}
+
+/// What a load, a gather, a store or a scatter accesses.
+static Value getViewOf(Operation *access) {
+  for (Value operand : access->getOperands())
+    if (isa<ViewType>(operand.getType()))
+      return operand;
+  return {};
 }
 
 /// Whether what comes behind an atomic access may have to see what others wrote before theirs.
@@ -296,38 +314,44 @@ static bool acquires(AtomicRMWOp atomic) {
 /// What an engine brings has come when some user in front of the store has waited for it. Other
 /// loads and stores are those of one role, whose order is kept.
 bool RoleDecider::isOrdered() {
-  SmallVector<LoadOp> all;
-  SmallVector<StoreOp> allStores;
+  SmallVector<Operation *> reads, writes;
   SmallVector<AtomicRMWOp> atomics;
   kernel.getBody().walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op))
-      all.push_back(load);
-    if (auto store = dyn_cast<StoreOp>(op))
-      allStores.push_back(store);
+    if (isa<LoadOp, GatherOp>(op))
+      reads.push_back(op);
+    if (isa<StoreOp, ScatterOp>(op))
+      writes.push_back(op);
     if (auto atomic = dyn_cast<AtomicRMWOp>(op))
       atomics.push_back(atomic);
   });
   // The role that has the engine load makes these as early as it can, too.
-  auto isEarly = [&](LoadOp load) {
-    return loads.contains(load) || load.getType().getNumElements() == 1;
+  auto isEarly = [&](Operation *read) {
+    auto load = dyn_cast<LoadOp>(read);
+    return load && (loads.contains(load) || load.getType().getNumElements() == 1);
+  };
+  auto isByEngine = [&](Operation *write) {
+    auto store = dyn_cast<StoreOp>(write);
+    return store && stores.contains(store);
   };
   for (AtomicRMWOp atomic : atomics)
-    for (LoadOp load : all)
-      if (isEarly(load) && comesBefore(atomic, load) &&
-          (acquires(atomic) || !areOfOtherMemory(atomic.getView(), load.getView())))
-        return leave(load, "roles would not order it and an atomic access in front of it");
-  for (StoreOp store : allStores) {
-    for (LoadOp load : all) {
-      if (areOfOtherMemory(store.getView(), load.getView()) ||
-          (!isEarly(load) && !stores.contains(store)))
+    for (Operation *read : reads)
+      if (isEarly(read) && comesBefore(atomic, read) &&
+          (acquires(atomic) || !areOfOtherMemory(atomic.getView(), getViewOf(read))))
+        return leave(read, "roles would not order it and an atomic access in front of it");
+  for (Operation *write : writes) {
+    for (Operation *read : reads) {
+      if (areOfOtherMemory(getViewOf(write), getViewOf(read)) ||
+          (!isEarly(read) && !isByEngine(write)))
         continue;
-      if (comesBefore(store, load) ||
-          (loads.contains(load) && !isUsedInFront(load.getResult(), store)))
-        return leave(load, "roles would not order it and a store that may reach the same memory");
+      auto load = dyn_cast<LoadOp>(read);
+      if (comesBefore(write, read) ||
+          (load && loads.contains(load) && !isUsedInFront(load.getResult(), write)))
+        return leave(read, "roles would not order it and a store that may reach the same memory");
     }
-    for (StoreOp other : allStores)
-      if (other != store && !areOfOtherMemory(store.getView(), other.getView()))
-        stores.erase(store);
+    for (Operation *other : writes)
+      if (other != write && !areOfOtherMemory(getViewOf(write), getViewOf(other)))
+        if (auto store = dyn_cast<StoreOp>(write))
+          stores.erase(store);
   }
   return true;
 }
@@ -368,21 +392,27 @@ int64_t RoleDecider::findRing(LoadOp load) {
   return rings;
 }
 
-/// Of a thread, for accumulators and the operands that lie in registers.
-int64_t RoleDecider::countRegisters() {
+/// Of a thread, for accumulators and the operands that lie in registers. Of the sums that are used
+/// up in their trip `atOnce` count, the largest.
+int64_t RoleDecider::countRegisters(unsigned atOnce) {
   int64_t lanes = target.getChipRecord().warpSize, words = 0;
+  SmallVector<int64_t> passing;
   for (auto &[dot, atom] : dots) {
     int64_t threads = cast<MmaAtomInterface>(atom).getWarps() * lanes * copies;
     // A dot that adds to another's sum does so in its place.
     bool isAdded = dot.getAccumulator().getDefiningOp<DotOp>();
     bool isPromoted = dot.getPromote() || llvm::is_contained(promoted, dot);
     if (cast<MmaAtomInterface>(atom).getAccumulatorPlace() == Place::Registers)
-      words += (!isAdded + isPromoted) * dot.getM() * dot.getN() / threads;
+      (matchPattern(dot.getAccumulator(), m_Constant()) ? passing.emplace_back(0) : words) +=
+          (!isAdded + isPromoted) * dot.getM() * dot.getN() / threads;
     LoadOp load = findLoad(dot.getA());
     if (!load || !loads.contains(load))
       words += dot.getM() * dot.getK() * getElementTypeOrSelf(dot.getA()).getIntOrFloatBitWidth() /
                (32 * threads);
   }
+  llvm::sort(passing, std::greater<>());
+  for (int64_t sum : ArrayRef(passing).take_front(atOnce))
+    words += sum;
   return words;
 }
 
@@ -397,7 +427,7 @@ SmallVector<Attribute> RoleDecider::makeRoles() {
   for (auto &[dot, atom] : dots)
     warps = std::max<int64_t>(warps, cast<MmaAtomInterface>(atom).getWarps());
   const RoleRegisters &rule = chip.roleRegisters;
-  if (!rule.step || countRegisters() <= kManyRegisters)
+  if (!rule.step || countRegisters(/*atOnce=*/dots.size()) <= kManyRegisters)
     return {role(kCompute, warps, copies, 0), role(kLoad, 1, 1, 0)};
   int64_t left = chip.registersPerCore / chip.warpSize - rule.warps * rule.least;
   int64_t most = left / (warps * copies) / rule.step * rule.step;
@@ -436,7 +466,7 @@ bool RoleDecider::find() {
   bool isInLoop = false, isRead = true;
   kernel.getBody().walk([&](LoadOp load) {
     SmallVector<Use> products = findProducts(load);
-    bool isLooped = bool(getLoopOfTrips(load));
+    bool isLooped = bool(getLoopAround(load));
     int64_t bytes = load.getType().getNumElements() *
                     load.getType().getElementType().getIntOrFloatBitWidth() / 8;
     if (products.empty() && (!isLooped || bytes < kFewestBytes))
@@ -465,14 +495,13 @@ bool RoleDecider::find() {
   kernel.getBody().walk([&](StoreOp store) { (void)canStore(store); });
   if (!isOrdered())
     return false;
-  int64_t registers = countRegisters();
+  int64_t registers = countAtOnce();
   return registers <= kMostRegisters ||
          leave(kernel, "accumulators and operands take " + Twine(registers) +
                            " registers of a thread, more than " + Twine(kMostRegisters));
 }
 
-/// Takes back what was written of a kernel that decided nothing.
-static void undo(KernelOp kernel) {
+void kiln::undoRoles(KernelOp kernel) {
   kernel->removeAttr(kRolesAttrName);
   kernel.getBody().walk([](Operation *op) {
     for (StringRef name : {"role", "atom", "ring", "stage"})
@@ -481,7 +510,7 @@ static void undo(KernelOp kernel) {
 }
 
 void RoleDecider::undo() {
-  ::undo(kernel);
+  undoRoles(kernel);
   for (DotOp dot : promoted)
     dot.setPromote(false);
   for (DotOp dot : cut)
@@ -507,7 +536,7 @@ void RoleDecider::write(bool storesByEngine, bool overlaps) {
     auto load = dyn_cast<LoadOp>(op);
     // Each role loads the numbers that it needs.
     bool isShared = load && load.getType().getNumElements() == 1;
-    if (isa<DotOp, StoreOp, AtomicRMWOp>(op) || (load && !isShared))
+    if (isa<DotOp, GatherOp, StoreOp, ScatterOp, AtomicRMWOp>(op) || (load && !isShared))
       setRoleName(op, kCompute);
   });
   for (auto &[load, decided] : loads) {
@@ -581,11 +610,11 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     return false;
   }
 
-  /// By copies past the registers or through them, and by one ring a loop or several.
+  /// By copies past the registers or through them, and by several rings a loop or one.
   static SmallVector<std::pair<bool, bool>> getWays(OwnRingDecider &decider) {
     SmallVector<std::pair<bool, bool>> ways;
     for (bool direct : {true, false})
-      for (bool apart : {false, true})
+      for (bool apart : {true, false})
         if (!apart || decider.canPart())
           ways.push_back({direct, apart});
     return ways;
@@ -600,7 +629,7 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
         bool copies = decider.write(direct, apart);
         if ((copies || !direct) && tryOut(kernel, reason))
           return true;
-        undo(kernel);
+        decider.undo();
       }
     return false;
   }
@@ -618,7 +647,7 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
       std::optional<int64_t> bytes = tryOut(kernel, reason);
       if (bytes && (copies || *bytes <= half))
         return true;
-      undo(kernel);
+      decider.undo();
       if (bytes && tryOut(kernel, reason).value_or(0) > half) {
         decider.write(direct, apart);
         return true;

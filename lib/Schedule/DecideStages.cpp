@@ -144,7 +144,8 @@ LogicalResult StageDecider::decideDepths() {
   if (ahead.empty())
     return success();
   for (LoadOp load : ahead)
-    load.setStage(0);
+    if (getLoopOfTrips(load)) // what stands behind a condition comes when that does
+      load.setStage(0);
   int64_t shared = target.getChipRecord().sharedBytes;
   FailureOr<int64_t> depth = findDepth(ahead, kMostSlots, shared);
   if (failed(depth))
@@ -180,9 +181,7 @@ static bool isCarried(DotOp dot) {
          use.getOperandNumber() + 1 == sum.getArgNumber();
 }
 
-/// Whether a dot reads no operand from registers. These are read until the wait, and the next trip
-/// writes them.
-static bool areReadFromBuffers(DotOp dot) {
+bool kiln::areReadFromBuffers(DotOp dot) {
   return isReadFromBuffer(dot.getAMutable()) && isReadFromBuffer(dot.getBMutable());
 }
 
@@ -222,19 +221,64 @@ bool StageDecider::isOwn(LoadOp load) {
          !loop->hasAttr(kDepthAttrName) && isLoadedByUsers(load);
 }
 
-/// All but the loads runs when what they bring is there, if nobody has said of anything when it
-/// runs: what could run before would only be kept in registers. Loads into registers are a trip
-/// ahead.
-void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
-  auto isSaid = [&](Operation &op) {
+/// Whether somebody has said when an op of a block runs that fills no ring.
+static bool isSaid(Block &block) {
+  return llvm::any_of(block, [](Operation &op) {
     auto load = dyn_cast<LoadOp>(op);
     return getDecision(&op, "stage") && !(load && load.getBuffer());
-  };
-  if (llvm::any_of(block, isSaid))
+  });
+}
+
+/// What a block's loads into rings need of it, which says where they lie.
+static llvm::SetVector<Operation *> findPlaces(Block &block) {
+  llvm::SetVector<Operation *> places;
+  SmallVector<Value> values;
+  for (LoadOp load : block.getOps<LoadOp>())
+    if (load.getBuffer())
+      llvm::append_range(values, load->getOperands());
+  while (!values.empty()) {
+    Operation *maker = values.pop_back_val().getDefiningOp();
+    if (maker && maker->getBlock() == &block && places.insert(maker))
+      llvm::append_range(values, maker->getOperands());
+  }
+  return places;
+}
+
+/// Whether where a block's rings are filled from is itself loaded there: as a page's number, which
+/// then is loaded a trip before.
+static bool loadsPlaces(Block &block) {
+  return !isSaid(block) && llvm::any_of(findPlaces(block), [&](Operation *op) {
+    auto load = dyn_cast<LoadOp>(op);
+    return load && !load.getBuffer() &&
+           !mayStoreLoaded(cast<scf::ForOp>(block.getParentOp()), load);
+  });
+}
+
+/// All but the loads runs when what they bring is there, if nobody has said of anything when it
+/// runs: what could run before would only be kept in registers. Loads into registers are a trip
+/// ahead. What says where rings are filled from is there when they are.
+void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
+  if (isSaid(block))
     return;
+  llvm::SetVector<Operation *> places;
+  if (loadsPlaces(block))
+    places = findPlaces(block);
+  DenseSet<Operation *> loaded; // the loads among them, and what is made of these
   for (Operation &op : block.without_terminator()) {
     auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
     auto load = dyn_cast<LoadOp>(op);
+    if (places.contains(&op) && !isa<DotOp>(op) && !(load && load.getBuffer())) {
+      bool isMadeOfLoaded = llvm::any_of(op.getOperands(), [&](Value operand) {
+        return loaded.contains(operand.getDefiningOp());
+      });
+      if (!load && !isMadeOfLoaded)
+        continue;
+      op.setAttr(spellDecision(&op, "stage"), builder.getI64IntegerAttr(load ? 0 : 1));
+      if (getRoleName(&op).empty())
+        setRoleName(&op, role);
+      loaded.insert(&op);
+      continue;
+    }
     if ((load && load.getBuffer()) ||
         (llvm::none_of(op.getResultTypes(), isTensor) && isMemoryEffectFree(&op)))
       continue;
@@ -309,17 +353,16 @@ LogicalResult StageDecider::decideOwnRings() {
     depth = std::max<int64_t>(*most, 1);
   }
   int64_t read = copied.empty() ? 1 : std::max<int64_t>(depth - 1 - held, 1);
-  for (LoadOp load : copied)
-    if (!load.getStage())
-      load.setStage(0);
-  for (LoadOp load : written)
-    if (!load.getStage())
-      load.setStage(read - 1);
   llvm::MapVector<Block *, StringRef> loops;
   for (LoadOp load : loads)
     loops.insert({load->getBlock(), getRoleName(load)});
-  for (auto [loop, role] : loops)
-    setStages(*loop, read, role);
+  for (auto [loop, role] : loops) {
+    int64_t first = loadsPlaces(*loop);
+    for (LoadOp load : loads)
+      if (load->getBlock() == loop && !load.getStage())
+        load.setStage(first + (isThroughRegisters(load) ? read - 1 : 0));
+    setStages(*loop, first + read, role);
+  }
   return success();
 }
 

@@ -83,6 +83,16 @@ static unsigned getNumber(StringRef role, ArrayAttr roles) {
          roles.begin();
 }
 
+/// Whether an op is of numbers: what it takes and gives is of one element.
+static bool isOfNumbers(Operation *op) {
+  auto isNumber = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || tensor.getNumElements() == 1;
+  };
+  return op->getNumRegions() == 0 && llvm::all_of(op->getOperandTypes(), isNumber) &&
+         llvm::all_of(op->getResultTypes(), isNumber);
+}
+
 /// The role that runs an op; none if each makes it for itself.
 StringRef ProblemMaker::findRole(Operation *op) const {
   llvm::SetVector<StringRef> names;
@@ -97,6 +107,8 @@ StringRef ProblemMaker::findRole(Operation *op) const {
   };
   addMakers(op->getResults());
   addMakers(op->getOperands());
+  if (names.empty() && isOfNumbers(op))
+    return {};
   return names.empty() ? rest : names.size() == 1 ? names[0] : StringRef();
 }
 

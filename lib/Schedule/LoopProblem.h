@@ -10,6 +10,10 @@
 
 namespace kiln {
 
+/// Whether a dot reads no operand from registers. These are read until the wait, and the next trip
+/// writes them.
+bool areReadFromBuffers(tile::DotOp dot);
+
 /// The ops of a loop, each as its role runs it.
 struct LoopProblem {
   schedule::Problem problem;
@@ -33,7 +37,8 @@ enum class ProblemUse {
 };
 
 /// Nothing if a figure is missing, or an op is of several roles. What names no role and is made of
-/// nothing that a role makes is of the role `rest`; without one, each role makes it for itself.
+/// nothing that a role makes is of the role `rest`; without one, and if it is a number, each role
+/// makes it for itself.
 std::optional<LoopProblem> makeProblem(const Trip &trip, RingPlan &plan, ProblemUse use,
                                        const Chip &chip, llvm::StringRef rest = "");
 

@@ -96,6 +96,23 @@ static void place(Operation *op, int64_t stage, RoleAttr role) {
     setRoleName(op, role.getName());
 }
 
+/// Dots that add to one sum and are handed on to the next trip go on into it, but not if one of
+/// them reads an operand from registers: the next trip writes them.
+static void waitInTrip(DotOp last) {
+  if (!last->hasOneUse() || !(*last->user_begin())->hasTrait<OpTrait::IsTerminator>())
+    return;
+  SmallVector<DotOp> chain = {last};
+  while (auto before = chain.back().getAccumulator().getDefiningOp<DotOp>()) {
+    if (!before->hasOneUse() || before->getBlock() != last->getBlock())
+      break;
+    chain.push_back(before);
+  }
+  if (llvm::all_of(chain, areReadFromBuffers))
+    return;
+  for (DotOp dot : chain)
+    dot.setInFlight(0);
+}
+
 /// Views stand where they are used first: what they are of takes no more registers than they do.
 static void placeViews(const Trip &trip, RoleAttr role) {
   for (Operation &op : llvm::reverse(trip.block.without_terminator())) {
@@ -143,15 +160,21 @@ bool kiln::overlapLoop(scf::ForOp loop, RingPlan &plan, RoleAttr role, const Chi
   if (!isShorter)
     return false;
 
-  // What is handed over follows what makes it.
+  // What is handed over follows what makes it, and has no order of its own.
+  SmallVector<std::pair<int64_t, Operation *>> ordered;
   for (auto [op, handsOver, placement] : llvm::zip_equal(made->ops, made->handsOver, found->ops)) {
     if (placement.role != number || handsOver)
       continue;
     place(op, placement.stage, role);
-    op->setAttr(spellDecision(op, "order"), getNumber(op, placement.order));
+    ordered.push_back({placement.order, op});
     if (auto dot = dyn_cast<DotOp>(op))
       dot.setInFlight(placement.inFlight.value_or(0));
   }
+  llvm::sort(ordered, llvm::less_first());
+  for (auto [order, entry] : llvm::enumerate(ordered))
+    entry.second->setAttr(spellDecision(entry.second, "order"), getNumber(entry.second, order));
+  for (DotOp dot : loop.getBody()->getOps<DotOp>())
+    waitInTrip(dot);
   placeViews(trip, role);
   return true;
 }

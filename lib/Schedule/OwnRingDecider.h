@@ -14,6 +14,8 @@ namespace kiln {
 /// Of a thread's registers that accumulators and operands may have.
 inline constexpr int64_t kMostRegisters = 192;
 
+/// Takes back what was written of a kernel that decided nothing.
+void undoRoles(tile::KernelOp kernel);
 /// Whether nobody has decided anything of how a kernel's body runs, which is one block.
 bool decidesNothing(tile::KernelOp kernel);
 /// Whether an op does nothing that copies of a role, which may all run it, must not do twice, and
@@ -45,6 +47,8 @@ public:
   /// Writes who loads what and by which instruction: past the registers if `direct`, where such
   /// copies are as wide as loads. Returns whether any are.
   bool write(bool direct, bool apart);
+  /// Takes back what it has written.
+  void undo();
   /// Whether a block has loads that do not come together, and they may fill rings of their own.
   bool canPart();
 
@@ -54,6 +58,7 @@ private:
   mlir::Attribute findAtom(tile::LoadOp load, int64_t warps, bool direct);
   bool loadsAllPast(mlir::Block *block);
   void setRings(bool apart);
+  void bringTogether(llvm::ArrayRef<tile::LoadOp> ring);
 
   tile::KernelOp kernel;
   TargetInterface target;
@@ -61,6 +66,8 @@ private:
   /// Products that run on beside their warps, and the groups of warps that share them out.
   llvm::MapVector<tile::DotOp, AsyncMmaAtomInterface> dots;
   int64_t copies = 1, warps = 0;
+  /// The loads that have been moved, each with the op that it stood in front of.
+  llvm::SmallVector<std::pair<tile::LoadOp, mlir::Operation *>> moved;
 };
 
 } // namespace kiln

@@ -33,6 +33,13 @@ static int64_t getHandOverDepth(Operation *op) {
   return depth ? depth.getInt() : 1;
 }
 
+/// Whether a dot begins a sum in tensor memory, of which shared memory has the barriers.
+static bool isInTensorMemory(DotOp dot) {
+  auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
+  return atom && atom.getAccumulatorPlace() == Place::Tensor &&
+         !dot.getAccumulator().getDefiningOp<DotOp>();
+}
+
 ChannelType kiln::getChannelType(Ring &ring, MLIRContext *context) {
   return ChannelType::get(context, ring.depth, ring.isOwn(), ring.uses.front().getBuffers());
 }
@@ -64,6 +71,13 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
       int64_t bytes = getBytesOfCopies(getSharedBytes(buffer), all);
       for (uint64_t i = 0; i <= store.getInFlight().value_or(0); ++i)
         add(op, nameBuffer(buffer, all), bytes);
+    }
+    if (auto dot = dyn_cast<DotOp>(op); dot && isInTensorMemory(dot)) {
+      auto sum = PendingType::get(dot.getType(), /*inTensorMemory=*/true);
+      auto type = ChannelType::get(op->getContext(), dot.getInFlight().value_or(0) + 1,
+                                   /*own=*/false, {sum});
+      add(op, nameRing(type), getChannelBytes(type));
+      return;
     }
     if (auto conversion = dyn_cast<ConvertLayoutOp>(op)) {
       RankedTensorType type = getStoredType(conversion.getType());

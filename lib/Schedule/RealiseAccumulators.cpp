@@ -214,6 +214,16 @@ Value AccumulatorRealiser::acquire(OpOperand &user, Value channel, Value slot, V
   return accumulator;
 }
 
+/// The last of the releases, by commits, that follow a dot. Nobody waits for those of a program's
+/// last dots, so they come in front of the commit that somebody does wait for: a program must not
+/// end before they have arrived.
+static Operation *findLastRelease(Operation *end) {
+  for (auto next = dyn_cast_or_null<ReleaseOp>(end->getNextNode()); next && next.getCommit();
+       next = dyn_cast_or_null<ReleaseOp>(end->getNextNode()))
+    end = next;
+  return end;
+}
+
 void AccumulatorRealiser::realise(Life &life) {
   Location loc = life.wait.getLoc();
   Value channel = getChannel(life);
@@ -221,7 +231,7 @@ void AccumulatorRealiser::realise(Life &life) {
   auto next = NextOp::create(rewriter, loc, channel);
   Value slot = next.getSlot(), phase = next.getPhase();
   acquire(*life.first, channel, slot, phase, life.atom);
-  rewriter.setInsertionPointAfter(life.getEnd());
+  rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
   CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
   rewriter.setInsertionPoint(life.wait);
   auto get = GetOp::create(rewriter, loc, channel, slot, phase, /*to_start=*/false);

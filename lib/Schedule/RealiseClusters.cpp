@@ -4,10 +4,14 @@
 // So a slot is filled by as many programs as share its tiles, and each of them may fill it again
 // only when all whom its copies reach have released it. Who reaches whom is mutual: a program gives
 // its slots back to those whose slots it fills.
+//
+// Of what a pair of programs multiplies together the first one gives the slots of both back. The
+// sums each of them fetches on its own, and the first may start new ones when both have.
 #include "Boxes.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/ABI.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
 namespace kiln {
@@ -42,6 +46,11 @@ public:
   Value getNumber(ArrayRef<unsigned> axes) { return number(axes, /*inCluster=*/false, {}); }
   /// The number in the cluster of the program that is so far on.
   Value getPeer(const Step &step) { return toWord(number({0, 1, 2}, /*inCluster=*/true, step)); }
+  /// That of the program beside the one that is so far on, in its pair.
+  Value getMate(const Step &step) {
+    Value one = arith::ConstantIntOp::create(builder, math.loc, 1, 32);
+    return arith::XOrIOp::create(builder, math.loc, getPeer(step), one);
+  }
   /// Of those that differ along these axes alone, a bit each.
   Value getMask(ArrayRef<unsigned> axes) {
     int64_t bits = 1, size = 1;
@@ -118,9 +127,13 @@ private:
     return steps;
   }
   LogicalResult share(CopyInOp copy, SmallVectorImpl<Step> &reached);
+  bool isOfPair(unsigned capture);
+  void pairUp(ChannelOp channel, unsigned capture);
 
   WarpGroupsOp groups;
   std::array<int64_t, 3> extents;
+  /// Whether pairs of programs multiply.
+  bool hasPairs = false;
   DenseMap<Region *, std::unique_ptr<ClusterPlace>> places;
 };
 } // namespace
@@ -180,8 +193,72 @@ LogicalResult ClusterRealiser::share(CopyInOp copy, SmallVectorImpl<Step> &reach
   return success();
 }
 
+static bool isOfPair(StartDotOp dot) {
+  return cast<MmaAtomInterface>(dot.getAtom()).getPrograms() > 1;
+}
+
+static bool isReadByPair(Value buffer) {
+  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
+    if (auto part = dyn_cast<PartOp>(user))
+      return isReadByPair(part.getResult());
+    auto dot = dyn_cast<StartDotOp>(user);
+    return dot && ::isOfPair(dot);
+  });
+}
+
+/// Whether two programs use a channel together: it has what they multiply, or their sums, as all
+/// sums in tensor memory then are.
+bool ClusterRealiser::isOfPair(unsigned capture) {
+  auto type = cast<ChannelType>(groups.getCaptures()[capture].getType());
+  if (type.getAccumulator())
+    return hasPairs;
+  return llvm::any_of(groups.getBodies(), [&](Region &region) {
+    return llvm::any_of(region.getArgument(capture).getUsers(), [](Operation *user) {
+      auto get = dyn_cast<GetOp>(user);
+      return get && llvm::any_of(get.getBuffers(), isReadByPair);
+    });
+  });
+}
+
+/// Whether sums are committed behind an op, whichever way is taken from there.
+static bool isCommittedBehind(Operation *op) {
+  auto commits = [](auto &commits, Operation *op) -> bool {
+    if (auto condition = dyn_cast<scf::IfOp>(op))
+      return llvm::all_of(op->getRegions(), [&](Region &region) {
+        return !region.empty() && llvm::any_of(region.front(), [&](Operation &inner) {
+          return commits(commits, &inner);
+        });
+      });
+    return isa<CommitOp>(op);
+  };
+  for (; !isa<WarpGroupsOp>(op); op = op->getParentOp())
+    for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
+      if (commits(commits, next))
+        return true;
+  return false;
+}
+
+/// A commit tells other programs when dots have ended, and nobody waits for that but who waits for
+/// a later one: without it a program may have ended before it is told.
+static LogicalResult checkTold(ReleaseOp release) {
+  if (!release.getCommit() || isCommittedBehind(release))
+    return success();
+  return release.emitOpError("expected a sum to be handed on behind the last dot that reads the "
+                             "slot, since other programs fill it, too, and may end before they are "
+                             "told of that dot's end");
+}
+
+/// The types say that it is a pair's.
+void ClusterRealiser::pairUp(ChannelOp channel, unsigned capture) {
+  ChannelType type = channel.getType().getOfPair();
+  channel.getResult().setType(type);
+  for (Region &region : groups.getBodies())
+    region.getArgument(capture).setType(type);
+}
+
 LogicalResult ClusterRealiser::realise() {
   bool isShared = false;
+  groups.walk([&](StartDotOp dot) { hasPairs |= ::isOfPair(dot); });
   for (auto [i, capture] : llvm::enumerate(groups.getCaptures())) {
     auto channel = capture.getDefiningOp<ChannelOp>();
     SmallVector<CopyInOp> copies;
@@ -199,13 +276,33 @@ LogicalResult ClusterRealiser::realise() {
     for (CopyInOp copy : copies)
       if (failed(share(copy, reached)))
         return failure();
-    if (reached.empty())
+    bool ofPair = channel && isOfPair(i);
+    if (reached.empty() && !ofPair)
       continue;
     isShared = true;
-    channel.setEmpty(channel.getEmpty() * reached.size());
-    for (ReleaseOp release : releases)
-      release.getPeersMutable().assign(llvm::map_to_vector(
-          reached, [&](const Step &step) { return getPlace(release).getPeer(step); }));
+    if (reached.empty())
+      reached.push_back({0, 0, 0});
+    int64_t telling = reached.size();
+    if (ofPair) {
+      pairUp(channel, i);
+      // Of the sums both programs tell both; of what is multiplied one tells for both.
+      if (channel.getType().getAccumulator()) {
+        telling *= 2;
+        channel.setFull(channel.getFull() * 2);
+      }
+    }
+    channel.setEmpty(channel.getEmpty() * telling);
+    for (ReleaseOp release : releases) {
+      if (failed(checkTold(release)))
+        return failure();
+      SmallVector<Value> peers;
+      for (const Step &step : reached) {
+        peers.push_back(getPlace(release).getPeer(step));
+        if (ofPair)
+          peers.push_back(getPlace(release).getMate(step));
+      }
+      release.getPeersMutable().assign(peers);
+    }
   }
   if (!isShared)
     return success();

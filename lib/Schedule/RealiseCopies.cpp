@@ -44,7 +44,7 @@ public:
     });
     if (looked.wasInterrupted())
       return failure();
-    if (parts.empty() && wholeAtomics.empty() &&
+    if (parts.empty() && wholeAtomics.empty() && spreads.empty() &&
         llvm::none_of(shares, [](const auto &entry) { return entry.second.dim >= 0; }))
       return success();
     OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
@@ -57,6 +57,8 @@ public:
       maskOthers(op);
     for (auto &[value, share] : shares)
       retype(value, share.type);
+    for (ConvertLayoutOp op : spreads)
+      spread(op);
     // A copy's share of a tensor may lie otherwise in memory than the whole.
     region.walk([&](ConvertLayoutOp op) {
       if (ConversionAttr how = op.getHowAttr(); how.getKind() == ConversionKind::Memory)
@@ -75,6 +77,8 @@ private:
   void shiftCopy(CopyInOp copyIn);
   void shiftIota(IotaOp iota);
   void maskOthers(Operation *atomic);
+  BufferType findSpreadBuffer(ConvertLayoutOp op);
+  void spread(ConvertLayoutOp op);
   void retype(Value value, RankedTensorType tensor);
   int getDim(Value value) const override {
     auto at = shares.find(value);
@@ -96,6 +100,8 @@ private:
   DenseMap<Operation *, BufferPart> parts;
   /// Atomic accesses by tensors of which each copy has all.
   SmallVector<Operation *> wholeAtomics;
+  /// Conversions of what each copy has all of to what they share out.
+  SmallVector<ConvertLayoutOp> spreads;
 };
 } // namespace
 
@@ -225,6 +231,40 @@ void CopyRealiser::maskOthers(Operation *atomic) {
   });
 }
 
+/// The buffer through which each copy takes its share of a tensor of which it has all; null if the
+/// conversion is none of that kind, or a share is no piece of the buffer.
+BufferType CopyRealiser::findSpreadBuffer(ConvertLayoutOp op) {
+  int dim = getDim(op.getResult());
+  ConversionAttr how = op.getHowAttr();
+  if (getDim(op.getInput()) >= 0 || dim < 0 || how.getKind() != ConversionKind::Memory)
+    return {};
+  RankedTensorType stored = getStoredType(cast<RankedTensorType>(op.getInput().getType()));
+  auto whole =
+      BufferType::get(op.getContext(), stored.getShape(), stored.getElementType(), how.getBuffer());
+  const Share &share = shares.find(op.getResult())->second;
+  return getPartType(whole, share.type.getShape()) ? whole : BufferType();
+}
+
+void CopyRealiser::spread(ConvertLayoutOp op) {
+  BufferType whole = findSpreadBuffer(op);
+  Location loc = op.getLoc();
+  OpBuilder entry = OpBuilder::atBlockBegin(&region.front()), builder(op);
+  Value buffer = AllocOp::create(entry, loc, whole);
+  auto meet = [&] {
+    BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/false, /*global=*/false);
+  };
+  Value input = makeStored(builder, loc, op.getInput());
+  meet();
+  WriteOp::create(builder, loc, input, buffer, DenseI64ArrayAttr(), /*atom=*/Attribute());
+  meet();
+  Value part = getPart(builder, buffer, getDim(op.getResult()), op.getResult());
+  auto type = cast<RankedTensorType>(op.getType());
+  Value read = ReadOp::create(builder, loc, getStoredType(type), part, DenseI64ArrayAttr(),
+                              /*atom=*/Attribute());
+  op.getResult().replaceAllUsesWith(unmakeStored(builder, loc, read, type));
+  op.erase();
+}
+
 /// No op may carry elements from one copy to another.
 LogicalResult CopyRealiser::check(Operation *op) {
   if (Value value = getAtomicTensor(op); value && getDim(value) < 0) {
@@ -249,6 +289,10 @@ LogicalResult CopyRealiser::check(Operation *op) {
     return checkPut(put);
   if (op->hasTrait<OpTrait::IsTerminator>())
     return success();
+  if (auto conversion = dyn_cast<ConvertLayoutOp>(op); conversion && findSpreadBuffer(conversion)) {
+    spreads.push_back(conversion);
+    return success();
+  }
   auto distribution = dyn_cast<DistributionInterface>(op);
   if (!distribution) {
     auto isShared = [&](Value value) { return getDim(value) >= 0; };

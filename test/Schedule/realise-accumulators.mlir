@@ -27,6 +27,7 @@
 // CHECK: %[[S2:.*]], %[[P2:.*]] = tile.next %[[SUMS]]
 // CHECK-NEXT: %[[EMPTY2:.*]] = tile.acquire %[[SUMS]][%[[S2]], %[[P2]]]
 // CHECK-NEXT: %[[D:.*]] = tile.start_dot %{{.*}}, %{{.*}}, %[[EMPTY2]]
+// CHECK-NEXT: tile.release %{{.*}} commit
 // CHECK-NEXT: tile.commit %[[D]] into %[[SUMS]][%[[S2]]]
 tile.kernel @loop(%n: index) {
   %ring = tile.channel full = 1 empty = 1 : !ring

@@ -82,3 +82,58 @@ tile.kernel @once(%a: !tile.view<?xi32>) {
   }
   tile.return
 }
+
+// What each copy has all of becomes what they share out: it is written to a buffer of each copy, of which
+// the copy reads its share.
+#all64 = #tile.layout<register = [], lane = [[1],[2],[4],[8],[16]], warp = [[32],[0],[0]]>
+// CHECK-LABEL: tile.kernel @spread
+tile.kernel @spread(%a: !tile.view<?xf32>, %n: index) {
+  tile.warp_groups(%a, %n : !tile.view<?xf32>, index) {
+    role #tile.role<"all", warps = 4, copies = 2> {
+      // CHECK: %[[BUFFER:.*]] = tile.alloc : !tile.buffer<64xf32
+      // CHECK: %[[COPY:.*]] = tile.copy_id
+      // CHECK: %[[T:.*]] = tile.load %a[%n] : !tile.view<?xf32> -> tensor<64xf32
+      %t = tile.load %a[%n] : !tile.view<?xf32> -> tensor<64xf32, #all64>
+      // CHECK-NEXT: tile.barrier
+      // CHECK-NEXT: tile.write %[[T]], %[[BUFFER]]
+      // CHECK-NEXT: tile.barrier
+      // CHECK: %[[BY:.*]] = arith.muli %[[COPY]], %c32
+      // CHECK-NEXT: %[[PART:.*]] = tile.part %[[BUFFER]][%[[BY]]] : {{.*}} -> !tile.buffer<32xf32
+      // CHECK-NEXT: %[[U:.*]] = tile.read %[[PART]] : {{.*}} -> tensor<32xf32
+      // CHECK-NEXT: tile.print "share" (%[[U]])
+      %u = tile.convert_layout %t {how = #tile.conversion<memory buffer = #tile.layout<offset = [[1],[2],[4],[8],[16],[32]]>>}
+         : tensor<64xf32, #all64> -> tensor<64xf32, #row>
+      tile.print "share" (%u) : tensor<64xf32, #row>
+    }
+  }
+  tile.return
+}
+
+// Pairs, dimensions behind the one that is shared out, running sums along another, and what is
+// gathered and scattered: each copy does what is of its share.
+#pairs = #tile.layout<register = [[0,0,1],[0,1,0]], lane = [[0,2,0],[0,4,0],[1,0,0],[2,0,0],[4,0,0]], warp = [[8,0,0],[16,0,0],[32,0,0]]>
+#joined = #tile.layout<register = [[0,1],[0,2]], lane = [[0,4],[0,8],[1,0],[2,0],[4,0]], warp = [[8,0],[16,0],[32,0]]>
+// CHECK-LABEL: tile.kernel @by_share
+tile.kernel @by_share(%a: !tile.view<?xf32>, %n: index) {
+  tile.warp_groups(%a, %n : !tile.view<?xf32>, index) {
+    role #tile.role<"all", warps = 4, copies = 2> {
+      %at = tile.iota 0 : tensor<64x8xi32, #rows>
+      // CHECK: tile.gather {{.*}} -> tensor<32x8xf32
+      %t = tile.gather %a[%at] : !tile.view<?xf32>, [tensor<64x8xi32, #rows>] -> tensor<64x8xf32, #rows>
+      // CHECK: tile.scan {{.*}} tensor<32x8xf32
+      %s = tile.scan %t axis = 1 : tensor<64x8xf32, #rows> -> tensor<64x8xf32, #rows> {
+      ^bb0(%x: f32, %y: f32):
+        %z = arith.addf %x, %y : f32
+        tile.yield %z : f32
+      }
+      // CHECK: tile.join {{.*}} -> tensor<32x8x2xf32
+      %p = tile.join %t, %s : tensor<64x8xf32, #rows> -> tensor<64x8x2xf32, #pairs>
+      // CHECK: tile.reshape {{.*}} -> tensor<32x16xf32
+      %j = tile.reshape %p : tensor<64x8x2xf32, #pairs> -> tensor<64x16xf32, #joined>
+      tile.print "joined" (%j) : tensor<64x16xf32, #joined>
+      // CHECK: tile.scatter {{.*}}tensor<32x8xf32
+      tile.scatter %s, %a[%at] : tensor<64x8xf32, #rows>, !tile.view<?xf32>, [tensor<64x8xi32, #rows>]
+    }
+  }
+  tile.return
+}

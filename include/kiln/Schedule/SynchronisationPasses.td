@@ -247,6 +247,12 @@ def RealiseClusters : Schedule_Pass<"tile-realise-clusters"> {
     A part's rows must be what the engine can bring as they lie in the buffer; if they are not that
     is an error at the load.
 
+    Rings that dots of pairs of programs read, and their accumulators, become channels of pairs: a
+    ring's slots go back to both programs, and to all whose copies reach either; those of an
+    accumulator to both. Behind a slot that goes back to other programs by commit a sum must be
+    committed, for nobody waits for the last of a thread's commits but who waits for that; if none
+    is, that is an error at the release.
+
     Before:
     ```mlir
     tile.put %ring[%s, %p] bytes = 16384 : … {
@@ -268,7 +274,8 @@ def RealiseClusters : Schedule_Pass<"tile-realise-clusters"> {
     …
     tile.release %ring[%s] to %own, %other : …
     ```
-    The tests are `test/Schedule/realise-clusters.mlir` and `realise-clusters-invalid.mlir`.
+    The tests are `test/Schedule/realise-clusters.mlir`, `realise-clusters-pairs.mlir` and
+    `realise-clusters-invalid.mlir`.
   }];
 }
 

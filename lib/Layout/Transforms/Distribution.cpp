@@ -182,13 +182,9 @@ struct Broadcast : Elements<Broadcast, BroadcastOp> {
   }
 };
 
-/// A shape without its extents of one, and how many others stand in front of a dimension.
-SmallVector<int64_t> dropUnits(Value tensor) {
-  return llvm::filter_to_vector(shapeOf(tensor), [](int64_t extent) { return extent != 1; });
-}
-int64_t countLong(Value tensor, int dim) {
-  return llvm::count_if(shapeOf(tensor).take_front(dim),
-                        [](int64_t extent) { return extent != 1; });
+/// The elements of the dimensions in front of one.
+int64_t countInFront(Value tensor, int dim) {
+  return ShapedType::getNumElements(shapeOf(tensor).take_front(dim));
 }
 
 struct Reshape : Elements<Reshape, ReshapeOp> {
@@ -201,12 +197,13 @@ struct Reshape : Elements<Reshape, ReshapeOp> {
                                const LayoutInference &inference) const {
     return getHere(operand, inference);
   }
+  /// Whatever becomes of the dimensions in front of the one that is shared out, and behind it.
   Misfit findMisfit(Operation *op, const CopyShares &shares) const {
     Value input = op->getOperand(0), result = op->getResult(0);
     int from = shares.getDim(input), to = shares.getDim(result);
     bool isWhole = from < 0 && to < 0;
-    bool keepsDim = from >= 0 && to >= 0 && countLong(input, from) == countLong(result, to) &&
-                    dropUnits(input) == dropUnits(result);
+    bool keepsDim = from >= 0 && to >= 0 && shapeOf(input)[from] == shapeOf(result)[to] &&
+                    countInFront(input, from) == countInFront(result, to);
     return require(isWhole || keepsDim, input);
   }
 };
@@ -263,6 +260,7 @@ struct Join : Moves<Join, JoinOp> {
     return splitPairs(inference.get(op->getResult(0)))
         .value_or(inference.lookup(op->getOperand(0), op).layout);
   }
+  Misfit findMisfit(Operation *op, const CopyShares &shares) const { return isAlike(op, shares); }
 };
 
 struct Split : Moves<Split, SplitOp> {
@@ -273,6 +271,8 @@ struct Split : Moves<Split, SplitOp> {
       inference.set(result, each ? *each : inference.getBlocked(result),
                     each ? input.strength : LayoutInference::Plain);
   }
+  /// The pairs themselves are no copy's alone.
+  Misfit findMisfit(Operation *op, const CopyShares &shares) const { return isAlike(op, shares); }
 };
 
 struct Bitcast : Elements<Bitcast, BitcastOp> {
@@ -337,6 +337,11 @@ struct Scan : Moves<Scan, ScanOp> {
                                const LayoutInference &inference) const {
     auto scan = cast<ScanOp>(op);
     return getSeparable(operand, scan.getInputs().front(), scan.getAxis(), inference);
+  }
+  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
+    auto scan = cast<ScanOp>(op);
+    bool isAlong = shares.getDim(scan.getInputs().front()) == int(scan.getAxis());
+    return isAlong ? isWhole(op, shares) : isAlike(op, shares);
   }
 };
 
@@ -473,14 +478,12 @@ struct Gather : Elements<Gather, GatherOp> {
     inference.set(op->getResult(0), inference.getBlocked(op->getResult(0), run[0]),
                   LayoutInference::Plain);
   }
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const { return isWhole(op, shares); }
 };
 
 struct Scatter : Elements<Scatter, ScatterOp> {
   LinearLayout getWantedLayout(Operation *op, OpOperand &, const LayoutInference &inference) const {
     return inference.get(cast<ScatterOp>(op).getValue());
   }
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const { return isWhole(op, shares); }
 };
 
 struct Read : Elements<Read, ReadOp> {

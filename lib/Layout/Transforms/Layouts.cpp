@@ -5,6 +5,7 @@
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <set>
@@ -368,13 +369,15 @@ struct WarpGrid {
   int64_t m = 1, n = 1;
   SmallVector<int> dims;
 
-  /// Gives warps to the longer side of what is left for each, so that it stays near a square.
-  WarpGrid(int64_t extentM, int64_t extentN, WarpMmaAtomInterface atom, unsigned warps) {
+  /// Gives warps to the longer side of what is left for each, so that it stays near a square; if
+  /// `byRows`, to rows first.
+  WarpGrid(int64_t extentM, int64_t extentN, WarpMmaAtomInterface atom, unsigned warps,
+           bool byRows) {
     std::array<int64_t, 3> extents = atom.getExtents();
     for (; warps > 1; warps /= 2) {
       int64_t restM = getPowerOf2Factor(extentM) / (extents[0] * m);
       int64_t restN = getPowerOf2Factor(extentN) / (extents[1] * n);
-      bool alongM = restM > 1 && (extentM / m >= extentN / n || restN <= 1);
+      bool alongM = restM > 1 && (byRows || extentM / m >= extentN / n || restN <= 1);
       if (alongM)
         m *= 2;
       else if (restN > 1)
@@ -388,6 +391,54 @@ struct WarpGrid {
   }
 };
 } // namespace
+
+/// What a value becomes in its block, element by element or behind conditions.
+static bool keepsElements(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() || isa<scf::IfOp>(op);
+}
+
+/// Whether something in a product's block wants whole rows of it: a reduction along them, or a
+/// product whose first operand is made of it. Warps that share rows out exchange nothing then.
+static bool feedsRows(tile::DotOp dot) {
+  SmallVector<Value> values = {dot.getResult()};
+  DenseSet<Operation *> seen;
+  while (!values.empty())
+    for (OpOperand &use : values.pop_back_val().getUses()) {
+      Operation *user = dot->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      if (!user || !seen.insert(user).second)
+        continue;
+      if (auto reduce = dyn_cast<tile::ReduceOp>(user); reduce && reduce.getAxis() == 1)
+        return true;
+      if (auto other = dyn_cast<tile::DotOp>(user))
+        if (use.getOperandNumber() == 0 && !other.getTransposeA())
+          return true;
+      if (keepsElements(user))
+        llvm::append_range(values, user->getResults());
+    }
+  return false;
+}
+
+/// Whether a product's first operand is made of another's result in its block.
+static bool isFedByProduct(tile::DotOp dot) {
+  if (dot.getTransposeA())
+    return false;
+  SmallVector<Value> values = {dot.getA()};
+  DenseSet<Operation *> seen;
+  while (!values.empty()) {
+    Operation *maker = values.pop_back_val().getDefiningOp();
+    Operation *here = maker ? dot->getBlock()->findAncestorOpInBlock(*maker) : nullptr;
+    if (!here || !seen.insert(maker).second)
+      continue;
+    if (isa<tile::DotOp>(maker))
+      return true;
+    if (keepsElements(maker))
+      llvm::append_range(values, maker->getOperands());
+    for (Region &region : maker->getRegions())
+      if (isa<scf::IfOp>(maker) && !region.empty())
+        llvm::append_range(values, region.front().getTerminator()->getOperands());
+  }
+  return false;
+}
 
 /// Whether a layout is the fragment and repeats of it, in whatever order.
 static bool isMadeOf(const LinearLayout &layout, const LinearLayout &fragment) {
@@ -458,7 +509,8 @@ static DotLayouts getAtomLayouts(tile::DotOp dot, WarpMmaAtomInterface atom, Thr
   std::array<int64_t, 3> extents = atom.getExtents();
   int dim = tile::getSharedDim(m, n, extents[0], extents[1], threads.copies);
   int64_t ownM = dim == 0 ? m / threads.copies : m, ownN = dim == 1 ? n / threads.copies : n;
-  WarpGrid warps(ownM, ownN, atom, threads.warps / threads.copies);
+  bool byRows = feedsRows(dot) || isFedByProduct(dot);
+  WarpGrid warps(ownM, ownN, atom, threads.warps / threads.copies, byRows);
   LinearLayout c = repeat(sums, {ownM, ownN}, 1, {warps.m, warps.n}, warps.dims);
   c = shareOut(c, dim, threads.copies);
   if (accumulator && accumulator->getShape() == c.getShape() && isMadeOf(*accumulator, sums))
@@ -474,7 +526,7 @@ static DotLayouts getAtomLayouts(tile::DotOp dot, WarpMmaAtomInterface atom, Thr
 std::array<LinearLayout, 5> kiln::getDotLayouts(tile::DotScaledOp dot, ScaledMmaAtomInterface atom,
                                                 ThreadShape threads) {
   int64_t m = dot.getM(), n = dot.getN(), k = dot.getK(), blocks = k / atom.getBlock();
-  WarpGrid warps(m, n, atom, threads.warps);
+  WarpGrid warps(m, n, atom, threads.warps, /*byRows=*/false);
   SmallVector<int> ofA = warps.only(0, 0);
   LinearLayout b = repeat(atom.getFragment(1), {k, n}, 0, {1, warps.n}, warps.only(1, 1));
   return {repeat(atom.getFragment(0), {m, k}, 1, {warps.m, 1}, ofA),

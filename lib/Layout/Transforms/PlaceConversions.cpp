@@ -40,8 +40,12 @@ static bool isSource(Operation *op) {
   return isa<SplatOp, IotaOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
 }
 
-/// How many ops it takes to make a value again, at a conversion of it, out of scalars, constants
-/// and what this block loads into buffers; none if it cannot be, or takes more than `most`.
+/// What arithmetic on as many elements as a conversion has counts where it is made again, and on a
+/// few, such as the numbers of rows and columns of which a mask is made.
+static constexpr int kWhole = 4, kFew = 1;
+
+/// What it takes to make a value again, at a conversion of it, out of scalars, constants and what
+/// this block loads into buffers; none if it cannot be, or takes more than `most`.
 static std::optional<int> countRemade(Value value, int most, ConvertLayoutOp at) {
   Operation *op = value.getDefiningOp();
   if (!op || most < 0 || isPinned(op))
@@ -51,7 +55,8 @@ static std::optional<int> countRemade(Value value, int most, ConvertLayoutOp at)
   bool moves = isa<BroadcastOp, ReshapeOp, TransposeOp>(op);
   if (!moves && !isElementwise(op))
     return std::nullopt;
-  int count = moves ? 0 : 1;
+  bool isFew = 8 * typeOf(value).getNumElements() <= typeOf(at.getInput()).getNumElements();
+  int count = moves ? 0 : isFew ? kFew : kWhole;
   for (Value operand : op->getOperands())
     if (isa<RankedTensorType>(operand.getType())) {
       std::optional<int> more = countRemade(operand, most - count, at);
@@ -138,7 +143,7 @@ private:
       return true;
     }
     LinearLayout wanted = getLayout(op.getResult());
-    constexpr int kMostRemade = 8;
+    constexpr int kMostRemade = 8 * kWhole;
     if (countRemade(input, kMostRemade, op))
       return replace(op, remake(input, wanted, op->use_begin()->getOwner()));
     return moveAll(op, wanted) || pushUp(op, wanted) || pushDown(op) || loadDirectly(op, wanted) ||

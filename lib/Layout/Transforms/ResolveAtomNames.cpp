@@ -15,9 +15,12 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// The name of an instruction without that of its dialect.
-static StringRef getAtomName(Attribute atom) {
-  return atom.getAbstractAttribute().getName().split('.').second;
+/// The name of an instruction without that of its dialect; with another ending where programs of a
+/// cluster multiply by it together.
+static std::string getAtomName(Attribute atom) {
+  std::string name = atom.getAbstractAttribute().getName().split('.').second.str();
+  auto mma = dyn_cast<MmaAtomInterface>(atom);
+  return mma && mma.getPrograms() > 1 ? name + "_pair" : name;
 }
 
 /// Whether a view is aligned to what each lane copies, and the tile has as much for each lane of
@@ -47,7 +50,7 @@ static LogicalResult resolve(Operation *op, StringRef name, TargetInterface targ
   SmallVector<Attribute> atoms = target.getAtoms(op);
   InFlightDiagnostic error = op->emitOpError("expected an instruction of ")
                              << target.getSpelling() << " that fits, ";
-  SmallVector<StringRef> names;
+  SmallVector<std::string> names;
   for (Attribute atom : atoms)
     if (fits(op, atom, target) && !llvm::is_contained(names, getAtomName(atom)))
       names.push_back(getAtomName(atom));

@@ -106,6 +106,8 @@ void Block::joinCluster(const std::vector<std::unique_ptr<Block>> &cluster) {
   for (size_t i = 0; i < cluster.size(); ++i) {
     cluster[i]->cluster = blocks;
     cluster[i]->engines.join(engines, i);
+    bool hasMate = (i ^ 1) < cluster.size();
+    cluster[i]->tensors.join(hasMate ? &cluster[i ^ 1]->tensors : nullptr);
   }
 }
 
@@ -235,6 +237,11 @@ void Block::waitForCluster() {
   waitUntil(hasEnded, "the barrier of the cluster");
 }
 
+Block *Block::getOfPair(unsigned place) {
+  size_t number = (engines.getNumber() & ~1u) + place;
+  return number < cluster.size() ? cluster[number] : nullptr;
+}
+
 std::string Block::landCommits(uint64_t barrier) {
   for (Block *block : cluster)
     if (std::string wrong = block->tensors.land(barrier); !wrong.empty())
@@ -323,6 +330,8 @@ uint32_t Block::getRegister(int number) const {
     return x % launch.warpSize;
   case 13:
     return x / launch.warpSize;
+  case 14:
+    return engines.getNumber();
   default:
     return 0;
   }

@@ -64,6 +64,8 @@ public:
   /// The barrier of the cluster's threads, those that have ended not counted.
   void arriveAtCluster();
   void waitForCluster();
+  /// The first or the second block of the pair that this one is of, if the cluster has it.
+  Block *getOfPair(unsigned place);
   /// Ends products, of any block, whose commits a barrier waits for.
   std::string landCommits(uint64_t barrier);
   /// Where shared memory begins.

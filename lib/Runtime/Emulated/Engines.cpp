@@ -77,7 +77,7 @@ void Engines::end(Barrier &barrier) {
   }
 }
 
-std::string Engines::arrive(uint64_t address, int64_t bytes) {
+std::string Engines::arrive(uint64_t address, int64_t bytes, const Engines *mate) {
   auto isThere = [&](const Engines *block) { return block->shared.holds(address); };
   auto owner = std::find_if(cluster.begin(), cluster.end(), isThere);
   if (owner == cluster.end())
@@ -91,8 +91,9 @@ std::string Engines::arrive(uint64_t address, int64_t bytes) {
     return "an arrival at a barrier that expects no more in this phase";
   barrier->bytes += bytes;
   --barrier->pending;
-  if (*owner != this)
-    barrier->told[number] = shared.getEpoch();
+  for (const Engines *teller : {static_cast<const Engines *>(this), mate})
+    if (teller && *owner != teller)
+      barrier->told[teller->number] = teller->shared.getEpoch();
   (*owner)->end(*barrier);
   return "";
 }
@@ -144,7 +145,7 @@ static void forEachElement(const TensorMap &map, const int32_t *place, Visit vis
 
 std::string Engines::startLoad(unsigned thread, uint64_t to, uint64_t address, const TensorMap &map,
                                const int32_t *place) {
-  return accept(thread, to, address, map, place, *this);
+  return accept(thread, to, *this, address, map, place, *this);
 }
 
 std::string Engines::startLoads(unsigned thread, uint64_t to, uint64_t address,
@@ -157,24 +158,47 @@ std::string Engines::startLoads(unsigned thread, uint64_t to, uint64_t address,
     if (wrong.empty())
       wrong = mapTo(block, barrier);
     if (wrong.empty())
-      wrong = cluster[block]->accept(thread, there, barrier, map, place, *this);
+      wrong = cluster[block]->accept(thread, there, *cluster[block], barrier, map, place, *this);
     if (!wrong.empty())
       return wrong;
   }
   return "";
 }
 
-/// A box that a block of the cluster has asked for comes to this one.
-std::string Engines::accept(unsigned thread, uint64_t to, uint64_t address, const TensorMap &map,
-                            const int32_t *place, const Engines &from) {
-  if (isClosed)
+std::string Engines::startLoadsOfPairs(unsigned thread, uint64_t to, uint64_t address,
+                                       const TensorMap &map, const int32_t *place, uint32_t mask) {
+  auto isThere = [&](const Engines *block) { return block->shared.holds(address); };
+  auto owner = std::find_if(cluster.begin(), cluster.end(), isThere);
+  if (owner == cluster.end() || (number ^ (*owner)->number) > 1)
+    return "a copy that counts at a barrier of no block of the pair";
+  for (unsigned block = 0; mask >> block; ++block) {
+    if (!(mask >> block & 1))
+      continue;
+    unsigned counts = (block & ~1u) | ((*owner)->number & 1);
+    uint64_t there = to, barrier = address;
+    std::string wrong = mapTo(block, there);
+    if (wrong.empty())
+      wrong = (*owner)->mapTo(counts, barrier);
+    if (wrong.empty())
+      wrong = cluster[block]->accept(thread, there, *cluster[counts], barrier, map, place, *this);
+    if (!wrong.empty())
+      return wrong;
+  }
+  return "";
+}
+
+/// A box that a block of the cluster has asked for comes to this one, and counts at a barrier of
+/// its own or of another.
+std::string Engines::accept(unsigned thread, uint64_t to, Engines &counting, uint64_t address,
+                            const TensorMap &map, const int32_t *place, const Engines &from) {
+  if (isClosed || counting.isClosed)
     return "a copy to a block of the cluster that has ended";
   Barrier *barrier;
-  if (std::string wrong = find(address, barrier); !wrong.empty())
+  if (std::string wrong = counting.find(address, barrier); !wrong.empty())
     return wrong;
   if (to % (map.swizzle ? 8 * map.swizzle : 128))
     return "a box in shared memory that does not begin where its rows repeat";
-  Box box{thread, to, map, {}};
+  Box box{thread, this, to, map, {}};
   std::copy(place, place + map.rank, box.place);
   barrier->boxes.push_back(box);
   if (&from != this)
@@ -190,12 +214,12 @@ std::string Engines::land(const Box &box) {
     if (from)
       std::memcpy(&data[to], from, element);
   });
-  return shared.landCopy(box.thread, box.shared, bytes, data.data());
+  return box.owner->shared.landCopy(box.thread, box.shared, bytes, data.data());
 }
 
 std::string Engines::startStore(unsigned thread, uint64_t from, const TensorMap &map,
                                 const int32_t *place) {
-  Box box{thread, from, map, {}};
+  Box box{thread, this, from, map, {}};
   std::copy(place, place + map.rank, box.place);
   stores[thread].open.push_back(box);
   return shared.inspect(from, countBytes(map));

@@ -39,8 +39,8 @@ public:
 
   // Each gives what is wrong, or nothing.
   std::string initBarrier(uint64_t address, uint32_t arrivals);
-  /// At any barrier of the cluster.
-  std::string arrive(uint64_t address, int64_t bytes);
+  /// At any barrier of the cluster; what is told of may be another block's doing, too.
+  std::string arrive(uint64_t address, int64_t bytes, const Engines *mate = nullptr);
   /// The same address in another block.
   std::string mapTo(unsigned block, uint64_t &address) const;
   /// Lands what the barrier waits for; whether a phase of this parity has ended.
@@ -50,6 +50,10 @@ public:
   /// Into each block of the cluster whose bit is set.
   std::string startLoads(unsigned thread, uint64_t to, uint64_t barrier, const TensorMap &map,
                          const int32_t *place, uint32_t mask);
+  /// Where a pair's blocks multiply together: the barrier may be that of the other one, and of each
+  /// block's pair the same one counts.
+  std::string startLoadsOfPairs(unsigned thread, uint64_t to, uint64_t barrier,
+                                const TensorMap &map, const int32_t *place, uint32_t mask);
   std::string startStore(unsigned thread, uint64_t from, const TensorMap &map,
                          const int32_t *place);
   void commitStores(unsigned thread);
@@ -57,6 +61,8 @@ public:
   std::string finish();
   /// The block's threads have ended: nobody may reach it any more.
   void close() { isClosed = true; }
+
+  unsigned getNumber() const { return number; }
 
   /// All threads of the cluster have come to its barrier: all that was done is known to all.
   void meetCluster();
@@ -68,6 +74,7 @@ public:
 private:
   struct Box {
     unsigned thread;
+    Engines *owner; ///< of the memory that it goes to, or comes from
     uint64_t shared;
     TensorMap map;
     int32_t place[5];
@@ -91,8 +98,8 @@ private:
   std::string find(uint64_t address, Barrier *&barrier);
   void end(Barrier &barrier);
   std::string land(const Box &box);
-  std::string accept(unsigned thread, uint64_t to, uint64_t barrier, const TensorMap &map,
-                     const int32_t *place, const Engines &from);
+  std::string accept(unsigned thread, uint64_t to, Engines &counting, uint64_t barrier,
+                     const TensorMap &map, const int32_t *place, const Engines &from);
   std::string store(const Box &box);
 
   SharedMemory &shared;

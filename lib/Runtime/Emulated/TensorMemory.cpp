@@ -8,6 +8,8 @@ void TensorMemory::reset() {
   cells.assign(lanes, std::vector<Cell>(columns));
   held.assign(columns, false);
   orders.clear();
+  taken.clear();
+  blocks = 0;
   mayAllocate = true;
 }
 
@@ -26,6 +28,23 @@ bool TensorMemory::isHeld(unsigned first, unsigned count) const {
                                                  [](bool is) { return is; });
 }
 
+std::string TensorMemory::useFor(unsigned count) {
+  if (count == 2 && !mate)
+    return "a use of tensor memory by a pair of blocks, by a block that is of none";
+  if (blocks && blocks != count)
+    return "a use of tensor memory by one block and by a pair in one program";
+  blocks = count;
+  return "";
+}
+
+bool TensorMemory::isInFlight(unsigned first, unsigned count) const {
+  auto writes = [&](const Order &order) {
+    return order.multiply && order.first < first + count && first < order.first + order.count;
+  };
+  bool isTheirs = blocks == 2 && std::any_of(mate->orders.begin(), mate->orders.end(), writes);
+  return isTheirs || std::any_of(orders.begin(), orders.end(), writes);
+}
+
 std::string TensorMemory::allocate(unsigned count, uint32_t &address) {
   if (!isCount(count))
     return "an allocation of " + std::to_string(count) +
@@ -39,6 +58,7 @@ std::string TensorMemory::allocate(unsigned count, uint32_t &address) {
       for (auto &lane : cells)
         std::fill(lane.begin() + first, lane.begin() + first + count, Cell());
       address = first;
+      taken.push_back(int(count));
       return "";
     }
   return "an allocation of " + std::to_string(count) +
@@ -54,10 +74,10 @@ std::string TensorMemory::release(uint32_t address, unsigned count) {
   unsigned first = columnOf(address);
   if (laneOf(address) || !isCount(count) || !isHeld(first, count))
     return "a release of " + spell(first, count) + ", which are not all held";
-  for (const Order &order : orders)
-    if (order.multiply && order.first < first + count && first < order.first + order.count)
-      return "a release of " + spell(first, count) + " while a product into them is in flight";
+  if (isInFlight(first, count))
+    return "a release of " + spell(first, count) + " while a product into them is in flight";
   std::fill(held.begin() + first, held.begin() + first + count, false);
+  taken.push_back(-int(count));
   return "";
 }
 
@@ -66,7 +86,7 @@ std::string TensorMemory::release(uint32_t address, unsigned count) {
 std::string TensorMemory::start(unsigned thread, uint32_t address, unsigned count,
                                 std::function<std::string()> multiply) {
   unsigned first = columnOf(address);
-  if (laneOf(address) || !isHeld(first, count))
+  if (laneOf(address) || !isHeld(first, count) || (blocks == 2 && !mate->isHeld(first, count)))
     return "a product into " + spell(first, count) + ", which are not all held";
   orders.push_back({thread, first, count, std::move(multiply)});
   return "";
@@ -86,7 +106,7 @@ std::string TensorMemory::runUpTo(size_t last) {
   for (const Order &order : mine) {
     std::string wrong = order.multiply ? order.multiply() : "";
     for (size_t i = 0; i < order.barriers.size() && wrong.empty(); ++i)
-      wrong = engines.arrive(order.barriers[i], 0);
+      wrong = engines.arrive(order.barriers[i], 0, blocks == 2 ? &mate->engines : nullptr);
     if (!wrong.empty())
       return wrong;
   }
@@ -104,6 +124,8 @@ std::string TensorMemory::land(uint64_t barrier) {
 std::string TensorMemory::finish() {
   if (std::any_of(held.begin(), held.end(), [](bool is) { return is; }))
     return "the program ends while it holds tensor memory";
+  if (blocks == 2 && taken != mate->taken)
+    return "the blocks of a pair set aside tensor memory that differs";
   while (!orders.empty())
     if (std::string wrong = runUpTo(orders.size() - 1); !wrong.empty())
       return wrong;
@@ -114,10 +136,7 @@ std::string TensorMemory::inspect(const char *access, unsigned column) const {
   std::string what = access + (" column " + std::to_string(column)) + " of tensor memory, ";
   if (!isHeld(column, 1))
     return what + "which nobody holds";
-  for (const Order &order : orders)
-    if (order.multiply && order.first <= column && column < order.first + order.count)
-      return what + "into which a product is in flight";
-  return "";
+  return isInFlight(column, 1) ? what + "into which a product is in flight" : "";
 }
 
 std::string TensorMemory::read(unsigned lane, unsigned column, uint32_t &bits) const {

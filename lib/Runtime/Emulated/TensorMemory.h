@@ -19,6 +19,8 @@ class TensorMemory {
 public:
   explicit TensorMemory(Engines &engines) : engines(engines) {}
   void reset();
+  /// That of the other block of the pair, or null.
+  void join(TensorMemory *other) { mate = other; }
 
   static constexpr unsigned lanes = 128, columns = 512;
   /// An address has its lane in the upper half and its column in the lower.
@@ -26,10 +28,12 @@ public:
   static unsigned columnOf(uint32_t address) { return address & 0xffff; }
 
   // Each gives what is wrong, or nothing.
+  /// All that a program does here is for one block, or all of it for a pair.
+  std::string useFor(unsigned blocks);
   std::string allocate(unsigned count, uint32_t &address);
   std::string endAllocations();
   std::string release(uint32_t address, unsigned count);
-  /// A product that a thread starts, into so many columns.
+  /// A product that a thread starts, into so many columns; of a pair, into those of both blocks.
   std::string start(unsigned thread, uint32_t address, unsigned count,
                     std::function<std::string()> multiply);
   /// To one or several barriers of the cluster.
@@ -59,11 +63,16 @@ private:
     std::vector<uint64_t> barriers = {};
   };
   bool isHeld(unsigned first, unsigned count) const;
+  /// Whether a product of this block, or of the pair, writes one of the columns.
+  bool isInFlight(unsigned first, unsigned count) const;
   /// Of an access by threads to a column.
   std::string inspect(const char *access, unsigned column) const;
   std::string runUpTo(size_t last);
 
   Engines &engines;
+  TensorMemory *mate = nullptr;
+  unsigned blocks = 0;    ///< that use it together; 0 until something does
+  std::vector<int> taken; ///< columns set aside, or negative, given back, in turn
   std::vector<std::vector<Cell>> cells;
   std::vector<bool> held;
   std::vector<Order> orders; ///< oldest first

@@ -1,6 +1,7 @@
 // What a realised schedule says once: bytes, arrivals, registers, and uses of pending results.
 #include "../Decisions.h"
 #include "Protocol.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/Synchronisation.h"
@@ -24,9 +25,12 @@ static int64_t countTogether(Operation *op, RoleAttr role) {
   return takesTurns(op->getParentOfType<KernelOp>(), role) ? 1 : role.getCopies();
 }
 
-/// Where one thread of each copy says that a slot is full, or will be.
+/// Where one thread of each copy says that a slot is full, or will be. Sums are full when both of
+/// two programs say so.
 static LogicalResult checkAnnounced(Operation *op, ChannelOp channel, RoleAttr role) {
   int64_t together = countTogether(op, role);
+  if (channel.getType().getPair() && channel.getType().getAccumulator())
+    together *= 2;
   if (int64_t(channel.getFull()) == together)
     return success();
   InFlightDiagnostic error = op->emitOpError("expected full = ")
@@ -83,6 +87,8 @@ static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
     if (count == 0)
       return put.emitOpError("expected buffer ") << i << " of the slot to be filled, got nothing";
   int64_t announced = put.getBytes(), full = channel.getFull();
+  if (announced == 0 && channel.getType().getPair())
+    return put.emitOpError("expected copies that count bytes into a slot that two programs fill");
   if (announced == 0) {
     if (writes && failed(checkWritten(put, channel)))
       return failure();
@@ -107,6 +113,12 @@ static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
 /// Every channel is put, got and released, and counts the arrivals of those who release it.
 static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
   ChannelOp channel = getChannel(groups, capture);
+  int64_t programs = getClusterPrograms(groups->getParentOfType<KernelOp>());
+  if (channel.getType().getPair() && programs % 2)
+    return channel.emitOpError(
+               "expected a cluster of an even number of programs, since two use the "
+               "channel together, got ")
+           << programs;
   unsigned puts = 0;
   int64_t arrivals = 0;
   unsigned releasing = 0;
@@ -155,9 +167,12 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
       return release.emitOpError("expected a tile.get in role \"")
              << role.getName() << "\", which releases the channel";
     if (release) {
-      int64_t together = countTogether(release, role);
+      int64_t together = countTogether(release, role), peers = release.getPeers().size();
+      // Of two programs' slots one gives back for both.
+      if (release.getCommit() && channel.getType().getPair())
+        peers /= 2;
       arrivals += (release.getCommit() ? together : together * role.getWarps()) *
-                  std::max<int64_t>(release.getPeers().size(), 1);
+                  std::max<int64_t>(peers, 1);
       ++releasing;
     }
   }
@@ -254,7 +269,8 @@ bool kiln::protocol::sharesTiles(WarpGroupsOp groups) {
       .walk([](Operation *op) {
         auto copy = dyn_cast<CopyInOp>(op);
         auto release = dyn_cast<ReleaseOp>(op);
-        bool reachesOthers = (copy && copy.getMask()) || (release && !release.getPeers().empty());
+        bool reachesOthers = (copy && copy.getMask()) || (release && !release.getPeers().empty()) ||
+                             (release && release.getChannel().getType().getPair());
         return reachesOthers ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();

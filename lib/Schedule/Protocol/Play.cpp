@@ -111,17 +111,17 @@ struct State {
     if (event.kind == Event::Meet)
       ++met[getMeeting(trace, event)];
   }
-  /// Gives the number of a program that a put reaches before it has released the slot, if any.
+  /// Gives the number of a program that a put, or the dots into what is acquired, reach before it
+  /// has released the slot, if any.
   std::optional<unsigned> go(const Trace &trace, const Event &event) {
     RoleAttr role = groups.getRole(trace.role);
     Use use = getUse(trace.program, event.channel, event.position);
     if (event.kind == Event::Put) {
-      filled[use] += countArrivals(role, event.op);
+      fill(trace, event, countArrivals(role, event.op));
       for (const Reach &reach : event.reaches)
         for (unsigned program : getPrograms(reach))
-          brought[getUse(program, event.channel, event.position)] += reach.bytes;
-      if (auto put = dyn_cast<PutOp>(event.op); isShared && put)
-        announced[use] += put.getBytes();
+          brought[getUse(getCounting(program, event), event.channel, event.position)] +=
+              reach.bytes;
       return findUnreleased(trace, event);
     }
     if (event.kind == Event::Release) {
@@ -135,7 +135,7 @@ struct State {
           told[{there.first, {there.second, trace.program}}] += arrivals;
         }
     }
-    return std::nullopt;
+    return event.kind == Event::Acquire ? findUnreleased(trace, event) : std::nullopt;
   }
   bool isReleased(const Trace &trace, const Event &event) {
     return released[getUse(trace.program, event.channel, event.position)] ==
@@ -151,6 +151,30 @@ private:
   Use getMeeting(const Trace &trace, const Event &event) {
     return {trace.program * unsigned(groups.getRoles().size()) + trace.role, event.position};
   }
+  bool isOfPair(const Event &event) {
+    return getChannel(groups, event.channel).getType().getPair();
+  }
+  /// At whose barriers the bytes that reach a program count, and who releases its slots.
+  unsigned getCounting(unsigned program, const Event &event) {
+    return isOfPair(event) ? getFirstOfPair(program) : program;
+  }
+  /// A slot is told of being full, and of how many bytes must come. Of two programs that fill one
+  /// together the first announces what both bring; sums both of them tell both.
+  void fill(const Trace &trace, const Event &event, int64_t arrivals) {
+    unsigned first = getCounting(trace.program, event), programs = isOfPair(event) ? 2 : 1;
+    auto put = dyn_cast<PutOp>(event.op);
+    if (!put) {
+      for (unsigned program = first; program < first + programs; ++program)
+        filled[getUse(program, event.channel, event.position)] += arrivals;
+      return;
+    }
+    if (first != trace.program)
+      return;
+    Use use = getUse(first, event.channel, event.position);
+    filled[use] += arrivals;
+    if (isShared)
+      announced[use] += programs * put.getBytes();
+  }
   static SmallVector<unsigned> getPrograms(const Reach &reach) {
     return llvm::filter_to_vector(llvm::seq<unsigned>(0, 64),
                                   [&](unsigned bit) { return reach.programs >> bit & 1; });
@@ -160,9 +184,17 @@ private:
     if (before < 0)
       return std::nullopt;
     Use use = getUse(trace.program, event.channel, before);
+    auto isTold = [&](unsigned program) {
+      return told[{use.first, {use.second, program}}] >= countReleases(groups, event.channel);
+    };
     for (const Reach &reach : event.reaches)
       for (unsigned program : getPrograms(reach))
-        if (told[{use.first, {use.second, program}}] < countReleases(groups, event.channel))
+        if (!isTold(getCounting(program, event)))
+          return program;
+    unsigned first = getCounting(trace.program, event);
+    if (event.kind == Event::Acquire && isOfPair(event))
+      for (unsigned program : {first, first + 1})
+        if (!isTold(program))
           return program;
     return std::nullopt;
   }
@@ -201,11 +233,11 @@ FailureOr<Order> kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> trace
         if (!state.mayGo(trace, event))
           break;
         if (std::optional<unsigned> program = state.go(trace, event)) {
-          InFlightDiagnostic early =
-              event.op->emitOpError("expected every program that the copies "
-                                    "reach to have released the slot to "
-                                    "this one, got one that has not: number ")
-              << *program << " of the cluster";
+          InFlightDiagnostic early = event.op->emitOpError("expected every program that the ")
+                                     << (event.kind == Event::Acquire ? "dots" : "copies")
+                                     << " reach to have released the slot to this one, got one "
+                                        "that has not: number "
+                                     << *program << " of the cluster";
           describe(early, groups, instance);
           return failure();
         }

@@ -31,6 +31,10 @@
 // the slot's use before was released there. So programs that fill a ring not equally often, or
 // release a slot to others than those who fill it, come to a standstill, or are found out.
 //
+// What a pair of programs uses together is followed in both of them, though the first alone gets
+// the slots, starts the dots and releases the slots: so what the second one does of these makes no
+// events.
+//
 // Part 2 asks of the k-th use of a channel by one copy that its slot is k mod depth and its phase
 // k / depth mod 2. On the chip a wait for a wrong phase may pass by luck; here it never does. It
 // shows only where a ring is gone round, so there are instances for that (Rounds.h).
@@ -75,6 +79,7 @@ struct Instance {
   unsigned getNumber() const {
     return unsigned((place[2] * cluster[1] + place[1]) * cluster[0] + place[0]);
   }
+  bool isFirstOfPair() const { return getNumber() % 2 == 0; }
   /// The same launch, seen by each program of the cluster, by their numbers.
   std::vector<Instance> getProgramsOfCluster(std::array<int64_t, 3> extents) const;
 };
@@ -158,6 +163,9 @@ mlir::LogicalResult checkOwnRings(tile::WarpGroupsOp groups, llvm::ArrayRef<Trac
 /// of these need not be run. A barrier that is there for global memory alone is met alike by all
 /// who come to it.
 bool matters(mlir::Operation *op);
+
+/// The first program of a pair.
+inline unsigned getFirstOfPair(unsigned program) { return program & ~1u; }
 
 /// Whether programs of a cluster fill one another's slots, or release them to one another.
 bool sharesTiles(tile::WarpGroupsOp groups);

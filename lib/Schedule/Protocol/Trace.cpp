@@ -43,6 +43,8 @@ LogicalResult Tracer::runOp(Operation *op) {
       return failure();
     unsigned channel = getCapture(it.getChannel());
     int64_t position = result.events.back().position;
+    if (it.getToStart() && isSecondOfPair(it.getChannel()))
+      result.events.pop_back();
     held[channel].push_back(position);
     bool isSum = it.getChannel().getType().getAccumulator() != nullptr;
     for (Value buffer : it.getBuffers())
@@ -266,8 +268,12 @@ LogicalResult Tracer::release(ReleaseOp op) {
       return failure();
     tells = false;
   }
-  result.events.push_back({Event::Release, channel, *at, op, barriers});
+  int64_t position = *at;
+  fenced.erase({channel, position});
   held[channel].erase(at);
+  if (op.getCommit() && isSecondOfPair(op.getChannel()))
+    return success();
+  result.events.push_back({Event::Release, channel, position, op, barriers});
   return instance.getClusterPrograms() > 1 ? reach(op, result.events.back().reaches) : success();
 }
 
@@ -362,10 +368,11 @@ LogicalResult Tracer::tellOfTensorMemory(Operation *op) {
 
 LogicalResult Tracer::fence(FenceOp op) {
   if (op.getKind() == FenceKind::Shared) {
-    if (unseen.empty() && unfenced.empty())
+    if (unseen.empty() && unfenced.empty() && fenced.empty())
       return fail(op.emitOpError("expected a slot that warps of another role have copied into, or "
                                  "one of an engine's that lanes have read, got none"));
     unseen.clear();
+    fenced.merge(unfenced);
     unfenced.clear();
     return success();
   }
@@ -398,6 +405,13 @@ LogicalResult Tracer::startInto(StartDotOp op, ArrayRef<std::pair<unsigned, int6
 
 LogicalResult Tracer::start(StartDotOp op) {
   std::vector<std::pair<unsigned, int64_t>> slots;
+  bool ofPair = cast<MmaAtomInterface>(op.getAtom()).getPrograms() > 1;
+  for (Value operand : {Value(op.getA()), Value(op.getB()), Value(op.getAccumulator())})
+    if (Known it = get(operand); (it.kind == Known::Slot || it.kind == Known::Sum) &&
+                                 getChannel(groups, it.channel).getType().getPair() != ofPair)
+      return fail(op.emitOpError("expected slots ")
+                  << (ofPair ? "of two programs" : "that no two programs share") << " for "
+                  << op.getAtom() << ", got one of " << getChannel(groups, it.channel).getType());
   for (Value operand : {op.getA(), op.getB()}) {
     if (!isa<BufferType>(operand.getType()))
       continue;

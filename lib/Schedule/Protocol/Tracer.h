@@ -118,6 +118,11 @@ private:
            });
   }
 
+  /// Whether the other program of the pair gets, starts and releases what is in a channel.
+  bool isSecondOfPair(mlir::Value channel) const {
+    return llvm::cast<tile::ChannelType>(channel.getType()).getPair() && !instance.isFirstOfPair();
+  }
+
   tile::WarpGroupsOp groups;
   tile::RoleAttr role;
   const Instance &instance;
@@ -154,8 +159,10 @@ private:
   std::set<std::pair<unsigned, int64_t>> readByLanes, gotToStart, readUntilCommit;
   /// The uses that another role's warps have copied, and that no engine has been let see.
   std::set<std::pair<unsigned, int64_t>> unseen;
-  /// The uses that lanes have read, and that an engine may not be let fill again.
-  std::set<std::pair<unsigned, int64_t>> unfenced;
+  /// The uses that lanes have read, and that an engine may not be let fill again; and those that it
+  /// may, since a fence followed, and that are not yet released: one behind the loop's last trip
+  /// may find that the trip's own has ordered its slot.
+  std::set<std::pair<unsigned, int64_t>> unfenced, fenced;
   /// Dots started, how many of them are done, and the slots that each of the others reads.
   int64_t dots = 0, dotsDone = 0;
   std::deque<std::vector<std::pair<unsigned, int64_t>>> reads;

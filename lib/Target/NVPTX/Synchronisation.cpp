@@ -198,20 +198,28 @@ int64_t TargetAttr::getTensorBytes(int64_t bytes) const {
          std::max<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(bytes, kColumnBytes)), 32);
 }
 
-void TargetAttr::allocTensor(OpBuilder &builder, Location loc, Value shared, int64_t bytes) const {
+/// All that a program does with tensor memory is by one of the two.
+static NVVM::CTAGroupKind getGroup(bool ofPair) {
+  return ofPair ? NVVM::CTAGroupKind::CTA_2 : NVVM::CTAGroupKind::CTA_1;
+}
+
+void TargetAttr::allocTensor(OpBuilder &builder, Location loc, Value shared, int64_t bytes,
+                             bool ofPair) const {
   NVVM::Tcgen05AllocOp::create(builder, loc, shared,
-                               i32(builder, loc, getTensorBytes(bytes) / kColumnBytes));
+                               i32(builder, loc, getTensorBytes(bytes) / kColumnBytes),
+                               getGroup(ofPair));
 }
 
-void TargetAttr::endTensorAllocs(OpBuilder &builder, Location loc) const {
-  NVVM::Tcgen05RelinquishAllocPermitOp::create(builder, loc);
+void TargetAttr::endTensorAllocs(OpBuilder &builder, Location loc, bool ofPair) const {
+  NVVM::Tcgen05RelinquishAllocPermitOp::create(builder, loc, getGroup(ofPair));
 }
 
-void TargetAttr::freeTensor(OpBuilder &builder, Location loc, Value address, int64_t bytes) const {
+void TargetAttr::freeTensor(OpBuilder &builder, Location loc, Value address, int64_t bytes,
+                            bool ofPair) const {
   auto type = LLVM::LLVMPointerType::get(builder.getContext(), kTensorSpace);
-  NVVM::Tcgen05DeallocOp::create(builder, loc,
-                                 LLVM::IntToPtrOp::create(builder, loc, type, address),
-                                 i32(builder, loc, getTensorBytes(bytes) / kColumnBytes));
+  NVVM::Tcgen05DeallocOp::create(
+      builder, loc, LLVM::IntToPtrOp::create(builder, loc, type, address),
+      i32(builder, loc, getTensorBytes(bytes) / kColumnBytes), getGroup(ofPair));
 }
 
 Value TargetAttr::getTensorSlot(OpBuilder &builder, Location loc, Value address, Value slot,
@@ -229,8 +237,9 @@ void TargetAttr::observeTensor(OpBuilder &builder, Location loc) const {
   NVVM::Tcgen05FenceOp::create(builder, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
 }
 
-void TargetAttr::commitDots(OpBuilder &builder, Location loc, Value barrier, Value mask) const {
-  NVVM::Tcgen05CommitOp::create(builder, loc, barrier, mask);
+void TargetAttr::commitDots(OpBuilder &builder, Location loc, Value barrier, Value mask,
+                            bool ofPair) const {
+  NVVM::Tcgen05CommitOp::create(builder, loc, barrier, mask, getGroup(ofPair));
 }
 
 //===- Clusters -----------------------------------------------------------------------------===//
@@ -241,14 +250,31 @@ void TargetAttr::meetCluster(OpBuilder &builder, Location loc) const {
   NVVM::ClusterWaitOp::create(builder, loc, UnitAttr());
 }
 
+Value TargetAttr::getNumberInCluster(OpBuilder &builder, Location loc) const {
+  return NVVM::ClusterId::create(builder, loc, builder.getI32Type());
+}
+
+static Value mapTo(OpBuilder &builder, Location loc, Value barrier, Value program) {
+  auto type = LLVM::LLVMPointerType::get(builder.getContext(),
+                                         unsigned(NVVM::NVVMMemorySpace::SharedCluster));
+  return NVVM::MapaOp::create(builder, loc, type, barrier, program);
+}
+
+/// An address of the cluster's shared memory, which the instruction takes for its barrier; LLVM's
+/// intrinsic has a pointer of the block's there.
+Value TargetAttr::getBarrierOf(OpBuilder &builder, Location loc, Value barrier,
+                               Value program) const {
+  Value there = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
+                                         mapTo(builder, loc, barrier, program));
+  return LLVM::IntToPtrOp::create(builder, loc, barrier.getType(), there);
+}
+
 /// Releases among the block's threads alone, as CUTLASS does it (`ClusterBarrier::arrive`): what is
 /// told of are reads, which are done by now, and nothing that the other block would have to see. A
 /// release for the cluster is a fence for all of the GPU's memory in front of each arrival, which
 /// cost a product a third of its rate.
 void TargetAttr::arriveAt(OpBuilder &builder, Location loc, Value barrier, Value program) const {
-  auto type = LLVM::LLVMPointerType::get(builder.getContext(),
-                                         unsigned(NVVM::NVVMMemorySpace::SharedCluster));
-  Value there = NVVM::MapaOp::create(builder, loc, type, barrier, program);
+  Value there = mapTo(builder, loc, barrier, program);
   NVVM::MBarrierArriveOp::create(builder, loc, /*res=*/Type(), there, /*count=*/Value(),
                                  NVVM::MemScopeKind::CTA, /*relaxed=*/false);
 }

@@ -84,6 +84,7 @@ SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
   if (auto dot = dyn_cast<kiln::tile::DotOp>(op)) {
     const ChipRecord &record = getRecord(getChip());
     for (Attribute atom : {record.tensorProducts ? getTcgen05Atom(dot) : Attribute(),
+                           record.tensorProducts ? getTcgen05PairAtom(dot) : Attribute(),
                            record.groupProducts ? getWgmmaAtom(dot) : Attribute()})
       if (atom)
         atoms.push_back(atom);

@@ -4,6 +4,11 @@
 // Tensor memory is 128 lanes of 512 columns, of 32 bits each; an address has its lane in the upper
 // half and its column in the lower. A product of 128 rows has row i in lane i. Warp w of a group of
 // four reaches lanes 32 w to 32 w + 31 alone, so each thread fetches one row.
+//
+// A product of 256 rows is one of two blocks of a cluster, of ranks 2 i and 2 i + 1
+// (`.cta_group::2`). Each has 128 rows of the accumulator in its own lanes, as a product of 128 has
+// them (data path layout A), each its own rows of a, and the first one the first half of b's rows
+// of n, the other the second. Descriptors and the accumulator's address are meant in each of them.
 #include "SharedMatrix.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -21,6 +26,7 @@ using tile::Place;
 static constexpr int64_t kRows = 128;
 static constexpr int64_t kWarpsOfGroup = 4;
 static constexpr int64_t kMostColumns = 256, kColumnStep = 16;
+static constexpr unsigned kPair = 2;
 /// Of tensor memory, as a pointer has it.
 static constexpr unsigned kTensorSpace = 6;
 
@@ -54,13 +60,44 @@ static std::optional<Format> getFormat(Type element, Type accumulator) {
 /// 32 bytes of k in each row.
 static int64_t getDepth(Format format) { return 256 / format.bits; }
 
-static std::optional<int64_t> parseColumns(StringRef shape, Format format) {
-  int64_t n;
-  if (!shape.consume_front("m128n") ||
-      !shape.consume_back("k" + std::to_string(getDepth(format))) || shape.getAsInteger(10, n))
+/// The type of both operands, as the instruction reads it; null if there are two.
+static Type getElement(tile::DotOp dot) {
+  if (dot.getPrecision() == tile::DotPrecision::TF32)
+    return FloatTF32Type::get(dot.getContext());
+  auto [element, other] = getDotTypes(dot);
+  return element == other ? element : Type();
+}
+
+/// That of a dot whose rows and depth the instruction multiplies.
+static std::optional<Format> findFormat(tile::DotOp dot) {
+  Type element = getElement(dot);
+  std::optional<Format> format =
+      element ? getFormat(element, dot.getType().getElementType()) : std::nullopt;
+  if (!format || dot.getM() % kRows || dot.getK() % getDepth(*format))
     return std::nullopt;
-  return n >= kColumnStep && n <= kMostColumns && n % kColumnStep == 0 ? std::optional(n)
-                                                                       : std::nullopt;
+  return format;
+}
+
+/// How many blocks multiply, and what columns.
+struct Tcgen05Shape {
+  unsigned programs;
+  int64_t columns;
+};
+
+static std::optional<Tcgen05Shape> parseShape(StringRef shape, Format format) {
+  int64_t n;
+  unsigned programs = shape.consume_front("m128n") ? 1 : shape.consume_front("m256n") ? kPair : 0;
+  if (!programs || !shape.consume_back("k" + std::to_string(getDepth(format))) ||
+      shape.getAsInteger(10, n))
+    return std::nullopt;
+  bool isShape = n >= kColumnStep && n <= kMostColumns && n % (programs * kColumnStep) == 0;
+  return isShape ? std::optional(Tcgen05Shape{programs, n}) : std::nullopt;
+}
+
+static Tcgen05Attr getAtom(tile::DotOp dot, Format format, unsigned programs, int64_t n) {
+  std::string shape = "m" + std::to_string(programs * kRows) + "n" + std::to_string(n) + "k" +
+                      std::to_string(getDepth(format));
+  return Tcgen05Attr::get(dot.getContext(), shape, getElement(dot), dot.getType().getElementType());
 }
 
 LogicalResult Tcgen05Attr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef shape,
@@ -69,32 +106,39 @@ LogicalResult Tcgen05Attr::verify(function_ref<InFlightDiagnostic()> emitError, 
   if (!format)
     return emitError() << "expected types that tcgen05 multiplies, got " << element << " into "
                        << accumulator;
-  if (parseColumns(shape, *format))
+  if (parseShape(shape, *format))
     return success();
   std::string tail = "k" + std::to_string(getDepth(*format));
   return emitError() << "expected a shape of tcgen05 for " << element << " into " << accumulator
-                     << ", m128n16" << tail << " to m128n256" << tail << ", got '" << shape << "'";
+                     << ", m128n16" << tail << " to m128n256" << tail
+                     << " or, of two programs, m256n32" << tail << " to m256n256" << tail
+                     << ", got '" << shape << "'";
 }
 
 Attribute kiln::nvptx::getTcgen05Atom(tile::DotOp dot) {
-  auto [element, other] = getDotTypes(dot);
-  Type accumulator = dot.getType().getElementType();
-  if (dot.getPrecision() == tile::DotPrecision::TF32)
-    element = other = FloatTF32Type::get(dot.getContext());
-  std::optional<Format> format = getFormat(element, accumulator);
-  if (element != other || !format || dot.getM() % kRows || dot.getK() % getDepth(*format))
-    return {};
-  for (int64_t n = std::min(dot.getN(), kMostColumns); n >= kColumnStep; --n)
+  std::optional<Format> format = findFormat(dot);
+  for (int64_t n = std::min(dot.getN(), kMostColumns); format && n >= kColumnStep; --n)
     if (dot.getN() % n == 0 && n % kColumnStep == 0)
-      return Tcgen05Attr::get(dot.getContext(),
-                              "m128n" + std::to_string(n) + "k" + std::to_string(getDepth(*format)),
-                              element, accumulator);
+      return getAtom(dot, *format, 1, n);
   return {};
+}
+
+/// By one instruction for all columns: by several, each would have its own halves.
+Attribute kiln::nvptx::getTcgen05PairAtom(tile::DotOp dot) {
+  std::optional<Format> format = findFormat(dot);
+  int64_t n = dot.getN();
+  if (!format || n > kMostColumns || n % (kPair * kColumnStep))
+    return {};
+  return getAtom(dot, *format, kPair, n);
 }
 
 std::array<int64_t, 3> Tcgen05Attr::getExtents() const {
   Format format = *getFormat(getElement(), getAccumulator());
-  return {kRows, *parseColumns(getShape(), format), getDepth(format)};
+  return {kRows, parseShape(getShape(), format)->columns, getDepth(format)};
+}
+
+unsigned Tcgen05Attr::getPrograms() const {
+  return parseShape(getShape(), *getFormat(getElement(), getAccumulator()))->programs;
 }
 
 Completion Tcgen05Attr::getCompletion() const { return Completion::Commit; }
@@ -164,7 +208,9 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::start(OpBuilder &builder, Location lo
                                                  const AsyncDot &dot) const {
   auto [m, n, k] = getExtents();
   Format format = *getFormat(getElement(), getAccumulator());
+  int64_t programs = getPrograms();
   bool fits = dot.m % m == 0 && dot.n % n == 0 && dot.k % k == 0 && dot.a.base && dot.b.base;
+  fits &= programs == 1 || dot.n == n;
   if (!fits || dot.accumulatorLayout != getAccumulatorLayout({dot.m, dot.n}, kWarpsOfGroup))
     return failure();
   constexpr uint64_t kConstant = uint64_t(1) << 46;
@@ -175,12 +221,13 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::start(OpBuilder &builder, Location lo
   if (!a || !b)
     return failure();
   Value address = dot.accumulator.front();
-  Value instruction = number(builder, loc, getInstruction(format, m, n, dot));
+  Value instruction = number(builder, loc, getInstruction(format, programs * m, n, dot));
+  auto group = programs == 1 ? NVVM::CTAGroupKind::CTA_1 : NVVM::CTAGroupKind::CTA_2;
   Value always = LLVM::ConstantOp::create(builder, loc, builder.getI1Type(), 1);
   for (int64_t atK = 0; atK < dot.k; atK += k)
     for (int64_t row = 0; row < dot.m; row += m)
       for (int64_t column = 0; column < dot.n; column += n)
-        NVVM::Tcgen05MMAOp::create(builder, loc, format.kind, NVVM::CTAGroupKind::CTA_1,
+        NVVM::Tcgen05MMAOp::create(builder, loc, format.kind, group,
                                    NVVM::Tcgen05MMACollectorOp::DISCARD, /*aShift=*/false,
                                    getPointer(builder, loc, address, row / m * dot.n + column),
                                    a->at(row, atK), b->at(column, atK), instruction,

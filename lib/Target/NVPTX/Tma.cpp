@@ -134,10 +134,15 @@ static SmallVector<Value> reversed(ValueRange coordinates) {
 }
 
 /// To several blocks it goes by an address of the cluster's shared memory, whose place in each of
-/// them is the same.
+/// them is the same; and so it does where another block's barrier counts it.
 void TmaAttr::copyIn(OpBuilder &builder, Location loc, Value map, ValueRange coordinates,
-                     Value shared, Value barrier, Value mask, Eviction eviction) const {
-  if (mask)
+                     Value shared, Value barrier, Value mask, bool ofPair,
+                     Eviction eviction) const {
+  bool isOfCluster = mask || ofPair;
+  NVVM::CTAGroupKindAttr group;
+  if (ofPair)
+    group = NVVM::CTAGroupKindAttr::get(builder.getContext(), NVVM::CTAGroupKind::CTA_2);
+  if (isOfCluster)
     shared = LLVM::AddrSpaceCastOp::create(
         builder, loc,
         LLVM::LLVMPointerType::get(builder.getContext(),
@@ -145,8 +150,8 @@ void TmaAttr::copyIn(OpBuilder &builder, Location loc, Value map, ValueRange coo
         shared);
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       builder, loc, shared, map, reversed(coordinates), barrier, /*im2colOffsets=*/ValueRange(),
-      mask, getPolicy(builder, loc, eviction), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/!mask,
-      NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+      mask, getPolicy(builder, loc, eviction), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/!isOfCluster,
+      group, /*predicate=*/Value());
 }
 
 void TmaAttr::copyOut(OpBuilder &builder, Location loc, Value shared, Value map,

@@ -58,13 +58,15 @@ def pin(
     Around what an operation gives (a load, a product, arithmetic on tiles), or around a store: who
     runs it and when. `role` names one of the kernel's; `stage` says for how many trips of its loop
     it lags behind what the role begins, `order` at which place of a trip it runs, both counted from
-    0. `atom` is the instruction: "tma" or "cp_async" for a load, "tma" for a store, "wgmma" or
-    "mma_sync" for a product on NVIDIA's chips, "load_to_lds" and "matrix" on AMD's. What a load
-    with an atom brings lies in a slot of a ring: `ring` names one that several loads share, `depth`
-    is how many slots it has, where the loop does not say. `in_flight` is how many products started
-    later may run when this one is waited for, or how many stores. `layout` says who holds which
-    element of the result, as `kiln layout` shows it. With `triggers` what follows on the stream may
-    begin once all programs have come behind the operation or ended, in a kernel with `overlap`.
+    0. `atom` is the instruction: "tma" or "cp_async" for a load, "tma" for a store, "wgmma",
+    "tcgen05" or "mma_sync" for a product on NVIDIA's chips, "load_to_lds" and "matrix" on AMD's; by
+    "tcgen05_pair" two programs of a cluster multiply together, by the same b, of which each has
+    half in shared memory. What a load with an atom brings lies in a slot of a ring: `ring` names
+    one that several loads share, `depth` is how many slots it has, where the loop does not say.
+    `in_flight` is how many products started later may run when this one is waited for, or how many
+    stores. `layout` says who holds which element of the result, as `kiln layout` shows it. With
+    `triggers` what follows on the stream may begin once all programs have come behind the operation
+    or ended, in a kernel with `overlap`.
     Around a load by an engine in a kernel with `cluster`, `multicast` names the axes along which
     the programs of a cluster load the same tile: each brings a part of its rows to all of them.
 

@@ -31,6 +31,17 @@
 
 // -----
 
+// A role's own ring is no other program's.
+// expected-error@+1 {{expected non-function type}}
+!ring = !tile.channel<1, own, pair, !tile.buffer<8xf32>>
+
+// -----
+
+// expected-error@+1 {{expected ','}}
+!ring = !tile.channel<1, pair>
+
+// -----
+
 // expected-error@+1 {{expected buffers in a channel, or one accumulator in tensor memory, got 'f32'}}
 !ring = !tile.channel<1, f32>
 

@@ -177,6 +177,21 @@ tile.kernel @k(%p: f32) {
 
 // -----
 
+// Of two programs each has half of b's columns.
+!pending = !tile.pending<tensor<128x32xf32>, tensor_memory>
+tile.kernel @k(%n: f32) {
+  %zero = arith.constant dense<0.0> : tensor<128x32xf32>
+  %p = tile.pend %zero : !pending
+  %x = tile.alloc : !tile.buffer<128x16xf16>
+  %y = tile.alloc : !tile.buffer<32x16xf16>
+  // expected-error@+1 {{expected an accumulator of 128x64, got 128x32}}
+  %d = tile.start_dot %x, %y, %p transpose_b {atom = #nvptx.tcgen05<"m256n32k16", f16, f32>}
+     : !tile.buffer<128x16xf16>, !tile.buffer<32x16xf16> -> !pending
+  tile.return
+}
+
+// -----
+
 tile.kernel @k() {
   %zero = arith.constant dense<0.0> : tensor<8x8xf32>
   %none = tile.pend %zero : !tile.pending<tensor<8x8xf32>>

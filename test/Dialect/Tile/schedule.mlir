@@ -174,6 +174,26 @@ tile.kernel @accumulates_in_tensor_memory(%n: i32) {
   tile.return
 }
 
+// Two programs use a channel together: b is half of the columns.
+// CHECK-LABEL: tile.kernel @pair
+tile.kernel @pair(%n: i32) attributes {tile.cluster = array<i64: 2, 1, 1>} {
+  // CHECK: tile.channel full = 1 empty = 1 : !tile.channel<2, pair, !tile.buffer<128x32xf16>, !tile.buffer<16x32xf16>>
+  %ring = tile.channel full = 1 empty = 1 : !tile.channel<2, pair, !tile.buffer<128x32xf16>, !tile.buffer<16x32xf16>>
+  // CHECK: tile.channel full = 2 empty = 8 : !tile.channel<1, pair, !tile.pending<tensor<128x32xf32>, tensor_memory>>
+  %sums = tile.channel full = 2 empty = 8 : !tile.channel<1, pair, !tile.pending<tensor<128x32xf32>, tensor_memory>>
+  %x, %y = tile.get %ring[%n, %n] to_start : !tile.channel<2, pair, !tile.buffer<128x32xf16>, !tile.buffer<16x32xf16>>
+  %p = tile.acquire %sums[%n, %n] : !tile.channel<1, pair, !tile.pending<tensor<128x32xf32>, tensor_memory>>
+  // CHECK: tile.start_dot {{.*}} transpose_b {atom = #nvptx.tcgen05<"m256n32k16", f16, f32>} : !tile.buffer<128x32xf16>, !tile.buffer<16x32xf16> -> !tile.pending<tensor<128x32xf32>, tensor_memory>
+  %d = tile.start_dot %x, %y, %p transpose_b {atom = #nvptx.tcgen05<"m256n32k16", f16, f32>}
+     : !tile.buffer<128x32xf16>, !tile.buffer<16x32xf16> -> !tile.pending<tensor<128x32xf32>, tensor_memory>
+  // CHECK: tile.release %{{.*}}[%n] commit to %n, %n : !tile.channel<2, pair
+  tile.release %ring[%n] commit to %n, %n : !tile.channel<2, pair, !tile.buffer<128x32xf16>, !tile.buffer<16x32xf16>>
+  tile.commit %d into %sums[%n] : !tile.channel<1, pair, !tile.pending<tensor<128x32xf32>, tensor_memory>>
+  // CHECK: tile.release %{{.*}}[%n] lanes to %n, %n : !tile.channel<1, pair
+  tile.release %sums[%n] lanes to %n, %n : !tile.channel<1, pair, !tile.pending<tensor<128x32xf32>, tensor_memory>>
+  tile.return
+}
+
 // Values of an op with several results keep their names inside.
 // CHECK-LABEL: tile.kernel @captures_results
 tile.kernel @captures_results(%n: index) {

@@ -67,6 +67,34 @@ module {
   }
 
   // In front of what widens or repeats, behind what narrows.
+  // What a mask takes is counted by its elements: the numbers of rows and columns are few.
+  // CHECK-LABEL: tile.kernel @mask
+  // CHECK-NOT: tile.convert_layout
+  // CHECK: arith.andi {{.*}} : tensor<32x8xi1, #[[B]]>
+  // CHECK-NEXT: tile.print
+  tile.kernel @mask(%i: i32, %v: i32) {
+    %n = tile.iota 0 : tensor<32x1xi32, #ca>
+    %s = tile.splat %i : tensor<32x1xi32, #ca>
+    %0 = arith.addi %n, %s : tensor<32x1xi32, #ca>
+    %1 = arith.muli %0, %s : tensor<32x1xi32, #ca>
+    %2 = arith.subi %1, %s : tensor<32x1xi32, #ca>
+    %3 = arith.addi %2, %s : tensor<32x1xi32, #ca>
+    %4 = arith.muli %3, %s : tensor<32x1xi32, #ca>
+    %5 = arith.subi %4, %s : tensor<32x1xi32, #ca>
+    %6 = arith.muli %5, %s : tensor<32x1xi32, #ca>
+    %7 = arith.cmpi slt, %6, %s : tensor<32x1xi32, #ca>
+    %8 = tile.broadcast %7 : tensor<32x1xi1, #ca> -> tensor<32x8xi1, #a>
+    %c = tile.iota 1 : tensor<32x8xi32, #a>
+    %w = tile.splat %v : tensor<32x8xi32, #a>
+    %9 = arith.cmpi slt, %c, %w : tensor<32x8xi32, #a>
+    %10 = arith.andi %8, %9 : tensor<32x8xi1, #a>
+    %11 = tile.convert_layout %10 : tensor<32x8xi1, #a> -> tensor<32x8xi1, #b>
+    tile.print "mask" (%11) : tensor<32x8xi1, #b>
+    tile.print "rows" (%7) : tensor<32x1xi1, #ca>
+    tile.print "columns" (%9) : tensor<32x8xi1, #a>
+    tile.return
+  }
+
   // CHECK-LABEL: tile.kernel @narrow
   tile.kernel @narrow(%x: !tile.view<?x?xf16>, %i: index) {
     // CHECK: %[[T:.*]] = tile.load

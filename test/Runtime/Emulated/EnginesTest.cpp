@@ -91,6 +91,37 @@ TEST_F(EnginesTest, ABoxLandsWhenItsBarrierIsWaitedFor) {
   EXPECT_EQ(read(1024 + 4 * 128), 0);
 }
 
+TEST_F(EnginesTest, ABoxMayCountAtTheBarrierOfThePairsOtherBlock) {
+  static SharedMemory other;
+  ASSERT_TRUE(other.data());
+  other.reset(16384);
+  Engines second{other};
+  engines.join({&engines, &second}, 0);
+  second.join({&engines, &second}, 1);
+  TensorMap view = map(16, 0);
+  const int32_t place[] = {0, 8};
+  uint64_t there = reinterpret_cast<uint64_t>(other.data());
+  bool hasEnded;
+  EXPECT_EQ(engines.initBarrier(at(0), 1), "");
+  // Bytes may come before they are announced.
+  EXPECT_EQ(second.startLoadsOfPairs(0, there + 1024, at(0), view, place, 0b10), "");
+  EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
+  EXPECT_FALSE(hasEnded);
+  EXPECT_EQ(engines.arrive(at(0), 1024), "");
+  EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
+  EXPECT_TRUE(hasEnded);
+  EXPECT_EQ(other.inspect(there + 1024, 1024), "");
+  EXPECT_NE(memory().inspect(at(1024), 2), "");
+  // The other block's barrier lies there, too, and nobody has made it.
+  EXPECT_NE(second.startLoadsOfPairs(0, there + 1024, there, view, place, 0b10)
+                .find("nobody has initialised"),
+            std::string::npos);
+  uint64_t none = 0;
+  EXPECT_NE(second.startLoadsOfPairs(0, there + 1024, none, view, place, 0b10)
+                .find("no block of the pair"),
+            std::string::npos);
+}
+
 TEST_F(EnginesTest, ABoxOfFewerBytesThanAnnouncedEndsNoPhase) {
   TensorMap view = map(16, 128);
   const int32_t place[] = {0, 0};

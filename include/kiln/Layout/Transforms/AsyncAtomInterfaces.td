@@ -71,11 +71,13 @@ def EngineAtomInterface : AttrInterface<"EngineAtomInterface", [CopyAtomInterfac
     InterfaceMethod<[{
       Copies one box from a view, given by its map, at these coordinates (i32, outermost first);
       the bytes are counted by the barrier. With a mask (i16), into the shared memory of each program
-      of the cluster whose bit is set, where its own barrier counts them.
+      of the cluster whose bit is set, where its own barrier counts them. With `ofPair` the barrier
+      may be that of the other program of the pair; under a mask, of each program's pair the same one
+      counts.
     }], "void", "copyIn",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$map,
              "::mlir::ValueRange":$coordinates, "::mlir::Value":$shared,
-             "::mlir::Value":$barrier, "::mlir::Value":$mask,
+             "::mlir::Value":$barrier, "::mlir::Value":$mask, "bool":$ofPair,
              "::kiln::tile::Eviction":$eviction)>,
     InterfaceMethod<"Copies one box to a view.", "void", "copyOut",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$shared,

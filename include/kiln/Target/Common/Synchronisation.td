@@ -123,11 +123,12 @@ def SynchronisationInterface : AttrInterface<"SynchronisationInterface"> {
         [{ llvm_unreachable("asked of a chip that has no tensor memory"); }]>,
     EmitsIfThere<[{
       The lanes of one warp set so many bytes aside and write the address (i32) to shared memory,
-      until they end that and, later, give back what they have.
-    }], "allocTensor", (ins "::mlir::Value":$shared, "int64_t":$bytes)>,
-    EmitsIfThere<"Ends that.", "endTensorAllocs">,
+      until they end that and, later, give back what they have. With `ofPair` a warp of each program
+      of a pair does it together with the other, and both have the same address.
+    }], "allocTensor", (ins "::mlir::Value":$shared, "int64_t":$bytes, "bool":$ofPair)>,
+    EmitsIfThere<"Ends that.", "endTensorAllocs", (ins "bool":$ofPair)>,
     EmitsIfThere<"Gives it back.", "freeTensor",
-        (ins "::mlir::Value":$address, "int64_t":$bytes)>,
+        (ins "::mlir::Value":$address, "int64_t":$bytes, "bool":$ofPair)>,
     EmitsIfThere<"The address of a slot (i32) of so many bytes.", "getTensorSlot",
         (ins "::mlir::Value":$address, "::mlir::Value":$slot, "int64_t":$bytes), "::mlir::Value">,
     EmitsIfThere<[{
@@ -138,12 +139,19 @@ def SynchronisationInterface : AttrInterface<"SynchronisationInterface"> {
         "observeTensor">,
     EmitsIfThere<[{
       Arrives at a barrier once all dots have ended that this thread has started into tensor memory;
-      with a mask (i16), at that of each program of the cluster whose bit is set.
-    }], "commitDots", (ins "::mlir::Value":$barrier, "::mlir::Value":$mask)>,
+      with a mask (i16), at that of each program of the cluster whose bit is set. With `ofPair` they are
+      dots of two programs.
+    }], "commitDots", (ins "::mlir::Value":$barrier, "::mlir::Value":$mask, "bool":$ofPair)>,
 
     // Launches.
     AsksWhether<"Whether programs run side by side in clusters.", "hasClusters">,
     EmitsIfThere<"All threads of all programs of the cluster meet.", "meetCluster">,
+    EmitsIfThere<"The program's number in its cluster (i32).", "getNumberInCluster", (ins),
+                 "::mlir::Value">,
+    EmitsIfThere<[{
+      Where this barrier lies in the shared memory of a program of the cluster, by its number there
+      (i32), for engines to count at.
+    }], "getBarrierOf", (ins "::mlir::Value":$barrier, "::mlir::Value":$program), "::mlir::Value">,
     EmitsIfThere<[{
       Arrives at the barrier that lies where this one does in the shared memory of a program of the
       cluster, by its number there (i32). That the thread's reads are done by then is all that the

@@ -32,6 +32,8 @@ mlir::Attribute getWgmmaAtom(tile::DotOp dot);
 
 /// The same of tcgen05.
 mlir::Attribute getTcgen05Atom(tile::DotOp dot);
+/// The form by which two programs multiply together, each with a tile of the dot's extents.
+mlir::Attribute getTcgen05PairAtom(tile::DotOp dot);
 
 /// NVIDIA's library of device functions.
 VendorLibrary findLibdevice();

@@ -32,7 +32,8 @@ def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
          "meetLanes", "publishShared", "publishGlobal", "getMapType", "prefetchMap", "commitStores",
          "waitStores", "waitDots", "getTensorBytes", "allocTensor",
          "endTensorAllocs", "freeTensor", "getTensorSlot", "publishTensor", "observeTensor",
-         "commitDots", "hasClusters", "meetCluster", "arriveAt", "overlapsLaunches",
+         "commitDots", "hasClusters", "meetCluster", "getNumberInCluster", "getBarrierOf", "arriveAt",
+         "overlapsLaunches",
          "launchDependents", "waitDependencies"]>]> {
   let mnemonic = "target";
   let summary = "an NVIDIA chip";
@@ -97,7 +98,8 @@ def NVPTX_WgmmaAttr : AttrDef<NVPTX_Dialect, "Wgmma", [
 
 def NVPTX_Tcgen05Attr : AttrDef<NVPTX_Dialect, "Tcgen05", [
     DeclareAttrInterfaceMethods<MmaAtomInterface,
-        ["getExtents", "getWarps", "readsFrom", "getAccumulatorPlace", "getCompletion"]>,
+        ["getExtents", "getWarps", "getPrograms", "readsFrom", "getAccumulatorPlace",
+         "getCompletion"]>,
     DeclareAttrInterfaceMethods<AsyncMmaAtomInterface, ["fetch", "fill"]>]> {
   let mnemonic = "tcgen05";
   let summary = "`tcgen05.mma`: a matrix product into tensor memory, which one thread starts";
@@ -106,8 +108,13 @@ def NVPTX_Tcgen05Attr : AttrDef<NVPTX_Dialect, "Tcgen05", [
     memory, from buffers as `wgmma` reads them. 128 rows of the accumulator are the 128 lanes of
     tensor memory, its columns are columns there; the four warps of the role fetch 32 rows each.
 
+    Of 256 rows two programs of a cluster that follow one another have 128 each: a pair, whose first
+    program starts the product for both. Each of them has its own rows of a and half of the columns of
+    b in its shared memory, and its own rows of the accumulator, in all columns, in its tensor memory.
+
     ```mlir
     #nvptx.tcgen05<"m128n256k16", bf16, f32>
+    #nvptx.tcgen05<"m256n256k16", bf16, f32>
     ```
   }];
   let parameters = (ins StringRefParameter<>:$shape, "::mlir::Type":$element,

@@ -38,10 +38,11 @@ mlir::LogicalResult verifyGridDecision(mlir::Operation *op, llvm::StringRef name
 mlir::LogicalResult verifyMulticast(mlir::Operation *op, std::optional<mlir::ArrayAttr> axes);
 /// What a launch makes stands behind what the caller gives.
 mlir::LogicalResult verifyHidden(KernelOp kernel);
-/// What `tile.dot` asks of operands, tensors or buffers, and of its accumulator.
+/// What `tile.dot` asks of operands, tensors or buffers, and of its accumulator. So many programs
+/// may have a part each of b's columns.
 mlir::LogicalResult verifyDot(mlir::Operation *op, mlir::Type a, bool transposeA, mlir::Type b,
                               bool transposeB, mlir::RankedTensorType accumulator, bool hasUnsigned,
-                              DotPrecision precision);
+                              DotPrecision precision, llvm::ArrayRef<unsigned> programs);
 
 /// The extents of a tile that is smaller than its tensor; none is fine.
 inline mlir::LogicalResult verifyExtents(mlir::Operation *op,

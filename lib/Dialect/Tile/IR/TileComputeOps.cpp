@@ -32,9 +32,11 @@ struct Operand {
 };
 } // namespace
 
-/// [batch…, M, K] · [batch…, K, N] into [batch…, M, N].
+/// [batch…, M, K] · [batch…, K, N] into [batch…, M, N], where b may be the part that one of so many
+/// programs has of its columns.
 static LogicalResult verifyShapes(Operation *op, const Operand &a, bool transposeA,
-                                  const Operand &b, bool transposeB, const Operand &c) {
+                                  const Operand &b, bool transposeB, const Operand &c,
+                                  ArrayRef<unsigned> programs) {
   size_t rank = c.shape.size();
   if (rank < 2 || a.shape.size() != rank || b.shape.size() != rank)
     return op->emitOpError("expected operands of one rank of at least 2, got ")
@@ -44,11 +46,13 @@ static LogicalResult verifyShapes(Operation *op, const Operand &a, bool transpos
   if (a.columns(transposeA) != b.rows(transposeB))
     return op->emitOpError("expected the same K in both operands, got ")
            << a.columns(transposeA) << " and " << b.rows(transposeB);
-  if (a.rows(transposeA) != c.rows(false) || b.columns(transposeB) != c.columns(false))
-    return op->emitOpError("expected an accumulator of ")
-           << a.rows(transposeA) << "x" << b.columns(transposeB) << ", got " << c.rows(false) << "x"
-           << c.columns(false);
-  return success();
+  bool hasColumns = llvm::any_of(
+      programs, [&](int64_t count) { return b.columns(transposeB) * count == c.columns(false); });
+  if (a.rows(transposeA) == c.rows(false) && hasColumns)
+    return success();
+  return op->emitOpError("expected an accumulator of ")
+         << a.rows(transposeA) << "x" << b.columns(transposeB) * programs.front() << ", got "
+         << c.rows(false) << "x" << c.columns(false);
 }
 
 /// A buffer is read when the dot runs; tensors are values.
@@ -78,9 +82,9 @@ static bool isAccumulator(Type operand, Type accumulator) {
 
 LogicalResult kiln::tile::verifyDot(Operation *op, Type aType, bool transposeA, Type bType,
                                     bool transposeB, RankedTensorType accumulator, bool hasUnsigned,
-                                    DotPrecision precision) {
+                                    DotPrecision precision, ArrayRef<unsigned> programs) {
   Operand a(aType), b(bType), c(accumulator);
-  if (failed(verifyShapes(op, a, transposeA, b, transposeB, c)))
+  if (failed(verifyShapes(op, a, transposeA, b, transposeB, c, programs)))
     return failure();
   bool bothF8 = isa<Float8E4M3FNType, Float8E5M2Type>(a.element) &&
                 isa<Float8E4M3FNType, Float8E5M2Type>(b.element);
@@ -127,8 +131,10 @@ static LogicalResult verifyParts(DotOp dot) {
 }
 
 LogicalResult DotOp::verify() {
+  auto atom = dyn_cast_or_null<MmaAtomInterface>(getAtomAttr());
   if (failed(verifyDot(*this, getA().getType(), getTransposeA(), getB().getType(), getTransposeB(),
-                       getType(), getUnsignedA() || getUnsignedB(), getPrecision())) ||
+                       getType(), getUnsignedA() || getUnsignedB(), getPrecision(),
+                       {1, atom ? atom.getPrograms() : 1})) ||
       failed(verifyCount(*this, "stage", getStage(), 0)) ||
       failed(verifyCount(*this, "order", getOrder(), 0)) || failed(verifyParts(*this)))
     return failure();
@@ -141,7 +147,7 @@ int64_t DotScaledOp::getK() { return getA().getType().getDimSize(1); }
 
 LogicalResult DotScaledOp::verify() {
   Operand a(getA()), b(getB()), c(getAccumulator());
-  if (failed(verifyShapes(*this, a, /*transposeA=*/false, b, getTransposeB(), c)))
+  if (failed(verifyShapes(*this, a, /*transposeA=*/false, b, getTransposeB(), c, {1})))
     return failure();
   if (c.shape.size() != 2 || !c.element.isF32())
     return emitOpError("expected an accumulator of rank 2 of f32, got ")

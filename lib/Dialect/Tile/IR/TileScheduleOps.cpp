@@ -18,23 +18,24 @@ Type ChannelType::parse(AsmParser &parser) {
     return {};
   bool hasMore = succeeded(parser.parseOptionalComma());
   bool isOwn = hasMore && succeeded(parser.parseOptionalKeyword("own"));
+  bool isPair = hasMore && !isOwn && succeeded(parser.parseOptionalKeyword("pair"));
   SmallVector<Type> buffers;
-  if ((isOwn && parser.parseComma()) || (hasMore && parser.parseTypeList(buffers)) ||
+  if (((isOwn || isPair) && parser.parseComma()) || (hasMore && parser.parseTypeList(buffers)) ||
       parser.parseGreater())
     return {};
-  return parser.getChecked<ChannelType>(loc, parser.getContext(), depth, isOwn,
+  return parser.getChecked<ChannelType>(loc, parser.getContext(), depth, isOwn, isPair,
                                         ArrayRef<Type>(buffers));
 }
 
 void ChannelType::print(AsmPrinter &printer) const {
-  printer << '<' << getDepth() << (getOwn() ? ", own" : "");
+  printer << '<' << getDepth() << (getOwn() ? ", own" : "") << (getPair() ? ", pair" : "");
   for (Type buffer : getBuffers())
     printer << ", " << buffer;
   printer << '>';
 }
 
 LogicalResult ChannelType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t depth,
-                                  bool own, ArrayRef<Type> buffers) {
+                                  bool own, bool pair, ArrayRef<Type> buffers) {
   if (depth < 1)
     return emitError() << "expected a channel of at least one slot, got " << depth;
   auto isAccumulator = [](Type type) {
@@ -200,11 +201,11 @@ LogicalResult ReleaseOp::verify() {
     return emitOpError("expected a channel of buffers that another role fills, since dots read "
                        "them, got ")
            << getChannel().getType();
-  if (!getPeers().empty() &&
-      (getChannel().getType().getOwn() || getChannel().getType().getAccumulator()))
+  ChannelType type = getChannel().getType();
+  if (!getPeers().empty() && (type.getOwn() || (type.getAccumulator() && !type.getPair())))
     return emitOpError("expected a channel of buffers that another role fills, since other "
                        "programs fill its slots, too, got ")
-           << getChannel().getType();
+           << type;
   return success();
 }
 
@@ -310,7 +311,8 @@ LogicalResult PartOp::verify() {
 
 LogicalResult StartDotOp::verify() {
   return verifyDot(*this, getA().getType(), getTransposeA(), getB().getType(), getTransposeB(),
-                   getType().getTensor(), getUnsignedA() || getUnsignedB(), getPrecision());
+                   getType().getTensor(), getUnsignedA() || getUnsignedB(), getPrecision(),
+                   {cast<MmaAtomInterface>(getAtom()).getPrograms()});
 }
 
 static LogicalResult verifyInTensorMemory(Operation *op, PendingType pending) {

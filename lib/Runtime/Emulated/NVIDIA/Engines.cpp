@@ -100,14 +100,20 @@ void loadBox(const Lanes &lanes) {
                             Place(lanes, 24, map.rank).at));
 }
 
-/// A mask of 16 bits stands behind the coordinates, then a policy and whether there are both.
+/// A mask of 16 bits stands behind the coordinates, then a policy, whether there are both, and of
+/// how many blocks that multiply together it is.
 void loadBoxes(const Lanes &lanes) {
   const auto &map = *lanes.read<const TensorMap *>(0, 16);
   unsigned behind = 24 + 4 * map.rank;
-  if (!lanes.read<uint8_t>(0, behind + 10))
+  bool hasMask = lanes.read<uint8_t>(0, behind + 10);
+  auto to = lanes.read<uint64_t>(0, 0), barrier = lanes.read<uint64_t>(0, 8);
+  Place place(lanes, 24, map.rank);
+  uint32_t mask = hasMask ? lanes.read<uint16_t>(0, behind) : 1u << engines().getNumber();
+  if (lanes.read<uint32_t>(0, behind + 12) == 2)
+    return check(engines().startLoadsOfPairs(thread(), to, barrier, map, place.at, mask));
+  if (!hasMask)
     check("a copy to other blocks without a mask, which the emulator does not know");
-  check(engines().startLoads(thread(), lanes.read<uint64_t>(0, 0), lanes.read<uint64_t>(0, 8), map,
-                             Place(lanes, 24, map.rank).at, lanes.read<uint16_t>(0, behind)));
+  check(engines().startLoads(thread(), to, barrier, map, place.at, mask));
 }
 
 void storeBox(const Lanes &lanes) {

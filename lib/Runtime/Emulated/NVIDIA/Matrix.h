@@ -12,9 +12,13 @@ class Matrix {
 public:
   /// Of the block whose thread has started the product, which another block's may end.
   Matrix(Block &block, uint64_t descriptor, bool isTransposed, unsigned elementBytes)
+      : Matrix(block, block, descriptor, isTransposed, elementBytes) {}
+  /// At the same place in a block as in the one whose thread has described it.
+  Matrix(Block &block, const Block &described, uint64_t descriptor, bool isTransposed,
+         unsigned elementBytes)
       : block(block), isTransposed(isTransposed), bytes(elementBytes) {
-    auto base = uint64_t(block.getShared().data());
-    begin = base + (((descriptor & 0x3fff) * 16 - base) & 0x3ffff);
+    auto base = uint64_t(described.getShared().data());
+    begin = uint64_t(block.getShared().data()) + (((descriptor & 0x3fff) * 16 - base) & 0x3ffff);
     leading = (descriptor >> 16 & 0x3fff) * 16;
     stride = (descriptor >> 32 & 0x3fff) * 16;
     constexpr unsigned spans[] = {16, 128, 64, 32};

@@ -17,16 +17,24 @@ void check(const std::string &wrong) {
 //===- Columns ------------------------------------------------------------------------------===//
 
 /// Operands: where in shared memory the address goes, how many columns.
+template <unsigned blocks>
 void allocate(const Lanes &lanes) {
+  check(tensors().useFor(blocks));
   auto to = lanes.read<uint64_t>(0, 0);
   uint32_t address = 0;
   check(tensors().allocate(lanes.read<uint32_t>(0, 8), address));
   check(Block::current()->writeShared(lanes.first, to, address));
 }
 
-void endAllocations(const Lanes &) { check(tensors().endAllocations()); }
+template <unsigned blocks>
+void endAllocations(const Lanes &) {
+  check(tensors().useFor(blocks));
+  check(tensors().endAllocations());
+}
 
+template <unsigned blocks>
 void release(const Lanes &lanes) {
+  check(tensors().useFor(blocks));
   check(tensors().release(lanes.read<uint32_t>(0, 0), lanes.read<uint32_t>(0, 8)));
 }
 
@@ -62,8 +70,9 @@ void multiply(const Lanes &lanes) {
   auto kind = lanes.read<uint32_t>(0, 29), blocks = lanes.read<uint32_t>(0, 33);
   Block *block = Block::current();
   constexpr unsigned f32 = 1, rows = 128;
-  bool isKnown = kind <= 2 && blocks == 1 && how.sum == f32 && !how.others && how.m == rows &&
-                 how.n >= 16 && how.n <= 256 && how.n % 16 == 0;
+  bool isKnown = kind <= 2 && (blocks == 1 || blocks == 2) && how.sum == f32 && !how.others &&
+                 how.m == blocks * rows && how.n >= 16 && how.n <= 256 &&
+                 how.n % (blocks * 16) == 0;
   unsigned most = kind == 1 ? 2 : 1, least = kind == 1 ? 2 : 0;
   isKnown &= how.a >= least && how.a <= most && how.b >= least && how.b <= most;
   if (!isKnown)
@@ -71,32 +80,45 @@ void multiply(const Lanes &lanes) {
   for (uint64_t descriptor : {a, b})
     if ((descriptor >> 46 & 7) != 1 || (descriptor >> 49 & 0x1fff) != 0)
       block->fail("a descriptor of a matrix in shared memory with the bits of another instruction");
+  if (std::string wrong = tensors().useFor(blocks); !wrong.empty())
+    block->fail(wrong);
   auto run = [=]() -> std::string {
     unsigned bytes = kind == 0 ? 2 : kind == 1 ? 4 : 1, depth = 32 / bytes;
-    Matrix left(*block, a, how.isAlongM, bytes), right(*block, b, how.isAlongN, bytes);
+    // Of two blocks each has an equal part of b's rows of n, its own rows of a and those of the
+    // sums.
+    std::vector<Block *> all = {block};
+    if (blocks == 2)
+      all = {block->getOfPair(0), block->getOfPair(1)};
     std::vector<double> x(rows * depth), y(how.n * depth);
-    for (unsigned k = 0; k < depth; ++k) {
-      for (unsigned row = 0; row < rows; ++row)
-        x[row * depth + k] = widen(kind, how.a, left.at(row, k));
-      for (unsigned column = 0; column < how.n; ++column)
-        y[column * depth + k] = widen(kind, how.b, right.at(column, k));
+    unsigned columns = how.n / blocks;
+    for (unsigned i = 0; i < blocks; ++i) {
+      Matrix right(*all[i], *block, b, how.isAlongN, bytes);
+      for (unsigned k = 0; k < depth; ++k)
+        for (unsigned column = 0; column < columns; ++column)
+          y[(i * columns + column) * depth + k] = widen(kind, how.b, right.at(column, k));
     }
-    TensorMemory &memory = block->tensors;
-    for (unsigned row = 0; row < rows; ++row)
-      for (unsigned column = 0; column < how.n; ++column) {
-        unsigned at = TensorMemory::columnOf(address) + column;
-        if (accumulates && !memory.isWritten(row, at))
-          return "a product that adds to a sum in tensor memory which nothing has written";
-        uint32_t bits = memory.get(row, at);
-        float before;
-        std::memcpy(&before, &bits, sizeof(before));
-        double sum = accumulates ? before : 0.0;
-        for (unsigned k = 0; k < depth; ++k)
-          sum += x[row * depth + k] * y[column * depth + k];
-        auto rounded = float(sum);
-        std::memcpy(&bits, &rounded, sizeof(bits));
-        memory.set(row, at, bits);
-      }
+    for (Block *each : all) {
+      Matrix left(*each, *block, a, how.isAlongM, bytes);
+      for (unsigned k = 0; k < depth; ++k)
+        for (unsigned row = 0; row < rows; ++row)
+          x[row * depth + k] = widen(kind, how.a, left.at(row, k));
+      TensorMemory &memory = each->tensors;
+      for (unsigned row = 0; row < rows; ++row)
+        for (unsigned column = 0; column < how.n; ++column) {
+          unsigned at = TensorMemory::columnOf(address) + column;
+          if (accumulates && !memory.isWritten(row, at))
+            return "a product that adds to a sum in tensor memory which nothing has written";
+          uint32_t bits = memory.get(row, at);
+          float before;
+          std::memcpy(&before, &bits, sizeof(before));
+          double sum = accumulates ? before : 0.0;
+          for (unsigned k = 0; k < depth; ++k)
+            sum += x[row * depth + k] * y[column * depth + k];
+          auto rounded = float(sum);
+          std::memcpy(&bits, &rounded, sizeof(bits));
+          memory.set(row, at, bits);
+        }
+    }
     return "";
   };
   std::string wrong = tensors().start(block->currentThread(), address, how.n, run);
@@ -104,12 +126,18 @@ void multiply(const Lanes &lanes) {
     block->fail(wrong);
 }
 
+template <unsigned blocks>
 void commit(const Lanes &lanes) {
+  if (std::string wrong = tensors().useFor(blocks); !wrong.empty())
+    Block::current()->fail(wrong);
   tensors().commit(Block::current()->currentThread(), {lanes.read<uint64_t>(0, 0)});
 }
 
 /// To the barrier at the same place in each block of the cluster whose bit is set.
+template <unsigned blocks>
 void commitToMany(const Lanes &lanes) {
+  if (std::string wrong = tensors().useFor(blocks); !wrong.empty())
+    Block::current()->fail(wrong);
   auto mask = lanes.read<uint16_t>(0, 8);
   std::vector<uint64_t> barriers;
   for (unsigned block = 0; mask >> block; ++block) {
@@ -164,12 +192,17 @@ void load(const Lanes &lanes) {
 } // namespace
 
 const Instruction kiln::emulated::kTensorInstructions[] = {
-    {"nvvm.tcgen05.alloc.shared.cg1", true, allocate},
-    {"nvvm.tcgen05.relinq.alloc.permit.cg1", true, endAllocations},
-    {"nvvm.tcgen05.dealloc.cg1", true, release},
+    {"nvvm.tcgen05.alloc.shared.cg1", true, allocate<1>},
+    {"nvvm.tcgen05.alloc.shared.cg2", true, allocate<2>},
+    {"nvvm.tcgen05.relinq.alloc.permit.cg1", true, endAllocations<1>},
+    {"nvvm.tcgen05.relinq.alloc.permit.cg2", true, endAllocations<2>},
+    {"nvvm.tcgen05.dealloc.cg1", true, release<1>},
+    {"nvvm.tcgen05.dealloc.cg2", true, release<2>},
     {"nvvm.tcgen05.mma.shared", false, multiply},
-    {"nvvm.tcgen05.commit.shared.cg1", false, commit},
-    {"nvvm.tcgen05.commit.mc.shared.cg1", false, commitToMany},
+    {"nvvm.tcgen05.commit.shared.cg1", false, commit<1>},
+    {"nvvm.tcgen05.commit.shared.cg2", false, commit<2>},
+    {"nvvm.tcgen05.commit.mc.shared.cg1", false, commitToMany<1>},
+    {"nvvm.tcgen05.commit.mc.shared.cg2", false, commitToMany<2>},
     {"nvvm.tcgen05.ld.32x32b.x16", true, load<16>},
     {"nvvm.tcgen05.ld.32x32b.x32", true, load<32>},
     {"nvvm.tcgen05.ld.32x32b.x64", true, load<64>},

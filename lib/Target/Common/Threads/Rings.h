@@ -13,9 +13,18 @@ llvm::SmallVector<mlir::Value> getSlot(ThreadContext &context, mlir::Value chann
 mlir::LogicalResult lowerTensorMemory(ThreadContext &context, tile::WarpGroupsOp op,
                                       llvm::function_ref<mlir::LogicalResult()> lowerRoles);
 
-/// The barrier that the copies of the tile.put around them tell of their bytes.
+/// Whether this is the first program of its pair, which starts what both do together (i1).
+mlir::Value isFirstOfPair(ThreadContext &context);
+
+/// Waits for what a role has started into tensor memory, if nothing in it does: a barrier must not
+/// be told of the end of products when the program has ended.
+void waitForProducts(ThreadContext &context, mlir::Region &role);
+
+/// The barrier that the copies of the tile.put around them tell of their bytes, and whether it is
+/// that of a pair's first program.
 struct PutState {
   mlir::Value barrier;
+  bool ofPair = false;
 };
 
 /// LLVM's alias scopes of a slot of an own ring, and of all other slots.

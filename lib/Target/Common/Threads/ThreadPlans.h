@@ -12,6 +12,7 @@ namespace kiln {
 struct ChannelPlan {
   llvm::SmallVector<int64_t> offsets, bytes; ///< of each buffer's first slot, and of one slot
   int64_t full, empty;                       ///< of the barriers
+  int64_t end;                               ///< of the barrier that tells of all products' end
   int64_t address;                           ///< of where tensor memory is, if slots are there
   int64_t total;
 };

@@ -14,6 +14,11 @@ def MmaAtomInterface : AttrInterface<"MmaAtomInterface"> {
     InterfaceMethod<"The extents m, n and k.", "std::array<int64_t, 3>", "getExtents">,
     InterfaceMethod<"How many warps issue it together.", "unsigned", "getWarps", (ins), "",
                     "return 1;">,
+    InterfaceMethod<[{
+      How many programs of a cluster, one behind another, multiply by it together: by the extents
+      each has its own rows of a and of the accumulator, and an equal part of b's columns. The first
+      of them starts it.
+    }], "unsigned", "getPrograms", (ins), "", "return 1;">,
     InterfaceMethod<"Whether it can read operand a (0) or b (1) from there.", "bool", "readsFrom",
                     (ins "unsigned":$operand, "::kiln::tile::Place":$place), "",
                     "return place == ::kiln::tile::Place::Registers;">,

@@ -37,6 +37,10 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
     way when its result is used, or, if it is handed on to the loop's next trip, when a trip ends.
     `interleave` is how its instructions alternate with those around it.
 
+    Where several programs of a cluster multiply by the atom together, each has the operands and the
+    result of a dot of its own, but they load the same b. Once `tile-realise-pairs` has shared that out,
+    b is a program's part of its columns.
+
     `parts`, of m, n and k, is into how many dots it is cut (`tile-realise-parts`), and each dot in
     flight that this makes counts; `reads_ahead` is how many parts ahead of its own dot a part's
     operands are read into registers. With `promote` each part along k is summed up on its own, from

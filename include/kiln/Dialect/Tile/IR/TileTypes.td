@@ -82,19 +82,37 @@ def Tile_ChannelType : Tile_Type<"Channel", "channel"> {
     one that fills them. Or, in place of buffers, an accumulator in tensor memory; or nothing, if slots
     only say whose turn it is. See `tile.channel`.
 
+    With `pair` programs 2 i and 2 i + 1 of a cluster use a slot together, and dots that both multiply
+    read it. Each program puts its own part of the tiles; all bytes that the two bring count at the
+    first program's barrier, and it alone announces them, gets the slot `to_start`, starts the dots and
+    releases it by `commit`, to itself and the other. An accumulator each of the two acquires and
+    commits, at the barriers of both: their slots are full when both have, and empty when the warps of
+    both have released them to both.
+
     ```mlir
     !tile.channel<4, !tile.buffer<128x64xbf16, #a>, !tile.buffer<256x64xbf16, #b>>
     !tile.channel<2, own, !tile.buffer<256x32xbf16>>
+    !tile.channel<4, pair, !tile.buffer<128x64xbf16, #a>, !tile.buffer<128x64xbf16, #a>>
     !tile.channel<1, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
     !tile.channel<2>
     ```
   }];
-  let parameters = (ins "int64_t":$depth, "bool":$own, ArrayRefParameter<"::mlir::Type">:$buffers);
+  let parameters = (ins "int64_t":$depth, "bool":$own, "bool":$pair,
+                        ArrayRefParameter<"::mlir::Type">:$buffers);
+  let builders = [
+    TypeBuilder<(ins "int64_t":$depth, "bool":$own, "::llvm::ArrayRef<::mlir::Type>":$buffers), [{
+      return $_get($_ctxt, depth, own, /*pair=*/false, buffers);
+    }]>,
+  ];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     BufferType getBuffer(unsigned index) const {
       return ::llvm::cast<BufferType>(getBuffers()[index]);
+    }
+    /// The same channel of pairs.
+    ChannelType getOfPair() const {
+      return get(getContext(), getDepth(), getOwn(), /*pair=*/true, getBuffers());
     }
     /// What each slot is if that is an accumulator in tensor memory; null if it has buffers.
     PendingType getAccumulator() const;

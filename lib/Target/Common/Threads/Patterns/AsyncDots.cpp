@@ -1,5 +1,6 @@
 // Dots in flight: a pending tensor is its accumulator's registers, which belong to the chip until
 // they were waited for; or its address in tensor memory.
+#include "../Rings.h"
 #include "../ThreadPatterns.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 
@@ -24,7 +25,9 @@ static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
       if (auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout()))
         operand.layout = layout.toLinear(buffer.getShape());
     } else {
-      operand.layout = getLayout(value);
+      // Of registers each thread has the same whichever way the tensor is read.
+      operand.layout = transposed ? getLayout(value).transposeOuts({1, 0}) : getLayout(value);
+      operand.transposed = false;
       operand.registers = context.getElements(value);
     }
     return operand;
@@ -51,7 +54,13 @@ static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
   if (op.getAccumulates())
     dot.accumulates = context.get(op.getAccumulates());
   FailureOr<SmallVector<Value>> sums = failure();
-  auto start = [&] { sums = atom.start(context, context.getLoc(), dot); };
+  auto start = [&] {
+    auto startHere = [&] { sums = atom.start(context, context.getLoc(), dot); };
+    if (atom.getPrograms() > 1)
+      context.emitIf(isFirstOfPair(context), startHere);
+    else
+      startHere();
+  };
   if (inTensorMemory && !OneThreadOp::encloses(op))
     context.emitIf(context.isFirstThread(), start);
   else

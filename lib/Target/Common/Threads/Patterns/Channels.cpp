@@ -3,6 +3,8 @@
 // A slot's `full` barrier ends a phase when the slot was filled, its `empty` barrier when all have
 // released it. Who gets waits for the phase that its own count names; who puts waits for the one
 // before, which of a fresh barrier has ended, so that nobody need fill the ring with releases.
+//
+// Of a slot that two programs fill, the first one's `full` barrier counts what both bring.
 #include "../Rings.h"
 #include "../SharedAccess.h"
 #include "../ThreadPatterns.h"
@@ -30,7 +32,8 @@ ChannelPlan kiln::planChannel(ChannelType type) {
   }
   plan.full = at;
   plan.empty = plan.full + type.getDepth() * kByteBarrierBytes;
-  plan.address = plan.empty + type.getDepth() * kByteBarrierBytes;
+  plan.end = plan.empty + type.getDepth() * kByteBarrierBytes;
+  plan.address = plan.end + (type.getAccumulator() ? kByteBarrierBytes : 0);
   // Nobody waits at a slot that its own role fills.
   plan.total = type.getOwn() ? at : plan.address + (type.getAccumulator() ? kAddressBytes : 0);
   return plan;
@@ -65,15 +68,75 @@ static Value getBarrier(ThreadContext &context, Value channel, Value slot, bool 
       arith::AddIOp::create(context, at, context.i32(full ? plan.full : plan.empty)));
 }
 
+//===- Tensor memory ------------------------------------------------------------------------===//
+
+/// Whether some slot is given back when dots commit, behind the last sum that is committed.
+static bool endsUnawaited(Region &role) {
+  auto isAwaited = [&](Operation *op) {
+    for (; op != role.getParentOp(); op = op->getParentOp())
+      for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
+        if (next->walk([](CommitOp) { return WalkResult::interrupt(); }).wasInterrupted())
+          return true;
+    return false;
+  };
+  return role
+      .walk([&](ReleaseOp release) {
+        return release.getCommit() && !isAwaited(release) ? WalkResult::interrupt()
+                                                          : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// The role's channel whose barrier tells of the end of its products; null if nobody has to wait.
+static Value findEndChannel(Region &role) {
+  Value channel;
+  if (endsUnawaited(role))
+    role.walk([&](CommitOp commit) {
+      if (!channel && isa<BlockArgument>(commit.getChannel()))
+        channel = commit.getChannel();
+    });
+  return channel;
+}
+
+/// How many threads tell the channel's barrier of the end of products.
+static int64_t countEnds(ChannelOp op) {
+  int64_t ends = 0;
+  for (OpOperand &use : op.getResult().getUses())
+    if (auto groups = dyn_cast<WarpGroupsOp>(use.getOwner()))
+      for (auto [number, region] : llvm::enumerate(groups.getBodies()))
+        if (findEndChannel(region) == region.getArgument(use.getOperandNumber()))
+          ends += groups.getRole(number).getCopies();
+  return ends;
+}
+
+void kiln::waitForProducts(ThreadContext &context, Region &role) {
+  Value channel = findEndChannel(role);
+  if (!channel)
+    return;
+  auto type = cast<ChannelType>(channel.getType());
+  Value end =
+      getSharedAt(context, context.get(channel), context.i32(planChannel(type).end));
+  context.emitIf(context.isFirstThread(), [&] {
+    context.sync.commitDots(context, context.getLoc(), end, /*mask=*/Value(), type.getPair());
+    context.sync.waitBarrier(context, context.getLoc(), end, context.i32(0), /*ofCluster=*/false);
+  });
+}
+
 LogicalResult kiln::lowerTensorMemory(ThreadContext &context, WarpGroupsOp op,
                                       llvm::function_ref<LogicalResult()> lowerRoles) {
   SmallVector<std::pair<Value, int64_t>> places;
+  bool ofPair = false;
   for (Value capture : op.getCaptures()) {
     auto channel = capture.getDefiningOp<ChannelOp>();
     PendingType accumulator = channel ? channel.getType().getAccumulator() : PendingType();
     if (!accumulator)
       continue;
     int64_t bytes = getBytes(accumulator) * channel.getType().getDepth();
+    if (!places.empty() && ofPair != channel.getType().getPair())
+      return channel.emitOpError("expected accumulators of one program or of two, as those of the "
+                                 "kernel's other channels, got ")
+             << channel.getType();
+    ofPair = channel.getType().getPair();
     places.push_back({getSharedAt(context, context.get(capture),
                                   context.i32(planChannel(channel.getType()).address)),
                       bytes});
@@ -84,8 +147,8 @@ LogicalResult kiln::lowerTensorMemory(ThreadContext &context, WarpGroupsOp op,
       arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.warp, context.i32(0));
   context.emitIf(isFirst, [&] {
     for (auto [place, bytes] : places)
-      context.sync.allocTensor(context, context.getLoc(), place, bytes);
-    context.sync.endTensorAllocs(context, context.getLoc());
+      context.sync.allocTensor(context, context.getLoc(), place, bytes, ofPair);
+    context.sync.endTensorAllocs(context, context.getLoc(), ofPair);
     context.sync.publishTensor(context, context.getLoc());
   });
   context.barrier();
@@ -95,10 +158,13 @@ LogicalResult kiln::lowerTensorMemory(ThreadContext &context, WarpGroupsOp op,
   context.sync.publishTensor(context, context.getLoc());
   context.barrier();
   context.sync.observeTensor(context, context.getLoc());
+  // Neither program's is given back while the other may reach it.
+  if (ofPair)
+    context.sync.meetCluster(context, context.getLoc());
   context.emitIf(isFirst, [&] {
     for (auto [place, bytes] : places) {
       Value address = LLVM::LoadOp::create(context, context.getI32Type(), place);
-      context.sync.freeTensor(context, context.getLoc(), address, bytes);
+      context.sync.freeTensor(context, context.getLoc(), address, bytes, ofPair);
     }
   });
   return success();
@@ -119,6 +185,9 @@ static void lowerChannel(ThreadContext &context, ChannelOp op) {
         context.sync.initBarrier(
             context, context.getLoc(),
             getSharedAt(context, base, context.i32(first + slot * kByteBarrierBytes)), arrivals);
+    if (int64_t ends = countEnds(op))
+      context.sync.initBarrier(context, context.getLoc(),
+                               getSharedAt(context, base, context.i32(plan.end)), ends);
     context.sync.publishBarriers(context, context.getLoc());
   });
   context.barrier();
@@ -141,6 +210,27 @@ static void lowerAdvance(ThreadContext &context, AdvanceOp op) {
   Value turned = arith::XOrIOp::create(context, phase, context.i32(1));
   context.set(op.getNextSlot(), arith::SelectOp::create(context, wraps, context.i32(0), slot));
   context.set(op.getNextPhase(), arith::SelectOp::create(context, wraps, turned, phase));
+}
+
+static bool isOfPair(Value channel) { return cast<ChannelType>(channel.getType()).getPair(); }
+
+static LogicalResult requireClusters(ThreadContext &context, Operation *op, bool reachesOthers) {
+  if (!reachesOthers || context.sync.hasClusters())
+    return success();
+  return emitUnsupported(op, context.target, "expected a chip that has clusters");
+}
+
+/// Programs 2 i and 2 i + 1 of a cluster are a pair.
+Value kiln::isFirstOfPair(ThreadContext &context) {
+  Value number = context.sync.getNumberInCluster(context, context.getLoc());
+  Value place = arith::AndIOp::create(context, number, context.i32(1));
+  return arith::CmpIOp::create(context, arith::CmpIPredicate::eq, place, context.i32(0));
+}
+
+/// Its number in the cluster.
+static Value getFirstOfPair(ThreadContext &context) {
+  Value number = context.sync.getNumberInCluster(context, context.getLoc());
+  return arith::AndIOp::create(context, number, context.i32(~1));
 }
 
 /// What warps write, at whose end they have met; or what they have started to copy, which holds the
@@ -178,21 +268,39 @@ static bool goesToOthers(PutOp op) {
 }
 
 static LogicalResult lowerPut(ThreadContext &context, PutOp op) {
+  bool ofPair = isOfPair(op.getChannel());
   if (op.getBytes() == 0)
     return lowerWrittenPut(context, op);
-  if (failed(requireOneThread(op)))
+  if (failed(requireOneThread(op)) || failed(requireClusters(context, op, ofPair)))
     return failure();
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
   context.sync.waitBarrier(context, context.getLoc(),
                            getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false),
-                           other, goesToOthers(op));
+                           other, goesToOthers(op) || ofPair);
   Value filled = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
-  context.sync.arriveExpecting(context, context.getLoc(), filled, op.getBytes());
-  context.getState<PutState>().barrier = filled;
+  int64_t programs = ofPair ? 2 : 1;
+  auto announce = [&] {
+    context.sync.arriveExpecting(context, context.getLoc(), filled, programs * op.getBytes());
+  };
+  if (ofPair) {
+    context.emitIf(isFirstOfPair(context), announce);
+    filled = context.sync.getBarrierOf(context, context.getLoc(), filled, getFirstOfPair(context));
+  } else {
+    announce();
+  }
+  context.getState<PutState>() = {filled, ofPair};
   for (auto [argument, buffer] :
        llvm::zip(op.getBody().getArguments(), getSlot(context, op.getChannel(), op.getSlot())))
     context.set(argument, buffer);
   return context.lower(op.getBody().front());
+}
+
+/// Of a pair, the first program's alone.
+static void emitByFirst(ThreadContext &context, bool ofPair, llvm::function_ref<void()> emit) {
+  if (ofPair)
+    context.emitIf(isFirstOfPair(context), emit);
+  else
+    emit();
 }
 
 /// What one thread alone waits for, wherever it stands.
@@ -205,12 +313,12 @@ static void waitByOne(ThreadContext &context, Operation *op, llvm::function_ref<
 
 static void lowerGet(ThreadContext &context, GetOp op) {
   Value full = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
+  bool ofPair = isOfPair(op.getChannel());
   auto wait = [&] {
-    context.sync.waitBarrier(context, context.getLoc(), full, context.get(op.getPhase()),
-                             /*ofCluster=*/false);
+    context.sync.waitBarrier(context, context.getLoc(), full, context.get(op.getPhase()), ofPair);
   };
   if (op.getToStart())
-    waitByOne(context, op, wait);
+    waitByOne(context, op, [&] { emitByFirst(context, ofPair, wait); });
   else
     wait();
   for (auto [result, buffer] :
@@ -230,13 +338,16 @@ static Value getMask(ThreadContext &context, ValueRange programs) {
 
 /// By each thread that runs it: one of a warp, or, with `commit`, one of the copy.
 static LogicalResult lowerRelease(ThreadContext &context, ReleaseOp op) {
-  if (!op.getPeers().empty() && !context.sync.hasClusters())
-    return emitUnsupported(op, context.target, "expected a chip that has clusters");
-  if (failed(requireOneThread(op, /*ofEachWarp=*/!op.getCommit())))
+  bool ofPair = isOfPair(op.getChannel());
+  if (failed(requireClusters(context, op, !op.getPeers().empty())) ||
+      failed(requireOneThread(op, /*ofEachWarp=*/!op.getCommit())))
     return failure();
   Value empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
   if (op.getCommit())
-    context.sync.commitDots(context, context.getLoc(), empty, getMask(context, op.getPeers()));
+    emitByFirst(context, ofPair, [&] {
+      context.sync.commitDots(context, context.getLoc(), empty, getMask(context, op.getPeers()),
+                              ofPair);
+    });
   else if (op.getPeers().empty())
     context.sync.arrive(context, context.getLoc(), empty);
   for (Value program : op.getCommit() ? ValueRange() : ValueRange(op.getPeers()))
@@ -248,7 +359,7 @@ static void lowerAcquire(ThreadContext &context, AcquireOp op) {
   Value empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
   waitByOne(context, op, [&] {
-    context.sync.waitBarrier(context, context.getLoc(), empty, other, /*ofCluster=*/false);
+    context.sync.waitBarrier(context, context.getLoc(), empty, other, isOfPair(op.getChannel()));
   });
   context.set(op, getSlot(context, op.getChannel(), op.getSlot()).front());
 }
@@ -256,9 +367,15 @@ static void lowerAcquire(ThreadContext &context, AcquireOp op) {
 static LogicalResult lowerCommit(ThreadContext &context, CommitOp op) {
   if (failed(requireOneThread(op)))
     return failure();
+  bool ofPair = isOfPair(op.getChannel());
+  Value mask;
+  if (ofPair) {
+    mask = arith::ShLIOp::create(context, context.i32(0b11), getFirstOfPair(context));
+    mask = arith::TruncIOp::create(context, context.getI16Type(), mask);
+  }
   context.sync.commitDots(context, context.getLoc(),
-                          getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true),
-                          /*mask=*/Value());
+                          getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true), mask,
+                          ofPair);
   return success();
 }
 

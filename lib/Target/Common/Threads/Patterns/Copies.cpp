@@ -118,10 +118,11 @@ static LogicalResult lowerCopyIn(ThreadContext &context, CopyInOp op) {
                                                       context.get(op.getMask()))
                                   .getResult()
                             : Value();
+  const PutState &put = context.getState<PutState>();
   return lowerByBoxes(context, op, /*isWritten=*/false,
                       [&](EngineAtomInterface engine, Value map, Value at, ValueRange place) {
-                        engine.copyIn(context, context.getLoc(), map, place, at,
-                                      context.getState<PutState>().barrier, mask, eviction);
+                        engine.copyIn(context, context.getLoc(), map, place, at, put.barrier, mask,
+                                      put.ofPair, eviction);
                       });
 }
 

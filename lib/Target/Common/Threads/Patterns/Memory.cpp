@@ -245,7 +245,8 @@ LogicalResult kiln::forEachAddress(ThreadContext &context, CopyInOp op, const Li
   int64_t elementBytes = getSharedElementBytes(access.elementType);
   int64_t each = atom.getLaneBytes() / elementBytes;
   bool isWhole = facts.width >= each;
-  unsigned row = facts.dim;
+  // Where no stride is known to be 1, single elements are rows of their own, along any dimension.
+  unsigned row = std::max(facts.dim, 0);
   if (!isWhole && !isKnownNonNegative(op.getOffsets()[row]))
     return op.emitOpError("expected an offset along dimension ")
            << row << " that is known not to be negative, or extents and offsets known to be "

@@ -70,6 +70,7 @@ static LogicalResult lowerRole(ThreadContext &context, WarpGroupsOp op, unsigned
   }
   if (failed(context.lower(region.front())))
     return failure();
+  waitForProducts(context, region);
   context.role.reset();
   context.lane = outerLane;
   context.warp = outerWarp;
