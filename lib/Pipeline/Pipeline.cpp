@@ -103,8 +103,9 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
-        createRealiseInterleaving(), createRealiseThreads(), createCheckRealised(),
-        createCheckProtocol(), createPlanSharedMemory(), createOrderShared());
+        createRealisePriorities(), createRealiseInterleaving(), createRealiseThreads(),
+        createCheckRealised(), createPrepareRoles(), createCheckProtocol(),
+        createPlanSharedMemory(), createOrderShared(), createOrderBare());
     return;
   case Stage::Target:
     if (isHost)

@@ -44,18 +44,13 @@ FailureOr<StoreBoxes> kiln::cutIntoBoxes(StoreOp store) {
 //===- Parts --------------------------------------------------------------------------------===//
 
 std::optional<BufferPart> kiln::findEnginePart(BufferType whole, Attribute atom, int64_t count) {
-  auto engine = dyn_cast<EngineAtomInterface>(atom);
-  for (unsigned dim = 0; engine && dim < whole.getShape().size(); ++dim) {
+  for (unsigned dim = 0; dim < whole.getShape().size(); ++dim) {
     SmallVector<int64_t> shape(whole.getShape());
     if (shape[dim] % count)
       continue;
     shape[dim] /= count;
     BufferType part = getPartType(whole, shape);
-    auto layout = part ? dyn_cast_or_null<LayoutAttr>(part.getLayout()) : LayoutAttr();
-    LinearLayout linear;
-    if (layout)
-      linear = layout.toLinear(shape);
-    if (part && engine.getBoxes(shape, part.getElementType(), layout ? &linear : nullptr))
+    if (part && getCopyBoxes(atom, part))
       return BufferPart{part, dim};
   }
   return std::nullopt;

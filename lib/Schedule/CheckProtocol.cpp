@@ -80,7 +80,7 @@ LogicalResult Checker::checkOn(const protocol::Instance &launch) {
 }
 
 LogicalResult Checker::run() {
-  if (failed(protocol::checkCounts(groups)))
+  if (failed(protocol::checkPrepared(groups)) || failed(protocol::checkCounts(groups)))
     return failure();
   for (const protocol::Instance &instance : protocol::getInstances())
     if (failed(checkOn(instance)))

@@ -47,16 +47,15 @@ static bool comesWith(LoadOp load, LoadOp other) {
          });
 }
 
-/// Whether loads of a block that do not come together may fill rings of their own. Where slots must
-/// be known, a loop is written out once for each: with a ring for each of its products it takes
-/// more scalars than a wave has.
+/// Whether loads of a block that do not come together may fill rings of their own. A trip that is
+/// written out takes more scalars than a wave has with a ring for each of its products.
 bool OwnRingDecider::canPart() {
   return llvm::any_of(loads, [&](LoadOp load) {
-    bool isLong = llvm::range_size(load->getBlock()->getOps<DotOp>()) > 1;
-    return !(isLong && target.getChipRecord().knownSlots) && llvm::any_of(loads, [&](LoadOp other) {
+    auto isApart = [&](LoadOp other) {
       return other->getBlock() == load->getBlock() && other->isBeforeInBlock(load) &&
              !comesWith(load, other);
-    });
+    };
+    return !isWrittenOut(*load->getBlock(), target.getChipRecord()) && llvm::any_of(loads, isApart);
   });
 }
 

@@ -2,6 +2,7 @@
 #include "Decisions.h"
 #include "GlobalAccesses.h"
 #include "LoopProblem.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -21,7 +22,7 @@ using namespace kiln;
 using namespace kiln::tile;
 
 /// More slots than these hide no more of a copy's latency: of another role, of one that fills its
-/// own ring, and of one whose trips have several products.
+/// own ring, and of one whose long trips are written out.
 static constexpr int64_t kMostSlots = 8, kMostOwnSlots = 4, kMostLongSlots = 2;
 
 namespace {
@@ -45,6 +46,7 @@ private:
   int64_t countMostOwnSlots(ArrayRef<LoadOp> loads);
   LogicalResult decideOwnRings();
   void setStages(Block &block, int64_t stage, StringRef role);
+  LogicalResult decideWriteStages();
 
   KernelOp kernel;
   TargetInterface target;
@@ -289,12 +291,12 @@ void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
   }
 }
 
-/// How many slots are worth their code: where a slot must be known, a loop is written out once for
-/// each, and a trip of several products is long.
+/// How many slots are worth their code.
 int64_t StageDecider::countMostOwnSlots(ArrayRef<LoadOp> loads) {
-  auto isLong = [](LoadOp load) { return llvm::range_size(load->getBlock()->getOps<DotOp>()) > 1; };
-  bool isFew = target.getChipRecord().knownSlots && llvm::any_of(loads, isLong);
-  return isFew ? kMostLongSlots : kMostOwnSlots;
+  auto isLong = [&](LoadOp load) {
+    return isWrittenOut(*load->getBlock(), target.getChipRecord());
+  };
+  return llvm::any_of(loads, isLong) ? kMostLongSlots : kMostOwnSlots;
 }
 
 /// The dots that run on beside their warps while they read what these loads bring.
@@ -366,6 +368,43 @@ LogicalResult StageDecider::decideOwnRings() {
   return success();
 }
 
+/// The loads of a loop whose tiles go through registers to another role, and of which nobody has
+/// said when they are written.
+static SmallVector<LoadOp> findWritten(scf::ForOp loop, RingPlan &plan) {
+  SmallVector<LoadOp> written;
+  for (Ring &ring : plan)
+    for (RingUse &use : ring.uses)
+      if (ring.isWritten() && !ring.isOwn() && use.getBlock() == loop.getBody() &&
+          !getWriteStage(use.loads.front()))
+        llvm::append_range(written, use.loads);
+  return written;
+}
+
+/// What a role brings through registers for another is written a trip behind its load, so that the
+/// next load is under way by then: if the roles do not wait for one another then, since a copy of
+/// that trip has no slot.
+LogicalResult StageDecider::decideWriteStages() {
+  FailureOr<RingPlan> plan = planRings(kernel);
+  if (failed(plan))
+    return failure();
+  kernel.getBody().walk([&](scf::ForOp loop) {
+    SmallVector<LoadOp> written = findWritten(loop, *plan);
+    if (written.empty() || loop->hasAttr(kProgramsAttrName))
+      return;
+    for (LoadOp load : written) {
+      int64_t stage = load.getStage().value_or(0);
+      load->setAttr(kWriteStageAttrName, builder.getI64IntegerAttr(stage + 1));
+    }
+    PinsChecked checked = checkPins(loop, *plan, target.getChipRecord());
+    for (LoadOp load : written)
+      if (checked.isKnown && !checked.wrong)
+        load.setStage(load.getStage().value_or(0));
+      else
+        load->removeAttr(kWriteStageAttrName);
+  });
+  return success();
+}
+
 LogicalResult StageDecider::run() {
   decidesDots = isUndecided();
   if (decidesDots && failed(checkAccesses()))
@@ -374,9 +413,9 @@ LogicalResult StageDecider::run() {
     decideStores();
     decideDots();
   }
-  if (failed(decideOwnRings()))
+  if (failed(decideOwnRings()) || (decidesDots && failed(decideDepths())))
     return failure();
-  return decidesDots ? decideDepths() : success();
+  return decideWriteStages();
 }
 
 namespace {

@@ -8,6 +8,8 @@
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
+#include "kiln/Schedule/Problem/Complete.h"
+#include "kiln/Schedule/Problem/Solution.h"
 #include <map>
 
 using namespace mlir;
@@ -48,6 +50,8 @@ private:
   SmallVector<Need> findNeeds(Operation *op) const;
   void addRoles();
   bool addOp(Operation *op);
+  bool isWritten(Operation *op) const;
+  std::optional<int64_t> findLastOrder(unsigned role) const;
   void addPins(Operation *op, schedule::Op &asked) const;
   void addLoad(LoadOp load, schedule::Op &asked);
   void addHandOver(Operation *op, StringRef role, int64_t bytes, int64_t depth);
@@ -232,11 +236,30 @@ int64_t ProblemMaker::countRegisters(Operation *op) const {
               : 0;
 }
 
+/// Whether a slot is filled not by the load, but behind all else of a trip, out of registers.
+bool ProblemMaker::isWritten(Operation *op) const {
+  auto found = filled.find(op);
+  return use == ProblemUse::Check && found != filled.end() && found->second.ring->isWritten();
+}
+
+/// Behind the orders of a role's ops so far, if they have any.
+std::optional<int64_t> ProblemMaker::findLastOrder(unsigned role) const {
+  std::optional<int64_t> last;
+  for (const schedule::Op &op : made.problem.ops)
+    if (op.pins.role == role && op.pins.order)
+      last = std::max(last, std::optional(*op.pins.order + 1));
+  return last;
+}
+
 void ProblemMaker::addPins(Operation *op, schedule::Op &asked) const {
   if (use == ProblemUse::Solve)
     return;
   asked.pins.stage = findNumber(op, "stage");
   asked.pins.order = findNumber(op, "order");
+  if (isWritten(op)) {
+    asked.pins.stage = std::max(asked.pins.stage, getWriteStage(cast<LoadOp>(op)));
+    asked.pins.order = findLastOrder(*asked.pins.role);
+  }
   if (auto dot = dyn_cast<DotOp>(op); dot && asked.completion == schedule::Completion::Counted)
     asked.pins.inFlight = dot.getInFlight().value_or(0);
 }
@@ -395,9 +418,11 @@ std::optional<LoopProblem> ProblemMaker::run() {
   if (!findOps())
     return std::nullopt;
   addRoles();
-  for (auto &[op, role] : roles)
-    if (!addOp(op))
-      return std::nullopt;
+  auto isLast = [&](auto &entry) { return isWritten(entry.first); };
+  for (bool areLast : {false, true})
+    for (auto &entry : roles)
+      if (isLast(entry) == areLast && !addOp(entry.first))
+        return std::nullopt;
   addNeeds();
   if (use == ProblemUse::Check)
     addOtherPieces();
@@ -407,6 +432,35 @@ std::optional<LoopProblem> ProblemMaker::run() {
 std::optional<LoopProblem> kiln::makeProblem(const Trip &trip, RingPlan &plan, ProblemUse use,
                                              const Chip &chip, StringRef rest) {
   return ProblemMaker(trip, plan, use, chip, rest).run();
+}
+
+/// Stages from 0 in each role: what only waits, which is no op here, may be earlier.
+static void beginAtZero(schedule::Problem &problem) {
+  DenseMap<unsigned, int64_t> least;
+  for (const schedule::Op &op : problem.ops) {
+    int64_t &stage = least.try_emplace(*op.pins.role, *op.pins.stage).first->second;
+    stage = std::min(stage, *op.pins.stage);
+  }
+  for (schedule::Op &op : problem.ops)
+    *op.pins.stage -= least.lookup(*op.pins.role);
+}
+
+PinsChecked kiln::checkPins(Operation *loop, RingPlan &plan, const Chip &chip) {
+  PinsChecked checked;
+  Trip trip(loop->getRegions().back().front());
+  std::optional<LoopProblem> made = makeProblem(trip, plan, ProblemUse::Check, chip);
+  if (!made || made->ops.empty())
+    return checked;
+  checked.made = std::move(*made);
+  std::optional<schedule::Problem> pinned = schedule::completePins(checked.made.problem);
+  if (!pinned)
+    return checked;
+  checked.isKnown = true;
+  beginAtZero(*pinned);
+  schedule::Violation why;
+  std::optional<schedule::Solution> solution = schedule::placePinned(*pinned, &why);
+  checked.wrong = solution ? schedule::verify(*pinned, *solution) : std::optional(why);
+  return checked;
 }
 
 std::string kiln::describe(const schedule::Violation &why) {

@@ -42,6 +42,17 @@ enum class ProblemUse {
 std::optional<LoopProblem> makeProblem(const Trip &trip, RingPlan &plan, ProblemUse use,
                                        const Chip &chip, llvm::StringRef rest = "");
 
+/// Whether the pins of a loop hold.
+struct PinsChecked {
+  /// Not of a loop that is no problem, nor of pins that contradict one another, which
+  /// CompleteStages refuses.
+  bool isKnown = false;
+  /// The first thing that does not, of an op of this problem.
+  std::optional<schedule::Violation> wrong;
+  LoopProblem made;
+};
+PinsChecked checkPins(mlir::Operation *loop, RingPlan &plan, const Chip &chip);
+
 /// A violation as an error of the op says it.
 std::string describe(const schedule::Violation &why);
 

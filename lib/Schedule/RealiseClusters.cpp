@@ -11,7 +11,6 @@
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/ABI.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
 namespace kiln {
@@ -220,34 +219,6 @@ bool ClusterRealiser::isOfPair(unsigned capture) {
   });
 }
 
-/// Whether sums are committed behind an op, whichever way is taken from there.
-static bool isCommittedBehind(Operation *op) {
-  auto commits = [](auto &commits, Operation *op) -> bool {
-    if (auto condition = dyn_cast<scf::IfOp>(op))
-      return llvm::all_of(op->getRegions(), [&](Region &region) {
-        return !region.empty() && llvm::any_of(region.front(), [&](Operation &inner) {
-          return commits(commits, &inner);
-        });
-      });
-    return isa<CommitOp>(op);
-  };
-  for (; !isa<WarpGroupsOp>(op); op = op->getParentOp())
-    for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
-      if (commits(commits, next))
-        return true;
-  return false;
-}
-
-/// A commit tells other programs when dots have ended, and nobody waits for that but who waits for
-/// a later one: without it a program may have ended before it is told.
-static LogicalResult checkTold(ReleaseOp release) {
-  if (!release.getCommit() || isCommittedBehind(release))
-    return success();
-  return release.emitOpError("expected a sum to be handed on behind the last dot that reads the "
-                             "slot, since other programs fill it, too, and may end before they are "
-                             "told of that dot's end");
-}
-
 /// The types say that it is a pair's.
 void ClusterRealiser::pairUp(ChannelOp channel, unsigned capture) {
   ChannelType type = channel.getType().getOfPair();
@@ -293,8 +264,6 @@ LogicalResult ClusterRealiser::realise() {
     }
     channel.setEmpty(channel.getEmpty() * telling);
     for (ReleaseOp release : releases) {
-      if (failed(checkTold(release)))
-        return failure();
       SmallVector<Value> peers;
       for (const Step &step : reached) {
         peers.push_back(getPlace(release).getPeer(step));

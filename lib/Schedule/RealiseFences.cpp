@@ -1,6 +1,6 @@
 // Fences where warps and engines meet in memory: engines see it by proxies of their own, which
 // barriers between warps do not order.
-#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "Trip.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,11 +17,7 @@ using namespace kiln::tile;
 
 /// Whether an engine reads the buffer: copies out of it, and dots in flight.
 static bool isReadByEngine(Value buffer) {
-  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
-    if (auto part = dyn_cast<PartOp>(user))
-      return isReadByEngine(part.getResult());
-    return isa<CopyOutOp, StartDotOp>(user);
-  });
+  return llvm::any_of(findReaders(buffer), llvm::IsaPred<CopyOutOp, StartDotOp>);
 }
 
 bool kiln::isReadByEngine(WarpGroupsOp groups, unsigned capture) {
@@ -52,14 +48,6 @@ static bool mustHaveRead(ReleaseOp release) {
   return release.getLanes() && isFilledByEngine(groups, channel.getArgNumber());
 }
 
-/// Whether dots in flight read what is got.
-static bool isReadByDots(Value buffer) {
-  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
-    auto part = dyn_cast<PartOp>(user);
-    return isa<StartDotOp>(user) || (part && isReadByDots(part.getResult()));
-  });
-}
-
 /// Whether warps fill a slot by copies that run on.
 static bool isCopied(PutOp put) {
   return !put.getBytes() && !put.getBody().front().getOps<CopyInOp>().empty();
@@ -68,7 +56,7 @@ static bool isCopied(PutOp put) {
 /// Whether warps of another role copy what dots in flight read of a slot. These copies tell of
 /// themselves when they have come, so that nobody there lets the dots' engine see them.
 static bool mustLetSee(GetOp get) {
-  if (get.getChannel().getType().getOwn() || llvm::none_of(get.getBuffers(), isReadByDots))
+  if (get.getChannel().getType().getOwn() || !isReadByDots(get))
     return false;
   auto channel = cast<BlockArgument>(get.getChannel());
   auto groups = cast<WarpGroupsOp>(channel.getOwner()->getParentOp());

@@ -5,6 +5,7 @@
 // in it, in the next. Which slot that is, a `tile.next` says, for each role its own.
 #include "Rings.h"
 #include "Trip.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -31,7 +32,6 @@ private:
   void finish(Ring &ring, LoadOp load);
   void makeChannels();
   PutOp put(Ring &ring, RingUse &use);
-  bool mayDelay(Ring &ring, PutOp put);
   void setPlace(Ring &ring, PutOp put, GetOp get);
   GetOp get(Ring &ring, RingUse &use, RoleAttr role);
 
@@ -80,28 +80,6 @@ static ReadOp readAs(OpBuilder &builder, LoadOp load, Type type, Value buffer) {
                         hasAtom ? load.getReadAtomAttr() : Attribute());
 }
 
-/// How many slots dots in flight hold while the next trip begins.
-static int64_t countHeld(RingUse &use) {
-  int64_t held = 0;
-  for (LoadOp load : use.loads)
-    for (Operation *user : load->getUsers())
-      if (auto dot = dyn_cast<DotOp>(user))
-        held = std::max<int64_t>(held, dot.getInFlight().value_or(0));
-  return held;
-}
-
-/// Whether a role may fill a ring a trip later than the others that it fills: these have room for
-/// the trip, and wait for nobody who waits for this one.
-bool RingRealiser::mayDelay(Ring &ring, PutOp put) {
-  return llvm::all_of(plan, [&](Ring &other) {
-    if (other.isOwn() || other.producer != ring.producer || other.isWritten())
-      return true;
-    return llvm::all_of(other.uses, [&](RingUse &use) {
-      return use.getSite()->getBlock() != put->getBlock() || other.depth > 1 + countHeld(use);
-    });
-  });
-}
-
 /// All loads of a use are one put, when the first of them is.
 PutOp RingRealiser::put(Ring &ring, RingUse &use) {
   LoadOp first = use.loads.front();
@@ -116,18 +94,15 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
       inRole(PutOp::create(rewriter, loc, ring.channel, next.getSlot(), next.getPhase(), bytes),
              ring.producer);
   copyPlace(first, put);
-  // What is written from registers is so behind all else of a trip, while it is loaded; a role that
-  // does nothing else with it goes on to the next load first.
-  if (ring.isWritten() && (isa<scf::ForOp>(put->getParentOp()) || getLoopOfTrips(put))) {
+  // What is written from registers is so behind all else of a trip, while it is loaded. In a turn
+  // of programs, whose loops wait for it, another role has it at once.
+  bool isOfTrip = getLoopOfTrips(put) || (ring.isOwn() && isa<scf::ForOp>(put->getParentOp()));
+  if (ring.isWritten() && isOfTrip) {
     put->removeAttr(spellDecision(put, "order"));
     put->moveBefore(put->getBlock()->getTerminator());
     next->moveBefore(put);
-    if (!ring.isOwn() && mayDelay(ring, put)) {
-      int64_t stage = findNumber(put, "stage").value_or(0);
-      for (LoadOp load : use.loads)
-        load.setStage(stage);
-      put->setAttr(spellDecision(put, "stage"), rewriter.getI64IntegerAttr(stage + 1));
-    }
+    if (std::optional<int64_t> stage = getWriteStage(first))
+      put->setAttr(spellDecision(put, "stage"), rewriter.getI64IntegerAttr(*stage));
   }
   ArrayRef<Type> types = ring.channel.getType().getBuffers();
   OpBuilder::InsertionGuard guard(rewriter);
@@ -215,7 +190,8 @@ GetOp RingRealiser::get(Ring &ring, RingUse &use, RoleAttr role) {
 void RingRealiser::finish(Ring &ring, LoadOp load) {
   if (!ring.isWritten())
     return rewriter.eraseOp(load);
-  for (StringRef name : {"atom", "buffer", "read_atom", "ring", "depth"})
+  for (StringRef name :
+       {"atom", "buffer", "read_atom", "ring", "depth", kWriteStageAttrName.data()})
     load->removeAttr(name);
   if (!load.getDropped())
     return;

@@ -158,16 +158,10 @@ void Sharer::realise() {
 }
 
 static LogicalResult realise(KernelOp kernel) {
-  FailureOr<scf::ForOp> loop = findSharedLoop(kernel);
-  if (failed(loop))
-    return failure();
-  if (!*loop || isStreamed(*loop))
-    return success();
-  FailureOr<StringRef> role = checkSharedLoop(*loop, kernel);
-  if (failed(role))
-    return failure();
-  Sharer(kernel, *loop, *role).realise();
-  return success();
+  FailureOr<SharedLoop> shared = findSharedLoop(kernel, /*isStream=*/false);
+  if (succeeded(shared) && shared->loop)
+    Sharer(kernel, shared->loop, shared->role).realise();
+  return success(succeeded(shared));
 }
 
 namespace {

@@ -244,20 +244,16 @@ void Streamer::realise(const llvm::SmallPtrSetImpl<Operation *> &bounds) {
 }
 
 static LogicalResult realise(KernelOp kernel) {
-  FailureOr<scf::ForOp> loop = findSharedLoop(kernel);
-  if (failed(loop))
-    return failure();
-  if (!*loop || !isStreamed(*loop))
-    return success();
-  FailureOr<StringRef> role = checkSharedLoop(*loop, kernel);
+  FailureOr<SharedLoop> shared = findSharedLoop(kernel, /*isStream=*/true);
+  if (failed(shared) || !shared->loop)
+    return success(succeeded(shared));
   llvm::SmallPtrSet<Operation *, 16> bounds;
-  if (failed(role) || failed(checkKernel(*loop, kernel)) ||
-      failed(findBounds(*loop, kernel, bounds)))
+  if (failed(checkKernel(shared->loop, kernel)) || failed(findBounds(shared->loop, kernel, bounds)))
     return failure();
   FailureOr<PersistentGrid> grid = PersistentGrid::get(kernel);
   if (failed(grid))
     return failure();
-  Streamer(kernel, std::move(*grid), *loop, *role).realise(bounds);
+  Streamer(kernel, std::move(*grid), shared->loop, shared->role).realise(bounds);
   return success();
 }
 

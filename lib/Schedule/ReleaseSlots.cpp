@@ -32,7 +32,7 @@ bool kiln::isReadByLanes(GetOp get) {
 
 bool kiln::isReadByDots(GetOp get) {
   return llvm::any_of(get.getBuffers(), [](Value buffer) {
-    return llvm::any_of(buffer.getUsers(), llvm::IsaPred<StartDotOp>);
+    return llvm::any_of(findReaders(buffer), llvm::IsaPred<StartDotOp>);
   });
 }
 

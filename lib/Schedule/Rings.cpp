@@ -1,10 +1,14 @@
 // Reads a kernel's decisions about its rings.
 #include "Rings.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
+
+/// Stages are fewer than these.
+static constexpr int64_t kMostStages = 16;
 
 static FailureOr<RoleAttr> requireRole(Operation *op) {
   FailureOr<Attribute> name = requireDecision(op, "role");
@@ -55,13 +59,8 @@ static FailureOr<Completion> checkAtom(LoadOp load) {
   Completion completion = cast<CopyAtomInterface>(load.getAtomAttr()).getCompletion();
   if (completion != Completion::CountedBytes)
     return completion;
-  auto engine = cast<EngineAtomInterface>(load.getAtomAttr());
   auto buffer = cast<BufferType>(*load.getBuffer());
-  auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout());
-  LinearLayout linear;
-  if (layout)
-    linear = layout.toLinear(buffer.getShape());
-  if (engine.getBoxes(buffer.getShape(), buffer.getElementType(), layout ? &linear : nullptr))
+  if (getCopyBoxes(load.getAtomAttr(), buffer))
     return completion;
   return load.emitOpError("expected a buffer that '")
          << load.getAtomAttr() << "' can fill, got " << buffer;
@@ -208,7 +207,6 @@ static LogicalResult checkPlace(Operation *op) {
     if (failed(requireRole(op)))
       return failure();
   }
-  constexpr int64_t kMostStages = 16;
   auto stage = dyn_cast_or_null<IntegerAttr>(getDecision(op, "stage"));
   if (stage && stage.getInt() >= kMostStages)
     return op->emitOpError("expected a stage below ") << kMostStages << ", got " << stage.getInt();
@@ -255,6 +253,42 @@ static LogicalResult checkTogether(RingUse &use) {
       return load.emitOpError("expected an order that follows those of the loads that it is put "
                               "together with");
     before = load;
+  }
+  return success();
+}
+
+std::optional<int64_t> kiln::getWriteStage(LoadOp load) {
+  auto stage = load->getAttrOfType<IntegerAttr>(kWriteStageAttrName);
+  return stage ? std::optional(stage.getInt()) : std::nullopt;
+}
+
+/// What is put together is written together, in the trips of a loop, and not before it is loaded.
+static LogicalResult checkWriteStage(Ring &ring, RingUse &use) {
+  Attribute stage;
+  for (LoadOp load : use.loads)
+    stage = stage ? stage : load->getAttr(kWriteStageAttrName);
+  if (!stage)
+    return success();
+  for (LoadOp load : use.loads) {
+    if (!ring.isWritten())
+      return load.emitOpError("expected no '") << kWriteStageAttrName << "', since '"
+                                               << load.getAtomAttr() << "' writes the slot itself";
+    if (!isa<scf::ForOp>(load->getParentOp()) || !getLoopOfTrips(load))
+      return load.emitOpError("expected to stand in a loop, since '")
+             << kWriteStageAttrName << "' is decided";
+    if (!load->hasAttr(kWriteStageAttrName))
+      load->setAttr(kWriteStageAttrName, stage);
+    if (!load.getStage())
+      load.setStage(0);
+    int64_t written = *getWriteStage(load), least = *load.getStage();
+    if (load->getAttr(kWriteStageAttrName) != stage)
+      return load.emitOpError("expected the '")
+             << kWriteStageAttrName << "' of the loads that it is put together with, " << stage
+             << ", got " << written;
+    if (written < least || written >= kMostStages)
+      return load.emitOpError("expected a '")
+             << kWriteStageAttrName << "' from its stage on, " << least << ", to "
+             << kMostStages - 1 << ", got " << written;
   }
   return success();
 }
@@ -312,7 +346,7 @@ FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
   for (Ring &ring : plan) {
     ring.depth = std::max<int64_t>(ring.depth, 1);
     for (RingUse &use : ring.uses)
-      if (failed(checkTogether(use)))
+      if (failed(checkTogether(use)) || failed(checkWriteStage(ring, use)))
         return failure();
     if (failed(checkBuffers(ring)))
       return failure();

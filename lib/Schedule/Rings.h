@@ -48,6 +48,9 @@ struct Ring {
 
 using RingPlan = llvm::SmallVector<Ring>;
 
+/// The stage at whose end a tile that was loaded into registers is written to its slot, if it says.
+std::optional<int64_t> getWriteStage(tile::LoadOp load);
+
 /// Reads the decisions of a kernel's loads with `buffer` and loops with `tile.depth`; errors name
 /// what is missing or contradictory.
 mlir::FailureOr<RingPlan> planRings(tile::KernelOp kernel);

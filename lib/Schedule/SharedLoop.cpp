@@ -146,7 +146,8 @@ static LogicalResult checkPlace(scf::ForOp loop, KernelOp kernel) {
   return success();
 }
 
-FailureOr<scf::ForOp> kiln::findSharedLoop(KernelOp kernel) {
+/// Null if there is none.
+static FailureOr<scf::ForOp> findLoop(KernelOp kernel) {
   scf::ForOp shared;
   WalkResult result = kernel.getBody().walk([&](scf::ForOp loop) -> WalkResult {
     if (!loop->hasAttr(kShareAttrName))
@@ -165,10 +166,18 @@ FailureOr<scf::ForOp> kiln::findSharedLoop(KernelOp kernel) {
   return shared;
 }
 
-FailureOr<StringRef> kiln::checkSharedLoop(scf::ForOp loop, KernelOp kernel) {
-  if (failed(checkPlace(loop, kernel)) || failed(checkAround(loop, kernel)))
+FailureOr<SharedLoop> kiln::findSharedLoop(KernelOp kernel, bool isStream) {
+  FailureOr<scf::ForOp> loop = findLoop(kernel);
+  if (failed(loop))
     return failure();
-  return findSums(loop);
+  if (!*loop || isStreamed(*loop) != isStream)
+    return SharedLoop();
+  if (failed(checkPlace(*loop, kernel)) || failed(checkAround(*loop, kernel)))
+    return failure();
+  FailureOr<StringRef> role = findSums(*loop);
+  if (failed(role))
+    return failure();
+  return SharedLoop{*loop, *role};
 }
 
 //===- Trips --------------------------------------------------------------------------------===//

@@ -8,13 +8,16 @@
 
 namespace kiln {
 
-/// The loop of a kernel that has `tile.share`, null if none has it; an error at the second.
-mlir::FailureOr<mlir::scf::ForOp> findSharedLoop(tile::KernelOp kernel);
-
-/// Whether several programs can run trips of the loop: it stands in the body of a kernel with a
-/// grid and carries nothing but sums, and neither a trip nor what stands in front of the loop has
-/// effects that others see. Gives the role that makes the sums; empty if nobody says.
-mlir::FailureOr<llvm::StringRef> checkSharedLoop(mlir::scf::ForOp loop, tile::KernelOp kernel);
+struct SharedLoop {
+  mlir::scf::ForOp loop;
+  /// The one that makes the sums; empty if nobody says.
+  llvm::StringRef role;
+};
+/// The loop of a kernel whose trips programs share, each its number of them, or, if `isStream`, as
+/// `"stream"` says; null if there is none. It stands in the body of a kernel with a grid and
+/// carries nothing but sums, and neither a trip nor what stands in front of the loop has effects
+/// that others see: an error at what is otherwise, and at a second loop.
+mlir::FailureOr<SharedLoop> findSharedLoop(tile::KernelOp kernel, bool isStream);
 
 /// How many trips a loop has.
 mlir::Value countTrips(mlir::OpBuilder &builder, mlir::scf::ForOp loop);

@@ -56,7 +56,7 @@ inline bool isCounted(tile::GetOp get) { return get.getSlot().getDefiningOp<tile
 llvm::SmallVector<mlir::Operation *> findReaders(mlir::Value buffer);
 /// Whether lanes read what is got into registers, so that they meet before its slot is released.
 bool isReadByLanes(tile::GetOp get);
-/// Whether dots in flight read what is got, as engines do.
+/// Whether dots in flight read what is got, or parts of it, as engines do.
 bool isReadByDots(tile::GetOp get);
 /// Gives a slot back as what read it is known to have ended.
 tile::ReleaseOp makeRelease(mlir::OpBuilder &builder, mlir::Location loc, tile::GetOp get,

@@ -230,3 +230,16 @@ tile.kernel @endless() attributes {tile.warps = 1 : i64} {
   }
   tile.return
 }
+
+// -----
+
+tile.kernel @made_too_late() attributes {tile.warps = 1 : i64} {
+  // expected-note@+1 {{found for program 0 of 1}}
+  tile.warp_groups() {
+    role #tile.role<"all", warps = 1> {
+      // expected-error@+1 {{expected to stand in front of roles, behind what makes barriers}}
+      tile.fence barriers
+    }
+  }
+  tile.return
+}

@@ -5,15 +5,17 @@
 !b = !tile.buffer<128xf32>
 !t = tensor<128xf32, #t>
 
-// Nothing is known at first; a read waits for writes of the same bytes, a write for any access to them.
+// Nobody has accessed anything at first; a read waits for writes of the same bytes, a write for any
+// access to them.
 // CHECK-LABEL: tile.kernel @turns
 tile.kernel @turns() attributes {tile.warps = 4 : i64} {
   %x = arith.constant dense<1.0> : !t
   %a = tile.alloc {tile.shared_offset = 0 : i64} : !b
   %b = tile.alloc {tile.shared_offset = 512 : i64} : !b
   %c = tile.alloc {tile.shared_offset = 256 : i64} : !b
-  // CHECK: tile.barrier
-  // CHECK-NEXT: tile.write %{{.*}}, %[[A:.*]] :
+  // CHECK: tile.alloc
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.write %{{.*}}, %[[A:.*]] :
   // CHECK-NEXT: tile.write %{{.*}}, %[[B:.*]] :
   tile.write %x, %a : !t, !b
   tile.write %x, %b : !t, !b
@@ -42,7 +44,7 @@ tile.kernel @loops(%n: index) attributes {tile.warps = 4 : i64} {
   %c1 = arith.constant 1 : index
   %x = arith.constant dense<1.0> : !t
   %a = tile.alloc {tile.shared_offset = 0 : i64} : !b
-  // CHECK: tile.barrier
+  // CHECK: tile.alloc
   // CHECK-NEXT: tile.write
   // CHECK-NEXT: tile.barrier
   // CHECK-NEXT: scf.for

@@ -262,3 +262,63 @@ tile.kernel @most(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"al
   }
   tile.return
 }
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+tile.kernel @written_by_engine(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"use", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %k step %c32 {
+    // expected-error@+1 {{expected no 'tile.write_stage', since '#nvptx.tma' writes the slot itself}}
+    %x = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, tile.write_stage = 1 : i64, role = "load"} : !view -> tensor<32x32xf16>
+    tile.store %x, %a[%i, %c0] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
+  }
+  tile.return
+}
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+tile.kernel @written_first(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"use", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %k step %c32 {
+    // expected-error@+1 {{expected a 'tile.write_stage' from its stage on, 2, to 15, got 1}}
+    %x = tile.load %a[%c0, %i] {atom = #tile.through_registers, buffer = !tile_, stage = 2, tile.write_stage = 1 : i64, role = "load"} : !view -> tensor<32x32xf16>
+    tile.store %x, %a[%i, %c0] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
+  }
+  tile.return
+}
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+tile.kernel @written_nowhere(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"use", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  // expected-error@+1 {{expected to stand in a loop, since 'tile.write_stage' is decided}}
+  %x = tile.load %a[%c0, %c0] {atom = #tile.through_registers, buffer = !tile_, tile.write_stage = 1 : i64, role = "load"} : !view -> tensor<32x32xf16>
+  tile.store %x, %a[%c32, %c0] {role = "use"} : tensor<32x32xf16>, !view
+  tile.return
+}
+
+// -----
+
+!view = !tile.view<?x?xf16>
+!tile_ = !tile.buffer<32x32xf16>
+tile.kernel @written_apart(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"use", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %k step %c32 {
+    %x = tile.load %a[%c0, %i] {atom = #tile.through_registers, buffer = !tile_, stage = 0, tile.write_stage = 1 : i64, role = "load"} : !view -> tensor<32x32xf16>
+    // expected-error@+1 {{expected the 'tile.write_stage' of the loads that it is put together with, 1 : i64, got 0}}
+    %y = tile.load %a[%c32, %i] {atom = #tile.through_registers, buffer = !tile_, stage = 0, tile.write_stage = 0 : i64, role = "load"} : !view -> tensor<32x32xf16>
+    tile.store %x, %a[%i, %c0] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
+    tile.store %y, %a[%i, %c32] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
+  }
+  tile.return
+}

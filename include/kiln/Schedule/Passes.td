@@ -150,6 +150,9 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
     depth - 1 trips ahead, loads through registers one. Where dots in flight read such a ring, it has
     a slot more for each of them, if there is room, and two programs need not share a core.
 
+    What a role loads through registers for another has `tile.write_stage`, one behind its `stage`, if
+    the roles do not wait for one another then: so the next load is under way while it is written.
+
     In a loop of several products, or of one that reads what the loop computes, a solver
     (`kiln/Schedule/Problem/Solver.h`) looks for stages at which products run beside what else the
     role does, by the figures of the chip. If that makes a trip shorter by a sixth, ops have these
@@ -169,7 +172,7 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
     %w = arith.truncf %e {tile.order = 3, tile.stage = 0}
     %o = tile.dot %w, %v, %sum {in_flight = 0, order = 1, stage = 1}
     ```
-    The test is `test/Schedule/decide-stages.mlir`.
+    The tests are `test/Schedule/decide-stages.mlir` and `decide-write-stages.mlir`.
   }];
 }
 
@@ -238,12 +241,12 @@ def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
     says, and read from it. Roles of as many warps read it as it is laid out; others say how by a
     `tile.convert_layout` of theirs.
 
-    What a role loads through registers, it writes to the slot in the next trip, when it is there;
-    each of the role's warps arrives. So it does with what its warps copy past the registers, whose
+    What a role loads through registers, it writes to the slot at the end of a trip: of the load's
+    stage, or of `tile.write_stage`; each of the role's warps arrives. So it does with what its warps copy past the registers, whose
     copies arrive themselves. Copies of a role that bring what an engine counts share each box out.
 
     A ring that the role which reads it also fills is an `own` channel. Its loads become a put of
-    copies, or, through registers, loads and a put that is written at the end of the trip.
+    copies, or, through registers, loads and a put that is written as for another role.
 
     Before:
     ```mlir

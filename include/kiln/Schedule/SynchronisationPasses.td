@@ -94,7 +94,12 @@ def RealiseFences : Schedule_Pass<"tile-realise-fences"> {
     - a `tile.put` that warps write ends with a barrier of the copy, which with `publish` tells engines
       of what was written: if an engine copies from the slot, or a dot in flight reads it;
     - accesses to tensor memory stand behind a `tile.fence tensor_after` where the thread was told that
-      it may, and a `tile.fence tensor_before` stands between them and where it tells others.
+      it may, and a `tile.fence tensor_before` stands between them and where it tells others;
+    - between a get of what other warps copy and dots in flight that read it, and between reads of lanes
+      and the release of a slot that an engine fills again, stands a `tile.fence shared`.
+
+    It realises what channels say, and has no choice: who writes a slot and who reads it, by which proxy,
+    tells where each fence is needed, and `tile-check-protocol` refuses one fewer or one more.
 
     Before:
     ```mlir
@@ -120,8 +125,7 @@ def OrderDots : Schedule_Pass<"tile-order-dots"> {
     Precondition: dots in flight are starts and waits. Postcondition: where tensors are computed
     between a dot, or a wait, and the wait that follows, a `tile.schedule_barrier` stands in front of
     that wait: assemblers would else wait first, since nothing computed there needs the wait to come
-    later. In roles of several copies with a skew, on chips with priorities, the warps that multiply
-    have priority 1.
+    later. What runs beside which dot, stages and orders have said.
 
     Before:
     ```mlir
@@ -137,6 +141,56 @@ def OrderDots : Schedule_Pass<"tile-order-dots"> {
     %t = tile.wait %p in_flight = 0
     ```
     The test is `test/Schedule/order-dots.mlir`.
+  }];
+}
+
+def RealisePriorities : Schedule_Pass<"tile-realise-priorities"> {
+  let summary = "let the copies of a role with a skew that multiply go first";
+  let description = [{
+    Precondition: dots of roles stand where they stay. Postcondition: in roles of several copies whose
+    `skew` is not 0, on chips with priorities, the warps that multiply have priority 1. The skew is the
+    decision: of copies that lag behind one another one multiplies while others read and copy.
+
+    Before:
+    ```mlir
+    %d = tile.dot %x, %y, %s …
+    ```
+    After:
+    ```mlir
+    tile.priority 1
+    %d = tile.dot %x, %y, %s …
+    tile.priority 0
+    ```
+    The test is `test/Schedule/realise-priorities.mlir`.
+  }];
+}
+
+def PrepareRoles : Schedule_Pass<"tile-prepare-roles"> {
+  let summary = "make what roles find when they begin";
+  let description = [{
+    Precondition: a schedule is realised; channels stand in the kernel's body. Postcondition: the
+    channels come first. Behind them one thread of the program asks for each map by which engines copy,
+    makes the barriers of all channels at whose slots anybody waits, and lets engines and the other
+    threads see them; the first warp sets tensor memory aside, if accumulators lie there; and all
+    threads meet once. Behind the roles they meet again, if there is tensor memory to give back.
+
+    Before:
+    ```mlir
+    %ring = tile.channel full = 1 empty = 8 : …
+    tile.warp_groups(%ring, %a : …) {…}
+    ```
+    After:
+    ```mlir
+    %ring = tile.channel full = 1 empty = 8 : …
+    tile.one_thread {
+      tile.prefetch %a for !tile.buffer<64x64xf16, #rows> {atom = #nvptx.tma} : …
+      tile.init %ring : …
+      tile.fence barriers
+    }
+    tile.barrier
+    tile.warp_groups(%ring, %a : …) {…}
+    ```
+    The test is `test/Schedule/prepare-roles.mlir`.
   }];
 }
 
@@ -158,12 +212,10 @@ def OrderShared : Schedule_Pass<"tile-order-shared"> {
   let summary = "let warps wait between accesses to shared memory";
   let description = [{
     Precondition: buffers and scratch have their places in shared memory. Postcondition: in a kernel
-    without roles a `tile.barrier` stands between accesses to the same bytes of which one writes.
-
-    In a role, channels and barriers order accesses already. Where the chip's barrier waits for no
-    access, and the code generator's waits would end copies that are to stay under way, the barrier is
-    `bare`, and a `tile.wait_shared` stands where the warp's own accesses must be done: in front of
-    barriers between reads and writes, and where a slot of the role's own ring is released or written.
+    without roles a `tile.barrier` stands between accesses to the same bytes of which one writes. In a
+    role channels and barriers order what goes through buffers, so it stands between ops that use the
+    same bytes of scratch alone. An op with scratch writes it, meets as often as it needs to, and reads
+    it in the end; what lies in front of that is the barrier here.
 
     Before:
     ```mlir
@@ -172,12 +224,37 @@ def OrderShared : Schedule_Pass<"tile-order-shared"> {
     ```
     After:
     ```mlir
-    tile.barrier
     tile.write %t, %b
     tile.barrier
     %u = tile.read %b
     ```
-    The tests are `test/Schedule/order-shared.mlir` and `order-shared-roles.mlir`.
+    The tests are `test/Schedule/order-shared.mlir` and `order-shared-scratch.mlir`.
+  }];
+}
+
+def OrderBare : Schedule_Pass<"tile-order-bare"> {
+  let summary = "let warps wait for their own accesses where barriers do not";
+  let description = [{
+    Precondition: barriers stand between accesses to shared memory. Postcondition: in roles, where the
+    chip's barrier waits for no access and the code generator's waits would end copies that are to stay
+    under way, the barrier is `bare`, and a `tile.wait_shared` stands where the warp's own accesses must
+    be done: in front of barriers between reads and writes, and where a slot of the role's own ring is
+    released or written. Ops with scratch meet so too: they have `tile.meets_bare`.
+
+    Before:
+    ```mlir
+    %t = tile.read %b
+    tile.barrier
+    tile.write %u, %b
+    ```
+    After, in a role that copies past the registers:
+    ```mlir
+    %t = tile.read %b
+    tile.wait_shared
+    tile.barrier bare
+    tile.write %u, %b
+    ```
+    The test is `test/Schedule/order-bare.mlir`.
   }];
 }
 
@@ -188,6 +265,9 @@ def RealiseThreads : Schedule_Pass<"tile-realise-threads"> {
     its end, and what arrives at a barrier in shared memory stands in a `tile.one_thread`: puts of
     copies that count bytes, copies out and the waits for them, commits; and, for each warp, releases.
     Ops that follow one another share a region. A role of which one thread can do all is one region.
+
+    It has no choice: how many threads an op takes is the op's own, and who runs it twice, or not at
+    all, runs another program. `tile.one_thread` refuses what takes more.
 
     Before:
     ```mlir
@@ -249,9 +329,7 @@ def RealiseClusters : Schedule_Pass<"tile-realise-clusters"> {
 
     Rings that dots of pairs of programs read, and their accumulators, become channels of pairs: a
     ring's slots go back to both programs, and to all whose copies reach either; those of an
-    accumulator to both. Behind a slot that goes back to other programs by commit a sum must be
-    committed, for nobody waits for the last of a thread's commits but who waits for that; if none
-    is, that is an error at the release.
+    accumulator to both.
 
     Before:
     ```mlir
@@ -322,7 +400,8 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
     kernel fall out of step, and on which small instance.
 
     - What stands still: bytes that a `tile.put` announces are those that its copies bring, arrivals
-      are those of the warps that make them, registers fit the chip, what is pending has one use.
+      are those of the warps that make them, registers fit the chip, what is pending has one use. If
+      channels are made already, all of them are, and roles begin behind a fence and a barrier.
     - What moves: on instances from no trip to at least two rounds of each ring, each use of a channel
       has the slot and phase that it must have, nothing is read that was released or is not there
       yet, nothing is released or overwritten that a dot or a store in flight still reads, barriers
@@ -335,7 +414,7 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
       announce, and reach nobody who has not released the slot to them.
 
     The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-invalid.mlir`,
-    `check-protocol-rounds-invalid.mlir`, `check-protocol-clusters-invalid.mlir` and the mutants of
+    `check-protocol-rounds-invalid.mlir`, `check-protocol-prepared-invalid.mlir`, `check-protocol-clusters-invalid.mlir` and the mutants of
     `test/Schedule/mutants.test`.
   }];
 }

@@ -1,6 +1,27 @@
-// The generated half of the interfaces of asynchronous instructions.
+// The generated half of the interfaces of asynchronous instructions, and the boxes of a buffer.
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Dialect/Tile/IR/Tile.h"
 
 using namespace mlir;
 
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.cpp.inc"
+
+std::optional<kiln::CopyBoxes> kiln::getCopyBoxes(Attribute atom, tile::BufferType buffer,
+                                                  std::optional<ArrayRef<int64_t>> dropped) {
+  auto engine = dyn_cast<EngineAtomInterface>(atom);
+  if (!engine)
+    return std::nullopt;
+  auto layout = dyn_cast_or_null<tile::LayoutAttr>(buffer.getLayout());
+  LinearLayout linear;
+  if (layout)
+    linear = layout.toLinear(buffer.getShape());
+  std::optional<CopyBoxes> boxes =
+      engine.getBoxes(buffer.getShape(), buffer.getElementType(), layout ? &linear : nullptr);
+  if (!boxes)
+    return std::nullopt;
+  boxes->box = tile::getWholeShape(boxes->box, dropped);
+  for (SmallVector<int64_t> &place : boxes->places)
+    for (int64_t dim : dropped.value_or(ArrayRef<int64_t>()))
+      place.insert(place.begin() + dim, 0);
+  return boxes;
+}

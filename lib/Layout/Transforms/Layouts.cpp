@@ -608,6 +608,10 @@ bool kiln::canShareOut(tile::LoadOp load, DirectAtomInterface atom, int64_t warp
   return laneBits <= getAccessFacts(load).aligned * bits && turn <= all && isEven;
 }
 
+bool kiln::isWrittenOut(Block &trip, const Chip &chip) {
+  return chip.knownSlots && llvm::range_size(trip.getOps<tile::DotOp>()) > 1;
+}
+
 void kiln::followUser(tile::ConvertLayoutOp conversion, Operation *user) {
   for (StringRef name : {"role", "stage"})
     if (Attribute decision = tile::getDecision(user, name))

@@ -413,16 +413,14 @@ struct SplitShapes : kiln::impl::SplitShapesBase<SplitShapes> {
     return rank.value_or(kMostProposals + 1);
   }
 
-  /// Whether a trip of several products is written out once for each slot of its rings: in pieces
-  /// of odd extents it takes more scalars than a wave has.
-  static bool isWrittenOut(KernelOp kernel, TargetInterface target) {
-    auto isLong = [](DotOp dot) {
-      return isa<scf::ForOp>(dot->getParentOp()) &&
-                     llvm::range_size(dot->getBlock()->getOps<DotOp>()) > 1
-                 ? WalkResult::interrupt()
-                 : WalkResult::advance();
+  /// Whether a loop's trip is written out: in pieces of odd extents it takes more scalars than a
+  /// wave has.
+  static bool hasLongTrips(KernelOp kernel, TargetInterface target) {
+    auto isLong = [&](scf::ForOp loop) {
+      return isWrittenOut(*loop.getBody(), target.getChipRecord()) ? WalkResult::interrupt()
+                                                                   : WalkResult::advance();
     };
-    return target.getChipRecord().knownSlots && kernel.getBody().walk(isLong).wasInterrupted();
+    return kernel.getBody().walk(isLong).wasInterrupted();
   }
 
   /// Which instructions that nobody has decided keep extents exact. Products that run on beside
@@ -447,7 +445,7 @@ struct SplitShapes : kiln::impl::SplitShapesBase<SplitShapes> {
       // Where no ring is filled, threads load operands in each trip, in vectors of which an odd
       // factor leaves too few for all lanes.
       bool isPlain = open == Open::Warps && !kernel->hasAttr(kRolesAttrName);
-      if (isPlain && (found > kWaitingProposal || isWrittenOut(kernel, target)))
+      if (isPlain && (found > kWaitingProposal || hasLongTrips(kernel, target)))
         continue;
       if (found > best && !grown)
         grown = rank(kernel, Open::Grown);

@@ -1,4 +1,5 @@
 // Runs the traces of all roles against one another, and the instances they are made for.
+#include "../Trip.h"
 #include "Protocol.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -281,13 +282,6 @@ FailureOr<Order> kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> trace
   return std::move(order);
 }
 
-/// Whether dots in flight read what is got, or parts of it.
-static bool isReadByDots(Operation *op) {
-  return llvm::any_of(op->getUsers(), [](Operation *user) {
-    return isa<StartDotOp>(user) || (isa<PartOp>(user) && isReadByDots(user));
-  });
-}
-
 LogicalResult kiln::protocol::checkOwnRings(WarpGroupsOp groups, ArrayRef<Trace> traces,
                                             const Instance &instance) {
   // By channel and use: how many copies have arrived and released, and after how many barriers, and
@@ -322,7 +316,7 @@ LogicalResult kiln::protocol::checkOwnRings(WarpGroupsOp groups, ArrayRef<Trace>
         continue;
       auto [reads, isNew] = byDots.try_emplace(event.op, false);
       if (isNew)
-        reads->second = isGet && isReadByDots(event.op);
+        reads->second = isGet && isReadByDots(cast<GetOp>(event.op));
       const Last &last = isGet ? arrived[getUse(trace, event.channel, event.position)]
                                : released[getUse(trace, event.channel, event.before)];
       std::optional<InFlightDiagnostic> error;

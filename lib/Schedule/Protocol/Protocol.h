@@ -145,6 +145,8 @@ struct Trace {
 /// Events of all traces in an order in which they may happen, each with the number of its trace.
 using Order = std::vector<std::pair<unsigned, const Event *>>;
 
+/// Of a kernel that makes its channels already, whether it does so in front of the roles.
+mlir::LogicalResult checkPrepared(tile::WarpGroupsOp groups);
 mlir::LogicalResult checkCounts(tile::WarpGroupsOp groups);
 mlir::FailureOr<Trace> trace(tile::WarpGroupsOp groups, unsigned role, unsigned copy,
                              const Instance &instance);

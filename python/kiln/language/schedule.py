@@ -24,6 +24,7 @@ def pin(
     order: int | None = None,
     ring: str | None = None,
     depth: int | None = None,
+    write_stage: int | None = None,
     in_flight: int | None = None,
     atom: str | None = None,
     layout: str | None = None,
@@ -63,10 +64,11 @@ def pin(
     "tcgen05_pair" two programs of a cluster multiply together, by the same b, of which each has
     half in shared memory. What a load with an atom brings lies in a slot of a ring: `ring` names
     one that several loads share, `depth` is how many slots it has, where the loop does not say.
-    `in_flight` is how many products started later may run when this one is waited for, or how many
-    stores. `layout` says who holds which element of the result, as `kiln layout` shows it. With
-    `triggers` what follows on the stream may begin once all programs have come behind the operation
-    or ended, in a kernel with `overlap`.
+    What is loaded through registers is written to its slot at the end of a trip: of the load's
+    stage, or of `write_stage`. `in_flight` is how many products started later may run when this one
+    is waited for, or how many stores. `layout` says who holds which element of the result, as
+    `kiln layout` shows it. With `triggers` what follows on the stream may begin once all programs
+    have come behind the operation or ended, in a kernel with `overlap`.
     Around a load by an engine in a kernel with `cluster`, `multicast` names the axes along which
     the programs of a cluster load the same tile: each brings a part of its rows to all of them.
 

@@ -26,6 +26,23 @@ tile.kernel @op(%x: !tile.view<?xf32>) {
 
 // -----
 
+tile.kernel @write_stage(%x: !tile.view<?xf32>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected 'tile.write_stage' on a load, as an i64 of at least 0}}
+  %t = tile.load %x[%c0] {tile.write_stage = -1 : i64} : !tile.view<?xf32> -> tensor<64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @meets_bare() {
+  // expected-error @below {{expected 'tile.meets_bare' on an op with 'tile.shared_offset', without value}}
+  %c0 = arith.constant {tile.meets_bare} 0 : index
+  tile.return
+}
+
+// -----
+
 tile.kernel @dropped(%a: !tile.view<?x?x?xf32>, %i: index) {
   // expected-error @+1 {{expected an atom, since 'dropped' is decided}}
   %x = tile.load %a[%i, %i, %i] {dropped = array<i64: 0>} : !tile.view<?x?x?xf32> -> tensor<8x8xf32>

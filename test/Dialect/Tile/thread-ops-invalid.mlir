@@ -1,18 +1,61 @@
 // What the ops refuse that say which threads run what, and what stays in front of what.
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
-tile.kernel @alone() attributes {tile.warps = 4 : i64} {
-  // expected-error @+1 {{expected to stand in a role of tile.warp_groups}}
-  tile.one_thread {
+tile.kernel @prefetch(%a: !tile.view<?x?xf16>) attributes {tile.warps = 4 : i64} {
+  // expected-error @+1 {{attribute 'atom' failed to satisfy constraint: a copy instruction of an engine}}
+  tile.prefetch %a for !tile.buffer<64x64xf16> {atom = #nvptx.cp_async<16>} : !tile.view<?x?xf16>
+  tile.return
+}
+
+// -----
+
+!own = !tile.channel<2, own, !tile.buffer<64x64xf16>>
+tile.kernel @own() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !own
+  // expected-error @+1 {{expected a channel at whose slots others wait, got '!tile.channel<2, own, !tile.buffer<64x64xf16>>'}}
+  tile.init %ring : !own
+  tile.return
+}
+
+// -----
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+tile.kernel @inside() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.warp_groups(%ring : !ring) {
+    role #tile.role<"all", warps = 4> {
+      // expected-error @+1 {{expected to stand outside of roles}}
+      tile.init %ring : !ring
+    }
   }
   tile.return
 }
 
 // -----
 
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+tile.kernel @alloc_tensor() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  // expected-error @+1 {{expected channels of accumulators in tensor memory, got '!tile.channel<2, !tile.buffer<64x64xf16>>'}}
+  tile.alloc_tensor %ring : !ring
+  tile.return
+}
+
+// -----
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+tile.kernel @free_tensor() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  // expected-error @+1 {{expected channels of accumulators in tensor memory, got '!tile.channel<2, !tile.buffer<64x64xf16>>'}}
+  tile.free_tensor %ring : !ring
+  tile.return
+}
+
+// -----
+
 tile.kernel @fence() attributes {tile.warps = 4 : i64} {
-  // expected-error @+1 {{expected to stand in a role of tile.warp_groups}}
-  tile.fence shared
+  // expected-error @+1 {{cannot name an operation with no results}}
+  %a = tile.fence shared
   tile.return
 }
 

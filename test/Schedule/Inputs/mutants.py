@@ -91,7 +91,7 @@ def places(lines):
 
 def moves(lines):
     """Moves what must come first past the next op that waits or touches memory, or a release in
-    front of the one before it."""
+    front of the one before it. At a barrier of the cluster all threads of a program meet, too."""
     scalar = r"\s*%[\w, ]+ = (arith|tile\.(slice|advance|part|pend))"
     for at, line in enumerate(lines[:-1]):
         found = re.match(
@@ -102,7 +102,8 @@ def moves(lines):
             continue
         backwards = found[2] == "release"
         other = at - 1 if backwards else at + 1
-        while re.match(scalar, lines[other]) or "tile.one_thread" in lines[other]:
+        skipped = ("tile.one_thread", "tile.cluster_barrier")
+        while re.match(scalar, lines[other]) or any(op in lines[other] for op in skipped):
             other += -1 if backwards else 1
         if not re.match(r"\s*(%[\w, ]+ = )?(tile\.|scf\.if)", lines[other]):
             continue

@@ -1,5 +1,5 @@
 // What the lowering of roles, channels and copies refuses, at the op that asks for it.
-// RUN: tile-opt %s --tile-realise-fences --tile-realise-threads --tile-plan-shared-memory --tile-lower-to-threads -split-input-file -verify-diagnostics
+// RUN: tile-opt %s --tile-realise-fences --tile-realise-threads --tile-prepare-roles --tile-plan-shared-memory --tile-lower-to-threads -split-input-file -verify-diagnostics
 
 #rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
 !ring = !tile.channel<2, !tile.buffer<64x64xf16, #rows>>

@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: func.func @scan(
 // CHECK-COUNT-5: gpu.shuffle xor
-// CHECK: gpu.barrier
+// CHECK-NOT: gpu.barrier
 // CHECK: llvm.store {{.*}}!llvm.ptr<3>
 // CHECK: gpu.barrier
 // CHECK: llvm.load {{.*}}!llvm.ptr<3>

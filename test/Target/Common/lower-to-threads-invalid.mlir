@@ -121,3 +121,49 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     tile.return
   }
 }
+
+// -----
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @made_by_nobody() attributes {tile.warps = 4 : i64} {
+    // expected-error @+1 {{expected a tile.init, which makes its barriers}}
+    %ring = tile.channel full = 1 empty = 4 {tile.shared_offset = 0 : i64} : !ring
+    tile.warp_groups(%ring : !ring) {
+      role #tile.role<"all", warps = 4> {
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+  tile.kernel @set_aside_by_nobody() attributes {tile.warps = 4 : i64} {
+    // expected-error @+1 {{expected a tile.alloc_tensor, which sets its memory aside}}
+    %sums = tile.channel full = 1 empty = 4 {tile.shared_offset = 0 : i64} : !sums
+    tile.one_thread {
+      tile.init %sums : !sums
+    }
+    tile.warp_groups(%sums : !sums) {
+      role #tile.role<"all", warps = 4> {
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @made_by_all() attributes {tile.warps = 4 : i64} {
+    %ring = tile.channel full = 1 empty = 4 {tile.shared_offset = 0 : i64} : !ring
+    // expected-error @+1 {{expected to stand in tile.one_thread, since one thread does it for all}}
+    tile.init %ring : !ring
+    tile.return
+  }
+}

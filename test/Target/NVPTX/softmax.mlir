@@ -7,7 +7,7 @@
 // CHECK: .reqntid 128
 // CHECK-COUNT-4: ld.global.v4.b32
 // CHECK-COUNT-5: shfl.sync.bfly.b32
-// CHECK: bar.sync
+// CHECK-NOT: bar.sync
 // CHECK: st.shared.b32
 // CHECK: bar.sync
 // CHECK: ld.shared.v4.b32

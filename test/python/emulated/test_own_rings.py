@@ -28,7 +28,8 @@ def product(
     a: kiln.View, b: kiln.View, c: kiln.View, depth: kiln.i32,
     copy_a: kiln.constexpr, copy_b: kiln.constexpr, depth_a: kiln.constexpr,
     depth_b: kiln.constexpr, stage_a: kiln.constexpr, stage_b: kiln.constexpr,
-    stage: kiln.constexpr, loads_late: kiln.constexpr,
+    stage: kiln.constexpr, loads_late: kiln.constexpr, written_a: kiln.constexpr = None,
+    written_b: kiln.constexpr = None,
 ):  # fmt: skip
     """Two rings in one loop, of a grid that goes on from tile to tile."""
     i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], 64))
@@ -41,8 +42,8 @@ def product(
         else:
             x = a.load((i * 64, k), (64, 32))
             y = b.load((j * 64, k), (64, 32))
-        kiln.pin(x, atom=copy_a, ring="a", depth=depth_a, stage=stage_a)
-        kiln.pin(y, atom=copy_b, ring="b", depth=depth_b, stage=stage_b)
+        kiln.pin(x, atom=copy_a, ring="a", depth=depth_a, stage=stage_a, write_stage=written_a)
+        kiln.pin(y, atom=copy_b, ring="b", depth=depth_b, stage=stage_b, write_stage=written_b)
         acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), stage=stage)
     c.store((i * 64, j * 64), acc.to(c.dtype))
 
@@ -86,6 +87,21 @@ def check(kernel, rng, **constants) -> None:
 @pytest.mark.parametrize("_", range(4))
 def test_two_rings_in_a_loop(rng, chip: str, _) -> None:
     schedule = draw(rng, CHIPS[chip])
+    print(schedule)
+    check(product.options(device=f"emu:{chip}"), rng, **schedule)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("_", range(2))
+def test_tiles_that_are_written_trips_behind_their_loads(rng, chip: str, _) -> None:
+    """What goes through registers may stay there for trips: its ring needs slots from where it is
+    written on."""
+    schedule = draw(rng, CHIPS[chip])
+    for name in "ab":
+        if schedule[f"copy_{name}"] == "through_registers":
+            schedule[f"written_{name}"] = int(
+                rng.integers(schedule[f"stage_{name}"], schedule["stage"])
+            )
     print(schedule)
     check(product.options(device=f"emu:{chip}"), rng, **schedule)
 

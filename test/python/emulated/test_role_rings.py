@@ -20,7 +20,7 @@ def brought(
     a: kiln.View, b: kiln.View, c: kiln.View, depth: kiln.i32,
     copy_a: kiln.constexpr, copy_b: kiln.constexpr, depth_a: kiln.constexpr,
     depth_b: kiln.constexpr, loaders: kiln.constexpr, copies: kiln.constexpr,
-    in_flight: kiln.constexpr, lanes: kiln.constexpr,
+    in_flight: kiln.constexpr, lanes: kiln.constexpr, written: kiln.constexpr = None,
 ):  # fmt: skip
     """A product of what another role brings, which lanes may read too."""
     i, j = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 64))
@@ -31,7 +31,7 @@ def brought(
         x = a.load((i * 128, k), (128, 32))
         y = b.load((j * 64, k), (64, 32))
         kiln.pin(x, atom=copy_a, ring="a", depth=depth_a, role="load")
-        kiln.pin(y, atom=copy_b, ring="b", depth=depth_b, role="load")
+        kiln.pin(y, atom=copy_b, ring="b", depth=depth_b, role="load", write_stage=written)
         if lanes:
             x = kiln.maximum(x, 0)
         acc = kiln.dot(x, y, acc, transpose_b=True)
@@ -44,12 +44,9 @@ def test_rings_by_any_copy(rng, turn: int) -> None:
     lanes = bool(rng.integers(2))
     in_flight = 0 if lanes else int(rng.integers(2))
     kinds = (COPIES[turn % 3], COPIES[turn // 3])
-    # What is written a trip after its load is behind what engines bring, by a slot.
-    is_behind = in_flight and "through_registers" in kinds
-    least = [1 + in_flight + (is_behind and kind != "through_registers") for kind in kinds]
     schedule = dict(
         copy_a=kinds[0], copy_b=kinds[1], in_flight=in_flight, lanes=lanes,
-        depth_a=int(rng.integers(least[0], 5)), depth_b=int(rng.integers(least[1], 5)),
+        depth_a=int(rng.integers(1 + in_flight, 5)), depth_b=int(rng.integers(1 + in_flight, 5)),
         loaders=int(rng.choice([1, 2])), copies=int(rng.choice([1, 2])),
     )  # fmt: skip
     print(schedule)
@@ -77,6 +74,70 @@ def test_rows_that_no_engine_brings(rng, copy: str) -> None:
     )  # fmt: skip
     reference = a[:, :k].astype(np.float64) @ b[:, :k].astype(np.float64).T
     assert np.abs(c - reference).max() <= 1e-3
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("copy", COPIES)
+def test_a_tile_through_registers_beside_copies(rng, copy: str, depth: int) -> None:
+    """While a product in flight holds a slot: with two there is none for a copy in front of what is
+    written a trip behind its load, so it is written in the trip."""
+    kernel = brought.options(device=DEVICE)
+    schedule = dict(
+        copy_a=copy, copy_b="through_registers", depth_a=depth, depth_b=2, loaders=1, copies=1,
+        in_flight=1, lanes=False,
+    )  # fmt: skip
+    # As a pass decides, and as late as copies have slots for. What goes through registers too is
+    # written a trip behind, so that it has a slot less to be behind.
+    for written in [None, *range(depth - 1)]:
+        for trips in (1, 2, int(rng.integers(3, 8))):
+            m, n, k = 70, 60, 32 * trips
+            a, b = (rng.standard_normal((rows, 256)).astype(BF16) for rows in (m, n))
+            c = np.zeros((m, n), np.float32)
+            kernel(a, b, c, k, written=written, **schedule)
+            reference = a[:, :k].astype(np.float64) @ b[:, :k].astype(np.float64).T
+            assert np.abs(c - reference).max() <= 1e-3, (written, k, schedule)
+
+
+def test_a_write_that_waits_for_itself_is_refused() -> None:
+    a, b = (np.zeros((64, 64), BF16) for _ in "ab")
+    with pytest.raises(kiln.CompileError, match="the roles wait for one another") as got:
+        brought.options(device=DEVICE)(
+            a, b, np.zeros((64, 64), np.float32), 64, copy_a="tma", copy_b="through_registers",
+            depth_a=2, depth_b=2, loaders=1, copies=1, in_flight=1, lanes=False, written=1,
+        )  # fmt: skip
+    assert ".load((" in str(got.value)
+    with pytest.raises(kiln.CompileError, match="since '#nvptx.tma' writes the slot itself"):
+        brought.options(device=DEVICE)(
+            a, b, np.zeros((64, 64), np.float32), 64, copy_a="tma", copy_b="tma", depth_a=2,
+            depth_b=2, loaders=1, copies=1, in_flight=1, lanes=False, written=1,
+        )  # fmt: skip
+
+
+@kiln.kernel
+def scored(
+    q: kiln.View, keys: kiln.View, out: kiln.View, copy: kiln.constexpr, depth: kiln.constexpr
+):
+    """A tile that comes once a program through registers, and a ring behind it in a loop."""
+    i = kiln.grid(kiln.cdiv(q.shape[0], 64))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)), persistent=(2, 1))
+    x = kiln.pin(q.load((i * 64, 0), (64, 64)), atom="through_registers", ring="q", role="load")
+    total = kiln.zeros((64, 64), kiln.f32)
+    for k in range(0, keys.shape[0], 64):
+        y = kiln.pin(keys.load((k, 0), (64, 64)), atom=copy, ring="k", depth=depth, role="load")
+        total = kiln.dot(x, y, total, transpose_b=True)
+        kiln.pin(total, atom="wgmma", role="mma", in_flight=0)
+    kiln.pin(out.store((i * 64, 0), total), role="mma")
+
+
+@pytest.mark.parametrize("copy", COPIES)
+def test_a_tile_through_registers_in_front_of_a_loop(rng, copy: str) -> None:
+    """Of programs that follow one another: it is not written behind the loop that needs it."""
+    rows, length = int(rng.integers(65, 300)), 64 * 5
+    q, keys = (rng.standard_normal((n, 64)).astype(BF16) for n in (rows, length))
+    out = np.zeros((rows, 64), np.float32)
+    scored.options(device=DEVICE)(q, keys, out, copy=copy, depth=2)
+    reference = q.astype(np.float64) @ keys.astype(np.float64).reshape(5, 64, 64).sum(0).T
+    assert np.abs(out - reference).max() <= 1e-3
 
 
 @kiln.kernel

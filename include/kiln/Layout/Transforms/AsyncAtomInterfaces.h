@@ -65,4 +65,13 @@ struct DirectCopy {
 
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h.inc"
 
+namespace kiln {
+
+/// A buffer as an atom's engine copies it to or from a view, which has the dimensions too that the
+/// buffer has dropped; nothing if there is no engine or it cannot.
+std::optional<CopyBoxes> getCopyBoxes(mlir::Attribute atom, tile::BufferType buffer,
+                                      std::optional<llvm::ArrayRef<int64_t>> dropped = {});
+
+} // namespace kiln
+
 #endif // KILN_LAYOUT_TRANSFORMS_ASYNCATOMINTERFACES_H

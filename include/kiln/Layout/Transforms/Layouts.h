@@ -92,6 +92,9 @@ bool isThroughRegisters(mlir::Value tensor);
 /// Whether a view is aligned to what each lane copies, and the tile has as much for each lane of so
 /// many warps.
 bool canShareOut(tile::LoadOp load, DirectAtomInterface atom, int64_t warps, const Chip &chip);
+/// Whether a loop's trip has several products and is written out once for each slot of its rings,
+/// as where slots must be known when compiling: it is long then, and takes many scalars.
+bool isWrittenOut(mlir::Block &trip, const Chip &chip);
 /// How many warps run a kernel of which nobody has said: those of all roles, if there are any; else
 /// few enough that the largest tensor gives each thread some elements.
 int64_t countWarps(tile::KernelOp kernel, const Chip &chip);

@@ -28,6 +28,8 @@ inline constexpr int64_t kEngineAlignment = 1024;
 int64_t getChannelBytes(tile::ChannelType type);
 /// The bytes that an op needs to move elements through shared memory; zero if it needs none.
 int64_t getScratchBytes(mlir::Operation *op);
+/// Whether such an op is done once for all copies of a role, which then share its scratch.
+bool isOfAllCopies(mlir::Operation *op);
 /// The bytes that a role has of which each copy has so many for itself.
 int64_t getBytesOfCopies(int64_t bytes, tile::RoleAttr role);
 

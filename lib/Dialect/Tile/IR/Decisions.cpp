@@ -48,6 +48,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {kDepthAttrName, on<scf::ForOp>, Schedule},
       {"multicast", on<LoadOp, CopyInOp>, Schedule},
       {"in_flight", on<DotOp, StoreOp>, Schedule},
+      {kWriteStageAttrName, on<LoadOp>, Schedule},
       {kSplitLoopAttrName, on<scf::IfOp>, Schedule},
       // In which parts, and how its instructions alternate with others.
       {"parts", on<DotOp>, Schedule, /*isMark=*/false, /*isOfParts=*/true},

@@ -110,6 +110,12 @@ static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value
       return success();
     return op->emitError() << "expected '" << name << "' on a load or a store, as a unit";
   }
+  if (name == kWriteStageAttrName) {
+    auto number = dyn_cast<IntegerAttr>(value);
+    if (isa<LoadOp>(op) && number && number.getType().isInteger(64) && number.getInt() >= 0)
+      return success();
+    return op->emitError() << "expected '" << name << "' on a load, as an i64 of at least 0";
+  }
   auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
   Value tile = isa<GatherOp>(op)    ? op->getResult(0)
                : isa<ScatterOp>(op) ? cast<ScatterOp>(op).getValue()
@@ -171,7 +177,7 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
     return verifyAtomName(op, value);
   if (name == kLayoutAttrName)
     return verifyPinnedLayout(op, value);
-  if (name == kWholeRowsAttrName || name == kRunAttrName)
+  if (name == kWholeRowsAttrName || name == kWriteStageAttrName || name == kRunAttrName)
     return verifyAccess(op, name, value);
   if (name == kRolesAttrName)
     return verifyRoles(op, value);
@@ -199,6 +205,12 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
   if (name == kWarpsAttrName || name == kThreadsAttrName || name == kSharedBytesAttrName ||
       name == kSharedOffsetAttrName)
     return verifyThreads(op, name, value);
+  if (name == kMeetsBareAttrName) {
+    if (op->hasAttr(kSharedOffsetAttrName) && isa<UnitAttr>(value))
+      return success();
+    return op->emitError() << "expected '" << name << "' on an op with '" << kSharedOffsetAttrName
+                           << "', without value";
+  }
   if (name == kSplitLoopAttrName) {
     if (isa<scf::IfOp>(op) && isa<UnitAttr>(value) && isa<scf::ForOp>(op->getParentOp()))
       return success();

@@ -27,12 +27,11 @@ static bool runsAlone(Operation *op) {
     return dot.getType().getInTensorMemory();
   return isMemoryEffectFree(op) ||
          isa<scf::ForOp, scf::WhileOp, scf::IfOp, GetOp, AcquireOp, ReleaseOp, CommitOp, CopyInOp,
-             CopyOutOp, WaitStoresOp, FenceOp, LaunchDependentsOp, WaitDependenciesOp>(op);
+             CopyOutOp, WaitStoresOp, FenceOp, PrefetchOp, InitOp, EndDotsOp, LaunchDependentsOp,
+             WaitDependenciesOp>(op);
 }
 
 LogicalResult OneThreadOp::verifyRegions() {
-  if (failed(verifyInRole(*this)))
-    return failure();
   WalkResult result = getBody().walk([&](Operation *op) -> WalkResult {
     if (runsAlone(op))
       return WalkResult::advance();
@@ -40,6 +39,42 @@ LogicalResult OneThreadOp::verifyRegions() {
            << getOperationName() << "'";
   });
   return failure(result.wasInterrupted());
+}
+
+//===- What roles find ----------------------------------------------------------------------===//
+
+/// What is made for all roles stands in front of them.
+static LogicalResult verifyBesideRoles(Operation *op) {
+  return WarpGroupsOp::getRoleOf(op) ? op->emitOpError("expected to stand outside of roles")
+                                     : success();
+}
+
+LogicalResult InitOp::verify() {
+  if (getChannel().getType().getOwn())
+    return emitOpError("expected a channel at whose slots others wait, got ")
+           << getChannel().getType();
+  return verifyBesideRoles(*this);
+}
+
+static LogicalResult verifyTensorMemory(Operation *op, ValueRange channels) {
+  for (Value channel : channels)
+    if (!cast<ChannelType>(channel.getType()).getAccumulator())
+      return op->emitOpError("expected channels of accumulators in tensor memory, got ")
+             << channel.getType();
+  auto isOfPair = [](Value channel) { return cast<ChannelType>(channel.getType()).getPair(); };
+  if (llvm::any_of(channels, isOfPair) && !llvm::all_of(channels, isOfPair))
+    return op->emitOpError("expected accumulators of one program or of two, not of both");
+  return verifyBesideRoles(op);
+}
+
+LogicalResult AllocTensorOp::verify() { return verifyTensorMemory(*this, getChannels()); }
+LogicalResult FreeTensorOp::verify() { return verifyTensorMemory(*this, getChannels()); }
+
+LogicalResult EndDotsOp::verify() {
+  if (!getChannel().getType().getAccumulator())
+    return emitOpError("expected a channel of accumulators in tensor memory, got ")
+           << getChannel().getType();
+  return verifyInRole(*this);
 }
 
 //===- Clusters -----------------------------------------------------------------------------===//
@@ -52,8 +87,6 @@ LogicalResult ClusterBarrierOp::verify() {
 }
 
 //===- Order --------------------------------------------------------------------------------===//
-
-LogicalResult FenceOp::verify() { return verifyInRole(*this); }
 
 LogicalResult PriorityOp::verify() {
   int64_t level = getLevel();

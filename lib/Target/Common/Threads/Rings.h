@@ -9,16 +9,9 @@ namespace kiln {
 /// The buffers of a slot, or where tensor memory has it.
 llvm::SmallVector<mlir::Value> getSlot(ThreadContext &context, mlir::Value channel,
                                        mlir::Value slot);
-/// Sets tensor memory aside for the accumulators that roles capture, as long as they run.
-mlir::LogicalResult lowerTensorMemory(ThreadContext &context, tile::WarpGroupsOp op,
-                                      llvm::function_ref<mlir::LogicalResult()> lowerRoles);
 
 /// Whether this is the first program of its pair, which starts what both do together (i1).
 mlir::Value isFirstOfPair(ThreadContext &context);
-
-/// Waits for what a role has started into tensor memory, if nothing in it does: a barrier must not
-/// be told of the end of products when the program has ended.
-void waitForProducts(ThreadContext &context, mlir::Region &role);
 
 /// The barrier that the copies of the tile.put around them tell of their bytes, and whether it is
 /// that of a pair's first program.

@@ -39,6 +39,7 @@ LogicalResult ThreadContext::lower(Operation *op) {
   if (role && pattern->getScratchBytes && pattern->getScratchBytes(op) &&
       (!isOfRole || !(sync.getGroupBarriers() || isAllWarps())))
     return emitUnsupported(op, target, "expected an op that needs no shared memory in a role");
+  meetsBare = op->hasAttr(kMeetsBareAttrName);
   return pattern->lower(*this, op);
 }
 
@@ -243,18 +244,13 @@ bool ThreadContext::isAllWarps() const {
 void ThreadContext::barrier() {
   if (role && !isAllWarps())
     return meetCopy();
-  if (!role || !role->copiesDirectly)
+  if (!meetsBare)
     return meetAll();
-  // A fence would wait for the copies that are under way.
   sync.waitForShared(*this, getLoc());
   sync.meet(*this, getLoc());
 }
 
-void ThreadContext::meetAll() {
-  Block *block = getInsertionBlock();
-  if (block->empty() || !isa<gpu::BarrierOp>(block->back()))
-    gpu::BarrierOp::create(*this);
-}
+void ThreadContext::meetAll() { gpu::BarrierOp::create(*this); }
 
 void ThreadContext::meetCopy() {
   if (role->isProgram && role->attr.getWarps() == 1)

@@ -46,8 +46,6 @@ struct ThreadRole {
   int64_t firstBarrier = 0; ///< the named barrier of its first copy, and of all copies together
   int64_t sharedBarrier = 0;
   mlir::Value copy;
-  /// Its warps have copies under way into shared memory, which no wait of LLVM's is to end.
-  bool copiesDirectly = false;
   mlir::Value place = {}; ///< the warp's number among those of all copies
   /// Each copy is a program of its own, which meets no other.
   bool isProgram = false;
@@ -108,6 +106,7 @@ public:
 
   //===- Threads ----------------------------------------------------------------------------===//
 
+  /// Within an op with scratch: the warps of the copy of the role, or of the program, meet.
   void barrier();
   /// All threads of the program do.
   void meetAll();
@@ -165,6 +164,8 @@ private:
   mlir::Value shuffle(mlir::Value element, mlir::Value offset, bool isXor);
 
   const ThreadPatterns &patterns;
+  /// Whether the op that is being lowered has `kMeetsBareAttrName`.
+  bool meetsBare = false;
   llvm::DenseMap<mlir::Value, mlir::Value> values;
   llvm::DenseMap<const void *, std::shared_ptr<void>> states;
 };

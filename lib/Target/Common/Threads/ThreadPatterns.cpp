@@ -67,8 +67,7 @@ int64_t kiln::getRoleScratchStep(Operation *op) {
 /// Whether the lowering asks which copy of which role does it.
 static bool isOfRole(Operation *op) {
   return isa<CopyIdOp, PutOp, GetOp, ReleaseOp, AdvanceOp, AcquireOp, CommitOp, WaitPutsOp,
-             CopyInOp, CopyOutOp, WaitStoresOp, StartDotOp, WaitOp, FillOp, FetchOp, OneThreadOp>(
-      op);
+             CopyInOp, CopyOutOp, WaitStoresOp, StartDotOp, WaitOp, FillOp, FetchOp>(op);
 }
 
 LogicalResult kiln::checkSchedule(ThreadContext &context, Operation *op, bool takesEngines) {

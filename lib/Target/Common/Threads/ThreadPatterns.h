@@ -63,6 +63,8 @@ public:
        ...);
       return *this;
     }
+    /// Nobody is at these bytes when the op begins; it meets between its writes and its reads, with
+    /// which it ends.
     template <typename Fn>
     Added &needsScratch(Fn getBytes) {
       ((patterns.at<Ops>().getScratchBytes =

@@ -16,11 +16,11 @@ from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
 _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "per_core",
                "programs_per_block")  # fmt: skip
 _ON_PRODUCTS = ("parts", "reads_ahead", "promote", "swap", "interleave")
-_ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "in_flight", "atom", "layout",
-                  "triggers", "multicast", *_ON_PRODUCTS)  # fmt: skip
+_ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "write_stage", "in_flight", "atom",
+                  "layout", "triggers", "multicast", *_ON_PRODUCTS)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth", "share")
 _ON_BRANCHES = ("role", "stage", "order", "split")
-_NUMBERS = ("stage", "order", "depth", "in_flight", "reads_ahead")
+_NUMBERS = ("stage", "order", "depth", "write_stage", "in_flight", "reads_ahead")
 _RASTERS = ("grouped", "chiplets", "longest_x", "longest_y", "longest_z")
 _MOST = 1 << 30
 
@@ -60,8 +60,9 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any, 
 
 @implements("pin")
 def pin(c: Any, value: Any, *decisions: Any) -> Any:
-    names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "in_flight", "atom",
-             "layout", "split", "triggers", "multicast", *_ON_PRODUCTS, "share")  # fmt: skip
+    names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "write_stage", "in_flight",
+             "atom", "layout", "split", "triggers", "multicast", *_ON_PRODUCTS,
+             "share")  # fmt: skip
     given = {name: x for name, x in zip(names, decisions, strict=True) if x is not None}
     if value is ...:
         _allow(given, _ON_KERNELS, "a kernel")
@@ -336,8 +337,8 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
         if name in _ON_PRODUCTS and not c.e.is_product(at):
             raise Misuse(f"expected {name} of a product, got {describe(value)}",
                          "around kiln.dot itself", name)  # fmt: skip
-        if name == "multicast" and not c.e.is_load(at):
-            raise Misuse(f"expected multicast of a load, got {describe(value)}",
+        if name in ("multicast", "write_stage") and not c.e.is_load(at):
+            raise Misuse(f"expected {name} of a load, got {describe(value)}",
                          "around the load itself", name)  # fmt: skip
     ours = c.e.is_of_tile(at)
     spelled: dict[str, str | None] = {}
@@ -346,8 +347,8 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
     for name, decision in given.items():
         if name == "triggers" or (name in ("promote", "swap") and not as_flag(decision, name)):
             continue
-        # A name of an atom, and a layout, are decisions that every operation spells alike.
-        plain = ours and name not in ("atom", "layout")
+        # These are decisions that every operation spells alike.
+        plain = ours and name not in ("atom", "layout", "write_stage")
         spelled[name if plain else f"tile.{name}"] = _spelled(name, decision)
     if spelled:
         c.e.decide(at, spelled)

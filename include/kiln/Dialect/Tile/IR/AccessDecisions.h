@@ -10,6 +10,10 @@ namespace kiln::tile {
 /// together or not at all. A row is where the view's stride is 1.
 inline constexpr llvm::StringLiteral kWholeRowsAttrName = "tile.whole_rows";
 
+/// Of a load through registers into a ring: the stage at the end of whose trip the tile is written
+/// to its slot. That of the load if it does not say; of a load that says it and no stage, 0 is that.
+inline constexpr llvm::StringLiteral kWriteStageAttrName = "tile.write_stage";
+
 /// Of a gather or a scatter, [dimension, width]: as many neighbours along the tile's dimension,
 /// from a multiple of as many on, are side by side in memory, aligned, and in bounds and chosen
 /// together.

@@ -100,6 +100,9 @@ inline constexpr llvm::StringLiteral kLayoutAttrName = "tile.layout";
 inline constexpr llvm::StringLiteral kWarpsAttrName = "tile.warps";
 inline constexpr llvm::StringLiteral kSharedBytesAttrName = "tile.shared_bytes";
 inline constexpr llvm::StringLiteral kSharedOffsetAttrName = "tile.shared_offset";
+/// A unit, of an op with scratch: its warps meet as at a `tile.barrier bare`, once each has waited
+/// for its own accesses.
+inline constexpr llvm::StringLiteral kMeetsBareAttrName = "tile.meets_bare";
 inline constexpr llvm::StringLiteral kThreadsAttrName = "tile.threads";
 
 } // namespace kiln::tile

@@ -64,6 +64,11 @@ class Tile_CopyAtom<string from, string to, string summary>
                      CPred<"::llvm::cast<::kiln::tile::CopyAtomInterface>($_self).canCopy("
                            "::kiln::tile::Place::" # from # ", ::kiln::tile::Place::" # to # ")">]>,
                 "a copy instruction from " # summary>;
+def Tile_EngineAtom : Tile_Atom<
+    And<[CPred<"::llvm::isa<::kiln::tile::CopyAtomInterface>($_self)">,
+         CPred<"::llvm::cast<::kiln::tile::CopyAtomInterface>($_self).getCompletion() == "
+               "::kiln::tile::Completion::CountedBytes">]>,
+    "a copy instruction of an engine">;
 def Tile_AtomIn : Tile_CopyAtom<"Global", "Shared", "global to shared memory">;
 def Tile_AtomOut : Tile_CopyAtom<"Shared", "Global", "shared to global memory">;
 def Tile_ReadAtom : Tile_CopyAtom<"Shared", "Registers", "shared memory to registers">;

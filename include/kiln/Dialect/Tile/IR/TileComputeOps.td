@@ -27,11 +27,17 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
 
     The two f8 types may be mixed. Sums are rounded to the accumulator's type and so are the
     products that it cannot hold; a product and the sum it goes into may be rounded once
-    together. i32 wraps. The order of the sum over K is fixed by the compiled kernel, not by
-    this op. `precision` says how f32 operands are read: exactly, rounded to tf32, or (`tf32x3`)
+    together. i32 wraps. `precision` says how f32 operands are read: exactly, rounded to tf32, or (`tf32x3`)
     as sums of two tf32, of whose four products the least is left out; a target may be more exact
     with `tf32x3`, and read them exactly, as the host does. `unsigned_a` and `unsigned_b` read
     integer operands as unsigned.
+
+    What is decided fixes the order of the sum over K: the accumulator comes first, and then k in
+    ascending order, one by one or, by an atom, as many at a time as it takes, in whatever order
+    that adds them. Of operands in registers it takes those that a thread's registers hold, from the
+    least place on: both operands' layouts say which. With `tf32x3` the products of low parts go
+    first, each kind over all of K; `parts` are one sum after another.
+
     `atom` is the matrix instruction that a pass or the author chose, `stage`, `order` and `role`
     are when and by whom, and `in_flight` is how many dots that its role starts later may be under
     way when its result is used, or, if it is handed on to the loop's next trip, when a trip ends.

@@ -68,7 +68,8 @@ def Tile_DotPrecisionAttr : Tile_EnumAttr<Tile_DotPrecision, "precision">;
 def Tile_FenceKind : Tile_Enum<"FenceKind", "what a fence orders", [
     I32EnumAttrCase<"TensorBefore", 0, "tensor_before">,
     I32EnumAttrCase<"TensorAfter", 1, "tensor_after">,
-    I32EnumAttrCase<"Shared", 2, "shared">]>;
+    I32EnumAttrCase<"Shared", 2, "shared">,
+    I32EnumAttrCase<"Barriers", 3, "barriers">]>;
 def Tile_FenceKindAttr : Tile_EnumAttr<Tile_FenceKind, "fence"> { let assemblyFormat = "$value"; }
 
 def Tile_InstructionKind : Tile_Enum<"InstructionKind", "a kind of machine instruction", [

@@ -7,11 +7,12 @@ include "kiln/Dialect/Tile/IR/TileScheduleOps.td"
 
 def Tile_OneThreadOp : Tile_Op<"one_thread", [SingleBlock, NoTerminator,
     RecursiveMemoryEffects]> {
-  let summary = "what one thread of a copy of a role runs, or one of each warp";
+  let summary = "what one thread of a copy of a role, or of the program, runs, or one of each warp";
   let description = [{
-    The first thread of the copy runs the region; with `each_warp` the first lane of each warp does.
-    The others go on at once: they learn at barriers and channels what it did. What each thread would
-    do for itself happens once: one copy is started, one arrival made.
+    The first thread of the copy runs the region, or, outside of roles, that of the program; with
+    `each_warp` the first lane of each warp does. The others go on at once: they learn at barriers and
+    channels what it did. What each thread would do for itself happens once: one copy is started, one
+    arrival made.
 
     ```mlir
     tile.one_thread {
@@ -44,7 +45,9 @@ def Tile_FenceOp : Tile_SyncOp<"fence"> {
     - `tensor_after`: what the thread does there from here on lies behind what it was told of;
     - `shared`: what threads wrote to shared memory, and told this one of, is seen by engines that this
       thread starts from here on. It stands with the reader where the writer cannot fence, since its
-      copies land later.
+      copies land later;
+    - `barriers`: the barriers of channels that the thread has made (`tile.init`) are there for engines,
+      for the threads that it tells of it next, and for other programs of a cluster.
 
     What warps write themselves, `tile.barrier publish` shows to engines.
 
@@ -57,7 +60,6 @@ def Tile_FenceOp : Tile_SyncOp<"fence"> {
   }];
   let arguments = (ins Tile_FenceKindAttr:$kind);
   let assemblyFormat = "$kind attr-dict";
-  let hasVerifier = 1;
 }
 
 def Tile_ScheduleBarrierOp : Tile_SyncOp<"schedule_barrier"> {
@@ -101,6 +103,97 @@ def Tile_WaitSharedOp : Tile_SyncOp<"wait_shared"> {
     ```
   }];
   let assemblyFormat = "attr-dict";
+}
+
+//===- What roles find ----------------------------------------------------------------------===//
+
+def Tile_PrefetchOp : Tile_SyncOp<"prefetch"> {
+  let summary = "asks for the map by which an engine copies, before a copy does";
+  let description = [{
+    Where a view's elements are, an engine reads in a map that the launch has made, and the first who
+    asks for it waits for memory. The map is that of copies by this atom between the view, which is an
+    argument of the kernel, perhaps with its dimensions in another order, and buffers of this type,
+    which have not the dimensions that are `dropped`.
+
+    ```mlir
+    tile.prefetch %a for !tile.buffer<64x64xf16, #rows> {atom = #nvptx.tma} : !tile.view<?x?xf16>
+    ```
+  }];
+  let arguments = (ins Tile_ViewType:$view, TypeAttrOf<Tile_BufferType>:$buffer, Tile_EngineAtom:$atom,
+                       OptionalAttr<DenseI64ArrayAttr>:$dropped);
+  let assemblyFormat = "$view `for` $buffer attr-dict `:` qualified(type($view))";
+}
+
+def Tile_InitOp : Tile_SyncOp<"init"> {
+  let summary = "makes the barriers of a channel";
+  let description = [{
+    Each slot gets one of the channel's `full` arrivals and one of its `empty`; where roles end their
+    dots (`tile.end_dots`), one more tells them. The thread that makes
+    them lets others see them by a `tile.fence barriers` and a barrier of the program, before roles
+    begin. At slots of a role's own ring nobody waits, so it has none.
+
+    ```mlir
+    tile.one_thread {
+      tile.init %ring : !tile.channel<4, !tile.buffer<64x64xf16>>
+      tile.fence barriers
+    }
+    tile.barrier
+    ```
+  }];
+  let arguments = (ins Tile_ChannelType:$channel);
+  let assemblyFormat = "$channel attr-dict `:` qualified(type($channel))";
+  let hasVerifier = 1;
+}
+
+def Tile_AllocTensorOp : Tile_SyncOp<"alloc_tensor"> {
+  let summary = "sets tensor memory aside for the accumulators of channels";
+  let description = [{
+    The first warp of the program does, and writes to shared memory where they are. Who uses them
+    learns it behind a barrier, with a `tile.fence tensor_before` in front of it and a
+    `tile.fence tensor_after` behind it.
+
+    ```mlir
+    tile.alloc_tensor %sums
+      : !tile.channel<1, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_ChannelType>:$channels);
+  let assemblyFormat = "$channels attr-dict `:` qualified(type($channels))";
+  let hasVerifier = 1;
+}
+
+def Tile_FreeTensorOp : Tile_SyncOp<"free_tensor"> {
+  let summary = "gives back what `tile.alloc_tensor` has set aside";
+  let description = [{
+    The first warp of the program does, once all that used it have come to a barrier.
+
+    ```mlir
+    tile.free_tensor %sums
+      : !tile.channel<1, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_ChannelType>:$channels);
+  let assemblyFormat = "$channels attr-dict `:` qualified(type($channels))";
+  let hasVerifier = 1;
+}
+
+def Tile_EndDotsOp : Tile_SyncOp<"end_dots"> {
+  let summary = "waits until the dots that a role's thread has started into tensor memory are over";
+  let description = [{
+    Dots that commit tell barriers of slots that they are over (`tile.release ... commit`), even where
+    nobody waits for the slot any more; a program must not have ended by then. The channel is one of
+    the role's sums, and has a barrier for it.
+
+    ```mlir
+    tile.one_thread {
+      tile.end_dots %sums
+        : !tile.channel<1, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
+    }
+    ```
+  }];
+  let arguments = (ins Tile_ChannelType:$channel);
+  let assemblyFormat = "$channel attr-dict `:` qualified(type($channel))";
+  let hasVerifier = 1;
 }
 
 //===- Clusters -----------------------------------------------------------------------------===//

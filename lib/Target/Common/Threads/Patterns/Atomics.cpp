@@ -125,6 +125,13 @@ static int64_t getAtomicBytes(Operation *op) {
          int64_t(getSharedElementBytes(getElementTypeOrSelf(type)));
 }
 
+/// One number is changed once for all copies of a role, which all see what it was.
+bool kiln::isOfAllCopies(Operation *op) {
+  RoleAttr role = isa<AtomicRMWOp, AtomicCASOp>(op) ? WarpGroupsOp::getRoleOf(op) : RoleAttr();
+  return role && role.getCopies() > 1 && !isa<RankedTensorType>(op->getResult(0).getType()) &&
+         !takesTurns(op->getParentOfType<KernelOp>(), role);
+}
+
 /// Scratch of the first copy of the role, which all of them use.
 static Value getFirstShared(ThreadContext &context, Operation *op) {
   Value behind =
@@ -161,9 +168,7 @@ static LogicalResult lowerAtomic(ThreadContext &context, Operation *op) {
   else
     owner = arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.getThread(),
                                   context.i32(0));
-  // One number is changed once for all copies of a role, which all see what it was.
-  bool isOfCopies = !isTensor && context.role && context.role->attr.getCopies() > 1 &&
-                    !takesTurns(op->getParentOfType<KernelOp>(), context.role->attr);
+  bool isOfCopies = isOfAllCopies(op);
   if (isOfCopies && context.role->attr.getSkew() > 0)
     return op->emitOpError("expected a role whose copies come to it together, got role \"")
            << context.role->attr.getName() << "\" with a skew of " << context.role->attr.getSkew();
@@ -207,7 +212,6 @@ static LogicalResult lowerAtomic(ThreadContext &context, Operation *op) {
   if (isShared(op)) {
     Value base = isOfCopies ? getFirstShared(context, op) : getShared(context, op);
     auto meet = [&] { isOfCopies ? meetCopies(context) : context.barrier(); };
-    meet();
     SmallVector<int64_t> strides;
     if (isTensor)
       strides = getStrides(layout.getShape());

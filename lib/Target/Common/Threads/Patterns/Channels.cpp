@@ -21,6 +21,8 @@ static int64_t getBytes(PendingType type) {
   return type.getTensor().getNumElements() * type.getTensor().getElementTypeBitWidth() / 8;
 }
 
+static bool isOfPair(Value channel) { return cast<ChannelType>(channel.getType()).getPair(); }
+
 ChannelPlan kiln::planChannel(ChannelType type) {
   ChannelPlan plan;
   int64_t at = 0;
@@ -68,130 +70,106 @@ static Value getBarrier(ThreadContext &context, Value channel, Value slot, bool 
       arith::AddIOp::create(context, at, context.i32(full ? plan.full : plan.empty)));
 }
 
-//===- Tensor memory ------------------------------------------------------------------------===//
-
-/// Whether some slot is given back when dots commit, behind the last sum that is committed.
-static bool endsUnawaited(Region &role) {
-  auto isAwaited = [&](Operation *op) {
-    for (; op != role.getParentOp(); op = op->getParentOp())
-      for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
-        if (next->walk([](CommitOp) { return WalkResult::interrupt(); }).wasInterrupted())
-          return true;
-    return false;
-  };
-  return role
-      .walk([&](ReleaseOp release) {
-        return release.getCommit() && !isAwaited(release) ? WalkResult::interrupt()
-                                                          : WalkResult::advance();
-      })
-      .wasInterrupted();
+/// A place in shared memory, which others fill with what its users wait at.
+static LogicalResult lowerChannel(ThreadContext &context, ChannelOp op) {
+  if (llvm::none_of(op->getUsers(), llvm::IsaPred<InitOp>))
+    return op.emitOpError("expected a tile.init, which makes its barriers");
+  if (op.getResult().getType().getAccumulator() &&
+      llvm::none_of(op->getUsers(), llvm::IsaPred<AllocTensorOp>))
+    return op.emitOpError("expected a tile.alloc_tensor, which sets its memory aside");
+  context.set(op, getShared(context, op));
+  context.function->getParentOfType<ModuleOp>()
+      .lookupSymbol<LLVM::GlobalOp>(kSharedSymbol)
+      .setAlignment(kEngineAlignment);
+  return success();
 }
 
-/// The role's channel whose barrier tells of the end of its products; null if nobody has to wait.
-static Value findEndChannel(Region &role) {
-  Value channel;
-  if (endsUnawaited(role))
-    role.walk([&](CommitOp commit) {
-      if (!channel && isa<BlockArgument>(commit.getChannel()))
-        channel = commit.getChannel();
-    });
-  return channel;
-}
-
-/// How many threads tell the channel's barrier of the end of products.
+/// How many threads tell the channel's barrier of the end of dots.
 static int64_t countEnds(ChannelOp op) {
   int64_t ends = 0;
   for (OpOperand &use : op.getResult().getUses())
     if (auto groups = dyn_cast<WarpGroupsOp>(use.getOwner()))
       for (auto [number, region] : llvm::enumerate(groups.getBodies()))
-        if (findEndChannel(region) == region.getArgument(use.getOperandNumber()))
-          ends += groups.getRole(number).getCopies();
+        ends += groups.getRole(number).getCopies() *
+                llvm::count_if(region.getArgument(use.getOperandNumber()).getUsers(),
+                               llvm::IsaPred<EndDotsOp>);
   return ends;
 }
 
-void kiln::waitForProducts(ThreadContext &context, Region &role) {
-  Value channel = findEndChannel(role);
-  if (!channel)
-    return;
-  auto type = cast<ChannelType>(channel.getType());
-  Value end =
-      getSharedAt(context, context.get(channel), context.i32(planChannel(type).end));
-  context.emitIf(context.isFirstThread(), [&] {
-    context.sync.commitDots(context, context.getLoc(), end, /*mask=*/Value(), type.getPair());
-    context.sync.waitBarrier(context, context.getLoc(), end, context.i32(0), /*ofCluster=*/false);
-  });
-}
-
-LogicalResult kiln::lowerTensorMemory(ThreadContext &context, WarpGroupsOp op,
-                                      llvm::function_ref<LogicalResult()> lowerRoles) {
-  SmallVector<std::pair<Value, int64_t>> places;
-  bool ofPair = false;
-  for (Value capture : op.getCaptures()) {
-    auto channel = capture.getDefiningOp<ChannelOp>();
-    PendingType accumulator = channel ? channel.getType().getAccumulator() : PendingType();
-    if (!accumulator)
-      continue;
-    int64_t bytes = getBytes(accumulator) * channel.getType().getDepth();
-    if (!places.empty() && ofPair != channel.getType().getPair())
-      return channel.emitOpError("expected accumulators of one program or of two, as those of the "
-                                 "kernel's other channels, got ")
-             << channel.getType();
-    ofPair = channel.getType().getPair();
-    places.push_back({getSharedAt(context, context.get(capture),
-                                  context.i32(planChannel(channel.getType()).address)),
-                      bytes});
-  }
-  if (places.empty())
-    return lowerRoles();
-  Value isFirst =
-      arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.warp, context.i32(0));
-  context.emitIf(isFirst, [&] {
-    for (auto [place, bytes] : places)
-      context.sync.allocTensor(context, context.getLoc(), place, bytes, ofPair);
-    context.sync.endTensorAllocs(context, context.getLoc(), ofPair);
-    context.sync.publishTensor(context, context.getLoc());
-  });
-  context.barrier();
-  context.sync.observeTensor(context, context.getLoc());
-  if (failed(lowerRoles()))
+static LogicalResult lowerInit(ThreadContext &context, InitOp op) {
+  if (failed(requireOneThread(op)))
     return failure();
-  context.sync.publishTensor(context, context.getLoc());
-  context.barrier();
-  context.sync.observeTensor(context, context.getLoc());
-  // Neither program's is given back while the other may reach it.
-  if (ofPair)
-    context.sync.meetCluster(context, context.getLoc());
-  context.emitIf(isFirst, [&] {
-    for (auto [place, bytes] : places) {
-      Value address = LLVM::LoadOp::create(context, context.getI32Type(), place);
-      context.sync.freeTensor(context, context.getLoc(), address, bytes, ofPair);
-    }
-  });
+  ChannelType type = op.getChannel().getType();
+  ChannelPlan plan = planChannel(type);
+  auto channel = op.getChannel().getDefiningOp<ChannelOp>();
+  if (!channel)
+    return op.emitOpError("expected to stand beside the tile.channel");
+  for (int64_t slot = 0; slot < type.getDepth(); ++slot)
+    for (auto [first, arrivals] :
+         {std::pair(plan.full, channel.getFull()), std::pair(plan.empty, channel.getEmpty())})
+      context.sync.initBarrier(
+          context, context.getLoc(),
+          getSharedAt(context, context.get(channel), context.i32(first + slot * kByteBarrierBytes)),
+          arrivals);
+  if (int64_t ends = countEnds(channel))
+    context.sync.initBarrier(context, context.getLoc(),
+                             getSharedAt(context, context.get(channel), context.i32(plan.end)),
+                             ends);
   return success();
 }
 
-static void lowerChannel(ThreadContext &context, ChannelOp op) {
-  Value base = getShared(context, op);
-  context.set(op, base);
-  context.function->getParentOfType<ModuleOp>()
-      .lookupSymbol<LLVM::GlobalOp>(kSharedSymbol)
-      .setAlignment(kEngineAlignment);
-  ChannelType type = op.getResult().getType();
-  ChannelPlan plan = planChannel(type);
-  context.emitIf(context.isFirstThread(), [&] {
-    for (int64_t slot = 0; slot < type.getDepth(); ++slot)
-      for (auto [first, arrivals] :
-           {std::pair(plan.full, op.getFull()), std::pair(plan.empty, op.getEmpty())})
-        context.sync.initBarrier(
-            context, context.getLoc(),
-            getSharedAt(context, base, context.i32(first + slot * kByteBarrierBytes)), arrivals);
-    if (int64_t ends = countEnds(op))
-      context.sync.initBarrier(context, context.getLoc(),
-                               getSharedAt(context, base, context.i32(plan.end)), ends);
-    context.sync.publishBarriers(context, context.getLoc());
-  });
-  context.barrier();
+//===- Tensor memory ------------------------------------------------------------------------===//
+
+/// Where a channel has the address of its accumulators, and what they take.
+static std::pair<Value, int64_t> getTensorPlace(ThreadContext &context, Value channel) {
+  auto type = cast<ChannelType>(channel.getType());
+  return {getSharedAt(context, context.get(channel), context.i32(planChannel(type).address)),
+          getBytes(type.getAccumulator()) * type.getDepth()};
 }
+
+/// What the first warp of the program does.
+static LogicalResult byFirstWarp(ThreadContext &context, Operation *op,
+                                 llvm::function_ref<void()> emit) {
+  if (!context.chip.figures.tensorMemory)
+    return emitUnsupported(op, context.target, "expected a chip that has tensor memory");
+  context.emitIf(
+      arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.warp, context.i32(0)), emit);
+  return success();
+}
+
+static LogicalResult lowerAllocTensor(ThreadContext &context, AllocTensorOp op) {
+  return byFirstWarp(context, op, [&] {
+    for (Value channel : op.getChannels()) {
+      auto [place, bytes] = getTensorPlace(context, channel);
+      context.sync.allocTensor(context, context.getLoc(), place, bytes, isOfPair(channel));
+    }
+    context.sync.endTensorAllocs(context, context.getLoc(), isOfPair(op.getChannels().front()));
+  });
+}
+
+static LogicalResult lowerFreeTensor(ThreadContext &context, FreeTensorOp op) {
+  return byFirstWarp(context, op, [&] {
+    for (Value channel : op.getChannels()) {
+      auto [place, bytes] = getTensorPlace(context, channel);
+      Value address = LLVM::LoadOp::create(context, context.getI32Type(), place);
+      context.sync.freeTensor(context, context.getLoc(), address, bytes, isOfPair(channel));
+    }
+  });
+}
+
+/// The barrier is told of their end by the dots themselves, and ends its one phase.
+static LogicalResult lowerEndDots(ThreadContext &context, EndDotsOp op) {
+  if (failed(requireOneThread(op)))
+    return failure();
+  auto type = cast<ChannelType>(op.getChannel().getType());
+  Value end =
+      getSharedAt(context, context.get(op.getChannel()), context.i32(planChannel(type).end));
+  context.sync.commitDots(context, context.getLoc(), end, /*mask=*/Value(), type.getPair());
+  context.sync.waitBarrier(context, context.getLoc(), end, context.i32(0), /*ofCluster=*/false);
+  return success();
+}
+
+//===- Uses ---------------------------------------------------------------------------------===//
 
 static void lowerAdvance(ThreadContext &context, AdvanceOp op) {
   Value depth = context.i32(cast<ChannelType>(op.getChannel().getType()).getDepth());
@@ -211,8 +189,6 @@ static void lowerAdvance(ThreadContext &context, AdvanceOp op) {
   context.set(op.getNextSlot(), arith::SelectOp::create(context, wraps, context.i32(0), slot));
   context.set(op.getNextPhase(), arith::SelectOp::create(context, wraps, turned, phase));
 }
-
-static bool isOfPair(Value channel) { return cast<ChannelType>(channel.getType()).getPair(); }
 
 static LogicalResult requireClusters(ThreadContext &context, Operation *op, bool reachesOthers) {
   if (!reachesOthers || context.sync.hasClusters())
@@ -419,9 +395,16 @@ static bool isBesideOthers(OpTy op) {
 void kiln::populateChannelPatterns(ThreadPatterns &patterns) {
   patterns.addScheduled<ChannelOp>(
       [](ThreadContext &context, ChannelOp op) {
-        return isOwn(op) ? lowerOwnChannel(context, op) : lowerChannel(context, op);
+        if (!isOwn(op))
+          return lowerChannel(context, op);
+        lowerOwnChannel(context, op);
+        return success();
       },
       [](ChannelOp op) { return !isOwn(op); });
+  patterns.addScheduled<InitOp>(lowerInit, /*takesEngines=*/true);
+  patterns.addScheduled<AllocTensorOp>(lowerAllocTensor, /*takesEngines=*/true);
+  patterns.addScheduled<FreeTensorOp>(lowerFreeTensor, /*takesEngines=*/true);
+  patterns.addScheduled<EndDotsOp>(lowerEndDots, /*takesEngines=*/true);
   patterns.addScheduled<PutOp>(
       [](ThreadContext &context, PutOp op) {
         return isOwn(op.getChannel()) ? lowerOwnPut(context, op) : lowerPut(context, op);

@@ -19,18 +19,15 @@ struct MapState {
 };
 } // namespace
 
-/// The parameter that holds the map of a view for boxes; an error at `op` if its engine cannot copy
-/// them.
-static FailureOr<Value> getMap(ThreadContext &context, Operation *op, Attribute atom, Value view,
-                               const CopyBoxes &boxes, bool isWritten) {
+/// The parameter that holds the map of a view for boxes; an error at `op` if the view is no
+/// argument.
+static FailureOr<Value> getMap(ThreadContext &context, Operation *op, Value view,
+                               const CopyBoxes &boxes) {
   const ThreadView &known = context.views.find(view)->second;
   std::optional<unsigned> argument = known.argument;
   if (!argument)
-    return op->emitOpError("expected a view that is an argument of the kernel for ") << atom;
-  if (std::optional<std::string> why = cast<EngineAtomInterface>(atom).whyUnfit(
-          cast<ViewType>(view.getType()), turnFacts(context.kernel.getFacts(*argument), known.dims),
-          isWritten))
-    return op->emitOpError(*why) << " for " << atom;
+    return op->emitOpError("expected a view that is an argument of the kernel for ")
+           << op->getAttr("atom");
   std::string type = spellType(cast<ViewType>(view.getType()).getElementType());
   SmallVector<NamedAttribute> fields = {
       context.getNamedAttr("kind", context.getStringAttr("tensor_map")),
@@ -53,15 +50,25 @@ static FailureOr<Value> getMap(ThreadContext &context, Operation *op, Attribute 
   return map;
 }
 
-static std::optional<CopyBoxes> getBoxes(Attribute atom, BufferType buffer) {
-  auto engine = dyn_cast<EngineAtomInterface>(atom);
-  if (!engine)
-    return std::nullopt;
-  auto given = dyn_cast_or_null<LayoutAttr>(buffer.getLayout());
-  if (!given)
-    return engine.getBoxes(buffer.getShape(), buffer.getElementType(), nullptr);
-  LinearLayout layout = given.toLinear(buffer.getShape());
-  return engine.getBoxes(buffer.getShape(), buffer.getElementType(), &layout);
+/// Whether the engine can copy what is known of the view.
+static LogicalResult checkView(ThreadContext &context, Operation *op, Attribute atom, Value view,
+                               bool isWritten) {
+  const ThreadView &known = context.views.find(view)->second;
+  if (!known.argument)
+    return success();
+  std::optional<std::string> why = cast<EngineAtomInterface>(atom).whyUnfit(
+      cast<ViewType>(view.getType()),
+      turnFacts(context.kernel.getFacts(*known.argument), known.dims), isWritten);
+  return why ? LogicalResult(op->emitOpError(*why) << " for " << atom) : success();
+}
+
+/// A copy, or what stands for copies of its kind, box by box.
+template <typename OpTy>
+static FailureOr<CopyBoxes> requireBoxes(OpTy op, BufferType type) {
+  std::optional<CopyBoxes> boxes = getCopyBoxes(op.getAtom(), type, op.getDropped());
+  if (boxes)
+    return *boxes;
+  return op.emitOpError("expected a buffer that ") << op.getAtom() << " can copy, got " << type;
 }
 
 static void forEachBox(ThreadContext &context, const CopyBoxes &boxes, BufferType type,
@@ -82,14 +89,6 @@ static void forEachBox(ThreadContext &context, const CopyBoxes &boxes, BufferTyp
   }
 }
 
-/// The boxes in the view, of which the buffer may have dropped dimensions.
-static void insertDropped(CopyBoxes &boxes, std::optional<ArrayRef<int64_t>> dropped) {
-  boxes.box = getWholeShape(boxes.box, dropped);
-  for (SmallVector<int64_t> &place : boxes.places)
-    for (int64_t dim : dropped.value_or(ArrayRef<int64_t>()))
-      place.insert(place.begin() + dim, 0);
-}
-
 /// A copy by an engine, box by box: emits each between the view's map and the address in the
 /// buffer.
 template <typename OpTy>
@@ -97,11 +96,10 @@ static LogicalResult lowerByBoxes(
     ThreadContext &context, OpTy op, bool isWritten,
     function_ref<void(EngineAtomInterface engine, Value map, Value at, ValueRange place)> emit) {
   BufferType type = op.getBuffer().getType();
-  std::optional<CopyBoxes> boxes = getBoxes(op.getAtom(), type);
-  if (!boxes)
-    return op.emitOpError("expected a buffer that ") << op.getAtom() << " can copy, got " << type;
-  insertDropped(*boxes, op.getDropped());
-  FailureOr<Value> map = getMap(context, op, op.getAtom(), op.getView(), *boxes, isWritten);
+  FailureOr<CopyBoxes> boxes = requireBoxes(op, type);
+  if (failed(boxes) || failed(checkView(context, op, op.getAtom(), op.getView(), isWritten)))
+    return failure();
+  FailureOr<Value> map = getMap(context, op, op.getView(), *boxes);
   if (failed(map))
     return failure();
   auto engine = cast<EngineAtomInterface>(op.getAtom());
@@ -139,17 +137,15 @@ static LogicalResult lowerCopyOut(ThreadContext &context, CopyOutOp op) {
   return success();
 }
 
-/// Maps are there when the first copy asks for them.
-static void prefetchMaps(ThreadContext &context) {
-  auto &maps = context.getState<MapState>().maps;
-  if (maps.empty())
-    return;
-  OpBuilder &prologue = context.prologue;
-  context.setInsertionPoint(prologue.getInsertionBlock(), prologue.getInsertionPoint());
-  context.emitIf(context.isFirstThread(), [&] {
-    for (auto [entry, map] : maps)
-      context.sync.prefetchMap(context, context.getLoc(), map);
-  });
+static LogicalResult lowerPrefetch(ThreadContext &context, PrefetchOp op) {
+  FailureOr<CopyBoxes> boxes = requireBoxes(op, cast<BufferType>(op.getBuffer()));
+  if (failed(boxes) || failed(requireOneThread(op)))
+    return failure();
+  FailureOr<Value> map = getMap(context, op, op.getView(), *boxes);
+  if (failed(map))
+    return failure();
+  context.sync.prefetchMap(context, context.getLoc(), *map);
+  return success();
 }
 
 void kiln::populateCopyPatterns(ThreadPatterns &patterns) {
@@ -168,5 +164,5 @@ void kiln::populateCopyPatterns(ThreadPatterns &patterns) {
         return success();
       },
       /*takesEngines=*/true);
-  patterns.addEnd(prefetchMaps);
+  patterns.addScheduled<PrefetchOp>(lowerPrefetch, /*takesEngines=*/true);
 }

@@ -126,7 +126,6 @@ static Value holdsForAll(ThreadContext &context, AssertOp op, Value holds) {
   Value base = getShared(context, op),
         isFirst = arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.getThread(),
                                         context.i32(0));
-  context.barrier();
   context.when(isFirst, [&] { storeScratch(context, base, context.i32(0), context.i32(0)); });
   context.barrier();
   Value yes = arith::ConstantIntOp::create(context, 1, 1);

@@ -72,7 +72,6 @@ void kiln::lowerPackedStore(ThreadContext &context, StoreOp op) {
   int64_t rows = type.getNumElements() / extent;
 
   Value base = getShared(context, op);
-  context.barrier();
   scatterScratch(context, base, op.getValue(), strides);
   context.barrier();
   Type i32Type = context.getI32Type(), raw = context.getIntegerType(bits);

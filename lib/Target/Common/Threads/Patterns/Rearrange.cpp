@@ -168,7 +168,6 @@ static RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(ten
 /// Through memory: slices, concatenations, pairs.
 static void lowerRearrangement(ThreadContext &context, Operation *op) {
   Value base = getShared(context, op);
-  context.barrier();
   if (auto slice = dyn_cast<SliceOp>(op)) {
     SmallVector<int64_t> strides = getStrides(slice.getInput().getType().getShape());
     int64_t start = 0;
@@ -218,7 +217,6 @@ static void lowerBits(ThreadContext &context, BitcastOp op) {
   RankedTensorType from = op.getInput().getType(), to = op.getType();
   int64_t fromBits = from.getElementTypeBitWidth(), toBits = to.getElementTypeBitWidth();
   Value base = getShared(context, op);
-  context.barrier();
   scatterScratch(context, base, op.getInput(), getStrides(from.getShape()));
   context.barrier();
   Type i64 = context.getI64Type(), raw = context.getIntegerType(fromBits);

@@ -238,7 +238,6 @@ static void lowerReduce(ThreadContext &context, ReduceOp op) {
     LinearLayout reads =
         LinearLayout::identity(partials, kRegister, getDimName(0)) * result.reshapeOuts(flat);
     Value base = getShared(context, op);
-    context.barrier();
     SmallVector<Value> bases;
     int32_t at = 0;
     for (unsigned i = 0; i < count; ++i) {

@@ -12,16 +12,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// Whether its warps copy into shared memory themselves.
-static bool copiesDirectly(Region &region) {
-  return region
-      .walk([](CopyInOp copy) {
-        return isa<DirectAtomInterface>(copy.getAtom()) ? WalkResult::interrupt()
-                                                        : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 static LogicalResult lowerRole(ThreadContext &context, WarpGroupsOp op, unsigned number,
                                Value place) {
   RoleAttr attr = op.getRole(number);
@@ -42,7 +32,7 @@ static LogicalResult lowerRole(ThreadContext &context, WarpGroupsOp op, unsigned
   auto outerCoordinates =
       std::exchange(context.threadCoordinates, decltype(context.threadCoordinates)());
   // Barriers: one a copy of each role, then one a role.
-  ThreadRole mine{attr, 1, 1 + number, {}, copiesDirectly(region)};
+  ThreadRole mine{attr, 1, 1 + number, {}};
   mine.isProgram = countBlockPrograms(op->getParentOfType<KernelOp>()) > 1;
   for (unsigned i = 0; i < op.getBodies().size(); ++i) {
     mine.firstBarrier += i < number ? op.getRole(i).getCopies() : 0;
@@ -70,7 +60,6 @@ static LogicalResult lowerRole(ThreadContext &context, WarpGroupsOp op, unsigned
   }
   if (failed(context.lower(region.front())))
     return failure();
-  waitForProducts(context, region);
   context.role.reset();
   context.lane = outerLane;
   context.warp = outerWarp;
@@ -94,7 +83,7 @@ static LogicalResult lowerRoles(ThreadContext &context, WarpGroupsOp op) {
   // As many as there are: whoever reads the code back knows how far addresses go.
   if (llvm::isPowerOf2_64(total))
     place = arith::AndIOp::create(context, place, context.i32(total - 1));
-  return lowerTensorMemory(context, op, [&] { return lowerRole(context, op, 0, place); });
+  return lowerRole(context, op, 0, place);
 }
 
 /// Of all threads of the program.

@@ -142,6 +142,7 @@ static void lowerScan(ThreadContext &context, ScanOp op) {
                                    choose(isRight, total[key], other), /*acrossLanes=*/true);
     });
   };
+  bool isReused = false;
   auto joinWarps = [&](ArrayRef<unsigned> bits) {
     int64_t parts = int64_t(1) << bits.size(), mask = 0;
     Value mine = context.i32(0);
@@ -164,7 +165,10 @@ static void lowerScan(ThreadContext &context, ScanOp op) {
     SmallVector<Value> bases;
     Value base = getShared(context, op);
     int64_t offset = 0;
-    context.barrier();
+    // What the step before has read there.
+    if (isReused)
+      context.barrier();
+    isReused = true;
     for (auto [i, input] : llvm::enumerate(op.getInputs())) {
       bases.push_back(offsetScratch(context, base, offset));
       for (auto [number, key] : llvm::enumerate(keys))

@@ -150,7 +150,6 @@ static void lowerSort(ThreadContext &context, Operation *op, int64_t axis, bool 
       offsetScratch(context, base, type.getNumElements() * getSharedElementBytes(keyType));
   LinearLayout layout = getLayout(op->getOperand(0));
   ThreadPlace place = context.getPlace(layout);
-  context.barrier();
   for (auto [reg, element] : llvm::enumerate(context.getElements(op->getOperand(0)))) {
     Value at = getFlatIndex(context, place, reg, strides);
     storeScratch(context, base, at, makeKey(context, element, descending, isUnsigned));
@@ -191,7 +190,6 @@ static void lowerSort(ThreadContext &context, Operation *op, int64_t axis, bool 
 static void lowerHistogram(ThreadContext &context, HistogramOp op) {
   int64_t count = op.getType().getNumElements();
   Value base = getShared(context, op);
-  context.barrier();
   forShare(context, count, [&](Value bin) { storeScratch(context, base, bin, context.i32(0)); });
   context.barrier();
   LinearLayout layout = getLayout(op.getInput());

@@ -15,7 +15,6 @@ static void lowerTake(ThreadContext &context, TakeOp op) {
   SmallVector<int64_t> strides = getStrides(type.getShape()), acrossAxis(strides);
   acrossAxis[axis] = 0;
   Value base = getShared(context, op);
-  context.barrier();
   scatterScratch(context, base, op.getInput(), strides);
   context.barrier();
   ThreadPlace place = context.getPlace(getLayout(op.getResult()));

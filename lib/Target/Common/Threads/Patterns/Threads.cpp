@@ -31,14 +31,23 @@ static LogicalResult lowerOneThread(ThreadContext &context, OneThreadOp op) {
 
 static LogicalResult lowerFence(ThreadContext &context, FenceOp op) {
   FenceKind kind = op.getKind();
-  if (kind != FenceKind::Shared && !context.chip.figures.tensorMemory)
+  bool isOfTensors = kind == FenceKind::TensorBefore || kind == FenceKind::TensorAfter;
+  if (isOfTensors && !context.chip.figures.tensorMemory)
     return emitUnsupported(op, context.target, "expected a chip that has tensor memory");
-  if (kind == FenceKind::TensorBefore)
+  switch (kind) {
+  case FenceKind::TensorBefore:
     context.sync.publishTensor(context, context.getLoc());
-  else if (kind == FenceKind::TensorAfter)
+    break;
+  case FenceKind::TensorAfter:
     context.sync.observeTensor(context, context.getLoc());
-  else
+    break;
+  case FenceKind::Shared:
     context.sync.publishShared(context, context.getLoc());
+    break;
+  case FenceKind::Barriers:
+    context.sync.publishBarriers(context, context.getLoc());
+    break;
+  }
   return success();
 }
 

@@ -1,5 +1,5 @@
 // Chips whose barriers wait for no access: warps wait for their own, and copies stay under way.
-// RUN: tile-opt %s --tile-order-shared --split-input-file | FileCheck %s
+// RUN: tile-opt %s --tile-order-bare --split-input-file | FileCheck %s
 
 #t = #tile.layout<register = [[0,1],[0,8],[0,16]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0],[8,0]], warp = [[16,0]]>
 !view = !tile.view<?x?xf16>
@@ -71,6 +71,50 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
         tile.release %ring[%z] : !ring
         tile.barrier
         tile.print "one" (%t) : tensor<32x32xf16, #t>
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+#s = #tile.layout<register = []>
+#w = #tile.layout<register = [], lane = [[1],[2],[4],[8],[16],[32]], warp = [[64]]>
+!view = !tile.view<?x?xf16>
+!buffer = !tile.buffer<32x32xf16>
+!ring = !tile.channel<2, own, !buffer>
+#copy = #amdgcn.load_to_lds<"gfx942", 4>
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+  // Warps that meet within an op do so, too.
+  // CHECK-LABEL: tile.kernel @scratch
+  // CHECK: tile.reduce {{.*}} {tile.meets_bare, tile.shared_offset = 0 : i64}
+  // CHECK: tile.wait_shared
+  // CHECK-NEXT: tile.barrier bare
+  // CHECK-NEXT: tile.reduce {{.*}} {tile.meets_bare, tile.shared_offset = 0 : i64}
+  tile.kernel @scratch(%a: !view, %n: index) attributes {tile.warps = 2 : i64} {
+    %ring = tile.channel full = 1 empty = 1 : !ring
+    tile.warp_groups(%a, %n, %ring : !view, index, !ring) {
+      role #tile.role<"all", warps = 2> {
+        %z = arith.constant 0 : i32
+        %x = arith.constant dense<1.0> : tensor<128xf32, #w>
+        tile.put %ring[%z, %z] bytes = 0 : !ring {
+        ^bb0(%y: !buffer):
+          tile.copy_in %a[%n, %n], %y {atom = #copy} : !view, !buffer
+        }
+        %r = tile.reduce %x axis = 0 {tile.shared_offset = 0 : i64} : tensor<128xf32, #w> -> tensor<f32, #s> {
+        ^bb0(%left: f32, %right: f32):
+          %b = arith.addf %left, %right : f32
+          tile.yield %b : f32
+        }
+        tile.barrier
+        %q = tile.reduce %x axis = 0 {tile.shared_offset = 0 : i64} : tensor<128xf32, #w> -> tensor<f32, #s> {
+        ^bb0(%left: f32, %right: f32):
+          %b = arith.mulf %left, %right : f32
+          tile.yield %b : f32
+        }
+        tile.print "both" (%r, %q) : tensor<f32, #s>, tensor<f32, #s>
       }
     }
     tile.return

@@ -1,0 +1,164 @@
+// What roles do not find when they begin: channels and tensor memory that nobody has told of.
+// RUN: tile-opt %s --tile-check-protocol -split-input-file -verify-diagnostics
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+tile.kernel @not_told() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.one_thread {
+    tile.init %ring : !ring
+  }
+  tile.barrier
+  // expected-error@+1 {{expected a tile.fence barriers behind what makes channels, and a tile.barrier behind that}}
+  tile.warp_groups(%ring : !ring) {
+    role #tile.role<"all", warps = 4> {
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+tile.kernel @not_met() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.one_thread {
+    tile.init %ring : !ring
+    tile.fence barriers
+  }
+  // expected-error@+1 {{expected a tile.fence barriers behind what makes channels, and a tile.barrier behind that}}
+  tile.warp_groups(%ring : !ring) {
+    role #tile.role<"all", warps = 4> {
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+tile.kernel @told_before() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.one_thread {
+    tile.fence barriers
+    tile.init %ring : !ring
+  }
+  tile.barrier
+  // expected-error@+1 {{expected a tile.fence barriers behind what makes channels, and a tile.barrier behind that}}
+  tile.warp_groups(%ring : !ring) {
+    role #tile.role<"all", warps = 4> {
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+tile.kernel @made_twice() attributes {tile.warps = 4 : i64} {
+  // expected-error@+1 {{expected one tile.init, got 2}}
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.one_thread {
+    tile.init %ring : !ring
+    tile.init %ring : !ring
+    tile.fence barriers
+  }
+  tile.barrier
+  tile.warp_groups(%ring : !ring) {
+    role #tile.role<"all", warps = 4> {
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+tile.kernel @not_all() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  // expected-error@+1 {{expected one tile.init, got 0}}
+  %other = tile.channel full = 1 empty = 4 : !ring
+  tile.one_thread {
+    tile.init %ring : !ring
+    tile.fence barriers
+  }
+  tile.barrier
+  tile.warp_groups(%ring, %other : !ring, !ring) {
+    role #tile.role<"all", warps = 4> {
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
+tile.kernel @tensors_not_told() attributes {tile.warps = 4 : i64} {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.one_thread {
+    tile.init %sums : !sums
+    tile.fence barriers
+  }
+  // expected-error@+1 {{expected a tile.fence tensor_before, a tile.barrier and a tile.fence tensor_after between it and the roles}}
+  tile.alloc_tensor %sums : !sums
+  tile.barrier
+  tile.fence tensor_after
+  tile.warp_groups(%sums : !sums) {
+    role #tile.role<"all", warps = 4> {
+    }
+  }
+  tile.fence tensor_before
+  tile.barrier
+  tile.fence tensor_after
+  tile.free_tensor %sums : !sums
+  tile.return
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
+tile.kernel @tensors_kept() attributes {tile.warps = 4 : i64} {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.one_thread {
+    tile.init %sums : !sums
+    tile.fence barriers
+  }
+  // expected-error@+1 {{expected a tile.fence tensor_before, a tile.barrier, a tile.fence tensor_after and a tile.free_tensor of the same behind the roles}}
+  tile.alloc_tensor %sums : !sums
+  tile.fence tensor_before
+  tile.barrier
+  tile.fence tensor_after
+  tile.warp_groups(%sums : !sums) {
+    role #tile.role<"all", warps = 4> {
+    }
+  }
+  tile.fence tensor_before
+  tile.barrier
+  tile.fence tensor_after
+  tile.return
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
+tile.kernel @tensors_freed_early() attributes {tile.warps = 4 : i64} {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.one_thread {
+    tile.init %sums : !sums
+    tile.fence barriers
+  }
+  // expected-error@+1 {{expected a tile.fence tensor_before, a tile.barrier, a tile.fence tensor_after and a tile.free_tensor of the same behind the roles}}
+  tile.alloc_tensor %sums : !sums
+  tile.fence tensor_before
+  tile.barrier
+  tile.fence tensor_after
+  tile.warp_groups(%sums : !sums) {
+    role #tile.role<"all", warps = 4> {
+    }
+  }
+  tile.fence tensor_before
+  tile.free_tensor %sums : !sums
+  tile.return
+}
