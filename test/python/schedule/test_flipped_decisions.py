@@ -25,6 +25,7 @@ NAMES = re.compile(r'\b(role|ring) = "(\w+)"')
 ATOMS = re.compile(r"\b(atom|read_atom) = ([^,}]+)")
 BUFFERS = re.compile(r"\bbuffer = (!\w+)")
 TURNS = re.compile(r"tile\.turns = \{(\w+) = (\d+)")
+SCHEDULES = re.compile(r', interleave = "[^"]*"|interleave = "[^"]*", ')
 # What is there or not.
 UNITS = re.compile(
     r"(, )?tile\.split_loop|tile\.persistent = #tile\.persistent<[^>]*>,?\s*"
@@ -44,6 +45,7 @@ LAUNCHES = (
     "tile.cluster = array<i64: 2, 1, 1>, ",
     "tile.overlap, ",
     "tile.turns = {mma = 2 : i64}, ",
+    "tile.block_programs = 2 : i64, ",
 )
 
 
@@ -95,7 +97,7 @@ def flips(source: str) -> list[tuple[str, str]]:
             add(match, group, "1" if int(match[group]) > 1 else "3")
     for match in re.finditer(r"programs = (\d+)", source):
         add(match, 1, "0")
-    for match in UNITS.finditer(source, body):
+    for match in itertools.chain(UNITS.finditer(source, body), SCHEDULES.finditer(source, body)):
         add(match, 0, "")
     types = dict(re.findall(r"^(!\w+) = (tensor<.*)$", source, re.M))
     for match, text in additions(source, types):
@@ -165,7 +167,7 @@ def compiled(source: str, path: Path) -> tuple[str, str]:
 
 
 @functools.cache
-def in_python(name: str) -> str:
+def in_python(name: str, chip: str = "sm_90a") -> str:
     """What the front end makes of one of the kernels that are pinned in Python."""
     sys.path.append(str(ROOT / "benchmarks"))
     import pinned_kernels
@@ -178,12 +180,18 @@ def in_python(name: str) -> str:
         "gemm": product,
         "clustered_gemm": (*product, 2, 1),
         "gemm_in_turn": (*product, 64, 256, 4),
+        "large_gemm": product,
         "attention": (*(some(512, 128) for _ in range(4)), 512, 1),
+        "gemm_skewed": (*product, 304),
+        "gemm_interleaved": (*product, 304, pinned_kernels.INTERLEAVED.get(chip)),
+        "gemm_through_registers": product,
     }[name]
+    family = "nvptx" if chip.startswith("sm_") else "amdgpu"
     made = getattr(pinned_kernels, name).compile(
-        *arguments, target="nvptx:sm_90a", _pipeline="stop-after=tile"
+        *arguments, target=f"{family}:{chip}", _pipeline="stop-after=tile"
     )
-    target = '{tile.target = #nvptx.target<chip = "sm_90a">}'
+    dialect = "nvptx" if family == "nvptx" else "amdgcn"
+    target = f'{{tile.target = #{dialect}.target<chip = "{chip}">}}'
     return re.sub(r"module attributes \{.*\} \{", f"module attributes {target} {{", made.ir("tile"))
 
 
@@ -191,8 +199,15 @@ def in_text(name: str) -> str:
     return (ROOT / "benchmarks" / f"{name}.mlir").read_text(encoding="utf-8")
 
 
-SOURCES = [(in_text, name) for name in KERNELS] + [
-    (in_python, name) for name in ("gemm", "clustered_gemm", "gemm_in_turn", "attention")
+PINNED = ("gemm", "clustered_gemm", "gemm_in_turn", "large_gemm", "attention")
+ON_OTHER_CHIPS = {
+    "gemm_skewed": "gfx942",
+    "gemm_interleaved": "gfx950",
+    "gemm_through_registers": "gfx1201",
+}
+SOURCES = [(in_text, name) for name in KERNELS] + [(in_python, name) for name in PINNED]
+SOURCES += [
+    (functools.partial(in_python, chip=chip), name) for name, chip in ON_OTHER_CHIPS.items()
 ]
 
 
