@@ -273,7 +273,7 @@ bool RoleDecider::findDot(DotOp dot) {
 static scf::ForOp getLoopAround(Operation *op) {
   while (isa<scf::IfOp>(op->getParentOp()))
     op = op->getParentOp();
-  return getLoopOfTrips(op);
+  return dyn_cast_or_null<scf::ForOp>(getLoopOfTrips(op));
 }
 
 /// Whether two accesses come in this order in a program, or in a loop's next trip.

@@ -84,7 +84,8 @@ void RolePreparer::addMap(CopyOp copy) {
     maps.push_back(map);
 }
 
-/// Threads learn of tensor memory at the barrier behind it, and of its end by one of their own.
+/// Threads learn of tensor memory at the barrier behind it, and of its end by one of their own, or
+/// where the cluster meets.
 void RolePreparer::setAside(OpBuilder &builder) {
   Location loc = sums.front().getLoc();
   AllocTensorOp::create(builder, loc, sums);
@@ -93,11 +94,11 @@ void RolePreparer::setAside(OpBuilder &builder) {
   OpBuilder behind(groups);
   behind.setInsertionPointAfter(groups);
   FenceOp::create(behind, loc, FenceKind::TensorBefore);
-  BarrierOp::create(behind, loc);
+  if (auto meeting = dyn_cast<ClusterBarrierOp>(*behind.getInsertionPoint()))
+    behind.setInsertionPointAfter(meeting);
+  else
+    BarrierOp::create(behind, loc);
   FenceOp::create(behind, loc, FenceKind::TensorAfter);
-  // Neither program of a pair gives its own back while the other may reach it.
-  if (cast<ChannelType>(sums.front().getType()).getPair())
-    ClusterBarrierOp::create(behind, loc);
   FreeTensorOp::create(behind, loc, sums);
 }
 
@@ -173,9 +174,28 @@ void RolePreparer::prepare() {
   if (channels.empty())
     return;
   FenceOp::create(inside, loc, FenceKind::Barriers);
-  if (!sums.empty())
+  // All threads of the program meet where those of a cluster do.
+  auto groups = *body.getOps<WarpGroupsOp>().begin();
+  ClusterBarrierOp meeting;
+  for (auto each : body.getOps<ClusterBarrierOp>())
+    if (!meeting && each->isBeforeInBlock(groups))
+      meeting = each;
+  auto meet = [&] {
+    if (meeting)
+      builder.setInsertionPointAfter(meeting);
+    else
+      BarrierOp::create(builder, loc);
+    meeting = nullptr;
+  };
+  bool isOfPair = !sums.empty() && cast<ChannelType>(sums.front().getType()).getPair();
+  if (!sums.empty() && !isOfPair)
     setAside(builder);
-  BarrierOp::create(builder, loc);
+  meet();
+  if (isOfPair) {
+    // Both programs set it aside together, so both must have begun.
+    setAside(builder);
+    meet();
+  }
   if (!sums.empty())
     FenceOp::create(builder, loc, FenceKind::TensorAfter);
 }

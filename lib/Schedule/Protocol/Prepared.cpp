@@ -15,7 +15,7 @@ public:
   /// A fence takes a step that waits for it, a barrier one that waits for none.
   void pass(Operation *op) {
     auto fence = dyn_cast<FenceOp>(op);
-    bool isBarrier = isa<BarrierOp>(op);
+    bool isBarrier = isa<BarrierOp, ClusterBarrierOp>(op);
     if (!isDone() && (fence ? steps[taken] == fence.getKind() : isBarrier && !steps[taken]))
       ++taken;
   }

@@ -40,7 +40,6 @@
 // PTX-COUNT-2: mbarrier.arrive.shared::cluster.b64
 // PTX: barrier.cluster.wait
 // PTX: tcgen05.dealloc.cta_group::2.sync.aligned.b32
-// PTX: barrier.cluster.wait
 // PTX: ret;
 
 // INFO-NOT: {{C75|C76|arning}}
