@@ -17,10 +17,14 @@ using namespace kiln::tile;
 
 static bool isOwn(Value channel) { return cast<ChannelType>(channel.getType()).getOwn(); }
 
-/// Whether an op writes to shared memory, perhaps to scratch of its own.
-static bool writesShared(Operation *op) {
-  return isa<WriteOp>(op) || (op->hasAttr(kSharedOffsetAttrName) && !isa<AllocOp>(op));
+/// Whether warps meet in an op, once they have written what lanes exchange there: a barrier that
+/// waits for all accesses.
+static bool meetsInside(Operation *op) {
+  return op->hasAttr(kSharedOffsetAttrName) && !isa<AllocOp>(op);
 }
+
+/// Whether an op writes to shared memory, perhaps to scratch of its own.
+static bool writesShared(Operation *op) { return isa<WriteOp>(op) || meetsInside(op); }
 
 /// Whether a barrier stands between reads of shared memory and writes of it, or the other way
 /// round.
@@ -77,9 +81,10 @@ static bool isUsedLater(ReleaseOp op) {
 /// Whether a barrier follows in the block, which then waits for the reads itself.
 static bool isBeforeBarrier(ReleaseOp op) {
   Operation *next = op->getNextNode();
-  while (next && !isa<BarrierOp>(next) && (isa<PutOp>(next) || next->getNumRegions() == 0))
+  auto isBarrier = [](Operation *op) { return isa<BarrierOp>(op) || meetsInside(op); };
+  while (next && !isBarrier(next) && (isa<PutOp>(next) || next->getNumRegions() == 0))
     next = next->getNextNode();
-  return isa_and_nonnull<BarrierOp>(next);
+  return next && isBarrier(next);
 }
 
 namespace {
@@ -146,7 +151,7 @@ void BareOrderer::order() {
       order(barrier);
   if (copiesDirectly)
     region.walk([](Operation *op) {
-      if (op->hasAttr(kSharedOffsetAttrName) && !isa<AllocOp>(op))
+      if (meetsInside(op))
         op->setAttr(kMeetsBareAttrName, UnitAttr::get(op->getContext()));
     });
   for (Operation *op : waitBehind) {

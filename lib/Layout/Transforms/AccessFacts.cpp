@@ -66,7 +66,20 @@ int64_t kiln::getElementBytes(Type type) {
   return std::max<int64_t>(1, llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
 }
 
-static FactsAttr getViewFacts(Value view, unsigned depth);
+namespace {
+/// How far a value has been followed, and through which arguments of loops.
+struct Path {
+  unsigned depth = 24;
+  Value argument = {};
+  const Path *outer = nullptr;
+
+  Path next() const { return {depth - 1, argument, outer}; }
+  Path through(Value argument) const { return {depth - 1, argument, this}; }
+  bool holds(Value value) const { return argument == value || (outer && outer->holds(value)); }
+};
+} // namespace
+
+static FactsAttr getViewFacts(Value view, const Path &path);
 
 /// What a loop's argument is handed; nothing for a number that the loop counts.
 static SmallVector<Value> getHandedOn(BlockArgument argument) {
@@ -83,7 +96,9 @@ static SmallVector<Value> getHandedOn(BlockArgument argument) {
   return {loop.getInitArgs()[number - 1], loop.getBody()->getTerminator()->getOperand(number - 1)};
 }
 
-static int64_t getDivisor(Value value, unsigned depth) {
+/// What comes round a loop is made of what went in by sums and products alone, so what divides all
+/// that went in and is added divides it, too.
+static int64_t getDivisor(Value value, const Path &path) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
     return powerOf(constant.getSExtValue(), kMax);
@@ -91,30 +106,32 @@ static int64_t getDivisor(Value value, unsigned depth) {
     if (FactsAttr facts = getArgumentFacts(value))
       return powerOf(facts.getDivisor(), 1);
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    if (loop && value == loop.getInductionVar() && depth)
-      return std::min(getDivisor(loop.getLowerBound(), depth - 1),
-                      getDivisor(loop.getStep(), depth - 1));
-    SmallVector<Value> handedOn = depth ? getHandedOn(argument) : SmallVector<Value>();
+    if (loop && value == loop.getInductionVar() && path.depth)
+      return std::min(getDivisor(loop.getLowerBound(), path.next()),
+                      getDivisor(loop.getStep(), path.next()));
+    if (path.holds(argument))
+      return kMax;
+    SmallVector<Value> handedOn = path.depth ? getHandedOn(argument) : SmallVector<Value>();
     int64_t divisor = handedOn.empty() ? 1 : kMax;
     for (Value each : handedOn)
-      divisor = std::min(divisor, getDivisor(each, depth - 1));
+      divisor = std::min(divisor, getDivisor(each, path.through(argument)));
     return divisor;
   }
   Operation *op = value.getDefiningOp();
-  if (!op || !depth)
+  if (!op || !path.depth)
     return 1;
   auto least = [&](auto operands) {
     int64_t divisor = kMax;
     for (Value operand : operands)
-      divisor = std::min(divisor, getDivisor(operand, depth - 1));
+      divisor = std::min(divisor, getDivisor(operand, path.next()));
     return divisor;
   };
   return TypeSwitch<Operation *, int64_t>(op)
       // Nobody reads it.
       .Case<ub::PoisonOp>([](auto) { return kMax; })
       .Case<arith::MulIOp>([&](auto) {
-        int64_t left = getDivisor(op->getOperand(0), depth - 1);
-        return std::min(kMax, left * getDivisor(op->getOperand(1), depth - 1));
+        int64_t left = getDivisor(op->getOperand(0), path.next());
+        return std::min(kMax, left * getDivisor(op->getOperand(1), path.next()));
       })
       .Case<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp,
             arith::MaxUIOp>([&](auto) { return least(op->getOperands()); })
@@ -122,15 +139,23 @@ static int64_t getDivisor(Value value, unsigned depth) {
       .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(
           [&](auto) { return least(op->getOperands()); })
       .Case<MultipleOfOp>([&](MultipleOfOp hint) {
-        return std::max(powerOf(hint.getDivisor(), 1), getDivisor(hint.getValue(), depth - 1));
+        return std::max(powerOf(hint.getDivisor(), 1), getDivisor(hint.getValue(), path.next()));
       })
       .Case<scf::IfOp>([&](scf::IfOp branch) {
         unsigned number = cast<OpResult>(value).getResultNumber();
         return least(ValueRange{branch.thenYield().getOperand(number),
                                 branch.elseYield().getOperand(number)});
       })
+      .Case<scf::ForOp>([&](scf::ForOp loop) {
+        return getDivisor(loop.getRegionIterArgs()[cast<OpResult>(value).getResultNumber()],
+                          path.next());
+      })
+      .Case<scf::WhileOp>([&](scf::WhileOp loop) {
+        return getDivisor(loop.getConditionOp().getArgs()[cast<OpResult>(value).getResultNumber()],
+                          path.next());
+      })
       .Case<AddressOp>([&](AddressOp address) {
-        FactsAttr facts = getViewFacts(address.getMemory(), depth - 1);
+        FactsAttr facts = getViewFacts(address.getMemory(), path.next());
         return facts ? powerOf(facts.getPointer(), 1) : 1;
       })
       .Case<DimOp>([&](DimOp dim) {
@@ -153,14 +178,14 @@ static int64_t getDivisor(Value value, unsigned depth) {
       .Default(int64_t(1));
 }
 
-int64_t kiln::getKnownDivisor(Value value) { return getDivisor(value, 16); }
+int64_t kiln::getKnownDivisor(Value value) { return getDivisor(value, Path()); }
 
 /// Of an argument, its dimensions in any order, what it was promised; of a view or pointer that the
 /// kernel makes what its operands' divisors say of the base address, the strides in bytes and the
 /// extents.
-static FactsAttr getViewFacts(Value view, unsigned depth) {
+static FactsAttr getViewFacts(Value view, const Path &path) {
   Operation *maker = view.getDefiningOp();
-  if (!maker || !depth)
+  if (!maker || !path.depth)
     return getArgumentFacts(view);
   if (std::optional<ArgumentView> turned = findArgumentView(view))
     return turnFacts(getArgumentFacts(turned->argument), turned->dims);
@@ -169,7 +194,7 @@ static FactsAttr getViewFacts(Value view, unsigned depth) {
                           /*index32=*/false, /*noalias=*/false, /*divisor=*/0);
   };
   if (auto pointer = dyn_cast<PointerFromAddressOp>(maker))
-    return make(getDivisor(pointer.getAddress(), depth - 1), {}, {});
+    return make(getDivisor(pointer.getAddress(), path.next()), {}, {});
   if (!isa<ViewFromPointerOp, SubviewOp>(maker))
     return {};
   auto type = cast<ViewType>(view.getType());
@@ -179,16 +204,16 @@ static FactsAttr getViewFacts(Value view, unsigned depth) {
   auto part = dyn_cast<SubviewOp>(maker);
   auto from = dyn_cast<ViewFromPointerOp>(maker);
   Value memory = part ? Value(part.getView()) : Value(from.getPointer());
-  FactsAttr base = getViewFacts(memory, depth - 1);
+  FactsAttr base = getViewFacts(memory, path.next());
   int64_t pointer = base ? powerOf(base.getPointer(), 1) : 1;
   if (part)
-    pointer = std::min(pointer, powerOf(getDivisor(part.getOffset(), depth - 1) * bits / 8, 1));
+    pointer = std::min(pointer, powerOf(getDivisor(part.getOffset(), path.next()) * bits / 8, 1));
   auto divisors = [&](ArrayRef<int64_t> known, ValueRange given, bool inBytes) {
     SmallVector<int64_t> result;
     for (int64_t value : known) {
       int64_t divisor = powerOf(value, kMax);
       if (ShapedType::isDynamic(value)) {
-        divisor = getDivisor(given.front(), depth - 1);
+        divisor = getDivisor(given.front(), path.next());
         given = given.drop_front();
       }
       if (inBytes) // which an element may not fill
@@ -202,7 +227,7 @@ static FactsAttr getViewFacts(Value view, unsigned depth) {
               divisors(type.getShape(), part ? part.getExtents() : from.getExtents(), false));
 }
 
-FactsAttr kiln::getViewFacts(Value view) { return ::getViewFacts(view, 16); }
+FactsAttr kiln::getViewFacts(Value view) { return ::getViewFacts(view, Path()); }
 
 /// Index arithmetic does not overflow: what it addresses exists.
 static bool isNonNegative(Value value, unsigned depth) {
