@@ -120,3 +120,46 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
     tile.return
   }
 }
+
+// -----
+
+#t = #tile.layout<register = [[0,1],[0,8],[0,16]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0],[8,0]], warp = [[16,0]]>
+!view = !tile.view<?x?xf16>
+!buffer = !tile.buffer<32x32xf16>
+!ring = !tile.channel<2, own, !buffer>
+#copy = #amdgcn.load_to_lds<"gfx942", 4>
+#row = #tile.layout<lane = [[0],[0],[1],[2],[4],[8]], warp = [[16]]>
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+  // Where lanes exchange elements in an op, warps meet in it and wait for all accesses, for what they
+  // have read of the ring too.
+  // CHECK-LABEL: tile.kernel @meets_inside
+  // CHECK: tile.release
+  // CHECK-NEXT: tile.reduce %{{.*}} {tile.meets_bare, tile.shared_offset
+  // CHECK-NOT: tile.wait_shared
+  // CHECK: tile.return
+  tile.kernel @meets_inside(%a: !view, %n: index) attributes {tile.warps = 2 : i64} {
+    %ring = tile.channel full = 1 empty = 1 : !ring
+    tile.warp_groups(%a, %n, %ring : !view, index, !ring) {
+      role #tile.role<"all", warps = 2> {
+        %z = arith.constant 0 : i32
+        tile.put %ring[%z, %z] bytes = 0 : !ring {
+        ^bb0(%x: !buffer):
+          tile.copy_in %a[%n, %n], %x {atom = #copy} : !view, !buffer
+        }
+        tile.wait_puts in_flight = 0
+        tile.barrier
+        %x = tile.get %ring[%z, %z] : !ring
+        %t = tile.read %x : !buffer -> tensor<32x32xf16, #t>
+        tile.release %ring[%z] : !ring
+        %r = tile.reduce %t axis = 1 {tile.shared_offset = 8192 : i64} : tensor<32x32xf16, #t> -> tensor<32xf16, #row> {
+        ^bb0(%p: f16, %q: f16):
+          %m = arith.maximumf %p, %q : f16
+          tile.yield %m : f16
+        }
+        tile.print "sums" (%r) : tensor<32xf16, #row>
+      }
+    }
+    tile.return
+  }
+}

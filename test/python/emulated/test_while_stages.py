@@ -235,3 +235,27 @@ def test_known_slots_need_counted_trips(rng, chip: str) -> None:
     a, b = (np.zeros((64, 256), BF16) for _ in "ab")
     with pytest.raises(kiln.CompileError, match="expected an scf.for around loads with stages"):
         kernel(a, b, np.zeros((64, 64), np.float32), following, 0, **schedule)
+
+
+@kiln.kernel
+def counted_up(a: kiln.View, c: kiln.View, depth: kiln.constexpr, stage: kiln.constexpr):
+    """Whose columns no product of a number says, but a sum that comes round."""
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=4))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    k = kiln.i32(0)
+    while k < a.shape[1]:
+        x = kiln.pin(a.load((0, k), (64, 32)), atom="cp_async", depth=depth, stage=0)
+        acc = kiln.pin(kiln.dot(x, x, acc, transpose_b=True), stage=stage)
+        k += 32
+    c.store((0, 0), acc)
+
+
+@pytest.mark.parametrize("depth, stage", [(1, 0), (2, 1), (4, 3)])
+def test_offsets_that_come_round_are_known_to_be_multiples(rng, depth: int, stage: int) -> None:
+    kernel = counted_up.options(device="emu:sm_80")
+    for length in (32, 64, 160):
+        a, c = rng.standard_normal((64, length)).astype(BF16), np.zeros((64, 64), np.float32)
+        kernel(a, c, depth=depth, stage=stage)
+        reference = a.astype(np.float64) @ a.astype(np.float64).T
+        assert np.abs(c - reference).max() < 1e-3, (length, depth)
