@@ -64,12 +64,7 @@ std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
           op) &&
       op->getAttr("extents"))
     return "expected a whole tile, got extents";
-  // What schedules are realised by.
-  if (isa<tile::WarpGroupsOp, tile::CopyIdOp, tile::BarrierOp, tile::ChannelOp, tile::AdvanceOp,
-          tile::WaitPutsOp, tile::PutOp, tile::GetOp, tile::ReleaseOp, tile::CopyInOp,
-          tile::CopyOutOp, tile::WaitStoresOp, tile::PartOp, tile::PendOp, tile::StartDotOp,
-          tile::WaitOp, tile::ScheduleGroupOp, tile::AcquireOp, tile::CommitOp, tile::FillOp,
-          tile::FetchOp>(op))
+  if (op->hasTrait<tile::OfSeveralThreads>())
     return "expected a program that one thread can run, got one for several warps";
   auto call = dyn_cast<tile::ExternCallOp>(op);
   if (!call)

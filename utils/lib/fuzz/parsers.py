@@ -94,19 +94,23 @@ def run(campaign):
         folder.mkdir(parents=True, exist_ok=True)
         for number, seed in enumerate(seeds(name, campaign.root)):
             (folder / f"seed-{number}").write_bytes(seed)
-        attack(campaign, tool, guided, name, folder, campaign.seconds / len(names))
+        attack(campaign, tool, guided, name, folder, len(names))
 
 
-def attack(campaign, tool, guided, name, folder, seconds):
+def attack(campaign, tool, guided, name, folder, shares):
+    """With a share of the campaign's runs, or of its seconds."""
+    runs, seconds = campaign.most // shares, campaign.seconds / shares
     kept = campaign.output / f"input-{name}"
     command = [tool, f"--harness={name}", str(folder)]
     if guided:
-        command += [f"-max_total_time={max(1, int(seconds))}", f"-seed={campaign.seed or 1}",
+        most = f"-runs={runs}" if runs else f"-max_total_time={max(1, int(seconds))}"
+        command += [most, f"-seed={campaign.seed or 1}",
                     "-timeout=20", "-max_len=6000", "-rss_limit_mb=3000", "-print_final_stats=1",
                     f"-exact_artifact_path={kept}"]  # fmt: skip
     else:
-        command += [f"--seconds={seconds}", f"--seed={campaign.seed}", f"--input-file={kept}"]
-    limit = seconds + 120
+        command += [f"--runs={runs}", f"--seconds={seconds}", f"--seed={campaign.seed}",
+                    f"--input-file={kept}"]  # fmt: skip
+    limit = seconds + 120 + runs / 100
     try:
         done = subprocess.run(command, capture_output=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:

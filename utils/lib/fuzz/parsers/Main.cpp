@@ -1,8 +1,9 @@
 // The program around the harnesses: `kiln-fuzz --harness=NAME …`.
 //
 // In a build of the preset `fuzz` libFuzzer drives it, with its own options. In any other build it
-// replays the files it is given and mutates them blindly, from a seed and for a time, so that every
-// build can run it; the input at hand is in the file of --input-file if the process dies.
+// replays the files it is given and mutates them blindly, from a seed, for a time or so many times,
+// so that every build can run it; the input at hand is in the file of --input-file if the process
+// dies.
 #include "Harness.h"
 #include "kiln/Pipeline/Registration.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -139,10 +140,14 @@ static std::vector<std::string> readCorpus(int argc, char **argv) {
       add(path);
       continue;
     }
+    // In the order of their names, so that a seed draws the same each time.
     std::error_code error;
+    std::vector<std::string> files;
     for (llvm::sys::fs::directory_iterator file(path, error), end; file != end && !error;
          file.increment(error))
-      add(file->path());
+      files.push_back(file->path());
+    llvm::sort(files);
+    llvm::for_each(files, add);
   }
   return corpus;
 }
@@ -150,9 +155,10 @@ static std::vector<std::string> readCorpus(int argc, char **argv) {
 int main(int argc, char **argv) {
   using Clock = std::chrono::steady_clock;
   LLVMFuzzerInitialize(&argc, &argv);
-  uint64_t seed = 0;
+  uint64_t seed = 0, most = 0;
   double seconds = 0;
   option(argc, argv, "seed").getAsInteger(10, seed);
+  option(argc, argv, "runs").getAsInteger(10, most);
   option(argc, argv, "seconds").getAsDouble(seconds);
   std::string kept = option(argc, argv, "input-file").str();
   auto end = Clock::now() +
@@ -165,12 +171,12 @@ int main(int argc, char **argv) {
     chosen->run(input);
   };
   std::vector<std::string> corpus = readCorpus(argc, argv);
-  uint64_t runs = 0;
-  for (; runs < corpus.size(); ++runs)
-    run(corpus[runs]);
-  for (Mutator mutator(seed, std::move(corpus)); Clock::now() < end; ++runs)
+  llvm::for_each(corpus, run);
+  uint64_t runs = corpus.size(), mutants = 0;
+  for (Mutator mutator(seed, std::move(corpus)); most ? mutants < most : Clock::now() < end;
+       ++mutants)
     run(mutator.next());
-  llvm::outs() << runs << " runs\n";
+  llvm::outs() << runs + mutants << " runs\n";
   return 0;
 }
 

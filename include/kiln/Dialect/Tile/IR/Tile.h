@@ -35,6 +35,10 @@ struct SharedMemory : public mlir::SideEffects::Resource::Base<SharedMemory> {
   llvm::StringRef getName() final { return "tile.shared"; }
 };
 
+/// Of an op that exists only in programs that several threads run.
+template <typename ConcreteType>
+class OfSeveralThreads : public mlir::OpTrait::TraitBase<ConcreteType, OfSeveralThreads> {};
+
 /// So many machine instructions of one kind.
 struct InstructionGroup {
   int64_t count;

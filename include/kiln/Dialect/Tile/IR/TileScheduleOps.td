@@ -9,15 +9,23 @@ include "kiln/Dialect/Tile/IR/TileTypes.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+// Of the programs of several threads that a schedule is realised by.
+def Tile_OfSeveralThreads : NativeOpTrait<"OfSeveralThreads"> {
+  let cppNamespace = "::kiln::tile";
+}
+
+class Tile_ScheduleOp<string mnemonic, list<Trait> traits = []>
+    : Tile_Op<mnemonic, !listconcat(traits, [Tile_OfSeveralThreads])>;
+
 // What synchronises reads and writes shared memory as far as upstream's passes can tell: they
 // neither delete it nor move an access across it.
 class Tile_SyncOp<string mnemonic, list<Trait> traits = []>
-    : Tile_Op<mnemonic, !listconcat(traits, [
+    : Tile_ScheduleOp<mnemonic, !listconcat(traits, [
         MemoryEffects<[MemRead<Tile_SharedMemory>, MemWrite<Tile_SharedMemory>]>])>;
 
 //===- Roles --------------------------------------------------------------------------------===//
 
-def Tile_WarpGroupsOp : Tile_Op<"warp_groups", [IsolatedFromAbove, NoTerminator,
+def Tile_WarpGroupsOp : Tile_ScheduleOp<"warp_groups", [IsolatedFromAbove, NoTerminator,
     RecursiveMemoryEffects]> {
   let summary = "the program, shared out among roles";
   let description = [{
@@ -57,7 +65,7 @@ def Tile_WarpGroupsOp : Tile_Op<"warp_groups", [IsolatedFromAbove, NoTerminator,
   }];
 }
 
-def Tile_CopyIdOp : Tile_Op<"copy_id", [Pure]> {
+def Tile_CopyIdOp : Tile_ScheduleOp<"copy_id", [Pure]> {
   let summary = "which copy of its role this is";
   let description = "From 0 to the role's `copies` - 1.\n```mlir\n%i = tile.copy_id\n```";
   let results = (outs Index:$result);
@@ -90,7 +98,7 @@ def Tile_BarrierOp : Tile_SyncOp<"barrier"> {
 
 //===- Channels -----------------------------------------------------------------------------===//
 
-def Tile_ChannelOp : Tile_Op<"channel"> {
+def Tile_ChannelOp : Tile_ScheduleOp<"channel"> {
   let summary = "a ring of slots by which one role hands buffers to others";
   let description = [{
     Each of the type's `depth` slots holds one of each buffer, and is empty at first. `full` is how
@@ -143,7 +151,7 @@ def Tile_NextOp : Tile_SyncOp<"next"> {
   let assemblyFormat = "(`fills` $fills^)? $channel attr-dict `:` qualified(type($channel))";
 }
 
-def Tile_AdvanceOp : Tile_Op<"advance", [Pure]> {
+def Tile_AdvanceOp : Tile_ScheduleOp<"advance", [Pure]> {
   let summary = "the slot and phase of the next use of a channel";
   let description = [{
     Or, with `by`, of the use so many further on.
@@ -312,7 +320,7 @@ def Tile_ReleaseOp : Tile_SyncOp<"release"> {
 
 //===- Copies -------------------------------------------------------------------------------===//
 
-def Tile_CopyInOp : Tile_Op<"copy_in", [AttrSizedOperandSegments]> {
+def Tile_CopyInOp : Tile_ScheduleOp<"copy_in", [AttrSizedOperandSegments]> {
   let summary = "starts a copy of a view's tile into a buffer";
   let description = [{
     What `tile.load` at these offsets gives, without a padding value, replaces what the buffer
@@ -341,7 +349,7 @@ def Tile_CopyInOp : Tile_Op<"copy_in", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Tile_CopyOutOp : Tile_Op<"copy_out"> {
+def Tile_CopyOutOp : Tile_ScheduleOp<"copy_out"> {
   let summary = "starts a copy of a buffer into a view";
   let description = [{
     What `tile.store` of the buffer's contents at these offsets does, later: the buffer must not
@@ -384,7 +392,7 @@ def Tile_WaitStoresOp : Tile_SyncOp<"wait_stores"> {
   let hasVerifier = 1;
 }
 
-def Tile_PartOp : Tile_Op<"part", [Pure]> {
+def Tile_PartOp : Tile_ScheduleOp<"part", [Pure]> {
   let summary = "a part of a buffer, as a buffer";
   let description = [{
     The part begins at these offsets, which are multiples of its extents. Its layout is that of
@@ -406,7 +414,7 @@ def Tile_PartOp : Tile_Op<"part", [Pure]> {
 
 //===- Dots in flight -----------------------------------------------------------------------===//
 
-def Tile_PendOp : Tile_Op<"pend", [Pure, TypesMatchWith<"the result is the pending tensor",
+def Tile_PendOp : Tile_ScheduleOp<"pend", [Pure, TypesMatchWith<"the result is the pending tensor",
     "result", "tensor", "::llvm::cast<PendingType>($_self).getTensor()">]> {
   let summary = "a tensor, as the accumulator of dots to come";
   let description = [{

@@ -5,7 +5,7 @@
 
 include "kiln/Dialect/Tile/IR/TileScheduleOps.td"
 
-def Tile_OneThreadOp : Tile_Op<"one_thread", [SingleBlock, NoTerminator,
+def Tile_OneThreadOp : Tile_ScheduleOp<"one_thread", [SingleBlock, NoTerminator,
     RecursiveMemoryEffects]> {
   let summary = "what one thread of a copy of a role, or of the program, runs, or one of each warp";
   let description = [{
