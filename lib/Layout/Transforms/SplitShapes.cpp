@@ -63,12 +63,22 @@ public:
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
+    auto touches = [](Type type) { return getPaddedType(type) != type; };
     kernel.getBody().walk([&](Operation *op) {
-      auto touches = [](Type type) { return getPaddedType(type) != type; };
       if (llvm::any_of(op->getOperandTypes(), touches) ||
           llvm::any_of(op->getResultTypes(), touches))
         ops.push_back(op);
     });
+    // Slots are what both of their sides agreed on: they do not grow.
+    WalkResult slots = kernel.getBody().walk([&](ChannelOp op) -> WalkResult {
+      ArrayRef<Type> buffers = op.getType().getBuffers();
+      if (llvm::none_of(buffers, touches))
+        return WalkResult::advance();
+      return op.emitOpError("expected extents that are powers of two in slots, got ")
+             << *llvm::find_if(buffers, touches);
+    });
+    if (slots.wasInterrupted())
+      return failure();
     for (Operation *op : ops) {
       if (isa<InlineAsmOp, ExternCallOp>(op) && !isMemoryEffectFree(op))
         return op->emitOpError("expected extents that are powers of two around code with effects");

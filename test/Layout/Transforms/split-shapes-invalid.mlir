@@ -33,3 +33,12 @@ tile.kernel @stored(%a: !view) attributes {tile.roles = [#tile.role<"all", warps
   tile.store %x, %a[%c0, %c0] {atom = #nvptx.tma, role = "all", in_flight = 0} : tensor<96x32xf32>, !view
   tile.return
 }
+
+// -----
+
+// A slot is what both of its sides agreed on: neither grows alone.
+tile.kernel @slots() {
+  // expected-error @+1 {{'tile.channel' op expected extents that are powers of two in slots, got '!tile.buffer<9x32xf32>'}}
+  %ring = tile.channel full = 1 empty = 1 : !tile.channel<1, !tile.buffer<9x32xf32>>
+  tile.return
+}
