@@ -100,7 +100,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createCompleteStages(), createRealiseStages(), createSplitLoops(),
         createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
         createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
-        createRealiseClusters());
+        createRealiseFetches(), createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealisePriorities(), createRealiseInterleaving(), createRealiseThreads(),

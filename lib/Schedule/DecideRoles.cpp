@@ -487,8 +487,7 @@ bool RoleDecider::find() {
   for (auto &[dot, atom] : dots)
     for (unsigned number : {0, 1}) {
       LoadOp load = findLoad(dot->getOperand(number));
-      if (!(load && loads.contains(load)) &&
-          !cast<MmaAtomInterface>(atom).readsFrom(number, Place::Registers))
+      if (!(load && loads.contains(load)) && !takesComputed(cast<MmaAtomInterface>(atom), number))
         return leave(dot, Twine("it reads operand ") + (number ? "b" : "a") +
                               " from shared memory alone, where no copy engine brings it");
     }

@@ -20,11 +20,11 @@ using namespace kiln;
 using namespace kiln::tile;
 
 /// Whether a product can run on beside its warps with the operands that are loaded brought to
-/// shared memory, and the others computed in registers.
+/// shared memory, and the others computed by warps.
 static bool canRunBeside(DotOp dot, TargetInterface target) {
   AsyncMmaAtomInterface atom = findAsyncAtom(dot, target);
   return atom && llvm::all_of(ArrayRef<unsigned>{0, 1}, [&](unsigned number) {
-           return findLoad(dot->getOperand(number)) || atom.readsFrom(number, Place::Registers);
+           return findLoad(dot->getOperand(number)) || takesComputed(atom, number);
          });
 }
 

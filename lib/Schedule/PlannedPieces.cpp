@@ -1,6 +1,7 @@
 // What decisions will have in shared memory: rings, buffers of stores, conversions, scratch.
 #include "Rings.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 
 using namespace mlir;
@@ -33,11 +34,13 @@ static int64_t getHandOverDepth(Operation *op) {
   return depth ? depth.getInt() : 1;
 }
 
-/// Whether a dot begins a sum in tensor memory, of which shared memory has the barriers.
+/// Whether a dot's sum is in tensor memory. Shared memory has the barriers of sums there, one of
+/// each that begins, and of operands.
+static bool beginsSum(DotOp dot) { return !dot.getAccumulator().getDefiningOp<DotOp>(); }
+
 static bool isInTensorMemory(DotOp dot) {
   auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
-  return atom && atom.getAccumulatorPlace() == Place::Tensor &&
-         !dot.getAccumulator().getDefiningOp<DotOp>();
+  return atom && atom.getAccumulatorPlace() == Place::Tensor;
 }
 
 ChannelType kiln::getChannelType(Ring &ring, MLIRContext *context) {
@@ -73,10 +76,16 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
         add(op, nameBuffer(buffer, all), bytes);
     }
     if (auto dot = dyn_cast<DotOp>(op); dot && isInTensorMemory(dot)) {
-      auto sum = PendingType::get(dot.getType(), /*inTensorMemory=*/true);
-      auto type = ChannelType::get(op->getContext(), dot.getInFlight().value_or(0) + 1,
-                                   /*own=*/false, {sum});
-      add(op, nameRing(type), getChannelBytes(type));
+      auto addSlots = [&](RankedTensorType tensor, int64_t depth) {
+        auto slot = PendingType::get(tensor, /*inTensorMemory=*/true);
+        auto type = ChannelType::get(op->getContext(), depth, /*own=*/false, {slot});
+        add(op, nameRing(type), getChannelBytes(type));
+      };
+      if (beginsSum(dot))
+        addSlots(dot.getType(), dot.getInFlight().value_or(0) + 1);
+      if (auto a = dyn_cast<RankedTensorType>(dot.getA().getType());
+          a && !isReadFromBuffer(dot.getAMutable()))
+        addSlots(a, 1);
       return;
     }
     if (auto conversion = dyn_cast<ConvertLayoutOp>(op)) {

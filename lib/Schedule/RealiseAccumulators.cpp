@@ -3,10 +3,19 @@
 // Dots into one are started by one thread, and a commit tells all who wait for it that they have
 // ended. So the role that multiplies fills a slot, and gets it again to fetch it: the slot's
 // barriers tell the warps that the sums are there, and the thread that they have been fetched.
+//
+// What such dots read as operand a, and warps have computed, is written to tensor memory in front
+// of them. It is a slot, too, which a commit behind the dots gives back. Who fills it is who starts
+// the dots, so nobody waits until it is full.
+//
+// Of dots of two programs one thread starts them for both. So what warps write in front of them,
+// sums or operands, the warps of both say that they have written, by a slot of nothing.
 #include "Decisions.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_REALISEACCUMULATORS
@@ -30,6 +39,11 @@ struct Life {
   Operation *getEnd() { return wait.getPending().getDefiningOp(); }
 };
 
+/// From where to where a slot is in use.
+struct Span {
+  Operation *first, *last;
+};
+
 /// The lives of one role's accumulators. Those that do not overlap share a channel.
 class AccumulatorRealiser {
 public:
@@ -41,8 +55,11 @@ private:
   LogicalResult find(WaitOp wait, CommitOp commit);
   LogicalResult handOver(CommitOp commit);
   LogicalResult sink(scf::IfOp condition, unsigned index, CommitOp commit);
-  Value getChannel(Life &life);
-  Value acquire(OpOperand &user, Value channel, Value slot, Value phase, Attribute atom);
+  Value getChannel(Location loc, ArrayRef<Type> slot, Span span, int64_t full, int64_t empty);
+  LogicalResult findOperands();
+  void realiseOperand(ArrayRef<StartDotOp> dots);
+  FillOp acquire(OpOperand &user, Value channel, Value slot, Value phase, Attribute atom);
+  void awaitMate(FillOp fill, Span span);
   void realise(Life &life);
   void realiseHandedOver(Life &life);
   LogicalResult realiseFill(CommitOp commit);
@@ -54,8 +71,10 @@ private:
   SmallVector<Life> lives, handedOver;
   /// Of tensors that no dot makes: what is handed over where a loop has no trips.
   SmallVector<CommitOp> fills;
+  /// What dots of one block read as operand a, if warps have computed it.
+  llvm::MapVector<std::pair<std::pair<Block *, Value>, unsigned>, SmallVector<StartDotOp>> operands;
   DenseMap<Operation *, int64_t> numbers; ///< in the order of the text
-  SmallVector<std::pair<BlockArgument, SmallVector<Life>>> channels;
+  SmallVector<std::pair<BlockArgument, SmallVector<Span>>> channels;
 };
 } // namespace
 
@@ -153,10 +172,13 @@ void AccumulatorRealiser::realiseHandedOver(Life &life) {
   auto next = life.commit.getSlot().getDefiningOp<NextOp>();
   if (next->getBlock() == life.getBegin()->getBlock())
     rewriter.moveOpBefore(next, life.getBegin());
-  acquire(*life.first, life.commit.getChannel(), next.getSlot(), next.getPhase(), life.atom);
+  FillOp fill =
+      acquire(*life.first, life.commit.getChannel(), next.getSlot(), next.getPhase(), life.atom);
   auto pend = life.commit.getAccumulator().getDefiningOp<PendOp>();
   life.commit.getAccumulatorMutable().set(life.wait.getPending());
   rewriter.moveOpAfter(life.commit, life.getEnd());
+  if (fill)
+    awaitMate(fill, {life.getBegin(), life.getEnd()});
   rewriter.eraseOp(pend);
   rewriter.eraseOp(life.wait);
 }
@@ -175,43 +197,67 @@ LogicalResult AccumulatorRealiser::realiseFill(CommitOp commit) {
 
 //===- What the role uses itself ------------------------------------------------------------===//
 
-/// One of the type that is free from the life's begin to its end, or a new one.
-Value AccumulatorRealiser::getChannel(Life &life) {
-  auto type = ChannelType::get(groups.getContext(), /*depth=*/1, /*own=*/false,
-                               {life.wait.getPending().getType()});
-  auto isApart = [&](Life &other) {
-    return numbers[other.wait] < numbers[life.getBegin()] ||
-           numbers[life.wait] < numbers[other.getBegin()];
+/// One of the type that is free from the span's begin to its end, or a new one.
+Value AccumulatorRealiser::getChannel(Location loc, ArrayRef<Type> slot, Span span, int64_t full,
+                                      int64_t empty) {
+  auto type = ChannelType::get(groups.getContext(), /*depth=*/1, /*own=*/false, slot);
+  auto isApart = [&](Span &other) {
+    return numbers[other.last] < numbers[span.first] || numbers[span.last] < numbers[other.first];
+  };
+  auto isAlike = [&](BlockArgument channel) {
+    auto made = groups.getCaptures()[channel.getArgNumber()].getDefiningOp<ChannelOp>();
+    return made.getType() == type && int64_t(made.getFull()) == full;
   };
   for (auto &[channel, others] : channels)
-    if (channel.getType() == type && llvm::all_of(others, isApart)) {
-      others.push_back(life);
+    if (isAlike(channel) && llvm::all_of(others, isApart)) {
+      others.push_back(span);
       return channel;
     }
   rewriter.setInsertionPoint(groups);
-  auto made =
-      ChannelOp::create(rewriter, life.wait.getLoc(), type, /*full=*/1, role.getTotalWarps());
+  auto made = ChannelOp::create(rewriter, loc, type, full, empty);
   groups.getCapturesMutable().append(made.getResult());
   for (Region &body : groups.getBodies())
     body.addArgument(type, made.getLoc());
-  channels.push_back({region.getArguments().back(), {life}});
+  channels.push_back({region.getArguments().back(), {span}});
   return channels.back().first;
 }
 
-/// Gives what uses an accumulator first a slot, filled with what it begins as.
-Value AccumulatorRealiser::acquire(OpOperand &user, Value channel, Value slot, Value phase,
-                                   Attribute atom) {
+/// Gives what uses an accumulator first a slot, filled with what it begins as, if that is
+/// something.
+FillOp AccumulatorRealiser::acquire(OpOperand &user, Value channel, Value slot, Value phase,
+                                    Attribute atom) {
   Operation *root = user.get().getDefiningOp();
   Location loc = root->getLoc();
   rewriter.setInsertionPoint(user.getOwner());
   Value accumulator = AcquireOp::create(rewriter, loc, user.get().getType(), channel, slot, phase);
-  if (auto pend = dyn_cast<PendOp>(root))
-    accumulator =
+  FillOp fill;
+  if (auto pend = dyn_cast<PendOp>(root)) {
+    fill =
         FillOp::create(rewriter, loc, accumulator.getType(), pend.getTensor(), accumulator, atom);
+    accumulator = fill.getResult();
+  }
   user.set(accumulator);
   if (root->use_empty())
     rewriter.eraseOp(root);
-  return accumulator;
+  return fill;
+}
+
+/// Of dots of two programs, those that read what is filled wait until both have; they have it until
+/// the last has ended.
+void AccumulatorRealiser::awaitMate(FillOp fill, Span span) {
+  if (cast<MmaAtomInterface>(fill.getAtom()).getPrograms() == 1)
+    return;
+  Location loc = fill.getLoc();
+  Value channel = getChannel(loc, {}, span, /*full=*/role.getTotalWarps(), /*empty=*/1);
+  rewriter.setInsertionPointAfter(fill);
+  auto next = NextOp::create(rewriter, loc, channel);
+  Value slot = next.getSlot(), phase = next.getPhase();
+  auto put = PutOp::create(rewriter, loc, channel, slot, phase, /*bytes=*/0);
+  put.getBody().emplaceBlock();
+  GetOp::create(rewriter, loc, channel, slot, phase, /*to_start=*/true);
+  rewriter.setInsertionPointAfter(span.last);
+  ReleaseOp::create(rewriter, loc, channel, slot, /*lanes=*/false, /*commit=*/true,
+                    /*peers=*/ValueRange());
 }
 
 /// The last of the releases, by commits, that follow a dot. Nobody waits for those of a program's
@@ -226,11 +272,13 @@ static Operation *findLastRelease(Operation *end) {
 
 void AccumulatorRealiser::realise(Life &life) {
   Location loc = life.wait.getLoc();
-  Value channel = getChannel(life);
+  Value channel = getChannel(loc, {life.wait.getPending().getType()}, {life.getBegin(), life.wait},
+                             /*full=*/1, role.getTotalWarps());
   rewriter.setInsertionPoint(life.getBegin());
   auto next = NextOp::create(rewriter, loc, channel);
   Value slot = next.getSlot(), phase = next.getPhase();
-  acquire(*life.first, channel, slot, phase, life.atom);
+  if (FillOp fill = acquire(*life.first, channel, slot, phase, life.atom))
+    awaitMate(fill, {life.getBegin(), life.getEnd()});
   rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
   CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
   rewriter.setInsertionPoint(life.wait);
@@ -240,6 +288,51 @@ void AccumulatorRealiser::realise(Life &life) {
   ReleaseOp::create(rewriter, loc, channel, slot, /*lanes=*/true, /*commit=*/false,
                     /*peers=*/ValueRange());
   rewriter.replaceOp(life.wait, fetch.getResult());
+}
+
+//===- What dots read -----------------------------------------------------------------------===//
+
+LogicalResult AccumulatorRealiser::findOperands() {
+  WalkResult result = region.walk([&](StartDotOp dot) -> WalkResult {
+    if (!dot.getType().getInTensorMemory() || !isa<RankedTensorType>(dot.getA().getType()))
+      return WalkResult::advance();
+    if (role.getCopies() != 1)
+      return dot.emitOpError(
+                 "expected a role of one copy to write operand a to tensor memory, got ")
+             << role.getCopies() << " copies of role \"" << role.getName() << "\"";
+    operands[{{dot->getBlock(), dot.getA()}, dot.getTransposeA()}].push_back(dot);
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// The dots that read a tensor, as they follow one another in a block. It is written by rows, which
+/// are those of its registers whichever way it is read.
+void AccumulatorRealiser::realiseOperand(ArrayRef<StartDotOp> dots) {
+  StartDotOp first = dots.front(), last = dots.back();
+  Location loc = first.getLoc();
+  Value tensor = first.getA();
+  rewriter.setInsertionPoint(first);
+  if (first.getTransposeA()) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    LinearLayout rows = getLayout(tensor).transposeOuts({1, 0});
+    type = withLayout(type.clone({type.getDimSize(1), type.getDimSize(0)}), rows);
+    tensor = TransposeOp::create(rewriter, loc, type, tensor, ArrayRef<int64_t>{1, 0});
+  }
+  auto type = PendingType::get(cast<RankedTensorType>(tensor.getType()), /*inTensorMemory=*/true);
+  Value channel = getChannel(loc, {type}, {first, last}, /*full=*/0, /*empty=*/1);
+  rewriter.setInsertionPoint(first);
+  auto next = NextOp::create(rewriter, loc, channel);
+  Value empty = AcquireOp::create(rewriter, loc, type, channel, next.getSlot(), next.getPhase());
+  auto fill = FillOp::create(rewriter, loc, type, tensor, empty, first.getAtom());
+  for (StartDotOp dot : dots) {
+    dot.getAMutable().set(fill.getResult());
+    dot.setTransposeA(false);
+  }
+  awaitMate(fill, {first, last});
+  rewriter.setInsertionPointAfter(last);
+  ReleaseOp::create(rewriter, loc, channel, next.getSlot(), /*lanes=*/false, /*commit=*/true,
+                    /*peers=*/ValueRange());
 }
 
 LogicalResult AccumulatorRealiser::run() {
@@ -258,8 +351,10 @@ LogicalResult AccumulatorRealiser::run() {
                  llvm::none_of(handedOver, [&](Life &life) { return life.wait == wait; });
     return WalkResult(success(!isOwn || succeeded(find(wait, {}))));
   });
-  if (result.wasInterrupted())
+  if (result.wasInterrupted() || failed(findOperands()))
     return failure();
+  for (auto &[place, dots] : operands)
+    realiseOperand(dots);
   for (Life &life : lives)
     realise(life);
   for (Life &life : handedOver)

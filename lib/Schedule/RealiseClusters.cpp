@@ -212,9 +212,11 @@ bool ClusterRealiser::isOfPair(unsigned capture) {
   if (type.getAccumulator())
     return hasPairs;
   return llvm::any_of(groups.getBodies(), [&](Region &region) {
-    return llvm::any_of(region.getArgument(capture).getUsers(), [](Operation *user) {
+    return llvm::any_of(region.getArgument(capture).getUsers(), [&](Operation *user) {
       auto get = dyn_cast<GetOp>(user);
-      return get && llvm::any_of(get.getBuffers(), isReadByPair);
+      // A slot of nothing stands in front of dots that read what warps have written.
+      bool standsInFront = get && get.getToStart() && get.getBuffers().empty() && hasPairs;
+      return standsInFront || (get && llvm::any_of(get.getBuffers(), isReadByPair));
     });
   });
 }
@@ -256,11 +258,13 @@ LogicalResult ClusterRealiser::realise() {
     int64_t telling = reached.size();
     if (ofPair) {
       pairUp(channel, i);
-      // Of the sums both programs tell both; of what is multiplied one tells for both.
-      if (channel.getType().getAccumulator()) {
+      // Of the sums both programs tell both; of what is multiplied one tells for both. What warps
+      // have written, those of both tell the first.
+      bool isSum = channel.getType().getAccumulator() && channel.getFull();
+      if (isSum)
         telling *= 2;
+      if (isSum || channel.getType().getBuffers().empty())
         channel.setFull(channel.getFull() * 2);
-      }
     }
     channel.setEmpty(channel.getEmpty() * telling);
     for (ReleaseOp release : releases) {

@@ -95,7 +95,8 @@ static void fence(Operation *op) {
     if (!llvm::all_of(acquire.getAccumulator().getUsers(), llvm::IsaPred<FillOp>))
       observe(after);
   } else if (auto release = dyn_cast<ReleaseOp>(op)) {
-    if (release.getChannel().getType().getAccumulator())
+    // A commit orders what it tells of itself.
+    if (release.getChannel().getType().getAccumulator() && !release.getCommit())
       publish(before);
     if (mustHaveRead(release))
       FenceOp::create(before, loc, FenceKind::Shared);

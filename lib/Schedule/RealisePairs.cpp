@@ -11,7 +11,6 @@
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace kiln {
@@ -36,24 +35,6 @@ static bool isOfPair(DotOp dot) {
 static unsigned findAxis(std::array<int64_t, 3> extents) {
   auto *axis = llvm::find_if(extents, [](int64_t extent) { return extent > 1; });
   return axis == extents.end() ? 0 : axis - extents.begin();
-}
-
-/// What a sum begins as: what loops carry into it, and dots add to.
-static Value findBeginning(Value sum) {
-  while (true) {
-    if (auto argument = dyn_cast<BlockArgument>(sum)) {
-      auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-      if (!loop || argument == loop.getInductionVar())
-        return sum;
-      sum = loop.getTiedLoopInit(argument)->get();
-    } else if (auto dot = sum.getDefiningOp<DotOp>()) {
-      sum = dot.getAccumulator();
-    } else if (auto loop = sum.getDefiningOp<scf::ForOp>()) {
-      sum = loop.getInitArgs()[cast<OpResult>(sum).getResultNumber()];
-    } else {
-      return sum;
-    }
-  }
 }
 
 namespace {
@@ -127,10 +108,6 @@ LogicalResult PairRealiser::check(DotOp dot) {
   if (dot.getParts())
     return dot.emitOpError("expected no 'parts', since ")
            << dot.getAtomAttr() << " multiplies for two programs";
-  Value beginning = findBeginning(dot.getAccumulator());
-  if (!matchPattern(beginning, m_AnyZeroFloat()))
-    return dot.emitOpError("expected a sum that begins as zeros, since ")
-           << dot.getAtomAttr() << " adds to those of two programs";
   if (failed(checkSteps(
           dot, differences,
           ("two programs along " + getAxisName() + " to come to what they multiply together alike")
@@ -142,6 +119,8 @@ LogicalResult PairRealiser::check(DotOp dot) {
 /// All that a slot holds is read by what one program starts for both.
 LogicalResult PairRealiser::checkOperand(DotOp dot, unsigned number) {
   auto load = dot->getOperand(number).getDefiningOp<LoadOp>();
+  if (!(load && load.getAtomAttr()) && takesComputed(getAtom(dot), number))
+    return success(); // each program's warps write their own
   auto atom = load ? dyn_cast_or_null<CopyAtomInterface>(load.getAtomAttr()) : CopyAtomInterface();
   if (!atom || atom.getCompletion() != Completion::CountedBytes)
     return (load ? load.getOperation() : dot.getOperation())

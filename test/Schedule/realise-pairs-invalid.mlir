@@ -119,25 +119,6 @@ tile.kernel @parts(%a: !view, %b: !view, %c: !tile.view<?x?xf32>, %n: index) att
 
 // -----
 
-// What a program has cannot be put into the sums of both.
-!view = !tile.view<?x?xbf16>
-#mma = #nvptx.tcgen05<"m256n64k16", bf16, f32>
-tile.kernel @begins(%a: !view, %b: !view, %c: !tile.view<?x?xf32>, %n: index) attributes {tile.cluster = array<i64: 2, 1, 1>} {
-  %c0 = arith.constant 0 : index
-  %c64 = arith.constant 64 : index
-  %x = tile.program_id x
-  %at = tile.load %a[%x, %c0] {atom = #nvptx.tma} : !view -> tensor<128x64xbf16>
-  %bt = tile.load %b[%c0, %c0] {atom = #nvptx.tma} : !view -> tensor<64x64xbf16>
-  %zero = tile.load %c[%x, %c0] : !tile.view<?x?xf32> -> tensor<128x64xf32>
-  // expected-error@+1 {{expected a sum that begins as zeros}}
-  %d = tile.dot %at, %bt, %zero transpose_b {atom = #mma, in_flight = 0}
-     : tensor<128x64xbf16>, tensor<64x64xbf16> -> tensor<128x64xf32>
-  tile.store %d, %c[%x, %c0] : tensor<128x64xf32>, !tile.view<?x?xf32>
-  tile.return
-}
-
-// -----
-
 // One program would come to it more often than the other.
 !view = !tile.view<?x?xbf16>
 #mma = #nvptx.tcgen05<"m256n64k16", bf16, f32>

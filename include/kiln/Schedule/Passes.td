@@ -416,35 +416,6 @@ def SplitLoops : Schedule_Pass<"tile-split-loops"> {
   }];
 }
 
-def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
-  let summary = "give dots that accumulate in tensor memory a place there";
-  let description = [{
-    Precondition: dots with `in_flight` are starts and waits. Postcondition: an accumulator in tensor
-    memory is a slot of a channel. It is acquired where its first dot's loop or block begins, filled
-    if it begins as a tensor, and a wait for it is a `tile.commit` behind the last dot, a `tile.get`,
-    a `tile.fetch` and a `tile.release`. Accumulators of one type in one role take turns. One that
-    another role uses is a slot of the channel into which it is committed.
-
-    Before:
-    ```mlir
-    %none = ub.poison : !tile.pending<tensor<128x64xf32, #sum>, tensor_memory>
-    %p = tile.start_dot %x, %y, %none when %false …
-    %t = tile.wait %p in_flight = 0 …
-    ```
-    After:
-    ```mlir
-    %s, %ph = tile.next %sums
-    %none = tile.acquire %sums[%s, %ph]
-    %p = tile.start_dot %x, %y, %none when %false …
-    tile.commit %p into %sums[%s]
-    %q = tile.get %sums[%s, %ph]
-    %t = tile.fetch %q {atom = …}
-    tile.release %sums[%s] lanes
-    ```
-    The tests are `test/Schedule/realise-accumulators.mlir` and `realise-accumulators-invalid.mlir`.
-  }];
-}
-
 def RealiseSlots : Schedule_Pass<"tile-realise-slots"> {
   let summary = "make the slots and phases of channels values";
   let description = [{
@@ -495,6 +466,7 @@ def RealiseStores : Schedule_Pass<"tile-realise-stores"> {
 }
 
 include "kiln/Schedule/GridPasses.td"
+include "kiln/Schedule/TensorMemoryPasses.td"
 include "kiln/Schedule/SynchronisationPasses.td"
 
 #endif // KILN_SCHEDULE_PASSES_TD

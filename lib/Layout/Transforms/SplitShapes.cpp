@@ -141,8 +141,7 @@ private:
                     : MmaAtomInterface();
     auto isExactK = [&] { return exact.isExact(dot.getA(), dot.getTransposeA() ? 0 : 1); };
     for (unsigned operand = 0; atom && operand < 2; ++operand)
-      if (!llvm::isPowerOf2_64(dot.getK()) && !isExactK() &&
-          !atom.readsFrom(operand, Place::Registers))
+      if (!llvm::isPowerOf2_64(dot.getK()) && !isExactK() && !takesComputed(atom, operand))
         return dot.emitOpError("expected an inner extent that is a power of two, since ")
                << atom << " reads operand " << "ab"[operand] << " from memory, got " << dot.getK();
     return success();

@@ -37,12 +37,13 @@ std::string TensorMemory::useFor(unsigned count) {
   return "";
 }
 
-bool TensorMemory::isInFlight(unsigned first, unsigned count) const {
-  auto writes = [&](const Order &order) {
-    return order.multiply && order.first < first + count && first < order.first + order.count;
+bool TensorMemory::isInFlight(Columns Order::*place, unsigned first, unsigned count) const {
+  auto has = [&](const Order &order) {
+    unsigned own = columnOf((order.*place).address);
+    return order.multiply && own < first + count && first < own + (order.*place).count;
   };
-  bool isTheirs = blocks == 2 && std::any_of(mate->orders.begin(), mate->orders.end(), writes);
-  return isTheirs || std::any_of(orders.begin(), orders.end(), writes);
+  bool isTheirs = blocks == 2 && std::any_of(mate->orders.begin(), mate->orders.end(), has);
+  return isTheirs || std::any_of(orders.begin(), orders.end(), has);
 }
 
 std::string TensorMemory::allocate(unsigned count, uint32_t &address) {
@@ -74,8 +75,8 @@ std::string TensorMemory::release(uint32_t address, unsigned count) {
   unsigned first = columnOf(address);
   if (laneOf(address) || !isCount(count) || !isHeld(first, count))
     return "a release of " + spell(first, count) + ", which are not all held";
-  if (isInFlight(first, count))
-    return "a release of " + spell(first, count) + " while a product into them is in flight";
+  if (isInFlight(&Order::sums, first, count) || isInFlight(&Order::operand, first, count))
+    return "a release of " + spell(first, count) + " while a product of them is in flight";
   std::fill(held.begin() + first, held.begin() + first + count, false);
   taken.push_back(-int(count));
   return "";
@@ -83,17 +84,37 @@ std::string TensorMemory::release(uint32_t address, unsigned count) {
 
 //===- Products -----------------------------------------------------------------------------===//
 
-std::string TensorMemory::start(unsigned thread, uint32_t address, unsigned count,
+/// Of what a product is about to read or to add to: whose it is, and whether it is there.
+std::string TensorMemory::checkStart(Columns columns, const char *what) const {
+  unsigned first = columnOf(columns.address);
+  std::string text = what + spell(first, columns.count);
+  if (laneOf(columns.address) || !isHeld(first, columns.count))
+    return text + ", which are not all held";
+  for (const std::vector<Cell> &lane : cells)
+    if (std::any_of(lane.begin() + first, lane.begin() + first + columns.count,
+                    [](const Cell &cell) { return cell.isOnTheWay; }))
+      return text + ", which a warp has not waited to have written";
+  return "";
+}
+
+std::string TensorMemory::start(unsigned thread, Columns sums, Columns operand,
                                 std::function<std::string()> multiply) {
-  unsigned first = columnOf(address);
-  if (laneOf(address) || !isHeld(first, count) || (blocks == 2 && !mate->isHeld(first, count)))
-    return "a product into " + spell(first, count) + ", which are not all held";
-  orders.push_back({thread, first, count, std::move(multiply)});
+  std::vector<const TensorMemory *> all = {this};
+  if (blocks == 2)
+    all.push_back(mate);
+  for (const TensorMemory *each : all) {
+    std::string wrong = each->checkStart(sums, "a product into ");
+    if (wrong.empty() && operand.count)
+      wrong = each->checkStart(operand, "a product of ");
+    if (!wrong.empty())
+      return wrong;
+  }
+  orders.push_back({thread, sums, operand, std::move(multiply)});
   return "";
 }
 
 void TensorMemory::commit(unsigned thread, std::vector<uint64_t> barriers) {
-  orders.push_back({thread, 0, 0, nullptr, std::move(barriers)});
+  orders.push_back({thread, {}, {}, nullptr, std::move(barriers)});
 }
 
 /// A commit tells of what its own thread has started.
@@ -136,7 +157,7 @@ std::string TensorMemory::inspect(const char *access, unsigned column) const {
   std::string what = access + (" column " + std::to_string(column)) + " of tensor memory, ";
   if (!isHeld(column, 1))
     return what + "which nobody holds";
-  return isInFlight(column, 1) ? what + "into which a product is in flight" : "";
+  return isInFlight(&Order::sums, column, 1) ? what + "into which a product is in flight" : "";
 }
 
 std::string TensorMemory::read(unsigned lane, unsigned column, uint32_t &bits) const {
@@ -145,6 +166,9 @@ std::string TensorMemory::read(unsigned lane, unsigned column, uint32_t &bits) c
   if (!cells[lane][column].isWritten)
     return "a read of lane " + std::to_string(lane) + ", column " + std::to_string(column) +
            " of tensor memory, which nothing has written";
+  if (cells[lane][column].isOnTheWay)
+    return "a read of lane " + std::to_string(lane) + ", column " + std::to_string(column) +
+           " of tensor memory, which a warp has not waited to have written";
   bits = cells[lane][column].bits;
   return "";
 }
@@ -152,6 +176,16 @@ std::string TensorMemory::read(unsigned lane, unsigned column, uint32_t &bits) c
 std::string TensorMemory::write(unsigned lane, unsigned column, uint32_t bits) {
   if (std::string wrong = inspect("a write of", column); !wrong.empty())
     return wrong;
-  set(lane, column, bits);
+  if (isInFlight(&Order::operand, column, 1))
+    return "a write of column " + std::to_string(column) +
+           " of tensor memory, which a product in flight reads";
+  cells[lane][column] = {bits, true, true};
   return "";
+}
+
+/// A warp writes to lanes of its own.
+void TensorMemory::waitForWrites(unsigned warp) {
+  for (unsigned lane = warp % 4 * 32; lane < warp % 4 * 32 + 32; ++lane)
+    for (Cell &cell : cells[lane])
+      cell.isOnTheWay = false;
 }

@@ -3,7 +3,8 @@
 //
 // A product that was started, and the commit behind it, are done only when a thread waits for the
 // commit's barrier: so who reads sums too early, or lets shared memory go too early, gets an error
-// or other numbers.
+// or other numbers. So does who writes an operand that a product in flight reads, or lets one read
+// what its warp has not waited to have written.
 #ifndef KILN_LIB_RUNTIME_EMULATED_TENSORMEMORY_H
 #define KILN_LIB_RUNTIME_EMULATED_TENSORMEMORY_H
 
@@ -33,8 +34,14 @@ public:
   std::string allocate(unsigned count, uint32_t &address);
   std::string endAllocations();
   std::string release(uint32_t address, unsigned count);
-  /// A product that a thread starts, into so many columns; of a pair, into those of both blocks.
-  std::string start(unsigned thread, uint32_t address, unsigned count,
+  /// Columns from an address on.
+  struct Columns {
+    uint32_t address = 0;
+    unsigned count = 0;
+  };
+  /// A product that a thread starts, into some columns, of an operand in others, if there is one;
+  /// of a pair, in those of both blocks.
+  std::string start(unsigned thread, Columns sums, Columns operand,
                     std::function<std::string()> multiply);
   /// To one or several barriers of the cluster.
   void commit(unsigned thread, std::vector<uint64_t> barriers);
@@ -42,29 +49,34 @@ public:
   std::string land(uint64_t barrier);
   std::string finish();
 
-  /// By threads, of what no product in flight writes.
+  /// By threads, of what no product in flight writes, or reads. What a warp writes is there when it
+  /// has waited for that.
   std::string read(unsigned lane, unsigned column, uint32_t &bits) const;
   std::string write(unsigned lane, unsigned column, uint32_t bits);
+  void waitForWrites(unsigned warp);
   /// By products.
   bool isWritten(unsigned lane, unsigned column) const { return cells[lane][column].isWritten; }
   uint32_t get(unsigned lane, unsigned column) const { return cells[lane][column].bits; }
-  void set(unsigned lane, unsigned column, uint32_t bits) { cells[lane][column] = {bits, true}; }
+  void set(unsigned lane, unsigned column, uint32_t bits) {
+    cells[lane][column] = {bits, true, false};
+  }
 
 private:
   struct Cell {
     uint32_t bits = 0;
-    bool isWritten = false;
+    bool isWritten = false, isOnTheWay = false;
   };
   /// A product, or a commit to barriers.
   struct Order {
     unsigned thread;
-    unsigned first, count;
+    Columns sums, operand;
     std::function<std::string()> multiply;
     std::vector<uint64_t> barriers = {};
   };
   bool isHeld(unsigned first, unsigned count) const;
-  /// Whether a product of this block, or of the pair, writes one of the columns.
-  bool isInFlight(unsigned first, unsigned count) const;
+  std::string checkStart(Columns columns, const char *what) const;
+  /// Whether a product of this block, or of the pair, has one of the columns there.
+  bool isInFlight(Columns Order::*place, unsigned first, unsigned count) const;
   /// Of an access by threads to a column.
   std::string inspect(const char *access, unsigned column) const;
   std::string runUpTo(size_t last);

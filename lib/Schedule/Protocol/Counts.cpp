@@ -87,17 +87,18 @@ static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
     if (count == 0)
       return put.emitOpError("expected buffer ") << i << " of the slot to be filled, got nothing";
   int64_t announced = put.getBytes(), full = channel.getFull();
-  if (announced == 0 && channel.getType().getPair())
+  bool isPair = channel.getType().getPair();
+  if (announced == 0 && isPair && !channel.getType().getBuffers().empty())
     return put.emitOpError("expected copies that count bytes into a slot that two programs fill");
   if (announced == 0) {
     if (writes && failed(checkWritten(put, channel)))
       return failure();
-    int64_t warps = role.getWarps() * countTogether(put, role);
+    int64_t warps = role.getWarps() * countTogether(put, role) * (isPair ? 2 : 1);
     if (full == warps)
       return success();
     InFlightDiagnostic error = put.emitOpError("expected full = ")
                                << warps << ", one arrival of each warp of role \"" << role.getName()
-                               << "\", got " << full;
+                               << (isPair ? "\" in both programs" : "\"") << ", got " << full;
     error.attachNote(channel.getLoc()) << "the channel";
     return error;
   }
@@ -110,9 +111,58 @@ static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
   return checkAnnounced(put, channel, role);
 }
 
+/// Whether a channel's slots are what dots read in tensor memory: nobody commits sums into it.
+static bool isOfOperands(WarpGroupsOp groups, unsigned capture) {
+  return getChannel(groups, capture).getType().getAccumulator() &&
+         llvm::none_of(groups.getBodies(), [&](Region &region) {
+           return llvm::any_of(region.getArgument(capture).getUsers(), llvm::IsaPred<CommitOp>);
+         });
+}
+
+/// One role acquires what dots of its own read in tensor memory, and a commit of one thread gives
+/// it back: nobody is told that it is full.
+static LogicalResult checkOperands(WarpGroupsOp groups, unsigned capture) {
+  ChannelOp channel = getChannel(groups, capture);
+  RoleAttr filler;
+  for (Region &region : groups.getBodies()) {
+    RoleAttr role = groups.getRole(region.getRegionNumber());
+    bool acquires = false, releases = false;
+    for (Operation *user : region.getArgument(capture).getUsers()) {
+      auto release = dyn_cast<ReleaseOp>(user);
+      if (isa<GetOp>(user))
+        return user->emitOpError("expected a tile.commit into the channel, since nobody is told "
+                                 "otherwise that a slot is full");
+      if (release && !release.getCommit())
+        return release.emitOpError(
+            "expected 'commit', since dots that read the slot may be in flight");
+      acquires |= isa<AcquireOp>(user);
+      releases |= release != nullptr;
+      if (acquires && filler && filler != role)
+        return user->emitOpError("expected one role to acquire from a channel, got a second, \"")
+               << role.getName() << "\"";
+    }
+    if (acquires != releases)
+      return channel.emitOpError("expected role \"")
+             << role.getName()
+             << "\" to acquire and to release what its dots read in tensor memory";
+    if (acquires)
+      filler = role;
+  }
+  if (!filler)
+    return channel.emitOpError("expected a tile.put into the channel");
+  int64_t copies = filler.getCopies();
+  if (channel.getFull() == 0 && int64_t(channel.getEmpty()) == copies)
+    return success();
+  return channel.emitOpError("expected full = 0 and empty = ")
+         << copies << ", since one thread of each copy releases what its own dots read, got "
+         << channel.getFull() << " and " << channel.getEmpty();
+}
+
 /// Every channel is put, got and released, and counts the arrivals of those who release it.
 static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
   ChannelOp channel = getChannel(groups, capture);
+  if (isOfOperands(groups, capture))
+    return checkOperands(groups, capture);
   int64_t programs = getClusterPrograms(groups->getParentOfType<KernelOp>());
   if (channel.getType().getPair() && programs % 2)
     return channel.emitOpError(
@@ -236,11 +286,19 @@ static LogicalResult checkTensorMemory(WarpGroupsOp groups) {
   return error;
 }
 
-/// What is pending has one user: two would each wait for, or add to, the same accumulator.
+/// Whether a use of what lies in tensor memory leaves it as it is: it is fetched, or read by dots.
+static bool isRead(OpOperand &use) {
+  return isa<FetchOp, PartOp>(use.getOwner()) ||
+         (isa<StartDotOp>(use.getOwner()) && use.getOperandNumber() == 0);
+}
+
+/// What is pending has one user: two would each wait for, or add to, the same accumulator. Any number
+/// may read it.
 static LogicalResult checkPending(WarpGroupsOp groups) {
   WalkResult result = groups.walk([](Operation *op) -> WalkResult {
     auto check = [&](Value value) -> LogicalResult {
-      if (!isa<PendingType>(value.getType()) || value.use_empty() || value.hasOneUse())
+      if (!isa<PendingType>(value.getType()) || value.hasOneUse() ||
+          llvm::all_of(value.getUses(), isRead))
         return success();
       // The two branches of a condition may each have one.
       SmallVector<Region *> regions;

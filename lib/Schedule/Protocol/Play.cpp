@@ -164,6 +164,10 @@ private:
   void fill(const Trace &trace, const Event &event, int64_t arrivals) {
     unsigned first = getCounting(trace.program, event), programs = isOfPair(event) ? 2 : 1;
     auto put = dyn_cast<PutOp>(event.op);
+    if (put && !put.getBytes() && isOfPair(event)) {
+      filled[getUse(first, event.channel, event.position)] += arrivals;
+      return;
+    }
     if (!put) {
       for (unsigned program = first; program < first + programs; ++program)
         filled[getUse(program, event.channel, event.position)] += arrivals;
@@ -193,10 +197,13 @@ private:
         if (!isTold(getCounting(program, event)))
           return program;
     unsigned first = getCounting(trace.program, event);
-    if (event.kind == Event::Acquire && isOfPair(event))
-      for (unsigned program : {first, first + 1})
+    if (event.kind == Event::Acquire && isOfPair(event)) {
+      // What dots read, one gives back for both.
+      unsigned telling = getChannel(groups, event.channel).getFull() ? 2 : 1;
+      for (unsigned program = first; program < first + telling; ++program)
         if (!isTold(program))
           return program;
+    }
     return std::nullopt;
   }
 

@@ -45,6 +45,9 @@ LogicalResult Tracer::runOp(Operation *op) {
     int64_t position = result.events.back().position;
     if (it.getToStart() && isSecondOfPair(it.getChannel()))
       result.events.pop_back();
+    if (isOfNothing(it.getChannel()))
+      for (; !said.empty(); said.erase(said.begin()))
+        written.erase(*said.begin());
     held[channel].push_back(position);
     bool isSum = it.getChannel().getType().getAccumulator() != nullptr;
     for (Value buffer : it.getBuffers())
@@ -195,6 +198,12 @@ void Tracer::waitPuts(WaitPutsOp op) {
 LogicalResult Tracer::put(PutOp op) {
   if (failed(use(op, op.getChannel(), op.getSlot(), op.getPhase(), Event::Put)))
     return failure();
+  if (isOfNothing(op.getChannel())) {
+    said = written;
+    if (failed(tellOfTensorMemory(op)))
+      return failure();
+    tells = false;
+  }
   // What fills it is checked where bytes are; here only scalars are followed.
   size_t event = result.events.size() - 1;
   for (Operation &inner : op.getBody().front())
@@ -231,7 +240,28 @@ LogicalResult Tracer::reach(ReleaseOp op, std::vector<Reach> &reaches) {
   return success();
 }
 
+/// A slot of an operand in tensor memory, which the role has acquired and filled.
+LogicalResult Tracer::releaseOperand(ReleaseOp op) {
+  unsigned channel = getCapture(op.getChannel());
+  std::optional<int64_t> slot = getNumber(op.getSlot());
+  auto at = llvm::find_if(acquired[channel], [&](int64_t position) {
+    return slot && position % op.getChannel().getType().getDepth() == *slot;
+  });
+  if (at == acquired[channel].end())
+    return fail(op.emitOpError("expected a slot that role \"")
+                << role.getName() << "\" acquired and has not released, got slot "
+                << slot.value_or(-1));
+  int64_t position = *at;
+  acquired[channel].erase(at);
+  if (isSecondOfPair(op.getChannel()))
+    return success();
+  result.events.push_back({Event::Release, channel, position, op, barriers});
+  return instance.getClusterPrograms() > 1 ? reach(op, result.events.back().reaches) : success();
+}
+
 LogicalResult Tracer::release(ReleaseOp op) {
+  if (op.getCommit() && op.getChannel().getType().getAccumulator())
+    return releaseOperand(op);
   unsigned channel = getCapture(op.getChannel());
   int64_t depth = op.getChannel().getType().getDepth();
   std::optional<int64_t> slot = getNumber(op.getSlot());
@@ -307,6 +337,8 @@ LogicalResult Tracer::acquire(AcquireOp op) {
   int64_t position = result.events.back().position;
   acquired[channel].push_back(position);
   known[op.getAccumulator()] = {Known::Sum, position, channel};
+  if (llvm::any_of(op.getAccumulator().getUsers(), llvm::IsaPred<FillOp>))
+    alone.insert({channel, position});
   wasTold = true;
   return success();
 }
@@ -336,8 +368,13 @@ LogicalResult Tracer::fill(FillOp op) {
                 << role.getName() << "\" acquired and has not committed");
   if (sum.isDefined)
     return fail(op.emitOpError("expected an accumulator that no dot may be writing"));
+  if (alone.count({sum.channel, sum.value}))
+    return fail(
+        op.emitOpError("expected a tile.barrier behind the tile.acquire, since one thread has "
+                       "waited for all"));
   if (failed(accessTensorMemory(op)))
     return failure();
+  written.insert({sum.channel, sum.value});
   sum.isDefined = true;
   known[op.getResult()] = sum;
   return success();
@@ -389,6 +426,29 @@ LogicalResult Tracer::fence(FenceOp op) {
   return success();
 }
 
+/// What all warps have written to tensor memory they must have told the thread that starts dots.
+LogicalResult Tracer::checkTold(StartDotOp op, Known filled) {
+  if (!written.count({filled.channel, filled.value}))
+    return success();
+  if (getChannel(groups, filled.channel).getType().getPair())
+    return fail(
+        op.emitOpError("expected a tile.put into slots of nothing behind the tile.fill, and a "
+                       "tile.get of them, since the dot reads what two programs fill"));
+  return fail(op.emitOpError("expected a tile.fence tensor_before and a tile.barrier behind the "
+                             "tile.fill, since one thread starts the dot"));
+}
+
+/// Operand a, in tensor memory.
+LogicalResult Tracer::readOperand(StartDotOp op) {
+  Known it = get(op.getA());
+  if (it.kind != Known::Sum || !llvm::is_contained(acquired[it.channel], it.value))
+    return fail(op.emitOpError("expected an operand that role \"")
+                << role.getName() << "\" acquired and has not released");
+  if (!it.isDefined)
+    return fail(op.emitOpError("expected an operand that a tile.fill has written"));
+  return checkTold(op, it);
+}
+
 /// A dot into tensor memory.
 LogicalResult Tracer::startInto(StartDotOp op, ArrayRef<std::pair<unsigned, int64_t>> slots) {
   Known sum = get(op.getAccumulator());
@@ -399,7 +459,9 @@ LogicalResult Tracer::startInto(StartDotOp op, ArrayRef<std::pair<unsigned, int6
                 << role.getName() << "\" acquired and has not committed");
   if (*accumulates && !sum.isDefined)
     return fail(op.emitOpError("expected an accumulator that holds something, since it is read"));
-  if (failed(accessTensorMemory(op)))
+  bool isWritten = isa<PendingType>(op.getA().getType());
+  if (failed(checkTold(op, sum)) || (isWritten && failed(readOperand(op))) ||
+      failed(accessTensorMemory(op)))
     return failure();
   readUntilCommit.insert(slots.begin(), slots.end());
   sum.isDefined = true;
@@ -536,8 +598,12 @@ void Tracer::meet(BarrierOp op) {
     else if (state == Seen::Written || (state == Seen::Shared && op.getPublish()))
       state = op.getPublish() ? Seen::Published : Seen::Shared;
   }
-  wasTold |= tells;
+  wasTold |= tells || !alone.empty();
   tells = false;
+  alone.clear();
+  // What two programs write, barriers of the one do not tell the other.
+  for (auto at = written.begin(); !hasAccessed && at != written.end();)
+    at = getChannel(groups, at->first).getType().getPair() ? std::next(at) : written.erase(at);
   bool meetsAll = op.getAllCopies() || role.getCopies() == 1;
   barriers += meetsAll;
   published += meetsAll && op.getPublish();

@@ -74,6 +74,7 @@ private:
   llvm::LogicalResult reach(tile::ReleaseOp op, std::vector<Reach> &reaches);
   void waitPuts(tile::WaitPutsOp op);
   llvm::LogicalResult release(tile::ReleaseOp op);
+  llvm::LogicalResult releaseOperand(tile::ReleaseOp op);
   const HandedOver *getHandedOver(mlir::Value number);
   std::optional<int64_t> drawCount(tile::AtomicRMWOp atomic);
   llvm::LogicalResult advance(tile::AdvanceOp op);
@@ -84,6 +85,8 @@ private:
   llvm::LogicalResult fence(tile::FenceOp op);
   llvm::LogicalResult accessTensorMemory(mlir::Operation *op);
   llvm::LogicalResult tellOfTensorMemory(mlir::Operation *op);
+  llvm::LogicalResult checkTold(tile::StartDotOp op, Known filled);
+  llvm::LogicalResult readOperand(tile::StartDotOp op);
   llvm::LogicalResult startInto(tile::StartDotOp op,
                                 llvm::ArrayRef<std::pair<unsigned, int64_t>> slots);
   llvm::LogicalResult start(tile::StartDotOp op);
@@ -123,6 +126,12 @@ private:
     return llvm::cast<tile::ChannelType>(channel.getType()).getPair() && !instance.isFirstOfPair();
   }
 
+  /// Whether two programs say by a channel's slots that they have written what dots read.
+  static bool isOfNothing(mlir::Value channel) {
+    auto type = llvm::cast<tile::ChannelType>(channel.getType());
+    return type.getPair() && type.getBuffers().empty();
+  }
+
   tile::WarpGroupsOp groups;
   tile::RoleAttr role;
   const Instance &instance;
@@ -152,8 +161,14 @@ private:
   std::deque<std::pair<unsigned, int64_t>> ownPuts;
   std::vector<std::map<int64_t, int64_t>> atSlot;
   std::vector<std::vector<int64_t>> held;
-  /// Of channels of accumulators: the uses acquired and not yet committed.
+  /// Of channels in tensor memory: the uses acquired and not yet committed, or, of operands,
+  /// released.
   std::vector<std::vector<int64_t>> acquired;
+  /// Of these, what one thread alone has waited for that all are to fill, and what warps have
+  /// written, since they met.
+  std::set<std::pair<unsigned, int64_t>> alone, written;
+  /// Of what warps have written, what they have said to the first program of the pair.
+  std::set<std::pair<unsigned, int64_t>> said;
   /// The uses whose buffers lanes have read into registers; those that only the thread that starts
   /// dots has waited for; and those that dots read of whose end only a commit tells.
   std::set<std::pair<unsigned, int64_t>> readByLanes, gotToStart, readUntilCommit;

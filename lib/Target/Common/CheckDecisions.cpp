@@ -131,7 +131,7 @@ static LogicalResult checkAtomHints(Access access, TargetInterface target) {
 static LogicalResult checkOperands(DotOp dot, MmaAtomInterface atom) {
   for (unsigned number = 0; number < 2; ++number) {
     auto load = dot->getOperand(number).getDefiningOp<LoadOp>();
-    if (!atom.readsFrom(number, Place::Registers) && !(load && load.getAtomAttr()))
+    if (!takesComputed(atom, number) && !(load && load.getAtomAttr()))
       return dot.emitOpError("expected operand ")
              << "ab"[number] << " of a load with 'atom', since " << atom << " reads it from memory";
   }

@@ -43,7 +43,7 @@ bool hasNoMeaning(StringRef name) {
          name.starts_with("llvm.nvvm.setmaxnreg.") || name.starts_with("llvm.nvvm.fence.") ||
          name.starts_with("llvm.nvvm.prefetch.") || name.starts_with("llvm.nvvm.wgmma.") ||
          name.starts_with("llvm.nvvm.griddepcontrol.") ||
-         name.starts_with("llvm.nvvm.tcgen05.fence.") || name == "llvm.nvvm.tcgen05.wait.st";
+         name.starts_with("llvm.nvvm.tcgen05.fence.");
 }
 
 class Lowering {

@@ -198,6 +198,8 @@ int64_t TargetAttr::getTensorBytes(int64_t bytes) const {
          std::max<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(bytes, kColumnBytes)), 32);
 }
 
+int64_t TargetAttr::getTensorColumnBytes() const { return kColumnBytes; }
+
 /// All that a program does with tensor memory is by one of the two.
 static NVVM::CTAGroupKind getGroup(bool ofPair) {
   return ofPair ? NVVM::CTAGroupKind::CTA_2 : NVVM::CTAGroupKind::CTA_1;
@@ -273,8 +275,10 @@ Value TargetAttr::getBarrierOf(OpBuilder &builder, Location loc, Value barrier,
 /// told of are reads, which are done by now, and nothing that the other block would have to see. A
 /// release for the cluster is a fence for all of the GPU's memory in front of each arrival, which
 /// cost a product a third of its rate.
-void TargetAttr::arriveAt(OpBuilder &builder, Location loc, Value barrier, Value program) const {
+void TargetAttr::arriveAt(OpBuilder &builder, Location loc, Value barrier, Value program,
+                          bool publishes) const {
   Value there = mapTo(builder, loc, barrier, program);
-  NVVM::MBarrierArriveOp::create(builder, loc, /*res=*/Type(), there, /*count=*/Value(),
-                                 NVVM::MemScopeKind::CTA, /*relaxed=*/false);
+  auto scope = publishes ? NVVM::MemScopeKind::CLUSTER : NVVM::MemScopeKind::CTA;
+  NVVM::MBarrierArriveOp::create(builder, loc, /*res=*/Type(), there, /*count=*/Value(), scope,
+                                 /*relaxed=*/false);
 }

@@ -5,6 +5,9 @@
 // half and its column in the lower. A product of 128 rows has row i in lane i. Warp w of a group of
 // four reaches lanes 32 w to 32 w + 31 alone, so each thread fetches one row.
 //
+// Operand a may lie there, too, where warps have written it: row i in lane i, as many elements
+// along k in a column as have 32 bits. It is read by rows only.
+//
 // A product of 256 rows is one of two blocks of a cluster, of ranks 2 i and 2 i + 1
 // (`.cta_group::2`). Each has 128 rows of the accumulator in its own lanes, as a product of 128 has
 // them (data path layout A), each its own rows of a, and the first one the first half of b's rows
@@ -26,6 +29,8 @@ using tile::Place;
 static constexpr int64_t kRows = 128;
 static constexpr int64_t kWarpsOfGroup = 4;
 static constexpr int64_t kMostColumns = 256, kColumnStep = 16;
+/// Of a lane in one column.
+static constexpr int64_t kColumnBits = 32;
 static constexpr unsigned kPair = 2;
 /// Of tensor memory, as a pointer has it.
 static constexpr unsigned kTensorSpace = 6;
@@ -90,7 +95,7 @@ static std::optional<Tcgen05Shape> parseShape(StringRef shape, Format format) {
   if (!programs || !shape.consume_back("k" + std::to_string(getDepth(format))) ||
       shape.getAsInteger(10, n))
     return std::nullopt;
-  bool isShape = n >= kColumnStep && n <= kMostColumns && n % (programs * kColumnStep) == 0;
+  bool isShape = n >= kColumnStep && n <= kMostColumns && n % kColumnStep == 0;
   return isShape ? std::optional(Tcgen05Shape{programs, n}) : std::nullopt;
 }
 
@@ -111,7 +116,7 @@ LogicalResult Tcgen05Attr::verify(function_ref<InFlightDiagnostic()> emitError, 
   std::string tail = "k" + std::to_string(getDepth(*format));
   return emitError() << "expected a shape of tcgen05 for " << element << " into " << accumulator
                      << ", m128n16" << tail << " to m128n256" << tail
-                     << " or, of two programs, m256n32" << tail << " to m256n256" << tail
+                     << " or, of two programs, m256n16" << tail << " to m256n256" << tail
                      << ", got '" << shape << "'";
 }
 
@@ -127,7 +132,7 @@ Attribute kiln::nvptx::getTcgen05Atom(tile::DotOp dot) {
 Attribute kiln::nvptx::getTcgen05PairAtom(tile::DotOp dot) {
   std::optional<Format> format = findFormat(dot);
   int64_t n = dot.getN();
-  if (!format || n > kMostColumns || n % (kPair * kColumnStep))
+  if (!format || n > kMostColumns || n % kColumnStep)
     return {};
   return getAtom(dot, *format, kPair, n);
 }
@@ -145,7 +150,9 @@ Completion Tcgen05Attr::getCompletion() const { return Completion::Commit; }
 
 Place Tcgen05Attr::getAccumulatorPlace() const { return Place::Tensor; }
 
-bool Tcgen05Attr::readsFrom(unsigned, Place place) const { return place == Place::Shared; }
+bool Tcgen05Attr::readsFrom(unsigned operand, Place place) const {
+  return place == Place::Shared || (operand == 0 && place == Place::Tensor);
+}
 
 unsigned Tcgen05Attr::getWarps() const { return kWarpsOfGroup; }
 
@@ -173,8 +180,10 @@ LinearLayout Tcgen05Attr::getAccumulatorLayout(ArrayRef<int64_t> shape, unsigned
   return layout ? canonicalise(*layout) : LinearLayout();
 }
 
-std::optional<LinearLayout> Tcgen05Attr::getRegisterLayout(ArrayRef<int64_t>, unsigned) const {
-  return std::nullopt;
+/// By rows, as an accumulator.
+std::optional<LinearLayout> Tcgen05Attr::getRegisterLayout(ArrayRef<int64_t> shape,
+                                                           unsigned warps) const {
+  return getAccumulatorLayout(shape, warps);
 }
 
 std::vector<LinearLayout> Tcgen05Attr::getSharedLayouts(unsigned operand, ArrayRef<int64_t> shape,
@@ -209,17 +218,26 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::start(OpBuilder &builder, Location lo
   auto [m, n, k] = getExtents();
   Format format = *getFormat(getElement(), getAccumulator());
   int64_t programs = getPrograms();
-  bool fits = dot.m % m == 0 && dot.n % n == 0 && dot.k % k == 0 && dot.a.base && dot.b.base;
+  bool fits = dot.m % m == 0 && dot.n % n == 0 && dot.k % k == 0 && dot.b.base;
   fits &= programs == 1 || dot.n == n;
   if (!fits || dot.accumulatorLayout != getAccumulatorLayout({dot.m, dot.n}, kWarpsOfGroup))
     return failure();
   constexpr uint64_t kConstant = uint64_t(1) << 46;
-  std::optional<SharedMatrix> a =
-      SharedMatrix::describe(builder, loc, dot.a, format.bits, !dot.a.transposed, kConstant);
+  std::optional<SharedMatrix> a;
+  if (dot.a.base)
+    a = SharedMatrix::describe(builder, loc, dot.a, format.bits, !dot.a.transposed, kConstant);
   std::optional<SharedMatrix> b =
       SharedMatrix::describe(builder, loc, dot.b, format.bits, dot.b.transposed, kConstant);
-  if (!a || !b)
+  bool isWritten =
+      dot.a.address && dot.a.layout == *getRegisterLayout({dot.m, dot.k}, kWarpsOfGroup);
+  if ((!a && !isWritten) || !b)
     return failure();
+  // Further rows are further columns.
+  int64_t perColumn = kColumnBits / format.bits;
+  auto getA = [&](int64_t row, int64_t atK) {
+    return a ? a->at(row, atK)
+             : getPointer(builder, loc, dot.a.address, (row / kRows * dot.k + atK) / perColumn);
+  };
   Value address = dot.accumulator.front();
   Value instruction = number(builder, loc, getInstruction(format, programs * m, n, dot));
   auto group = programs == 1 ? NVVM::CTAGroupKind::CTA_1 : NVVM::CTAGroupKind::CTA_2;
@@ -230,7 +248,7 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::start(OpBuilder &builder, Location lo
         NVVM::Tcgen05MMAOp::create(builder, loc, format.kind, group,
                                    NVVM::Tcgen05MMACollectorOp::DISCARD, /*aShift=*/false,
                                    getPointer(builder, loc, address, row / m * dot.n + column),
-                                   a->at(row, atK), b->at(column, atK), instruction,
+                                   getA(row, atK), b->at(column, atK), instruction,
                                    atK == 0 && dot.accumulates ? dot.accumulates : always,
                                    /*scaleInputD=*/Value(), /*disableOutputLane=*/Value());
   return SmallVector<Value>{address};
@@ -256,10 +274,12 @@ static void waitForLoads(OpBuilder &builder, Location loc, SmallVectorImpl<Value
 }
 
 namespace {
-/// What one thread reaches of an accumulator: so many columns of its lane at a time.
+/// What one thread reaches of an accumulator, or of an operand: so many columns of its lane at a
+/// time, of one element each, or of several.
 struct Row {
-  Row(OpBuilder &builder, Location loc, Value accumulator, const LinearLayout &layout)
-      : layout(layout), columns(layout.getShape()[1]),
+  Row(OpBuilder &builder, Location loc, Value accumulator, const LinearLayout &layout,
+      int64_t perColumn = 1)
+      : layout(layout), perColumn(perColumn), columns(layout.getShape()[1] / perColumn),
         atOnce(std::min(getPowerOf2Factor(columns), kMostAtOnce)) {
     // 32 times the warp's number in its group, as a lane.
     Value lanes = NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
@@ -268,17 +288,18 @@ struct Row {
     lanes = LLVM::ShlOp::create(builder, loc, lanes, number(builder, loc, 16));
     address = LLVM::AddOp::create(builder, loc, accumulator, lanes);
   }
-  int64_t getRegisters() const { return layout.getInSize("register"); }
+  /// Of 32 bits.
+  int64_t getRegisters() const { return layout.getInSize("register") / perColumn; }
   /// Where the columns of the registers from this one on lie: further rows are further columns, and
   /// what counts an odd factor of columns comes behind them in registers alone.
   Value at(OpBuilder &builder, Location loc, int64_t reg) const {
-    LinearLayout::Basis element = layout.applyTo("register", reg);
-    return getPointer(builder, loc, address, element[0] / kRows * columns + element[1]);
+    LinearLayout::Basis element = layout.applyTo("register", reg * perColumn);
+    return getPointer(builder, loc, address, element[0] / kRows * columns + element[1] / perColumn);
   }
 
   static constexpr int64_t kMostAtOnce = 64;
   const LinearLayout &layout;
-  int64_t columns, atOnce;
+  int64_t perColumn, columns, atOnce;
   Value address;
 };
 } // namespace
@@ -308,15 +329,16 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::fetch(OpBuilder &builder, Location lo
 LogicalResult Tcgen05Attr::fill(OpBuilder &builder, Location loc, ArrayRef<Value> registers,
                                 Value address, const LinearLayout &layout) const {
   SmallVector<int64_t> shape = layout.getShape();
+  int64_t bits = registers.front().getType().getIntOrFloatBitWidth();
   if (layout != getAccumulatorLayout(shape, kWarpsOfGroup))
     return failure();
-  Row row(builder, loc, address, layout);
+  Row row(builder, loc, address, layout, kColumnBits / bits);
   for (int64_t first = 0; first < row.getRegisters(); first += row.atOnce) {
-    Value part = makeVector(builder, loc, registers.slice(first, row.atOnce));
-    part = LLVM::BitcastOp::create(builder, loc,
-                                   VectorType::get({row.atOnce}, builder.getI32Type()), part);
+    Value part = makeVector(builder, loc,
+                            registers.slice(first * row.perColumn, row.atOnce * row.perColumn));
     NVVM::Tcgen05StOp::create(builder, loc, /*unpack=*/false, NVVM::Tcgen05LdStShape::SHAPE_32X32B,
-                              row.at(builder, loc, first), part, Value());
+                              row.at(builder, loc, first),
+                              castVector(builder, loc, part, builder.getI32Type()), Value());
   }
   NVVM::Tcgen05WaitOp::create(builder, loc, NVVM::Tcgen05WaitKind::STORE);
   return success();

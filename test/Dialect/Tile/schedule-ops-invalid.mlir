@@ -212,11 +212,11 @@ tile.kernel @k(%s: i32) {
 
 // -----
 
-!sums = !tile.channel<1, !tile.pending<tensor<8x8xf32>, tensor_memory>>
+!ring = !tile.channel<1, own, !tile.buffer<8x8xf32>>
 tile.kernel @k(%s: i32) {
-  %sums = tile.channel full = 1 empty = 4 : !sums
+  %ring = tile.channel full = 1 empty = 4 : !ring
   // expected-error@+1 {{expected a channel of buffers that another role fills, since dots read them}}
-  tile.release %sums[%s] commit : !sums
+  tile.release %ring[%s] commit : !ring
   tile.return
 }
 

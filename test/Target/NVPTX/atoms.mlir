@@ -16,10 +16,12 @@ module attributes {nvptx.a = [#nvptx.wgmma<"m64n256k16", bf16, f32>, #nvptx.wgmm
 // CHECK: #nvptx.tcgen05<"m128n16k8", tf32, f32>
 // CHECK: #nvptx.tcgen05<"m128n208k32", f8E5M2, f32>
 // CHECK: #nvptx.tcgen05<"m256n224k32", f8E4M3FN, f32>
+// CHECK: #nvptx.tcgen05<"m256n48k16", bf16, f32>
 module attributes {nvptx.a = [#nvptx.tcgen05<"m128n256k16", bf16, f32>,
                               #nvptx.tcgen05<"m128n16k8", tf32, f32>,
                               #nvptx.tcgen05<"m128n208k32", f8E5M2, f32>,
-                              #nvptx.tcgen05<"m256n224k32", f8E4M3FN, f32>]} {}
+                              #nvptx.tcgen05<"m256n224k32", f8E4M3FN, f32>,
+                              #nvptx.tcgen05<"m256n48k16", bf16, f32>]} {}
 
 // -----
 
@@ -28,14 +30,14 @@ module attributes {nvptx.a = #nvptx.tcgen05<"m128n64k32", i8, i32>} {}
 
 // -----
 
-// expected-error@+1 {{expected a shape of tcgen05 for 'f16' into 'f32', m128n16k16 to m128n256k16 or, of two programs, m256n32k16 to m256n256k16, got 'm128n24k16'}}
+// expected-error@+1 {{expected a shape of tcgen05 for 'f16' into 'f32', m128n16k16 to m128n256k16 or, of two programs, m256n16k16 to m256n256k16, got 'm128n24k16'}}
 module attributes {nvptx.a = #nvptx.tcgen05<"m128n24k16", f16, f32>} {}
 
 // -----
 
 // Half of the columns would be none of one program's instruction.
-// expected-error@+1 {{got 'm256n48k16'}}
-module attributes {nvptx.a = #nvptx.tcgen05<"m256n48k16", f16, f32>} {}
+// expected-error@+1 {{got 'm256n40k16'}}
+module attributes {nvptx.a = #nvptx.tcgen05<"m256n40k16", f16, f32>} {}
 
 // -----
 

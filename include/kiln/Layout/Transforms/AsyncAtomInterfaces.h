@@ -21,7 +21,8 @@ inline constexpr llvm::StringLiteral kOffset = "offset";
 /// One dot for the warps that start it together.
 struct AsyncDot {
   struct Operand {
-    mlir::Value base;                         ///< in shared memory; null if in registers
+    mlir::Value base;                         ///< in shared memory; null if it is not there
+    mlir::Value address;                      ///< in tensor memory (i32), likewise
     LinearLayout layout;                      ///< of the buffer or the tensor
     llvm::SmallVector<mlir::Value> registers; ///< the tensor's elements, if in registers
     bool transposed = false;

@@ -10,7 +10,8 @@ def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface", [MmaAtomInter
     A matrix instruction that starts to multiply an [m, k] by a [k, n] operand, of which at least
     one is read from shared memory. Either a few warps start it together, into registers that are
     theirs again once they have waited; or one thread does, into tensor memory, and the warps
-    fetch the sums from there once it has ended.
+    fetch the sums from there once it has ended. What warps have computed of operand a, such an
+    instruction reads in tensor memory, where they write it.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -19,8 +20,8 @@ def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface", [MmaAtomInter
     }], "::kiln::LinearLayout", "getAccumulatorLayout",
         (ins "::llvm::ArrayRef<int64_t>":$shape, "unsigned":$warps)>,
     InterfaceMethod<[{
-      Who holds what of operand a in registers, for the same warps; none if it is always read from
-      shared memory.
+      Who holds what of operand a in registers, for the same warps, that it reads or that are written
+      to tensor memory for it; none if it is always read from shared memory.
     }], "std::optional<::kiln::LinearLayout>", "getRegisterLayout",
         (ins "::llvm::ArrayRef<int64_t>":$shape, "unsigned":$warps)>,
     InterfaceMethod<[{
@@ -41,8 +42,10 @@ def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface", [MmaAtomInter
     }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "fetch",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$address,
              "const ::kiln::LinearLayout &":$layout), "", "return ::mlir::failure();">,
-    InterfaceMethod<"Writes such registers there; fails in the same way.",
-        "::llvm::LogicalResult", "fill",
+    InterfaceMethod<[{
+      Writes such registers there, or those of operand a, which hold what `getRegisterLayout` says;
+      fails in the same way.
+    }], "::llvm::LogicalResult", "fill",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
              "::llvm::ArrayRef<::mlir::Value>":$registers, "::mlir::Value":$address,
              "const ::kiln::LinearLayout &":$layout), "", "return ::mlir::failure();">,

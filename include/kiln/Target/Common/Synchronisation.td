@@ -121,6 +121,8 @@ def SynchronisationInterface : AttrInterface<"SynchronisationInterface"> {
     InterfaceMethod<"What is set aside for so many bytes of accumulators.",
         "int64_t", "getTensorBytes", (ins "int64_t":$bytes), [{}],
         [{ llvm_unreachable("asked of a chip that has no tensor memory"); }]>,
+    InterfaceMethod<"What one of its columns has.", "int64_t", "getTensorColumnBytes", (ins), [{}],
+        [{ llvm_unreachable("asked of a chip that has no tensor memory"); }]>,
     EmitsIfThere<[{
       The lanes of one warp set so many bytes aside and write the address (i32) to shared memory,
       until they end that and, later, give back what they have. With `ofPair` a warp of each program
@@ -155,8 +157,8 @@ def SynchronisationInterface : AttrInterface<"SynchronisationInterface"> {
     EmitsIfThere<[{
       Arrives at the barrier that lies where this one does in the shared memory of a program of the
       cluster, by its number there (i32). That the thread's reads are done by then is all that the
-      program learns.
-    }], "arriveAt", (ins "::mlir::Value":$barrier, "::mlir::Value":$program)>,
+      program learns; with `publishes` it sees what the thread has done, too.
+    }], "arriveAt", (ins "::mlir::Value":$barrier, "::mlir::Value":$program, "bool":$publishes)>,
     AsksWhether<"Whether a kernel can begin before what precedes it has ended.",
         "overlapsLaunches">,
     EmitsIfThere<[{

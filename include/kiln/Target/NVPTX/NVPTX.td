@@ -30,7 +30,7 @@ def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
         ["getGroupBarriers", "groupBarrier", "setRegisters", "hasByteBarriers",
          "initBarrier", "publishBarriers", "arrive", "arriveExpecting", "awaitCopies", "waitBarrier",
          "meetLanes", "publishShared", "publishGlobal", "getMapType", "prefetchMap", "commitStores",
-         "waitStores", "waitDots", "getTensorBytes", "allocTensor",
+         "waitStores", "waitDots", "getTensorBytes", "getTensorColumnBytes", "allocTensor",
          "endTensorAllocs", "freeTensor", "getTensorSlot", "publishTensor", "observeTensor",
          "commitDots", "hasClusters", "meetCluster", "getNumberInCluster", "getBarrierOf", "arriveAt",
          "overlapsLaunches",
@@ -104,9 +104,12 @@ def NVPTX_Tcgen05Attr : AttrDef<NVPTX_Dialect, "Tcgen05", [
   let mnemonic = "tcgen05";
   let summary = "`tcgen05.mma`: a matrix product into tensor memory, which one thread starts";
   let description = [{
-    The shape, the type of a and b, and that of the accumulator. Both operands are read from shared
+    The shape, the type of a and b, and that of the accumulator. Operands are read from shared
     memory, from buffers as `wgmma` reads them. 128 rows of the accumulator are the 128 lanes of
     tensor memory, its columns are columns there; the four warps of the role fetch 32 rows each.
+
+    What warps have computed of a is read from tensor memory. Each thread writes the row that it would
+    fetch of an accumulator; a column has 32 bits of it, two elements of 16 bits or four of 8.
 
     Of 256 rows two programs of a cluster that follow one another have 128 each: a pair, whose first
     program starts the product for both. Each of them has its own rows of a and half of the columns of

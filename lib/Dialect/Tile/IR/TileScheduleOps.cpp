@@ -20,7 +20,9 @@ Type ChannelType::parse(AsmParser &parser) {
   bool isOwn = hasMore && succeeded(parser.parseOptionalKeyword("own"));
   bool isPair = hasMore && !isOwn && succeeded(parser.parseOptionalKeyword("pair"));
   SmallVector<Type> buffers;
-  if (((isOwn || isPair) && parser.parseComma()) || (hasMore && parser.parseTypeList(buffers)) ||
+  // A pair's slots may be of nothing.
+  bool hasBuffers = hasMore && (!isPair || succeeded(parser.parseOptionalComma()));
+  if ((isOwn && parser.parseComma()) || (hasBuffers && parser.parseTypeList(buffers)) ||
       parser.parseGreater())
     return {};
   return parser.getChecked<ChannelType>(loc, parser.getContext(), depth, isOwn, isPair,
@@ -172,7 +174,9 @@ LogicalResult BarrierOp::verify() {
 //===- Channels -----------------------------------------------------------------------------===//
 
 LogicalResult ChannelOp::verify() {
-  if (failed(verifyCount(*this, "full", getFull(), 1)))
+  // Of operands in tensor memory nobody waits to be told.
+  bool mayBeUntold = getResult().getType().getAccumulator() != nullptr;
+  if (failed(verifyCount(*this, "full", getFull(), mayBeUntold ? 0 : 1)))
     return failure();
   return verifyCount(*this, "empty", getEmpty(), 1);
 }
@@ -197,11 +201,11 @@ LogicalResult ReleaseOp::verify() {
   if (getLanes() && getCommit())
     return emitOpError("expected lanes that have read the slot or dots that read it, got 'lanes' "
                        "and 'commit'");
-  if (getCommit() && (getChannel().getType().getOwn() || getChannel().getType().getAccumulator()))
+  ChannelType type = getChannel().getType();
+  if (getCommit() && type.getOwn())
     return emitOpError("expected a channel of buffers that another role fills, since dots read "
                        "them, got ")
-           << getChannel().getType();
-  ChannelType type = getChannel().getType();
+           << type;
   if (!getPeers().empty() && (type.getOwn() || (type.getAccumulator() && !type.getPair())))
     return emitOpError("expected a channel of buffers that another role fills, since other "
                        "programs fill its slots, too, got ")
@@ -287,8 +291,29 @@ BufferType kiln::tile::getPartType(BufferType whole, ArrayRef<int64_t> shape) {
                          LayoutAttr::get(whole.getContext(), *part));
 }
 
+/// Some of the columns of an accumulator in tensor memory.
+static LogicalResult verifyColumns(PartOp op, PendingType whole, PendingType part) {
+  if (!whole.getInTensorMemory() || !part || !part.getInTensorMemory())
+    return op.emitOpError("expected a part in tensor memory of an accumulator there, got ")
+           << op.getType() << " of " << whole;
+  ArrayRef<int64_t> from = whole.getTensor().getShape(), to = part.getTensor().getShape();
+  bool isColumns = from.size() == 2 && to.size() == 2 && op.getOffsets().size() == 2 &&
+                   from[0] == to[0] && from[1] % to[1] == 0 &&
+                   whole.getTensor().getElementType() == part.getTensor().getElementType();
+  if (isColumns)
+    return success();
+  return op.emitOpError("expected columns of ")
+         << whole << ", so many that they divide its own, and two offsets, got " << part << " and "
+         << op.getOffsets().size();
+}
+
 LogicalResult PartOp::verify() {
-  BufferType whole = getBuffer().getType(), part = getType();
+  if (auto sum = dyn_cast<PendingType>(getBuffer().getType()))
+    return verifyColumns(*this, sum, dyn_cast<PendingType>(getType()));
+  auto whole = cast<BufferType>(getBuffer().getType());
+  auto part = dyn_cast<BufferType>(getType());
+  if (!part)
+    return emitOpError("expected a part of ") << whole << " to be a buffer, got " << getType();
   if (part.getShape().size() != whole.getShape().size() ||
       getOffsets().size() != whole.getShape().size())
     return emitOpError("expected a part and offsets of the buffer's rank ")
@@ -310,7 +335,14 @@ LogicalResult PartOp::verify() {
 //===- Dots in flight -----------------------------------------------------------------------===//
 
 LogicalResult StartDotOp::verify() {
-  return verifyDot(*this, getA().getType(), getTransposeA(), getB().getType(), getTransposeB(),
+  Type a = getA().getType();
+  if (auto written = dyn_cast<PendingType>(a)) {
+    if (!written.getInTensorMemory() || getTransposeA())
+      return emitOpError("expected operand a in tensor memory by rows, got ")
+             << written << (getTransposeA() ? " and 'transpose_a'" : "");
+    a = written.getTensor();
+  }
+  return verifyDot(*this, a, getTransposeA(), getB().getType(), getTransposeB(),
                    getType().getTensor(), getUnsignedA() || getUnsignedB(), getPrecision(),
                    {cast<MmaAtomInterface>(getAtom()).getPrograms()});
 }

@@ -279,6 +279,7 @@ const Instruction kiln::emulated::kEngineInstructions[] = {
     {"nvvm.mbarrier.try.wait.parity.scope.cta.space.cta", false, tryWait},
     {"nvvm.mbarrier.try.wait.parity.scope.cluster.space.cta", false, tryWait},
     {"nvvm.mbarrier.arrive.scope.cta.space.cluster", false, arriveOutside},
+    {"nvvm.mbarrier.arrive.scope.cluster.space.cluster", false, arriveOutside},
     {"nvvm.mapa.shared.cluster", false, mapToBlock},
     {"nvvm.barrier.cluster.arrive", false, arriveAtCluster},
     {"nvvm.barrier.cluster.wait", false, waitForCluster},

@@ -60,8 +60,10 @@ struct Instruction32 {
   unsigned n, m, others;
 };
 
-/// Operands: the sums, descriptors of a and b and of the instruction, whether the sums count; then
-/// the kind and how many blocks multiply together.
+/// Operands: the sums, a, descriptors of b and of the instruction, whether the sums count; then the
+/// kind and how many blocks multiply together. Of a it is a descriptor, or an address in tensor
+/// memory.
+template <bool isWritten>
 void multiply(const Lanes &lanes) {
   auto address = lanes.read<uint32_t>(0, 0);
   auto a = lanes.read<uint64_t>(0, 8), b = lanes.read<uint64_t>(0, 16);
@@ -71,19 +73,20 @@ void multiply(const Lanes &lanes) {
   Block *block = Block::current();
   constexpr unsigned f32 = 1, rows = 128;
   bool isKnown = kind <= 2 && (blocks == 1 || blocks == 2) && how.sum == f32 && !how.others &&
-                 how.m == blocks * rows && how.n >= 16 && how.n <= 256 &&
-                 how.n % (blocks * 16) == 0;
+                 how.m == blocks * rows && how.n >= 16 && how.n <= 256 && how.n % 16 == 0 &&
+                 !(isWritten && how.isAlongM);
   unsigned most = kind == 1 ? 2 : 1, least = kind == 1 ? 2 : 0;
   isKnown &= how.a >= least && how.a <= most && how.b >= least && how.b <= most;
   if (!isKnown)
     block->fail("a product into tensor memory of a form that the emulator does not know");
-  for (uint64_t descriptor : {a, b})
+  for (uint64_t descriptor : {isWritten ? b : a, b})
     if ((descriptor >> 46 & 7) != 1 || (descriptor >> 49 & 0x1fff) != 0)
       block->fail("a descriptor of a matrix in shared memory with the bits of another instruction");
   if (std::string wrong = tensors().useFor(blocks); !wrong.empty())
     block->fail(wrong);
+  // Elements of a in one column.
+  unsigned bytes = kind == 0 ? 2 : kind == 1 ? 4 : 1, depth = 32 / bytes, together = 4 / bytes;
   auto run = [=]() -> std::string {
-    unsigned bytes = kind == 0 ? 2 : kind == 1 ? 4 : 1, depth = 32 / bytes;
     // Of two blocks each has an equal part of b's rows of n, its own rows of a and those of the
     // sums.
     std::vector<Block *> all = {block};
@@ -98,11 +101,22 @@ void multiply(const Lanes &lanes) {
           y[(i * columns + column) * depth + k] = widen(kind, how.b, right.at(column, k));
     }
     for (Block *each : all) {
-      Matrix left(*each, *block, a, how.isAlongM, bytes);
-      for (unsigned k = 0; k < depth; ++k)
-        for (unsigned row = 0; row < rows; ++row)
-          x[row * depth + k] = widen(kind, how.a, left.at(row, k));
       TensorMemory &memory = each->tensors;
+      for (unsigned row = 0; isWritten && row < rows; ++row)
+        for (unsigned k = 0; k < depth; ++k) {
+          unsigned at = TensorMemory::columnOf(uint32_t(a)) + k / together;
+          if (!memory.isWritten(row, at))
+            return "a product of an operand in tensor memory which nothing has written";
+          uint32_t bits = memory.get(row, at) >> (k % together * 8 * bytes);
+          x[row * depth + k] =
+              widen(kind, how.a, bytes == 4 ? bits : bits & ((1u << 8 * bytes) - 1));
+        }
+      if constexpr (!isWritten) {
+        Matrix left(*each, *block, a, how.isAlongM, bytes);
+        for (unsigned k = 0; k < depth; ++k)
+          for (unsigned row = 0; row < rows; ++row)
+            x[row * depth + k] = widen(kind, how.a, left.at(row, k));
+      }
       for (unsigned row = 0; row < rows; ++row)
         for (unsigned column = 0; column < how.n; ++column) {
           unsigned at = TensorMemory::columnOf(address) + column;
@@ -121,7 +135,10 @@ void multiply(const Lanes &lanes) {
     }
     return "";
   };
-  std::string wrong = tensors().start(block->currentThread(), address, how.n, run);
+  TensorMemory::Columns operand;
+  if (isWritten)
+    operand = {uint32_t(a), depth / together};
+  std::string wrong = tensors().start(block->currentThread(), {address, how.n}, operand, run);
   if (!wrong.empty())
     block->fail(wrong);
 }
@@ -173,6 +190,8 @@ void store(const Lanes &lanes) {
                             TensorMemory::columnOf(address) + i, lanes.read<uint32_t>(lane, 8, i)));
 }
 
+void waitForStores(const Lanes &lanes) { tensors().waitForWrites(lanes.first / 32); }
+
 /// A thread gets so many columns of one lane.
 template <unsigned count>
 void load(const Lanes &lanes) {
@@ -198,7 +217,8 @@ const Instruction kiln::emulated::kTensorInstructions[] = {
     {"nvvm.tcgen05.relinq.alloc.permit.cg2", true, endAllocations<2>},
     {"nvvm.tcgen05.dealloc.cg1", true, release<1>},
     {"nvvm.tcgen05.dealloc.cg2", true, release<2>},
-    {"nvvm.tcgen05.mma.shared", false, multiply},
+    {"nvvm.tcgen05.mma.shared", false, multiply<false>},
+    {"nvvm.tcgen05.mma.tensor", false, multiply<true>},
     {"nvvm.tcgen05.commit.shared.cg1", false, commit<1>},
     {"nvvm.tcgen05.commit.shared.cg2", false, commit<2>},
     {"nvvm.tcgen05.commit.mc.shared.cg1", false, commitToMany<1>},
@@ -206,8 +226,10 @@ const Instruction kiln::emulated::kTensorInstructions[] = {
     {"nvvm.tcgen05.ld.32x32b.x16", true, load<16>},
     {"nvvm.tcgen05.ld.32x32b.x32", true, load<32>},
     {"nvvm.tcgen05.ld.32x32b.x64", true, load<64>},
+    {"nvvm.tcgen05.st.32x32b.x8", true, store<8>},
     {"nvvm.tcgen05.st.32x32b.x16", true, store<16>},
     {"nvvm.tcgen05.st.32x32b.x32", true, store<32>},
     {"nvvm.tcgen05.st.32x32b.x64", true, store<64>},
+    {"nvvm.tcgen05.wait.st", true, waitForStores},
     {nullptr, false, nullptr},
 };

@@ -28,4 +28,14 @@ enum class Place { Registers, Shared, Global, Tensor };
 
 #include "kiln/Dialect/Tile/IR/TileAtomInterfaces.h.inc"
 
+namespace kiln::tile {
+
+/// Whether operand a (0) or b (1) may be what warps have computed: the instruction reads registers,
+/// or tensor memory, where they write it.
+inline bool takesComputed(MmaAtomInterface atom, unsigned operand) {
+  return atom.readsFrom(operand, Place::Registers) || atom.readsFrom(operand, Place::Tensor);
+}
+
+} // namespace kiln::tile
+
 #endif // KILN_DIALECT_TILE_IR_TILEATOMINTERFACES_H

@@ -18,6 +18,7 @@ include "kiln/Dialect/Tile/IR/TileEffectOps.td"
 include "kiln/Dialect/Tile/IR/TileInstructionOps.td"
 include "kiln/Dialect/Tile/IR/TileLayoutOps.td"
 include "kiln/Dialect/Tile/IR/TileScheduleOps.td"
+include "kiln/Dialect/Tile/IR/TileTensorMemoryOps.td"
 include "kiln/Dialect/Tile/IR/TileThreadOps.td"
 
 #endif // KILN_DIALECT_TILE_IR_TILEOPS_TD

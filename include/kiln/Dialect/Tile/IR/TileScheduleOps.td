@@ -116,13 +116,17 @@ def Tile_ChannelOp : Tile_ScheduleOp<"channel"> {
 
     Each slot may be an accumulator in tensor memory, which is the program's from the op on.
     A role fills one between `tile.acquire` and `tile.commit`; the same role or another one gets it,
-    fetches it and releases it.
+    fetches it and releases it. Or it is an operand there: the role that starts the dots which read it
+    acquires it, fills it, and releases it by `commit`. Nobody waits until such a slot is full, so
+    `full` is 0.
 
     ```mlir
     %ring = tile.channel full = 1 empty = 8
           : !tile.channel<4, !tile.buffer<128x64xbf16, #a>, !tile.buffer<256x64xbf16, #b>>
     %sums = tile.channel full = 1 empty = 4
           : !tile.channel<1, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
+    %weights = tile.channel full = 0 empty = 1
+          : !tile.channel<1, !tile.pending<tensor<128x64xbf16, #rows>, tensor_memory>>
     ```
   }];
   let arguments = (ins I64Attr:$full, I64Attr:$empty);
@@ -215,66 +219,6 @@ def Tile_GetOp : Tile_SyncOp<"get", [
   }];
 }
 
-// What a channel has in each slot, if that is an accumulator.
-class Tile_AccumulatorOf<string operand>
-    : TypesMatchWith<"the accumulator is what the channel's slots are", "channel", operand,
-                     "Type(::llvm::cast<ChannelType>($_self).getAccumulator())">;
-
-def Tile_AcquireOp : Tile_SyncOp<"acquire", [Tile_AccumulatorOf<"accumulator">]> {
-  let summary = "the accumulator that a slot is, once it is empty";
-  let description = [{
-    The thread that starts the role's dots waits until the slot's use before this one was released
-    by all. The accumulator holds nothing: unless a `tile.fill` comes first, the first dot into it
-    must not read it.
-
-    ```mlir
-    %p = tile.acquire %sums[%s, %ph]
-       : !tile.channel<1, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
-    ```
-  }];
-  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, I32:$phase);
-  let results = (outs Tile_PendingType:$accumulator);
-  let assemblyFormat = [{
-    $channel `[` $slot `,` $phase `]` attr-dict `:` qualified(type($channel))
-  }];
-}
-
-def Tile_FillOp : Tile_SyncOp<"fill", [AllTypesMatch<["accumulator", "result"]>,
-    TypesMatchWith<"the tensor is the accumulator's", "accumulator", "tensor",
-                   "::llvm::cast<PendingType>($_self).getTensor()">]> {
-  let summary = "an accumulator in tensor memory that begins as a tensor";
-  let description = [{
-    The warps of the copy meet, write the tensor into an accumulator that the copy has acquired, and
-    meet again. The result is the accumulator: dots may add to it.
-
-    ```mlir
-    %q = tile.fill %t into %p {atom = #nvptx.tcgen05<"m128n256k16", bf16, f32>}
-       : !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>
-    ```
-  }];
-  let arguments = (ins Tile_Tensor:$tensor, Tile_PendingType:$accumulator, Tile_MmaAtom:$atom);
-  let results = (outs Tile_PendingType:$result);
-  let assemblyFormat = "$tensor `into` $accumulator attr-dict `:` qualified(type($accumulator))";
-  let hasVerifier = 1;
-}
-
-def Tile_CommitOp : Tile_SyncOp<"commit", [Tile_AccumulatorOf<"accumulator">]> {
-  let summary = "a slot is full once the dots into its accumulator have ended";
-  let description = [{
-    The operand is what the last dot into the accumulator gave, or what filled it. Nobody waits here:
-    the slot is full when all dots that this copy of the role has started so far have ended.
-
-    ```mlir
-    tile.commit %q into %sums[%s]
-      : !tile.channel<1, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
-    ```
-  }];
-  let arguments = (ins Tile_PendingType:$accumulator, Tile_ChannelType:$channel, I32:$slot);
-  let assemblyFormat = [{
-    $accumulator `into` $channel `[` $slot `]` attr-dict `:` qualified(type($channel))
-  }];
-}
-
 def Tile_WaitPutsOp : Tile_SyncOp<"wait_puts"> {
   let summary = "waits until at most so many of a copy's own puts are under way";
   let description = [{
@@ -300,7 +244,8 @@ def Tile_ReleaseOp : Tile_SyncOp<"release"> {
     slot into registers.
 
     With `commit` the slot is given back, by one arrival of each copy, once the dots have ended that
-    the copy has started so far; nobody waits for them.
+    the copy has started so far; nobody waits for them. So is an operand in tensor memory, by the role
+    that has acquired it.
 
     With `peers` it is given back to all programs that fill it, by their numbers in the cluster.
 
@@ -393,18 +338,22 @@ def Tile_WaitStoresOp : Tile_SyncOp<"wait_stores"> {
 }
 
 def Tile_PartOp : Tile_ScheduleOp<"part", [Pure]> {
-  let summary = "a part of a buffer, as a buffer";
+  let summary = "a part of a buffer, or of an accumulator in tensor memory";
   let description = [{
     The part begins at these offsets, which are multiples of its extents. Its layout is that of
-    the whole, as far as it reaches.
+    the whole, as far as it reaches. Of an accumulator it is some of the columns, in all rows.
 
     ```mlir
     %half = tile.part %x[%row, %c0]
           : !tile.buffer<128x64xbf16, #a> -> !tile.buffer<64x64xbf16, #half>
+    %columns = tile.part %sum[%c0, %c64]
+          : !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>
+            -> !tile.pending<tensor<128x64xf32, #some>, tensor_memory>
     ```
   }];
-  let arguments = (ins Tile_BufferType:$buffer, Variadic<Index>:$offsets);
-  let results = (outs Tile_BufferType:$result);
+  let arguments = (ins AnyTypeOf<[Tile_BufferType, Tile_PendingType]>:$buffer,
+                       Variadic<Index>:$offsets);
+  let results = (outs AnyTypeOf<[Tile_BufferType, Tile_PendingType]>:$result);
   let assemblyFormat = [{
     $buffer `[` $offsets `]` attr-dict
     `:` qualified(type($buffer)) `->` qualified(type($result))
@@ -436,7 +385,8 @@ def Tile_StartDotOp : Tile_SyncOp<"start_dot", [AllTypesMatch<["accumulator", "r
     Operands mean what they mean to `tile.dot`. Buffers are read until a `tile.wait` has waited
     for this dot. If `accumulates` is given and false, the accumulator counts as zero and is not
     read. Dots of one role end in the order in which they started. Those whose accumulator lies in
-    tensor memory one thread of the copy starts.
+    tensor memory one thread of the copy starts; they may read a from there, where a `tile.fill` has
+    written it.
 
     ```mlir
     %q = tile.start_dot %x, %y, %p when %more transpose_b {atom = #nvptx.wgmma<"m64n256k16", f16, f32>}
@@ -444,8 +394,8 @@ def Tile_StartDotOp : Tile_SyncOp<"start_dot", [AllTypesMatch<["accumulator", "r
          -> !tile.pending<tensor<64x256xf32, #acc>>
     ```
   }];
-  let arguments = (ins Tile_TensorOrBuffer:$a, Tile_TensorOrBuffer:$b,
-                       Tile_PendingType:$accumulator, Optional<I1>:$accumulates,
+  let arguments = (ins AnyTypeOf<[Tile_Tensor, Tile_BufferType, Tile_PendingType]>:$a,
+                       Tile_TensorOrBuffer:$b, Tile_PendingType:$accumulator, Optional<I1>:$accumulates,
                        UnitAttr:$transpose_a, UnitAttr:$transpose_b,
                        UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
                        DefaultValuedAttr<Tile_DotPrecisionAttr,
@@ -484,24 +434,6 @@ def Tile_WaitOp : Tile_SyncOp<"wait"> {
     $pending `in_flight` `=` $in_flight attr-dict
     `:` qualified(type($pending)) `->` qualified(type($result))
   }];
-  let hasVerifier = 1;
-}
-
-def Tile_FetchOp : Tile_SyncOp<"fetch", [TypesMatchWith<"the result is the pending tensor",
-    "pending", "result", "::llvm::cast<PendingType>($_self).getTensor()">]> {
-  let summary = "an accumulator in tensor memory, as a tensor in registers";
-  let description = [{
-    The operand is of a slot that this role got and has not released. All warps of the copy fetch
-    together, by the atom of the dots that made it.
-
-    ```mlir
-    %t = tile.fetch %p {atom = #nvptx.tcgen05<"m128n256k16", bf16, f32>}
-       : !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>
-    ```
-  }];
-  let arguments = (ins Tile_PendingType:$pending, Tile_MmaAtom:$atom);
-  let results = (outs Tile_Tensor:$result);
-  let assemblyFormat = "$pending attr-dict `:` qualified(type($pending))";
   let hasVerifier = 1;
 }
 

@@ -85,9 +85,10 @@ def Tile_ChannelType : Tile_Type<"Channel", "channel"> {
     With `pair` programs 2 i and 2 i + 1 of a cluster use a slot together, and dots that both multiply
     read it. Each program puts its own part of the tiles; all bytes that the two bring count at the
     first program's barrier, and it alone announces them, gets the slot `to_start`, starts the dots and
-    releases it by `commit`, to itself and the other. An accumulator each of the two acquires and
-    commits, at the barriers of both: their slots are full when both have, and empty when the warps of
-    both have released them to both.
+    releases it by `commit`, to itself and the other. Slots of nothing the warps of both put, at the
+    first program's barrier: dots that read what both have written start behind its get. An
+    accumulator each of the two acquires and commits, at the barriers of both: their slots are full when
+    both have, and empty when the warps of both have released them to both.
 
     ```mlir
     !tile.channel<4, !tile.buffer<128x64xbf16, #a>, !tile.buffer<256x64xbf16, #b>>
@@ -120,10 +121,12 @@ def Tile_ChannelType : Tile_Type<"Channel", "channel"> {
 }
 
 def Tile_PendingType : Tile_Type<"Pending", "pending"> {
-  let summary = "a tensor that dots in flight are still making";
+  let summary = "a tensor that dots in flight are still making, or reading";
   let description = [{
     Only `tile.wait` and `tile.fetch` make it a tensor. It lies in registers, or in tensor memory, as
-    the dots' atom has it; its layout is that of the registers that it is in, or is fetched to.
+    the dots' atom has it; its layout is that of the registers that it is in, or is fetched to. What
+    dots read as operand a in tensor memory is of that type, too; its layout is that of the registers
+    from which it was written.
 
     ```mlir
     !tile.pending<tensor<64x256xf32, #acc>>

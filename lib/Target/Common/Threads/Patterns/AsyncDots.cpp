@@ -8,6 +8,15 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
+/// Of a tensor, a buffer, or what lies in tensor memory.
+static ArrayRef<int64_t> getShapeOf(Type type) {
+  if (auto written = dyn_cast<PendingType>(type))
+    return written.getTensor().getShape();
+  if (auto buffer = dyn_cast<BufferType>(type))
+    return buffer.getShape();
+  return cast<RankedTensorType>(type).getShape();
+}
+
 static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
   auto atom = dyn_cast<AsyncMmaAtomInterface>(op.getAtom());
   if (!atom)
@@ -20,7 +29,11 @@ static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
     AsyncDot::Operand operand;
     operand.transposed = transposed;
     operand.isUnsigned = isUnsigned;
-    if (auto buffer = dyn_cast<BufferType>(value.getType())) {
+    if (auto written = dyn_cast<PendingType>(value.getType())) {
+      operand.address = context.get(value);
+      RankedTensorType type = written.getTensor();
+      operand.layout = cast<LayoutAttr>(type.getEncoding()).toLinear(type.getShape());
+    } else if (auto buffer = dyn_cast<BufferType>(value.getType())) {
       operand.base = context.get(value);
       if (auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout()))
         operand.layout = layout.toLinear(buffer.getShape());
@@ -36,14 +49,9 @@ static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
   AsyncDot dot;
   dot.a = getOperand(op.getA(), op.getTransposeA(), op.getUnsignedA());
   dot.b = getOperand(op.getB(), op.getTransposeB(), op.getUnsignedB());
-  auto shapeA = cast<ShapedType>(
-      isa<BufferType>(op.getA().getType())
-          ? Type(RankedTensorType::get(cast<BufferType>(op.getA().getType()).getShape(),
-                                       context.getI8Type()))
-          : op.getA().getType());
   dot.m = sum.getShape()[0];
   dot.n = sum.getShape()[1];
-  dot.k = shapeA.getShape()[op.getTransposeA() ? 0 : 1];
+  dot.k = getShapeOf(op.getA().getType())[op.getTransposeA() ? 0 : 1];
   bool inTensorMemory = op.getType().getInTensorMemory();
   if (inTensorMemory != (atom.getAccumulatorPlace() == tile::Place::Tensor))
     return op.emitOpError("expected an accumulator where ")

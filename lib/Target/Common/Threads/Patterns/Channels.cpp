@@ -107,10 +107,11 @@ static LogicalResult lowerInit(ThreadContext &context, InitOp op) {
   for (int64_t slot = 0; slot < type.getDepth(); ++slot)
     for (auto [first, arrivals] :
          {std::pair(plan.full, channel.getFull()), std::pair(plan.empty, channel.getEmpty())})
-      context.sync.initBarrier(
-          context, context.getLoc(),
-          getSharedAt(context, context.get(channel), context.i32(first + slot * kByteBarrierBytes)),
-          arrivals);
+      if (arrivals) // else nobody waits to be told
+        context.sync.initBarrier(context, context.getLoc(),
+                                 getSharedAt(context, context.get(channel),
+                                             context.i32(first + slot * kByteBarrierBytes)),
+                                 arrivals);
   if (int64_t ends = countEnds(channel))
     context.sync.initBarrier(context, context.getLoc(),
                              getSharedAt(context, context.get(channel), context.i32(plan.end)),
@@ -210,12 +211,16 @@ static Value getFirstOfPair(ThreadContext &context) {
 }
 
 /// What warps write, at whose end they have met; or what they have started to copy, which holds the
-/// phase up itself, or nothing: then lanes meet. A lane of each warp says so.
+/// phase up itself, or nothing: then lanes meet. A lane of each warp says so, of two programs at
+/// the barrier of the first.
 static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
+  bool ofPair = isOfPair(op.getChannel());
+  if (failed(requireClusters(context, op, ofPair)))
+    return failure();
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
   context.sync.waitBarrier(context, context.getLoc(),
                            getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false),
-                           other, /*ofCluster=*/false);
+                           other, /*ofCluster=*/ofPair);
   for (auto [argument, buffer] :
        llvm::zip(op.getBody().getArguments(), getSlot(context, op.getChannel(), op.getSlot())))
     context.set(argument, buffer);
@@ -231,8 +236,12 @@ static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
   Value first =
       arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.lane, context.i32(0));
   context.emitIf(first, [&] {
-    context.sync.arrive(context, context.getLoc(),
-                        getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true));
+    Value full = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
+    if (ofPair)
+      context.sync.arriveAt(context, context.getLoc(), full, getFirstOfPair(context),
+                            /*publishes=*/true);
+    else
+      context.sync.arrive(context, context.getLoc(), full);
   });
   return success();
 }
@@ -327,7 +336,8 @@ static LogicalResult lowerRelease(ThreadContext &context, ReleaseOp op) {
   else if (op.getPeers().empty())
     context.sync.arrive(context, context.getLoc(), empty);
   for (Value program : op.getCommit() ? ValueRange() : ValueRange(op.getPeers()))
-    context.sync.arriveAt(context, context.getLoc(), empty, context.get(program));
+    context.sync.arriveAt(context, context.getLoc(), empty, context.get(program),
+                          /*publishes=*/false);
   return success();
 }
 
@@ -355,8 +365,25 @@ static LogicalResult lowerCommit(ThreadContext &context, CommitOp op) {
   return success();
 }
 
-static void lowerPart(ThreadContext &context, PartOp op) {
-  BufferType whole = op.getBuffer().getType(), part = op.getType();
+/// So many columns further on.
+static LogicalResult lowerColumns(ThreadContext &context, PartOp op) {
+  auto whole = cast<PendingType>(op.getBuffer().getType());
+  int64_t bytes = getBytes(whole) / whole.getTensor().getShape().back();
+  if (!context.chip.figures.tensorMemory || bytes != context.sync.getTensorColumnBytes())
+    return op.emitOpError("expected an accumulator of as many rows as a column of tensor memory "
+                          "has, got ")
+           << whole;
+  Value column = arith::IndexCastOp::create(context, context.getI32Type(),
+                                            context.get(op.getOffsets().back()));
+  context.set(op, context.sync.getTensorSlot(context, context.getLoc(), context.get(op.getBuffer()),
+                                             column, bytes));
+  return success();
+}
+
+static LogicalResult lowerPart(ThreadContext &context, PartOp op) {
+  if (isa<PendingType>(op.getType()))
+    return lowerColumns(context, op);
+  auto whole = cast<BufferType>(op.getBuffer().getType()), part = cast<BufferType>(op.getType());
   LinearLayout layout;
   if (auto given = dyn_cast_or_null<LayoutAttr>(whole.getLayout()))
     layout = given.toLinear(whole.getShape());
@@ -382,6 +409,7 @@ static void lowerPart(ThreadContext &context, PartOp op) {
                         context, sum, context.i32(getSharedElementBytes(whole.getElementType()))));
   context.set(op, base);
   setPartOfSlot(context, op, op.getBuffer());
+  return success();
 }
 
 static bool isOwn(Value channel) { return cast<ChannelType>(channel.getType()).getOwn(); }

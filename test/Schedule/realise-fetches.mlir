@@ -1,0 +1,88 @@
+// Sums are fetched as they are stored, a box of columns at a time; what else is made of them, whole.
+// RUN: tile-opt %s --tile-realise-fetches | FileCheck %s
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+#box = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!pending = !tile.pending<tensor<128x32xf32, #sum>, tensor_memory>
+!sums = !tile.channel<1, !pending>
+!buffer = !tile.buffer<128x16xf16>
+#atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
+
+// Two sums make a tile. What is no sum is in registers whole, and its part is taken.
+// CHECK-LABEL: tile.kernel @gated
+// CHECK: %[[G:.*]] = tile.get %[[GATES:.*]][%{{.*}}, %{{.*}}]
+// CHECK-NOT: tile.fetch
+// CHECK: %[[U:.*]] = tile.get %[[UPS:.*]][%{{.*}}, %{{.*}}]
+// CHECK-NOT: tile.release
+// CHECK: %[[PG:.*]] = tile.part %[[G]][%{{.*}}, %{{.*}}] : !tile.pending<tensor<128x32xf32, #layout>, tensor_memory> -> !tile.pending<tensor<128x16xf32, #[[BOX:.*]]>, tensor_memory>
+// CHECK-NEXT: %[[TG:.*]] = tile.fetch %[[PG]] {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>}
+// CHECK: %[[PU:.*]] = tile.part %[[U]]
+// CHECK-NEXT: %[[TU:.*]] = tile.fetch %[[PU]]
+// CHECK: %[[TWO:.*]] = arith.constant dense<2.000000e+00> : tensor<128x16xf32, #[[BOX]]>
+// CHECK-NEXT: %[[M:.*]] = arith.mulf %[[TG]], %[[TWO]]
+// CHECK-NEXT: %[[N:.*]] = arith.mulf %[[M]], %[[TU]]
+// CHECK-NEXT: %[[C:.*]] = tile.slice %{{.*}} [0, 0]
+// CHECK-NEXT: %[[S:.*]] = arith.addf %[[N]], %[[C]]
+// CHECK-NEXT: %[[B:.*]] = arith.truncf %[[S]] : tensor<128x16xf32, #[[BOX]]> to tensor<128x16xf16, #[[BOX]]>
+// CHECK: tile.write %[[B]]
+// CHECK: arith.constant 16 : index
+// CHECK: tile.fetch
+// CHECK: tile.fetch
+// CHECK-DAG: tile.release %[[GATES]]
+// CHECK-DAG: tile.release %[[UPS]]
+// CHECK: tile.slice %{{.*}} [0, 16]
+// CHECK: tile.write
+tile.kernel @gated(%s: i32, %p: i32) {
+  %gates = tile.channel full = 1 empty = 4 : !sums
+  %ups = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%gates, %ups, %s, %p : !sums, !sums, i32, i32) {
+    role #tile.role<"mma", warps = 4> {
+      %from = tile.alloc : !tile.buffer<128x32xf32>
+      %more = tile.read %from : !tile.buffer<128x32xf32> -> tensor<128x32xf32, #sum>
+      %to = tile.alloc : !buffer
+      %two = arith.constant dense<2.0> : tensor<128x32xf32, #sum>
+      %g = tile.get %gates[%s, %p] : !sums
+      %gate = tile.fetch %g {atom = #atom} : !pending
+      tile.release %gates[%s] lanes : !sums
+      %u = tile.get %ups[%s, %p] : !sums
+      %up = tile.fetch %u {atom = #atom} : !pending
+      tile.release %ups[%s] lanes : !sums
+      %twice = arith.mulf %gate, %two : tensor<128x32xf32, #sum>
+      %both = arith.mulf %twice, %up : tensor<128x32xf32, #sum>
+      %all = arith.addf %both, %more : tensor<128x32xf32, #sum>
+      %half = arith.truncf %all : tensor<128x32xf32, #sum> to tensor<128x32xf16, #sum>
+      %left = tile.slice %half [0, 0] : tensor<128x32xf16, #sum> -> tensor<128x16xf16, #box>
+      tile.write %left, %to : tensor<128x16xf16, #box>, !buffer
+      tile.barrier
+      %right = tile.slice %half [0, 16] : tensor<128x32xf16, #sum> -> tensor<128x16xf16, #box>
+      tile.write %right, %to : tensor<128x16xf16, #box>, !buffer
+    }
+  }
+  tile.return
+}
+
+// A sum that something else uses, too, is fetched whole; so is one whose slot the role acquires again
+// in front of the store.
+// CHECK-LABEL: tile.kernel @whole
+// CHECK-NOT: tile.part
+tile.kernel @whole(%s: i32, %p: i32) {
+  %gates = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%gates, %s, %p : !sums, i32, i32) {
+    role #tile.role<"mma", warps = 4> {
+      %to = tile.alloc : !tile.buffer<128x16xf32>
+      %g = tile.get %gates[%s, %p] : !sums
+      %gate = tile.fetch %g {atom = #atom} : !pending
+      tile.release %gates[%s] lanes : !sums
+      tile.print "gate" (%gate) : tensor<128x32xf32, #sum>
+      %left = tile.slice %gate [0, 0] : tensor<128x32xf32, #sum> -> tensor<128x16xf32, #box>
+      tile.write %left, %to : tensor<128x16xf32, #box>, !tile.buffer<128x16xf32>
+      %h = tile.get %gates[%s, %p] : !sums
+      %again = tile.fetch %h {atom = #atom} : !pending
+      tile.release %gates[%s] lanes : !sums
+      %empty = tile.acquire %gates[%s, %p] : !sums
+      %right = tile.slice %again [0, 16] : tensor<128x32xf32, #sum> -> tensor<128x16xf32, #box>
+      tile.write %right, %to : tensor<128x16xf32, #box>, !tile.buffer<128x16xf32>
+    }
+  }
+  tile.return
+}
