@@ -72,7 +72,8 @@ LogicalResult Checker::checkOn(const protocol::Instance &launch) {
                               "a cluster share tiles out, got one that steps over some");
   FailureOr<protocol::Order> order = protocol::play(groups, *traces, instance);
   if (failed(order) || failed(protocol::checkPhases(groups, *traces, *order, instance)) ||
-      failed(protocol::checkOwnRings(groups, *traces, instance)))
+      failed(protocol::checkOwnRings(groups, *traces, instance)) ||
+      failed(protocol::checkBuffers(groups, *traces, instance)))
     return failure();
   rounds.add(*traces);
   isChecked |= instance.getExtent(0, 0) > 0;

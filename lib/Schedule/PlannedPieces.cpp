@@ -1,4 +1,5 @@
 // What decisions will have in shared memory: rings, buffers of stores, conversions, scratch.
+#include "AcrossCopies.h"
 #include "Rings.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -51,10 +52,11 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
   SharedPieces found;
   int64_t number = 0;
   // All but scratch is in use as long as roles run.
-  auto add = [&](Operation *op, std::string name, int64_t bytes) {
+  auto add = [&](Operation *op, std::string name, int64_t bytes) -> schedule::SharedPiece & {
     schedule::SharedPiece &piece = found.add(op, std::move(name), bytes);
     piece.last = std::numeric_limits<int64_t>::max();
     piece.alignment = kEngineAlignment;
+    return piece;
   };
   DenseSet<Operation *> handedOver;
   for (Ring &ring : plan) {
@@ -64,6 +66,7 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
       handedOver.insert(use.store);
   }
   DenseSet<std::pair<Attribute, Type>> converted;
+  DenseSet<std::pair<Attribute, std::pair<BufferType, unsigned>>> combined;
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     ++number;
     RoleAttr role = getRunner(op);
@@ -102,6 +105,12 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
         add(op, nameBuffer(buffer), getBytesOfTurns(getSharedBytes(buffer), role, kernel));
       return;
     }
+    if (role && isAcrossCopies(op, role))
+      for (auto key : getPartialBuffers(op))
+        if (combined.insert({role, key}).second)
+          for (int64_t i = 0; i < role.getCopies(); ++i)
+            add(op, nameBuffer(key.first), getSharedBytes(key.first)).alignment =
+                schedule::SharedPiece().alignment;
     int64_t bytes = getScratchBytes(op);
     if (!bytes)
       return;

@@ -1,5 +1,6 @@
 // Shares tensors out among the copies of a role, by the bits of `warp` above those of one copy, and
 // what engines bring for it.
+#include "AcrossCopies.h"
 #include "Boxes.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
@@ -28,7 +29,9 @@ struct Share {
 /// Rewrites one role's region.
 class CopyRealiser : public CopyShares {
 public:
-  CopyRealiser(Region &region, RoleAttr role) : region(region), role(role) {}
+  CopyRealiser(WarpGroupsOp groups, unsigned number)
+      : region(groups.getBodies()[number]), role(groups.getRole(number)), combiner(groups, number) {
+  }
 
   LogicalResult realise() {
     // Looks at all before it changes any.
@@ -59,6 +62,8 @@ public:
       retype(value, share.type);
     for (ConvertLayoutOp op : spreads)
       spread(op);
+    for (Operation *op : across)
+      combiner.combine(op, copy);
     // A copy's share of a tensor may lie otherwise in memory than the whole.
     region.walk([&](ConvertLayoutOp op) {
       if (ConversionAttr how = op.getHowAttr(); how.getKind() == ConversionKind::Memory)
@@ -102,6 +107,9 @@ private:
   SmallVector<Operation *> wholeAtomics;
   /// Conversions of what each copy has all of to what they share out.
   SmallVector<ConvertLayoutOp> spreads;
+  /// Reductions and scans along what they share out.
+  SmallVector<Operation *> across;
+  CopyCombiner combiner;
 };
 } // namespace
 
@@ -265,7 +273,7 @@ void CopyRealiser::spread(ConvertLayoutOp op) {
   op.erase();
 }
 
-/// No op may carry elements from one copy to another.
+/// No op may carry elements from one copy to another but by their partial results.
 LogicalResult CopyRealiser::check(Operation *op) {
   if (Value value = getAtomicTensor(op); value && getDim(value) < 0) {
     if (!op->use_empty())
@@ -302,6 +310,13 @@ LogicalResult CopyRealiser::check(Operation *op) {
                          : op->emitOpError("expected an op that says how copies share it out");
   }
   std::optional<ShareMisfit> misfit = distribution.findMisfit(*this);
+  if (!misfit && isAcrossCopies(op, role)) {
+    if (role.getSkew())
+      return op->emitOpError("expected a role whose copies come to it together, since each makes a "
+                             "part of it, got role \"")
+             << role.getName() << "\" with a skew of " << role.getSkew();
+    across.push_back(op);
+  }
   if (!misfit)
     return success();
   if (misfit->isNeededWhole)
@@ -427,7 +442,7 @@ struct RealiseCopies : kiln::impl::RealiseCopiesBase<RealiseCopies> {
         // Copies that take programs in turn share nothing out.
         if (role.getCopies() == 1 || takesTurns(groups->getParentOfType<KernelOp>(), role))
           continue;
-        if (failed(CopyRealiser(region, role).realise()))
+        if (failed(CopyRealiser(groups, i).realise()))
           return WalkResult::interrupt();
         if (role.getSkew() && !meets(region)) {
           groups.emitOpError("expected a loop with '")

@@ -45,30 +45,7 @@ tile.kernel @place(%a: !tile.view<?xf32>, %n: index) {
     role #tile.role<"all", warps = 1, copies = 2> {
       %x = tile.load %a[%n] : !tile.view<?xf32> -> tensor<64xf32, #two>
       // expected-error@+1 {{expected a tensor that the copies of role "all" do not share out, got}}
-      %y = tile.scan %x axis = 0 : tensor<64xf32, #two> -> tensor<64xf32, #two> {
-      ^bb0(%l: f32, %r: f32):
-        %t = arith.addf %l, %r : f32
-        tile.yield %t : f32
-      }
-    }
-  }
-  tile.return
-}
-
-// -----
-
-#two = #tile.layout<register = [], lane = [[1],[2],[4],[8],[16]], warp = [[32]]>
-#scalar = #tile.layout<register = [], lane = [], warp = []>
-tile.kernel @reduce(%a: !tile.view<?xf32>, %n: index) {
-  tile.warp_groups(%a, %n : !tile.view<?xf32>, index) {
-    role #tile.role<"all", warps = 1, copies = 2> {
-      %x = tile.load %a[%n] : !tile.view<?xf32> -> tensor<64xf32, #two>
-      // expected-error@+1 {{expected operands and results that the copies of role "all" share out alike, got}}
-      %s = tile.reduce %x axis = 0 : tensor<64xf32, #two> -> tensor<f32, #scalar> {
-      ^bb0(%l: f32, %r: f32):
-        %t = arith.addf %l, %r : f32
-        tile.yield %t : f32
-      }
+      %y = tile.sort %x axis = 0 : tensor<64xf32, #two> -> tensor<64xf32, #two>
     }
   }
   tile.return

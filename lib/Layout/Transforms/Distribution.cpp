@@ -197,14 +197,14 @@ struct Reshape : Elements<Reshape, ReshapeOp> {
                                const LayoutInference &inference) const {
     return getHere(operand, inference);
   }
-  /// Whatever becomes of the dimensions in front of the one that is shared out, and behind it.
+  /// Whatever becomes of the dimensions in front of the one that is shared out, and behind it:
+  /// as many elements lie in front, so the copies have the same of what is behind these.
   Misfit findMisfit(Operation *op, const CopyShares &shares) const {
     Value input = op->getOperand(0), result = op->getResult(0);
     int from = shares.getDim(input), to = shares.getDim(result);
     bool isWhole = from < 0 && to < 0;
-    bool keepsDim = from >= 0 && to >= 0 && shapeOf(input)[from] == shapeOf(result)[to] &&
-                    countInFront(input, from) == countInFront(result, to);
-    return require(isWhole || keepsDim, input);
+    bool keepsParts = from >= 0 && to >= 0 && countInFront(input, from) == countInFront(result, to);
+    return require(isWhole || keepsParts, input);
   }
 };
 
@@ -303,21 +303,26 @@ struct ConvertLayout : Elements<ConvertLayout, ConvertLayoutOp> {
 struct Reduce : Elements<Reduce, ReduceOp> {
   void inferLayouts(Operation *op, LayoutInference &inference) const {
     auto reduce = cast<ReduceOp>(op);
-    Entry input = inference.lookup(reduce.getInputs().front(), op);
     LinearLayout wanted = getWantedLayout(op, op->getOpOperand(0), inference);
+    // What it is made of may lie anywhere; what it makes does not, and a loop that adds to it had
+    // best carry its sum so.
+    auto strength =
+        std::max(inference.lookup(reduce.getInputs().front(), op).strength, LayoutInference::Plain);
     for (Value result : reduce.getResults())
-      inference.set(result, dropDim(wanted, reduce.getAxis()), input.strength);
+      inference.set(result, dropDim(wanted, reduce.getAxis()), strength);
   }
   LinearLayout getWantedLayout(Operation *op, OpOperand &operand,
                                const LayoutInference &inference) const {
     auto reduce = cast<ReduceOp>(op);
     return getSeparable(operand, reduce.getInputs().front(), reduce.getAxis(), inference);
   }
+  /// Along what copies share out each makes a part of a result that all have.
   Misfit findMisfit(Operation *op, const CopyShares &shares) const {
     auto reduce = cast<ReduceOp>(op);
+    int first = shares.getDim(reduce.getInputs().front()), axis = reduce.getAxis();
     for (auto [input, result] : llvm::zip_equal(reduce.getInputs(), reduce.getResults())) {
-      int dim = shares.getDim(input), axis = reduce.getAxis();
-      if (dim == axis || (dim >= 0 && shares.getDim(result) != dim - (dim > axis)))
+      int dim = shares.getDim(input), left = dim < 0 || dim == axis ? -1 : dim - (dim > axis);
+      if (dim != first || shares.getDim(result) != left)
         return ShareMisfit{input};
     }
     return std::nullopt;
@@ -338,11 +343,7 @@ struct Scan : Moves<Scan, ScanOp> {
     auto scan = cast<ScanOp>(op);
     return getSeparable(operand, scan.getInputs().front(), scan.getAxis(), inference);
   }
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
-    auto scan = cast<ScanOp>(op);
-    bool isAlong = shares.getDim(scan.getInputs().front()) == int(scan.getAxis());
-    return isAlong ? isWhole(op, shares) : isAlike(op, shares);
-  }
+  Misfit findMisfit(Operation *op, const CopyShares &shares) const { return isAlike(op, shares); }
 };
 
 struct ArgReduce : Moves<ArgReduce, ArgReduceOp> {};

@@ -128,12 +128,22 @@ struct Event {
   std::vector<Reach> reaches = {};
 };
 
+/// A read or a write of a buffer of the program, and how many barriers of all the role's warps the
+/// copy has passed.
+struct BufferAccess {
+  mlir::Operation *buffer;
+  bool isWrite;
+  int64_t barriers;
+  mlir::Operation *op;
+};
+
 /// How many ops a role runs at most, on one instance, for that to be followed.
 inline constexpr int64_t kMostSteps = 1 << 18;
 
 struct Trace {
   unsigned role, copy;
   std::vector<Event> events;
+  std::vector<BufferAccess> accesses = {};
   /// In the cluster.
   unsigned program = 0;
   /// Where it was given up, if it has too many steps to be followed.
@@ -160,6 +170,11 @@ mlir::LogicalResult checkPhases(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace>
 /// Of the uses of roles' own rings: whether barriers order them.
 mlir::LogicalResult checkOwnRings(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
                                   const Instance &instance);
+
+/// Whether barriers of all copies of a role order what they write to buffers of the program and
+/// read there.
+mlir::LogicalResult checkBuffers(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
+                                 const Instance &instance);
 
 /// Whether other roles or later ops may wait for what an op, or one inside it, does; what has none
 /// of these need not be run. A barrier that is there for global memory alone is met alike by all

@@ -549,6 +549,10 @@ LogicalResult Tracer::access(Operation *op, Value buffer, bool isWrite) {
   }
   if (it.kind != Known::Alloc)
     return success();
+  if (!groups->isProperAncestor(it.alloc)) { // which other copies access too
+    result.accesses.push_back({it.alloc, isWrite, barriers, op});
+    return success();
+  }
   Seen &state = seen[it.alloc];
   if (!isWrite) {
     if (state == Seen::Written)
@@ -572,7 +576,7 @@ LogicalResult Tracer::copyOut(CopyOutOp op) {
     stores.push_back(it);
     return access(op, op.getBuffer(), /*isWrite=*/false);
   }
-  if (it.kind != Known::Alloc)
+  if (it.kind != Known::Alloc || !groups->isProperAncestor(it.alloc))
     return fail(op.emitOpError("expected a buffer of the role's own, or one that it got"));
   Seen &state = seen[it.alloc];
   if (state != Seen::Published && state != Seen::Storing)

@@ -38,15 +38,18 @@ class Tracer {
 public:
   Tracer(tile::WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance)
       : groups(groups), role(groups.getRole(role)), instance(instance),
-        result{role, copy, {}, instance.getNumber()}, uses(groups.getCaptures().size()),
+        result{role, copy, {}, {}, instance.getNumber()}, uses(groups.getCaptures().size()),
         puts(groups.getCaptures().size()), atSlot(groups.getCaptures().size()),
         held(groups.getCaptures().size()), acquired(groups.getCaptures().size()) {}
 
   mlir::FailureOr<Trace> run() {
     mlir::Region &region = groups.getBodies()[result.role];
-    for (mlir::BlockArgument argument : region.getArguments())
+    for (auto [capture, argument] : llvm::zip(groups.getCaptures(), region.getArguments())) {
       if (argument.getType().isIntOrIndex())
         known[argument] = {Known::Number, instance.getExtent(argument.getArgNumber(), 0)};
+      if (auto alloc = capture.getDefiningOp<tile::AllocOp>())
+        known[argument] = {Known::Alloc, 0, 0, alloc};
+    }
     if (failed(runBlock(region.front())) && !result.tooLong)
       return llvm::failure();
     if (!result.tooLong && failed(checkEnd(region)))

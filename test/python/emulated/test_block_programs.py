@@ -47,6 +47,25 @@ def test_rows_of_several_warps(rng: np.random.Generator, warps: int, programs: i
 
 
 @kiln.kernel
+def ordered(x: kiln.View, sums: kiln.View, in_order: kiln.View, PROGRAMS: kiln.constexpr):
+    i = kiln.grid(x.shape[0])
+    kiln.pin(warps=4, programs_per_block=PROGRAMS)
+    row = x.load((i, 0), (1, 2048)).reshape((2048,))
+    sums.store((i, 0), kiln.cumsum(row)[None, :])
+    in_order.store((i, 0), kiln.sort(row)[None, :])
+
+
+@pytest.mark.parametrize("programs", [2, 4])
+def test_what_warps_of_a_program_share_out_alone(rng, programs: int) -> None:
+    """Running sums and sorts through shared memory count the warps of the program, not of the block."""
+    x = rng.standard_normal((int(rng.integers(1, 3 * programs)), 2048)).astype(np.float32)
+    sums, in_order = np.full((2, *x.shape), np.nan, np.float32)
+    ordered.options(device="emu:sm_90a")(x, sums, in_order, PROGRAMS=programs)
+    assert np.array_equal(in_order, np.sort(x, axis=1))
+    assert np.abs(sums - np.cumsum(x.astype(np.float64), axis=1)).max() <= 1e-3
+
+
+@kiln.kernel
 def batched(a: kiln.View, b: kiln.View, c: kiln.View, WARPS: kiln.constexpr,
             PROGRAMS: kiln.constexpr):  # fmt: skip
     """Small products of a grid of three axes, each in a loop, whose sums are turned."""

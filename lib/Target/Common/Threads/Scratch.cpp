@@ -79,7 +79,7 @@ SmallVector<Value> kiln::gatherScratch(ThreadContext &context, Value base,
 
 void kiln::forShare(ThreadContext &context, int64_t count, llvm::function_ref<void(Value)> body) {
   auto loop = scf::ForOp::create(context, context.getThread(), context.i32(count),
-                                 context.i32(context.warps * context.chip.warpSize));
+                                 context.i32(context.getWarps() * context.chip.warpSize));
   OpBuilder::InsertionGuard guard(context);
   context.setInsertionPoint(loop.getBody()->getTerminator());
   body(loop.getInductionVar());

@@ -33,12 +33,10 @@ LogicalResult ThreadContext::lower(Operation *op) {
   if (!pattern || !pattern->lower)
     return emitUnsupported(op, target);
   // Scratch is filled by all threads of the program, or by those of a copy of a role.
-  bool isOfRole =
-      (role && role->isProgram) || isa<ReduceOp>(op) ||
-      (isa<AtomicRMWOp, AtomicCASOp>(op) && !isa<RankedTensorType>(op->getResult(0).getType()));
   if (role && pattern->getScratchBytes && pattern->getScratchBytes(op) &&
-      (!isOfRole || !(sync.getGroupBarriers() || isAllWarps())))
-    return emitUnsupported(op, target, "expected an op that needs no shared memory in a role");
+      !(sync.getGroupBarriers() || isAllWarps()))
+    return emitUnsupported(op, target,
+                           "expected an op that needs no shared memory in a role beside others");
   meetsBare = op->hasAttr(kMeetsBareAttrName);
   return pattern->lower(*this, op);
 }

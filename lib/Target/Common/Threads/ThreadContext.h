@@ -112,6 +112,8 @@ public:
   void meetAll();
   /// The warps of a copy of the role wait for one another.
   void meetCopy();
+  /// How many they are.
+  int64_t getWarps() const { return role ? role->attr.getWarps() : int64_t(warps); }
   /// Whether the role is all that the program has.
   bool isAllWarps() const;
   /// The element that another lane of this warp holds: lane xor mask, or a lane by number.

@@ -276,7 +276,7 @@ static void lowerDotByFma(ThreadContext &context, DotOp op) {
 static LogicalResult lowerScaledDot(ThreadContext &context, DotScaledOp op) {
   auto atom = cast<ScaledMmaAtomInterface>(op.getAtomAttr());
   std::array<LinearLayout, 5> wanted =
-      getDotLayouts(op, atom, {context.chip.warpSize, context.warps});
+      getDotLayouts(op, atom, {context.chip.warpSize, unsigned(context.getWarps())});
   for (auto [operand, layout] : llvm::zip(op.getOperands(), wanted))
     for (StringRef part : {kLane, kWarp})
       if (getLayout(operand).getBases(part) != layout.getBases(part))

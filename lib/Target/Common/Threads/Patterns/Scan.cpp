@@ -144,7 +144,7 @@ static void lowerScan(ThreadContext &context, ScanOp op) {
   };
   bool isReused = false;
   auto joinWarps = [&](ArrayRef<unsigned> bits) {
-    int64_t parts = int64_t(1) << bits.size(), mask = 0;
+    int64_t parts = int64_t(1) << bits.size(), mask = 0, warps = context.getWarps();
     Value mine = context.i32(0);
     for (auto [place, bit] : llvm::enumerate(bits)) {
       mask |= int64_t(1) << bit;
@@ -153,10 +153,9 @@ static void lowerScan(ThreadContext &context, ScanOp op) {
       part = arith::ShLIOp::create(context, part, context.i32(place));
       mine = arith::OrIOp::create(context, mine, part);
     }
-    Value others =
-        arith::AndIOp::create(context, context.warp, context.i32(~mask & (context.warps - 1)));
+    Value others = arith::AndIOp::create(context, context.warp, context.i32(~mask & (warps - 1)));
     auto slot = [&](int64_t number, Value fromWarp) -> Value {
-      Value at = arith::AddIOp::create(context, context.i32(number * context.warps), fromWarp);
+      Value at = arith::AddIOp::create(context, context.i32(number * warps), fromWarp);
       at = arith::MulIOp::create(context, at, context.i32(context.chip.warpSize));
       return arith::AddIOp::create(context, at, context.lane);
     };
@@ -173,7 +172,7 @@ static void lowerScan(ThreadContext &context, ScanOp op) {
       bases.push_back(offsetScratch(context, base, offset));
       for (auto [number, key] : llvm::enumerate(keys))
         storeScratch(context, bases[i], slot(number, context.warp), total[key][i]);
-      offset += llvm::alignTo(int64_t(keys.size()) * context.warps * context.chip.warpSize *
+      offset += llvm::alignTo(int64_t(keys.size()) * warps * context.chip.warpSize *
                                   getSharedElementBytes(getElementTypeOrSelf(input.getType())),
                               16);
     }

@@ -1,0 +1,44 @@
+// Reductions and scans along what the copies of a role share out: each makes a partial result of
+// its part, and all of them combine these.
+#ifndef KILN_LIB_SCHEDULE_ACROSSCOPIES_H
+#define KILN_LIB_SCHEDULE_ACROSSCOPIES_H
+
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace kiln {
+
+/// Whether a reduction or a scan, of tensors as the whole role has them, goes along the dimension
+/// that the copies of the role share out.
+bool isAcrossCopies(mlir::Operation *op, tile::RoleAttr role);
+/// The buffers that the partial results of one copy take, one a result, and which of those of its
+/// type each of them is: ops that are made one after another have the same.
+llvm::SmallVector<std::pair<tile::BufferType, unsigned>> getPartialBuffers(mlir::Operation *op);
+
+/// Lets the copies of a role combine what each has made of its part.
+class CopyCombiner {
+public:
+  CopyCombiner(tile::WarpGroupsOp groups, unsigned number) : groups(groups), number(number) {}
+
+  /// `op` has this copy's share of each tensor already; `copy` is the copy's number.
+  void combine(mlir::Operation *op, mlir::Value copy);
+
+private:
+  llvm::SmallVector<mlir::Value> getBuffers(std::pair<tile::BufferType, unsigned> key);
+  /// By copy, what each made, in tensors of these types.
+  using Partials = llvm::SmallVector<llvm::SmallVector<mlir::Value>>;
+  Partials exchange(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Value copy,
+                    llvm::ArrayRef<mlir::Value> own, llvm::ArrayRef<mlir::RankedTensorType> types);
+  void combine(tile::ReduceOp op, mlir::Value copy);
+  void combine(tile::ScanOp op, mlir::Value copy);
+
+  tile::WarpGroupsOp groups;
+  unsigned number;
+  /// Of the program, as the role sees them: one a copy.
+  llvm::DenseMap<std::pair<tile::BufferType, unsigned>, llvm::SmallVector<mlir::Value>> buffers;
+};
+
+} // namespace kiln
+
+#endif // KILN_LIB_SCHEDULE_ACROSSCOPIES_H
