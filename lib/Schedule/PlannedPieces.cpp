@@ -27,11 +27,7 @@ static int64_t getBytesOfTurns(int64_t bytes, RoleAttr role, KernelOp kernel) {
 }
 
 /// The slots of what a role converts that another one makes.
-static int64_t getHandOverDepth(Operation *op) {
-  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-  auto depth = loop ? loop->getAttrOfType<IntegerAttr>(kDepthAttrName) : IntegerAttr();
-  return depth ? depth.getInt() : 1;
-}
+static int64_t getHandOverDepth(Operation *op) { return getLoopDepth(op->getBlock()).value_or(1); }
 
 /// Whether a dot begins a sum in tensor memory, of which shared memory has the barriers.
 static bool isInTensorMemory(DotOp dot) {
