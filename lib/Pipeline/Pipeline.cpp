@@ -64,7 +64,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
   case Stage::Tile:
     // The last clean-ups before decisions are realised.
     add(tile::createInlineFunctions(), tile::createVerifyKernels(), tile::createSimplify(),
-        tile::createNarrowIndices(), tile::createHoistInvariants());
+        tile::createCountWhiles(), tile::createNarrowIndices(), tile::createHoistInvariants());
     return;
   case Stage::Layout:
     add(createCheckTarget());

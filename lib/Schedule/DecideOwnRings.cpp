@@ -63,11 +63,16 @@ bool OwnRingDecider::find() {
   if (!decidesNothing(kernel))
     return false;
   kernel.getBody().walk([&](LoadOp load) {
-    auto loop = dyn_cast_or_null<scf::ForOp>(getLoopOfTrips(load));
-    if (!loop || !loop.getInductionVar().getType().isIndex() || load.getPadding())
+    Operation *loop = findTrips(load);
+    if (!loop || load.getPadding())
+      return;
+    // Slots are known only to a loop that can be written out for a whole round of them.
+    auto counted = dyn_cast<scf::ForOp>(loop);
+    if (counted ? !counted.getInductionVar().getType().isIndex()
+                : target.getChipRecord().knownSlots)
       return;
     int64_t bits = load.getType().getNumElements() * load.getType().getElementTypeBitWidth();
-    if (bits >= 8 * kFewestBytes && feedsProduct(load, loop.getBody()) &&
+    if (bits >= 8 * kFewestBytes && feedsProduct(load, load->getBlock()) &&
         !mayStoreLoaded(loop, load))
       loads.push_back(load);
   });
@@ -174,7 +179,7 @@ bool OwnRingDecider::write(bool direct, bool apart) {
 
 /// Whether an op of a loop may run in front of what it follows there: it only computes, or loads
 /// what the loop does not store.
-static bool isMovable(Operation *op, scf::ForOp loop) {
+static bool isMovable(Operation *op, Operation *loop) {
   auto load = dyn_cast<LoadOp>(op);
   return isMemoryEffectFree(op) || (load && !mayStoreLoaded(loop, load));
 }
@@ -184,7 +189,7 @@ static bool isMovable(Operation *op, scf::ForOp loop) {
 static bool collectNeeds(Operation *op, Operation *place, llvm::SetVector<Operation *> &needs) {
   if (op->getBlock() != place->getBlock() || op->isBeforeInBlock(place) || needs.contains(op))
     return true;
-  if (op == place || !isMovable(op, cast<scf::ForOp>(place->getParentOp())))
+  if (op == place || !isMovable(op, place->getParentOp()))
     return false;
   bool areAll = true;
   op->walk([&](Operation *inner) {

@@ -104,11 +104,13 @@ private:
 
 bool kiln::isPlain(Operation *op) {
   // Whether another trip follows may hang on what one role alone computes.
-  if (isa<scf::WhileOp, scf::ConditionOp, DotScaledOp>(op))
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return findTelling(loop).has_value();
+  if (isa<DotScaledOp>(op))
     return false;
   // What atomics change they change once, whatever copies there are.
-  return isa<LoadOp, GatherOp, StoreOp, ScatterOp, AtomicRMWOp, ReturnOp, scf::ForOp, scf::IfOp>(
-             op) ||
+  return isa<LoadOp, GatherOp, StoreOp, ScatterOp, AtomicRMWOp, ReturnOp, scf::ForOp, scf::IfOp,
+             scf::ConditionOp>(op) ||
          isMemoryEffectFree(op);
 }
 
@@ -125,8 +127,12 @@ bool kiln::decidesNothing(KernelOp kernel) {
 
 bool RoleDecider::arePlain() {
   WalkResult result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
-    return success(isPlain(op) || leave(op, "roles and their copies might run '" +
-                                                op->getName().getStringRef() + "' twice or late"));
+    StringRef name = op->getName().getStringRef();
+    return success(
+        isPlain(op) ||
+        leave(op, isa<scf::WhileOp>(op)
+                      ? "no numbers that each role has tell whether '" + name + "' has another trip"
+                      : "roles and their copies might run '" + name + "' twice or late"));
   });
   return !result.wasInterrupted();
 }
@@ -270,16 +276,17 @@ bool RoleDecider::findDot(DotOp dot) {
 }
 
 /// The loop of trips in which an op stands, by itself or behind conditions; null if there is none.
-static scf::ForOp getLoopAround(Operation *op) {
+static Operation *getLoopAround(Operation *op) {
   while (isa<scf::IfOp>(op->getParentOp()))
     op = op->getParentOp();
-  return dyn_cast_or_null<scf::ForOp>(getLoopOfTrips(op));
+  return findTrips(op);
 }
 
 /// Whether two accesses come in this order in a program, or in a loop's next trip.
 static bool comesBefore(Operation *first, Operation *second) {
   for (Operation *op = first->getParentOp(); op; op = op->getParentOp())
-    if (isa<scf::ForOp>(op) && !op->hasAttr(kProgramsAttrName) && op->isProperAncestor(second))
+    if (isa<scf::ForOp, scf::WhileOp>(op) && !op->hasAttr(kProgramsAttrName) &&
+        op->isProperAncestor(second))
       return true;
   Operation *common = first;
   while (common && !common->getBlock()->findAncestorOpInBlock(*second))
@@ -466,7 +473,7 @@ bool RoleDecider::find() {
   bool isInLoop = false, isRead = true;
   kernel.getBody().walk([&](LoadOp load) {
     SmallVector<Use> products = findProducts(load);
-    bool isLooped = bool(getLoopAround(load));
+    bool isLooped = getLoopAround(load) != nullptr;
     int64_t bytes = load.getType().getNumElements() *
                     load.getType().getElementType().getIntOrFloatBitWidth() / 8;
     if (products.empty() && (!isLooped || bytes < kFewestBytes))
@@ -528,7 +535,7 @@ void RoleDecider::write(bool storesByEngine, bool overlaps) {
   }
   for (auto &[dot, atom] : dots) {
     dot.setAtomAttr(atom);
-    if (!overlaps && getLoopOfTrips(dot))
+    if (!overlaps && findTrips(dot))
       dot.setStage(0);
   }
   kernel.getBody().walk([&](Operation *op) {

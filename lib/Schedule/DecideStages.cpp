@@ -2,6 +2,7 @@
 #include "Decisions.h"
 #include "GlobalAccesses.h"
 #include "LoopProblem.h"
+#include "OwnRingDecider.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -130,9 +131,8 @@ static bool isLoadedByUsers(LoadOp load) {
 
 /// Whether an op stands in a loop whose turns are more than programs of a persistent kernel.
 static bool isInTrip(Operation *op) {
-  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
-       loop = loop->getParentOfType<scf::ForOp>())
-    if (!loop->hasAttr(kProgramsAttrName))
+  for (Operation *loop = op->getParentOp(); loop; loop = loop->getParentOp())
+    if (isa<scf::ForOp, scf::WhileOp>(loop) && !loop->hasAttr(kProgramsAttrName))
       return true;
   return false;
 }
@@ -174,13 +174,15 @@ LogicalResult StageDecider::decideDepths() {
 
 /// Whether a dot adds to a value of its loop and is handed on to the next trip, and nothing else.
 static bool isCarried(DotOp dot) {
-  auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
+  Block *body = dot->getBlock();
   auto sum = dyn_cast<BlockArgument>(dot.getAccumulator());
-  if (!loop || !sum || sum.getOwner() != loop.getBody() || !dot->hasOneUse() || !sum.hasOneUse())
+  if (!getLoopOfTrips(dot) || !sum || sum.getOwner() != body || !dot->hasOneUse() ||
+      !sum.hasOneUse())
     return false;
+  // A counted loop has its variable besides, another one what says whether it goes on.
   OpOperand &use = *dot->use_begin();
-  return use.getOwner() == loop.getBody()->getTerminator() &&
-         use.getOperandNumber() + 1 == sum.getArgNumber();
+  int64_t place = sum.getArgNumber() + (isa<scf::ForOp>(body->getParentOp()) ? -1 : 1);
+  return use.getOwner() == body->getTerminator() && use.getOperandNumber() == place;
 }
 
 bool kiln::areReadFromBuffers(DotOp dot) {
@@ -204,14 +206,17 @@ LogicalResult StageDecider::overlapLoops() {
   FailureOr<RingPlan> plan = planRings(kernel);
   if (failed(plan))
     return failure();
-  kernel.getBody().walk([&](scf::ForOp loop) {
-    auto dots = loop.getBody()->getOps<DotOp>();
-    if (loop->hasAttr(kProgramsAttrName) || dots.empty() ||
+  kernel.getBody().walk([&](Operation *op) {
+    if (!isa<scf::ForOp, scf::WhileOp>(op))
+      return;
+    Block &body = op->getRegions().back().front();
+    auto dots = body.getOps<DotOp>();
+    if (dots.empty() || !getLoopOfTrips(*dots.begin()) ||
         (llvm::hasSingleElement(dots) && isCarried(*dots.begin()) &&
          areReadFromBuffers(*dots.begin())))
       return;
     if (RoleAttr role = lookUpRole(*dots.begin()))
-      overlapLoop(loop, *plan, role, target.getChipRecord());
+      overlapLoop(body, *plan, role, target.getChipRecord());
   });
   return success();
 }
@@ -251,25 +256,30 @@ static llvm::SetVector<Operation *> findPlaces(Block &block) {
 static bool loadsPlaces(Block &block) {
   return !isSaid(block) && llvm::any_of(findPlaces(block), [&](Operation *op) {
     auto load = dyn_cast<LoadOp>(op);
-    return load && !load.getBuffer() &&
-           !mayStoreLoaded(cast<scf::ForOp>(block.getParentOp()), load);
+    return load && !load.getBuffer() && !mayStoreLoaded(block.getParentOp(), load);
   });
 }
 
 /// All but the loads runs when what they bring is there, if nobody has said of anything when it
 /// runs: what could run before would only be kept in registers. Loads into registers are a trip
-/// ahead. What says where rings are filled from is there when they are.
+/// ahead. What says where rings are filled from is there when they are, and what tells whether
+/// there is another trip, first of all.
 void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
   if (isSaid(block))
     return;
   llvm::SetVector<Operation *> places;
   if (loadsPlaces(block))
     places = findPlaces(block);
+  auto asks = dyn_cast<scf::WhileOp>(block.getParentOp());
+  llvm::SetVector<Operation *> telling =
+      asks ? findTelling(asks).value_or(llvm::SetVector<Operation *>())
+           : llvm::SetVector<Operation *>();
   DenseSet<Operation *> loaded; // the loads among them, and what is made of these
   for (Operation &op : block.without_terminator()) {
     auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
     auto load = dyn_cast<LoadOp>(op);
-    if (places.contains(&op) && !isa<DotOp>(op) && !(load && load.getBuffer())) {
+    if (places.contains(&op) && !telling.contains(&op) && !isa<DotOp>(op) &&
+        !(load && load.getBuffer())) {
       bool isMadeOfLoaded = llvm::any_of(op.getOperands(), [&](Value operand) {
         return loaded.contains(operand.getDefiningOp());
       });
@@ -285,7 +295,8 @@ void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
         (llvm::none_of(op.getResultTypes(), isTensor) && isMemoryEffectFree(&op)))
       continue;
     bool isEarly = load && !mayStoreLoaded(block.getParentOp(), load);
-    op.setAttr(spellDecision(&op, "stage"), builder.getI64IntegerAttr(isEarly ? stage - 1 : stage));
+    int64_t own = telling.contains(&op) ? 0 : isEarly ? stage - 1 : stage;
+    op.setAttr(spellDecision(&op, "stage"), builder.getI64IntegerAttr(own));
     if (getRoleName(&op).empty())
       setRoleName(&op, role);
   }

@@ -293,16 +293,15 @@ LogicalResult TensorHandOver::realise(Value value, Edge &edge) {
   auto buffer = BufferType::get(kernel.getContext(), type.getShape(), type.getElementType(),
                                 LayoutAttr::get(kernel.getContext(), plan.layout));
 
-  auto loop = dyn_cast<scf::ForOp>(value.getParentBlock()->getParentOp());
-  auto depth = loop ? loop->getAttrOfType<IntegerAttr>(kDepthAttrName) : IntegerAttr();
+  std::optional<int64_t> depth = getLoopDepth(value.getParentBlock());
   if (depth)
-    deepLoops.insert(loop);
+    deepLoops.insert(value.getParentBlock()->getParentOp());
   Location loc = value.getLoc();
   builder.setInsertionPointToStart(&kernel.getBody().front());
   Ring ring;
   ring.channel = ChannelOp::create(
       builder, loc,
-      ChannelType::get(kernel.getContext(), depth ? depth.getInt() : 1, /*own=*/false, {buffer}),
+      ChannelType::get(kernel.getContext(), depth.value_or(1), /*own=*/false, {buffer}),
       edge.maker.getTotalWarps(), warps);
   setInsertionPointAfter(value);
   Value written = changeWidth(builder, loc, value, type, edge.maker);

@@ -56,10 +56,10 @@ PinsChecked checkPins(mlir::Operation *loop, RingPlan &plan, const Chip &chip);
 /// A violation as an error of the op says it.
 std::string describe(const schedule::Violation &why);
 
-/// Decides stages, orders and counts in flight of a loop whose engine loads have their depths, such
-/// that products run beside what else the role does. Returns whether that gains anything; if not,
-/// nothing is written.
-bool overlapLoop(mlir::scf::ForOp loop, RingPlan &plan, tile::RoleAttr role, const Chip &chip);
+/// Decides stages, orders and counts in flight of a loop with this body, whose engine loads have
+/// their depths, such that products run beside what else the role does. Returns whether that gains
+/// anything; if not, nothing is written.
+bool overlapLoop(mlir::Block &body, RingPlan &plan, tile::RoleAttr role, const Chip &chip);
 
 } // namespace kiln
 

@@ -29,8 +29,8 @@ static bool isByEngine(Operation *op) {
 
 /// Whether ops of the loop may change places: nobody has said when one runs, and nothing that is
 /// stored, printed or asserted stands between them.
-static bool isFree(scf::ForOp loop) {
-  WalkResult result = loop.getBody()->walk([&](Operation *op) {
+static bool isFree(Block &body) {
+  WalkResult result = body.walk([&](Operation *op) {
     bool isSaid = !isByEngine(op) && (getDecision(op, "stage") || getDecision(op, "order"));
     bool hasEffects = !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
                       !op->hasTrait<OpTrait::IsTerminator>() && !isa<LoadOp, GatherOp>(op) &&
@@ -130,10 +130,10 @@ static void placeViews(const Trip &trip, RoleAttr role) {
   }
 }
 
-bool kiln::overlapLoop(scf::ForOp loop, RingPlan &plan, RoleAttr role, const Chip &chip) {
-  if (!isFree(loop))
+bool kiln::overlapLoop(Block &body, RingPlan &plan, RoleAttr role, const Chip &chip) {
+  if (!isFree(body))
     return false;
-  Trip trip(*loop.getBody());
+  Trip trip(body);
   std::optional<LoopProblem> made =
       makeProblem(trip, plan, ProblemUse::Solve, chip, role.getName());
   if (!made)
@@ -173,7 +173,7 @@ bool kiln::overlapLoop(scf::ForOp loop, RingPlan &plan, RoleAttr role, const Chi
   llvm::sort(ordered, llvm::less_first());
   for (auto [order, entry] : llvm::enumerate(ordered))
     entry.second->setAttr(spellDecision(entry.second, "order"), getNumber(entry.second, order));
-  for (DotOp dot : loop.getBody()->getOps<DotOp>())
+  for (DotOp dot : body.getOps<DotOp>())
     waitInTrip(dot);
   placeViews(trip, role);
   return true;

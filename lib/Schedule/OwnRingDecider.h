@@ -6,7 +6,9 @@
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Target/TargetInterface.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace kiln {
@@ -21,6 +23,12 @@ bool decidesNothing(tile::KernelOp kernel);
 /// Whether an op does nothing that copies of a role, which may all run it, must not do twice, and
 /// nothing that must be seen by another role.
 bool isPlain(mlir::Operation *op);
+/// The ops of a loop that tell whether it has another trip; nothing if one of them is not each
+/// role's to do for itself.
+std::optional<llvm::SetVector<mlir::Operation *>> findTelling(mlir::scf::WhileOp loop);
+/// The loop in whose body an op stands, if its trips may overlap: those of an `scf.for` that are no
+/// programs of a persistent kernel, or of an `scf.while` that numbers tell of.
+mlir::Operation *findTrips(mlir::Operation *op);
 /// The load that a product's operand comes from; null if it is computed. Where dimensions of one
 /// element are taken away, and whether the product reads rows or columns, is no computation.
 tile::LoadOp findLoad(mlir::Value operand);

@@ -29,11 +29,7 @@ static int64_t getBytesOfTurns(int64_t bytes, RoleAttr role, KernelOp kernel) {
 }
 
 /// The slots of what a role converts that another one makes.
-static int64_t getHandOverDepth(Operation *op) {
-  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-  auto depth = loop ? loop->getAttrOfType<IntegerAttr>(kDepthAttrName) : IntegerAttr();
-  return depth ? depth.getInt() : 1;
-}
+static int64_t getHandOverDepth(Operation *op) { return getLoopDepth(op->getBlock()).value_or(1); }
 
 /// Whether a dot's sum is in tensor memory. Shared memory has the barriers of sums there, one of
 /// each that begins, and of operands.

@@ -94,6 +94,16 @@ static OpOperand *findBegin(Value value, Attribute &atom) {
       if (!inner || inner->get() != loop.getRegionIterArg(index))
         return nullptr;
       first = loop.getTiedLoopInit(loop.getRegionIterArg(index));
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      unsigned index = cast<OpResult>(value).getResultNumber();
+      auto carried = dyn_cast<BlockArgument>(loop.getConditionOp().getArgs()[index]);
+      if (!carried || carried.getOwner() != loop.getBeforeBody())
+        return nullptr;
+      unsigned place = carried.getArgNumber();
+      OpOperand *inner = findBegin(loop.getYieldOp().getOperand(place), atom);
+      if (!inner || inner->get() != loop.getAfterArguments()[index])
+        return nullptr;
+      first = &loop->getOpOperand(place);
     } else {
       return nullptr;
     }

@@ -215,11 +215,12 @@ LogicalResult RingRealiser::realise() {
   if (failed(found))
     return failure();
   plan = std::move(*found);
-  SmallVector<scf::ForOp> bareLoops;
-  kernel.getBody().walk([&](scf::ForOp loop) {
+  SmallVector<Operation *> bareLoops;
+  kernel.getBody().walk([&](Operation *op) {
     auto hasBuffer = [](LoadOp load) { return load.getBuffer().has_value(); };
-    if (loop->hasAttr(kDepthAttrName) && llvm::none_of(loop.getBody()->getOps<LoadOp>(), hasBuffer))
-      bareLoops.push_back(loop);
+    if (op->hasAttr(kDepthAttrName) &&
+        llvm::none_of(op->getRegions().back().getOps<LoadOp>(), hasBuffer))
+      bareLoops.push_back(op);
   });
   makeChannels();
   for (Ring &ring : plan)
@@ -240,11 +241,11 @@ LogicalResult RingRealiser::realise() {
   FailureOr<DenseSet<Operation *>> deepLoops = handOverTensors(kernel);
   if (failed(deepLoops))
     return failure();
-  for (scf::ForOp loop : bareLoops)
+  for (Operation *loop : bareLoops)
     if (!deepLoops->contains(loop))
-      return loop.emitOpError("expected loads with 'buffer' in a loop with '")
+      return loop->emitOpError("expected loads with 'buffer' in a loop with '")
              << kDepthAttrName << "', or tensors that one role makes and another uses";
-  kernel.getBody().walk([](scf::ForOp loop) { loop->removeAttr(kDepthAttrName); });
+  kernel.getBody().walk([](Operation *op) { op->removeAttr(kDepthAttrName); });
   return success();
 }
 
@@ -252,8 +253,8 @@ LogicalResult RingRealiser::realise() {
 static bool hasRings(KernelOp kernel) {
   if (kernel->hasAttr(kRolesAttrName))
     return true;
-  auto find = [](scf::ForOp loop) {
-    return loop->hasAttr(kDepthAttrName) ? WalkResult::interrupt() : WalkResult::advance();
+  auto find = [](Operation *op) {
+    return op->hasAttr(kDepthAttrName) ? WalkResult::interrupt() : WalkResult::advance();
   };
   return kernel.getBody().walk(find).wasInterrupted();
 }

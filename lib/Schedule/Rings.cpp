@@ -42,14 +42,9 @@ SmallVector<Type> RingUse::getBuffers() {
   return SmallVector<Type>(boxes, buffer);
 }
 
-/// The loop with `tile.depth` whose body this stands in, or null.
-static scf::ForOp getRingLoop(Operation *op) {
-  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-  return loop && loop->hasAttr(kDepthAttrName) ? loop : scf::ForOp();
-}
-
-static int64_t getDepth(scf::ForOp loop) {
-  return loop->getAttrOfType<IntegerAttr>(kDepthAttrName).getInt();
+std::optional<int64_t> kiln::getLoopDepth(Block *block) {
+  auto depth = block->getParentOp()->getAttrOfType<IntegerAttr>(kDepthAttrName);
+  return depth ? std::optional(depth.getInt()) : std::nullopt;
 }
 
 //===- Loads --------------------------------------------------------------------------------===//
@@ -70,8 +65,7 @@ static FailureOr<Completion> checkAtom(LoadOp load) {
 static int64_t getSaidDepth(LoadOp load) {
   if (load.getDepth())
     return *load.getDepth();
-  scf::ForOp loop = getRingLoop(load);
-  return loop ? getDepth(loop) : 0;
+  return getLoopDepth(load->getBlock()).value_or(0);
 }
 
 /// Puts a load into the ring that it names, or into that of its loop and role.

@@ -51,6 +51,9 @@ using RingPlan = llvm::SmallVector<Ring>;
 /// The stage at whose end a tile that was loaded into registers is written to its slot, if it says.
 std::optional<int64_t> getWriteStage(tile::LoadOp load);
 
+/// The depth that the loop says whose body a block is; nothing if it is none or says none.
+std::optional<int64_t> getLoopDepth(mlir::Block *block);
+
 /// Reads the decisions of a kernel's loads with `buffer` and loops with `tile.depth`; errors name
 /// what is missing or contradictory.
 mlir::FailureOr<RingPlan> planRings(tile::KernelOp kernel);

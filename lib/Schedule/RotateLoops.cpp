@@ -15,11 +15,12 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// Whether it is said of an op when it runs.
+/// Whether it is said of an op when it runs, or how its trips overlap follows from a ring.
 static bool hasPlace(Operation &op) {
   auto dot = dyn_cast<DotOp>(op);
+  auto load = dyn_cast<LoadOp>(op);
   return getDecision(&op, "stage") || getDecision(&op, "order") ||
-         (dot && dot.getInFlight().value_or(0) > 0);
+         (dot && dot.getInFlight().value_or(0) > 0) || (load && load.getBuffer());
 }
 
 static LogicalResult checkCondition(scf::WhileOp loop) {

@@ -104,7 +104,7 @@ def RotateLoops : Schedule_Pass<"tile-rotate-loops"> {
   let summary = "have an scf.while with stages carry its condition";
   let description = [{
     Precondition: none. Postcondition: an `scf.while` in whose body an op says when it runs (`stage`,
-    `order`, or dots in flight) asks nothing but the first of the values that it carries, and hands
+    `order`, or dots in flight) or a load fills a ring asks nothing but the first of the values that it carries, and hands
     all others on. What its condition is made of stands in front of the loop, and at the end of its
     body for the next trip. So it is known a trip ahead, at a stage like all that a trip does. An op
     in front of the condition that has a stage or an order is refused.

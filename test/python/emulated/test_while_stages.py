@@ -73,7 +73,7 @@ def test_own_rings_in_a_while(rng, chip: str, _) -> None:
 
 @kiln.kernel
 def product_beside(
-    a: kiln.View, b: kiln.View, c: kiln.View, trips: kiln.i32,
+    a: kiln.View, b: kiln.View, c: kiln.View, trips: kiln.i32, by: kiln.i32,
     copy_a: kiln.constexpr, copy_b: kiln.constexpr, depth_a: kiln.constexpr,
     depth_b: kiln.constexpr, stage_a: kiln.constexpr, stage_b: kiln.constexpr,
     stage: kiln.constexpr, late: kiln.constexpr, in_flight: kiln.constexpr,
@@ -86,7 +86,7 @@ def product_beside(
     last = kiln.zeros((128,), kiln.f32)
     left = trips
     while left > 0:
-        left = left - 1
+        left = left - by  # which nobody knows to be one
         k = left * 32
         x = a.load((i * 128, k), (128, 32))
         y = b.load((j * 64, k), (64, 32))
@@ -108,7 +108,7 @@ def test_dots_in_flight_of_own_rings_in_a_while(rng, _) -> None:
         k = 32 * trips
         a, b = (rng.standard_normal((rows, 256)).astype(BF16) for rows in (m, n))
         c = np.zeros((m, n), np.float32)
-        kernel(a, b, c, trips, **schedule)
+        kernel(a, b, c, trips, 1, **schedule)
         reference = a[:, :k].astype(np.float64) @ b[:, :k].astype(np.float64).T
         last = 0.0
         for at in range(k - 32, -1, -32):
@@ -244,7 +244,7 @@ def counted_up(a: kiln.View, c: kiln.View, depth: kiln.constexpr, stage: kiln.co
     kiln.pin(roles=kiln.role("all", warps=4))
     acc = kiln.zeros((64, 64), kiln.f32)
     k = kiln.i32(0)
-    while k < a.shape[1]:
+    while k < a.shape[1] and k >= 0:
         x = kiln.pin(a.load((0, k), (64, 32)), atom="cp_async", depth=depth, stage=0)
         acc = kiln.pin(kiln.dot(x, x, acc, transpose_b=True), stage=stage)
         k += 32

@@ -45,7 +45,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {kRoleAttrName, onOthers, Schedule},
       {"ring", on<LoadOp>, Schedule},
       {"depth", on<LoadOp>, Schedule},
-      {kDepthAttrName, on<scf::ForOp>, Schedule},
+      {kDepthAttrName, on<scf::ForOp, scf::WhileOp>, Schedule},
       {"multicast", on<LoadOp, CopyInOp>, Schedule},
       {"in_flight", on<DotOp, StoreOp>, Schedule},
       {kWriteStageAttrName, on<LoadOp>, Schedule},

@@ -230,8 +230,8 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
   bool isDepth = name == kDepthAttrName;
   if (!isDepth && name != kStageAttrName && name != kOrderAttrName)
     return verifyGridDecision(op, name, value);
-  if (isDepth && !isa<scf::ForOp>(op))
-    return op->emitError() << "expected '" << name << "' on an scf.for";
+  if (isDepth && !isa<scf::ForOp, scf::WhileOp>(op))
+    return op->emitError() << "expected '" << name << "' on an scf.for or an scf.while";
   auto number = dyn_cast<IntegerAttr>(value);
   int64_t least = isDepth ? 1 : 0;
   if (!number || number.getValue().slt(least))

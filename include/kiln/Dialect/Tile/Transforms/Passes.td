@@ -4,6 +4,36 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CountWhiles : Pass<"tile-count-whiles", "::mlir::ModuleOp"> {
+  let summary = "makes an scf.while whose trips are counted an scf.for";
+  let description = [{
+    Where a loop goes on while a number of at least 32 bits that each trip changes by a constant is
+    on one side of a bound that no trip changes. The number is taken not to wrap round on its way to
+    the bound. What else changes by a constant, by as much or by a multiple of it, is computed from
+    the loop's variable. What is decided of the loop and of its ops stays.
+
+    ```mlir
+    %r:2 = scf.while (%k = %c0, %sum = %zero) : (i32, f32) -> (i32, f32) {
+      %goes = arith.cmpi slt, %k, %n : i32
+      scf.condition(%goes) %k, %sum : i32, f32
+    } do {
+    ^bb0(%k: i32, %sum: f32):
+      …
+      %next = arith.addi %k, %c64 : i32
+      scf.yield %next, %more : i32, f32
+    }
+    // becomes
+    %r = scf.for %at = %c0 to %n step %c64 iter_args(%sum = %zero) -> (f32) {
+      %k = arith.index_cast %at : index to i32
+      …
+      scf.yield %more : f32
+    }
+    ```
+    The test is `test/Dialect/Tile/count-whiles.mlir`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def ExpandArgReduce : Pass<"tile-expand-arg-reduce"> {
   let summary = "turns tile.arg_reduce into a tile.reduce of values and positions";
   let description = [{
