@@ -12,6 +12,7 @@
 #include "SharedMatrix.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
+#include "kiln/Target/Common/AtomCosts.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -148,6 +149,16 @@ Place Tcgen05Attr::getAccumulatorPlace() const { return Place::Tensor; }
 bool Tcgen05Attr::readsFrom(unsigned, Place place) const { return place == Place::Shared; }
 
 unsigned Tcgen05Attr::getWarps() const { return kWarpsOfGroup; }
+
+/// Of a pair each block's units make its own rows.
+std::optional<int64_t> Tcgen05Attr::getIssueCycles(const Chip &chip, Type, int64_t products) const {
+  return countMatrixCycles(chip, getElement(), getElement(), products);
+}
+
+/// What was measured has the commit and the wait for it.
+std::optional<int64_t> Tcgen05Attr::getLatency(const Chip &chip) const {
+  return getValue(chip.figures.matrixLatency);
+}
 
 //===- Layouts ------------------------------------------------------------------------------===//
 
