@@ -135,7 +135,7 @@ Attribute OwnRingDecider::findAtom(LoadOp load, int64_t warps, bool direct) {
     auto copy = dyn_cast<DirectAtomInterface>(atom);
     if (direct && copy && !load.getExtents() &&
         canShareOut(load, copy, warps, target.getChipRecord()) &&
-        8 * int64_t(copy.getLaneBytes()) >= most &&
+        8 * int64_t(copy.getGranularity()) >= most &&
         copy.follows(load.getCache(), load.getEviction()))
       return atom;
   }

@@ -199,7 +199,7 @@ void ProblemMaker::addRoles() {
     made.problem.roles.push_back({role.getName().str(), role.getWarps(),
                                   4 * threads * std::max<int64_t>(registers - others, 1)});
   }
-  made.problem.units = {{"matrix units"}, {"lanes"}};
+  made.problem.units = {{"matrix units"}, {"lanes"}}; // as `Unit` counts them
   made.problem.counters = {{"dots"}};
   made.problem.isLoop = trip.loop != nullptr;
 }
@@ -293,7 +293,7 @@ void ProblemMaker::addHandOver(Operation *op, StringRef role, int64_t bytes, int
   if (use == ProblemUse::Check || !figures.sharedBandwidth)
     return;
   int64_t cycles = llvm::divideCeil(bytes, figures.sharedBandwidth->value);
-  asked.reservations.push_back({OpCost::Lanes - 1, cycles});
+  asked.reservations.push_back({unsigned(Unit::Lanes), cycles});
   asked.latency = cycles + (figures.handOverLatency ? figures.handOverLatency->value : 0);
 }
 
@@ -321,12 +321,13 @@ bool ProblemMaker::addOp(Operation *op) {
   asked.name = op->getName().getStringRef().str();
   asked.pins.role = getNumber(role, attrs);
   if (use == ProblemUse::Solve) {
-    std::optional<OpCost> cost = getCost(op, chip.figures);
+    std::optional<OpCost> cost = getCost(op, chip);
     if (!cost)
       return false;
     asked.latency = cost->latency;
-    if (cost->unit != OpCost::None && cost->cycles)
-      asked.reservations.push_back({unsigned(cost->unit - 1), cost->cycles});
+    // An engine copies beside all that competes for units here.
+    if (cost->unit && *cost->unit != Unit::Engine && cost->cycles)
+      asked.reservations.push_back({unsigned(*cost->unit), cost->cycles});
   }
   auto dot = dyn_cast<DotOp>(op);
   bool fills = filled.contains(op) && !isWritten(op);
@@ -423,7 +424,14 @@ void ProblemMaker::addOtherPieces() {
   made.problem.budget.sharedBytes = chip.sharedBytes;
 }
 
+/// Without the latencies of what lanes do, a schedule of it would be a guess.
+static bool hasLatencies(const Figures &figures) {
+  return figures.fmaLatency && figures.memoryLatency && figures.shuffleLatency;
+}
+
 std::optional<LoopProblem> ProblemMaker::run() {
+  if (use == ProblemUse::Solve && !hasLatencies(chip.figures))
+    return std::nullopt;
   if (!findOps())
     return std::nullopt;
   addRoles();

@@ -1,6 +1,9 @@
-// The figures of a chip's record, by kind of op.
+// What atoms say of products and loads, and the figures of a chip's record for all else.
 #include "OpCosts.h"
-#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Target/Common/AtomCosts.h"
+#include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -26,48 +29,48 @@ int64_t kiln::countBytes(Type type) {
   return tensor.getNumElements() * std::max(bits, 8u) / 8;
 }
 
-/// How many multiply-adds of these elements the matrix units of a core make in a cycle. What they
-/// have no instruction for goes by the next wider one.
-static std::optional<Figure> getMatrixRate(Type element, const Figures &figures) {
-  unsigned bits = element.getIntOrFloatBitWidth();
-  if (element.isInteger())
-    return bits <= 4 && figures.matrixI4 ? figures.matrixI4 : figures.matrixI8;
-  if (element.isF64())
-    return figures.matrixF64 ? figures.matrixF64 : figures.fmaF64;
-  if (element.isF32())
-    return figures.matrixF32 ? figures.matrixF32 : figures.matrixTF32;
-  if (isa<FloatTF32Type>(element))
-    return figures.matrixTF32 ? figures.matrixTF32 : figures.matrixF32;
-  if (bits <= 4 && figures.matrixF4)
-    return figures.matrixF4;
-  if (bits <= 6 && figures.matrixF6)
-    return figures.matrixF6;
-  return bits <= 8 && figures.matrixF8 ? figures.matrixF8 : figures.matrixF16;
+/// The atom that makes a dot, or would if nobody decided one; null if none does.
+static Attribute findAtom(DotOp dot) {
+  TargetInterface target = getTarget(dot);
+  return dot.getAtomAttr() ? dot.getAtomAttr() : target ? getUsualAtom(dot, target) : Attribute();
 }
 
-/// The same by a multiply-add an element.
-static std::optional<Figure> getMultiplyAddRate(Type sum, const Figures &figures) {
-  if (sum.isInteger())
-    return figures.multiplyI32 ? figures.multiplyI32 : figures.addI32;
-  return sum.isF64() ? figures.fmaF64 : figures.fmaF32;
+static Attribute findAtom(DotScaledOp dot) {
+  if (dot.getAtomAttr())
+    return dot.getAtomAttr();
+  TargetInterface target = getTarget(dot);
+  SmallVector<Attribute> atoms = target ? getMmaAtoms(dot, target) : SmallVector<Attribute>();
+  return atoms.empty() ? Attribute() : atoms.front();
 }
 
 template <typename Dot>
-static std::optional<OpCost> getProductCost(Dot dot, const Figures &figures) {
-  Type a = getElementTypeOrSelf(dot.getA()), b = getElementTypeOrSelf(dot.getB());
-  Type wider = a.getIntOrFloatBitWidth() < b.getIntOrFloatBitWidth() ? b : a;
-  bool isByLanes = isa_and_nonnull<FmaAtomAttr>(dot.getAtomAttr());
-  std::optional<Figure> rate =
-      isByLanes ? getMultiplyAddRate(getElementTypeOrSelf(dot.getType()), figures)
-                : getMatrixRate(wider, figures);
-  if (!rate)
+static std::optional<OpCost> getProductCost(Dot dot, const Chip &chip) {
+  auto atom = dyn_cast_or_null<MmaAtomInterface>(findAtom(dot));
+  if (!atom)
     return std::nullopt;
   int64_t products = dot.getType().getNumElements() * dot.getK();
-  int64_t cycles = llvm::divideCeil(products, rate->value);
-  if (isByLanes)
-    return OpCost{OpCost::Lanes, cycles, cycles + figures.fmaLatency->value};
-  int64_t wait = figures.matrixWaitCost ? figures.matrixWaitCost->value : 0;
-  return OpCost{OpCost::Matrix, cycles, cycles + wait};
+  std::optional<int64_t> cycles =
+      atom.getIssueCycles(chip, dot.getType().getElementType(), products);
+  if (!cycles)
+    return std::nullopt;
+  return OpCost{atom.getUnit(), *cycles, *cycles + atom.getLatency(chip).value_or(0)};
+}
+
+/// What each lane starts keeps lanes busy; an engine does all by itself.
+static std::optional<OpCost> getLoadCost(LoadOp load, const Chip &chip) {
+  int64_t bytes = countBytes(load.getType()), arrival = llvm::divideCeil(bytes, kCoreBytes);
+  auto atom = dyn_cast_or_null<CopyAtomInterface>(load.getAtomAttr());
+  std::optional<int64_t> latency =
+      atom ? atom.getLatency(chip) : getValue(chip.figures.memoryLatency);
+  if (!latency)
+    return std::nullopt;
+  if (!atom)
+    return OpCost{std::nullopt, 0, *latency + arrival};
+  int64_t cycles = 0;
+  if (auto direct = dyn_cast<DirectAtomInterface>(atom))
+    cycles = llvm::divideCeil(bytes, int64_t(chip.warpSize) * direct.getGranularity()) *
+             direct.getIssueCycles(chip);
+  return OpCost{atom.getUnit(), cycles, *latency + arrival};
 }
 
 /// Elements of the op that the lanes of a core make in a cycle.
@@ -90,42 +93,44 @@ bool kiln::isView(Operation *op) {
          op->hasTrait<OpTrait::ConstantLike>();
 }
 
-std::optional<OpCost> kiln::getCost(Operation *op, const Figures &figures) {
-  if (!figures.fmaLatency || !figures.memoryLatency || !figures.shuffleLatency)
-    return std::nullopt;
-  if (auto dot = dyn_cast<DotOp>(op))
-    return getProductCost(dot, figures);
-  if (auto dot = dyn_cast<DotScaledOp>(op))
-    return getProductCost(dot, figures);
-  if (auto load = dyn_cast<LoadOp>(op)) {
-    int64_t cycles = llvm::divideCeil(countBytes(load.getType()), kCoreBytes);
-    return OpCost{OpCost::None, 0, figures.memoryLatency->value + cycles};
-  }
-  if (op->getNumRegions() > 0 && !isa<ReduceOp>(op)) {
-    // What only some trips do is not what a trip takes.
-    OpCost sum;
-    if (op->hasAttr(kSplitLoopAttrName))
-      return sum;
-    for (Region &region : op->getRegions())
-      for (Operation &inner : region.getOps()) {
-        std::optional<OpCost> cost = getCost(&inner, figures);
-        if (!cost)
-          return std::nullopt;
-        sum.cycles += cost->cycles;
-        sum.latency += cost->latency;
-      }
-    sum.unit = sum.cycles ? OpCost::Lanes : OpCost::None;
+/// What regions do one after another. What only some trips do is not what a trip takes.
+static std::optional<OpCost> getSum(Operation *op, const Chip &chip) {
+  OpCost sum;
+  if (op->hasAttr(kSplitLoopAttrName))
     return sum;
-  }
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.getOps()) {
+      std::optional<OpCost> cost = getCost(&inner, chip);
+      if (!cost)
+        return std::nullopt;
+      sum.cycles += cost->cycles;
+      sum.latency += cost->latency;
+    }
+  if (sum.cycles)
+    sum.unit = Unit::Lanes;
+  return sum;
+}
+
+std::optional<OpCost> kiln::getCost(Operation *op, const Chip &chip) {
+  if (auto dot = dyn_cast<DotOp>(op))
+    return getProductCost(dot, chip);
+  if (auto dot = dyn_cast<DotScaledOp>(op))
+    return getProductCost(dot, chip);
+  if (auto load = dyn_cast<LoadOp>(op))
+    return getLoadCost(load, chip);
+  if (op->getNumRegions() > 0 && !isa<ReduceOp>(op))
+    return getSum(op, chip);
   int64_t elements =
       std::max(countElements(op->getOperandTypes()), countElements(op->getResultTypes()));
   if (isView(op) || elements == 0)
     return OpCost{};
-  std::optional<Figure> rate = getLaneRate(op, figures);
-  if (!rate)
+  const Figures &figures = chip.figures;
+  std::optional<int64_t> cycles = countCycles(elements, getLaneRate(op, figures));
+  bool isAmongLanes = isa<ReduceOp, ConvertLayoutOp>(op);
+  if (!cycles || !figures.fmaLatency || (isAmongLanes && !figures.shuffleLatency))
     return std::nullopt;
-  int64_t cycles = llvm::divideCeil(elements, rate->value), latency = figures.fmaLatency->value;
-  if (isa<ReduceOp, ConvertLayoutOp>(op))
+  int64_t latency = figures.fmaLatency->value;
+  if (isAmongLanes)
     latency += 2 * figures.shuffleLatency->value;
-  return OpCost{OpCost::Lanes, cycles, cycles + latency};
+  return OpCost{Unit::Lanes, *cycles, *cycles + latency};
 }

@@ -1,11 +1,12 @@
 // What an op takes of a core.
 //
 // Costs are of whole tiles, whose elements all warps of a core share out: elements over the core's
-// rate. They are rough, and only their proportions matter: which of the matrix units and the lanes
-// is busy for how much of a trip.
+// rate. What products and copies take, their atoms say. They are rough, and only their proportions
+// matter: which of the matrix units and the lanes is busy for how much of a trip.
 #ifndef KILN_LIB_SCHEDULE_OPCOSTS_H
 #define KILN_LIB_SCHEDULE_OPCOSTS_H
 
+#include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/Chip.h"
 #include "mlir/IR/Operation.h"
 
@@ -13,15 +14,14 @@ namespace kiln {
 
 /// What an op keeps busy, for how many cycles, and the cycles from its start to its result.
 struct OpCost {
-  enum Unit { None, Matrix, Lanes };
-  Unit unit = None;
+  std::optional<tile::Unit> unit;
   int64_t cycles = 0;
   int64_t latency = 0;
 };
 
 /// The cost of an op whose tiles the warps of a core share out; nothing if the chip's record lacks
-/// a figure for it.
-std::optional<OpCost> getCost(mlir::Operation *op, const Figures &figures);
+/// a figure for it. A dot without an atom costs what it does by its usual one.
+std::optional<OpCost> getCost(mlir::Operation *op, const Chip &chip);
 
 /// Whether an op only names elements otherwise.
 bool isView(mlir::Operation *op);

@@ -112,7 +112,8 @@ SmallVector<StartDotOp> DotRealiser::start(Chain &chain, Value accumulator, Valu
     starts.push_back(StartDotOp::create(
         builder, dot.getLoc(), accumulator.getType(), dot.getA(), dot.getB(), accumulator,
         accumulates, dot.getTransposeAAttr(), dot.getTransposeBAttr(), dot.getUnsignedAAttr(),
-        dot.getUnsignedBAttr(), dot.getPrecisionAttr(), dot.getAtomAttr()));
+        dot.getUnsignedBAttr(), dot.getPrecisionAttr(), dot.getAtomAttr(),
+        /*one_thread=*/UnitAttr()));
     trip.ops[trip.getPlace(dot)] = starts.back();
     trip.stages[starts.back()] = trip.stages.lookup(dot);
     accumulator = starts.back().getResult();

@@ -176,11 +176,10 @@ GetOp RingRealiser::get(Ring &ring, RingUse &use, RoleAttr role) {
       Operation *user = operand.getOwner();
       if (getRoleName(user) != role.getName())
         continue;
-      auto dot = dyn_cast<DotOp>(user);
       if (auto conversion = dyn_cast<ConvertLayoutOp>(user))
         rewriter.replaceOp(conversion, read(conversion.getType()));
       else
-        operand.set(dot && dot.getInFlight() ? Value(buffer) : read(load.getType()));
+        operand.set(isReadFromBuffer(operand) ? Value(buffer) : read(load.getType()));
     }
   }
   return get;
@@ -245,7 +244,10 @@ LogicalResult RingRealiser::realise() {
     if (!deepLoops->contains(loop))
       return loop->emitOpError("expected loads with 'buffer' in a loop with '")
              << kDepthAttrName << "', or tensors that one role makes and another uses";
-  kernel.getBody().walk([](Operation *op) { op->removeAttr(kDepthAttrName); });
+  kernel.getBody().walk([](Operation *op) {
+    op->removeAttr(kDepthAttrName);
+    op->removeAttr(kResidencyAttrName);
+  });
   return success();
 }
 

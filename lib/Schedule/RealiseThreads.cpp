@@ -3,7 +3,8 @@
 // Engines are started, and barriers in shared memory told, by one thread: of a copy of a role, or
 // of each of its warps. Ops of that kind which follow one another share a region, and so a branch;
 // a role that does nothing else is one region, which spares its other threads the walk through its
-// loops.
+// loops. Where the others go on with what one thread's op gives, the place of a slot, the op stands
+// among theirs and says itself that one thread does it.
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -46,6 +47,16 @@ static Threads getThreads(Operation *op) {
       });
 }
 
+/// Whether one thread does it, though all know what it gives: waits for what it is to start, and
+/// starts of dots into tensor memory.
+static bool isForOne(Operation *op) {
+  if (auto get = dyn_cast<GetOp>(op))
+    return get.getToStart();
+  if (auto dot = dyn_cast<StartDotOp>(op))
+    return dot.getType().getInTensorMemory();
+  return isa<AcquireOp>(op);
+}
+
 /// Whether one thread can run all of a role: what it does is started by one, and waited for by none
 /// of the others.
 static bool needsOneThread(Block &block, bool &starts) {
@@ -59,13 +70,10 @@ static bool needsOneThread(Block &block, bool &starts) {
             return false;
       continue;
     }
-    bool isStart = isa<StartDotOp>(op) && cast<StartDotOp>(op).getType().getInTensorMemory();
-    auto get = dyn_cast<GetOp>(op);
-    bool isWait = isa<AcquireOp>(op) || (get && get.getToStart());
     Threads threads = getThreads(&op);
-    if (!isStart && !isWait && threads != Threads::One && threads != Threads::Any)
+    if (!isForOne(&op) && threads != Threads::One && threads != Threads::Any)
       return false;
-    starts |= isStart || threads == Threads::One;
+    starts |= isa<StartDotOp>(op) || threads == Threads::One;
   }
   return true;
 }
@@ -108,6 +116,8 @@ static void wrapRuns(Block &block) {
       run.push_back(&op);
       continue;
     }
+    if (isForOne(&op))
+      op.setAttr("one_thread", UnitAttr::get(op.getContext()));
     for (Region &region : op.getRegions())
       for (Block &inner : region)
         wrapRuns(inner);

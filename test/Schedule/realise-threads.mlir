@@ -93,3 +93,65 @@ tile.kernel @own(%a: !view) {
   }
   tile.return
 }
+
+// Warps that fetch sums go through the role, too: waits and starts stand among theirs, and say that
+// one thread does them. All know what these give.
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!a = !tile.buffer<128x32xf16>
+!b = !tile.buffer<32x32xf16>
+!both = !tile.channel<2, !a, !b>
+!pending = !tile.pending<tensor<128x32xf32, #sum>, tensor_memory>
+!sums = !tile.channel<1, !pending>
+// CHECK-LABEL: tile.kernel @fetches
+// CHECK: tile.acquire %{{.*}} one_thread :
+// CHECK: tile.get %{{.*}} to_start one_thread :
+// CHECK-NEXT: tile.start_dot %{{.*}} when %{{.*}} transpose_b one_thread {atom =
+// CHECK-NEXT: tile.one_thread {
+// CHECK-NEXT: tile.release %{{.*}} commit
+// CHECK-NEXT: tile.commit
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.get %{{[^o]*}} :
+// CHECK-NEXT: tile.fetch
+tile.kernel @fetches(%s: i32) {
+  %ring = tile.channel full = 1 empty = 1 : !both
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%s, %ring, %sums : i32, !both, !sums) {
+    role #tile.role<"mma", warps = 4> {
+      %no = arith.constant false
+      %p = tile.acquire %sums[%s, %s] : !sums
+      %x, %y = tile.get %ring[%s, %s] to_start : !both
+      %q = tile.start_dot %x, %y, %p when %no transpose_b
+             {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>} : !a, !b -> !pending
+      tile.release %ring[%s] commit : !both
+      tile.commit %q into %sums[%s] : !sums
+      %r = tile.get %sums[%s, %s] : !sums
+      %t = tile.fetch %r {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>} : !pending
+      tile.release %sums[%s] lanes : !sums
+    }
+  }
+  tile.return
+}
+
+// Where another role fetches them, one thread runs all of it, and no op says so again.
+// CHECK-LABEL: tile.kernel @starts
+// CHECK: role #tile.role<"mma", warps = 4>
+// CHECK-NEXT: tile.one_thread {
+// CHECK: tile.acquire %{{[^o]*}} :
+// CHECK-NEXT: tile.get %{{.*}} to_start :
+// CHECK-NEXT: tile.start_dot %{{.*}} transpose_b {atom =
+tile.kernel @starts(%s: i32) {
+  %ring = tile.channel full = 1 empty = 1 : !both
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%s, %ring, %sums : i32, !both, !sums) {
+    role #tile.role<"mma", warps = 4> {
+      %no = arith.constant false
+      %p = tile.acquire %sums[%s, %s] : !sums
+      %x, %y = tile.get %ring[%s, %s] to_start : !both
+      %q = tile.start_dot %x, %y, %p when %no transpose_b
+             {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>} : !a, !b -> !pending
+      tile.release %ring[%s] commit : !both
+      tile.commit %q into %sums[%s] : !sums
+    }
+  }
+  tile.return
+}

@@ -175,27 +175,6 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
   }];
 }
 
-def CheckSchedule : Schedule_Pass<"tile-check-schedule"> {
-  let summary = "hold pinned schedules against what the chip has";
-  let description = [{
-    Precondition: roles, layouts, depths and counts in flight are decided. Changes nothing. Each loop
-    all of whose ops are of one role each is a `schedule::Problem`, with what is pinned completed by
-    the rule of `tile-complete-stages`, and `schedule::verify` must find nothing wrong with it. An
-    error names the op's line, the decision and the limit:
-
-    - roles that wait for one another, since a ring has too few slots for what its readers hold;
-    - rings that together with all else in shared memory do not fit it;
-    - loads with `multicast` that the programs which share their tiles out may not make alike: of
-      different tiles, or under loops and conditions that depend on which of them it is;
-    - sums of products in flight that the role's registers cannot hold. Only what surely lies in
-      registers counts: the assembler makes other values late, or again, and has the last word.
-
-    What goes from role to role inside conditions and between loops, `tile-check-protocol` proves on
-    the realised kernel, and `tile-plan-shared-memory` counts scratch as it is lowered.
-    The tests are `test/Schedule/check-schedule-invalid.mlir` and `check-clusters-invalid.mlir`.
-  }];
-}
-
 def CountTrips : Schedule_Pass<"tile-count-trips"> {
   let summary = "find how many trips loops surely have";
   let description = [{
@@ -466,7 +445,8 @@ def RealiseStores : Schedule_Pass<"tile-realise-stores"> {
 }
 
 include "kiln/Schedule/GridPasses.td"
-include "kiln/Schedule/TensorMemoryPasses.td"
+include "kiln/Schedule/ProblemPasses.td"
 include "kiln/Schedule/SynchronisationPasses.td"
+include "kiln/Schedule/TensorMemoryPasses.td"
 
 #endif // KILN_SCHEDULE_PASSES_TD

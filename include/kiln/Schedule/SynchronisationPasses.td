@@ -265,6 +265,8 @@ def RealiseThreads : Schedule_Pass<"tile-realise-threads"> {
     its end, and what arrives at a barrier in shared memory stands in a `tile.one_thread`: puts of
     copies that count bytes, copies out and the waits for them, commits; and, for each warp, releases.
     Ops that follow one another share a region. A role of which one thread can do all is one region.
+    Where the others go on with what one thread's op gives (waits for slots whose dots one thread
+    starts, starts of dots into tensor memory), the op stands among theirs and says `one_thread`.
 
     It has no choice: how many threads an op takes is the op's own, and who runs it twice, or not at
     all, runs another program. `tile.one_thread` refuses what takes more.

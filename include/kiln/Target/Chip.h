@@ -15,6 +15,14 @@ struct Figure {
   llvm::StringRef source;
 };
 
+/// The cycles that so many results take, of which there are so many a cycle; nothing if nobody
+/// knows how many.
+inline std::optional<int64_t> countCycles(int64_t results, const std::optional<Figure> &rate) {
+  if (!rate)
+    return std::nullopt;
+  return (results + rate->value - 1) / rate->value;
+}
+
 /// What is known of a chip, each in the unit that `getQuantities` gives; what nobody has measured
 /// is unset.
 struct Figures {

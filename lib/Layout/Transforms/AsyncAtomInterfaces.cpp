@@ -1,10 +1,21 @@
 // The generated half of the interfaces of asynchronous instructions, and the boxes of a buffer.
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
 
 using namespace mlir;
 
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.cpp.inc"
+
+bool kiln::areRowsOfPieces(unsigned bytes, Type element, const LinearLayout &layout) {
+  unsigned each = std::max(bytes / std::max(1u, getSharedElementBytes(element)), 1u);
+  ArrayRef<LinearLayout::Basis> bases = layout.getBases(kOffset);
+  for (auto [bit, basis] : llvm::enumerate(bases.take_front(llvm::Log2_32(each))))
+    for (auto [dim, value] : llvm::enumerate(basis))
+      if (value != (dim + 1 == basis.size() ? int64_t(1) << bit : 0))
+        return false;
+  return true;
+}
 
 std::optional<kiln::CopyBoxes> kiln::getCopyBoxes(Attribute atom, tile::BufferType buffer,
                                                   std::optional<ArrayRef<int64_t>> dropped) {

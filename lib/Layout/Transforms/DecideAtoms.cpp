@@ -46,14 +46,10 @@ int64_t kiln::countWarps(KernelOp kernel, const Chip &chip) {
 
 /// A dot of precision tf32x3 that need not be split is exact instead.
 static void decideAtom(DotOp dot, TargetInterface target) {
-  auto choose = [&]() -> Attribute {
-    SmallVector<Attribute> atoms = getMmaAtoms(dot, target);
-    return atoms.empty() ? Attribute(FmaAtomAttr::get(dot.getContext())) : atoms.front();
-  };
-  Attribute atom = choose();
+  Attribute atom = getUsualAtom(dot, target);
   if (dot.getPrecision() == DotPrecision::TF32x3) {
     dot.setPrecision(DotPrecision::IEEE);
-    if (Attribute exact = choose(); exact != atom)
+    if (Attribute exact = getUsualAtom(dot, target); exact != atom)
       dot.setPrecision(DotPrecision::TF32x3);
   }
   dot.setAtomAttr(atom);

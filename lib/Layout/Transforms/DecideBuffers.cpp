@@ -41,25 +41,6 @@ static std::vector<LinearLayout> getOrders(ArrayRef<int64_t> shape, int64_t bits
   return orders;
 }
 
-/// Whether a copy atom fills, or empties, a buffer that lies so.
-static bool canCopy(Attribute atom, ArrayRef<int64_t> shape, Type element,
-                    const LinearLayout &order) {
-  if (auto engine = dyn_cast<EngineAtomInterface>(atom))
-    return engine.getBoxes(shape, element, &order).has_value();
-  auto direct = dyn_cast<DirectAtomInterface>(atom);
-  if (!direct)
-    return true;
-  // The bytes of a lane are consecutive elements of a row.
-  int64_t each = direct.getLaneBytes() / std::max(1u, getSharedElementBytes(element));
-  ArrayRef<LinearLayout::Basis> bases = order.getBases(kOffset);
-  for (auto [bit, basis] :
-       llvm::enumerate(bases.take_front(llvm::Log2_64(std::max(each, int64_t(1))))))
-    for (auto [dim, value] : llvm::enumerate(basis))
-      if (value != (dim + 1 == shape.size() ? int64_t(1) << bit : 0))
-        return false;
-  return true;
-}
-
 namespace {
 /// Who reads a buffer, and how.
 struct Reader {
@@ -219,7 +200,7 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
                              .layout);
   std::optional<Choice> best;
   for (const LinearLayout &order : orders) {
-    bool fits = canCopy(load.getAtomAttr(), shape, element, order);
+    bool fits = cast<CopyAtomInterface>(load.getAtomAttr()).admits(shape, element, order);
     Choice choice{order, load.getReadAtomAttr()};
     if (isThroughRegisters(load)) {
       SharedSide side = measureSide(getLayout(load.getResult()), order,
@@ -320,7 +301,8 @@ static LogicalResult decide(StoreOp store, TargetInterface target) {
     for (const LinearLayout &order : orders) {
       auto whole = BufferType::get(store.getContext(), box, element,
                                    LayoutAttr::get(store.getContext(), order));
-      if (!canCopy(store.getAtomAttr(), box, element, order) || !getPartType(whole, piece))
+      if (!cast<CopyAtomInterface>(store.getAtomAttr()).admits(box, element, order) ||
+          !getPartType(whole, piece))
         continue;
       SharedSide side = measureSide(*part, order, bytes, target.getChipRecord(), true, {});
       Choice choice{order, {}, side.instructions * side.cycles, side.instructions};

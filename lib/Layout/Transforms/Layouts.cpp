@@ -1,5 +1,6 @@
 // The layouts that decisions are made of.
 #include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
@@ -303,6 +304,11 @@ SmallVector<Attribute> kiln::getMmaAtoms(tile::DotOp dot, TargetInterface target
   return atoms;
 }
 
+Attribute kiln::getUsualAtom(tile::DotOp dot, TargetInterface target) {
+  SmallVector<Attribute> atoms = getMmaAtoms(dot, target);
+  return atoms.empty() ? Attribute(tile::FmaAtomAttr::get(dot.getContext())) : atoms.front();
+}
+
 SmallVector<Attribute> kiln::getMmaAtoms(tile::DotScaledOp dot, TargetInterface target) {
   auto elementOf = [](Value value) { return getElementTypeOrSelf(value); };
   SmallVector<Attribute> atoms = target.getScaledMmaAtoms(
@@ -600,7 +606,7 @@ bool kiln::isThroughRegisters(Value value) {
 
 bool kiln::canShareOut(tile::LoadOp load, DirectAtomInterface atom, int64_t warps,
                        const Chip &chip) {
-  int64_t laneBits = int64_t(atom.getLaneBytes()) * 8;
+  int64_t laneBits = int64_t(atom.getGranularity()) * 8;
   int64_t bits = load.getType().getElementTypeBitWidth();
   int64_t turn = laneBits * chip.warpSize * warps, all = load.getType().getNumElements() * bits;
   // Where instructions are counted, all warps have as many.
@@ -618,9 +624,15 @@ void kiln::followUser(tile::ConvertLayoutOp conversion, Operation *user) {
       conversion->setAttr(tile::spellDecision(conversion, name), decision);
 }
 
+bool kiln::isPinnedToRegisters(Operation *op) {
+  auto place = op->getAttrOfType<StringAttr>(tile::kResidencyAttrName);
+  return place && place == "registers";
+}
+
 bool kiln::isReadFromBuffer(OpOperand &operand) {
   auto dot = dyn_cast<tile::DotOp>(operand.getOwner());
   return dot && isInBuffer(operand.get()) && operand.getOperandNumber() < 2 &&
+         !isPinnedToRegisters(operand.get().getDefiningOp()) &&
          isa_and_nonnull<AsyncMmaAtomInterface>(dot.getAtomAttr());
 }
 

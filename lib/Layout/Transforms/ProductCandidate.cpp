@@ -89,7 +89,7 @@ bool ProductCandidate::isRead(AsyncMmaAtomInterface async, unsigned operand, int
   OperandTile tile(dot, operand);
   LoadOp load = tile.load;
   bool isTransposed = tile.isTransposed;
-  if (!load || (isDecided && !fillsBuffer(load))) {
+  if (!load || (isDecided && (!fillsBuffer(load) || isPinnedToRegisters(load)))) {
     std::optional<LinearLayout> layout;
     if (operand == 0)
       layout = async.getRegisterLayout(share, async.getWarps());

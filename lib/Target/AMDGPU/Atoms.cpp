@@ -7,6 +7,7 @@
 // the same row or column, one a block. WMMA runs on waves of 32: on the first chips both halves
 // hold all of a and b, later each half has its half of k.
 #include "Chips.h"
+#include "kiln/Target/Common/AtomCosts.h"
 #include "kiln/Target/Common/Threads.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -212,6 +213,14 @@ LogicalResult MatrixAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 std::array<int64_t, 3> MatrixAttr::getExtents() const {
   const MatrixShape *shape = findShape(*this);
   return {shape->m, shape->m, shape->k};
+}
+
+std::optional<int64_t> MatrixAttr::getIssueCycles(const Chip &chip, Type, int64_t products) const {
+  return countMatrixCycles(chip, getTypeOf(0), getTypeOf(1), products);
+}
+
+std::optional<int64_t> MatrixAttr::getLatency(const Chip &chip) const {
+  return getValue(chip.figures.matrixLatency);
 }
 
 /// A matrix of [along, across], or for a of [across, along]. The lanes stand side by side across;

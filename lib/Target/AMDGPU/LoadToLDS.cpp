@@ -1,5 +1,6 @@
 // Loads that go to LDS directly. What waves need to run rings of them is in Synchronisation.cpp.
 #include "Chips.h"
+#include "kiln/Target/Common/AtomCosts.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -34,10 +35,19 @@ bool LoadToLDSAttr::follows(std::optional<tile::Cache> cache,
   return cache.value_or(tile::Cache::All) == tile::Cache::All && eviction != tile::Eviction::Last;
 }
 
-unsigned LoadToLDSAttr::getLaneBytes() const { return getBytes(); }
+unsigned LoadToLDSAttr::getGranularity() const { return getBytes(); }
 
-/// LDS takes 128 bytes a cycle from a wave of 64 lanes.
-unsigned LoadToLDSAttr::getIssueCycles() const { return 64 * getBytes() / 128; }
+bool LoadToLDSAttr::admits(ArrayRef<int64_t>, Type element, const LinearLayout &layout) const {
+  return areRowsOfPieces(getBytes(), element, layout);
+}
+
+int64_t LoadToLDSAttr::getIssueCycles(const Chip &chip) const {
+  return countWriteCycles(chip, getBytes());
+}
+
+std::optional<int64_t> LoadToLDSAttr::getLatency(const Chip &chip) const {
+  return getCopyLatency(chip, chip.figures.asyncLatency);
+}
 
 bool LoadToLDSAttr::namesLanePlaces() const { return false; }
 

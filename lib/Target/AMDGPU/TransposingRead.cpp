@@ -4,6 +4,7 @@
 // Sixteen lanes work together, each group by itself. Their rows of eight bytes, in the order of the
 // lanes, are a matrix of sixteen columns; each lane gets one column of it.
 #include "Chips.h"
+#include "kiln/Target/Common/AtomCosts.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -33,6 +34,12 @@ LogicalResult TransposingReadAttr::verify(function_ref<InFlightDiagnostic()> emi
 
 bool TransposingReadAttr::canCopy(Place from, Place to) const {
   return from == Place::Shared && to == Place::Registers;
+}
+
+unsigned TransposingReadAttr::getGranularity() const { return kRowBits / 8; }
+
+std::optional<int64_t> TransposingReadAttr::getLatency(const Chip &chip) const {
+  return getValue(chip.figures.sharedLatency);
 }
 
 /// Registers walk down a column; a lane's place in its row says which column.

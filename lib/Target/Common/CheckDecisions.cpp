@@ -1,5 +1,6 @@
 // Holds the decisions of a source against its target, before any is realised; and finds those that
 // are left when all should be.
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
@@ -179,6 +180,51 @@ static LogicalResult checkDot(DotOp dot) {
   return isAsync ? checkOperands(dot, atom) : success();
 }
 
+/// Where a product has its sum, by its atom.
+static LogicalResult checkSumResidency(DotOp dot, StringRef place) {
+  auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
+  if (!atom)
+    return dot.emitOpError("expected 'atom', since '") << kResidencyAttrName << "' is decided";
+  if ((atom.getAccumulatorPlace() == Place::Tensor) == (place == "tensor_memory"))
+    return success();
+  return dot.emitOpError("expected 'atom' to have its sum in ")
+         << (place == "registers" ? "registers" : "tensor memory") << ", since '"
+         << kResidencyAttrName << "' is decided, got " << atom;
+}
+
+/// Where products read what an op makes, by their atoms: out of shared memory only what a copy has
+/// brought there.
+static LogicalResult checkResidency(Operation *op) {
+  auto said = op->getAttrOfType<StringAttr>(kResidencyAttrName);
+  if (!said)
+    return success();
+  if (auto dot = dyn_cast<DotOp>(op))
+    return checkSumResidency(dot, said);
+  Place place = said == "shared" ? Place::Shared : Place::Registers;
+  if (op->use_empty())
+    return op->emitOpError("expected a product that reads it, since '")
+           << kResidencyAttrName << "' is decided";
+  for (OpOperand &use : op->getResult(0).getUses()) {
+    auto dot = dyn_cast<DotOp>(use.getOwner());
+    unsigned number = use.getOperandNumber();
+    auto atom = dot ? dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr()) : MmaAtomInterface();
+    if (dot && number < 2 && (atom ? atom.readsFrom(number, place) : place == Place::Registers))
+      continue;
+    InFlightDiagnostic error =
+        op->emitOpError("expected operands alone of products that read them from ")
+        << (place == Place::Shared ? "shared memory" : "registers") << ", since '"
+        << kResidencyAttrName << "' is decided";
+    error.attachNote(use.getOwner()->getLoc()) << "the other use";
+    return error;
+  }
+  auto load = dyn_cast<LoadOp>(op);
+  if (place == Place::Registers || (load && load.getAtomAttr()))
+    return success();
+  return op->emitOpError(
+             "expected a load with 'atom', which brings a tile to shared memory, since '")
+         << kResidencyAttrName << "' is " << said;
+}
+
 /// Code generators that keep to no order of instructions have none to be told.
 static LogicalResult checkInterleave(DotOp dot, TargetInterface target) {
   auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
@@ -287,7 +333,7 @@ static LogicalResult checkMeaning(Operation *op) {
 
 static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles) {
   if (failed(checkMeaning(op)) || failed(checkAtom(op, "atom", target)) ||
-      failed(checkAtom(op, "read_atom", target)))
+      failed(checkAtom(op, "read_atom", target)) || failed(checkResidency(op)))
     return failure();
   std::string decision = findRolesDecision(op);
   if (!hasRoles && !decision.empty())

@@ -1,5 +1,6 @@
 // mma.sync: its fragments, by the PTX ISA's figures, and how it is emitted.
 #include "Chips.h"
+#include "kiln/Target/Common/AtomCosts.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -111,6 +112,14 @@ LogicalResult MmaSyncAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
 std::array<int64_t, 3> MmaSyncAttr::getExtents() const {
   const MmaShape *shape = findShape(*this);
   return {shape->m, shape->n, shape->k};
+}
+
+std::optional<int64_t> MmaSyncAttr::getIssueCycles(const Chip &chip, Type, int64_t products) const {
+  return countMatrixCycles(chip, getTypeOf(0), getTypeOf(1), products);
+}
+
+std::optional<int64_t> MmaSyncAttr::getLatency(const Chip &chip) const {
+  return getValue(chip.figures.matrixLatency);
 }
 
 LinearLayout MmaSyncAttr::getFragment(unsigned operand) const {

@@ -1,4 +1,5 @@
 // ldmatrix and stmatrix: their fragments, by the PTX ISA's figures, and how they are emitted.
+#include "kiln/Target/Common/AtomCosts.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -11,6 +12,8 @@ using namespace kiln::nvptx;
 using tile::Place;
 
 using InDim = LinearLayout::InDim;
+
+static constexpr unsigned kRowBytes = 16;
 
 template <typename Atom>
 static void listAtoms(Type element, SmallVectorImpl<Attribute> &atoms) {
@@ -123,6 +126,12 @@ bool LdMatrixAttr::canCopy(Place from, Place to) const {
   return from == Place::Shared && to == Place::Registers;
 }
 
+unsigned LdMatrixAttr::getGranularity() const { return kRowBytes; }
+
+std::optional<int64_t> LdMatrixAttr::getLatency(const Chip &chip) const {
+  return getValue(chip.figures.fragmentLatency);
+}
+
 LinearLayout LdMatrixAttr::getTile() const { return getMatrixTile(*this); }
 
 LinearLayout LdMatrixAttr::getNamedRows() const { return getMatrixRows(*this); }
@@ -159,6 +168,12 @@ void StMatrixAttr::print(AsmPrinter &printer) const { printMatrices(printer, *th
 
 bool StMatrixAttr::canCopy(Place from, Place to) const {
   return from == Place::Registers && to == Place::Shared;
+}
+
+unsigned StMatrixAttr::getGranularity() const { return kRowBytes; }
+
+std::optional<int64_t> StMatrixAttr::getLatency(const Chip &chip) const {
+  return getValue(chip.figures.sharedLatency);
 }
 
 LinearLayout StMatrixAttr::getTile() const { return getMatrixTile(*this); }

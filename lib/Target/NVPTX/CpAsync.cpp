@@ -4,6 +4,7 @@
 // a thread waits for its own copies, and a barrier tells the others. LLVM takes what ends and
 // awaits groups for accesses to all memory, and so does the barrier: no read moves in front of
 // either.
+#include "kiln/Target/Common/AtomCosts.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -13,8 +14,6 @@ using namespace kiln;
 using namespace kiln::nvptx;
 using tile::Completion;
 using tile::Place;
-
-static constexpr unsigned kLanes = 32, kSharedBytesPerCycle = 128;
 
 //===- The copy -----------------------------------------------------------------------------===//
 
@@ -39,9 +38,19 @@ bool CpAsyncAttr::follows(std::optional<tile::Cache> cache,
          eviction.value_or(tile::Eviction::Normal) == tile::Eviction::Normal;
 }
 
-unsigned CpAsyncAttr::getLaneBytes() const { return getBytes(); }
+unsigned CpAsyncAttr::getGranularity() const { return getBytes(); }
 
-unsigned CpAsyncAttr::getIssueCycles() const { return kLanes * getBytes() / kSharedBytesPerCycle; }
+bool CpAsyncAttr::admits(ArrayRef<int64_t>, Type element, const LinearLayout &layout) const {
+  return areRowsOfPieces(getBytes(), element, layout);
+}
+
+int64_t CpAsyncAttr::getIssueCycles(const Chip &chip) const {
+  return countWriteCycles(chip, getBytes());
+}
+
+std::optional<int64_t> CpAsyncAttr::getLatency(const Chip &chip) const {
+  return getCopyLatency(chip, chip.figures.asyncLatency);
+}
 
 bool CpAsyncAttr::namesLanePlaces() const { return true; }
 

@@ -15,6 +15,7 @@
 #include "SharedMatrix.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
+#include "kiln/Target/Common/AtomCosts.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -155,6 +156,16 @@ bool Tcgen05Attr::readsFrom(unsigned operand, Place place) const {
 }
 
 unsigned Tcgen05Attr::getWarps() const { return kWarpsOfGroup; }
+
+/// Of a pair each block's units make its own rows.
+std::optional<int64_t> Tcgen05Attr::getIssueCycles(const Chip &chip, Type, int64_t products) const {
+  return countMatrixCycles(chip, getElement(), getElement(), products);
+}
+
+/// What was measured has the commit and the wait for it.
+std::optional<int64_t> Tcgen05Attr::getLatency(const Chip &chip) const {
+  return getValue(chip.figures.matrixLatency);
+}
 
 //===- Layouts ------------------------------------------------------------------------------===//
 

@@ -1,5 +1,6 @@
 // The tensor copy engine: the boxes that it moves and how a copy is started.
 #include "kiln/Layout/Transforms/SharedLayout.h"
+#include "kiln/Target/Common/AtomCosts.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -11,6 +12,7 @@ using tile::Cache;
 using tile::Completion;
 using tile::Eviction;
 using tile::Place;
+using tile::Unit;
 
 static constexpr int64_t kMostExtent = 256, kMostRank = 5, kLeastBytes = 16;
 
@@ -21,6 +23,18 @@ bool TmaAttr::canCopy(Place from, Place to) const {
 
 /// Of what it brings; what it takes away is waited for by groups.
 Completion TmaAttr::getCompletion() const { return Completion::CountedBytes; }
+
+unsigned TmaAttr::getGranularity() const { return kLeastBytes; }
+
+bool TmaAttr::admits(ArrayRef<int64_t> shape, Type element, const LinearLayout &layout) const {
+  return getBoxes(shape, element, &layout).has_value();
+}
+
+Unit TmaAttr::getUnit() const { return Unit::Engine; }
+
+std::optional<int64_t> TmaAttr::getLatency(const Chip &chip) const {
+  return getCopyLatency(chip, chip.figures.engineLatency);
+}
 
 /// It goes through the second cache alone.
 bool TmaAttr::follows(std::optional<Cache> cache, std::optional<Eviction> eviction) const {

@@ -6,6 +6,7 @@
 #include "SharedMatrix.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Target/Common/AtomCosts.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -106,6 +107,14 @@ bool WgmmaAttr::readsFrom(unsigned operand, tile::Place place) const {
 }
 
 unsigned WgmmaAttr::getWarps() const { return kWarpsOfGroup; }
+
+std::optional<int64_t> WgmmaAttr::getIssueCycles(const Chip &chip, Type, int64_t products) const {
+  return countMatrixCycles(chip, getElement(), getElement(), products);
+}
+
+std::optional<int64_t> WgmmaAttr::getLatency(const Chip &chip) const {
+  return getValue(chip.figures.matrixWaitCost);
+}
 
 //===- Layouts ------------------------------------------------------------------------------===//
 

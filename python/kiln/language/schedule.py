@@ -28,6 +28,7 @@ def pin(
     in_flight: int | None = None,
     atom: str | None = None,
     layout: str | None = None,
+    residency: str | None = None,
     split: bool | None = None,
     triggers: bool | None = None,
     multicast: str | tuple[str, ...] | None = None,
@@ -67,8 +68,11 @@ def pin(
     What is loaded through registers is written to its slot at the end of a trip: of the load's
     stage, or of `write_stage`. `in_flight` is how many products started later may run when this one
     is waited for, or how many stores. `layout` says who holds which element of the result, as
-    `kiln layout` shows it. With `triggers` what follows on the stream may begin once all programs
-    have come behind the operation or ended, in a kernel with `overlap`.
+    `kiln layout` shows it. `residency` is where products read the result, "registers" or "shared"
+    memory, or, around a product, where its sum is, "registers" or "tensor_memory": what a load has
+    brought to shared memory is then read into registers first, or not. With `triggers` what follows
+    on the stream may begin once all programs have come behind the operation or ended, in a kernel
+    with `overlap`.
     Around a load by an engine in a kernel with `cluster`, `multicast` names the axes along which
     the programs of a cluster load the same tile: each brings a part of its rows to all of them.
 

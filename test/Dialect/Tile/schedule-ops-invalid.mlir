@@ -291,3 +291,49 @@ tile.kernel @k(%a: !tile.view<?x?xf32>, %s: i32, %n: index) {
   }
   tile.return
 }
+
+// -----
+
+!ring = !tile.channel<1, !tile.buffer<8x8xf32>>
+tile.kernel @k(%s: i32) {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  // expected-error@+1 {{expected 'to_start', since 'one_thread' is of what one thread waits for}}
+  %x = tile.get %ring[%s, %s] one_thread : !ring
+  tile.return
+}
+
+// -----
+
+!ring = !tile.channel<1, !tile.buffer<8x8xf32>>
+tile.kernel @k(%s: i32) {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.one_thread {
+    // expected-error@+1 {{expected no 'one_thread', since it stands in 'tile.one_thread'}}
+    %x = tile.get %ring[%s, %s] to_start one_thread : !ring
+  }
+  tile.return
+}
+
+// -----
+
+!sums = !tile.channel<1, !tile.pending<tensor<8x8xf32>, tensor_memory>>
+tile.kernel @k(%s: i32) {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.one_thread {
+    // expected-error@+1 {{expected no 'one_thread', since it stands in 'tile.one_thread'}}
+    %p = tile.acquire %sums[%s, %s] one_thread : !sums
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() {
+  %zero = arith.constant dense<0.0> : tensor<8x8xf32>
+  %x = tile.alloc : !tile.buffer<8x8xf16>
+  %none = tile.pend %zero : !tile.pending<tensor<8x8xf32>>
+  // expected-error@+1 {{expected an accumulator in tensor memory, since one thread starts the dot, got '!tile.pending<tensor<8x8xf32>>'}}
+  %d = tile.start_dot %x, %x, %none one_thread {atom = #nvptx.wgmma<"m64n64k16", f16, f32>}
+     : !tile.buffer<8x8xf16>, !tile.buffer<8x8xf16> -> !tile.pending<tensor<8x8xf32>>
+  tile.return
+}

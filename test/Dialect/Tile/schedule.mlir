@@ -183,6 +183,13 @@ tile.kernel @pair(%n: i32) attributes {tile.cluster = array<i64: 2, 1, 1>} {
   %sums = tile.channel full = 2 empty = 8 : !tile.channel<1, pair, !tile.pending<tensor<128x32xf32>, tensor_memory>>
   %x, %y = tile.get %ring[%n, %n] to_start : !tile.channel<2, pair, !tile.buffer<128x32xf16>, !tile.buffer<16x32xf16>>
   %p = tile.acquire %sums[%n, %n] : !tile.channel<1, pair, !tile.pending<tensor<128x32xf32>, tensor_memory>>
+  // CHECK: tile.get %{{.*}}[%n, %n] to_start one_thread : !tile.channel<2, pair
+  %v, %w = tile.get %ring[%n, %n] to_start one_thread : !tile.channel<2, pair, !tile.buffer<128x32xf16>, !tile.buffer<16x32xf16>>
+  // CHECK: tile.acquire %{{.*}}[%n, %n] one_thread : !tile.channel<1, pair
+  %q = tile.acquire %sums[%n, %n] one_thread : !tile.channel<1, pair, !tile.pending<tensor<128x32xf32>, tensor_memory>>
+  // CHECK: tile.start_dot {{.*}} transpose_b one_thread {atom = #nvptx.tcgen05<"m256n32k16", f16, f32>}
+  %e = tile.start_dot %v, %w, %q transpose_b one_thread {atom = #nvptx.tcgen05<"m256n32k16", f16, f32>}
+     : !tile.buffer<128x32xf16>, !tile.buffer<16x32xf16> -> !tile.pending<tensor<128x32xf32>, tensor_memory>
   // CHECK: tile.start_dot {{.*}} transpose_b {atom = #nvptx.tcgen05<"m256n32k16", f16, f32>} : !tile.buffer<128x32xf16>, !tile.buffer<16x32xf16> -> !tile.pending<tensor<128x32xf32>, tensor_memory>
   %d = tile.start_dot %x, %y, %p transpose_b {atom = #nvptx.tcgen05<"m256n32k16", f16, f32>}
      : !tile.buffer<128x32xf16>, !tile.buffer<16x32xf16> -> !tile.pending<tensor<128x32xf32>, tensor_memory>

@@ -191,7 +191,10 @@ def flags(lines):
             if not own and new == " lanes":
                 continue
             edited = re.sub(
-                r"\]( to_start| commit| lanes)?(?= (?:to %|:))", f"]{new}", line, count=1
+                r"\]( to_start| commit| lanes)?( one_thread)?(?= (?:to %|:))",
+                f"]{new}",
+                line,
+                count=1,
             )
             yield f"line {at + 1}: '{new}' for {own}", lines[:at] + [edited] + lines[at + 1 :]
 

@@ -149,6 +149,15 @@ def test_a_layout() -> None:
     assert "tile.layout = #tile.layout<register=[ [0, 1] ], warp = []>" in text
 
 
+def test_residencies() -> None:
+    text = lowered(
+        'x = kiln.pin(v.load((0, 0), (16, 16)), residency="shared")',
+        'v.store((0, 0), kiln.pin(kiln.dot(x, x), residency="tensor_memory"))',
+    )
+    assert attributes_of(text, "tile.load") == 'tile.residency = "shared"'
+    assert attributes_of(text, "tile.dot") == 'tile.residency = "tensor_memory"'
+
+
 def test_products() -> None:
     text = lowered(
         "x = v.load((0, 0), (16, 16))",
@@ -209,6 +218,8 @@ REFUSED = [
     (f'kiln.pin({PRODUCT}, interleave="1 x (1 product)")', "expected rounds of instructions, got '1 x (1"),
     (f'kiln.pin({PRODUCT}, interleave="0 x (1 read)")', "expected rounds of instructions, got '0 x (1 read)'"),
     (f'kiln.pin({PRODUCT}, interleave="1 x (1 read)>, a = <")', "expected rounds of instructions"),
+    (f'kiln.pin({LOAD}, residency="tensor_memory")', "expected a residency of an operand, got 'tensor_memory'"),
+    (f'kiln.pin({PRODUCT}, residency="shared")', "expected a residency of a product, got 'shared'"),
     ("kiln.pin(v, stage=1)", "expected what an operation of this block gives, got"),
     ("kiln.pin(kiln.zeros(4, kiln.f32), stage=1)", "expected what an operation of this block gives"),
     ("x = kiln.pin(n > 0, split=True)", "expected the condition of an `if`, since kiln.pin decides"),

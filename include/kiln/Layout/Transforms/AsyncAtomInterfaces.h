@@ -68,6 +68,10 @@ struct DirectCopy {
 
 namespace kiln {
 
+/// Whether pieces of so many bytes of a buffer that lies so are consecutive elements of a row each,
+/// as lanes copy them, in whatever order the pieces are.
+bool areRowsOfPieces(unsigned bytes, mlir::Type element, const LinearLayout &layout);
+
 /// A buffer as an atom's engine copies it to or from a view, which has the dimensions too that the
 /// buffer has dropped; nothing if there is no engine or it cannot.
 std::optional<CopyBoxes> getCopyBoxes(mlir::Attribute atom, tile::BufferType buffer,

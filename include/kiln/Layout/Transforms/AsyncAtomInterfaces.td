@@ -92,16 +92,15 @@ def EngineAtomInterface : AttrInterface<"EngineAtomInterface", [CopyAtomInterfac
 def DirectAtomInterface : AttrInterface<"DirectAtomInterface", [CopyAtomInterface]> {
   let cppNamespace = "::kiln";
   let description = [{
-    An instruction by which each lane of a warp loads a few bytes of its own from global memory, and
-    all of them go into shared memory past the registers, lane by lane behind one another. So a
+    An instruction by which each lane of a warp loads a few bytes of its own, its granularity, from
+    global memory, and all of them go into shared memory past the registers, lane by lane behind one another. So a
     buffer's permutations are made where the lanes read: any buffer is admitted in which the bytes
     of a lane are consecutive elements of a row, whatever the order of these pieces.
   }];
   let methods = [
-    InterfaceMethod<"The bytes of one lane.", "unsigned", "getLaneBytes">,
     InterfaceMethod<[{
-      Cycles for which one instruction of a warp occupies the way into shared memory.
-    }], "unsigned", "getIssueCycles">,
+      For how many cycles one instruction of a warp occupies the way into shared memory.
+    }], "int64_t", "getIssueCycles", (ins "const ::kiln::Chip &":$chip)>,
     InterfaceMethod<[{
       Whether each lane says where its bytes go; if not, the warp says where the first lane's do.
     }], "bool", "namesLanePlaces">,

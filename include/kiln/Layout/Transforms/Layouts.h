@@ -101,6 +101,8 @@ int64_t countWarps(tile::KernelOp kernel, const Chip &chip);
 /// Gives a conversion of what lies in a buffer to the role that it is made for, and to when that
 /// one's op runs.
 void followUser(tile::ConvertLayoutOp conversion, mlir::Operation *user);
+/// Whether an author has products read what an op makes from registers.
+bool isPinnedToRegisters(mlir::Operation *op);
 /// Whether a dot reads this operand where a copy atom has brought it.
 bool isReadFromBuffer(mlir::OpOperand &operand);
 /// Whether the atom's fragment fits a dot of these extents.
@@ -115,6 +117,9 @@ mlir::Attribute findAtom(mlir::Operation *op, llvm::StringRef name, TargetInterf
 /// that can be exact has its say too.
 llvm::SmallVector<mlir::Attribute> getMmaAtoms(tile::DotOp dot, TargetInterface target);
 llvm::SmallVector<mlir::Attribute> getMmaAtoms(tile::DotScaledOp dot, TargetInterface target);
+/// The best of them, or a multiply-add an element if there is none: by which a dot is made for
+/// which nothing else is decided.
+mlir::Attribute getUsualAtom(tile::DotOp dot, TargetInterface target);
 
 /// The layout of a tensor's type; it must have one.
 LinearLayout getLayout(mlir::Value tensor);

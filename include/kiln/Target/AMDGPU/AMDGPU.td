@@ -89,7 +89,7 @@ def AMDGCN_TransposingReadAttr : AttrDef<AMDGCN_Dialect, "TransposingRead", [
 }
 
 def AMDGCN_LoadToLDSAttr : AttrDef<AMDGCN_Dialect, "LoadToLDS", [
-    DeclareAttrInterfaceMethods<CopyAtomInterface, ["getCompletion", "follows"]>,
+    DeclareAttrInterfaceMethods<CopyAtomInterface, ["getCompletion", "follows", "admits"]>,
     DeclareAttrInterfaceMethods<DirectAtomInterface>]> {
   let mnemonic = "load_to_lds";
   let summary = "a load from global memory that goes to LDS past the registers";

@@ -127,7 +127,8 @@ def NVPTX_Tcgen05Attr : AttrDef<NVPTX_Dialect, "Tcgen05", [
 }
 
 def NVPTX_TmaAttr : AttrDef<NVPTX_Dialect, "Tma", [
-    DeclareAttrInterfaceMethods<CopyAtomInterface, ["getCompletion", "follows"]>,
+    DeclareAttrInterfaceMethods<CopyAtomInterface,
+                                ["getCompletion", "follows", "admits", "getUnit"]>,
     DeclareAttrInterfaceMethods<EngineAtomInterface>]> {
   let mnemonic = "tma";
   let summary = "`cp.async.bulk.tensor`: copies of boxes by an engine";
@@ -143,7 +144,7 @@ def NVPTX_TmaAttr : AttrDef<NVPTX_Dialect, "Tma", [
 }
 
 def NVPTX_CpAsyncAttr : AttrDef<NVPTX_Dialect, "CpAsync", [
-    DeclareAttrInterfaceMethods<CopyAtomInterface, ["getCompletion", "follows"]>,
+    DeclareAttrInterfaceMethods<CopyAtomInterface, ["getCompletion", "follows", "admits"]>,
     DeclareAttrInterfaceMethods<DirectAtomInterface>]> {
   let mnemonic = "cp_async";
   let summary = "`cp.async`: a load from global memory that goes to shared memory past the registers";

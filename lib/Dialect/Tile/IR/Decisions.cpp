@@ -36,6 +36,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {"atom", on<DotOp, DotScaledOp>, Lowering},
       {"buffer", on<LoadOp, StoreOp>, Schedule},
       {"read_atom", on<LoadOp>, Schedule},
+      {kResidencyAttrName, onTensor, Schedule},
       // When, and by whom.
       {"stage", onOurs, Schedule},
       {kStageAttrName, onOthers, Schedule},

@@ -116,6 +116,16 @@ static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value
       return success();
     return op->emitError() << "expected '" << name << "' on a load, as an i64 of at least 0";
   }
+  if (name == kResidencyAttrName) {
+    bool isOne = op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
+    StringRef other = isa<DotOp>(op) ? "tensor_memory" : "shared";
+    auto place = dyn_cast<StringAttr>(value);
+    if (isOne && place && (place == "registers" || place == other))
+      return success();
+    return op->emitError() << "expected '" << name
+                           << "' on an op with one tensor, as \"registers\" or \"" << other
+                           << "\", got " << value;
+  }
   auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
   Value tile = isa<GatherOp>(op)    ? op->getResult(0)
                : isa<ScatterOp>(op) ? cast<ScatterOp>(op).getValue()
@@ -177,7 +187,8 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
     return verifyAtomName(op, value);
   if (name == kLayoutAttrName)
     return verifyPinnedLayout(op, value);
-  if (name == kWholeRowsAttrName || name == kWriteStageAttrName || name == kRunAttrName)
+  if (llvm::is_contained(
+          {kWholeRowsAttrName, kWriteStageAttrName, kRunAttrName, kResidencyAttrName}, name))
     return verifyAccess(op, name, value);
   if (name == kRolesAttrName)
     return verifyRoles(op, value);

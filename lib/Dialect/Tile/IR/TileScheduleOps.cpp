@@ -334,7 +334,29 @@ LogicalResult PartOp::verify() {
 
 //===- Dots in flight -----------------------------------------------------------------------===//
 
+/// Of what one thread does: it says so itself, or a region around it does.
+static LogicalResult verifyOneThread(Operation *op, bool oneThread) {
+  if (!oneThread || !OneThreadOp::encloses(op))
+    return success();
+  return op->emitOpError("expected no 'one_thread', since it stands in '")
+         << OneThreadOp::getOperationName() << "'";
+}
+
+LogicalResult GetOp::verify() {
+  if (getOneThread() && !getToStart())
+    return emitOpError("expected 'to_start', since 'one_thread' is of what one thread waits for");
+  return verifyOneThread(*this, getOneThread());
+}
+
+LogicalResult AcquireOp::verify() { return verifyOneThread(*this, getOneThread()); }
+
 LogicalResult StartDotOp::verify() {
+  if (getOneThread() && !getType().getInTensorMemory())
+    return emitOpError("expected an accumulator in tensor memory, since one thread starts the dot, "
+                       "got ")
+           << getType();
+  if (failed(verifyOneThread(*this, getOneThread())))
+    return failure();
   Type a = getA().getType();
   if (auto written = dyn_cast<PendingType>(a)) {
     if (!written.getInTensorMemory() || getTransposeA())

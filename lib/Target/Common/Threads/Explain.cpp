@@ -118,12 +118,12 @@ private:
     if (!atom || !role)
       return;
     BufferType type = op.getBuffer().getType();
-    int64_t each = int64_t(chip.warpSize) * role.getTotalWarps() * atom.getLaneBytes();
+    int64_t each = int64_t(chip.warpSize) * role.getTotalWarps() * atom.getGranularity();
     int64_t instructions = llvm::divideCeil(getSharedBytes(type), each);
     Fields fields = begin(op, RankedTensorType::get(type.getShape(), type.getElementType()));
-    set(fields, "bytes", atom.getLaneBytes());
+    set(fields, "bytes", atom.getGranularity());
     set(fields, "instructions", instructions);
-    set(fields, "cycles", instructions * atom.getIssueCycles());
+    set(fields, "cycles", instructions * atom.getIssueCycles(chip));
     setAtom(fields, op.getAtom());
     add(fields);
   }

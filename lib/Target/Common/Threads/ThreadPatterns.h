@@ -31,6 +31,10 @@ mlir::LogicalResult checkSchedule(ThreadContext &context, mlir::Operation *op, b
 /// Fails, with an error, at an op that one thread does for all and that stands in no
 /// `tile.one_thread`.
 mlir::LogicalResult requireOneThread(mlir::Operation *op, bool ofEachWarp = false);
+/// What one thread does: the copy's first, if the op says `oneThread`, or else that of the region
+/// around it, in which it must stand.
+mlir::LogicalResult emitForOne(ThreadContext &context, mlir::Operation *op, bool oneThread,
+                               llvm::function_ref<void()> emit);
 
 class ThreadPatterns {
 public:

@@ -17,7 +17,7 @@ _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "
                "programs_per_block")  # fmt: skip
 _ON_PRODUCTS = ("parts", "reads_ahead", "promote", "swap", "interleave")
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "write_stage", "in_flight", "atom",
-                  "layout", "triggers", "multicast", *_ON_PRODUCTS)  # fmt: skip
+                  "layout", "residency", "triggers", "multicast", *_ON_PRODUCTS)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth", "share")
 _ON_BRANCHES = ("role", "stage", "order", "split")
 _NUMBERS = ("stage", "order", "depth", "write_stage", "in_flight", "reads_ahead")
@@ -61,7 +61,7 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any, 
 @implements("pin")
 def pin(c: Any, value: Any, *decisions: Any) -> Any:
     names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "write_stage", "in_flight",
-             "atom", "layout", "split", "triggers", "multicast", *_ON_PRODUCTS,
+             "atom", "layout", "residency", "split", "triggers", "multicast", *_ON_PRODUCTS,
              "share")  # fmt: skip
     given = {name: x for name, x in zip(names, decisions, strict=True) if x is not None}
     if value is ...:
@@ -321,6 +321,14 @@ def _foreign(given: dict[str, Any]) -> dict[str, str | None]:
     return spelled | shares | ({"tile.split_loop": None} if splits else {})
 
 
+def _check_residency(place: Any, of_product: bool) -> None:
+    """Of a product, where its sum is; of all else, where products read it."""
+    places = ("registers", "tensor_memory" if of_product else "shared")
+    if as_text(place, "residency") not in places:
+        what = "of a product" if of_product else "of an operand"
+        raise Misuse(f"expected a residency {what}, got {place!r}", ", ".join(places), "residency")
+
+
 def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
     """Writes decisions to the operation of this block that gives a value, or that stores one."""
     is_store = value is None
@@ -333,6 +341,8 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
             "around the load, the product or the store itself",
             "value",
         )
+    if "residency" in given:
+        _check_residency(given["residency"], c.e.is_product(at))
     for name in given:
         if name in _ON_PRODUCTS and not c.e.is_product(at):
             raise Misuse(f"expected {name} of a product, got {describe(value)}",
@@ -348,7 +358,7 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
         if name == "triggers" or (name in ("promote", "swap") and not as_flag(decision, name)):
             continue
         # These are decisions that every operation spells alike.
-        plain = ours and name not in ("atom", "layout", "write_stage")
+        plain = ours and name not in ("atom", "layout", "residency", "write_stage")
         spelled[name if plain else f"tile.{name}"] = _spelled(name, decision)
     if spelled:
         c.e.decide(at, spelled)

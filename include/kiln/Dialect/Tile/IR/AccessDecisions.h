@@ -1,4 +1,4 @@
-// What is decided of a load or a store beside the attributes that its op defines.
+// What is decided of a load, a store or a value beside the attributes that ops define.
 #ifndef KILN_DIALECT_TILE_IR_ACCESSDECISIONS_H
 #define KILN_DIALECT_TILE_IR_ACCESSDECISIONS_H
 
@@ -14,6 +14,10 @@ inline constexpr llvm::StringLiteral kWholeRowsAttrName = "tile.whole_rows";
 /// to its slot. That of the load if it does not say; of a load that says it and no stage, 0 is
 /// that.
 inline constexpr llvm::StringLiteral kWriteStageAttrName = "tile.write_stage";
+
+/// Of what makes an operand of products, where they read it: "registers" or "shared" memory. Of a
+/// product, where its sum is: "registers" or "tensor_memory". Their atoms must have it there.
+inline constexpr llvm::StringLiteral kResidencyAttrName = "tile.residency";
 
 /// Of a gather or a scatter, [dimension, width]: as many neighbours along the tile's dimension,
 /// from a multiple of as many on, are side by side in memory, aligned, and in bounds and chosen

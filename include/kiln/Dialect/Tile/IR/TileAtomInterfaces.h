@@ -3,11 +3,24 @@
 #define KILN_DIALECT_TILE_IR_TILEATOMINTERFACES_H
 
 #include "mlir/IR/Attributes.h"
+#include "mlir/IR/Types.h"
 #include <array>
 #include <cstdint>
 #include <optional>
 
+namespace kiln {
+struct Chip;
+class LinearLayout;
+} // namespace kiln
+
 namespace kiln::tile {
+
+/// Which units of a core an instruction keeps busy.
+enum class Unit {
+  Matrix, ///< those that multiply matrices
+  Lanes,  ///< those of the threads
+  Engine, ///< one that copies by itself, beside whatever threads do
+};
 
 /// How the end of an instruction is known.
 enum class Completion {

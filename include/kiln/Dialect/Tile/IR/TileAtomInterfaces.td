@@ -27,6 +27,17 @@ def MmaAtomInterface : AttrInterface<"MmaAtomInterface"> {
                     "return ::kiln::tile::Place::Registers;">,
     InterfaceMethod<"How its end is known.", "::kiln::tile::Completion", "getCompletion", (ins),
                     "", "return ::kiln::tile::Completion::InOrder;">,
+    InterfaceMethod<"Which units of a core make it.", "::kiln::tile::Unit", "getUnit", (ins), "",
+                    "return ::kiln::tile::Unit::Matrix;">,
+    InterfaceMethod<[{
+      For how many cycles all of a core's units are busy with so many multiply-adds of it into sums
+      of this type, if the chip's record says so.
+    }], "std::optional<int64_t>", "getIssueCycles",
+        (ins "const ::kiln::Chip &":$chip, "::mlir::Type":$sum, "int64_t":$products)>,
+    InterfaceMethod<[{
+      How many cycles after these the sums can be used, with what it takes to wait for them, if the
+      chip's record says so.
+    }], "std::optional<int64_t>", "getLatency", (ins "const ::kiln::Chip &":$chip)>,
     InterfaceMethod<[{
       Whether its sums are as exact as the accumulator's type, so that a pass may choose it unasked.
     }], "bool", "sumsExactly", (ins), "", "return true;">,
@@ -36,17 +47,33 @@ def MmaAtomInterface : AttrInterface<"MmaAtomInterface"> {
 def CopyAtomInterface : AttrInterface<"CopyAtomInterface"> {
   let cppNamespace = "::kiln::tile";
   let description = [{
-    An instruction that moves elements between registers, shared and global memory.
+    An instruction that moves elements between registers, shared and global memory, from one of
+    these sides to another.
   }];
   let methods = [
     InterfaceMethod<"Whether it moves from the one place to the other.", "bool", "canCopy",
                     (ins "::kiln::tile::Place":$from, "::kiln::tile::Place":$to)>,
+    InterfaceMethod<[{
+      The consecutive bytes that it moves as one, of which places and strides in memory are
+      multiples.
+    }], "unsigned", "getGranularity">,
+    InterfaceMethod<[{
+      Whether it can fill, or empty, a buffer of this shape that lies so, from `offset` to the
+      coordinates: which orders of the pieces it moves it makes, or finds, there.
+    }], "bool", "admits", (ins "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$element,
+                           "const ::kiln::LinearLayout &":$layout), "", "return true;">,
     InterfaceMethod<"Whether it can do as these hints about caches say; none is fine.", "bool",
                     "follows", (ins "std::optional<::kiln::tile::Cache>":$cache,
                                     "std::optional<::kiln::tile::Eviction>":$eviction),
                     "", "return !cache && !eviction;">,
     InterfaceMethod<"How its end is known.", "::kiln::tile::Completion", "getCompletion", (ins),
                     "", "return ::kiln::tile::Completion::InOrder;">,
+    InterfaceMethod<"Which units of a core start it.", "::kiln::tile::Unit", "getUnit", (ins), "",
+                    "return ::kiln::tile::Unit::Lanes;">,
+    InterfaceMethod<[{
+      How many cycles after its start what it moves is there, if the chip's record says so; what
+      comes from global memory is in no cache.
+    }], "std::optional<int64_t>", "getLatency", (ins "const ::kiln::Chip &":$chip)>,
   ];
 }
 

@@ -59,7 +59,7 @@ def Tile_ConversionAttr : Tile_Attr<"Conversion", "conversion"> {
 }
 
 def Tile_FmaAtomAttr : Tile_Attr<"FmaAtom", "fma", [
-    DeclareAttrInterfaceMethods<MmaAtomInterface>]> {
+    DeclareAttrInterfaceMethods<MmaAtomInterface, ["getUnit"]>]> {
   let summary = "a matrix product by one multiply-add an element";
   let description = [{
     The atom of a `tile.dot` for which the chip has no matrix instruction that keeps the

@@ -73,29 +73,6 @@ def Tile_CopyIdOp : Tile_ScheduleOp<"copy_id", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_BarrierOp : Tile_SyncOp<"barrier"> {
-  let summary = "the warps of a copy, of its role, or of the program wait for one another";
-  let description = [{
-    What they wrote to shared memory before it, all of them see after it. With `publish` the
-    engines that make copies see it too. With `all_copies` the warps of all copies of the role
-    meet; in a kernel without roles all warps do. With `global` it stands between their accesses to
-    global memory as well, which need not wait for one another otherwise. With `bare` warps meet and
-    no more: for accesses that must be done by then, each has waited with `tile.wait_shared` or
-    `tile.wait_puts`.
-
-    ```mlir
-    tile.barrier publish
-    tile.barrier global all_copies
-    ```
-  }];
-  let arguments = (ins UnitAttr:$publish, UnitAttr:$all_copies, UnitAttr:$global, UnitAttr:$bare);
-  let assemblyFormat = [{
-    (`bare` $bare^)? (`publish` $publish^)? (`global` $global^)? (`all_copies` $all_copies^)?
-    attr-dict
-  }];
-  let hasVerifier = 1;
-}
-
 //===- Channels -----------------------------------------------------------------------------===//
 
 def Tile_ChannelOp : Tile_ScheduleOp<"channel"> {
@@ -205,18 +182,21 @@ def Tile_GetOp : Tile_SyncOp<"get", [
     a role gets without waiting: each copy has waited for its part with `tile.wait_puts`, and a
     barrier stands in between.
 
-    With `to_start` the buffers are for dots that one thread of the role starts, which alone waits.
+    With `to_start` the buffers are for dots that one thread of the role starts, which alone waits:
+    that which runs the `tile.one_thread` around it, or, with `one_thread`, the copy's first.
 
     ```mlir
     %x = tile.get %ring[%s, %p] : !tile.channel<4, !tile.buffer<64x64xf16>>
     ```
   }];
-  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, I32:$phase, UnitAttr:$to_start);
+  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, I32:$phase, UnitAttr:$to_start,
+                       UnitAttr:$one_thread);
   let results = (outs Variadic<AnyTypeOf<[Tile_BufferType, Tile_PendingType]>>:$buffers);
   let assemblyFormat = [{
-    $channel `[` $slot `,` $phase `]` (`to_start` $to_start^)? attr-dict
-    `:` qualified(type($channel))
+    $channel `[` $slot `,` $phase `]` (`to_start` $to_start^)? (`one_thread` $one_thread^)?
+    attr-dict `:` qualified(type($channel))
   }];
+  let hasVerifier = 1;
 }
 
 def Tile_WaitPutsOp : Tile_SyncOp<"wait_puts"> {
@@ -385,8 +365,8 @@ def Tile_StartDotOp : Tile_SyncOp<"start_dot", [AllTypesMatch<["accumulator", "r
     Operands mean what they mean to `tile.dot`. Buffers are read until a `tile.wait` has waited
     for this dot. If `accumulates` is given and false, the accumulator counts as zero and is not
     read. Dots of one role end in the order in which they started. Those whose accumulator lies in
-    tensor memory one thread of the copy starts; they may read a from there, where a `tile.fill` has
-    written it.
+    tensor memory one thread starts: that which runs the `tile.one_thread` around it, or, with
+    `one_thread`, the copy's first. They may read a from there, where a `tile.fill` has written it.
 
     ```mlir
     %q = tile.start_dot %x, %y, %p when %more transpose_b {atom = #nvptx.wgmma<"m64n256k16", f16, f32>}
@@ -400,12 +380,12 @@ def Tile_StartDotOp : Tile_SyncOp<"start_dot", [AllTypesMatch<["accumulator", "r
                        UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
                        DefaultValuedAttr<Tile_DotPrecisionAttr,
                                          "DotPrecision::IEEE">:$precision,
-                       Tile_MmaAtom:$atom);
+                       Tile_MmaAtom:$atom, UnitAttr:$one_thread);
   let results = (outs Tile_PendingType:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $accumulator (`when` $accumulates^)? (`transpose_a` $transpose_a^)?
     (`transpose_b` $transpose_b^)? (`unsigned_a` $unsigned_a^)? (`unsigned_b` $unsigned_b^)?
-    (`precision` `=` `` $precision^)?
+    (`precision` `=` `` $precision^)? (`one_thread` $one_thread^)?
     attr-dict `:` type($a) `,` type($b) `->` qualified(type($accumulator))
   }];
   let hasVerifier = 1;

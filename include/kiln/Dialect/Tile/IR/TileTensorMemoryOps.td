@@ -13,19 +13,22 @@ def Tile_AcquireOp : Tile_SyncOp<"acquire", [Tile_AccumulatorOf<"accumulator">]>
   let summary = "what a slot is in tensor memory, once it is empty";
   let description = [{
     The thread that starts the role's dots waits until the slot's use before this one was released
-    by all. The accumulator, or the operand, holds nothing: unless a `tile.fill` comes first, no dot
-    may read it.
+    by all: that of the `tile.one_thread` around it, or, with `one_thread`, the copy's first. All
+    learn where the accumulator, or the operand, is. It holds nothing: unless a `tile.fill` comes
+    first, no dot may read it.
 
     ```mlir
     %p = tile.acquire %sums[%s, %ph]
        : !tile.channel<1, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
     ```
   }];
-  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, I32:$phase);
+  let arguments = (ins Tile_ChannelType:$channel, I32:$slot, I32:$phase, UnitAttr:$one_thread);
   let results = (outs Tile_PendingType:$accumulator);
   let assemblyFormat = [{
-    $channel `[` $slot `,` $phase `]` attr-dict `:` qualified(type($channel))
+    $channel `[` $slot `,` $phase `]` (`one_thread` $one_thread^)? attr-dict
+    `:` qualified(type($channel))
   }];
+  let hasVerifier = 1;
 }
 
 def Tile_FillOp : Tile_SyncOp<"fill", [AllTypesMatch<["accumulator", "result"]>,

@@ -12,7 +12,8 @@ def Tile_OneThreadOp : Tile_ScheduleOp<"one_thread", [SingleBlock, NoTerminator,
     The first thread of the copy runs the region, or, outside of roles, that of the program; with
     `each_warp` the first lane of each warp does. The others go on at once: they learn at barriers and
     channels what it did. What each thread would do for itself happens once: one copy is started, one
-    arrival made.
+    arrival made. Where others go on with what an op gives, the place of a slot, it stands outside and
+    says itself that one thread does it (`tile.get ... to_start one_thread`).
 
     ```mlir
     tile.one_thread {
@@ -32,6 +33,29 @@ def Tile_OneThreadOp : Tile_ScheduleOp<"one_thread", [SingleBlock, NoTerminator,
     /// count).
     static bool encloses(::mlir::Operation *op);
   }];
+}
+
+def Tile_BarrierOp : Tile_SyncOp<"barrier"> {
+  let summary = "the warps of a copy, of its role, or of the program wait for one another";
+  let description = [{
+    What they wrote to shared memory before it, all of them see after it. With `publish` the
+    engines that make copies see it too. With `all_copies` the warps of all copies of the role
+    meet; in a kernel without roles all warps do. With `global` it stands between their accesses to
+    global memory as well, which need not wait for one another otherwise. With `bare` warps meet and
+    no more: for accesses that must be done by then, each has waited with `tile.wait_shared` or
+    `tile.wait_puts`.
+
+    ```mlir
+    tile.barrier publish
+    tile.barrier global all_copies
+    ```
+  }];
+  let arguments = (ins UnitAttr:$publish, UnitAttr:$all_copies, UnitAttr:$global, UnitAttr:$bare);
+  let assemblyFormat = [{
+    (`bare` $bare^)? (`publish` $publish^)? (`global` $global^)? (`all_copies` $all_copies^)?
+    attr-dict
+  }];
+  let hasVerifier = 1;
 }
 
 def Tile_FenceOp : Tile_SyncOp<"fence"> {

@@ -69,10 +69,10 @@ static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
     else
       startHere();
   };
-  if (inTensorMemory && !OneThreadOp::encloses(op))
-    context.emitIf(context.isFirstThread(), start);
-  else
+  if (!inTensorMemory)
     start();
+  else if (failed(emitForOne(context, op, op.getOneThread(), start)))
+    return failure();
   if (failed(sums))
     return op.emitOpError("expected operands and an accumulator that lie as ")
            << op.getAtom() << " reads and writes them";

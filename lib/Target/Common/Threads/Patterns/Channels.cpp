@@ -288,27 +288,21 @@ static void emitByFirst(ThreadContext &context, bool ofPair, llvm::function_ref<
     emit();
 }
 
-/// What one thread alone waits for, wherever it stands.
-static void waitByOne(ThreadContext &context, Operation *op, llvm::function_ref<void()> wait) {
-  if (OneThreadOp::encloses(op))
-    wait();
-  else
-    context.emitIf(context.isFirstThread(), wait);
-}
-
-static void lowerGet(ThreadContext &context, GetOp op) {
+static LogicalResult lowerGet(ThreadContext &context, GetOp op) {
   Value full = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
   bool ofPair = isOfPair(op.getChannel());
   auto wait = [&] {
     context.sync.waitBarrier(context, context.getLoc(), full, context.get(op.getPhase()), ofPair);
   };
-  if (op.getToStart())
-    waitByOne(context, op, [&] { emitByFirst(context, ofPair, wait); });
-  else
+  if (!op.getToStart())
     wait();
+  else if (failed(emitForOne(context, op, op.getOneThread(),
+                             [&] { emitByFirst(context, ofPair, wait); })))
+    return failure();
   for (auto [result, buffer] :
        llvm::zip(op.getBuffers(), getSlot(context, op.getChannel(), op.getSlot())))
     context.set(result, buffer);
+  return success();
 }
 
 /// The programs' bits.
@@ -341,13 +335,16 @@ static LogicalResult lowerRelease(ThreadContext &context, ReleaseOp op) {
   return success();
 }
 
-static void lowerAcquire(ThreadContext &context, AcquireOp op) {
+static LogicalResult lowerAcquire(ThreadContext &context, AcquireOp op) {
   Value empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
-  waitByOne(context, op, [&] {
-    context.sync.waitBarrier(context, context.getLoc(), empty, other, isOfPair(op.getChannel()));
-  });
+  if (failed(emitForOne(context, op, op.getOneThread(), [&] {
+        context.sync.waitBarrier(context, context.getLoc(), empty, other,
+                                 isOfPair(op.getChannel()));
+      })))
+    return failure();
   context.set(op, getSlot(context, op.getChannel(), op.getSlot()).front());
+  return success();
 }
 
 static LogicalResult lowerCommit(ThreadContext &context, CommitOp op) {
@@ -440,7 +437,10 @@ void kiln::populateChannelPatterns(ThreadPatterns &patterns) {
       isBesideOthers<PutOp>);
   patterns.addScheduled<GetOp>(
       [](ThreadContext &context, GetOp op) {
-        return isOwn(op.getChannel()) ? lowerOwnGet(context, op) : lowerGet(context, op);
+        if (!isOwn(op.getChannel()))
+          return lowerGet(context, op);
+        lowerOwnGet(context, op);
+        return success();
       },
       isBesideOthers<GetOp>);
   patterns.addScheduled<ReleaseOp>(

@@ -243,7 +243,7 @@ LogicalResult kiln::forEachAddress(ThreadContext &context, CopyInOp op, const Li
   AccessFacts facts = getAccessFacts(cast<TypedValue<ViewType>>(op.getView()), op.getOffsets());
   Access access = getAccess(context, op.getView(), op.getOffsets(), std::nullopt, facts, shares);
   int64_t elementBytes = getSharedElementBytes(access.elementType);
-  int64_t each = atom.getLaneBytes() / elementBytes;
+  int64_t each = atom.getGranularity() / elementBytes;
   bool isWhole = facts.width >= each;
   // Where no stride is known to be 1, single elements are rows of their own, along any dimension.
   unsigned row = std::max(facts.dim, 0);
@@ -258,7 +258,7 @@ LogicalResult kiln::forEachAddress(ThreadContext &context, CopyInOp op, const Li
     Value &known = inRow[coordinates[row]];
     if (!known) {
       Value at = context.getCoordinate(access.place, row, turn, access.offsets[row]);
-      Value extent = access.view.extents[row], inside = context.i32(atom.getLaneBytes());
+      Value extent = access.view.extents[row], inside = context.i32(atom.getGranularity());
       if (!isWhole) {
         Value rest = arith::SubIOp::create(context, extent, at);
         rest = arith::MinUIOp::create(context, rest, context.index(each));

@@ -145,7 +145,7 @@ static void lowerWaitPuts(ThreadContext &context, WaitPutsOp op) {
     for (auto copy : put.getBody().getOps<CopyInOp>()) {
       auto atom = dyn_cast<DirectAtomInterface>(copy.getAtom());
       int64_t bytes = int64_t(context.chip.warpSize) * context.role->attr.getTotalWarps() *
-                      (atom ? atom.getLaneBytes() : 1);
+                      (atom ? atom.getGranularity() : 1);
       own += getSharedBytes(copy.getBuffer().getType()) / bytes;
     }
     if (own > 0)
@@ -164,7 +164,7 @@ static FailureOr<LinearLayout> getShares(ThreadContext &context, CopyInOp op,
       given ? given.toLinear(type.getShape())
             : LinearLayout::identity(elements, kOffset, getDimName(0)).reshapeOuts(type.getShape());
   layout = layout.reshapeOuts(getWholeShape(type.getShape(), op.getDropped()));
-  int64_t each = atom.getLaneBytes() / getSharedElementBytes(type.getElementType());
+  int64_t each = atom.getGranularity() / getSharedElementBytes(type.getElementType());
   if (sharesByte(type.getElementType()))
     return op.emitOpError("expected elements of at least a byte, for ") << atom << ", got " << type;
   int64_t threads = int64_t(context.chip.warpSize) * context.role->attr.getTotalWarps();
@@ -185,7 +185,7 @@ static FailureOr<LinearLayout> getShares(ThreadContext &context, CopyInOp op,
   if ((atom.fillsInPart() ? facts.aligned : facts.width) < each)
     return op.emitOpError("expected a view whose pointer, rows and offsets facts say are multiples "
                           "of ")
-           << atom.getLaneBytes() << " bytes, for " << atom;
+           << atom.getGranularity() << " bytes, for " << atom;
   bases = bases.drop_front(llvm::Log2_64(each));
   unsigned lanes = llvm::Log2_64(context.chip.warpSize), all = llvm::Log2_64(threads);
   auto take = [&](StringRef name, ArrayRef<LinearLayout::Basis> part) {
@@ -207,12 +207,12 @@ LogicalResult kiln::lowerDirectCopy(ThreadContext &context, CopyInOp op) {
   FailureOr<LinearLayout> shares = getShares(context, op, atom);
   if (failed(shares))
     return failure();
-  int64_t warpBytes = int64_t(context.chip.warpSize) * atom.getLaneBytes();
+  int64_t warpBytes = int64_t(context.chip.warpSize) * atom.getGranularity();
   Value at = arith::MulIOp::create(context, context.role->place, context.i32(warpBytes));
   if (atom.namesLanePlaces())
     at = arith::AddIOp::create(
         context, at,
-        arith::MulIOp::create(context, context.lane, context.i32(atom.getLaneBytes())));
+        arith::MulIOp::create(context, context.lane, context.i32(atom.getGranularity())));
   Value base = getSharedAt(context, context.get(op.getBuffer()), at);
   SlotScopes slot = getSlotScopes(context, op.getBuffer());
   int64_t warps = context.role->attr.getTotalWarps();

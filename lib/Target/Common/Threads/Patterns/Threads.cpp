@@ -13,6 +13,17 @@ LogicalResult kiln::requireOneThread(Operation *op, bool ofEachWarp) {
          << (ofEachWarp ? " each_warp" : "") << ", since one thread does it for all";
 }
 
+LogicalResult kiln::emitForOne(ThreadContext &context, Operation *op, bool oneThread,
+                               function_ref<void()> emit) {
+  if (oneThread)
+    context.emitIf(context.isFirstThread(), emit);
+  else if (failed(requireOneThread(op)))
+    return failure();
+  else
+    emit();
+  return success();
+}
+
 /// The lanes of a warp meet in front of what one of them tells of all.
 static LogicalResult lowerOneThread(ThreadContext &context, OneThreadOp op) {
   Value first;

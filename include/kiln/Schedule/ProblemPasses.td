@@ -1,0 +1,37 @@
+// Passes that ask what a schedule costs, and whether it can be.
+#ifndef KILN_SCHEDULE_PROBLEMPASSES_TD
+#define KILN_SCHEDULE_PROBLEMPASSES_TD
+
+def CheckSchedule : Schedule_Pass<"tile-check-schedule"> {
+  let summary = "hold pinned schedules against what the chip has";
+  let description = [{
+    Precondition: roles, layouts, depths and counts in flight are decided. Changes nothing. Each loop
+    all of whose ops are of one role each is a `schedule::Problem`, with what is pinned completed by
+    the rule of `tile-complete-stages`, and `schedule::verify` must find nothing wrong with it. An
+    error names the op's line, the decision and the limit:
+
+    - roles that wait for one another, since a ring has too few slots for what its readers hold;
+    - rings that together with all else in shared memory do not fit it;
+    - loads with `multicast` that the programs which share their tiles out may not make alike: of
+      different tiles, or under loops and conditions that depend on which of them it is;
+    - sums of products in flight that the role's registers cannot hold. Only what surely lies in
+      registers counts: the assembler makes other values late, or again, and has the last word.
+
+    What goes from role to role inside conditions and between loops, `tile-check-protocol` proves on
+    the realised kernel, and `tile-plan-shared-memory` counts scratch as it is lowered.
+    The tests are `test/Schedule/check-schedule-invalid.mlir` and `check-clusters-invalid.mlir`.
+  }];
+}
+
+def PrintCosts : Schedule_Pass<"tile-print-costs"> {
+  let summary = "say as remarks what ops take of a core";
+  let description = [{
+    Of each op of a kernel, by the chip's record and the op's atom: which units it keeps busy, for how
+    many cycles, and how many cycles after its start its result is there. It is what a solver is
+    told; where the record lacks a number for it, that is said instead. A `tile.dot` without an atom
+    costs what it does by the first that `tile-decide-atoms` would take. Nothing is changed. The test
+    is `test/Schedule/print-costs.mlir`.
+  }];
+}
+
+#endif // KILN_SCHEDULE_PROBLEMPASSES_TD
