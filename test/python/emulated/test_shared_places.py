@@ -45,9 +45,7 @@ def test_loops_and_sums_between(rng: np.random.Generator, chip: str, persistent:
     x, w, v = (rng.standard_normal(s).astype(BF16) for s in ((m, k), (128, k), (n, 128)))
     tiles = -(-m // bm)
     out, sums = np.zeros((m, n), np.float32), np.zeros((tiles, 128), np.float32)
-    layers.options(device=f"emu:{chip}")(
-        x, w, v, out, sums, BM=bm, BN=bn, PERSISTENT=persistent
-    )
+    layers.options(device=f"emu:{chip}")(x, w, v, out, sums, BM=bm, BN=bn, PERSISTENT=persistent)
     whole = np.zeros((tiles * bm, 128))
     whole[:m] = x.astype(np.float64) @ w.astype(np.float64).T
     parts = whole.reshape(tiles, bm, 128)
