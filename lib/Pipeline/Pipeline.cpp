@@ -104,8 +104,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealisePriorities(), createRealiseInterleaving(), createRealiseThreads(),
-        createCheckRealised(), createPrepareRoles(), createCheckProtocol(),
-        createPlanSharedMemory(), createOrderShared(), createOrderBare());
+        createCheckRealised(), createPrepareRoles(), createPlanSharedMemory(), createOrderShared(),
+        createCheckProtocol(), createOrderBare());
     return;
   case Stage::Target:
     if (isHost)

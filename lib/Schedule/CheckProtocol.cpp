@@ -17,12 +17,13 @@ using namespace kiln::tile;
 
 /// The traces of all roles and their copies, of each of these programs.
 static FailureOr<std::vector<protocol::Trace>> traceAll(WarpGroupsOp groups,
-                                                        ArrayRef<protocol::Instance> programs) {
+                                                        ArrayRef<protocol::Instance> programs,
+                                                        const protocol::Overlaps &overlaps) {
   std::vector<protocol::Trace> traces;
   for (const protocol::Instance &program : programs)
     for (unsigned role = 0; role < groups.getRoles().size(); ++role)
       for (unsigned copy = 0; copy < groups.getRole(role).getCopies(); ++copy) {
-        FailureOr<protocol::Trace> trace = protocol::trace(groups, role, copy, program);
+        FailureOr<protocol::Trace> trace = protocol::trace(groups, role, copy, program, overlaps);
         if (failed(trace))
           return failure();
         traces.push_back(std::move(*trace));
@@ -34,7 +35,7 @@ namespace {
 /// Checks a kernel on one instance after another.
 class Checker {
 public:
-  explicit Checker(WarpGroupsOp groups) : groups(groups), rounds(groups) {
+  explicit Checker(WarpGroupsOp groups) : groups(groups), overlaps(groups), rounds(groups) {
     if (protocol::sharesTiles(groups))
       cluster = getClusterExtents(cast<KernelOp>(groups->getParentOp()));
   }
@@ -44,6 +45,7 @@ private:
   LogicalResult checkOn(const protocol::Instance &launch);
 
   WarpGroupsOp groups;
+  protocol::Overlaps overlaps;
   protocol::Rounds rounds;
   bool isChecked = false;
   Operation *tooLong = nullptr;
@@ -57,7 +59,7 @@ private:
 LogicalResult Checker::checkOn(const protocol::Instance &launch) {
   std::vector<protocol::Instance> programs = launch.getProgramsOfCluster(cluster);
   const protocol::Instance &instance = programs.front();
-  FailureOr<std::vector<protocol::Trace>> traces = traceAll(groups, programs);
+  FailureOr<std::vector<protocol::Trace>> traces = traceAll(groups, programs, overlaps);
   if (failed(traces))
     return failure();
   auto isLong = [](const protocol::Trace &trace) { return trace.tooLong != nullptr; };
@@ -73,7 +75,8 @@ LogicalResult Checker::checkOn(const protocol::Instance &launch) {
   FailureOr<protocol::Order> order = protocol::play(groups, *traces, instance);
   if (failed(order) || failed(protocol::checkPhases(groups, *traces, *order, instance)) ||
       failed(protocol::checkOwnRings(groups, *traces, instance)) ||
-      failed(protocol::checkBuffers(groups, *traces, instance)))
+      failed(protocol::checkBuffers(groups, *traces, instance)) ||
+      failed(protocol::checkPlaces(groups, *traces, overlaps, instance)))
     return failure();
   rounds.add(*traces);
   isChecked |= instance.getExtent(0, 0) > 0;

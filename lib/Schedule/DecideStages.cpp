@@ -86,8 +86,9 @@ void StageDecider::decideStores() {
       return;
     FailureOr<RoleAttr> role = findRole(store, getRoleName(store));
     int64_t box = ShapedType::getNumElements(cast<BufferType>(*store.getBuffer()).getShape());
+    // A small tensor may be one that each copy has all of.
     int64_t boxes = store.getValue().getType().getNumElements() / role->getCopies() / box;
-    store.setInFlight(std::min<int64_t>(1, boxes - 1));
+    store.setInFlight(std::clamp<int64_t>(boxes - 1, 0, 1));
   });
 }
 

@@ -1,10 +1,13 @@
 // Lets warps wait between accesses to shared memory.
 //
 // In a kernel without roles, between all of them. In a role channels and barriers order what goes
-// through buffers, and scratch of ops alone is left, which only the role uses.
+// through buffers, and scratch of ops alone is left, which only the role uses. Where a role's
+// rings, buffers and scratch lie at one place after one another, all its warps meet in front of the
+// first use of each.
 #include "Decisions.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Target/Chip.h"
 #include "kiln/Target/Common/SharedPieces.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -33,17 +36,24 @@ struct Span {
 /// and branches begin and end nothing is known, so the first access comes behind a barrier.
 class SharedOrderer {
 public:
-  /// Of the program, or of the role.
-  explicit SharedOrderer(Block &block, RoleAttr role = {}) : role(role) {
-    block.walk([&](Operation *op) { hasOfCopies |= isOfAllCopies(op) && getScratchBytes(op); });
-    order(block);
+  /// Of the program.
+  explicit SharedOrderer(Block &block) { run(block); }
+  /// Of the role; in front of `starts` begin uses of places that are used otherwise, too.
+  SharedOrderer(Block &block, RoleAttr role, const DenseSet<Operation *> &starts)
+      : role(role), starts(starts) {
+    run(block);
   }
 
 private:
+  void run(Block &block) {
+    block.walk([&](Operation *op) { hasOfCopies |= isOfAllCopies(op) && getScratchBytes(op); });
+    order(block);
+  }
   void order(Block &block);
   void order(Operation *op);
   void access(Operation *op, Span span, bool isWrite);
   void useScratch(Operation *op, int64_t bytes);
+  void enter(Operation *op);
   void meet(Operation *op, bool ofCopies = false) {
     OpBuilder builder(op);
     auto barrier = BarrierOp::create(builder, op->getLoc());
@@ -64,6 +74,7 @@ private:
   }
 
   RoleAttr role;
+  DenseSet<Operation *> starts;
   bool hasOfCopies = false;
   /// Nobody has accessed anything at first.
   bool isKnown = true;
@@ -119,7 +130,25 @@ void SharedOrderer::useScratch(Operation *op, int64_t bytes) {
   reads.push_back(span);
 }
 
+/// All have left the places that are used from here on. Where warps meet in any case, that tells;
+/// where they only count one another, each has waited for its own accesses first.
+void SharedOrderer::enter(Operation *op) {
+  Operation *before = op->getPrevNode();
+  while (before && !isa<BarrierOp>(before) && isMemoryEffectFree(before) &&
+         !getScratchBytes(before))
+    before = before->getPrevNode();
+  auto barrier = dyn_cast_or_null<BarrierOp>(before);
+  bool meets = barrier && (barrier.getAllCopies() || role.getCopies() == 1);
+  OpBuilder builder(meets ? barrier : op);
+  if (TargetInterface target = getTarget(op); target && target.getChipRecord().bareBarriers)
+    WaitSharedOp::create(builder, op->getLoc());
+  if (!meets)
+    meet(op, /*ofCopies=*/role.getCopies() > 1);
+}
+
 void SharedOrderer::order(Operation *op) {
+  if (starts.contains(op))
+    enter(op);
   if (int64_t bytes = getScratchBytes(op))
     return useScratch(op, bytes);
   if (auto barrier = dyn_cast<BarrierOp>(op))
@@ -153,15 +182,30 @@ void SharedOrderer::order(Block &block) {
     order(&op);
 }
 
+/// Where uses begin of what lies where something else does, in front of it or behind.
+static DenseSet<Operation *> findStarts(KernelOp kernel) {
+  PlacedPieces placed = findPlacedPieces(kernel);
+  DenseSet<Operation *> starts;
+  for (auto [one, other] : placed.overlaps) {
+    Operation *first = placed.found.starts[one], *second = placed.found.starts[other];
+    if (!first || !second)
+      continue;
+    starts.insert(first);
+    starts.insert(second);
+  }
+  return starts;
+}
+
 namespace {
 struct OrderShared : kiln::impl::OrderSharedBase<OrderShared> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       bool hasRoles = false;
+      DenseSet<Operation *> starts = findStarts(kernel);
       for (auto groups : kernel.getBody().getOps<WarpGroupsOp>()) {
         hasRoles = true;
         for (auto [number, region] : llvm::enumerate(groups.getBodies()))
-          SharedOrderer(region.front(), groups.getRole(number));
+          SharedOrderer(region.front(), groups.getRole(number), starts);
       }
       if (!hasRoles)
         SharedOrderer(kernel.getBody().front());

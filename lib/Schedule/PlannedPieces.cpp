@@ -44,10 +44,25 @@ ChannelType kiln::getChannelType(Ring &ring, MLIRContext *context) {
   return ChannelType::get(context, ring.depth, ring.isOwn(), ring.uses.front().getBuffers());
 }
 
+/// The loops in which a role fills a ring of its own and reads it; none if some of it lies
+/// outside of any.
+static SmallVector<Operation *> findLoops(Ring &ring) {
+  SmallVector<Operation *> loops;
+  if (!ring.isOwn() || ring.getConsumers().size() != 1)
+    return {};
+  for (RingUse &use : ring.uses) {
+    Operation *loop = getLoopOfTrips(use.getSite());
+    if (!loop || use.store)
+      return {};
+    loops.push_back(loop);
+  }
+  return loops;
+}
+
 SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
   SharedPieces found;
-  int64_t number = 0;
-  // All but scratch is in use as long as roles run.
+  ProgramPoints points(kernel);
+  // As long as roles run, if no more is said.
   auto add = [&](Operation *op, std::string name, int64_t bytes) -> schedule::SharedPiece & {
     schedule::SharedPiece &piece = found.add(op, std::move(name), bytes);
     piece.last = std::numeric_limits<int64_t>::max();
@@ -58,13 +73,17 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
   for (Ring &ring : plan) {
     ChannelType type = getChannelType(ring, kernel.getContext());
     add(ring.uses.front().getSite(), nameRing(type), getChannelBytes(type));
+    if (SmallVector<Operation *> users = findLoops(ring);
+        !users.empty() && canMeetBetween(kernel, ring.producer))
+      points.setLife(found, getNumber(ring.producer, kernel), users);
     for (RingUse &use : ring.uses)
       handedOver.insert(use.store);
   }
-  DenseSet<std::pair<Attribute, Type>> converted;
-  DenseSet<std::pair<Attribute, std::pair<BufferType, unsigned>>> combined;
+  // What several ops go through in turn lies where the first of them has it.
+  llvm::MapVector<std::pair<RoleAttr, BufferType>, SmallVector<Operation *>> conversions;
+  llvm::MapVector<std::pair<RoleAttr, std::pair<BufferType, unsigned>>, SmallVector<Operation *>>
+      combined;
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    ++number;
     RoleAttr role = getRunner(op);
     if (auto store = dyn_cast<StoreOp>(op);
         store && role && store.getAtomAttr() && store.getBuffer() && !handedOver.contains(store)) {
@@ -95,29 +114,45 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
         return;
       auto buffer = BufferType::get(op->getContext(), type.getShape(), type.getElementType(),
                                     how ? how.getBuffer() : LayoutAttr());
-      if (!how)
+      if (!how) {
         add(op, nameBuffer(buffer), getSharedBytes(buffer) * getHandOverDepth(op));
-      else if (converted.insert({role, buffer}).second)
-        add(op, nameBuffer(buffer), getBytesOfTurns(getSharedBytes(buffer), role, kernel));
+        return;
+      }
+      SmallVector<Operation *> &users = conversions[{role, buffer}];
+      users.push_back(op);
+      llvm::copy_if(op->getUsers(), std::back_inserter(users), llvm::IsaPred<SliceOp>);
       return;
     }
     if (role && isAcrossCopies(op, role))
       for (auto key : getPartialBuffers(op))
-        if (combined.insert({role, key}).second)
-          for (int64_t i = 0; i < role.getCopies(); ++i)
-            add(op, nameBuffer(key.first), getSharedBytes(key.first)).alignment =
-                schedule::SharedPiece().alignment;
+        combined[{role, key}].push_back(op);
     int64_t bytes = getScratchBytes(op);
     if (!bytes)
       return;
     int64_t copies = role ? role.getCopies() : 1;
     if (role)
       bytes = getBytesOfCopies(llvm::divideCeil(bytes, copies), withTurns(kernel, role));
-    schedule::SharedPiece &piece =
-        found.add(op, "'" + op->getName().getStringRef().str() + "'", bytes);
-    piece.first = piece.last = number;
+    found.add(op, "'" + op->getName().getStringRef().str() + "'", bytes);
+    std::tie(found.pieces.back().first, found.pieces.back().last) = points.of(op);
     if (role)
-      piece.part = getNumber(role, kernel);
+      points.setScratch(found, getNumber(role, kernel), withTurns(kernel, role),
+                        canMeetBetween(kernel, role), bytes);
   });
+  for (auto &[key, users] : conversions) {
+    auto [role, buffer] = key;
+    add(users.front(), nameBuffer(buffer), getBytesOfTurns(getSharedBytes(buffer), role, kernel));
+    if (role && canMeetBetween(kernel, role))
+      points.setLife(found, getNumber(role, kernel), users);
+  }
+  for (auto &[key, users] : combined) {
+    auto [role, its] = key;
+    for (int64_t i = 0; i < role.getCopies(); ++i) {
+      schedule::SharedPiece &piece =
+          add(users.front(), nameBuffer(its.first), getSharedBytes(its.first));
+      piece.alignment = schedule::SharedPiece().alignment;
+      if (canMeetBetween(kernel, role))
+        points.setLife(found, getNumber(role, kernel), users);
+    }
+  }
   return found;
 }

@@ -70,7 +70,8 @@ Demand kiln::schedule::getDemand(const Problem &problem, const Solution &solutio
       lives[placement.role].push_back(
           {placement.start, getEnd(problem, solution, steady, index), op.registerBytes});
     if (placement.depth && op.bufferBytes)
-      pieces.push_back({op.name, placement.depth * op.bufferBytes});
+      pieces.push_back({op.name, placement.depth * op.bufferBytes, /*first=*/0,
+                        /*last=*/std::numeric_limits<int64_t>::max()});
     demand.tensorColumns += placement.depth * op.bufferColumns;
     demand.namedBarriers += placement.depth * op.slotBarriers;
   }

@@ -12,7 +12,7 @@ int64_t kiln::schedule::placePieces(llvm::MutableArrayRef<SharedPiece> pieces) {
     for (bool moved = true; moved;) {
       moved = false;
       for (const SharedPiece &other : pieces.take_front(index)) {
-        bool isApart = !piece.livesWith(other) || piece.offset >= other.offset + other.bytes ||
+        bool isApart = piece.mayLieOn(other) || piece.offset >= other.offset + other.bytes ||
                        other.offset >= piece.offset + piece.bytes;
         if (isApart)
           continue;

@@ -42,6 +42,7 @@
 #define KILN_LIB_SCHEDULE_PROTOCOL_PROTOCOL_H
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include <array>
 #include <vector>
@@ -137,6 +138,32 @@ struct BufferAccess {
   mlir::Operation *op;
 };
 
+/// A use of a ring of the role's own, a buffer or scratch that lies where others do: by the op that
+/// has the place, and from which barrier of all the role's warps to which.
+struct PlaceUse {
+  mlir::Operation *piece;
+  int64_t first, last;
+  mlir::Operation *op;
+};
+
+/// What of a kernel's shared memory lies on one another, once that is planned. Scratch that lies on
+/// scratch is ordered by the ops themselves.
+class Overlaps {
+public:
+  explicit Overlaps(tile::WarpGroupsOp groups);
+  /// The ops that have what lies where this one's does.
+  llvm::ArrayRef<mlir::Operation *> of(mlir::Operation *piece) const {
+    auto at = others.find(piece);
+    return at == others.end() ? llvm::ArrayRef<mlir::Operation *>() : at->second;
+  }
+
+private:
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> others;
+};
+
+/// What is wrong with a read of a buffer whose place was used otherwise since it was written.
+mlir::InFlightDiagnostic refuseLost(mlir::Operation *op, mlir::Operation *buffer);
+
 /// How many ops a role runs at most, on one instance, for that to be followed.
 inline constexpr int64_t kMostSteps = 1 << 18;
 
@@ -144,6 +171,7 @@ struct Trace {
   unsigned role, copy;
   std::vector<Event> events;
   std::vector<BufferAccess> accesses = {};
+  std::vector<PlaceUse> places = {};
   /// In the cluster.
   unsigned program = 0;
   /// Where it was given up, if it has too many steps to be followed.
@@ -159,7 +187,7 @@ using Order = std::vector<std::pair<unsigned, const Event *>>;
 mlir::LogicalResult checkPrepared(tile::WarpGroupsOp groups);
 mlir::LogicalResult checkCounts(tile::WarpGroupsOp groups);
 mlir::FailureOr<Trace> trace(tile::WarpGroupsOp groups, unsigned role, unsigned copy,
-                             const Instance &instance);
+                             const Instance &instance, const Overlaps &overlaps);
 mlir::FailureOr<Order> play(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
                             const Instance &instance);
 
@@ -175,6 +203,9 @@ mlir::LogicalResult checkOwnRings(tile::WarpGroupsOp groups, llvm::ArrayRef<Trac
 /// read there.
 mlir::LogicalResult checkBuffers(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
                                  const Instance &instance);
+/// Whether such barriers stand between uses of what lies at one place.
+mlir::LogicalResult checkPlaces(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
+                                const Overlaps &overlaps, const Instance &instance);
 
 /// Whether other roles or later ops may wait for what an op, or one inside it, does; what has none
 /// of these need not be run. A barrier that is there for global memory alone is met alike by all

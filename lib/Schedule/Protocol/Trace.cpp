@@ -26,7 +26,7 @@ LogicalResult Tracer::step(Operation *op) {
 }
 
 LogicalResult Tracer::runOp(Operation *op) {
-  if (failed(step(op)))
+  if (failed(step(op)) || (!isa<AllocOp>(op) && failed(touch(op, op))))
     return failure();
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return runLoop(loop);
@@ -176,8 +176,10 @@ LogicalResult Tracer::useOwn(Operation *op, Value channel, Value slot, Value pha
     if (isFirst)
       return fail(op->emitOpError("expected a slot that was put, got slot ") << *at);
     result.events.push_back({kind, index, last->second, op, barriers, published});
-    return success();
+    return touch(op, getChannel(groups, index));
   }
+  if (failed(touch(op, getChannel(groups, index))))
+    return failure();
   int64_t &next = puts[index].next;
   result.events.push_back({kind, index, next, op, barriers, published, last->second});
   // What the warps write themselves is there as soon as they have written it.
@@ -185,6 +187,7 @@ LogicalResult Tracer::useOwn(Operation *op, Value channel, Value slot, Value pha
     result.events.push_back({Event::Arrive, index, next, op, barriers, published});
   else
     ownPuts.push_back({index, next});
+  filled[getChannel(groups, index)][next] = barriers;
   last->second = next++;
   return success();
 }
@@ -301,6 +304,11 @@ LogicalResult Tracer::release(ReleaseOp op) {
     tells = false;
   }
   int64_t position = *at;
+  if (ChannelOp ring = getChannel(groups, channel); isOwn) {
+    if (!overlaps.of(ring).empty())
+      result.places.push_back({ring, filled[ring][position], barriers, op});
+    filled[ring].erase(position);
+  }
   fenced.erase({channel, position});
   held[channel].erase(at);
   if (op.getCommit() && isSecondOfPair(op.getChannel()))
@@ -549,11 +557,47 @@ LogicalResult Tracer::access(Operation *op, Value buffer, bool isWrite) {
   }
   if (it.kind != Known::Alloc)
     return success();
-  if (!groups->isProperAncestor(it.alloc)) { // which other copies access too
-    result.accesses.push_back({it.alloc, isWrite, barriers, op});
+  return accessAlloc(op, it.alloc, isWrite);
+}
+
+/// Uses what an op has in shared memory, which puts an end to what others have there.
+LogicalResult Tracer::touch(Operation *op, Operation *piece) {
+  ArrayRef<Operation *> others = overlaps.of(piece);
+  if (others.empty())
+    return success();
+  for (Operation *other : others) {
+    if (auto at = filled.find(other); at != filled.end() && !at->second.empty()) {
+      InFlightDiagnostic error = op->emitOpError(
+          "expected a place of shared memory that nobody needs, got that of a ring with slots that "
+          "are filled and not released");
+      noteRing(error, cast<ChannelOp>(other));
+      return fail(std::move(error));
+    }
+    lost.insert(other);
+  }
+  result.places.push_back({piece, barriers, barriers, op});
+  return success();
+}
+
+/// What runs in some order that nobody follows.
+LogicalResult Tracer::touchInside(Operation *op) {
+  return failure(op->walk([&](Operation *inner) {
+                     return WalkResult(isa<AllocOp>(inner) ? success() : touch(inner, inner));
+                   }).wasInterrupted());
+}
+
+LogicalResult Tracer::accessAlloc(Operation *op, Operation *alloc, bool isWrite) {
+  if (failed(touch(op, alloc)))
+    return failure();
+  if (!groups->isProperAncestor(alloc)) { // which other copies access too
+    result.accesses.push_back({alloc, isWrite, barriers, op});
     return success();
   }
-  Seen &state = seen[it.alloc];
+  if (isWrite)
+    lost.erase(alloc);
+  else if (lost.contains(alloc))
+    return fail(refuseLost(op, alloc));
+  Seen &state = seen[alloc];
   if (!isWrite) {
     if (state == Seen::Written)
       return fail(op->emitOpError("expected a tile.barrier after what wrote the buffer"));
@@ -644,6 +688,6 @@ LogicalResult Tracer::checkEnd(Region &region) {
 }
 
 FailureOr<Trace> kiln::protocol::trace(WarpGroupsOp groups, unsigned role, unsigned copy,
-                                       const Instance &instance) {
-  return Tracer(groups, role, copy, instance).run();
+                                       const Instance &instance, const Overlaps &overlaps) {
+  return Tracer(groups, role, copy, instance, overlaps).run();
 }

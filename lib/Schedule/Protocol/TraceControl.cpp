@@ -102,14 +102,14 @@ bool Tracer::canSkip(Operation *loop) {
 
 LogicalResult Tracer::runLoop(scf::ForOp loop) {
   if (canSkip(loop))
-    return success();
+    return touchInside(loop);
   std::optional<int64_t> first = getNumber(loop.getLowerBound());
   std::optional<int64_t> end = getNumber(loop.getUpperBound()), step = getNumber(loop.getStep());
   if (!first || !end || !step || *step <= 0) {
     for (Value value : loop.getResults())
       known.erase(value);
     if (!matters(loop))
-      return success();
+      return touchInside(loop);
     return fail(loop.emitOpError(
         "expected bounds that extents, scalar arguments, what is loaded or handed over and the "
         "program's place give, since roles must agree on its trips"));
@@ -148,7 +148,7 @@ bool Tracer::isTold(Operation *loop) {
 
 LogicalResult Tracer::runWhile(scf::WhileOp loop) {
   if (canSkip(loop))
-    return success();
+    return touchInside(loop);
   SmallVector<Known> carried;
   for (Value init : loop.getInits())
     carried.push_back(get(init));
@@ -172,7 +172,7 @@ LogicalResult Tracer::runWhile(scf::WhileOp loop) {
       for (Value value : loop.getResults())
         known.erase(value);
       if (!matters(loop))
-        return success();
+        return touchInside(loop);
       return fail(loop.emitOpError(
           "expected a condition that extents, scalar arguments, what is loaded or handed over and "
           "the program's place give, since roles must agree on its trips"));
@@ -195,7 +195,7 @@ LogicalResult Tracer::runIf(scf::IfOp condition) {
     for (Value value : condition.getResults())
       known.erase(value);
     if (!matters(condition))
-      return success();
+      return touchInside(condition);
     return fail(condition.emitOpError(
         "expected a condition that extents, scalar arguments, what is loaded or handed over and "
         "the program's place give, since roles must agree on it"));

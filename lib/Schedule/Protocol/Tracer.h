@@ -5,6 +5,7 @@
 #include "Protocol.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include <deque>
 #include <map>
 #include <set>
@@ -36,9 +37,10 @@ enum class Seen { Free, Written, Shared, Published, Read, Storing, Waited };
 
 class Tracer {
 public:
-  Tracer(tile::WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance)
-      : groups(groups), role(groups.getRole(role)), instance(instance),
-        result{role, copy, {}, {}, instance.getNumber()}, uses(groups.getCaptures().size()),
+  Tracer(tile::WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance,
+         const Overlaps &overlaps)
+      : groups(groups), role(groups.getRole(role)), instance(instance), overlaps(overlaps),
+        result{role, copy, {}, {}, {}, instance.getNumber()}, uses(groups.getCaptures().size()),
         puts(groups.getCaptures().size()), atSlot(groups.getCaptures().size()),
         held(groups.getCaptures().size()), acquired(groups.getCaptures().size()) {}
 
@@ -95,6 +97,9 @@ private:
   llvm::LogicalResult start(tile::StartDotOp op);
   llvm::LogicalResult wait(tile::WaitOp op);
   llvm::LogicalResult access(mlir::Operation *op, mlir::Value buffer, bool isWrite);
+  llvm::LogicalResult accessAlloc(mlir::Operation *op, mlir::Operation *alloc, bool isWrite);
+  llvm::LogicalResult touch(mlir::Operation *op, mlir::Operation *piece);
+  llvm::LogicalResult touchInside(mlir::Operation *op);
   llvm::LogicalResult copyOut(tile::CopyOutOp op);
   void waitStores(int64_t inFlight);
   void meet(tile::BarrierOp op);
@@ -138,6 +143,7 @@ private:
   tile::WarpGroupsOp groups;
   tile::RoleAttr role;
   const Instance &instance;
+  const Overlaps &overlaps;
   Trace result;
   llvm::DenseMap<mlir::Value, Known> known;
   /// By number; none of those that no other role reads.
@@ -187,6 +193,10 @@ private:
   /// What stores in flight read, oldest first, and who has seen what of each buffer.
   std::deque<Known> stores;
   std::map<mlir::Operation *, Seen> seen;
+  /// Of own rings that lie where others do: the slots that are filled and not released, each with
+  /// the barrier behind which it was filled. And the buffers over which something else was written.
+  std::map<mlir::Operation *, std::map<int64_t, int64_t>> filled;
+  llvm::DenseSet<mlir::Operation *> lost;
   int64_t meetings = 0, barriers = 0, published = 0, steps = 0, counts = 0;
   /// Of tensor memory: whether threads were told of accesses by others and no fence followed;
   /// whether they have accessed it and no fence followed; whether one did, and they have told

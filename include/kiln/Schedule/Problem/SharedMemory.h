@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace kiln::schedule {
 
@@ -23,11 +24,25 @@ struct SharedPiece {
   /// Of those that run beside one another, the one that alone uses it. Their points say nothing of
   /// one another's.
   std::optional<unsigned> part = std::nullopt;
+  /// Of scratch, which is used between other scratch: the points between which all that is no
+  /// scratch is kept away from it.
+  std::optional<std::pair<int64_t, int64_t>> around = std::nullopt;
+  /// How far what several copies have lies apart, where each has its own; else 0.
+  int64_t step = 0;
   int64_t offset = 0;
 
   bool livesWith(const SharedPiece &other) const {
     bool isOfOthers = part && other.part && part != other.part;
-    return isOfOthers || !(other.last < first || last < other.first);
+    auto [begin, end] = around && !other.around ? *around : std::pair(first, last);
+    auto [otherBegin, otherEnd] =
+        other.around && !around ? *other.around : std::pair(other.first, other.last);
+    return isOfOthers || !(otherEnd < begin || end < otherBegin);
+  }
+  /// Whether one may lie on the other where they do not live together. Copies use scratch without
+  /// waiting for one another, so each copy's must then be at the same bytes.
+  bool mayLieOn(const SharedPiece &other) const {
+    bool isScratch = around && other.around && (step || other.step);
+    return !livesWith(other) && (!isScratch || (step == other.step && offset == other.offset));
   }
 };
 

@@ -1,6 +1,7 @@
 // Finds what is in shared memory, and from which op to which.
 #include "kiln/Target/Common/SharedPieces.h"
 #include "ThreadPlans.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -54,36 +55,133 @@ std::string kiln::nameRing(ChannelType type) {
   return name;
 }
 
-//===- Pieces -------------------------------------------------------------------------------===//
+//===- Lives --------------------------------------------------------------------------------===//
 
-/// Ops are numbered in program order. A buffer is in use from its allocation to its last use; if
-/// that is inside a loop which the allocation is outside of, to the loop's end.
-SharedPieces kiln::findSharedPieces(KernelOp kernel) {
-  DenseMap<Operation *, std::pair<int64_t, int64_t>> spans;
+bool kiln::canMeetBetween(KernelOp kernel, RoleAttr role) {
+  return !takesTurns(kernel, role) && (role.getCopies() == 1 || !role.getSkew());
+}
+
+ProgramPoints::ProgramPoints(KernelOp kernel) {
   int64_t number = 0;
   kernel->walk([&](Operation *op, const WalkStage &stage) {
     if (stage.isBeforeAllRegions())
-      spans[op].first = number++;
+      points[op].first = number++;
     if (stage.isAfterAllRegions())
-      spans[op].second = number++;
+      points[op].second = number++;
   });
+}
+
+std::pair<Operation *, Operation *> ProgramPoints::findLife(ArrayRef<Operation *> users) {
+  Block *block = users.front()->getBlock();
+  for (Operation *user : users)
+    while (!block->findAncestorOpInBlock(*user))
+      block = block->getParentOp()->getBlock();
+  for (Operation *parent = block->getParentOp();
+       !isa<WarpGroupsOp, KernelOp>(parent) && !parent->hasAttr(kProgramsAttrName);
+       parent = block->getParentOp())
+    block = parent->getBlock();
+  std::pair<Operation *, Operation *> life;
+  for (Operation *user : users) {
+    Operation *here = block->findAncestorOpInBlock(*user);
+    life.first = !life.first || here->isBeforeInBlock(life.first) ? here : life.first;
+    life.second = !life.second || life.second->isBeforeInBlock(here) ? here : life.second;
+  }
+  return life;
+}
+
+void ProgramPoints::setLife(SharedPieces &found, unsigned part, ArrayRef<Operation *> users) const {
+  auto [first, last] = findLife(users);
+  schedule::SharedPiece &piece = found.pieces.back();
+  found.starts.back() = first;
+  piece.first = of(first).first;
+  piece.last = of(last).second;
+  piece.part = part;
+}
+
+void ProgramPoints::setScratch(SharedPieces &found, unsigned part, RoleAttr role, bool canMeet,
+                               int64_t bytes) const {
+  Operation *op = found.ops.back();
+  setLife(found, part, op);
+  schedule::SharedPiece &piece = found.pieces.back();
+  piece.around = {piece.first, piece.last};
+  if (!canMeet) {
+    piece.around = {0, std::numeric_limits<int64_t>::max()};
+    found.starts.back() = nullptr;
+  }
+  std::tie(piece.first, piece.last) = of(op);
+  piece.step = role.getCopies() > 1 ? bytes : 0;
+}
+
+//===- Pieces -------------------------------------------------------------------------------===//
+
+/// What of a buffer is used in a role's region, through parts of it too; nothing if an engine
+/// copies out of it, for nobody says when that ends.
+static SmallVector<Operation *> findUsers(Value buffer) {
+  SmallVector<Operation *> users;
+  for (Operation *user : buffer.getUsers()) {
+    users.push_back(user);
+    if (auto part = dyn_cast<PartOp>(user)) {
+      SmallVector<Operation *> more = findUsers(part.getResult());
+      if (more.empty() && !part->use_empty())
+        return {};
+      users.append(more);
+    } else if (!isa<ReadOp, WriteOp>(user)) {
+      return {};
+    }
+  }
+  return users;
+}
+
+/// The one role that uses what is made in front of roles, and how; none if there are more.
+static std::optional<std::pair<unsigned, SmallVector<Operation *>>> findUsingRole(Value captured) {
+  std::optional<std::pair<unsigned, SmallVector<Operation *>>> found;
+  for (OpOperand &use : captured.getUses()) {
+    auto groups = dyn_cast<WarpGroupsOp>(use.getOwner());
+    if (!groups)
+      return std::nullopt;
+    for (Region &region : groups.getBodies()) {
+      Value seen = region.getArgument(use.getOperandNumber());
+      if (seen.use_empty())
+        continue;
+      bool isBuffer = isa<BufferType>(captured.getType());
+      auto users = isBuffer ? findUsers(seen) : SmallVector<Operation *>(seen.getUsers());
+      if (found || users.empty() ||
+          !canMeetBetween(groups->getParentOfType<KernelOp>(),
+                          groups.getRole(region.getRegionNumber())))
+        return std::nullopt;
+      found = {region.getRegionNumber(), users};
+    }
+  }
+  return found;
+}
+
+static unsigned getRoleNumber(Operation *op) {
+  Region *region = op->getParentRegion();
+  while (!isa<WarpGroupsOp>(region->getParentOp()))
+    region = region->getParentRegion();
+  return region->getRegionNumber();
+}
+
+/// A buffer of the program is in use from its allocation to its last use; if that is inside a loop
+/// which the allocation is outside of, to the loop's end. What a role has alone is in use from its
+/// first use to its last: of a ring of its own that is when all slots have been released, so
+/// nothing is under way into any and nobody reads one.
+SharedPieces kiln::findSharedPieces(KernelOp kernel) {
+  ProgramPoints points(kernel);
   SharedPieces found;
   auto add = [&](Operation *op, std::string name, int64_t bytes) -> schedule::SharedPiece & {
     schedule::SharedPiece &piece = found.add(op, std::move(name), bytes);
-    std::tie(piece.first, piece.last) = spans[op];
+    std::tie(piece.first, piece.last) = points.of(op);
     return piece;
   };
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     RoleAttr role = WarpGroupsOp::getRoleOf(op);
+    bool canMeet = role && canMeetBetween(kernel, role);
     if (int64_t bytes = getScratchBytes(op)) {
       std::string name = "'" + op->getName().getStringRef().str() + "'";
-      schedule::SharedPiece &piece = add(op, name, role ? getBytesOfCopies(bytes, role) : bytes);
-      if (role) {
-        Region *region = op->getParentRegion();
-        while (!isa<WarpGroupsOp>(region->getParentOp()))
-          region = region->getParentRegion();
-        piece.part = region->getRegionNumber();
-      }
+      add(op, name, role ? getBytesOfCopies(bytes, role) : bytes);
+      if (role)
+        points.setScratch(found, getRoleNumber(op), role, canMeet, getBytesOfCopies(bytes, role));
     }
     if (auto channel = dyn_cast<ChannelOp>(op)) {
       schedule::SharedPiece &piece =
@@ -91,7 +189,10 @@ SharedPieces kiln::findSharedPieces(KernelOp kernel) {
       if (!channel.getType().getBuffers().empty())
         piece.alignment = kEngineAlignment;
       for (Operation *user : channel->getUsers())
-        piece.last = std::max(piece.last, spans[user].second);
+        piece.last = std::max(piece.last, points.of(user).second);
+      if (channel.getType().getOwn())
+        if (auto its = findUsingRole(channel.getResult()))
+          points.setLife(found, its->first, its->second);
     }
     auto alloc = dyn_cast<AllocOp>(op);
     if (!alloc)
@@ -102,15 +203,44 @@ SharedPieces kiln::findSharedPieces(KernelOp kernel) {
       // Roles run at once, and each copy of one has buffers of its own.
       schedule::SharedPiece &piece = add(op, nameBuffer(type, role), getBytesOfCopies(bytes, role));
       piece.alignment = kEngineAlignment;
-      std::tie(piece.first, piece.last) = spans[op->getParentOfType<WarpGroupsOp>()];
+      std::tie(piece.first, piece.last) = points.of(op->getParentOfType<WarpGroupsOp>());
+      if (SmallVector<Operation *> users = findUsers(alloc); canMeet && !users.empty())
+        points.setLife(found, getRoleNumber(op), users);
       return;
     }
     schedule::SharedPiece &piece = add(op, nameBuffer(type), bytes);
     for (Operation *user : alloc->getUsers()) {
       while (user->getBlock() != op->getBlock())
         user = user->getParentOp();
-      piece.last = std::max(piece.last, spans[user].second);
+      piece.last = std::max(piece.last, points.of(user).second);
     }
+    if (auto its = findUsingRole(alloc.getResult()))
+      points.setLife(found, its->first, its->second);
   });
   return found;
+}
+
+PlacedPieces kiln::findPlacedPieces(KernelOp kernel) {
+  auto getPlace = [](Operation *op) {
+    return op->getAttrOfType<IntegerAttr>(kSharedOffsetAttrName);
+  };
+  PlacedPieces placed;
+  bool isPlanned = kernel.getBody()
+                       .walk([&](Operation *op) {
+                         return getPlace(op) ? WalkResult::interrupt() : WalkResult::advance();
+                       })
+                       .wasInterrupted();
+  if (!isPlanned)
+    return placed;
+  placed.found = findSharedPieces(kernel);
+  auto &[found, overlaps] = placed;
+  for (unsigned i = 0; i < found.pieces.size(); ++i)
+    for (unsigned j = 0; j < i; ++j) {
+      IntegerAttr one = getPlace(found.ops[i]), other = getPlace(found.ops[j]);
+      bool areScratch = found.pieces[i].around && found.pieces[j].around;
+      if (!areScratch && one && other && one.getInt() < other.getInt() + found.pieces[j].bytes &&
+          other.getInt() < one.getInt() + found.pieces[i].bytes)
+        overlaps.push_back({i, j});
+    }
+  return placed;
 }
