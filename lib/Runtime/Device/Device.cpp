@@ -75,6 +75,9 @@ Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContex
     launched[0] *= clusters;
   }
   if (plan.programsPerBlock > 1) {
+    if (!traits.isPlain())
+      if (Error error = checkTraits(grid, traits))
+        return error;
     slots[plan.gridExtentSlot] = grid[0];
     launched[0] = llvm::divideCeil(grid[0], plan.programsPerBlock);
     // Blocks without programs do nothing.
