@@ -13,7 +13,7 @@
 //                      {"name": "n", "kind": "scalar", "type": "i64", "facts": {"divisor": 16}}
 //                    "facts" and each of its members may be absent: nothing was promised.
 //   "abi"            one entry a parameter, hidden ones included, in the parameters' order:
-//                      {"kind": "pointer|extent|stride|scalar|workspace|counter|tensor_map|messages",
+//                      {"kind": "pointer|extent|stride|scalar|workspace|counter|tensor_map|messages|grid_extent",
 //                       "arg": 0, "dim": 1, "type": "i64"}
 //                    "arg" and "dim" only where they mean something. A workspace and a counter have "bytes" and
 //                    "bytes_per_program", of all programs of the grid; a counter is zero, and the
@@ -22,7 +22,8 @@
 //                    "swizzle" in bytes, 0 for none, and "dims", which dimensions of the view those
 //                    of a tile lie along, if not each along its own; it is made of the view's other
 //                    parameters when the kernel is launched. What takes messages is a pointer to
-//                    host memory as kiln/Runtime/Device/MessageRecord.h lays it out.
+//                    host memory as kiln/Runtime/Device/MessageRecord.h lays it out. A grid
+//                    extent is the number of programs along x.
 //   "messages"       what the kernel may tell the host, by the number in a record, from 1 on:
 //                      {"kind": "line|real|signed|unsigned|hex", "text": "x", "shape": [64],
 //                       "digits": 8}               a line; with a shape it says which element
@@ -42,6 +43,9 @@
 //                    each has a loop over tiles; absent: all of them
 //   "streams"        whether there are so many however few tiles the grid has, since several run
 //                    parts of one; "bytes_per_program" are of these then
+//   "programs_per_block"
+//                    programs that follow one another along x, which one block runs side by side: a
+//                    launch makes so many times fewer blocks, rounded up; absent: one
 //   "own_grid"       whether no grid will do but the one that the kernel computes
 //   "no_roles"       {"why": "…", "line": 7}: why no roles were decided for a kernel whose products
 //                    could run on beside their warps; absent: they were, or nobody asked

@@ -40,6 +40,19 @@ static LogicalResult realiseRoles(ModuleOp copy) {
   return pm.run(copy);
 }
 
+/// Whether programs that one block shall run can be: tried on a copy.
+static LogicalResult realiseBlocks(ModuleOp copy) {
+  PassManager pm(copy.getContext(), ModuleOp::getOperationName());
+  pm.enableVerifier(false);
+  FailureOr<TargetInterface> target = requireTarget(copy);
+  if (failed(target))
+    return failure();
+  for (Stage stage : {Stage::Layout, Stage::Schedule})
+    addStage(pm, *target, stage);
+  pm.addPass(createLowerToThreads());
+  return pm.run(copy);
+}
+
 /// By which proposal a kernel runs whose extents have been split, tried on a copy.
 static std::optional<int64_t> tryExtents(ModuleOp copy) {
   PassManager pm(copy.getContext(), ModuleOp::getOperationName());
@@ -69,7 +82,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
   case Stage::Layout:
     add(createCheckTarget());
     if (!isHost)
-      add(createGatherPrograms());
+      add(createDecideBlockPrograms(realiseBlocks), createGatherPrograms());
     add(createDecideSwap(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
         createRealiseShares());
     // What an instruction is chosen for, and held against, is a tile as it will be.

@@ -19,9 +19,6 @@ using namespace kiln::tile;
 
 /// What else decides which programs there are, or keeps the warps of a block together.
 static LogicalResult check(KernelOp kernel) {
-  if (!kernel.hasGrid())
-    return kernel.emitOpError("expected a grid region, since '")
-           << kBlockProgramsAttrName << "' is decided";
   for (auto [name, why] :
        {std::pair(kRolesAttrName, "a block's programs are roles of their own"),
         std::pair(kPersistentAttrName, "a block runs a program on each of its warps' groups once"),
@@ -59,8 +56,13 @@ namespace {
 struct GatherPrograms : kiln::impl::GatherProgramsBase<GatherPrograms> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (kernel->hasAttr(kBlockProgramsAttrName) && failed(gather(kernel)))
-        return signalPassFailure();
+      if (countBlockPrograms(kernel) > 1) {
+        if (failed(gather(kernel)))
+          return signalPassFailure();
+      } else {
+        // A block that runs one is as any other.
+        kernel->removeAttr(kBlockProgramsAttrName);
+      }
   }
 };
 } // namespace

@@ -4,13 +4,13 @@
 //   %program = %block * N + %copy
 //   scf.if %program < %extent { … }
 //
-// Blocks take programs along x, so that y and z are what they were.
+// Blocks take programs along x, so that y and z are what they were. How many there are the launch
+// tells, which makes as many blocks as they need: so any grid will do.
 #include "Decisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/ABI.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace kiln {
@@ -22,16 +22,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// How many programs the grid has along x, computed by a program.
-static Value getExtent(KernelOp kernel, OpBuilder &builder) {
-  Block &grid = kernel.getGrid().front();
-  IRMapping mapping;
-  mapping.map(grid.getArguments(), kernel.getBody().getArguments());
-  for (Operation &op : grid.without_terminator())
-    builder.clone(op, mapping);
-  return mapping.lookupOrDefault(cast<GridOp>(grid.getTerminator()).getExtents().front());
-}
-
 static void realise(KernelOp kernel) {
   int64_t programs = countBlockPrograms(kernel);
   Block &body = kernel.getBody().front();
@@ -40,7 +30,7 @@ static void realise(KernelOp kernel) {
   Location loc = kernel.getLoc();
   IndexMath math{builder, loc};
   Type index = builder.getIndexType();
-  Value extent = getExtent(kernel, builder);
+  Value extent = addHidden(kernel, {HiddenArgument::GridExtent});
   Value place[3];
   for (unsigned axis = 0; axis < 3; ++axis)
     place[axis] = ProgramIdOp::create(builder, loc, index, Axis(axis));
@@ -71,12 +61,7 @@ static void realise(KernelOp kernel) {
       continue;
     op->erase();
   }
-  auto grid = cast<GridOp>(kernel.getGrid().front().getTerminator());
-  OpBuilder host(grid);
-  IndexMath count{host, grid.getLoc()};
-  OpOperand &first = grid->getOpOperand(0);
-  first.set(arith::CeilDivUIOp::create(host, grid.getLoc(), first.get(), count.constant(programs)));
-  setMetadata(kernel, "own_grid", host.getBoolAttr(true));
+  setMetadata(kernel, "programs_per_block", builder.getI64IntegerAttr(programs));
 }
 
 namespace {

@@ -223,7 +223,9 @@ void kiln::narrowLoop(scf::ForOp loop, Value from, Value to, Value trips) {
 Value SharedSums::makeView(OpBuilder &builder, RankedTensorType type, int64_t perProgram,
                            Value pieces) {
   int64_t bytes = perProgram * type.getNumElements() * type.getElementTypeBitWidth() / 8;
-  Value pointer = addHidden(kernel, type.getElementType(), {isAtomic, bytes});
+  Value pointer =
+      addHidden(kernel, {isAtomic ? HiddenArgument::Counter : HiddenArgument::Workspace, bytes},
+                type.getElementType());
   SmallVector<int64_t> shape(type.getShape()), strides(type.getRank(), 1);
   for (int64_t dim = type.getRank() - 1; dim > 0; --dim)
     strides[dim - 1] = strides[dim] * shape[dim];
@@ -238,7 +240,7 @@ void SharedSums::allocate(OpBuilder &builder, int64_t perProgram, Value pieces, 
   for (Value sum : loop.getResults())
     views.push_back(makeView(builder, cast<RankedTensorType>(sum.getType()), perProgram, pieces));
   Type i32 = builder.getI32Type();
-  Value pointer = addHidden(kernel, i32, {/*isCounter=*/true, /*bytes=*/4});
+  Value pointer = addHidden(kernel, {HiddenArgument::Counter, /*bytes=*/4}, i32);
   counters = ViewFromPointerOp::create(
       builder, loc, ViewType::get(kernel.getContext(), {ShapedType::kDynamic}, i32, {1}), pointer,
       count, ValueRange());

@@ -2,16 +2,6 @@
 
 !view = !tile.view<?xf32>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-// expected-error@+1 {{expected a grid region, since 'tile.block_programs' is decided}}
-tile.kernel @grid(%a: !view) attributes {tile.block_programs = 8 : i64, tile.warps = 1 : i64} {
-  tile.return
-}
-}
-
-// -----
-
-!view = !tile.view<?xf32>
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // expected-error@+1 {{expected no 'tile.persistent' beside 'tile.block_programs'}}
 tile.kernel @persistent(%a: !view) attributes {tile.block_programs = 8 : i64, tile.persistent = #tile.persistent<programs = 4>} grid {
   %n = tile.dim %a, 0 : !view
@@ -59,8 +49,8 @@ tile.kernel @barriers(%a: !view) attributes {tile.block_programs = 15 : i64, til
 // -----
 
 module {
-// expected-error@+1 {{expected 'tile.block_programs' on a kernel, as an i64 of at least 2, got 1 : i64}}
-tile.kernel @count() attributes {tile.block_programs = 1 : i64} {
+// expected-error@+1 {{expected 'tile.block_programs' on a kernel, as an i64 of at least 1, got 0 : i64}}
+tile.kernel @count() attributes {tile.block_programs = 0 : i64} {
   tile.return
 }
 }

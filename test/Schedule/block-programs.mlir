@@ -10,12 +10,11 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // GATHER-SAME: tile.roles = [#tile.role<"program", warps = 2>]
 // GATHER-NOT: tile.warps
 
-// A block takes eight programs along x; y is what it was.
+// A block takes eight programs along x; y is what it was. The launch says how many there are.
+// CHECK: tile.metadata = {programs_per_block = 8 : i64}
 // CHECK-LABEL: tile.kernel @rows
-// CHECK: %[[EIGHT:.*]] = arith.constant 8 : index
-// CHECK: %[[BLOCKS:.*]] = arith.ceildivui %{{.*}}, %[[EIGHT]]
-// CHECK: tile.grid %[[BLOCKS]], %{{.*}}
-// CHECK: %[[N:.*]] = tile.dim %a, 0
+// CHECK-SAME: %[[N:[^ ]*]]: index {tile.grid_extent})
+// CHECK: tile.grid %{{.*}}, %{{.*}}
 // CHECK: %[[BLOCK:.*]] = tile.program_id x
 // CHECK: %[[Y:.*]] = tile.program_id y
 // CHECK: %[[COPY:.*]] = tile.copy_id

@@ -61,6 +61,33 @@ def RealisePairs : Schedule_Pass<"tile-realise-pairs"> {
   }];
 }
 
+def DecideBlockPrograms : Schedule_Pass<"tile-decide-block-programs"> {
+  let summary = "decide how many small programs one block runs side by side";
+  let description = [{
+    Precondition: the module has a target; nothing is decided of who runs what. Postcondition: a
+    kernel that decides nothing but perhaps its warps has `tile.block_programs`, as many as eight warps
+    are, if
+
+    - the chip's record says that a core holds too few blocks for as many warps as it could hold, of
+      programs of so few warps,
+    - what a core holds of such programs brings too little to keep memory busy,
+    - its grid has one axis, no loop of it has trips that nobody knows when compiling, and it has no
+      products, which have schedules of their own, and no assertions, which end a block.
+
+    What cannot be realised is not decided.
+
+    Before:
+    ```mlir
+    tile.kernel @rows(…) grid { … tile.grid %n } { … }
+    ```
+    After:
+    ```mlir
+    tile.kernel @rows(…) attributes {tile.block_programs = 8 : i64} grid { … tile.grid %n } { … }
+    ```
+    The test is `test/Schedule/decide-block-programs.mlir`.
+  }];
+}
+
 def GatherPrograms : Schedule_Pass<"tile-gather-programs"> {
   let summary = "make the programs that a block runs side by side copies of a role";
   let description = [{
@@ -69,7 +96,7 @@ def GatherPrograms : Schedule_Pass<"tile-gather-programs"> {
     `tile.warps`, which is taken off, or as many as its tiles are worth. Each of the block's programs
     will be a copy of it.
 
-    A kernel without a grid region, with roles, `tile.persistent`, `tile.cluster` or `tile.overlap`,
+    A kernel with roles, `tile.persistent`, `tile.cluster` or `tile.overlap`,
     or with a loop that programs share out (`tile.share`) is refused, and so are more programs than
     the chip has barriers for groups of warps.
 
@@ -89,23 +116,23 @@ def GatherPrograms : Schedule_Pass<"tile-gather-programs"> {
 def RealiseBlockPrograms : Schedule_Pass<"tile-realise-block-programs"> {
   let summary = "have one block run several programs of the grid";
   let description = [{
-    Precondition: `tile-gather-programs` has run. Postcondition: a kernel with
-    `tile.block_programs = N` has a grid of an N-th of the blocks along x, and what it does stands
-    behind the condition that the copy's program is there: that of number `block * N + copy` along x.
-    The attribute stays: by it copies of the role are known to be programs apart.
-
-    A launch may not pin another grid.
+    Precondition: `tile-gather-programs` has run. Postcondition: what a kernel with
+    `tile.block_programs = N` does stands behind the condition that the copy's program is there: that
+    of number `block * N + copy` along x. How many there are is an argument that the launch makes
+    (`tile.grid_extent`), and the metadata says "programs_per_block": the launch makes an N-th of the
+    blocks, whoever says how many programs. The attribute stays: by it copies of the role are known
+    to be programs apart.
 
     Before:
     ```mlir
-    grid { tile.grid %n } {
+    tile.kernel @rows(%a: …) {
       %i = tile.program_id x
       …
     }
     ```
     After:
     ```mlir
-    grid { tile.grid %blocks } {
+    tile.kernel @rows(%a: …, %n: index {tile.grid_extent}) {
       %block = tile.program_id x
       %copy = tile.copy_id
       %i = …                         // %block * 8 + %copy

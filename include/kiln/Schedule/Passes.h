@@ -17,6 +17,8 @@ namespace kiln {
 /// fails there.
 std::unique_ptr<mlir::Pass>
 createDecideRoles(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
+std::unique_ptr<mlir::Pass>
+createDecideBlockPrograms(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
 
 /// Whether an engine reads what lies in the slots of a captured channel: by copies out of it, or by
 /// dots in flight.

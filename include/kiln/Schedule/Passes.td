@@ -31,9 +31,9 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     warps; 3 without. The metadata member "proposal" says which was taken; `tile.proposal = N` on a
     kernel passes over the first N, and goes.
 
-    All other kernels stay as they are: one that decides more than `tile.persistent`, or stores what
-    its loop may load again; and one that cannot be realised. If it has products that could run on
-    beside their warps, the metadata says why an engine does not load for them, as "no_roles".
+    All other kernels stay as they are: one that decides more than `tile.persistent`, stores what its
+    loop may load again, or has a `while` that no numbers tell of; and one that cannot be realised. If products
+    could run on beside their warps, the metadata says why an engine does not load for them, as "no_roles".
 
     Before:
     ```mlir

@@ -74,6 +74,15 @@ Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContex
     llvm::copy(traits.cluster, launched);
     launched[0] *= clusters;
   }
+  if (plan.programsPerBlock > 1) {
+    if (!traits.isPlain())
+      if (Error error = checkTraits(grid, traits))
+        return error;
+    slots[plan.gridExtentSlot] = grid[0];
+    launched[0] = llvm::divideCeil(grid[0], plan.programsPerBlock);
+    // Blocks without programs do nothing.
+    launched[0] = llvm::alignTo(launched[0], traits.cluster[0]);
+  }
   // Such a grid lies along x alone.
   if (plan.streams)
     programs = launched[0];

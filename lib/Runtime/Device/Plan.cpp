@@ -150,6 +150,11 @@ static Error parseSlot(LaunchPlan &plan, const json::Object &entry, LaunchPlan::
     out.kind = Kind::Messages;
     return Error::success();
   }
+  if (kind == "grid_extent") {
+    out.kind = Kind::GridExtent;
+    plan.gridExtentSlot = plan.slots.size();
+    return Error::success();
+  }
   if (kind == "tensor_map")
     return parseTensorMap(plan, entry, out);
   if (kind != "pointer" && kind != "extent" && kind != "stride" && kind != "scalar")
@@ -241,6 +246,9 @@ Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
   plan.programs = count("programs", 0);
   plan.programsPerCore = count("persistent_per_core", 0);
   plan.streams = metadata.getBoolean("streams").value_or(false);
+  plan.programsPerBlock = count("programs_per_block", 1);
+  if (plan.programsPerBlock < 1 || (plan.programsPerBlock > 1 && plan.gridExtentSlot < 0))
+    return wrong(plan.kernel, "several programs a block without a parameter that counts them");
   if (scratch < 0 || shared < 0 || plan.programs < 0 || plan.programsPerCore < 0 ||
       plan.warps < 1 || plan.warpSize < 1 ||
       llvm::any_of(plan.traits.cluster, [](int64_t n) { return n < 1 || n > maxClusterExtent; }))

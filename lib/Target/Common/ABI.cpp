@@ -75,11 +75,14 @@ llvm::SmallVector<Attribute> describeHidden(tile::KernelOp kernel) {
   llvm::SmallVector<Attribute> result;
   Builder builder(kernel.getContext());
   for (unsigned index = 0; index < kernel.getNumArguments(); ++index)
-    if (std::optional<tile::HiddenArgument> hidden = tile::getHidden(kernel, index))
-      result.push_back(builder.getDictionaryAttr(
-          {builder.getNamedAttr("kind",
-                                builder.getStringAttr(hidden->isCounter ? "counter" : "workspace")),
-           builder.getNamedAttr("bytes_per_program", builder.getI64IntegerAttr(hidden->bytes))}));
+    if (std::optional<tile::HiddenArgument> hidden = tile::getHidden(kernel, index)) {
+      static constexpr StringLiteral kinds[] = {"workspace", "counter", "grid_extent"};
+      NamedAttrList entry;
+      entry.set("kind", builder.getStringAttr(kinds[hidden->kind]));
+      if (hidden->bytes)
+        entry.set("bytes_per_program", builder.getI64IntegerAttr(hidden->bytes));
+      result.push_back(entry.getDictionary(kernel.getContext()));
+    }
   return result;
 }
 

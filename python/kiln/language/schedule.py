@@ -54,8 +54,9 @@ def pin(
     tiles that lie side by side; "longest_x", "longest_y" or "longest_z", from the last place along
     that axis to the first, for work that grows along it. `programs_per_block` is how many programs
     that follow one another along x are launched as one block, each on warps of its own: for
-    programs of so few warps that a core has no room for enough blocks. A target whose programs are
-    not run by warps (the CPU) reads neither warps, clusters, overlap nor programs_per_block.
+    programs of so few warps that a core has no room for enough blocks; if nobody says, passes
+    decide, and 1 keeps them from it. A target whose programs are not run by warps (the CPU) reads
+    neither warps, clusters, overlap nor programs_per_block.
 
     Around what an operation gives (a load, a product, arithmetic on tiles), or around a store: who
     runs it and when. `role` names one of the kernel's; `stage` says for how many trips of its loop

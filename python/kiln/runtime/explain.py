@@ -35,9 +35,13 @@ def explain(compiled: Any) -> str:
     for index, entry in enumerate(metadata.get("abi", ())):
         lines.append(f"  {index:2}  {_parameter(entry, metadata)}")
     lines += ["", "grid: " + ("the kernel's own" if metadata.get("has_grid") else "the call's")]
+    one = "program"
+    if metadata.get("programs_per_block"):
+        one = "block"
+        lines.append(f"blocks: of {metadata['programs_per_block']} programs each")
     for key, label in (("scratch_bytes", "scratch memory"), ("shared_bytes", "shared memory")):
         if metadata.get(key):
-            lines.append(f"{label}: {metadata[key]} bytes a program")
+            lines.append(f"{label}: {metadata[key]} bytes a {one}")
     if metadata.get("warps"):
         lines.append(f"warps: {metadata['warps']} of {metadata.get('warp_size', '?')} lanes")
     lines += _registers(compiled)
@@ -157,7 +161,8 @@ def _registers(compiled: Any) -> list[str]:
     if metadata.get("assembler"):
         lines.append(f"assembler: {metadata['assembler']}")
     if metadata.get("programs_per_core"):
-        lines.append(f"occupancy: {metadata['programs_per_core']} programs a multiprocessor")
+        what = "blocks" if metadata.get("programs_per_block") else "programs"
+        lines.append(f"occupancy: {metadata['programs_per_core']} {what} a multiprocessor")
     if metadata.get("waves_per_simd"):
         lines.append(f"occupancy: {metadata['waves_per_simd']} waves a SIMD")
     return lines

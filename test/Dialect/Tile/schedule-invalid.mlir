@@ -271,6 +271,20 @@ tile.kernel @k(%n: !tile.pointer<i32> {tile.workspace = 0}) {
 
 // -----
 
+// expected-error@+1 {{expected 'tile.grid_extent' on an index, once, without value, got unit on argument 0 of type 'i32'}}
+tile.kernel @k(%n: i32 {tile.grid_extent}) {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected 'tile.grid_extent' on an index, once, without value, got unit on argument 1 of type 'index'}}
+tile.kernel @k(%n: index {tile.grid_extent}, %m: index {tile.grid_extent}) {
+  tile.return
+}
+
+// -----
+
 // expected-error@+1 {{expected a grid region, since argument 0 is memory for each of its programs}}
 tile.kernel @k(%a: !tile.pointer<i32> {tile.counter = 4}) {
   tile.return

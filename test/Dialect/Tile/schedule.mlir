@@ -63,9 +63,10 @@ tile.kernel @programs(%n: index) attributes {
 }
 
 // CHECK-LABEL: tile.kernel @hidden
-// CHECK-SAME: (%n: index, %work: !tile.pointer<f32> {tile.workspace = 256 : i64}, %counters: !tile.pointer<i32> {tile.counter = 4 : i64})
+// CHECK-SAME: (%n: index, %work: !tile.pointer<f32> {tile.workspace = 256 : i64}, %counters: !tile.pointer<i32> {tile.counter = 4 : i64}, %programs: index {tile.grid_extent})
 tile.kernel @hidden(%n: index, %work: !tile.pointer<f32> {tile.workspace = 256},
-                    %counters: !tile.pointer<i32> {tile.counter = 4}) grid {
+                    %counters: !tile.pointer<i32> {tile.counter = 4},
+                    %programs: index {tile.grid_extent}) grid {
   tile.grid %n
 } {
   tile.return

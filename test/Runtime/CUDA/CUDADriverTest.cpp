@@ -244,6 +244,22 @@ TEST_F(CUDATest, AKernelMayRunOnItsOwnGridAlone) {
               HasSubstr("a grid of its own that it does not have"));
 }
 
+// A block runs several programs, and learns how many there are.
+TEST_F(CUDATest, BlocksOfSeveralPrograms) {
+  auto load = [&](const std::string &more) { return device().load(artifact("code", more)); };
+  auto executable = llvm::cantFail(load(R"(,{"kind":"grid_extent"}],"programs_per_block":8)"));
+  std::vector<KilnArg> args{pointer(address), integer(1)};
+  for (auto [programs, blocks] : {std::pair(1, 1), std::pair(8, 1), std::pair(9, 2)}) {
+    KilnLaunchOptions options = gridOf(programs, 3);
+    calls();
+    EXPECT_EQ(failureOf(launchExecutable(*executable, args, &options)).text, "");
+    EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel " + std::to_string(blocks) + "x3x1"));
+  }
+  auto wrong = load(R"(],"programs_per_block":8)");
+  EXPECT_THAT(failureOf(wrong.takeError()).text,
+              HasSubstr("several programs a block without a parameter that counts them"));
+}
+
 TEST_F(CUDATest, GridsOverTheLimitAreErrors) {
   KilnLaunchOptions options = gridOf(1, 65536);
   EXPECT_THAT(run(artifact("code", "]"), &options).text,

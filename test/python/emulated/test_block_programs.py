@@ -159,11 +159,32 @@ def test_an_exchange_needs_barriers_of_its_own() -> None:
     assert "kiln.max(row, axis=1)" in str(error.value)
 
 
-def test_a_launch_pins_no_other_grid() -> None:
-    x = np.ones((4, 512), np.float32)
-    kernel = softmax.options(device="emu:sm_90a")
-    with pytest.raises(kiln.LaunchError, match="expected no grid, because the kernel alone"):
-        kernel[(4,)](x, x, WARPS=1, PROGRAMS=2, WIDTH=512)
+@pytest.mark.parametrize("chip", ["sm_90a", "gfx942"])
+def test_a_launch_may_say_how_many_programs_there_are(rng, chip: str) -> None:
+    x = rng.standard_normal((20, 300)).astype(np.float32)
+    kernel = softmax.options(device=f"emu:{chip}")
+    for rows in (0, 1, 7, 8, 13, 20):
+        y = np.zeros_like(x)
+        kernel[(rows,)](x, y, WARPS=1, PROGRAMS=8, WIDTH=512)
+        np.testing.assert_allclose(y.sum(axis=1), np.arange(20) < rows, atol=1e-5)
+
+
+@kiln.kernel
+def placed(x: kiln.View):
+    """Without a grid of its own."""
+    kiln.pin(warps=1, programs_per_block=4)
+    i, j = kiln.program_id(0), kiln.program_id(1)
+    n = kiln.num_programs(0) * 100 + kiln.num_programs(1)
+    x.store((j, i), kiln.full((1, 1), n.to(kiln.i32)))
+
+
+def test_a_kernel_without_a_grid(rng) -> None:
+    n, m = (int(rng.integers(1, 12)) for _ in "nm")
+    x = np.zeros((12, 12), np.int32)
+    placed.options(device="emu:sm_90a")[(n, m)](x)
+    want = np.zeros_like(x)
+    want[:m, :n] = 100 * n + m
+    np.testing.assert_array_equal(x, want)
 
 
 def test_the_host_has_no_blocks(rng) -> None:

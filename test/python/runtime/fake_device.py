@@ -5,7 +5,18 @@ import os
 
 import kiln
 
-__all__ = ["Array", "add", "calls", "kiln", "os", "paired", "product", "reason", "transposed"]
+__all__ = [
+    "Array",
+    "add",
+    "small",
+    "calls",
+    "kiln",
+    "os",
+    "paired",
+    "product",
+    "reason",
+    "transposed",
+]
 
 
 class Array:
@@ -21,6 +32,14 @@ class Array:
 
 @kiln.kernel
 def add(x: kiln.View[kiln.f32, 1], y: kiln.View[kiln.f32, 1], B: kiln.constexpr = 64):
+    i = kiln.grid(kiln.cdiv(x.shape[0], B))
+    kiln.pin(programs_per_block=1)
+    y.store((i * B,), x.load((i * B,), (B,)) + 1)
+
+
+@kiln.kernel
+def small(x: kiln.View[kiln.f32, 1], y: kiln.View[kiln.f32, 1], B: kiln.constexpr = 16):
+    """Of which a block runs several."""
     i = kiln.grid(kiln.cdiv(x.shape[0], B))
     y.store((i * B,), x.load((i * B,), (B,)) + 1)
 

@@ -45,6 +45,22 @@ print(calls())
     assert lines[5] == "[]"
 
 
+def test_a_block_of_several_programs(fake):
+    """A grid and a cluster are of programs; the last blocks of a cluster may have none."""
+    lines = fake("""
+x, y = Array("cuda:0"), Array("cuda:0")
+small(x, y)
+small[9](x, y)
+small[12](x, y, _cluster=3)
+print(*calls(), sep="\\n")
+print(reason(small.options(cluster=3), x, y))
+""")
+    assert lines[0].startswith("cuLaunchKernel 2x1x1 of 256x1x1 ")
+    assert lines[1].startswith("cuLaunchKernel 2x1x1 of 256x1x1 ")
+    assert lines[2].startswith("cuLaunchKernelEx 3x1x1 of 256 attribute 4: 3x1x1")
+    assert "LaunchError: kernel `small`: expected a grid of whole clusters of 3 x 1 x 1" in lines[3]
+
+
 def test_what_is_pinned_goes_with_each_launch(fake):
     lines = fake("""
 import numpy as np

@@ -34,7 +34,8 @@ struct LaunchPlan {
     Workspace,
     Counter,
     TensorMap,
-    Messages
+    Messages,
+    GridExtent
   };
   /// One parameter of the kernel's. Small: each launch reads all of them.
   struct Slot {
@@ -109,6 +110,10 @@ struct LaunchPlan {
   int64_t programs = 0, programsPerCore = 0;
   /// Whether there are as many however few the grid has, since several run parts of one tile.
   bool streams = false;
+  /// One block runs so many programs that follow one another along x, and this slot tells the
+  /// kernel how many there are in all.
+  int64_t programsPerBlock = 1;
+  int gridExtentSlot = -1;
 };
 
 } // namespace kiln

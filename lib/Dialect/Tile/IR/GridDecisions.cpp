@@ -47,9 +47,9 @@ LogicalResult kiln::tile::verifyGridDecision(Operation *op, StringRef name, Attr
     return success();
   }
   if (name == kBlockProgramsAttrName) {
-    if (isa<KernelOp>(op) && isCount(value, 2))
+    if (isa<KernelOp>(op) && isCount(value, 1))
       return success();
-    return op->emitError() << "expected '" << name << "' on a kernel, as an i64 of at least 2, got "
+    return op->emitError() << "expected '" << name << "' on a kernel, as an i64 of at least 1, got "
                            << value;
   }
   if (name != kRasterAttrName && name != kPerCoreAttrName)
@@ -109,20 +109,23 @@ LogicalResult kiln::tile::verifyMulticast(Operation *op, std::optional<ArrayAttr
 
 std::optional<HiddenArgument> kiln::tile::getHidden(KernelOp kernel, unsigned index) {
   DictionaryAttr attributes = kernel.getArgumentAttributes(index);
-  for (StringRef name : {kWorkspaceAttrName, kCounterAttrName})
-    if (auto bytes = attributes.getAs<IntegerAttr>(name))
-      return HiddenArgument{name == kCounterAttrName, bytes.getInt()};
+  if (auto bytes = attributes.getAs<IntegerAttr>(kWorkspaceAttrName))
+    return HiddenArgument{HiddenArgument::Workspace, bytes.getInt()};
+  if (auto bytes = attributes.getAs<IntegerAttr>(kCounterAttrName))
+    return HiddenArgument{HiddenArgument::Counter, bytes.getInt()};
+  if (attributes.get(kGridExtentAttrName))
+    return HiddenArgument{HiddenArgument::GridExtent};
   return std::nullopt;
 }
 
 bool kiln::tile::hasCounter(KernelOp kernel) {
   return llvm::any_of(llvm::seq<unsigned>(0, kernel.getNumArguments()), [&](unsigned index) {
     std::optional<HiddenArgument> hidden = getHidden(kernel, index);
-    return hidden && hidden->isCounter;
+    return hidden && hidden->kind == HiddenArgument::Counter;
   });
 }
 
-BlockArgument kiln::tile::addHidden(KernelOp kernel, Type element, HiddenArgument hidden) {
+BlockArgument kiln::tile::addHidden(KernelOp kernel, HiddenArgument hidden, Type element) {
   MLIRContext *context = kernel.getContext();
   Builder builder(context);
   SmallVector<Attribute> attributes;
@@ -131,11 +134,17 @@ BlockArgument kiln::tile::addHidden(KernelOp kernel, Type element, HiddenArgumen
   // No other argument reaches it.
   auto facts = FactsAttr::get(context, /*pointer=*/16, {}, {}, /*index32=*/false, /*noalias=*/true,
                               /*divisor=*/0);
-  attributes.push_back(builder.getDictionaryAttr(
-      {builder.getNamedAttr(kFactsAttrName, facts),
-       builder.getNamedAttr(hidden.isCounter ? kCounterAttrName : kWorkspaceAttrName,
-                            builder.getI64IntegerAttr(hidden.bytes))}));
-  Type type = PointerType::get(context, element);
+  Type type = builder.getIndexType();
+  NamedAttrList own;
+  if (hidden.kind == HiddenArgument::GridExtent) {
+    own.set(kGridExtentAttrName, builder.getUnitAttr());
+  } else {
+    type = PointerType::get(context, element);
+    own.set(kFactsAttrName, facts);
+    own.set(hidden.kind == HiddenArgument::Counter ? kCounterAttrName : kWorkspaceAttrName,
+            builder.getI64IntegerAttr(hidden.bytes));
+  }
+  attributes.push_back(own.getDictionary(context));
   SmallVector<Type> types(kernel.getArgumentTypes());
   types.push_back(type);
   kernel.setFunctionType(builder.getFunctionType(types, {}));
@@ -146,6 +155,7 @@ BlockArgument kiln::tile::addHidden(KernelOp kernel, Type element, HiddenArgumen
 }
 
 LogicalResult kiln::tile::verifyHidden(KernelOp kernel) {
+  bool hasExtent = false;
   for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
     DictionaryAttr attributes = kernel.getArgumentAttributes(index);
     bool isHidden = false;
@@ -158,6 +168,13 @@ LogicalResult kiln::tile::verifyHidden(KernelOp kernel) {
                << name << "' on a pointer, once, as an i64 of at least 1, got " << bytes
                << " on argument " << index << " of type " << type;
       isHidden = true;
+    }
+    if (Attribute extent = attributes.get(kGridExtentAttrName)) {
+      if (isHidden || std::exchange(hasExtent, true) || !type.isIndex() || !isa<UnitAttr>(extent))
+        return kernel.emitOpError("expected '")
+               << kGridExtentAttrName << "' on an index, once, without value, got " << extent
+               << " on argument " << index << " of type " << type;
+      continue;
     }
     if (isHidden && !kernel.hasGrid())
       return kernel.emitOpError("expected a grid region, since argument ")

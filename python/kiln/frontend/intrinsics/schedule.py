@@ -183,9 +183,8 @@ def _pin_programs_per_block(c: Any, programs: Any) -> None:
             f"expected programs_per_block of at least 1, got {programs}",
             argument="programs_per_block",
         )
-    if programs > 1:
-        what = "one number of programs a block"
-        _decide(c, "block_programs", f"{programs} : i64", what, shown=f"{programs}")
+    what = "one number of programs a block"
+    _decide(c, "block_programs", f"{programs} : i64", what, shown=f"{programs}")
 
 
 _PIN_KERNEL = {

@@ -49,23 +49,27 @@ inline constexpr llvm::StringLiteral kStreamShare = "stream";
 /// Whether a loop with `tile.share` has "stream".
 bool isStreamed(mlir::scf::ForOp loop);
 
-/// Of an argument, a pointer behind those of the source, which a launch makes itself: so many bytes
-/// for each program of the grid, an i64; of one whose tiles are streamed, for each that is
-/// launched. A workspace holds anything when a kernel begins; a counter holds zeros, and the kernel
-/// leaves zeros. A kernel that has either runs on its own grid alone.
+/// Of an argument behind those of the source, which a launch makes itself. A pointer to so many
+/// bytes for each program of the grid, an i64; of one whose tiles are streamed, for each that is
+/// launched: a workspace holds anything when a kernel begins; a counter holds zeros, and the kernel
+/// leaves zeros. A kernel that has either runs on its own grid alone. Or an `index`, how many
+/// programs the grid of the launch has along x, a unit.
 inline constexpr llvm::StringLiteral kWorkspaceAttrName = "tile.workspace";
 inline constexpr llvm::StringLiteral kCounterAttrName = "tile.counter";
+inline constexpr llvm::StringLiteral kGridExtentAttrName = "tile.grid_extent";
 
 struct HiddenArgument {
-  bool isCounter;
-  int64_t bytes;
+  enum Kind { Workspace, Counter, GridExtent };
+  Kind kind;
+  int64_t bytes = 0; ///< of memory
 };
 /// What a launch makes an argument of; nothing if it is the caller's.
 std::optional<HiddenArgument> getHidden(KernelOp kernel, unsigned index);
 /// Whether the kernel has a counter, which others find as it leaves it.
 bool hasCounter(KernelOp kernel);
-/// Adds such an argument behind all others: what the body sees of it.
-mlir::BlockArgument addHidden(KernelOp kernel, mlir::Type element, HiddenArgument hidden);
+/// Adds such an argument behind all others: what the body sees of it. Memory has elements of that
+/// type.
+mlir::BlockArgument addHidden(KernelOp kernel, HiddenArgument hidden, mlir::Type element = {});
 
 } // namespace kiln::tile
 
