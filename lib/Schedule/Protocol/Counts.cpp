@@ -292,8 +292,8 @@ static bool isRead(OpOperand &use) {
          (isa<StartDotOp>(use.getOwner()) && use.getOperandNumber() == 0);
 }
 
-/// What is pending has one user: two would each wait for, or add to, the same accumulator. Any number
-/// may read it.
+/// What is pending has one user: two would each wait for, or add to, the same accumulator. Any
+/// number may read it.
 static LogicalResult checkPending(WarpGroupsOp groups) {
   WalkResult result = groups.walk([](Operation *op) -> WalkResult {
     auto check = [&](Value value) -> LogicalResult {

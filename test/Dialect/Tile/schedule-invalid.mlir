@@ -37,8 +37,8 @@
 
 // -----
 
-// expected-error@+1 {{expected ','}}
-!ring = !tile.channel<1, pair>
+// expected-error@+1 {{expected non-function type}}
+!ring = !tile.channel<1, pair, >
 
 // -----
 

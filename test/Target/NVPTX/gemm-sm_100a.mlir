@@ -40,13 +40,21 @@
 // PTX: setmaxnreg.inc.sync.aligned.u32 232;
 // PTX: mbarrier.try_wait.parity.shared.b64
 // PTX: tcgen05.fence::after_thread_sync;
+// Each box is stored when its columns are fetched; the slot goes back behind the last of them.
 // PTX: tcgen05.ld.sync.aligned.32x32b.x64.b32
 // PTX: tcgen05.wait::ld.sync.aligned;
-// PTX-COUNT-3: tcgen05.ld.sync.aligned.32x32b.x64.b32
+// PTX: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
+// PTX: tcgen05.ld.sync.aligned.32x32b.x64.b32
+// PTX: tcgen05.wait::ld.sync.aligned;
+// PTX: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
+// PTX: tcgen05.ld.sync.aligned.32x32b.x64.b32
+// PTX: tcgen05.wait::ld.sync.aligned;
+// PTX: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
+// PTX: tcgen05.ld.sync.aligned.32x32b.x64.b32
 // PTX: tcgen05.wait::ld.sync.aligned;
 // PTX: tcgen05.fence::before_thread_sync;
 // PTX: mbarrier.arrive.shared.b64
-// PTX-COUNT-4: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
+// PTX: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
 // PTX: bar.sync 0;
 // PTX: tcgen05.dealloc.cta_group::1.sync.aligned.b32
 
