@@ -8,9 +8,9 @@
 #facts = #tile.facts<pointer = 16, strides = [16, 2]>
 
 // SHARED-LABEL: tile.kernel @product
-// SHARED: %[[X:.*]], %[[Y:.*]] = tile.get
+// SHARED: %[[X:.*]]:2 = tile.get
 // SHARED-NOT: tile.read
-// SHARED: tile.start_dot %[[X]], %[[Y]],
+// SHARED: tile.start_dot %[[X]]#0, %[[X]]#1,
 
 // REGISTERS-LABEL: tile.kernel @product
 // REGISTERS: %[[X:.*]]:2 = tile.get

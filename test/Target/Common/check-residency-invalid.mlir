@@ -42,7 +42,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   tile.kernel @no_roles(%x: f32) {
-    %s = tile.splat %x : f32 -> tensor<64x64xf32>
+    %s = arith.constant dense<0.0> : tensor<64x64xf32>
     // expected-error @+1 {{expected a kernel with 'tile.roles', since 'tile.residency' is decided}}
     %y = arith.addf %s, %s {tile.residency = "registers"} : tensor<64x64xf32>
     %d = tile.dot %y, %s, %s : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
