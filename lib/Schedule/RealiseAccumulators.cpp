@@ -8,13 +8,20 @@
 // of them. It is a slot, too, which a commit behind the dots gives back. Who fills it is who starts
 // the dots, so nobody waits until it is full.
 //
+// A sum that a loop carries, and changes element by element in front of the trip's dots, is left
+// there until then: beside it the trip computes what they multiply, and a thread has not registers
+// for both.
+//
 // Of dots of two programs one thread starts them for both. So what warps write in front of them,
 // sums or operands, the warps of both say that they have written, by a slot of nothing.
 #include "Decisions.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace kiln {
@@ -44,6 +51,14 @@ struct Span {
   Operation *first, *last;
 };
 
+/// A sum that goes from trip to trip: as which value of the loop, and what a trip makes of it
+/// before it adds to it, in the order of the text.
+struct Carried {
+  scf::ForOp loop;
+  unsigned index;
+  SmallVector<Operation *> ops;
+};
+
 /// The lives of one role's accumulators. Those that do not overlap share a channel.
 class AccumulatorRealiser {
 public:
@@ -55,7 +70,11 @@ private:
   LogicalResult find(WaitOp wait, CommitOp commit);
   LogicalResult handOver(CommitOp commit);
   LogicalResult sink(scf::IfOp condition, unsigned index, CommitOp commit);
-  Value getChannel(Location loc, ArrayRef<Type> slot, Span span, int64_t full, int64_t empty);
+  Value getChannel(Location loc, ArrayRef<Type> slot, Span span, int64_t full, int64_t empty,
+                   bool isCarried = false);
+  bool findCarried(Life &life, Carried &carried);
+  Value fetchNext(Location loc, Life &life, Value channel);
+  void realiseCarried(Life &life, Carried &carried);
   LogicalResult findOperands();
   void realiseOperand(ArrayRef<StartDotOp> dots);
   FillOp acquire(OpOperand &user, Value channel, Value slot, Value phase, Attribute atom);
@@ -74,7 +93,9 @@ private:
   /// What dots of one block read as operand a, if warps have computed it.
   llvm::MapVector<std::pair<std::pair<Block *, Value>, unsigned>, SmallVector<StartDotOp>> operands;
   DenseMap<Operation *, int64_t> numbers; ///< in the order of the text
-  SmallVector<std::pair<BlockArgument, SmallVector<Span>>> channels;
+  /// Of sums that go from trip to trip, whose slots are filled in one trip and got in the next,
+  /// apart.
+  SmallVector<std::pair<BlockArgument, SmallVector<Span>>> channels[2];
 };
 } // namespace
 
@@ -209,7 +230,7 @@ LogicalResult AccumulatorRealiser::realiseFill(CommitOp commit) {
 
 /// One of the type that is free from the span's begin to its end, or a new one.
 Value AccumulatorRealiser::getChannel(Location loc, ArrayRef<Type> slot, Span span, int64_t full,
-                                      int64_t empty) {
+                                      int64_t empty, bool isCarried) {
   auto type = ChannelType::get(groups.getContext(), /*depth=*/1, /*own=*/false, slot);
   auto isApart = [&](Span &other) {
     return numbers[other.last] < numbers[span.first] || numbers[span.last] < numbers[other.first];
@@ -218,7 +239,7 @@ Value AccumulatorRealiser::getChannel(Location loc, ArrayRef<Type> slot, Span sp
     auto made = groups.getCaptures()[channel.getArgNumber()].getDefiningOp<ChannelOp>();
     return made.getType() == type && int64_t(made.getFull()) == full;
   };
-  for (auto &[channel, others] : channels)
+  for (auto &[channel, others] : channels[isCarried])
     if (isAlike(channel) && llvm::all_of(others, isApart)) {
       others.push_back(span);
       return channel;
@@ -228,8 +249,8 @@ Value AccumulatorRealiser::getChannel(Location loc, ArrayRef<Type> slot, Span sp
   groups.getCapturesMutable().append(made.getResult());
   for (Region &body : groups.getBodies())
     body.addArgument(type, made.getLoc());
-  channels.push_back({region.getArguments().back(), {span}});
-  return channels.back().first;
+  channels[isCarried].push_back({region.getArguments().back(), {span}});
+  return channels[isCarried].back().first;
 }
 
 /// Gives what uses an accumulator first a slot, filled with what it begins as, if that is
@@ -300,6 +321,94 @@ void AccumulatorRealiser::realise(Life &life) {
   rewriter.replaceOp(life.wait, fetch.getResult());
 }
 
+//===- What a loop carries ------------------------------------------------------------------===//
+
+/// Whether a life begins as what a loop carries, changed element by element, and ends as what the
+/// next trip has.
+bool AccumulatorRealiser::findCarried(Life &life, Carried &carried) {
+  auto pend = life.first->get().getDefiningOp<PendOp>();
+  auto loop = dyn_cast<scf::ForOp>(life.wait->getParentOp());
+  if (!pend || !loop || !pend->hasOneUse() || !life.wait->hasOneUse() ||
+      cast<MmaAtomInterface>(life.atom).getPrograms() > 1)
+    return false;
+  OpOperand &next = *life.wait->use_begin();
+  if (next.getOwner() != loop.getBody()->getTerminator())
+    return false;
+  BlockArgument sum = loop.getRegionIterArg(next.getOperandNumber());
+  DenseSet<Operation *> inside = {pend};
+  bool isReached = pend.getTensor() == sum;
+  for (Operation *op = pend->getPrevNode(); op; op = op->getPrevNode()) {
+    auto isInside = [&](Operation *user) { return inside.contains(user); };
+    if (op->use_empty() || !llvm::all_of(op->getUsers(), isInside) || op->getNumResults() != 1 ||
+        !isMemoryEffectFree(op) || !OpTrait::hasElementwiseMappableTraits(op) ||
+        op->getResult(0).getType() != pend.getTensor().getType())
+      continue;
+    inside.insert(op);
+    carried.ops.push_back(op);
+    isReached |= llvm::is_contained(op->getOperands(), sum);
+  }
+  std::reverse(carried.ops.begin(), carried.ops.end());
+  carried.loop = loop;
+  carried.index = next.getOperandNumber();
+  return isReached &&
+         llvm::all_of(sum.getUsers(), [&](Operation *user) { return inside.contains(user); });
+}
+
+/// What the next slot that is got holds.
+Value AccumulatorRealiser::fetchNext(Location loc, Life &life, Value channel) {
+  auto next = NextOp::create(rewriter, loc, channel);
+  auto get = GetOp::create(rewriter, loc, channel, next.getSlot(), next.getPhase(),
+                           /*to_start=*/false);
+  auto fetch =
+      FetchOp::create(rewriter, loc, life.wait.getType(), get.getBuffers().front(), life.atom);
+  ReleaseOp::create(rewriter, loc, channel, next.getSlot(), /*lanes=*/true, /*commit=*/false,
+                    /*peers=*/ValueRange());
+  return fetch.getResult();
+}
+
+/// What the loop begins with is written to a slot in front of it. Each trip fetches its sum where
+/// it changes it, and what is behind the loop fetches the last.
+void AccumulatorRealiser::realiseCarried(Life &life, Carried &carried) {
+  Location loc = life.wait.getLoc();
+  scf::ForOp loop = carried.loop;
+  PendingType type = life.wait.getPending().getType();
+  Value channel = getChannel(loc, {type}, {loop, loop.getBody()->getTerminator()}, /*full=*/1,
+                             role.getTotalWarps(), /*isCarried=*/true);
+  auto fillNext = [&](Value tensor) {
+    auto next = NextOp::create(rewriter, loc, channel, /*fills=*/true);
+    Value empty = AcquireOp::create(rewriter, loc, type, channel, next.getSlot(), next.getPhase());
+    Value filled = FillOp::create(rewriter, loc, type, tensor, empty, life.atom);
+    return std::pair<Value, Value>(filled, next.getSlot());
+  };
+  rewriter.setInsertionPoint(loop);
+  OpOperand &init = *loop.getTiedLoopInit(loop.getRegionIterArg(carried.index));
+  auto [begun, firstSlot] = fillNext(init.get());
+  CommitOp::create(rewriter, loc, begun, channel, firstSlot);
+  // The loop's own value is nobody's any more.
+  auto zero = arith::ConstantOp::create(
+      rewriter, loc, cast<TypedAttr>(rewriter.getZeroAttr(init.get().getType())));
+  init.set(zero);
+
+  auto pend = life.first->get().getDefiningOp<PendOp>();
+  BlockArgument sum = loop.getRegionIterArg(carried.index);
+  rewriter.setInsertionPoint(life.getBegin());
+  sum.replaceAllUsesWith(fetchNext(loc, life, channel));
+  for (Operation *op : carried.ops)
+    op->moveBefore(life.getBegin());
+  rewriter.setInsertionPoint(life.getBegin());
+  auto [filled, slot] = fillNext(pend.getTensor());
+  life.first->set(filled);
+  rewriter.eraseOp(pend);
+  rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
+  CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
+  loop.getBody()->getTerminator()->setOperand(carried.index, sum);
+
+  rewriter.setInsertionPointAfter(loop);
+  Value last = fetchNext(loc, life, channel);
+  loop.getResult(carried.index).replaceAllUsesWith(last);
+  rewriter.eraseOp(life.wait);
+}
+
 //===- What dots read -----------------------------------------------------------------------===//
 
 LogicalResult AccumulatorRealiser::findOperands() {
@@ -365,8 +474,13 @@ LogicalResult AccumulatorRealiser::run() {
     return failure();
   for (auto &[place, dots] : operands)
     realiseOperand(dots);
-  for (Life &life : lives)
-    realise(life);
+  for (Life &life : lives) {
+    Carried carried;
+    if (findCarried(life, carried))
+      realiseCarried(life, carried);
+    else
+      realise(life);
+  }
   for (Life &life : handedOver)
     realiseHandedOver(life);
   for (CommitOp commit : fills)

@@ -11,7 +11,9 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
     a `tile.fetch` and a `tile.release`. Accumulators of one type in one role take turns. One that
     another role uses is a slot of the channel into which it is committed. What such a dot reads as
     operand a and warps have computed is a slot, too: acquired and filled in front of the first of the
-    dots that read it, released by `commit` behind the last.
+    dots that read it, released by `commit` behind the last. A sum that a loop carries, and that is
+    changed element by element in front of the trip's dots and not used otherwise, stays in its slot
+    until then: it is got and fetched in the trip behind the one that committed it.
 
     Before:
     ```mlir
@@ -37,8 +39,8 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
     %q = tile.start_dot %a, %y, %p …
     tile.release %rows[%s] commit
     ```
-    The tests are `test/Schedule/realise-accumulators.mlir`, `realise-accumulators-operands.mlir` and
-    `realise-accumulators-invalid.mlir`.
+    The tests are `test/Schedule/realise-accumulators.mlir`, `realise-accumulators-operands.mlir`,
+    `realise-accumulators-carried.mlir` and `realise-accumulators-invalid.mlir`.
   }];
 }
 

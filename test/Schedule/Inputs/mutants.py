@@ -77,6 +77,8 @@ def places(lines):
                 f"{phase}, {slot} = tile.advance {old_slot}, {old_phase} of{rest}",
                 f"{slot}, {phase} = tile.advance {old_slot}, {old_slot} of{rest}",
             ):
+                if indent + new == line:
+                    continue
                 yield (
                     f"line {at + 1}: {new.split(' of')[0]}",
                     lines[:at] + [indent + new] + lines[at + 1 :],

@@ -1,0 +1,88 @@
+// A sum that a loop carries, and changes in front of the trip's dots, stays in tensor memory until then.
+// RUN: tile-opt %s --tile-realise-accumulators | FileCheck %s
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!a = !tile.buffer<128x32xf16>
+!b = !tile.buffer<32x32xf16>
+!t = tensor<128x32xf32, #sum>
+!pending = !tile.pending<!t, tensor_memory>
+#atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
+
+// What the loop begins with is written in front of it; each trip fetches the sum where it changes it, which is behind
+// what it computes beside it; the last is fetched behind the loop. What fills goes round on its own.
+// CHECK-LABEL: tile.kernel @halved
+// CHECK: %[[ONE:.*]] = arith.constant dense<1.0
+// CHECK: %[[S0:.*]], %[[P0:.*]] = tile.next fills %[[SUMS:.*]] :
+// CHECK-NEXT: %[[E0:.*]] = tile.acquire %[[SUMS]][%[[S0]], %[[P0]]]
+// CHECK-NEXT: %[[F0:.*]] = tile.fill %[[ONE]] into %[[E0]]
+// CHECK-NEXT: tile.commit %[[F0]] into %[[SUMS]][%[[S0]]]
+// CHECK: scf.for {{.*}} iter_args(%[[SELF:.*]] = %{{.*}})
+// CHECK-NEXT: tile.print
+// CHECK-NEXT: %[[S:.*]], %[[P:.*]] = tile.next %[[SUMS]]
+// CHECK-NEXT: %[[G:.*]] = tile.get %[[SUMS]][%[[S]], %[[P]]]
+// CHECK-NEXT: %[[T:.*]] = tile.fetch %[[G]]
+// CHECK-NEXT: tile.release %[[SUMS]][%[[S]]] lanes
+// CHECK-NEXT: %[[LESS:.*]] = arith.mulf %[[T]],
+// CHECK-NEXT: %[[S1:.*]], %[[P1:.*]] = tile.next fills %[[SUMS]]
+// CHECK-NEXT: %[[E:.*]] = tile.acquire %[[SUMS]][%[[S1]], %[[P1]]]
+// CHECK-NEXT: %[[F:.*]] = tile.fill %[[LESS]] into %[[E]]
+// CHECK-NEXT: %[[D:.*]] = tile.start_dot %{{.*}}, %{{.*}}, %[[F]]
+// CHECK-NEXT: tile.commit %[[D]] into %[[SUMS]][%[[S1]]]
+// CHECK-NEXT: scf.yield %[[SELF]]
+// CHECK: tile.get
+// CHECK-NEXT: %[[LAST:.*]] = tile.fetch
+// CHECK-NEXT: tile.release %[[SUMS]]
+// CHECK-NEXT: tile.print "sum" (%[[LAST]])
+tile.kernel @halved(%n: index) {
+  tile.warp_groups(%n : index) {
+    role #tile.role<"mma", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %one = arith.constant dense<1.0> : !t
+      %half = arith.constant dense<0.5> : !t
+      %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %one) -> !t {
+        %less = arith.mulf %s, %half : !t
+        tile.print "beside" (%i) : index
+        %pend = tile.pend %less : !pending
+        %d = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+        %u = tile.wait %d in_flight = 0 : !pending -> !t
+        scf.yield %u : !t
+      }
+      tile.print "sum" (%p) : !t
+    }
+  }
+  tile.return
+}
+
+// A sum that the trip uses otherwise, too, is fetched in the trip that makes it.
+// CHECK-LABEL: tile.kernel @used
+// CHECK: scf.for
+// CHECK-NOT: tile.next fills
+// CHECK: tile.acquire
+// CHECK-NEXT: tile.fill
+// CHECK: tile.fetch
+// CHECK: scf.yield
+tile.kernel @used(%n: index) {
+  tile.warp_groups(%n : index) {
+    role #tile.role<"mma", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %one = arith.constant dense<1.0> : !t
+      %half = arith.constant dense<0.5> : !t
+      %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %one) -> !t {
+        tile.print "before" (%s) : !t
+        %less = arith.mulf %s, %half : !t
+        %pend = tile.pend %less : !pending
+        %d = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+        %u = tile.wait %d in_flight = 0 : !pending -> !t
+        scf.yield %u : !t
+      }
+      tile.print "sum" (%p) : !t
+    }
+  }
+  tile.return
+}
