@@ -414,11 +414,13 @@ def RealiseCopies : Schedule_Pass<"tile-realise-copies"> {
     Precondition: in roles of several copies each tensor has a layout. Postcondition: where a
     layout has more bits of `warp` than a copy has, those above became the copy: the tensor is the
     share of one copy, and what reads or writes memory for it is at the copy's offset.
-    A tensor whose layout has no such bits is each copy's own.
+    A tensor whose layout has no such bits is each copy's own. Of a reduction or a scan along what
+    copies share out each makes a part, and writes it to a buffer of the program: all meet
+    (`tile.barrier all_copies`), and each combines the parts of all in the order of the copies.
 
     Before: `tensor<128x256xf32, #layout of 8 warps>` in a role of 4 warps and 2 copies.
     After: `tensor<64x256xf32, #layout of 4 warps>`. Of a role of 3 copies it is a third of 192 rows.
-    The test is `test/Schedule/realise-copies.mlir`.
+    The tests are `test/Schedule/realise-copies.mlir` and `realise-copies-across.mlir`.
   }];
 }
 

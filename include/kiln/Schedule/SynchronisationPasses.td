@@ -215,7 +215,8 @@ def OrderShared : Schedule_Pass<"tile-order-shared"> {
     without roles a `tile.barrier` stands between accesses to the same bytes of which one writes. In a
     role channels and barriers order what goes through buffers, so it stands between ops that use the
     same bytes of scratch alone. An op with scratch writes it, meets as often as it needs to, and reads
-    it in the end; what lies in front of that is the barrier here.
+    it in the end; what lies in front of that is the barrier here. Where a ring of the role's own, a
+    buffer or scratch lies where another does, all warps of the role meet in front of its first use.
 
     Before:
     ```mlir
@@ -228,7 +229,8 @@ def OrderShared : Schedule_Pass<"tile-order-shared"> {
     tile.barrier
     %u = tile.read %b
     ```
-    The tests are `test/Schedule/order-shared.mlir` and `order-shared-scratch.mlir`.
+    The tests are `test/Schedule/order-shared.mlir`, `order-shared-scratch.mlir` and
+    `shared-places.mlir`.
   }];
 }
 
@@ -414,10 +416,14 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
     - Of programs of a cluster that share tiles out: barriers of the cluster stand around their roles,
       and all of them, run against one another, fill rings equally often, get all bytes that they
       announce, and reach nobody who has not released the slot to them.
+    - Of buffers of the program, through which copies exchange what each has made: barriers of all
+      copies stand between writing and reading. Of what lies at one place of shared memory, if that is
+      planned: nobody needs any more what was there, and all have met since.
 
     The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-invalid.mlir`,
-    `check-protocol-rounds-invalid.mlir`, `check-protocol-prepared-invalid.mlir`, `check-protocol-clusters-invalid.mlir` and the mutants of
-    `test/Schedule/mutants.test`.
+    `check-protocol-rounds-invalid.mlir`, `check-protocol-prepared-invalid.mlir`,
+    `check-protocol-clusters-invalid.mlir`, `check-protocol-buffers-invalid.mlir`,
+    `check-protocol-places-invalid.mlir` and the mutants of `test/Schedule/mutants.test`.
   }];
 }
 

@@ -9,7 +9,7 @@ def PlanSharedMemory : Pass<"tile-plan-shared-memory", "::mlir::ModuleOp"> {
   let description = [{
     Precondition: conversions are realised. Postcondition: each `tile.alloc` and each op that
     needs scratch has `tile.shared_offset`, and the kernel `tile.shared_bytes`. Buffers whose
-    lives do not meet share memory. What does not fit the chip is an error
+    lives do not meet share memory; in a role so do rings of its own, buffers and scratch. What does not fit the chip is an error
     that says how many bytes each of them takes, at its line.
     The test is `test/Target/Common/plan-shared-memory.mlir`.
   }];
