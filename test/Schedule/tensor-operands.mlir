@@ -3,7 +3,7 @@
 // RUN: tile-opt %s --tile-pipeline="target=nvptx:sm_100a stop-after=schedule" | FileCheck %s
 
 // CHECK: tile.channel full = 0 empty = 1
-// CHECK: tile.acquire %[[ROWS:.*]][%{{.*}}, %{{.*}}] : !tile.channel<1, !tile.pending<tensor<128x32xbf16
+// CHECK: tile.acquire %[[ROWS:.*]][%{{.*}}, %{{.*}}] one_thread : !tile.channel<1, !tile.pending<tensor<128x32xbf16
 // CHECK-NEXT: tile.barrier
 // CHECK-NEXT: tile.fence tensor_after
 // CHECK-NEXT: %[[A:.*]] = tile.fill
