@@ -74,7 +74,10 @@ std::string SharedMemory::access(unsigned thread, uint64_t address, int64_t size
                ", which another thread uses between the same barriers";
       if (!isWritten)
         return "an atomic access to " + at(offset) + ", which no thread has written";
-      byte.write = {epoch, 0, kAtomically, kMany};
+      uint16_t warp = thread / warpSize;
+      bool isFirst = byte.write.epoch != epoch || byte.write.thread != kAtomically;
+      byte.write = {epoch, meetings[warp], kAtomically,
+                    isFirst || byte.write.warp == warp ? warp : kMany};
       continue;
     }
     if (kind & Read) {
