@@ -63,6 +63,19 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
     return kernel.walk([](WarpGroupsOp) { return WalkResult::interrupt(); }).wasInterrupted();
   }
 
+  static LogicalResult checkRealised(KernelOp kernel) {
+    auto isBare = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && !isa_and_nonnull<LayoutAttr>(tensor.getEncoding());
+    };
+    WalkResult result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
+      if (llvm::none_of(op->getResultTypes(), isBare))
+        return WalkResult::advance();
+      return op->emitOpError("expected a result with a layout, since roles are realised");
+    });
+    return failure(result.wasInterrupted());
+  }
+
   static LogicalResult checkWarps(KernelOp kernel) {
     if (kernel->hasAttr(kRolesAttrName))
       return success();
@@ -74,7 +87,7 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
 
   LogicalResult decide(KernelOp kernel, TargetInterface target) {
     if (isRealised(kernel))
-      return success();
+      return checkRealised(kernel);
     if (failed(check(kernel)) || failed(checkWarps(kernel)))
       return failure();
     ProgramThreads threads(kernel, target.getChipRecord().warpSize);

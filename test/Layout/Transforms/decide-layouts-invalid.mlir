@@ -69,3 +69,20 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     tile.return
   }
 }
+
+// -----
+
+// Who writes roles by hand says how their tensors lie.
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @realised(%x: !tile.view<?xf32>) attributes {tile.warps = 1 : i64} {
+    %own = tile.alloc : !tile.buffer<64xf32>
+    tile.warp_groups(%own : !tile.buffer<64xf32>) {
+      role #tile.role<"all", warps = 1> {
+        // expected-error @+1 {{expected a result with a layout, since roles are realised}}
+        %f = arith.constant dense<1.0> : tensor<64xf32>
+        tile.write %f, %own : tensor<64xf32>, !tile.buffer<64xf32>
+      }
+    }
+    tile.return
+  }
+}
