@@ -31,10 +31,11 @@ static int64_t getBytesOfTurns(int64_t bytes, RoleAttr role, KernelOp kernel) {
 /// The slots of what a role converts that another one makes.
 static int64_t getHandOverDepth(Operation *op) { return getLoopDepth(op->getBlock()).value_or(1); }
 
-/// Whether a dot's sum is in tensor memory. Shared memory has the barriers of sums there, one of
-/// each that begins, and of operands.
+/// Whether a dot adds to no other dot's sum.
 static bool beginsSum(DotOp dot) { return !dot.getAccumulator().getDefiningOp<DotOp>(); }
 
+/// Whether a dot's sum is in tensor memory. Shared memory has the barriers of such sums, and of
+/// operands there.
 static bool isInTensorMemory(DotOp dot) {
   auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
   return atom && atom.getAccumulatorPlace() == Place::Tensor;

@@ -121,8 +121,8 @@ def SynchronisationInterface : AttrInterface<"SynchronisationInterface"> {
     InterfaceMethod<"What is set aside for so many bytes of accumulators.",
         "int64_t", "getTensorBytes", (ins "int64_t":$bytes), [{}],
         [{ llvm_unreachable("asked of a chip that has no tensor memory"); }]>,
-    InterfaceMethod<"What one of its columns has.", "int64_t", "getTensorColumnBytes", (ins), [{}],
-        [{ llvm_unreachable("asked of a chip that has no tensor memory"); }]>,
+    InterfaceMethod<"The bytes of one column of tensor memory; 0 if the chip has none.",
+        "int64_t", "getTensorColumnBytes", (ins), [{}], [{ return 0; }]>,
     EmitsIfThere<[{
       The lanes of one warp set so many bytes aside and write the address (i32) to shared memory,
       until they end that and, later, give back what they have. With `ofPair` a warp of each program

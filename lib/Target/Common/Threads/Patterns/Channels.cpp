@@ -366,7 +366,7 @@ static LogicalResult lowerCommit(ThreadContext &context, CommitOp op) {
 static LogicalResult lowerColumns(ThreadContext &context, PartOp op) {
   auto whole = cast<PendingType>(op.getBuffer().getType());
   int64_t bytes = getBytes(whole) / whole.getTensor().getShape().back();
-  if (!context.chip.figures.tensorMemory || bytes != context.sync.getTensorColumnBytes())
+  if (bytes != context.sync.getTensorColumnBytes())
     return op.emitOpError("expected an accumulator of as many rows as a column of tensor memory "
                           "has, got ")
            << whole;
