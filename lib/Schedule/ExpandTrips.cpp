@@ -148,7 +148,7 @@ void Expander::emit(Frame &frame, Operation *op, int64_t iteration, int64_t late
   Operation *made = builder.clone(*op, mapping);
   dropPlace(made);
   if (!frame.isLoop)
-    made->removeAttr(kSplitLoopAttrName);
+    made->walk([](scf::IfOp condition) { condition->removeAttr(kSplitLoopAttrName); });
   for (auto [from, to] : llvm::zip_equal(op->getResults(), made->getResults()))
     frame.values[{from, iteration}] = to;
   if (auto wait = dyn_cast<WaitOp>(made); wait && trip.starts.contains(op))
