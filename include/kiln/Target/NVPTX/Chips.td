@@ -9,6 +9,8 @@ class NVPTXChip<string chip> : Chip<chip> {
   bit byteFloats;
   // Multiplies tiles of integers of four bits.
   bit nibbles;
+  // Multiplies tiles of f64 of sixteen rows (`mma.sync`).
+  bit tallDoubles = true;
   // Has barriers that count bytes, which copy engines go with.
   bit byteBarriers = false;
   // Stores matrices from a warp's registers to shared memory (`stmatrix`).
@@ -50,6 +52,7 @@ def SM80 : NVPTXChip<"sm_80"> {
   let features = "+ptx80";
   let byteFloats = false;
   let nibbles = true;
+  let tallDoubles = false;
   let figures = [
     From<specs, [Is<cores, 108>, Is<clock, 1410>, Is<sharedPerCore, 167936>, Is<l2Bytes, 41943040>,
                  Is<memoryBandwidth, 2039>]>,
@@ -78,6 +81,7 @@ def SM86 : NVPTXChip<"sm_86"> {
   let features = "+ptx80";
   let byteFloats = false;
   let nibbles = true;
+  let tallDoubles = false;
   let figures = [
     From<"NVIDIA A40 data sheet: 10752 CUDA cores, 336 tensor cores",
          [Is<cores, 84>, Is<memoryBandwidth, 696>, Is<matrixTF32, 256>, Is<matrixF16, 512>,
@@ -101,6 +105,7 @@ def SM89 : NVPTXChip<"sm_89"> {
   let features = "+ptx84";
   let byteFloats = true;
   let nibbles = true;
+  let tallDoubles = false;
   let figures = [
     From<"NVIDIA L40 specifications, as hmc-tech.com has them",
          [Is<cores, 142>, Is<clock, 2490>, Is<memoryBandwidth, 864>, Is<l2Bytes, 100663296>,
@@ -142,7 +147,9 @@ def SM90a : NVPTXChip<"sm_90a"> {
     From<rates, [Is<fmaF16, 256>, Is<addI32, 64>, Is<logicI32, 64>]>,
     From<"measured on an H200: benchmarks/run.py chip; wgmma m64n8k16 from registers, from shared "
          "memory 18",
-         [Is<matrixLatency, 13>, Is<matrixWaitCost, 36>, Is<multiplyI32, 64>, Is<exp2s, 16>,
+         [Is<warpMatrixTF32, 635>, Is<warpMatrixF16, 1272>, Is<warpMatrixF8, 586>,
+          Is<warpMatrixI8, 2542>, Is<warpMatrixLatency, 25>, Is<matrixLatency, 13>,
+          Is<matrixWaitCost, 36>, Is<multiplyI32, 64>, Is<exp2s, 16>,
           Is<specials, 16>, Is<conversions, 128>, Is<shuffles, 32>, Is<fmaLatency, 4>,
           Is<exp2Latency, 17>, Is<shuffleLatency, 24>, Is<sharedLatency, 23>,
           Is<fragmentLatency, 29>, Is<remoteSharedLatency, 185>, Is<l1Latency, 34>,
