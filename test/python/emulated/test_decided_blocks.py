@@ -73,7 +73,9 @@ def test_programs_of_two_warps(rng: np.random.Generator, chip: str) -> None:
         y = np.full((rows, 100), np.nan, np.float32)
         scaled.options(device=f"emu:{chip}")(x, y, WIDTH=128)
         np.testing.assert_array_equal(y, x * 2)
-    assert blocks_of(scaled, x, y, WIDTH=128, target=f"nvptx:{chip}") == (4 if chip == "sm_86" else 1)
+    assert blocks_of(scaled, x, y, WIDTH=128, target=f"nvptx:{chip}") == (
+        4 if chip == "sm_86" else 1
+    )
 
 
 @pytest.mark.parametrize("chip", ["sm_90a", "sm_80"])

@@ -5,11 +5,11 @@ late whether there is another trip, and such a loop stays as it is."""
 
 from __future__ import annotations
 
+import isa
 import ml_dtypes
 import numpy as np
 import pytest
 
-import isa
 import kiln
 
 BF16 = ml_dtypes.bfloat16
