@@ -77,7 +77,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
   case Stage::Tile:
     // The last clean-ups before decisions are realised.
     add(tile::createInlineFunctions(), tile::createVerifyKernels(), tile::createSimplify(),
-        tile::createCountWhiles(), tile::createNarrowIndices(), tile::createHoistInvariants());
+        tile::createHoistBreaks(), tile::createCountWhiles(), tile::createNarrowIndices(),
+        tile::createHoistInvariants());
     return;
   case Stage::Layout:
     add(createCheckTarget());

@@ -93,6 +93,8 @@ def SM86 : NVPTXChip<"sm_86"> {
                  Is<issue, 4>]>,
     From<ptx, [Is<namedBarriers, 16>, Is<barrierArrivals, 1048575>]>,
     From<banks, [Is<sharedBandwidth, 128>]>,
+    From<"measured on RTX 3060: github.com/YKTian-x2b/AmpereArchViaMicroBenchMark; 515 to 530 cycles",
+         [Is<memoryLatency, 522>]>,
     From<rates, [Is<fmaF32, 128>, Is<addI32, 64>, Is<logicI32, 64>, Is<shuffles, 32>]>,
     From<"CUDA C++ Programming Guide 11.5.1, Throughput of Native Arithmetic Instructions",
          [Is<fmaF64, 2>, Is<multiplyI32, 64>, Is<exp2s, 16>, Is<specials, 16>]>,
@@ -117,7 +119,8 @@ def SM89 : NVPTXChip<"sm_89"> {
     From<rates, [Is<fmaF32, 128>, Is<fmaF16, 128>, Is<addI32, 64>, Is<logicI32, 64>,
                  Is<shuffles, 32>]>,
     From<banks, [Is<sharedBandwidth, 128>]>,
-    From<gpuBenches, [Is<l1Latency, 36>, Is<l2Latency, 277>, Is<l2Bandwidth, 5700>]>,
+    From<gpuBenches, [Is<l1Latency, 36>, Is<l2Latency, 277>, Is<memoryLatency, 631>,
+                      Is<l2Bandwidth, 5700>]>,
     From<"measured on RTX 4070 Ti S: a survey of SASS latencies (multiply-add 4.5, ex2 17.6)",
          [Is<fmaLatency, 5>, Is<exp2Latency, 18>, Is<shuffleLatency, 25>]>,
   ];
