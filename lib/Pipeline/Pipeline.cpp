@@ -111,10 +111,10 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     add(createCheckSchedule(), createCountTrips(), createRealisePersistence(),
         createRealiseBlockPrograms(), createRealiseOverlap(), createRealiseRings(),
         createRealiseWarpGroups(), createRealiseTurns(), createRealiseParts(),
-        createCompleteStages(), createRealiseStages(), createSplitLoops(),
+        createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseCopies(),
         createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
-        createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
-        createRealiseFetches(), createRealiseClusters());
+        createRealiseOwnConversions(), createRealiseStores(), createRealiseFetches(),
+        createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealisePriorities(), createRealiseInterleaving(), createRealiseThreads(),

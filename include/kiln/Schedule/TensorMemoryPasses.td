@@ -5,7 +5,8 @@
 def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
   let summary = "give dots a place in tensor memory, for their sums and for operands";
   let description = [{
-    Precondition: dots with `in_flight` are starts and waits. Postcondition: an accumulator in tensor
+    Precondition: dots with `in_flight` are starts and waits, and each copy of a role has its own
+    tensors. Postcondition: an accumulator in tensor
     memory is a slot of a channel. It is acquired where its first dot's loop or block begins, filled
     if it begins as a tensor, and a wait for it is a `tile.commit` behind the last dot, a `tile.get`,
     a `tile.fetch` and a `tile.release`. Accumulators of one type in one role take turns. One that
@@ -13,7 +14,11 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
     operand a and warps have computed is a slot, too: acquired and filled in front of the first of the
     dots that read it, released by `commit` behind the last. A sum that a loop carries, and that is
     changed element by element in front of the trip's dots and not used otherwise, stays in its slot
-    until then: it is got and fetched in the trip behind the one that committed it.
+    until then: it is got and fetched in the trip behind the one that committed it. One that a condition
+    chooses, because a loop may have no trips, each branch commits, and it is fetched behind the condition.
+
+    A role of several copies has channels of a slot for each: a copy begins with that of its number and
+    steps over the uses of the others.
 
     Before:
     ```mlir
@@ -40,7 +45,8 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
     tile.release %rows[%s] commit
     ```
     The tests are `test/Schedule/realise-accumulators.mlir`, `realise-accumulators-operands.mlir`,
-    `realise-accumulators-carried.mlir` and `realise-accumulators-invalid.mlir`.
+    `realise-accumulators-carried.mlir`, `realise-accumulators-copies.mlir` and
+    `realise-accumulators-invalid.mlir`.
   }];
 }
 
