@@ -112,7 +112,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createRealiseWarpGroups(), createRealiseTurns(), createRealiseParts(),
         createCompleteStages(), createRealiseStages(), createSplitLoops(),
         createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
-        createRealiseCopies(), createRealiseOwnConversions(), createRealiseStores(),
+        createRealiseCopies(), createDecideConversions(), createRealiseOwnConversions(), createRealiseStores(),
         createRealiseFetches(), createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
