@@ -3,6 +3,7 @@
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -65,6 +66,9 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       // Which instruction, by its name; and who holds what of a result.
       {kAtomNameAttrName, on<DotOp, LoadOp, StoreOp>, Layout},
       {kLayoutAttrName, onTensor, Layout},
+      // Which lanes meet, and which of two programs acts for both.
+      {kLanesAttrName, on<PutOp>, Lowering},
+      {kFirstOfPairAttrName, on<PutOp, GetOp, StartDotOp, ReleaseOp>, Lowering},
       // How far neighbours are reached together.
       {kWholeRowsAttrName, on<LoadOp, StoreOp>, Lowering},
       {kRunAttrName, on<GatherOp, ScatterOp>, Lowering},

@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -190,6 +191,8 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
   if (llvm::is_contained(
           {kWholeRowsAttrName, kWriteStageAttrName, kRunAttrName, kResidencyAttrName}, name))
     return verifyAccess(op, name, value);
+  if (name == kLanesAttrName || name == kFirstOfPairAttrName)
+    return verifyThreadDecision(op, name, value);
   if (name == kRolesAttrName)
     return verifyRoles(op, value);
   if (name == kTurnsAttrName)
