@@ -111,8 +111,9 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createRealiseBlockPrograms(), createRealiseOverlap(), createRealiseRings(),
         createRealiseWarpGroups(), createRealiseTurns(), createRealiseParts(),
         createCompleteStages(), createRealiseStages(), createSplitLoops(),
-        createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
-        createRealiseCopies(), createDecideConversions(), createRealiseOwnConversions(), createRealiseStores(),
+        createDecideCarriedSums(), createRealiseAccumulators(), createOrderTurns(),
+        createRealiseSlots(), createRealiseCopies(), createDecideConversions(),
+        createRealiseOwnConversions(), createRealiseStores(), createDecideFetches(),
         createRealiseFetches(), createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),

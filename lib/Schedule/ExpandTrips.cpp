@@ -14,6 +14,7 @@
 // enough. Where a role fills rings of its own, trips are predicated (PredicateTrips.cpp), and where
 // nobody counts iterations, each trip asks for its own (UncountedTrips.cpp).
 #include "Expander.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
@@ -147,8 +148,10 @@ void Expander::emit(Frame &frame, Operation *op, int64_t iteration, int64_t late
     mapping.map(operand, lookup(frame, operand, iteration));
   Operation *made = builder.clone(*op, mapping);
   dropPlace(made);
+  // What is decided of a loop's trips is not of those that run on their own.
   if (!frame.isLoop)
-    made->removeAttr(kSplitLoopAttrName);
+    for (StringRef name : {kSplitLoopAttrName, kCarriedAttrName})
+      made->removeAttr(name);
   for (auto [from, to] : llvm::zip_equal(op->getResults(), made->getResults()))
     frame.values[{from, iteration}] = to;
   if (auto wait = dyn_cast<WaitOp>(made); wait && trip.starts.contains(op))

@@ -38,6 +38,8 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {"buffer", on<LoadOp, StoreOp>, Schedule},
       {"read_atom", on<LoadOp>, Schedule},
       {kResidencyAttrName, onTensor, Schedule},
+      {kCarriedAttrName, on<DotOp, WaitOp>, Schedule},
+      {kFetchedAttrName, on<StoreOp, SliceOp>, Schedule},
       // When, and by whom.
       {"stage", onOurs, Schedule},
       {kStageAttrName, onOthers, Schedule},
