@@ -91,7 +91,7 @@ ret;
 
 
 def module(kernels: list[Kernel]) -> str:
-    head = ".version 8.0\n.target sm_90a\n.address_size 64\n"
+    head = ".version 8.4\n.target sm_90a\n.address_size 64\n"
     return head + "".join(kernel.text() for kernel in kernels)
 
 
@@ -325,4 +325,49 @@ PRODUCTS = [
     products("one_product_of_shared", "bf16", 8, ONE),
     products("several_products_of_shared", "bf16", 8, SEVERAL),
 ]
-KERNELS = [*LATENCIES, *RATES, *BANDWIDTHS, *SYNCHRONISATION, *PRODUCTS]
+# By type: extents, registers of each lane for a, b and the accumulators, and the latter's type.
+WARP_TYPES = {
+    "f64": ((16, 8, 16), (8, 4, 4), "f64"),
+    "tf32": ((16, 8, 8), (4, 2, 4), "f32"),
+    "bf16": ((16, 8, 16), (4, 2, 4), "f32"),
+    "e4m3": ((16, 8, 32), (4, 2, 4), "f32"),
+    "s8": ((16, 8, 32), (4, 2, 4), "s32"),
+}
+
+
+def warp_products(name: str, kind: str, chains: int = CHAINS) -> Kernel:
+    """Products of one warp (mma.sync), each into its own accumulators."""
+    (m, n, k), counts, accumulator = WARP_TYPES[kind]
+    word = ".f64" if kind == "f64" else ".b32"
+    a, b = ("{" + ", ".join(f"%{of}{i}" for i in range(count)) + "}"
+            for of, count in zip("ab", counts, strict=False))  # fmt: skip
+    sums = ["{" + ", ".join(f"%d{c}_{i}" for i in range(counts[2])) + "}" for c in range(chains)]
+    # The next chain multiplies what this one has summed: no conversion of bytes is moved out.
+    hand_on = "" if kind == "f64" else "\nmov.b32 %a@i, %d@c_@i;"
+    body = "\n".join(
+        f"mma.sync.aligned.m{m}n{n}k{k}.row.col.{accumulator}.{kind}.{kind}.{accumulator} "
+        f"{each}, {a}, {b}, {each};"
+        + "".join(hand_on.replace("@i", str(i)).replace("@c", str(c)) for i in range(4))
+        for c, each in enumerate(sums)
+    )  # fmt: skip
+    names = [f"%{of}{i}" for of, count in zip("ab", counts, strict=False) for i in range(count)]
+    sums = [f"%d{c}_{i}" for c in range(chains) for i in range(counts[2])]
+    float_sums = accumulator == "f32"
+    zero = {".f64": "cvt.rn.f64.u32 {}, %zero;", ".b32": "mov.b32 {}, %zero;"}[word]
+    add_up = {
+        ".f64": "cvt.rzi.u32.f64 %y, {};\nxor.b32 %x, %x, %y;",
+        ".b32": "mov.b32 %y, {};\nxor.b32 %x, %x, %y;",
+    }[word]
+    return Kernel(
+        name, body, 8, "\n".join(zero.format(each) for each in [*names, *sums]),
+        finish="bar.sync 0;", leave="\n".join(add_up.format(each) for each in sums),
+        registers=f".reg {word} {', '.join(names)};\n"
+                  f".reg {'.f32' if float_sums else word} {', '.join(sums)};",
+    )  # fmt: skip
+
+
+WARP_PRODUCTS = [
+    *(warp_products(f"warp_products_{kind}", kind) for kind in WARP_TYPES),
+    warp_products("one_warp_product", "bf16", chains=1),
+]
+KERNELS = [*LATENCIES, *RATES, *BANDWIDTHS, *SYNCHRONISATION, *PRODUCTS, *WARP_PRODUCTS]

@@ -30,6 +30,7 @@ DATA, COLD = 4 << 30, 256 << 20  # bytes; the second is more than any second-lev
 HOPS = 64  # trips of a chase through memory
 FULL = 1024  # threads of a core that is kept busy by one block
 MATRIX_THREADS = 128  # a matrix product is one of four warps
+WARP_MATRIX_THREADS = 512  # enough warps for matrix products of one warp each
 CLUSTER = ("remote", "cluster_barrier")  # kernels that run as a pair of blocks
 WARMING = 0.5  # seconds
 
@@ -156,6 +157,12 @@ def products(kind: str) -> Callable[[Chip], list[float]]:
     return per_cycle(f"products_{kind}", work, MATRIX_THREADS)
 
 
+def warp_products(kind: str) -> Callable[[Chip], list[float]]:
+    (m, n, k), *_ = kernels.WARP_TYPES[kind]
+    work = m * n * k * kernels.CHAINS * (WARP_MATRIX_THREADS // 32)
+    return per_cycle(f"warp_products_{kind}", work, WARP_MATRIX_THREADS)
+
+
 def product_latency(kernel_suffix: str = "") -> Callable[[Chip], list[float]]:
     """Of products into one accumulator each takes the result of the one before."""
 
@@ -246,6 +253,12 @@ CASES = [
     Case("matrixTF32", RATE, products("tf32")),
     Case("matrixF8", RATE, products("e4m3")),
     Case("matrixI8", RATE, products("s8")),
+    Case("matrixF64", RATE, warp_products("f64")),
+    Case("warpMatrixF16", RATE, warp_products("bf16")),
+    Case("warpMatrixTF32", RATE, warp_products("tf32")),
+    Case("warpMatrixF8", RATE, warp_products("e4m3")),
+    Case("warpMatrixI8", RATE, warp_products("s8")),
+    Case("warpMatrixLatency", CYCLES, latency("one_warp_product")),
     Case("matrixLatency", CYCLES, product_latency()),
     Case("matrixLatency of shared", CYCLES, product_latency("_of_shared")),
     Case("matrixWaitCost", CYCLES, wait_cost),

@@ -77,7 +77,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
   case Stage::Tile:
     // The last clean-ups before decisions are realised.
     add(tile::createInlineFunctions(), tile::createVerifyKernels(), tile::createSimplify(),
-        tile::createCountWhiles(), tile::createNarrowIndices(), tile::createHoistInvariants());
+        tile::createHoistBreaks(), tile::createCountWhiles(), tile::createNarrowIndices(),
+        tile::createHoistInvariants());
     return;
   case Stage::Layout:
     add(createCheckTarget());
@@ -110,11 +111,11 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     add(createCheckSchedule(), createCountTrips(), createRealisePersistence(),
         createRealiseBlockPrograms(), createRealiseOverlap(), createRealiseRings(),
         createRealiseWarpGroups(), createRealiseTurns(), createRealiseParts(),
-        createCompleteStages(), createRealiseStages(), createSplitLoops(),
-        createDecideCarriedSums(), createRealiseAccumulators(), createOrderTurns(),
-        createRealiseSlots(), createRealiseCopies(), createDecideConversions(),
-        createRealiseOwnConversions(), createRealiseStores(), createDecideFetches(),
-        createRealiseFetches(), createRealiseClusters());
+        createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseCopies(),
+        createDecideConversions(), createDecideCarriedSums(), createRealiseAccumulators(),
+        createOrderTurns(), createRealiseSlots(), createRealiseOwnConversions(),
+        createRealiseStores(), createDecideFetches(), createRealiseFetches(),
+        createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealisePriorities(), createRealiseInterleaving(), createRealiseThreads(),

@@ -59,8 +59,6 @@ std::optional<CarriedSum> kiln::findCarriedSum(WaitOp wait, std::string &expecte
                  wait.getPending().getDefiningOp()->getBlock() == loop.getBody();
   if (!isWhole)
     return refuse("dots of the trip that add to what the loop carries");
-  if (cast<MmaAtomInterface>(atom).getPrograms() > 1)
-    return refuse("dots that one program multiplies");
 
   unsigned index = wait->use_begin()->getOperandNumber();
   CarriedSum carried = {loop, index, {}};

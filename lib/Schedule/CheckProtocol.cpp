@@ -70,7 +70,7 @@ LogicalResult Checker::checkOn(const protocol::Instance &launch) {
   // Which phases a copy knows of is followed within one program.
   auto skips = [](const protocol::Trace &trace) { return trace.skips; };
   if (programs.size() > 1 && llvm::any_of(*traces, skips))
-    return groups.emitOpError("expected roles that take all uses of their rings, since programs of "
+    return groups.emitOpError("expected roles that take all uses of their slots, since programs of "
                               "a cluster share tiles out, got one that steps over some");
   FailureOr<protocol::Order> order = protocol::play(groups, *traces, instance);
   if (failed(order) || failed(protocol::checkPhases(groups, *traces, *order, instance)) ||

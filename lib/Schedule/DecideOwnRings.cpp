@@ -66,10 +66,8 @@ bool OwnRingDecider::find() {
     Operation *loop = findTrips(load);
     if (!loop || load.getPadding())
       return;
-    // Slots are known only to a loop that can be written out for a whole round of them.
     auto counted = dyn_cast<scf::ForOp>(loop);
-    if (counted ? !counted.getInductionVar().getType().isIndex()
-                : target.getChipRecord().knownSlots)
+    if (counted && !counted.getInductionVar().getType().isIndex())
       return;
     int64_t bits = load.getType().getNumElements() * load.getType().getElementTypeBitWidth();
     if (bits >= 8 * kFewestBytes && feedsProduct(load, load->getBlock()) &&
@@ -127,10 +125,12 @@ bool OwnRingDecider::hasRegisters() {
 
 bool OwnRingDecider::useOneCopy() { return std::exchange(copies, 1) > 1 && hasRegisters(); }
 
-/// A copy past the registers, if it moves as much at a time as a load into them.
+/// A copy past the registers, if it moves as much at a time as a load into them. Where slots must
+/// be known, the code behind a loop that nobody counts could not tell which of them copies are in.
 Attribute OwnRingDecider::findAtom(LoadOp load, int64_t warps, bool direct) {
   int64_t bits = load.getType().getElementTypeBitWidth();
   int64_t most = std::min(kMostBits, int64_t(getAccessFacts(load).aligned) * bits);
+  direct &= !target.getChipRecord().knownSlots || isa<scf::ForOp>(load->getParentOp());
   for (Attribute atom : target.getAtoms(load)) {
     auto copy = dyn_cast<DirectAtomInterface>(atom);
     if (direct && copy && !load.getExtents() &&

@@ -80,6 +80,7 @@ private:
   bool isOrdered();
   int64_t countRegisters(unsigned atOnce);
   int64_t countAtOnce() { return countRegisters(kMostAtOnce); }
+  int64_t countFetched();
   SmallVector<Attribute> makeRoles();
 
   KernelOp kernel;
@@ -419,6 +420,19 @@ int64_t RoleDecider::countRegisters(unsigned atOnce) {
   return words;
 }
 
+/// Of a thread, for the largest sum that lies in tensor memory until its trip computes with it.
+/// What is only added to stays there.
+int64_t RoleDecider::countFetched() {
+  int64_t lanes = target.getChipRecord().warpSize, words = 0;
+  for (auto &[dot, atom] : dots) {
+    auto mma = cast<MmaAtomInterface>(atom);
+    bool isFetched = findTrips(dot) && !isa<BlockArgument>(dot.getAccumulator());
+    if (mma.getAccumulatorPlace() == Place::Tensor && isFetched)
+      words = std::max(words, dot.getM() * dot.getN() / (mma.getWarps() * lanes * copies));
+  }
+  return words;
+}
+
 /// One warp loads. If registers are to be handed over, as many warps load as do so together: they
 /// come first, and keep the least that they may.
 SmallVector<Attribute> RoleDecider::makeRoles() {
@@ -430,7 +444,9 @@ SmallVector<Attribute> RoleDecider::makeRoles() {
   for (auto &[dot, atom] : dots)
     warps = std::max<int64_t>(warps, cast<MmaAtomInterface>(atom).getWarps());
   const RoleRegisters &rule = chip.roleRegisters;
-  if (!rule.step || countRegisters(/*atOnce=*/dots.size()) <= kManyRegisters)
+  // A thread of one copy has all that it may have beside one warp more.
+  int64_t taken = countRegisters(/*atOnce=*/dots.size()) + (copies > 1 ? countFetched() : 0);
+  if (!rule.step || taken <= kManyRegisters)
     return {role(kCompute, warps, copies, 0), role(kLoad, 1, 1, 0)};
   int64_t left = chip.registersPerCore / chip.warpSize - rule.warps * rule.least;
   int64_t most = left / (warps * copies) / rule.step * rule.step;

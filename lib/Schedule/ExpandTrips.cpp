@@ -12,7 +12,7 @@
 // A value that is used in a later trip than the one that makes it is carried by the loop, once for
 // each trip in between. A slot that dots in flight hold is released where the loop has gone far
 // enough. Where a role fills rings of its own, trips are predicated (PredicateTrips.cpp), and where
-// nobody counts iterations, each trip asks for its own (UncountedTrips.cpp).
+// nobody counts iterations, each trip says whether there is another (UncountedTrips.cpp).
 #include "Expander.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -84,14 +84,13 @@ void Expander::demandAll() {
       demand(operand, -trip.stages.lookup(op));
   // Behind few iterations, slots of all that there are go back.
   for (HeldSlot &held : trip.heldSlots)
-    demand(held.get.getSlot(), -(trip.isPredicated ? std::max(held.stage, last) : held.stage));
+    demand(held.get.getSlot(), -(isPredicated() ? std::max(held.stage, last) : held.stage));
   // Where trips ask for their iterations, the last one of all may be one that is not there.
   for (unsigned index : results)
-    demandCarried(index, trip.isPredicated ? -madeAt[index] : 0);
-  // Whether the next iteration is there, and behind the loop whether those before it were.
+    demandCarried(index, isPredicated() ? -madeAt[index] : 0);
+  // Whether the next iteration is there.
   if (std::optional<unsigned> condition = trip.getConditionIndex())
-    for (int64_t back = 0; back <= (trip.isPredicated ? last : 0); ++back)
-      demandCarried(*condition, -back);
+    demandCarried(*condition, 0);
 }
 
 /// Which of these values, one for each that the loop carries, is a value of an age; null if none.
@@ -142,16 +141,24 @@ Value Expander::shift(Value iv, int64_t iterations) {
 }
 
 /// `later` is how many dots have surely started after the one that is waited for.
-void Expander::emit(Frame &frame, Operation *op, int64_t iteration, int64_t later) {
+void Expander::emit(Frame &frame, Operation *op, int64_t iteration, int64_t later, Exists exists) {
+  if (trip.putWaits.contains(op))
+    return emitWait(frame, op, iteration, exists);
+  if (emitKnownSlot(frame, op, iteration))
+    return;
   IRMapping mapping;
   for (Value operand : trip.getOperands(op))
     mapping.map(operand, lookup(frame, operand, iteration));
   Operation *made = builder.clone(*op, mapping);
   dropPlace(made);
   // What is decided of a loop's trips is not of those that run on their own.
-  if (!frame.isLoop)
-    for (StringRef name : {kSplitLoopAttrName, kCarriedAttrName})
-      made->removeAttr(name);
+  if (!frame.isLoop) {
+    made->walk([](scf::IfOp condition) { condition->removeAttr(kSplitLoopAttrName); });
+    made->walk<WalkOrder::PreOrder>([](Operation *inner) {
+      inner->removeAttr(kCarriedAttrName);
+      return isa<scf::ForOp, scf::WhileOp>(inner) ? WalkResult::skip() : WalkResult::advance();
+    });
+  }
   for (auto [from, to] : llvm::zip_equal(op->getResults(), made->getResults()))
     frame.values[{from, iteration}] = to;
   if (auto wait = dyn_cast<WaitOp>(made); wait && trip.starts.contains(op))
@@ -219,17 +226,26 @@ void Expander::setRelative(Frame &frame, Value first, ValueRange older) {
   };
 }
 
+/// Whether the slot of an iteration goes back in a trip behind those that begin iterations, of
+/// which the last is the one before `end`: the trip has waited for its dots, and a role that fills
+/// the ring itself fills slots until the last trips.
+bool Expander::goesBack(const HeldSlot &held, int64_t iteration, int64_t end) const {
+  return trip.fillsRings && iteration + held.later < end;
+}
+
 /// A trip of a loop of so many iterations.
 void Expander::writeTrip(Frame &frame, int64_t number, int64_t iterations) {
   DenseMap<Operation *, int64_t> later = countLater(iterations, number, number);
+  frame.most = iterations - 1;
   for (Operation *op : trip.ops) {
     int64_t iteration = number - trip.stages.lookup(op);
     if (iteration >= 0 && iteration < iterations)
-      emit(frame, op, iteration, later.lookup(op));
+      emit(frame, op, iteration, later.lookup(op), surely);
   }
   for (const HeldSlot &held : trip.heldSlots)
-    if (number >= held.stage && number < iterations)
-      release(frame, held, number - held.stage, {});
+    if (int64_t iteration = number - held.stage;
+        iteration >= 0 && (number < iterations || goesBack(held, iteration, iterations)))
+      release(frame, held, iteration, {});
 }
 
 /// What the loop's values are when it begins, behind its prologue.
@@ -248,10 +264,30 @@ SmallVector<Value> Expander::getInitial(Frame &prologue) {
   return initial;
 }
 
+/// A trip of the loop, all of whose iterations are there.
+void Expander::writeWhole(Frame &frame, int64_t number) {
+  DenseMap<Operation *, int64_t> later = countLater(3 * last + 3, last, 3 * last + 2);
+  for (Operation *op : trip.ops)
+    emit(frame, op, number - trip.stages.lookup(op), later.lookup(op), surely);
+  for (const HeldSlot &held : trip.heldSlots)
+    release(frame, held, number - held.stage,
+            isHeldAt(held, loop ? frame.getIv(number) : Value(), number));
+}
+
+/// What the loop carries behind so many trips; `older` is what it did in front of them.
+SmallVector<Value> Expander::getCarried(Frame &frame, ValueRange older, int64_t trips) {
+  SmallVector<Value> values;
+  for (const Carried &it : carried) {
+    int64_t stage = it.value ? getStage(it.value) : madeAt[it.index], number = trips - it.age;
+    values.push_back(number < 0 ? findCarried(older, it.value, it.index, -number)
+                                : lookup(frame, it.value ? it.value : trip.getYielded(it.index),
+                                         number - stage));
+  }
+  return values;
+}
+
 ValueRange Expander::makeLoop(ValueRange initial, Value begin, Value end, Value step,
-                              WriteTrips writeTrips, int64_t trips) {
-  if (!loop)
-    return makeUncounted(initial, writeTrips);
+                              int64_t trips) {
   auto made =
       scf::ForOp::create(builder, loc, begin, end, step, initial, nullptr, loop.getUnsignedCmp());
   made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
@@ -261,45 +297,22 @@ ValueRange Expander::makeLoop(ValueRange initial, Value begin, Value end, Value 
     inner->back().erase();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(made.getBody());
-  writeBody(made.getRegionIterArgs(), made.getInductionVar(), writeTrips, trips);
-  return made.getResults();
-}
-
-void Expander::writeBody(ValueRange arguments, Value iv, WriteTrips writeTrips, int64_t trips) {
   Frame frame;
   frame.isLoop = true;
   frame.first = last;
-  setRelative(frame, iv, arguments);
-  writeTrips(frame);
-  SmallVector<Value> yielded;
-  for (const Carried &it : carried) {
-    int64_t stage = it.value ? getStage(it.value) : madeAt[it.index], number = trips - it.age;
-    if (number < 0)
-      yielded.push_back(findCarried(arguments, it.value, it.index, -number));
-    else
-      yielded.push_back(
-          lookup(frame, it.value ? it.value : trip.getYielded(it.index), number - stage));
-  }
-  scf::YieldOp::create(builder, loc, yielded);
+  setRelative(frame, made.getInductionVar(), made.getRegionIterArgs());
+  for (int64_t number = 0; number < trips; ++number)
+    writeWhole(frame, number);
+  scf::YieldOp::create(builder, loc, getCarried(frame, made.getRegionIterArgs(), trips));
+  return made.getResults();
 }
 
 ValueRange Expander::writeLoop(Frame &prologue) {
-  auto writeTrips = [&](Frame &frame) {
-    Value iv = frame.getIv(0);
-    DenseMap<Operation *, int64_t> later = countLater(3 * last + 3, last, 3 * last + 2);
-    for (Operation *op : trip.ops)
-      emit(frame, op, -trip.stages.lookup(op), later.lookup(op));
-    for (const HeldSlot &held : trip.heldSlots)
-      release(frame, held, -held.stage, isHeldAt(held, iv, /*number=*/0));
-  };
-  if (!loop)
-    return makeUncounted(getInitial(prologue), writeTrips);
   // Numbers of few bits may overflow behind the end.
   Value begin = shift(loop.getLowerBound(), last);
   if (last > 0 && !begin.getType().isIndex())
     begin = arith::SelectOp::create(builder, loc, isAtLeast(last + 1), begin, loop.getUpperBound());
-  return makeLoop(getInitial(prologue), begin, loop.getUpperBound(), loop.getStep(), writeTrips,
-                  /*trips=*/1);
+  return makeLoop(getInitial(prologue), begin, loop.getUpperBound(), loop.getStep(), /*trips=*/1);
 }
 
 /// What the loop's values are in an iteration that is not there, behind the last one. A sum that no
@@ -366,6 +379,12 @@ SmallVector<Value> Expander::overlap(Frame &prologue) {
     Value end = arith::AddIOp::create(builder, loc, loop.getLowerBound(), length);
     return shift(end, iteration);
   };
+  return drain(frame);
+}
+
+/// The trips behind the loop, whose last iteration is the one before number 0.
+SmallVector<Value> Expander::drain(Frame &frame) {
+  frame.most = -1;
   for (int64_t number = 0; number < last; ++number) {
     DenseMap<Operation *, int64_t> later;
     for (int64_t count = std::max<int64_t>(last, 1); count <= 2 * last + 2; ++count)
@@ -375,7 +394,10 @@ SmallVector<Value> Expander::overlap(Frame &prologue) {
       }
     for (Operation *op : trip.ops)
       if (int64_t stage = trip.stages.lookup(op); stage > number)
-        emit(frame, op, number - stage, later.lookup(op));
+        emit(frame, op, number - stage, later.lookup(op), surely);
+    for (const HeldSlot &held : trip.heldSlots)
+      if (number < held.stage && goesBack(held, number - held.stage, /*end=*/0))
+        release(frame, held, number - held.stage, {});
   }
   SmallVector<Value> ended = getResults(frame, 0);
   int64_t most = 0;
@@ -383,7 +405,7 @@ SmallVector<Value> Expander::overlap(Frame &prologue) {
     most = std::max(most, held.stage);
   for (int64_t back = most; back > 0; --back)
     for (const HeldSlot &held : trip.heldSlots)
-      if (back <= held.stage)
+      if (back <= held.stage && !goesBack(held, -back, /*end=*/0))
         release(frame, held, -back, back > std::max<int64_t>(last, 1) ? isAtLeast(back) : Value());
   return ended;
 }
@@ -404,7 +426,8 @@ SmallVector<Value> Expander::end(Frame &frame, int64_t iterations) {
   for (const HeldSlot &held : trip.heldSlots)
     for (int64_t iteration = std::max<int64_t>(iterations - held.stage, 0); iteration < iterations;
          ++iteration)
-      release(frame, held, iteration, {});
+      if (!goesBack(held, iteration, iterations))
+        release(frame, held, iteration, {});
   return values;
 }
 
@@ -431,19 +454,21 @@ Value Expander::isAtLeast(int64_t iterations) {
   return arith::AndIOp::create(builder, loc, any, enough);
 }
 
+scf::IfOp Expander::makeIf(Value condition, TypeRange types) {
+  auto made = scf::IfOp::create(builder, loc, types, condition, /*withElseRegion=*/true);
+  for (Region *region : {&made.getThenRegion(), &made.getElseRegion()})
+    if (!region->front().empty())
+      region->front().back().erase();
+  return made;
+}
+
 /// The loop, if it has at most so many iterations.
 SmallVector<Value> Expander::choose(int64_t iterations) {
   if (iterations == 0)
     return getUnchanged();
-  SmallVector<Type> types =
-      llvm::map_to_vector(getUnchanged(), [](Value it) { return it.getType(); });
-  auto check = scf::IfOp::create(builder, loc, types, isAtLeast(iterations),
-                                 /*withElseRegion=*/true);
+  scf::IfOp check = makeIf(isAtLeast(iterations), ValueRange(getUnchanged()).getTypes());
   bool isAll = iterations >= std::max<int64_t>(last, 1);
   OpBuilder::InsertionGuard guard(builder);
-  for (Region *region : {&check.getThenRegion(), &check.getElseRegion()})
-    if (!region->front().empty())
-      region->front().back().erase();
   builder.setInsertionPointToEnd(check.thenBlock());
   if (isAll) {
     Frame prologue;
@@ -467,9 +492,9 @@ void Expander::run() {
   demandAll();
   Frame frame;
   setAbsolute(frame);
-  SmallVector<Value> values = trip.isPredicated ? predicate()
-                              : loop            ? choose(std::max<int64_t>(last, 1))
-                                                : ask(frame, 0);
+  SmallVector<Value> values = isPredicated() ? predicate()
+                              : loop         ? choose(std::max<int64_t>(last, 1))
+                                             : ask(frame, 0);
   for (auto [index, value] : llvm::zip_equal(results, values))
     trip.loop->getResult(index).replaceAllUsesWith(value);
   trip.loop->erase();
@@ -508,7 +533,7 @@ static void reorder(Trip &trip) {
 void kiln::expandTrip(Trip &trip) {
   bool isOverlapped = !trip.heldDots.empty() || !trip.heldSlots.empty() ||
                       llvm::any_of(trip.ops, [&](Operation *op) { return trip.stages.lookup(op); });
-  if (trip.loop && (isOverlapped || trip.isPredicated))
+  if (trip.loop && (isOverlapped || trip.fillsRings))
     Expander(trip).run();
   else
     reorder(trip);

@@ -18,7 +18,7 @@ struct Frame {
   bool isLoop = false;
   /// How many iterations come before number 0, but for whole rounds.
   int64_t first = 0;
-  /// The last iteration that may be there.
+  /// The last iteration that may be there, and is if no trip asks.
   int64_t most = std::numeric_limits<int32_t>::max();
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> values;
   /// By index: the loop's value of an iteration if that is there, else of the last one that is.
@@ -62,23 +62,32 @@ private:
 
   mlir::Value lookup(Frame &frame, mlir::Value value, int64_t iteration);
   mlir::Value lookupCarried(Frame &frame, unsigned index, int64_t iteration);
-  void emit(Frame &frame, mlir::Operation *op, int64_t iteration, int64_t later);
+  /// Whether an iteration is there: null if it surely is.
+  using Exists = llvm::function_ref<mlir::Value(int64_t)>;
+  static mlir::Value surely(int64_t) { return {}; }
+  void emit(Frame &frame, mlir::Operation *op, int64_t iteration, int64_t later, Exists exists);
+  void emitWait(Frame &frame, mlir::Operation *wait, int64_t iteration, Exists exists);
+  bool emitKnownSlot(Frame &frame, mlir::Operation *op, int64_t iteration);
   void release(Frame &frame, const HeldSlot &held, int64_t iteration, mlir::Value condition);
   void setAbsolute(Frame &frame);
   void setRelative(Frame &frame, mlir::Value first, mlir::ValueRange older);
   llvm::SmallVector<mlir::Value> getInitial(Frame &prologue);
-  /// A loop of trips, for which `writeTrips` takes the frame: what its values are behind it. Of
-  /// trips that are not counted the first three numbers are null.
-  using WriteTrips = llvm::function_ref<void(Frame &)>;
+  void writeWhole(Frame &frame, int64_t number);
+  llvm::SmallVector<mlir::Value> getCarried(Frame &frame, mlir::ValueRange older, int64_t trips);
+  /// A loop of so many trips, all of whose iterations are there: what its values are behind it.
   mlir::ValueRange makeLoop(mlir::ValueRange initial, mlir::Value begin, mlir::Value end,
-                            mlir::Value step, WriteTrips writeTrips, int64_t trips);
-  void writeBody(mlir::ValueRange arguments, mlir::Value iv, WriteTrips writeTrips, int64_t trips);
+                            mlir::Value step, int64_t trips);
   llvm::DenseMap<mlir::Operation *, int64_t> countLater(int64_t iterations, int64_t first,
                                                         int64_t last) const;
 
+  /// A condition whose blocks are empty.
+  mlir::scf::IfOp makeIf(mlir::Value condition, mlir::TypeRange types);
+
   // Peeled.
+  bool goesBack(const HeldSlot &held, int64_t iteration, int64_t end) const;
   void writeTrip(Frame &frame, int64_t number, int64_t iterations);
   mlir::ValueRange writeLoop(Frame &prologue);
+  llvm::SmallVector<mlir::Value> drain(Frame &frame);
   mlir::Value isHeldAt(const HeldSlot &held, mlir::Value iv, int64_t number);
   mlir::Value isBehind(mlir::Value iv, int64_t iterations);
   llvm::SmallVector<mlir::Value> overlap(Frame &prologue);
@@ -89,30 +98,26 @@ private:
   llvm::SmallVector<mlir::Value> getUnchanged();
 
   // Predicated.
-  /// Whether an iteration is there: null if it surely is.
-  using Exists = llvm::function_ref<mlir::Value(int64_t)>;
+  bool isPredicated() const { return trip.fillsRings && loop; }
   llvm::SmallVector<mlir::Value> predicate();
   llvm::SmallVector<mlir::Value> writePredicated();
   llvm::SmallVector<mlir::Value> writePrologue(Frame &prologue, Exists exists);
-  llvm::SmallVector<mlir::Value> drain(mlir::Value end, mlir::ValueRange values);
-  mlir::ValueRange writeRounds(mlir::ValueRange initial, mlir::Value begin, mlir::Value end,
-                               mlir::Value length);
+  llvm::SmallVector<mlir::Value> drainPredicated(mlir::Value end, mlir::ValueRange values);
   /// A trip of iterations that may be there.
   void writeTrip(Frame &frame, int64_t number, Exists exists);
   void writeGroup(Frame &frame, llvm::ArrayRef<mlir::Operation *> group, int64_t trips,
                   Exists exists);
   void keepLatest(Frame &frame, unsigned index, int64_t iteration, Exists exists);
-  void emitOne(Frame &frame, mlir::Operation *op, int64_t iteration, Exists exists);
-  void emitWait(Frame &frame, mlir::Operation *wait, int64_t iteration, Exists exists);
-  bool emitKnownSlot(Frame &frame, mlir::Operation *op, int64_t iteration);
   void releaseBehind(Frame &frame, int64_t number, Exists exists);
   void releaseLast(Frame &frame, Exists exists);
 
   // Of trips that are not counted.
   mlir::Value goesOn(Frame &frame, int64_t iteration);
-  mlir::ValueRange makeUncounted(mlir::ValueRange initial, WriteTrips writeTrips);
   llvm::SmallVector<mlir::Value> ask(Frame &frame, int64_t number);
-  llvm::SmallVector<mlir::Value> predicateUncounted();
+  mlir::ValueRange makeUncounted(mlir::ValueRange initial);
+  llvm::SmallVector<mlir::Value> writeRound(Frame &frame, mlir::ValueRange older, int64_t number);
+  llvm::SmallVector<mlir::Value> overlapUncounted(Frame &prologue);
+  llvm::SmallVector<mlir::Value> drainUncounted(mlir::ValueRange values, int64_t turn);
 
   bool isSurelyAtLeast(int64_t iterations);
   mlir::Value isAtLeast(int64_t iterations);

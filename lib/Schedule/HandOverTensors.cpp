@@ -218,6 +218,10 @@ LogicalResult TensorHandOver::checkFetcher(DotOp dot, RoleAttr role) {
 /// A sum stays in tensor memory, where so many more than one have room as its dot says to be in
 /// flight.
 LogicalResult TensorHandOver::handOverSum(Value value, Edge &edge, DotOp dot) {
+  if (edge.maker.getCopies() > 1)
+    return dot.emitOpError("expected a role of one copy to hand over what ")
+           << dot.getAtomAttr() << " has in tensor memory, got " << edge.maker.getCopies()
+           << " copies of role \"" << edge.maker.getName() << "\"";
   unsigned uses = 0;
   int64_t warps = 0;
   for (auto &[role, operands] : edge.uses) {

@@ -95,9 +95,11 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
         add(op, nameBuffer(buffer, all), bytes);
     }
     if (auto dot = dyn_cast<DotOp>(op); dot && isInTensorMemory(dot)) {
+      // Each copy has slots of its own.
       auto addSlots = [&](RankedTensorType tensor, int64_t depth) {
         auto slot = PendingType::get(tensor, /*inTensorMemory=*/true);
-        auto type = ChannelType::get(op->getContext(), depth, /*own=*/false, {slot});
+        auto type = ChannelType::get(op->getContext(), depth * (role ? role.getCopies() : 1),
+                                     /*own=*/false, {slot});
         add(op, nameRing(type), getChannelBytes(type));
       };
       if (beginsSum(dot))

@@ -88,13 +88,6 @@ void Expander::emitWait(Frame &frame, Operation *wait, int64_t iteration, Exists
   choose(trip.slots.empty() || frame.isLoop ? most : 0);
 }
 
-void Expander::emitOne(Frame &frame, Operation *op, int64_t iteration, Exists exists) {
-  if (trip.putWaits.contains(op))
-    emitWait(frame, op, iteration, exists);
-  else if (!emitKnownSlot(frame, op, iteration))
-    emit(frame, op, iteration, /*later=*/0);
-}
-
 /// Where there is an iteration there are all that come before it. So what works on the oldest one
 /// asks for all, and what works on later ones asks in it.
 ///
@@ -111,7 +104,7 @@ void Expander::writeGroup(Frame &frame, ArrayRef<Operation *> group, int64_t tri
     };
     for (size_t begin = 0, end = 0; begin < group.size(); begin = end) {
       if (needsNoMore(group[begin])) {
-        emitOne(inner, group[begin], getIteration(group[begin]), exists);
+        emit(inner, group[begin], getIteration(group[begin]), /*later=*/0, exists);
         end = begin + 1;
         continue;
       }
@@ -192,13 +185,9 @@ void Expander::keepLatest(Frame &frame, unsigned index, int64_t iteration, Exist
   Value condition = exists(iteration);
   if (!condition)
     return;
-  Type type = trip.getInit(index).get().getType();
-  auto check = scf::IfOp::create(builder, loc, type, condition, /*withElseRegion=*/true);
+  scf::IfOp check = makeIf(condition, trip.getInit(index).get().getType());
   OpBuilder::InsertionGuard guard(builder);
   Frame then = frame, otherwise = frame;
-  for (Region *region : {&check.getThenRegion(), &check.getElseRegion()})
-    if (!region->front().empty())
-      region->front().back().erase();
   builder.setInsertionPointToEnd(check.thenBlock());
   scf::YieldOp::create(builder, loc, lookup(then, trip.getYielded(index), iteration));
   builder.setInsertionPointToEnd(check.elseBlock());
@@ -215,10 +204,7 @@ void Expander::writeTrip(Frame &frame, int64_t number, Exists exists) {
                 [&](Operation *op) { return isPossible(number - trip.stages.lookup(op)); });
   if (!ops.empty())
     writeGroup(frame, ops, number, exists);
-  SmallVector<unsigned> handedOn(results);
-  if (std::optional<unsigned> condition = trip.getConditionIndex())
-    handedOn.push_back(*condition);
-  for (unsigned index : handedOn)
+  for (unsigned index : results)
     if (int64_t iteration = number - madeAt[index];
         isPossible(iteration) && !isMade(trip.getYielded(index)))
       keepLatest(frame, index, iteration, exists);
@@ -262,17 +248,13 @@ void Expander::releaseLast(Frame &frame, Exists exists) {
 /// it as long as that is to be realised.
 SmallVector<Value> Expander::predicate() {
   SmallVector<Value> unchanged = getUnchanged();
-  auto always = scf::IfOp::create(builder, loc, ValueRange(unchanged).getTypes(),
-                                  arith::ConstantIntOp::create(builder, loc, 1, 1),
-                                  /*withElseRegion=*/true);
+  scf::IfOp always =
+      makeIf(arith::ConstantIntOp::create(builder, loc, 1, 1), ValueRange(unchanged).getTypes());
   OpBuilder::InsertionGuard guard(builder);
-  for (Region *region : {&always.getThenRegion(), &always.getElseRegion()})
-    if (!region->front().empty())
-      region->front().back().erase();
   builder.setInsertionPointToEnd(always.elseBlock());
   scf::YieldOp::create(builder, loc, unchanged);
   builder.setInsertionPointToEnd(always.thenBlock());
-  scf::YieldOp::create(builder, loc, loop ? writePredicated() : predicateUncounted());
+  scf::YieldOp::create(builder, loc, writePredicated());
   return always.getResults();
 }
 
@@ -290,26 +272,6 @@ SmallVector<Value> Expander::writePrologue(Frame &prologue, Exists exists) {
     lagCopies(builder, loc, trip.lagging, /*isEntry=*/true);
   }
   return getInitial(prologue);
-}
-
-static Value surely(int64_t) { return Value(); }
-
-ValueRange Expander::writeRounds(ValueRange initial, Value begin, Value end, Value length) {
-  DenseMap<Operation *, int64_t> later = countLater(3 * last + 3, last, 3 * last + 2);
-  auto writeRound = [&](Frame &frame) {
-    for (int64_t number = 0; number < trip.round; ++number) {
-      for (Operation *op : trip.ops) {
-        int64_t iteration = number - trip.stages.lookup(op);
-        if (trip.starts.contains(op))
-          emit(frame, op, iteration, later.lookup(op));
-        else
-          emitOne(frame, op, iteration, surely);
-      }
-      for (const HeldSlot &held : trip.heldSlots)
-        release(frame, held, number - held.stage, isHeldAt(held, frame.getIv(number), number));
-    }
-  };
-  return makeLoop(initial, begin, end, length, writeRound, trip.round);
 }
 
 SmallVector<Value> Expander::writePredicated() {
@@ -339,39 +301,34 @@ SmallVector<Value> Expander::writePredicated() {
   Frame prologue;
   setAbsolute(prologue);
   if (trip.slots.empty() || trip.lagging || isSurelyAtLeast(last + trip.round)) {
-    values = writeRounds(writePrologue(prologue, existsFirst), begin, end, length);
+    values = makeLoop(writePrologue(prologue, existsFirst), begin, end, length, trip.round);
   } else {
     auto types = llvm::map_to_vector(carried, [&](const Carried &it) {
       return it.value ? it.value.getType() : loop.getInitArgs()[it.index].getType();
     });
-    auto check = scf::IfOp::create(builder, loc, types, compare(begin, end),
-                                   /*withElseRegion=*/true);
+    scf::IfOp check = makeIf(compare(begin, end), types);
     OpBuilder::InsertionGuard guard(builder);
     for (bool any : {true, false}) {
-      Block *block = any ? check.thenBlock() : check.elseBlock();
-      if (!block->empty())
-        block->back().erase();
-      builder.setInsertionPointToEnd(block);
+      builder.setInsertionPointToEnd(any ? check.thenBlock() : check.elseBlock());
       Frame own = prologue;
       values = writePrologue(own, any ? Exists(surely) : Exists(existsFirst));
       scf::YieldOp::create(builder, loc,
-                           any ? writeRounds(values, begin, end, length) : ValueRange(values));
+                           any ? makeLoop(values, begin, end, length, trip.round)
+                               : ValueRange(values));
     }
     values = check.getResults();
   }
-  return drain(end, values);
+  return drainPredicated(end, values);
 }
 
 /// The trips behind the loop, which ends in front of the iteration `end`.
-SmallVector<Value> Expander::drain(Value end, ValueRange values) {
+SmallVector<Value> Expander::drainPredicated(Value end, ValueRange values) {
   Frame frame;
   frame.first = last;
   setRelative(frame, end, values);
   // Fewer iterations begin here than a round has.
   frame.most = trip.round - 2;
   auto existsLast = [&](int64_t iteration) {
-    if (!loop)
-      return goesOn(frame, iteration);
     return iteration < 0 && isSurelyAtLeast(last + iteration + 1)
                ? Value()
                : compare(shift(end, iteration), loop.getUpperBound());
@@ -382,7 +339,7 @@ SmallVector<Value> Expander::drain(Value end, ValueRange values) {
   }
   if (trip.lagging)
     lagCopies(builder, loc, trip.lagging, /*isEntry=*/false);
-  Value any = !loop || isSurelyAtLeast(1) ? Value() : isAtLeast(1);
+  Value any = isSurelyAtLeast(1) ? Value() : isAtLeast(1);
   SmallVector<Value> results = getResults(frame, frame.most + 1, any);
   releaseLast(frame, existsLast);
   return results;

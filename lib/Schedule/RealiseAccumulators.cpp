@@ -13,12 +13,17 @@
 //
 // Of dots of two programs one thread starts them for both. So what warps write in front of them,
 // sums or operands, the warps of both say that they have written, by a slot of nothing.
+//
+// Copies of a role have shared its tensors out by now, and each fills and fetches slots of its own:
+// of a channel with a slot for each copy every copy steps over the uses of the others.
 #include "CarriedSums.h"
+#include "Turns.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -63,6 +68,10 @@ private:
   Value getChannel(Location loc, ArrayRef<Type> slot, Span span, int64_t full, int64_t empty,
                    bool isCarried = false);
   LogicalResult findCarried();
+  int64_t getLastNumber(Operation *op);
+  NextOp makeNext(Location loc, Value channel, bool fills = false);
+  void stepOverOthers(BlockArgument channel);
+  Value fetchAt(Location loc, Type type, Value channel, NextOp place, Attribute atom);
   Value fetchNext(Location loc, Life &life, Value channel);
   void realiseCarried(Life &life, const CarriedSum &found);
   LogicalResult findOperands();
@@ -70,6 +79,7 @@ private:
   FillOp acquire(OpOperand &user, Value channel, Value slot, Value phase, Attribute atom);
   void awaitMate(FillOp fill, Span span);
   void realise(Life &life);
+  LogicalResult commitBehind(scf::IfOp condition, unsigned index);
   void realiseHandedOver(Life &life);
   LogicalResult realiseFill(CommitOp commit);
 
@@ -84,9 +94,9 @@ private:
   /// What dots of one block read as operand a, if warps have computed it.
   llvm::MapVector<std::pair<std::pair<Block *, Value>, unsigned>, SmallVector<StartDotOp>> operands;
   DenseMap<Operation *, int64_t> numbers; ///< in the order of the text
-  /// Of sums that go from trip to trip, whose slots are filled in one trip and got in the next,
-  /// apart.
-  SmallVector<std::pair<BlockArgument, SmallVector<Span>>> channels[2];
+  /// Each with the numbers between which it is in use. Of sums that go from trip to trip, whose
+  /// slots are filled in one trip and got in the next, apart.
+  SmallVector<std::pair<BlockArgument, SmallVector<std::pair<int64_t, int64_t>>>> channels[2];
 };
 } // namespace
 
@@ -102,11 +112,18 @@ LogicalResult AccumulatorRealiser::find(WaitOp wait, CommitOp commit) {
   if (!isWhole)
     return wait.emitOpError("expected an accumulator in tensor memory to be waited for in the "
                             "block, and the trip, in which its first dot or loop begins");
-  if (role.getCopies() != 1)
-    return wait.emitOpError("expected a role of one copy to accumulate in tensor memory, got ")
-           << role.getCopies() << " copies of role \"" << role.getName() << "\"";
   (commit ? handedOver : lives).push_back(life);
   return success();
+}
+
+/// The last of the releases, by commits, that follow a dot. Nobody waits for those of a program's
+/// last dots, so they come in front of the commit that somebody does wait for: a program must not
+/// end before they have arrived.
+static Operation *findLastRelease(Operation *end) {
+  for (auto next = dyn_cast_or_null<ReleaseOp>(end->getNextNode()); next && next.getCommit();
+       next = dyn_cast_or_null<ReleaseOp>(end->getNextNode()))
+    end = next;
+  return end;
 }
 
 //===- What other roles use -----------------------------------------------------------------===//
@@ -134,6 +151,7 @@ LogicalResult AccumulatorRealiser::sink(scf::IfOp condition, unsigned index, Com
   auto made = scf::IfOp::create(rewriter, condition.getLoc(), types, condition.getCondition(),
                                 /*withElseRegion=*/true);
   made->setDiscardableAttrs(condition->getDiscardableAttrDictionary());
+  numbers[made] = numbers.lookup(condition);
   SmallVector<CommitOp> commits;
   for (auto [from, to] : llvm::zip_equal(condition->getRegions(), made->getRegions())) {
     to.takeBody(from);
@@ -164,7 +182,7 @@ void AccumulatorRealiser::realiseHandedOver(Life &life) {
       acquire(*life.first, life.commit.getChannel(), next.getSlot(), next.getPhase(), life.atom);
   auto pend = life.commit.getAccumulator().getDefiningOp<PendOp>();
   life.commit.getAccumulatorMutable().set(life.wait.getPending());
-  rewriter.moveOpAfter(life.commit, life.getEnd());
+  rewriter.moveOpAfter(life.commit, findLastRelease(life.getEnd()));
   if (fill)
     awaitMate(fill, {life.getBegin(), life.getEnd()});
   rewriter.eraseOp(pend);
@@ -185,12 +203,21 @@ LogicalResult AccumulatorRealiser::realiseFill(CommitOp commit) {
 
 //===- What the role uses itself ------------------------------------------------------------===//
 
-/// One of the type that is free from the span's begin to its end, or a new one.
+/// That of the last op in an op.
+int64_t AccumulatorRealiser::getLastNumber(Operation *op) {
+  int64_t last = 0;
+  op->walk([&](Operation *inner) { last = std::max(last, numbers.lookup(inner)); });
+  return last;
+}
+
+/// One of the type, with a slot for each copy, that is free from the span's begin to its end, or a
+/// new one.
 Value AccumulatorRealiser::getChannel(Location loc, ArrayRef<Type> slot, Span span, int64_t full,
                                       int64_t empty, bool isCarried) {
-  auto type = ChannelType::get(groups.getContext(), /*depth=*/1, /*own=*/false, slot);
-  auto isApart = [&](Span &other) {
-    return numbers[other.last] < numbers[span.first] || numbers[span.last] < numbers[other.first];
+  auto type = ChannelType::get(groups.getContext(), role.getCopies(), /*own=*/false, slot);
+  std::pair<int64_t, int64_t> numbered = {numbers.lookup(span.first), getLastNumber(span.last)};
+  auto isApart = [&](std::pair<int64_t, int64_t> other) {
+    return other.second < numbered.first || numbered.second < other.first;
   };
   auto isAlike = [&](BlockArgument channel) {
     auto made = groups.getCaptures()[channel.getArgNumber()].getDefiningOp<ChannelOp>();
@@ -198,7 +225,7 @@ Value AccumulatorRealiser::getChannel(Location loc, ArrayRef<Type> slot, Span sp
   };
   for (auto &[channel, others] : channels[isCarried])
     if (isAlike(channel) && llvm::all_of(others, isApart)) {
-      others.push_back(span);
+      others.push_back(numbered);
       return channel;
     }
   rewriter.setInsertionPoint(groups);
@@ -206,8 +233,31 @@ Value AccumulatorRealiser::getChannel(Location loc, ArrayRef<Type> slot, Span sp
   groups.getCapturesMutable().append(made.getResult());
   for (Region &body : groups.getBodies())
     body.addArgument(type, made.getLoc());
-  channels[isCarried].push_back({region.getArguments().back(), {span}});
+  channels[isCarried].push_back({region.getArguments().back(), {numbered}});
   return channels[isCarried].back().first;
+}
+
+/// The place of a slot that is this copy's.
+NextOp AccumulatorRealiser::makeNext(Location loc, Value channel, bool fills) {
+  auto next = NextOp::create(rewriter, loc, channel, fills);
+  if (role.getCopies() > 1) {
+    IndexMath math{rewriter, loc};
+    stepOver(rewriter, loc, {channel, fills}, math.constant(role.getCopies() - 1));
+  }
+  return next;
+}
+
+/// Each copy begins with the slot of its own number.
+void AccumulatorRealiser::stepOverOthers(BlockArgument channel) {
+  rewriter.setInsertionPointToStart(&region.front());
+  Location loc = channel.getLoc();
+  Value copy = CopyIdOp::create(rewriter, loc, rewriter.getIndexType());
+  llvm::SmallSetVector<RingSide, 2> sides;
+  for (Operation *user : channel.getUsers())
+    if (auto next = dyn_cast<NextOp>(user))
+      sides.insert(getRingSide(next));
+  for (RingSide side : sides)
+    stepOver(rewriter, loc, side, copy);
 }
 
 /// Gives what uses an accumulator first a slot, filled with what it begins as, if that is
@@ -236,9 +286,9 @@ void AccumulatorRealiser::awaitMate(FillOp fill, Span span) {
   if (cast<MmaAtomInterface>(fill.getAtom()).getPrograms() == 1)
     return;
   Location loc = fill.getLoc();
-  Value channel = getChannel(loc, {}, span, /*full=*/role.getTotalWarps(), /*empty=*/1);
+  Value channel = getChannel(loc, {}, span, /*full=*/role.getWarps(), /*empty=*/1);
   rewriter.setInsertionPointAfter(fill);
-  auto next = NextOp::create(rewriter, loc, channel);
+  NextOp next = makeNext(loc, channel);
   Value slot = next.getSlot(), phase = next.getPhase();
   auto put = PutOp::create(rewriter, loc, channel, slot, phase, /*bytes=*/0);
   put.getBody().emplaceBlock();
@@ -248,34 +298,30 @@ void AccumulatorRealiser::awaitMate(FillOp fill, Span span) {
                     /*peers=*/ValueRange());
 }
 
-/// The last of the releases, by commits, that follow a dot. Nobody waits for those of a program's
-/// last dots, so they come in front of the commit that somebody does wait for: a program must not
-/// end before they have arrived.
-static Operation *findLastRelease(Operation *end) {
-  for (auto next = dyn_cast_or_null<ReleaseOp>(end->getNextNode()); next && next.getCommit();
-       next = dyn_cast_or_null<ReleaseOp>(end->getNextNode()))
-    end = next;
-  return end;
+/// Waits for a slot, fetches what it holds and gives it back.
+Value AccumulatorRealiser::fetchAt(Location loc, Type type, Value channel, NextOp place,
+                                   Attribute atom) {
+  auto get = GetOp::create(rewriter, loc, channel, place.getSlot(), place.getPhase(),
+                           /*to_start=*/false);
+  auto fetch = FetchOp::create(rewriter, loc, type, get.getBuffers().front(), atom);
+  ReleaseOp::create(rewriter, loc, channel, place.getSlot(), /*lanes=*/true, /*commit=*/false,
+                    /*peers=*/ValueRange());
+  return fetch.getResult();
 }
 
 void AccumulatorRealiser::realise(Life &life) {
   Location loc = life.wait.getLoc();
   Value channel = getChannel(loc, {life.wait.getPending().getType()}, {life.getBegin(), life.wait},
-                             /*full=*/1, role.getTotalWarps());
+                             /*full=*/1, role.getWarps());
   rewriter.setInsertionPoint(life.getBegin());
-  auto next = NextOp::create(rewriter, loc, channel);
+  NextOp next = makeNext(loc, channel);
   Value slot = next.getSlot(), phase = next.getPhase();
   if (FillOp fill = acquire(*life.first, channel, slot, phase, life.atom))
     awaitMate(fill, {life.getBegin(), life.getEnd()});
   rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
   CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
   rewriter.setInsertionPoint(life.wait);
-  auto get = GetOp::create(rewriter, loc, channel, slot, phase, /*to_start=*/false);
-  auto fetch =
-      FetchOp::create(rewriter, loc, life.wait.getType(), get.getBuffers().front(), life.atom);
-  ReleaseOp::create(rewriter, loc, channel, slot, /*lanes=*/true, /*commit=*/false,
-                    /*peers=*/ValueRange());
-  rewriter.replaceOp(life.wait, fetch.getResult());
+  rewriter.replaceOp(life.wait, fetchAt(loc, life.wait.getType(), channel, next, life.atom));
 }
 
 //===- What a loop carries ------------------------------------------------------------------===//
@@ -299,14 +345,7 @@ LogicalResult AccumulatorRealiser::findCarried() {
 
 /// What the next slot that is got holds.
 Value AccumulatorRealiser::fetchNext(Location loc, Life &life, Value channel) {
-  auto next = NextOp::create(rewriter, loc, channel);
-  auto get = GetOp::create(rewriter, loc, channel, next.getSlot(), next.getPhase(),
-                           /*to_start=*/false);
-  auto fetch =
-      FetchOp::create(rewriter, loc, life.wait.getType(), get.getBuffers().front(), life.atom);
-  ReleaseOp::create(rewriter, loc, channel, next.getSlot(), /*lanes=*/true, /*commit=*/false,
-                    /*peers=*/ValueRange());
-  return fetch.getResult();
+  return fetchAt(loc, life.wait.getType(), channel, makeNext(loc, channel), life.atom);
 }
 
 /// What the loop begins with is written to a slot in front of it. Each trip fetches its sum where
@@ -316,12 +355,12 @@ void AccumulatorRealiser::realiseCarried(Life &life, const CarriedSum &found) {
   scf::ForOp loop = found.loop;
   PendingType type = life.wait.getPending().getType();
   Value channel = getChannel(loc, {type}, {loop, loop.getBody()->getTerminator()}, /*full=*/1,
-                             role.getTotalWarps(), /*isCarried=*/true);
+                             role.getWarps(), /*isCarried=*/true);
   auto fillNext = [&](Value tensor) {
-    auto next = NextOp::create(rewriter, loc, channel, /*fills=*/true);
+    NextOp next = makeNext(loc, channel, /*fills=*/true);
     Value empty = AcquireOp::create(rewriter, loc, type, channel, next.getSlot(), next.getPhase());
-    Value filled = FillOp::create(rewriter, loc, type, tensor, empty, life.atom);
-    return std::pair<Value, Value>(filled, next.getSlot());
+    auto filled = FillOp::create(rewriter, loc, type, tensor, empty, life.atom);
+    return std::pair(filled, next.getSlot());
   };
   rewriter.setInsertionPoint(loop);
   OpOperand &init = *loop.getTiedLoopInit(loop.getRegionIterArg(found.index));
@@ -342,6 +381,7 @@ void AccumulatorRealiser::realiseCarried(Life &life, const CarriedSum &found) {
   auto [filled, slot] = fillNext(pend.getTensor());
   life.first->set(filled);
   rewriter.eraseOp(pend);
+  awaitMate(filled, {life.getBegin(), life.getEnd()});
   rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
   CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
   loop.getBody()->getTerminator()->setOperand(found.index, sum);
@@ -358,10 +398,6 @@ LogicalResult AccumulatorRealiser::findOperands() {
   WalkResult result = region.walk([&](StartDotOp dot) -> WalkResult {
     if (!dot.getType().getInTensorMemory() || !isa<RankedTensorType>(dot.getA().getType()))
       return WalkResult::advance();
-    if (role.getCopies() != 1)
-      return dot.emitOpError(
-                 "expected a role of one copy to write operand a to tensor memory, got ")
-             << role.getCopies() << " copies of role \"" << role.getName() << "\"";
     operands[{{dot->getBlock(), dot.getA()}, dot.getTransposeA()}].push_back(dot);
     return WalkResult::advance();
   });
@@ -384,7 +420,7 @@ void AccumulatorRealiser::realiseOperand(ArrayRef<StartDotOp> dots) {
   auto type = PendingType::get(cast<RankedTensorType>(tensor.getType()), /*inTensorMemory=*/true);
   Value channel = getChannel(loc, {type}, {first, last}, /*full=*/0, /*empty=*/1);
   rewriter.setInsertionPoint(first);
-  auto next = NextOp::create(rewriter, loc, channel);
+  NextOp next = makeNext(loc, channel);
   Value empty = AcquireOp::create(rewriter, loc, type, channel, next.getSlot(), next.getPhase());
   auto fill = FillOp::create(rewriter, loc, type, tensor, empty, first.getAtom());
   for (StartDotOp dot : dots) {
@@ -397,7 +433,45 @@ void AccumulatorRealiser::realiseOperand(ArrayRef<StartDotOp> dots) {
                     /*peers=*/ValueRange());
 }
 
+/// A condition that chooses a sum, and the number of its result: what a loop leaves, or, if it has
+/// no trips, what it begins with. None if there is none.
+static std::optional<std::pair<scf::IfOp, unsigned>> findChoice(Region &region) {
+  std::optional<std::pair<scf::IfOp, unsigned>> choice;
+  region.walk([&](scf::IfOp condition) {
+    for (unsigned i = 0; i < condition.getNumResults(); ++i) {
+      auto wait = condition.thenYield().getOperand(i).getDefiningOp<WaitOp>();
+      bool isSum = wait && wait.getPending().getType().getInTensorMemory() &&
+                   wait->getBlock() == condition.thenBlock() && wait->hasOneUse();
+      if (!isSum || !matchPattern(condition.elseYield().getOperand(i), m_Constant()))
+        continue;
+      choice = {condition, i};
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return choice;
+}
+
+/// A sum that a condition chooses is fetched behind it, where it is used: each branch commits its
+/// own.
+LogicalResult AccumulatorRealiser::commitBehind(scf::IfOp condition, unsigned index) {
+  auto wait = condition.thenYield().getOperand(index).getDefiningOp<WaitOp>();
+  Value sum = condition.getResult(index);
+  Location loc = wait.getLoc();
+  PendingType type = wait.getPending().getType();
+  Attribute atom;
+  (void)findFirstUse(wait.getPending(), atom);
+  Value channel = getChannel(loc, {type}, {condition, condition}, /*full=*/1, role.getWarps());
+  rewriter.setInsertionPointAfter(condition);
+  NextOp next = makeNext(loc, channel);
+  auto pend = PendOp::create(rewriter, loc, type, sum);
+  auto commit = CommitOp::create(rewriter, loc, pend, channel, next.getSlot());
+  sum.replaceAllUsesExcept(fetchAt(loc, wait.getType(), channel, next, atom), pend);
+  return handOver(commit);
+}
+
 LogicalResult AccumulatorRealiser::run() {
+  region.walk<WalkOrder::PreOrder>([&](Operation *op) { numbers[op] = numbers.size(); });
   if (failed(findCarried()))
     return failure();
   SmallVector<CommitOp> commits;
@@ -408,8 +482,10 @@ LogicalResult AccumulatorRealiser::run() {
   for (CommitOp commit : commits)
     if (failed(handOver(commit)))
       return failure();
+  while (auto choice = findChoice(region))
+    if (failed(commitBehind(choice->first, choice->second)))
+      return failure();
   WalkResult result = region.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    numbers[op] = numbers.size();
     auto wait = dyn_cast<WaitOp>(op);
     bool isOwn = wait && wait.getPending().getType().getInTensorMemory() &&
                  llvm::none_of(handedOver, [&](Life &life) { return life.wait == wait; });
@@ -430,6 +506,10 @@ LogicalResult AccumulatorRealiser::run() {
   for (CommitOp commit : fills)
     if (failed(realiseFill(commit)))
       return failure();
+  if (role.getCopies() > 1)
+    for (auto &made : channels)
+      for (auto &[channel, spans] : made)
+        stepOverOthers(channel);
   return success();
 }
 

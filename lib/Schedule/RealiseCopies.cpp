@@ -418,8 +418,9 @@ void CopyRealiser::shift(Operation *op) {
 }
 
 void CopyRealiser::retype(Value value, RankedTensorType tensor) {
-  bool isPending = isa<PendingType>(value.getType());
-  value.setType(isPending ? Type(PendingType::get(tensor)) : Type(tensor));
+  auto pending = dyn_cast<PendingType>(value.getType());
+  value.setType(pending ? Type(PendingType::get(tensor, pending.getInTensorMemory()))
+                        : Type(tensor));
   auto constant = value.getDefiningOp<arith::ConstantOp>();
   if (auto elements = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : nullptr)
     constant.setValueAttr(elements.resizeSplat(tensor));

@@ -98,11 +98,15 @@ struct RealiseOwnConversions : kiln::impl::RealiseOwnConversionsBase<RealiseOwnC
   void runOnOperation() override {
     getOperation().walk([](WarpGroupsOp groups) {
       for (Region &region : groups.getBodies()) {
-        DenseMap<Type, Value> buffers;
+        // Found first: with a conversion go slices behind it, where a walk would go on.
+        SmallVector<ConvertLayoutOp> found;
         region.walk([&](ConvertLayoutOp op) {
           if (isThroughMemory(op))
-            realise(op, buffers, region);
+            found.push_back(op);
         });
+        DenseMap<Type, Value> buffers;
+        for (ConvertLayoutOp op : found)
+          realise(op, buffers, region);
       }
     });
   }

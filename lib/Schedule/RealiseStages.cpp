@@ -68,7 +68,7 @@ static LogicalResult realise(Block &block, const Context &context) {
   if (failed(checkSchedule(trip)) || failed(startDots(trip)) || failed(releaseSlots(trip)) ||
       failed(waitForPuts(trip, context.role, context.knownSlots)) || failed(checkTrip(trip)))
     return failure();
-  if (trip.isPredicated)
+  if (trip.fillsRings)
     enterLoop(trip.loop, context);
   expandTrip(trip);
   return success();

@@ -165,6 +165,19 @@ static Value findMiddle(OpBuilder &builder, scf::ForOp loop, const Change &chang
   return middle;
 }
 
+/// Whether another condition is the same all through one part of a loop that is cut at `change`. A
+/// mask of a later stage compares with the same bound what the variable was some trips before.
+static bool isKnownIn(bool inFront, const Change &change, const Change &other) {
+  if (other.bound != change.bound || other.isBehindBound != change.isBehindBound ||
+      other.isUnsigned != change.isUnsigned)
+    return false;
+  auto getShift = [](const Change &change) {
+    return change.shift ? findNumber(change.shift) : std::optional<int64_t>(0);
+  };
+  std::optional<int64_t> here = getShift(change), there = getShift(other);
+  return here && there && (inFront ? *there <= *here : *there >= *here);
+}
+
 /// Replaces a condition by the branch that is taken.
 static void choose(scf::IfOp condition, bool holds) {
   Block *taken = holds ? condition.thenBlock() : condition.elseBlock();
@@ -192,25 +205,34 @@ static LogicalResult split(scf::ForOp loop) {
   FailureOr<Change> change = findChange(marked, loop);
   if (failed(change))
     return failure();
-  Value condition = marked.getCondition();
+  // What is known in the part behind, and in the part in front.
+  std::array<SmallVector<std::pair<Operation *, bool>>, 2> known;
+  for (auto inner : loop.getBody()->getOps<scf::IfOp>()) {
+    if (!inner->hasAttr(kSplitLoopAttrName))
+      continue;
+    FailureOr<Change> other = findChange(inner, loop);
+    if (failed(other))
+      return failure();
+    for (bool inFront : {false, true})
+      if (inner.getCondition() == marked.getCondition() || isKnownIn(inFront, *change, *other))
+        known[inFront].push_back({inner, other->holdsInFront});
+  }
   OpBuilder builder(loop);
   Value middle = findMiddle(builder, loop, *change);
   // What lies in front ends with the loop, even if the change lies behind its end.
   Value end = arith::MinSIOp::create(builder, loop.getLoc(), middle, loop.getUpperBound());
-  auto make = [&](Value lower, Value upper, ValueRange initial, bool holds) {
+  auto make = [&](Value lower, Value upper, ValueRange initial, bool inFront) {
     IRMapping mapping;
     auto part = cast<scf::ForOp>(builder.clone(*loop, mapping));
     part.setLowerBound(lower);
     part.setUpperBound(upper);
     part.getInitArgsMutable().assign(initial);
-    Value here = mapping.lookupOrDefault(condition);
-    for (auto inner : llvm::make_early_inc_range(part.getBody()->getOps<scf::IfOp>()))
-      if (inner->hasAttr(kSplitLoopAttrName) && inner.getCondition() == here)
-        choose(inner, holds);
+    for (auto [inner, holdsInFront] : known[inFront])
+      choose(cast<scf::IfOp>(mapping.lookup(inner)), holdsInFront == inFront);
     return part;
   };
-  scf::ForOp front = make(loop.getLowerBound(), end, loop.getInitArgs(), change->holdsInFront);
-  scf::ForOp behind = make(middle, loop.getUpperBound(), front.getResults(), !change->holdsInFront);
+  scf::ForOp front = make(loop.getLowerBound(), end, loop.getInitArgs(), /*inFront=*/true);
+  scf::ForOp behind = make(middle, loop.getUpperBound(), front.getResults(), /*inFront=*/false);
   loop->replaceAllUsesWith(behind);
   loop.erase();
   return failure(failed(split(front)) || failed(split(behind)));

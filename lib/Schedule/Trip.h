@@ -84,9 +84,8 @@ struct Trip {
   llvm::SmallVector<HeldSlot> heldSlots;
   llvm::SmallVector<HeldDot> heldDots;
 
-  // Of a loop whose role fills rings of its own:
-  /// Trips that lack some ops ask for the iterations of the others.
-  bool isPredicated = false;
+  /// Whether the loop's role fills rings of its own; then:
+  bool fillsRings = false;
   /// The role, if its copies lag behind one another in the loop.
   tile::RoleAttr lagging;
   /// After so many trips slots repeat.

@@ -107,12 +107,13 @@ LogicalResult PutWaiter::checkSkew() {
 
 /// After which trips slots repeat, and which each use has.
 LogicalResult PutWaiter::setSlots() {
-  if (!trip.getCounted())
+  bool isCounted = bool(trip.getCounted());
+  if (!isCounted && (!trip.asyncPuts.empty() || role.getSkew()))
     return rings.front().second.puts.front().emitOpError(
-               "expected an scf.for around loads with stages that fill a ring of role \"")
+               "expected an scf.for around copies that fill a ring of role \"")
            << role.getName()
-           << "\" itself, since slots must be known when compiling for this chip, "
-           << "and nobody counts the trips of an scf.while";
+           << "\" itself, or loads through registers by copies that do not lag, since slots must "
+           << "be known when compiling for this chip, and nobody counts the trips of an scf.while";
   for (auto &[channel, ring] : rings) {
     int64_t uses = ring.puts.size();
     for (auto [place, put, get] : llvm::enumerate(ring.puts, ring.gets))
@@ -120,11 +121,12 @@ LogicalResult PutWaiter::setSlots() {
         trip.slots[slot.getDefiningOp()] = {ring.depth, uses, int64_t(place)};
     trip.round = std::lcm(trip.round, ring.depth / std::gcd(ring.depth, uses));
   }
-  constexpr int64_t kMostTrips = 16;
-  if (trip.round <= kMostTrips)
+  // Behind each trip that nobody has counted the loop may end, each time in another way.
+  int64_t most = isCounted ? 16 : 4;
+  if (trip.round <= most)
     return success();
   return trip.loop->emitOpError("expected rings whose slots repeat after at most ")
-         << kMostTrips << " trips, since the loop is unrolled by as many, got " << trip.round;
+         << most << " trips, since the loop is unrolled by as many, got " << trip.round;
 }
 
 void PutWaiter::setInsertionPoint() {
@@ -326,7 +328,7 @@ LogicalResult PutWaiter::run() {
   }
   if (knownSlots && failed(setSlots()))
     return failure();
-  trip.isPredicated = true;
+  trip.fillsRings = true;
   return failure(failed(role.getSkew() ? waitInTurns() : waitForGets()) || failed(separatePuts()));
 }
 

@@ -22,7 +22,7 @@
 // M6: 'tile.channel' op expected role "mma" to acquire and to release what its dots read in tensor memory
 // EMPTY: 'tile.start_dot' op expected an operand that a tile.fill has written
 // LANES: 'tile.release' op expected 'commit', since dots that read the slot may be in flight
-// FULL: 'tile.channel' op expected full = 0 and empty = 1, since one thread of each copy releases what its own dots read, got 1 and 1
+// FULL: 'tile.channel' op expected full = 0 and empty = 1, since one thread releases what the dots of its copy read, got 1 and 1
 // GOT: 'tile.get' op expected a tile.commit into the channel, since nobody is told otherwise that a slot is full
 // SLOT: expected slot 0 and phase 1 for use 1 of the channel by role "mma"
 

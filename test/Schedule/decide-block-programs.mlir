@@ -139,7 +139,26 @@ tile.kernel @overlaps(%a: !view, %b: !view) attributes {tile.overlap} grid {
 
 // -----
 
-// A chip whose record says of no limit to blocks has none to gain.
+// Where a core holds fewer blocks, programs of two warps leave room for more.
+// CHECK-LABEL: tile.kernel @two
+// CHECK-SAME: tile.block_programs = 4 : i64
+!view = !tile.view<?x?xbf16>
+module attributes {tile.target = #nvptx.target<chip = "sm_86">} {
+tile.kernel @two(%a: !view, %b: !view) attributes {tile.warps = 2 : i64} grid {
+  %n = tile.dim %a, 0 : !view
+  tile.grid %n
+} {
+  %c0 = arith.constant 0 : index
+  %i = tile.program_id x
+  %x = tile.load %a[%i, %c0] : !view -> tensor<1x256xbf16>
+  tile.store %x, %b[%i, %c0] : tensor<1x256xbf16>, !view
+  tile.return
+}
+}
+
+// -----
+
+// A chip whose cores hold as many blocks of one wave as waves has none to gain.
 // CHECK-LABEL: tile.kernel @other
 // CHECK-NOT: tile.block_programs
 !view = !tile.view<?x?xbf16>

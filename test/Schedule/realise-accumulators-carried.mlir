@@ -90,3 +90,42 @@ tile.kernel @registers(%n: index) {
   }
   tile.return
 }
+
+// Of two programs the warps of both say that they have written the trip's, in front of the dots for both; what the loop begins
+// with no dot reads.
+// CHECK-LABEL: tile.kernel @pair
+// CHECK: tile.next fills %[[SUMS:.*]] :
+// CHECK: tile.fill
+// CHECK-NEXT: tile.commit
+// CHECK: scf.for
+// CHECK: tile.next %[[SUMS]]
+// CHECK: tile.fetch
+// CHECK: %[[F:.*]] = tile.fill
+// CHECK-NEXT: %[[S:.*]], %[[P:.*]] = tile.next %[[SAID:.*]] : !tile.channel<1>
+// CHECK-NEXT: tile.put %[[SAID]][%[[S]], %[[P]]] bytes = 0
+// CHECK: tile.get %[[SAID]][%[[S]], %[[P]]] to_start
+// CHECK-NEXT: %[[D:.*]] = tile.start_dot %{{.*}}, %{{.*}}, %[[F]]
+// CHECK-NEXT: tile.release %[[SAID]][%[[S]]] commit
+// CHECK-NEXT: tile.commit %[[D]] into %[[SUMS]]
+#pair = #nvptx.tcgen05<"m256n32k16", f16, f32>
+tile.kernel @pair(%n: index) attributes {tile.cluster = array<i64: 2, 1, 1>} {
+  tile.warp_groups(%n : index) {
+    role #tile.role<"mma", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %x = tile.alloc : !a
+      %y = tile.alloc : !tile.buffer<16x32xf16>
+      %one = arith.constant dense<1.0> : !t
+      %half = arith.constant dense<0.5> : !t
+      %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %one) -> !t {
+        %less = arith.mulf %s, %half : !t
+        %pend = tile.pend %less : !pending
+        %d = tile.start_dot %x, %y, %pend transpose_b {atom = #pair} : !a, !tile.buffer<16x32xf16> -> !pending
+        %u = tile.wait %d in_flight = 0 : !pending -> !t
+        scf.yield %u : !t
+      }
+      tile.print "sum" (%p) : !t
+    }
+  }
+  tile.return
+}

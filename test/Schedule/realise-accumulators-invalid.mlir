@@ -30,28 +30,6 @@ tile.kernel @next_trip(%n: index) {
 
 // -----
 
-!a = !tile.buffer<128x32xf16>
-!b = !tile.buffer<32x32xf16>
-!pending = !tile.pending<tensor<128x32xf32>, tensor_memory>
-#atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
-
-tile.kernel @copies() {
-  tile.warp_groups() {
-    role #tile.role<"mma", warps = 4, copies = 2> {
-      %x = tile.alloc : !a
-      %y = tile.alloc : !b
-      %no = arith.constant false
-      %none = ub.poison : !pending
-      %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
-      // expected-error@+1 {{expected a role of one copy to accumulate in tensor memory, got 2 copies of role "mma"}}
-      %t = tile.wait %d in_flight = 0 : !pending -> tensor<128x32xf32>
-    }
-  }
-  tile.return
-}
-
-// -----
-
 #sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
 !a = !tile.buffer<128x32xf16>
 !b = !tile.buffer<32x32xf16>

@@ -140,3 +140,40 @@ tile.kernel @begins() {
   }
   tile.return
 }
+
+// A sum that a condition chooses, since a loop may have no trips, is fetched behind it: each branch commits its own.
+// CHECK-LABEL: tile.kernel @chosen
+// CHECK: %[[S:.*]], %[[P:.*]] = tile.next %[[SUMS:.*]] : !tile.channel<1, !tile.pending
+// CHECK-NEXT: scf.if
+// CHECK: %[[EMPTY:.*]] = tile.acquire %[[SUMS]][%[[S]], %[[P]]]
+// CHECK-NEXT: %[[D:.*]] = tile.start_dot %{{.*}}, %{{.*}}, %[[EMPTY]]
+// CHECK-NEXT: tile.commit %[[D]] into %[[SUMS]][%[[S]]]
+// CHECK: } else {
+// CHECK-NEXT: %[[OTHER:.*]] = tile.acquire %[[SUMS]][%[[S]], %[[P]]]
+// CHECK-NEXT: %[[ZEROS:.*]] = tile.fill %{{.*}} into %[[OTHER]] {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>}
+// CHECK-NEXT: tile.commit %[[ZEROS]] into %[[SUMS]][%[[S]]]
+// CHECK: }
+// CHECK-NEXT: %[[FULL:.*]] = tile.get %[[SUMS]][%[[S]], %[[P]]]
+// CHECK-NEXT: %[[T:.*]] = tile.fetch %[[FULL]]
+// CHECK-NEXT: tile.release %[[SUMS]][%[[S]]] lanes
+// CHECK-NEXT: tile.print "sum" (%[[T]])
+tile.kernel @chosen(%any: i1) {
+  tile.warp_groups(%any : i1) {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %no = arith.constant false
+      %zero = arith.constant dense<0.0> : !t
+      %sum = scf.if %any -> !t {
+        %none = ub.poison : !pending
+        %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+        %t = tile.wait %d in_flight = 0 : !pending -> !t
+        scf.yield %t : !t
+      } else {
+        scf.yield %zero : !t
+      }
+      tile.print "sum" (%sum) : !t
+    }
+  }
+  tile.return
+}

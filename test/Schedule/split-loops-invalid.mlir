@@ -61,7 +61,7 @@ tile.kernel @negative(%m: index, %n: index) {
 // -----
 
 tile.kernel @place(%n: index, %is: i1) {
-  // expected-error@+1 {{expected 'tile.split_loop' on an scf.if in an scf.for, without value}}
+  // expected-error@+1 {{expected 'tile.split_loop' on an scf.if in an scf.for or in another such scf.if, without value}}
   scf.if %is {
     tile.print "x"
   } {tile.split_loop}

@@ -75,3 +75,86 @@ tile.kernel @twice(%a: !view, %m: index, %n: index) {
   }
   tile.return
 }
+
+// A condition in the other branch of one that holds in front: the loop is three, and none of them
+// has two masks.
+// CHECK-LABEL: tile.kernel @nested
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK: math.exp
+// CHECK-NOT: arith.negf
+// CHECK: scf.for
+// CHECK-NOT: math.exp
+// CHECK-NOT: arith.negf
+// CHECK: scf.for
+// CHECK-NOT: math.exp
+// CHECK: arith.negf
+// CHECK: tile.store
+tile.kernel @nested(%a: !view, %m: index, %l: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %n step %c128 iter_args(%s = %zero) -> !t {
+    %t = tile.load %a[%i] : !view -> !t
+    %early = arith.cmpi slt, %i, %m : index
+    %u = scf.if %early -> !t {
+      %exp = math.exp %t : !t
+      scf.yield %exp : !t
+    } else {
+      %late = arith.cmpi sgt, %i, %l : index
+      %v = scf.if %late -> !t {
+        %neg = arith.negf %t : !t
+        scf.yield %neg : !t
+      } else {
+        scf.yield %t : !t
+      } {tile.split_loop}
+      scf.yield %v : !t
+    } {tile.split_loop}
+    %d = arith.addf %s, %u : !t
+    scf.yield %d : !t
+  }
+  tile.store %r, %a[%c0] : !t, !view
+  tile.return
+}
+
+// What the same bound cuts some trips later: no part has both in front of the one and behind the other.
+// CHECK-LABEL: tile.kernel @later
+// CHECK: scf.for
+// CHECK: math.exp
+// CHECK: arith.negf
+// CHECK: scf.for
+// CHECK-NOT: math.exp
+// CHECK: arith.negf
+// CHECK: scf.for
+// CHECK-NOT: math.exp
+// CHECK-NOT: arith.negf
+// CHECK-NOT: scf.for
+// CHECK: tile.store
+tile.kernel @later(%a: !view, %m: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %back = arith.constant -128 : index
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %n step %c128 iter_args(%s = %zero) -> !t {
+    %t = tile.load %a[%i] : !view -> !t
+    %is = arith.cmpi slt, %i, %m : index
+    %u = scf.if %is -> !t {
+      %exp = math.exp %t : !t
+      scf.yield %exp : !t
+    } else {
+      scf.yield %t : !t
+    } {tile.split_loop}
+    %before = arith.addi %i, %back : index
+    %was = arith.cmpi slt, %before, %m : index
+    %v = scf.if %was -> !t {
+      %neg = arith.negf %u : !t
+      scf.yield %neg : !t
+    } else {
+      scf.yield %u : !t
+    } {tile.split_loop}
+    %d = arith.addf %s, %v : !t
+    scf.yield %d : !t
+  }
+  tile.store %r, %a[%c0] : !t, !view
+  tile.return
+}

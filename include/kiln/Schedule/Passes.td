@@ -74,12 +74,14 @@ def DecideSwap : Schedule_Pass<"tile-decide-swap"> {
 }
 
 def GuardMasks : Schedule_Pass<"tile-guard-masks"> {
-  let summary = "mask in the trips of a loop that need it alone";
+  let summary = "mask only in the trips of a loop that need it";
   let description = [{
     Precondition: roles are decided, and nobody has pinned when their products run. Postcondition: in
-    a loop of such products the first `arith.select` whose mask all elements pass up to some trip
-    stands, with what makes the mask, in an `scf.if` with `tile.split_loop`. The mask is made of
-    comparisons of what grows with the loop's variable and what does not change in the loop.
+    a loop of such products, the first `arith.select` whose mask every element passes in one run of
+    trips stands, with what makes the mask, in an `scf.if` with `tile.split_loop`; so do all others
+    of the same mask. The mask is made of comparisons of integers that are affine in the loop's
+    variable. A sliding window passes neither in the first trips nor in the last: the condition on
+    the last trips stands in the `else` of the one on the first.
 
     Before:
     ```mlir
@@ -375,8 +377,8 @@ def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
 def SplitLoops : Schedule_Pass<"tile-split-loops"> {
   let summary = "cut loops in two where a condition changes";
   let description = [{
-    Precondition: an `scf.if` with `tile.split_loop` compares the induction variable of its loop
-    with what does not change in it. Postcondition: the loop is two, one in front of the change and
+    Precondition: an `scf.if` with `tile.split_loop`, in the loop or in another such `scf.if`,
+    compares the induction variable of its loop with what does not change in it. Postcondition: the loop is two, one in front of the change and
     one behind it, and neither has the condition. Rings and dots in flight go on from one to the
     other. So attention masks the last blocks of keys alone.
 
@@ -413,7 +415,8 @@ def RealiseCopies : Schedule_Pass<"tile-realise-copies"> {
   let description = [{
     Precondition: in roles of several copies each tensor has a layout. Postcondition: where a
     layout has more bits of `warp` than a copy has, those above became the copy: the tensor is the
-    share of one copy, and what reads or writes memory for it is at the copy's offset.
+    share of one copy, and what reads or writes memory for it is at the copy's offset. So it is of what
+    is pending, whose place in tensor memory comes after that (`tile-realise-accumulators`).
     A tensor whose layout has no such bits is each copy's own. Of a reduction or a scan along what
     copies share out each makes a part, and writes it to a buffer of the program: all meet
     (`tile.barrier all_copies`), and each combines the parts of all in the order of the copies.

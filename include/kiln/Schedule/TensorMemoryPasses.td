@@ -28,7 +28,8 @@ def DecideCarriedSums : Schedule_Pass<"tile-decide-carried-sums"> {
 def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
   let summary = "give dots a place in tensor memory, for their sums and for operands";
   let description = [{
-    Precondition: dots with `in_flight` are starts and waits. Postcondition: an accumulator in tensor
+    Precondition: dots with `in_flight` are starts and waits, and each copy of a role has its own
+    tensors. Postcondition: an accumulator in tensor
     memory is a slot of a channel. It is acquired where its first dot's loop or block begins, filled
     if it begins as a tensor, and a wait for it is a `tile.commit` behind the last dot, a `tile.get`,
     a `tile.fetch` and a `tile.release`. Accumulators of one type in one role take turns. One that
@@ -37,7 +38,11 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
     dots that read it, released by `commit` behind the last. A sum whose wait has
     `tile.carried = "tensor_memory"` stays in its slot from trip to trip: it is got and fetched in the
     trip behind the one that committed it, where that changes it. It is an error if the loop does
-    anything else with the sum. No wait has the attribute then.
+    anything else with the sum. No wait has the attribute then. A sum that a condition
+    chooses, because a loop may have no trips, each branch commits, and it is fetched behind the condition.
+
+    A role of several copies has channels of a slot for each: a copy begins with that of its number and
+    steps over the uses of the others.
 
     Before:
     ```mlir
@@ -64,7 +69,8 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
     tile.release %rows[%s] commit
     ```
     The tests are `test/Schedule/realise-accumulators.mlir`, `realise-accumulators-operands.mlir`,
-    `realise-accumulators-carried.mlir` and `realise-accumulators-invalid.mlir`.
+    `realise-accumulators-carried.mlir`, `realise-accumulators-copies.mlir` and
+    `realise-accumulators-invalid.mlir`.
   }];
 }
 

@@ -54,6 +54,11 @@ def matrixF6 : Quantity<"a cycle", "multiply-adds of 6-bit floats by matrix inst
 def matrixF4 : Quantity<"a cycle", "multiply-adds of 4-bit floats by matrix instructions">;
 def matrixI8 : Quantity<"a cycle", "multiply-adds of 8-bit integers by matrix instructions">;
 def matrixI4 : Quantity<"a cycle", "multiply-adds of 4-bit integers by matrix instructions">;
+// Where matrix instructions of one warp are slower than those of several.
+def warpMatrixTF32 : Quantity<"a cycle", "multiply-adds of tf32 by matrix instructions of a warp">;
+def warpMatrixF16 : Quantity<"a cycle", "multiply-adds of f16 or bf16 by those of a warp">;
+def warpMatrixF8 : Quantity<"a cycle", "multiply-adds of 8-bit floats by those of a warp">;
+def warpMatrixI8 : Quantity<"a cycle", "multiply-adds of 8-bit integers by those of a warp">;
 def fmaF64 : Quantity<"a cycle", "multiply-adds of f64">;
 def fmaF32 : Quantity<"a cycle", "multiply-adds of f32">;
 def fmaF16 : Quantity<"a cycle", "multiply-adds of f16">;
@@ -81,6 +86,7 @@ def fmaLatency : Quantity<"cycles", "a multiply-add of f32">;
 def exp2Latency : Quantity<"cycles", "an exponential to base 2 of f32">;
 def shuffleLatency : Quantity<"cycles", "a register from another lane">;
 def matrixLatency : Quantity<"cycles", "the shortest matrix instruction of f16, to its result">;
+def warpMatrixLatency : Quantity<"cycles", "a matrix instruction of a warp of f16, to its result">;
 def matrixWaitCost : Quantity<"cycles", "a fence, commit and wait around a matrix instruction">;
 def sharedLatency : Quantity<"cycles", "a load from shared memory">;
 def fragmentLatency : Quantity<"cycles", "a load of four matrices of 8 rows from shared memory">;

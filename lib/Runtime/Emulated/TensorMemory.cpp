@@ -92,7 +92,7 @@ std::string TensorMemory::checkStart(Columns columns, const char *what) const {
     return text + ", which are not all held";
   for (const std::vector<Cell> &lane : cells)
     if (std::any_of(lane.begin() + first, lane.begin() + first + columns.count,
-                    [](const Cell &cell) { return cell.isOnTheWay; }))
+                    [](const Cell &cell) { return cell.writer != kNobody; }))
       return text + ", which a warp has not waited to have written";
   return "";
 }
@@ -166,26 +166,27 @@ std::string TensorMemory::read(unsigned lane, unsigned column, uint32_t &bits) c
   if (!cells[lane][column].isWritten)
     return "a read of lane " + std::to_string(lane) + ", column " + std::to_string(column) +
            " of tensor memory, which nothing has written";
-  if (cells[lane][column].isOnTheWay)
+  if (cells[lane][column].writer != kNobody)
     return "a read of lane " + std::to_string(lane) + ", column " + std::to_string(column) +
            " of tensor memory, which a warp has not waited to have written";
   bits = cells[lane][column].bits;
   return "";
 }
 
-std::string TensorMemory::write(unsigned lane, unsigned column, uint32_t bits) {
+std::string TensorMemory::write(unsigned warp, unsigned lane, unsigned column, uint32_t bits) {
   if (std::string wrong = inspect("a write of", column); !wrong.empty())
     return wrong;
   if (isInFlight(&Order::operand, column, 1))
     return "a write of column " + std::to_string(column) +
            " of tensor memory, which a product in flight reads";
-  cells[lane][column] = {bits, true, true};
+  cells[lane][column] = {bits, true, warp};
   return "";
 }
 
-/// A warp writes to lanes of its own.
+/// A warp writes to lanes that others, four numbers on, write to, too.
 void TensorMemory::waitForWrites(unsigned warp) {
   for (unsigned lane = warp % 4 * 32; lane < warp % 4 * 32 + 32; ++lane)
     for (Cell &cell : cells[lane])
-      cell.isOnTheWay = false;
+      if (cell.writer == warp)
+        cell.writer = kNobody;
 }

@@ -52,19 +52,21 @@ public:
   /// By threads, of what no product in flight writes, or reads. What a warp writes is there when it
   /// has waited for that.
   std::string read(unsigned lane, unsigned column, uint32_t &bits) const;
-  std::string write(unsigned lane, unsigned column, uint32_t bits);
+  std::string write(unsigned warp, unsigned lane, unsigned column, uint32_t bits);
   void waitForWrites(unsigned warp);
   /// By products.
   bool isWritten(unsigned lane, unsigned column) const { return cells[lane][column].isWritten; }
   uint32_t get(unsigned lane, unsigned column) const { return cells[lane][column].bits; }
   void set(unsigned lane, unsigned column, uint32_t bits) {
-    cells[lane][column] = {bits, true, false};
+    cells[lane][column] = {bits, true, kNobody};
   }
 
 private:
+  static constexpr unsigned kNobody = ~0u;
   struct Cell {
     uint32_t bits = 0;
-    bool isWritten = false, isOnTheWay = false;
+    bool isWritten = false;
+    unsigned writer = kNobody; ///< the warp that has not waited to have written it
   };
   /// A product, or a commit to barriers.
   struct Order {

@@ -21,15 +21,18 @@ unsigned kiln::protocol::getCapture(Value value) {
   return cast<BlockArgument>(value).getArgNumber();
 }
 
-/// The copies of a role that take part in one use of a channel: all, or that whose turn it is.
-static int64_t countTogether(Operation *op, RoleAttr role) {
-  return takesTurns(op->getParentOfType<KernelOp>(), role) ? 1 : role.getCopies();
+/// The copies of a role that take part in one use of a channel: all, or that whose turn it is. What
+/// lies in tensor memory is of one copy, and so is what it says of that by slots of nothing.
+static int64_t countTogether(Operation *op, ChannelType channel, RoleAttr role) {
+  bool isOfOne = channel.getAccumulator() || channel.getBuffers().empty() ||
+                 takesTurns(op->getParentOfType<KernelOp>(), role);
+  return isOfOne ? 1 : role.getCopies();
 }
 
 /// Where one thread of each copy says that a slot is full, or will be. Sums are full when both of
 /// two programs say so.
 static LogicalResult checkAnnounced(Operation *op, ChannelOp channel, RoleAttr role) {
-  int64_t together = countTogether(op, role);
+  int64_t together = countTogether(op, channel.getType(), role);
   if (channel.getType().getPair() && channel.getType().getAccumulator())
     together *= 2;
   if (int64_t(channel.getFull()) == together)
@@ -97,7 +100,8 @@ static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
     if (!writes && !channel.getType().getOwn() && !put->hasAttr(kLanesAttrName))
       return put.emitOpError("expected '")
              << kLanesAttrName << "', since one lane of each warp tells that the slot is full";
-    int64_t warps = role.getWarps() * countTogether(put, role) * (isPair ? 2 : 1);
+    int64_t warps =
+        role.getWarps() * countTogether(put, channel.getType(), role) * (isPair ? 2 : 1);
     if (full == warps)
       return success();
     InFlightDiagnostic error = put.emitOpError("expected full = ")
@@ -154,11 +158,10 @@ static LogicalResult checkOperands(WarpGroupsOp groups, unsigned capture) {
   }
   if (!filler)
     return channel.emitOpError("expected a tile.put into the channel");
-  int64_t copies = filler.getCopies();
-  if (channel.getFull() == 0 && int64_t(channel.getEmpty()) == copies)
+  if (channel.getFull() == 0 && channel.getEmpty() == 1)
     return success();
-  return channel.emitOpError("expected full = 0 and empty = ")
-         << copies << ", since one thread of each copy releases what its own dots read, got "
+  return channel.emitOpError("expected full = 0 and empty = 1, since one thread releases what the "
+                             "dots of its copy read, got ")
          << channel.getFull() << " and " << channel.getEmpty();
 }
 
@@ -221,7 +224,8 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
       return release.emitOpError("expected a tile.get in role \"")
              << role.getName() << "\", which releases the channel";
     if (release) {
-      int64_t together = countTogether(release, role), peers = release.getPeers().size();
+      int64_t together = countTogether(release, channel.getType(), role);
+      int64_t peers = release.getPeers().size();
       // Of two programs' slots one gives back for both.
       if (release.getCommit() && channel.getType().getPair())
         peers /= 2;
@@ -349,7 +353,7 @@ int64_t kiln::protocol::countReleases(WarpGroupsOp groups, unsigned capture) {
     for (Operation *user : region.getArgument(capture).getUsers())
       if (auto release = dyn_cast<ReleaseOp>(user)) {
         RoleAttr role = groups.getRole(region.getRegionNumber());
-        int64_t together = countTogether(release, role);
+        int64_t together = countTogether(release, release.getChannel().getType(), role);
         arrivals += release.getCommit() ? together : together * role.getWarps();
         break;
       }

@@ -6,9 +6,9 @@
 // not end.
 //
 // Earlier it cannot be if who waits knows that phase n - 1 has ended. Each copy knows of what it
-// has waited for itself, so who takes all uses of a ring need not be asked. Of who steps over uses
-// of others this follows what each copy knows by what it was told: an arrival tells the phase's
-// waiters all that the copy knows, and copies that meet tell one another.
+// has waited for itself, so who takes all uses of its slots need not be asked. Of who steps over
+// uses by others of a slot this follows what each copy knows by what it was told: an arrival tells
+// the phase's waiters all that the copy knows, and copies that meet tell one another.
 //
 // Later it cannot be: phase n + 1 ends only once a use was released that is got after this wait, by
 // the same copy, or put after it.

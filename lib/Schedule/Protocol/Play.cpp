@@ -123,7 +123,7 @@ struct State {
         for (unsigned program : getPrograms(reach))
           brought[getUse(getCounting(program, event), event.channel, event.position)] +=
               reach.bytes;
-      return findUnreleased(trace, event);
+      return findUntold(trace, event, getBefore(event));
     }
     if (event.kind == Event::Release) {
       int64_t arrivals = countArrivals(role, event.op);
@@ -136,11 +136,14 @@ struct State {
           told[{there.first, {there.second, trace.program}}] += arrivals;
         }
     }
-    return event.kind == Event::Acquire ? findUnreleased(trace, event) : std::nullopt;
+    return event.kind == Event::Acquire ? findUntold(trace, event, getBefore(event))
+                                        : std::nullopt;
   }
+  /// By as many as must, and by every program that is reached.
   bool isReleased(const Trace &trace, const Event &event) {
     return released[getUse(trace.program, event.channel, event.position)] ==
-           int64_t(getChannel(groups, event.channel).getEmpty());
+               int64_t(getChannel(groups, event.channel).getEmpty()) &&
+           !findUntold(trace, event, event.position);
   }
 
 private:
@@ -184,11 +187,15 @@ private:
     return llvm::filter_to_vector(llvm::seq<unsigned>(0, 64),
                                   [&](unsigned bit) { return reach.programs >> bit & 1; });
   }
-  std::optional<unsigned> findUnreleased(const Trace &trace, const Event &event) {
-    int64_t before = event.position - getChannel(groups, event.channel).getType().getDepth();
-    if (before < 0)
+  /// The use of the slot before this one; negative if there is none.
+  int64_t getBefore(const Event &event) {
+    return event.position - getChannel(groups, event.channel).getType().getDepth();
+  }
+  /// A program that is reached and has not told of having released a use.
+  std::optional<unsigned> findUntold(const Trace &trace, const Event &event, int64_t position) {
+    if (position < 0)
       return std::nullopt;
-    Use use = getUse(trace.program, event.channel, before);
+    Use use = getUse(trace.program, event.channel, position);
     auto isTold = [&](unsigned program) {
       return told[{use.first, {use.second, program}}] >= countReleases(groups, event.channel);
     };
@@ -280,7 +287,8 @@ FailureOr<Order> kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> trace
   // What was put and never got would stay in the slots of the next launch's barriers.
   for (auto [i, trace] : llvm::enumerate(traces))
     for (const Event &event : trace.events)
-      if (event.kind == Event::Put && !state.isReleased(trace, event)) {
+      if ((event.kind == Event::Put || event.kind == Event::Acquire) &&
+          !state.isReleased(trace, event)) {
         InFlightDiagnostic left = event.op->emitOpError("expected each slot that is put to be "
                                                         "released by all, got one that is not");
         describe(left, groups, instance);

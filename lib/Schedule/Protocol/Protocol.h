@@ -176,7 +176,7 @@ struct Trace {
   unsigned program = 0;
   /// Where it was given up, if it has too many steps to be followed.
   mlir::Operation *tooLong = nullptr;
-  /// Whether it steps over uses of channels, which are others'.
+  /// Whether it steps over uses of some slot that it uses itself, which are other copies'.
   bool skips = false;
 };
 

@@ -156,7 +156,11 @@ LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase,
   }
   own.ahead.insert(next + behind);
   own.close();
-  result.events.push_back({kind, index, next + behind, op});
+  int64_t position = next + behind;
+  auto [last, isFirst] = own.atSlot.try_emplace(*atSlot, *atSlot - depth);
+  result.skips |= position - last->second > depth;
+  last->second = position;
+  result.events.push_back({kind, index, position, op});
   return success();
 }
 
@@ -332,7 +336,6 @@ LogicalResult Tracer::advance(AdvanceOp op) {
   known[op.getNextPhase()] = {Known::Number, (*phase + next / depth) % 2};
   // Uses that are stepped over are another copy's.
   known[op.getNextSlot()].skipped = get(op.getSlot()).skipped + (op.getBy() ? *by : 0);
-  result.skips |= op.getBy() && *by > 0;
   return success();
 }
 

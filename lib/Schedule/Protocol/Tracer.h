@@ -152,6 +152,8 @@ private:
   struct Uses {
     int64_t next = 0, skipped = 0;
     std::set<int64_t> ahead;
+    /// The last one of each slot.
+    std::map<int64_t, int64_t> atSlot;
     /// Those of others, which the one that comes has stepped over.
     void skip(int64_t to) {
       next += std::max<int64_t>(0, to - skipped);

@@ -73,6 +73,8 @@ struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
     if (ordersGlobal && countsStores && !isOneWave)
       amdgcn::waitForVector(rewriter, op.getLoc(), 0);
     ROCDL::SBarrierOp::create(rewriter, op.getLoc());
+    if (!isOneWave)
+      amdgcn::keepReads(rewriter, op.getLoc());
     // Before, a thread waits until what it wrote is there for all. After, the barrier itself has
     // waited for shared memory: only the compiler must not move reads to its other side. What is
     // in a cache of global memory may be stale.

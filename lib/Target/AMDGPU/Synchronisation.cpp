@@ -22,6 +22,16 @@ static void separate(OpBuilder &builder, Location loc) {
   ROCDL::SchedBarrier::create(builder, loc, 0);
 }
 
+/// No instruction either. LLVM (22) sinks a read of LDS into the one branch that uses it, across
+/// barriers and fences in front of that branch, which count as no store there. Assembly that may
+/// store anything does; no op says so.
+void kiln::amdgcn::keepReads(OpBuilder &builder, Location loc) {
+  LLVM::InlineAsmOp::create(builder, loc, TypeRange(), ValueRange(), /*asm_string=*/"",
+                            /*constraints=*/"~{memory}", /*has_side_effects=*/true,
+                            /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                            /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
+}
+
 //===- Waits --------------------------------------------------------------------------------===//
 
 // The fields of s_waitcnt, by the ISA manuals. CDNA has six bits for vector memory, in two parts,
@@ -73,6 +83,7 @@ void TargetAttr::meet(OpBuilder &builder, Location loc) const {
   separate(builder, loc);
   keepInPlace(builder, loc);
   ROCDL::SBarrierOp::create(builder, loc);
+  keepReads(builder, loc);
   keepInPlace(builder, loc);
   separate(builder, loc);
 }

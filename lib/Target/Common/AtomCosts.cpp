@@ -25,9 +25,24 @@ static const std::optional<Figure> &getMatrixRate(Type element, const Figures &f
   return bits <= 8 && figures.matrixF8 ? figures.matrixF8 : figures.matrixF16;
 }
 
+static Type getWider(Type a, Type b) {
+  return a.getIntOrFloatBitWidth() < b.getIntOrFloatBitWidth() ? b : a;
+}
+
 std::optional<int64_t> kiln::countMatrixCycles(const Chip &chip, Type a, Type b, int64_t products) {
-  Type wider = a.getIntOrFloatBitWidth() < b.getIntOrFloatBitWidth() ? b : a;
-  return countCycles(products, getMatrixRate(wider, chip.figures));
+  return countCycles(products, getMatrixRate(getWider(a, b), chip.figures));
+}
+
+std::optional<int64_t> kiln::countWarpMatrixCycles(const Chip &chip, Type a, Type b,
+                                                   int64_t products) {
+  Figures figures = chip.figures;
+  for (auto [all, ofWarp] : {std::pair(&Figures::matrixTF32, &Figures::warpMatrixTF32),
+                             {&Figures::matrixF16, &Figures::warpMatrixF16},
+                             {&Figures::matrixF8, &Figures::warpMatrixF8},
+                             {&Figures::matrixI8, &Figures::warpMatrixI8}})
+    if (figures.*ofWarp)
+      figures.*all = figures.*ofWarp;
+  return countCycles(products, getMatrixRate(getWider(a, b), figures));
 }
 
 std::optional<int64_t> kiln::getCopyLatency(const Chip &chip,

@@ -196,7 +196,7 @@ private:
   Error lower(CallInst &call) {
     if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand())) {
       if (lowerEmptyAssembly(call, *assembly) || lowerGroupWait(call, *assembly) ||
-          lowerGroupProduct(call, *assembly))
+          lowerGroupProducts(call, *assembly))
         return Error::success();
       return createStringError("the emulator cannot run assembly: '" +
                                StringRef(assembly->getAsmString()) + "'");
@@ -261,8 +261,10 @@ private:
     return Error::success();
   }
 
-  /// An instruction goes by name, operands and result through memory.
-  void execute(CallInst &call, StringRef name, ArrayRef<Value *> arguments, Value *site) {
+  /// An instruction goes by name, operands and result through memory. Gives the result, if its type
+  /// has one.
+  Value *execute(CallInst &call, Type *type, StringRef name, ArrayRef<Value *> arguments,
+                 Value *site) {
     IRBuilder<> builder(&call);
     Type *i32 = builder.getInt32Ty(), *none = builder.getVoidTy();
     SmallVector<Type *> types;
@@ -273,14 +275,18 @@ private:
     Value *operands = room(function, packed);
     for (auto [i, operand] : enumerate(arguments))
       builder.CreateAlignedStore(operand, builder.CreateStructGEP(packed, operands, i), Align(1));
-    bool hasResult = !call.getType()->isVoidTy();
-    Value *result = hasResult ? room(function, call.getType())
+    bool hasResult = !type->isVoidTy();
+    Value *result = hasResult ? room(function, type)
                               : ConstantPointerNull::get(PointerType::get(context, 0));
     builder.CreateCall(declare("kiln_emulated_instruction", none,
                                {pointerType(), pointerType(), pointerType(), i32}),
                        {builder.CreateGlobalString(name), operands, result, site});
-    if (hasResult)
-      call.replaceAllUsesWith(builder.CreateLoad(call.getType(), result));
+    return hasResult ? builder.CreateLoad(type, result) : nullptr;
+  }
+
+  void execute(CallInst &call, StringRef name, ArrayRef<Value *> arguments, Value *site) {
+    if (Value *result = execute(call, call.getType(), name, arguments, site))
+      call.replaceAllUsesWith(result);
     call.eraseFromParent();
   }
 
@@ -303,30 +309,70 @@ private:
     return true;
   }
 
-  /// The one statement by which products of a warp group are started. Its shape and types are of
-  /// the instruction's name, what stands behind its operands becomes numbers.
-  bool lowerGroupProduct(CallInst &call, InlineAsm &assembly) {
-    StringRef text = assembly.getAsmString();
-    auto [form, operands] = text.split("wgmma.mma_async.sync.aligned.").second.split(' ');
-    auto [registers, tail] = operands.split(", p");
-    // The signs of a and b, unless they are integers; then, of 16 bits, which are transposed: of an
-    // a in registers nothing.
-    SmallVector<StringRef> flags;
-    tail.split(';').first.split(flags, ", ", /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-    bool inRegisters = registers.count('{') == 2;
-    size_t signs = form.contains(".s32.") ? 0 : 2;
-    bool isPositive = flags.size() >= signs && all_of(ArrayRef(flags).take_front(signs),
-                                                      [](StringRef it) { return it == "1"; });
-    if (form.empty() || !isPositive)
+  /// The statement by which products of a warp group are started, one after another: each takes
+  /// the sums of those before it. Its shape and types are of the instruction's name, what stands
+  /// behind its operands becomes numbers.
+  bool lowerGroupProducts(CallInst &call, InlineAsm &assembly) {
+    constexpr StringLiteral mnemonic = "wgmma.mma_async.sync.aligned.";
+    SmallVector<StringRef> lines;
+    StringRef(assembly.getAsmString()).split(lines, '\n');
+    erase_if(lines, [&](StringRef line) { return !line.starts_with(mnemonic); });
+    auto *sumsType = dyn_cast<StructType>(call.getType());
+    if (lines.empty() || !sumsType)
       return false;
-    ArrayRef<StringRef> transposed = ArrayRef(flags).drop_front(signs);
+    unsigned count = sumsType->getNumElements(), inputs = call.arg_size() - count;
+    SmallVector<Value *> sums(drop_begin(call.args(), inputs));
     IRBuilder<> builder(&call);
-    SmallVector<Value *> values = {
-        builder.getInt32(inRegisters),
-        builder.getInt32(!inRegisters && !transposed.empty() && transposed.front() == "1"),
-        builder.getInt32(!transposed.empty() && transposed.back() == "1")};
-    append_range(values, call.args());
-    execute(call, ("kiln.wgmma." + form).str(), values, builder.getInt32(++sites));
+    for (StringRef line : lines) {
+      auto [form, operands] = line.drop_front(mnemonic.size()).split(' ');
+      // Behind the predicate stand the signs of a and b, unless they are integers; then, of 16 bits,
+      // which are transposed: of an a in registers nothing.
+      size_t predicate = operands.find_first_of("pq");
+      if (predicate == StringRef::npos)
+        return false;
+      StringRef registers = operands.take_front(predicate);
+      SmallVector<StringRef> flags;
+      operands.drop_front(predicate + 1).split(';').first.split(flags, ", ", -1, false);
+      bool inRegisters = registers.count('{') == 2;
+      size_t signs = form.contains(".s32.") ? 0 : 2;
+      bool isPositive = flags.size() >= signs && all_of(ArrayRef(flags).take_front(signs),
+                                                        [](StringRef it) { return it == "1"; });
+      if (!isPositive)
+        return false;
+      ArrayRef<StringRef> transposed = ArrayRef(flags).drop_front(signs);
+      SmallVector<Value *> values = {
+          builder.getInt32(inRegisters),
+          builder.getInt32(!inRegisters && !transposed.empty() && transposed.front() == "1"),
+          builder.getInt32(!transposed.empty() && transposed.back() == "1")};
+      SmallVector<unsigned> own;
+      SmallVector<StringRef> numbers;
+      registers.split(numbers, '$', -1, false);
+      for (StringRef text : numbers) {
+        unsigned operand;
+        if (text.consumeInteger(10, operand))
+          continue;
+        if (operand < count)
+          own.push_back(operand);
+        else
+          values.push_back(call.getArgOperand(operand - count));
+      }
+      values.push_back(operands[predicate] == 'p' ? call.getArgOperand(inputs - 1)
+                                                  : builder.getInt32(1));
+      SmallVector<Type *> types;
+      for (unsigned sum : own) {
+        values.push_back(sums[sum]);
+        types.push_back(sums[sum]->getType());
+      }
+      Value *result = execute(call, StructType::get(context, types),
+                              ("kiln.wgmma." + form).str(), values, builder.getInt32(++sites));
+      for (auto [i, sum] : enumerate(own))
+        sums[sum] = builder.CreateExtractValue(result, i);
+    }
+    Value *all = PoisonValue::get(sumsType);
+    for (auto [i, sum] : enumerate(sums))
+      all = builder.CreateInsertValue(all, sum, i);
+    call.replaceAllUsesWith(all);
+    call.eraseFromParent();
     return true;
   }
 

@@ -71,9 +71,9 @@ private:
     return builder.CreateBitCast(bits, call.getType());
   }
 
-  Value *clampToOne() {
+  Value *clampToOne(Value *value) {
     Value *zero = ConstantFP::get(call.getType(), 0.0);
-    Value *above = builder.CreateBinaryIntrinsic(Intrinsic::maxnum, get(0), zero);
+    Value *above = builder.CreateBinaryIntrinsic(Intrinsic::maxnum, value, zero);
     return builder.CreateBinaryIntrinsic(Intrinsic::minnum, above, one());
   }
 
@@ -117,7 +117,9 @@ Value *Scalar::computeNVIDIA(StringRef name) {
   if (name == "rsqrt.approx.f" || name == "rsqrt.approx.d")
     return builder.CreateFDiv(one(), root());
   if (name == "saturate.f" || name == "saturate.d")
-    return clampToOne();
+    return clampToOne(get(0));
+  if (name == "fma.rn.sat.f")
+    return clampToOne(apply(Intrinsic::fma));
   if (name == "f2i.rn" || name == "d2i.rn" || name == "f2ll.rn" || name == "d2ll.rn")
     return convert(/*toNearest=*/true, Intrinsic::fptosi_sat);
   if (name == "f2i.rz" || name == "d2i.rz" || name == "f2ll.rz" || name == "d2ll.rz")

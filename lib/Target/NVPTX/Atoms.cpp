@@ -13,7 +13,7 @@ using namespace kiln::nvptx;
 
 namespace {
 /// Which types of a and b there are: the two alike, or each of a family.
-enum class Types { Halves, TF32, F64, Bytes, ByteFloats, Nibbles };
+enum class Types { Halves, TF32, F64, TallF64, Bytes, ByteFloats, Nibbles };
 
 /// One shape for one width of operands. In each fragment lanes go in groups of four along k (or
 /// n), and groups along m (or n).
@@ -46,6 +46,15 @@ static const MmaShape kShapes[] = {
      "lane = [[0,8],[0,16],[1,0],[2,0],[4,0]] -> [16, 64]",
      "register = [[1,0],[2,0],[4,0],[32,0]], lane = [[8,0],[16,0],[0,1],[0,2],[0,4]] -> [64, 8]",
      kAccumulator},
+    {"m16n8k16", 16, 8, 16, Types::TallF64,
+     "register = [[8,0],[0,4],[0,8]], lane = [[0,1],[0,2],[1,0],[2,0],[4,0]] -> [16, 16]",
+     "register = [[4,0],[8,0]], lane = [[1,0],[2,0],[0,1],[0,2],[0,4]] -> [16, 8]", kAccumulator},
+    {"m16n8k8", 16, 8, 8, Types::TallF64,
+     "register = [[8,0],[0,4]], lane = [[0,1],[0,2],[1,0],[2,0],[4,0]] -> [16, 8]",
+     "register = [[4,0]], lane = [[1,0],[2,0],[0,1],[0,2],[0,4]] -> [8, 8]", kAccumulator},
+    {"m16n8k4", 16, 8, 4, Types::TallF64,
+     "register = [[8,0]], lane = [[0,1],[0,2],[1,0],[2,0],[4,0]] -> [16, 4]",
+     "register = [], lane = [[1,0],[2,0],[0,1],[0,2],[0,4]] -> [4, 8]", kAccumulator},
     {"m8n8k4", 8, 8, 4, Types::F64,
      "register = [], lane = [[0,1],[0,2],[1,0],[2,0],[4,0]] -> [8, 4]",
      "register = [], lane = [[1,0],[2,0],[0,1],[0,2],[0,4]] -> [4, 8]",
@@ -59,6 +68,7 @@ static bool accepts(Types types, Type a, Type b, Type accumulator) {
   case Types::TF32:
     return a == b && isa<FloatTF32Type>(a) && accumulator.isF32();
   case Types::F64:
+  case Types::TallF64:
     return a == b && a.isF64() && accumulator.isF64();
   case Types::Bytes:
     return a.isInteger(8) && b.isInteger(8) && accumulator.isInteger(32);
@@ -75,6 +85,7 @@ static bool has(StringRef chip, Types types) {
   const ChipRecord &record = getRecord(chip);
   return types == Types::ByteFloats ? record.byteFloats
          : types == Types::Nibbles  ? record.nibbles
+         : types == Types::TallF64  ? record.tallDoubles
                                     : true;
 }
 
@@ -115,11 +126,12 @@ std::array<int64_t, 3> MmaSyncAttr::getExtents() const {
 }
 
 std::optional<int64_t> MmaSyncAttr::getIssueCycles(const Chip &chip, Type, int64_t products) const {
-  return countMatrixCycles(chip, getTypeOf(0), getTypeOf(1), products);
+  return countWarpMatrixCycles(chip, getTypeOf(0), getTypeOf(1), products);
 }
 
 std::optional<int64_t> MmaSyncAttr::getLatency(const Chip &chip) const {
-  return getValue(chip.figures.matrixLatency);
+  const Figures &figures = chip.figures;
+  return getValue(figures.warpMatrixLatency ? figures.warpMatrixLatency : figures.matrixLatency);
 }
 
 LinearLayout MmaSyncAttr::getFragment(unsigned operand) const {
@@ -167,12 +179,17 @@ Value MmaSyncAttr::emit(OpBuilder &builder, Location loc, Value a, Value b,
   SmallVector<Type> results(sums.size(), type.getElementType());
   auto resultType = LLVM::LLVMStructType::getLiteral(builder.getContext(), results);
   SmallVector<Value> left = getOperands(builder, loc, a), right = getOperands(builder, loc, b);
-  Value result;
+  // NVVM's op knows no floats of a byte, and of f64 the smallest shape alone.
+  std::string name;
   if (isa<FloatType>(getElement()) && getElement().getIntOrFloatBitWidth() == 8) {
-    // NVVM's op knows no floats of a byte.
     auto spell = [](Type element) { return isa<Float8E5M2Type>(element) ? "e5m2" : "e4m3"; };
-    std::string name = "llvm.nvvm.mma." + getShape().str() + ".row.col.f32." + spell(getTypeOf(0)) +
-                       "." + spell(getTypeOf(1)) + ".f32";
+    name = std::string("f32.") + spell(getTypeOf(0)) + "." + spell(getTypeOf(1)) + ".f32";
+  } else if (getElement().isF64() && getShape() != "m8n8k4") {
+    name = "f64";
+  }
+  Value result;
+  if (!name.empty()) {
+    name = "llvm.nvvm.mma." + getShape().str() + ".row.col." + name;
     SmallVector<Value> operands;
     for (ArrayRef<Value> part :
          {ArrayRef<Value>(left), ArrayRef<Value>(right), ArrayRef<Value>(sums)})

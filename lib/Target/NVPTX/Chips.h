@@ -10,6 +10,7 @@ namespace kiln::nvptx {
 struct ChipRecord : Chip {
   bool byteFloats = false;
   bool nibbles = false;
+  bool tallDoubles = false;
   bool byteBarriers = false;
   bool storesMatrices = false;
   bool groupProducts = false;

@@ -24,6 +24,9 @@ namespace kiln {
 using namespace mlir;
 using namespace kiln;
 
+/// log2(e) in f32, and what it lacks.
+static constexpr double kLog2E = 1.44269502162933349609375, kLog2ERest = 1.92596299112661746887e-8;
+
 namespace {
 struct ConvertBarrier : ConvertOpToLLVMPattern<gpu::BarrierOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
@@ -54,36 +57,77 @@ struct ConvertShuffle : ConvertOpToLLVMPattern<gpu::ShuffleOp> {
   }
 };
 
-/// exp(x) = exp2(t + e), where t = x·log2(e) rounded and e is what rounding lost, found by a
-/// fused multiply-add: exp2(t) is the chip's own, and exp2(e) is 1 + e·ln 2 to within f32. Where
-/// the result is infinite, or x is, e is no number and has no say. Fast mathematics leaves e out.
-struct ExpandExp : OpRewritePattern<math::ExpOp> {
+/// Fast mathematics multiplies by log2(e), whose rounding error grows with x, and takes exp2.
+struct ExpandFastExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
     Type type = op.getType();
-    if (!getElementTypeOrSelf(type).isF32())
+    if (!getElementTypeOrSelf(type).isF32() || !isFast(op))
+      return rewriter.notifyMatchFailure(op, "expected f32 under fast mathematics");
+    Value factor = makeSplat(rewriter, op.getLoc(), type, rewriter.getF32FloatAttr(kLog2E));
+    Value t = arith::MulFOp::create(rewriter, op.getLoc(), op.getOperand(), factor);
+    rewriter.replaceOpWithNewOp<math::Exp2Op>(op, t, op.getFastmath());
+    return success();
+  }
+};
+
+/// Replaces an op on an f32 or a vector of them by what is computed of each.
+LogicalResult replaceEach(Operation *op, Value operand, ConversionPatternRewriter &rewriter,
+                          function_ref<Value(Value)> compute) {
+  auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
+  if (!vector) {
+    rewriter.replaceOp(op, compute(operand));
+    return success();
+  }
+  Location loc = op->getLoc();
+  Value result = LLVM::PoisonOp::create(rewriter, loc, operand.getType());
+  for (int64_t i = 0; i < vector.getNumElements(); ++i) {
+    Value at = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI64Type(), i);
+    Value x = LLVM::ExtractElementOp::create(rewriter, loc, operand, at);
+    result = LLVM::InsertElementOp::create(rewriter, loc, result, compute(x), at);
+  }
+  rewriter.replaceOp(op, result);
+  return success();
+}
+
+Value callF32(OpBuilder &builder, Location loc, StringRef intrinsic, ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(builder, loc, builder.getF32Type(),
+                                       builder.getStringAttr(intrinsic), operands)
+      .getResult(0);
+}
+
+/// exp(x) = 2^a · exp2(x·log2(e) - a), where a is the nearest integer from -126 to 126. It comes out of
+/// a multiply-add into [0, 1], which a saturating one clamps, and one that leaves a + 127 in the
+/// lowest bits: shifted, they are 2^a. The difference is exact but for the remainder of log2(e).
+struct ConvertExp : ConvertOpToLLVMPattern<math::ExpOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(math::ExpOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
       return rewriter.notifyMatchFailure(op, "expected f32");
     Location loc = op.getLoc();
-    auto constant = [&](double value) -> Value {
-      return makeSplat(rewriter, loc, type, rewriter.getF32FloatAttr(value));
+    Type f32 = rewriter.getF32Type(), i32 = rewriter.getI32Type();
+    auto number = [&](double value) -> Value {
+      return LLVM::ConstantOp::create(rewriter, loc, rewriter.getF32FloatAttr(value));
     };
-    Value x = op.getOperand();
-    // log2(e) and ln(2) to f32, and the first one's remainder.
-    Value high = constant(1.44269502162933349609375), low = constant(1.92596299112661746887e-8);
-    Value t = arith::MulFOp::create(rewriter, loc, x, high);
-    if (isFast(op)) {
-      rewriter.replaceOpWithNewOp<math::Exp2Op>(op, t, op.getFastmath());
-      return success();
-    }
-    Value lost =
-        math::FmaOp::create(rewriter, loc, x, high, arith::NegFOp::create(rewriter, loc, t));
-    lost = math::FmaOp::create(rewriter, loc, x, low, lost);
-    Value power = math::Exp2Op::create(rewriter, loc, t, op.getFastmath());
-    Value factor = arith::MulFOp::create(rewriter, loc, power, constant(0.693147180559945));
-    Value fixed = math::FmaOp::create(rewriter, loc, factor, lost, power);
-    Value isNumber = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::ORD, fixed, fixed);
-    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNumber, fixed, power);
-    return success();
+    auto fma = [&](Value x, Value y, Value z) -> Value {
+      return LLVM::FMAOp::create(rewriter, loc, x, y, z);
+    };
+    constexpr double range = 252, ulpIsOne = 3 << 22, bias = 127;
+    return replaceEach(op, adaptor.getOperand(), rewriter, [&](Value x) -> Value {
+      Value part = callF32(rewriter, loc, "llvm.nvvm.fma.rn.sat.f",
+                           {x, number(kLog2E / range), number(0.5)});
+      Value whole = fma(part, number(range), number(ulpIsOne + bias - range / 2));
+      Value minusA = LLVM::FSubOp::create(rewriter, loc, number(ulpIsOne + bias), whole);
+      Value rest = fma(x, number(kLog2E), minusA);
+      rest = fma(x, number(kLog2ERest), rest);
+      Value power = callF32(rewriter, loc, "llvm.nvvm.ex2.approx.ftz", rest);
+      Value bits = LLVM::BitcastOp::create(rewriter, loc, i32, whole);
+      Value exponent = LLVM::ShlOp::create(
+          rewriter, loc, bits, LLVM::ConstantOp::create(rewriter, loc, i32, 23));
+      Value scale = LLVM::BitcastOp::create(rewriter, loc, f32, exponent);
+      return LLVM::FMulOp::create(rewriter, loc, power, scale);
+    });
   }
 };
 
@@ -96,26 +140,9 @@ struct ConvertApproximateExp2 : ConvertOpToLLVMPattern<math::Exp2Op> {
     if (!getElementTypeOrSelf(op.getType()).isF32() ||
         !arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
       return rewriter.notifyMatchFailure(op, "expected f32 that may be approximated");
-    Location loc = op.getLoc();
-    auto power = [&](Value x) -> Value {
-      return LLVM::CallIntrinsicOp::create(rewriter, loc, rewriter.getF32Type(),
-                                           rewriter.getStringAttr("llvm.nvvm.ex2.approx.ftz"),
-                                           ValueRange{x})
-          .getResult(0);
-    };
-    auto vector = dyn_cast<VectorType>(op.getType());
-    if (!vector) {
-      rewriter.replaceOp(op, power(adaptor.getOperand()));
-      return success();
-    }
-    Value result = LLVM::PoisonOp::create(rewriter, loc, adaptor.getOperand().getType());
-    for (int64_t i = 0; i < vector.getNumElements(); ++i) {
-      Value at = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI64Type(), i);
-      Value x = LLVM::ExtractElementOp::create(rewriter, loc, adaptor.getOperand(), at);
-      result = LLVM::InsertElementOp::create(rewriter, loc, result, power(x), at);
-    }
-    rewriter.replaceOp(op, result);
-    return success();
+    return replaceEach(op, adaptor.getOperand(), rewriter, [&](Value x) {
+      return callF32(rewriter, op.getLoc(), "llvm.nvvm.ex2.approx.ftz", x);
+    });
   }
 };
 
@@ -159,14 +186,14 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
         },
         [byteFloats = getRecordOf(getOperation()).byteFloats,
          flushes = getOperation()->hasAttr(kFlushAttrName)](RewritePatternSet &patterns) {
-          patterns.add<ExpandExp>(patterns.getContext());
+          patterns.add<ExpandFastExp>(patterns.getContext());
           if (flushes)
             nvptx::populateFlushedFloatPatterns(patterns);
           if (byteFloats)
             nvptx::populateNarrowFloatPatterns(patterns);
         },
         [](const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-          patterns.add<ConvertApproximateExp2>(converter, /*benefit=*/2);
+          patterns.add<ConvertApproximateExp2, ConvertExp>(converter, /*benefit=*/2);
           patterns.add<
               ConvertIndex<gpu::ThreadIdOp, NVVM::ThreadIdXOp, NVVM::ThreadIdYOp,
                            NVVM::ThreadIdZOp>,

@@ -192,6 +192,46 @@ static SmallVector<Value> packWords(OpBuilder &builder, Location loc, ArrayRef<V
   return result;
 }
 
+namespace {
+/// One instruction of a statement: the first of its sums, and of its inputs behind all sums.
+struct Product {
+  int64_t sum, input;
+  /// Whether it is the first along k of its sums.
+  bool isFirst;
+};
+} // namespace
+
+/// The statement of products whose last input says whether the first sums count.
+static std::string spellProducts(WgmmaAttr atom, const AsyncDot &dot, ArrayRef<Product> products,
+                                 int64_t sums, int64_t inputs) {
+  auto number = [](int64_t operand) { return "$" + std::to_string(operand); };
+  auto list = [&](int64_t first, int64_t count) {
+    std::string text;
+    for (int64_t i = 0; i < count; ++i)
+      text += (i ? ", " : "") + number(first + i);
+    return "{" + text + "}";
+  };
+  Type element = atom.getElement();
+  bool isInteger = element.isInteger(), isShared = bool(dot.a.base);
+  std::string tail = isInteger ? "" : ", 1, 1";
+  if (getBits(element, atom.getAccumulator()) == 16)
+    tail += (isShared ? (dot.a.transposed ? ", 1" : ", 0") : std::string()) +
+            (dot.b.transposed ? ", 0" : ", 1");
+  std::string form = "wgmma.mma_async.sync.aligned." + atom.getShape().str() +
+                     (isInteger ? ".s32." : ".f32.") + spellType(element, dot.a.isUnsigned) + "." +
+                     spellType(element, dot.b.isUnsigned) + " ";
+  std::string counts = number(sums + inputs - 1);
+  std::string text = "{\n.reg .pred p, q;\nsetp.ne.b32 p, " + counts + ", 0;\nsetp.eq.b32 q, " +
+                     counts + ", " + counts + ";\n";
+  for (const Product &product : products) {
+    int64_t a = sums + product.input, words = isShared ? 1 : 4;
+    text += form + list(product.sum, atom.getExtents()[1] / 2) + ", " +
+            (isShared ? number(a) : list(a, words)) + ", " + number(a + words) +
+            (product.isFirst ? ", p" : ", q") + tail + ";\n";
+  }
+  return text + "}";
+}
+
 FailureOr<SmallVector<Value>> WgmmaAttr::start(OpBuilder &builder, Location loc,
                                                const AsyncDot &dot) const {
   auto [m, n, k] = getExtents();
@@ -213,45 +253,16 @@ FailureOr<SmallVector<Value>> WgmmaAttr::start(OpBuilder &builder, Location loc,
       getAccumulatorLayout({m, int64_t(llvm::bit_floor(uint64_t(n)))}, kWarpsOfGroup);
   LinearLayout fragmentA = *getRegisterLayout({m, k}, kWarpsOfGroup);
 
-  // One statement for all products: registers of the accumulator, a, b, the predicate.
-  int64_t count = n / 2, words = dot.a.base ? 1 : 4;
-  auto list = [](int64_t first, int64_t count) {
-    std::string text;
-    for (int64_t i = 0; i < count; ++i)
-      text += (i ? ", $" : "$") + std::to_string(first + i);
-    return "{" + text + "}";
-  };
-  bool isInteger = getElement().isInteger();
-  std::string operandA = dot.a.base ? "$" + std::to_string(count) : list(count, words);
-  std::string tail = isInteger ? "" : ", 1, 1";
-  if (bits == 16)
-    tail += (dot.a.base ? (dot.a.transposed ? ", 1" : ", 0") : std::string()) +
-            (dot.b.transposed ? ", 0" : ", 1");
-  std::string text = "{\n.reg .pred p;\nsetp.ne.b32 p, $" + std::to_string(count + words + 1) +
-                     ", 0;\nwgmma.mma_async.sync.aligned." + getShape().str() +
-                     (isInteger ? ".s32." : ".f32.") + spellType(getElement(), dot.a.isUnsigned) +
-                     "." + spellType(getElement(), dot.b.isUnsigned) + " " + list(0, count) + ", " +
-                     operandA + ", $" + std::to_string(count + words) + ", p" + tail + ";\n}";
-  std::string constraints;
-  for (int64_t i = 0; i < count; ++i)
-    constraints += isInteger ? "=r," : "=f,";
-  constraints += dot.a.base ? "l," : "r,r,r,r,";
-  constraints += "l,r";
-  for (int64_t i = 0; i < count; ++i)
-    constraints += "," + std::to_string(i);
-
-  SmallVector<Type> types(count, getAccumulator());
-  auto resultType = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
-  Type i32 = builder.getI32Type();
-  Value always = LLVM::ConstantOp::create(builder, loc, i32, 1), first = always;
-  if (dot.accumulates)
-    first = LLVM::ZExtOp::create(builder, loc, i32, dot.accumulates);
-  SmallVector<Value> sums = dot.accumulator;
-  NVVM::WgmmaFenceAlignedOp::create(builder, loc);
+  // One statement has all products: a statement each would carry every sum in and out of it. Its
+  // operands are the sums, then a and b of each product, and whether the first sums count.
+  SmallVector<Product> products;
+  SmallVector<int64_t> places;
+  SmallVector<Value> operands;
   for (int64_t atK = 0; atK < dot.k; atK += k)
     for (int64_t row = 0; row < dot.m; row += m)
       for (int64_t column = 0; column < dot.n; column += n) {
-        SmallVector<Value> operands;
+        int64_t block = row / m * (dot.n / n) + column / n;
+        products.push_back({block * n / 2, int64_t(operands.size()), /*isFirst=*/atK == 0});
         if (a) {
           operands.push_back(a->at(row, atK));
         } else {
@@ -260,26 +271,42 @@ FailureOr<SmallVector<Value>> WgmmaAttr::start(OpBuilder &builder, Location loc,
             auto at = fragmentA.applyTo("register", reg);
             elements.push_back(dot.a.registers[mapA.at(row + at[0], atK + at[1])]);
           }
-          operands = packWords(builder, loc, elements);
+          llvm::append_range(operands, packWords(builder, loc, elements));
         }
         operands.push_back(b->at(column, atK));
-        operands.push_back(atK == 0 ? first : always);
         // Registers go in pairs of columns, two rows each, along n.
-        SmallVector<int64_t> places;
-        for (int64_t pair = 0; pair < n; pair += 8)
+        for (int64_t pair = 0; atK == 0 && pair < n; pair += 8)
           for (int64_t reg = 0; reg < 4; ++reg) {
             auto at = fragmentC.applyTo("register", reg);
             places.push_back(mapC.at(row + at[0], column + pair + at[1]));
           }
-        for (int64_t place : places)
-          operands.push_back(sums[place]);
-        auto asmOp = LLVM::InlineAsmOp::create(
-            builder, loc, resultType, operands, text, constraints, /*has_side_effects=*/true,
-            /*is_align_stack=*/false, LLVM::TailCallKind::None,
-            LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
-        for (auto [i, place] : llvm::enumerate(places))
-          sums[place] = LLVM::ExtractValueOp::create(builder, loc, asmOp.getResult(0), i);
       }
+  Type i32 = builder.getI32Type();
+  Value counts = LLVM::ConstantOp::create(builder, loc, i32, 1);
+  if (dot.accumulates)
+    counts = LLVM::ZExtOp::create(builder, loc, i32, dot.accumulates);
+  operands.push_back(counts);
+  std::string text = spellProducts(*this, dot, products, places.size(), operands.size());
+  std::string constraints;
+  for (size_t i = 0; i < places.size(); ++i)
+    constraints += getElement().isInteger() ? "=r," : "=f,";
+  for (Value operand : operands)
+    constraints += operand.getType() == i32 ? "r," : "l,";
+  for (size_t i = 0; i < places.size(); ++i)
+    constraints += std::to_string(i) + ",";
+  constraints.pop_back();
+  SmallVector<Value> sums = dot.accumulator;
+  for (int64_t place : places)
+    operands.push_back(sums[place]);
+  NVVM::WgmmaFenceAlignedOp::create(builder, loc);
+  auto resultType = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(), SmallVector<Type>(places.size(), getAccumulator()));
+  auto statement = LLVM::InlineAsmOp::create(
+      builder, loc, resultType, operands, text, constraints, /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+  for (auto [i, place] : llvm::enumerate(places))
+    sums[place] = LLVM::ExtractValueOp::create(builder, loc, statement.getResult(0), i);
   NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
   return sums;
 }

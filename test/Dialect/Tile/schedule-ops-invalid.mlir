@@ -154,7 +154,7 @@ tile.kernel @k(%i: index) {
 // -----
 
 #mixed = #tile.layout<offset = [[2,1],[0,2],[1,0],[2,0]]>
-#part = #tile.layout<offset = [[0,2],[1,0]]>
+#part = #tile.layout<offset = [[0,1],[0,2],[1,0]]>
 tile.kernel @k(%i: index) {
   %x = tile.alloc : !tile.buffer<4x4xf32, #mixed>
   // expected-error@+1 {{expected a part that the buffer's layout keeps together}}

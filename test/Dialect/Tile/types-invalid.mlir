@@ -36,6 +36,32 @@ func.func private @f(!tile.buffer<0xf32>)
 
 // -----
 
+// expected-error @below {{expected a layout of offsets in a buffer, got "rows"}}
+func.func private @f(!tile.buffer<4xf32, "rows">)
+
+// -----
+
+// expected-error @below {{expected a layout of offsets in a buffer, got #tile.layout<lane = }}
+func.func private @f(!tile.buffer<4xf32, #tile.layout<lane = [[1],[2]]>>)
+
+// -----
+
+// expected-error @below {{expected bases of 2 coordinates, got 1}}
+func.func private @f(!tile.buffer<4x4xf32, #tile.layout<offset = [[1],[2]]>>)
+
+// -----
+
+// expected-error @below {{expected a basis within the extent 4 of dimension 0, got 2147483648}}
+func.func private @f(!tile.buffer<4xf32, #tile.layout<offset = [[1],[2147483648]]>>)
+
+// -----
+
+// Two places hold element 1, and none holds element 2.
+// expected-error @below {{expected a place in a buffer for each of its elements, got}}
+func.func private @f(!tile.buffer<4xf32, #tile.layout<offset = [[1],[1]]>>)
+
+// -----
+
 // expected-error @below {{expected pointer, strides, extents, index32, noalias or divisor, got 'alignment'}}
 #facts = #tile.facts<alignment = 16>
 

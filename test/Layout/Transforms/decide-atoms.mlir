@@ -92,3 +92,25 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     tile.return
   }
 }
+
+// -----
+
+// Products of f64 have sixteen rows where the chip has such instructions, and as long a k as fits.
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  // CHECK-LABEL: tile.kernel @doubles
+  tile.kernel @doubles(%x: index) {
+    %a = arith.constant dense<1.0> : tensor<64x64xf64>
+    %k8 = arith.constant dense<1.0> : tensor<64x8xf64>
+    %k4 = arith.constant dense<1.0> : tensor<64x4xf64>
+    %m8 = arith.constant dense<1.0> : tensor<8x64xf64>
+    // CHECK: tile.dot {{.*}} {atom = #nvptx.mma_sync<"m16n8k16", f64, f64>}
+    %0 = tile.dot %a, %a, %a : tensor<64x64xf64>, tensor<64x64xf64> -> tensor<64x64xf64>
+    // CHECK: tile.dot {{.*}} {atom = #nvptx.mma_sync<"m16n8k8", f64, f64>}
+    %1 = tile.dot %k8, %k8, %a transpose_b : tensor<64x8xf64>, tensor<64x8xf64> -> tensor<64x64xf64>
+    // CHECK: tile.dot {{.*}} {atom = #nvptx.mma_sync<"m16n8k4", f64, f64>}
+    %2 = tile.dot %k4, %k4, %a transpose_b : tensor<64x4xf64>, tensor<64x4xf64> -> tensor<64x64xf64>
+    // CHECK: tile.dot {{.*}} {atom = #nvptx.mma_sync<"m8n8k4", f64, f64>}
+    %3 = tile.dot %m8, %a, %m8 : tensor<8x64xf64>, tensor<64x64xf64> -> tensor<8x64xf64>
+    tile.return
+  }
+}

@@ -45,3 +45,39 @@ TEST(Instructions, DoublesAreMultiplied) {
                 product + (column % 2 ? 200 : 100));
     }
 }
+
+/// Of sixteen rows, lane l holds a(l / 4 + 8 (i mod 2), l mod 4 + 4 (i / 2)), b(l mod 4 + 4 i, l / 4)
+/// and c(l / 4 + 8 (i / 2), 2 (l mod 4) + i mod 2).
+TEST(Instructions, DoublesOfSixteenRowsAreMultiplied) {
+  auto a = [](int row, int k) { return 3.0 * row - 5 * k; };
+  auto b = [](int k, int column) { return 7.0 * k + column * column; };
+  for (int depth : {4, 8, 16}) {
+    int ofA = depth / 2, ofB = depth / 4, all = ofA + ofB + 4;
+    std::vector<double> operands(32 * all), results(32 * 4);
+    const void *inputs[32];
+    void *outputs[32];
+    for (int lane = 0; lane < 32; ++lane) {
+      double *own = &operands[lane * all];
+      for (int i = 0; i < ofA; ++i)
+        own[i] = a(lane / 4 + 8 * (i % 2), lane % 4 + 4 * (i / 2));
+      for (int i = 0; i < ofB; ++i)
+        own[ofA + i] = b(lane % 4 + 4 * i, lane / 4);
+      for (int i = 0; i < 4; ++i)
+        own[ofA + ofB + i] = lane * 4 + i;
+      inputs[lane] = own;
+      outputs[lane] = &results[lane * 4];
+    }
+    std::string name = "nvvm.mma.m16n8k" + std::to_string(depth) + ".row.col.f64";
+    const Instruction *multiply = findInstruction(name);
+    ASSERT_TRUE(multiply) << name;
+    multiply->execute({multiply->name, 0, 32, inputs, outputs});
+    for (int lane = 0; lane < 32; ++lane)
+      for (int i = 0; i < 4; ++i) {
+        int row = lane / 4 + 8 * (i / 2), column = lane % 4 * 2 + i % 2;
+        double sum = lane * 4 + i;
+        for (int k = 0; k < depth; ++k)
+          sum += a(row, k) * b(k, column);
+        EXPECT_EQ(results[lane * 4 + i], sum) << name;
+      }
+  }
+}

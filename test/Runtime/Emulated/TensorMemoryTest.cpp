@@ -34,12 +34,13 @@ protected:
 } // namespace
 
 TEST_F(TensorMemoryTest, WhatIsOnTheWayIsNotRead) {
-  EXPECT_EQ(memory->write(5, 33, 7), "");
+  EXPECT_EQ(memory->write(4, 5, 33, 7), "");
   uint32_t bits = 0;
   EXPECT_NE(memory->read(5, 33, bits).find("has not waited"), std::string::npos);
   EXPECT_NE(start().find("has not waited to have written"), std::string::npos);
   // Another warp's wait says nothing of it.
-  memory->waitForWrites(1);
+  for (unsigned other : {0, 1})
+    memory->waitForWrites(other);
   EXPECT_NE(start().find("has not waited to have written"), std::string::npos);
   memory->waitForWrites(4);
   EXPECT_EQ(memory->read(5, 33, bits), "");
@@ -49,13 +50,14 @@ TEST_F(TensorMemoryTest, WhatIsOnTheWayIsNotRead) {
 
 TEST_F(TensorMemoryTest, WhatAProductInFlightReadsStays) {
   EXPECT_EQ(start(), "");
-  EXPECT_NE(memory->write(0, 39, 1).find("which a product in flight reads"), std::string::npos);
-  EXPECT_EQ(memory->write(0, 40, 1), "");
-  EXPECT_NE(memory->write(0, 15, 1).find("into which a product is in flight"), std::string::npos);
+  EXPECT_NE(memory->write(0, 0, 39, 1).find("which a product in flight reads"), std::string::npos);
+  EXPECT_EQ(memory->write(0, 0, 40, 1), "");
+  EXPECT_NE(memory->write(0, 0, 15, 1).find("into which a product is in flight"),
+            std::string::npos);
   EXPECT_NE(memory->release(0, 64).find("while a product of them is in flight"), std::string::npos);
   memory->commit(0, {barrier});
   EXPECT_EQ(memory->land(barrier), "");
-  EXPECT_EQ(memory->write(0, 39, 1), "");
+  EXPECT_EQ(memory->write(0, 0, 39, 1), "");
   EXPECT_EQ(memory->release(0, 64), "");
 }
 

@@ -14,9 +14,10 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   // The third of the hidden arguments.
   // CHECK: %[[HIDDEN:.*]] = llvm.call_intrinsic "llvm.amdgcn.implicitarg.ptr"()
   // CHECK: llvm.getelementptr %[[HIDDEN]][2]
-  // Only shared memory is waited for.
+  // Only shared memory is waited for, and no read of it leaves its side.
   // CHECK: llvm.fence syncscope("workgroup") release {llvm.mmra = #[[LOCAL]]}
   // CHECK-NEXT: rocdl.s.barrier
+  // CHECK-NEXT: llvm.inline_asm has_side_effects "", "~{memory}"
   // CHECK-NEXT: llvm.fence syncscope("singlethread") acquire
   // And global memory, where the barrier is marked so.
   // CHECK: llvm.fence syncscope("workgroup") release{{$}}
@@ -24,6 +25,7 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   // CHECK-NEXT: rocdl.s.waitcnt 3952
   // CHECK-NEXT: llvm.fence syncscope("singlethread") acq_rel
   // CHECK-NEXT: rocdl.s.barrier
+  // CHECK-NEXT: llvm.inline_asm
   // CHECK-NEXT: llvm.fence syncscope("workgroup") acquire
   // CHECK: rocdl.update.dpp
   func.func @kernel(%p: !llvm.ptr<1>, %w: i32)

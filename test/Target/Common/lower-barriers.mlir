@@ -57,3 +57,42 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
     tile.return
   }
 }
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  // Copies that lag behind one another count their barriers, of which none may be folded away.
+  // CHECK-LABEL: func.func @lagging
+  // CHECK-COUNT-2: nvvm.barrier0
+  // CHECK-NOT: {{gpu|nvvm}}.barrier
+  // CHECK: return
+  tile.kernel @lagging() attributes {tile.warps = 8 : i64} {
+    tile.warp_groups() {
+      role #tile.role<"all", warps = 4, copies = 2, skew = 1> {
+        tile.barrier all_copies
+        tile.barrier all_copies
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  // Of meetings that follow one another the last remains, and orders what the first did.
+  // CHECK-LABEL: func.func @twice
+  // CHECK: gpu.barrier {tile.orders_global}
+  // CHECK-NEXT: gpu.barrier {tile.orders_global}
+  // CHECK: llvm.store
+  // CHECK: gpu.barrier{{$}}
+  tile.kernel @twice(%x: !tile.view<?xf32>) attributes {tile.warps = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %v = arith.constant dense<1.0> : tensor<256xf32, #tile.layout<register = [[1]], lane = [[2],[4],[8],[16],[32],[64]], warp = [[128]]>>
+    tile.barrier global
+    tile.barrier
+    tile.store %v, %x[%c0] : tensor<256xf32, #tile.layout<register = [[1]], lane = [[2],[4],[8],[16],[32],[64]], warp = [[128]]>>, !tile.view<?xf32>
+    tile.barrier
+    tile.return
+  }
+}

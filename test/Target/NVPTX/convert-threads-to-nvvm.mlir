@@ -8,9 +8,14 @@
 // CHECK: nvvm.barrier0
 // CHECK: nvvm.shfl.sync bfly
 // CHECK: nvvm.shfl.sync idx
-// exp is the chip's exp2, with what rounding lost added back.
-// CHECK: llvm.intr.exp2
+// exp is the chip's exp2 of what is left of an integer, times a power of two made of that integer.
+// CHECK: llvm.call_intrinsic "llvm.nvvm.fma.rn.sat.f"
 // CHECK: llvm.intr.fma
+// CHECK: llvm.fsub
+// CHECK-COUNT-2: llvm.intr.fma
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
+// CHECK: llvm.shl
+// CHECK: llvm.fmul
 // CHECK-NOT: llvm.intr.exp(
 // A logarithm is a polynomial.
 // CHECK-NOT: llvm.intr.log(

@@ -12,11 +12,11 @@ import kiln
 
 BF16 = ml_dtypes.bfloat16
 CHIPS = {
-    "sm_90a": "nvptx", "sm_100a": "nvptx", "sm_80": "nvptx",
+    "sm_90a": "nvptx", "sm_100a": "nvptx", "sm_80": "nvptx", "sm_86": "nvptx", "sm_89": "nvptx",
     "gfx942": "amdgpu", "gfx950": "amdgpu", "gfx1201": "amdgpu",
 }  # fmt: skip
-# How long rows may be. The other chips' records name no limit of blocks.
-DECIDED = {"sm_90a": 256, "sm_100a": 256, "sm_80": 64}
+# How long rows may be. The other chips' cores hold as many blocks of one wave as waves.
+DECIDED = {"sm_90a": 256, "sm_100a": 256, "sm_80": 64, "sm_86": 64, "sm_89": 64}
 
 
 @kiln.kernel
@@ -56,6 +56,26 @@ def test_what_does_not_pay_is_not_decided() -> None:
     assert blocks_of(norm, x, x[0], x, WIDTH=256) == 8
     assert blocks_of(norm, x, x[0], x, WIDTH=512) == 1  # memory is busy with these
     assert blocks_of(norm, x, x[0], x, WIDTH=1024) == 1  # of two warps
+
+
+@kiln.kernel
+def scaled(x: kiln.View, y: kiln.View, WIDTH: kiln.constexpr):
+    i = kiln.grid(x.shape[0])
+    kiln.pin(warps=2)
+    y.store((i, 0), x.load((i, 0), (1, WIDTH)) * 2.0)
+
+
+@pytest.mark.parametrize("chip", ["sm_86", "sm_89", "sm_90a"])
+def test_programs_of_two_warps(rng: np.random.Generator, chip: str) -> None:
+    """A core of sm_86 holds 16 blocks and 48 warps, of sm_89 24 and 48."""
+    for rows in (1, 4, 5, int(rng.integers(6, 40))):
+        x = rng.standard_normal((rows, 100)).astype(np.float32)
+        y = np.full((rows, 100), np.nan, np.float32)
+        scaled.options(device=f"emu:{chip}")(x, y, WIDTH=128)
+        np.testing.assert_array_equal(y, x * 2)
+    assert blocks_of(scaled, x, y, WIDTH=128, target=f"nvptx:{chip}") == (
+        4 if chip == "sm_86" else 1
+    )
 
 
 @pytest.mark.parametrize("chip", ["sm_90a", "sm_80"])

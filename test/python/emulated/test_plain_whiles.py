@@ -5,6 +5,7 @@ late whether there is another trip, and such a loop stays as it is."""
 
 from __future__ import annotations
 
+import isa
 import ml_dtypes
 import numpy as np
 import pytest
@@ -85,8 +86,14 @@ def chained(a: kiln.View, b: kiln.View, c: kiln.View, following: kiln.View, firs
     c.store((i * 128, j * 64), acc)
 
 
-# What is proposed for them; slots that must be known are those of counted loops.
-PROPOSALS = {"sm_90a": 0, "sm_100a": 0, "sm_80": 3, "gfx942": None, "gfx950": None}
+# What is proposed for them.
+PROPOSALS = {"sm_90a": 0, "sm_100a": 0, "sm_80": 3, "gfx942": 3, "gfx950": 3, "gfx1201": 3}
+
+
+def prove(compiled: kiln.CompiledKernel, chip: str) -> None:
+    """That the final code for an AMD chip waits for what it reads."""
+    if TARGETS[chip] == "amdgpu":
+        isa.prove_waits(compiled.ir("tile"), chip)
 
 
 @pytest.mark.parametrize("chip", PROPOSALS)
@@ -106,6 +113,7 @@ def test_trips_that_memory_tells(rng: np.random.Generator, chip: str) -> None:
         assert np.abs(c - reference).max() <= 1e-3, (m, n, order)
     made = chained.compile(a, b, c, following, 0, target=f"{TARGETS[chip]}:{chip}")
     assert made.metadata.get("proposal") == PROPOSALS[chip]
+    prove(made, chip)
 
 
 @kiln.kernel
@@ -123,7 +131,7 @@ def attention(q: kiln.View, k: kiln.View, v: kiln.View, o: kiln.View, lengths: k
     o.store((i * 64, 0), acc)
 
 
-@pytest.mark.parametrize("chip", ["sm_90a", "sm_80", "gfx942"])
+@pytest.mark.parametrize("chip", ["sm_90a", "sm_80", "gfx942", "gfx950", "gfx1201"])
 def test_loops_that_are_left(rng: np.random.Generator, chip: str) -> None:
     q, k, v = (rng.standard_normal((rows, 64)).astype(BF16) for rows in (192, 256, 256))
     lengths = rng.integers(0, 5, 3).astype(np.int32) * 64
@@ -134,6 +142,61 @@ def test_loops_that_are_left(rng: np.random.Generator, chip: str) -> None:
         s = q[rows].astype(np.float64) @ k[:length].astype(np.float64).T * 0.125
         want = np.exp(s).astype(BF16).astype(np.float64) @ v[:length].astype(np.float64)
         assert np.linalg.norm(o[rows] - want) <= 1e-2 * np.linalg.norm(want), (i, length)
+    made = attention.compile(q, k, v, o, lengths, target=f"{TARGETS[chip]}:{chip}")
+    assert made.metadata.get("proposal") == PROPOSALS[chip]
+    prove(made, chip)
+
+
+@kiln.kernel
+def left_product(
+    a: kiln.View, b: kiln.View, c: kiln.View, lengths: kiln.View, found: kiln.View,
+    SKIPS: kiln.constexpr,
+):  # fmt: skip
+    """Columns up to a length, and where that was; a `while` and a `for` that are left."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], 64))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    at = kiln.i32(0)
+    if SKIPS:
+        while at < a.shape[1].to(kiln.i32):
+            if at >= lengths[i]:
+                break
+            x, y = a.load((i * 64, at), (64, 32)), b.load((j * 64, at), (64, 32))
+            acc = kiln.dot(x, y, acc, transpose_b=True)
+            at += 32
+    else:
+        for k in range(0, a.shape[1], 32):
+            at = k.to(kiln.i32)
+            if k >= lengths[i]:
+                break
+            x, y = a.load((i * 64, k), (64, 32)), b.load((j * 64, k), (64, 32))
+            acc = kiln.dot(x, y, acc, transpose_b=True)
+    found[i] = at
+    c.store((i * 64, j * 64), acc)
+
+
+@pytest.mark.parametrize("skips", [False, True])
+@pytest.mark.parametrize("chip", ["sm_90a", "sm_80", "gfx942", "gfx950", "gfx1201"])
+def test_where_a_loop_was_left(rng: np.random.Generator, chip: str, skips: bool) -> None:
+    columns = 8 * int(rng.integers(12, 30))
+    m, n = (int(rng.integers(65, 190)) for _ in "mn")
+    a, b = (rng.standard_normal((rows, columns)).astype(BF16) for rows in (m, n))
+    lengths = 32 * rng.integers(0, columns // 32 + 2, -(-m // 64)).astype(np.int32)
+    lengths[0] = 0
+    c, found = np.full((m, n), np.nan, np.float32), np.full(len(lengths), -1, np.int32)
+    kernel = left_product.options(device=f"emu:{chip}")
+    compiled = kernel(a, b, c, lengths, found, SKIPS=skips)
+    del compiled
+    for i, length in enumerate(lengths):
+        rows, k = slice(64 * i, 64 * i + 64), min(int(length), columns)
+        reference = a[rows, :k].astype(np.float64) @ b[:, :k].astype(np.float64).T
+        assert np.abs(c[rows] - reference).max() <= 1e-3, (i, length)
+        last = 32 * (-(-columns // 32) - (not skips))
+        assert found[i] == min(int(length), last), (i, length)
+    made = left_product.compile(
+        a, b, c, lengths, found, SKIPS=skips, target=f"{TARGETS[chip]}:{chip}"
+    )
+    assert made.metadata.get("proposal") is not None
+    prove(made, chip)
 
 
 @kiln.kernel

@@ -36,7 +36,8 @@ class AMDGPUChip<string chip> : Chip<chip> {
 
 // Documents that several records take numbers from.
 defvar gpuSpecs = "ROCm documentation, GPU hardware specifications";
-defvar llvm = "LLVM, AMDGPUBaseInfo.cpp: waves of a SIMD";
+defvar llvm = "LLVM, AMDGPUBaseInfo.cpp: waves of a SIMD, and groups of one wave, which take no barrier, as "
+              "many as these";
 defvar schedule = "LLVM, SISchedule.td: cycles of an instruction of 64 lanes on one of four SIMDs";
 defvar calculator = "ROCm/amd_matrix_instruction_calculator: cycles of an instruction on one of "
                     "four SIMDs";
@@ -77,7 +78,7 @@ def GFX90a : CDNAChip<"gfx90a"> {
     From<gpuSpecs, [Is<cores, 104>, Is<sharedPerCore, 65536>, Is<l1Bytes, 16384>,
                     Is<l2Bytes, 8388608>]>,
     From<xlaSpecs, [Is<clock, 1700>, Is<threadsPerCore, 2048>, Is<memoryBandwidth, 1638>]>,
-    From<llvm, [Is<warpsPerCore, 32>]>,
+    From<llvm, [Is<warpsPerCore, 32>, Is<blocksPerCore, 32>]>,
     From<lds, [Is<sharedBandwidth, 128>]>,
     From<calculator, [Is<matrixF64, 128>, Is<matrixF32, 128>, Is<matrixF16, 512>,
                       Is<matrixI8, 512>, Is<matrixLatency, 32>]>,
@@ -103,7 +104,7 @@ def GFX942 : CDNAChip<"gfx942"> {
                     Is<l2Bytes, 33554432>, Is<lastLevelBytes, 268435456>,
                     Is<lastLevelBandwidth, 17000>, Is<memoryBandwidth, 5300>]>,
     From<xlaSpecs, [Is<clock, 2100>, Is<threadsPerCore, 2048>]>,
-    From<llvm, [Is<warpsPerCore, 32>]>,
+    From<llvm, [Is<warpsPerCore, 32>, Is<blocksPerCore, 32>]>,
     From<lds, [Is<sharedBandwidth, 128>]>,
     From<cdna4Paper, [Is<fmaF64, 64>, Is<fmaF32, 128>]>,
     From<calculator, [Is<matrixF64, 128>, Is<matrixF32, 128>, Is<matrixTF32, 512>,
@@ -143,7 +144,7 @@ def GFX950 : CDNAChip<"gfx950"> {
          [Is<clock, 2400>, Is<peakFmaF32, 157300>, Is<peakMatrixF16, 2500000>,
           Is<peakMatrixF8, 5000000>]>,
     From<xlaSpecs # " (MI350X)", [Is<threadsPerCore, 2048>]>,
-    From<llvm, [Is<warpsPerCore, 32>]>,
+    From<llvm, [Is<warpsPerCore, 32>, Is<blocksPerCore, 32>]>,
     From<"chipsandcheese.com, CDNA 4: reads of LDS", [Is<sharedBandwidth, 256>]>,
     From<cdna4Paper, [Is<fmaF64, 64>, Is<fmaF32, 128>]>,
     From<"LLVM, SISchedule.td: passes of an instruction on one of four SIMDs; ISSCC 2026: 8192 "
@@ -178,7 +179,7 @@ def GFX1100 : RDNAChip<"gfx1100"> {
   let figures = [
     From<gpuSpecs, [Is<cores, 48>, Is<sharedPerCore, 131072>, Is<l1Bytes, 32768>,
                     Is<l2Bytes, 6291456>, Is<lastLevelBytes, 100663296>]>,
-    From<llvm, [Is<warpsPerCore, 64>, Is<threadsPerCore, 2048>]>,
+    From<llvm, [Is<warpsPerCore, 64>, Is<blocksPerCore, 64>, Is<threadsPerCore, 2048>]>,
     From<wmmaRates, [Is<matrixF16, 512>, Is<matrixI8, 512>]>,
     From<"ROCm Compute Profiler, work-group processor: 128 a cycle and compute unit",
          [Is<fmaF32, 256>]>,
@@ -199,7 +200,7 @@ def GFX1201 : RDNAChip<"gfx1201"> {
   let figures = [
     From<gpuSpecs, [Is<cores, 32>, Is<sharedPerCore, 131072>, Is<l1Bytes, 32768>,
                     Is<l2Bytes, 8388608>, Is<lastLevelBytes, 67108864>]>,
-    From<llvm, [Is<warpsPerCore, 64>, Is<threadsPerCore, 2048>]>,
+    From<llvm, [Is<warpsPerCore, 64>, Is<blocksPerCore, 64>, Is<threadsPerCore, 2048>]>,
     From<wmmaRates, [Is<matrixF16, 1024>, Is<matrixI8, 2048>]>,
     From<calculator # "; two units", [Is<matrixF8, 2048>, Is<matrixI4, 4096>]>,
     From<"AMD Radeon RX 9070 XT product page: 48.7 TFLOP/s of 64 compute units",

@@ -12,6 +12,10 @@ namespace kiln {
 std::optional<int64_t> countMatrixCycles(const Chip &chip, mlir::Type a, mlir::Type b,
                                          int64_t products);
 
+/// By instructions of one warp, which are slower on some chips.
+std::optional<int64_t> countWarpMatrixCycles(const Chip &chip, mlir::Type a, mlir::Type b,
+                                             int64_t products);
+
 /// Of a figure, if there is one.
 inline std::optional<int64_t> getValue(const std::optional<Figure> &figure) {
   return figure ? std::optional(figure->value) : std::nullopt;

@@ -9,6 +9,8 @@ class NVPTXChip<string chip> : Chip<chip> {
   bit byteFloats;
   // Multiplies tiles of integers of four bits.
   bit nibbles;
+  // Multiplies tiles of f64 of sixteen rows (`mma.sync`).
+  bit tallDoubles = true;
   // Has barriers that count bytes, which copy engines go with.
   bit byteBarriers = false;
   // Stores matrices from a warp's registers to shared memory (`stmatrix`).
@@ -50,6 +52,7 @@ def SM80 : NVPTXChip<"sm_80"> {
   let features = "+ptx80";
   let byteFloats = false;
   let nibbles = true;
+  let tallDoubles = false;
   let figures = [
     From<specs, [Is<cores, 108>, Is<clock, 1410>, Is<sharedPerCore, 167936>, Is<l2Bytes, 41943040>,
                  Is<memoryBandwidth, 2039>]>,
@@ -78,6 +81,7 @@ def SM86 : NVPTXChip<"sm_86"> {
   let features = "+ptx80";
   let byteFloats = false;
   let nibbles = true;
+  let tallDoubles = false;
   let figures = [
     From<"NVIDIA A40 data sheet: 10752 CUDA cores, 336 tensor cores",
          [Is<cores, 84>, Is<memoryBandwidth, 696>, Is<matrixTF32, 256>, Is<matrixF16, 512>,
@@ -89,6 +93,8 @@ def SM86 : NVPTXChip<"sm_86"> {
                  Is<issue, 4>]>,
     From<ptx, [Is<namedBarriers, 16>, Is<barrierArrivals, 1048575>]>,
     From<banks, [Is<sharedBandwidth, 128>]>,
+    From<"measured on RTX 3060: github.com/YKTian-x2b/AmpereArchViaMicroBenchMark; 515 to 530 cycles",
+         [Is<memoryLatency, 522>]>,
     From<rates, [Is<fmaF32, 128>, Is<addI32, 64>, Is<logicI32, 64>, Is<shuffles, 32>]>,
     From<"CUDA C++ Programming Guide 11.5.1, Throughput of Native Arithmetic Instructions",
          [Is<fmaF64, 2>, Is<multiplyI32, 64>, Is<exp2s, 16>, Is<specials, 16>]>,
@@ -101,6 +107,7 @@ def SM89 : NVPTXChip<"sm_89"> {
   let features = "+ptx84";
   let byteFloats = true;
   let nibbles = true;
+  let tallDoubles = false;
   let figures = [
     From<"NVIDIA L40 specifications, as hmc-tech.com has them",
          [Is<cores, 142>, Is<clock, 2490>, Is<memoryBandwidth, 864>, Is<l2Bytes, 100663296>,
@@ -112,7 +119,8 @@ def SM89 : NVPTXChip<"sm_89"> {
     From<rates, [Is<fmaF32, 128>, Is<fmaF16, 128>, Is<addI32, 64>, Is<logicI32, 64>,
                  Is<shuffles, 32>]>,
     From<banks, [Is<sharedBandwidth, 128>]>,
-    From<gpuBenches, [Is<l1Latency, 36>, Is<l2Latency, 277>, Is<l2Bandwidth, 5700>]>,
+    From<gpuBenches, [Is<l1Latency, 36>, Is<l2Latency, 277>, Is<memoryLatency, 631>,
+                      Is<l2Bandwidth, 5700>]>,
     From<"measured on RTX 4070 Ti S: a survey of SASS latencies (multiply-add 4.5, ex2 17.6)",
          [Is<fmaLatency, 5>, Is<exp2Latency, 18>, Is<shuffleLatency, 25>]>,
   ];
@@ -142,7 +150,9 @@ def SM90a : NVPTXChip<"sm_90a"> {
     From<rates, [Is<fmaF16, 256>, Is<addI32, 64>, Is<logicI32, 64>]>,
     From<"measured on an H200: benchmarks/run.py chip; wgmma m64n8k16 from registers, from shared "
          "memory 18",
-         [Is<matrixLatency, 13>, Is<matrixWaitCost, 36>, Is<multiplyI32, 64>, Is<exp2s, 16>,
+         [Is<warpMatrixTF32, 635>, Is<warpMatrixF16, 1272>, Is<warpMatrixF8, 586>,
+          Is<warpMatrixI8, 2542>, Is<warpMatrixLatency, 25>, Is<matrixLatency, 13>,
+          Is<matrixWaitCost, 36>, Is<multiplyI32, 64>, Is<exp2s, 16>,
           Is<specials, 16>, Is<conversions, 128>, Is<shuffles, 32>, Is<fmaLatency, 4>,
           Is<exp2Latency, 17>, Is<shuffleLatency, 24>, Is<sharedLatency, 23>,
           Is<fragmentLatency, 29>, Is<remoteSharedLatency, 185>, Is<l1Latency, 34>,

@@ -243,9 +243,13 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
                            << "', without value";
   }
   if (name == kSplitLoopAttrName) {
-    if (isa<scf::IfOp>(op) && isa<UnitAttr>(value) && isa<scf::ForOp>(op->getParentOp()))
+    Operation *parent = op->getParentOp();
+    bool isInside = isa<scf::IfOp>(parent) && parent->hasAttr(kSplitLoopAttrName);
+    if (isa<scf::IfOp>(op) && isa<UnitAttr>(value) && (isInside || isa<scf::ForOp>(parent)))
       return success();
-    return op->emitError() << "expected '" << name << "' on an scf.if in an scf.for, without value";
+    return op->emitError() << "expected '" << name
+                           << "' on an scf.if in an scf.for or in another such scf.if, without "
+                              "value";
   }
   if (name == kProgramsAttrName) {
     if (isa<scf::ForOp>(op) && isa<UnitAttr>(value))

@@ -1,5 +1,6 @@
 // Spelling and validity of views and buffers.
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Layout/Algebra/LinearLayout.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -176,5 +177,16 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> shape, Type elementType, Attribute layout) {
   if (!countElements(shape))
     return emitError() << "expected 1 to " << kMaxTileElements << " elements in a buffer";
-  return verifyMemory(emitError, elementType, shape.size());
+  if (failed(verifyMemory(emitError, elementType, shape.size())))
+    return failure();
+  if (!layout)
+    return success();
+  auto order = dyn_cast<LayoutAttr>(layout);
+  if (!order || llvm::any_of(order.getNames(), [](StringAttr name) { return name != "offset"; }))
+    return emitError() << "expected a layout of offsets in a buffer, got " << layout;
+  if (failed(order.verifyEncoding(shape, elementType, emitError)))
+    return failure();
+  if (!order.toLinear(shape).isSurjective())
+    return emitError() << "expected a place in a buffer for each of its elements, got " << layout;
+  return success();
 }

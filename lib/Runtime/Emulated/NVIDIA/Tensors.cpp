@@ -186,7 +186,7 @@ void store(const Lanes &lanes) {
     return;
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     for (unsigned i = 0; i < count; ++i)
-      check(tensors().write(TensorMemory::laneOf(address) + lane,
+      check(tensors().write(lanes.first / 32, TensorMemory::laneOf(address) + lane,
                             TensorMemory::columnOf(address) + i, lanes.read<uint32_t>(lane, 8, i)));
 }
 

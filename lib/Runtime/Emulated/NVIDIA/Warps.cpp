@@ -209,6 +209,21 @@ void multiplyF64(const Lanes &lanes) {
   accumulate<8, 8, 4, 2, double, double, NarrowAccumulator>(lanes, a, b, 16);
 }
 
+/// m16n8k4, k8 and k16 on f64.
+template <unsigned K>
+void multiplyTallF64(const Lanes &lanes) {
+  double a[16][K], b[K][8];
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    Quad quad(lane);
+    for (unsigned i = 0; i < K / 2; ++i)
+      a[quad.group + (i & 1 ? 8 : 0)][quad.inGroup + i / 2 * 4] =
+          lanes.read<double>(lane, i * 8);
+    for (unsigned i = 0; i < K / 4; ++i)
+      b[quad.inGroup + i * 4][quad.group] = lanes.read<double>(lane, K * 4 + i * 8);
+  }
+  accumulate<16, 8, K, 4, double, double, Accumulator>(lanes, a, b, K * 6);
+}
+
 //===- Conversions --------------------------------------------------------------------------===//
 
 /// cvt.rn.satfinite of two f32 to floats of a byte: the first operand's goes to the upper one.
@@ -296,6 +311,9 @@ const Instruction kiln::emulated::kWarpInstructions[] = {
     {"nvvm.mma.m16n8k64.row.col.u4.s4", true, multiplyNibbles<false, true>},
     {"nvvm.mma.m16n8k64.row.col.u4", true, multiplyNibbles<false, false>},
     {"nvvm.mma.m8n8k4.row.col.f64", true, multiplyF64},
+    {"nvvm.mma.m16n8k4.row.col.f64", true, multiplyTallF64<4>},
+    {"nvvm.mma.m16n8k8.row.col.f64", true, multiplyTallF64<8>},
+    {"nvvm.mma.m16n8k16.row.col.f64", true, multiplyTallF64<16>},
     {"nvvm.ff.to.e4m3x2.rn", false, narrowPair<ByteFloat::E4M3FN>},
     {"nvvm.ff.to.e5m2x2.rn", false, narrowPair<ByteFloat::E5M2>},
     {"nvvm.e4m3x2.to.f16x2.rn", false, widenPair<ByteFloat::E4M3FN>},

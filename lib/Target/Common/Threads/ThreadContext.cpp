@@ -248,7 +248,16 @@ void ThreadContext::barrier() {
   sync.meet(*this, getLoc());
 }
 
-void ThreadContext::meetAll() { gpu::BarrierOp::create(*this); }
+/// Of two meetings with nothing between them MLIR folds the first away: what that orders, the second
+/// orders too.
+void ThreadContext::meetAll() {
+  auto barrier = gpu::BarrierOp::create(*this);
+  Operation *before = barrier->getPrevNode();
+  while (before && isPure(before))
+    before = before->getPrevNode();
+  if (isa_and_nonnull<gpu::BarrierOp>(before) && before->hasAttr(kOrdersGlobalAttrName))
+    barrier->setAttr(kOrdersGlobalAttrName, getUnitAttr());
+}
 
 void ThreadContext::meetCopy() {
   if (role->isProgram && role->attr.getWarps() == 1)

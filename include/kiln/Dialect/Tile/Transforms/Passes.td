@@ -161,6 +161,49 @@ def Simplify : Pass<"tile-simplify", "::mlir::ModuleOp"> {
   }];
 }
 
+def HoistBreaks : Pass<"tile-hoist-breaks", "::mlir::ModuleOp"> {
+  let summary = "has an scf.while that leaves a trip at its beginning ask so in front of the trip";
+  let description = [{
+    Where a loop carries a flag that ends it, and a trip does all but asking behind the condition
+    that the flag is not set by this very trip, as a `for` with a `break` in front of all else. What
+    is asked is numbers: computed, or loaded from what the kernel does not write. Then nothing of the
+    trip stands in a condition, and trips can overlap. What is decided of the loop and of what its
+    trips do stays; what asks is left alone if anything is decided of it.
+
+    ```mlir
+    %r = scf.while (%i = %c0, %left = %false, %sum = %zero) : (index, i1, f32) -> (f32) {
+      %more = arith.cmpi slt, %i, %n : index
+      %stays = arith.xori %left, %true : i1
+      %goes = arith.andi %more, %stays : i1
+      scf.condition(%goes) %i, %sum : index, f32
+    } do {
+    ^bb0(%i: index, %sum: f32):
+      %leaves = …
+      %next = scf.if %leaves -> (f32) {
+        scf.yield %sum : f32
+      } else {
+        …
+      }
+      scf.yield %j, %leaves, %next : index, i1, f32
+    }
+    // becomes
+    %r = scf.while (%i = %c0, %sum = %zero) : (index, f32) -> (f32) {
+      %more = arith.cmpi slt, %i, %n : index
+      %leaves = …
+      %stays = arith.xori %leaves, %true : i1
+      %goes = arith.andi %more, %stays : i1
+      scf.condition(%goes) %i, %sum : index, f32
+    } do {
+    ^bb0(%i: index, %sum: f32):
+      …
+      scf.yield %j, %more : index, f32
+    }
+    ```
+    The test is `test/Dialect/Tile/hoist-breaks.mlir`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def HoistInvariants : Pass<"tile-hoist-invariants", "::mlir::ModuleOp"> {
   let summary = "moves what no trip changes out of loops, except what carries a decision";
   let description = [{

@@ -10,6 +10,7 @@
 #include "../ThreadPatterns.h"
 #include "../ThreadPlans.h"
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -174,8 +175,15 @@ static LogicalResult lowerEndDots(ThreadContext &context, EndDotsOp op) {
 //===- Uses ---------------------------------------------------------------------------------===//
 
 static void lowerAdvance(ThreadContext &context, AdvanceOp op) {
-  Value depth = context.i32(cast<ChannelType>(op.getChannel().getType()).getDepth());
+  int64_t slots = cast<ChannelType>(op.getChannel().getType()).getDepth();
+  Value depth = context.i32(slots);
   Value slot = context.get(op.getSlot()), phase = context.get(op.getPhase());
+  // To the other of two slots: past that of another copy and back to its own, this is no work.
+  if (slots == 2 && (!op.getBy() || isConstantIntValue(op.getBy(), 1))) {
+    context.set(op.getNextSlot(), arith::XOrIOp::create(context, slot, context.i32(1)));
+    context.set(op.getNextPhase(), arith::XOrIOp::create(context, phase, slot));
+    return;
+  }
   if (op.getBy()) {
     Value by = arith::IndexCastOp::create(context, context.getI32Type(), context.get(op.getBy()));
     slot = arith::AddIOp::create(context, slot, by);

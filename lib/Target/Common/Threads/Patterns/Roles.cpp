@@ -118,7 +118,12 @@ static LogicalResult lowerBarrier(ThreadContext &context, BarrierOp op) {
     context.sync.publishShared(context, context.getLoc());
   if (op.getPublish() && op.getGlobal())
     context.sync.publishGlobal(context, context.getLoc());
-  if (isOfAllWarps && op.getBare()) {
+  // Where copies lag behind one another each barrier counts, and of two gpu.barrier that follow one
+  // another MLIR folds one away.
+  bool counts = context.role->attr.getSkew() && !op.getGlobal();
+  if (isOfAllWarps && (op.getBare() || counts)) {
+    if (!op.getBare())
+      context.sync.waitForShared(context, context.getLoc());
     context.sync.meet(context, context.getLoc());
     return success();
   }

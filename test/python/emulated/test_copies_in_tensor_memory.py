@@ -1,0 +1,206 @@
+"""Two copies of a role whose products have their sums in tensor memory: each starts, fetches and
+writes its own 128 rows, on the emulated chip, against float64."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kiln
+
+BF16, E4M3 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn
+DEVICE, TARGET = "emu:sm_100a", "nvptx:sm_100a"
+
+
+def wide(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.float64)
+
+
+def check(found: np.ndarray, want: np.ndarray, limit: float, what: Any = None) -> None:
+    difference, norm = np.abs(wide(found) - want), np.linalg.norm(want)
+    assert np.linalg.norm(difference) <= limit * norm, what
+    assert difference.max() <= 20 * limit * norm / want.size**0.5, what
+
+
+@kiln.kernel
+def product(
+    a: kiln.View, b: kiln.View, c: kiln.View, BN: kiln.constexpr, BK: kiln.constexpr,
+    depth: kiln.constexpr, X: kiln.constexpr, PAIR: kiln.constexpr, programs: kiln.constexpr,
+    share: kiln.constexpr,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 256), kiln.cdiv(c.shape[1], BN))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=2)))
+    if X > 1:
+        kiln.pin(cluster=(X, 1))
+    if programs:
+        kiln.pin(persistent=programs)
+    acc = kiln.zeros((256, BN), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], BK), depth=depth):
+        x = kiln.pin(a.load((i * 256, k), (256, BK)), role="load", stage=0, atom="tma")
+        y = kiln.pin(b.load((j * BN, k), (BN, BK)), role="load", stage=0, atom="tma")
+        if share:
+            y = kiln.pin(y, multicast="x")
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+        if PAIR:
+            acc = kiln.pin(acc, role="mma", stage=0, in_flight=0, atom="tcgen05_pair")
+        else:
+            acc = kiln.pin(acc, role="mma", stage=0, in_flight=0, atom="tcgen05")
+    kiln.pin(c.store((i * 256, j * BN), acc), role="mma", in_flight=0, atom="tma")
+
+
+# One program, clusters that share b out, and pairs, of as many columns as there is room for.
+@pytest.mark.parametrize("dtype", [BF16, E4M3])
+@pytest.mark.parametrize("x, pair, share", [(1, 0, 0), (2, 0, 1), (2, 1, 0)])
+def test_products(rng, dtype, x: int, pair: int, share: int) -> None:
+    size = np.dtype(dtype).itemsize
+    tile = dict(
+        BN=int(rng.choice([32, 64, 128, 256] + [96] * (not share))), BK=int(rng.choice([64, 128])) // size,
+        depth=int(rng.integers(1, 4)), X=x, PAIR=bool(pair), share=bool(share),
+        programs=int(rng.choice([0, x])),
+    )  # fmt: skip
+    m, n = 256 * x - 16 * int(rng.integers(15)), tile["BN"] + 16 * int(rng.integers(4))
+    k = 16 * int(rng.integers(1, 16))
+    a, b = (rng.standard_normal((rows, k)).astype(dtype) for rows in (m, n))
+    c = np.full((m, n), np.nan, np.float32)
+    product.options(device=DEVICE)(a, b, c, **tile)
+    check(c, wide(a) @ wide(b).T, 1e-5, (tile, m, n, k))
+
+
+@kiln.kernel
+def chain(
+    x: kiln.View, w: kiln.View, v: kiln.View, c: kiln.View, o: kiln.View,
+    H: kiln.constexpr, N: kiln.constexpr, depth: kiln.constexpr, halves: kiln.constexpr,
+    PAIR: kiln.constexpr,
+):  # fmt: skip
+    """A hidden layer of so many columns a trip, added to what there was, or to half of it."""
+    i = kiln.grid(kiln.cdiv(o.shape[0], 256))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=2)))
+    if PAIR:
+        kiln.pin(cluster=2)
+    rows = kiln.pin(x.load((i * 256, 0), (256, 64)), role="load", atom="tma", ring="x")
+    acc = kiln.pin(c.load((i * 256, 0), (256, N)), role="mma")
+    for h in kiln.pin(range(0, w.shape[0], H), depth=depth):
+        first = kiln.pin(w.load((h, 0), (H, 64)), role="load", stage=0, atom="tma", ring="w")
+        s = kiln.dot(rows, first, transpose_b=True)
+        if PAIR:
+            s = kiln.pin(s, role="mma", stage=0, in_flight=0, atom="tcgen05_pair")
+        else:
+            s = kiln.pin(s, role="mma", stage=0, in_flight=0, atom="tcgen05")
+        p = kiln.maximum(s, 0.0).to(v.dtype)
+        second = kiln.pin(v.load((h, 0), (H, N)), role="load", stage=0, atom="tma", ring="v")
+        acc = kiln.dot(p, second, acc * 0.5 if halves else acc)
+        if PAIR:
+            acc = kiln.pin(acc, role="mma", stage=0, in_flight=0, atom="tcgen05_pair")
+        else:
+            acc = kiln.pin(acc, role="mma", stage=0, in_flight=0, atom="tcgen05")
+    kiln.pin(o.store((i * 256, 0), acc), role="mma", in_flight=0, atom="tma")
+
+
+@pytest.mark.parametrize("pair", [False, True])
+@pytest.mark.parametrize("halves", [False, True])
+@pytest.mark.parametrize("trips", [0, 1, 3])
+def test_chains(rng, trips: int, halves: bool, pair: bool) -> None:
+    tile = dict(H=32, N=int(rng.choice([32, 64])), depth=int(rng.integers(1, 3)), halves=halves,
+                PAIR=pair)  # fmt: skip
+    m, hidden = (512 if pair else 256) - 16 * int(rng.integers(15)), 32 * trips
+    x, w, v = (
+        rng.integers(-1, 2, shape).astype(np.float32) * (rng.random(shape) < 0.3)
+        for shape in ((m, 64), (max(hidden, 32), 64), (max(hidden, 32), tile["N"]))
+    )
+    x, w, v = x.astype(BF16), w.astype(BF16)[:hidden], v.astype(BF16)[:hidden]
+    c = rng.standard_normal((m, tile["N"])).astype(np.float32)
+    o = np.full((m, tile["N"]), np.nan, np.float32)
+    chain.options(device=DEVICE)(x, w, v, c, o, **tile)
+    want = wide(c)
+    for h in range(0, hidden, 32):
+        p = np.maximum(wide(x) @ wide(w[h : h + 32]).T, 0).astype(BF16)
+        want = want * (0.5 if halves else 1) + wide(p) @ wide(v[h : h + 32])
+    check(o, want, 1e-5, (tile, m))
+
+
+# ---- What the compiler decides
+
+
+@kiln.kernel
+def plain(
+    a: kiln.View, b: kiln.View, c: kiln.View, BM: kiln.constexpr, BN: kiln.constexpr
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        x, y = a.load((i * BM, k), (BM, 64)), b.load((j * BN, k), (BN, 64))
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+    c.store((i * BM, j * BN), acc.to(c.dtype))
+
+
+def count_threads(kernel: Any, *args: Any, **constants: Any) -> int:
+    """Of a program whose products are in tensor memory, and whose threads have registers enough."""
+    compiled = kernel.compile(*args, target=TARGET, **constants)
+    assert "tcgen05.mma" in compiled.asm and "mma.sync" not in compiled.asm
+    assert compiled.metadata["proposal"] == 0
+    assert compiled.metadata.get("local_bytes", 0) == 0
+    return int(re.search(r"\.reqntid (\d+)", compiled.asm).group(1))
+
+
+# A thread fetches no more of its row than it stores at once, so rows may be as wide as there is room for.
+@pytest.mark.parametrize("bm, bn", [(256, 128), (256, 192), (256, 256), (128, 256)])
+def test_plain_products_by_wide_tiles(rng, bm: int, bn: int) -> None:
+    m, n = bm - 16 * int(rng.integers(5)), bn + 16 * int(rng.integers(3))
+    for k in (0, 8 * int(rng.integers(1, 20))):
+        a, b = (rng.standard_normal((rows, max(k, 8))).astype(BF16)[:, :k] for rows in (m, n))
+        c = np.full((m, n), np.nan, BF16)
+        plain.options(device=DEVICE)(a, b, c, BM=bm, BN=bn)
+        if k:
+            check(c, wide(a) @ wide(b).T, 4e-3, (m, n, k))
+        else:
+            assert (c == 0).all()
+    threads = count_threads(plain, a, b, c, BM=bm, BN=bn)
+    assert threads == 128 * (bm // 128) + 32
+
+
+@kiln.kernel
+def attention(
+    q: kiln.View, k: kiln.View, v: kiln.View, out: kiln.View, scale: kiln.f32,
+    CAUSAL: kiln.constexpr, BN: kiln.constexpr, D: kiln.constexpr,
+):  # fmt: skip
+    i = kiln.grid(kiln.cdiv(q.shape[0], 256))
+    n = k.shape[0]
+    queries = q.load((i * 256, 0), (256, D))
+    row = (i * 256).to(kiln.i32) + kiln.arange(256)
+    highest = kiln.full((256,), float("-inf"), kiln.f32)
+    total, acc = kiln.zeros((256,), kiln.f32), kiln.zeros((256, D), kiln.f32)
+    end = kiln.minimum(n, (i + 1) * 256) if CAUSAL else n
+    for j in range(0, end, BN):
+        column = j.to(kiln.i32) + kiln.arange(BN)
+        score = kiln.dot(queries, k.load((j, 0), (BN, D)), transpose_b=True) * scale
+        visible = column[None, :] < n.to(kiln.i32)
+        if CAUSAL:
+            visible = visible & (column[None, :] <= row[:, None])
+        score = kiln.where(visible, score, float("-inf"))
+        new = kiln.maximum(highest, kiln.max(score, axis=1))
+        p = kiln.exp2(score - new[:, None])
+        old = kiln.exp2(highest - new)
+        total = total * old + kiln.sum(p, axis=1)
+        acc = kiln.dot(p.to(v.dtype), v.load((j, 0), (BN, D)), acc * old[:, None])
+        highest = new
+    out.store((i * 256, 0), (acc / total[:, None]).to(out.dtype))
+
+
+# Where a trip computes with whole rows, warps that load hand registers over.
+@pytest.mark.parametrize("bn, d, threads", [(64, 64, 288), (128, 64, 384), (64, 128, 384)])
+def test_plain_attention_by_two_copies(rng, bn: int, d: int, threads: int) -> None:
+    n, causal = int(rng.integers(200, 400)), bool(rng.integers(2))
+    q, k, v = (rng.standard_normal((n, d)).astype(BF16) for _ in range(3))
+    out, tile = np.zeros((n, d), np.float32), dict(CAUSAL=causal, BN=bn, D=d)
+    scale = d**-0.5 * 1.4426950408889634
+    attention.options(device=DEVICE)(q, k, v, out, scale, **tile)
+    scores = wide(q) @ wide(k).T * d**-0.5
+    if causal:
+        scores = np.where(np.tri(n, dtype=bool), scores, -np.inf)
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    check(out, weights @ wide(v) / weights.sum(1, keepdims=True), 4e-3)
+    assert count_threads(attention, q, k, v, out, scale, **tile) == threads
