@@ -112,8 +112,9 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createRealiseBlockPrograms(), createRealiseOverlap(), createRealiseRings(),
         createRealiseWarpGroups(), createRealiseTurns(), createRealiseParts(),
         createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseCopies(),
-        createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
-        createRealiseOwnConversions(), createRealiseStores(), createRealiseFetches(),
+        createDecideConversions(), createDecideCarriedSums(), createRealiseAccumulators(),
+        createOrderTurns(), createRealiseSlots(), createRealiseOwnConversions(),
+        createRealiseStores(), createDecideFetches(), createRealiseFetches(),
         createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),

@@ -149,11 +149,7 @@ static SmallVector<Value> combinePairs(OpBuilder &builder, Operation *op, ArrayR
 
 /// The same in a layout that pairs can be made in, and back.
 static Value layOut(OpBuilder &builder, Location loc, Value value, RankedTensorType type) {
-  if (value.getType() == type)
-    return value;
-  auto conversion = ConvertLayoutOp::create(builder, loc, type, value);
-  conversion.setHowAttr(decideConversion(conversion, getTarget(conversion)).how);
-  return conversion;
+  return value.getType() == type ? value : ConvertLayoutOp::create(builder, loc, type, value);
 }
 
 static RankedTensorType getPlainType(Value value) {

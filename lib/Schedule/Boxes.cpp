@@ -1,5 +1,6 @@
 // Cuts a tensor into boxes, and a buffer into parts.
 #include "Boxes.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 
@@ -37,8 +38,22 @@ FailureOr<StoreBoxes> kiln::cutIntoBoxes(StoreOp store) {
   if (!layout)
     return store.emitOpError("expected a buffer whose boxes are chosen among by registers of ")
            << type << ", got " << buffer;
-  return StoreBoxes{withLayout(type.clone(buffer.getShape()), *layout),
-                    getBoxes(type.getShape(), buffer.getShape())};
+  StoreBoxes boxes{withLayout(type.clone(buffer.getShape()), *layout),
+                   getBoxes(type.getShape(), buffer.getShape())};
+  if (boxes.offsets.size() > 1 || !store->hasAttr(kFetchedAttrName))
+    return boxes;
+  return store.emitOpError("expected a buffer of a part of each copy's ")
+         << type << ", since '" << kFetchedAttrName << "' is decided, got " << buffer;
+}
+
+Value kiln::takeBox(OpBuilder &builder, StoreOp store, const StoreBoxes &boxes,
+                    ArrayRef<int64_t> offsets) {
+  if (boxes.offsets.size() == 1)
+    return store.getValue();
+  auto box = SliceOp::create(builder, store.getLoc(), boxes.type, store.getValue(), offsets);
+  if (Attribute fetched = store->getAttr(kFetchedAttrName))
+    box->setAttr(kFetchedAttrName, fetched);
+  return box;
 }
 
 //===- Parts --------------------------------------------------------------------------------===//

@@ -17,6 +17,9 @@ struct StoreBoxes {
 /// Boxes of the shape of the store's buffer, among which registers alone choose; an error at the
 /// store if there are none, or a decision is missing.
 mlir::FailureOr<StoreBoxes> cutIntoBoxes(tile::StoreOp store);
+/// The box of what is stored that begins there, with what the store says of how it is fetched.
+mlir::Value takeBox(mlir::OpBuilder &builder, tile::StoreOp store, const StoreBoxes &boxes,
+                    llvm::ArrayRef<int64_t> offsets);
 
 /// One of equal parts of a buffer, along a dimension.
 struct BufferPart {

@@ -4,6 +4,8 @@
 // few to keep memory busy, and to run all warps that the core could hold. Then one block runs
 // several of them (docs/rationale/programs.md).
 #include "Decisions.h"
+#include "OpCosts.h"
+#include "TryOut.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -11,7 +13,6 @@
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace kiln {
@@ -40,14 +41,6 @@ static bool isUndecided(KernelOp kernel) {
     return findDecision(op).empty() ? WalkResult::advance() : WalkResult::interrupt();
   });
   return !decided.wasInterrupted();
-}
-
-static int64_t countBytes(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  int64_t bits = getElementTypeOrSelf(type).isIndex()
-                     ? 64
-                     : getElementTypeOrSelf(type).getIntOrFloatBitWidth();
-  return llvm::divideCeil((tensor ? tensor.getNumElements() : 1) * bits, 8);
 }
 
 /// What a block moves between memory and registers. Nothing if that is not known, or it does what a
@@ -108,17 +101,7 @@ static int64_t choosePrograms(KernelOp kernel, const Chip &chip) {
 namespace {
 struct DecideBlockPrograms : kiln::impl::DecideBlockProgramsBase<DecideBlockPrograms> {
   DecideBlockPrograms() = default;
-  explicit DecideBlockPrograms(std::function<LogicalResult(ModuleOp)> realise)
-      : realise(std::move(realise)) {}
-
-  /// Whether it can be realised, as far as a copy shows.
-  bool tryOut() {
-    if (!realise)
-      return true;
-    OwningOpRef<ModuleOp> copy = getOperation().clone();
-    ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
-    return succeeded(realise(*copy));
-  }
+  explicit DecideBlockPrograms(Realise realise) : realise(std::move(realise)) {}
 
   void runOnOperation() override {
     FailureOr<TargetInterface> target = requireTarget(getOperation());
@@ -129,16 +112,16 @@ struct DecideBlockPrograms : kiln::impl::DecideBlockProgramsBase<DecideBlockProg
       if (programs == 1)
         continue;
       kernel->setAttr(kBlockProgramsAttrName, Builder(kernel).getI64IntegerAttr(programs));
-      if (!tryOut())
+      std::optional<Refusal> refusal;
+      if (realise && !tryOut(kernel, realise, refusal))
         kernel->removeAttr(kBlockProgramsAttrName);
     }
   }
 
-  std::function<LogicalResult(ModuleOp)> realise;
+  Realise realise;
 };
 } // namespace
 
-std::unique_ptr<Pass>
-kiln::createDecideBlockPrograms(std::function<LogicalResult(ModuleOp)> realise) {
+std::unique_ptr<Pass> kiln::createDecideBlockPrograms(Realise realise) {
   return std::make_unique<DecideBlockPrograms>(std::move(realise));
 }

@@ -8,6 +8,7 @@
 // and then each program runs its own tile.
 #include "Decisions.h"
 #include "OwnRingDecider.h"
+#include "TryOut.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
@@ -17,7 +18,6 @@
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
@@ -58,11 +58,7 @@ public:
   bool find();
   /// Why there is none for a kernel whose products could run on beside their warps, and the op that
   /// stands in the way.
-  struct Reason {
-    Location loc;
-    std::string text;
-  };
-  std::optional<Reason> reason;
+  std::optional<Refusal> reason;
   /// Writes it; with stores by the engine, where it can make them, or without. Products of loops
   /// run in the trip that loads for them unless it may overlap trips.
   void write(bool storesByEngine, bool overlaps);
@@ -579,26 +575,19 @@ void RoleDecider::write(bool storesByEngine, bool overlaps) {
 namespace {
 struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   DecideRoles() = default;
-  explicit DecideRoles(std::function<LogicalResult(ModuleOp)> realise)
-      : realise(std::move(realise)) {}
+  explicit DecideRoles(Realise realise) : realise(std::move(realise)) {}
 
   /// The bytes of shared memory that a kernel takes as it was decided, as far as a copy shows; none
   /// if it cannot be realised.
-  std::optional<int64_t> tryOut(KernelOp kernel, std::optional<RoleDecider::Reason> &reason) {
+  std::optional<int64_t> measureBytes(KernelOp kernel, std::optional<Refusal> &reason) {
     if (!realise)
       return 0;
-    OwningOpRef<ModuleOp> copy = getOperation().clone();
-    for (KernelOp other : llvm::to_vector(copy->getOps<KernelOp>()))
-      if (other.getSymName() != kernel.getSymName())
-        other.erase();
-    std::optional<RoleDecider::Reason> first;
-    ScopedDiagnosticHandler quiet(&getContext(), [&](Diagnostic &diagnostic) {
-      if (!first && diagnostic.getSeverity() == DiagnosticSeverity::Error)
-        first = {diagnostic.getLocation(), "it would be refused then: " + diagnostic.str()};
-      return success();
-    });
-    if (failed(realise(*copy))) {
-      reason = first;
+    std::optional<Refusal> refusal;
+    OwningOpRef<ModuleOp> copy = tryOut(kernel, realise, refusal);
+    if (!copy) {
+      reason = refusal;
+      if (reason)
+        reason->text = "it would be refused then: " + reason->text;
       return std::nullopt;
     }
     int64_t bytes = 0;
@@ -623,7 +612,7 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     for (bool isOpen = decider.find(); isOpen; isOpen = decider.useOneCopy())
       for (bool storesByEngine : {true, false}) {
         decider.write(storesByEngine, overlaps);
-        if (tryOut(kernel, decider.reason))
+        if (measureBytes(kernel, decider.reason))
           return true;
         decider.undo();
       }
@@ -645,11 +634,11 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   /// The role that multiplies loads, and its products run on beside it.
   bool fillBeside(KernelOp kernel, TargetInterface target) {
     OwnRingDecider decider(kernel, target);
-    std::optional<RoleDecider::Reason> reason;
+    std::optional<Refusal> reason;
     for (bool isOpen = decider.find() && decider.findDots(); isOpen; isOpen = decider.useOneCopy())
       for (auto [direct, apart] : getWays(decider)) {
         bool copies = decider.write(direct, apart);
-        if ((copies || !direct) && tryOut(kernel, reason))
+        if ((copies || !direct) && measureBytes(kernel, reason))
           return true;
         decider.undo();
       }
@@ -662,15 +651,15 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     OwnRingDecider decider(kernel, target);
     if (!decider.find())
       return false;
-    std::optional<RoleDecider::Reason> reason;
+    std::optional<Refusal> reason;
     int64_t half = target.getChipRecord().sharedBytes / 2;
     for (auto [direct, apart] : getWays(decider)) {
       bool copies = decider.write(direct, apart);
-      std::optional<int64_t> bytes = tryOut(kernel, reason);
+      std::optional<int64_t> bytes = measureBytes(kernel, reason);
       if (bytes && (copies || *bytes <= half))
         return true;
       decider.undo();
-      if (bytes && tryOut(kernel, reason).value_or(0) > half) {
+      if (bytes && measureBytes(kernel, reason).value_or(0) > half) {
         decider.write(direct, apart);
         return true;
       }
@@ -679,7 +668,7 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   }
 
   /// For whoever asks why the products of a kernel do not run on beside their warps.
-  void tell(const RoleDecider::Reason &reason) {
+  void tell(const Refusal &reason) {
     Builder builder(&getContext());
     SmallVector<NamedAttribute> members = {
         builder.getNamedAttr("why", builder.getStringAttr(reason.text))};
@@ -708,10 +697,10 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     }
   }
 
-  std::function<LogicalResult(ModuleOp)> realise;
+  Realise realise;
 };
 } // namespace
 
-std::unique_ptr<Pass> kiln::createDecideRoles(std::function<LogicalResult(ModuleOp)> realise) {
+std::unique_ptr<Pass> kiln::createDecideRoles(Realise realise) {
   return std::make_unique<DecideRoles>(std::move(realise));
 }

@@ -14,6 +14,7 @@
 // enough. Where a role fills rings of its own, trips are predicated (PredicateTrips.cpp), and where
 // nobody counts iterations, each trip says whether there is another (UncountedTrips.cpp).
 #include "Expander.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
@@ -150,8 +151,14 @@ void Expander::emit(Frame &frame, Operation *op, int64_t iteration, int64_t late
     mapping.map(operand, lookup(frame, operand, iteration));
   Operation *made = builder.clone(*op, mapping);
   dropPlace(made);
-  if (!frame.isLoop)
+  // What is decided of a loop's trips is not of those that run on their own.
+  if (!frame.isLoop) {
     made->walk([](scf::IfOp condition) { condition->removeAttr(kSplitLoopAttrName); });
+    made->walk<WalkOrder::PreOrder>([](Operation *inner) {
+      inner->removeAttr(kCarriedAttrName);
+      return isa<scf::ForOp, scf::WhileOp>(inner) ? WalkResult::skip() : WalkResult::advance();
+    });
+  }
   for (auto [from, to] : llvm::zip_equal(op->getResults(), made->getResults()))
     frame.values[{from, iteration}] = to;
   if (auto wait = dyn_cast<WaitOp>(made); wait && trip.starts.contains(op))

@@ -48,12 +48,8 @@ void kiln::handOver(Ring &ring, RingUse &use) {
   for (Type type : ring.channel.getType().getBuffers())
     body.addArgument(type, loc);
   OpBuilder inner = OpBuilder::atBlockEnd(&body);
-  for (auto [buffer, offsets] : llvm::zip_equal(body.getArguments(), boxes.offsets)) {
-    Value box = store.getValue();
-    if (boxes.offsets.size() > 1)
-      box = SliceOp::create(inner, loc, boxes.type, box, offsets);
-    WriteOp::create(inner, loc, box, buffer);
-  }
+  for (auto [buffer, offsets] : llvm::zip_equal(body.getArguments(), boxes.offsets))
+    WriteOp::create(inner, loc, takeBox(inner, store, boxes, offsets), buffer);
 
   next = makeNext(builder, loc, ring, reader);
   auto get = GetOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase());

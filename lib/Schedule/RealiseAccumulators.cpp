@@ -9,14 +9,14 @@
 // the dots, so nobody waits until it is full.
 //
 // A sum that a loop carries, and changes element by element in front of the trip's dots, is left
-// there until then: beside it the trip computes what they multiply, and a thread has not registers
-// for both.
+// there until then where `tile.carried` says so.
 //
 // Of dots of two programs one thread starts them for both. So what warps write in front of them,
 // sums or operands, the warps of both say that they have written, by a slot of nothing.
 //
 // Copies of a role have shared its tensors out by now, and each fills and fetches slots of its own:
 // of a channel with a slot for each copy every copy steps over the uses of the others.
+#include "CarriedSums.h"
 #include "Turns.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
@@ -25,7 +25,6 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace kiln {
@@ -55,14 +54,6 @@ struct Span {
   Operation *first, *last;
 };
 
-/// A sum that goes from trip to trip: as which value of the loop, and what a trip makes of it
-/// before it adds to it, in the order of the text.
-struct Carried {
-  scf::ForOp loop;
-  unsigned index;
-  SmallVector<Operation *> ops;
-};
-
 /// The lives of one role's accumulators. Those that do not overlap share a channel.
 class AccumulatorRealiser {
 public:
@@ -76,13 +67,13 @@ private:
   LogicalResult sink(scf::IfOp condition, unsigned index, CommitOp commit);
   Value getChannel(Location loc, ArrayRef<Type> slot, Span span, int64_t full, int64_t empty,
                    bool isCarried = false);
-  bool findCarried(Life &life, Carried &carried);
+  LogicalResult findCarried();
   int64_t getLastNumber(Operation *op);
   NextOp makeNext(Location loc, Value channel, bool fills = false);
   void stepOverOthers(BlockArgument channel);
   Value fetchAt(Location loc, Type type, Value channel, NextOp place, Attribute atom);
   Value fetchNext(Location loc, Life &life, Value channel);
-  void realiseCarried(Life &life, Carried &carried);
+  void realiseCarried(Life &life, const CarriedSum &found);
   LogicalResult findOperands();
   void realiseOperand(ArrayRef<StartDotOp> dots);
   FillOp acquire(OpOperand &user, Value channel, Value slot, Value phase, Attribute atom);
@@ -97,6 +88,7 @@ private:
   RoleAttr role;
   IRRewriter rewriter;
   SmallVector<Life> lives, handedOver;
+  DenseMap<Operation *, CarriedSum> carried; ///< by the wait
   /// Of tensors that no dot makes: what is handed over where a loop has no trips.
   SmallVector<CommitOp> fills;
   /// What dots of one block read as operand a, if warps have computed it.
@@ -108,45 +100,11 @@ private:
 };
 } // namespace
 
-/// Where a value that is pending comes from within its block: through the dots into it, and the
-/// loops that carry it and only add to it. Null if another way.
-static OpOperand *findBegin(Value value, Attribute &atom) {
-  OpOperand *first = nullptr;
-  while (Operation *op = value.getDefiningOp()) {
-    if (isa<ub::PoisonOp, PendOp>(op))
-      return first;
-    if (auto dot = dyn_cast<StartDotOp>(op)) {
-      first = &dot.getAccumulatorMutable();
-      atom = dot.getAtom();
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      unsigned index = cast<OpResult>(value).getResultNumber();
-      OpOperand *inner = findBegin(loop.getBody()->getTerminator()->getOperand(index), atom);
-      if (!inner || inner->get() != loop.getRegionIterArg(index))
-        return nullptr;
-      first = loop.getTiedLoopInit(loop.getRegionIterArg(index));
-    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-      unsigned index = cast<OpResult>(value).getResultNumber();
-      auto carried = dyn_cast<BlockArgument>(loop.getConditionOp().getArgs()[index]);
-      if (!carried || carried.getOwner() != loop.getBeforeBody())
-        return nullptr;
-      unsigned place = carried.getArgNumber();
-      OpOperand *inner = findBegin(loop.getYieldOp().getOperand(place), atom);
-      if (!inner || inner->get() != loop.getAfterArguments()[index])
-        return nullptr;
-      first = &loop->getOpOperand(place);
-    } else {
-      return nullptr;
-    }
-    value = first->get();
-  }
-  return first;
-}
-
 LogicalResult AccumulatorRealiser::find(WaitOp wait, CommitOp commit) {
   Life life;
   life.wait = wait;
   life.commit = commit;
-  life.first = findBegin(wait.getPending(), life.atom);
+  life.first = findFirstUse(wait.getPending(), life.atom);
   Operation *root = life.first ? life.first->get().getDefiningOp() : nullptr;
   bool isWhole = isa_and_nonnull<ub::PoisonOp, PendOp>(root) &&
                  life.getBegin()->getBlock() == wait->getBlock() &&
@@ -368,34 +326,21 @@ void AccumulatorRealiser::realise(Life &life) {
 
 //===- What a loop carries ------------------------------------------------------------------===//
 
-/// Whether a life begins as what a loop carries, changed element by element, and ends as what the
-/// next trip has.
-bool AccumulatorRealiser::findCarried(Life &life, Carried &carried) {
-  auto pend = life.first->get().getDefiningOp<PendOp>();
-  auto loop = dyn_cast<scf::ForOp>(life.wait->getParentOp());
-  if (!pend || !loop || !pend->hasOneUse() || !life.wait->hasOneUse())
-    return false;
-  OpOperand &next = *life.wait->use_begin();
-  if (next.getOwner() != loop.getBody()->getTerminator())
-    return false;
-  BlockArgument sum = loop.getRegionIterArg(next.getOperandNumber());
-  DenseSet<Operation *> inside = {pend};
-  bool isReached = pend.getTensor() == sum;
-  for (Operation *op = pend->getPrevNode(); op; op = op->getPrevNode()) {
-    auto isInside = [&](Operation *user) { return inside.contains(user); };
-    if (op->use_empty() || !llvm::all_of(op->getUsers(), isInside) || op->getNumResults() != 1 ||
-        !isMemoryEffectFree(op) || !OpTrait::hasElementwiseMappableTraits(op) ||
-        op->getResult(0).getType() != pend.getTensor().getType())
-      continue;
-    inside.insert(op);
-    carried.ops.push_back(op);
-    isReached |= llvm::is_contained(op->getOperands(), sum);
-  }
-  std::reverse(carried.ops.begin(), carried.ops.end());
-  carried.loop = loop;
-  carried.index = next.getOperandNumber();
-  return isReached &&
-         llvm::all_of(sum.getUsers(), [&](Operation *user) { return inside.contains(user); });
+/// Sums that stay in tensor memory from trip to trip, as decided.
+LogicalResult AccumulatorRealiser::findCarried() {
+  WalkResult result = region.walk([&](WaitOp wait) -> WalkResult {
+    auto place = dyn_cast_or_null<StringAttr>(wait->removeAttr(kCarriedAttrName));
+    if (!place || place == "registers")
+      return WalkResult::advance();
+    std::string expected;
+    std::optional<CarriedSum> sum = findCarriedSum(wait, expected);
+    if (!sum)
+      return wait.emitOpError("expected ")
+             << expected << ", since '" << kCarriedAttrName << "' is " << place;
+    carried.insert({wait, std::move(*sum)});
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 /// What the next slot that is got holds.
@@ -405,9 +350,9 @@ Value AccumulatorRealiser::fetchNext(Location loc, Life &life, Value channel) {
 
 /// What the loop begins with is written to a slot in front of it. Each trip fetches its sum where
 /// it changes it, and what is behind the loop fetches the last.
-void AccumulatorRealiser::realiseCarried(Life &life, Carried &carried) {
+void AccumulatorRealiser::realiseCarried(Life &life, const CarriedSum &found) {
   Location loc = life.wait.getLoc();
-  scf::ForOp loop = carried.loop;
+  scf::ForOp loop = found.loop;
   PendingType type = life.wait.getPending().getType();
   Value channel = getChannel(loc, {type}, {loop, loop.getBody()->getTerminator()}, /*full=*/1,
                              role.getWarps(), /*isCarried=*/true);
@@ -418,7 +363,7 @@ void AccumulatorRealiser::realiseCarried(Life &life, Carried &carried) {
     return std::pair(filled, next.getSlot());
   };
   rewriter.setInsertionPoint(loop);
-  OpOperand &init = *loop.getTiedLoopInit(loop.getRegionIterArg(carried.index));
+  OpOperand &init = *loop.getTiedLoopInit(loop.getRegionIterArg(found.index));
   auto [begun, firstSlot] = fillNext(init.get());
   CommitOp::create(rewriter, loc, begun, channel, firstSlot);
   // The loop's own value is nobody's any more.
@@ -427,10 +372,10 @@ void AccumulatorRealiser::realiseCarried(Life &life, Carried &carried) {
   init.set(zero);
 
   auto pend = life.first->get().getDefiningOp<PendOp>();
-  BlockArgument sum = loop.getRegionIterArg(carried.index);
+  BlockArgument sum = loop.getRegionIterArg(found.index);
   rewriter.setInsertionPoint(life.getBegin());
   sum.replaceAllUsesWith(fetchNext(loc, life, channel));
-  for (Operation *op : carried.ops)
+  for (Operation *op : found.ops)
     op->moveBefore(life.getBegin());
   rewriter.setInsertionPoint(life.getBegin());
   auto [filled, slot] = fillNext(pend.getTensor());
@@ -439,11 +384,11 @@ void AccumulatorRealiser::realiseCarried(Life &life, Carried &carried) {
   awaitMate(filled, {life.getBegin(), life.getEnd()});
   rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
   CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
-  loop.getBody()->getTerminator()->setOperand(carried.index, sum);
+  loop.getBody()->getTerminator()->setOperand(found.index, sum);
 
   rewriter.setInsertionPointAfter(loop);
   Value last = fetchNext(loc, life, channel);
-  loop.getResult(carried.index).replaceAllUsesWith(last);
+  loop.getResult(found.index).replaceAllUsesWith(last);
   rewriter.eraseOp(life.wait);
 }
 
@@ -515,7 +460,7 @@ LogicalResult AccumulatorRealiser::commitBehind(scf::IfOp condition, unsigned in
   Location loc = wait.getLoc();
   PendingType type = wait.getPending().getType();
   Attribute atom;
-  (void)findBegin(wait.getPending(), atom);
+  (void)findFirstUse(wait.getPending(), atom);
   Value channel = getChannel(loc, {type}, {condition, condition}, /*full=*/1, role.getWarps());
   rewriter.setInsertionPointAfter(condition);
   NextOp next = makeNext(loc, channel);
@@ -527,6 +472,8 @@ LogicalResult AccumulatorRealiser::commitBehind(scf::IfOp condition, unsigned in
 
 LogicalResult AccumulatorRealiser::run() {
   region.walk<WalkOrder::PreOrder>([&](Operation *op) { numbers[op] = numbers.size(); });
+  if (failed(findCarried()))
+    return failure();
   SmallVector<CommitOp> commits;
   region.walk([&](CommitOp commit) {
     if (commit.getAccumulator().getDefiningOp<PendOp>())
@@ -549,9 +496,8 @@ LogicalResult AccumulatorRealiser::run() {
   for (auto &[place, dots] : operands)
     realiseOperand(dots);
   for (Life &life : lives) {
-    Carried carried;
-    if (findCarried(life, carried))
-      realiseCarried(life, carried);
+    if (auto found = carried.find(life.wait); found != carried.end())
+      realiseCarried(life, found->second);
     else
       realise(life);
   }

@@ -64,10 +64,11 @@ public:
       spread(op);
     for (Operation *op : across)
       combiner.combine(op, copy);
-    // A copy's share of a tensor may lie otherwise in memory than the whole.
+    // A copy's share of a tensor may lie otherwise in memory than the whole: that is decided anew.
     region.walk([&](ConvertLayoutOp op) {
-      if (ConversionAttr how = op.getHowAttr(); how.getKind() == ConversionKind::Memory)
-        op.setHowAttr(decideConversion(op, getTarget(op)).how);
+      if (ConversionAttr how = op.getHowAttr();
+          how && how.getKind() == ConversionKind::Memory && getDim(op) >= 0)
+        op.removeHowAttr();
     });
     return success();
   }

@@ -6,6 +6,7 @@
 // flight: the loop carries it as pending, and it is waited for after the last trip. A commit tells
 // of each dot by itself, so where dots end by commit nothing waits until a result is used.
 #include "Trip.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -84,6 +85,15 @@ LogicalResult DotRealiser::check(Chain &chain) const {
       return dot.emitOpError("expected in_flight of the dot that adds to it, ")
              << *chain.back().getInFlight() << ", got " << *dot.getInFlight();
   DotOp last = chain.back();
+  for (DotOp dot : ArrayRef(chain).drop_back())
+    if (Attribute carried = dot->getAttr(kCarriedAttrName);
+        carried && carried != last->getAttr(kCarriedAttrName)) {
+      InFlightDiagnostic error = dot.emitOpError("expected '")
+                                 << kCarriedAttrName << "' of the dot that adds to it, got "
+                                 << carried;
+      error.attachNote(last.getLoc()) << "that dot";
+      return error;
+    }
   if (last->use_empty())
     return last.emitOpError("expected a use, since 'in_flight' is decided");
   if (!endsByCommit(last.getAtomAttr()))
@@ -248,6 +258,8 @@ LogicalResult DotRealiser::startAndWait(Chain &chain) {
   setInsertionPoint();
   auto wait =
       WaitOp::create(builder, last.getLoc(), last.getType(), starts.back().getResult(), inFlight);
+  if (Attribute carried = last->getAttr(kCarriedAttrName))
+    wait->setAttr(kCarriedAttrName, carried);
   trip.insert(time->place, wait, time->stage);
   trip.starts[wait] = starts.back();
   for (StartDotOp started : starts)
@@ -272,6 +284,11 @@ LogicalResult DotRealiser::run() {
     if (failed(check(chain)))
       return failure();
     std::optional<unsigned> index = findHeld(chain);
+    auto carried = chain.back()->getAttrOfType<StringAttr>(kCarriedAttrName);
+    if (index && carried && carried == "registers")
+      return chain.back().emitOpError("expected a sum that the loop changes otherwise, since '")
+             << kCarriedAttrName << "' is " << carried
+             << ": dots that only add to it leave it where it is";
     bool outlastsTrip = index && *chain.back().getInFlight() > 0;
     if (outlastsTrip && failed(checkRegisters(chain)))
       return failure();

@@ -1,6 +1,7 @@
 // Fences where warps and engines meet in memory: engines see it by proxies of their own, which
 // barriers between warps do not order.
 #include "Trip.h"
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -68,10 +69,13 @@ static bool mustLetSee(GetOp get) {
   });
 }
 
-/// What the warps of a copy write, one lane of each tells of: when all lanes have.
+/// What the warps of a copy write, one lane of each tells of: when all lanes have. Copies tell of
+/// their end themselves, and of nothing there is none to see: only the warp's own lanes meet.
 static void endPut(PutOp put) {
-  if (isCopied(put) || put.getBody().getNumArguments() == 0)
+  if (isCopied(put) || put.getBody().getNumArguments() == 0) {
+    put->setAttr(kLanesAttrName, UnitAttr::get(put.getContext()));
     return;
+  }
   auto channel = cast<BlockArgument>(put.getChannel());
   auto groups = cast<WarpGroupsOp>(channel.getOwner()->getParentOp());
   OpBuilder builder = OpBuilder::atBlockEnd(&put.getBody().front());

@@ -39,9 +39,7 @@ static LogicalResult realise(StoreOp store) {
     while (last + buffers < count)
       last += buffers;
     int64_t distance = int64_t(i) >= buffers ? buffers : int64_t(i) + count - last;
-    Value tensor = store.getValue();
-    if (count > 1)
-      tensor = SliceOp::create(builder, loc, cut->type, tensor, box);
+    Value tensor = takeBox(builder, store, *cut, box);
     WaitStoresOp::create(builder, loc, distance - 1);
     BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/false, /*global=*/false);
     WriteOp::create(builder, loc, tensor, allocs[index]);

@@ -4,7 +4,9 @@
 // of each of its warps. Ops of that kind which follow one another share a region, and so a branch;
 // a role that does nothing else is one region, which spares its other threads the walk through its
 // loops. Where the others go on with what one thread's op gives, the place of a slot, the op stands
-// among theirs and says itself that one thread does it.
+// among theirs and says itself that one thread does it. What one of two programs does for both says
+// so, too.
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -129,6 +131,10 @@ namespace {
 struct RealiseThreads : kiln::impl::RealiseThreadsBase<RealiseThreads> {
   void runOnOperation() override {
     getOperation().walk([](WarpGroupsOp groups) {
+      groups.walk([](Operation *op) {
+        if (isForFirstOfPair(op))
+          op->setAttr(kFirstOfPairAttrName, UnitAttr::get(op->getContext()));
+      });
       for (Region &region : groups.getBodies()) {
         Block &block = region.front();
         bool starts = false;

@@ -111,7 +111,7 @@ tile.kernel @own(%a: !view) attributes {tile.warps = 4 : i64} {
     role #tile.role<"all", warps = 4> {
       %s0 = arith.constant 0 : i32
       %c0 = arith.constant 0 : index
-      tile.put %ring[%s0, %s0] bytes = 0 : !ring {
+      tile.put %ring[%s0, %s0] bytes = 0 {tile.lanes} : !ring {
       ^bb0(%x: !tile_):
         tile.copy_in %a[%c0, %c0], %x {atom = #nvptx.cp_async<16>} : !view, !tile_
         tile.barrier

@@ -29,11 +29,11 @@ tile.kernel @alone(%x: !view, %n: index) attributes {tile.cluster = array<i64: 3
       %end:4 = scf.for %i = %c0 to %n step %c32 iter_args(%s = %z, %p = %z, %ss = %z, %sp = %z) -> (i32, i32, i32, i32) {
         %empty = tile.acquire %sums[%ss, %sp] : !sums
         tile.fence tensor_after
-        %a, %b = tile.get %ring[%s, %p] to_start : !ring
+        %a, %b = tile.get %ring[%s, %p] to_start {tile.first_of_pair} : !ring
         tile.fence tensor_after
-        %d = tile.start_dot %a, %b, %empty when %no transpose_b {atom = #mma} : !a, !b -> !pending
+        %d = tile.start_dot %a, %b, %empty when %no transpose_b {atom = #mma, tile.first_of_pair} : !a, !b -> !pending
         tile.one_thread {
-          tile.release %ring[%s] commit to %z, %one : !ring
+          tile.release %ring[%s] commit to %z, %one {tile.first_of_pair} : !ring
           tile.commit %d into %sums[%ss] : !sums
         }
         %full = tile.get %sums[%ss, %sp] : !sums
@@ -57,7 +57,7 @@ tile.kernel @alone(%x: !view, %n: index) attributes {tile.cluster = array<i64: 3
       %own = arith.remui %id, %c2 : index
       %first = arith.muli %own, %c32 : index
       %end:2 = scf.for %i = %c0 to %n step %c32 iter_args(%s = %z, %p = %z) -> (i32, i32) {
-        tile.put %ring[%s, %p] bytes = 4608 : !ring {
+        tile.put %ring[%s, %p] bytes = 4608 {tile.first_of_pair} : !ring {
         ^bb0(%to_a: !a, %to_b: !b):
           tile.copy_in %x[%i, %c0], %to_a {atom = #nvptx.tma} : !view, !a
           tile.copy_in %x[%own, %c0], %to_b {atom = #nvptx.tma} : !view, !b
@@ -101,11 +101,11 @@ tile.kernel @announced(%x: !view, %n: index) attributes {tile.cluster = array<i6
       %end:4 = scf.for %i = %c0 to %n step %c32 iter_args(%s = %z, %p = %z, %ss = %z, %sp = %z) -> (i32, i32, i32, i32) {
         %empty = tile.acquire %sums[%ss, %sp] : !sums
         tile.fence tensor_after
-        %a, %b = tile.get %ring[%s, %p] to_start : !ring
+        %a, %b = tile.get %ring[%s, %p] to_start {tile.first_of_pair} : !ring
         tile.fence tensor_after
-        %d = tile.start_dot %a, %b, %empty when %no transpose_b {atom = #mma} : !a, !b -> !pending
+        %d = tile.start_dot %a, %b, %empty when %no transpose_b {atom = #mma, tile.first_of_pair} : !a, !b -> !pending
         tile.one_thread {
-          tile.release %ring[%s] commit to %z, %one : !ring
+          tile.release %ring[%s] commit to %z, %one {tile.first_of_pair} : !ring
           // expected-error@+1 {{expected full = 2, since one thread announces the dots, got 1}}
           tile.commit %d into %sums[%ss] : !sums
         }
@@ -130,7 +130,7 @@ tile.kernel @announced(%x: !view, %n: index) attributes {tile.cluster = array<i6
       %own = arith.remui %id, %c2 : index
       %first = arith.muli %own, %c32 : index
       %end:2 = scf.for %i = %c0 to %n step %c32 iter_args(%s = %z, %p = %z) -> (i32, i32) {
-        tile.put %ring[%s, %p] bytes = 4608 : !ring {
+        tile.put %ring[%s, %p] bytes = 4608 {tile.first_of_pair} : !ring {
         ^bb0(%to_a: !a, %to_b: !b):
           tile.copy_in %x[%i, %c0], %to_a {atom = #nvptx.tma} : !view, !a
           tile.copy_in %x[%own, %c0], %to_b {atom = #nvptx.tma} : !view, !b
@@ -175,11 +175,11 @@ tile.kernel @early(%x: !view, %n: index) attributes {tile.cluster = array<i64: 2
         // expected-error@+1 {{expected every program that the dots reach to have released the slot to this one, got one that has not: number 1 of the cluster}}
         %empty = tile.acquire %sums[%ss, %sp] : !sums
         tile.fence tensor_after
-        %a, %b = tile.get %ring[%s, %p] to_start : !ring
+        %a, %b = tile.get %ring[%s, %p] to_start {tile.first_of_pair} : !ring
         tile.fence tensor_after
-        %d = tile.start_dot %a, %b, %empty when %no transpose_b {atom = #mma} : !a, !b -> !pending
+        %d = tile.start_dot %a, %b, %empty when %no transpose_b {atom = #mma, tile.first_of_pair} : !a, !b -> !pending
         tile.one_thread {
-          tile.release %ring[%s] commit to %z, %one : !ring
+          tile.release %ring[%s] commit to %z, %one {tile.first_of_pair} : !ring
           tile.commit %d into %sums[%ss] : !sums
         }
         %full = tile.get %sums[%ss, %sp] : !sums
@@ -203,7 +203,7 @@ tile.kernel @early(%x: !view, %n: index) attributes {tile.cluster = array<i64: 2
       %own = arith.remui %id, %c2 : index
       %first = arith.muli %own, %c32 : index
       %end:2 = scf.for %i = %c0 to %n step %c32 iter_args(%s = %z, %p = %z) -> (i32, i32) {
-        tile.put %ring[%s, %p] bytes = 4608 : !ring {
+        tile.put %ring[%s, %p] bytes = 4608 {tile.first_of_pair} : !ring {
         ^bb0(%to_a: !a, %to_b: !b):
           tile.copy_in %x[%i, %c0], %to_a {atom = #nvptx.tma} : !view, !a
           tile.copy_in %x[%own, %c0], %to_b {atom = #nvptx.tma} : !view, !b
@@ -250,11 +250,11 @@ tile.kernel @trips(%x: !view, %n: index) attributes {tile.cluster = array<i64: 2
         %empty = tile.acquire %sums[%ss, %sp] : !sums
         tile.fence tensor_after
         // expected-error@+1 {{expected not to wait forever, got a wait of role "mma" that nothing ends}}
-        %a, %b = tile.get %ring[%s, %p] to_start : !ring
+        %a, %b = tile.get %ring[%s, %p] to_start {tile.first_of_pair} : !ring
         tile.fence tensor_after
-        %d = tile.start_dot %a, %b, %empty when %no transpose_b {atom = #mma} : !a, !b -> !pending
+        %d = tile.start_dot %a, %b, %empty when %no transpose_b {atom = #mma, tile.first_of_pair} : !a, !b -> !pending
         tile.one_thread {
-          tile.release %ring[%s] commit to %z, %one : !ring
+          tile.release %ring[%s] commit to %z, %one {tile.first_of_pair} : !ring
           tile.commit %d into %sums[%ss] : !sums
         }
         // expected-note@+1 {{role "mma" waits here}}
@@ -279,7 +279,7 @@ tile.kernel @trips(%x: !view, %n: index) attributes {tile.cluster = array<i64: 2
       %own = arith.remui %id, %c2 : index
       %first = arith.muli %own, %c32 : index
       %end:2 = scf.for %i = %first to %n step %c32 iter_args(%s = %z, %p = %z) -> (i32, i32) {
-        tile.put %ring[%s, %p] bytes = 4608 : !ring {
+        tile.put %ring[%s, %p] bytes = 4608 {tile.first_of_pair} : !ring {
         ^bb0(%to_a: !a, %to_b: !b):
           tile.copy_in %x[%i, %c0], %to_a {atom = #nvptx.tma} : !view, !a
           tile.copy_in %x[%own, %c0], %to_b {atom = #nvptx.tma} : !view, !b
@@ -326,7 +326,7 @@ tile.kernel @single(%x: !view, %n: index) attributes {tile.cluster = array<i64: 
         %a, %b = tile.get %ring[%s, %p] to_start : !ring
         tile.fence tensor_after
         // expected-error@+1 {{expected slots of two programs for #nvptx.tcgen05<"m256n32k16", f16, f32>, got one of '!tile.channel<1, !tile.buffer}}
-        %d = tile.start_dot %a, %b, %empty when %no transpose_b {atom = #mma} : !a, !b -> !pending
+        %d = tile.start_dot %a, %b, %empty when %no transpose_b {atom = #mma, tile.first_of_pair} : !a, !b -> !pending
         tile.one_thread {
           tile.release %ring[%s] commit to %z, %one : !ring
           tile.commit %d into %sums[%ss] : !sums

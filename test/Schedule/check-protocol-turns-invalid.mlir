@@ -1,9 +1,9 @@
 // Copies that step over uses of others and have no order, or one that a barrier's parity does not keep.
-// RUN: tile-opt %s --tile-realise-turns --tile-order-turns --tile-realise-slots --tile-check-protocol -o /dev/null
-// RUN: not tile-opt %s --tile-realise-turns --tile-realise-slots --tile-check-protocol -o /dev/null 2>&1 | FileCheck %s
+// RUN: tile-opt %s --tile-realise-turns --tile-order-turns --tile-realise-slots --tile-realise-fences --tile-check-protocol -o /dev/null
+// RUN: not tile-opt %s --tile-realise-turns --tile-realise-slots --tile-realise-fences --tile-check-protocol -o /dev/null 2>&1 | FileCheck %s
 
 // As many slots of the turn as copies: with one the copy behind the next is two phases off.
-// RUN: tile-opt %s --tile-realise-turns --tile-order-turns --tile-realise-slots \
+// RUN: tile-opt %s --tile-realise-turns --tile-order-turns --tile-realise-slots --tile-realise-fences \
 // RUN:   | sed 's/!tile.channel<3>/!tile.channel<1>/g' | not tile-opt --tile-check-protocol -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TURN
 

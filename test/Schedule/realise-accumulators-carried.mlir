@@ -1,4 +1,4 @@
-// A sum that a loop carries, and changes in front of the trip's dots, stays in tensor memory until then.
+// A sum that a loop carries, and changes in front of the trip's dots, stays in tensor memory until then, as decided.
 // RUN: tile-opt %s --tile-realise-accumulators | FileCheck %s
 
 #sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
@@ -47,7 +47,7 @@ tile.kernel @halved(%n: index) {
         tile.print "beside" (%i) : index
         %pend = tile.pend %less : !pending
         %d = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
-        %u = tile.wait %d in_flight = 0 : !pending -> !t
+        %u = tile.wait %d in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
         scf.yield %u : !t
       }
       tile.print "sum" (%p) : !t
@@ -56,15 +56,13 @@ tile.kernel @halved(%n: index) {
   tile.return
 }
 
-// A sum that the trip uses otherwise, too, is fetched in the trip that makes it.
-// CHECK-LABEL: tile.kernel @used
-// CHECK: scf.for
+// The same sum, fetched in the trip that makes it: so it was decided, or nobody decided anything.
+// CHECK-LABEL: tile.kernel @registers
+// CHECK-COUNT-2: scf.for
 // CHECK-NOT: tile.next fills
-// CHECK: tile.acquire
-// CHECK-NEXT: tile.fill
-// CHECK: tile.fetch
-// CHECK: scf.yield
-tile.kernel @used(%n: index) {
+// CHECK-NOT: tile.carried
+// CHECK: tile.return
+tile.kernel @registers(%n: index) {
   tile.warp_groups(%n : index) {
     role #tile.role<"mma", warps = 4> {
       %c0 = arith.constant 0 : index
@@ -74,14 +72,20 @@ tile.kernel @used(%n: index) {
       %one = arith.constant dense<1.0> : !t
       %half = arith.constant dense<0.5> : !t
       %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %one) -> !t {
-        tile.print "before" (%s) : !t
+        %less = arith.mulf %s, %half : !t
+        %pend = tile.pend %less : !pending
+        %d = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+        %u = tile.wait %d in_flight = 0 {tile.carried = "registers"} : !pending -> !t
+        scf.yield %u : !t
+      }
+      %q = scf.for %i = %c0 to %n step %c1 iter_args(%s = %p) -> !t {
         %less = arith.mulf %s, %half : !t
         %pend = tile.pend %less : !pending
         %d = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
         %u = tile.wait %d in_flight = 0 : !pending -> !t
         scf.yield %u : !t
       }
-      tile.print "sum" (%p) : !t
+      tile.print "sum" (%q) : !t
     }
   }
   tile.return

@@ -27,3 +27,130 @@ tile.kernel @next_trip(%n: index) {
   }
   tile.return
 }
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!a = !tile.buffer<128x32xf16>
+!b = !tile.buffer<32x32xf16>
+!t = tensor<128x32xf32, #sum>
+!pending = !tile.pending<!t, tensor_memory>
+#atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
+
+// The trip uses it otherwise, too.
+tile.kernel @used(%n: index) {
+  tile.warp_groups(%n : index) {
+    role #tile.role<"mma", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %one = arith.constant dense<1.0> : !t
+      %half = arith.constant dense<0.5> : !t
+      %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %one) -> !t {
+        tile.print "before" (%s) : !t
+        %less = arith.mulf %s, %half : !t
+        %pend = tile.pend %less : !pending
+        %d = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+        // expected-error@+1 {{expected a sum that the loop carries, changes element by element in front of the trip's dots, and uses no more, since 'tile.carried' is "tensor_memory"}}
+        %u = tile.wait %d in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
+        scf.yield %u : !t
+      }
+      tile.print "sum" (%p) : !t
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!a = !tile.buffer<128x32xf16>
+!b = !tile.buffer<32x32xf16>
+!t = tensor<128x32xf32, #sum>
+!pending = !tile.pending<!t, tensor_memory>
+#atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
+
+// So it does behind the dots.
+tile.kernel @used_behind(%n: index) {
+  tile.warp_groups(%n : index) {
+    role #tile.role<"mma", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %one = arith.constant dense<1.0> : !t
+      %half = arith.constant dense<0.5> : !t
+      %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %one) -> !t {
+        %less = arith.mulf %s, %half : !t
+        %pend = tile.pend %less : !pending
+        %d = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+        // expected-error@+1 {{expected a sum that the trip hands to the next one and uses no more, since 'tile.carried' is "tensor_memory"}}
+        %u = tile.wait %d in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
+        tile.print "behind" (%u) : !t
+        scf.yield %u : !t
+      }
+      tile.print "sum" (%p) : !t
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!a = !tile.buffer<128x32xf16>
+!b = !tile.buffer<32x32xf16>
+!t = tensor<128x32xf32, #sum>
+!pending = !tile.pending<!t, tensor_memory>
+#atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
+
+// The trip begins another sum.
+tile.kernel @begun(%n: index) {
+  tile.warp_groups(%n : index) {
+    role #tile.role<"mma", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %one = arith.constant dense<1.0> : !t
+      %half = arith.constant dense<0.5> : !t
+      %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %one) -> !t {
+        %less = arith.mulf %s, %half : !t
+        %pend = tile.pend %one : !pending
+        %d = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+        // expected-error@+1 {{expected a sum that the loop carries, changes element by element in front of the trip's dots, and uses no more}}
+        %u = tile.wait %d in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
+        scf.yield %u : !t
+      }
+      tile.print "sum" (%p) : !t
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!a = !tile.buffer<128x32xf16>
+!b = !tile.buffer<32x32xf16>
+!t = tensor<128x32xf32, #sum>
+!pending = !tile.pending<!t, tensor_memory>
+#atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
+
+// No loop carries it.
+tile.kernel @once() {
+  tile.warp_groups() {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %one = arith.constant dense<1.0> : !t
+      %pend = tile.pend %one : !pending
+      %d = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+      // expected-error@+1 {{expected to stand in a loop of counted trips itself, since 'tile.carried' is "tensor_memory"}}
+      %u = tile.wait %d in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
+      tile.print "sum" (%u) : !t
+    }
+  }
+  tile.return
+}

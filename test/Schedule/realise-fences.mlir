@@ -49,6 +49,40 @@ tile.kernel @written(%a: !view, %n: index) {
   tile.return
 }
 
+// Copies that warps have started tell of their end themselves, and of nothing there is none to see: the lanes of
+// a warp meet, no more.
+// CHECK-LABEL: tile.kernel @started
+// CHECK: tile.put %{{.*}} bytes = 0 {tile.lanes}
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tile.copy_in
+// CHECK-NEXT: {{^ +\}$}}
+// CHECK: tile.put %{{.*}} bytes = 0 {tile.lanes}
+// CHECK-NEXT: {{^ +\}$}}
+tile.kernel @started(%a: !view, %n: index) {
+  %ring = tile.channel full = 4 empty = 4 : !ring
+  %turn = tile.channel full = 4 empty = 4 : !tile.channel<1>
+  tile.warp_groups(%a, %n, %ring, %turn : !view, index, !ring, !tile.channel<1>) {
+    role #tile.role<"make", warps = 4> {
+      %z = arith.constant 0 : i32
+      tile.put %ring[%z, %z] bytes = 0 : !ring {
+      ^bb0(%x: !buffer):
+        tile.copy_in %a[%n, %n], %x {atom = #nvptx.cp_async<16>} : !view, !buffer
+      }
+      tile.put %turn[%z, %z] bytes = 0 : !tile.channel<1> {
+      }
+    }
+    role #tile.role<"use", warps = 4> {
+      %z = arith.constant 0 : i32
+      %x = tile.get %ring[%z, %z] : !ring
+      %t = tile.read %x : !buffer -> tensor<32x32xf16, #t>
+      tile.release %ring[%z] lanes : !ring
+      tile.get %turn[%z, %z] : !tile.channel<1>
+      tile.release %turn[%z] : !tile.channel<1>
+    }
+  }
+  tile.return
+}
+
 // What an engine may fill again, lanes have read by then: what they have started may wait behind other
 // accesses.
 // CHECK-LABEL: tile.kernel @brought

@@ -1,4 +1,4 @@
-// Sums are fetched as they are stored, a box of columns at a time; what else is made of them, whole.
+// Sums are fetched as they are stored, a box of columns at a time, where that is decided.
 // RUN: tile-opt %s --tile-realise-fetches | FileCheck %s
 
 #sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
@@ -51,20 +51,20 @@ tile.kernel @gated(%s: i32, %p: i32) {
       %both = arith.mulf %twice, %up : tensor<128x32xf32, #sum>
       %all = arith.addf %both, %more : tensor<128x32xf32, #sum>
       %half = arith.truncf %all : tensor<128x32xf32, #sum> to tensor<128x32xf16, #sum>
-      %left = tile.slice %half [0, 0] : tensor<128x32xf16, #sum> -> tensor<128x16xf16, #box>
+      %left = tile.slice %half [0, 0] {tile.fetched = "boxes"} : tensor<128x32xf16, #sum> -> tensor<128x16xf16, #box>
       tile.write %left, %to : tensor<128x16xf16, #box>, !buffer
       tile.barrier
-      %right = tile.slice %half [0, 16] : tensor<128x32xf16, #sum> -> tensor<128x16xf16, #box>
+      %right = tile.slice %half [0, 16] {tile.fetched = "boxes"} : tensor<128x32xf16, #sum> -> tensor<128x16xf16, #box>
       tile.write %right, %to : tensor<128x16xf16, #box>, !buffer
     }
   }
   tile.return
 }
 
-// A sum that something else uses, too, is fetched whole; so is one whose slot the role acquires again
-// in front of the store.
+// Nobody has decided it, or that it is fetched whole.
 // CHECK-LABEL: tile.kernel @whole
 // CHECK-NOT: tile.part
+// CHECK-NOT: tile.fetched
 tile.kernel @whole(%s: i32, %p: i32) {
   %gates = tile.channel full = 1 empty = 4 : !sums
   tile.warp_groups(%gates, %s, %p : !sums, i32, i32) {
@@ -73,14 +73,12 @@ tile.kernel @whole(%s: i32, %p: i32) {
       %g = tile.get %gates[%s, %p] : !sums
       %gate = tile.fetch %g {atom = #atom} : !pending
       tile.release %gates[%s] lanes : !sums
-      tile.print "gate" (%gate) : tensor<128x32xf32, #sum>
       %left = tile.slice %gate [0, 0] : tensor<128x32xf32, #sum> -> tensor<128x16xf32, #box>
       tile.write %left, %to : tensor<128x16xf32, #box>, !tile.buffer<128x16xf32>
       %h = tile.get %gates[%s, %p] : !sums
       %again = tile.fetch %h {atom = #atom} : !pending
       tile.release %gates[%s] lanes : !sums
-      %empty = tile.acquire %gates[%s, %p] : !sums
-      %right = tile.slice %again [0, 16] : tensor<128x32xf32, #sum> -> tensor<128x16xf32, #box>
+      %right = tile.slice %again [0, 16] {tile.fetched = "whole"} : tensor<128x32xf32, #sum> -> tensor<128x16xf32, #box>
       tile.write %right, %to : tensor<128x16xf32, #box>, !tile.buffer<128x16xf32>
     }
   }

@@ -155,3 +155,42 @@ tile.kernel @starts(%s: i32) {
   }
   tile.return
 }
+
+// Of what two programs bring and multiply together, the first alone announces bytes, waits, starts and gives back;
+// both copy their parts, and commit their sums.
+#both = #nvptx.tcgen05<"m256n32k16", f16, f32>
+!a_k = !tile.buffer<128x16xf16>
+!b_k = !tile.buffer<16x16xf16>
+!shared = !tile.channel<1, pair, !a_k, !b_k>
+!pair_sums = !tile.channel<1, pair, !pending>
+// CHECK-LABEL: tile.kernel @pair
+// CHECK: tile.acquire %{{[^{]*}} :
+// CHECK-NEXT: tile.get %{{.*}} to_start {tile.first_of_pair} :
+// CHECK-NEXT: tile.start_dot %{{.*}} {atom = #nvptx.tcgen05<"m256n32k16", f16, f32>, tile.first_of_pair}
+// CHECK-NEXT: tile.release %{{.*}} commit to %{{.*}}, %{{.*}} {tile.first_of_pair} :
+// CHECK-NEXT: tile.commit %{{[^{]*}} :
+// CHECK: role #tile.role<"load", warps = 1>
+// CHECK: tile.put %{{.*}} bytes = 4608 {tile.first_of_pair} :
+tile.kernel @pair(%v: !view, %s: i32) attributes {tile.cluster = array<i64: 2, 1, 1>} {
+  %ring = tile.channel full = 1 empty = 1 : !shared
+  %sums = tile.channel full = 2 empty = 8 : !pair_sums
+  tile.warp_groups(%v, %s, %ring, %sums : !view, i32, !shared, !pair_sums) {
+    role #tile.role<"mma", warps = 4> {
+      %no = arith.constant false
+      %p = tile.acquire %sums[%s, %s] : !pair_sums
+      %x, %y = tile.get %ring[%s, %s] to_start : !shared
+      %q = tile.start_dot %x, %y, %p when %no transpose_b {atom = #both} : !a_k, !b_k -> !pending
+      tile.release %ring[%s] commit to %s, %s : !shared
+      tile.commit %q into %sums[%s] : !pair_sums
+    }
+    role #tile.role<"load", warps = 1> {
+      %c0 = arith.constant 0 : index
+      tile.put %ring[%s, %s] bytes = 4608 : !shared {
+      ^bb0(%x: !a_k, %y: !b_k):
+        tile.copy_in %v[%c0, %c0], %x {atom = #nvptx.tma} : !view, !a_k
+        tile.copy_in %v[%c0, %c0], %y {atom = #nvptx.tma} : !view, !b_k
+      }
+    }
+  }
+  tile.return
+}

@@ -420,6 +420,8 @@ def RealiseCopies : Schedule_Pass<"tile-realise-copies"> {
     A tensor whose layout has no such bits is each copy's own. Of a reduction or a scan along what
     copies share out each makes a part, and writes it to a buffer of the program: all meet
     (`tile.barrier all_copies`), and each combines the parts of all in the order of the copies.
+    A conversion through memory of what copies share out has no `how` any more, and new ones have
+    none: `tile-decide-conversions` comes behind.
 
     Before: `tensor<128x256xf32, #layout of 8 warps>` in a role of 4 warps and 2 copies.
     After: `tensor<64x256xf32, #layout of 4 warps>`. Of a role of 3 copies it is a third of 192 rows.

@@ -92,7 +92,9 @@ def RealiseFences : Schedule_Pass<"tile-realise-fences"> {
     Precondition: channels have slots and phases. Postcondition:
 
     - a `tile.put` that warps write ends with a barrier of the copy, which with `publish` tells engines
-      of what was written: if an engine copies from the slot, or a dot in flight reads it;
+      of what was written: if an engine copies from the slot, or a dot in flight reads it; one in which
+      they start copies, or whose slot is of nothing, has `tile.lanes`: the lanes of a warp meet in front
+      of the one that tells of them;
     - accesses to tensor memory stand behind a `tile.fence tensor_after` where the thread was told that
       it may, and a `tile.fence tensor_before` stands between them and where it tells others;
     - between a get of what other warps copy and dots in flight that read it, and between reads of lanes
@@ -268,7 +270,9 @@ def RealiseThreads : Schedule_Pass<"tile-realise-threads"> {
     copies that count bytes, copies out and the waits for them, commits; and, for each warp, releases.
     Ops that follow one another share a region. A role of which one thread can do all is one region.
     Where the others go on with what one thread's op gives (waits for slots whose dots one thread
-    starts, starts of dots into tensor memory), the op stands among theirs and says `one_thread`.
+    starts, starts of dots into tensor memory), the op stands among theirs and says `one_thread`. Of
+    what two programs bring and multiply together, the ops by which the first program alone announces
+    bytes, waits for slots, starts dots and gives slots back have `tile.first_of_pair`.
 
     It has no choice: how many threads an op takes is the op's own, and who runs it twice, or not at
     all, runs another program. `tile.one_thread` refuses what takes more.

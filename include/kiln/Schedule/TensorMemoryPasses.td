@@ -2,6 +2,29 @@
 #ifndef KILN_SCHEDULE_TENSORMEMORYPASSES_TD
 #define KILN_SCHEDULE_TENSORMEMORYPASSES_TD
 
+def DecideCarriedSums : Schedule_Pass<"tile-decide-carried-sums"> {
+  let summary = "decide which sums loops leave in tensor memory from trip to trip";
+  let description = [{
+    Precondition: dots with `in_flight` are starts and waits. Postcondition: where a loop carries a sum
+    that lies in tensor memory, and a trip does no more with it than to change it element by element in
+    front of its dots, the wait has `tile.carried = "tensor_memory"`; no thread holds the sum beside
+    what the trip computes for these dots then. A wait for which the source says `tile.carried` keeps it.
+
+    Before:
+    ```mlir
+    scf.for … iter_args(%s = %zeros) {
+      %less = arith.mulf %s, %alpha
+      %p = tile.pend %less
+      %q = tile.start_dot %x, %y, %p …
+      %t = tile.wait %q in_flight = 0 …
+      scf.yield %t
+    }
+    ```
+    After: the same with `tile.wait %q in_flight = 0 {tile.carried = "tensor_memory"}`.
+    The test is `test/Schedule/decide-carried-sums.mlir`.
+  }];
+}
+
 def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
   let summary = "give dots a place in tensor memory, for their sums and for operands";
   let description = [{
@@ -12,9 +35,10 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
     a `tile.fetch` and a `tile.release`. Accumulators of one type in one role take turns. One that
     another role uses is a slot of the channel into which it is committed. What such a dot reads as
     operand a and warps have computed is a slot, too: acquired and filled in front of the first of the
-    dots that read it, released by `commit` behind the last. A sum that a loop carries, and that is
-    changed element by element in front of the trip's dots and not used otherwise, stays in its slot
-    until then: it is got and fetched in the trip behind the one that committed it. One that a condition
+    dots that read it, released by `commit` behind the last. A sum whose wait has
+    `tile.carried = "tensor_memory"` stays in its slot from trip to trip: it is got and fetched in the
+    trip behind the one that committed it, where that changes it. It is an error if the loop does
+    anything else with the sum. No wait has the attribute then. A sum that a condition
     chooses, because a loop may have no trips, each branch commits, and it is fetched behind the condition.
 
     A role of several copies has channels of a slot for each: a copy begins with that of its number and
@@ -50,21 +74,35 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
   }];
 }
 
-def RealiseFetches : Schedule_Pass<"tile-realise-fetches"> {
-  let summary = "fetch sums from tensor memory as they are stored, some columns at a time";
+def DecideFetches : Schedule_Pass<"tile-decide-fetches"> {
+  let summary = "decide which sums are fetched from tensor memory as they are stored";
   let description = [{
     Precondition: stores by engines are cut into boxes, each a `tile.slice` of the tensor.
-    Postcondition: where all that is made of a sum, element by element, is such slices of columns, it
-    is made of the columns of a slice in front of it: a `tile.fetch` of a `tile.part` of the sum, and a
-    copy of each op in between. The sum's slot is released behind the last of them. So a thread holds a
-    box of each sum at a time, and not the whole of it.
+    Postcondition: such slices have `tile.fetched = "boxes"` where they are columns, and all that is made
+    of the tensor, which is made of sums in tensor memory element by element; and nothing between the
+    fetches and the last slice waits for another role. Those for which the source decides keep that.
+
+    Before: `%box = tile.slice %u[0, 0] … -> tensor<128x64xbf16, …>`.
+    After: the same with `{tile.fetched = "boxes"}`.
+    The test is `test/Schedule/decide-fetches.mlir`.
+  }];
+}
+
+def RealiseFetches : Schedule_Pass<"tile-realise-fetches"> {
+  let summary = "fetch sums from tensor memory some columns at a time, as `tile.fetched` says";
+  let description = [{
+    Precondition: slices of what is made of sums in tensor memory, with `tile.fetched`. Postcondition: no
+    slice has it. Those with "boxes" are each made of the columns of a sum that it has, in front of it: a
+    `tile.fetch` of a `tile.part` of the sum, and a copy of each op in between. The sum's slot is
+    released behind the last of them. So a thread holds a box of each sum at a time, and not the whole
+    of it. Where that cannot be it is an error.
 
     Before:
     ```mlir
     %t = tile.fetch %q {atom = …}
     tile.release %sums[%s] lanes
     %u = arith.truncf %t …
-    %box = tile.slice %u[0, 0] … -> tensor<128x64xbf16, …>
+    %box = tile.slice %u[0, 0] {tile.fetched = "boxes"} … -> tensor<128x64xbf16, …>
     ```
     After:
     ```mlir
@@ -74,7 +112,7 @@ def RealiseFetches : Schedule_Pass<"tile-realise-fetches"> {
     …
     tile.release %sums[%s] lanes
     ```
-    The test is `test/Schedule/realise-fetches.mlir`.
+    The tests are `test/Schedule/realise-fetches.mlir` and `realise-fetches-invalid.mlir`.
   }];
 }
 

@@ -44,8 +44,10 @@ static int64_t countBytes(KernelOp kernel, ArrayRef<SmallVector<ConvertLayoutOp>
 /// must fit beside them and a quarter of shared memory that other ops may need; nothing is known of
 /// what rings will take.
 static void deferReads(KernelOp kernel, const DenseSet<Operation *> &open, int64_t shared) {
-  if (kernel->hasAttr(kRolesAttrName) ||
-      kernel.walk([](ChannelOp) { return WalkResult::interrupt(); }).wasInterrupted())
+  auto isOfRoles = [](Operation *op) {
+    return isa<ChannelOp, WarpGroupsOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  if (kernel->hasAttr(kRolesAttrName) || kernel.walk(isOfRoles).wasInterrupted())
     return;
   auto runs = findConversionRuns(kernel, shared);
   int64_t bytes = countBytes(kernel, runs);

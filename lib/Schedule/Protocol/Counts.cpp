@@ -2,6 +2,7 @@
 #include "../Decisions.h"
 #include "Protocol.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/Synchronisation.h"
@@ -96,6 +97,9 @@ static LogicalResult checkPut(PutOp put, ChannelOp channel, RoleAttr role) {
   if (announced == 0) {
     if (writes && failed(checkWritten(put, channel)))
       return failure();
+    if (!writes && !channel.getType().getOwn() && !put->hasAttr(kLanesAttrName))
+      return put.emitOpError("expected '")
+             << kLanesAttrName << "', since one lane of each warp tells that the slot is full";
     int64_t warps =
         role.getWarps() * countTogether(put, channel.getType(), role) * (isPair ? 2 : 1);
     if (full == warps)
@@ -296,6 +300,11 @@ static bool isRead(OpOperand &use) {
          (isa<StartDotOp>(use.getOwner()) && use.getOperandNumber() == 0);
 }
 
+static LogicalResult checkFirstOfPair(WarpGroupsOp groups) {
+  WalkResult result = groups.walk([](Operation *op) { return WalkResult(requireFirstOfPair(op)); });
+  return failure(result.wasInterrupted());
+}
+
 /// What is pending has one user: two would each wait for, or add to, the same accumulator. Any
 /// number may read it.
 static LogicalResult checkPending(WarpGroupsOp groups) {
@@ -373,7 +382,8 @@ static LogicalResult checkClusterBarriers(WarpGroupsOp groups) {
 
 LogicalResult kiln::protocol::checkCounts(WarpGroupsOp groups) {
   if (failed(checkWarps(groups)) || failed(checkClusterBarriers(groups)) ||
-      failed(checkTensorMemory(groups)) || failed(checkPending(groups)))
+      failed(checkTensorMemory(groups)) || failed(checkFirstOfPair(groups)) ||
+      failed(checkPending(groups)))
     return failure();
   for (unsigned i = 0; i < groups.getCaptures().size(); ++i) {
     if (!isa<ChannelType>(groups.getCaptures()[i].getType()))

@@ -192,6 +192,20 @@ static LogicalResult checkSumResidency(DotOp dot, StringRef place) {
          << kResidencyAttrName << "' is decided, got " << atom;
 }
 
+/// A loop that carries a sum is around the product itself.
+static LogicalResult checkCarried(DotOp dot) {
+  if (!dot->hasAttr(kCarriedAttrName))
+    return success();
+  auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
+  if (!atom || atom.getAccumulatorPlace() != Place::Tensor)
+    return dot.emitOpError("expected 'atom' to have its sum in tensor memory, since '")
+           << kCarriedAttrName << "' is decided, got " << dot.getAtomAttr();
+  if (isa<scf::ForOp, scf::WhileOp>(dot->getParentOp()))
+    return success();
+  return dot.emitOpError("expected to stand in a loop itself, since '")
+         << kCarriedAttrName << "' is decided";
+}
+
 /// Where products read what an op makes, by their atoms: out of shared memory only what a copy has
 /// brought there.
 static LogicalResult checkResidency(Operation *op) {
@@ -350,14 +364,16 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
   if (auto store = dyn_cast<StoreOp>(op))
     return failure(failed(checkNeeds(store, {{"atom", {"in_flight", "role"}},
                                              {"buffer", {"atom"}},
-                                             {"in_flight", {"atom"}}})) ||
+                                             {"in_flight", {"atom"}},
+                                             {kFetchedAttrName, {"atom"}}})) ||
                    failed(checkAtomHints(store, target)));
   if (auto gather = dyn_cast<GatherOp>(op))
     return checkPlainHints(gather, target);
   if (auto scatter = dyn_cast<ScatterOp>(op))
     return checkPlainHints(scatter, target);
   if (auto dot = dyn_cast<DotOp>(op))
-    return failure(failed(checkDot(dot)) || failed(checkInterleave(dot, target)));
+    return failure(failed(checkDot(dot)) || failed(checkCarried(dot)) ||
+                   failed(checkInterleave(dot, target)));
   return success();
 }
 

@@ -29,6 +29,8 @@ def pin(
     atom: str | None = None,
     layout: str | None = None,
     residency: str | None = None,
+    carried: str | None = None,
+    fetched: str | None = None,
     split: bool | None = None,
     triggers: bool | None = None,
     multicast: str | tuple[str, ...] | None = None,
@@ -71,9 +73,13 @@ def pin(
     is waited for, or how many stores. `layout` says who holds which element of the result, as
     `kiln layout` shows it. `residency` is where products read the result, "registers" or "shared"
     memory, or, around a product, where its sum is, "registers" or "tensor_memory": what a load has
-    brought to shared memory is then read into registers first, or not. With `triggers` what follows
-    on the stream may begin once all programs have come behind the operation or ended, in a kernel
-    with `overlap`.
+    brought to shared memory is then read into registers first, or not. `carried`, around a product
+    whose sum is in tensor memory, is where its loop has the sum from trip to trip, "registers" or
+    "tensor_memory"; there it can stay if a trip does no more with it than to change it, element by
+    element, in front of the product. `fetched`, around a store by an engine, is how sums in tensor
+    memory are fetched of which it is made: "whole", or by "boxes", each as it is stored. With
+    `triggers` what follows on the stream may begin once all programs have come behind the operation
+    or ended, in a kernel with `overlap`.
     Around a load by an engine in a kernel with `cluster`, `multicast` names the axes along which
     the programs of a cluster load the same tile: each brings a part of its rows to all of them.
 

@@ -56,3 +56,40 @@ tile.kernel @dropped(%a: !tile.view<?x?x?xf32>, %i: index) {
   %x = tile.load %a[%i, %i, %i] {dropped = array<i64: 1, 0>, tile.atom = "tma"} : !tile.view<?x?x?xf32> -> tensor<8xf32>
   tile.return
 }
+
+// -----
+
+tile.kernel @carried() {
+  %x = arith.constant dense<1.0> : tensor<64xf32>
+  // expected-error @below {{expected 'tile.carried' on a dot or the wait for one, as "registers" or "tensor_memory", got "registers"}}
+  %t = arith.addf %x, %x {tile.carried = "registers"} : tensor<64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @carried() {
+  %x = arith.constant dense<1.0> : tensor<64x64xf16>
+  %s = arith.constant dense<1.0> : tensor<64x64xf32>
+  // expected-error @below {{expected 'tile.carried' on a dot or the wait for one, as "registers" or "tensor_memory", got "shared"}}
+  %t = tile.dot %x, %x, %s {tile.carried = "shared"} : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @fetched(%x: !tile.view<?xf32>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected 'tile.fetched' on a store or a slice, as "whole" or "boxes", got "boxes"}}
+  %t = tile.load %x[%c0] {tile.fetched = "boxes"} : !tile.view<?xf32> -> tensor<64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @fetched() {
+  %x = arith.constant dense<1.0> : tensor<64xf32>
+  // expected-error @below {{expected 'tile.fetched' on a store or a slice, as "whole" or "boxes", got 2 : i64}}
+  %t = tile.slice %x [0] {tile.fetched = 2 : i64} : tensor<64xf32> -> tensor<32xf32>
+  tile.return
+}

@@ -117,3 +117,26 @@ tile.kernel @uncounted(%a: !tile.view<?xi32>, %n: i32, %by: i32, %few: i8) {
   tile.store %t, %a[%c0] : tensor<1xi32>, !tile.view<?xi32>
   tile.return
 }
+
+// -----
+
+// What is decided of an op of the condition would be of no op of the loop: this one is left as it is.
+// CHECK-LABEL: tile.kernel @decided
+// CHECK: scf.while
+// CHECK: arith.cmpi slt, %{{.*}} {tile.stage = 1 : i64}
+tile.kernel @decided(%a: !tile.view<?xi32>, %n: i32) {
+  %c0 = arith.constant 0 : index
+  %none = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %r = scf.while (%i = %none) : (i32) -> i32 {
+    %goes = arith.cmpi slt, %i, %n {tile.stage = 1 : i64} : i32
+    scf.condition(%goes) %i : i32
+  } do {
+  ^bb0(%i: i32):
+    %next = arith.addi %i, %one : i32
+    scf.yield %next : i32
+  }
+  %t = tile.splat %r : tensor<1xi32>
+  tile.store %t, %a[%c0] : tensor<1xi32>, !tile.view<?xi32>
+  tile.return
+}

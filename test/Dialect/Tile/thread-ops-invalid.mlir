@@ -147,3 +147,52 @@ tile.kernel @cluster_barrier() attributes {tile.warps = 4 : i64} {
   tile.cluster_barrier
   tile.return
 }
+
+// -----
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+tile.kernel @lanes(%a: !tile.view<?x?xf16>) attributes {tile.warps = 8 : i64} {
+  %ring = tile.channel full = 1 empty = 8 : !ring
+  tile.warp_groups(%a, %ring : !tile.view<?x?xf16>, !ring) {
+    role #tile.role<"all", warps = 8> {
+      %z = arith.constant 0 : i32
+      // expected-error @+1 {{expected 'tile.lanes' on a put that each warp tells of, without bytes, into a channel that is not the role's own}}
+      tile.put %ring[%z, %z] bytes = 8192 {tile.lanes} : !ring {
+      ^bb0(%x: !tile.buffer<64x64xf16>):
+      }
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+tile.kernel @value(%a: !tile.view<?x?xf16>) attributes {tile.warps = 8 : i64} {
+  %ring = tile.channel full = 1 empty = 8 : !ring
+  tile.warp_groups(%a, %ring : !tile.view<?x?xf16>, !ring) {
+    role #tile.role<"all", warps = 8> {
+      %z = arith.constant 0 : i32
+      // expected-error @+1 {{expected 'tile.lanes' without value, got 1 : i64}}
+      tile.put %ring[%z, %z] bytes = 0 {tile.lanes = 1 : i64} : !ring {
+      ^bb0(%x: !tile.buffer<64x64xf16>):
+      }
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+tile.kernel @first_of_pair(%a: !tile.view<?x?xf16>) attributes {tile.warps = 8 : i64} {
+  %ring = tile.channel full = 1 empty = 8 : !ring
+  tile.warp_groups(%a, %ring : !tile.view<?x?xf16>, !ring) {
+    role #tile.role<"all", warps = 8> {
+      %z = arith.constant 0 : i32
+      // expected-error @+1 {{expected 'tile.first_of_pair' on what one of two programs does for both: a put with bytes, a get to_start or a release by commit of a channel of pairs, or a dot that two programs multiply}}
+      %x = tile.get %ring[%z, %z] to_start {tile.first_of_pair} : !ring
+    }
+  }
+  tile.return
+}

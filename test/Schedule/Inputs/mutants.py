@@ -193,12 +193,23 @@ def flags(lines):
             if not own and new == " lanes":
                 continue
             edited = re.sub(
-                r"\]( to_start| commit| lanes)?( one_thread)?(?= (?:to %|:))",
+                r"\]( to_start| commit| lanes)?( one_thread)?(?= (?:to %|:|\{))",
                 f"]{new}",
                 line,
                 count=1,
             )
+            if new not in (" to_start", " commit"):
+                edited = edited.replace(" {tile.first_of_pair}", "")
             yield f"line {at + 1}: '{new}' for {own}", lines[:at] + [edited] + lines[at + 1 :]
+
+
+def says(lines):
+    """Does not say which lanes meet, or which program of two acts for both."""
+    for at, line in enumerate(lines):
+        for name in ("tile.lanes", "tile.first_of_pair"):
+            edited = line.replace(f" {{{name}}}", "").replace(f", {name}", "")
+            if edited != line:
+                yield f"line {at + 1}: no {name}", lines[:at] + [edited] + lines[at + 1 :]
 
 
 def clusters(lines):
@@ -239,6 +250,7 @@ def main(tool, path, least):
             carries,
             reads,
             flags,
+            says,
             clusters,
         )  # fmt: skip
         for mutant in make(lines)

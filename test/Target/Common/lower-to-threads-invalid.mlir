@@ -167,3 +167,90 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     tile.return
   }
 }
+
+// -----
+
+// Threads that wait in order to start something say which of them does; an op that says nothing is none of anybody's.
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+  tile.kernel @waited_for_by_all(%s: i32) attributes {tile.warps = 4 : i64} {
+    %ring = tile.channel full = 1 empty = 4 {tile.shared_offset = 0 : i64} : !ring
+    tile.one_thread {
+      tile.init %ring : !ring
+    }
+    tile.warp_groups(%ring, %s : !ring, i32) {
+      role #tile.role<"mma", warps = 4> {
+        // expected-error @+1 {{expected to stand in tile.one_thread, since one thread does it for all}}
+        %x = tile.get %ring[%s, %s] to_start : !ring
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+  tile.kernel @acquired_by_all(%s: i32) attributes {tile.warps = 4 : i64} {
+    %sums = tile.channel full = 1 empty = 4 {tile.shared_offset = 0 : i64} : !sums
+    tile.one_thread {
+      tile.init %sums : !sums
+    }
+    tile.alloc_tensor %sums : !sums
+    tile.warp_groups(%sums, %s : !sums, i32) {
+      role #tile.role<"mma", warps = 4> {
+        // expected-error @+1 {{expected to stand in tile.one_thread, since one thread does it for all}}
+        %p = tile.acquire %sums[%s, %s] : !sums
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!pending = !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>
+!sums = !tile.channel<1, !pending>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+  tile.kernel @started_by_all(%s: i32) attributes {tile.warps = 4 : i64} {
+    %x = tile.alloc {tile.shared_offset = 0 : i64} : !tile.buffer<128x16xf16>
+    %y = tile.alloc {tile.shared_offset = 4096 : i64} : !tile.buffer<16x16xf16>
+    %sums = tile.channel full = 1 empty = 4 {tile.shared_offset = 8192 : i64} : !sums
+    tile.one_thread {
+      tile.init %sums : !sums
+    }
+    tile.alloc_tensor %sums : !sums
+    tile.warp_groups(%sums, %s, %x, %y : !sums, i32, !tile.buffer<128x16xf16>, !tile.buffer<16x16xf16>) {
+      role #tile.role<"mma", warps = 4> {
+        %p = tile.acquire %sums[%s, %s] one_thread : !sums
+        // expected-error @+1 {{expected to stand in tile.one_thread, since one thread does it for all}}
+        %q = tile.start_dot %x, %y, %p transpose_b {atom = #nvptx.tcgen05<"m128n16k16", f16, f32>}
+           : !tile.buffer<128x16xf16>, !tile.buffer<16x16xf16> -> !pending
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+// Which of two programs does it, the op says, too.
+!ring = !tile.channel<2, pair, !tile.buffer<64x64xf16>>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+  tile.kernel @waited_for_by_both(%s: i32) attributes {tile.warps = 4 : i64, tile.cluster = array<i64: 2, 1, 1>} {
+    %ring = tile.channel full = 1 empty = 4 {tile.shared_offset = 0 : i64} : !ring
+    tile.one_thread {
+      tile.init %ring : !ring
+    }
+    tile.warp_groups(%ring, %s : !ring, i32) {
+      role #tile.role<"mma", warps = 4> {
+        // expected-error @+1 {{expected 'tile.first_of_pair', since the first of two programs does it for both}}
+        %x = tile.get %ring[%s, %s] to_start one_thread : !ring
+      }
+    }
+    tile.return
+  }
+}

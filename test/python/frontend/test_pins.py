@@ -158,6 +158,15 @@ def test_residencies() -> None:
     assert attributes_of(text, "tile.dot") == 'tile.residency = "tensor_memory"'
 
 
+def test_sums_in_tensor_memory() -> None:
+    text = lowered(
+        "x = v.load((0, 0), (16, 16))",
+        'kiln.pin(v.store((0, 0), kiln.pin(kiln.dot(x, x), carried="registers")), fetched="boxes")',
+    )
+    assert attributes_of(text, "tile.dot") == 'tile.carried = "registers"'
+    assert attributes_of(text, "tile.store") == 'tile.fetched = "boxes"'
+
+
 def test_products() -> None:
     text = lowered(
         "x = v.load((0, 0), (16, 16))",
@@ -220,6 +229,11 @@ REFUSED = [
     (f'kiln.pin({PRODUCT}, interleave="1 x (1 read)>, a = <")', "expected rounds of instructions"),
     (f'kiln.pin({LOAD}, residency="tensor_memory")', "expected a residency of an operand, got 'tensor_memory'"),
     (f'kiln.pin({PRODUCT}, residency="shared")', "expected a residency of a product, got 'shared'"),
+    (f'kiln.pin({LOAD}, carried="registers")', "expected carried of a product, got"),
+    (f'kiln.pin({PRODUCT}, carried="shared")', "expected carried to be 'registers' or 'tensor_memory', got 'shared'"),
+    (f'kiln.pin({PRODUCT}, fetched="boxes")', "expected fetched of a store, got"),
+    ('kiln.pin(v.store((0, 0), kiln.zeros((4, 8), kiln.f32)), fetched="rows")',
+     "expected fetched to be 'whole' or 'boxes', got 'rows'"),
     ("kiln.pin(v, stage=1)", "expected what an operation of this block gives, got"),
     ("kiln.pin(kiln.zeros(4, kiln.f32), stage=1)", "expected what an operation of this block gives"),
     ("x = kiln.pin(n > 0, split=True)", "expected the condition of an `if`, since kiln.pin decides"),

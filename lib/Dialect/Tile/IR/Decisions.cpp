@@ -3,6 +3,7 @@
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -37,6 +38,8 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {"buffer", on<LoadOp, StoreOp>, Schedule},
       {"read_atom", on<LoadOp>, Schedule},
       {kResidencyAttrName, onTensor, Schedule},
+      {kCarriedAttrName, on<DotOp, WaitOp>, Schedule},
+      {kFetchedAttrName, on<StoreOp, SliceOp>, Schedule},
       // When, and by whom.
       {"stage", onOurs, Schedule},
       {kStageAttrName, onOthers, Schedule},
@@ -65,6 +68,9 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       // Which instruction, by its name; and who holds what of a result.
       {kAtomNameAttrName, on<DotOp, LoadOp, StoreOp>, Layout},
       {kLayoutAttrName, onTensor, Layout},
+      // Which lanes meet, and which of two programs acts for both.
+      {kLanesAttrName, on<PutOp>, Lowering},
+      {kFirstOfPairAttrName, on<PutOp, GetOp, StartDotOp, ReleaseOp>, Lowering},
       // How far neighbours are reached together.
       {kWholeRowsAttrName, on<LoadOp, StoreOp>, Lowering},
       {kRunAttrName, on<GatherOp, ScatterOp>, Lowering},

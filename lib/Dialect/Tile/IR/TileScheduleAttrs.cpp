@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -104,6 +105,16 @@ static LogicalResult verifyThreads(Operation *op, StringRef name, Attribute valu
                          << ", got " << value;
 }
 
+/// One of two words, where it means something.
+static LogicalResult verifyChoice(Operation *op, StringRef name, Attribute value, bool isInPlace,
+                                  StringRef place, std::pair<StringRef, StringRef> words) {
+  auto word = dyn_cast<StringAttr>(value);
+  if (isInPlace && word && (word == words.first || word == words.second))
+    return success();
+  return op->emitError() << "expected '" << name << "' on " << place << ", as \"" << words.first
+                         << "\" or \"" << words.second << "\", got " << value;
+}
+
 static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value) {
   if (name == kWholeRowsAttrName) {
     if (isa<LoadOp, StoreOp>(op) && isa<UnitAttr>(value))
@@ -126,6 +137,12 @@ static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value
                            << "' on an op with one tensor, as \"registers\" or \"" << other
                            << "\", got " << value;
   }
+  if (name == kCarriedAttrName)
+    return verifyChoice(op, name, value, isa<DotOp, WaitOp>(op), "a dot or the wait for one",
+                        {"registers", "tensor_memory"});
+  if (name == kFetchedAttrName)
+    return verifyChoice(op, name, value, isa<StoreOp, SliceOp>(op), "a store or a slice",
+                        {"whole", "boxes"});
   auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
   Value tile = isa<GatherOp>(op)    ? op->getResult(0)
                : isa<ScatterOp>(op) ? cast<ScatterOp>(op).getValue()
@@ -187,9 +204,12 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
     return verifyAtomName(op, value);
   if (name == kLayoutAttrName)
     return verifyPinnedLayout(op, value);
-  if (llvm::is_contained(
-          {kWholeRowsAttrName, kWriteStageAttrName, kRunAttrName, kResidencyAttrName}, name))
+  if (llvm::is_contained({kWholeRowsAttrName, kWriteStageAttrName, kRunAttrName, kResidencyAttrName,
+                          kCarriedAttrName, kFetchedAttrName},
+                         name))
     return verifyAccess(op, name, value);
+  if (name == kLanesAttrName || name == kFirstOfPairAttrName)
+    return verifyThreadDecision(op, name, value);
   if (name == kRolesAttrName)
     return verifyRoles(op, value);
   if (name == kTurnsAttrName)

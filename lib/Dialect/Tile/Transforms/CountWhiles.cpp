@@ -6,6 +6,7 @@
 //
 // What else grows by a constant each trip, by as much or by a multiple of it, is computed from the
 // counter, so that offsets are known to be multiples as in any loop.
+#include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Dialect/Tile/Transforms/Simplify.h"
@@ -90,7 +91,10 @@ static bool isInvariant(Value value, scf::WhileOp loop) {
 /// What says whether there is another trip; nothing if no counter and bound do.
 static std::optional<Counter> findCounter(scf::WhileOp loop) {
   auto compares = loop.getConditionOp().getCondition().getDefiningOp<arith::CmpIOp>();
-  auto isPlain = [](Operation &op) { return isPure(&op) && op.getNumRegions() == 0; };
+  // What is decided of an op of the condition would be of none of the loop's.
+  auto isPlain = [](Operation &op) {
+    return isPure(&op) && op.getNumRegions() == 0 && findDecision(&op).empty();
+  };
   if (!compares || !llvm::all_of(loop.getBeforeBody()->without_terminator(), isPlain))
     return std::nullopt;
   for (bool isTurned : {false, true}) {

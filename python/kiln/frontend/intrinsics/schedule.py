@@ -17,7 +17,8 @@ _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "
                "programs_per_block")  # fmt: skip
 _ON_PRODUCTS = ("parts", "reads_ahead", "promote", "swap", "interleave")
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "write_stage", "in_flight", "atom",
-                  "layout", "residency", "triggers", "multicast", *_ON_PRODUCTS)  # fmt: skip
+                  "layout", "residency", "carried", "fetched", "triggers", "multicast",
+                  *_ON_PRODUCTS)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth", "share")
 _ON_BRANCHES = ("role", "stage", "order", "split")
 _NUMBERS = ("stage", "order", "depth", "write_stage", "in_flight", "reads_ahead")
@@ -61,7 +62,8 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any, 
 @implements("pin")
 def pin(c: Any, value: Any, *decisions: Any) -> Any:
     names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "write_stage", "in_flight",
-             "atom", "layout", "residency", "split", "triggers", "multicast", *_ON_PRODUCTS,
+             "atom", "layout", "residency", "carried", "fetched", "split", "triggers", "multicast",
+             *_ON_PRODUCTS,
              "share")  # fmt: skip
     given = {name: x for name, x in zip(names, decisions, strict=True) if x is not None}
     if value is ...:
@@ -328,6 +330,18 @@ def _check_residency(place: Any, of_product: bool) -> None:
         raise Misuse(f"expected a residency {what}, got {place!r}", ", ".join(places), "residency")
 
 
+# Decisions that are one of two words, and where every operation of tile spells them alike.
+_WORDS = {"carried": ("registers", "tensor_memory"), "fetched": ("whole", "boxes")}
+_SPELLED_ALIKE = ("atom", "layout", "residency", "write_stage", *_WORDS)
+
+
+def _check_word(name: str, word: Any) -> None:
+    words = _WORDS[name]
+    if as_text(word, name) not in words:
+        raise Misuse(f"expected {name} to be {words[0]!r} or {words[1]!r}, got {word!r}",
+                     argument=name)  # fmt: skip
+
+
 def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
     """Writes decisions to the operation of this block that gives a value, or that stores one."""
     is_store = value is None
@@ -342,8 +356,13 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
         )
     if "residency" in given:
         _check_residency(given["residency"], c.e.is_product(at))
-    for name in given:
-        if name in _ON_PRODUCTS and not c.e.is_product(at):
+    for name, decision in given.items():
+        if name in _WORDS:
+            _check_word(name, decision)
+        if name == "fetched" and not is_store:
+            raise Misuse(f"expected fetched of a store, got {describe(value)}",
+                         "around the store itself", name)  # fmt: skip
+        if name in (*_ON_PRODUCTS, "carried") and not c.e.is_product(at):
             raise Misuse(f"expected {name} of a product, got {describe(value)}",
                          "around kiln.dot itself", name)  # fmt: skip
         if name in ("multicast", "write_stage") and not c.e.is_load(at):
@@ -356,8 +375,7 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
     for name, decision in given.items():
         if name == "triggers" or (name in ("promote", "swap") and not as_flag(decision, name)):
             continue
-        # These are decisions that every operation spells alike.
-        plain = ours and name not in ("atom", "layout", "residency", "write_stage")
+        plain = ours and name not in _SPELLED_ALIKE
         spelled[name if plain else f"tile.{name}"] = _spelled(name, decision)
     if spelled:
         c.e.decide(at, spelled)

@@ -19,6 +19,15 @@ inline constexpr llvm::StringLiteral kWriteStageAttrName = "tile.write_stage";
 /// product, where its sum is: "registers" or "tensor_memory". Their atoms must have it there.
 inline constexpr llvm::StringLiteral kResidencyAttrName = "tile.residency";
 
+/// Of a product whose sum is in tensor memory, and of the wait for it: where its loop has the sum
+/// from one trip to the next, "registers" or "tensor_memory". There it stays if the trip does no
+/// more with it than to change it element by element in front of the product.
+inline constexpr llvm::StringLiteral kCarriedAttrName = "tile.carried";
+
+/// Of a store by an engine, and of the slices that are its boxes: how sums in tensor memory are
+/// fetched of which it is made, "whole" or by "boxes", each as it is stored.
+inline constexpr llvm::StringLiteral kFetchedAttrName = "tile.fetched";
+
 /// Of a gather or a scatter, [dimension, width]: as many neighbours along the tile's dimension,
 /// from a multiple of as many on, are side by side in memory, aligned, and in bounds and chosen
 /// together.

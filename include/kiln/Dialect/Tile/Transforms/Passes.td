@@ -10,7 +10,8 @@ def CountWhiles : Pass<"tile-count-whiles", "::mlir::ModuleOp"> {
     Where a loop goes on while a number of at least 32 bits that each trip changes by a constant is
     on one side of a bound that no trip changes. The number is taken not to wrap round on its way to
     the bound. What else changes by a constant, by as much or by a multiple of it, is computed from
-    the loop's variable. What is decided of the loop and of its ops stays.
+    the loop's variable. What is decided of the loop and of its ops stays; a loop is left alone if
+    something is decided of an op of its condition, since no op of the loop would be that one.
 
     ```mlir
     %r:2 = scf.while (%k = %c0, %sum = %zero) : (i32, f32) -> (i32, f32) {

@@ -2,6 +2,7 @@
 // they were waited for; or its address in tensor memory.
 #include "../Rings.h"
 #include "../ThreadPatterns.h"
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 
 using namespace mlir;
@@ -61,10 +62,12 @@ static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
   dot.accumulatorLayout = cast<LayoutAttr>(sum.getEncoding()).toLinear(sum.getShape());
   if (op.getAccumulates())
     dot.accumulates = context.get(op.getAccumulates());
+  if (failed(requireFirstOfPair(op)))
+    return failure();
   FailureOr<SmallVector<Value>> sums = failure();
   auto start = [&] {
     auto startHere = [&] { sums = atom.start(context, context.getLoc(), dot); };
-    if (atom.getPrograms() > 1)
+    if (op->hasAttr(kFirstOfPairAttrName))
       context.emitIf(isFirstOfPair(context), startHere);
     else
       startHere();

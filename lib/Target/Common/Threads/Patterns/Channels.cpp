@@ -9,6 +9,7 @@
 #include "../SharedAccess.h"
 #include "../ThreadPatterns.h"
 #include "../ThreadPlans.h"
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -218,9 +219,8 @@ static Value getFirstOfPair(ThreadContext &context) {
   return arith::AndIOp::create(context, number, context.i32(~1));
 }
 
-/// What warps write, at whose end they have met; or what they have started to copy, which holds the
-/// phase up itself, or nothing: then lanes meet. A lane of each warp says so, of two programs at
-/// the barrier of the first.
+/// What warps write, or have started to copy, which holds the phase up itself; or nothing. A lane
+/// of each warp says so, of two programs at the barrier of the first.
 static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
   bool ofPair = isOfPair(op.getChannel());
   if (failed(requireClusters(context, op, ofPair)))
@@ -235,11 +235,10 @@ static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
   Block &body = op.getBody().front();
   if (failed(context.lower(body)))
     return failure();
-  bool isCopied = !body.getOps<CopyInOp>().empty();
-  if (isCopied)
+  if (!body.getOps<CopyInOp>().empty())
     context.sync.awaitCopies(context, context.getLoc(),
                              getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true));
-  if (isCopied || body.empty())
+  if (op->hasAttr(kLanesAttrName))
     context.sync.meetLanes(context, context.getLoc());
   Value first =
       arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.lane, context.i32(0));
@@ -260,11 +259,20 @@ static bool goesToOthers(PutOp op) {
                       [](CopyInOp copy) { return bool(copy.getMask()); });
 }
 
+/// Runs on the first program of a pair what is left to it.
+static void emitByFirst(ThreadContext &context, Operation *op, llvm::function_ref<void()> emit) {
+  if (op->hasAttr(kFirstOfPairAttrName))
+    context.emitIf(isFirstOfPair(context), emit);
+  else
+    emit();
+}
+
 static LogicalResult lowerPut(ThreadContext &context, PutOp op) {
   bool ofPair = isOfPair(op.getChannel());
   if (op.getBytes() == 0)
     return lowerWrittenPut(context, op);
-  if (failed(requireOneThread(op)) || failed(requireClusters(context, op, ofPair)))
+  if (failed(requireOneThread(op)) || failed(requireFirstOfPair(op)) ||
+      failed(requireClusters(context, op, ofPair)))
     return failure();
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
   context.sync.waitBarrier(context, context.getLoc(),
@@ -272,28 +280,16 @@ static LogicalResult lowerPut(ThreadContext &context, PutOp op) {
                            other, goesToOthers(op) || ofPair);
   Value filled = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
   int64_t programs = ofPair ? 2 : 1;
-  auto announce = [&] {
+  emitByFirst(context, op, [&] {
     context.sync.arriveExpecting(context, context.getLoc(), filled, programs * op.getBytes());
-  };
-  if (ofPair) {
-    context.emitIf(isFirstOfPair(context), announce);
+  });
+  if (ofPair)
     filled = context.sync.getBarrierOf(context, context.getLoc(), filled, getFirstOfPair(context));
-  } else {
-    announce();
-  }
   context.getState<PutState>() = {filled, ofPair};
   for (auto [argument, buffer] :
        llvm::zip(op.getBody().getArguments(), getSlot(context, op.getChannel(), op.getSlot())))
     context.set(argument, buffer);
   return context.lower(op.getBody().front());
-}
-
-/// Of a pair, the first program's alone.
-static void emitByFirst(ThreadContext &context, bool ofPair, llvm::function_ref<void()> emit) {
-  if (ofPair)
-    context.emitIf(isFirstOfPair(context), emit);
-  else
-    emit();
 }
 
 static LogicalResult lowerGet(ThreadContext &context, GetOp op) {
@@ -304,8 +300,9 @@ static LogicalResult lowerGet(ThreadContext &context, GetOp op) {
   };
   if (!op.getToStart())
     wait();
-  else if (failed(emitForOne(context, op, op.getOneThread(),
-                             [&] { emitByFirst(context, ofPair, wait); })))
+  else if (failed(requireFirstOfPair(op)) || failed(emitForOne(context, op, op.getOneThread(), [&] {
+             emitByFirst(context, op, wait);
+           })))
     return failure();
   for (auto [result, buffer] :
        llvm::zip(op.getBuffers(), getSlot(context, op.getChannel(), op.getSlot())))
@@ -327,11 +324,12 @@ static Value getMask(ThreadContext &context, ValueRange programs) {
 static LogicalResult lowerRelease(ThreadContext &context, ReleaseOp op) {
   bool ofPair = isOfPair(op.getChannel());
   if (failed(requireClusters(context, op, !op.getPeers().empty())) ||
-      failed(requireOneThread(op, /*ofEachWarp=*/!op.getCommit())))
+      failed(requireOneThread(op, /*ofEachWarp=*/!op.getCommit())) ||
+      failed(requireFirstOfPair(op)))
     return failure();
   Value empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
   if (op.getCommit())
-    emitByFirst(context, ofPair, [&] {
+    emitByFirst(context, op, [&] {
       context.sync.commitDots(context, context.getLoc(), empty, getMask(context, op.getPeers()),
                               ofPair);
     });

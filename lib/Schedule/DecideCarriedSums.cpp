@@ -1,0 +1,28 @@
+// Leaves a sum that a loop carries in tensor memory wherever it can stay there: beside it a trip
+// computes what its dots multiply, and a thread has not registers for both.
+#include "CarriedSums.h"
+#include "kiln/Schedule/Passes.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_DECIDECARRIEDSUMS
+#include "kiln/Schedule/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+namespace {
+struct DecideCarriedSums : kiln::impl::DecideCarriedSumsBase<DecideCarriedSums> {
+  void runOnOperation() override {
+    auto place = StringAttr::get(&getContext(), "tensor_memory");
+    getOperation().walk([&](WaitOp wait) {
+      std::string expected;
+      if (!wait->hasAttr(kCarriedAttrName) && WarpGroupsOp::getRoleOf(wait) &&
+          findCarriedSum(wait, expected))
+        wait->setAttr(kCarriedAttrName, place);
+    });
+  }
+};
+} // namespace
