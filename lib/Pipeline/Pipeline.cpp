@@ -19,8 +19,9 @@ namespace kiln {
 /// The passes of the stage `layout` that come behind what decides roles, for a device.
 static void addLayouts(OpPassManager &pm) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
-  add(createTurnViews(), createFoldTileViews(), createGuardMasks(), createSplitEdges(),
-      createDecideRuns(), tile::createMultiplyDivisions(), createLegaliseDots());
+  add(createTurnViews(), createFoldTileViews(), createRealisePairs(), createGuardMasks(),
+      createSplitEdges(), createDecideRuns(), tile::createMultiplyDivisions(),
+      createLegaliseDots());
   // What has come to stand between a load and its users has roles too.
   add(createCompleteRoles(), createDecideAtoms(), createDecideLayouts(), createPlaceConversions(),
       createDecideBuffers(), createDecideConversions(), createRealiseConversions(),
@@ -90,8 +91,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     if (!isHost)
       add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
           createSplitShapes(tryExtents));
-    add(createResolveAtomNames(), createCheckDecisions(), createRealiseStreams(),
-        createRealisePairs());
+    add(createResolveAtomNames(), createCheckDecisions(), createRealiseStreams());
     if (isHost) {
       // Of schedules a host realises the grid's alone.
       add(createRealisePersistence(), createCheckRealised(), tile::createMultiplyDivisions(),

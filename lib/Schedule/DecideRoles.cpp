@@ -10,6 +10,7 @@
 #include "OwnRingDecider.h"
 #include "TryOut.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
@@ -52,7 +53,9 @@ struct Use {
 /// What is decided of one kernel: nothing is written before all of it is known to hold.
 class RoleDecider {
 public:
-  RoleDecider(KernelOp kernel, TargetInterface target) : kernel(kernel), target(target) {}
+  /// With `ofPairs` two programs of the cluster make each product together.
+  RoleDecider(KernelOp kernel, TargetInterface target, bool ofPairs)
+      : kernel(kernel), target(target), ofPairs(ofPairs) {}
 
   /// Whether there is a division into roles for such a kernel.
   bool find();
@@ -85,6 +88,7 @@ private:
 
   KernelOp kernel;
   TargetInterface target;
+  bool ofPairs;
   llvm::MapVector<DotOp, AsyncMmaAtomInterface> dots;
   /// Those whose sums are promoted, by nobody else's decision; and cut for that.
   SmallVector<DotOp> promoted, cut;
@@ -261,6 +265,8 @@ int64_t kiln::countCopies(const llvm::MapVector<DotOp, AsyncMmaAtomInterface> &d
 bool RoleDecider::findDot(DotOp dot) {
   bool hasOther = false;
   AsyncMmaAtomInterface atom = findAsyncAtom(dot, target, &hasOther);
+  if (atom && ofPairs)
+    atom = findPairAtom(dot, atom, target);
   if (!atom)
     return hasOther && leave(dot, "what runs on beside its warps makes no such product");
   dots.insert({dot, atom});
@@ -605,9 +611,16 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     return loadByEngine(kernel, target, /*overlaps=*/false);
   }
 
-  /// A role of its own has an engine load; it stores by the engine or through registers.
+  /// A role of its own has an engine load; it stores by the engine or through registers. Whether
+  /// the grid is one of clusters is the author's to say; then two programs may multiply together.
   bool loadByEngine(KernelOp kernel, TargetInterface target, bool overlaps) {
-    RoleDecider decider(kernel, target);
+    if (kernel->hasAttr(kClusterAttrName) &&
+        loadByEngine(kernel, target, overlaps, /*ofPairs=*/true))
+      return true;
+    return loadByEngine(kernel, target, overlaps, /*ofPairs=*/false);
+  }
+  bool loadByEngine(KernelOp kernel, TargetInterface target, bool overlaps, bool ofPairs) {
+    RoleDecider decider(kernel, target, ofPairs);
     // What copies cannot share out, one of them may make.
     for (bool isOpen = decider.find(); isOpen; isOpen = decider.useOneCopy())
       for (bool storesByEngine : {true, false}) {
@@ -616,7 +629,7 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
           return true;
         decider.undo();
       }
-    if (decider.reason)
+    if (decider.reason && !ofPairs)
       tell(*decider.reason);
     return false;
   }

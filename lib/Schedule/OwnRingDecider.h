@@ -37,6 +37,10 @@ tile::LoadOp findLoad(mlir::Value operand);
 /// does not fit.
 AsyncMmaAtomInterface findAsyncAtom(tile::DotOp dot, TargetInterface target,
                                     bool *hasOther = nullptr);
+/// What two programs of a cluster start such a product by together, if that is better than each
+/// alone by its atom; else null.
+AsyncMmaAtomInterface findPairAtom(tile::DotOp dot, AsyncMmaAtomInterface alone,
+                                   TargetInterface target);
 /// Whether its sums are those of the source, as they are or promoted as the product says.
 bool sumsExactly(tile::DotOp dot, AsyncMmaAtomInterface atom);
 /// How many groups of warps have rows of each of these products, by their instructions.

@@ -32,15 +32,15 @@ def RealisePersistence : Schedule_Pass<"tile-realise-persistence"> {
 def RealisePairs : Schedule_Pass<"tile-realise-pairs"> {
   let summary = "let each of two programs load half of what both multiply by, as the atom says";
   let description = [{
-    Precondition: atoms are named by attributes; roles are complete, and no layout is decided. A dot's
+    Precondition: atoms are named by attributes; roles are decided, and no layout is. A dot's
     atom may be one that two programs of a cluster multiply by together. Postcondition: operand b
     of such a dot is half of its columns, of which the first program of the pair loads the first
     half; all else is each program's own still.
 
     Programs 2 i and 2 i + 1 of a cluster are a pair, so the cluster has an even number of programs
     along its first axis of several. Both must load the same b, and come to the dot equally often; the
-    loads must be read by such dots alone, all of the kernel's dots in tensor memory must be of pairs,
-    and their sums begin as zeros. If not, that is an error at the dot or the load.
+    loads must be read by such dots alone, and all of the kernel's dots in tensor memory must be of
+    pairs. If not, that is an error at the dot or the load.
 
     Before:
     ```mlir

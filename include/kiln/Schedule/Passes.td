@@ -18,7 +18,9 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     where rows suffice, or three of three times a power of two, and "load", one warp that has the engine bring what products read. Dots,
     loads and stores name their `role`; dots have an `atom`, and so have the loads and stores that
     the engine makes; loads of one product that stand together have one `ring`. Where the atom keeps
-    few bits of a sum, dots have `promote`, and `parts` along k of at most 128.
+    few bits of a sum, dots have `promote`, and `parts` along k of at most 128. In a kernel with
+    `tile.cluster` the atom is one of two programs, if both would then be done at least an eighth
+    sooner with what a trip multiplies, writes to shared memory and reads there.
 
     Of other kernels that decide nothing, those whose products read what their loops load have one
     role "all", which fills rings of its own: such loads have a `role`, a `ring` and the `atom` of a
@@ -31,7 +33,7 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     warps; 3 without. The metadata member "proposal" says which was taken; `tile.proposal = N` on a
     kernel passes over the first N, and goes.
 
-    All other kernels stay as they are: one that decides more than `tile.persistent`, stores what its
+    All other kernels stay as they are: one that decides more than `tile.persistent` and `tile.cluster`, stores what its
     loop may load again, or has a `while` that no numbers tell of; and one that cannot be realised. If products
     could run on beside their warps, the metadata says why an engine does not load for them, as "no_roles".
 
@@ -47,7 +49,7 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     %u = tile.load %b[%j, %k] {atom = #nvptx.tma, ring = "ring0", role = "load"}
     %d = tile.dot %t, %u, %s transpose_b {atom = #nvptx.wgmma<…>, role = "compute"}
     ```
-    The test is `test/Schedule/decide-roles.mlir`.
+    The tests are `test/Schedule/decide-roles.mlir` and `decide-roles-pairs.mlir`.
   }];
 }
 

@@ -136,8 +136,7 @@ struct State {
           told[{there.first, {there.second, trace.program}}] += arrivals;
         }
     }
-    return event.kind == Event::Acquire ? findUntold(trace, event, getBefore(event))
-                                        : std::nullopt;
+    return event.kind == Event::Acquire ? findUntold(trace, event, getBefore(event)) : std::nullopt;
   }
   /// By as many as must, and by every program that is reached.
   bool isReleased(const Trace &trace, const Event &event) {

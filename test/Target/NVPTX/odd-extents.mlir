@@ -49,12 +49,12 @@
 // PART: cp.async.cg.shared.global [%[[AT]]+4096]
 // PART: cp.async.cg.shared.global [%[[AT]]+{{[0-9]+}}]
 
-// 192 columns, of 256 that are allocated; fetched by 64.
+// 192 columns, of 256 that are allocated; fetched by 32, as they are stored.
 // TENSOR: mov.b32 %[[ALLOCATED:r[0-9]+]], 256;
 // TENSOR: tcgen05.alloc{{.*}}, %[[ALLOCATED]];
 // TENSOR-COUNT-4: tcgen05.mma.cta_group::1
 // TENSOR-NOT: tcgen05.mma
-// TENSOR-COUNT-3: tcgen05.ld.sync.aligned.32x32b.x64
+// TENSOR-COUNT-6: tcgen05.ld.sync.aligned.32x32b.x32
 // TENSOR-NOT: tcgen05.ld
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>

@@ -147,7 +147,7 @@ def count_threads(kernel: Any, *args: Any, **constants: Any) -> int:
 
 
 # A thread fetches no more of its row than it stores at once, so rows may be as wide as there is room for.
-@pytest.mark.parametrize("bm, bn", [(256, 128), (256, 192), (256, 256), (128, 256)])
+@pytest.mark.parametrize("bm, bn", [(256, 128), (256, 192), (256, 256), (384, 128), (128, 256)])
 def test_plain_products_by_wide_tiles(rng, bm: int, bn: int) -> None:
     m, n = bm - 16 * int(rng.integers(5)), bn + 16 * int(rng.integers(3))
     for k in (0, 8 * int(rng.integers(1, 20))):

@@ -272,6 +272,43 @@ def test_rows_that_are_computed(rng, depth: int) -> None:
 
 
 @kiln.kernel
+def in_clusters(
+    a: kiln.View, b: kiln.View, c: kiln.View, BM: kiln.constexpr, BN: kiln.constexpr,
+    TB: kiln.constexpr, X: kiln.constexpr,
+):  # fmt: skip
+    """Of which nothing is pinned but that its grid is one of whole clusters."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
+    kiln.pin(cluster=(X, 1))
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        y = b.load((j * BN, k), (BN, 64)).T if TB else b.load((k, j * BN), (64, BN))
+        acc = kiln.dot(a.load((i * BM, k), (BM, 64)), y, acc)
+    c.store((i * BM, j * BN), acc.to(c.dtype))
+
+
+# Of 32 columns half is little beside 128 rows; three programs are no pairs.
+@pytest.mark.parametrize(
+    "bm, bn, x, pairs",
+    [(128, 256, 2, True), (256, 128, 2, True), (256, 256, 2, True), (128, 64, 4, True),
+     (128, 32, 2, False), (128, 128, 3, False)],
+)  # fmt: skip
+@pytest.mark.parametrize("tb", [False, True])
+def test_pairs_that_are_decided(rng, bm: int, bn: int, x: int, pairs: bool, tb: bool) -> None:
+    tile = dict(BM=bm, BN=bn, TB=tb, X=x)
+    m, n, k = whole(rng, x, bm), 16 * int(rng.integers(1, 20)), 16 * int(rng.integers(1, 12))
+    a = rng.standard_normal((m, k)).astype(BF16)
+    b = rng.standard_normal((n, k) if tb else (k, n)).astype(BF16)
+    c = np.full((m, n), np.nan, np.float32)
+    in_clusters.options(device="emu:sm_100a")(a, b, c, **tile)
+    check(c, a.astype(np.float64) @ (b.T if tb else b).astype(np.float64), (tile, m, n, k))
+    compiled = in_clusters.compile(a, b, c, target="nvptx:sm_100a", **tile)
+    assert compiled.metadata["proposal"] == 0
+    assert compiled.metadata.get("local_bytes", 0) == 0
+    assert ("tcgen05.mma.cta_group::2" in compiled.asm) == pairs
+    assert ("tcgen05.mma.cta_group::1" in compiled.asm) != pairs
+
+
+@kiln.kernel
 def refused(a: kiln.View, b: kiln.View, c: kiln.View, KIND: kiln.constexpr):
     i, j = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 64))
     kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
