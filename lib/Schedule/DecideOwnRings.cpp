@@ -144,7 +144,8 @@ Attribute OwnRingDecider::findAtom(LoadOp load, int64_t warps, bool direct) {
 
 /// Whether all that a block loads goes past the registers.
 bool OwnRingDecider::loadsAllPast(Block *block) {
-  return llvm::none_of(block->getOps<LoadOp>(),
+  return block->getOps<GatherOp>().empty() &&
+         llvm::none_of(block->getOps<LoadOp>(),
                        [](LoadOp load) { return !load.getAtomAttr() || isThroughRegisters(load); });
 }
 

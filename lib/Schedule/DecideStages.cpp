@@ -4,6 +4,7 @@
 #include "LoopProblem.h"
 #include "OwnRingDecider.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -47,6 +48,7 @@ private:
   int64_t countMostOwnSlots(ArrayRef<LoadOp> loads);
   LogicalResult decideOwnRings();
   void setStages(Block &block, int64_t stage, StringRef role);
+  void decideGathers();
   LogicalResult decideWriteStages();
 
   KernelOp kernel;
@@ -165,6 +167,7 @@ LogicalResult StageDecider::decideDepths() {
   }
   if (failed(overlapLoops()))
     return failure();
+  decideGathers();
   for (LoadOp load : ahead)
     for (Operation *user : load->getUsers())
       if (getLoopOfTrips(user) && !user->hasTrait<OpTrait::IsTerminator>() &&
@@ -263,8 +266,8 @@ static bool loadsPlaces(Block &block) {
 
 /// All but the loads runs when what they bring is there, if nobody has said of anything when it
 /// runs: what could run before would only be kept in registers. Loads into registers are a trip
-/// ahead. What says where rings are filled from is there when they are, and what tells whether
-/// there is another trip, first of all.
+/// ahead, and gathers with what says where their elements lie. What says where rings are filled
+/// from is there when they are, and what tells whether there is another trip, first of all.
 void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
   if (isSaid(block))
     return;
@@ -275,6 +278,7 @@ void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
   llvm::SetVector<Operation *> telling =
       asks ? findTelling(asks).value_or(llvm::SetVector<Operation *>())
            : llvm::SetVector<Operation *>();
+  llvm::SetVector<Operation *> gathered = findEarlyGathers(block);
   DenseSet<Operation *> loaded; // the loads among them, and what is made of these
   for (Operation &op : block.without_terminator()) {
     auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
@@ -295,12 +299,36 @@ void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
     if ((load && load.getBuffer()) ||
         (llvm::none_of(op.getResultTypes(), isTensor) && isMemoryEffectFree(&op)))
       continue;
-    bool isEarly = load && !mayStoreLoaded(block.getParentOp(), load);
+    bool isEarly = gathered.contains(&op) || (load && !mayStoreLoaded(block.getParentOp(), load));
     int64_t own = telling.contains(&op) ? 0 : isEarly ? stage - 1 : stage;
     op.setAttr(spellDecision(&op, "stage"), builder.getI64IntegerAttr(own));
     if (getRoleName(&op).empty())
       setRoleName(&op, role);
   }
+}
+
+/// Beside rings that another role fills, gathers of a loop run a trip ahead of all else that their
+/// role does there, if nobody has said of anything when it runs.
+void StageDecider::decideGathers() {
+  kernel.getBody().walk([&](Operation *loop) {
+    if (!isa<scf::ForOp, scf::WhileOp>(loop) || loop->hasAttr(kProgramsAttrName))
+      return;
+    Block &block = loop->getRegions().back().front();
+    llvm::SetVector<Operation *> gathered = findEarlyGathers(block);
+    auto dots = block.getOps<DotOp>();
+    if (gathered.empty() || dots.empty() || isSaid(block))
+      return;
+    StringRef role = getRoleName(*dots.begin());
+    for (Operation &op : block.without_terminator()) {
+      bool isOthers = !getRoleName(&op).empty() && getRoleName(&op) != role;
+      bool isNumber =
+          llvm::none_of(op.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+      if (isOthers || isSharedScalar(&op) || (isNumber && isMemoryEffectFree(&op)))
+        continue;
+      op.setAttr(spellDecision(&op, "stage"), builder.getI64IntegerAttr(!gathered.contains(&op)));
+      setRoleName(&op, role);
+    }
+  });
 }
 
 /// How many slots are worth their code.

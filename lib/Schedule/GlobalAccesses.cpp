@@ -198,11 +198,12 @@ static bool isApartOrOwn(Operation *earlier, Operation *later, const Meeting &me
   return true;
 }
 
-bool kiln::mayStoreLoaded(Operation *loop, LoadOp load) {
+bool kiln::mayStoreLoaded(Operation *loop, Operation *load) {
+  Value view = findGlobalAccess(load)->view;
   WalkResult result = loop->walk([&](Operation *op) {
     std::optional<GlobalAccess> access = findGlobalAccess(op);
-    bool isApart = !access || !access->writes ||
-                   (access->view && areOfOtherMemory(access->view, load.getView()));
+    bool isApart =
+        !access || !access->writes || (access->view && areOfOtherMemory(access->view, view));
     return isApart ? WalkResult::advance() : WalkResult::interrupt();
   });
   return result.wasInterrupted();

@@ -20,8 +20,8 @@ struct GlobalAccess {
 /// What an op accesses, not counting those in its regions; none if it accesses nothing.
 std::optional<GlobalAccess> findGlobalAccess(mlir::Operation *op);
 
-/// Whether a loop may store what it loads in a later turn.
-bool mayStoreLoaded(mlir::Operation *loop, tile::LoadOp load);
+/// Whether a loop may store what it loads, or gathers, in a later turn.
+bool mayStoreLoaded(mlir::Operation *loop, mlir::Operation *load);
 
 /// When an access was made that another one may meet, and by whom: by another thread of the same
 /// warps, or, of `copies` that run one region, by another copy.

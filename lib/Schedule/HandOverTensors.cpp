@@ -193,8 +193,17 @@ static Value changeWidth(OpBuilder &builder, Location loc, Value value, RankedTe
 
 /// The dot in tensor memory whose sum a value is, perhaps behind the loop that carries it; or null.
 static DotOp findSummingDot(Value value) {
-  while (auto loop = value.getDefiningOp<scf::ForOp>())
-    value = loop.getBody()->getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
+  while (isa_and_nonnull<scf::ForOp, scf::WhileOp>(value.getDefiningOp())) {
+    Operation *loop = value.getDefiningOp();
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    if (auto asks = dyn_cast<scf::WhileOp>(loop)) {
+      auto handed = dyn_cast<BlockArgument>(asks.getConditionOp().getArgs()[number]);
+      if (!handed || handed.getOwner() != asks.getBeforeBody())
+        return {};
+      number = handed.getArgNumber();
+    }
+    value = loop->getRegions().back().front().getTerminator()->getOperand(number);
+  }
   auto dot = value.getDefiningOp<DotOp>();
   return dot && dot.getInFlight() && endsByCommit(dot.getAtomAttr()) ? dot : DotOp();
 }

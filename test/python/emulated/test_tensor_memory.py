@@ -150,6 +150,49 @@ def test_sums_of_another_role(rng, k: int, flight: int, programs: int, depth: in
 
 
 @kiln.kernel
+def handed_over_by_pages(
+    a: kiln.View, b: kiln.View, c: kiln.View, following: kiln.View, first: kiln.i32,
+    ATOM: kiln.constexpr, depth: kiln.constexpr, flight: kiln.constexpr, programs: kiln.constexpr,
+):  # fmt: skip
+    """The same of sums over pages that lead to one another: nobody counts the trips."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 64))
+    kiln.pin(
+        roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4), kiln.role("store", warps=4)),
+        persistent=programs,
+    )
+    acc = kiln.zeros((128, 64), kiln.f32)
+    page = first
+    while page >= 0:
+        x, y = a.load((i * 128, page * 64), (128, 64)), b.load((j * 64, page * 64), (64, 64))
+        kiln.pin(x, role="load", stage=0, atom="tma", depth=depth)
+        kiln.pin(y, role="load", stage=0, atom="tma", depth=depth)
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+        kiln.pin(acc, role="mma", stage=0, in_flight=flight, atom=ATOM)
+        page = following[page]
+    scaled = kiln.pin(acc * 2.0, role="store")
+    kiln.pin(c.store((i * 128, j * 64), scaled), role="store", in_flight=0, atom="tma")
+
+
+@pytest.mark.parametrize("flight, programs, depth", [(0, 1, 2), (1, 2, 2), (1, 1, 3)])
+@pytest.mark.parametrize("chip, atom", [("sm_90a", "wgmma"), ("sm_100a", "tcgen05")])
+def test_sums_of_trips_that_nobody_counts(rng, chip, atom, flight, programs, depth) -> None:
+    m, n = 8 * int(rng.integers(1, 60)), 8 * int(rng.integers(1, 30))
+    for trips in (0, 1, 2, 5):
+        order = [int(page) for page in rng.permutation(8)[:trips]]
+        following = np.full(8, -7, np.int32)
+        for page, after in zip(order, [*order[1:], -1], strict=False):
+            following[page] = after
+        a, b = (rng.standard_normal((rows, 512)).astype(BF16) for rows in (m, n))
+        c = np.full((m, n), np.nan, np.float32)
+        first = order[0] if order else -1
+        constants = dict(ATOM=atom, depth=depth, flight=flight, programs=programs)
+        handed_over_by_pages.options(device=f"emu:{chip}")(a, b, c, following, first, **constants)
+        columns = np.array([64 * page + at for page in order for at in range(64)], int)
+        want = 2 * (a.astype(np.float64)[:, columns] @ b.astype(np.float64)[:, columns].T)
+        assert np.linalg.norm(c - want) <= 1e-5 * np.linalg.norm(want), (m, n, order)
+
+
+@kiln.kernel
 def added(a: kiln.View, b: kiln.View, c: kiln.View, o: kiln.View, N: kiln.constexpr):
     """A sum that begins as a tile."""
     kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
