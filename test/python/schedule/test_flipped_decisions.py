@@ -189,8 +189,12 @@ def in_python(name: str, chip: str = "sm_90a") -> str:
         "gemm_skewed": (*product, 304),
         "gemm_interleaved": (*product, 304, pinned_kernels.INTERLEAVED.get(chip)),
         "gemm_through_registers": product,
-        "attention_by_waves": (*(some(512, 128) for _ in range(4)), 512, 1,
-                               *pinned_kernels.heads_of(128).values()),
+        "attention_by_waves": (
+            *(some(512, 128) for _ in range(4)),
+            512,
+            1,
+            *pinned_kernels.heads_of(128).values(),
+        ),
     }[name]
     family = "nvptx" if chip.startswith("sm_") else "amdgpu"
     made = getattr(pinned_kernels, name).compile(
