@@ -46,6 +46,16 @@ static ArrayRef<const Chip *> getChips() {
   return chips;
 }
 
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t vectorBits,
+                                 int64_t registers, StringRef processor) {
+  if (vectorBits < 64 || vectorBits > 4096 || !llvm::isPowerOf2_64(vectorBits))
+    return emitError() << "expected 'vector_bits' to be a power of two from 64 to 4096, got "
+                       << vectorBits;
+  if (registers < 1 || registers > 1024)
+    return emitError() << "expected 1 to 1024 'registers', got " << registers;
+  return processor.empty() ? success() : verifyChip(getChips(), processor, emitError);
+}
+
 std::string TargetAttr::getSpelling() const {
   return getProcessor().empty() ? "cpu" : ("cpu:" + getProcessor()).str();
 }

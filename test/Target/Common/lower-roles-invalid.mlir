@@ -142,3 +142,20 @@ tile.kernel @waits(%s: i32) attributes {tile.warps = 4 : i64} {
   tile.return
 }
 }
+
+// -----
+
+!ring = !tile.channel<2, own, !tile.buffer<64x64xf16>>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @slot() attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.warp_groups(%ring : !ring) {
+    role #tile.role<"all", warps = 4> {
+      %s = arith.constant 2 : i32
+      // expected-error@+1 {{expected a slot from 0 to 1 of '!tile.channel<2, own, !tile.buffer<64x64xf16>>', got 2}}
+      %x = tile.get %ring[%s, %s] : !ring
+    }
+  }
+  tile.return
+}
+}

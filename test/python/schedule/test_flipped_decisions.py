@@ -29,10 +29,12 @@ SCHEDULES = re.compile(r', interleave = "[^"]*"|interleave = "[^"]*", ')
 # What is there or not.
 UNITS = re.compile(
     r"(, )?tile\.split_loop|tile\.persistent = #tile\.persistent<[^>]*>,?\s*"
-    r"|tile\.turns = \{[^}]*\},?\s*"
+    r"|tile\.turns = \{[^}]*\},?\s*|\b(?:swap|promote), "
 )
-# Where something could be added: an access's hints, a kernel's launches, a tensor's layout.
+# Where something could be added: an access's hints, a product's transpose and promotion, a kernel's
+# launches, a tensor's layout.
 ACCESSES = re.compile(r"tile\.(?:load|store) [^{\n]*?\](?= *\{)")
+DOTS = re.compile(r"tile\.dot [^{:]*\{(?=([^}]*)\})")
 ATTRIBUTES = re.compile(r"tile\.kernel [^{]*(?:\{[^{}]*\}[^{]*?)*attributes \{")
 TENSORS = re.compile(
     r"= arith\.\w+ %[\w#]+(?:, %[\w#]+)?(?= : (?:[^\n]* to )?(tensor<[^>]*>|!\w+))"
@@ -140,6 +142,8 @@ def additions(source: str, aliases: dict[str, str]) -> list[tuple[re.Match, str]
     for match in BROUGHT.finditer(source, body):
         if "multicast" not in source[match.end() : source.index("}", match.end())]:
             made += [(match, f'multicast = ["{axis}"], ') for axis in "xy"]
+    for match in DOTS.finditer(source, body):
+        made += [(match, f"{unit}, ") for unit in ("swap", "promote") if unit not in match[1]]
     made += itertools.product(ATTRIBUTES.finditer(source), LAUNCHES)
     for match in itertools.islice(TENSORS.finditer(source, body), 4):
         kind = re.match(r"tensor<((?:\d+x)+)", aliases.get(match[1], match[1]))
@@ -185,6 +189,12 @@ def in_python(name: str, chip: str = "sm_90a") -> str:
         "gemm_skewed": (*product, 304),
         "gemm_interleaved": (*product, 304, pinned_kernels.INTERLEAVED.get(chip)),
         "gemm_through_registers": product,
+        "attention_by_waves": (
+            *(some(512, 128) for _ in range(4)),
+            512,
+            1,
+            *pinned_kernels.heads_of(128).values(),
+        ),
     }[name]
     family = "nvptx" if chip.startswith("sm_") else "amdgpu"
     made = getattr(pinned_kernels, name).compile(
@@ -204,6 +214,7 @@ ON_OTHER_CHIPS = {
     "gemm_skewed": "gfx942",
     "gemm_interleaved": "gfx950",
     "gemm_through_registers": "gfx1201",
+    "attention_by_waves": "gfx942",
 }
 SOURCES = [(in_text, name) for name in KERNELS] + [(in_python, name) for name in PINNED]
 SOURCES += [
@@ -232,7 +243,7 @@ def test_no_decision_is_ignored(read, kernel: str, tmp_path: Path) -> None:
 
 def test_no_decision_about_parts_is_ignored(tmp_path: Path) -> None:
     source = in_text("gemm-sm_80")
-    parts = "parts = array<i64: 1, 1, 2>, reads_ahead = 1 : i64, "
+    parts = "parts = array<i64: 1, 1, 2>, promote, reads_ahead = 1 : i64, swap, "
     check_flips(source.replace("{atom = #mma, ", "{atom = #mma, " + parts), tmp_path)
 
 

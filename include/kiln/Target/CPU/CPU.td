@@ -39,6 +39,7 @@ def CPU_TargetAttr : AttrDef<CPU_Dialect, "Target", [
   let parameters = (ins "int64_t":$vector_bits, "int64_t":$registers,
                         StringRefParameter<"a kind of processor", "\"\"">:$processor);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 class CPU_Op<string mnemonic> : Op<CPU_Dialect, mnemonic, [Pure]>;

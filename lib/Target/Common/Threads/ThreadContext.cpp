@@ -248,8 +248,8 @@ void ThreadContext::barrier() {
   sync.meet(*this, getLoc());
 }
 
-/// Of two meetings with nothing between them MLIR folds the first away: what that orders, the second
-/// orders too.
+/// Of two meetings with nothing between them MLIR folds the first away: what that orders, the
+/// second orders too.
 void ThreadContext::meetAll() {
   auto barrier = gpu::BarrierOp::create(*this);
   Operation *before = barrier->getPrevNode();

@@ -423,6 +423,17 @@ static bool isBesideOthers(OpTy op) {
   return !isOwn(op.getChannel());
 }
 
+/// A slot that is known when compiling is one of the ring's.
+template <typename OpTy>
+static LogicalResult checkSlot(OpTy op) {
+  APInt slot;
+  int64_t depth = cast<ChannelType>(op.getChannel().getType()).getDepth();
+  if (!matchPattern(op.getSlot(), m_ConstantInt(&slot)) || slot.ult(depth))
+    return success();
+  return op.emitOpError("expected a slot from 0 to ")
+         << depth - 1 << " of " << op.getChannel().getType() << ", got " << slot.getSExtValue();
+}
+
 void kiln::populateChannelPatterns(ThreadPatterns &patterns) {
   patterns.addScheduled<ChannelOp>(
       [](ThreadContext &context, ChannelOp op) {
@@ -438,11 +449,15 @@ void kiln::populateChannelPatterns(ThreadPatterns &patterns) {
   patterns.addScheduled<EndDotsOp>(lowerEndDots, /*takesEngines=*/true);
   patterns.addScheduled<PutOp>(
       [](ThreadContext &context, PutOp op) {
+        if (failed(checkSlot(op)))
+          return failure();
         return isOwn(op.getChannel()) ? lowerOwnPut(context, op) : lowerPut(context, op);
       },
       isBesideOthers<PutOp>);
   patterns.addScheduled<GetOp>(
       [](ThreadContext &context, GetOp op) {
+        if (failed(checkSlot(op)))
+          return failure();
         if (!isOwn(op.getChannel()))
           return lowerGet(context, op);
         lowerOwnGet(context, op);
