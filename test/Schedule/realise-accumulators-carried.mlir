@@ -121,7 +121,7 @@ tile.kernel @pair(%n: index) attributes {tile.cluster = array<i64: 2, 1, 1>} {
         %less = arith.mulf %s, %half : !t
         %pend = tile.pend %less : !pending
         %d = tile.start_dot %x, %y, %pend transpose_b {atom = #pair} : !a, !tile.buffer<16x32xf16> -> !pending
-        %u = tile.wait %d in_flight = 0 : !pending -> !t
+        %u = tile.wait %d in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
         scf.yield %u : !t
       }
       tile.print "sum" (%p) : !t
