@@ -276,8 +276,8 @@ private:
     for (auto [i, operand] : enumerate(arguments))
       builder.CreateAlignedStore(operand, builder.CreateStructGEP(packed, operands, i), Align(1));
     bool hasResult = !type->isVoidTy();
-    Value *result = hasResult ? room(function, type)
-                              : ConstantPointerNull::get(PointerType::get(context, 0));
+    Value *result =
+        hasResult ? room(function, type) : ConstantPointerNull::get(PointerType::get(context, 0));
     builder.CreateCall(declare("kiln_emulated_instruction", none,
                                {pointerType(), pointerType(), pointerType(), i32}),
                        {builder.CreateGlobalString(name), operands, result, site});
@@ -325,8 +325,8 @@ private:
     IRBuilder<> builder(&call);
     for (StringRef line : lines) {
       auto [form, operands] = line.drop_front(mnemonic.size()).split(' ');
-      // Behind the predicate stand the signs of a and b, unless they are integers; then, of 16 bits,
-      // which are transposed: of an a in registers nothing.
+      // Behind the predicate stand the signs of a and b, unless they are integers; then, of 16
+      // bits, which are transposed: of an a in registers nothing.
       size_t predicate = operands.find_first_of("pq");
       if (predicate == StringRef::npos)
         return false;
@@ -363,8 +363,8 @@ private:
         values.push_back(sums[sum]);
         types.push_back(sums[sum]->getType());
       }
-      Value *result = execute(call, StructType::get(context, types),
-                              ("kiln.wgmma." + form).str(), values, builder.getInt32(++sites));
+      Value *result = execute(call, StructType::get(context, types), ("kiln.wgmma." + form).str(),
+                              values, builder.getInt32(++sites));
       for (auto [i, sum] : enumerate(own))
         sums[sum] = builder.CreateExtractValue(result, i);
     }

@@ -96,9 +96,10 @@ Value callF32(OpBuilder &builder, Location loc, StringRef intrinsic, ValueRange 
       .getResult(0);
 }
 
-/// exp(x) = 2^a · exp2(x·log2(e) - a), where a is the nearest integer from -126 to 126. It comes out of
-/// a multiply-add into [0, 1], which a saturating one clamps, and one that leaves a + 127 in the
-/// lowest bits: shifted, they are 2^a. The difference is exact but for the remainder of log2(e).
+/// exp(x) = 2^a · exp2(x·log2(e) - a), where a is the nearest integer from -126 to 126. It comes
+/// out of a multiply-add into [0, 1], which a saturating one clamps, and one that leaves a + 127 in
+/// the lowest bits: shifted, they are 2^a. The difference is exact but for the remainder of
+/// log2(e).
 struct ConvertExp : ConvertOpToLLVMPattern<math::ExpOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(math::ExpOp op, OpAdaptor adaptor,
@@ -123,8 +124,8 @@ struct ConvertExp : ConvertOpToLLVMPattern<math::ExpOp> {
       rest = fma(x, number(kLog2ERest), rest);
       Value power = callF32(rewriter, loc, "llvm.nvvm.ex2.approx.ftz", rest);
       Value bits = LLVM::BitcastOp::create(rewriter, loc, i32, whole);
-      Value exponent = LLVM::ShlOp::create(
-          rewriter, loc, bits, LLVM::ConstantOp::create(rewriter, loc, i32, 23));
+      Value exponent = LLVM::ShlOp::create(rewriter, loc, bits,
+                                           LLVM::ConstantOp::create(rewriter, loc, i32, 23));
       Value scale = LLVM::BitcastOp::create(rewriter, loc, f32, exponent);
       return LLVM::FMulOp::create(rewriter, loc, power, scale);
     });

@@ -46,8 +46,8 @@ TEST(Instructions, DoublesAreMultiplied) {
     }
 }
 
-/// Of sixteen rows, lane l holds a(l / 4 + 8 (i mod 2), l mod 4 + 4 (i / 2)), b(l mod 4 + 4 i, l / 4)
-/// and c(l / 4 + 8 (i / 2), 2 (l mod 4) + i mod 2).
+/// Of sixteen rows, lane l holds a(l / 4 + 8 (i mod 2), l mod 4 + 4 (i / 2)), b(l mod 4 + 4 i, l /
+/// 4) and c(l / 4 + 8 (i / 2), 2 (l mod 4) + i mod 2).
 TEST(Instructions, DoublesOfSixteenRowsAreMultiplied) {
   auto a = [](int row, int k) { return 3.0 * row - 5 * k; };
   auto b = [](int k, int column) { return 7.0 * k + column * column; };

@@ -216,8 +216,7 @@ void multiplyTallF64(const Lanes &lanes) {
   for (unsigned lane = 0; lane < lanes.count; ++lane) {
     Quad quad(lane);
     for (unsigned i = 0; i < K / 2; ++i)
-      a[quad.group + (i & 1 ? 8 : 0)][quad.inGroup + i / 2 * 4] =
-          lanes.read<double>(lane, i * 8);
+      a[quad.group + (i & 1 ? 8 : 0)][quad.inGroup + i / 2 * 4] = lanes.read<double>(lane, i * 8);
     for (unsigned i = 0; i < K / 4; ++i)
       b[quad.inGroup + i * 4][quad.group] = lanes.read<double>(lane, K * 4 + i * 8);
   }
