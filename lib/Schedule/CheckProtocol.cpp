@@ -35,10 +35,10 @@ namespace {
 /// Checks a kernel on one instance after another.
 class Checker {
 public:
-  explicit Checker(WarpGroupsOp groups) : groups(groups), overlaps(groups), rounds(groups) {
-    if (protocol::sharesTiles(groups))
-      cluster = getClusterExtents(cast<KernelOp>(groups->getParentOp()));
-  }
+  explicit Checker(WarpGroupsOp groups)
+      : groups(groups), overlaps(groups), rounds(groups),
+        cluster(getClusterExtents(cast<KernelOp>(groups->getParentOp()))),
+        sharesTiles(protocol::sharesTiles(groups)) {}
   LogicalResult run();
 
 private:
@@ -49,15 +49,16 @@ private:
   protocol::Rounds rounds;
   bool isChecked = false;
   Operation *tooLong = nullptr;
-  /// Of programs that share tiles out; of all others one alone is looked at.
-  std::array<int64_t, 3> cluster = {1, 1, 1};
+  /// Programs that share tiles out are looked at together; of all others one alone.
+  std::array<int64_t, 3> cluster;
+  bool sharesTiles;
 };
 } // namespace
 
 /// Instances on which a role runs too long are left out: nested loops of small steps run through
 /// the large extents, and go round each ring with the small ones.
 LogicalResult Checker::checkOn(const protocol::Instance &launch) {
-  std::vector<protocol::Instance> programs = launch.getProgramsOfCluster(cluster);
+  std::vector<protocol::Instance> programs = launch.getProgramsOfCluster(cluster, sharesTiles);
   const protocol::Instance &instance = programs.front();
   FailureOr<std::vector<protocol::Trace>> traces = traceAll(groups, programs, overlaps);
   if (failed(traces))

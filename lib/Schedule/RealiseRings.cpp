@@ -242,7 +242,7 @@ LogicalResult RingRealiser::realise() {
     return failure();
   for (Operation *loop : bareLoops)
     if (!deepLoops->contains(loop))
-      return loop->emitOpError("expected loads with 'buffer' in a loop with '")
+      return loop->emitOpError("expected loads with 'atom' or 'buffer' in a loop with '")
              << kDepthAttrName << "', or tensors that one role makes and another uses";
   kernel.getBody().walk([](Operation *op) {
     op->removeAttr(kDepthAttrName);

@@ -207,8 +207,10 @@ LogicalResult PutWaiter::waitForGets() {
   for (auto &[channel, ring] : rings)
     for (auto [put, get] : llvm::zip_equal(ring.puts, ring.gets)) {
       if (!(trip.getTime(put) < trip.getTime(get)))
-        return put.emitOpError("expected to stand behind the copies that it gets, in a stage and "
-                               "an order behind theirs");
+        return get.emitOpError("expected a later stage than ")
+               << trip.stages.lookup(put)
+               << ", or a place behind it in a trip, since what it reads "
+               << "is brought to its slot there, got stage " << trip.stages.lookup(get);
       putOf[get] = put;
     }
   for (size_t begin = 0; begin < trip.ops.size(); ++begin) {

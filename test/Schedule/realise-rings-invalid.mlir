@@ -97,7 +97,7 @@ tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.ro
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-    // expected-error@+1 {{expected loads with 'buffer' in a loop with 'tile.depth', or tensors that one role makes and another uses}}
+    // expected-error@+1 {{expected loads with 'atom' or 'buffer' in a loop with 'tile.depth', or tensors that one role makes and another uses}}
   %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
     %x = tile.load %a[%c0, %i] {stage = 0, role = "mma"} : !view -> tensor<32x32xf16>
     %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0}

@@ -41,7 +41,7 @@ tile.kernel @deep(%a: !view, %first: index) attributes {tile.roles = #roles} {
 tile.kernel @bare(%a: !view, %first: index) attributes {tile.roles = [#tile.role<"mma", warps = 4>]} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error@+1 {{expected loads with 'buffer' in a loop with 'tile.depth', or tensors that one role makes and another uses}}
+  // expected-error@+1 {{expected loads with 'atom' or 'buffer' in a loop with 'tile.depth', or tensors that one role makes and another uses}}
   %end = scf.while (%i = %first) : (index) -> index {
     %goes = arith.cmpi ugt, %i, %c0 : index
     scf.condition(%goes) %i : index

@@ -51,9 +51,13 @@ std::vector<Instance> kiln::protocol::getInstances() {
   return instances;
 }
 
-std::vector<Instance> Instance::getProgramsOfCluster(std::array<int64_t, 3> extents) const {
+std::vector<Instance> Instance::getProgramsOfCluster(std::array<int64_t, 3> extents,
+                                                     bool together) const {
   std::vector<Instance> instances;
   Instance instance = *this;
+  instance.extents = extents;
+  if (!together)
+    return {instance};
   instance.cluster = extents;
   auto &[x, y, z] = instance.place;
   for (z = 0; z < extents[2]; ++z)

@@ -64,16 +64,19 @@ struct Instance {
   /// Which of the lists of extents, and how many times as large they are.
   unsigned pattern;
   int64_t scale = 1;
-  /// How many programs a cluster has along each axis, and which of them this is.
+  /// How many programs a cluster has along each axis.
+  std::array<int64_t, 3> extents = {1, 1, 1};
+  /// Of those that work together, how many there are, and which of them this is; of others one
+  /// alone is looked at.
   std::array<int64_t, 3> cluster = {1, 1, 1}, place = {0, 0, 0};
 
   int64_t getProgram(tile::Axis axis) const {
     unsigned i = unsigned(axis);
-    return (i == 0 ? program : 0) * cluster[i] + place[i];
+    return (i == 0 ? program : 0) * extents[i] + place[i];
   }
   int64_t getPrograms(tile::Axis axis) const {
     unsigned i = unsigned(axis);
-    return (i == 0 ? programs : 1) * cluster[i];
+    return (i == 0 ? programs : 1) * extents[i];
   }
   int64_t getClusterPrograms() const { return cluster[0] * cluster[1] * cluster[2]; }
   /// The program's number in its cluster, by which masks and peers name it.
@@ -81,8 +84,9 @@ struct Instance {
     return unsigned((place[2] * cluster[1] + place[1]) * cluster[0] + place[0]);
   }
   bool isFirstOfPair() const { return getNumber() % 2 == 0; }
-  /// The same launch, seen by each program of the cluster, by their numbers.
-  std::vector<Instance> getProgramsOfCluster(std::array<int64_t, 3> extents) const;
+  /// The same launch by clusters of these extents, seen by each program of one, by their numbers,
+  /// or, where they do not work together, by the first.
+  std::vector<Instance> getProgramsOfCluster(std::array<int64_t, 3> extents, bool together) const;
 };
 
 /// The instances that every kernel is checked on.

@@ -140,6 +140,36 @@ def test_persistent_product(rng, x, y, programs) -> None:
     assert error(c, reference) < 4e-3
 
 
+@kiln.kernel
+def beside(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    X: kiln.constexpr, Y: kiln.constexpr, programs: kiln.constexpr, turns: kiln.constexpr,
+):  # fmt: skip
+    """Programs lie side by side, and each loads all of its own tiles."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], 64))
+    kiln.pin(
+        roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, turns=turns)),
+        persistent=(programs, 4), cluster=(X, Y),
+    )  # fmt: skip
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=3):
+        x = kiln.pin(a.load((i * 64, k), (64, 64)), role="load", atom="tma")
+        y = kiln.pin(b.load((j * 64, k), (64, 64)), role="load", atom="tma")
+        product = kiln.dot(x, y, acc, transpose_b=True)
+        acc = kiln.pin(product, role="mma", in_flight=1, atom="wgmma")
+    c.store((i * 64, j * 64), acc)
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+@pytest.mark.parametrize("x, y, programs", [(2, 1, 4), (1, 2, 2)])
+def test_persistent_clusters_that_share_nothing(rng, x, y, programs, turns) -> None:
+    """A launch is of whole clusters, by which programs step from tile to tile."""
+    a, b, reference = operands(rng, 256, 256, 16 * int(rng.integers(1, 25)))
+    c = np.zeros(reference.shape, np.float32)
+    beside.options(device="emu:sm_90a")(a, b, c, X=x, Y=y, programs=programs, turns=turns)
+    assert error(c, reference) < 1e-5
+
+
 def test_a_grid_that_is_not_of_whole_clusters_is_refused(rng) -> None:
     a, b, _ = operands(rng, 192, 64, 64)
     with pytest.raises(kiln.LaunchError, match="expected a grid of whole clusters of 2 x 1 x 1"):

@@ -51,6 +51,27 @@ def test_copies_lag(rng, chip: str, copy: str, product: str) -> None:
     assert np.linalg.norm(c - reference) <= 1e-6 * np.linalg.norm(reference), k
 
 
+@kiln.kernel
+def at_once(a: kiln.View, c: kiln.View, product: kiln.constexpr):
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=4))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=2):
+        x = kiln.pin(a.load((0, k), (64, 32)), stage=0, atom="through_registers")
+        acc = kiln.pin(kiln.dot(x, x, acc, transpose_b=True), stage=0, atom=product)
+    c.store((0, 0), acc)
+
+
+@pytest.mark.parametrize("chip, product", [("sm_80", "mma_sync"), ("gfx1201", "matrix")])
+def test_what_comes_through_registers_is_used_in_a_later_stage(chip: str, product: str) -> None:
+    """It is written to its slot at the end of the trip that loads it."""
+    a, c = np.zeros((64, 64), BF16), np.zeros((64, 64), np.float32)
+    message = "expected a later stage than 0, or a place behind it in a trip"
+    with pytest.raises(kiln.CompileError, match=message) as got:
+        at_once.options(device=f"emu:{chip}")(a, c, product=product)
+    assert "a.load((0, k), (64, 32))" in str(got.value)
+
+
 # Rows of boxes wider than the widest row of the engine's; rows too few for all copies, which share
 # out columns; and each operand either way.
 SHARES = [

@@ -35,8 +35,10 @@ LogicalResult ThreadContext::lower(Operation *op) {
   // Scratch is filled by all threads of the program, or by those of a copy of a role.
   if (role && pattern->getScratchBytes && pattern->getScratchBytes(op) &&
       !(sync.getGroupBarriers() || isAllWarps()))
-    return emitUnsupported(op, target,
-                           "expected an op that needs no shared memory in a role beside others");
+    return emitUnsupported(
+        op, target,
+        "expected an op that needs no shared memory in a role beside others, or of "
+        "several copies, since groups of warps have no barriers of their own");
   meetsBare = op->hasAttr(kMeetsBareAttrName);
   return pattern->lower(*this, op);
 }
