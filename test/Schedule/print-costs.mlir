@@ -21,31 +21,31 @@ tile.kernel @products() {
   %a3 = arith.constant dense<0.0> : tensor<128x64xf16>
   %b3 = arith.constant dense<0.0> : tensor<64x256xf16>
   %c3 = arith.constant dense<0.0> : tensor<128x256xf32>
-  // expected-remark@+1 {{matrix units for 1024 cycles, result after 1037}}
+  // expected-remark@+1 {{matrix units for 1649 cycles, result after 1674}}
   %d3 = tile.dot %a3, %b3, %c3
      : tensor<128x64xf16>, tensor<64x256xf16> -> tensor<128x256xf32>
   %a4 = arith.constant dense<0.0> : tensor<128x64xf8E5M2>
   %b4 = arith.constant dense<0.0> : tensor<64x256xf8E5M2>
   %c4 = arith.constant dense<0.0> : tensor<128x256xf32>
-  // expected-remark@+1 {{matrix units for 512 cycles, result after 525}}
+  // expected-remark@+1 {{matrix units for 3579 cycles, result after 3604}}
   %d4 = tile.dot %a4, %b4, %c4
      : tensor<128x64xf8E5M2>, tensor<64x256xf8E5M2> -> tensor<128x256xf32>
   %a5 = arith.constant dense<0.0> : tensor<128x64xf32>
   %b5 = arith.constant dense<0.0> : tensor<64x256xf32>
   %c5 = arith.constant dense<0.0> : tensor<128x256xf32>
-  // expected-remark@+1 {{matrix units for 2048 cycles, result after 2061}}
+  // expected-remark@+1 {{matrix units for 3303 cycles, result after 3328}}
   %d5 = tile.dot %a5, %b5, %c5 precision = tf32
      : tensor<128x64xf32>, tensor<64x256xf32> -> tensor<128x256xf32>
   %a6 = arith.constant dense<0> : tensor<128x64xi8>
   %b6 = arith.constant dense<0> : tensor<64x256xi8>
   %c6 = arith.constant dense<0> : tensor<128x256xi32>
-  // expected-remark@+1 {{matrix units for 512 cycles, result after 525}}
+  // expected-remark@+1 {{matrix units for 826 cycles, result after 851}}
   %d6 = tile.dot %a6, %b6, %c6
      : tensor<128x64xi8>, tensor<64x256xi8> -> tensor<128x256xi32>
   %a7 = arith.constant dense<0.0> : tensor<128x64xf64>
   %b7 = arith.constant dense<0.0> : tensor<64x256xf64>
   %c7 = arith.constant dense<0.0> : tensor<128x256xf64>
-  // expected-remark@+1 {{matrix units for 16384 cycles, result after 16397}}
+  // expected-remark@+1 {{matrix units for 16384 cycles, result after 16409}}
   %d7 = tile.dot %a7, %b7, %c7
      : tensor<128x64xf64>, tensor<64x256xf64> -> tensor<128x256xf64>
   // No instruction is as exact: a multiply-add an element, 128 a cycle; of integers, 64.

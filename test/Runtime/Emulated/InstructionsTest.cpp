@@ -68,7 +68,7 @@ TEST(Instructions, DoublesOfSixteenRowsAreMultiplied) {
       outputs[lane] = &results[lane * 4];
     }
     std::string name = "nvvm.mma.m16n8k" + std::to_string(depth) + ".row.col.f64";
-    const Instruction *multiply = findInstruction(name);
+    const Instruction *multiply = findInstruction(name.c_str());
     ASSERT_TRUE(multiply) << name;
     multiply->execute({multiply->name, 0, 32, inputs, outputs});
     for (int lane = 0; lane < 32; ++lane)
