@@ -253,60 +253,65 @@ FailureOr<SmallVector<Value>> WgmmaAttr::start(OpBuilder &builder, Location loc,
       getAccumulatorLayout({m, int64_t(llvm::bit_floor(uint64_t(n)))}, kWarpsOfGroup);
   LinearLayout fragmentA = *getRegisterLayout({m, k}, kWarpsOfGroup);
 
-  // One statement has all products: a statement each would carry every sum in and out of it. Its
-  // operands are the sums, then a and b of each product, and whether the first sums count.
-  SmallVector<Product> products;
-  SmallVector<int64_t> places;
-  SmallVector<Value> operands;
-  for (int64_t atK = 0; atK < dot.k; atK += k)
-    for (int64_t row = 0; row < dot.m; row += m)
-      for (int64_t column = 0; column < dot.n; column += n) {
-        int64_t block = row / m * (dot.n / n) + column / n;
-        products.push_back({block * n / 2, int64_t(operands.size()), /*isFirst=*/atK == 0});
-        if (a) {
-          operands.push_back(a->at(row, atK));
-        } else {
-          SmallVector<Value> elements;
-          for (int64_t reg = 0; reg < fragmentA.getInSize("register"); ++reg) {
-            auto at = fragmentA.applyTo("register", reg);
-            elements.push_back(dot.a.registers[mapA.at(row + at[0], atK + at[1])]);
-          }
-          llvm::append_range(operands, packWords(builder, loc, elements));
-        }
-        operands.push_back(b->at(column, atK));
-        // Registers go in pairs of columns, two rows each, along n.
-        for (int64_t pair = 0; atK == 0 && pair < n; pair += 8)
-          for (int64_t reg = 0; reg < 4; ++reg) {
-            auto at = fragmentC.applyTo("register", reg);
-            places.push_back(mapC.at(row + at[0], column + pair + at[1]));
-          }
-      }
+  // One statement has all products: a statement each would carry every sum in and out of it. But
+  // where a is in registers, each depth of it is packed in front of its own: ptxas spreads what
+  // packs them over the products before.
+  int64_t depth = a ? dot.k : k;
   Type i32 = builder.getI32Type();
   Value counts = LLVM::ConstantOp::create(builder, loc, i32, 1);
   if (dot.accumulates)
     counts = LLVM::ZExtOp::create(builder, loc, i32, dot.accumulates);
-  operands.push_back(counts);
-  std::string text = spellProducts(*this, dot, products, places.size(), operands.size());
-  std::string constraints;
-  for (size_t i = 0; i < places.size(); ++i)
-    constraints += getElement().isInteger() ? "=r," : "=f,";
-  for (Value operand : operands)
-    constraints += operand.getType() == i32 ? "r," : "l,";
-  for (size_t i = 0; i < places.size(); ++i)
-    constraints += std::to_string(i) + ",";
-  constraints.pop_back();
   SmallVector<Value> sums = dot.accumulator;
-  for (int64_t place : places)
-    operands.push_back(sums[place]);
   NVVM::WgmmaFenceAlignedOp::create(builder, loc);
-  auto resultType = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(), SmallVector<Type>(places.size(), getAccumulator()));
-  auto statement = LLVM::InlineAsmOp::create(
-      builder, loc, resultType, operands, text, constraints, /*has_side_effects=*/true,
-      /*is_align_stack=*/false, LLVM::TailCallKind::None,
-      LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
-  for (auto [i, place] : llvm::enumerate(places))
-    sums[place] = LLVM::ExtractValueOp::create(builder, loc, statement.getResult(0), i);
+  for (int64_t from = 0; from < dot.k; from += depth) {
+    // Its operands are the sums, then a and b of each product, and whether the first sums count.
+    SmallVector<Product> products;
+    SmallVector<int64_t> places;
+    SmallVector<Value> operands;
+    for (int64_t atK = from; atK < from + depth; atK += k)
+      for (int64_t row = 0; row < dot.m; row += m)
+        for (int64_t column = 0; column < dot.n; column += n) {
+          int64_t block = row / m * (dot.n / n) + column / n;
+          products.push_back({block * n / 2, int64_t(operands.size()), /*isFirst=*/atK == 0});
+          if (a) {
+            operands.push_back(a->at(row, atK));
+          } else {
+            SmallVector<Value> elements;
+            for (int64_t reg = 0; reg < fragmentA.getInSize("register"); ++reg) {
+              auto at = fragmentA.applyTo("register", reg);
+              elements.push_back(dot.a.registers[mapA.at(row + at[0], atK + at[1])]);
+            }
+            llvm::append_range(operands, packWords(builder, loc, elements));
+          }
+          operands.push_back(b->at(column, atK));
+          // Registers go in pairs of columns, two rows each, along n.
+          for (int64_t pair = 0; atK == from && pair < n; pair += 8)
+            for (int64_t reg = 0; reg < 4; ++reg) {
+              auto at = fragmentC.applyTo("register", reg);
+              places.push_back(mapC.at(row + at[0], column + pair + at[1]));
+            }
+        }
+    operands.push_back(counts);
+    std::string text = spellProducts(*this, dot, products, places.size(), operands.size());
+    std::string constraints;
+    for (size_t i = 0; i < places.size(); ++i)
+      constraints += getElement().isInteger() ? "=r," : "=f,";
+    for (Value operand : operands)
+      constraints += operand.getType() == i32 ? "r," : "l,";
+    for (size_t i = 0; i < places.size(); ++i)
+      constraints += std::to_string(i) + ",";
+    constraints.pop_back();
+    for (int64_t place : places)
+      operands.push_back(sums[place]);
+    auto resultType = LLVM::LLVMStructType::getLiteral(
+        builder.getContext(), SmallVector<Type>(places.size(), getAccumulator()));
+    auto statement = LLVM::InlineAsmOp::create(
+        builder, loc, resultType, operands, text, constraints, /*has_side_effects=*/true,
+        /*is_align_stack=*/false, LLVM::TailCallKind::None,
+        LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+    for (auto [i, place] : llvm::enumerate(places))
+      sums[place] = LLVM::ExtractValueOp::create(builder, loc, statement.getResult(0), i);
+  }
   NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
   return sums;
 }
