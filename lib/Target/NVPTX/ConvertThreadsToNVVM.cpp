@@ -71,29 +71,29 @@ struct ExpandFastExp : OpRewritePattern<math::ExpOp> {
   }
 };
 
-/// Replaces an op on an f32 or a vector of them by what is computed of each.
-LogicalResult replaceEach(Operation *op, Value operand, ConversionPatternRewriter &rewriter,
-                          function_ref<Value(Value)> compute) {
-  auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
-  if (!vector) {
-    rewriter.replaceOp(op, compute(operand));
-    return success();
-  }
-  Location loc = op->getLoc();
-  Value result = LLVM::PoisonOp::create(rewriter, loc, operand.getType());
+/// Calls an intrinsic on f32 for each element of the first operand; the others are numbers.
+Value callEach(OpBuilder &builder, Location loc, StringRef intrinsic, Value x,
+               ArrayRef<double> numbers = {}) {
+  Type f32 = builder.getF32Type();
+  SmallVector<Value> operands{Value()};
+  for (double each : numbers)
+    operands.push_back(LLVM::ConstantOp::create(builder, loc, builder.getF32FloatAttr(each)));
+  auto call = [&](Value element) -> Value {
+    operands.front() = element;
+    return LLVM::CallIntrinsicOp::create(builder, loc, f32, builder.getStringAttr(intrinsic),
+                                         operands)
+        .getResult(0);
+  };
+  auto vector = dyn_cast<VectorType>(x.getType());
+  if (!vector)
+    return call(x);
+  Value result = LLVM::PoisonOp::create(builder, loc, vector);
   for (int64_t i = 0; i < vector.getNumElements(); ++i) {
-    Value at = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI64Type(), i);
-    Value x = LLVM::ExtractElementOp::create(rewriter, loc, operand, at);
-    result = LLVM::InsertElementOp::create(rewriter, loc, result, compute(x), at);
+    Value at = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), i);
+    Value element = LLVM::ExtractElementOp::create(builder, loc, x, at);
+    result = LLVM::InsertElementOp::create(builder, loc, result, call(element), at);
   }
-  rewriter.replaceOp(op, result);
-  return success();
-}
-
-Value callF32(OpBuilder &builder, Location loc, StringRef intrinsic, ValueRange operands) {
-  return LLVM::CallIntrinsicOp::create(builder, loc, builder.getF32Type(),
-                                       builder.getStringAttr(intrinsic), operands)
-      .getResult(0);
+  return result;
 }
 
 /// exp(x) = 2^a · exp2(x·log2(e) - a), where a is the nearest integer from -126 to 126. It comes
@@ -107,28 +107,32 @@ struct ConvertExp : ConvertOpToLLVMPattern<math::ExpOp> {
     if (!getElementTypeOrSelf(op.getType()).isF32())
       return rewriter.notifyMatchFailure(op, "expected f32");
     Location loc = op.getLoc();
-    Type f32 = rewriter.getF32Type(), i32 = rewriter.getI32Type();
-    auto number = [&](double value) -> Value {
-      return LLVM::ConstantOp::create(rewriter, loc, rewriter.getF32FloatAttr(value));
+    Value x = adaptor.getOperand();
+    Type floats = x.getType(), words = rewriter.getI32Type();
+    auto vector = dyn_cast<VectorType>(floats);
+    if (vector)
+      words = vector.clone(words);
+    auto constant = [&](Type type, Attribute value) -> Value {
+      if (vector)
+        value = DenseElementsAttr::get(cast<ShapedType>(type), value);
+      return LLVM::ConstantOp::create(rewriter, loc, type, cast<TypedAttr>(value));
     };
+    auto number = [&](double value) { return constant(floats, rewriter.getF32FloatAttr(value)); };
     auto fma = [&](Value x, Value y, Value z) -> Value {
       return LLVM::FMAOp::create(rewriter, loc, x, y, z);
     };
     constexpr double range = 252, ulpIsOne = 3 << 22, bias = 127;
-    return replaceEach(op, adaptor.getOperand(), rewriter, [&](Value x) -> Value {
-      Value part = callF32(rewriter, loc, "llvm.nvvm.fma.rn.sat.f",
-                           {x, number(kLog2E / range), number(0.5)});
-      Value whole = fma(part, number(range), number(ulpIsOne + bias - range / 2));
-      Value minusA = LLVM::FSubOp::create(rewriter, loc, number(ulpIsOne + bias), whole);
-      Value rest = fma(x, number(kLog2E), minusA);
-      rest = fma(x, number(kLog2ERest), rest);
-      Value power = callF32(rewriter, loc, "llvm.nvvm.ex2.approx.ftz", rest);
-      Value bits = LLVM::BitcastOp::create(rewriter, loc, i32, whole);
-      Value exponent = LLVM::ShlOp::create(rewriter, loc, bits,
-                                           LLVM::ConstantOp::create(rewriter, loc, i32, 23));
-      Value scale = LLVM::BitcastOp::create(rewriter, loc, f32, exponent);
-      return LLVM::FMulOp::create(rewriter, loc, power, scale);
-    });
+    Value part = callEach(rewriter, loc, "llvm.nvvm.fma.rn.sat.f", x, {kLog2E / range, 0.5});
+    Value whole = fma(part, number(range), number(ulpIsOne + bias - range / 2));
+    Value minusA = LLVM::FSubOp::create(rewriter, loc, number(ulpIsOne + bias), whole);
+    Value rest = fma(x, number(kLog2ERest), fma(x, number(kLog2E), minusA));
+    Value power = callEach(rewriter, loc, "llvm.nvvm.ex2.approx.ftz", rest);
+    Value bits = LLVM::BitcastOp::create(rewriter, loc, words, whole);
+    Value exponent =
+        LLVM::ShlOp::create(rewriter, loc, bits, constant(words, rewriter.getI32IntegerAttr(23)));
+    Value scale = LLVM::BitcastOp::create(rewriter, loc, floats, exponent);
+    rewriter.replaceOpWithNewOp<LLVM::FMulOp>(op, power, scale);
+    return success();
   }
 };
 
@@ -141,9 +145,9 @@ struct ConvertApproximateExp2 : ConvertOpToLLVMPattern<math::Exp2Op> {
     if (!getElementTypeOrSelf(op.getType()).isF32() ||
         !arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
       return rewriter.notifyMatchFailure(op, "expected f32 that may be approximated");
-    return replaceEach(op, adaptor.getOperand(), rewriter, [&](Value x) {
-      return callF32(rewriter, op.getLoc(), "llvm.nvvm.ex2.approx.ftz", x);
-    });
+    rewriter.replaceOp(
+        op, callEach(rewriter, op.getLoc(), "llvm.nvvm.ex2.approx.ftz", adaptor.getOperand()));
+    return success();
   }
 };
 
