@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from attention_kernels import attention
 
 import kiln
 
@@ -162,40 +163,12 @@ def test_plain_products_by_wide_tiles(rng, bm: int, bn: int) -> None:
     assert threads == 128 * (bm // 128) + 32
 
 
-@kiln.kernel
-def attention(
-    q: kiln.View, k: kiln.View, v: kiln.View, out: kiln.View, scale: kiln.f32,
-    CAUSAL: kiln.constexpr, BN: kiln.constexpr, D: kiln.constexpr,
-):  # fmt: skip
-    i = kiln.grid(kiln.cdiv(q.shape[0], 256))
-    n = k.shape[0]
-    queries = q.load((i * 256, 0), (256, D))
-    row = (i * 256).to(kiln.i32) + kiln.arange(256)
-    highest = kiln.full((256,), float("-inf"), kiln.f32)
-    total, acc = kiln.zeros((256,), kiln.f32), kiln.zeros((256, D), kiln.f32)
-    end = kiln.minimum(n, (i + 1) * 256) if CAUSAL else n
-    for j in range(0, end, BN):
-        column = j.to(kiln.i32) + kiln.arange(BN)
-        score = kiln.dot(queries, k.load((j, 0), (BN, D)), transpose_b=True) * scale
-        visible = column[None, :] < n.to(kiln.i32)
-        if CAUSAL:
-            visible = visible & (column[None, :] <= row[:, None])
-        score = kiln.where(visible, score, float("-inf"))
-        new = kiln.maximum(highest, kiln.max(score, axis=1))
-        p = kiln.exp2(score - new[:, None])
-        old = kiln.exp2(highest - new)
-        total = total * old + kiln.sum(p, axis=1)
-        acc = kiln.dot(p.to(v.dtype), v.load((j, 0), (BN, D)), acc * old[:, None])
-        highest = new
-    out.store((i * 256, 0), (acc / total[:, None]).to(out.dtype))
-
-
 # Where a trip computes with whole rows, warps that load hand registers over.
 @pytest.mark.parametrize("bn, d, threads", [(64, 64, 288), (128, 64, 384), (64, 128, 384)])
 def test_plain_attention_by_two_copies(rng, bn: int, d: int, threads: int) -> None:
     n, causal = int(rng.integers(200, 400)), bool(rng.integers(2))
     q, k, v = (rng.standard_normal((n, d)).astype(BF16) for _ in range(3))
-    out, tile = np.zeros((n, d), np.float32), dict(CAUSAL=causal, BN=bn, D=d)
+    out, tile = np.zeros((n, d), np.float32), dict(CAUSAL=causal, BM=256, BN=bn, D=d)
     scale = d**-0.5 * 1.4426950408889634
     attention.options(device=DEVICE)(q, k, v, out, scale, **tile)
     scores = wide(q) @ wide(k).T * d**-0.5

@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from attention_kernels import attention
 
 import kiln
 
@@ -157,34 +158,6 @@ def test_two_products_of_one_tile(rng) -> None:
 # ---- What the compiler decides
 
 
-@kiln.kernel
-def attention(
-    q: kiln.View, k: kiln.View, v: kiln.View, out: kiln.View, scale: kiln.f32,
-    CAUSAL: kiln.constexpr, BN: kiln.constexpr, D: kiln.constexpr,
-):  # fmt: skip
-    i = kiln.grid(kiln.cdiv(q.shape[0], 128))
-    n = k.shape[0]
-    queries = q.load((i * 128, 0), (128, D))
-    row = (i * 128).to(kiln.i32) + kiln.arange(128)
-    highest = kiln.full((128,), float("-inf"), kiln.f32)
-    total, acc = kiln.zeros((128,), kiln.f32), kiln.zeros((128, D), kiln.f32)
-    end = kiln.minimum(n, (i + 1) * 128) if CAUSAL else n
-    for j in range(0, end, BN):
-        column = j.to(kiln.i32) + kiln.arange(BN)
-        score = kiln.dot(queries, k.load((j, 0), (BN, D)), transpose_b=True) * scale
-        visible = column[None, :] < n.to(kiln.i32)
-        if CAUSAL:
-            visible = visible & (column[None, :] <= row[:, None])
-        score = kiln.where(visible, score, float("-inf"))
-        new = kiln.maximum(highest, kiln.max(score, axis=1))
-        p = kiln.exp2(score - new[:, None])
-        old = kiln.exp2(highest - new)
-        total = total * old + kiln.sum(p, axis=1)
-        acc = kiln.dot(p.to(v.dtype), v.load((j, 0), (BN, D)), acc * old[:, None])
-        highest = new
-    out.store((i * 128, 0), (acc / total[:, None]).to(out.dtype))
-
-
 def reads_tensor_memory(kernel: Any, *args: Any, **constants: Any) -> bool:
     compiled = kernel.compile(*args, target=TARGET, **constants)
     assert "mma.sync" not in compiled.asm
@@ -198,7 +171,7 @@ def test_plain_attention(rng, dtype, causal: bool) -> None:
     q, k, v = (rng.standard_normal((n, d)).astype(dtype) for _ in range(3))
     out = np.zeros((n, d), np.float32)
     scale = d**-0.5 * 1.4426950408889634
-    tile = dict(CAUSAL=causal, BN=bn, D=d)
+    tile = dict(CAUSAL=causal, BM=128, BN=bn, D=d)
     attention.options(device=DEVICE)(q, k, v, out, scale, **tile)
     scores = wide(q) @ wide(k).T * d**-0.5
     if causal:
@@ -213,7 +186,7 @@ def test_attention_by_128_keys_and_heads_of_128(rng) -> None:
     q, k, v = (rng.standard_normal((150, 128)).astype(BF16) for _ in range(3))
     out = np.zeros((150, 128), np.float32)
     scale = 128**-0.5 * 1.4426950408889634
-    tile = dict(CAUSAL=True, BN=128, D=128)
+    tile = dict(CAUSAL=True, BM=128, BN=128, D=128)
     attention.options(device=DEVICE)(q, k, v, out, scale, **tile)
     scores = np.where(np.tri(150, dtype=bool), wide(q) @ wide(k).T * 128**-0.5, -np.inf)
     weights = np.exp(scores - scores.max(1, keepdims=True))
