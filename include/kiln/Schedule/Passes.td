@@ -150,7 +150,8 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
     loads by an engine have a `stage` and their ring's `depth`: as many slots as shared memory has
     room for, at most eight. Rings that a role fills for itself have a depth of at most four, such
     that two programs share a core where they can, and the ops of their loops have stages: copies run
-    depth - 1 trips ahead, loads through registers one. Where dots in flight read such a ring, it has
+    depth - 1 trips ahead, loads through registers one, and so do gathers whose indices are known a
+    trip ahead. Where dots in flight read such a ring, it has
     a slot more for each of them, if there is room, and two programs need not share a core.
 
     What a role loads through registers for another has `tile.write_stage`, one behind its `stage`, if
@@ -348,8 +349,8 @@ def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
       and later copies come to them that much later.
     - Each trip of an `scf.while` says at stage 0 whether there is another one. Its first trips stand
       in one another's conditions, beside the trips that end as many iterations as there are then.
-    - Where a role fills rings of its own, ops in front of and behind the loop stand behind the
-      condition that their iteration is there, and puts are waited for by counts. Where the chip must
+    - Where a role fills rings of its own, puts are waited for by counts; ops in front of and behind
+      a counted loop stand behind the condition that their iteration is there. Where the chip must
       know slots when compiling, a trip of the loop is as many as take all of its rings round.
 
     Before:

@@ -15,7 +15,7 @@ from functools import cached_property, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from kiln.frontend.errors import CompileError
-from kiln.frontend.source import FunctionSource
+from kiln.frontend.source import FunctionSource, remember
 from kiln.frontend.values import Struct
 from kiln.language.dtypes import DType
 
@@ -31,6 +31,7 @@ class Function(Generic[P, R]):
         if not isinstance(function, types.FunctionType):
             raise TypeError(f"expected a function, got {function!r}")
         self.function = function
+        remember(function)
         update_wrapper(self, function)
 
     @cached_property

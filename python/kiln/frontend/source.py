@@ -14,13 +14,73 @@ import ast
 import builtins
 import inspect
 import linecache
+import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from kiln.frontend.errors import CompileError, SourceSpan
 from kiln.frontend.syntax.early_ends import without_early_ends
+
+# A file may be edited while the program runs, and a kernel may be compiled long after it was
+# defined. So the text is that of the time of the definition: of functions that were decorated, and
+# of the others in files that have some.
+_texts: WeakKeyDictionary[FunctionType, tuple[list[str], int]] = WeakKeyDictionary()
+_files: dict[str, _File] = {}
+
+
+@dataclass
+class _File:
+    """A file's lines, and what tells that it was written again: its time and size."""
+
+    stamp: tuple[int, int] | None
+    lines: list[str]
+
+    def has(self, name: str, code: CodeType) -> bool:
+        """Whether a function's code comes of these lines."""
+        try:
+            inside = [compile("".join(self.lines), name, "exec", dont_inherit=True)]
+        except (SyntaxError, ValueError):
+            return False
+        for each in inside:  # grows
+            inside += [c for c in each.co_consts if isinstance(c, CodeType)]
+        return code in inside
+
+
+def remember(function: FunctionType) -> None:
+    """Keeps the text of a function that has just been defined."""
+    if function in _texts:
+        return
+    file, code = _file_of(function), function.__code__
+    known, stamp = _files.get(file), _stamp(file)
+    if known is None or known.stamp != stamp:
+        linecache.checkcache(file)
+        now = _File(stamp, linecache.getlines(file, function.__globals__))
+        # A function that another one defines may come of what the file was.
+        if known is None or not known.has(file, code):
+            if known is not None and not now.has(file, code):
+                return
+            _files[file] = now
+    try:
+        source = FunctionSource(function)
+    except CompileError:  # of a function without a text, which is an error where it is used
+        return
+    _texts[function] = source._lines, source.first_line
+
+
+def _stamp(file: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _file_of(function: FunctionType) -> str:
+    return inspect.getsourcefile(function) or function.__code__.co_filename
 
 
 class FunctionSource:
@@ -29,7 +89,10 @@ class FunctionSource:
     def __init__(self, function: FunctionType):
         self.function = function
         self.name = function.__name__
-        self.file = inspect.getsourcefile(function) or function.__code__.co_filename
+        self.file = _file_of(function)
+        if function in _texts:
+            self._take(*_texts[function])
+            return
         lines = quick_lines(function, self.file)
         first = function.__code__.co_firstlineno
         if lines is None:
@@ -147,7 +210,8 @@ def span_of_lambda(function: FunctionType) -> SourceSpan:
 def quick_lines(function: FunctionType, file: str) -> list[str] | None:
     """The lines of a function's definition, or None where they are not plain to see."""
     code = function.__code__
-    lines = linecache.getlines(file, function.__globals__)
+    known = _files.get(file)
+    lines = known.lines if known else linecache.getlines(file, function.__globals__)
     first = code.co_firstlineno - 1
     if not 0 <= first < len(lines) or function.__name__ == "<lambda>":
         return None
