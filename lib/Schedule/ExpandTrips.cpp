@@ -152,13 +152,12 @@ void Expander::emit(Frame &frame, Operation *op, int64_t iteration, int64_t late
   Operation *made = builder.clone(*op, mapping);
   dropPlace(made);
   // What is decided of a loop's trips is not of those that run on their own.
-  if (!frame.isLoop) {
-    made->walk([](scf::IfOp condition) { condition->removeAttr(kSplitLoopAttrName); });
+  if (!frame.isLoop)
     made->walk<WalkOrder::PreOrder>([](Operation *inner) {
-      inner->removeAttr(kCarriedAttrName);
+      for (StringRef name : {kSplitLoopAttrName, kCarriedAttrName})
+        inner->removeAttr(name);
       return isa<scf::ForOp, scf::WhileOp>(inner) ? WalkResult::skip() : WalkResult::advance();
     });
-  }
   for (auto [from, to] : llvm::zip_equal(op->getResults(), made->getResults()))
     frame.values[{from, iteration}] = to;
   if (auto wait = dyn_cast<WaitOp>(made); wait && trip.starts.contains(op))

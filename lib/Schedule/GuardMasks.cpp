@@ -105,7 +105,9 @@ std::optional<Interval> MaskGuard::findInterval(Value value) {
   if (value == loop.getInductionVar())
     return Interval{1, math.constant(0), math.constant(0)};
   APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)) && constant.getSignificantBits() <= 32) {
+  if (matchPattern(value, m_ConstantInt(&constant))) {
+    if (constant.getSignificantBits() > 32)
+      return std::nullopt;
     Value number = math.constant(constant.getSExtValue());
     return Interval{0, number, number};
   }
@@ -121,6 +123,8 @@ std::optional<Interval> MaskGuard::findInterval(Value value) {
     return Interval{0, value, value};
   }
   Operation *op = value.getDefiningOp();
+  if (!op) // the loop carries it
+    return std::nullopt;
   return TypeSwitch<Operation *, std::optional<Interval>>(op)
       .Case<arith::AddIOp>([&](auto) { return findSum(op, /*isDifference=*/false); })
       .Case<arith::SubIOp>([&](auto) { return findSum(op, /*isDifference=*/true); })
@@ -316,15 +320,18 @@ void MaskGuard::run() {
     guard(select, isNegated ? select.getFalseValue() : select.getTrueValue(), whole);
     select.erase();
   }
-  // Whatever made the mask alone.
-  SmallVector<Value> unused{mask};
-  while (!unused.empty()) {
-    Operation *op = unused.pop_back_val().getDefiningOp();
-    if (!op || op->getBlock() != loop.getBody() || !isOpTriviallyDead(op))
-      continue;
-    llvm::append_range(unused, op->getOperands());
-    op->erase();
-  }
+  // Whatever made the mask alone, the last first.
+  llvm::SetVector<Operation *> makers;
+  if (Operation *maker = mask.getDefiningOp())
+    makers.insert(maker);
+  for (size_t i = 0; i < makers.size(); ++i)
+    for (Value operand : makers[i]->getOperands())
+      if (Operation *maker = operand.getDefiningOp())
+        if (maker->getBlock() == loop.getBody() && maker->getNumRegions() == 0)
+          makers.insert(maker);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*loop.getBody())))
+    if (makers.contains(&op) && isOpTriviallyDead(&op))
+      op.erase();
 }
 
 namespace {

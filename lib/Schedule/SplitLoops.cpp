@@ -149,12 +149,13 @@ static Value findMiddle(OpBuilder &builder, scf::ForOp loop, const Change &chang
   Location loc = loop.getLoc();
   IndexMath math{builder, loc};
   Value lower = loop.getLowerBound(), upper = loop.getUpperBound(), bound = change.bound;
-  // A bound above all signed numbers is above the loop's end.
+  // No bound is farther than the loop's end, as it is compared.
+  Value end = change.shift ? math.add(upper, change.shift) : upper;
   if (change.isUnsigned) {
     Value isHuge = arith::CmpIOp::create(builder, loc, Predicate::slt, bound, math.constant(0));
-    bound = arith::SelectOp::create(builder, loc, isHuge, upper, bound);
+    bound = arith::SelectOp::create(builder, loc, isHuge, end, bound);
   }
-  bound = arith::MinSIOp::create(builder, loc, bound, upper);
+  bound = arith::MinSIOp::create(builder, loc, bound, end);
   if (change.isBehindBound)
     bound = math.add(bound, math.constant(1));
   if (change.shift)

@@ -170,3 +170,66 @@ tile.kernel @left(%n: i32, %m: i64, %end: index, %c: !tile.view<?x?xf32>)
   tile.store %sum, %c[%c0, %c0] {role = "compute"} : tensor<64x64xf32>, !tile.view<?x?xf32>
   tile.return
 }
+
+// Numbers that the loop carries are not known, nor what constants of more bits make of sums.
+// CHECK-LABEL: @carried
+// CHECK-NOT: scf.if
+tile.kernel @carried(%end: index, %c: !tile.view<?x?xf32>)
+    attributes {tile.roles = [#tile.role<"compute", warps = 4>]} {
+  %a = tile.alloc : !buffer
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %far = arith.constant -9223372036854775808 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %first = arith.constant dense<3> : tensor<64x64xindex>
+  %sum, %it = scf.for %j = %c0 to %end step %c64 iter_args(%s = %zero, %carried = %first)
+      -> (tensor<64x64xf32>, tensor<64x64xindex>) {
+    %from = tile.splat %j : tensor<64x64xindex>
+    %column = tile.iota 1 : tensor<64x64xindex>
+    %keys = arith.addi %from, %column : tensor<64x64xindex>
+    %sees = arith.cmpi slt, %keys, %carried : tensor<64x64xindex>
+    %fars = tile.splat %far : tensor<64x64xindex>
+    %none = arith.cmpi slt, %keys, %fars : tensor<64x64xindex>
+    %d = tile.dot %a, %a, %zero transpose_b {atom = #mma, role = "compute"}
+       : !buffer, !buffer -> tensor<64x64xf32>
+    %masked = arith.select %sees, %d, %zero : tensor<64x64xi1>, tensor<64x64xf32>
+    %hidden = arith.select %none, %masked, %zero : tensor<64x64xi1>, tensor<64x64xf32>
+    %next = arith.addf %s, %hidden : tensor<64x64xf32>
+    %later = arith.addi %carried, %from : tensor<64x64xindex>
+    scf.yield %next, %later : tensor<64x64xf32>, tensor<64x64xindex>
+  }
+  tile.store %sum, %c[%c0, %c0] {role = "compute"} : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
+// A comparison that a mask has twice.
+// CHECK-LABEL: @shared
+// CHECK: %[[D:.*]] = tile.dot
+// CHECK: scf.if
+// CHECK-COUNT-1: arith.cmpi slt
+// CHECK: } {tile.split_loop}
+// CHECK-NOT: arith.cmpi
+// CHECK: tile.return
+tile.kernel @shared(%n: index, %c: !tile.view<?x?xf32>)
+    attributes {tile.roles = [#tile.role<"compute", warps = 4>]} {
+  %a = tile.alloc : !buffer
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %j = %c0 to %n step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %from = tile.splat %j : tensor<64x64xindex>
+    %column = tile.iota 1 : tensor<64x64xindex>
+    %keys = arith.addi %from, %column : tensor<64x64xindex>
+    %ns = tile.splat %n : tensor<64x64xindex>
+    %one = arith.cmpi slt, %keys, %ns : tensor<64x64xindex>
+    %two = arith.andi %one, %one : tensor<64x64xi1>
+    %sees = arith.andi %one, %two : tensor<64x64xi1>
+    %d = tile.dot %a, %a, %zero transpose_b {atom = #mma, role = "compute"}
+       : !buffer, !buffer -> tensor<64x64xf32>
+    %masked = arith.select %sees, %d, %zero : tensor<64x64xi1>, tensor<64x64xf32>
+    %next = arith.addf %s, %masked : tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] {role = "compute"} : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}

@@ -158,3 +158,31 @@ tile.kernel @later(%a: !view, %m: index, %n: index) {
   tile.store %r, %a[%c0] : !t, !view
   tile.return
 }
+
+// What the variable will be some trips later is compared with no more than the end will be then.
+// CHECK-LABEL: tile.kernel @ahead
+// CHECK-DAG: %[[BY:.*]] = arith.constant 256
+// CHECK: %[[END:.*]] = arith.addi %[[BY]], %[[BY]]
+// CHECK-NEXT: %[[BOUND:.*]] = arith.minsi %m, %[[END]]
+// CHECK-NEXT: arith.subi %[[BOUND]], %[[BY]]
+tile.kernel @ahead(%a: !view, %m: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %c256 step %c128 iter_args(%s = %zero) -> !t {
+    %t = tile.load %a[%i] : !view -> !t
+    %j = arith.addi %i, %c256 : index
+    %is = arith.cmpi sge, %j, %m : index
+    %u = scf.if %is -> !t {
+      %neg = arith.negf %t : !t
+      scf.yield %neg : !t
+    } else {
+      scf.yield %t : !t
+    } {tile.split_loop}
+    %d = arith.addf %s, %u : !t
+    scf.yield %d : !t
+  }
+  tile.store %r, %a[%c0] : !t, !view
+  tile.return
+}

@@ -226,3 +226,31 @@ def test_trips_that_a_product_tells(rng: np.random.Generator, chip: str) -> None
     assert np.abs(c - sums[trips[0] - 1]).max() <= 1e-3
     made = converging.compile(a, c, trips, most, target=f"{TARGETS[chip]}:{chip}")
     assert "proposal" not in made.metadata
+
+
+@kiln.kernel
+def written_to_the_end(flags: kiln.View, a: kiln.View, sums: kiln.View, n: kiln.i32):
+    """The last trip adds nothing, but writes."""
+    kiln.grid(1)
+    found = flags[0] < 0
+    i = kiln.i32(0)
+    s = kiln.zeros((16,), kiln.f32)
+    while (i < n) & ~found:
+        found = flags[i] != 0
+        if ~found:
+            s += a.load((i, 0), (1, 16)).reshape((16,))
+        sums.store((i, 0), s.reshape((1, 16)))
+        i += 1
+
+
+@pytest.mark.parametrize("device", ["cpu", "emu:sm_90a", "emu:gfx942"])
+def test_what_the_trip_that_is_left_writes(rng: np.random.Generator, device: str) -> None:
+    n = int(rng.integers(2, 9))
+    last = int(rng.integers(0, n))
+    flags, a = np.zeros(n, np.int32), rng.standard_normal((n, 16)).astype(np.float32)
+    flags[last] = 1
+    sums = np.full((n, 16), np.nan, np.float32)
+    written_to_the_end.options(device=device)(flags, a, sums, n)
+    want = np.cumsum(np.where(np.arange(n)[:, None] < last, a.astype(np.float64), 0), axis=0)
+    assert np.isnan(sums[last + 1 :]).all()
+    np.testing.assert_allclose(sums[: last + 1], want[: last + 1], atol=1e-5)

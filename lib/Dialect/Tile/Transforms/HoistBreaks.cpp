@@ -6,7 +6,8 @@
 //       …
 //     left = leaves
 //
-// What a trip does then stands in no condition, so it can overlap with other trips.
+// What a trip does then stands in no condition, so it can overlap with other trips. Where the trip
+// has effects behind the condition, which the trip that is left has, too, the loop stays as it is.
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
@@ -50,7 +51,7 @@ private:
   bool isAndOf(Value condition, Value part);
   Value findLeft(Value value);
   Value hand(Value value);
-  Value clone(Value value, function_ref<Value(Value)> find);
+  Value clone(Value value, DenseMap<Value, Value> &made, function_ref<Value(Value)> find);
 
   scf::WhileOp loop;
   OpBuilder builder;
@@ -60,6 +61,8 @@ private:
   unsigned flag = 0;
   /// What stands in front of that in a trip, as it is in what becomes the condition's block.
   IRMapping mapping;
+  /// What has been made in the condition's block of a trip's values, and of that block's.
+  DenseMap<Value, Value> left, handedOn;
 };
 } // namespace
 
@@ -76,9 +79,13 @@ bool BreakHoister::findLeave() {
     return false;
   Block *body = loop.getAfterBody();
   auto first = llvm::find_if_not(body->without_terminator(), isAsked);
-  leave = first == body->end() ? scf::IfOp() : dyn_cast<scf::IfOp>(*first);
+  leave = dyn_cast<scf::IfOp>(*first);
   if (!leave || !leave.elseBlock() || !findDecision(leave).empty() ||
       !leave.thenBlock()->without_terminator().empty())
+    return false;
+  // What stands behind it runs in the trip that is left, too, and no longer will.
+  auto hasNoEffect = [](Operation &op) { return isMemoryEffectFree(&op); };
+  if (!llvm::all_of(llvm::make_range(std::next(first), body->without_terminator().end()), hasNoEffect))
     return false;
   for (auto [index, value] : llvm::enumerate(loop.getYieldOp().getOperands())) {
     Value carried = loop.getBeforeArguments()[index];
@@ -97,7 +104,10 @@ bool BreakHoister::findLeave() {
 }
 
 /// A value of an op that is made again in the condition's block; null if it cannot be.
-Value BreakHoister::clone(Value value, function_ref<Value(Value)> find) {
+Value BreakHoister::clone(Value value, DenseMap<Value, Value> &made,
+                          function_ref<Value(Value)> find) {
+  if (Value known = made.lookup(value))
+    return known;
   Operation *op = value.getDefiningOp();
   if (!op || !isPure(op) || op->getNumRegions() || !llvm::all_of(op->getResultTypes(), isNumber))
     return {};
@@ -108,7 +118,10 @@ Value BreakHoister::clone(Value value, function_ref<Value(Value)> find) {
       return {};
     operands.map(operand, found);
   }
-  return builder.clone(*op, operands)->getResult(cast<OpResult>(value).getResultNumber());
+  Operation *copy = builder.clone(*op, operands);
+  for (auto [from, to] : llvm::zip_equal(op->getResults(), copy->getResults()))
+    made[from] = to;
+  return made.lookup(value);
 }
 
 /// A value of a trip's block where the trip is left; null if that is not known.
@@ -119,7 +132,7 @@ Value BreakHoister::findLeft(Value value) {
     return known;
   if (value.getDefiningOp() == leave)
     return findLeft(leave.thenYield().getOperand(cast<OpResult>(value).getResultNumber()));
-  return clone(value, [&](Value operand) { return findLeft(operand); });
+  return clone(value, left, [&](Value operand) { return findLeft(operand); });
 }
 
 /// What the condition's block hands on, once a trip has been left; null if that is not known.
@@ -128,7 +141,7 @@ Value BreakHoister::hand(Value value) {
     return value;
   auto argument = dyn_cast<BlockArgument>(value);
   return argument ? findLeft(loop.getYieldOp().getOperand(argument.getArgNumber()))
-                  : clone(value, [&](Value operand) { return hand(operand); });
+                  : clone(value, handedOn, [&](Value operand) { return hand(operand); });
 }
 
 bool BreakHoister::run() {
