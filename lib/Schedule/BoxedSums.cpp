@@ -52,14 +52,15 @@ static ReleaseOp findRelease(FetchOp fetch) {
   return {};
 }
 
-/// Whether nothing between two ops waits for another role, but for sums that are fetched there: it
-/// might wait for a slot that is released behind it.
-static bool waitsForNone(Operation *first, Operation *last) {
-  if (last->isBeforeInBlock(first))
+/// Whether nothing between a release and another op waits for another role, but for sums of other
+/// channels that are fetched there: it might wait for the slot, which will be released behind it.
+static bool waitsForNone(ReleaseOp release, Operation *last) {
+  if (last->isBeforeInBlock(release))
     return true;
-  for (Operation *op = first; op != last; op = op->getNextNode()) {
+  for (Operation *op = release; op != last; op = op->getNextNode()) {
     auto get = dyn_cast<GetOp>(op);
-    bool isSum = get && get.getChannel().getType().getAccumulator() && !get.getToStart();
+    bool isSum = get && get.getChannel().getType().getAccumulator() && !get.getToStart() &&
+                 get.getChannel() != release.getChannel();
     if (op->getNumRegions() || isa<AcquireOp>(op) || (get && !isSum))
       return false;
   }

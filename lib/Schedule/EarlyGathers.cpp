@@ -13,7 +13,8 @@ static Operation *findMaker(Value value, Block &block) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (argument && argument.getOwner() == &block) {
     auto counted = dyn_cast<scf::ForOp>(block.getParentOp());
-    // A counted loop has its variable besides, another one what says whether it goes on.
+    // Arguments are those of the yield, but for a counted loop's variable in front of the one and a
+    // rotated loop's condition in front of the other.
     int64_t place = int64_t(argument.getArgNumber()) + (counted ? -1 : 1);
     if (place < 0)
       return nullptr;

@@ -82,6 +82,15 @@ static void endPut(PutOp put) {
   BarrierOp::create(builder, put.getLoc(), isReadByEngine(groups, channel.getArgNumber()));
 }
 
+/// Whether a fence in front of an op orders all that its block has done in tensor memory until
+/// then: sums that are fetched box by box are released one behind another.
+static bool isPublished(Operation *op) {
+  while ((op = op->getPrevNode()) && !isa<FetchOp, FillOp>(op) && !op->getNumRegions())
+    if (auto fence = dyn_cast<FenceOp>(op); fence && fence.getKind() == FenceKind::TensorBefore)
+      return true;
+  return false;
+}
+
 static void fence(Operation *op) {
   OpBuilder before(op), after(op);
   after.setInsertionPointAfter(op);
@@ -100,7 +109,8 @@ static void fence(Operation *op) {
       observe(after);
   } else if (auto release = dyn_cast<ReleaseOp>(op)) {
     // A commit orders what it tells of itself.
-    if (release.getChannel().getType().getAccumulator() && !release.getCommit())
+    if (release.getChannel().getType().getAccumulator() && !release.getCommit() &&
+        !isPublished(release))
       publish(before);
     if (mustHaveRead(release))
       FenceOp::create(before, loc, FenceKind::Shared);

@@ -84,3 +84,50 @@ tile.kernel @whole(%s: i32, %p: i32) {
   }
   tile.return
 }
+
+// Two sums one behind the other in one slot: the first must be released in front of the second.
+// CHECK-LABEL: tile.kernel @same
+// CHECK: role #tile.role<"mma"
+// CHECK: %[[GATE:.*]] = tile.fetch {{.*}}tensor<128x32xf32
+// CHECK-NEXT: tile.release
+// CHECK: tile.get
+// CHECK: tile.fetch {{.*}}tensor<128x16xf32
+// CHECK: tile.slice %[[GATE]] [0, 0]
+// CHECK: tile.fetch {{.*}}tensor<128x16xf32
+// CHECK-NEXT: tile.release
+tile.kernel @same() {
+  %gates = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%gates : !sums) {
+    role #tile.role<"dots", warps = 1> {
+      %no = arith.constant false
+      %x = tile.alloc : !tile.buffer<128x32xf16>
+      %y = tile.alloc : !tile.buffer<32x32xf16>
+      %s1, %p1 = tile.next %gates : !sums
+      %e1 = tile.acquire %gates[%s1, %p1] : !sums
+      %d1 = tile.start_dot %x, %y, %e1 when %no transpose_b {atom = #atom} : !tile.buffer<128x32xf16>, !tile.buffer<32x32xf16> -> !pending
+      tile.commit %d1 into %gates[%s1] : !sums
+      %s2, %p2 = tile.next %gates : !sums
+      %e2 = tile.acquire %gates[%s2, %p2] : !sums
+      %d2 = tile.start_dot %x, %y, %e2 when %no transpose_b {atom = #atom} : !tile.buffer<128x32xf16>, !tile.buffer<32x32xf16> -> !pending
+      tile.commit %d2 into %gates[%s2] : !sums
+    }
+    role #tile.role<"mma", warps = 4> {
+      %to = tile.alloc : !tile.buffer<128x16xf32>
+      %s1, %p1 = tile.next %gates : !sums
+      %g = tile.get %gates[%s1, %p1] : !sums
+      %gate = tile.fetch %g {atom = #atom} : !pending
+      tile.release %gates[%s1] lanes : !sums
+      %s2, %p2 = tile.next %gates : !sums
+      %u = tile.get %gates[%s2, %p2] : !sums
+      %up = tile.fetch %u {atom = #atom} : !pending
+      tile.release %gates[%s2] lanes : !sums
+      %both = arith.mulf %gate, %up : tensor<128x32xf32, #sum>
+      %left = tile.slice %both [0, 0] {tile.fetched = "boxes"} : tensor<128x32xf32, #sum> -> tensor<128x16xf32, #box>
+      tile.write %left, %to : tensor<128x16xf32, #box>, !tile.buffer<128x16xf32>
+      tile.barrier
+      %right = tile.slice %both [0, 16] {tile.fetched = "boxes"} : tensor<128x32xf32, #sum> -> tensor<128x16xf32, #box>
+      tile.write %right, %to : tensor<128x16xf32, #box>, !tile.buffer<128x16xf32>
+    }
+  }
+  tile.return
+}

@@ -96,10 +96,10 @@ Value callEach(OpBuilder &builder, Location loc, StringRef intrinsic, Value x,
   return result;
 }
 
-/// exp(x) = 2^a · exp2(x·log2(e) - a), where a is the nearest integer from -126 to 126. It comes
-/// out of a multiply-add into [0, 1], which a saturating one clamps, and one that leaves a + 127 in
-/// the lowest bits: shifted, they are 2^a. The difference is exact but for the remainder of
-/// log2(e).
+/// exp(x) = 2^a · exp2(x·log2(e) - a), where a is the nearest integer from -126 to 126:
+///   part  = x·log2(e)/252 + 1/2, from 0 to 1 by saturation (0 of what is no number)
+///   whole = 1.5·2^23 + 1 + 252·part, whose lowest bits are a + 127: shifted, the bits of 2^a
+///   rest  = x·log2(e) - a, infinite or no number where x is, and exact but for log2(e)'s remainder
 struct ConvertExp : ConvertOpToLLVMPattern<math::ExpOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(math::ExpOp op, OpAdaptor adaptor,

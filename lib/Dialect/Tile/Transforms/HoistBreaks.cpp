@@ -85,7 +85,8 @@ bool BreakHoister::findLeave() {
     return false;
   // What stands behind it runs in the trip that is left, too, and no longer will.
   auto hasNoEffect = [](Operation &op) { return isMemoryEffectFree(&op); };
-  if (!llvm::all_of(llvm::make_range(std::next(first), body->without_terminator().end()), hasNoEffect))
+  if (!llvm::all_of(llvm::make_range(std::next(first), body->without_terminator().end()),
+                    hasNoEffect))
     return false;
   for (auto [index, value] : llvm::enumerate(loop.getYieldOp().getOperands())) {
     Value carried = loop.getBeforeArguments()[index];
