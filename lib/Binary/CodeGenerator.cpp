@@ -1,6 +1,7 @@
 // One way to set up LLVM's code generators, whichever machine they are for.
 #include "kiln/Binary/CodeGenerator.h"
 #include "CollectErrors.h"
+#include "kiln/Support/CodeGenerators.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -13,7 +14,7 @@ kiln::createTargetMachine(StringRef tripleText, StringRef chip, StringRef featur
                           std::optional<CodeModel::Model> codeModel) {
   Triple triple(tripleText);
   std::string message;
-  const Target *target = TargetRegistry::lookupTarget(triple, message);
+  const Target *target = findCodeGenerator(triple, message);
   if (!target)
     return createStringError("no code generator for " + tripleText + ": " + message);
   auto level = CodeGenOpt::getLevel(optLevel).value_or(CodeGenOptLevel::Aggressive);

@@ -1,6 +1,7 @@
 // LLVM's code generators for processors, set up for the machine at hand or for a kind of them.
 #include "kiln/Binary/HostCode.h"
 #include "kiln/Binary/CodeGenerator.h"
+#include "kiln/Support/CodeGenerators.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/TargetSelect.h"
@@ -69,7 +70,7 @@ std::vector<std::string> getNeededFeatures(const HostCPU &processor) {
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine(const HostCPU &processor,
                                                                        int optLevel) {
-  static const bool initialized = [] {
+  static const bool initialized = registerCodeGenerators([] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();
@@ -80,8 +81,7 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine(const Hos
     INITIALIZE(X86);
     INITIALIZE(AArch64);
 #undef INITIALIZE
-    return true;
-  }();
+  });
   (void)initialized;
   return createTargetMachine(processor.triple, processor.name, processor.features, optLevel,
                              llvm::CodeModel::Small);

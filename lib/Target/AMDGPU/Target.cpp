@@ -4,6 +4,7 @@
 #include "CodeObject.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Support/CodeGenerators.h"
 #include "kiln/Target/AMDGPU/AMDGPU.h"
 #include "kiln/Target/AMDGPU/Passes.h"
 #include "kiln/Target/Common/ForeignCode.h"
@@ -102,14 +103,13 @@ void TargetAttr::addOwnPasses(OpPassManager &pm, Stage stage) const {
 }
 
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
-  static const bool initialised = [] {
+  static const bool initialised = registerCodeGenerators([] {
     LLVMInitializeAMDGPUTargetInfo();
     LLVMInitializeAMDGPUTarget();
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
     LLVMInitializeAMDGPUAsmParser();
-    return true;
-  }();
+  });
   (void)initialised;
   // Version 5 is what every driver of these chips loads.
   const Chip &chip = getChipRecord();

@@ -6,6 +6,7 @@
 #include "RolledLoops.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Support/CodeGenerators.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/ForeignCode.h"
 #include "kiln/Target/Common/Threads.h"
@@ -141,13 +142,12 @@ static LaunchSize getLaunchSize(ModuleOp module) {
 }
 
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
-  static const bool initialised = [] {
+  static const bool initialised = registerCodeGenerators([] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    return true;
-  }();
+  });
   (void)initialised;
   const Chip &chip = getChipRecord();
   DeviceMachine machine{"nvptx64-nvidia-cuda", chip.name, chip.features, {}};

@@ -1,5 +1,6 @@
 // Assembly text as instructions, by LLVM's assembler: a streamer keeps what it is told.
 #include "DescribeInstruction.h"
+#include "kiln/Support/CodeGenerators.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCContext.h"
@@ -99,14 +100,13 @@ StringRef findTarget(StringRef text) {
 }
 
 const Target *getTarget(const Triple &triple, std::string &error) {
-  static const bool isReady = [] {
+  static const bool isReady = kiln::registerCodeGenerators([] {
     LLVMInitializeAMDGPUTargetInfo();
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmParser();
-    return true;
-  }();
+  });
   (void)isReady;
-  return TargetRegistry::lookupTarget(triple, error);
+  return kiln::findCodeGenerator(triple, error);
 }
 } // namespace
 
