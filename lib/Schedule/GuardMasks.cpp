@@ -197,7 +197,8 @@ Whole MaskGuard::findWhole(ArrayRef<Comparison> comparisons) {
   for (Value bound : {lower, loop.getUpperBound()})
     leaves.insert(bound);
   for (Value leaf : leaves) {
-    if (getConstantIntValue(leaf))
+    std::optional<int64_t> constant = getConstantIntValue(leaf);
+    if (constant && *constant >= -kFarthest && *constant <= kFarthest)
       continue;
     fits.push_back(isNoLess(leaf, math.constant(-kFarthest)));
     fits.push_back(isNoLess(math.constant(kFarthest), leaf));
