@@ -1,6 +1,8 @@
 """Kernels that multiply, most of them of one program, and how their results are judged: what the
 tests of GPUs and of emulated chips share."""
 
+from typing import Any
+
 import numpy as np
 
 import kiln
@@ -137,3 +139,14 @@ def packed_scaled(
     s = sa.load((0, 0), (M, K // S))
     t = sb.load((0, 0), (N, K // S))
     c.store((0, 0), kiln.dot_scaled(x, s, y, t, transpose_b=True))
+
+
+def wide(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.float64)
+
+
+def assert_near(found: np.ndarray, want: np.ndarray, limit: float, what: Any = None) -> None:
+    """By the norm, and by the worst element: twenty times what one has of it if all are as far off."""
+    difference, norm = np.abs(wide(found) - want), np.linalg.norm(want)
+    assert np.linalg.norm(difference) <= limit * norm, what
+    assert difference.max() <= 20 * limit * norm / want.size**0.5, what

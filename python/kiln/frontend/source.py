@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from kiln.frontend.errors import CompileError, SourceSpan
 from kiln.frontend.syntax.early_ends import without_early_ends
@@ -29,6 +29,8 @@ from kiln.frontend.syntax.early_ends import without_early_ends
 # defined. So the text is that of the time of the definition: of functions that were decorated, and
 # of the others in files that have some.
 _texts: WeakKeyDictionary[FunctionType, tuple[list[str], int]] = WeakKeyDictionary()
+# Functions that come of no text that a file has had since it was first seen.
+_textless: WeakSet[FunctionType] = WeakSet()
 _files: dict[str, _File] = {}
 
 
@@ -62,6 +64,7 @@ def remember(function: FunctionType) -> None:
         # A function that another one defines may come of what the file was.
         if known is None or not known.has(file, code):
             if known is not None and not now.has(file, code):
+                _textless.add(function)
                 return
             _files[file] = now
     try:
@@ -93,6 +96,12 @@ class FunctionSource:
         if function in _texts:
             self._take(*_texts[function])
             return
+        if function in _textless:
+            raise CompileError(
+                f"expected the file of `{self.name}` as it was when `{self.name}` was defined, "
+                f"got one that has changed since: {self.file}",
+                legal="load the module again, or start the program again",
+            )
         lines = quick_lines(function, self.file)
         first = function.__code__.co_firstlineno
         if lines is None:

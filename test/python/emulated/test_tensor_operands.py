@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from attention_kernels import attention
+from product_kernels import assert_near, wide
 
 import kiln
 
@@ -20,16 +21,6 @@ DEVICE, TARGET = "emu:sm_100a", "nvptx:sm_100a"
 READS_TENSOR_MEMORY = re.compile(
     r"tcgen05\.mma\.cta_group::[12]\.kind::[\w:.]+\s+\[%r\d+[^]]*\], \[%r\d+"
 )
-
-
-def wide(array: np.ndarray) -> np.ndarray:
-    return array.astype(np.float64)
-
-
-def check(found: np.ndarray, want: np.ndarray, limit: float, what: Any = None) -> None:
-    difference, norm = np.abs(wide(found) - want), np.linalg.norm(want)
-    assert np.linalg.norm(difference) <= limit * norm, what
-    assert difference.max() <= 20 * limit * norm / want.size**0.5, what
 
 
 def few(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -93,7 +84,7 @@ def test_chains(rng, dtype, tv: int, draw: int) -> None:
         p = np.maximum(wide(x) @ wide(w[some]).T, 0).astype(dtype)
         want = want * (0.5 if draw else 1) + wide(p) @ wide(v[:, some].T if tv else v[some])
     if trips:
-        check(o, want, 1e-5, (tile, m, hidden))
+        assert_near(o, want, 1e-5, (tile, m, hidden))
     else:
         assert (o == 0).all()
 
@@ -121,7 +112,7 @@ def test_what_is_computed_may_be_read_across(rng, dtype, precision: str) -> None
     b = rng.integers(-8, 9, (n, 8 * k)).astype(dtype)[:, :k]
     o = np.full((128, n), np.nan, np.float32)
     across.options(device=DEVICE)[1](a, b, o, K=32, N=n, precision=precision)
-    check(o, 2 * wide(a).T @ wide(b).T, 1e-6)
+    assert_near(o, 2 * wide(a).T @ wide(b).T, 1e-6)
 
 
 @kiln.kernel
@@ -148,8 +139,8 @@ def test_two_products_of_one_tile(rng) -> None:
     o, u = np.zeros((128, 64), np.float32), np.zeros((128, 32), np.float32)
     two_of_one.options(device=DEVICE)[1](x, w, v, o, u)
     t = wide(np.exp(x).astype(BF16))
-    check(o, t @ wide(w).T, 1e-3)
-    check(u, t @ wide(v).T, 1e-3)
+    assert_near(o, t @ wide(w).T, 1e-3)
+    assert_near(u, t @ wide(v).T, 1e-3)
     compiled = two_of_one.compile(x, w, v, o, u, target=TARGET)
     zeros = 2  # of the two sums, if there are no trips
     assert compiled.asm.count("tcgen05.wait::st") == 1 + zeros
@@ -177,7 +168,7 @@ def test_plain_attention(rng, dtype, causal: bool) -> None:
     if causal:
         scores = np.where(np.tri(n, n, 0, dtype=bool), scores, -np.inf)
     weights = np.exp(scores - scores.max(1, keepdims=True))
-    check(out, weights @ wide(v) / weights.sum(1, keepdims=True), 4e-3)
+    assert_near(out, weights @ wide(v) / weights.sum(1, keepdims=True), 4e-3)
     assert reads_tensor_memory(attention, q, k, v, out, scale, **tile)
 
 
@@ -190,7 +181,7 @@ def test_attention_by_128_keys_and_heads_of_128(rng) -> None:
     attention.options(device=DEVICE)(q, k, v, out, scale, **tile)
     scores = np.where(np.tri(150, dtype=bool), wide(q) @ wide(k).T * 128**-0.5, -np.inf)
     weights = np.exp(scores - scores.max(1, keepdims=True))
-    check(out, weights @ wide(v) / weights.sum(1, keepdims=True), 4e-3)
+    assert_near(out, weights @ wide(v) / weights.sum(1, keepdims=True), 4e-3)
     assert reads_tensor_memory(attention, q, k, v, out, scale, **tile)
     compiled = attention.compile(q, k, v, out, scale, **tile, target=TARGET)
     assert compiled.metadata.get("local_bytes", 0) == 0
@@ -214,7 +205,7 @@ def test_plain_perceptron(rng) -> None:
     out = np.zeros((m, 64), np.float32)
     perceptron.options(device=DEVICE)(x, w, v, out)
     z = np.maximum(wide(x) @ wide(w).T, 0)
-    check(out, wide(z.astype(BF16)) @ wide(v), 2e-3)
+    assert_near(out, wide(z.astype(BF16)) @ wide(v), 2e-3)
     assert reads_tensor_memory(perceptron, x, w, v, out)
 
 
@@ -235,7 +226,7 @@ def test_plain_product_of_scaled_weights(rng) -> None:
     w, s = rng.integers(-8, 8, (n, k)).astype(np.int8), rng.choice([0.5, 1, 2], n).astype(BF16)
     out = np.zeros((m, n), np.float32)
     scaled_weights.options(device=DEVICE)(x, w, s, out)
-    check(out, wide(x) @ (wide(w) * wide(s)[:, None]).T, 1e-5)
+    assert_near(out, wide(x) @ (wide(w) * wide(s)[:, None]).T, 1e-5)
     assert reads_tensor_memory(scaled_weights, x, w, s, out)
 
 
@@ -257,7 +248,7 @@ def test_gated_sums_are_fetched_as_they_are_stored(rng, dtype) -> None:
     out = np.zeros((m, n), dtype)
     gated.options(device=DEVICE)(x, w * BF16(0.25), v, out, BN=128)
     g, u = wide(x) @ wide(w * BF16(0.25)).T, wide(x) @ wide(v).T
-    check(out, g / (1 + np.exp(-g)) * u, 4e-3 if dtype == BF16 else 1e-5)
+    assert_near(out, g / (1 + np.exp(-g)) * u, 4e-3 if dtype == BF16 else 1e-5)
     compiled = gated.compile(x, w, v, out, BN=128, target=TARGET)
     assert compiled.metadata["proposal"] == 0
     assert compiled.metadata.get("local_bytes", 0) == 0

@@ -7,6 +7,8 @@ import sys
 import numpy as np
 import pytest
 
+import kiln
+
 BEFORE = """
 import kiln
 
@@ -78,3 +80,16 @@ def test_a_module_that_is_loaded_again_has_new_kernels(module) -> None:
     assert run(kernels.make(2)) == 6
     # Its own text is that of before; the names in it are the module's.
     assert run(old) == 8 * 0.25 + 1
+
+
+def test_a_text_that_is_gone_is_an_error(module) -> None:
+    """Neither what the file was when it was first seen nor what it is now has the function."""
+    kernels, path = module
+    write(path, OTHER)
+    names: dict = {"__name__": kernels.__name__}
+    exec(compile(BEFORE.replace("0.5", "2.0").replace("1.0", "7.0"), str(path), "exec"), names)
+    with pytest.raises(
+        kiln.CompileError, match="got one that has changed since.*edited_kernels.py"
+    ):
+        run(names["scaled"])
+    assert run(kernels.scaled) == 5
