@@ -113,8 +113,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createRealiseWarpGroups(), createRealiseTurns(), createRealiseParts(),
         createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseCopies(),
         createDecideConversions(), createDecideCarriedSums(), createRealiseAccumulators(),
-        createOrderTurns(), createRealiseSlots(), createRealiseOwnConversions(),
-        createRealiseStores(), createDecideFetches(), createRealiseFetches(),
+        createOrderTurns(), createRealiseSlots(), createRealiseStores(), createDecideFetches(),
+        createRealiseFetches(), createSinkSlices(), createRealiseOwnConversions(),
         createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),

@@ -14,7 +14,7 @@
 namespace kiln {
 
 /// Of a thread's registers that accumulators and operands may have.
-inline constexpr int64_t kMostRegisters = 192;
+inline constexpr int64_t kMostRegisters = 264;
 
 /// Takes back what was written of a kernel that decided nothing.
 void undoRoles(tile::KernelOp kernel);

@@ -32,6 +32,10 @@ struct Assembled {
   std::string assembler;
   /// What it told of the code, in the words of ptxas -v; empty if it did not.
   std::string account;
+  /// Of a thread, once the cubin's figures were read; and all of these, by the names that the
+  /// artifact's metadata gives them.
+  int64_t registers = 0, localBytes = 0;
+  std::vector<std::pair<std::string, int64_t>> figures = {};
 };
 /// Starts the first of the assembler programs that will be tried, if one is.
 void startAssembler(std::optional<EarlyProgram> &early, llvm::StringRef chip);
@@ -46,11 +50,10 @@ struct LaunchSize {
   int64_t threads = 0, sharedBytes = 0;
 };
 
-/// Registers and local memory of a cubin's kernel, from its sections, how many programs one
-/// multiprocessor holds at once, and the bytes that are spilled where the assembler's account tells
-/// them; by the names that the artifact's metadata gives them.
-llvm::Expected<std::vector<std::pair<std::string, int64_t>>>
-readCubinFigures(const Assembled &assembled, const Chip &chip, const LaunchSize &block);
+/// Reads the figures of a cubin's kernel: registers and local memory, from its sections, how many
+/// programs one multiprocessor holds at once, and the bytes that are spilled where the assembler's
+/// account tells them.
+llvm::Error readCubinFigures(Assembled &assembled, const Chip &chip, const LaunchSize &block);
 
 } // namespace kiln::nvptx
 

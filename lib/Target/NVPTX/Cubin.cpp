@@ -64,8 +64,7 @@ static std::optional<int64_t> sumBytes(StringRef account, StringRef what) {
   return sum;
 }
 
-Expected<std::vector<std::pair<std::string, int64_t>>>
-nvptx::readCubinFigures(const Assembled &assembled, const Chip &chip, const LaunchSize &block) {
+Error nvptx::readCubinFigures(Assembled &assembled, const Chip &chip, const LaunchSize &block) {
   auto file = object::ELF64LEFile::create(assembled.cubin);
   if (!file)
     return file.takeError();
@@ -86,14 +85,16 @@ nvptx::readCubinFigures(const Assembled &assembled, const Chip &chip, const Laun
   }
   if (!found.registers)
     return createStringError("expected a cubin that tells its kernel's registers, got none");
-  std::vector<std::pair<std::string, int64_t>> figures{
-      {"registers", found.registers},
-      {"local_bytes", found.frameBytes},
-      {"programs_per_core", countPrograms(chip, found.registers, block)}};
+  assembled.registers = found.registers;
+  assembled.localBytes = found.frameBytes;
+  auto &figures = assembled.figures;
+  figures = {{"registers", found.registers},
+             {"local_bytes", found.frameBytes},
+             {"programs_per_core", countPrograms(chip, found.registers, block)}};
   StringRef account = assembled.account;
   if (std::optional<int64_t> stored = sumBytes(account, "bytes spill stores"))
     figures.emplace_back("spill_store_bytes", *stored);
   if (std::optional<int64_t> loaded = sumBytes(account, "bytes spill loads"))
     figures.emplace_back("spill_load_bytes", *loaded);
-  return figures;
+  return Error::success();
 }

@@ -141,6 +141,25 @@ static LaunchSize getLaunchSize(ModuleOp module) {
   return block;
 }
 
+/// Whether local memory takes what registers that the block may have would hold. ptxas, which weighs
+/// how many blocks a multiprocessor holds, may give up so: 32 registers and 12 KB of local memory
+/// where 255 registers leave 848 bytes.
+static bool spillsBesideRegisters(const Assembled &assembled, const Chip &chip,
+                                  const LaunchSize &block) {
+  constexpr int64_t kMostOfThread = 255, kStep = 8;
+  if (!assembled.localBytes || !block.threads)
+    return false;
+  int64_t most = std::min(chip.registersPerCore / block.threads, kMostOfThread);
+  return assembled.registers < most / kStep * kStep;
+}
+
+/// That one block is enough for a multiprocessor.
+static std::string tellOneBlock(StringRef ptx) {
+  auto [front, back] = ptx.split("\n.reqntid ");
+  auto [threads, rest] = back.split('\n');
+  return (front + "\n.reqntid " + threads + "\n.minnctapersm 1\n" + rest).str();
+}
+
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
   static const bool initialised = registerCodeGenerators([] {
     LLVMInitializeNVPTXTargetInfo();
@@ -166,18 +185,32 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   code->assembly = splitPackedAdds(code->assembly);
   if (request.last != Stage::Binary)
     return code;
-  llvm::Expected<Assembled> assembled = assemble(code->assembly, chip.name, assembler);
+  LaunchSize block = getLaunchSize(module);
+  auto assembleHere = [&](StringRef ptx) -> llvm::Expected<Assembled> {
+    llvm::Expected<Assembled> assembled = assemble(ptx, chip.name, assembler);
+    if (!assembled || assembled->cubin.empty())
+      return assembled;
+    if (llvm::Error error = readCubinFigures(*assembled, chip, block))
+      return error;
+    return assembled;
+  };
+  llvm::Expected<Assembled> assembled = assembleHere(code->assembly);
+  if (assembled && spillsBesideRegisters(*assembled, chip, block)) {
+    std::string told = tellOneBlock(code->assembly);
+    llvm::Expected<Assembled> other = assembleHere(told);
+    if (other && other->localBytes < assembled->localBytes) {
+      assembled = std::move(other);
+      code->assembly = std::move(told);
+    } else {
+      llvm::consumeError(other.takeError());
+    }
+  }
   if (!assembled)
     return module.emitError() << "the assembler of " << getSpelling()
                               << " failed: " << llvm::toString(assembled.takeError());
   setMetadata(module, "assembler", StringAttr::get(getContext(), assembled->assembler));
-  if (assembled->cubin.empty())
-    return code;
-  auto figures = readCubinFigures(*assembled, chip, getLaunchSize(module));
-  if (!figures)
-    return module.emitError() << llvm::toString(figures.takeError());
   code->binary = std::move(assembled->cubin);
-  code->figures = std::move(*figures);
+  code->figures = std::move(assembled->figures);
   return code;
 }
 
