@@ -51,7 +51,10 @@ struct CountPuts : kiln::impl::CountPutsBase<CountPuts> {
         if (!least)
           continue;
         Attribute instructions = builder.getI64IntegerAttr(*least);
-        body.walk([&](WaitPutsOp wait) { wait->setAttr(kInstructionsAttrName, instructions); });
+        body.walk([&](WaitPutsOp wait) {
+          if (wait.getInFlight() > 0)
+            wait->setAttr(kInstructionsAttrName, instructions);
+        });
       }
     });
   }

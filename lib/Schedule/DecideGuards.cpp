@@ -16,6 +16,8 @@ using namespace kiln;
 using namespace kiln::tile;
 
 static constexpr int64_t kFewestElements = 1024;
+/// Each mask doubles the code of its loop, and one that slides over a window triples it.
+static constexpr unsigned kMostMasks = 2;
 
 /// Whether a select has as many elements as are worth it, and trips that need no mask are known.
 static bool isGuardable(scf::ForOp loop, arith::SelectOp select) {
@@ -36,7 +38,8 @@ static void decide(scf::ForOp loop) {
   for (auto select : loop.getBody()->getOps<arith::SelectOp>()) {
     if (select->hasAttr(kGuardedAttrName))
       continue;
-    if (!guarded.contains(select.getCondition()) && !isGuardable(loop, select))
+    bool isNew = !guarded.contains(select.getCondition());
+    if (isNew && (guarded.size() == kMostMasks || !isGuardable(loop, select)))
       continue;
     guarded.insert(select.getCondition());
     select->setAttr(kGuardedAttrName, yes);

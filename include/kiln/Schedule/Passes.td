@@ -80,7 +80,8 @@ def DecideGuards : Schedule_Pass<"tile-decide-guards"> {
   let description = [{
     Precondition: roles are decided. Postcondition: in loops of products of which nobody has pinned when they
     run, each `arith.select` of at least 1,024 elements whose mask every element passes in one run of trips
-    has `tile.guarded = true`, and all others of the same mask. What the source says stays.
+    has `tile.guarded = true`, and all others of the same mask: of two masks at most, since each doubles the
+    loop's code. What the source says stays.
 
     Before: `%s = arith.select %sees, %d, %never : tensor<64x128xi1>, tensor<64x128xf32>`.
     After: the same with `{tile.guarded = true}`.

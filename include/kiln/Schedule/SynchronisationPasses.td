@@ -369,8 +369,8 @@ def CountPuts : Schedule_Pass<"tile-count-puts"> {
   let summary = "say how many instructions of a warp the puts are that are waited for";
   let description = [{
     Precondition: roles' copies into rings of their own stand where they stay. Postcondition: in roles
-    whose copies a chip counts by instructions under way, each `tile.wait_puts` has `tile.instructions`, how
-    many a warp makes for each put of the role, at least: of puts of fewer and of more, that of fewest. So many
+    whose copies a chip counts by instructions under way, each `tile.wait_puts` that leaves some under way
+    has `tile.instructions`, how many a warp makes for each put of the role, at least: of puts of fewer and of more, that of fewest. So many
     times `in_flight` may be under way then. A number that is too large would let a slot be read before it
     is filled: `tile-check-protocol` refuses it.
 

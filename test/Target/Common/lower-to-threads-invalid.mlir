@@ -322,7 +322,7 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
         %c0 = arith.constant 0 : index
         %z = arith.constant 0 : i32
         // expected-error @+1 {{expected 'tile.instructions' to be decided}}
-        tile.wait_puts in_flight = 0
+        tile.wait_puts in_flight = 1
         tile.put %ring[%z, %z] bytes = 0 : !ring {
         ^bb0(%x: !tile.buffer<32x64xbf16>):
           tile.copy_in %a[%c0, %c0], %x {atom = #amdgcn.load_to_lds<"gfx942", 4>} : !tile.view<?x?xbf16>, !tile.buffer<32x64xbf16>

@@ -281,12 +281,15 @@ THREADS = re.compile(r"tile\.(by_warp|ends|instructions) = (\d+)")
 
 
 @pytest.mark.parametrize(
-    "kernel, decided",
-    [("gemm-sm_100a", {"by_warp", "ends"}), ("gemm-gfx942", {"instructions"})],
+    "kernel, target, decided",
+    [
+        ("NVPTX/tensor-operands", "nvptx:sm_100a", {"by_warp", "ends"}),
+        ("AMDGPU/plain-ring", "amdgpu:gfx950", {"instructions"}),
+    ],
 )
-def test_no_decision_about_threads_is_ignored(kernel, decided: set[str], tmp_path: Path) -> None:
-    source = ROOT / "benchmarks" / f"{kernel}.mlir"
-    command = [TILE_COMPILE, source, "--emit", "schedule"]
+def test_no_decision_about_threads_is_ignored(kernel, target, decided, tmp_path: Path) -> None:
+    path = ROOT / "test" / "Target" / f"{kernel}.mlir"
+    command = [TILE_COMPILE, path, "--target", target, "--emit", "schedule"]
     text = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
     assert {match[1] for match in THREADS.finditer(text)} == decided
     path = tmp_path / "schedule.mlir"

@@ -151,7 +151,7 @@ static bool countsInstructions(WaitPutsOp op) {
 /// Each put is one group.
 static LogicalResult lowerWaitPuts(ThreadContext &context, WaitPutsOp op) {
   FailureOr<int64_t> instructions = 0;
-  if (countsInstructions(op))
+  if (op.getInFlight() > 0 && countsInstructions(op))
     instructions = requireThreadNumber(op, kInstructionsAttrName);
   if (failed(instructions))
     return failure();
