@@ -19,8 +19,8 @@ namespace kiln {
 /// The passes of the stage `layout` that come behind what decides roles, for a device.
 static void addLayouts(OpPassManager &pm) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
-  add(createTurnViews(), createFoldTileViews(), createRealisePairs(), createGuardMasks(),
-      createSplitEdges(), createDecideRuns(), tile::createMultiplyDivisions(),
+  add(createTurnViews(), createFoldTileViews(), createRealisePairs(), createDecideGuards(),
+      createGuardMasks(), createSplitEdges(), createDecideRuns(), tile::createMultiplyDivisions(),
       createLegaliseDots());
   // What has come to stand between a load and its users has roles too.
   add(createCompleteRoles(), createDecideAtoms(), createDecideLayouts(), createPlaceConversions(),
@@ -110,17 +110,17 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
       add(createDecideStages());
     add(createCheckSchedule(), createCountTrips(), createRealisePersistence(),
         createRealiseBlockPrograms(), createRealiseOverlap(), createRealiseRings(),
-        createRealiseWarpGroups(), createRealiseTurns(), createRealiseParts(),
-        createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseCopies(),
-        createDecideConversions(), createDecideCarriedSums(), createRealiseAccumulators(),
-        createOrderTurns(), createRealiseSlots(), createRealiseStores(), createDecideFetches(),
-        createRealiseFetches(), createSinkSlices(), createRealiseOwnConversions(),
-        createRealiseClusters());
+        createDecideHandOvers(), createRealiseHandOvers(), createRealiseWarpGroups(),
+        createRealiseTurns(), createRealiseParts(), createCompleteStages(), createRealiseStages(),
+        createSplitLoops(), createRealiseCopies(), createDecideConversions(),
+        createDecideCarriedSums(), createRealiseAccumulators(), createOrderTurns(),
+        createRealiseSlots(), createRealiseStores(), createDecideFetches(), createRealiseFetches(),
+        createSinkSlices(), createRealiseOwnConversions(), createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealisePriorities(), createRealiseInterleaving(), createRealiseThreads(),
-        createCheckRealised(), createPrepareRoles(), createPlanSharedMemory(), createOrderShared(),
-        createCheckProtocol(), createOrderBare());
+        createCheckRealised(), createPrepareRoles(), createCountPuts(), createPlanSharedMemory(),
+        createOrderShared(), createCheckProtocol(), createOrderBare());
     return;
   case Stage::Target:
     if (isHost)

@@ -1,6 +1,8 @@
-// Follows a sum from the wait for it back to where its trip begins to use it.
-#include "CarriedSums.h"
+// Follows a sum from the wait for it back to where its trip begins to use it, and leaves it in
+// tensor memory until then.
+#include "SumChannels.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -81,4 +83,70 @@ std::optional<CarriedSum> kiln::findCarriedSum(WaitOp wait, std::string &expecte
   return refuse(
       "a sum that the loop carries, changes element by element in front of the trip's dots, "
       "and uses no more");
+}
+
+std::optional<unsigned> kiln::findChoice(WaitOp wait, std::string &expected) {
+  auto refuse = [&](StringRef what) {
+    expected = what.str();
+    return std::nullopt;
+  };
+  auto condition = dyn_cast<scf::IfOp>(wait->getParentOp());
+  if (!condition || wait->getBlock() != condition.thenBlock())
+    return refuse("to stand in the first branch of a condition itself");
+  if (!wait.getPending().getType().getInTensorMemory())
+    return refuse("a sum in tensor memory");
+  if (!wait->hasOneUse() || wait->use_begin()->getOwner() != condition.thenYield())
+    return refuse("a sum that the condition chooses and uses no more");
+  unsigned index = wait->use_begin()->getOperandNumber();
+  if (!matchPattern(condition.elseYield().getOperand(index), m_Constant()))
+    return refuse("a condition that chooses between the sum and a constant");
+  return index;
+}
+
+void kiln::realiseCarriedSum(SumLife &life, const CarriedSum &found, SumChannels &channels) {
+  IRRewriter &rewriter = channels.rewriter;
+  Location loc = life.wait.getLoc();
+  scf::ForOp loop = found.loop;
+  PendingType type = life.wait.getPending().getType();
+  Value channel = channels.get(loc, {type}, {loop, loop.getBody()->getTerminator()}, /*full=*/1,
+                               channels.role.getWarps(), /*isCarried=*/true);
+  auto fillNext = [&](Value tensor) {
+    NextOp next = channels.makeNext(loc, channel, /*fills=*/true);
+    Value empty = AcquireOp::create(rewriter, loc, type, channel, next.getSlot(), next.getPhase());
+    auto filled = FillOp::create(rewriter, loc, type, tensor, empty, life.atom);
+    return std::pair(filled, next.getSlot());
+  };
+  // What the next slot that is got holds.
+  auto fetchNext = [&] {
+    return channels.fetch(loc, life.wait.getType(), channel, channels.makeNext(loc, channel),
+                          life.atom);
+  };
+  rewriter.setInsertionPoint(loop);
+  OpOperand &init = *loop.getTiedLoopInit(loop.getRegionIterArg(found.index));
+  auto [begun, firstSlot] = fillNext(init.get());
+  CommitOp::create(rewriter, loc, begun, channel, firstSlot);
+  // The loop's own value is nobody's any more.
+  auto zero = arith::ConstantOp::create(
+      rewriter, loc, cast<TypedAttr>(rewriter.getZeroAttr(init.get().getType())));
+  init.set(zero);
+
+  auto pend = life.first->get().getDefiningOp<PendOp>();
+  BlockArgument sum = loop.getRegionIterArg(found.index);
+  rewriter.setInsertionPoint(life.getBegin());
+  sum.replaceAllUsesWith(fetchNext());
+  for (Operation *op : found.ops)
+    op->moveBefore(life.getBegin());
+  rewriter.setInsertionPoint(life.getBegin());
+  auto [filled, slot] = fillNext(pend.getTensor());
+  life.first->set(filled);
+  rewriter.eraseOp(pend);
+  channels.awaitMate(filled, {life.getBegin(), life.getEnd()});
+  rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
+  CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
+  loop.getBody()->getTerminator()->setOperand(found.index, sum);
+
+  rewriter.setInsertionPointAfter(loop);
+  Value last = fetchNext();
+  loop.getResult(found.index).replaceAllUsesWith(last);
+  rewriter.eraseOp(life.wait);
 }

@@ -1,4 +1,4 @@
-// Sums in tensor memory that loops carry from trip to trip.
+// Sums in tensor memory that loops carry from trip to trip, and that conditions choose.
 #ifndef KILN_LIB_SCHEDULE_CARRIEDSUMS_H
 #define KILN_LIB_SCHEDULE_CARRIEDSUMS_H
 
@@ -24,6 +24,11 @@ mlir::OpOperand *findFirstUse(mlir::Value pending, mlir::Attribute &atom);
 /// trip: the loop changes it element by element in front of the trip's dots, and does no more with
 /// it. Else `expected` says what was.
 std::optional<CarriedSum> findCarriedSum(tile::WaitOp wait, std::string &expected);
+
+/// Of a sum that a condition hands on if a loop has trips, instead of the constant that it begins
+/// with: which result of the condition it is, if it can be fetched behind it. Else `expected` says
+/// what was.
+std::optional<unsigned> findChoice(tile::WaitOp wait, std::string &expected);
 
 } // namespace kiln
 

@@ -1,5 +1,6 @@
-// Leaves a sum that a loop carries in tensor memory wherever it can stay there: beside it a trip
-// computes what its dots multiply, and a thread has not registers for both.
+// Leaves a sum in tensor memory wherever it can stay there. Beside one that a loop carries a trip
+// computes what its dots multiply, and a thread has not registers for both; one that a condition
+// chooses is fetched behind it, where it is stored: there it can be fetched box by box.
 #include "CarriedSums.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -20,7 +21,7 @@ struct DecideCarriedSums : kiln::impl::DecideCarriedSumsBase<DecideCarriedSums> 
     getOperation().walk([&](WaitOp wait) {
       std::string expected;
       if (!wait->hasAttr(kCarriedAttrName) && WarpGroupsOp::getRoleOf(wait) &&
-          findCarriedSum(wait, expected))
+          (findCarriedSum(wait, expected) || findChoice(wait, expected)))
         wait->setAttr(kCarriedAttrName, place);
     });
   }

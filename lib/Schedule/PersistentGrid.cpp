@@ -101,11 +101,14 @@ static LogicalResult checkRaster(GridOp grid, Raster raster, PersistentAttr pers
     return grid.emitOpError("expected at least ")
            << *slow.axis + 1 << " extents, since '" << kRasterAttrName << "' is \""
            << spellRaster(raster) << "\", got " << rank;
-  if (persistent.getGroup() > 1 && getFastAxes(slow, rank).size() < 2)
-    return grid.emitOpError("expected at least ")
-           << (slow.descends ? 3 : 2) << " extents, since '" << kPersistentAttrName
-           << "' groups tiles, got " << rank;
-  return success();
+  if (persistent.getGroup() == 1 || getFastAxes(slow, rank).size() >= 2)
+    return success();
+  InFlightDiagnostic error = grid.emitOpError("expected at least ")
+                             << (slow.descends ? 3 : 2) << " extents, since '"
+                             << kPersistentAttrName << "' groups tiles";
+  if (slow.descends)
+    error << " and '" << kRasterAttrName << "' is \"" << spellRaster(raster) << '"';
+  return error << ", got " << rank;
 }
 
 //===- A program ----------------------------------------------------------------------------===//

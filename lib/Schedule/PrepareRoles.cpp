@@ -4,6 +4,7 @@
 // All that one thread can do for the program stands in one region, and all threads meet once behind
 // it, however many channels there are.
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -88,7 +89,9 @@ void RolePreparer::addMap(CopyOp copy) {
 /// where the cluster meets.
 void RolePreparer::setAside(OpBuilder &builder) {
   Location loc = sums.front().getLoc();
-  AllocTensorOp::create(builder, loc, sums);
+  // The first is there in every program.
+  Attribute first = builder.getI64IntegerAttr(0);
+  AllocTensorOp::create(builder, loc, sums)->setAttr(kByWarpAttrName, first);
   FenceOp::create(builder, loc, FenceKind::TensorBefore);
   auto groups = *kernel.getBody().getOps<WarpGroupsOp>().begin();
   OpBuilder behind(groups);
@@ -99,7 +102,7 @@ void RolePreparer::setAside(OpBuilder &builder) {
   else
     BarrierOp::create(behind, loc);
   FenceOp::create(behind, loc, FenceKind::TensorAfter);
-  FreeTensorOp::create(behind, loc, sums);
+  FreeTensorOp::create(behind, loc, sums)->setAttr(kByWarpAttrName, first);
 }
 
 /// Whether some slot is given back when dots commit, behind the last sum that is committed.
@@ -169,8 +172,11 @@ void RolePreparer::prepare() {
   OpBuilder inside = OpBuilder::atBlockBegin(&one.getBody().emplaceBlock());
   for (auto [map, view] : llvm::zip_equal(maps, views))
     PrefetchOp::create(inside, map.loc, view, map.buffer, map.atom, map.dropped);
-  for (ChannelOp channel : channels)
-    InitOp::create(inside, channel.getLoc(), channel);
+  for (ChannelOp channel : channels) {
+    auto init = InitOp::create(inside, channel.getLoc(), channel);
+    if (int64_t ends = countEnds(channel))
+      init->setAttr(kEndsAttrName, builder.getI64IntegerAttr(ends));
+  }
   if (channels.empty())
     return;
   FenceOp::create(inside, loc, FenceKind::Barriers);

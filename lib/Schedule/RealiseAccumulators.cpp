@@ -9,23 +9,16 @@
 // the dots, so nobody waits until it is full.
 //
 // A sum that a loop carries, and changes element by element in front of the trip's dots, is left
-// there until then where `tile.carried` says so.
+// there until then where `tile.carried` says so; and one that a condition chooses until behind it.
 //
 // Of dots of two programs one thread starts them for both. So what warps write in front of them,
 // sums or operands, the warps of both say that they have written, by a slot of nothing.
 //
 // Copies of a role have shared its tensors out by now, and each fills and fetches slots of its own:
 // of a channel with a slot for each copy every copy steps over the uses of the others.
-#include "CarriedSums.h"
-#include "Turns.h"
-#include "kiln/Layout/Transforms/Layouts.h"
+#include "SumChannels.h"
 #include "kiln/Schedule/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/IR/PatternMatch.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_REALISEACCUMULATORS
@@ -37,71 +30,71 @@ using namespace kiln;
 using namespace kiln::tile;
 
 namespace {
-/// The life of an accumulator: from what first uses it, as this operand, to the wait for it; and
-/// where it is handed to another role, which needs no wait.
-struct Life {
-  OpOperand *first = nullptr;
-  WaitOp wait;
-  Attribute atom;
-  CommitOp commit = {};
-
-  Operation *getBegin() const { return first->getOwner(); }
-  Operation *getEnd() { return wait.getPending().getDefiningOp(); }
-};
-
-/// From where to where a slot is in use.
-struct Span {
-  Operation *first, *last;
-};
-
-/// The lives of one role's accumulators. Those that do not overlap share a channel.
+/// The lives of one role's accumulators.
 class AccumulatorRealiser {
 public:
   AccumulatorRealiser(WarpGroupsOp groups, Region &region, RoleAttr role)
-      : groups(groups), region(region), role(role), rewriter(groups.getContext()) {}
+      : region(region), role(role), channels(groups, region, role), rewriter(channels.rewriter) {}
   LogicalResult run();
 
 private:
+  LogicalResult takeDecisions();
   LogicalResult find(WaitOp wait, CommitOp commit);
   LogicalResult handOver(CommitOp commit);
   LogicalResult sink(scf::IfOp condition, unsigned index, CommitOp commit);
-  Value getChannel(Location loc, ArrayRef<Type> slot, Span span, int64_t full, int64_t empty,
-                   bool isCarried = false);
-  LogicalResult findCarried();
-  int64_t getLastNumber(Operation *op);
-  NextOp makeNext(Location loc, Value channel, bool fills = false);
-  void stepOverOthers(BlockArgument channel);
-  Value fetchAt(Location loc, Type type, Value channel, NextOp place, Attribute atom);
-  Value fetchNext(Location loc, Life &life, Value channel);
-  void realiseCarried(Life &life, const CarriedSum &found);
-  LogicalResult findOperands();
-  void realiseOperand(ArrayRef<StartDotOp> dots);
-  FillOp acquire(OpOperand &user, Value channel, Value slot, Value phase, Attribute atom);
-  void awaitMate(FillOp fill, Span span);
-  void realise(Life &life);
-  LogicalResult commitBehind(scf::IfOp condition, unsigned index);
-  void realiseHandedOver(Life &life);
+  bool isHandedOver(WaitOp wait) const;
+  void realise(SumLife &life);
+  LogicalResult commitBehind(WaitOp wait);
+  void realiseHandedOver(SumLife &life);
   LogicalResult realiseFill(CommitOp commit);
 
-  WarpGroupsOp groups;
   Region &region;
   RoleAttr role;
-  IRRewriter rewriter;
-  SmallVector<Life> lives, handedOver;
-  DenseMap<Operation *, CarriedSum> carried; ///< by the wait
+  SumChannels channels;
+  IRRewriter &rewriter;
+  SmallVector<SumLife> lives, handedOver;
+  /// What `tile.carried` says, by the wait: sums that loops carry, those that conditions choose,
+  /// and those that are fetched where they are waited for.
+  DenseMap<Operation *, CarriedSum> carried;
+  SmallVector<WaitOp> chosen;
+  DenseSet<Operation *> inRegisters;
   /// Of tensors that no dot makes: what is handed over where a loop has no trips.
   SmallVector<CommitOp> fills;
-  /// What dots of one block read as operand a, if warps have computed it.
-  llvm::MapVector<std::pair<std::pair<Block *, Value>, unsigned>, SmallVector<StartDotOp>> operands;
-  DenseMap<Operation *, int64_t> numbers; ///< in the order of the text
-  /// Each with the numbers between which it is in use. Of sums that go from trip to trip, whose
-  /// slots are filled in one trip and got in the next, apart.
-  SmallVector<std::pair<BlockArgument, SmallVector<std::pair<int64_t, int64_t>>>> channels[2];
 };
 } // namespace
 
+/// Which sums stay in tensor memory from trip to trip, and through conditions.
+LogicalResult AccumulatorRealiser::takeDecisions() {
+  SmallVector<WaitOp> decided;
+  region.walk([&](WaitOp wait) {
+    if (wait->hasAttr(kCarriedAttrName))
+      decided.push_back(wait);
+  });
+  for (WaitOp wait : decided) {
+    auto place = cast<StringAttr>(wait->removeAttr(kCarriedAttrName));
+    if (place == "registers") {
+      inRegisters.insert(wait);
+      continue;
+    }
+    std::string expected;
+    if (isa<scf::IfOp>(wait->getParentOp())) {
+      if (findChoice(wait, expected))
+        chosen.push_back(wait);
+    } else if (std::optional<CarriedSum> sum = findCarriedSum(wait, expected)) {
+      carried.insert({wait, std::move(*sum)});
+    }
+    if (!expected.empty())
+      return wait.emitOpError("expected ")
+             << expected << ", since '" << kCarriedAttrName << "' is " << place;
+  }
+  return success();
+}
+
 LogicalResult AccumulatorRealiser::find(WaitOp wait, CommitOp commit) {
-  Life life;
+  if (commit && inRegisters.contains(wait))
+    return wait.emitOpError("expected a sum that its own role fetches, since '")
+           << kCarriedAttrName << "' is \"registers\": another role has it from tensor memory";
+  SumLife life;
   life.wait = wait;
   life.commit = commit;
   life.first = findFirstUse(wait.getPending(), life.atom);
@@ -116,14 +109,8 @@ LogicalResult AccumulatorRealiser::find(WaitOp wait, CommitOp commit) {
   return success();
 }
 
-/// The last of the releases, by commits, that follow a dot. Nobody waits for those of a program's
-/// last dots, so they come in front of the commit that somebody does wait for: a program must not
-/// end before they have arrived.
-static Operation *findLastRelease(Operation *end) {
-  for (auto next = dyn_cast_or_null<ReleaseOp>(end->getNextNode()); next && next.getCommit();
-       next = dyn_cast_or_null<ReleaseOp>(end->getNextNode()))
-    end = next;
-  return end;
+bool AccumulatorRealiser::isHandedOver(WaitOp wait) const {
+  return llvm::any_of(handedOver, [&](const SumLife &life) { return life.wait == wait; });
 }
 
 //===- What other roles use -----------------------------------------------------------------===//
@@ -151,7 +138,7 @@ LogicalResult AccumulatorRealiser::sink(scf::IfOp condition, unsigned index, Com
   auto made = scf::IfOp::create(rewriter, condition.getLoc(), types, condition.getCondition(),
                                 /*withElseRegion=*/true);
   made->setDiscardableAttrs(condition->getDiscardableAttrDictionary());
-  numbers[made] = numbers.lookup(condition);
+  channels.replace(condition, made);
   SmallVector<CommitOp> commits;
   for (auto [from, to] : llvm::zip_equal(condition->getRegions(), made->getRegions())) {
     to.takeBody(from);
@@ -174,305 +161,71 @@ LogicalResult AccumulatorRealiser::sink(scf::IfOp condition, unsigned index, Com
 }
 
 /// The slot that is committed is acquired where the dots begin.
-void AccumulatorRealiser::realiseHandedOver(Life &life) {
+void AccumulatorRealiser::realiseHandedOver(SumLife &life) {
   auto next = life.commit.getSlot().getDefiningOp<NextOp>();
   if (next->getBlock() == life.getBegin()->getBlock())
     rewriter.moveOpBefore(next, life.getBegin());
-  FillOp fill =
-      acquire(*life.first, life.commit.getChannel(), next.getSlot(), next.getPhase(), life.atom);
+  FillOp fill = channels.acquire(*life.first, life.commit.getChannel(), next.getSlot(),
+                                 next.getPhase(), life.atom);
   auto pend = life.commit.getAccumulator().getDefiningOp<PendOp>();
   life.commit.getAccumulatorMutable().set(life.wait.getPending());
   rewriter.moveOpAfter(life.commit, findLastRelease(life.getEnd()));
   if (fill)
-    awaitMate(fill, {life.getBegin(), life.getEnd()});
+    channels.awaitMate(fill, {life.getBegin(), life.getEnd()});
   rewriter.eraseOp(pend);
   rewriter.eraseOp(life.wait);
 }
 
 LogicalResult AccumulatorRealiser::realiseFill(CommitOp commit) {
   auto *known = llvm::find_if(
-      handedOver, [&](Life &life) { return life.commit.getChannel() == commit.getChannel(); });
+      handedOver, [&](SumLife &life) { return life.commit.getChannel() == commit.getChannel(); });
   auto next = commit.getSlot().getDefiningOp<NextOp>();
   if (known == handedOver.end())
     return commit.emitOpError("expected a sum that dots of role \"")
            << role.getName() << "\" make, since another role fetches it";
-  acquire(commit.getAccumulatorMutable(), commit.getChannel(), next.getSlot(), next.getPhase(),
-          known->atom);
+  channels.acquire(commit.getAccumulatorMutable(), commit.getChannel(), next.getSlot(),
+                   next.getPhase(), known->atom);
   return success();
 }
 
 //===- What the role uses itself ------------------------------------------------------------===//
 
-/// That of the last op in an op.
-int64_t AccumulatorRealiser::getLastNumber(Operation *op) {
-  int64_t last = 0;
-  op->walk([&](Operation *inner) { last = std::max(last, numbers.lookup(inner)); });
-  return last;
-}
-
-/// One of the type, with a slot for each copy, that is free from the span's begin to its end, or a
-/// new one.
-Value AccumulatorRealiser::getChannel(Location loc, ArrayRef<Type> slot, Span span, int64_t full,
-                                      int64_t empty, bool isCarried) {
-  auto type = ChannelType::get(groups.getContext(), role.getCopies(), /*own=*/false, slot);
-  std::pair<int64_t, int64_t> numbered = {numbers.lookup(span.first), getLastNumber(span.last)};
-  auto isApart = [&](std::pair<int64_t, int64_t> other) {
-    return other.second < numbered.first || numbered.second < other.first;
-  };
-  auto isAlike = [&](BlockArgument channel) {
-    auto made = groups.getCaptures()[channel.getArgNumber()].getDefiningOp<ChannelOp>();
-    return made.getType() == type && int64_t(made.getFull()) == full;
-  };
-  for (auto &[channel, others] : channels[isCarried])
-    if (isAlike(channel) && llvm::all_of(others, isApart)) {
-      others.push_back(numbered);
-      return channel;
-    }
-  rewriter.setInsertionPoint(groups);
-  auto made = ChannelOp::create(rewriter, loc, type, full, empty);
-  groups.getCapturesMutable().append(made.getResult());
-  for (Region &body : groups.getBodies())
-    body.addArgument(type, made.getLoc());
-  channels[isCarried].push_back({region.getArguments().back(), {numbered}});
-  return channels[isCarried].back().first;
-}
-
-/// The place of a slot that is this copy's.
-NextOp AccumulatorRealiser::makeNext(Location loc, Value channel, bool fills) {
-  auto next = NextOp::create(rewriter, loc, channel, fills);
-  if (role.getCopies() > 1) {
-    IndexMath math{rewriter, loc};
-    stepOver(rewriter, loc, {channel, fills}, math.constant(role.getCopies() - 1));
-  }
-  return next;
-}
-
-/// Each copy begins with the slot of its own number.
-void AccumulatorRealiser::stepOverOthers(BlockArgument channel) {
-  rewriter.setInsertionPointToStart(&region.front());
-  Location loc = channel.getLoc();
-  Value copy = CopyIdOp::create(rewriter, loc, rewriter.getIndexType());
-  llvm::SmallSetVector<RingSide, 2> sides;
-  for (Operation *user : channel.getUsers())
-    if (auto next = dyn_cast<NextOp>(user))
-      sides.insert(getRingSide(next));
-  for (RingSide side : sides)
-    stepOver(rewriter, loc, side, copy);
-}
-
-/// Gives what uses an accumulator first a slot, filled with what it begins as, if that is
-/// something.
-FillOp AccumulatorRealiser::acquire(OpOperand &user, Value channel, Value slot, Value phase,
-                                    Attribute atom) {
-  Operation *root = user.get().getDefiningOp();
-  Location loc = root->getLoc();
-  rewriter.setInsertionPoint(user.getOwner());
-  Value accumulator = AcquireOp::create(rewriter, loc, user.get().getType(), channel, slot, phase);
-  FillOp fill;
-  if (auto pend = dyn_cast<PendOp>(root)) {
-    fill =
-        FillOp::create(rewriter, loc, accumulator.getType(), pend.getTensor(), accumulator, atom);
-    accumulator = fill.getResult();
-  }
-  user.set(accumulator);
-  if (root->use_empty())
-    rewriter.eraseOp(root);
-  return fill;
-}
-
-/// Of dots of two programs, those that read what is filled wait until both have; they have it until
-/// the last has ended.
-void AccumulatorRealiser::awaitMate(FillOp fill, Span span) {
-  if (cast<MmaAtomInterface>(fill.getAtom()).getPrograms() == 1)
-    return;
-  Location loc = fill.getLoc();
-  Value channel = getChannel(loc, {}, span, /*full=*/role.getWarps(), /*empty=*/1);
-  rewriter.setInsertionPointAfter(fill);
-  NextOp next = makeNext(loc, channel);
-  Value slot = next.getSlot(), phase = next.getPhase();
-  auto put = PutOp::create(rewriter, loc, channel, slot, phase, /*bytes=*/0);
-  put.getBody().emplaceBlock();
-  GetOp::create(rewriter, loc, channel, slot, phase, /*to_start=*/true);
-  rewriter.setInsertionPointAfter(span.last);
-  ReleaseOp::create(rewriter, loc, channel, slot, /*lanes=*/false, /*commit=*/true,
-                    /*peers=*/ValueRange());
-}
-
-/// Waits for a slot, fetches what it holds and gives it back.
-Value AccumulatorRealiser::fetchAt(Location loc, Type type, Value channel, NextOp place,
-                                   Attribute atom) {
-  auto get = GetOp::create(rewriter, loc, channel, place.getSlot(), place.getPhase(),
-                           /*to_start=*/false);
-  auto fetch = FetchOp::create(rewriter, loc, type, get.getBuffers().front(), atom);
-  ReleaseOp::create(rewriter, loc, channel, place.getSlot(), /*lanes=*/true, /*commit=*/false,
-                    /*peers=*/ValueRange());
-  return fetch.getResult();
-}
-
-void AccumulatorRealiser::realise(Life &life) {
+void AccumulatorRealiser::realise(SumLife &life) {
   Location loc = life.wait.getLoc();
-  Value channel = getChannel(loc, {life.wait.getPending().getType()}, {life.getBegin(), life.wait},
-                             /*full=*/1, role.getWarps());
+  Value channel =
+      channels.get(loc, {life.wait.getPending().getType()}, {life.getBegin(), life.wait},
+                   /*full=*/1, role.getWarps());
   rewriter.setInsertionPoint(life.getBegin());
-  NextOp next = makeNext(loc, channel);
+  NextOp next = channels.makeNext(loc, channel);
   Value slot = next.getSlot(), phase = next.getPhase();
-  if (FillOp fill = acquire(*life.first, channel, slot, phase, life.atom))
-    awaitMate(fill, {life.getBegin(), life.getEnd()});
+  if (FillOp fill = channels.acquire(*life.first, channel, slot, phase, life.atom))
+    channels.awaitMate(fill, {life.getBegin(), life.getEnd()});
   rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
   CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
   rewriter.setInsertionPoint(life.wait);
-  rewriter.replaceOp(life.wait, fetchAt(loc, life.wait.getType(), channel, next, life.atom));
-}
-
-//===- What a loop carries ------------------------------------------------------------------===//
-
-/// Sums that stay in tensor memory from trip to trip, as decided.
-LogicalResult AccumulatorRealiser::findCarried() {
-  WalkResult result = region.walk([&](WaitOp wait) -> WalkResult {
-    auto place = dyn_cast_or_null<StringAttr>(wait->removeAttr(kCarriedAttrName));
-    if (!place || place == "registers")
-      return WalkResult::advance();
-    std::string expected;
-    std::optional<CarriedSum> sum = findCarriedSum(wait, expected);
-    if (!sum)
-      return wait.emitOpError("expected ")
-             << expected << ", since '" << kCarriedAttrName << "' is " << place;
-    carried.insert({wait, std::move(*sum)});
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
-
-/// What the next slot that is got holds.
-Value AccumulatorRealiser::fetchNext(Location loc, Life &life, Value channel) {
-  return fetchAt(loc, life.wait.getType(), channel, makeNext(loc, channel), life.atom);
-}
-
-/// What the loop begins with is written to a slot in front of it. Each trip fetches its sum where
-/// it changes it, and what is behind the loop fetches the last.
-void AccumulatorRealiser::realiseCarried(Life &life, const CarriedSum &found) {
-  Location loc = life.wait.getLoc();
-  scf::ForOp loop = found.loop;
-  PendingType type = life.wait.getPending().getType();
-  Value channel = getChannel(loc, {type}, {loop, loop.getBody()->getTerminator()}, /*full=*/1,
-                             role.getWarps(), /*isCarried=*/true);
-  auto fillNext = [&](Value tensor) {
-    NextOp next = makeNext(loc, channel, /*fills=*/true);
-    Value empty = AcquireOp::create(rewriter, loc, type, channel, next.getSlot(), next.getPhase());
-    auto filled = FillOp::create(rewriter, loc, type, tensor, empty, life.atom);
-    return std::pair(filled, next.getSlot());
-  };
-  rewriter.setInsertionPoint(loop);
-  OpOperand &init = *loop.getTiedLoopInit(loop.getRegionIterArg(found.index));
-  auto [begun, firstSlot] = fillNext(init.get());
-  CommitOp::create(rewriter, loc, begun, channel, firstSlot);
-  // The loop's own value is nobody's any more.
-  auto zero = arith::ConstantOp::create(
-      rewriter, loc, cast<TypedAttr>(rewriter.getZeroAttr(init.get().getType())));
-  init.set(zero);
-
-  auto pend = life.first->get().getDefiningOp<PendOp>();
-  BlockArgument sum = loop.getRegionIterArg(found.index);
-  rewriter.setInsertionPoint(life.getBegin());
-  sum.replaceAllUsesWith(fetchNext(loc, life, channel));
-  for (Operation *op : found.ops)
-    op->moveBefore(life.getBegin());
-  rewriter.setInsertionPoint(life.getBegin());
-  auto [filled, slot] = fillNext(pend.getTensor());
-  life.first->set(filled);
-  rewriter.eraseOp(pend);
-  awaitMate(filled, {life.getBegin(), life.getEnd()});
-  rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
-  CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
-  loop.getBody()->getTerminator()->setOperand(found.index, sum);
-
-  rewriter.setInsertionPointAfter(loop);
-  Value last = fetchNext(loc, life, channel);
-  loop.getResult(found.index).replaceAllUsesWith(last);
-  rewriter.eraseOp(life.wait);
-}
-
-//===- What dots read -----------------------------------------------------------------------===//
-
-LogicalResult AccumulatorRealiser::findOperands() {
-  WalkResult result = region.walk([&](StartDotOp dot) -> WalkResult {
-    if (!dot.getType().getInTensorMemory() || !isa<RankedTensorType>(dot.getA().getType()))
-      return WalkResult::advance();
-    operands[{{dot->getBlock(), dot.getA()}, dot.getTransposeA()}].push_back(dot);
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
-
-/// The dots that read a tensor, as they follow one another in a block. It is written by rows, which
-/// are those of its registers whichever way it is read.
-void AccumulatorRealiser::realiseOperand(ArrayRef<StartDotOp> dots) {
-  StartDotOp first = dots.front(), last = dots.back();
-  Location loc = first.getLoc();
-  Value tensor = first.getA();
-  rewriter.setInsertionPoint(first);
-  if (first.getTransposeA()) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    LinearLayout rows = getLayout(tensor).transposeOuts({1, 0});
-    type = withLayout(type.clone({type.getDimSize(1), type.getDimSize(0)}), rows);
-    tensor = TransposeOp::create(rewriter, loc, type, tensor, ArrayRef<int64_t>{1, 0});
-  }
-  auto type = PendingType::get(cast<RankedTensorType>(tensor.getType()), /*inTensorMemory=*/true);
-  Value channel = getChannel(loc, {type}, {first, last}, /*full=*/0, /*empty=*/1);
-  rewriter.setInsertionPoint(first);
-  NextOp next = makeNext(loc, channel);
-  Value empty = AcquireOp::create(rewriter, loc, type, channel, next.getSlot(), next.getPhase());
-  auto fill = FillOp::create(rewriter, loc, type, tensor, empty, first.getAtom());
-  for (StartDotOp dot : dots) {
-    dot.getAMutable().set(fill.getResult());
-    dot.setTransposeA(false);
-  }
-  awaitMate(fill, {first, last});
-  rewriter.setInsertionPointAfter(last);
-  ReleaseOp::create(rewriter, loc, channel, next.getSlot(), /*lanes=*/false, /*commit=*/true,
-                    /*peers=*/ValueRange());
-}
-
-/// A condition that chooses a sum, and the number of its result: what a loop leaves, or, if it has
-/// no trips, what it begins with. None if there is none.
-static std::optional<std::pair<scf::IfOp, unsigned>> findChoice(Region &region) {
-  std::optional<std::pair<scf::IfOp, unsigned>> choice;
-  region.walk([&](scf::IfOp condition) {
-    for (unsigned i = 0; i < condition.getNumResults(); ++i) {
-      auto wait = condition.thenYield().getOperand(i).getDefiningOp<WaitOp>();
-      bool isSum = wait && wait.getPending().getType().getInTensorMemory() &&
-                   wait->getBlock() == condition.thenBlock() && wait->hasOneUse();
-      if (!isSum || !matchPattern(condition.elseYield().getOperand(i), m_Constant()))
-        continue;
-      choice = {condition, i};
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return choice;
+  rewriter.replaceOp(life.wait, channels.fetch(loc, life.wait.getType(), channel, next, life.atom));
 }
 
 /// A sum that a condition chooses is fetched behind it, where it is used: each branch commits its
 /// own.
-LogicalResult AccumulatorRealiser::commitBehind(scf::IfOp condition, unsigned index) {
-  auto wait = condition.thenYield().getOperand(index).getDefiningOp<WaitOp>();
-  Value sum = condition.getResult(index);
+LogicalResult AccumulatorRealiser::commitBehind(WaitOp wait) {
+  auto condition = cast<scf::IfOp>(wait->getParentOp());
+  Value sum = condition.getResult(wait->use_begin()->getOperandNumber());
   Location loc = wait.getLoc();
   PendingType type = wait.getPending().getType();
   Attribute atom;
   (void)findFirstUse(wait.getPending(), atom);
-  Value channel = getChannel(loc, {type}, {condition, condition}, /*full=*/1, role.getWarps());
+  Value channel = channels.get(loc, {type}, {condition, condition}, /*full=*/1, role.getWarps());
   rewriter.setInsertionPointAfter(condition);
-  NextOp next = makeNext(loc, channel);
+  NextOp next = channels.makeNext(loc, channel);
   auto pend = PendOp::create(rewriter, loc, type, sum);
   auto commit = CommitOp::create(rewriter, loc, pend, channel, next.getSlot());
-  sum.replaceAllUsesExcept(fetchAt(loc, wait.getType(), channel, next, atom), pend);
+  sum.replaceAllUsesExcept(channels.fetch(loc, wait.getType(), channel, next, atom), pend);
   return handOver(commit);
 }
 
 LogicalResult AccumulatorRealiser::run() {
-  region.walk<WalkOrder::PreOrder>([&](Operation *op) { numbers[op] = numbers.size(); });
-  if (failed(findCarried()))
+  if (failed(takeDecisions()))
     return failure();
   SmallVector<CommitOp> commits;
   region.walk([&](CommitOp commit) {
@@ -482,34 +235,29 @@ LogicalResult AccumulatorRealiser::run() {
   for (CommitOp commit : commits)
     if (failed(handOver(commit)))
       return failure();
-  while (auto choice = findChoice(region))
-    if (failed(commitBehind(choice->first, choice->second)))
+  for (WaitOp wait : chosen)
+    if (!isHandedOver(wait) && failed(commitBehind(wait)))
       return failure();
   WalkResult result = region.walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto wait = dyn_cast<WaitOp>(op);
-    bool isOwn = wait && wait.getPending().getType().getInTensorMemory() &&
-                 llvm::none_of(handedOver, [&](Life &life) { return life.wait == wait; });
+    bool isOwn = wait && wait.getPending().getType().getInTensorMemory() && !isHandedOver(wait);
     return WalkResult(success(!isOwn || succeeded(find(wait, {}))));
   });
-  if (result.wasInterrupted() || failed(findOperands()))
+  if (result.wasInterrupted())
     return failure();
-  for (auto &[place, dots] : operands)
-    realiseOperand(dots);
-  for (Life &life : lives) {
+  realiseTensorOperands(region, channels);
+  for (SumLife &life : lives) {
     if (auto found = carried.find(life.wait); found != carried.end())
-      realiseCarried(life, found->second);
+      realiseCarriedSum(life, found->second, channels);
     else
       realise(life);
   }
-  for (Life &life : handedOver)
+  for (SumLife &life : handedOver)
     realiseHandedOver(life);
   for (CommitOp commit : fills)
     if (failed(realiseFill(commit)))
       return failure();
-  if (role.getCopies() > 1)
-    for (auto &made : channels)
-      for (auto &[channel, spans] : made)
-        stepOverOthers(channel);
+  channels.stepOverOthers();
   return success();
 }
 

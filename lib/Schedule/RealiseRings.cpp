@@ -214,13 +214,6 @@ LogicalResult RingRealiser::realise() {
   if (failed(found))
     return failure();
   plan = std::move(*found);
-  SmallVector<Operation *> bareLoops;
-  kernel.getBody().walk([&](Operation *op) {
-    auto hasBuffer = [](LoadOp load) { return load.getBuffer().has_value(); };
-    if (op->hasAttr(kDepthAttrName) &&
-        llvm::none_of(op->getRegions().back().getOps<LoadOp>(), hasBuffer))
-      bareLoops.push_back(op);
-  });
   makeChannels();
   for (Ring &ring : plan)
     for (RingUse &use : ring.uses) {
@@ -237,17 +230,7 @@ LogicalResult RingRealiser::realise() {
     for (RingUse &use : ring.uses)
       for (LoadOp load : use.loads)
         finish(ring, load);
-  FailureOr<DenseSet<Operation *>> deepLoops = handOverTensors(kernel);
-  if (failed(deepLoops))
-    return failure();
-  for (Operation *loop : bareLoops)
-    if (!deepLoops->contains(loop))
-      return loop->emitOpError("expected loads with 'atom' or 'buffer' in a loop with '")
-             << kDepthAttrName << "', or tensors that one role makes and another uses";
-  kernel.getBody().walk([](Operation *op) {
-    op->removeAttr(kDepthAttrName);
-    op->removeAttr(kResidencyAttrName);
-  });
+  kernel.getBody().walk([](Operation *op) { op->removeAttr(kResidencyAttrName); });
   return success();
 }
 

@@ -67,9 +67,6 @@ tile::ChannelType getChannelType(Ring &ring, mlir::MLIRContext *context);
 /// What a kernel will have in shared memory, by its decisions: first its rings, in their order.
 SharedPieces planSharedPieces(tile::KernelOp kernel, RingPlan &plan);
 
-/// Makes rings of the tensors that one role makes and others use. Gives the loops whose depth is
-/// that of such a ring.
-mlir::FailureOr<llvm::DenseSet<mlir::Operation *>> handOverTensors(tile::KernelOp kernel);
 /// Puts a store whose value another role makes into a ring: of so many slots as it says stores to
 /// be in flight, and one. Nothing if its own role makes the value.
 llvm::LogicalResult addStore(RingPlan &plan, tile::StoreOp store);
@@ -85,6 +82,10 @@ void meetCopies(mlir::OpBuilder &builder, mlir::Location loc, tile::RoleAttr rol
 void lagCopies(mlir::OpBuilder &builder, mlir::Location loc, tile::RoleAttr role, bool isEntry);
 /// Lets the copies of a role with a skew start their dots in turns. The region is what it runs.
 void skewDots(mlir::Region &region, tile::RoleAttr role);
+
+/// How many instructions of a warp each put of a role into rings of its own is, at least; nothing
+/// if the ends of its copies are known otherwise.
+std::optional<int64_t> countPutInstructions(mlir::Region &body, tile::RoleAttr role, int64_t lanes);
 
 } // namespace kiln
 

@@ -162,3 +162,47 @@ tile.kernel @tensors_freed_early() attributes {tile.warps = 4 : i64} {
   tile.free_tensor %sums : !sums
   tile.return
 }
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
+tile.kernel @ends() attributes {tile.warps = 4 : i64} {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.one_thread {
+    // expected-error@+1 {{expected 'tile.ends' to count the threads that end dots by the channel, 1, got 2}}
+    tile.init %sums {tile.ends = 2 : i64} : !sums
+    tile.fence barriers
+  }
+  tile.barrier
+  tile.warp_groups(%sums : !sums) {
+    role #tile.role<"mma", warps = 4> {
+      tile.one_thread {
+        tile.end_dots %sums : !sums
+      }
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!ring = !tile.channel<2, own, !tile.buffer<32x64xbf16>>
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+tile.kernel @instructions(%a: !tile.view<?x?xbf16>) attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 4 empty = 4 : !ring
+  tile.warp_groups(%ring, %a : !ring, !tile.view<?x?xbf16>) {
+    role #tile.role<"all", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %z = arith.constant 0 : i32
+      tile.put %ring[%z, %z] bytes = 0 : !ring {
+      ^bb0(%x: !tile.buffer<32x64xbf16>):
+        tile.copy_in %a[%c0, %c0], %x {atom = #amdgcn.load_to_lds<"gfx942", 4>} : !tile.view<?x?xbf16>, !tile.buffer<32x64xbf16>
+      }
+      // expected-error@+1 {{expected 'tile.instructions' of at most 4, since the smallest put of the role is so many of a warp, got 5}}
+      tile.wait_puts in_flight = 1 {tile.instructions = 5 : i64}
+    }
+  }
+  tile.return
+}
+}

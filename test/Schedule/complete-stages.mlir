@@ -1,5 +1,5 @@
 // Stages and orders that are not pinned.
-// RUN: tile-opt %s --tile-realise-rings --tile-realise-warp-groups --tile-complete-stages | FileCheck %s
+// RUN: tile-opt %s --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs --tile-realise-warp-groups --tile-complete-stages | FileCheck %s
 
 // The store follows what makes its value, at its stage, though that has moved in front of another op;
 // what follows from the loop's variable alone has no stage.

@@ -132,3 +132,52 @@ tile.kernel @begun(%n: index) {
   }
   tile.return
 }
+
+// A sum that a condition chooses or a constant is fetched behind it; one beside another tensor in its branch.
+// CHECK-LABEL: tile.kernel @chosen
+// CHECK: tile.wait %{{.*}} in_flight = 0 {tile.carried = "tensor_memory"} :
+tile.kernel @chosen(%any: i1) {
+  tile.warp_groups(%any : i1) {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %no = arith.constant false
+      %zero = arith.constant dense<0.0> : !t
+      %sum = scf.if %any -> !t {
+        %none = ub.poison : !pending
+        %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+        %t = tile.wait %d in_flight = 0 : !pending -> !t
+        scf.yield %t : !t
+      } else {
+        scf.yield %zero : !t
+      }
+      tile.print "sum" (%sum) : !t
+    }
+  }
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @chosen_or_made
+// CHECK-NOT: tile.carried
+tile.kernel @chosen_or_made(%any: i1) {
+  tile.warp_groups(%any : i1) {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %no = arith.constant false
+      %zero = arith.constant dense<0.0> : !t
+      %f = arith.constant 1.0 : f32
+      %ones = tile.splat %f : !t
+      %sum = scf.if %any -> !t {
+        %none = ub.poison : !pending
+        %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+        %t = tile.wait %d in_flight = 0 : !pending -> !t
+        scf.yield %t : !t
+      } else {
+        scf.yield %ones : !t
+      }
+      tile.print "sum" (%sum) : !t
+    }
+  }
+  tile.return
+}

@@ -1,7 +1,7 @@
 // When what a role brings through registers for another is written: a trip behind its load, so that
 // the next load is under way by then, if copies of that trip have a slot.
 // RUN: tile-opt %s --split-input-file --tile-decide-stages | FileCheck %s
-// RUN: tile-opt %s --split-input-file --tile-decide-stages --tile-check-schedule --tile-realise-rings | FileCheck %s --check-prefix=RINGS
+// RUN: tile-opt %s --split-input-file --tile-decide-stages --tile-check-schedule --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs | FileCheck %s --check-prefix=RINGS
 
 #rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
 #acc = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0]]>

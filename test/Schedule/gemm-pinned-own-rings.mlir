@@ -1,7 +1,7 @@
 // The GEMM of gemm-pinned.mlir with other decisions: matrix instructions out of registers, copies
 // that count no bytes, and no role that only loads. Two skewed copies of one body, 8 waves, fill
 // their own ring two trips ahead; its slots are constants.
-// RUN: tile-opt %s --tile-realise-persistence --tile-realise-rings --tile-realise-warp-groups \
+// RUN: tile-opt %s --tile-realise-persistence --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs --tile-realise-warp-groups \
 // RUN:   --tile-complete-stages --tile-realise-stages --tile-realise-slots --tile-realise-copies --tile-realise-stores --tile-check-protocol | FileCheck %s
 
 #copy = #amdgcn.load_to_lds<"gfx942", 4>

@@ -1,6 +1,6 @@
 // A bf16 GEMM (A·Bᵀ) whose decisions are pinned by hand, through all passes that realise them. What
 // comes out is gemm-realised.mlir, up to how scalars are spelled.
-// RUN: tile-opt %s --tile-realise-persistence --tile-realise-rings --tile-realise-warp-groups \
+// RUN: tile-opt %s --tile-realise-persistence --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs --tile-realise-warp-groups \
 // RUN:   --tile-complete-stages --tile-realise-stages --tile-realise-slots --tile-realise-copies --tile-realise-stores --tile-check-protocol | FileCheck %s
 // RUN: tile-compile %s --target nvptx:sm_90a --emit asm | FileCheck %s --check-prefix=ASM
 // ASM-COUNT-4: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16

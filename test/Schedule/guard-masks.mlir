@@ -1,4 +1,5 @@
-// RUN: tile-opt %s --tile-guard-masks | FileCheck %s
+// Masks of which decided is that only some trips make them.
+// RUN: tile-opt %s --tile-decide-guards --tile-guard-masks | FileCheck %s
 
 #mma = #nvptx.wgmma<"m64n64k16", bf16, f32>
 !buffer = !tile.buffer<64x64xbf16>
@@ -228,6 +229,46 @@ tile.kernel @shared(%n: index, %c: !tile.view<?x?xf32>)
        : !buffer, !buffer -> tensor<64x64xf32>
     %masked = arith.select %sees, %d, %zero : tensor<64x64xi1>, tensor<64x64xf32>
     %next = arith.addf %s, %masked : tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] {role = "compute"} : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
+// Two masks: each has conditions of its own.
+// CHECK-LABEL: @two
+// CHECK: %[[D:.*]] = tile.dot
+// CHECK-NEXT: arith.cmpi slt
+// CHECK-NEXT: %[[S:.*]] = scf.if
+// CHECK: arith.select %{{.*}}, %[[D]]
+// CHECK: scf.yield %[[D]]
+// CHECK-NEXT: } {tile.split_loop}
+// CHECK: %[[E:.*]] = math.exp2 %[[S]]
+// CHECK-NEXT: arith.cmpi sgt
+// CHECK-NEXT: scf.if
+// CHECK: arith.select %{{.*}}, %[[E]]
+// CHECK: scf.yield %[[E]]
+// CHECK-NEXT: } {tile.split_loop}
+tile.kernel @two(%m: index, %n: index, %c: !tile.view<?x?xf32>)
+    attributes {tile.roles = [#tile.role<"compute", warps = 4>]} {
+  %a = tile.alloc : !buffer
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %j = %c0 to %n step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %from = tile.splat %j : tensor<64x64xindex>
+    %column = tile.iota 1 : tensor<64x64xindex>
+    %keys = arith.addi %from, %column : tensor<64x64xindex>
+    %ms = tile.splat %m : tensor<64x64xindex>
+    %ns = tile.splat %n : tensor<64x64xindex>
+    %behind = arith.cmpi sge, %keys, %ms : tensor<64x64xindex>
+    %before = arith.cmpi slt, %keys, %ns : tensor<64x64xindex>
+    %d = tile.dot %a, %a, %zero transpose_b {atom = #mma, role = "compute"}
+       : !buffer, !buffer -> tensor<64x64xf32>
+    %masked = arith.select %behind, %d, %zero : tensor<64x64xi1>, tensor<64x64xf32>
+    %e = math.exp2 %masked : tensor<64x64xf32>
+    %again = arith.select %before, %e, %zero : tensor<64x64xi1>, tensor<64x64xf32>
+    %next = arith.addf %s, %again : tensor<64x64xf32>
     scf.yield %next : tensor<64x64xf32>
   }
   tile.store %sum, %c[%c0, %c0] {role = "compute"} : tensor<64x64xf32>, !tile.view<?x?xf32>

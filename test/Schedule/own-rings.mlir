@@ -1,6 +1,6 @@
 // Rings that a role fills for itself: of several depths and distances in one loop, in a loop in a
 // loop, without a loop, in any order, and through registers.
-// RUN: tile-opt %s --split-input-file --tile-realise-rings --tile-realise-warp-groups --tile-complete-stages \
+// RUN: tile-opt %s --split-input-file --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs --tile-realise-warp-groups --tile-complete-stages \
 // RUN:   --tile-realise-stages --tile-realise-slots --tile-check-protocol | FileCheck %s
 
 !view = !tile.view<?x?xbf16>

@@ -62,7 +62,7 @@ tile.kernel @maps(%a: !view, %c: !view) attributes {tile.warps = 4 : i64} {
 // CHECK-NEXT: tile.init %[[SUMS]]
 // CHECK-NEXT: tile.fence barriers
 // CHECK-NEXT: }
-// CHECK-NEXT: tile.alloc_tensor %[[SUMS]]
+// CHECK-NEXT: tile.alloc_tensor %[[SUMS]] {tile.by_warp = 0 : i64}
 // CHECK-NEXT: tile.fence tensor_before
 // CHECK-NEXT: tile.barrier
 // CHECK-NEXT: tile.fence tensor_after
@@ -71,7 +71,7 @@ tile.kernel @maps(%a: !view, %c: !view) attributes {tile.warps = 4 : i64} {
 // CHECK: tile.fence tensor_before
 // CHECK-NEXT: tile.barrier
 // CHECK-NEXT: tile.fence tensor_after
-// CHECK-NEXT: tile.free_tensor %[[SUMS]]
+// CHECK-NEXT: tile.free_tensor %[[SUMS]] {tile.by_warp = 0 : i64}
 tile.kernel @tensors() attributes {tile.warps = 4 : i64} {
   tile.wait_dependencies
   %sums = tile.channel full = 1 empty = 4 : !sums
@@ -106,6 +106,7 @@ tile.kernel @nothing() attributes {tile.warps = 4 : i64} {
 // A slot that dots give back when they are over, behind the last sum that somebody waits for, must not
 // be told of it when the program has ended.
 // CHECK-LABEL: tile.kernel @unawaited
+// CHECK: tile.init %{{.*}} {tile.ends = 1 : i64} : !tile.channel<1
 // CHECK: tile.commit
 // CHECK-NEXT: tile.release {{.*}} commit
 // CHECK-NEXT: tile.one_thread {

@@ -154,3 +154,67 @@ tile.kernel @once() {
   }
   tile.return
 }
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!a = !tile.buffer<128x32xf16>
+!b = !tile.buffer<32x32xf16>
+!t = tensor<128x32xf32, #sum>
+!pending = !tile.pending<!t, tensor_memory>
+#atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
+
+// The condition chooses between the sum and what is no constant.
+tile.kernel @chosen(%any: i1) {
+  tile.warp_groups(%any : i1) {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %no = arith.constant false
+      %zero = arith.constant dense<0.0> : !t
+      %f = arith.constant 1.0 : f32
+      %ones = tile.splat %f : !t
+      %sum = scf.if %any -> !t {
+        %none = ub.poison : !pending
+        %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+        // expected-error@+1 {{expected a condition that chooses between the sum and a constant, since 'tile.carried' is "tensor_memory"}}
+        %t = tile.wait %d in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
+        scf.yield %t : !t
+      } else {
+        scf.yield %ones : !t
+      }
+      tile.print "sum" (%sum) : !t
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!a = !tile.buffer<128x32xf16>
+!b = !tile.buffer<32x32xf16>
+!t = tensor<128x32xf32, #sum>
+!pending = !tile.pending<!t, tensor_memory>
+#atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
+!sums = !tile.channel<1, !pending>
+
+// Another role has the sum, which no role's registers hold in between.
+tile.kernel @handed_over(%any: i1) {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%any, %sums : i1, !sums) {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %no = arith.constant false
+      %none = ub.poison : !pending
+      %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+      // expected-error@+1 {{expected a sum that its own role fetches, since 'tile.carried' is "registers": another role has it from tensor memory}}
+      %t = tile.wait %d in_flight = 0 {tile.carried = "registers"} : !pending -> !t
+      %slot, %phase = tile.next %sums : !sums
+      %p = tile.pend %t : !pending
+      tile.commit %p into %sums[%slot] : !sums
+    }
+  }
+  tile.return
+}

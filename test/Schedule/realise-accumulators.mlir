@@ -141,7 +141,7 @@ tile.kernel @begins() {
   tile.return
 }
 
-// A sum that a condition chooses, since a loop may have no trips, is fetched behind it: each branch commits its own.
+// A sum that a condition chooses, since a loop may have no trips, is fetched behind it, as decided: each branch commits its own.
 // CHECK-LABEL: tile.kernel @chosen
 // CHECK: %[[S:.*]], %[[P:.*]] = tile.next %[[SUMS:.*]] : !tile.channel<1, !tile.pending
 // CHECK-NEXT: scf.if
@@ -167,7 +167,37 @@ tile.kernel @chosen(%any: i1) {
       %sum = scf.if %any -> !t {
         %none = ub.poison : !pending
         %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
-        %t = tile.wait %d in_flight = 0 : !pending -> !t
+        %t = tile.wait %d in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
+        scf.yield %t : !t
+      } else {
+        scf.yield %zero : !t
+      }
+      tile.print "sum" (%sum) : !t
+    }
+  }
+  tile.return
+}
+
+// Decided otherwise, it is fetched in the branch, and the condition chooses registers.
+// CHECK-LABEL: tile.kernel @chosen_in_registers
+// CHECK: %[[SUM:.*]] = scf.if
+// CHECK: %[[T:.*]] = tile.fetch
+// CHECK: scf.yield %[[T]]
+// CHECK: } else {
+// CHECK-NEXT: scf.yield
+// CHECK-NOT: tile.fetch
+// CHECK: tile.print "sum" (%[[SUM]])
+tile.kernel @chosen_in_registers(%any: i1) {
+  tile.warp_groups(%any : i1) {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %no = arith.constant false
+      %zero = arith.constant dense<0.0> : !t
+      %sum = scf.if %any -> !t {
+        %none = ub.poison : !pending
+        %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+        %t = tile.wait %d in_flight = 0 {tile.carried = "registers"} : !pending -> !t
         scf.yield %t : !t
       } else {
         scf.yield %zero : !t

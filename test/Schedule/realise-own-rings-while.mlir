@@ -1,6 +1,6 @@
 // A role that fills its own ring in a loop whose trips nobody counts: a trip stands where as many
 // iterations as it needs are known to be there, so what is in flight is known at each place.
-// RUN: tile-opt %s --split-input-file --tile-rotate-loops --tile-realise-rings \
+// RUN: tile-opt %s --split-input-file --tile-rotate-loops --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs \
 // RUN:   --tile-realise-warp-groups --tile-complete-stages --tile-realise-stages \
 // RUN:   --tile-realise-slots --tile-check-protocol | FileCheck %s
 

@@ -1,6 +1,6 @@
 // A role that reads its own ring fills it two trips ahead, without a second group that lags: a trip
 // waits for its own puts, all meet, and the slot that the trip before has read is filled again.
-// RUN: tile-opt %s --tile-realise-rings --tile-realise-warp-groups --tile-complete-stages \
+// RUN: tile-opt %s --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs --tile-realise-warp-groups --tile-complete-stages \
 // RUN:   --tile-realise-stages --tile-realise-slots --tile-check-protocol | FileCheck %s
 
 #opa = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>

@@ -30,7 +30,7 @@ tile.kernel @longest(%n: index) attributes {
 
 tile.kernel @grouped_beside(%n: index) attributes {
     tile.persistent = #tile.persistent<programs = 2, group = 2>, tile.raster = "longest_x"} grid {
-  // expected-error@+1 {{expected at least 3 extents, since 'tile.persistent' groups tiles, got 2}}
+  // expected-error@+1 {{expected at least 3 extents, since 'tile.persistent' groups tiles and 'tile.raster' is "longest_x", got 2}}
   tile.grid %n, %n
 } {
   tile.return

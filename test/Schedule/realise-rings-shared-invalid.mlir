@@ -1,5 +1,5 @@
 // Rings of several places, and dots that overlap, whose decisions contradict one another.
-// RUN: tile-opt %s --tile-realise-rings -split-input-file -verify-diagnostics
+// RUN: tile-opt %s --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs -split-input-file -verify-diagnostics
 
 !view = !tile.view<?x?xf16>
 !tile_ = !tile.buffer<32x32xf16>

@@ -1,6 +1,6 @@
 // A store of what another role makes is handed over: its value is written to a slot, and copied out
 // of there by the role that stores.
-// RUN: tile-opt %s --tile-realise-rings --split-input-file -verify-diagnostics | FileCheck %s
+// RUN: tile-opt %s --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs --split-input-file -verify-diagnostics | FileCheck %s
 
 #rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,8],[4,16],[8,0],[16,0]]>
 #acc = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0]]>

@@ -1,5 +1,5 @@
 // A loop whose trips nobody counts says how many slots its rings have.
-// RUN: tile-opt %s --tile-rotate-loops --tile-realise-rings -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: tile-opt %s --tile-rotate-loops --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs -split-input-file -verify-diagnostics | FileCheck %s
 
 !view = !tile.view<?x?xf16>
 #rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,8],[4,16],[8,0],[16,0]]>

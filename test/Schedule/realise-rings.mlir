@@ -1,5 +1,5 @@
 // Loads of another role become puts and gets of a channel; each role counts its own uses.
-// RUN: tile-opt %s --tile-realise-rings | FileCheck %s
+// RUN: tile-opt %s --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs | FileCheck %s
 
 !view = !tile.view<?x?xf16>
 // 32 columns are 64 bytes.

@@ -1,5 +1,5 @@
 // Dots in flight become starts and waits, and each slot goes back once what read it is done.
-// RUN: tile-opt %s --tile-realise-rings --tile-realise-warp-groups --tile-complete-stages --tile-realise-stages | FileCheck %s
+// RUN: tile-opt %s --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs --tile-realise-warp-groups --tile-complete-stages --tile-realise-stages | FileCheck %s
 
 #rows = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,8],[4,16],[8,0],[16,0]]>
 !view = !tile.view<?x?xf16>

@@ -1,5 +1,5 @@
 // Stages and orders that contradict what ops need of one another, or one another.
-// RUN: tile-opt %s --tile-rotate-loops --tile-realise-rings --tile-realise-warp-groups --tile-complete-stages --tile-realise-stages -split-input-file -verify-diagnostics
+// RUN: tile-opt %s --tile-rotate-loops --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs --tile-realise-warp-groups --tile-complete-stages --tile-realise-stages -split-input-file -verify-diagnostics
 
 !view = !tile.view<?xf32>
 !t = tensor<128xf32>

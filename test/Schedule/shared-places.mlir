@@ -1,7 +1,7 @@
 // What a role has in shared memory after one another lies at one place: a ring of its own, which is
 // empty when its loop has ended, and the buffer of a conversion behind it; so does the ring of a
 // second loop. All warps meet in front of each.
-// RUN: tile-opt %s --tile-realise-rings --tile-realise-warp-groups --tile-complete-stages \
+// RUN: tile-opt %s --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs --tile-realise-warp-groups --tile-complete-stages \
 // RUN:   --tile-realise-stages --tile-realise-slots --tile-realise-copies --tile-realise-own-conversions \
 // RUN:   --tile-prepare-roles --tile-plan-shared-memory --tile-order-shared --tile-check-protocol -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir

@@ -75,21 +75,34 @@ def DecideSwap : Schedule_Pass<"tile-decide-swap"> {
   }];
 }
 
-def GuardMasks : Schedule_Pass<"tile-guard-masks"> {
-  let summary = "mask only in the trips of a loop that need it";
+def DecideGuards : Schedule_Pass<"tile-decide-guards"> {
+  let summary = "decide which masks only some trips of a loop make";
   let description = [{
-    Precondition: roles are decided, and nobody has pinned when their products run. Postcondition: in
-    a loop of such products, the first `arith.select` whose mask every element passes in one run of
-    trips stands, with what makes the mask, in an `scf.if` with `tile.split_loop`; so do all others
-    of the same mask. The mask is made of comparisons of integers that are affine in the loop's
-    variable. A sliding window passes neither in the first trips nor in the last: the condition on
-    the last trips stands in the `else` of the one on the first.
+    Precondition: roles are decided. Postcondition: in loops of products of which nobody has pinned when they
+    run, each `arith.select` of at least 1,024 elements whose mask every element passes in one run of trips
+    has `tile.guarded = true`, and all others of the same mask: of two masks at most, since each doubles the
+    loop's code. What the source says stays.
+
+    Before: `%s = arith.select %sees, %d, %never : tensor<64x128xi1>, tensor<64x128xf32>`.
+    After: the same with `{tile.guarded = true}`.
+    The test is `test/Schedule/decide-guards.mlir`.
+  }];
+}
+
+def GuardMasks : Schedule_Pass<"tile-guard-masks"> {
+  let summary = "mask only in the trips of a loop that need it, as `tile.guarded` says";
+  let description = [{
+    Precondition: selects may have `tile.guarded`. Postcondition: each of which it is true stands, with what
+    makes the mask, in an `scf.if` with `tile.split_loop`. The mask is made of comparisons of integers
+    that are affine in the loop's variable; of any other it is an error. A sliding window passes neither in
+    the first trips nor in the last: the condition on the last trips stands in the `else` of the one on
+    the first. The attribute is gone.
 
     Before:
     ```mlir
     %keys = arith.addi %iota, %j_splat : tensor<64x128xi32>
     %sees = arith.cmpi slt, %keys, %n_splat : tensor<64x128xi32>
-    %s = arith.select %sees, %d, %never : tensor<64x128xi1>, tensor<64x128xf32>
+    %s = arith.select %sees, %d, %never {tile.guarded = true} : tensor<64x128xi1>, tensor<64x128xf32>
     ```
     After:
     ```mlir
@@ -100,7 +113,7 @@ def GuardMasks : Schedule_Pass<"tile-guard-masks"> {
       scf.yield %d : tensor<64x128xf32>
     } {tile.split_loop}
     ```
-    The test is `test/Schedule/guard-masks.mlir`.
+    The tests are `test/Schedule/guard-masks.mlir` and `guard-masks-invalid.mlir`.
   }];
 }
 
@@ -220,10 +233,6 @@ def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
     `in_flight` + 1 slots: the maker writes the value's boxes to a slot, the other role copies them
     out.
 
-    A tensor that one role makes and another uses is written to a slot of a ring, as deep as its loop
-    says, and read from it. Roles of as many warps read it as it is laid out; others say how by a
-    `tile.convert_layout` of theirs.
-
     What a role loads through registers, it writes to the slot at the end of a trip: of the load's
     stage, or of `tile.write_stage`; each of the role's warps arrives. So it does with what its warps copy past the registers, whose
     copies arrive themselves. Copies of a role that bring what an engine counts share each box out.
@@ -244,8 +253,8 @@ def RealiseRings : Schedule_Pass<"tile-realise-rings"> {
     %x = tile.get %ring[%s1, %p1] {role = "mma"}
     %d = tile.dot %x, %u, %s {atom = …, stage = 0, role = "mma", in_flight = 1}
     ```
-    The tests are `test/Schedule/realise-rings.mlir`, `realise-rings-stores.mlir`,
-    `realise-rings-tensors.mlir` and `realise-own-rings.mlir`.
+    The tests are `test/Schedule/realise-rings.mlir`, `realise-rings-stores.mlir` and
+    `realise-own-rings.mlir`. Loops keep their `tile.depth`, which is that of tensors between roles, too.
   }];
 }
 
@@ -488,6 +497,7 @@ def SinkSlices : Schedule_Pass<"tile-sink-slices"> {
 include "kiln/Schedule/GridPasses.td"
 include "kiln/Schedule/ProblemPasses.td"
 include "kiln/Schedule/SynchronisationPasses.td"
+include "kiln/Schedule/HandOverPasses.td"
 include "kiln/Schedule/TensorMemoryPasses.td"
 
 #endif // KILN_SCHEDULE_PASSES_TD

@@ -365,6 +365,21 @@ def RealiseClusters : Schedule_Pass<"tile-realise-clusters"> {
   }];
 }
 
+def CountPuts : Schedule_Pass<"tile-count-puts"> {
+  let summary = "say how many instructions of a warp the puts are that are waited for";
+  let description = [{
+    Precondition: roles' copies into rings of their own stand where they stay. Postcondition: in roles
+    whose copies a chip counts by instructions under way, each `tile.wait_puts` that leaves some under way
+    has `tile.instructions`, how many a warp makes for each put of the role, at least: of puts of fewer and of more, that of fewest. So many
+    times `in_flight` may be under way then. A number that is too large would let a slot be read before it
+    is filled: `tile-check-protocol` refuses it.
+
+    Before: `tile.wait_puts in_flight = 2`.
+    After: `tile.wait_puts in_flight = 2 {tile.instructions = 4 : i64}`.
+    The tests are `test/Schedule/count-puts.mlir` and `check-protocol-prepared-invalid.mlir`.
+  }];
+}
+
 def OrderAccesses : Schedule_Pass<"tile-order-accesses"> {
   let summary = "let warps wait for one another between accesses to the same global memory";
   let description = [{

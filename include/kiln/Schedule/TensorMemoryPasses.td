@@ -3,12 +3,14 @@
 #define KILN_SCHEDULE_TENSORMEMORYPASSES_TD
 
 def DecideCarriedSums : Schedule_Pass<"tile-decide-carried-sums"> {
-  let summary = "decide which sums loops leave in tensor memory from trip to trip";
+  let summary = "decide which sums loops and conditions leave in tensor memory";
   let description = [{
     Precondition: dots with `in_flight` are starts and waits. Postcondition: where a loop carries a sum
     that lies in tensor memory, and a trip does no more with it than to change it element by element in
     front of its dots, the wait has `tile.carried = "tensor_memory"`; no thread holds the sum beside
-    what the trip computes for these dots then. A wait for which the source says `tile.carried` keeps it.
+    what the trip computes for these dots then. So has the wait for a sum that a condition chooses, because
+    a loop may have no trips, instead of a constant: it is fetched behind the condition, where it is used, box
+    by box if it is stored so. A wait for which the source says `tile.carried` keeps it.
 
     Before:
     ```mlir
@@ -38,8 +40,8 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
     dots that read it, released by `commit` behind the last. A sum whose wait has
     `tile.carried = "tensor_memory"` stays in its slot from trip to trip: it is got and fetched in the
     trip behind the one that committed it, where that changes it. It is an error if the loop does
-    anything else with the sum. No wait has the attribute then. A sum that a condition
-    chooses, because a loop may have no trips, each branch commits, and it is fetched behind the condition.
+    anything else with the sum. In a condition such a sum is committed by each branch, and fetched behind
+    the condition. No wait has the attribute then; "registers" is an error where another role has the sum.
 
     A role of several copies has channels of a slot for each: a copy begins with that of its number and
     steps over the uses of the others.

@@ -1,5 +1,6 @@
 // What a realised schedule says once: bytes, arrivals, registers, and uses of pending results.
 #include "../Decisions.h"
+#include "../Rings.h"
 #include "Protocol.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
@@ -305,6 +306,29 @@ static LogicalResult checkFirstOfPair(WarpGroupsOp groups) {
   return failure(result.wasInterrupted());
 }
 
+/// Whoever waits for fewer instructions than puts are reads a slot that is not there.
+static LogicalResult checkInstructions(WarpGroupsOp groups) {
+  TargetInterface target = getTarget(groups);
+  if (!target)
+    return success();
+  for (auto [number, body] : llvm::enumerate(groups.getBodies())) {
+    int64_t most =
+        countPutInstructions(body, groups.getRole(number), target.getChipRecord().warpSize)
+            .value_or(0);
+    WalkResult result = body.walk([&](WaitPutsOp wait) -> WalkResult {
+      auto said = wait->getAttrOfType<IntegerAttr>(kInstructionsAttrName);
+      if (!said || said.getInt() <= most)
+        return WalkResult::advance();
+      return wait.emitOpError("expected '")
+             << kInstructionsAttrName << "' of at most " << most
+             << ", since the smallest put of the role is so many of a warp, got " << said.getInt();
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
 /// What is pending has one user: two would each wait for, or add to, the same accumulator. Any
 /// number may read it.
 static LogicalResult checkPending(WarpGroupsOp groups) {
@@ -383,7 +407,7 @@ static LogicalResult checkClusterBarriers(WarpGroupsOp groups) {
 LogicalResult kiln::protocol::checkCounts(WarpGroupsOp groups) {
   if (failed(checkWarps(groups)) || failed(checkClusterBarriers(groups)) ||
       failed(checkTensorMemory(groups)) || failed(checkFirstOfPair(groups)) ||
-      failed(checkPending(groups)))
+      failed(checkInstructions(groups)) || failed(checkPending(groups)))
     return failure();
   for (unsigned i = 0; i < groups.getCaptures().size(); ++i) {
     if (!isa<ChannelType>(groups.getCaptures()[i].getType()))

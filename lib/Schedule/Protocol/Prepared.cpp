@@ -1,6 +1,7 @@
 // Whether roles find the barriers of their channels, and their tensor memory, when they begin, and
 // give the latter back. Who makes them tells the others as everywhere: by a fence and a barrier.
 #include "Protocol.h"
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -66,6 +67,17 @@ static LogicalResult checkTensors(WarpGroupsOp groups, AllocTensorOp alloc) {
   return success();
 }
 
+/// A channel that makes a barrier for the ends of dots makes it for as many as tell it of theirs.
+static LogicalResult checkEnds(ChannelOp channel) {
+  auto init = cast<InitOp>(*llvm::find_if(channel->getUsers(), llvm::IsaPred<InitOp>));
+  auto said = init->getAttrOfType<IntegerAttr>(kEndsAttrName);
+  int64_t ends = countEnds(channel), got = said ? said.getInt() : 0;
+  if (ends == got)
+    return success();
+  return init.emitOpError("expected '") << kEndsAttrName << "' to count the threads that end dots "
+                                        << "by the channel, " << ends << ", got " << got;
+}
+
 LogicalResult protocol::checkPrepared(WarpGroupsOp groups) {
   SmallVector<ChannelOp> channels;
   for (Value capture : groups.getCaptures())
@@ -81,6 +93,9 @@ LogicalResult protocol::checkPrepared(WarpGroupsOp groups) {
   for (ChannelOp channel : channels)
     if (count(channel) != 1)
       return channel.emitOpError("expected one tile.init, got ") << count(channel);
+  for (ChannelOp channel : channels)
+    if (failed(checkEnds(channel)))
+      return failure();
   if (failed(checkMade(groups)))
     return failure();
   for (auto alloc : groups->getBlock()->getOps<AllocTensorOp>())

@@ -6,6 +6,7 @@
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Target/Common/CacheHints.h"
 #include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/Common/Passes.h"
@@ -206,6 +207,29 @@ static LogicalResult checkCarried(DotOp dot) {
          << kCarriedAttrName << "' is decided";
 }
 
+/// Copies of a role convert what they share out through buffers of their shares: how, is decided
+/// once they have them.
+static LogicalResult checkConversion(ConvertLayoutOp op) {
+  ConversionAttr how = op.getHowAttr();
+  if (!how || how.getKind() != ConversionKind::Memory)
+    return success();
+  llvm::SetVector<StringRef> makers = findMakers(op.getInput());
+  StringRef name = getRoleName(op);
+  if (name.empty() && makers.size() == 1)
+    name = makers.front();
+  auto roles = op->getParentOfType<KernelOp>()->getAttrOfType<ArrayAttr>(kRolesAttrName);
+  if (!roles)
+    return success();
+  auto type = cast<RankedTensorType>(op.getType());
+  LinearLayout layout = cast<LayoutAttr>(type.getEncoding()).toLinear(type.getShape());
+  for (auto role : roles.getAsRange<RoleAttr>())
+    if (role.getName() == name && role.getCopies() > 1 &&
+        layout.getInBits(kWarp) > llvm::Log2_64_Ceil(role.getWarps()))
+      return op.emitOpError("expected no 'how' through memory, since the copies of role \"")
+             << name << "\" share the tensor out, got " << how;
+  return success();
+}
+
 /// Where products read what an op makes, by their atoms: out of shared memory only what a copy has
 /// brought there.
 static LogicalResult checkResidency(Operation *op) {
@@ -367,6 +391,8 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
                                              {"in_flight", {"atom"}},
                                              {kFetchedAttrName, {"atom"}}})) ||
                    failed(checkAtomHints(store, target)));
+  if (auto conversion = dyn_cast<ConvertLayoutOp>(op))
+    return checkConversion(conversion);
   if (auto gather = dyn_cast<GatherOp>(op))
     return checkPlainHints(gather, target);
   if (auto scatter = dyn_cast<ScatterOp>(op))

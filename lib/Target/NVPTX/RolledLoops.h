@@ -8,8 +8,9 @@ class Module;
 
 namespace kiln::nvptx {
 
-/// Marks each loop in which the block's threads wait for each other as one that is not unrolled.
-void keepWaitingLoopsRolled(llvm::Module &module);
+/// Marks each innermost loop whose turns do not overlap, as has been decided, as one that is not
+/// unrolled.
+void keepLoopsRolled(llvm::Module &module);
 
 } // namespace kiln::nvptx
 

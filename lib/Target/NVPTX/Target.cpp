@@ -123,8 +123,10 @@ SmallVector<Attribute> TargetAttr::getCopyAtoms(Type element) const {
 }
 
 void TargetAttr::addOwnPasses(OpPassManager &pm, Stage stage) const {
-  if (stage == Stage::LLVM)
-    pm.addPass(createConvertThreadsToNVVM());
+  if (stage != Stage::LLVM)
+    return;
+  pm.addPass(createConvertThreadsToNVVM());
+  pm.addPass(createDecideRolledLoops());
 }
 
 /// What the kernel's launches ask for.
@@ -173,7 +175,7 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   machine.hasLineDirectives = true;
   machine.math = kNVPTXMath;
   machine.finish = [](llvm::Module &code) {
-    keepWaitingLoopsRolled(code);
+    keepLoopsRolled(code);
     expandCacheHints(code);
   };
   std::optional<EarlyProgram> assembler;

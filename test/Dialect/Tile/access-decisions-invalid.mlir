@@ -93,3 +93,32 @@ tile.kernel @fetched() {
   %t = tile.slice %x [0] {tile.fetched = 2 : i64} : tensor<64xf32> -> tensor<32xf32>
   tile.return
 }
+
+// -----
+
+#one = #tile.layout<register = [[1]], lane = [[2],[4],[8],[16],[32]]>
+tile.kernel @handed() {
+  %x = arith.constant dense<1.0> : tensor<64xf32, #one>
+  // expected-error @below {{expected 'tile.handed' on a tile.convert_layout, as a channel of another role with slots of the tensor, got !tile.channel<1, !tile.buffer<32xf32>>}}
+  %y = tile.convert_layout %x {tile.handed = !tile.channel<1, !tile.buffer<32xf32>>} : tensor<64xf32, #one> -> tensor<64xf32, #one>
+  tile.return
+}
+
+// -----
+
+#one = #tile.layout<register = [[1]], lane = [[2],[4],[8],[16],[32]]>
+tile.kernel @handed() {
+  %x = arith.constant dense<1.0> : tensor<64xf32, #one>
+  // expected-error @below {{expected 'tile.handed' on a tile.convert_layout, as a channel of another role with slots of the tensor, got !tile.channel<1, own, !tile.buffer<64xf32>>}}
+  %y = tile.convert_layout %x {tile.handed = !tile.channel<1, own, !tile.buffer<64xf32>>} : tensor<64xf32, #one> -> tensor<64xf32, #one>
+  tile.return
+}
+
+// -----
+
+tile.kernel @guarded() {
+  %x = arith.constant dense<1.0> : tensor<64xf32>
+  // expected-error @below {{expected 'tile.guarded' on an arith.select of tensors, as a boolean, got true}}
+  %y = arith.addf %x, %x {tile.guarded = true} : tensor<64xf32>
+  tile.return
+}

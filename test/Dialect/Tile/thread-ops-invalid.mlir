@@ -196,3 +196,44 @@ tile.kernel @first_of_pair(%a: !tile.view<?x?xf16>) attributes {tile.warps = 8 :
   }
   tile.return
 }
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
+tile.kernel @by_warp() attributes {tile.warps = 4 : i64} {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  // expected-error @+1 {{expected 'tile.by_warp' on what sets tensor memory aside or frees it, as an i64 of at least 0, got -1 : i64}}
+  tile.alloc_tensor %sums {tile.by_warp = -1 : i64} : !sums
+  tile.return
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
+tile.kernel @by_warp_elsewhere() attributes {tile.warps = 4 : i64} {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  // expected-error @+1 {{expected 'tile.by_warp' on what sets tensor memory aside or frees it, as an i64 of at least 0, got 0 : i64}}
+  tile.init %sums {tile.by_warp = 0 : i64} : !sums
+  tile.return
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
+tile.kernel @ends() attributes {tile.warps = 4 : i64} {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  // expected-error @+1 {{expected 'tile.ends' on a tile.init, as an i64 of at least 1, got 0 : i64}}
+  tile.init %sums {tile.ends = 0 : i64} : !sums
+  tile.return
+}
+
+// -----
+
+tile.kernel @instructions() attributes {tile.warps = 4 : i64} {
+  // expected-error @+1 {{expected 'tile.instructions' on a tile.wait_puts, as an i64 of at least 0, got "all"}}
+  tile.wait_puts in_flight = 1 {tile.instructions = "all"}
+  tile.return
+}

@@ -198,7 +198,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
     tile.one_thread {
       tile.init %sums : !sums
     }
-    tile.alloc_tensor %sums : !sums
+    tile.alloc_tensor %sums {tile.by_warp = 0 : i64} : !sums
     tile.warp_groups(%sums, %s : !sums, i32) {
       role #tile.role<"mma", warps = 4> {
         // expected-error @+1 {{expected to stand in tile.one_thread, since one thread does it for all}}
@@ -222,7 +222,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
     tile.one_thread {
       tile.init %sums : !sums
     }
-    tile.alloc_tensor %sums : !sums
+    tile.alloc_tensor %sums {tile.by_warp = 0 : i64} : !sums
     tile.warp_groups(%sums, %s, %x, %y : !sums, i32, !tile.buffer<128x16xf16>, !tile.buffer<16x16xf16>) {
       role #tile.role<"mma", warps = 4> {
         %p = tile.acquire %sums[%s, %s] one_thread : !sums
@@ -249,6 +249,84 @@ module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
       role #tile.role<"mma", warps = 4> {
         // expected-error @+1 {{expected 'tile.first_of_pair', since the first of two programs does it for both}}
         %x = tile.get %ring[%s, %s] to_start one_thread : !ring
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+// Which warp sets tensor memory aside, how many end dots, and what a put is, has been decided.
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+  tile.kernel @by_nobody() attributes {tile.warps = 4 : i64} {
+    %sums = tile.channel full = 1 empty = 4 {tile.shared_offset = 0 : i64} : !sums
+    tile.one_thread {
+      tile.init %sums : !sums
+    }
+    // expected-error @+1 {{expected 'tile.by_warp' to be decided}}
+    tile.alloc_tensor %sums : !sums
+    tile.return
+  }
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+  tile.kernel @by_another() attributes {tile.warps = 4 : i64} {
+    %sums = tile.channel full = 1 empty = 4 {tile.shared_offset = 0 : i64} : !sums
+    tile.one_thread {
+      tile.init %sums : !sums
+    }
+    // expected-error @+1 {{expected 'tile.by_warp' to be one of the program's 4 warps, got 4}}
+    tile.alloc_tensor %sums {tile.by_warp = 4 : i64} : !sums
+    tile.return
+  }
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #sum>, tensor_memory>>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+  tile.kernel @ended_untold() attributes {tile.warps = 4 : i64} {
+    %sums = tile.channel full = 1 empty = 4 {tile.shared_offset = 0 : i64} : !sums
+    tile.one_thread {
+      tile.init %sums : !sums
+    }
+    tile.alloc_tensor %sums {tile.by_warp = 0 : i64} : !sums
+    tile.warp_groups(%sums : !sums) {
+      role #tile.role<"mma", warps = 4> {
+        tile.one_thread {
+          // expected-error @+1 {{expected 'tile.ends' on the tile.init of its channel, which makes its barrier}}
+          tile.end_dots %sums : !sums
+        }
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+!ring = !tile.channel<2, own, !tile.buffer<32x64xbf16>>
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+  tile.kernel @uncounted(%a: !tile.view<?x?xbf16>) attributes {tile.warps = 4 : i64} {
+    %ring = tile.channel full = 4 empty = 4 {tile.shared_offset = 0 : i64} : !ring
+    tile.warp_groups(%ring, %a : !ring, !tile.view<?x?xbf16>) {
+      role #tile.role<"all", warps = 4> {
+        %c0 = arith.constant 0 : index
+        %z = arith.constant 0 : i32
+        // expected-error @+1 {{expected 'tile.instructions' to be decided}}
+        tile.wait_puts in_flight = 1
+        tile.put %ring[%z, %z] bytes = 0 : !ring {
+        ^bb0(%x: !tile.buffer<32x64xbf16>):
+          tile.copy_in %a[%c0, %c0], %x {atom = #amdgcn.load_to_lds<"gfx942", 4>} : !tile.view<?x?xbf16>, !tile.buffer<32x64xbf16>
+        }
       }
     }
     tile.return

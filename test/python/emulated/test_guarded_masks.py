@@ -34,6 +34,9 @@ def attention(
             score = kiln.where(key < n, score, -1e30)
         elif MASK == "hidden":
             score = kiln.where((key >= n) | (key > row), -1e30, score)
+        elif MASK == "apart":
+            score = kiln.where(key < n, score, -1e30)
+            score = kiln.where(key <= row, score, -1e30)
         elif MASK == "window":
             sees = (key < n) & (row - key < w) & (key <= row)
             score = kiln.where(sees, score, -1e30)
@@ -66,6 +69,8 @@ def count_loops(kernel):
         ("sm_90a", "none", False, 1),
         ("sm_90a", "end", True, 2),
         ("sm_90a", "hidden", False, 2),
+        ("sm_90a", "apart", False, 4),
+        ("sm_90a", "apart", True, 4),
         ("sm_90a", "window", False, 3),
         ("sm_90a", "window", True, 3),
         ("sm_100a", "window", True, 3),
@@ -84,6 +89,7 @@ def test_only_the_trips_that_need_it_mask(chip, mask, wide, loops, rng):
         "none": row >= 0,
         "end": row >= 0,
         "hidden": key <= row,
+        "apart": key <= row,
         "window": (key <= row) & (row - key < window),
     }[mask]
     expected = reference(q, k, v, np.broadcast_to(sees, (ROWS, keys)))

@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 TILE_OPT = Path(os.environ["KILN_BUILD"]) / "bin" / "tile-opt"
+TILE_COMPILE = TILE_OPT.with_name("tile-compile")
 KERNELS = ["gemm", "attention", "gemm-sm_80", "gemm-sm_100a", "gemm-gfx942", "gemm-gfx950"]
 COUNTS = re.compile(
     r"\b(stage|order|depth|in_flight|warps|copies|skew|registers|programs|group|reads_ahead)"
@@ -273,3 +274,36 @@ def test_no_decision_about_shared_loops_is_ignored(tmp_path: Path) -> None:
              for more in ('tile.raster = "longest_y"', LAUNCHES[0].rstrip(", "), "tile.overlap")]  # fmt: skip
     made.append((UNITS.sub("", source), "not persistent"))
     check_flips(source, tmp_path, made)
+
+
+# What the last passes of the schedule decide stands in that stage's text.
+THREADS = re.compile(r"tile\.(by_warp|ends|instructions) = (\d+)")
+
+
+@pytest.mark.parametrize(
+    "kernel, target, decided",
+    [
+        ("NVPTX/tensor-operands", "nvptx:sm_100a", {"by_warp", "ends"}),
+        ("AMDGPU/plain-ring", "amdgpu:gfx950", {"instructions"}),
+    ],
+)
+def test_no_decision_about_threads_is_ignored(kernel, target, decided, tmp_path: Path) -> None:
+    path = ROOT / "test" / "Target" / f"{kernel}.mlir"
+    command = [TILE_COMPILE, path, "--target", target, "--emit", "schedule"]
+    text = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    assert {match[1] for match in THREADS.finditer(text)} == decided
+    path = tmp_path / "schedule.mlir"
+
+    def lowered(schedule: str) -> tuple[str, str]:
+        path.write_text(schedule, encoding="utf-8")
+        command = [TILE_COMPILE, path, "--from", "schedule", "--emit", "llvm"]
+        made = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        return made.stdout, made.stderr
+
+    code, errors = lowered(text)
+    assert code, errors
+    for match in THREADS.finditer(text):
+        for new in {int(match[2]) + 1, max(int(match[2]) - 1, 0)} - {int(match[2])}:
+            flipped, errors = lowered(text[: match.start(2)] + str(new) + text[match.end(2) :])
+            assert flipped != code, f"{match[0]} -> {new}: the same code"
+            assert flipped or "error:" in errors, errors

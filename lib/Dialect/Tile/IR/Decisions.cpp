@@ -6,6 +6,7 @@
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -28,6 +29,8 @@ static bool onTensor(Operation *op) {
   return op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
 }
 
+static bool onMask(Operation *op) { return isa<arith::SelectOp>(op) && onTensor(op); }
+
 ArrayRef<Decision> kiln::tile::getDecisions() {
   constexpr ReadBy Layout = ReadBy::Layout, Schedule = ReadBy::Schedule,
                    Lowering = ReadBy::Lowering;
@@ -40,6 +43,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {kResidencyAttrName, onTensor, Schedule},
       {kCarriedAttrName, on<DotOp, WaitOp>, Schedule},
       {kFetchedAttrName, on<StoreOp, SliceOp>, Schedule},
+      {kHandedAttrName, on<ConvertLayoutOp>, Schedule},
       // When, and by whom.
       {"stage", onOurs, Schedule},
       {kStageAttrName, onOthers, Schedule},
@@ -53,6 +57,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {"multicast", on<LoadOp, CopyInOp>, Schedule},
       {"in_flight", on<DotOp, StoreOp>, Schedule},
       {kWriteStageAttrName, on<LoadOp>, Schedule},
+      {kGuardedAttrName, onMask, Schedule},
       {kSplitLoopAttrName, on<scf::IfOp>, Schedule},
       // In which parts, and how its instructions alternate with others.
       {"parts", on<DotOp>, Schedule, /*isMark=*/false, /*isOfParts=*/true},
@@ -68,9 +73,12 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       // Which instruction, by its name; and who holds what of a result.
       {kAtomNameAttrName, on<DotOp, LoadOp, StoreOp>, Layout},
       {kLayoutAttrName, onTensor, Layout},
-      // Which lanes meet, and which of two programs acts for both.
+      // Which lanes meet, which warp or program acts for others, and how many tell of something.
       {kLanesAttrName, on<PutOp>, Lowering},
       {kFirstOfPairAttrName, on<PutOp, GetOp, StartDotOp, ReleaseOp>, Lowering},
+      {kByWarpAttrName, on<AllocTensorOp, FreeTensorOp>, Lowering},
+      {kEndsAttrName, on<InitOp>, Lowering},
+      {kInstructionsAttrName, on<WaitPutsOp>, Lowering},
       // How far neighbours are reached together.
       {kWholeRowsAttrName, on<LoadOp, StoreOp>, Lowering},
       {kRunAttrName, on<GatherOp, ScatterOp>, Lowering},

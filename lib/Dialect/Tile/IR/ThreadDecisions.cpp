@@ -1,6 +1,5 @@
-// What is said of puts, gets, dots and releases beside their own attributes.
+// What is said of ops of a schedule beside their own attributes.
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
-#include "kiln/Dialect/Tile/IR/Tile.h"
 
 using namespace mlir;
 using namespace kiln::tile;
@@ -24,7 +23,42 @@ LogicalResult kiln::tile::requireFirstOfPair(Operation *op) {
          << kFirstOfPairAttrName << "', since the first of two programs does it for both";
 }
 
+int64_t kiln::tile::countEnds(ChannelOp channel) {
+  int64_t ends = 0;
+  for (OpOperand &use : channel.getResult().getUses())
+    if (auto groups = dyn_cast<WarpGroupsOp>(use.getOwner()))
+      for (auto [number, region] : llvm::enumerate(groups.getBodies()))
+        ends += groups.getRole(number).getCopies() *
+                llvm::count_if(region.getArgument(use.getOperandNumber()).getUsers(),
+                               llvm::IsaPred<EndDotsOp>);
+  return ends;
+}
+
+FailureOr<int64_t> kiln::tile::requireThreadNumber(Operation *op, StringRef name) {
+  if (auto number = op->getAttrOfType<IntegerAttr>(name))
+    return number.getInt();
+  return op->emitOpError("expected '") << name << "' to be decided";
+}
+
+/// Whether such a number means something of an op.
+static LogicalResult verifyNumber(Operation *op, StringRef name, Attribute value) {
+  bool stands = name == kByWarpAttrName ? isa<AllocTensorOp, FreeTensorOp>(op)
+                : name == kEndsAttrName ? isa<InitOp>(op)
+                                        : isa<WaitPutsOp>(op);
+  auto number = dyn_cast<IntegerAttr>(value);
+  int64_t least = name == kEndsAttrName ? 1 : 0;
+  if (stands && number && number.getType().isInteger(64) && number.getInt() >= least)
+    return success();
+  return op->emitError() << "expected '" << name << "' on "
+                         << (name == kByWarpAttrName ? "what sets tensor memory aside or frees it"
+                             : name == kEndsAttrName ? "a tile.init"
+                                                     : "a tile.wait_puts")
+                         << ", as an i64 of at least " << least << ", got " << value;
+}
+
 LogicalResult kiln::tile::verifyThreadDecision(Operation *op, StringRef name, Attribute value) {
+  if (llvm::is_contained({kByWarpAttrName, kEndsAttrName, kInstructionsAttrName}, name))
+    return verifyNumber(op, name, value);
   if (!isa<UnitAttr>(value))
     return op->emitError() << "expected '" << name << "' without value, got " << value;
   if (name == kFirstOfPairAttrName) {

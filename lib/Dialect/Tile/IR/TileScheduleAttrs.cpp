@@ -7,6 +7,7 @@
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSet.h"
@@ -115,6 +116,23 @@ static LogicalResult verifyChoice(Operation *op, StringRef name, Attribute value
                          << "\" or \"" << words.second << "\", got " << value;
 }
 
+/// The channel by which a conversion hands over what it converts.
+static LogicalResult verifyHanded(Operation *op, Attribute value) {
+  auto type = dyn_cast<TypeAttr>(value);
+  auto channel = type ? dyn_cast<ChannelType>(type.getValue()) : ChannelType();
+  auto tensor = isa<ConvertLayoutOp>(op) ? cast<ConvertLayoutOp>(op).getInput().getType()
+                                         : RankedTensorType();
+  if (tensor && channel && !channel.getOwn() && channel.getBuffers().size() == 1) {
+    auto sum = channel.getAccumulator();
+    if (sum ? sum.getTensor() == tensor : channel.getBuffer(0).getShape() == tensor.getShape())
+      return success();
+  }
+  return op->emitError() << "expected '" << kHandedAttrName
+                         << "' on a tile.convert_layout, as a channel of another role with slots "
+                            "of the tensor, got "
+                         << value;
+}
+
 static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value) {
   if (name == kWholeRowsAttrName) {
     if (isa<LoadOp, StoreOp>(op) && isa<UnitAttr>(value))
@@ -143,6 +161,15 @@ static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value
   if (name == kFetchedAttrName)
     return verifyChoice(op, name, value, isa<StoreOp, SliceOp>(op), "a store or a slice",
                         {"whole", "boxes"});
+  if (name == kHandedAttrName)
+    return verifyHanded(op, value);
+  if (name == kGuardedAttrName) {
+    bool isMask = isa<arith::SelectOp>(op) && isa<RankedTensorType>(op->getResult(0).getType());
+    if (isMask && isa<BoolAttr>(value))
+      return success();
+    return op->emitError() << "expected '" << name
+                           << "' on an arith.select of tensors, as a boolean, got " << value;
+  }
   auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
   Value tile = isa<GatherOp>(op)    ? op->getResult(0)
                : isa<ScatterOp>(op) ? cast<ScatterOp>(op).getValue()
@@ -205,10 +232,12 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
   if (name == kLayoutAttrName)
     return verifyPinnedLayout(op, value);
   if (llvm::is_contained({kWholeRowsAttrName, kWriteStageAttrName, kRunAttrName, kResidencyAttrName,
-                          kCarriedAttrName, kFetchedAttrName},
+                          kCarriedAttrName, kFetchedAttrName, kHandedAttrName, kGuardedAttrName},
                          name))
     return verifyAccess(op, name, value);
-  if (name == kLanesAttrName || name == kFirstOfPairAttrName)
+  if (llvm::is_contained({kLanesAttrName, kFirstOfPairAttrName, kByWarpAttrName, kEndsAttrName,
+                          kInstructionsAttrName},
+                         name))
     return verifyThreadDecision(op, name, value);
   if (name == kRolesAttrName)
     return verifyRoles(op, value);

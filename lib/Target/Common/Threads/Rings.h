@@ -6,6 +6,9 @@
 
 namespace kiln {
 
+/// The channel that a role's name for it stands for.
+tile::ChannelOp findChannel(mlir::Value name);
+
 /// The buffers of a slot, or where tensor memory has it.
 llvm::SmallVector<mlir::Value> getSlot(ThreadContext &context, mlir::Value channel,
                                        mlir::Value slot);

@@ -21,12 +21,21 @@ inline constexpr llvm::StringLiteral kResidencyAttrName = "tile.residency";
 
 /// Of a product whose sum is in tensor memory, and of the wait for it: where its loop has the sum
 /// from one trip to the next, "registers" or "tensor_memory". There it stays if the trip does no
-/// more with it than to change it element by element in front of the product.
+/// more with it than to change it element by element in front of the product. Of a wait in a
+/// condition that chooses the sum or a constant: where the condition hands it on.
 inline constexpr llvm::StringLiteral kCarriedAttrName = "tile.carried";
 
 /// Of a store by an engine, and of the slices that are its boxes: how sums in tensor memory are
 /// fetched of which it is made, "whole" or by "boxes", each as it is stored.
 inline constexpr llvm::StringLiteral kFetchedAttrName = "tile.fetched";
+
+/// Of a conversion by which one role hands a tensor over, to conversions of other roles: the
+/// channel that carries it. Its slots are a buffer in shared memory, or sums in tensor memory.
+inline constexpr llvm::StringLiteral kHandedAttrName = "tile.handed";
+
+/// Of a select of tensors in a loop, a boolean: whether it masks in those trips alone in which not
+/// all elements pass.
+inline constexpr llvm::StringLiteral kGuardedAttrName = "tile.guarded";
 
 /// Of a gather or a scatter, [dimension, width]: as many neighbours along the tile's dimension,
 /// from a multiple of as many on, are side by side in memory, aligned, and in bounds and chosen

@@ -86,18 +86,6 @@ static LogicalResult lowerChannel(ThreadContext &context, ChannelOp op) {
   return success();
 }
 
-/// How many threads tell the channel's barrier of the end of dots.
-static int64_t countEnds(ChannelOp op) {
-  int64_t ends = 0;
-  for (OpOperand &use : op.getResult().getUses())
-    if (auto groups = dyn_cast<WarpGroupsOp>(use.getOwner()))
-      for (auto [number, region] : llvm::enumerate(groups.getBodies()))
-        ends += groups.getRole(number).getCopies() *
-                llvm::count_if(region.getArgument(use.getOperandNumber()).getUsers(),
-                               llvm::IsaPred<EndDotsOp>);
-  return ends;
-}
-
 static LogicalResult lowerInit(ThreadContext &context, InitOp op) {
   if (failed(requireOneThread(op)))
     return failure();
@@ -114,10 +102,10 @@ static LogicalResult lowerInit(ThreadContext &context, InitOp op) {
                                  getSharedAt(context, context.get(channel),
                                              context.i32(first + slot * kByteBarrierBytes)),
                                  arrivals);
-  if (int64_t ends = countEnds(channel))
+  if (auto ends = op->getAttrOfType<IntegerAttr>(kEndsAttrName))
     context.sync.initBarrier(context, context.getLoc(),
                              getSharedAt(context, context.get(channel), context.i32(plan.end)),
-                             ends);
+                             ends.getInt());
   return success();
 }
 
@@ -130,18 +118,25 @@ static std::pair<Value, int64_t> getTensorPlace(ThreadContext &context, Value ch
           getBytes(type.getAccumulator()) * type.getDepth()};
 }
 
-/// What the first warp of the program does.
-static LogicalResult byFirstWarp(ThreadContext &context, Operation *op,
-                                 llvm::function_ref<void()> emit) {
+/// What one warp of the program does.
+static LogicalResult byOneWarp(ThreadContext &context, Operation *op,
+                               llvm::function_ref<void()> emit) {
   if (!context.chip.figures.tensorMemory)
     return emitUnsupported(op, context.target, "expected a chip that has tensor memory");
+  FailureOr<int64_t> warp = requireThreadNumber(op, kByWarpAttrName);
+  if (failed(warp))
+    return failure();
+  if (*warp >= context.getWarps())
+    return op->emitOpError("expected '") << kByWarpAttrName << "' to be one of the program's "
+                                         << context.getWarps() << " warps, got " << *warp;
   context.emitIf(
-      arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.warp, context.i32(0)), emit);
+      arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.warp, context.i32(*warp)),
+      emit);
   return success();
 }
 
 static LogicalResult lowerAllocTensor(ThreadContext &context, AllocTensorOp op) {
-  return byFirstWarp(context, op, [&] {
+  return byOneWarp(context, op, [&] {
     for (Value channel : op.getChannels()) {
       auto [place, bytes] = getTensorPlace(context, channel);
       context.sync.allocTensor(context, context.getLoc(), place, bytes, isOfPair(channel));
@@ -151,7 +146,7 @@ static LogicalResult lowerAllocTensor(ThreadContext &context, AllocTensorOp op) 
 }
 
 static LogicalResult lowerFreeTensor(ThreadContext &context, FreeTensorOp op) {
-  return byFirstWarp(context, op, [&] {
+  return byOneWarp(context, op, [&] {
     for (Value channel : op.getChannels()) {
       auto [place, bytes] = getTensorPlace(context, channel);
       Value address = LLVM::LoadOp::create(context, context.getI32Type(), place);
@@ -164,6 +159,11 @@ static LogicalResult lowerFreeTensor(ThreadContext &context, FreeTensorOp op) {
 static LogicalResult lowerEndDots(ThreadContext &context, EndDotsOp op) {
   if (failed(requireOneThread(op)))
     return failure();
+  if (llvm::none_of(findChannel(op.getChannel())->getUsers(), [](Operation *user) {
+        return isa<InitOp>(user) && user->hasAttr(kEndsAttrName);
+      }))
+    return op.emitOpError("expected '")
+           << kEndsAttrName << "' on the tile.init of its channel, which makes its barrier";
   auto type = cast<ChannelType>(op.getChannel().getType());
   Value end =
       getSharedAt(context, context.get(op.getChannel()), context.i32(planChannel(type).end));

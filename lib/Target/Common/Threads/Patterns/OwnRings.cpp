@@ -13,6 +13,7 @@
 #include "../ThreadPlans.h"
 #include "../TileAccess.h"
 #include "../ViewAccess.h"
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/IR/Matchers.h"
 
@@ -45,8 +46,7 @@ void kiln::lowerOwnChannel(ThreadContext &context, ChannelOp op) {
     slots.push_back(LLVM::AliasScopeAttr::get(domain));
 }
 
-/// The channel that a role's name for it stands for.
-static ChannelOp findChannel(Value name) {
+ChannelOp kiln::findChannel(Value name) {
   auto argument = cast<BlockArgument>(name);
   auto groups = cast<WarpGroupsOp>(argument.getOwner()->getParentOp());
   return groups.getCaptures()[argument.getArgNumber()].getDefiningOp<ChannelOp>();
@@ -135,23 +135,28 @@ void kiln::lowerOwnGet(ThreadContext &context, GetOp op) {
   setOwnSlot(context, op.getBuffers(), op.getChannel(), op.getSlot());
 }
 
-/// Each put is one group, of at least as many instructions of a warp as that of fewest.
-static void lowerWaitPuts(ThreadContext &context, WaitPutsOp op) {
-  std::optional<int64_t> least;
-  op->getParentRegion()->getParentOfType<WarpGroupsOp>().walk([&](PutOp put) {
-    if (!put.getChannel().getType().getOwn())
-      return;
-    int64_t own = 0;
-    for (auto copy : put.getBody().getOps<CopyInOp>()) {
-      auto atom = dyn_cast<DirectAtomInterface>(copy.getAtom());
-      int64_t bytes = int64_t(context.chip.warpSize) * context.role->attr.getTotalWarps() *
-                      (atom ? atom.getGranularity() : 1);
-      own += getSharedBytes(copy.getBuffer().getType()) / bytes;
-    }
-    if (own > 0)
-      least = std::min(least.value_or(own), own);
+/// Whether a warp knows by its own instructions what of its role's puts has ended.
+static bool countsInstructions(WaitPutsOp op) {
+  Operation *inner = op;
+  while (!isa<WarpGroupsOp>(inner->getParentOp()))
+    inner = inner->getParentOp();
+  WalkResult found = inner->getParentRegion()->walk([](CopyInOp copy) {
+    auto atom = dyn_cast<DirectAtomInterface>(copy.getAtom());
+    return atom && atom.getCompletion() == Completion::Instructions ? WalkResult::interrupt()
+                                                                    : WalkResult::advance();
   });
-  context.sync.waitForCopies(context, context.getLoc(), op.getInFlight(), least.value_or(0));
+  return found.wasInterrupted();
+}
+
+/// Each put is one group.
+static LogicalResult lowerWaitPuts(ThreadContext &context, WaitPutsOp op) {
+  FailureOr<int64_t> instructions = 0;
+  if (op.getInFlight() > 0 && countsInstructions(op))
+    instructions = requireThreadNumber(op, kInstructionsAttrName);
+  if (failed(instructions))
+    return failure();
+  context.sync.waitForCopies(context, context.getLoc(), op.getInFlight(), *instructions);
+  return success();
 }
 
 /// Who copies what of a buffer, by the lanes, warps of the role and turns (registers) of an atom.

@@ -1,5 +1,5 @@
 // What cannot go from one role to another.
-// RUN: tile-opt %s --tile-realise-rings -split-input-file -verify-diagnostics
+// RUN: tile-opt %s --tile-decide-hand-overs -split-input-file -verify-diagnostics
 
 #four = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[256]]>
 !view = !tile.view<?xf32>

@@ -1,5 +1,5 @@
 // What one role makes of tensors and another uses is written to a slot and read from it.
-// RUN: tile-opt %s --tile-realise-rings | FileCheck %s
+// RUN: tile-opt %s --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs | FileCheck %s
 // RUN: tile-opt %s --tile-pipeline=stop-after=schedule | FileCheck %s --check-prefix=ALL
 // RUN: tile-opt %s --tile-pipeline=stop-after=target | FileCheck %s --check-prefix=CODE
 

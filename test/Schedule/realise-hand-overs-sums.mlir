@@ -1,5 +1,5 @@
 // What another role uses of sums in tensor memory.
-// RUN: tile-opt %s --tile-realise-rings | FileCheck %s
+// RUN: tile-opt %s --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs | FileCheck %s
 
 // A sum in tensor memory stays there: one more slot than its dot says to be in flight.
 // CHECK-LABEL: tile.kernel @sums

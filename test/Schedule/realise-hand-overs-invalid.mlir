@@ -1,5 +1,5 @@
-// Sums in tensor memory that no role can fetch.
-// RUN: tile-opt %s --tile-realise-rings -split-input-file -verify-diagnostics
+// What cannot go from role to role as decided, and sums in tensor memory that no role can fetch.
+// RUN: tile-opt %s --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs -split-input-file -verify-diagnostics
 
 #sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
 !view = !tile.view<?x?xf16>
@@ -53,6 +53,44 @@ tile.kernel @copies(%a: !view, %b: !tile.view<?x?xf32>)
   // expected-error@+1 {{expected a role of one copy to hand over what #nvptx.tcgen05<"m128n32k16", f16, f32> has in tensor memory, got 2 copies of role "mma"}}
   %d = tile.dot %x, %y, %zero {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>, role = "mma", in_flight = 1} : tensor<256x32xf16>, tensor<32x32xf16> -> !t
   tile.store %d, %b[%c0, %c0] {role = "use"} : !t, !tile.view<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
+#four = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[256]]>
+#two = #tile.layout<register = [[1],[2],[256]], lane = [[4],[8],[16],[32],[64]], warp = [[128]]>
+!view = !tile.view<?xf32>
+!t = tensor<512xf32, #four>
+!u = tensor<512xf32, #two>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @no_sum(%a: !view, %b: !view) attributes {
+    tile.roles = [#tile.role<"make", warps = 4>, #tile.role<"use", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[%c0] {role = "make"} : !view -> !t
+  // expected-error@+1 {{expected a sum that a dot has in tensor memory, since 'tile.handed' is '!tile.channel<1, !tile.pending<}}
+  %h = tile.convert_layout %x {role = "make", tile.handed = !tile.channel<1, !tile.pending<!t, tensor_memory>>} : !t -> !t
+  tile.store %h, %b[%c0] {role = "use"} : !t, !view
+  tile.return
+}
+}
+
+// -----
+
+#four = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[256]]>
+#two = #tile.layout<register = [[1],[2],[256]], lane = [[4],[8],[16],[32],[64]], warp = [[128]]>
+!view = !tile.view<?xf32>
+!t = tensor<512xf32, #four>
+!u = tensor<512xf32, #two>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @elements(%a: !view, %b: !view) attributes {
+    tile.roles = [#tile.role<"make", warps = 4>, #tile.role<"use", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[%c0] {role = "make"} : !view -> !t
+  // expected-error@+1 {{expected 'tile.handed' to have slots of 'f32', got '!tile.buffer<512xf16>'}}
+  %h = tile.convert_layout %x {role = "make", tile.handed = !tile.channel<1, !tile.buffer<512xf16>>} : !t -> !t
+  tile.store %h, %b[%c0] {role = "use"} : !t, !view
   tile.return
 }
 }

@@ -1,0 +1,17 @@
+// Tensors that one role makes and another uses.
+#ifndef KILN_LIB_SCHEDULE_HANDOVERS_H
+#define KILN_LIB_SCHEDULE_HANDOVERS_H
+
+#include "Decisions.h"
+
+namespace kiln {
+
+/// The dot in tensor memory whose sum a value is, perhaps behind the loop that carries it; or null.
+tile::DotOp findSummingDot(mlir::Value value);
+
+/// The type as which a tensor is written to a slot: as bytes, if it has fewer bits.
+mlir::RankedTensorType getHandedType(mlir::RankedTensorType type);
+
+} // namespace kiln
+
+#endif // KILN_LIB_SCHEDULE_HANDOVERS_H

@@ -1,0 +1,258 @@
+// Writes each tensor that a role hands over to a slot, or commits it, and lets others read it
+// there.
+#include "HandOvers.h"
+#include "Rings.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
+#include "kiln/Schedule/Passes.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace kiln {
+#define GEN_PASS_DEF_REALISEHANDOVERS
+#include "kiln/Schedule/Passes.h.inc"
+} // namespace kiln
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+namespace {
+/// What is handed over, by whom, as what; and the conversions by which others read it.
+class HandOver {
+public:
+  HandOver(KernelOp kernel, ConvertLayoutOp handed, ChannelType type)
+      : kernel(kernel), handed(handed), type(type), value(handed.getInput()),
+        builder(kernel.getContext()) {}
+  LogicalResult realise();
+
+private:
+  LogicalResult findReads();
+  LogicalResult checkFetcher(DotOp dot, RoleAttr role);
+  LogicalResult checkSum(DotOp dot);
+  void makeChannel(int64_t full);
+  LogicalResult commit();
+  LogicalResult write();
+  void read(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions);
+
+  KernelOp kernel;
+  ConvertLayoutOp handed;
+  ChannelType type;
+  Value value;
+  RoleAttr maker;
+  llvm::MapVector<Attribute, SmallVector<ConvertLayoutOp>> reads; // by role
+  int64_t warps = 0;                                              ///< of those that read
+  OpBuilder builder;
+  Ring ring;
+};
+} // namespace
+
+RankedTensorType kiln::getHandedType(RankedTensorType type) {
+  bool isNarrow = !type.getElementType().isIndex() && type.getElementTypeBitWidth() < 8;
+  return isNarrow ? cast<RankedTensorType>(type.clone(IntegerType::get(type.getContext(), 8)))
+                  : type;
+}
+
+/// A tensor of another type's elements: bytes of fewer bits, or the bits of bytes.
+static Value changeWidth(OpBuilder &builder, Location loc, Value value, RankedTensorType type,
+                         RoleAttr role) {
+  auto from = cast<RankedTensorType>(value.getType());
+  if (from == type)
+    return value;
+  RankedTensorType narrow = from.getElementTypeBitWidth() < 8 ? from : type;
+  RankedTensorType bits =
+      cast<RankedTensorType>(narrow.clone(builder.getIntegerType(narrow.getElementTypeBitWidth())));
+  auto cast = [&](RankedTensorType to) {
+    if (value.getType() != to)
+      value = inRole(arith::BitcastOp::create(builder, loc, to, value), role);
+  };
+  if (narrow == type) {
+    value = inRole(arith::TruncIOp::create(builder, loc, bits, value), role);
+    cast(type);
+  } else {
+    cast(bits);
+    value = inRole(arith::ExtUIOp::create(builder, loc, type, value), role);
+  }
+  return value;
+}
+
+DotOp kiln::findSummingDot(Value value) {
+  while (isa_and_nonnull<scf::ForOp, scf::WhileOp>(value.getDefiningOp())) {
+    Operation *loop = value.getDefiningOp();
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    if (auto asks = dyn_cast<scf::WhileOp>(loop)) {
+      auto handed = dyn_cast<BlockArgument>(asks.getConditionOp().getArgs()[number]);
+      if (!handed || handed.getOwner() != asks.getBeforeBody())
+        return {};
+      number = handed.getArgNumber();
+    }
+    value = loop->getRegions().back().front().getTerminator()->getOperand(number);
+  }
+  auto dot = value.getDefiningOp<DotOp>();
+  return dot && dot.getInFlight() && endsByCommit(dot.getAtomAttr()) ? dot : DotOp();
+}
+
+LogicalResult HandOver::findReads() {
+  FailureOr<RoleAttr> made = findRole(handed, getRoleName(handed));
+  if (failed(made))
+    return failure();
+  maker = *made;
+  for (Operation *user : handed->getUsers())
+    if (!isa<ConvertLayoutOp>(user) || getRoleName(user).empty() ||
+        getRoleName(user) == maker.getName())
+      return user->emitOpError("expected a tile.convert_layout in another role than \"")
+             << maker.getName() << "\", which hands it over";
+  WalkResult result = kernel.getBody().walk([&](ConvertLayoutOp user) -> WalkResult {
+    if (user.getInput() != handed.getResult())
+      return WalkResult::advance();
+    FailureOr<RoleAttr> role = findRole(user, getRoleName(user));
+    if (succeeded(role))
+      reads[*role].push_back(user);
+    return WalkResult(role);
+  });
+  if (result.wasInterrupted())
+    return failure();
+  for (auto &[role, conversions] : reads)
+    warps += cast<RoleAttr>(role).getTotalWarps();
+  return success();
+}
+
+/// Each warp of those that fetch has its own part of tensor memory.
+LogicalResult HandOver::checkFetcher(DotOp dot, RoleAttr role) {
+  int64_t first = 0, warps = cast<MmaAtomInterface>(dot.getAtomAttr()).getWarps();
+  for (auto other : kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>()) {
+    if (other == role)
+      break;
+    first += countWarps(kernel, other);
+  }
+  if (role.getTotalWarps() == warps && first % warps == 0)
+    return success();
+  return dot.emitOpError("expected a role of ")
+         << warps << " warps behind a multiple of " << warps << " to use the result, since "
+         << dot.getAtomAttr() << " has it in tensor memory, got role \"" << role.getName()
+         << "\" of " << role.getTotalWarps() << " behind " << first;
+}
+
+LogicalResult HandOver::checkSum(DotOp dot) {
+  if (!dot)
+    return handed.emitOpError("expected a sum that a dot has in tensor memory, since '")
+           << kHandedAttrName << "' is " << type;
+  if (maker.getCopies() > 1)
+    return dot.emitOpError("expected a role of one copy to hand over what ")
+           << dot.getAtomAttr() << " has in tensor memory, got " << maker.getCopies()
+           << " copies of role \"" << maker.getName() << "\"";
+  for (auto &[role, conversions] : reads) {
+    if (failed(checkFetcher(dot, cast<RoleAttr>(role))))
+      return failure();
+    for (ConvertLayoutOp conversion : conversions)
+      if (conversion.getType() != value.getType())
+        return conversion.emitOpError("expected the layout in which ")
+               << dot.getAtomAttr() << " has the sum, got " << conversion.getType();
+  }
+  if (value.hasOneUse())
+    return success();
+  return dot.emitOpError(
+             "expected a result that other roles alone use, since one does, and role \"")
+         << maker.getName() << "\" has it in tensor memory";
+}
+
+void HandOver::makeChannel(int64_t full) {
+  builder.setInsertionPointToStart(&kernel.getBody().front());
+  ring.channel = ChannelOp::create(builder, value.getLoc(), type, full, warps);
+  builder.setInsertionPoint(handed);
+}
+
+/// A sum stays in tensor memory.
+LogicalResult HandOver::commit() {
+  DotOp dot = findSummingDot(value);
+  if (failed(checkSum(dot)))
+    return failure();
+  Location loc = value.getLoc();
+  makeChannel(/*full=*/1);
+  dot.setInFlight(0);
+  NextOp next = makeNext(builder, loc, ring, maker);
+  auto pend = inRole(PendOp::create(builder, loc, type.getAccumulator(), value), maker);
+  inRole(CommitOp::create(builder, loc, pend, ring.channel, next.getSlot()), maker);
+  for (auto &[attr, conversions] : reads) {
+    auto role = cast<RoleAttr>(attr);
+    next = makeNext(builder, loc, ring, role);
+    auto get =
+        inRole(GetOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase()), role);
+    auto fetch = inRole(
+        FetchOp::create(builder, loc, value.getType(), get.getBuffers().front(), dot.getAtomAttr()),
+        role);
+    for (ConvertLayoutOp conversion : conversions)
+      conversion.getResult().replaceAllUsesWith(fetch.getResult());
+  }
+  return success();
+}
+
+void HandOver::read(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions) {
+  Location loc = value.getLoc();
+  NextOp next = makeNext(builder, loc, ring, role);
+  auto get =
+      inRole(GetOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase()), role);
+  DenseMap<Type, Value> tensors;
+  for (ConvertLayoutOp conversion : conversions) {
+    auto wanted = cast<RankedTensorType>(conversion.getType());
+    Value &tensor = tensors[wanted];
+    if (!tensor) {
+      auto made = inRole(ReadOp::create(builder, loc, getHandedType(wanted),
+                                        get.getBuffers().front(), DenseI64ArrayAttr(), Attribute()),
+                         role);
+      tensor = changeWidth(builder, loc, made.getResult(), wanted, role);
+    }
+    conversion.getResult().replaceAllUsesWith(tensor);
+  }
+}
+
+/// Any other tensor goes through shared memory.
+LogicalResult HandOver::write() {
+  Location loc = value.getLoc();
+  RankedTensorType stored = getHandedType(cast<RankedTensorType>(value.getType()));
+  BufferType buffer = type.getBuffer(0);
+  if (buffer.getElementType() != stored.getElementType())
+    return handed.emitOpError("expected '") << kHandedAttrName << "' to have slots of "
+                                            << stored.getElementType() << ", got " << buffer;
+  makeChannel(maker.getTotalWarps());
+  Value written = changeWidth(builder, loc, value, stored, maker);
+  NextOp next = makeNext(builder, loc, ring, maker);
+  auto put = inRole(
+      PutOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase(), /*bytes=*/0),
+      maker);
+  Block &body = put.getBody().emplaceBlock();
+  OpBuilder inner = OpBuilder::atBlockEnd(&body);
+  WriteOp::create(inner, loc, written, body.addArgument(buffer, loc));
+  for (auto &[role, conversions] : reads)
+    read(cast<RoleAttr>(role), conversions);
+  return success();
+}
+
+LogicalResult HandOver::realise() {
+  if (failed(findReads()) || failed(type.getAccumulator() ? commit() : write()))
+    return failure();
+  for (auto &[role, conversions] : reads)
+    for (ConvertLayoutOp conversion : conversions)
+      conversion.erase();
+  handed.erase();
+  return success();
+}
+
+namespace {
+struct RealiseHandOvers : kiln::impl::RealiseHandOversBase<RealiseHandOvers> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      SmallVector<ConvertLayoutOp> all;
+      kernel.getBody().walk([&](ConvertLayoutOp op) {
+        if (op->hasAttr(kHandedAttrName))
+          all.push_back(op);
+      });
+      for (ConvertLayoutOp handed : all) {
+        auto type = cast<TypeAttr>(handed->getAttr(kHandedAttrName));
+        if (failed(HandOver(kernel, handed, cast<ChannelType>(type.getValue())).realise()))
+          return signalPassFailure();
+      }
+    }
+  }
+};
+} // namespace
