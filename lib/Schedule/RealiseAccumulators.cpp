@@ -6,7 +6,8 @@
 //
 // What such dots read as operand a, and warps have computed, is written to tensor memory in front
 // of them. It is a slot, too, which a commit behind the dots gives back. Who fills it is who starts
-// the dots, so nobody waits until it is full.
+// the dots, so nobody waits until it is full. Where a sum of the trip has been fetched by then, it
+// needs no slot of its own: it is written over that sum, whose slot the commit gives back.
 //
 // A sum that a loop carries, and changes element by element in front of the trip's dots, is left
 // there until then where `tile.carried` says so.
@@ -75,6 +76,10 @@ private:
   Value fetchNext(Location loc, Life &life, Value channel);
   void realiseCarried(Life &life, const CarriedSum &found);
   LogicalResult findOperands();
+  ArrayRef<StartDotOp> findCover(Life &life, ArrayRef<Life *> others);
+  void findCovers();
+  Value turnRows(StartDotOp dot);
+  void fillOperand(ArrayRef<StartDotOp> dots, Value tensor, Value empty);
   void realiseOperand(ArrayRef<StartDotOp> dots);
   FillOp acquire(OpOperand &user, Value channel, Value slot, Value phase, Attribute atom);
   void awaitMate(FillOp fill, Span span);
@@ -93,6 +98,8 @@ private:
   SmallVector<CommitOp> fills;
   /// What dots of one block read as operand a, if warps have computed it.
   llvm::MapVector<std::pair<std::pair<Block *, Value>, unsigned>, SmallVector<StartDotOp>> operands;
+  /// The dots whose operand a is written over a sum, by the wait for it.
+  DenseMap<Operation *, SmallVector<StartDotOp>> covers;
   DenseMap<Operation *, int64_t> numbers; ///< in the order of the text
   /// Each with the numbers between which it is in use. Of sums that go from trip to trip, whose
   /// slots are filled in one trip and got in the next, apart.
@@ -221,7 +228,8 @@ Value AccumulatorRealiser::getChannel(Location loc, ArrayRef<Type> slot, Span sp
   };
   auto isAlike = [&](BlockArgument channel) {
     auto made = groups.getCaptures()[channel.getArgNumber()].getDefiningOp<ChannelOp>();
-    return made.getType() == type && int64_t(made.getFull()) == full;
+    return made.getType() == type && int64_t(made.getFull()) == full &&
+           int64_t(made.getEmpty()) == empty;
   };
   for (auto &[channel, others] : channels[isCarried])
     if (isAlike(channel) && llvm::all_of(others, isApart)) {
@@ -298,12 +306,18 @@ void AccumulatorRealiser::awaitMate(FillOp fill, Span span) {
                     /*peers=*/ValueRange());
 }
 
-/// Waits for a slot, fetches what it holds and gives it back.
+/// Waits for a slot and fetches what it holds.
+static FetchOp fetchFrom(OpBuilder &builder, Location loc, Type type, Value channel, NextOp place,
+                         Attribute atom) {
+  auto get = GetOp::create(builder, loc, channel, place.getSlot(), place.getPhase(),
+                           /*to_start=*/false);
+  return FetchOp::create(builder, loc, type, get.getBuffers().front(), atom);
+}
+
+/// And gives it back.
 Value AccumulatorRealiser::fetchAt(Location loc, Type type, Value channel, NextOp place,
                                    Attribute atom) {
-  auto get = GetOp::create(rewriter, loc, channel, place.getSlot(), place.getPhase(),
-                           /*to_start=*/false);
-  auto fetch = FetchOp::create(rewriter, loc, type, get.getBuffers().front(), atom);
+  FetchOp fetch = fetchFrom(rewriter, loc, type, channel, place, atom);
   ReleaseOp::create(rewriter, loc, channel, place.getSlot(), /*lanes=*/true, /*commit=*/false,
                     /*peers=*/ValueRange());
   return fetch.getResult();
@@ -311,8 +325,11 @@ Value AccumulatorRealiser::fetchAt(Location loc, Type type, Value channel, NextO
 
 void AccumulatorRealiser::realise(Life &life) {
   Location loc = life.wait.getLoc();
-  Value channel = getChannel(loc, {life.wait.getPending().getType()}, {life.getBegin(), life.wait},
-                             /*full=*/1, role.getWarps());
+  auto cover = covers.find(life.wait);
+  bool isCovered = cover != covers.end();
+  Operation *last = isCovered ? cover->second.back() : life.wait;
+  Value channel = getChannel(loc, {life.wait.getPending().getType()}, {life.getBegin(), last},
+                             /*full=*/1, isCovered ? 1 : role.getWarps());
   rewriter.setInsertionPoint(life.getBegin());
   NextOp next = makeNext(loc, channel);
   Value slot = next.getSlot(), phase = next.getPhase();
@@ -321,7 +338,22 @@ void AccumulatorRealiser::realise(Life &life) {
   rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
   CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
   rewriter.setInsertionPoint(life.wait);
-  rewriter.replaceOp(life.wait, fetchAt(loc, life.wait.getType(), channel, next, life.atom));
+  if (!isCovered) {
+    rewriter.replaceOp(life.wait, fetchAt(loc, life.wait.getType(), channel, next, life.atom));
+    return;
+  }
+  FetchOp fetch = fetchFrom(rewriter, loc, life.wait.getType(), channel, next, life.atom);
+  rewriter.replaceOp(life.wait, fetch);
+  StartDotOp reader = cover->second.front();
+  Value tensor = turnRows(reader);
+  rewriter.setInsertionPoint(reader);
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  auto type = PendingType::get(cast<RankedTensorType>(tensor.getType()), /*inTensorMemory=*/true);
+  auto over = PartOp::create(rewriter, loc, type, fetch.getPending(), ValueRange{zero, zero});
+  fillOperand(cover->second, tensor, over);
+  rewriter.setInsertionPointAfter(last);
+  ReleaseOp::create(rewriter, loc, channel, slot, /*lanes=*/false, /*commit=*/true,
+                    /*peers=*/ValueRange());
 }
 
 //===- What a loop carries ------------------------------------------------------------------===//
@@ -404,33 +436,97 @@ LogicalResult AccumulatorRealiser::findOperands() {
   return failure(result.wasInterrupted());
 }
 
-/// The dots that read a tensor, as they follow one another in a block. It is written by rows, which
-/// are those of its registers whichever way it is read.
+/// What a dot reads as operand a, with its rows as they are written: those of its registers
+/// whichever way it is read.
+Value AccumulatorRealiser::turnRows(StartDotOp dot) {
+  if (!dot.getTransposeA())
+    return dot.getA();
+  rewriter.setInsertionPoint(dot);
+  auto type = cast<RankedTensorType>(dot.getA().getType());
+  LinearLayout rows = getLayout(dot.getA()).transposeOuts({1, 0});
+  type = withLayout(type.clone({type.getDimSize(1), type.getDimSize(0)}), rows);
+  return TransposeOp::create(rewriter, dot.getLoc(), type, dot.getA(), ArrayRef<int64_t>{1, 0});
+}
+
+/// Writes what dots read, which follow one another in a block, in front of the first.
+void AccumulatorRealiser::fillOperand(ArrayRef<StartDotOp> dots, Value tensor, Value empty) {
+  StartDotOp first = dots.front();
+  rewriter.setInsertionPoint(first);
+  auto fill =
+      FillOp::create(rewriter, first.getLoc(), empty.getType(), tensor, empty, first.getAtom());
+  for (StartDotOp dot : dots) {
+    dot.getAMutable().set(fill.getResult());
+    dot.setTransposeA(false);
+  }
+  awaitMate(fill, {first, dots.back()});
+}
+
+/// An operand with a slot of its own.
 void AccumulatorRealiser::realiseOperand(ArrayRef<StartDotOp> dots) {
   StartDotOp first = dots.front(), last = dots.back();
   Location loc = first.getLoc();
-  Value tensor = first.getA();
-  rewriter.setInsertionPoint(first);
-  if (first.getTransposeA()) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    LinearLayout rows = getLayout(tensor).transposeOuts({1, 0});
-    type = withLayout(type.clone({type.getDimSize(1), type.getDimSize(0)}), rows);
-    tensor = TransposeOp::create(rewriter, loc, type, tensor, ArrayRef<int64_t>{1, 0});
-  }
+  Value tensor = turnRows(first);
   auto type = PendingType::get(cast<RankedTensorType>(tensor.getType()), /*inTensorMemory=*/true);
   Value channel = getChannel(loc, {type}, {first, last}, /*full=*/0, /*empty=*/1);
   rewriter.setInsertionPoint(first);
   NextOp next = makeNext(loc, channel);
   Value empty = AcquireOp::create(rewriter, loc, type, channel, next.getSlot(), next.getPhase());
-  auto fill = FillOp::create(rewriter, loc, type, tensor, empty, first.getAtom());
-  for (StartDotOp dot : dots) {
-    dot.getAMutable().set(fill.getResult());
-    dot.setTransposeA(false);
-  }
-  awaitMate(fill, {first, last});
+  fillOperand(dots, tensor, empty);
   rewriter.setInsertionPointAfter(last);
   ReleaseOp::create(rewriter, loc, channel, next.getSlot(), /*lanes=*/false, /*commit=*/true,
                     /*peers=*/ValueRange());
+}
+
+/// The dots of the block whose operand a can be written over a sum, once that has been fetched;
+/// none if one of the others begins before they have ended, for which the sum's slot would be free
+/// by then.
+ArrayRef<StartDotOp> AccumulatorRealiser::findCover(Life &life, ArrayRef<Life *> others) {
+  RankedTensorType sum = life.wait.getPending().getType().getTensor();
+  // Rows beyond the instruction's are further columns, which are others of the operand.
+  if (sum.getDimSize(0) != cast<MmaAtomInterface>(life.atom).getExtents()[0])
+    return {};
+  auto isOver = [&](StartDotOp dot) {
+    auto operand = cast<RankedTensorType>(dot.getA().getType());
+    bool isTurned = dot.getTransposeA();
+    int64_t bits = operand.getElementTypeBitWidth(), columns = operand.getDimSize(!isTurned);
+    int64_t all = sum.getDimSize(1) * sum.getElementTypeBitWidth();
+    return operand.getDimSize(isTurned) == sum.getDimSize(0) && all % (columns * bits) == 0;
+  };
+  for (auto &[place, dots] : operands) {
+    StartDotOp first = dots.front();
+    if (first->getBlock() != life.wait->getBlock() || first->isBeforeInBlock(life.wait) ||
+        !isOver(first))
+      continue;
+    auto beginsBetween = [&, &readers = dots](Life *other) {
+      int64_t begin = numbers.lookup(other->getBegin());
+      return numbers.lookup(life.wait) < begin && begin <= numbers.lookup(readers.back());
+    };
+    if (llvm::none_of(others, beginsBetween))
+      return dots;
+  }
+  return {};
+}
+
+/// Operands that are written over sums. Slots of one channel go back in one way, so sums of one
+/// type are all written over or none: else they would need more channels than it spares.
+void AccumulatorRealiser::findCovers() {
+  llvm::MapVector<Type, SmallVector<Life *>> alike;
+  for (Life &life : lives)
+    if (!carried.contains(life.wait))
+      alike[life.wait.getPending().getType()].push_back(&life);
+  for (auto &[type, sums] : alike) {
+    DenseMap<Operation *, SmallVector<StartDotOp>> found;
+    DenseSet<Operation *> readers;
+    for (Life *life : sums)
+      if (ArrayRef<StartDotOp> dots = findCover(*life, sums);
+          !dots.empty() && readers.insert(dots.front()).second)
+        found[life->wait] = SmallVector<StartDotOp>(dots);
+    if (found.size() != sums.size())
+      continue;
+    operands.remove_if([&](auto &entry) { return readers.contains(entry.second.front()); });
+    for (auto &[wait, dots] : found)
+      covers[wait] = std::move(dots);
+  }
 }
 
 /// A condition that chooses a sum, and the number of its result: what a loop leaves, or, if it has
@@ -493,14 +589,20 @@ LogicalResult AccumulatorRealiser::run() {
   });
   if (result.wasInterrupted() || failed(findOperands()))
     return failure();
+  findCovers();
   for (auto &[place, dots] : operands)
     realiseOperand(dots);
-  for (Life &life : lives) {
-    if (auto found = carried.find(life.wait); found != carried.end())
-      realiseCarried(life, found->second);
-    else
-      realise(life);
-  }
+  // What goes back by commit does so in front of the commits that tell of other sums.
+  for (bool isCovered : {true, false})
+    for (Life &life : lives) {
+      auto found = carried.find(life.wait);
+      if (covers.contains(life.wait) != isCovered)
+        continue;
+      if (found != carried.end())
+        realiseCarried(life, found->second);
+      else
+        realise(life);
+    }
   for (Life &life : handedOver)
     realiseHandedOver(life);
   for (CommitOp commit : fills)
