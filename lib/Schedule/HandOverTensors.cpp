@@ -229,7 +229,8 @@ LogicalResult TensorHandOver::checkFetcher(DotOp dot, RoleAttr role) {
 LogicalResult TensorHandOver::handOverSum(Value value, Edge &edge, DotOp dot) {
   if (edge.maker.getCopies() > 1)
     return dot.emitOpError("expected a role of one copy to hand over what ")
-           << dot.getAtomAttr() << " has in tensor memory, got " << edge.maker.getCopies()
+           << dot.getAtomAttr() << " has in tensor memory, since each copy has slots of its own, "
+           << "which one role would have to wait for apart, got " << edge.maker.getCopies()
            << " copies of role \"" << edge.maker.getName() << "\"";
   unsigned uses = 0;
   int64_t warps = 0;
