@@ -507,25 +507,33 @@ ArrayRef<StartDotOp> AccumulatorRealiser::findCover(Life &life, ArrayRef<Life *>
   return {};
 }
 
-/// Operands that are written over sums. Slots of one channel go back in one way, so sums of one
-/// type are all written over or none: else they would need more channels than it spares.
+/// Operands that are written over sums. Slots of one channel go back in one way, so sums that could
+/// have one are all written over or none: else they would need more channels than it spares.
 void AccumulatorRealiser::findCovers() {
   llvm::MapVector<Type, SmallVector<Life *>> alike;
   for (Life &life : lives)
     if (!carried.contains(life.wait))
       alike[life.wait.getPending().getType()].push_back(&life);
+  auto isApart = [&](Life *one, Life *other) {
+    return numbers.lookup(one->wait) < numbers.lookup(other->getBegin()) ||
+           numbers.lookup(other->wait) < numbers.lookup(one->getBegin());
+  };
   for (auto &[type, sums] : alike) {
-    DenseMap<Operation *, SmallVector<StartDotOp>> found;
+    llvm::MapVector<Life *, SmallVector<StartDotOp>> found;
     DenseSet<Operation *> readers;
     for (Life *life : sums)
       if (ArrayRef<StartDotOp> dots = findCover(*life, sums);
           !dots.empty() && readers.insert(dots.front()).second)
-        found[life->wait] = SmallVector<StartDotOp>(dots);
-    if (found.size() != sums.size())
+        found[life] = SmallVector<StartDotOp>(dots);
+    bool areAll = llvm::all_of(sums, [&](Life *life) {
+      return found.contains(life) ||
+             llvm::none_of(found, [&](auto &other) { return isApart(life, other.first); });
+    });
+    if (!areAll)
       continue;
     operands.remove_if([&](auto &entry) { return readers.contains(entry.second.front()); });
-    for (auto &[wait, dots] : found)
-      covers[wait] = std::move(dots);
+    for (auto &[life, dots] : found)
+      covers[life->wait] = std::move(dots);
   }
 }
 

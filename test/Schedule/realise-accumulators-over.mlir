@@ -62,6 +62,37 @@ tile.kernel @over(%n: index) {
   tile.return
 }
 
+// A sum of the same type that the loop adds to in its trips has a channel of its own anyway.
+// CHECK-LABEL: tile.kernel @added
+// CHECK-NOT: full = 0
+// CHECK-DAG: tile.channel full = 1 empty = 1 : !tile.channel<1, !tile.pending<tensor<128x32xf32
+// CHECK-DAG: tile.channel full = 1 empty = 4 : !tile.channel<1, !tile.pending<tensor<128x32xf32
+// CHECK: tile.part
+tile.kernel @added(%n: index) {
+  tile.warp_groups(%n : index) {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !tile.buffer<128x32xf16>
+      %y = tile.alloc : !b
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %no = arith.constant false
+      %begin = ub.poison : !pending
+      %p = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %begin) -> !pending {
+        %none = ub.poison : !pending
+        %d = tile.start_dot %x, %y, %none when %no {atom = #atom} : !tile.buffer<128x32xf16>, !b -> !pending
+        %s = tile.wait %d in_flight = 0 : !pending -> !t
+        %w = arith.truncf %s : !t to !x
+        %more = arith.cmpi ne, %i, %c0 : index
+        %e = tile.start_dot %w, %y, %acc when %more {atom = #atom} : !x, !b -> !pending
+        scf.yield %e : !pending
+      }
+      %sum = tile.wait %p in_flight = 0 : !pending -> !t
+      tile.print "sum" (%sum) : !t
+    }
+  }
+  tile.return
+}
+
 // Of a chain of three the first sum's slot would be wanted for the second while what is written over
 // it is read: sums of that type have one channel, as they are, and operands another.
 // CHECK-LABEL: tile.kernel @chain
