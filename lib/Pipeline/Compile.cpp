@@ -368,7 +368,7 @@ FailureOr<Compilation::Compiled> Compilation::compileTiles(ModuleOp module, Stri
 static constexpr int64_t kFewLocalBytes = 64;
 
 /// What is proposed for a kernel is held against the assembler's report: where a thread's registers
-/// do not suffice, the next proposal is taken if they do better there.
+/// do not suffice, the next proposal is taken if they do better there by more than a few words.
 FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, StringRef name,
                                                           TargetInterface target) {
   auto compile = [&](int64_t proposal, Stage last) {
@@ -392,7 +392,7 @@ FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, Strin
     if (failed(next))
       break;
     proposal = next->getProposal();
-    if (next->getLocalBytes() < best->getLocalBytes()) {
+    if (next->getLocalBytes() + kFewLocalBytes < best->getLocalBytes()) {
       if (const json::Value *why = best->metadata.get(tile::kNoRolesMember))
         next->metadata.try_emplace(tile::kNoRolesMember, *why);
       best = std::move(next);

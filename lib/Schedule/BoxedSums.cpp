@@ -42,13 +42,14 @@ static bool areColumns(Value whole, ArrayRef<SliceOp> boxes) {
          });
 }
 
-/// The release of the slot that a sum is fetched from, behind it.
+/// The release of the slot that a sum is fetched from, behind it; none of what is written over by
+/// then, which dots give back.
 static ReleaseOp findRelease(FetchOp fetch) {
   auto get = fetch.getPending().getDefiningOp<GetOp>();
   for (Operation *op = get ? fetch->getNextNode() : nullptr; op; op = op->getNextNode())
     if (auto release = dyn_cast<ReleaseOp>(op);
         release && release.getChannel() == get.getChannel() && release.getSlot() == get.getSlot())
-      return release;
+      return release.getCommit() ? ReleaseOp() : release;
   return {};
 }
 

@@ -3,7 +3,6 @@
 #include "Differences.h"
 #include "Rings.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
-#include "kiln/Dialect/Tile/IR/Turns.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -23,13 +22,6 @@ LogicalResult kiln::checkClusters(KernelOp kernel, const RingPlan &plan) {
         }
     if (loads.empty())
       continue;
-    // Copies that step over uses of others do not see what the other programs do with these.
-    SmallVector<RoleAttr> roles = ring.getConsumers();
-    roles.push_back(ring.producer);
-    for (RoleAttr role : roles)
-      if (takesTurns(kernel, role))
-        return loads.front().emitOpError("expected no copies of role \"")
-               << role.getName() << "\" that take programs in turn, since 'multicast' is decided";
     Differences steps(kernel, axes);
     for (const RingUse &use : ring.uses)
       for (LoadOp load : use.loads)

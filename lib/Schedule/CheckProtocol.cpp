@@ -31,6 +31,13 @@ static FailureOr<std::vector<protocol::Trace>> traceAll(WarpGroupsOp groups,
   return traces;
 }
 
+static bool hasPairs(WarpGroupsOp groups) {
+  return llvm::any_of(groups.getCaptures().getTypes(), [](Type type) {
+    auto channel = dyn_cast<ChannelType>(type);
+    return channel && channel.getPair();
+  });
+}
+
 namespace {
 /// Checks a kernel on one instance after another.
 class Checker {
@@ -38,7 +45,7 @@ public:
   explicit Checker(WarpGroupsOp groups)
       : groups(groups), overlaps(groups), rounds(groups),
         cluster(getClusterExtents(cast<KernelOp>(groups->getParentOp()))),
-        sharesTiles(protocol::sharesTiles(groups)) {}
+        sharesTiles(protocol::sharesTiles(groups)), usesPairs(hasPairs(groups)) {}
   LogicalResult run();
 
 private:
@@ -51,7 +58,7 @@ private:
   Operation *tooLong = nullptr;
   /// Programs that share tiles out are looked at together; of all others one alone.
   std::array<int64_t, 3> cluster;
-  bool sharesTiles;
+  bool sharesTiles, usesPairs;
 };
 } // namespace
 
@@ -68,11 +75,12 @@ LogicalResult Checker::checkOn(const protocol::Instance &launch) {
     tooLong = trace->tooLong;
     return success();
   }
-  // Which phases a copy knows of is followed within one program.
+  // Of what two programs fill together the first alone gets, starts and releases.
   auto skips = [](const protocol::Trace &trace) { return trace.skips; };
-  if (programs.size() > 1 && llvm::any_of(*traces, skips))
-    return groups.emitOpError("expected roles that take all uses of their slots, since programs of "
-                              "a cluster share tiles out, got one that steps over some");
+  if (usesPairs && llvm::any_of(*traces, skips))
+    return groups.emitOpError(
+        "expected roles that take all uses of their slots, since two programs "
+        "multiply together, got one that steps over some");
   FailureOr<protocol::Order> order = protocol::play(groups, *traces, instance);
   if (failed(order) || failed(protocol::checkPhases(groups, *traces, *order, instance)) ||
       failed(protocol::checkOwnRings(groups, *traces, instance)) ||

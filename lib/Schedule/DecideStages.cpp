@@ -300,7 +300,7 @@ void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
         (llvm::none_of(op.getResultTypes(), isTensor) && isMemoryEffectFree(&op)))
       continue;
     bool isEarly = gathered.contains(&op) || (load && !mayStoreLoaded(block.getParentOp(), load));
-    int64_t own = telling.contains(&op) ? 0 : isEarly ? stage - 1 : stage;
+    int64_t own = telling.contains(&op) ? 0 : isEarly ? std::max<int64_t>(stage - 1, 0) : stage;
     op.setAttr(spellDecision(&op, "stage"), builder.getI64IntegerAttr(own));
     if (getRoleName(&op).empty())
       setRoleName(&op, role);
@@ -394,7 +394,9 @@ LogicalResult StageDecider::decideOwnRings() {
       return failure();
     depth = std::max<int64_t>(*most, 1);
   }
-  int64_t read = copied.empty() ? 1 : std::max<int64_t>(depth - 1 - held, 1);
+  // Of one slot a trip reads what it copies. What goes through registers is a trip ahead.
+  bool isAhead = depth > 1 || !written.empty();
+  int64_t read = std::max<int64_t>(depth - 1 - held, isAhead);
   llvm::MapVector<Block *, StringRef> loops;
   for (LoadOp load : loads)
     loops.insert({load->getBlock(), getRoleName(load)});

@@ -6,7 +6,8 @@
 //
 // What such dots read as operand a, and warps have computed, is written to tensor memory in front
 // of them. It is a slot, too, which a commit behind the dots gives back. Who fills it is who starts
-// the dots, so nobody waits until it is full.
+// the dots, so nobody waits until it is full. Where a sum of the trip has been fetched by then, it
+// needs no slot of its own: it is written over that sum, whose slot the commit gives back.
 //
 // A sum that a loop carries, and changes element by element in front of the trip's dots, is left
 // there until then where `tile.carried` says so; and one that a condition chooses until behind it.
@@ -43,7 +44,7 @@ private:
   LogicalResult handOver(CommitOp commit);
   LogicalResult sink(scf::IfOp condition, unsigned index, CommitOp commit);
   bool isHandedOver(WaitOp wait) const;
-  void realise(SumLife &life);
+  void realise(SumLife &life, TensorOperands &operands);
   LogicalResult commitBehind(WaitOp wait);
   void realiseHandedOver(SumLife &life);
   LogicalResult realiseFill(CommitOp commit);
@@ -190,11 +191,12 @@ LogicalResult AccumulatorRealiser::realiseFill(CommitOp commit) {
 
 //===- What the role uses itself ------------------------------------------------------------===//
 
-void AccumulatorRealiser::realise(SumLife &life) {
+void AccumulatorRealiser::realise(SumLife &life, TensorOperands &operands) {
   Location loc = life.wait.getLoc();
-  Value channel =
-      channels.get(loc, {life.wait.getPending().getType()}, {life.getBegin(), life.wait},
-                   /*full=*/1, role.getWarps());
+  ArrayRef<StartDotOp> readers = operands.getReaders(life.wait);
+  Operation *last = readers.empty() ? life.wait : readers.back();
+  Value channel = channels.get(loc, {life.wait.getPending().getType()}, {life.getBegin(), last},
+                               /*full=*/1, readers.empty() ? role.getWarps() : 1);
   rewriter.setInsertionPoint(life.getBegin());
   NextOp next = channels.makeNext(loc, channel);
   Value slot = next.getSlot(), phase = next.getPhase();
@@ -203,7 +205,15 @@ void AccumulatorRealiser::realise(SumLife &life) {
   rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
   CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
   rewriter.setInsertionPoint(life.wait);
-  rewriter.replaceOp(life.wait, channels.fetch(loc, life.wait.getType(), channel, next, life.atom));
+  Type type = life.wait.getType();
+  if (readers.empty()) {
+    rewriter.replaceOp(life.wait, channels.fetch(loc, type, channel, next, life.atom));
+    return;
+  }
+  FetchOp sum = channels.fetchAndKeep(loc, type, channel, next, life.atom);
+  SmallVector<StartDotOp> dots(readers);
+  rewriter.replaceOp(life.wait, sum);
+  operands.fillOver(dots, sum, channel, slot);
 }
 
 /// A sum that a condition chooses is fetched behind it, where it is used: each branch commits its
@@ -245,13 +255,22 @@ LogicalResult AccumulatorRealiser::run() {
   });
   if (result.wasInterrupted())
     return failure();
-  realiseTensorOperands(region, channels);
-  for (SumLife &life : lives) {
-    if (auto found = carried.find(life.wait); found != carried.end())
-      realiseCarriedSum(life, found->second, channels);
-    else
-      realise(life);
-  }
+  SmallVector<SumLife *> fetched;
+  for (SumLife &life : lives)
+    if (!carried.contains(life.wait))
+      fetched.push_back(&life);
+  TensorOperands operands(region, fetched, channels);
+  operands.fillSlots();
+  // What goes back by commit does so in front of the commits that tell of other sums.
+  for (bool isOver : {true, false})
+    for (SumLife &life : lives) {
+      if (operands.getReaders(life.wait).empty() == isOver)
+        continue;
+      if (auto found = carried.find(life.wait); found != carried.end())
+        realiseCarriedSum(life, found->second, channels);
+      else
+        realise(life, operands);
+    }
   for (SumLife &life : handedOver)
     realiseHandedOver(life);
   for (CommitOp commit : fills)

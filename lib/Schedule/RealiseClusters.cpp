@@ -258,10 +258,10 @@ LogicalResult ClusterRealiser::realise() {
     int64_t telling = reached.size();
     if (ofPair) {
       pairUp(channel, i);
-      // Of the sums both programs tell both; of what is multiplied one tells for both. What warps
-      // have written, those of both tell the first.
+      // Of the sums both programs tell both; of what is multiplied, as what was written over a sum,
+      // one tells for both. What warps have written, those of both tell the first.
       bool isSum = channel.getType().getAccumulator() && channel.getFull();
-      if (isSum)
+      if (isSum && llvm::none_of(releases, [](ReleaseOp it) { return it.getCommit(); }))
         telling *= 2;
       if (isSum || channel.getType().getBuffers().empty())
         channel.setFull(channel.getFull() * 2);

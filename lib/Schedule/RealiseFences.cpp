@@ -114,11 +114,14 @@ static void fence(Operation *op) {
       publish(before);
     if (mustHaveRead(release))
       FenceOp::create(before, loc, FenceKind::Shared);
-  } else if (isa<FillOp>(op)) {
+  } else if (auto fill = dyn_cast<FillOp>(op)) {
     // The thread that has acquired the accumulator tells the others, and starts dots into it again
-    // once all have written.
-    BarrierOp::create(before, loc);
-    observe(before);
+    // once all have written. Over a sum that all have got each warp writes the rows that it
+    // fetched.
+    if (!fill.getAccumulator().getDefiningOp<PartOp>()) {
+      BarrierOp::create(before, loc);
+      observe(before);
+    }
     publish(after);
     BarrierOp::create(after, loc);
     observe(after);

@@ -139,7 +139,8 @@ LogicalResult HandOver::checkSum(DotOp dot) {
            << kHandedAttrName << "' is " << type;
   if (maker.getCopies() > 1)
     return dot.emitOpError("expected a role of one copy to hand over what ")
-           << dot.getAtomAttr() << " has in tensor memory, got " << maker.getCopies()
+           << dot.getAtomAttr() << " has in tensor memory, since each copy has slots of its own, "
+           << "which one role would have to wait for apart, got " << maker.getCopies()
            << " copies of role \"" << maker.getName() << "\"";
   for (auto &[role, conversions] : reads) {
     if (failed(checkFetcher(dot, cast<RoleAttr>(role))))

@@ -35,7 +35,8 @@ Value SumChannels::get(Location loc, ArrayRef<Type> slot, SlotSpan span, int64_t
   };
   auto isAlike = [&](BlockArgument channel) {
     auto made = groups.getCaptures()[channel.getArgNumber()].getDefiningOp<ChannelOp>();
-    return made.getType() == type && int64_t(made.getFull()) == full;
+    return made.getType() == type && int64_t(made.getFull()) == full &&
+           int64_t(made.getEmpty()) == empty;
   };
   for (auto &[channel, others] : channels[isCarried])
     if (isAlike(channel) && llvm::all_of(others, isApart)) {
@@ -114,10 +115,15 @@ void SumChannels::awaitMate(FillOp fill, SlotSpan span) {
                     /*peers=*/ValueRange());
 }
 
-Value SumChannels::fetch(Location loc, Type type, Value channel, NextOp place, Attribute atom) {
+FetchOp SumChannels::fetchAndKeep(Location loc, Type type, Value channel, NextOp place,
+                                  Attribute atom) {
   auto get = GetOp::create(rewriter, loc, channel, place.getSlot(), place.getPhase(),
                            /*to_start=*/false);
-  auto fetched = FetchOp::create(rewriter, loc, type, get.getBuffers().front(), atom);
+  return FetchOp::create(rewriter, loc, type, get.getBuffers().front(), atom);
+}
+
+Value SumChannels::fetch(Location loc, Type type, Value channel, NextOp place, Attribute atom) {
+  FetchOp fetched = fetchAndKeep(loc, type, channel, place, atom);
   ReleaseOp::create(rewriter, loc, channel, place.getSlot(), /*lanes=*/true, /*commit=*/false,
                     /*peers=*/ValueRange());
   return fetched.getResult();

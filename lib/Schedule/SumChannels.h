@@ -4,6 +4,7 @@
 
 #include "CarriedSums.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace kiln {
 
@@ -50,9 +51,14 @@ public:
   /// Of dots of two programs, those that read what is filled wait until both have; they have it
   /// until the last has ended.
   void awaitMate(tile::FillOp fill, SlotSpan span);
-  /// Waits for a slot, fetches what it holds and gives it back.
+  /// Waits for a slot and fetches what it holds.
+  tile::FetchOp fetchAndKeep(mlir::Location loc, mlir::Type type, mlir::Value channel,
+                             tile::NextOp place, mlir::Attribute atom);
+  /// And gives it back.
   mlir::Value fetch(mlir::Location loc, mlir::Type type, mlir::Value channel, tile::NextOp place,
                     mlir::Attribute atom);
+  /// Where an op stands in the text.
+  int64_t getNumber(mlir::Operation *op) const { return numbers.lookup(op); }
   /// An op made in place of another stands where that stood.
   void replace(mlir::Operation *op, mlir::Operation *made) { numbers[made] = numbers.lookup(op); }
   /// Each copy begins with the slot of its own number in all of them.
@@ -77,8 +83,36 @@ private:
 /// changes it, and what is behind the loop fetches the last.
 void realiseCarriedSum(SumLife &life, const CarriedSum &found, SumChannels &channels);
 
-/// Writes what dots read as operand a, and warps have computed, to slots in tensor memory.
-void realiseTensorOperands(mlir::Region &region, SumChannels &channels);
+/// What dots read as operand a, and warps have computed: it is written to tensor memory in front of
+/// them, over a sum of the trip that has been fetched by then, or else to a slot of its own.
+class TensorOperands {
+public:
+  /// The sums that no loop carries are those that operands may be written over.
+  TensorOperands(mlir::Region &region, llvm::ArrayRef<SumLife *> sums, SumChannels &channels);
+
+  /// The dots whose operand is written over a sum, as they follow one another; none if there are
+  /// none.
+  llvm::ArrayRef<tile::StartDotOp> getReaders(tile::WaitOp sum) const;
+  /// Writes it there in front of them. The slot goes back by commit behind the last.
+  void fillOver(llvm::ArrayRef<tile::StartDotOp> dots, tile::FetchOp sum, mlir::Value channel,
+                mlir::Value slot);
+  /// Gives the others slots.
+  void fillSlots();
+
+private:
+  llvm::ArrayRef<tile::StartDotOp> findReaders(SumLife &sum, llvm::ArrayRef<SumLife *> others);
+  void cover(llvm::ArrayRef<SumLife *> alike);
+  mlir::Value turnRows(tile::StartDotOp dot);
+  void fill(llvm::ArrayRef<tile::StartDotOp> dots, mlir::Value tensor, mlir::Value empty);
+  void fillSlot(llvm::ArrayRef<tile::StartDotOp> dots);
+
+  SumChannels &channels;
+  mlir::IRRewriter &rewriter;
+  using Dots = llvm::SmallVector<tile::StartDotOp>;
+  /// By their block, the tensor, and which way they read it.
+  llvm::MapVector<std::pair<std::pair<mlir::Block *, mlir::Value>, unsigned>, Dots> operands;
+  llvm::DenseMap<mlir::Operation *, Dots> covers; ///< by the wait for the sum
+};
 
 } // namespace kiln
 

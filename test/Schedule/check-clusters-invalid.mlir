@@ -85,25 +85,6 @@ tile.kernel @fits(%a: !view) attributes {tile.cluster = array<i64: 2, 2, 1>,
 
 // -----
 
-// Copies that take programs in turn.
-!view = !tile.view<?x?xf32>
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @turns(%a: !view, %n: index) attributes {tile.cluster = array<i64: 2, 1, 1>,
-    tile.persistent = #tile.persistent<programs = 2>, tile.turns = {use = 2 : i64},
-    tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"use", warps = 1>]} grid {
-  tile.grid %n
-} {
-  %c0 = arith.constant 0 : index
-  // expected-error@+1 {{expected no copies of role "use" that take programs in turn, since 'multicast' is decided}}
-  %t = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<32x32xf32>, role = "load",
-    ring = "r", multicast = ["x"]} : !view -> tensor<32x32xf32>
-  tile.store %t, %a[%c0, %c0] {role = "use"} : tensor<32x32xf32>, !view
-  tile.return
-}
-}
-
-// -----
-
 // The kernel writes by an argument that may be of the same memory as the table.
 !view = !tile.view<?x?xf32>
 !table = !tile.view<?xi32>

@@ -115,3 +115,29 @@ tile.kernel @stores(%q: !tile.view<?x?xf16> {tile.facts = #facts},
   tile.return
 }
 }
+
+// -----
+
+// Of own rings with room for one slot each trip reads what it has copied: no register holds it on the way.
+// CHECK-LABEL: @one_slot
+// CHECK-COUNT-2: tile.load {{.*}}atom = #nvptx.cp_async<16>{{.*}}depth = 1 : i64, {{.*}}stage = 0 : i64}
+// CHECK: tile.dot {{.*}}stage = 0 : i64}
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @one_slot(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %b: !tile.view<?x?xbf16> {tile.facts = #facts},
+                      %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %kk = %c0 to %k step %c256 iter_args(%s = %zero) -> tensor<128x128xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<128x256xbf16>
+    %y = tile.load %b[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<128x256xbf16>
+    %d = tile.dot %x, %y, %s transpose_b
+       : tensor<128x256xbf16>, tensor<128x256xbf16> -> tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<128x128xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}

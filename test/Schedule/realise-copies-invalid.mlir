@@ -53,6 +53,39 @@ tile.kernel @place(%a: !tile.view<?xf32>, %n: index) {
 
 // -----
 
+// So does what is taken along the dimension that they share out.
+#two = #tile.layout<register = [], lane = [[1],[2],[4],[8],[16]], warp = [[32]]>
+tile.kernel @taken(%a: !tile.view<?xf32>, %i: !tile.view<?xi32>, %n: index) {
+  tile.warp_groups(%a, %i, %n : !tile.view<?xf32>, !tile.view<?xi32>, index) {
+    role #tile.role<"all", warps = 1, copies = 2> {
+      %x = tile.load %a[%n] : !tile.view<?xf32> -> tensor<64xf32, #two>
+      %at = tile.load %i[%n] : !tile.view<?xi32> -> tensor<64xi32, #two>
+      // expected-error@+1 {{expected a tensor that the copies of role "all" do not share out, got}}
+      %y = tile.take %x[%at] axis = 0 : tensor<64xf32, #two>, tensor<64xi32, #two> -> tensor<64xf32, #two>
+    }
+  }
+  tile.return
+}
+
+// -----
+
+// And what is counted.
+#two = #tile.layout<register = [], lane = [[1],[2],[4],[8],[16]], warp = [[32]]>
+#bins = #tile.layout<register = [], lane = [[1],[2],[4],[8],[0]], warp = []>
+tile.kernel @counted(%i: !tile.view<?xi32>, %n: index) {
+  tile.warp_groups(%i, %n : !tile.view<?xi32>, index) {
+    role #tile.role<"all", warps = 1, copies = 2> {
+      %x = tile.load %i[%n] : !tile.view<?xi32> -> tensor<64xi32, #two>
+      // expected-error@+1 {{expected a tensor that the copies of role "all" do not share out, got}}
+      %y = tile.histogram %x : tensor<64xi32, #two> -> tensor<16xi32, #bins>
+      tile.print "counts" (%y) : tensor<16xi32, #bins>
+    }
+  }
+  tile.return
+}
+
+// -----
+
 // Columns 64 to 127 of a box of 64 columns lie behind all of its rows: half of the rows is two pieces.
 #acc = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0],[64,0]]>
 #boxes = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0],[0,64]]>

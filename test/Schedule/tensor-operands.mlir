@@ -1,18 +1,21 @@
-// Chained products of a pinned loop, as the passes realise them: the weights' slot is filled by all warps and given
-// back by a commit, and so is the sum that each trip halves. (mutants.test breaks it.)
+// Chained products of a pinned loop, as the passes realise them: weights are written by all warps over the scores,
+// whose slot a commit gives back, and so is the sum that each trip halves. (mutants.test breaks it.)
 // RUN: tile-opt %s --tile-pipeline="target=nvptx:sm_100a stop-after=schedule" | FileCheck %s
 
-// CHECK: tile.channel full = 0 empty = 1
-// CHECK: tile.acquire %[[ROWS:.*]][%{{.*}}, %{{.*}}] one_thread : !tile.channel<1, !tile.pending<tensor<128x32xbf16
-// CHECK-NEXT: tile.barrier
+// CHECK: %[[SCORES:.*]] = tile.channel full = 1 empty = 1 {{.*}} : !tile.channel<1, !tile.pending<tensor<128x32xf32
+// CHECK-NOT: !tile.channel<1, !tile.pending<tensor<128x32xbf16
+// CHECK: %[[S:.*]] = tile.get %[[SCORES]][%[[AT:.*]], %{{.*}}] :
 // CHECK-NEXT: tile.fence tensor_after
-// CHECK-NEXT: %[[A:.*]] = tile.fill
+// CHECK-NEXT: tile.fetch %[[S]]
+// CHECK-NOT: tile.release %[[SCORES]]
+// CHECK: %[[PLACE:.*]] = tile.part %[[S]][%{{.*}}, %{{.*}}] : {{.*}} -> !tile.pending<tensor<128x32xbf16, {{.*}}>, tensor_memory>
+// CHECK-NEXT: %[[A:.*]] = tile.fill %{{.*}} into %[[PLACE]]
 // CHECK-NEXT: tile.fence tensor_before
 // CHECK-NEXT: tile.barrier
 // CHECK-NEXT: tile.fence tensor_after
 // CHECK: tile.start_dot %[[A]],
 // CHECK: tile.one_thread {
-// CHECK-NEXT: tile.release %[[ROWS]][%{{.*}}] commit
+// CHECK-NEXT: tile.release %[[SCORES]][%[[AT]]] commit
 !view = !tile.view<?x?xbf16>
 #narrow = #nvptx.tcgen05<"m128n32k16", bf16, f32>
 #tc = #nvptx.tcgen05<"m128n64k16", bf16, f32>

@@ -442,7 +442,8 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
     The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-invalid.mlir`,
     `check-protocol-rounds-invalid.mlir`, `check-protocol-prepared-invalid.mlir`,
     `check-protocol-clusters-invalid.mlir`, `check-protocol-buffers-invalid.mlir`,
-    `check-protocol-places-invalid.mlir` and the mutants of `test/Schedule/mutants.test`.
+    `check-protocol-places-invalid.mlir`, `check-protocol-operands.mlir`, `check-protocol-over-sums.mlir`
+    and the mutants of `test/Schedule/mutants.test`.
   }];
 }
 

@@ -36,8 +36,10 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
     if it begins as a tensor, and a wait for it is a `tile.commit` behind the last dot, a `tile.get`,
     a `tile.fetch` and a `tile.release`. Accumulators of one type in one role take turns. One that
     another role uses is a slot of the channel into which it is committed. What such a dot reads as
-    operand a and warps have computed is a slot, too: acquired and filled in front of the first of the
-    dots that read it, released by `commit` behind the last. A sum whose wait has
+    operand a and warps have computed is written over a sum of the trip that has been fetched by then: a
+    `tile.fill` of a `tile.part` of it, and the sum's slot is released by `commit` behind the last of the
+    dots that read it. Where a sum of that type begins before they have ended, or none has room, it is
+    a slot, too: acquired and filled in front of the first, released in the same way. A sum whose wait has
     `tile.carried = "tensor_memory"` stays in its slot from trip to trip: it is got and fetched in the
     trip behind the one that committed it, where that changes it. It is an error if the loop does
     anything else with the sum. In a condition such a sum is committed by each branch, and fetched behind
@@ -71,6 +73,7 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
     tile.release %rows[%s] commit
     ```
     The tests are `test/Schedule/realise-accumulators.mlir`, `realise-accumulators-operands.mlir`,
+    `realise-accumulators-over.mlir`,
     `realise-accumulators-carried.mlir`, `realise-accumulators-copies.mlir` and
     `realise-accumulators-invalid.mlir`.
   }];

@@ -8,7 +8,10 @@
 // Earlier it cannot be if who waits knows that phase n - 1 has ended. Each copy knows of what it
 // has waited for itself, so who takes all uses of its slots need not be asked. Of who steps over
 // uses by others of a slot this follows what each copy knows by what it was told: an arrival tells
-// the phase's waiters all that the copy knows, and copies that meet tell one another.
+// the phase's waiters all that the copy knows, and copies that meet tell one another. Where
+// programs of a cluster fill one another's slots, each has barriers of its own, and a release
+// arrives at those of all programs that it reaches. Of bytes that others bring nobody learns what
+// they knew.
 //
 // Later it cannot be: phase n + 1 ends only once a use was released that is got after this wait, by
 // the same copy, or put after it.
@@ -47,7 +50,11 @@ public:
       if (ChannelOp channel = getChannel(groups, i))
         barriers += 2 * channel.getType().getDepth();
     }
-    known.assign(traces.size(), Knowledge(barriers));
+    ofProgram = barriers;
+    unsigned programs = 1;
+    for (const Trace &trace : traces)
+      programs = std::max(programs, trace.program + 1);
+    known.assign(traces.size(), Knowledge(programs * barriers));
   }
   LogicalResult take(unsigned trace, const Event &event);
 
@@ -60,11 +67,16 @@ private:
   };
 
   LogicalResult wait(unsigned trace, const Event &event, Side side, int64_t position);
-  void arrive(unsigned trace, const Event &event, Side side);
+  void arrive(unsigned trace, const Event &event, Side side, unsigned program);
+  void release(unsigned trace, const Event &event);
   void meet(unsigned trace, const Event &event);
   int64_t getDepth(unsigned channel) { return getChannel(groups, channel).getType().getDepth(); }
-  size_t getBarrier(unsigned channel, Side side, int64_t position) {
-    return first[channel] + 2 * (position % getDepth(channel)) + side;
+  size_t getBarrier(unsigned program, unsigned channel, Side side, int64_t position) {
+    return program * ofProgram + first[channel] + 2 * (position % getDepth(channel)) + side;
+  }
+  /// That of a program which a use of its channel ends.
+  Phase &getPhase(unsigned program, Side side, unsigned channel, int64_t position) {
+    return phases[side][{program * unsigned(first.size()) + channel, position}];
   }
 
   WarpGroupsOp groups;
@@ -72,10 +84,11 @@ private:
   const Instance &instance;
   /// By channel, its first barrier; by trace, what its copy knows.
   SmallVector<size_t> first;
+  size_t ofProgram = 0; ///< how many barriers each has
   SmallVector<Knowledge> known;
-  /// By channel and use.
+  /// By a program's channel and use.
   DenseMap<std::pair<unsigned, int64_t>, Phase> phases[2];
-  /// By role and meeting.
+  /// By a program's role and meeting.
   DenseMap<std::pair<unsigned, int64_t>, Knowledge> meetings;
 };
 } // namespace
@@ -85,7 +98,8 @@ LogicalResult PhaseChecker::wait(unsigned trace, const Event &event, Side side, 
   if (position < 0)
     return success();
   int64_t depth = getDepth(event.channel);
-  size_t barrier = getBarrier(event.channel, side, position);
+  unsigned program = traces[trace].program;
+  size_t barrier = getBarrier(program, event.channel, side, position);
   if (known[trace].get(barrier) < position / depth) {
     StringRef done = side == Full ? "full" : "released";
     RoleAttr role = groups.getRole(traces[trace].role);
@@ -100,27 +114,37 @@ LogicalResult PhaseChecker::wait(unsigned trace, const Event &event, Side side, 
     describe(error, groups, instance);
     return failure();
   }
-  known[trace].learn(phases[side][{event.channel, position}].known);
+  known[trace].learn(getPhase(program, side, event.channel, position).known);
   return success();
 }
 
-void PhaseChecker::arrive(unsigned trace, const Event &event, Side side) {
+void PhaseChecker::arrive(unsigned trace, const Event &event, Side side, unsigned program) {
   ChannelOp channel = getChannel(groups, event.channel);
-  Phase &phase = phases[side][{event.channel, event.position}];
+  Phase &phase = getPhase(program, side, event.channel, event.position);
   phase.known.learn(known[trace]);
   phase.arrivals += countArrivals(groups.getRole(traces[trace].role), event.op);
   if (phase.arrivals == int64_t(side == Full ? channel.getFull() : channel.getEmpty()))
-    phase.known.learn(getBarrier(event.channel, side, event.position),
+    phase.known.learn(getBarrier(program, event.channel, side, event.position),
                       event.position / getDepth(event.channel) + 1);
+}
+
+void PhaseChecker::release(unsigned trace, const Event &event) {
+  if (event.reaches.empty())
+    arrive(trace, event, Empty, traces[trace].program);
+  for (const Reach &reach : event.reaches)
+    for (unsigned program = 0; reach.programs >> program; ++program)
+      if (reach.programs >> program & 1)
+        arrive(trace, event, Empty, program);
 }
 
 /// The first to go on finds all others at the meeting, so what they know now is told there.
 void PhaseChecker::meet(unsigned trace, const Event &event) {
-  unsigned role = traces[trace].role;
-  auto [meeting, isFirst] = meetings.try_emplace({role, event.position});
+  unsigned role = traces[trace].role, program = traces[trace].program;
+  unsigned roles = groups.getRoles().size();
+  auto [meeting, isFirst] = meetings.try_emplace({program * roles + role, event.position});
   if (isFirst)
     for (auto [i, other] : llvm::enumerate(traces))
-      if (other.role == role)
+      if (other.role == role && other.program == program)
         meeting->second.learn(known[i]);
   known[trace].learn(meeting->second);
 }
@@ -138,9 +162,9 @@ LogicalResult PhaseChecker::take(unsigned trace, const Event &event) {
   if (event.kind == Event::Get && failed(wait(trace, event, Full, event.position)))
     return failure();
   if (event.kind == Event::Put)
-    arrive(trace, event, Full);
+    arrive(trace, event, Full, traces[trace].program);
   if (event.kind == Event::Release)
-    arrive(trace, event, Empty);
+    release(trace, event);
   return success();
 }
 

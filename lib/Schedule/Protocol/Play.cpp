@@ -194,6 +194,14 @@ private:
   int64_t getBefore(const Event &event) {
     return event.position - getChannel(groups, event.channel).getType().getDepth();
   }
+  bool isReleasedByCommit(unsigned channel) {
+    return llvm::any_of(groups.getBodies(), [&](Region &region) {
+      return llvm::any_of(region.getArgument(channel).getUsers(), [](Operation *user) {
+        auto release = dyn_cast<ReleaseOp>(user);
+        return release && release.getCommit();
+      });
+    });
+  }
   /// A program that is reached and has not told of having released a use.
   std::optional<unsigned> findUntold(const Trace &trace, const Event &event, int64_t position) {
     if (position < 0)
@@ -209,7 +217,7 @@ private:
     unsigned first = getCounting(trace.program, event);
     if (event.kind == Event::Acquire && isOfPair(event)) {
       // What dots read, one gives back for both.
-      unsigned telling = getChannel(groups, event.channel).getFull() ? 2 : 1;
+      unsigned telling = isReleasedByCommit(event.channel) ? 1 : 2;
       for (unsigned program = first; program < first + telling; ++program)
         if (!isTold(program))
           return program;

@@ -267,9 +267,10 @@ LogicalResult Tracer::releaseOperand(ReleaseOp op) {
 }
 
 LogicalResult Tracer::release(ReleaseOp op) {
-  if (op.getCommit() && op.getChannel().getType().getAccumulator())
-    return releaseOperand(op);
   unsigned channel = getCapture(op.getChannel());
+  bool isOfSums = op.getChannel().getType().getAccumulator() != nullptr;
+  if (op.getCommit() && isOfSums && held[channel].empty())
+    return releaseOperand(op);
   int64_t depth = op.getChannel().getType().getDepth();
   std::optional<int64_t> slot = getNumber(op.getSlot());
   bool isOwn = getChannel(groups, channel).getType().getOwn();
@@ -289,20 +290,23 @@ LogicalResult Tracer::release(ReleaseOp op) {
     if (store.kind == Known::Slot && store.channel == channel && store.value == *at)
       return fail(op.emitOpError("expected a tile.wait_stores for the store that still reads the "
                                  "slot"));
-  if (!isOwn && !op.getLanes() && readByLanes.count({channel, *at}))
+  bool isCovered = covered.count({channel, *at});
+  if (isCovered && !readUntilCommit.count({channel, *at}))
+    return fail(op.emitOpError("expected a dot in front that reads what was written over the sum"));
+  if (!isOwn && !op.getLanes() && !isCovered && readByLanes.count({channel, *at}))
     return fail(op.emitOpError("expected 'lanes', since lanes read the slot into registers and one "
                                "of them arrives for all"));
   if (unfenced.count({channel, *at}))
     return fail(op.emitOpError("expected a tile.fence shared behind what lanes read of the slot, "
                                "since an engine fills it again"));
-  if (op.getCommit() != bool(gotToStart.count({channel, *at})))
+  if (!isCovered && op.getCommit() != bool(gotToStart.count({channel, *at})))
     return fail(op.emitOpError("expected a slot that is got 'to_start' to be released by 'commit', "
                                "and no other: threads that wait for it and hold nobody up may come "
                                "too late"));
   if (!op.getCommit() && readUntilCommit.count({channel, *at}))
     return fail(
         op.emitOpError("expected 'commit', since dots that read the slot may be in flight"));
-  if (op.getChannel().getType().getAccumulator()) {
+  if (isOfSums && !op.getCommit()) {
     if (failed(tellOfTensorMemory(op)))
       return failure();
     tells = false;
@@ -372,11 +376,27 @@ LogicalResult Tracer::commit(CommitOp op) {
   return success();
 }
 
+/// What is written over a sum that all have got, and fetched each its rows of.
+LogicalResult Tracer::cover(FillOp op, Known sum) {
+  if (sum.kind != Known::Sum || !llvm::is_contained(held[sum.channel], sum.value))
+    return fail(op.emitOpError("expected to write over a sum that role \"")
+                << role.getName() << "\" got and has not released");
+  if (!covered.insert({sum.channel, sum.value}).second)
+    return fail(op.emitOpError("expected a sum that nothing was written over, since dots may read "
+                               "it"));
+  return success();
+}
+
 LogicalResult Tracer::fill(FillOp op) {
   Known sum = get(op.getAccumulator());
-  if (sum.kind != Known::Sum || !llvm::is_contained(acquired[sum.channel], sum.value))
+  if (op.getAccumulator().getDefiningOp<PartOp>()) {
+    if (failed(cover(op, sum)))
+      return failure();
+    sum.isDefined = false;
+  } else if (sum.kind != Known::Sum || !llvm::is_contained(acquired[sum.channel], sum.value)) {
     return fail(op.emitOpError("expected an accumulator that role \"")
                 << role.getName() << "\" acquired and has not committed");
+  }
   if (sum.isDefined)
     return fail(op.emitOpError("expected an accumulator that no dot may be writing"));
   if (alone.count({sum.channel, sum.value}))
@@ -396,6 +416,11 @@ LogicalResult Tracer::fetch(FetchOp op) {
   if (sum.kind != Known::Sum || !llvm::is_contained(held[sum.channel], sum.value))
     return fail(op.emitOpError("expected an accumulator that role \"")
                 << role.getName() << "\" got and has not released");
+  if (gotToStart.count({sum.channel, sum.value}))
+    return fail(op.emitOpError("expected a slot that all threads have waited for, got one that was "
+                               "got 'to_start'"));
+  if (covered.count({sum.channel, sum.value}))
+    return fail(op.emitOpError("expected a sum that nothing has been written over"));
   readByLanes.insert({sum.channel, sum.value});
   return accessTensorMemory(op);
 }
@@ -452,7 +477,11 @@ LogicalResult Tracer::checkTold(StartDotOp op, Known filled) {
 /// Operand a, in tensor memory.
 LogicalResult Tracer::readOperand(StartDotOp op) {
   Known it = get(op.getA());
-  if (it.kind != Known::Sum || !llvm::is_contained(acquired[it.channel], it.value))
+  bool isCovering = it.kind == Known::Sum && covered.count({it.channel, it.value}) &&
+                    llvm::is_contained(held[it.channel], it.value);
+  if (isCovering)
+    readUntilCommit.insert({it.channel, it.value});
+  else if (it.kind != Known::Sum || !llvm::is_contained(acquired[it.channel], it.value))
     return fail(op.emitOpError("expected an operand that role \"")
                 << role.getName() << "\" acquired and has not released");
   if (!it.isDefined)

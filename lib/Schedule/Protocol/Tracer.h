@@ -85,6 +85,7 @@ private:
   llvm::LogicalResult advance(tile::AdvanceOp op);
   llvm::LogicalResult acquire(tile::AcquireOp op);
   llvm::LogicalResult commit(tile::CommitOp op);
+  llvm::LogicalResult cover(tile::FillOp op, Known sum);
   llvm::LogicalResult fill(tile::FillOp op);
   llvm::LogicalResult fetch(tile::FetchOp op);
   llvm::LogicalResult fence(tile::FenceOp op);
@@ -183,6 +184,8 @@ private:
   /// The uses whose buffers lanes have read into registers; those that only the thread that starts
   /// dots has waited for; and those that dots read of whose end only a commit tells.
   std::set<std::pair<unsigned, int64_t>> readByLanes, gotToStart, readUntilCommit;
+  /// The uses of sums over which warps have written what dots read.
+  std::set<std::pair<unsigned, int64_t>> covered;
   /// The uses that another role's warps have copied, and that no engine has been let see.
   std::set<std::pair<unsigned, int64_t>> unseen;
   /// The uses that lanes have read, and that an engine may not be let fill again; and those that it

@@ -155,7 +155,9 @@ def test_plain_products_by_wide_tiles(rng, bm: int, bn: int) -> None:
 
 
 # Where a trip computes with whole rows, warps that load hand registers over.
-@pytest.mark.parametrize("bn, d, threads", [(64, 64, 288), (128, 64, 384), (64, 128, 384)])
+@pytest.mark.parametrize(
+    "bn, d, threads", [(64, 64, 288), (128, 64, 384), (64, 128, 384), (128, 128, 384)]
+)
 def test_plain_attention_by_two_copies(rng, bn: int, d: int, threads: int) -> None:
     n, causal = int(rng.integers(200, 400)), bool(rng.integers(2))
     q, k, v = (rng.standard_normal((n, d)).astype(BF16) for _ in range(3))

@@ -72,6 +72,53 @@ def test_tiles_in_turn(rng, turn: int) -> None:
         assert error(c, x @ b.astype(np.float64).T) < 4e-3, (m, n, k, schedule)
 
 
+@kiln.kernel
+def in_turn_shared(
+    a: kiln.View, b: kiln.View, c: kiln.View, turns: kiln.constexpr, slots: kiln.constexpr,
+    store: kiln.constexpr, in_flight: kiln.constexpr, loaders: kiln.constexpr,
+    X: kiln.constexpr, Y: kiln.constexpr, programs: kiln.constexpr,
+):  # fmt: skip
+    """Programs of a cluster share b out along x, and a along y."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], 64))
+    load = kiln.role("load", warps=4, turns=loaders)
+    kiln.pin(roles=(load, kiln.role("mma", warps=4, turns=turns)), persistent=(programs, 1))
+    kiln.pin(cluster=(X, Y))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=slots):
+        x = kiln.pin(a.load((i * 64, k), (64, 32)), role="load", atom="tma")
+        y = kiln.pin(b.load((j * 64, k), (64, 32)), role="load", atom="tma", multicast="x")
+        if Y > 1:
+            x = kiln.pin(x, multicast="y")
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+        kiln.pin(acc, role="mma", in_flight=in_flight, atom="wgmma")
+    out = c.store((i * 64, j * 64), acc.to(c.dtype))
+    kiln.pin(out, role="mma")
+    if store:
+        kiln.pin(out, in_flight=0, atom=store)
+
+
+@pytest.mark.parametrize("turn", range(6))
+def test_clusters_in_turn(rng, turn: int) -> None:
+    """Each copy steps over what the other takes of what all programs of a cluster bring, as the one that
+    loads may, too."""
+    x, y = (2, 1 + turn % 2)
+    in_flight = int(rng.integers(2))
+    loaders = 1 + turn // 2 % 2
+    schedule = dict(
+        turns=int(rng.integers(2, 4)), loaders=loaders, in_flight=in_flight, X=x, Y=y,
+        slots=int(rng.integers(1 + in_flight, 6)), store=[None, "tma"][int(rng.integers(2))],
+        programs=x * y * int(rng.integers(1, 3)),
+    )  # fmt: skip
+    print(schedule)
+    m = 64 * x * int(rng.integers(1, 4)) - int(rng.integers(64))
+    n = 64 * y * int(rng.integers(1, 5)) - 8 * int(rng.integers(8))
+    for k in (0, 8 * int(rng.integers(1, 40))):
+        a, b = (rng.standard_normal((rows, max(k, 8))).astype(BF16)[:, :k] for rows in (m, n))
+        c = np.full((m, n), np.nan, BF16)
+        in_turn_shared.options(device=DEVICE)(a, b, c, **schedule)
+        assert error(c, a.astype(np.float64) @ b.astype(np.float64).T) < 4e-3, (m, n, k, schedule)
+
+
 @pytest.mark.parametrize("rows, columns, slots", [(64, 256, 4), (128, 128, 5), (128, 192, 4)])
 def test_pinned_product(rng, rows: int, columns: int, slots: int) -> None:
     """That of benchmarks/."""

@@ -291,15 +291,17 @@ BufferType kiln::tile::getPartType(BufferType whole, ArrayRef<int64_t> shape) {
                          LayoutAttr::get(whole.getContext(), *part));
 }
 
-/// Some of the columns of an accumulator in tensor memory.
+/// Some of the columns of an accumulator in tensor memory: of its own elements, or as what is
+/// written over it has them.
 static LogicalResult verifyColumns(PartOp op, PendingType whole, PendingType part) {
   if (!whole.getInTensorMemory() || !part || !part.getInTensorMemory())
     return op.emitOpError("expected a part in tensor memory of an accumulator there, got ")
            << op.getType() << " of " << whole;
   ArrayRef<int64_t> from = whole.getTensor().getShape(), to = part.getTensor().getShape();
+  unsigned bits = whole.getTensor().getElementTypeBitWidth();
+  unsigned own = part.getTensor().getElementTypeBitWidth();
   bool isColumns = from.size() == 2 && to.size() == 2 && op.getOffsets().size() == 2 &&
-                   from[0] == to[0] && from[1] % to[1] == 0 &&
-                   whole.getTensor().getElementType() == part.getTensor().getElementType();
+                   from[0] == to[0] && from[1] * bits % (to[1] * own) == 0;
   if (isColumns)
     return success();
   return op.emitOpError("expected columns of ")

@@ -321,7 +321,8 @@ def Tile_PartOp : Tile_ScheduleOp<"part", [Pure]> {
   let summary = "a part of a buffer, or of an accumulator in tensor memory";
   let description = [{
     The part begins at these offsets, which are multiples of its extents. Its layout is that of
-    the whole, as far as it reaches. Of an accumulator it is some of the columns, in all rows.
+    the whole, as far as it reaches. Of an accumulator it is some of the columns, in all rows: of its
+    own elements, or, for a `tile.fill` that writes over a sum, of the operand's.
 
     ```mlir
     %half = tile.part %x[%row, %c0]

@@ -37,7 +37,9 @@ def Tile_FillOp : Tile_SyncOp<"fill", [AllTypesMatch<["accumulator", "result"]>,
   let summary = "a tensor, written into tensor memory";
   let description = [{
     The warps of the copy meet, write the tensor into what the copy has acquired, and meet again. The
-    result is the accumulator, which dots may add to; or the operand, which dots may read as a.
+    result is the accumulator, which dots may add to; or the operand, which dots may read as a. Into a
+    `tile.part` of a sum that the copy got and fetched each warp writes the rows that it has fetched,
+    without a meeting in front; the sum's slot is released by `commit` behind the dots then.
 
     ```mlir
     %q = tile.fill %t into %p {atom = #nvptx.tcgen05<"m128n256k16", bf16, f32>}
