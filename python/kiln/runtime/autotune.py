@@ -21,7 +21,7 @@ from typing import Any
 from kiln import _native
 from kiln.frontend import travel
 from kiln.frontend.errors import CompileError
-from kiln.frontend.function import constant_key
+from kiln.frontend.fingerprint import constant_key
 from kiln.frontend.structures import leaves_of
 from kiln.runtime import cache, measure
 from kiln.runtime.devices import device, synchronize
