@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from kiln.frontend.errors import CompileError, Misuse
-from kiln.frontend.fingerprint import Fingerprint
+from kiln.frontend.fingerprint import Fingerprint, constant_key
 from kiln.frontend.function import CAPTURES, Function, as_constant
 from kiln.frontend.grid import find_grid
 from kiln.frontend.signature import Parameter, kernel_parameters, wrong_parameter
@@ -110,6 +110,8 @@ class KernelSource:
                 )
             else:
                 continue
+            if parameter.kind == "tunable":
+                self._check_candidate(parameter, value)
             try:
                 out[name] = check_length(as_constant(value))
             except Misuse as misuse:
@@ -121,6 +123,15 @@ class KernelSource:
                     CAPTURES,
                 ) from None
         return out
+
+    def _check_candidate(self, parameter: Parameter, value: Any) -> None:
+        keys = map(constant_key, parameter.candidates)
+        if constant_key(value) not in keys:
+            raise self._wrong(
+                parameter,
+                f"expected a candidate of the tunable `{parameter.name}`, got {value!r}",
+                ", ".join(map(repr, parameter.candidates)),
+            )
 
     def _types(
         self, types: dict[str, ArgumentType], constants: dict[str, Any]
