@@ -15,7 +15,14 @@ import typing
 from typing import Any
 
 from kiln.frontend.errors import CompileError
-from kiln.frontend.function import CAPTURES, Function, as_constant, field_names, is_structure
+from kiln.frontend.function import (
+    CAPTURES,
+    Function,
+    as_constant,
+    field_annotations,
+    field_names,
+    is_structure,
+)  # fmt: skip
 from kiln.frontend.source import FunctionSource, evaluated, free_names
 from kiln.frontend.values import Struct
 from kiln.language.annotations import OptionalSpec, PointerSpec, ViewSpec, tunable
@@ -147,7 +154,7 @@ class Fingerprint:
         if isinstance(annotation, type):
             self._say(f"{_spelled(annotation)};")
             if issubclass(annotation, tuple):
-                inner = getattr(annotation, "__annotations__", {}).values()
+                inner = field_annotations(annotation)
         for each in inner:
             self._annotation(function, each)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import sys
 import types
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
@@ -70,6 +72,23 @@ def field_names(cls: type) -> tuple[str, ...]:
     if dataclasses.is_dataclass(cls):
         return tuple(field.name for field in dataclasses.fields(cls))
     return ()
+
+
+def field_annotations(cls: type) -> tuple[Any, ...]:
+    """The annotations of a NamedTuple's fields, also where they are kept as strings; () where one
+    cannot be evaluated in the class's module."""
+    kept, module = getattr(cls, "__annotations__", {}), sys.modules.get(cls.__module__)
+    out = []
+    for name in field_names(cls):
+        item = kept.get(name, inspect.Parameter.empty)
+        item = getattr(item, "__forward_arg__", item)
+        if isinstance(item, str):
+            try:
+                item = eval(item, vars(module) if module else {})
+            except Exception:
+                return ()
+        out.append(item)
+    return tuple(out)
 
 
 def function(fn: Callable[P, R]) -> Function[P, R]:

@@ -9,6 +9,7 @@ from types import FunctionType, UnionType
 from typing import Any
 
 from kiln.frontend.errors import CompileError
+from kiln.frontend.function import field_annotations
 from kiln.frontend.source import FunctionSource, evaluated
 from kiln.frontend.structures import LEAF, items_of
 from kiln.language.annotations import OptionalSpec, PointerSpec, ViewSpec, constexpr, tunable
@@ -154,9 +155,7 @@ def _tuple_items(annotation: Any) -> tuple[Any, ...] | None:
     if origin is tuple:
         return items
     if isinstance(annotation, type) and issubclass(annotation, tuple):
-        kept = getattr(annotation, "__annotations__", {})
-        items = tuple(kept.get(name, EMPTY) for name in getattr(annotation, "_fields", ()))
-        return () if any(isinstance(item, str) for item in items) else items
+        return field_annotations(annotation)
     return None
 
 

@@ -246,3 +246,21 @@ def test_an_array_without_dimensions_is_no_constant() -> None:
     with pytest.raises(kiln.CompileError, match="expected a constant, got a ndarray"):
         constant_key(np.array(1.0))
     assert constant_key(np.float64(1)) == constant_key(1.0)
+
+
+class Later(NamedTuple):
+    v: "kiln.View[kiln.f32, 1]"
+    w: "kiln.View"
+
+
+@kiln.kernel
+def of_later(a: Later, y: kiln.View):
+    y.store(0, a.v.load(0, 16) + a.w.load(0, 16))
+
+
+def test_annotations_of_fields_that_are_kept_as_strings() -> None:
+    x, y = np.ones(16, np.float32), np.zeros(16, np.float32)
+    of_later[1](Later(x, x), y)
+    assert (y == 2).all()
+    with pytest.raises(kiln.LaunchError, match=r"a\.v.*f32"):
+        of_later[1](Later(x.astype(np.float64), x), y)
