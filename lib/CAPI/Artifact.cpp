@@ -11,14 +11,15 @@ KilnArtifact *kilnArtifactRetain(const KilnArtifact *artifact) {
 void kilnArtifactDestroy(KilnArtifact *artifact) { delete artifact; }
 
 KilnString kilnArtifactGetMetadata(const KilnArtifact *artifact) {
-  return string(artifact->artifact.metadataText());
+  return string(artifact ? artifact->artifact.metadataText() : "");
 }
 size_t kilnArtifactGetNumSections(const KilnArtifact *artifact) {
-  return artifact->artifact.numSections();
+  return artifact ? artifact->artifact.numSections() : 0;
 }
 KilnString kilnArtifactGetSectionName(const KilnArtifact *artifact, size_t index) {
-  return index < artifact->artifact.numSections() ? string(artifact->artifact.sectionName(index))
-                                                  : string("");
+  return index < kilnArtifactGetNumSections(artifact)
+             ? string(artifact->artifact.sectionName(index))
+             : string("");
 }
 
 KilnError *kilnArtifactGetSection(const KilnArtifact *artifact, const char *name, KilnString *out) {

@@ -9,6 +9,8 @@ using namespace kiln::capi;
 using namespace llvm;
 
 void kilnCompileRequestInit(KilnCompileRequest *request) {
+  if (!request)
+    return;
   *request = {};
   request->struct_size = sizeof(KilnCompileRequest);
   request->opt_level = 3;
@@ -69,6 +71,10 @@ static KilnError *check(const KilnCompileRequest &request) {
   if (request.opt_level < 0 || request.opt_level > 3)
     return report(KILN_ERROR_INVALID_ARGUMENT,
                   "expected an optimisation level of 0 to 3, got " + Twine(request.opt_level));
+  for (int32_t flag : {request.fast_math, request.vendor_math})
+    if (flag < 0 || flag > 1)
+      return report(KILN_ERROR_INVALID_ARGUMENT,
+                    "expected fast_math and vendor_math to be 0 or 1, got " + Twine(flag));
   if (request.isolation < KILN_ISOLATION_NONE || request.isolation > KILN_ISOLATION_KEPT_WORKER)
     return report(KILN_ERROR_INVALID_ARGUMENT,
                   "expected an isolation of 0 to 2, got " + Twine(int(request.isolation)));
@@ -211,6 +217,8 @@ KilnError *kilnTargetIdentity(const char *target, KilnBuffer **out) {
 }
 
 void kilnKeyOfBytes(const void *bytes, size_t size, KilnKey *out) {
+  if (!out || (size && !bytes))
+    return;
   Key key = Key::of(StringRef(static_cast<const char *>(bytes), size));
   std::memcpy(out->bytes, key.bytes.data(), sizeof(out->bytes));
 }

@@ -43,14 +43,20 @@ KilnError *kilnDeviceDescribe(KilnDevice *device, KilnBuffer **json) {
   return capi::give(describeDevice(*unwrap(device)), json);
 }
 
-KilnString kilnDeviceGetName(const KilnDevice *device) { return string(unwrap(device)->name); }
-KilnString kilnDeviceGetTarget(const KilnDevice *device) { return string(unwrap(device)->target); }
+KilnString kilnDeviceGetName(const KilnDevice *device) {
+  return string(device ? StringRef(unwrap(device)->name) : "");
+}
+KilnString kilnDeviceGetTarget(const KilnDevice *device) {
+  return string(device ? StringRef(unwrap(device)->target) : "");
+}
 KilnString kilnDeviceGetIdentity(const KilnDevice *device) {
-  return string(unwrap(device)->identity);
+  return string(device ? StringRef(unwrap(device)->identity) : "");
 }
 void kilnDeviceGetMemory(const KilnDevice *device, int32_t *device_type, int32_t *device_id) {
-  *device_type = unwrap(device)->memory.type;
-  *device_id = unwrap(device)->memory.id;
+  if (device_type)
+    *device_type = device ? unwrap(device)->memory.type : 0;
+  if (device_id)
+    *device_id = device ? unwrap(device)->memory.id : 0;
 }
 
 //===- Memory and streams -------------------------------------------------------------------===//
@@ -73,6 +79,9 @@ KilnError *kilnDeviceCopy(KilnDevice *device, void *to, const void *from, uint64
                           KilnCopyKind kind, KilnStream stream) {
   if (!device || (size && (!to || !from)))
     return reportNull("kilnDeviceCopy", "device, to and from");
+  if (kind < KILN_COPY_TO_DEVICE || kind > KILN_COPY_ON_DEVICE)
+    return report(KILN_ERROR_INVALID_ARGUMENT,
+                  "kilnDeviceCopy: expected a kind of 0 to 2, got " + Twine(int(kind)));
   return report(unwrap(device)->copy(to, from, size, kind, stream));
 }
 
@@ -147,10 +156,10 @@ void kilnExecutableDestroy(KilnExecutable *executable) {
     unwrap(executable)->Release();
 }
 KilnDevice *kilnExecutableGetDevice(const KilnExecutable *executable) {
-  return wrap(&unwrap(executable)->device);
+  return executable ? wrap(&unwrap(executable)->device) : nullptr;
 }
 KilnString kilnExecutableGetMetadata(const KilnExecutable *executable) {
-  return string(unwrap(executable)->metadata);
+  return string(executable ? StringRef(unwrap(executable)->metadata) : "");
 }
 KilnError *kilnExecutableDescribe(const KilnExecutable *executable, KilnBuffer **json) {
   if (!executable || !json)

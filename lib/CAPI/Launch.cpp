@@ -11,6 +11,8 @@ KilnString kilnDTypeGetIRName(KilnDType dtype) { return string(dtypeInfo(dtype).
 uint32_t kilnDTypeGetBits(KilnDType dtype) { return dtypeInfo(dtype).bits; }
 
 void kilnLaunchOptionsInit(KilnLaunchOptions *options) {
+  if (!options)
+    return;
   *options = {};
   options->struct_size = sizeof(KilnLaunchOptions);
 }
@@ -31,6 +33,12 @@ void kilnFunctionDestroy(KilnFunction *function) { delete function; }
 KilnLaunchStatus kilnFunctionLaunch(KilnFunction *function, const KilnArg *args, size_t num_args,
                                     const KilnLaunchOptions *options, KilnString *key,
                                     KilnError **error) {
+  if (LLVM_UNLIKELY(!error))
+    return KILN_LAUNCH_FAILED;
+  if (LLVM_UNLIKELY(!function || (num_args && !args) || !key)) {
+    *error = reportNull("kilnFunctionLaunch", "function, args and key");
+    return KILN_LAUNCH_FAILED;
+  }
   StringRef missed;
   Error failure = Error::success();
   KilnLaunchStatus status =

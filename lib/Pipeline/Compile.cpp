@@ -16,6 +16,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -204,8 +205,11 @@ private:
 llvm::Error Compilation::readOptions() {
   SmallVector<StringRef> options;
   llvm::SplitString(request.options, options);
+  llvm::StringSet<> given;
   for (StringRef option : options) {
     auto [name, value] = option.split('=');
+    if (!given.insert(name).second)
+      return reporter.error("expected the pipeline option " + name + " once, got it twice");
     std::optional<Stage> stage = parseStage(value);
     if (name == "stop-after") {
       if (!stage)
@@ -523,6 +527,12 @@ static llvm::Expected<Artifact> compileVersions(const CompileRequest &request,
 llvm::Expected<Artifact> compile(const CompileRequest &request, DiagnosticSink sink) {
   SmallVector<StringRef> targets;
   StringRef(request.target).split(targets, ',');
+  for (StringRef target : targets)
+    if (targets.size() > 1 && (target.empty() || llvm::count(targets, target) > 1)) {
+      std::string text = "expected each of several targets once, got '" + request.target + "'";
+      sink({Severity::Error, "", 0, 0, text});
+      return makeError(KILN_ERROR_INVALID_ARGUMENT, text);
+    }
   return targets.size() == 1 ? compileOne(request, sink) : compileVersions(request, targets, sink);
 }
 

@@ -49,11 +49,19 @@ void setSignatureError(LauncherState &state, PyObject *const *args, size_t numAr
   PyErr_SetString(PyExc_TypeError, "expected other arguments");
 }
 
-/// Tells the Python half if a captured global is no longer what it was.
+/// What stands in a place, null if nothing does; the reference is the place's.
+static PyObject *standsIn(const Watch &watch) {
+  if (PyDict_Check(watch.scope.ptr()))
+    return PyDict_GetItemWithError(watch.scope.ptr(), watch.name.ptr());
+  PyObject *now = PyObject_GetAttr(watch.scope.ptr(), watch.name.ptr());
+  Py_XDECREF(now);
+  return now;
+}
+
+/// Tells the Python half if something that is captured is no longer what it was.
 void checkWatches(LauncherState &state) {
   for (const Watch &watch : state.watches) {
-    PyObject *now = PyDict_GetItemWithError(watch.scope.ptr(), watch.name.ptr());
-    if (now != watch.value.ptr()) {
+    if (standsIn(watch) != watch.value.ptr()) {
       PyErr_Clear();
       state.half.attr("captured_changed")();
       return;

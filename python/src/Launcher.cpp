@@ -421,13 +421,15 @@ PyObject *dropVariantsMethod(PyObject *self, PyObject *list) {
   });
 }
 
-/// watch([(dict, name, value)]): the captured globals.
+/// watch([(dict or object, name, value)]): what is captured, and where it stands; without a value,
+/// a name that must not come to stand in the dictionary.
 PyObject *watchMethod(PyObject *self, PyObject *list) {
   return guarded([&]() -> PyObject * {
     std::vector<Watch> watches;
     for (nb::handle item : nb::borrow<nb::list>(list)) {
       auto fields = nb::cast<nb::tuple>(item);
-      watches.push_back({fields[0], fields[1], fields[2]});
+      watches.push_back(
+          {fields[0], fields[1], fields.size() > 2 ? nb::object(fields[2]) : nb::object()});
     }
     asLauncher(self)->state->watches = std::move(watches);
     return nb::none().release().ptr();

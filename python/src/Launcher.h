@@ -27,9 +27,10 @@ struct Specialiser {
   KilnFunction *function;
 };
 
-/// A global that the kernel's source names, and what it was when the source was taken.
+/// A place of something that the kernel's source captures, and what stood there when the source was
+/// taken: nothing if `value` is null.
 struct Watch {
-  nb::object scope;
+  nb::object scope; ///< a dictionary, or an object with the attribute `name`
   nb::object name;
   nb::object value;
 };

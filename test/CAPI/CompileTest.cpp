@@ -18,6 +18,38 @@ TEST(CAPI, NullsAreErrors) {
   kilnExecutableDestroy(nullptr);
 }
 
+TEST(CAPI, NullsHaveNothing) {
+  for (KilnString string :
+       {kilnErrorGetMessage(nullptr), kilnBufferGet(nullptr), kilnDeviceGetName(nullptr),
+        kilnDeviceGetTarget(nullptr), kilnDeviceGetIdentity(nullptr),
+        kilnExecutableGetMetadata(nullptr), kilnArtifactGetMetadata(nullptr),
+        kilnArtifactGetSectionName(nullptr, 0), kilnErrorGetDiagnostic(nullptr, 0).text})
+    EXPECT_EQ(text(string), "");
+  EXPECT_EQ(kilnArtifactGetNumSections(nullptr), 0u);
+  EXPECT_EQ(kilnExecutableGetDevice(nullptr), nullptr);
+  int32_t type = -1, id = -1;
+  kilnDeviceGetMemory(nullptr, &type, &id);
+  kilnDeviceGetMemory(nullptr, nullptr, nullptr);
+  EXPECT_EQ(type | id, 0);
+  kilnCompileRequestInit(nullptr);
+  kilnLaunchOptionsInit(nullptr);
+  kilnKeyOfBytes(nullptr, 1, nullptr);
+  EXPECT_EQ(kilnFunctionLaunch(nullptr, nullptr, 0, nullptr, nullptr, nullptr), KILN_LAUNCH_FAILED);
+  KilnError *error = nullptr;
+  EXPECT_EQ(kilnFunctionLaunch(nullptr, nullptr, 0, nullptr, nullptr, &error), KILN_LAUNCH_FAILED);
+  EXPECT_THAT(messageOf(error), HasSubstr("kilnFunctionLaunch"));
+}
+
+TEST(CAPI, ACopyOfNoKindIsAnError) {
+  KilnDevice *device = nullptr;
+  ASSERT_EQ(messageOf(kilnDeviceOpen("cpu", &device)), "");
+  int from = 1, to = 2;
+  for (int kind : {-1, 3, 17})
+    EXPECT_THAT(messageOf(kilnDeviceCopy(device, &to, &from, 4, KilnCopyKind(kind), nullptr)),
+                HasSubstr("expected a kind of 0 to 2"));
+  EXPECT_EQ(to, 2);
+}
+
 TEST(CAPI, ARequestThatWasNotInitialisedIsAnError) {
   KilnCompileRequest request = requestOf(copySource);
   request.struct_size = 8;

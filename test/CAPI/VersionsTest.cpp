@@ -109,7 +109,19 @@ TEST(CAPIVersions, UnknownNamesGiveTheCodesOfTheirKind) {
     request.kernel = nullptr;
     request.options = "nonsense=1";
     EXPECT_EQ(codeOfCompile(request), KILN_ERROR_INVALID_ARGUMENT);
+    for (const char *twice : {"from=tile from=layout", "stop-after=tile stop-after=llvm"}) {
+      request.options = twice;
+      EXPECT_EQ(codeOfCompile(request), KILN_ERROR_INVALID_ARGUMENT) << twice;
+    }
     request.options = nullptr;
+    for (const char *target : {",", "cpu,", ",cpu:x86-64-v2", "cpu:x86-64-v2,cpu:x86-64-v2"}) {
+      request.target = target;
+      EXPECT_EQ(codeOfCompile(request), KILN_ERROR_INVALID_ARGUMENT) << target;
+    }
+    request.target = "cpu";
+    request.fast_math = 2;
+    EXPECT_EQ(codeOfCompile(request), KILN_ERROR_INVALID_ARGUMENT);
+    request.fast_math = 0;
     const char *stage = "nonsense";
     request.keep_stages = &stage;
     request.num_keep_stages = 1;

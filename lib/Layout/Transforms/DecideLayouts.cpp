@@ -125,6 +125,10 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
       auto read = reads.find(value);
       Operation *op = value.getDefiningOp();
       bool isSaid = op && op->hasAttr(kLayoutAttrName);
+      if (ThreadShape shape = threads.of(value); isSaid && (layout.getInSize(kLane) > shape.lanes ||
+                                                            layout.getInSize(kWarp) > shape.warps))
+        return op->emitError() << "expected a layout for at most " << shape.lanes << " lanes and "
+                               << shape.warps << " warps, got " << op->getAttr(kLayoutAttrName);
       if (!isInBuffer(value) || isThroughRegisters(value) || (isSaid && read != reads.end()))
         setLayout(value, layout);
       else if (isSaid)

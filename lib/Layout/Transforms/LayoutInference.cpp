@@ -69,15 +69,27 @@ LinearLayout LayoutInference::getBlocked(Value value, ThreadShape shape, int fas
   return getBlockedLayout(shapeOf(value), width, shape, fastest);
 }
 
+/// Lanes and warps of which a layout does not speak hold what the others do.
+static LinearLayout withAllThreads(const LinearLayout &layout, ThreadShape shape) {
+  SmallVector<LinearLayout::InDim> ins(canonicalise(layout).getIns());
+  for (LinearLayout::InDim &in : ins) {
+    unsigned count = in.name == kLane ? shape.lanes : in.name == kWarp ? shape.warps : 1;
+    while (in.bases.size() < llvm::Log2_64_Ceil(count))
+      in.bases.emplace_back(layout.getOuts().size(), 0);
+  }
+  return *LinearLayout::create(ins, layout.getOuts());
+}
+
 void LayoutInference::set(Value value, const LinearLayout &layout, Strength strength) {
   if (!isTensor(value))
     return;
   auto type = cast<RankedTensorType>(value.getType());
   // What the author has pinned stays.
   auto pinned = dyn_cast_or_null<LayoutAttr>(type.getEncoding());
-  if (Operation *op = value.getDefiningOp(); op && op->hasAttr(kLayoutAttrName))
-    pinned = op->getAttrOfType<LayoutAttr>(kLayoutAttrName);
-  if (pinned)
+  Operation *op = value.getDefiningOp();
+  if (auto said = op ? op->getAttrOfType<LayoutAttr>(kLayoutAttrName) : LayoutAttr())
+    layouts[value] = {withAllThreads(said.toLinear(type.getShape()), threads.of(value)), Anchored};
+  else if (pinned)
     layouts[value] = {canonicalise(pinned.toLinear(type.getShape())), Anchored};
   else
     layouts[value] = {canonicalise(layout), strength};

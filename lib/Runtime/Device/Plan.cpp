@@ -48,6 +48,7 @@ static Error parseArgument(StringRef kernel, const json::Object &entry, LaunchPl
     return wrong(kernel, "argument '" + out.name + "' has no proper shape and strides");
   out.shape = std::move(*shape);
   out.strides = std::move(*strides);
+  out.written = entry.getBoolean("written").value_or(true);
 
   const json::Object *facts = entry.getObject("facts");
   if (!facts)

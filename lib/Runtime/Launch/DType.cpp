@@ -49,11 +49,20 @@ KilnDType kiln::dtypeOfIR(StringRef name) {
   return KILN_NONE;
 }
 
+/// A whole number for a format of less than 52 bits of precision: one that a double cannot hold
+/// becomes one that is no tie, so that the rounding to come is as if it were the only one.
+static double roundedToOdd(int64_t value) {
+  uint64_t magnitude = value < 0 ? -uint64_t(value) : value;
+  if (magnitude >> 53)
+    magnitude = magnitude >> 11 << 11 | uint64_t((magnitude & 2047) != 0) << 11;
+  return value < 0 ? -double(magnitude) : double(magnitude);
+}
+
 bool kiln::encodeInteger(int64_t value, int32_t dtype, uint64_t &bits) {
   const DTypeInfo &info = dtypeInfo(dtype);
   switch (info.kind) {
   case Kind::Float:
-    return encodeReal(double(value), dtype, bits);
+    return encodeReal(dtype == KILN_F64 ? double(value) : roundedToOdd(value), dtype, bits);
   case Kind::Bool:
     bits = value;
     return value == 0 || value == 1;
@@ -89,6 +98,25 @@ static const fltSemantics *semantics(int32_t dtype) {
   }
 }
 
+/// Whether a format has a number for a value, or one that it is rounded to. One without infinities
+/// takes what rounds to its largest, an odd multiple of its step, and nothing beyond.
+static bool holds(const fltSemantics &format, double value) {
+  if (std::isnan(value))
+    return APFloat::semanticsHasNaN(format);
+  if (std::signbit(value) && !APFloat::semanticsHasSignedRepr(format))
+    return false;
+  if (value == 0)
+    return APFloat::semanticsHasZero(format);
+  if (std::isinf(value))
+    return APFloat::semanticsHasInf(format);
+  if (APFloat::semanticsHasInf(format) || APFloat::semanticsHasNaN(format))
+    return true;
+  APFloat largest = APFloat::getLargest(format), below = largest;
+  below.next(/*nextDown=*/true);
+  auto wide = [](const APFloat &number) { return number.convertToDouble(); };
+  return std::abs(value) - wide(largest) < (wide(largest) - wide(below)) / 2;
+}
+
 bool kiln::encodeReal(double value, int32_t dtype, uint64_t &bits) {
   if (dtype == KILN_F32) {
     float narrow = float(value);
@@ -100,13 +128,11 @@ bool kiln::encodeReal(double value, int32_t dtype, uint64_t &bits) {
     return true;
   }
   const fltSemantics *format = semantics(dtype);
-  if (!format)
+  if (!format || !holds(*format, value))
     return false;
   APFloat number(value);
   bool losesInfo;
   APFloat::opStatus status = number.convert(*format, APFloat::rmNearestTiesToEven, &losesInfo);
   bits = number.bitcastToAPInt().getZExtValue();
-  bool hasSpecials = std::isfinite(value) || (std::isnan(value) && number.isNaN()) ||
-                     (std::isinf(value) && number.isInfinity());
-  return hasSpecials && !(status & (APFloat::opOverflow | APFloat::opInvalidOp));
+  return !(status & (APFloat::opOverflow | APFloat::opInvalidOp));
 }

@@ -49,10 +49,10 @@ Expected<std::unique_ptr<Function>> Function::create(StringRef name,
     default:
       fits = false;
     }
-    if (!fits || given.rank > KILN_MAX_RANK)
+    if (!fits || given.rank < -1 || given.rank > KILN_MAX_RANK)
       return makeError(KILN_ERROR_INVALID_ARGUMENT,
                        "kernel '" + name + "': parameter '" + parameter.name +
-                           "': expected a kind, a type of that kind and a rank of at most " +
+                           "': expected a kind, a type of that kind and a rank of -1 to " +
                            Twine(KILN_MAX_RANK));
     function->params.push_back(std::move(parameter));
   }

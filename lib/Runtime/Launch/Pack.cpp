@@ -56,6 +56,16 @@ static Error checkTensor(const LaunchPlan::Argument &promise, const Checked &che
   return Error::success();
 }
 
+/// The tensor that shares bytes with one that is to be alone with its own, if either is written.
+static const LaunchPlan::Argument *findOverlap(const LaunchPlan &plan, const Checked *checked,
+                                               size_t of) {
+  for (auto [i, other] : enumerate(plan.arguments))
+    if (i != of && other.kind == KILN_ARG_TENSOR && (other.written || plan.arguments[of].written) &&
+        checked[i].begin < checked[of].end && checked[of].begin < checked[i].end)
+      return &other;
+  return nullptr;
+}
+
 Error kiln::checkPromises(const LaunchPlan &plan, ArrayRef<KilnArg> args, const Checked *checked) {
   for (auto [i, promise] : enumerate(plan.arguments)) {
     auto fail = [&, &promise = promise](const Twine &what) {
@@ -71,6 +81,11 @@ Error kiln::checkPromises(const LaunchPlan &plan, ArrayRef<KilnArg> args, const 
     if (promise.kind == KILN_ARG_TENSOR)
       if (Error error = checkTensor(promise, checked[i], args[i].value.tensor, fail))
         return error;
+    if (promise.kind == KILN_ARG_TENSOR && promise.noalias)
+      if (const LaunchPlan::Argument *other = findOverlap(plan, checked, i))
+        return fail("expected memory that no other argument reaches, as when the kernel was "
+                    "compiled, got some of '" +
+                    other->name + "'");
   }
   return Error::success();
 }

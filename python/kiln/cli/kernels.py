@@ -7,10 +7,11 @@ import ast
 import importlib.util
 import re
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
-from kiln.cli import Failure
+from kiln.cli import COMPILE_FAILED, Failure
 
 TYPES_HELP = """argument types:
   f32[?,128]   a view: element type and extents, `?` for one known only at launch
@@ -68,8 +69,18 @@ def split_name(text: str) -> tuple[Path, str | None]:
         file, name = text.rsplit(":", 1)
         path = Path(file)
     if not path.is_file():
-        raise Failure(f"expected a file, got {text!r}, which is not there")
+        why = "which is none" if path.exists() else "which is not there"
+        raise Failure(f"expected a file, got {text!r}, {why}")
     return path, name
+
+
+def check_python(path: Path) -> None:
+    """That Python can read a file: its own frames would tell a user nothing."""
+    try:
+        compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        text = "".join(traceback.format_exception_only(error)).rstrip()
+        raise Failure(f"expected Python in {path}, got:\n{text}", COMPILE_FAILED) from None
 
 
 def is_python(path: Path) -> bool:
@@ -78,6 +89,7 @@ def is_python(path: Path) -> bool:
 
 def load_kernel(path: Path, name: str | None) -> Any:
     """The kernel of that name in a Python file, or its only one."""
+    check_python(path)
     spec = importlib.util.spec_from_file_location("kiln_command_file", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

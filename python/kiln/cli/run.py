@@ -10,6 +10,7 @@ from typing import Any
 from kiln.cli import EXIT_CODES, Failure
 from kiln.cli.kernels import (
     add_kernel_options,
+    check_python,
     compile_file,
     is_python,
     parse_pairs,
@@ -61,6 +62,7 @@ def handle(options: argparse.Namespace) -> None:
 def _run_script(path: Path, arguments: list[str]) -> None:
     import runpy
 
+    check_python(path)
     sys.argv = [str(path), *arguments]
     sys.path.insert(0, str(path.resolve().parent))
     runpy.run_path(str(path), run_name="__main__")

@@ -13,7 +13,8 @@ of a kernel, and lowers it for given argument types and constants.
 """
 
 from kiln.frontend.errors import CompileError, SourceSpan, render_diagnostic
-from kiln.frontend.function import Function, constant_key, function
+from kiln.frontend.fingerprint import constant_key
+from kiln.frontend.function import Function, function
 from kiln.frontend.kernel import KernelSource
 from kiln.frontend.signature import EMPTY, Parameter
 from kiln.frontend.types import ArgumentType, Facts, PointerType, ScalarType, ViewType

@@ -1,20 +1,15 @@
-"""`@kiln.function`: a helper that kernels inline, and what a kernel may capture.
-
-Also the fingerprint of a kernel: a hash over its source, over the sources of all the helpers
-it can reach and over the values of the globals that they name.
-"""
+"""`@kiln.function`: a helper that kernels inline, and what a kernel may capture."""
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import math
+import inspect
+import sys
 import types
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from kiln.frontend.errors import CompileError
 from kiln.frontend.source import FunctionSource, remember
 from kiln.frontend.values import Struct
 from kiln.language.dtypes import DType
@@ -79,6 +74,23 @@ def field_names(cls: type) -> tuple[str, ...]:
     return ()
 
 
+def field_annotations(cls: type) -> tuple[Any, ...]:
+    """The annotations of a NamedTuple's fields, also where they are kept as strings; () where one
+    cannot be evaluated in the class's module."""
+    kept, module = getattr(cls, "__annotations__", {}), sys.modules.get(cls.__module__)
+    out = []
+    for name in field_names(cls):
+        item = kept.get(name, inspect.Parameter.empty)
+        item = getattr(item, "__forward_arg__", item)
+        if isinstance(item, str):
+            try:
+                item = eval(item, vars(module) if module else {})
+            except Exception:
+                return ()
+        out.append(item)
+    return tuple(out)
+
+
 def function(fn: Callable[P, R]) -> Function[P, R]:
     """Marks a helper that kernels call or take as an argument; it is inlined at each call.
 
@@ -105,122 +117,8 @@ def as_constant(value: Any) -> Any:
         return value
     if isinstance(value, types.BuiltinFunctionType):
         return value
-    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+    # A scalar of NumPy. An array without dimensions is none: its element may change.
+    bases = type(value).__mro__
+    if any(base.__module__ == "numpy" and base.__name__ == "generic" for base in bases):
         return as_constant(value.item())
     raise TypeError
-
-
-def constant_key(value: Any) -> str:
-    """A text that is the same for two constants exactly when they compile to the same code.
-
-    For cache keys. Raises CompileError for what cannot be a constant of a kernel.
-    """
-    try:
-        value = as_constant(value)
-    except TypeError:
-        raise CompileError(
-            f"expected a constant, got a {type(value).__name__}", legal=CAPTURES
-        ) from None
-    if isinstance(value, float):
-        return "f:" + (value.hex() if not math.isnan(value) else "nan")
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"i:{value:x}"  # in decimal, Python takes no integer of more than 4300 digits
-    if isinstance(value, bool) or value is None:
-        return f"{type(value).__name__[0]}:{value}"
-    if isinstance(value, str):
-        return f"s{len(value)}:{value}"
-    if isinstance(value, DType):
-        return f"d:{value.name}"
-    if isinstance(value, Function):
-        return f"h:{source_hash(value.source)}"
-    if isinstance(value, tuple):
-        return f"({','.join(map(constant_key, value))})"
-    if isinstance(value, Struct):
-        inner = ",".join(f"{n}={constant_key(v)}" for n, v in value.fields.items())
-        return f"{value.cls.__module__}.{value.cls.__qualname__}({inner})"
-    if isinstance(value, range):
-        return repr(value)
-    return f"o:{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value)}"
-
-
-def source_hash(source: FunctionSource) -> str:
-    """A hash over a function, the helpers it can reach and the values that they capture.
-
-    The position in the file counts: it is in the locations, which errors at run time show.
-    """
-    digest = hashlib.sha256()
-    _add_all(digest, [source])
-    return digest.hexdigest()
-
-
-def class_hash(cls: type) -> str:
-    """The same over a class, of which an argument is an instance."""
-    digest = hashlib.sha256(f"{cls.__module__}.{cls.__qualname__}".encode())
-    pending: list[FunctionSource] = []
-    _add_class(digest, cls.__qualname__, cls, pending)
-    _add_all(digest, pending)
-    return digest.hexdigest()
-
-
-def _add_all(digest, pending: list[FunctionSource]) -> None:
-    seen: set[int] = set()
-    while pending:
-        current = pending.pop()
-        if id(current.function) in seen:
-            continue
-        seen.add(id(current.function))
-        digest.update(f"{current.file}:{current.first_line}\n{current.text}".encode())
-        for default in current.function.__defaults__ or ():
-            _add(digest, "default", default, pending)
-        for name, default in (current.function.__kwdefaults__ or {}).items():
-            _add(digest, name, default, pending)
-        for path in current.free_references():
-            found, value = _resolve(current, path)
-            if found:
-                _add(digest, ".".join(path), value, pending)
-
-
-def _add(digest, name: str, value: Any, pending: list[FunctionSource]) -> None:
-    if isinstance(value, Function):
-        digest.update(f"\n{name}=function".encode())
-        pending.append(value.source)
-    elif isinstance(value, type):
-        _add_class(digest, name, value, pending)
-    elif not isinstance(value, types.ModuleType):
-        try:
-            digest.update(f"\n{name}={constant_key(value)}".encode())
-        except CompileError:
-            return  # the kernel cannot use it
-        if is_structure(value):
-            _add_class(digest, name, type(value), pending)
-
-
-def _add_class(digest, name: str, cls: type, pending: list[FunctionSource]) -> None:
-    """The constants, defaults and methods that a kernel reaches through a class."""
-    for base in cls.__mro__:
-        if base.__module__ in ("builtins", "typing"):
-            continue
-        members = {**vars(base), **getattr(base, "_field_defaults", {})}
-        for key, value in members.items():
-            if key.startswith("__"):
-                continue
-            if isinstance(value, type):
-                if value.__qualname__ == f"{base.__qualname__}.{key}":
-                    _add_class(digest, f"{name}.{key}", value, pending)
-                continue
-            if isinstance(value, (Function, bool, int, float, str, tuple, DType)) or value is None:
-                _add(digest, f"{name}.{key}", value, pending)
-
-
-def _resolve(source: FunctionSource, path: tuple[str, ...]) -> tuple[bool, Any]:
-    if path[0] in source.function.__code__.co_varnames:
-        return False, None
-    try:
-        value = source.lookup(path[0])
-        for attribute in path[1:]:
-            if not isinstance(value, types.ModuleType):
-                return False, None
-            value = getattr(value, attribute)
-    except (KeyError, AttributeError):
-        return False, None
-    return True, value

@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from kiln.frontend.errors import CompileError, Misuse
-from kiln.frontend.function import CAPTURES, Function, as_constant, source_hash
+from kiln.frontend.fingerprint import Fingerprint, constant_key
+from kiln.frontend.function import CAPTURES, Function, as_constant
 from kiln.frontend.grid import find_grid
 from kiln.frontend.signature import Parameter, kernel_parameters, wrong_parameter
 from kiln.frontend.source import FunctionSource
@@ -26,11 +27,11 @@ class KernelSource:
     parameters    in order; see `Parameter`
     has_grid      whether the source says how many programs run (`kiln.grid`)
     source_hash   a fingerprint of everything in the source that the compiled code depends on;
-                  taken once, at the first use: later changes of captured globals are not seen
+                  taken once, at the first use: `renewed` sees what has changed since
     """
 
-    def __init__(self, function: Callable[..., Any]):
-        self.helper = Function(function)
+    def __init__(self, function: Callable[..., Any], helper: Function | None = None):
+        self.helper = helper or Function(function)
         self.name = function.__name__
         self.parameters: tuple[Parameter, ...] = kernel_parameters(function)
         self.by_name = {p.name: p for p in self.parameters}
@@ -40,8 +41,21 @@ class KernelSource:
         return self.helper.source
 
     @cached_property
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint(self.source)
+
+    @property
     def source_hash(self) -> str:
-        return source_hash(self.source)
+        return self.fingerprint.hash
+
+    def is_current(self) -> bool:
+        """Whether all that it captures is what it was when the fingerprint was taken."""
+        taken = self.__dict__.get("fingerprint")
+        return taken is None or taken.hash == Fingerprint(self.source).hash
+
+    def renewed(self) -> KernelSource:
+        """The same text, whose fingerprint is yet to be taken."""
+        return KernelSource(self.helper.function, self.helper)
 
     @cached_property
     def has_grid(self) -> bool:
@@ -96,6 +110,8 @@ class KernelSource:
                 )
             else:
                 continue
+            if parameter.kind == "tunable":
+                self._check_candidate(parameter, value)
             try:
                 out[name] = check_length(as_constant(value))
             except Misuse as misuse:
@@ -107,6 +123,15 @@ class KernelSource:
                     CAPTURES,
                 ) from None
         return out
+
+    def _check_candidate(self, parameter: Parameter, value: Any) -> None:
+        keys = map(constant_key, parameter.candidates)
+        if constant_key(value) not in keys:
+            raise self._wrong(
+                parameter,
+                f"expected a candidate of the tunable `{parameter.name}`, got {value!r}",
+                ", ".join(map(repr, parameter.candidates)),
+            )
 
     def _types(
         self, types: dict[str, ArgumentType], constants: dict[str, Any]

@@ -9,7 +9,7 @@ from typing import Any
 
 from kiln.frontend.arithmetic.literals import literal, quoted
 from kiln.frontend.errors import CompileError
-from kiln.frontend.function import constant_key
+from kiln.frontend.fingerprint import constant_key
 from kiln.frontend.grid import find_grid
 from kiln.frontend.intrinsics import GridReached
 from kiln.frontend.structures import mapped, named_leaves

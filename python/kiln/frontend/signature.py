@@ -9,7 +9,8 @@ from types import FunctionType, UnionType
 from typing import Any
 
 from kiln.frontend.errors import CompileError
-from kiln.frontend.source import FunctionSource
+from kiln.frontend.function import field_annotations
+from kiln.frontend.source import FunctionSource, evaluated
 from kiln.frontend.structures import LEAF, items_of
 from kiln.language.annotations import OptionalSpec, PointerSpec, ViewSpec, constexpr, tunable
 from kiln.language.dtypes import DType
@@ -88,15 +89,8 @@ def resolve_annotation(function: FunctionType, name: str, annotation: Any) -> An
     """The object an annotation stands for, also where annotations are kept as strings."""
     if not isinstance(annotation, str):
         return annotation
-    free = dict(
-        zip(
-            function.__code__.co_freevars,
-            (c.cell_contents for c in function.__closure__ or ()),
-            strict=False,
-        )
-    )
     try:
-        return eval(annotation, function.__globals__, free)
+        return evaluated(function, annotation)
     except Exception as error:
         raise wrong_parameter(
             function,
@@ -161,9 +155,7 @@ def _tuple_items(annotation: Any) -> tuple[Any, ...] | None:
     if origin is tuple:
         return items
     if isinstance(annotation, type) and issubclass(annotation, tuple):
-        kept = getattr(annotation, "__annotations__", {})
-        items = tuple(kept.get(name, EMPTY) for name in getattr(annotation, "_fields", ()))
-        return () if any(isinstance(item, str) for item in items) else items
+        return field_annotations(annotation)
     return None
 
 

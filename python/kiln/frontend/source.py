@@ -15,6 +15,7 @@ import builtins
 import inspect
 import linecache
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +28,9 @@ from kiln.frontend.syntax.early_ends import without_early_ends
 
 # A file may be edited while the program runs, and a kernel may be compiled long after it was
 # defined. So the text is that of the time of the definition: of functions that were decorated, and
-# of the others in files that have some.
+# of the others in files that have some. A file that was written after the program began is
+# compiled once, to see whether the function that makes it known comes of it.
+_began = time.time_ns()
 _texts: WeakKeyDictionary[FunctionType, tuple[list[str], int]] = WeakKeyDictionary()
 # Functions that come of no text that a file has had since it was first seen.
 _textless: WeakSet[FunctionType] = WeakSet()
@@ -63,7 +66,8 @@ def remember(function: FunctionType) -> None:
         now = _File(stamp, linecache.getlines(file, function.__globals__))
         # A function that another one defines may come of what the file was.
         if known is None or not known.has(file, code):
-            if known is not None and not now.has(file, code):
+            edited = known is not None or (stamp is not None and stamp[0] >= _began)
+            if edited and not now.has(file, code):
                 _textless.add(function)
                 return
             _files[file] = now
@@ -93,6 +97,7 @@ class FunctionSource:
         self.function = function
         self.name = function.__name__
         self.file = _file_of(function)
+        self._closure: dict[str, Any] = {}  # each variable as it was when it was first asked for
         if function in _texts:
             self._take(*_texts[function])
             return
@@ -183,12 +188,15 @@ class FunctionSource:
 
     def lookup(self, name: str) -> Any:
         """The value of a free name; raises KeyError where there is none."""
+        if name in self._closure:
+            return self._closure[name]
         free = self.function.__code__.co_freevars
         if name in free and self.function.__closure__:
             try:
-                return self.function.__closure__[free.index(name)].cell_contents
+                value = self.function.__closure__[free.index(name)].cell_contents
             except ValueError:
                 raise KeyError(name) from None
+            return self._closure.setdefault(name, value)
         scope = self.function.__globals__
         if name in scope:
             return scope[name]
@@ -204,6 +212,18 @@ class FunctionSource:
             except KeyError:
                 continue
             yield from _paths((name,), value, names)
+
+
+def evaluated(function: FunctionType, annotation: str) -> Any:
+    """The object that an annotation stands for which is kept as a string. Raises what it raises."""
+    free = dict(
+        zip(
+            function.__code__.co_freevars,
+            (c.cell_contents for c in function.__closure__ or ()),
+            strict=False,
+        )
+    )
+    return eval(annotation, function.__globals__, free)
 
 
 def span_of_lambda(function: FunctionType) -> SourceSpan:

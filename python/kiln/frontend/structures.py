@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kiln.frontend.function import class_hash
+from kiln.frontend.fingerprint import class_hash
 from kiln.frontend.values import Struct
 
 LEAF = "leaf"

@@ -21,7 +21,7 @@ from typing import Any
 from kiln import _native
 from kiln.frontend import travel
 from kiln.frontend.errors import CompileError
-from kiln.frontend.function import constant_key
+from kiln.frontend.fingerprint import constant_key
 from kiln.frontend.structures import leaves_of
 from kiln.runtime import cache, measure
 from kiln.runtime.devices import device, synchronize
@@ -48,12 +48,25 @@ def autotune(
     A candidate that does not compile or launch is left out and reported in `records`; if none
     is left, the first one's error is raised. $KILN_AUTOTUNE=0 takes the defaults unmeasured.
     """
+    if callable(key):
+        raise TypeError("expected @kiln.autotune(...), with parentheses, got @kiln.autotune")
+    for what, names in (("key", key), ("restore", restore)):
+        if isinstance(names, str):
+            raise TypeError(f"expected {what} to be a list of names, got {names!r}")
+    if not isinstance(seconds, (int, float)) or not seconds >= 0:
+        raise TypeError(f"expected seconds to be a number of at least 0, got {seconds!r}")
     if configs is not None:
+        configs = list(configs)
+        for config in configs:
+            if not isinstance(config, dict):
+                raise TypeError(f"expected configs to be dicts of constants, got {config!r}")
         configs = [dict(c) for c in configs]
         if not configs:
             raise ValueError("expected at least one config, got none")
 
     def decorate(kernel: Any) -> Tuner:
+        if not hasattr(kernel, "parameters"):
+            raise TypeError(f"expected @kiln.autotune(...) above @kiln.kernel, got {kernel!r}")
         return Tuner(kernel, tuple(key), configs, tuple(restore), seconds)
 
     return decorate
@@ -102,6 +115,12 @@ class Tuner:
     def __getitem__(self, grid: Any) -> Callable[..., None]:
         return lambda *args, **keywords: self._launch(grid, args, keywords)
 
+    def options(self, grid: Any = None, **options: Any) -> Callable[..., None]:
+        """The tuner with launch options, under which candidates are measured, too."""
+        self.kernel.options(grid=grid, **options)  # refuses what is none
+        given = {f"_{name}": value for name, value in options.items() if value is not None}
+        return lambda *args, **keywords: self._launch(grid, args, {**given, **keywords})
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.kernel, name)
 
@@ -125,9 +144,13 @@ class Tuner:
     def _launch(self, grid: Any, args: tuple, keywords: dict[str, Any]) -> None:
         chosen = self._choose(grid, args, keywords)
         callee = self.kernel if grid is None else self.kernel[grid]
+        given = self._positional[: len(args)]
+        chosen = {name: value for name, value in chosen.items() if name not in given}
         callee(*args, **{**chosen, **keywords})
 
     def _choose(self, grid: Any, args: tuple, keywords: dict[str, Any]) -> dict[str, Any]:
+        if len(args) > len(self._positional):
+            self.kernel.raise_signature_error(list(args), keywords)
         arguments = dict(zip(self._positional, args, strict=False))
         names = self.kernel.source.by_name
         arguments.update((k, v) for k, v in keywords.items() if k in names)
@@ -137,8 +160,14 @@ class Tuner:
             raise TypeError(f"expected the argument {missing[0]!r}, got none")
         if os.environ.get("KILN_AUTOTUNE") == "0":
             return {}
-        fixed = {n: v for n, v in arguments.items() if not _described(v, typed=True)}
+        constants = {p.name for p in self.kernel.parameters if p.is_constant}
+        fixed = {
+            n: v for n, v in arguments.items() if n in constants or not _described(v, typed=True)
+        }
+        options = {k: v for k, v in keywords.items() if k not in names and k != "_stream"}
         key = (
+            _device_of(arguments, keywords),
+            tuple(sorted((k, str(v)) for k, v in options.items() if k != "_device")),
             tuple(_described(arguments[n], typed=False) for n in self._key),
             tuple((n, _described(v, typed=True)) for n, v in arguments.items()),
             tuple((n, constant_key(v)) for n, v in fixed.items()),
@@ -175,19 +204,40 @@ class Tuner:
             for array, saved in kept:
                 _assign(array, saved)
 
+        try:
+            trials, failures = self._try_all(where, call, put_back if kept else None)
+        finally:  # also of what was interrupted
+            put_back()
+        measured = [t for t in trials if "seconds" in t]
+        if not measured:
+            raise failures[0]
+        best = min(measured, key=lambda t: t["seconds"])
+        return {
+            "format": _FORMAT, "kernel": self.__name__, "device": where.name,
+            "target": where.target, "compiler": _native.compiler_id(), "identity": identity,
+            "best": best["config"], "trials": trials,
+        }  # fmt: skip
+
+    def _try_all(self, where: Any, call: _Call, put_back: Callable[[], None] | None) -> tuple:
         trials, failures = [], []
-        progress = _Progress(self.__name__, len(self.configs))
-        for config in self.configs:
+        given = call.arguments
+        fitting = [c for c in self.configs if all(given.get(n, c[n]) == c[n] for n in c)]
+        if not fitting:
+            named = {n: given[n] for config in self.configs for n in config if n in given}
+            raise LaunchError(
+                f"expected constants of {self.__name__} that a config has, got "
+                f"{', '.join(f'{n}={v!r}' for n, v in named.items())}; configs: {self.configs}"
+            )
+        progress = _Progress(self.__name__, len(fitting))
+        for config in fitting:
             progress.step(config)
-            given = call.arguments
-            if any(name in given and given[name] != config[name] for name in config):
-                continue
             try:
-                put_back()
+                if put_back:
+                    put_back()
                 times = measure.bench(
                     call.with_config(config),
                     seconds=self._seconds,
-                    before=put_back if kept else None,
+                    before=put_back,
                     synchronize=None if where.name == "cpu" else lambda: synchronize(where.name),
                 )
             except _TOLERATED as error:
@@ -198,19 +248,8 @@ class Tuner:
                 "config": config, "seconds": statistics.median(times), "least": min(times),
                 "calls": len(times),
             })  # fmt: skip
-        put_back()
         progress.end()
-        measured = [t for t in trials if "seconds" in t]
-        if not measured:
-            if failures:
-                raise failures[0]
-            raise LaunchError(f"expected a config of {self.__name__} that fits the call, got none")
-        best = min(measured, key=lambda t: t["seconds"])
-        return {
-            "format": _FORMAT, "kernel": self.__name__, "device": where.name,
-            "target": where.target, "compiler": _native.compiler_id(), "identity": identity,
-            "best": best["config"], "trials": trials,
-        }  # fmt: skip
+        return trials, failures
 
 
 @dataclass
@@ -223,6 +262,7 @@ class _Call:
     arguments: dict[str, Any]
 
     def with_config(self, config: dict[str, Any]) -> Callable[[], None]:
+        config = {name: value for name, value in config.items() if name not in self.arguments}
         keywords = {**config, **self.keywords}
         return lambda: self.callee(*self.args, **keywords)
 
@@ -256,14 +296,17 @@ def _described(value: Any, typed: bool) -> Any:
     shape = getattr(value, "shape", None)
     if shape is None:
         return None
+    if shape == () and not typed and not hasattr(value, "__setitem__"):  # NumPy's number
+        return value.item()
     if typed:
         return f"{getattr(value, 'dtype', '')}:{len(shape)}"
     return tuple(int(n) for n in shape)
 
 
 def _device_of(arguments: dict[str, Any], keywords: dict[str, Any]) -> str:
-    if keywords.get("_device"):
-        return str(keywords["_device"])
+    where = keywords.get("_device")
+    if where:
+        return str(getattr(where, "name", where))
     for value in (leaf for argument in arguments.values() for leaf in leaves_of(argument)):
         if hasattr(value, "__dlpack_device__") and not hasattr(value, "__array_interface__"):
             kind, number = value.__dlpack_device__()
@@ -297,7 +340,7 @@ def _read(identity: str) -> dict[str, Any] | None:
     path = _file(identity)
     try:
         record = json.loads(path.read_text()) if path else None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) and record.get("format") == _FORMAT else None
 
@@ -308,11 +351,12 @@ def _write(identity: str, record: dict[str, Any]) -> None:
     if path is None:
         return
     try:
+        text = json.dumps(record, indent=1)
         path.parent.mkdir(mode=0o700, exist_ok=True)
         with tempfile.NamedTemporaryFile(
             "w", dir=path.parent, prefix=".tmp-", suffix=".json", delete=False
         ) as file:
-            json.dump(record, file, indent=1)
+            file.write(text)
         os.replace(file.name, path)
     except (OSError, TypeError):
         return

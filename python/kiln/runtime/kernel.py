@@ -14,7 +14,6 @@ from typing import Any, overload
 
 from kiln import _native
 from kiln.frontend.errors import CompileError
-from kiln.frontend.function import Function
 from kiln.frontend.kernel import KernelSource
 from kiln.frontend.signature import EMPTY, Parameter, leaf_parameters
 from kiln.frontend.source import span_of_lambda
@@ -58,11 +57,12 @@ class KernelHalf:
         options: dict[str, Any],
         no_facts: tuple[str, ...],
         structures: dict[str, Any] | None = None,
+        source: KernelSource | None = None,
     ):
         self.function = self.__wrapped__ = function
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
         self.__kernel_options__ = options
-        self.source = KernelSource(function)
+        self.source = source or KernelSource(function)
         self.parameters: tuple[Parameter, ...] = self.source.parameters
         self._structures = structures or {}
         if structures:
@@ -202,8 +202,8 @@ class KernelHalf:
         self._sweep_at = max(VARIANTS_BEFORE_A_SWEEP, 2 * len(self._variants))
 
     def captured_changed(self) -> None:
-        """A global that the kernel names has another value: start afresh."""
-        self.source = KernelSource(self.function)
+        """Something that the kernel captures has another value: start afresh."""
+        self.source = self.source.renewed()
         forget_recent(self._specialised)
         self._variants.clear()
         self._settled_variants.clear()
@@ -215,6 +215,8 @@ class KernelHalf:
     ) -> CompiledKernel | None:
         """Compiles for a key of the launcher's table, loads, and inserts it there. None where the
         variant has gone since the key was made: the caller makes another."""
+        if not self.source.is_current():  # of a change that no launch has seen
+            self.captured_changed()
         known = self._variants.get(variant)
         if known is None:
             return None
@@ -298,25 +300,8 @@ class KernelHalf:
                 )  # fmt: skip
 
     def _watch(self) -> None:
-        """Tells the launcher which globals the source names."""
-        seen: set[int] = set()
-        watches = []
-        pending = [self.source.source]
-        while pending:
-            source = pending.pop()
-            if id(source.function) in seen:
-                continue
-            seen.add(id(source.function))
-            scope = source.function.__globals__
-            for path in source.free_references():
-                if path[0] not in scope or path[0] in source.function.__code__.co_varnames:
-                    continue
-                value = scope[path[0]]
-                helper = getattr(value, "__kiln_function__", value)
-                if isinstance(helper, Function):
-                    pending.append(helper.source)
-                watches.append((scope, path[0], value))
-        self.launcher._watch(watches)
+        """Tells the launcher where what the source captures stands."""
+        self.launcher._watch(self.source.fingerprint.places)
         self._watched = True
 
     def _types(
@@ -392,8 +377,9 @@ class KernelHalf:
         half = self._structured.get(key)
         if half is None:
             half = self._structured[key] = KernelHalf(
-                self.function, self.__kernel_options__, self.no_facts, structures
-            )
+                self.function, self.__kernel_options__, self.no_facts, structures,
+                self.source.renewed(),
+            )  # fmt: skip
         leaves = [leaf for value in arguments.values() for leaf in leaves_of(value)]
         return half, leaves, {n: v for n, v in given.items() if n not in arguments}
 

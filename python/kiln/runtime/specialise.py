@@ -14,7 +14,7 @@ from typing import Any
 
 from kiln import _native
 from kiln.frontend.errors import CompileError
-from kiln.frontend.function import constant_key
+from kiln.frontend.fingerprint import constant_key
 from kiln.frontend.kernel import KernelSource
 from kiln.frontend.signature import Parameter
 from kiln.frontend.types import ArgumentType, Facts, PointerType, ScalarType, ViewType

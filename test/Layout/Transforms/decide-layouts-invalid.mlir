@@ -86,3 +86,23 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     tile.return
   }
 }
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  tile.kernel @warps(%x: index) attributes {tile.warps = 2 : i64} {
+    // expected-error @+1 {{expected a layout for at most 32 lanes and 2 warps, got}}
+    %a = arith.constant {tile.layout = #tile.layout<warp = [[1],[2]]>} dense<1.0> : tensor<4xf32>
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  tile.kernel @lanes(%x: index) attributes {tile.warps = 2 : i64} {
+    // expected-error @+1 {{expected a layout for at most 32 lanes and 2 warps, got}}
+    %a = arith.constant {tile.layout = #tile.layout<lane = [[1],[2],[4],[8],[16],[32]]>} dense<1.0> : tensor<64xf32>
+    tile.return
+  }
+}

@@ -26,7 +26,7 @@ tile.kernel @kept(%a: !view, %i: index) {
   %2 = arith.negf %y : tensor<1x1x16x8xf32>
   %z = tile.load %a[%i, %i, %i, %i] {tile.atom = "tma"} : !view -> tensor<1x1x16x8xf32>
   %3 = tile.reshape %z : tensor<1x1x16x8xf32> -> tensor<8x16xf32>
-  %w = tile.load %a[%i, %i, %i, %i] {tile.atom = "tma", tile.layout = #tile.layout<register = [[0,0,0,1]]>} : !view -> tensor<1x1x16x8xf32>
+  %w = tile.load %a[%i, %i, %i, %i] {tile.atom = "tma", tile.layout = #tile.layout<register = [[0,0,0,1],[0,0,0,2],[0,0,0,4]], lane = [[0,0,1,0],[0,0,2,0],[0,0,4,0],[0,0,8,0]]>} : !view -> tensor<1x1x16x8xf32>
   %4 = tile.reshape %w : tensor<1x1x16x8xf32> -> tensor<16x8xf32>
   // CHECK: tile.return
   tile.return

@@ -64,7 +64,7 @@ tile.kernel @laid_out(%a: !tile.view<16x64xf16>, %c: !tile.view<16x16xf32>) {
   %x = tile.load %a[%c0, %c0] : !tile.view<16x64xf16> -> tensor<16x64xf16>
   %z = tile.load %c[%c0, %c0] : !tile.view<16x16xf32> -> tensor<16x16xf32>
   // expected-error @+1 {{expected no layout of a result of which the transpose is computed, since 'swap' is decided}}
-  %d = tile.dot %x, %x, %z transpose_b {swap, tile.layout = #tile.layout<register = [], lane = [], warp = []>} : tensor<16x64xf16>, tensor<16x64xf16> -> tensor<16x16xf32>
+  %d = tile.dot %x, %x, %z transpose_b {swap, tile.layout = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[1,0],[2,0],[4,0],[8,0]]>} : tensor<16x64xf16>, tensor<16x64xf16> -> tensor<16x16xf32>
   tile.store %d, %c[%c0, %c0] : tensor<16x16xf32>, !tile.view<16x16xf32>
   tile.return
 }

@@ -37,12 +37,41 @@ TEST(DType, Floats) {
   EXPECT_EQ(bitsOf(INFINITY, KILN_F16), 0x7c00u);
   EXPECT_TRUE(std::isnan(llvm::bit_cast<float>(uint32_t(bitsOf(NAN, KILN_F32)))));
   EXPECT_EQ(bitsOf(65519, KILN_F16), 0x7bffu);
+  EXPECT_EQ(bitsOf(6.9, KILN_F4E2M1FN), 0x7u);
+  EXPECT_EQ(bitsOf(-29.9, KILN_F6E3M2FN), 0x3fu);
+  EXPECT_EQ(bitsOf(-0.0, KILN_F4E2M1FN), 0x8u);
+  EXPECT_EQ(bitsOf(NAN, KILN_F8E8M0FNU), 0xffu);
+  EXPECT_EQ(bitsOf(3, KILN_F8E8M0FNU), 0x81u) << "a tie, to the larger";
+}
+
+TEST(DType, WholeNumbersAreRoundedOnce) {
+  uint64_t bits;
+  // Just above a tie of f32 and of bf16: a double would hold the tie itself.
+  int64_t above = (int64_t((1 << 24) + 1) << 38) + 1;
+  ASSERT_TRUE(encodeInteger(above, KILN_F32, bits));
+  EXPECT_EQ(llvm::bit_cast<float>(uint32_t(bits)), float(above));
+  EXPECT_NE(float(above), float(double(above)));
+  ASSERT_TRUE(encodeInteger(-above, KILN_F32, bits));
+  EXPECT_EQ(llvm::bit_cast<float>(uint32_t(bits)), -float(above));
+  ASSERT_TRUE(encodeInteger((int64_t(257) << 54) + 1, KILN_BF16, bits));
+  EXPECT_EQ(llvm::bit_cast<float>(uint32_t(bits << 16)), std::ldexp(258.0f, 54));
+  ASSERT_TRUE(encodeInteger(above, KILN_F64, bits));
+  EXPECT_EQ(llvm::bit_cast<double>(bits), double(above));
 }
 
 TEST(DType, FloatsThatDoNotFit) {
   bitsOf(1e300, KILN_F32, false);
   bitsOf(65520, KILN_F16, false);
   bitsOf(1e39, KILN_BF16, false);
+  for (double special : {HUGE_VAL, -HUGE_VAL, std::nan("")})
+    for (int32_t dtype : {KILN_F4E2M1FN, KILN_F6E2M3FN, KILN_F6E3M2FN})
+      bitsOf(special, dtype, false);
+  bitsOf(7, KILN_F4E2M1FN, false);
+  bitsOf(-1e300, KILN_F4E2M1FN, false);
+  bitsOf(7.75, KILN_F6E2M3FN, false);
+  bitsOf(30, KILN_F6E3M2FN, false);
+  for (double none : {0.0, -1.0, -7.0, HUGE_VAL, 0x1.8p127})
+    bitsOf(none, KILN_F8E8M0FNU, false);
   bitsOf(1.0, KILN_I32, false);
 }
 

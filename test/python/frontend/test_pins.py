@@ -140,13 +140,16 @@ def test_loops_and_branches() -> None:
     )
 
 
-def test_a_layout() -> None:
-    text = lowered(
-        'x = kiln.pin(v.load((0, 0), (4, 8)), layout="register = [[0,1]], lane = [[1,0]]")'
-    )
-    assert "tile.layout = #tile.layout<register = [[0,1]], lane = [[1,0]]>" in text
-    text = lowered('x = kiln.pin(v.load((0, 0), (4, 8)), layout="register=[ [0, 1] ], warp = []")')
-    assert "tile.layout = #tile.layout<register=[ [0, 1] ], warp = []>" in text
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "register = [[0,1],[0,2],[0,4]], lane = [[1,0],[2,0]]",
+        "register=[ [0, 1],[0,2], [0,4],[1,0],[2,0] ], warp = []",
+    ],
+)
+def test_a_layout(layout) -> None:
+    text = lowered(f'x = kiln.pin(v.load((0, 0), (4, 8)), layout="{layout}")')
+    assert f"tile.layout = #tile.layout<{layout}>" in text
 
 
 def test_residencies() -> None:

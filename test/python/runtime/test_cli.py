@@ -118,6 +118,12 @@ def test_a_compile_error_shows_the_line_and_exits_1(kiln_command, tmp_path):
     )
     done = kiln_command("compile", "bad.py")
     assert done.returncode == 1 and "bad.py:5:9: error:" in done.stderr and "^" in done.stderr
+    for text in (b"import kiln\nx = (", b"x = 1\0", b"\xff\xfe\x00"):
+        (tmp_path / "odd.py").write_bytes(text)
+        for command in ("compile", "explain", "run"):
+            done = kiln_command(command, "odd.py")
+            assert done.returncode == 1 and "expected Python in odd.py, got:" in done.stderr
+            assert "Traceback" not in done.stderr
     (tmp_path / "bad.mlir").write_text("tile.kernel @k( {\n")
     done = kiln_command("compile", "bad.mlir")
     assert done.returncode == 1 and "bad.mlir:1:" in done.stderr, done.stderr
@@ -126,7 +132,8 @@ def test_a_compile_error_shows_the_line_and_exits_1(kiln_command, tmp_path):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["compile", "nope.py"], "expected a file, got 'nope.py'"),
+        (["compile", "nope.py"], "expected a file, got 'nope.py', which is not there"),
+        (["compile", "/"], "expected a file, got '/', which is none"),
         (["compile", KERNELS], "expected one kernel, or FILE:KERNEL"),
         (["compile", f"{KERNELS}:nope"], "expected the kernel 'nope'"),
         (["compile", f"{KERNELS}:add"], "expected the types of a, b, c"),

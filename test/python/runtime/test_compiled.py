@@ -146,6 +146,23 @@ def test_an_artifact_is_saved_and_read_back(tmp_path):
         _native.Artifact.deserialize(bytes(damaged))
 
 
+def test_a_loaded_kernel_refuses_what_shares_bytes_if_it_was_compiled_for_none(tmp_path):
+    """Its loads may be moved over its stores; only what nobody writes may overlap."""
+    x, y, out = np.ones(64, np.float32), np.ones(64, np.float32), np.zeros(64, np.float32)
+    add.compile(x, y, out).save(tmp_path / "add.kiln")
+    loaded = kiln.load(tmp_path / "add.kiln")
+    memory = np.ones(128, np.float32)
+    for first, last in ((memory[:64], memory[16:80]), (memory[48:112], memory[:64])):
+        with pytest.raises(kiln.LaunchError, match="expected memory that no other argument"):
+            loaded(first, y, last)
+    assert (memory == 1).all()
+    loaded(memory[:64], memory[16:80], out)
+    loaded(memory[:64], memory[:64], memory[64:])
+    assert (out == 2).all() and (memory[64:] == 2).all()
+    add.compile(memory[:64], y, memory[16:80]).save(tmp_path / "add.kiln")
+    kiln.load(tmp_path / "add.kiln")(memory[:64], y, memory[16:80])
+
+
 def test_a_kernel_that_is_stopped_before_its_code_is_no_launch():
     x = np.ones(9, np.float32)
     for stage in ("layout", "asm"):

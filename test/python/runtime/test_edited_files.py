@@ -93,3 +93,31 @@ def test_a_text_that_is_gone_is_an_error(module) -> None:
     ):
         run(names["scaled"])
     assert run(kernels.scaled) == 5
+
+
+FACTORY = BEFORE[: BEFORE.index("@kiln.function")] + BEFORE[BEFORE.index("def make") :]
+
+
+@pytest.mark.parametrize("text", [FACTORY.replace("+ n", "- n"), "\n" + FACTORY, ""])
+def test_a_factory_of_a_file_that_changed_before_its_first_kernel_is_refused(module, text) -> None:
+    """Nobody has read the text that its function came of: what the file says is another one."""
+    _, path = module
+    write(path, FACTORY)
+    sys.modules.pop("edited_kernels")
+    importlib.invalidate_caches()
+    kernels = importlib.import_module("edited_kernels")
+    forget(path)
+    write(path, text)
+    with pytest.raises(
+        kiln.CompileError, match="got one that has changed since.*edited_kernels.py"
+    ):
+        run(kernels.make(2))
+    write(path, FACTORY)
+    assert run(kernels.make(2)) == 10
+
+
+def forget(path) -> None:
+    """As if nothing of the file had been decorated yet."""
+    from kiln.frontend import source
+
+    source._files.pop(str(path), None)

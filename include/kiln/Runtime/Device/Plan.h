@@ -79,6 +79,7 @@ struct LaunchPlan {
     int64_t pointer = 0, divisor = 0; ///< what the code relies on; 0: nothing
     std::vector<int64_t> strideMultiples, extentMultiples;
     bool index32 = false, noalias = false;
+    bool written = true; ///< or not known
   };
 
   static llvm::Expected<LaunchPlan> parse(const Artifact &artifact);

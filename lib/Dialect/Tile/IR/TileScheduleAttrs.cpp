@@ -7,6 +7,7 @@
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
+#include "kiln/Layout/Algebra/LinearLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -205,8 +206,18 @@ static LogicalResult verifyPinnedLayout(Operation *op, Attribute value) {
     return op->emitError()
            << "expected '" << kLayoutAttrName
            << "' on an op with one tensor that has no other layout, as #tile.layout";
-  return layout.verifyEncoding(type.getShape(), type.getElementType(),
-                               [&] { return op->emitError(); });
+  auto isOfThreads = [](StringAttr name) {
+    return llvm::is_contained({"register", "lane", "warp"}, name.getValue());
+  };
+  if (!llvm::all_of(layout.getNames(), isOfThreads))
+    return op->emitError() << "expected register, lane and warp in '" << kLayoutAttrName
+                           << "', got " << layout;
+  if (failed(layout.verifyEncoding(type.getShape(), type.getElementType(),
+                                   [&] { return op->emitError(); })))
+    return failure();
+  if (!layout.toLinear(type.getShape()).isSurjective())
+    return op->emitError() << "expected a place for each element of " << type << ", got " << layout;
+  return success();
 }
 
 /// What is decided of a kernel's launches.
