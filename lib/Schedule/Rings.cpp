@@ -83,11 +83,15 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
            << load.getAtomAttr() << "' copies zeros there";
 
   StringRef name = load.getRing().value_or("");
+  int64_t depth = getSaidDepth(load);
   auto isIn = [&](Ring &ring) {
     RingUse &use = ring.uses.front();
     if (ring.name != name || use.store)
       return false;
-    return !name.empty() || (ring.producer == *role && use.getBlock() == load->getBlock());
+    bool isAlike = ring.producer == *role && use.getBlock() == load->getBlock() &&
+                   ring.completion == *completion &&
+                   (!depth || !ring.depth || ring.depth == depth);
+    return !name.empty() || isAlike;
   };
   auto *ring = llvm::find_if(plan, isIn);
   if (ring == plan.end()) {
@@ -101,9 +105,8 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
     return load.emitOpError("expected loads of one ring to be of one role, got \"")
            << ring->producer.getName() << "\" and \"" << role->getName() << "\"";
   if (ring->completion != *completion)
-    return load.emitOpError("expected atoms of one kind of completion in one ")
-           << (name.empty() ? "loop" : "ring") << ", got " << load.getAtomAttr();
-  int64_t depth = getSaidDepth(load);
+    return load.emitOpError("expected atoms of one kind of completion in one ring, got ")
+           << load.getAtomAttr();
   if (depth && ring->depth && depth != ring->depth)
     return load.emitOpError("expected the depth of the other loads of the ring, ")
            << ring->depth << ", got " << depth;
@@ -125,6 +128,46 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
   use.loads = {load};
   ring->uses.push_back(use);
   return success();
+}
+
+/// Loads of one place by the stages that they say, in their order; one that says none comes with the
+/// first.
+static SmallVector<RingUse> partByStage(RingUse &use) {
+  llvm::MapVector<Attribute, RingUse> parts;
+  auto said = llvm::map_range(use.loads, [](LoadOp load) { return getDecision(load, "stage"); });
+  auto first = llvm::find_if(said, [](Attribute stage) { return bool(stage); });
+  for (LoadOp load : use.loads) {
+    Attribute stage = getDecision(load, "stage");
+    parts[stage || first == said.end() ? stage : *first].loads.push_back(load);
+  }
+  return llvm::to_vector(llvm::make_second_range(parts));
+}
+
+/// Loads of which nobody says that they share a ring share one as far as they can: what would come
+/// together at several stages comes apart, and what lies otherwise in memory has a ring of its own.
+static RingPlan partUnnamed(const RingPlan &plan) {
+  RingPlan parted;
+  for (const Ring &ring : plan) {
+    if (!ring.name.empty() || ring.uses.front().store) {
+      parted.push_back(ring);
+      continue;
+    }
+    size_t begin = parted.size();
+    auto add = [&](RingUse use, bool isApart) {
+      auto fits = [&](Ring &other) { return other.uses.front().getBuffers() == use.getBuffers(); };
+      auto *found = isApart ? parted.end() : std::find_if(parted.begin() + begin, parted.end(), fits);
+      if (found == parted.end()) {
+        Ring made = ring;
+        made.uses.clear();
+        found = &parted.emplace_back(std::move(made));
+      }
+      found->uses.push_back(std::move(use));
+    };
+    for (RingUse use : ring.uses)
+      for (auto [number, part] : llvm::enumerate(partByStage(use)))
+        add(std::move(part), /*isApart=*/number > 0);
+  }
+  return parted;
 }
 
 /// All uses of a channel hand over the same buffers.
@@ -337,6 +380,7 @@ FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
   });
   if (result.wasInterrupted())
     return failure();
+  plan = partUnnamed(plan);
   for (Ring &ring : plan) {
     ring.depth = std::max<int64_t>(ring.depth, 1);
     for (RingUse &use : ring.uses)

@@ -118,6 +118,8 @@ class Author:
         self.is_flat = "q" not in places  # the grid has two axes
         # What products of tensor memory and groups of warps have as rows.
         self.rows = form["M"]
+        # One warp would have more of it than registers, and much code.
+        self.is_large = self.rows * form.get("N", form.get("B", 0)) > 4096 or "o" in places
         self.is_integer = form.get("dtype") == "i8"
 
     def chance(self, share: float) -> bool:
@@ -156,7 +158,7 @@ class Author:
         kernel = made["kernel"]
         self.grid(kernel)
         if self.chance(0.5):
-            kernel["warps"] = self.rng.choice([1, 2, 4, 8])
+            kernel["warps"] = self.rng.choice([4, 8] if self.is_large else [1, 2, 4, 8])
         if self.chance(0.15):
             kernel["programs_per_block"] = self.rng.choice([1, 2, 4])
         if self.chance(0.2) and self.places.get("d") == Place("dot", True):
@@ -167,7 +169,8 @@ class Author:
         rng, in_flight = self.rng, 0
         product = self.product()
         runs_on = product in ("wgmma", "tcgen05")
-        role: Decisions = {"name": "all", "warps": 4 if runs_on else rng.choice([4, 4, 2, 1, 8])}
+        warps = [4] if runs_on or self.is_large else [4, 4, 2, 1, 8]
+        role: Decisions = {"name": "all", "warps": rng.choice(warps)}
         if self.chance(0.3) and (not runs_on or self.rows == 128):
             role["copies"] = 2
             if self.chance(0.3):
@@ -217,7 +220,7 @@ class Author:
     def multiplies(self, product: str, has_turns: bool) -> Decisions:
         role: Decisions = {"name": "mma", "warps": 4}
         if product in ("mma_sync", "matrix"):
-            role["warps"] = self.rng.choice([4, 4, 2, 8])
+            role["warps"] = self.rng.choice([4, 4, 8] if self.is_large else [4, 4, 2, 8])
         if has_turns:
             role["turns"] = self.rng.choice([2, 2, 3])
         elif self.chance(0.4):

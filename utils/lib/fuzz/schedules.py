@@ -28,7 +28,10 @@ def prepare():
 def perform(_, case):
     import schedule_check
 
-    return schedule_check.check(case)
+    try:
+        return schedule_check.check(case)
+    except Exception as error:  # the checker's own
+        return f"unchecked: {type(error).__name__}: {error}"
 
 
 def run(campaign):
