@@ -89,8 +89,7 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
     if (ring.name != name || use.store)
       return false;
     bool isAlike = ring.producer == *role && use.getBlock() == load->getBlock() &&
-                   ring.completion == *completion &&
-                   (!depth || !ring.depth || ring.depth == depth);
+                   ring.completion == *completion && (!depth || !ring.depth || ring.depth == depth);
     return !name.empty() || isAlike;
   };
   auto *ring = llvm::find_if(plan, isIn);
@@ -130,8 +129,8 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
   return success();
 }
 
-/// Loads of one place by the stages that they say, in their order; one that says none comes with the
-/// first.
+/// Loads of one place by the stages that they say, in their order; one that says none comes with
+/// the first.
 static SmallVector<RingUse> partByStage(RingUse &use) {
   llvm::MapVector<Attribute, RingUse> parts;
   auto said = llvm::map_range(use.loads, [](LoadOp load) { return getDecision(load, "stage"); });
@@ -155,7 +154,8 @@ static RingPlan partUnnamed(const RingPlan &plan) {
     size_t begin = parted.size();
     auto add = [&](RingUse use, bool isApart) {
       auto fits = [&](Ring &other) { return other.uses.front().getBuffers() == use.getBuffers(); };
-      auto *found = isApart ? parted.end() : std::find_if(parted.begin() + begin, parted.end(), fits);
+      auto *found =
+          isApart ? parted.end() : std::find_if(parted.begin() + begin, parted.end(), fits);
       if (found == parted.end()) {
         Ring made = ring;
         made.uses.clear();
@@ -182,6 +182,11 @@ static LogicalResult checkBuffers(Ring &ring) {
   return success();
 }
 
+Operation *kiln::getReader(Operation *user) {
+  auto condition = dyn_cast<scf::IfOp>(user->getParentOp());
+  return condition && user->hasTrait<OpTrait::IsTerminator>() ? condition : user;
+}
+
 /// Finds who uses loads.
 static LogicalResult addReaders(Ring &ring, RingUse &use) {
   if (use.store)
@@ -193,7 +198,7 @@ static LogicalResult addReaders(Ring &ring, RingUse &use) {
       Operation *here = use.getBlock()->findAncestorOpInBlock(*user);
       if (!here || here->isBeforeInBlock(use.getSite()) || here->hasTrait<OpTrait::IsTerminator>())
         return user->emitOpError("expected to stand in the loop after the loads that it uses");
-      FailureOr<RoleAttr> role = requireRole(user);
+      FailureOr<RoleAttr> role = requireRole(getReader(user));
       if (failed(role))
         return failure();
       if (ring.producer == *role && ring.countsBytes())

@@ -135,7 +135,9 @@ def reduced(case: Case):
                 yield replace(case, pins=case.pins | {at: less})
     for number, size in enumerate(case.sizes):
         for name, value in size.items():
-            step = case.form.get({"m": "M", "rows": "M", "n": "N", "k": "K", "keys": "B"}.get(name), 1)
+            step = case.form.get(
+                {"m": "M", "rows": "M", "n": "N", "k": "K", "keys": "B"}.get(name), 1
+            )
             for less in (step, value - step):
                 if 0 < less < value:
                     sizes = [*case.sizes]

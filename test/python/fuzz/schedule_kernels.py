@@ -7,8 +7,9 @@ where the schedule has decisions for "x".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -80,8 +81,10 @@ def some(rng: Any, extent: int, most: int = 2) -> int:
     """Rows of up to so many tiles, the last of which may be cut; multiples of eight or any number."""
     if rng.random() < 0.3:
         return extent * rng.randint(1, most)
-    return 8 * rng.randint(1, max(most * extent // 8, 1)) if rng.random() < 0.7 else rng.randint(
-        1, most * extent
+    return (
+        8 * rng.randint(1, max(most * extent // 8, 1))
+        if rng.random() < 0.7
+        else rng.randint(1, most * extent)
     )
 
 
@@ -166,9 +169,7 @@ def run_product(rng: np.random.Generator, f: Form, size: dict) -> tuple[dict, di
     # Of a counted loop the extents are not its bound, and the compiler knows less of them.
     room = max(k, 8 * f["K"]) if f["counted"] else k
     a = drawn(rng, f["dtype"], *((room, m) if f["ta"] else (m, room)))
-    b, d = (
-        drawn(rng, f["dtype"], *((n, room) if f["tb"] else (room, n))) for _ in range(2)
-    )
+    b, d = (drawn(rng, f["dtype"], *((n, room) if f["tb"] else (room, n))) for _ in range(2))
     bias = drawn(rng, f["sums"], n)
     c = empty(f["out"], m, n)
     x = wide(a.T if f["ta"] else a)[:, :k]
@@ -210,7 +211,11 @@ def places_scaled(f: Form) -> dict[str, Place]:
 def text_scaled(f: Form, p: Pin) -> str:
     m, n, k, few = f["M"], f["N"], f["K"], f["bits"] == 4
     steps = "steps" if f["counted"] else "a.shape[1]"
-    w = f"b.load((j * {n}, k // 2), ({n}, {k // 2}))" if few else f"b.load((j * {n}, k), ({n}, {k}))"
+    w = (
+        f"b.load((j * {n}, k // 2), ({n}, {k // 2}))"
+        if few
+        else f"b.load((j * {n}, k), ({n}, {k}))"
+    )
     body = [f"x = {p('x', f'a.load((i * {m}, k), ({m}, {k}))')}", f"w = {p('w', w)}"]
     if few:
         body.append("w = kiln.bitcast(w, kiln.i4)")

@@ -270,6 +270,15 @@ class Author:
             if self.chance(0.3):
                 made[at]["stage"] = 0
         self.rings(made, depths, same)
+        if self.chance(0.2):  # what is loaded first
+            orders = rng.sample(range(len(depths)), len(depths))
+            for at, order in zip(depths, orders, strict=True):
+                made[at]["order"] = order
+        if "cluster" in made["kernel"] and self.chance(0.6):
+            for at, axis in (("x", "y"), ("y", "x")):
+                extent = made["kernel"]["cluster"]["xy".index(axis)]
+                if made.get(at, {}).get("atom") == "tma" and extent > 1:
+                    made[at]["multicast"] = axis
         for at in self.places:
             if self.places[at].kind in ("op", "if") and self.chance(0.2):
                 made[at] |= {"role": "mma"}
@@ -286,7 +295,8 @@ class Author:
                 made[at]["parts"] = parts
                 if self.chance(0.5):
                     made[at]["reads_ahead"] = rng.randint(0, 1)
-            if self.chance(0.08):
+            computed = "w" in self.loads and made[at].get("atom") in ("wgmma", "tcgen05")
+            if self.chance(0.8 if computed else 0.08):
                 made[at]["swap"] = True
         if "x" in made and self.dots and self.chance(0.06):
             made["x"]["residency"] = rng.choice(["registers", "shared"])

@@ -1,10 +1,10 @@
 """Random schedules: kernels whose decisions are drawn, on emulated chips, against float64.
 
-The kernels and what draws their schedules are beside the tests, in test/python/fuzz: what CI draws a
-few of is the same. Whatever is pinned is obeyed or refused: by an error at a line of the kernel that
-names a decision. What is obeyed must compute the kernel's numbers, whatever runs beside whatever. A
-finding is a file that shows it by itself, with as few decisions as it takes. `--device emu:CHIP`
-keeps to some chips; what follows the name, to some kernels.
+The kernels and what draws their schedules are beside the tests, in test/python/fuzz: what CI draws
+a few of is the same. Whatever is pinned is obeyed or refused: by an error at a line of the kernel
+that names a decision. What is obeyed must compute the kernel's numbers, whatever runs beside
+whatever. A finding is a file that shows it by itself, with as few decisions as it takes.
+`--device emu:CHIP` keeps to some chips; what follows the name, to some kernels.
 """
 
 import os
@@ -58,7 +58,9 @@ def run(campaign):
             row[verdict] = row.get(verdict, 0) + 1
             if is_refused:
                 reason = schedule_check.kind(answer)
-                refusals.setdefault(reason, []).append((seed, answer.splitlines()[0]))
+                refusals.setdefault(reason, []).append(
+                    (f"{seed} {chip} {kernel}", answer.splitlines()[0])
+                )
             elif answer:
                 report(campaign, worker, case, answer)
     for (chip, kernel), row in sorted(table.items()):
