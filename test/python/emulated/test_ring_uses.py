@@ -42,7 +42,9 @@ def test_tiles_that_lie_otherwise(rng, chip: str, late: int) -> None:
     copy, product = OWN[chip]
     for trips in (1, 2, int(rng.integers(3, 7))):
         rows = int(rng.integers(1, 130))
-        q, k, v = (rng.standard_normal((n, 64)).astype(BF16) for n in (rows, 32 * trips, 32 * trips))
+        q, k, v = (
+            rng.standard_normal((n, 64)).astype(BF16) for n in (rows, 32 * trips, 32 * trips)
+        )
         c = np.full((rows, 64), np.nan, np.float32)
         chained.options(device=f"emu:{chip}")(q, k, v, c, copy=copy, product=product, late=late)
         x, y, z = (t.astype(np.float64) for t in (q, k, v))
