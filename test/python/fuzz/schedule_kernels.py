@@ -264,9 +264,13 @@ def run_scaled(rng: np.random.Generator, f: Form, size: dict) -> tuple[dict, dic
 
 def draw_attention(rng: Any, chip: str) -> Form:
     sizes = tile(rng, chip)
+    keys, head = rng.choice([32, 64, 64, 16]), rng.choice([64, 64, 32])
+    if chip.startswith("gfx"):  # whose loops are written out once a slot: the host assembles long
+        sizes["M"], keys, head = min(sizes["M"], 64), min(keys, 32), 32
     return {
-        "M": sizes["M"], "B": rng.choice([32, 64, 64, 16]), "D": rng.choice([64, 64, 32]),
-        "causal": rng.random() < 0.3, "whole": rng.random() < 0.4, "out": rng.choice(["f32", "bf16"]),
+        "M": sizes["M"], "B": keys, "D": head,
+        "causal": rng.random() < 0.3, "whole": rng.random() < 0.4,
+        "out": rng.choice(["f32", "bf16"]),
     }  # fmt: skip
 
 

@@ -117,7 +117,10 @@ class Author:
         self.dots = [at for at, place in places.items() if place.kind == "dot"]
         self.is_flat = "q" not in places  # the grid has two axes
         # What products of tensor memory and groups of warps have as rows.
-        self.rows = form["M"]
+        self.rows = form["N"] if "w" in places else form["M"]  # what is computed comes first
+        # Products whose operands warps compute, or that need one another, end in their own trip.
+        self.ends_early = any(at in places for at in ("act", "mask", "w", "o"))
+        self.ends_early |= any(place.kind == "gather" for place in places.values())
         # One warp would have more of it than registers, and much code.
         self.is_large = self.rows * form.get("N", form.get("B", 0)) > 4096 or "o" in places
         self.is_integer = form.get("dtype") == "i8"
@@ -139,6 +142,10 @@ class Author:
         fits = {"tcgen05": self.rows == 128 and not self.is_integer, "wgmma": self.rows >= 64}
         names = [name for name in self.chip.products if fits.get(name, True)]
         return self.rng.choice([names[0], names[0], *names])
+
+    def may_fly(self, product: str) -> bool:
+        """Now and then also where it cannot be."""
+        return product == "wgmma" and (not self.ends_early or self.chance(0.1))
 
     def grid(self, kernel: Decisions, turns: bool = False) -> None:
         if turns or self.chance(0.4):
@@ -180,11 +187,11 @@ class Author:
         stage, later = rng.randint(1, 3), rng.choice([0, 0, 1])
         for number, at in enumerate(self.dots):
             if runs_on:
-                in_flight = rng.choice([0, 0, 1]) if product == "wgmma" else 0
+                in_flight = rng.choice([0, 0, 1]) if self.may_fly(product) else 0
                 made[at]["in_flight"] = in_flight
             if runs_on or self.chance(0.9):
                 made[at]["atom"] = product
-            if self.chance(0.8):
+            if self.chance(0.95):
                 made[at]["stage"] = stage + (later if number else 0)
         for at in self.places:
             if self.places[at].kind == "op" and self.places[at].in_loop and self.chance(0.2):
@@ -248,7 +255,7 @@ class Author:
             load["registers"], mma["registers"] = rng.choice([24, 40]), rng.choice([152, 200, 232])
         made["kernel"]["roles"] = roles
         self.grid(made["kernel"], turns)
-        in_flight = rng.choice([0, 0, 1, 1, 2]) if product == "wgmma" else 0
+        in_flight = rng.choice([0, 0, 1, 1, 2]) if self.may_fly(product) else 0
         stage = rng.choice([0, 0, 0, 1])
         copies = [c for c in self.chip.copies if c != "load_to_lds"]
         copies += ["tma"] * (4 if self.chip.engine else 0)
