@@ -48,7 +48,7 @@ static int64_t countReleases(Ring &ring, RoleAttr role) {
     for (LoadOp load : use.loads)
       for (Operation *user : load->getUsers()) {
         auto dot = dyn_cast<DotOp>(user);
-        if (getRoleName(user) == role.getName() &&
+        if (getRoleName(getReader(user)) == role.getName() &&
             !(dot && dot.getInFlight() && endsByCommit(dot.getAtomAttr())))
           return role.getTotalWarps();
       }
@@ -174,7 +174,7 @@ GetOp RingRealiser::get(Ring &ring, RingUse &use, RoleAttr role) {
     };
     for (OpOperand &operand : llvm::make_early_inc_range(load.getResult().getUses())) {
       Operation *user = operand.getOwner();
-      if (getRoleName(user) != role.getName())
+      if (getRoleName(getReader(user)) != role.getName())
         continue;
       if (auto conversion = dyn_cast<ConvertLayoutOp>(user))
         rewriter.replaceOp(conversion, read(conversion.getType()));

@@ -83,11 +83,14 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
            << load.getAtomAttr() << "' copies zeros there";
 
   StringRef name = load.getRing().value_or("");
+  int64_t depth = getSaidDepth(load);
   auto isIn = [&](Ring &ring) {
     RingUse &use = ring.uses.front();
     if (ring.name != name || use.store)
       return false;
-    return !name.empty() || (ring.producer == *role && use.getBlock() == load->getBlock());
+    bool isAlike = ring.producer == *role && use.getBlock() == load->getBlock() &&
+                   ring.completion == *completion && (!depth || !ring.depth || ring.depth == depth);
+    return !name.empty() || isAlike;
   };
   auto *ring = llvm::find_if(plan, isIn);
   if (ring == plan.end()) {
@@ -101,9 +104,8 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
     return load.emitOpError("expected loads of one ring to be of one role, got \"")
            << ring->producer.getName() << "\" and \"" << role->getName() << "\"";
   if (ring->completion != *completion)
-    return load.emitOpError("expected atoms of one kind of completion in one ")
-           << (name.empty() ? "loop" : "ring") << ", got " << load.getAtomAttr();
-  int64_t depth = getSaidDepth(load);
+    return load.emitOpError("expected atoms of one kind of completion in one ring, got ")
+           << load.getAtomAttr();
   if (depth && ring->depth && depth != ring->depth)
     return load.emitOpError("expected the depth of the other loads of the ring, ")
            << ring->depth << ", got " << depth;
@@ -127,6 +129,47 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
   return success();
 }
 
+/// Loads of one place by the stages that they say, in their order; one that says none comes with
+/// the first.
+static SmallVector<RingUse> partByStage(RingUse &use) {
+  llvm::MapVector<Attribute, RingUse> parts;
+  auto said = llvm::map_range(use.loads, [](LoadOp load) { return getDecision(load, "stage"); });
+  auto first = llvm::find_if(said, [](Attribute stage) { return bool(stage); });
+  for (LoadOp load : use.loads) {
+    Attribute stage = getDecision(load, "stage");
+    parts[stage || first == said.end() ? stage : *first].loads.push_back(load);
+  }
+  return llvm::to_vector(llvm::make_second_range(parts));
+}
+
+/// Loads of which nobody says that they share a ring share one as far as they can: what would come
+/// together at several stages comes apart, and what lies otherwise in memory has a ring of its own.
+static RingPlan partUnnamed(const RingPlan &plan) {
+  RingPlan parted;
+  for (const Ring &ring : plan) {
+    if (!ring.name.empty() || ring.uses.front().store) {
+      parted.push_back(ring);
+      continue;
+    }
+    size_t begin = parted.size();
+    auto add = [&](RingUse use, bool isApart) {
+      auto fits = [&](Ring &other) { return other.uses.front().getBuffers() == use.getBuffers(); };
+      auto *found =
+          isApart ? parted.end() : std::find_if(parted.begin() + begin, parted.end(), fits);
+      if (found == parted.end()) {
+        Ring made = ring;
+        made.uses.clear();
+        found = &parted.emplace_back(std::move(made));
+      }
+      found->uses.push_back(std::move(use));
+    };
+    for (RingUse use : ring.uses)
+      for (auto [number, part] : llvm::enumerate(partByStage(use)))
+        add(std::move(part), /*isApart=*/number > 0);
+  }
+  return parted;
+}
+
 /// All uses of a channel hand over the same buffers.
 static LogicalResult checkBuffers(Ring &ring) {
   SmallVector<Type> first = ring.uses.front().getBuffers();
@@ -137,6 +180,11 @@ static LogicalResult checkBuffers(Ring &ring) {
              << first.front() << ", got " << buffers.size() << ", beginning with "
              << buffers.front();
   return success();
+}
+
+Operation *kiln::getReader(Operation *user) {
+  auto condition = dyn_cast<scf::IfOp>(user->getParentOp());
+  return condition && user->hasTrait<OpTrait::IsTerminator>() ? condition : user;
 }
 
 /// Finds who uses loads.
@@ -150,7 +198,7 @@ static LogicalResult addReaders(Ring &ring, RingUse &use) {
       Operation *here = use.getBlock()->findAncestorOpInBlock(*user);
       if (!here || here->isBeforeInBlock(use.getSite()) || here->hasTrait<OpTrait::IsTerminator>())
         return user->emitOpError("expected to stand in the loop after the loads that it uses");
-      FailureOr<RoleAttr> role = requireRole(user);
+      FailureOr<RoleAttr> role = requireRole(getReader(user));
       if (failed(role))
         return failure();
       if (ring.producer == *role && ring.countsBytes())
@@ -337,6 +385,7 @@ FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
   });
   if (result.wasInterrupted())
     return failure();
+  plan = partUnnamed(plan);
   for (Ring &ring : plan) {
     ring.depth = std::max<int64_t>(ring.depth, 1);
     for (RingUse &use : ring.uses)

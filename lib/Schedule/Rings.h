@@ -48,6 +48,9 @@ struct Ring {
 
 using RingPlan = llvm::SmallVector<Ring>;
 
+/// Who uses a loaded tile: the op itself, or the `scf.if` whose result it becomes there.
+mlir::Operation *getReader(mlir::Operation *user);
+
 /// The stage at whose end a tile that was loaded into registers is written to its slot, if it says.
 std::optional<int64_t> getWriteStage(tile::LoadOp load);
 

@@ -16,10 +16,15 @@ using namespace kiln::tile;
 
 static bool isControl(Operation *op) { return isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op); }
 
-/// Whether an op uses what a load brings into a buffer.
+/// Whether an op uses what a load brings into a buffer, or a condition has it for a result.
 static bool readsBuffer(Operation *op) {
-  return llvm::any_of(op->getOperands(),
-                      [](Value operand) { return fillsBuffer(operand.getDefiningOp()); });
+  auto isBrought = [](Value operand) { return fillsBuffer(operand.getDefiningOp()); };
+  if (!isa<scf::IfOp>(op))
+    return llvm::any_of(op->getOperands(), isBrought);
+  return llvm::any_of(op->getRegions(), [&](Region &region) {
+    return !region.empty() &&
+           llvm::any_of(region.front().getTerminator()->getOperands(), isBrought);
+  });
 }
 
 /// Whether an op must say its role: what only computes is computed by each role that needs it.
@@ -29,7 +34,7 @@ static bool needsRole(Operation *op) {
   for (StringRef name : {"stage", "order", "in_flight"})
     if (getDecision(op, name))
       return true;
-  return !isControl(op) && (readsBuffer(op) || !(isMemoryEffectFree(op) || isSharedScalar(op)));
+  return readsBuffer(op) || (!isControl(op) && !(isMemoryEffectFree(op) || isSharedScalar(op)));
 }
 
 namespace {

@@ -611,7 +611,9 @@ bool kiln::canShareOut(tile::LoadOp load, DirectAtomInterface atom, int64_t warp
   int64_t turn = laneBits * chip.warpSize * warps, all = load.getType().getNumElements() * bits;
   // Where instructions are counted, all warps have as many.
   bool isEven = atom.getCompletion() != tile::Completion::Instructions || all % turn == 0;
-  return laneBits <= getAccessFacts(load).aligned * bits && turn <= all && isEven;
+  AccessFacts facts = getAccessFacts(load);
+  int64_t known = atom.fillsInPart() ? facts.aligned : facts.width;
+  return laneBits <= known * bits && turn <= all && isEven;
 }
 
 bool kiln::isWrittenOut(Block &trip, const Chip &chip) {

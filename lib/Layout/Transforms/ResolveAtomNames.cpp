@@ -1,4 +1,5 @@
 // Finds the instructions that an author has named.
+#include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
@@ -23,20 +24,34 @@ static std::string getAtomName(Attribute atom) {
   return mma && mma.getPrograms() > 1 ? name + "_pair" : name;
 }
 
-/// Whether a view is aligned to what each lane copies, and the tile has as much for each lane of
-/// its role.
-static bool fits(Operation *op, Attribute atom, TargetInterface target) {
-  auto direct = dyn_cast<DirectAtomInterface>(atom);
+/// Why lanes cannot copy what a load brings, or an engine from a view or to one; none if they can.
+static std::optional<std::string> whyUnfit(Operation *op, Attribute atom, TargetInterface target) {
   auto load = dyn_cast<LoadOp>(op);
-  if (!direct || !load)
-    return true;
-  RoleAttr role = lookUpRole(load);
-  return canShareOut(load, direct, role ? role.getTotalWarps() : 1, target.getChipRecord());
+  if (auto direct = dyn_cast<DirectAtomInterface>(atom); direct && load) {
+    RoleAttr role = lookUpRole(load);
+    if (canShareOut(load, direct, role ? role.getTotalWarps() : 1, target.getChipRecord()))
+      return std::nullopt;
+    return ("expected rows that begin at multiples of " + Twine(direct.getGranularity()) +
+            " bytes" + (direct.fillsInPart() ? "" : " and are as long") +
+            ", by what facts say of them, and as many for each lane of its role")
+        .str();
+  }
+  auto engine = dyn_cast<EngineAtomInterface>(atom);
+  auto store = dyn_cast<StoreOp>(op);
+  if (!engine || !(load || store))
+    return std::nullopt;
+  TypedValue<ViewType> view = load ? load.getView() : store.getView();
+  std::optional<ArgumentView> argument = findArgumentView(view);
+  auto kernel = op->getParentOfType<KernelOp>();
+  if (!argument || argument->argument.getOwner()->getParentOp() != kernel)
+    return std::nullopt; // what it is a part of is known when it is lowered
+  FactsAttr facts = kernel.getFacts(argument->argument.getArgNumber());
+  return engine.whyUnfit(view.getType(), turnFacts(facts, argument->dims), /*isWritten=*/!!store);
 }
 
 Attribute kiln::findAtom(Operation *op, StringRef name, TargetInterface target) {
   for (Attribute atom : target.getAtoms(op))
-    if (getAtomName(atom) == name && ::fits(op, atom, target))
+    if (getAtomName(atom) == name && !whyUnfit(op, atom, target))
       return atom;
   return {};
 }
@@ -51,14 +66,22 @@ static LogicalResult resolve(Operation *op, StringRef name, TargetInterface targ
   InFlightDiagnostic error = op->emitOpError("expected an instruction of ")
                              << target.getSpelling() << " that fits, ";
   SmallVector<std::string> names;
-  for (Attribute atom : atoms)
-    if (fits(op, atom, target) && !llvm::is_contained(names, getAtomName(atom)))
+  std::optional<std::string> why;
+  for (Attribute atom : atoms) {
+    std::optional<std::string> unfit = whyUnfit(op, atom, target);
+    if (!unfit && !llvm::is_contained(names, getAtomName(atom)))
       names.push_back(getAtomName(atom));
+    if (getAtomName(atom) == name)
+      why = unfit;
+  }
   for (StringRef other : names)
     error << (other == names.front() ? "" : " or ") << "\"" << other << "\"";
-  if (atoms.empty())
+  if (names.empty())
     error << "of which there is none";
-  return error << ", got \"" << name << "\"";
+  error << ", got \"" << name << "\"";
+  if (why)
+    error.attachNote() << *why;
+  return error;
 }
 
 namespace {

@@ -5,11 +5,12 @@
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // CHECK-LABEL: tile.kernel @names
 // CHECK-NOT: tile.atom
-tile.kernel @names(%a: !view {tile.facts = #tile.facts<pointer = 8, strides = [8, 2], index32>}, %b: !view) {
+tile.kernel @names(%a: !view {tile.facts = #tile.facts<pointer = 8, strides = [8, 2], index32>},
+                    %b: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [1, 8]>}) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x192xf32>
-  // CHECK: tile.load %a{{.*}} {atom = #nvptx.tma, role = "load"}
-  %x = tile.load %a[%c0, %c0] {tile.atom = "tma", role = "load"} : !view -> tensor<64x64xbf16>
+  // CHECK: tile.load %b{{.*}} {atom = #nvptx.tma, role = "load"}
+  %x = tile.load %b[%c0, %c0] {tile.atom = "tma", role = "load"} : !view -> tensor<64x64xbf16>
   // The widest that the view is aligned to.
   // CHECK: tile.load %a{{.*}} {atom = #nvptx.cp_async<8>}
   %y = tile.load %a[%c0, %c0] {tile.atom = "cp_async"} : !view -> tensor<64x192xbf16>
@@ -51,7 +52,7 @@ tile.kernel @copies(%a: !view) attributes {tile.roles = [#tile.role<"mma", warps
 !view = !tile.view<?x?xbf16>
 module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
 // CHECK-LABEL: tile.kernel @amd
-tile.kernel @amd(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], index32>}) {
+tile.kernel @amd(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [1, 2], index32>}) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   // CHECK: tile.load %a{{.*}} {atom = #amdgcn.load_to_lds<"gfx942", 4>}
@@ -69,7 +70,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @wrong(%a: !view, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<32x64xf32>
-  // expected-error @+1 {{expected an instruction of nvptx:sm_90a that fits, "tma" or "through_registers", got "tmb"}}
+  // expected-error @+1 {{expected an instruction of nvptx:sm_90a that fits, "through_registers", got "tmb"}}
   %x = tile.load %a[%c0, %c0] {tile.atom = "tmb"} : !view -> tensor<32x64xbf16>
   %y = tile.load %a[%c0, %c0] : !view -> tensor<64x64xbf16>
   // 32 rows are half of what wgmma multiplies.
@@ -100,8 +101,46 @@ tile.kernel @few(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16
     attributes {tile.roles = [#tile.role<"all", warps = 8>]} {
   %c0 = arith.constant 0 : index
   // Less than four bytes for each of 256 lanes.
+  // expected-note @+2 {{expected rows that begin at multiples of 4 bytes, by what facts say of them, and as many for each lane of its role}}
   // expected-error @+1 {{expected an instruction of nvptx:sm_80 that fits, "through_registers", got "cp_async"}}
   %x = tile.load %a[%c0, %c0] {tile.atom = "cp_async", role = "all"} : !view -> tensor<8x32xbf16>
+  tile.return
+}
+}
+
+// -----
+
+// What facts do not say, no engine can count on: the tile would be refused when it is lowered.
+!view = !tile.view<?x?xbf16>
+!open = !tile.view<?x?xbf16, strides [?, ?]>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @unaligned(%a: !view {tile.facts = #tile.facts<pointer = 8, strides = [16, 2]>},
+                       %b: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
+                       %c: !open {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+2 {{expected an instruction of nvptx:sm_90a that fits, "cp_async" or "through_registers", got "tma"}}
+  // expected-note @+1 {{expected an address that is known to be a multiple of 16 bytes}}
+  %x = tile.load %a[%c0, %c0] {tile.atom = "tma"} : !view -> tensor<64x64xbf16>
+  // expected-error @+2 {{expected an instruction of nvptx:sm_90a that fits, of which there is none, got "tma"}}
+  // expected-note @+1 {{expected a last extent that is known to be a multiple of 16 bytes}}
+  tile.store %x, %b[%c0, %c0] {tile.atom = "tma"} : tensor<64x64xbf16>, !view
+  // expected-error @+2 {{expected an instruction of nvptx:sm_90a that fits, "through_registers", got "tma"}}
+  // expected-note @+1 {{expected a view whose last stride is 1}}
+  %y = tile.load %c[%c0, %c0] {tile.atom = "tma"} : !open -> tensor<64x64xbf16>
+  tile.return
+}
+}
+
+// -----
+
+// Lanes that copy all of their bytes or none need rows of whole pieces.
+!view = !tile.view<?x?xbf16>
+module attributes {tile.target = #amdgcn.target<chip = "gfx950">} {
+tile.kernel @rows(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [1, 1], index32>}) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+2 {{expected an instruction of amdgpu:gfx950 that fits, "through_registers", got "load_to_lds"}}
+  // expected-note @+1 {{expected rows that begin at multiples of 4 bytes and are as long}}
+  %x = tile.load %a[%c0, %c0] {tile.atom = "load_to_lds"} : !view -> tensor<64x64xbf16>
   tile.return
 }
 }

@@ -1,0 +1,159 @@
+"""Compiles a random schedule, runs it on its emulated chip, and says what is wrong: a refusal that
+does not say what it refuses, a wrong number, a race or a wait without end."""
+
+from __future__ import annotations
+
+import re
+import time
+import zlib
+from dataclasses import replace
+
+import kernel_check
+import numpy as np
+from schedule_kernels import KERNELS
+from schedule_writer import CHIPS, Case
+
+# What an error about a decision may call it by.
+DECISIONS = re.compile(
+    r"atom|instruction|stage|order|role|ring|slot|depth|in.flight|copies|warps|parts|reads_ahead"
+    r"|promote|swap|persistent|programs?\b|raster|per_core|turns|cluster|multicast|residency"
+    r"|registers|shared memory|tensor memory|barriers|carried|fetched|interleave|share|skew"
+    r"|write_stage|overlap|split|#nvptx|#amdgcn|wait for those before"
+)
+# What the lowering alone refuses so far, behind the schedule: warps of which only some meet, on chips
+# whose groups of warps have no barriers of their own.
+LATE = re.compile(
+    r"expected an op that needs no shared memory in a role beside others"
+    r"|expected one role, without a skew, where its copies exchange elements"
+    r"|expected a chip whose groups of warps have barriers of their own"
+)
+REFUSAL = re.compile(r"('[\w.]+' (op )?)?(expected |is not supported on \S+ yet: expected )")
+
+
+def check(case: Case) -> str:
+    """Nothing if it is right, "refused: " and why if it is refused as it should be, or what is wrong."""
+    import kiln
+
+    made = KERNELS[case.kernel]
+    kernel = kernel_check.define(case.text)
+    for number, size in enumerate(case.sizes):
+        rng = np.random.default_rng([case.seed, number, zlib.crc32(repr(size).encode())])
+        args, outputs = made.run(rng, case.form, size)
+        try:
+            kernel(*args.values(), _device=f"emu:{case.chip}")
+        except kiln.CompileError as error:
+            return refused(kernel, args.values(), case, error)
+        except kiln.LaunchError as error:
+            if "expected a grid of whole clusters" in str(error):
+                return "refused: a grid of whole clusters"
+            return f"{type(error).__name__}: {error}"
+        except Exception as error:  # whatever it is, a kernel that compiles must run
+            return f"{type(error).__name__}: {error}"
+        for name, (want, allowed) in outputs.items():
+            got = args[name].astype(np.float64)
+            wrong = ~(np.abs(got - want) <= allowed)
+            if wrong.any():
+                at = tuple(int(i) for i in np.argwhere(wrong)[0])
+                return (
+                    f"wrong numbers: expected {want[at]}, got {got[at]} in {name} at {list(at)} "
+                    f"({int(wrong.sum())} of {wrong.size} elements) with {size}"
+                )
+    return ""
+
+
+def refused(kernel, args, case: Case, error) -> str:
+    """What verifies is lowered, so whoever refuses a schedule does so before it is realised whole."""
+    import kiln
+
+    message = str(error.message)
+    if LATE.search(message):
+        return f"refused: late: {message}"
+    if not REFUSAL.match(message):
+        return f"not a refusal: {error}"
+    if not error.line or not str(error.file).startswith("random_kernel"):
+        return f"no line: {error}"
+    if not DECISIONS.search(message):
+        return f"no decision: {error}"
+    try:
+        kernel(*args, _device=f"emu:{case.chip}", _pipeline="stop-after=schedule")
+    except kiln.CompileError:
+        return f"refused: {message}"
+    except kiln.LaunchError:  # it is compiled so far, and has no code to launch
+        pass
+    return f"refused too late: {error}"
+
+
+def kind(answer: str) -> str:
+    """What went wrong, but for numbers, names and places."""
+    first = answer.splitlines()[0] if answer else ""
+    first = re.sub(r"\S*random_kernel_\d+\.py:\d+:\d+: (error: )?", "", first)
+    if first.startswith("wrong numbers"):
+        return "wrong numbers"
+    return re.sub(r"\d+|#[\w.]+<[^>]*>|tensor<[^>]*>|\"[^\"]*\"|'[^']*'", "…", first)[:200]
+
+
+def shrunk(case: Case, fails, seconds: float = 60) -> Case:
+    """The case with every decision left out that it fails without, on the fewest and smallest
+    extents, as far as the time reaches."""
+    end, again = time.monotonic() + seconds, True
+    while again and time.monotonic() < end:
+        again = False
+        for smaller in reduced(case):
+            if time.monotonic() > end:
+                break
+            if fails(smaller):
+                case, again = smaller, True
+                break
+    return case
+
+
+def reduced(case: Case):
+    """Cases that are a little smaller."""
+    if len(case.sizes) > 1:
+        for size in case.sizes:
+            yield replace(case, sizes=[size])
+    for at in [at for at in case.pins if at != "kernel"]:
+        yield case.without(at)
+    for at, decisions in case.pins.items():
+        for name in decisions:
+            yield case.without(at, name)
+    for number, role in enumerate(case.pins.get("kernel", {}).get("roles", [])):
+        for name in [name for name in role if name not in ("name", "warps")]:
+            less = [dict(each) for each in case.pins["kernel"]["roles"]]
+            del less[number][name]
+            kernel = case.pins["kernel"] | {"roles": less}
+            yield replace(case, pins=case.pins | {"kernel": kernel})
+    for name, value in case.form.items():
+        if value is True:
+            smaller = replace(case, form=case.form | {name: False})
+            if all(at in (*smaller.places, "kernel", "loop") for at in case.pins):
+                yield smaller
+    for at, decisions in case.pins.items():
+        for name in ("depth", "stage", "in_flight"):
+            if decisions.get(name, 0) > (name == "depth"):
+                less = decisions | {name: decisions[name] - 1}
+                yield replace(case, pins=case.pins | {at: less})
+    for number, size in enumerate(case.sizes):
+        for name, value in size.items():
+            step = case.form.get(
+                {"m": "M", "rows": "M", "n": "N", "k": "K", "keys": "B"}.get(name), 1
+            )
+            for less in (step, value - step):
+                if 0 < less < value:
+                    sizes = [*case.sizes]
+                    sizes[number] = size | {name: less}
+                    yield replace(case, sizes=sizes)
+
+
+def reproduction(case: Case, what: str) -> str:
+    """A file that shows it by itself, with test/python and its fuzz on the path."""
+    shown = "\n".join(f"#   {line}" for line in case.text.splitlines())
+    return (
+        f'"""{what}"""\n\nfrom schedule_check import check\nfrom schedule_writer import Case\n\n'
+        f"CASE = Case(\n    {case.seed}, {case.chip!r}, {case.kernel!r},\n    {case.form!r},\n"
+        f"    {case.pins!r},\n    {case.sizes!r},\n)\n\n# The kernel:\n{shown}\n\n"
+        f"if __name__ == '__main__':\n    print(check(CASE) or 'right')\n"
+    )
+
+
+__all__ = ["CHIPS", "check", "kind", "reduced", "reproduction", "shrunk"]

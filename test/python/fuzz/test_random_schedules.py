@@ -1,0 +1,134 @@
+"""Random schedules of five kernels on emulated chips, against float64: each is obeyed, or refused at
+a line that says why, before it is realised."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import schedule_check
+import schedule_kernels
+from schedule_writer import CHIPS, Case, write
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILD = Path(os.environ.get("KILN_BUILD", ROOT / "build")).resolve()
+KERNELS = list(schedule_kernels.KERNELS)
+COUNT = 18  # on each chip; the seeds are fixed, campaigns of utils/fuzz draw others
+
+
+@pytest.fixture(autouse=True)
+def in_process(monkeypatch):
+    monkeypatch.setenv("KILN_COMPILE_IN_PROCESS", "1")
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_random_schedules_are_obeyed_or_refused(chip):
+    accepted, first = 0, COUNT * list(CHIPS).index(chip)
+    for seed in range(first, first + COUNT):
+        case = write(seed, chip, KERNELS[seed % len(KERNELS)])
+        said = schedule_check.check(case)
+        fine = not said or said.startswith("refused: ")
+        assert fine, schedule_check.reproduction(case, f"seed {seed}: {said}")
+        accepted += not said
+    assert accepted >= COUNT // 4, "a compiler that refuses everything computes nothing wrong"
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_kernels_that_pin_nothing_are_right(kernel):
+    for seed in range(4):
+        case = replace(write(seed, "sm_90a", kernel), pins={})
+        assert schedule_check.check(case) == "", case.text
+
+
+def product(pins, sizes, chip="sm_80") -> Case:
+    form = dict(
+        M=64, N=64, K=32, dtype="bf16", sums="f32", out="f32", ta=False, tb=True, act=False,
+        bias=False, second=False, nest=False, counted=False, most=False,
+    )  # fmt: skip
+    return Case(1, chip, "product", form, pins, sizes)
+
+
+ROLE = {"roles": [{"name": "all", "warps": 4, "copies": 1}]}
+SIZE = {"m": 64, "n": 64, "k": 64, "rounds": 1}
+
+
+def test_a_schedule_is_drawn_the_same_each_time():
+    assert write(7) == write(7) and write(7).text != write(8).text
+
+
+def test_decisions_stand_in_the_text():
+    text = product({"kernel": ROLE, "x": {"stage": 0, "atom": "cp_async"}}, [SIZE]).text
+    assert "kiln.pin(a.load((i * 64, k), (64, 32)), stage=0, atom='cp_async')" in text
+    assert "kiln.role(name='all', warps=4, copies=1)" in text
+
+
+def test_a_refusal_is_one_at_a_line():
+    said = schedule_check.check(product({"x": {"stage": 1}}, [SIZE]))
+    assert said.startswith("refused: ") and "'stage' is decided" in said
+
+
+def test_an_error_without_a_decision_is_no_refusal(monkeypatch):
+    case = product({"x": {"stage": 1}}, [SIZE])
+    monkeypatch.setattr(schedule_check, "DECISIONS", schedule_check.re.compile("nothing of this"))
+    assert schedule_check.check(case).startswith("no decision: ")
+
+
+def spoil(monkeypatch):
+    """Numbers that are wrong as long as x is copied by `cp_async`."""
+    made = schedule_kernels.KERNELS["product"]
+
+    def run(rng, form, size):
+        args, outputs = made.run(rng, form, size)
+        want, allowed = outputs["c"]
+        return args, {"c": (want + 1, allowed)}
+
+    spoilt = replace(made, run=run)
+    monkeypatch.setitem(schedule_kernels.KERNELS, "product", spoilt)
+
+
+def test_a_wrong_number_is_found_and_shrunk(monkeypatch, tmp_path):
+    decisions = {"atom": "cp_async", "stage": 0, "depth": 3}
+    pins = {"kernel": ROLE, "x": decisions, "y": dict(decisions), "d": {"stage": 2}}
+    sizes = [SIZE | {"m": 128}, SIZE | {"k": 0}]
+    case = product(pins, sizes)
+    assert schedule_check.check(case) == ""
+    spoil(monkeypatch)
+    said = schedule_check.check(case)
+    assert "wrong numbers" in said
+
+    def fails(smaller):
+        again = schedule_check.check(smaller)
+        return schedule_check.kind(again) == schedule_check.kind(said)
+
+    short = schedule_check.shrunk(case, fails)
+    assert short.pins == {} and len(short.sizes) == 1
+    file = tmp_path / "found.py"
+    file.write_text(schedule_check.reproduction(short, "what"))
+    here = Path(__file__).parent
+    path = os.pathsep.join(map(str, (here, here.parent, BUILD / "python")))
+    done = subprocess.run(
+        [sys.executable, file], env={**os.environ, "PYTHONPATH": path}, text=True,
+        capture_output=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "right\n"
+
+
+def test_what_nobody_writes_is_wrong():
+    rng = np.random.default_rng(1)
+    case = product({}, [SIZE])
+    args, outputs = schedule_kernels.KERNELS["product"].run(rng, case.form, SIZE)
+    want, allowed = outputs["c"]
+    assert not (np.abs(args["c"] - want) <= allowed).any()
+
+
+def test_a_campaign_counts_its_schedules(tmp_path):
+    command = [ROOT / "utils/fuzz", "schedules", "--count", 4, "--seed", 1, "--device", "emu:sm_80",
+               "--build", BUILD, "--output", tmp_path, "ragged"]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, *map(str, command)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 and "4 runs, 0 findings" in done.stdout, done.stdout + done.stderr
+    assert "sm_80    ragged" in done.stdout, done.stdout
