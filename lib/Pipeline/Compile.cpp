@@ -370,6 +370,9 @@ FailureOr<Compilation::Compiled> Compilation::compileTiles(ModuleOp module, Stri
 /// What a thread may keep in memory of its own, in bytes, without another proposal being tried: a
 /// few words that are moved now and then cost less than what the first proposal gains.
 static constexpr int64_t kFewLocalBytes = 64;
+/// And without one being tried behind one that does no better: the further ones have fewer products
+/// beside their warps, and assembling what spills takes seconds.
+static constexpr int64_t kSomeLocalBytes = 512;
 
 /// What is proposed for a kernel is held against the assembler's report: where a thread's registers
 /// do not suffice, the next proposal is taken if they do better there by more than a few words.
@@ -400,6 +403,8 @@ FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, Strin
       if (const json::Value *why = best->metadata.get(tile::kNoRolesMember))
         next->metadata.try_emplace(tile::kNoRolesMember, *why);
       best = std::move(next);
+    } else if (best->getLocalBytes() <= kSomeLocalBytes) {
+      break;
     }
   }
   if (last == Stage::Binary)

@@ -113,9 +113,10 @@ static void giveBack(IRRewriter &rewriter, StartDotOp last, Value channel, Value
 }
 
 void TensorOperands::fillOver(ArrayRef<StartDotOp> dots, FetchOp sum, Value channel, Value slot) {
-  Location loc = dots.front().getLoc();
-  Value tensor = turnRows(dots.front());
-  rewriter.setInsertionPoint(dots.front());
+  StartDotOp first = dots.front();
+  Location loc = first.getLoc();
+  Value tensor = turnRows(first);
+  rewriter.setInsertionPoint(first);
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   auto type = PendingType::get(cast<RankedTensorType>(tensor.getType()), /*inTensorMemory=*/true);
   auto over = PartOp::create(rewriter, loc, type, sum.getPending(), ValueRange{zero, zero});
