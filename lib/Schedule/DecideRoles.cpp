@@ -440,7 +440,7 @@ int64_t RoleDecider::countFetched() {
 }
 
 /// One warp loads. If registers are to be handed over, as many warps load as do so together: they
-/// come first, and keep what the others cannot have.
+/// come first, and keep the least that they may.
 SmallVector<Attribute> RoleDecider::makeRoles() {
   const Chip &chip = target.getChipRecord();
   auto role = [&](StringRef name, int64_t warps, int64_t copies, int64_t registers) -> Attribute {
@@ -454,16 +454,12 @@ SmallVector<Attribute> RoleDecider::makeRoles() {
   int64_t taken = countRegisters(/*atOnce=*/dots.size()) + (copies > 1 ? countFetched() : 0);
   if (!rule.step || taken <= kManyRegisters)
     return {role(kCompute, warps, copies, 0), role(kLoad, 1, 1, 0)};
-  // As many as some warps may have of so many.
-  auto share = [&](int64_t registers, int64_t warps, int64_t most) {
-    return std::min({registers / warps, most, int64_t(chip.registersPerThread)}) / rule.step *
-           rule.step;
-  };
-  int64_t all = chip.registersPerCore / chip.warpSize, computing = warps * copies;
-  int64_t most = share(all - rule.warps * rule.least, computing, rule.most);
-  int64_t kept =
-      share(all - computing * most, rule.warps, chip.getRegistersAtEntry(computing + rule.warps));
-  return {role(kLoad, rule.warps, 1, kept), role(kCompute, warps, copies, most)};
+  int64_t warpsAtEntry = rule.warps + warps * copies;
+  int64_t left = chip.getRegistersAtEntry(warpsAtEntry) * warpsAtEntry - rule.warps * rule.least;
+  int64_t most = left / (warps * copies) / rule.step * rule.step;
+  return {role(kLoad, rule.warps, 1, rule.least),
+          role(kCompute, warps, copies,
+               std::min<int64_t>(most, chip.registersPerThread / rule.step * rule.step))};
 }
 
 bool RoleDecider::canStore(StoreOp store) {

@@ -144,10 +144,12 @@ LogicalResult kiln::checkRoleLimits(Operation *op, ArrayAttr roles) {
              << rule.warps << " warps in role \"" << role.getName()
              << "\", which says its registers, got " << role.getWarps();
   }
-  if (total <= int64_t(chip.registersPerCore))
+  // What a warp waits for must be given away by others: no more than all begin with.
+  int64_t atEntry = int64_t(chip.getRegistersAtEntry(warps)) * warps * chip.warpSize;
+  if (total <= atEntry)
     return success();
   return op->emitOpError("expected roles of at most ")
-         << chip.registersPerCore << " registers together, got " << total;
+         << atEntry << " registers together, which " << warps << " warps begin with, got " << total;
 }
 
 RingSide kiln::getRingSide(NextOp next) { return {next.getChannel(), next.getFills()}; }

@@ -43,14 +43,14 @@ tile.kernel @product(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 
 // An operand whose rows lie along the other dimension is brought too. 64 rows are one copy's. What
 // each product reads for itself has a ring of its own; the weights come out of registers. So many
-// of these are at hand only if the warps that load give away what they can. Two stores are not the
+// of these are at hand only if the warps that load give theirs away. Two stores are not the
 // engine's: they might be of the same memory.
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 #turned = #tile.facts<pointer = 16, strides = [2, 16], extents = [16, 16], index32>
 
 // CHECK-LABEL: @chain
-// CHECK-SAME: tile.roles = [#tile.role<"load", warps = 4, registers = 248>, #tile.role<"compute", warps = 4, registers = 248>]
+// CHECK-SAME: tile.roles = [#tile.role<"load", warps = 4, registers = 24>, #tile.role<"compute", warps = 4, registers = 248>]
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring0", role = "load"}
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring1", role = "load"}
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring2", role = "load"}

@@ -65,8 +65,18 @@ tile.kernel @group(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"
 
 // -----
 
+// No more than the core has, but more than the warps begin with: one that waits for the rest never goes on.
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-// expected-error@+1 {{expected roles of at most 65536 registers together, got 68608}}
+// expected-error@+1 {{expected roles of at most 64512 registers together, which 12 warps begin with, got 65536}}
+tile.kernel @begin(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"load", warps = 4, registers = 32>, #tile.role<"add", warps = 4, copies = 2, registers = 240>]} {
+  tile.return
+}
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// expected-error@+1 {{expected roles of at most 64512 registers together, which 12 warps begin with, got 68608}}
 tile.kernel @together(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"load", warps = 4, registers = 40>, #tile.role<"add", warps = 4, copies = 2, registers = 248>]} {
   tile.return
 }

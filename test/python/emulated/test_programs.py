@@ -94,7 +94,7 @@ def test_refused_rasters() -> None:
     out, clock = np.zeros((3, 4, 2), np.int32), np.zeros(1, np.int32)
     with pytest.raises(kiln.CompileError, match='at least 3 extents.*is "longest_z", got 2'):
         visit(out, clock, RANK=2, PROGRAMS=0, GROUP=1, RASTER="longest_z")
-    with pytest.raises(kiln.CompileError, match="at least 3 extents.*groups tiles, got 2"):
+    with pytest.raises(kiln.CompileError, match='at least 3 extents.*is "longest_x", got 2'):
         visit(out, clock, RANK=2, PROGRAMS=0, GROUP=2, RASTER="longest_x")
 
 
