@@ -49,7 +49,8 @@ static SmallVector<EqualSlices> findSlices(Operation *op) {
 
 static bool isElementwise(Operation *op) {
   return op->getNumResults() == 1 && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-         OpTrait::hasElementwiseMappableTraits(op) && isa<RankedTensorType>(op->getResult(0).getType());
+         OpTrait::hasElementwiseMappableTraits(op) &&
+         isa<RankedTensorType>(op->getResult(0).getType());
 }
 
 /// Which dimension of the result each of the input has, where nothing but dimensions of one element
@@ -129,8 +130,9 @@ static void sink(Operation *op) {
   for (const EqualSlices &equal : slices) {
     pieces.emplace_back();
     for (Value operand : op->getOperands()) {
-      std::optional<Piece> piece =
-          isa<RankedTensorType>(operand.getType()) ? findPiece(op, operand, equal.front()) : Piece();
+      std::optional<Piece> piece = isa<RankedTensorType>(operand.getType())
+                                       ? findPiece(op, operand, equal.front())
+                                       : Piece();
       if (!piece)
         return;
       pieces.back().push_back(std::move(*piece));

@@ -469,26 +469,21 @@ def SinkSlices : Schedule_Pass<"tile-sink-slices"> {
     Postcondition: in a role, where nothing but slices of a tensor is used, in its own block and of no
     more elements than it has, an op that makes it element by element, broadcasts or adds dimensions of
     one element is made of slices of its operands, where the first of the equal slices stood. So a
-    store that goes box by box holds what is made for a box, and not for the whole tensor: 128 by 256
-    sums of two warp groups fill half of a thread's registers, and what `x / (1 + exp(-x))` makes of
-    all of them at once would fill the other half. A conversion that only slices use is read slice by
-    slice by `tile-realise-own-conversions`. Loads stay where they are: another store may stand in
-    between.
+    store that goes box by box holds what is made for a box: 128 by 256 sums of two warp groups fill
+    half of a thread's registers, and all of an activation would fill the other half. Loads stay where
+    they are: a store may stand in between.
 
     Before:
     ```mlir
     %y = math.exp %x : tensor<64x256xf32, #sums>
     %0 = tile.slice %y [0, 0] : … -> tensor<64x64xf32, #box>
     tile.write %0, %b …
-    %1 = tile.slice %y [0, 64] : … -> tensor<64x64xf32, #box>
     ```
     After:
     ```mlir
     %0 = tile.slice %x [0, 0] : … -> tensor<64x64xf32, #box>
     %y0 = math.exp %0 : tensor<64x64xf32, #box>
     tile.write %y0, %b …
-    %1 = tile.slice %x [0, 64] : … -> tensor<64x64xf32, #box>
-    %y1 = math.exp %1 : tensor<64x64xf32, #box>
     ```
     The test is `test/Schedule/sink-slices.mlir`.
   }];

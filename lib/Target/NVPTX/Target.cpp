@@ -143,9 +143,9 @@ static LaunchSize getLaunchSize(ModuleOp module) {
   return block;
 }
 
-/// Whether local memory takes what registers that the block may have would hold. ptxas, which weighs
-/// how many blocks a multiprocessor holds, may give up so: 32 registers and 12 KB of local memory
-/// where 255 registers leave 848 bytes.
+/// Whether local memory takes what registers that the block may have would hold. ptxas, which
+/// weighs how many blocks a multiprocessor holds, may give up so: 32 registers and 12 KB of local
+/// memory where 255 registers leave 848 bytes.
 static bool spillsBesideRegisters(const Assembled &assembled, const Chip &chip,
                                   const LaunchSize &block) {
   constexpr int64_t kMostOfThread = 255, kStep = 8;
