@@ -74,6 +74,14 @@ static std::optional<SmallVector<int>> findDims(ReshapeOp reshape) {
   return dims;
 }
 
+/// Whether registers of what a slice is taken of choose its elements, so that no thread has another
+/// one's.
+static bool isOfRegisters(SliceOp slice) {
+  std::optional<LinearLayout> layout =
+      getBoxLayout(getLayout(slice.getInput()), slice.getType().getShape());
+  return layout && withLayout(slice.getType(), *layout) == slice.getType();
+}
+
 /// Of one operand, what a slice of the result is made of.
 struct Piece {
   SmallVector<int64_t> offsets;
@@ -106,7 +114,7 @@ static std::optional<Piece> findPiece(Operation *op, Value operand, SliceOp slic
     piece.offsets.push_back(isCut ? slice.getOffsets()[dim] : 0);
   }
   std::optional<LinearLayout> layout = getBoxLayout(getLayout(operand), shape);
-  if (!layout)
+  if (!layout || (isa<ReshapeOp>(op) && withLayout(box, layout->reshapeOuts(box.getShape())) != box))
     return std::nullopt;
   piece.type = withLayout(cast<RankedTensorType>(whole.clone(shape)), *layout);
   return piece;
@@ -128,6 +136,8 @@ static void sink(Operation *op) {
   SmallVector<EqualSlices> slices = findSlices(op);
   SmallVector<SmallVector<Piece>> pieces;
   for (const EqualSlices &equal : slices) {
+    if (!isOfRegisters(equal.front()))
+      return;
     pieces.emplace_back();
     for (Value operand : op->getOperands()) {
       std::optional<Piece> piece = isa<RankedTensorType>(operand.getType())

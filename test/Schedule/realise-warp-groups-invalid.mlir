@@ -65,6 +65,16 @@ tile.kernel @group(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"
 
 // -----
 
+// Nine warps share four schedulers as twelve do: each begins with 168 registers, not with 224.
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// expected-error@+1 {{expected roles of at most 48384 registers together, which 9 warps begin with, got 60672}}
+tile.kernel @nine(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"add", warps = 4, copies = 2, registers = 216>]} {
+  tile.return
+}
+}
+
+// -----
+
 // No more than the core has, but more than the warps begin with: one that waits for the rest never goes on.
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // expected-error@+1 {{expected roles of at most 64512 registers together, which 12 warps begin with, got 65536}}

@@ -100,10 +100,11 @@ struct Chip {
   llvm::StringRef machine = "", source = "";
   Figures figures = {};
 
-  /// What each thread has when so many warps begin, of registers that they can hand on.
+  /// What each thread has when so many warps begin, of registers that they can hand on. Each of the
+  /// core's four schedulers has a quarter of them, and one of nine warps shares it with two others.
   unsigned getRegistersAtEntry(unsigned warps) const {
     unsigned step = roleRegisters.step ? roleRegisters.step : 1;
-    return registersPerCore / (warps * warpSize) / step * step;
+    return registersPerCore / ((warps + 3) / 4 * 4 * warpSize) / step * step;
   }
 };
 

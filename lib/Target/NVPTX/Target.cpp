@@ -148,11 +148,10 @@ static LaunchSize getLaunchSize(ModuleOp module) {
 /// memory where 255 registers leave 848 bytes.
 static bool spillsBesideRegisters(const Assembled &assembled, const Chip &chip,
                                   const LaunchSize &block) {
-  constexpr int64_t kMostOfThread = 255, kStep = 8;
   if (!assembled.localBytes || !block.threads)
     return false;
-  int64_t most = std::min(chip.registersPerCore / block.threads, kMostOfThread);
-  return assembled.registers < most / kStep * kStep;
+  int64_t most = chip.getRegistersAtEntry(llvm::divideCeil(block.threads, chip.warpSize));
+  return assembled.registers < std::min<int64_t>(most, chip.registersPerThread);
 }
 
 /// That one block is enough for a multiprocessor.

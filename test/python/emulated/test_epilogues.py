@@ -154,3 +154,44 @@ def test_registers_are_there_before_local_memory() -> None:
     """Of its own accord ptxas 13.0 gives this kernel 32 registers and kilobytes of local memory."""
     told = assemble("keys_and_values", *GRADIENTS, BM=64, BN=32, WARPS=2)
     assert told["registers"] > 128, told
+
+
+@kiln.kernel
+def cuts(a: kiln.View, b: kiln.View, d: kiln.View, HOW: kiln.constexpr, COPIES: kiln.constexpr):
+    """Stores slices of what is made of a role's sums, as an author cuts them."""
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=COPIES)))
+    M = 64 * COPIES
+    acc = kiln.zeros((M, 64), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=2):
+        x = kiln.pin(a.load((0, k), (M, 64)), role="load", stage=0, order=0, atom="tma")
+        y = kiln.pin(b.load((0, k), (64, 64)), role="load", stage=0, order=1, atom="tma")
+        dot = kiln.dot(x, y, acc, transpose_b=True)
+        acc = kiln.pin(dot, role="mma", stage=0, order=0, in_flight=1, atom="wgmma")
+    if HOW == "reshape":
+        e = acc[:, None, :]
+        d.store((0, 0, 0), e[:, :, 0:16])
+        d.store((0, 0, 16), e[:, :, 16:48])
+        d.store((0, 0, 48), e[:, :, 48:64])
+    else:
+        e = acc * acc + acc
+        if HOW == "rows":
+            e = kiln.broadcast_to(kiln.sum(acc, axis=1)[:, None], (M, 64))
+        d.store((0, 0), e[:, 0:32])
+        d.store((0, 32), e[:, 32:64])
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize("how", ["reshape", "rows", "elements"])
+def test_slices_that_other_threads_have(rng: np.random.Generator, how: str, copies: int) -> None:
+    """A slice may be laid out in any way: it is made of the whole then, and not of other slices."""
+    a = rng.standard_normal((64 * copies, 128)).astype(BF16)
+    b = rng.standard_normal((64, 128)).astype(BF16)
+    sums = a.astype(np.float64) @ b.astype(np.float64).T
+    reference = {
+        "reshape": sums[:, None], "elements": sums * sums + sums,
+        "rows": np.broadcast_to(sums.sum(axis=1, keepdims=True), sums.shape),
+    }[how]  # fmt: skip
+    d = np.zeros(reference.shape, np.float32)
+    cuts.options(device="emu:sm_90a")(a, b, d, HOW=how, COPIES=copies)
+    assert np.linalg.norm(d - reference) <= 1e-5 * np.linalg.norm(reference)
