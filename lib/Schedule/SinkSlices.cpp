@@ -114,7 +114,8 @@ static std::optional<Piece> findPiece(Operation *op, Value operand, SliceOp slic
     piece.offsets.push_back(isCut ? slice.getOffsets()[dim] : 0);
   }
   std::optional<LinearLayout> layout = getBoxLayout(getLayout(operand), shape);
-  if (!layout || (isa<ReshapeOp>(op) && withLayout(box, layout->reshapeOuts(box.getShape())) != box))
+  if (!layout ||
+      (isa<ReshapeOp>(op) && withLayout(box, layout->reshapeOuts(box.getShape())) != box))
     return std::nullopt;
   piece.type = withLayout(cast<RankedTensorType>(whole.clone(shape)), *layout);
   return piece;
