@@ -60,6 +60,23 @@ static SmallVector<Operation *> findLoops(Ring &ring) {
   return loops;
 }
 
+/// What reads a conversion from its buffer, if that is not the op itself: slices of it, and stores
+/// that go box by box, if what they store is made of it where they stand (tile-sink-slices).
+static void addReaders(Value converted, SmallVectorImpl<Operation *> &users) {
+  llvm::SetVector<Value> values;
+  values.insert(converted);
+  for (size_t i = 0; i < values.size(); ++i)
+    for (Operation *user : values[i].getUsers()) {
+      auto store = dyn_cast<StoreOp>(user);
+      bool isSunk =
+          isa<BroadcastOp, ReshapeOp>(user) || OpTrait::hasElementwiseMappableTraits(user);
+      if ((store && store.getAtomAttr()) || (isa<SliceOp>(user) && values[i] == converted))
+        users.push_back(user);
+      else if (isSunk && isa<RankedTensorType>(user->getResult(0).getType()))
+        values.insert(user->getResult(0));
+    }
+}
+
 SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
   SharedPieces found;
   ProgramPoints points(kernel);
@@ -123,7 +140,7 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
       }
       SmallVector<Operation *> &users = conversions[{role, buffer}];
       users.push_back(op);
-      llvm::copy_if(op->getUsers(), std::back_inserter(users), llvm::IsaPred<SliceOp>);
+      addReaders(conversion.getResult(), users);
       return;
     }
     if (role && isAcrossCopies(op, role))
