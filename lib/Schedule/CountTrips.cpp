@@ -140,7 +140,7 @@ int64_t TripCounter::countTrips(scf::ForOp loop) {
 }
 
 void TripCounter::run() {
-  if (kernel.hasGrid() && kernel->hasAttr(kPersistentAttrName))
+  if (kernel.hasGrid() && kernel->getAttrOfType<PersistentAttr>(kPersistentAttrName))
     for (Value extent : kernel.getGrid().front().getTerminator()->getOperands())
       learn(extent, 1);
   kernel.getBody().walk([&](scf::ForOp loop) {

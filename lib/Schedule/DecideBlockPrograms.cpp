@@ -35,7 +35,7 @@ static constexpr int64_t kLoadsOfLife = 8;
 static bool isUndecided(KernelOp kernel) {
   for (StringRef name : {kRolesAttrName, kTurnsAttrName, kBlockProgramsAttrName,
                          kPersistentAttrName, kClusterAttrName, kOverlapAttrName})
-    if (kernel->hasAttr(name))
+    if (kernel->hasAttr(name) && !isa<BoolAttr>(kernel->getAttr(name)))
       return false;
   WalkResult decided = kernel.getBody().walk([](Operation *op) {
     return findDecision(op).empty() ? WalkResult::advance() : WalkResult::interrupt();

@@ -4,8 +4,8 @@
 //
 // Products that run on beside their warps, of operands that a copy engine can bring, are given to a
 // role of their own, and so is the engine: one warp starts its copies. All other ops run where the
-// products do. Whether the grid is persistent is the author's to say: a launch may pin the grid,
-// and then each program runs its own tile.
+// products do. Programs run tiles in turn then, if the kernel computes its grid and a core has room
+// for one program alone.
 #include "Decisions.h"
 #include "OwnRingDecider.h"
 #include "TryOut.h"
@@ -622,16 +622,34 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   }
   bool loadByEngine(KernelOp kernel, TargetInterface target, bool overlaps, bool ofPairs) {
     RoleDecider decider(kernel, target, ofPairs);
+    bool mayTakeTurns = realise && mayBePersistent(kernel);
     // What copies cannot share out, one of them may make.
     for (bool isOpen = decider.find(); isOpen; isOpen = decider.useOneCopy())
       for (bool storesByEngine : {true, false}) {
         decider.write(storesByEngine, overlaps);
+        if (mayTakeTurns && takeTurns(kernel, target))
+          return true;
         if (measureBytes(kernel, decider.reason))
           return true;
         decider.undo();
       }
     if (decider.reason && !ofPairs)
       tell(*decider.reason);
+    return false;
+  }
+
+  /// Has programs run tiles in turn, as many as there are cores: if a core has room for one alone.
+  /// Of two, one loads while the other stores.
+  bool takeTurns(KernelOp kernel, TargetInterface target) {
+    writePersistence(kernel);
+    std::optional<Refusal> reason;
+    std::optional<int64_t> bytes = measureBytes(kernel, reason);
+    if (bytes && 2 * *bytes > target.getChipRecord().sharedBytes) {
+      // A launch's own grid would say which tiles are run.
+      setMetadata(getOperation(), "own_grid", Builder(kernel).getBoolAttr(true));
+      return true;
+    }
+    kernel->removeAttr(kPersistentAttrName);
     return false;
   }
 

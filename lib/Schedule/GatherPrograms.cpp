@@ -25,7 +25,7 @@ static LogicalResult check(KernelOp kernel) {
         std::pair(kTurnsAttrName, "a block's programs take no turns"),
         std::pair(kClusterAttrName, "a cluster is one of programs that are blocks"),
         std::pair(kOverlapAttrName, "a launch waits for whole blocks")})
-    if (kernel->hasAttr(name))
+    if (kernel->hasAttr(name) && !isa<BoolAttr>(kernel->getAttr(name)))
       return kernel.emitOpError("expected no '")
              << name << "' beside '" << kBlockProgramsAttrName << "', since " << why;
   WalkResult result = kernel.getBody().walk([&](scf::ForOp loop) -> WalkResult {

@@ -32,7 +32,9 @@ namespace {
 struct RealisePersistence : kiln::impl::RealisePersistenceBase<RealisePersistence> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (kernel->hasAttr(kPersistentAttrName) && failed(realise(kernel)))
+      if (!kernel->getAttrOfType<PersistentAttr>(kPersistentAttrName))
+        kernel->removeAttr(kPersistentAttrName);
+      else if (failed(realise(kernel)))
         return signalPassFailure();
   }
 };

@@ -30,7 +30,7 @@ static LogicalResult checkKernel(scf::ForOp loop, KernelOp kernel) {
     return loop.emitOpError("expected ") << what << " on the kernel, since '" << kShareAttrName
                                          << "' is \"" << kStreamShare << '"';
   };
-  if (!kernel->hasAttr(kPersistentAttrName))
+  if (!kernel->getAttrOfType<PersistentAttr>(kPersistentAttrName))
     return fail("'" + kPersistentAttrName + "'");
   if (kernel->hasAttr(kClusterAttrName))
     return fail("no '" + kClusterAttrName + "'") << ": its programs run other trips each";

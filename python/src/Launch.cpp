@@ -70,7 +70,7 @@ void checkWatches(LauncherState &state) {
 }
 
 uint64_t newVariant(LauncherState &state, const BoundCall &bound, PyObject *options,
-                    const ArgumentSet &readOnly) {
+                    const ArgumentSet &readOnly, bool hasGrid) {
   nb::list constants;
   for (const SignatureEntry &entry : state.signature.entries)
     if (entry.constant >= 0) {
@@ -78,20 +78,20 @@ uint64_t newVariant(LauncherState &state, const BoundCall &bound, PyObject *opti
       constants.append(nb::handle(given ? given : entry.defaultValue));
     }
   nb::object key = options ? nb::borrow(options) : nb::none();
-  return nb::cast<uint64_t>(state.half.attr("new_variant")(constants, key, readOnly.mask()));
+  return nb::cast<uint64_t>(
+      state.half.attr("new_variant")(constants, key, readOnly.mask(), hasGrid));
 }
 
 uint64_t variantOf(LauncherState &state, const BoundCall &bound, PyObject *options,
-                   const ArgumentSet &readOnly) {
+                   const ArgumentSet &readOnly, bool hasGrid) {
   if (!bound.anyConstant && !options && readOnly.empty()) {
-    if (!state.hasDefaultVariant) {
-      state.defaultVariant = newVariant(state, bound, nullptr, readOnly);
-      state.hasDefaultVariant = true;
-    }
-    return state.defaultVariant;
+    std::optional<uint64_t> &variant = state.defaultVariants[hasGrid];
+    if (!variant)
+      variant = newVariant(state, bound, nullptr, readOnly, hasGrid);
+    return *variant;
   }
   size_t n = state.signature.numConstants;
-  nb::object key = nb::steal(PyTuple_New(Py_ssize_t(n + 2)));
+  nb::object key = nb::steal(PyTuple_New(Py_ssize_t(n + 3)));
   for (const SignatureEntry &entry : state.signature.entries)
     if (entry.constant >= 0) {
       PyObject *given = bound.constants[entry.constant];
@@ -101,12 +101,13 @@ uint64_t variantOf(LauncherState &state, const BoundCall &bound, PyObject *optio
   nb::object optionsKey = options ? nb::borrow(options) : nb::none();
   PyTuple_SetItem(key.ptr(), Py_ssize_t(n), optionsKey.release().ptr());
   PyTuple_SetItem(key.ptr(), Py_ssize_t(n + 1), readOnly.mask().release().ptr());
+  PyTuple_SetItem(key.ptr(), Py_ssize_t(n + 2), nb::bool_(hasGrid).release().ptr());
   PyObject *known = PyDict_GetItemWithError(state.variants.ptr(), key.ptr());
   if (known)
     return PyLong_AsUnsignedLongLong(known);
   bool hashable = !PyErr_Occurred(); // else the compile will say what is wrong with it
   PyErr_Clear();
-  uint64_t number = newVariant(state, bound, options, readOnly);
+  uint64_t number = newVariant(state, bound, options, readOnly, hasGrid);
   if (!hashable)
     return number;
   state.variants[key] = number;
@@ -231,7 +232,8 @@ bool kiln::python::prepareLaunch(Launcher *self, Configured *config, PyObject *c
   }
   if (config && config->options)
     out.compileOptions = nb::borrow(config->options);
-  options.variant = variantOf(state, out.bound, out.compileOptions.ptr(), out.frame.readOnly);
+  options.variant = variantOf(state, out.bound, out.compileOptions.ptr(), out.frame.readOnly,
+                              bool(options.has_grid));
   out.function = functionOf(state, out.frame);
   return true;
 }
@@ -262,7 +264,7 @@ PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *con
       if (attempt > 0) { // another thread may have made the kernel forget
         prepared.function = functionOf(state, prepared.frame);
         prepared.options.variant = variantOf(state, prepared.bound, prepared.compileOptions.ptr(),
-                                             prepared.frame.readOnly);
+                                             prepared.frame.readOnly, bool(prepared.options.has_grid));
       }
       KilnFunction *function = state.functions[prepared.function].function;
       KilnString key{};
@@ -297,8 +299,7 @@ PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *con
       nb::bytes copy = toBytes(key);
       nb::object specialise = state.half.attr("specialise");
       nb::tuple arguments =
-          nb::make_tuple(state.numberOf(prepared.function), copy, prepared.options.variant,
-                         bool(prepared.options.has_grid));
+          nb::make_tuple(state.numberOf(prepared.function), copy, prepared.options.variant);
       nb::object made = nb::steal(kilnCallPython(specialise.ptr(), arguments.ptr()));
       if (!made.is_valid())
         throw nb::python_error();

@@ -278,7 +278,7 @@ PyObject *launchMethod(PyObject *self, PyObject *arguments) {
                 call.names.ptr(), false);
 }
 
-/// key(config, args, keywords) -> (function, key, variant, pinned)
+/// key(config, args, keywords) -> (function, key, variant)
 PyObject *keyMethod(PyObject *self, PyObject *arguments) {
   PyObject *config, *args, *keywords;
   if (!PyArg_ParseTuple(arguments, "OOO!", &config, &args, &PyDict_Type, &keywords))
@@ -303,8 +303,7 @@ PyObject *keyMethod(PyObject *self, PyObject *arguments) {
     }
     nb::bytes key = toBytes(kilnBufferGet(buffer));
     kilnBufferDestroy(buffer);
-    return nb::make_tuple(state.numberOf(prepared.function), key, prepared.options.variant,
-                          bool(prepared.options.has_grid))
+    return nb::make_tuple(state.numberOf(prepared.function), key, prepared.options.variant)
         .release()
         .ptr();
   });
@@ -381,7 +380,8 @@ PyObject *forgetMethod(PyObject *self, PyObject *) {
   ++state.generation;
   state.variants.clear();
   state.written.clear();
-  state.hasDefaultVariant = false;
+  for (std::optional<uint64_t> &variant : state.defaultVariants)
+    variant.reset();
   Py_RETURN_NONE;
 }
 
@@ -415,8 +415,9 @@ PyObject *dropVariantsMethod(PyObject *self, PyObject *list) {
       if (!gone.count(nb::cast<uint64_t>(number)))
         left[key] = number;
     state.variants = std::move(left);
-    if (gone.count(state.defaultVariant))
-      state.hasDefaultVariant = false;
+    for (std::optional<uint64_t> &variant : state.defaultVariants)
+      if (variant && gone.count(*variant))
+        variant.reset();
     return dropped.release().ptr();
   });
 }

@@ -17,6 +17,7 @@
 #include "Signature.h"
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -46,8 +47,7 @@ struct LauncherState {
   size_t generation = 0; ///< counts `_forget`: a number of a function says its generation too
   std::vector<Watch> watches;
   nb::dict variants; ///< the number of each, by its key
-  uint64_t defaultVariant = 0;
-  bool hasDefaultVariant = false;
+  std::optional<uint64_t> defaultVariants[2]; ///< of launches on the kernel's grid, and on their own
   /// By variant, the arguments that its code writes to, where there are any.
   std::unordered_map<uint64_t, std::vector<uint32_t>> written;
 

@@ -18,7 +18,9 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     where rows suffice, or three of three times a power of two, and "load", one warp that has the engine bring what products read. Dots,
     loads and stores name their `role`; dots have an `atom`, and so have the loads and stores that
     the engine makes; loads of one product that stand together have one `ring`. Where the atom keeps
-    few bits of a sum, dots have `promote`, and `parts` along k of at most 128. In a kernel with
+    few bits of a sum, dots have `promote`, and `parts` along k of at most 128. A kernel that computes its grid
+    gets `tile.persistent`, if a core has room for one of its programs alone, how long one runs does
+    not hang on what it loads, and no product multiplies what its trip makes of another. In a kernel with
     `tile.cluster` the atom is one of two programs, if both would then be done at least an eighth
     sooner with what a trip multiplies, writes to shared memory and reads there.
 

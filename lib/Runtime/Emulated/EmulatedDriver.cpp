@@ -66,6 +66,7 @@ public:
                          ("emulated " + chip + " on " + sys::getHostCPUName()).str(),
                          emulatedMemory) {
     abilities.clusters = true;
+    cores = 3; // few, so that a program of a small persistent grid runs several tiles
   }
 
   json::Object properties() const override {

@@ -326,7 +326,7 @@ static LogicalResult checkTurns(KernelOp kernel, TargetInterface target) {
   if (!turns)
     return success();
   for (StringRef needed : {StringRef(kRolesAttrName), StringRef(kPersistentAttrName)})
-    if (!kernel->hasAttr(needed))
+    if (!isa_and_present<ArrayAttr, PersistentAttr>(kernel->getAttr(needed)))
       return kernel.emitOpError("expected '")
              << needed << "', since '" << kTurnsAttrName << "' is decided";
   auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);

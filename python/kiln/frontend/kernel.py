@@ -67,6 +67,7 @@ class KernelSource:
         constants: dict[str, Any] | None = None,
         tunables: dict[str, Any] | None = None,
         grid_pinned: bool = False,
+        takes_turns: bool = True,
     ) -> str:
         """The kernel as the text of a module of the tile dialect.
 
@@ -76,6 +77,7 @@ class KernelSource:
                         this instance fixes (it is then no argument of the kernel)
         tunables        the values of tunables
         grid_pinned     the launch says the grid: no grid region is emitted
+        takes_turns     passes may have a program run several tiles in turn, not its own alone
 
         Constants and tunables that are missing take their defaults. Raises CompileError.
         """
@@ -84,7 +86,7 @@ class KernelSource:
         values = self._constants(constants or {}, tunables or {})
         types = self._types(argument_types, values)
         try:
-            return lower_kernel(self, types, values, grid_pinned)
+            return lower_kernel(self, types, values, grid_pinned, takes_turns)
         except CompileError as error:
             raise error.with_traceback(
                 None

@@ -22,12 +22,13 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def lower_kernel(
-    kernel: Any, types: dict[str, ArgumentType], constants: dict[str, Any], grid_pinned: bool
+    kernel: Any, types: dict[str, ArgumentType], constants: dict[str, Any], grid_pinned: bool,
+    takes_turns: bool,
 ) -> str:
     """The text of a module with one kernel. `kernel` is a KernelSource, the rest is checked."""
     c = Compiler()
     try:
-        return _lower(c, kernel, types, constants, grid_pinned)
+        return _lower(c, kernel, types, constants, grid_pinned, takes_turns)
     except CompileError:
         raise
     except RecursionError:
@@ -42,6 +43,7 @@ def _lower(
     types: dict[str, ArgumentType],
     constants: dict[str, Any],
     grid_pinned: bool,
+    takes_turns: bool,
 ) -> str:
     source = kernel.source
     e = c.e
@@ -83,6 +85,8 @@ def _lower(
             "if kiln.pin(x > 0, split=True): ...",
             node,
         )
+    if grid is not None and not takes_turns:
+        c.decisions.setdefault("persistent", ("false", "False"))
     e.node = source.tree
     for message in c.messages:
         print(message)

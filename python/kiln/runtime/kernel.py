@@ -79,7 +79,7 @@ class KernelHalf:
                 self.__name__, None,
                 f"expected at most {MAX_ARGUMENTS} arguments, got {len(self._arguments)}",
             )  # fmt: skip
-        self._variants: dict[int, tuple[dict[str, Any], dict[str, Any], int]] = {}
+        self._variants: dict[int, tuple[dict[str, Any], dict[str, Any], int, bool]] = {}
         self._made_variants = 0
         self._settled_variants: set[int] = set()  # those that were compiled, or could not be
         self._sweep_at = VARIANTS_BEFORE_A_SWEEP
@@ -182,12 +182,15 @@ class KernelHalf:
                  if k in self.source.by_name or not k.startswith("_")}  # fmt: skip
         self._empty_function()(*args, **known)
 
-    def new_variant(self, constants: list, options: tuple | None, read_only: int) -> int:
+    def new_variant(
+        self, constants: list, options: tuple | None, read_only: int, pinned: bool
+    ) -> int:
+        """`pinned`: the launch says the grid."""
         values = {p.name: v for p, v in zip(self._constants, constants, strict=False)}
         merged = {**self.__kernel_options__, **dict(options or ())}
         number = self._made_variants
         self._made_variants += 1
-        self._variants[number] = (values, merged, read_only)
+        self._variants[number] = (values, merged, read_only, pinned)
         return number
 
     def _settle(self, variant: int) -> None:
@@ -210,9 +213,7 @@ class KernelHalf:
         self.launcher._forget()
         self._watch()
 
-    def specialise(
-        self, function: int, key: bytes, variant: int, pinned: bool
-    ) -> CompiledKernel | None:
+    def specialise(self, function: int, key: bytes, variant: int) -> CompiledKernel | None:
         """Compiles for a key of the launcher's table, loads, and inserts it there. None where the
         variant has gone since the key was made: the caller makes another."""
         if not self.source.is_current():  # of a change that no launch has seen
@@ -221,22 +222,22 @@ class KernelHalf:
         if known is None:
             return None
         try:
-            return self._specialise(function, key, variant, known, pinned)
+            return self._specialise(function, key, variant, known)
         finally:
             self._settle(variant)
 
     def _specialise(
-        self, function: int, key: bytes, variant: int, known: tuple, pinned: bool
+        self, function: int, key: bytes, variant: int, known: tuple
     ) -> CompiledKernel:
         if not self._watched:
             self._watch()
-        constants, options, read_only = known
+        constants, options, read_only, pinned = known
         described = json.loads(self.launcher._describe(function, key))
         where = device(described["device"])
         arguments = described["arguments"]
         instance = self._instance(
             lambda: types_of(arguments, self._by_name), repr(arguments), constants, options,
-            where.target, where.identity,
+            where.target, where.identity, pinned,
         )  # fmt: skip
         compiled = build(instance)
         if not pinned and not compiled.metadata.get("has_grid"):
@@ -281,12 +282,12 @@ class KernelHalf:
             half, leaves, kept = self._half_for(given, self._by_keyword(args, keywords))
             return half.compiled_for(config, leaves, kept)
         while True:
-            function, key, variant, pinned = self.launcher._key(config, args, keywords)
+            function, key, variant = self.launcher._key(config, args, keywords)
             found = self._specialised.get((function, key))
             if found is not None:
                 keep_recent(self._specialised, (function, key))
                 return found
-            found = self.specialise(function, key, variant, pinned)
+            found = self.specialise(function, key, variant)
             if found is not None:
                 return found
 
@@ -340,7 +341,7 @@ class KernelHalf:
         """The types and facts of real arguments, as a launch would see them."""
         parameters = [self._native_parameter(self._by_name[n]) for n in values]
         probe = _native.Launcher(_Probe(), self.__name__, parameters)
-        function, key, _, _ = probe._key(None, list(values.values()), {})
+        function, key, _ = probe._key(None, list(values.values()), {})
         described = json.loads(probe._describe(function, key))
         return types_of(described["arguments"], self._by_name)
 

@@ -33,6 +33,7 @@ class Instance:
 
     arguments       the run-time arguments by name, in order: called where the cache misses
     argument_text   the same as a text, for the key
+    pinned          the launch says the grid, whatever the kernel says
     """
 
     source: KernelSource
@@ -42,19 +43,22 @@ class Instance:
     options: dict[str, Any]
     target: str
     identity: str
+    pinned: bool = False
 
     def first_key(self) -> bytes:
         constants = ";".join(f"{k}={constant_key(v)}" for k, v in self.constants.items())
         return cache.first_key(
             self.source.source_hash, self.argument_text, constants,
-            repr(sorted(self.options.items())), self.target, self.identity,
+            repr((sorted(self.options.items()), self.pinned)), self.target, self.identity,
             _native.target_identity(self.target),
         )  # fmt: skip
 
     def request(self, keep: tuple[str, ...] = ()) -> dict[str, Any]:
         """Lowers the kernel: the fields of a compile request."""
-        pinned = not self.source.has_grid
-        text = self.source.lower(self.arguments(), self.constants, grid_pinned=pinned)
+        text = self.source.lower(
+            self.arguments(), self.constants, grid_pinned=not self.source.has_grid,
+            takes_turns=not self.pinned,
+        )  # fmt: skip
         return {
             "source": text,
             "source_name": self.source.source.file,

@@ -229,3 +229,45 @@ def test_what_is_stored_is_loaded_again(rng) -> None:
         expected = (expected @ b.astype(np.float64)).astype(BF16).astype(np.float64)
     in_place.options(device=DEVICE)(a, b, 3, BM=64)
     assert error(a, expected) < 2e-2
+
+
+@kiln.kernel
+def in_turn(a: kiln.View, b: kiln.View, c: kiln.View, PERSISTENT: kiln.constexpr = None):
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], 64))
+    if PERSISTENT is not None:
+        kiln.pin(persistent=PERSISTENT)
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        acc = kiln.dot(a.load((i * 64, k), (64, 64)), b.load((k, j * 64), (64, 64)), acc)
+    c.store((i * 64, j * 64), acc.to(c.dtype))
+
+
+def test_programs_run_tiles_in_turn_but_those_of_a_launch_s_own_grid(rng, tmp_path) -> None:
+    """An emulated chip has three cores, for sixteen tiles."""
+    a, b = (rng.standard_normal((256, 256)).astype(BF16) for _ in range(2))
+    reference = a.astype(np.float64) @ b.astype(np.float64)
+    kernel = in_turn.options(device=DEVICE)
+
+    def run(launch, **options) -> np.ndarray:
+        c = np.full((256, 256), np.nan, BF16)
+        launch(a, b, c, **options)
+        return c
+
+    assert error(run(kernel), reference) < 4e-3
+    # A launch's grid says which tiles are run, before and after.
+    alone = run(kernel[(2, 3)])
+    assert error(alone[:128, :192], reference[:128, :192]) < 4e-3
+    assert np.isnan(alone.astype(np.float32)[128:]).all()
+    assert np.isnan(alone.astype(np.float32)[:, 192:]).all()
+    assert error(run(kernel), reference) < 4e-3
+    assert error(run(kernel, PERSISTENT=False), reference) < 4e-3
+
+    compiled = in_turn.compile(a, b, a, target="emu:sm_90a")
+    assert compiled.metadata["persistent_per_core"] == 1
+    told = in_turn.compile(a, b, a, PERSISTENT=False, target="emu:sm_90a")
+    assert "persistent_per_core" not in told.metadata
+    compiled.save(tmp_path / "in_turn.kiln")
+    loaded = kiln.load(tmp_path / "in_turn.kiln")
+    assert error(run(loaded, _device=DEVICE), reference) < 4e-3
+    with pytest.raises(kiln.LaunchError, match="expected no grid, because the kernel alone"):
+        run(loaded[(2, 3)], _device=DEVICE)

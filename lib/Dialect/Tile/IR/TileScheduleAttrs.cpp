@@ -261,9 +261,10 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
     return op->emitError() << "expected '" << name << "' on a kernel, as an i64 of at least 0";
   }
   if (name == kPersistentAttrName) {
-    if (isa<KernelOp>(op) && isa<PersistentAttr>(value))
+    if (isa<KernelOp>(op) &&
+        (isa<PersistentAttr>(value) || value == BoolAttr::get(op->getContext(), false)))
       return success();
-    return op->emitError() << "expected '" << name << "' on a kernel, as #tile.persistent";
+    return op->emitError() << "expected '" << name << "' on a kernel, as #tile.persistent or false";
   }
   if (name == kClusterAttrName || name == kOverlapAttrName || name == kTriggersAttrName)
     return verifyLaunch(op, name, value);

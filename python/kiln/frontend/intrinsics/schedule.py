@@ -135,6 +135,9 @@ def _pin_roles(c: Any, roles: Any) -> None:
 
 
 def _pin_persistent(c: Any, persistent: Any) -> None:
+    if persistent is False:
+        _decide(c, "persistent", "false", "one persistent grid", shown="False")
+        return
     given = persistent if isinstance(persistent, tuple) else (persistent, 1)
     numbers = [as_int(number, "persistent") for number in given]
     if len(numbers) != 2 or not 0 <= numbers[0] < _MOST or not 1 <= numbers[1] < _MOST:
@@ -148,7 +151,7 @@ def _pin_persistent(c: Any, persistent: Any) -> None:
 
 
 def _need_persistent(c: Any, name: str) -> None:
-    if "persistent" not in c.decisions:
+    if c.decisions.get("persistent", ("false",))[0] == "false":
         raise Misuse(
             f"expected persistent beside {name} or before it, since {name} is of such a grid",
             'persistent=(0, 16), raster="chiplets"',

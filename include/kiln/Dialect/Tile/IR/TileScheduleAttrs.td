@@ -42,6 +42,7 @@ def Tile_PersistentAttr : Tile_Attr<"Persistent", "persistent"> {
     `i`, `i + programs`, … in an order by groups of `group` tiles along x: all of a group's tiles
     at one place along y, then those at the next; all of these at one place along z, then at the
     next. Of 0 programs there is one for each core of the device that the kernel is launched on.
+    `tile.persistent = false` keeps passes from deciding it.
 
     ```mlir
     tile.persistent = #tile.persistent<programs = 132, group = 16>
