@@ -622,14 +622,25 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   }
   bool loadByEngine(KernelOp kernel, TargetInterface target, bool overlaps, bool ofPairs) {
     RoleDecider decider(kernel, target, ofPairs);
-    // What copies cannot share out, one of them may make.
-    for (bool isOpen = decider.find(); isOpen; isOpen = decider.useOneCopy())
+    auto has = [&](bool isOverlapped) {
       for (bool storesByEngine : {true, false}) {
-        decider.write(storesByEngine, overlaps);
+        decider.write(storesByEngine, isOverlapped);
         if (measureBytes(kernel, decider.reason))
           return true;
         decider.undo();
       }
+      return false;
+    };
+    // What copies cannot share out, one of them may make, but not only since trips overlap: in turn
+    // the copies do more beside one another.
+    for (bool isOpen = decider.find(); isOpen; isOpen = decider.useOneCopy()) {
+      if (has(overlaps))
+        return true;
+      if (overlaps && has(/*isOverlapped=*/false)) {
+        decider.undo();
+        return false;
+      }
+    }
     if (decider.reason && !ofPairs)
       tell(*decider.reason);
     return false;
