@@ -368,11 +368,18 @@ FailureOr<Compilation::Compiled> Compilation::compileTiles(ModuleOp module, Stri
 }
 
 /// What a thread may keep in memory of its own, in bytes, without another proposal being tried: a
-/// few words that are moved now and then cost less than what the first proposal gains.
+/// few words that are moved now and then cost less than what products beside their warps gain.
 static constexpr int64_t kFewLocalBytes = 64;
 /// And without one being tried behind one that does no better: the further ones have fewer products
 /// beside their warps, and assembling what spills takes seconds.
 static constexpr int64_t kSomeLocalBytes = 512;
+
+/// How much more of it one proposal may keep than the next. Stages that a solver chose, which the
+/// next one does without, have no word: what is moved would be values that go from trip to trip.
+static int64_t getFewLocalBytes(int64_t proposal, int64_t next) {
+  bool isSameInTurn = proposal == tile::kOverlappingProposal && next == proposal + 1;
+  return isSameInTurn ? 0 : kFewLocalBytes;
+}
 
 /// What is proposed for a kernel is held against the assembler's report: where a thread's registers
 /// do not suffice, the next proposal is taken if they do better there by more than a few words.
@@ -394,12 +401,13 @@ FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, Strin
   if (failed(best))
     return first;
   std::optional<int64_t> proposal = best->getProposal();
-  while (proposal && best->getLocalBytes() > kFewLocalBytes) {
+  while (proposal && best->getLocalBytes() > getFewLocalBytes(*proposal, *proposal + 1)) {
     FailureOr<Compiled> next = compile(*proposal + 1, Stage::Binary);
     if (failed(next))
       break;
+    int64_t few = getFewLocalBytes(*proposal, next->getProposal().value_or(tile::kMostProposals));
     proposal = next->getProposal();
-    if (next->getLocalBytes() + kFewLocalBytes < best->getLocalBytes()) {
+    if (next->getLocalBytes() + few < best->getLocalBytes()) {
       if (const json::Value *why = best->metadata.get(tile::kNoRolesMember))
         next->metadata.try_emplace(tile::kNoRolesMember, *why);
       best = std::move(next);

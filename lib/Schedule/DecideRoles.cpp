@@ -623,16 +623,29 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   bool loadByEngine(KernelOp kernel, TargetInterface target, bool overlaps, bool ofPairs) {
     RoleDecider decider(kernel, target, ofPairs);
     bool mayTakeTurns = realise && mayBePersistent(kernel);
-    // What copies cannot share out, one of them may make.
-    for (bool isOpen = decider.find(); isOpen; isOpen = decider.useOneCopy())
+    auto has = [&](bool isOverlapped) {
       for (bool storesByEngine : {true, false}) {
-        decider.write(storesByEngine, overlaps);
+        decider.write(storesByEngine, isOverlapped);
         if (mayTakeTurns && takeTurns(kernel, target))
           return true;
         if (measureBytes(kernel, decider.reason))
           return true;
         decider.undo();
       }
+      return false;
+    };
+    // What copies cannot share out, one of them may make, but not only since trips overlap: in turn
+    // the copies do more beside one another.
+    for (bool isOpen = decider.find(); isOpen; isOpen = decider.useOneCopy()) {
+      if (has(overlaps))
+        return true;
+      if (overlaps && has(/*isOverlapped=*/false)) {
+        decider.undo();
+        if (mayTakeTurns)
+          kernel->removeAttr(kPersistentAttrName);
+        return false;
+      }
+    }
     if (decider.reason && !ofPairs)
       tell(*decider.reason);
     return false;
@@ -644,11 +657,8 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     writePersistence(kernel);
     std::optional<Refusal> reason;
     std::optional<int64_t> bytes = measureBytes(kernel, reason);
-    if (bytes && 2 * *bytes > target.getChipRecord().sharedBytes) {
-      // A launch's own grid would say which tiles are run.
-      setMetadata(getOperation(), "own_grid", Builder(kernel).getBoolAttr(true));
+    if (bytes && 2 * *bytes > target.getChipRecord().sharedBytes)
       return true;
-    }
     kernel->removeAttr(kPersistentAttrName);
     return false;
   }
@@ -720,12 +730,16 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>())) {
       auto first = kernel->getAttrOfType<IntegerAttr>(kProposalAttrName);
       kernel->removeAttr(kProposalAttrName);
+      bool isSaid = kernel->hasAttr(kPersistentAttrName);
       for (auto [number, proposal] : llvm::enumerate(proposals)) {
         if ((first && int64_t(number) < first.getInt()) || !(this->*proposal)(kernel, *target))
           continue;
         setMetadata(getOperation(), kProposalMember, Builder(kernel).getI64IntegerAttr(number));
         break;
       }
+      // A launch's own grid would say which tiles are run.
+      if (!isSaid && kernel->hasAttr(kPersistentAttrName))
+        setMetadata(getOperation(), "own_grid", Builder(kernel).getBoolAttr(true));
     }
   }
 

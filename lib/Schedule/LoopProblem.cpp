@@ -215,19 +215,20 @@ static schedule::Completion getCompletion(DotOp dot) {
   }
 }
 
-/// For a check only sums of matrix instructions count: the assembler makes other values when they
-/// are used, or makes them again.
+/// Sums in tensor memory take no registers. For a check only those of matrix instructions count
+/// that do: the assembler makes other values when they are used, or makes them again.
 int64_t ProblemMaker::countRegisters(Operation *op) const {
-  int64_t bytes = 0;
+  auto dot = dyn_cast<DotOp>(op);
+  auto atom = dot ? dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr()) : MmaAtomInterface();
+  if (atom && atom.getAccumulatorPlace() == Place::Tensor)
+    return 0;
   if (use == ProblemUse::Solve) {
+    int64_t bytes = 0;
     for (Type type : op->getResultTypes())
       bytes += countBytes(type);
     return bytes;
   }
-  auto dot = dyn_cast<DotOp>(op);
-  auto atom = dot ? dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr()) : MmaAtomInterface();
-  if (!atom || atom.getAccumulatorPlace() == Place::Tensor ||
-      !isa_and_nonnull<LayoutAttr>(dot.getType().getEncoding()))
+  if (!atom || !isa_and_nonnull<LayoutAttr>(dot.getType().getEncoding()))
     return 0;
   RoleAttr role = lookUpRole(dot);
   int64_t bits = dot.getType().getElementTypeBitWidth();
@@ -426,7 +427,7 @@ void ProblemMaker::addOtherPieces() {
 
 /// Without the latencies of what lanes do, a schedule of it would be a guess.
 static bool hasLatencies(const Figures &figures) {
-  return figures.fmaLatency && figures.memoryLatency && figures.shuffleLatency;
+  return figures.fmaLatency && figures.memoryLatency && getExchangeLatency(figures);
 }
 
 std::optional<LoopProblem> ProblemMaker::run() {

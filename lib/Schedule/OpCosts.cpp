@@ -111,6 +111,10 @@ static std::optional<OpCost> getSum(Operation *op, const Chip &chip) {
   return sum;
 }
 
+std::optional<int64_t> kiln::getExchangeLatency(const Figures &figures) {
+  return getValue(figures.shuffleLatency ? figures.shuffleLatency : figures.sharedLatency);
+}
+
 std::optional<OpCost> kiln::getCost(Operation *op, const Chip &chip) {
   if (auto dot = dyn_cast<DotOp>(op))
     return getProductCost(dot, chip);
@@ -127,10 +131,11 @@ std::optional<OpCost> kiln::getCost(Operation *op, const Chip &chip) {
   const Figures &figures = chip.figures;
   std::optional<int64_t> cycles = countCycles(elements, getLaneRate(op, figures));
   bool isAmongLanes = isa<ReduceOp, ConvertLayoutOp>(op);
-  if (!cycles || !figures.fmaLatency || (isAmongLanes && !figures.shuffleLatency))
+  std::optional<int64_t> exchange = getExchangeLatency(figures);
+  if (!cycles || !figures.fmaLatency || (isAmongLanes && !exchange))
     return std::nullopt;
   int64_t latency = figures.fmaLatency->value;
   if (isAmongLanes)
-    latency += 2 * figures.shuffleLatency->value;
+    latency += 2 * *exchange;
   return OpCost{Unit::Lanes, *cycles, *cycles + latency};
 }

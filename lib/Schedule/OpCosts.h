@@ -23,6 +23,10 @@ struct OpCost {
 /// a figure for it. A dot without an atom costs what it does by its usual one.
 std::optional<OpCost> getCost(mlir::Operation *op, const Chip &chip);
 
+/// How long a lane waits for another's register. What nobody has measured goes by a load from
+/// shared memory, whose ways to all lanes exchanges take.
+std::optional<int64_t> getExchangeLatency(const Figures &figures);
+
 /// Whether an op only names elements otherwise.
 bool isView(mlir::Operation *op);
 

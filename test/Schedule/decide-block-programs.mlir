@@ -20,6 +20,25 @@ tile.kernel @rows(%a: !view, %b: !view) grid {
 
 // -----
 
+// Cores with 24 blocks and 48 warps, and slow memory.
+// CHECK-LABEL: tile.kernel @rows_too
+// CHECK-SAME: tile.block_programs = 8 : i64
+!view = !tile.view<?x?xbf16>
+module attributes {tile.target = #nvptx.target<chip = "sm_120a">} {
+tile.kernel @rows_too(%a: !view, %b: !view) grid {
+  %n = tile.dim %a, 0 : !view
+  tile.grid %n
+} {
+  %c0 = arith.constant 0 : index
+  %i = tile.program_id x
+  %x = tile.load %a[%i, %c0] : !view -> tensor<1x256xbf16>
+  tile.store %x, %b[%i, %c0] : tensor<1x256xbf16>, !view
+  tile.return
+}
+}
+
+// -----
+
 // Warps may be pinned. Sums of rows go by shuffles; what else a program computes does not matter.
 // CHECK-LABEL: tile.kernel @pinned
 // CHECK-SAME: tile.block_programs = 8 : i64, tile.warps = 1 : i64

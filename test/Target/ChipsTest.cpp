@@ -118,6 +118,23 @@ TEST(Chips, FartherMemoryTakesLonger) {
   }
 }
 
+/// A loop's ops have a cost on each chip (OpCosts.h) but where nobody has published it, which
+/// docs/rationale/scheduling-problem.md says.
+TEST(Chips, StateWhatASolverAsksFor) {
+  std::optional<Figure> Figures::*asked[] = {
+      &Figures::fmaLatency, &Figures::memoryLatency, &Figures::matrixF16, &Figures::fmaF32,
+      &Figures::addI32,     &Figures::exp2s,         &Figures::specials,  &Figures::conversions};
+  std::string lacking;
+  for (const Chip *chip : getAccelerators()) {
+    bool states = get(*chip, &Figures::shuffleLatency) || get(*chip, &Figures::sharedLatency);
+    for (auto member : asked)
+      states &= get(*chip, member) > 0;
+    if (!states)
+      lacking += chip->name.str() + " ";
+  }
+  EXPECT_EQ(lacking, "sm_120a ");
+}
+
 TEST(Chips, EmulatedOnesAreTheOthers) {
   llvm::SmallVector<const Chip *> chips = getAccelerators();
   const TargetEntry *emulated =

@@ -70,9 +70,7 @@ bool TargetAttr::runsOnHost() const { return true; }
 /// Libraries that only an accelerator's compiler can read: the host loads what its loader can.
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
   // They are written for targets that pad; here a tile has any extents.
-  if (isa<tile::BitcastOp, tile::LoadOp, tile::StoreOp, tile::ReadOp, tile::WriteOp, tile::PrintOp>(
-          op) &&
-      op->getAttr("extents"))
+  if (op->getAttr("extents"))
     return "expected a whole tile, got extents";
   if (op->hasTrait<tile::OfSeveralThreads>())
     return "expected a program that one thread can run, got one for several warps";

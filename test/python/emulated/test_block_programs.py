@@ -36,7 +36,7 @@ def check_softmax(rng, chip: str, warps: int, programs: int) -> None:
 
 
 @pytest.mark.parametrize("programs", [2, 5, 8])
-@pytest.mark.parametrize("chip", ["sm_90a", "sm_100a", "sm_80", "gfx942", "gfx1201"])
+@pytest.mark.parametrize("chip", ["sm_90a", "sm_100a", "sm_120a", "sm_80", "gfx942", "gfx1201"])
 def test_rows_of_one_warp(rng: np.random.Generator, chip: str, programs: int) -> None:
     check_softmax(rng, chip, 1, programs)
 

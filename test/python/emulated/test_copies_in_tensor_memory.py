@@ -133,7 +133,7 @@ def count_threads(kernel: Any, *args: Any, **constants: Any) -> int:
     """Of a program whose products are in tensor memory, and whose threads have registers enough."""
     compiled = kernel.compile(*args, target=TARGET, **constants)
     assert "tcgen05.mma" in compiled.asm and "mma.sync" not in compiled.asm
-    assert compiled.metadata["proposal"] == 0
+    assert compiled.metadata["proposal"] in (0, 1)  # whether their trips overlap or not
     assert compiled.metadata.get("local_bytes", 0) == 0
     return int(re.search(r"\.reqntid (\d+)", compiled.asm).group(1))
 

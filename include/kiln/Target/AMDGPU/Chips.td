@@ -39,6 +39,12 @@ defvar gpuSpecs = "ROCm documentation, GPU hardware specifications";
 defvar llvm = "LLVM, AMDGPUBaseInfo.cpp: waves of a SIMD, and groups of one wave, which take no barrier, as "
               "many as these";
 defvar schedule = "LLVM, SISchedule.td: cycles of an instruction of 64 lanes on one of four SIMDs";
+// What nobody has measured in public goes by the model of AMD's own compiler.
+defvar model = "LLVM 22, SISchedule.td, as llvm-mca has it: v_fma_f32, v_exp_f32, ds_bpermute_b32; "
+               "quads are four cycles";
+defvar rdnaModel = "LLVM 22, SISchedule.td, as llvm-mca has it: v_fma_f32, v_exp_f32, "
+                   "ds_bpermute_b32";
+defvar modelLoads = "LLVM 22, SISchedule.td, as llvm-mca has it: a buffer load; nobody has measured one";
 defvar calculator = "ROCm/amd_matrix_instruction_calculator: cycles of an instruction on one of "
                     "four SIMDs";
 defvar xlaSpecs = "what HIP reports of the machine, as OpenXLA's target_config/specs keep it";
@@ -82,6 +88,7 @@ def GFX90a : CDNAChip<"gfx90a"> {
     From<lds, [Is<sharedBandwidth, 128>]>,
     From<calculator, [Is<matrixF64, 128>, Is<matrixF32, 128>, Is<matrixF16, 512>,
                       Is<matrixI8, 512>, Is<matrixLatency, 32>]>,
+    From<model, [Is<fmaLatency, 4>, Is<exp2Latency, 16>, Is<shuffleLatency, 20>]>,
     From<schedule, [Is<fmaF64, 64>, Is<fmaF32, 64>, Is<addI32, 64>, Is<multiplyI32, 16>,
                     Is<logicI32, 64>, Is<exp2s, 16>, Is<specials, 16>, Is<conversions, 64>]>,
     From<benches # " (MI210); 59 to 64 bytes, 240 to 265 and 570 to 700 cycles",
@@ -110,6 +117,7 @@ def GFX942 : CDNAChip<"gfx942"> {
     From<calculator, [Is<matrixF64, 128>, Is<matrixF32, 128>, Is<matrixTF32, 512>,
                       Is<matrixF16, 1024>, Is<matrixF8, 2048>, Is<matrixI8, 2048>,
                       Is<matrixLatency, 16>]>,
+    From<model, [Is<fmaLatency, 4>, Is<exp2Latency, 16>, Is<shuffleLatency, 20>]>,
     From<schedule, [Is<addI32, 64>, Is<multiplyI32, 16>, Is<logicI32, 64>, Is<exp2s, 16>,
                     Is<specials, 16>, Is<conversions, 64>]>,
     From<benches # "; 873 to 890 cycles", [Is<l1Bandwidth, 60>, Is<l1Latency, 120>,
@@ -151,7 +159,11 @@ def GFX950 : CDNAChip<"gfx950"> {
          "FLOPs of 8 bits a clock", [Is<matrixF64, 64>, Is<matrixF32, 128>, Is<matrixF16, 2048>,
                                Is<matrixF8, 4096>, Is<matrixF6, 8192>, Is<matrixF4, 8192>,
                                Is<matrixI8, 4096>, Is<matrixLatency, 16>]>,
+    From<model, [Is<fmaLatency, 4>, Is<exp2Latency, 16>, Is<shuffleLatency, 20>]>,
     From<schedule, [Is<addI32, 64>, Is<multiplyI32, 16>, Is<logicI32, 64>, Is<conversions, 64>]>,
+    From<"AMD on CDNA 4, as summaries of its talk at Hot Chips 2025 have it: twice CDNA 3's",
+         [Is<exp2s, 32>, Is<specials, 32>]>,
+    From<modelLoads, [Is<memoryLatency, 320>]>,
   ];
 }
 
@@ -160,6 +172,9 @@ def GFX950 : CDNAChip<"gfx950"> {
 // Bit 24 is set, and bits 28 and 29 choose how bounds are checked: an offset that is not below the
 // number of bytes is out of them.
 defvar rdnaBuffer = !or(cdnaBuffer, !shl(1, 24), !shl(3, 28));
+
+defvar rdnaRates = "LLVM, SISchedule.td: instructions of 32 lanes at full and at a quarter of the "
+                   "rate, on each of four SIMDs";
 
 class RDNAChip<string chip> : AMDGPUChip<chip> {
   let source = "ROCm documentation, GPU hardware specifications; LLVM, AMDGPUBaseInfo.cpp";
@@ -181,6 +196,12 @@ def GFX1100 : RDNAChip<"gfx1100"> {
                     Is<l2Bytes, 6291456>, Is<lastLevelBytes, 100663296>]>,
     From<llvm, [Is<warpsPerCore, 64>, Is<blocksPerCore, 64>, Is<threadsPerCore, 2048>]>,
     From<wmmaRates, [Is<matrixF16, 512>, Is<matrixI8, 512>]>,
+    From<rdnaModel, [Is<fmaLatency, 5>, Is<exp2Latency, 10>, Is<shuffleLatency, 20>]>,
+    From<rdnaRates, [Is<addI32, 128>, Is<multiplyI32, 32>, Is<logicI32, 128>, Is<exp2s, 32>,
+                     Is<specials, 32>, Is<conversions, 128>]>,
+    From<"chipsandcheese.com, RDNA 3 power saving: 150.3 ns and 234.6 ns of vector loads, at 2.5 GHz",
+         [Is<lastLevelLatency, 376>, Is<memoryLatency, 586>]>,
+    From<wmmaRates # "; an instruction on one of four SIMDs", [Is<matrixLatency, 32>]>,
     From<"ROCm Compute Profiler, work-group processor: 128 a cycle and compute unit",
          [Is<fmaF32, 256>]>,
     From<"AMD Radeon RX 7900 XTX product page", [Is<clock, 2500>, Is<memoryBandwidth, 960>,
@@ -203,6 +224,11 @@ def GFX1201 : RDNAChip<"gfx1201"> {
     From<llvm, [Is<warpsPerCore, 64>, Is<blocksPerCore, 64>, Is<threadsPerCore, 2048>]>,
     From<wmmaRates, [Is<matrixF16, 1024>, Is<matrixI8, 2048>]>,
     From<calculator # "; two units", [Is<matrixF8, 2048>, Is<matrixI4, 4096>]>,
+    From<rdnaModel, [Is<fmaLatency, 5>, Is<exp2Latency, 10>, Is<shuffleLatency, 20>]>,
+    From<rdnaRates, [Is<addI32, 128>, Is<multiplyI32, 32>, Is<logicI32, 128>, Is<exp2s, 32>,
+                     Is<specials, 32>, Is<conversions, 128>]>,
+    From<modelLoads, [Is<memoryLatency, 320>]>,
+    From<calculator, [Is<matrixLatency, 16>]>,
     From<"AMD Radeon RX 9070 XT product page: 48.7 TFLOP/s of 64 compute units",
          [Is<clock, 2970>, Is<memoryBandwidth, 640>, Is<fmaF32, 256>, Is<peakFmaF32, 48700>]>,
   ];

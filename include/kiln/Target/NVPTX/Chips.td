@@ -36,6 +36,8 @@ defvar resizable = RoleRegisters<8, 24, 256, 4>;
 // Documents that several records take numbers from.
 defvar guide = "CUDA C++ Programming Guide, Compute Capabilities";
 defvar rates = "CUDA C++ Programming Guide 12.6, Throughput of Native Arithmetic Instructions";
+// The row counts instructions that convert one element; what packs two was measured on sm_90a alone.
+defvar converted = rates # ": all other type conversions";
 defvar banks = "CUDA C++ Programming Guide, Shared Memory: 32 banks of 32 bits a clock";
 defvar ptx = "PTX ISA, bar and mbarrier";
 defvar clusters = "CUDA C++ Programming Guide, Thread Block Clusters: 8 are portable";
@@ -43,6 +45,9 @@ defvar specs = "what CUDA reports of the machine, as OpenXLA's target_config/spe
 defvar tensorRates = "white papers of the chips, as OpenXLA's cuda_core_info_table.cc has them";
 defvar gpuBenches = "measured: github.com/RRZE-HPC/gpu-benches";
 defvar quickRun = "measured on B300: github.com/ademeure/QuickRunCUDA, DENSE_B300_PIPE_CATALOG.md";
+// Multiply-adds are those of m16n8k16 in 8.18 cycles of a quarter of a core.
+defvar quickRunProducts = quickRun # "; mma.sync m16n8k16 issued every 8.18 cycles, done in 20.8";
+defvar pointers = "measured: github.com/markdewing/AI_kernels, latency/README.md";
 
 // The version of PTX in a chip's features is the first that knows the chip in full; without one
 // LLVM takes a default that may be too old.
@@ -69,6 +74,9 @@ def SM80 : NVPTXChip<"sm_80"> {
     From<gpuBenches # "; 4.4 to 4.65 TB/s", [Is<l2Bandwidth, 4525>]>,
     From<banks, [Is<sharedBandwidth, 128>]>,
     From<"measured: arXiv 2206.02874, mma.m16n8k8 in 17.7 cycles", [Is<matrixLatency, 18>]>,
+    From<"measured: arXiv 2208.11174, dependent sums of f32 and a load from shared memory",
+         [Is<fmaLatency, 4>, Is<sharedLatency, 23>]>,
+    From<converted, [Is<conversions, 16>]>,
     From<"NVIDIA A100 white paper, peak rates",
          [Is<peakFmaF32, 19500>, Is<peakMatrixF64, 19500>, Is<peakMatrixTF32, 156000>,
           Is<peakMatrixF16, 312000>]>,
@@ -95,6 +103,10 @@ def SM86 : NVPTXChip<"sm_86"> {
     From<banks, [Is<sharedBandwidth, 128>]>,
     From<"measured on RTX 3060: github.com/YKTian-x2b/AmpereArchViaMicroBenchMark; 515 to 530 cycles",
          [Is<memoryLatency, 522>]>,
+    From<"measured on RTX A6000: arXiv 2503.20481", [Is<fmaLatency, 4>, Is<sharedLatency, 23>]>,
+    From<"measured on the same die: a survey of its instructions' control codes",
+         [Is<shuffleLatency, 26>]>,
+    From<converted, [Is<conversions, 16>]>,
     From<rates, [Is<fmaF32, 128>, Is<addI32, 64>, Is<logicI32, 64>, Is<shuffles, 32>]>,
     From<"CUDA C++ Programming Guide 11.5.1, Throughput of Native Arithmetic Instructions",
          [Is<fmaF64, 2>, Is<multiplyI32, 64>, Is<exp2s, 16>, Is<specials, 16>]>,
@@ -118,6 +130,9 @@ def SM89 : NVPTXChip<"sm_89"> {
     From<ptx, [Is<namedBarriers, 16>, Is<barrierArrivals, 1048575>]>,
     From<rates, [Is<fmaF32, 128>, Is<fmaF16, 128>, Is<addI32, 64>, Is<logicI32, 64>,
                  Is<shuffles, 32>]>,
+    From<converted, [Is<conversions, 16>]>,
+    From<"CUDA C++ Best Practices Guide, Throughput of Native Arithmetic Instructions",
+         [Is<multiplyI32, 64>, Is<exp2s, 16>, Is<specials, 16>]>,
     From<banks, [Is<sharedBandwidth, 128>]>,
     From<gpuBenches, [Is<l1Latency, 36>, Is<l2Latency, 277>, Is<memoryLatency, 631>,
                       Is<l2Bandwidth, 5700>]>,
@@ -193,7 +208,16 @@ def SM100a : NVPTXChip<"sm_100a"> {
          [Is<matrixClock, 1835>, Is<matrixF64, 64>, Is<matrixTF32, 2048>, Is<matrixF16, 4096>,
           Is<matrixF8, 8192>, Is<matrixF6, 8192>, Is<matrixF4, 16384>, Is<matrixI8, 8192>,
           Is<fmaF64, 64>, Is<fmaF32, 128>, Is<fmaF16, 128>]>,
-    From<"FlashAttention-4, arXiv 2603.05451", [Is<sharedBandwidth, 128>, Is<exp2s, 16>]>,
+    From<"FlashAttention-4, arXiv 2603.05451",
+         [Is<sharedBandwidth, 128>, Is<exp2s, 16>, Is<specials, 16>]>,
+    From<quickRun # ", whose cores are these but for exponentials",
+         [Is<addI32, 128>, Is<multiplyI32, 64>, Is<logicI32, 64>, Is<shuffles, 32>,
+          Is<conversions, 64>, Is<fmaLatency, 4>, Is<shuffleLatency, 24>,
+          Is<namedBarrierLatency, 26>, Is<arriveCost, 8>, Is<proxyFenceCost, 36>]>,
+    From<quickRun # "; __syncthreads() in 22 + 2 x warps; 204 to 231, 373 to 380, 267 to 281",
+         [Is<barrierLatency, 22>, Is<barrierWarpCost, 2>, Is<remoteSharedLatency, 218>,
+          Is<clusterBarrierLatency, 377>, Is<deviceFenceCost, 274>]>,
+    From<quickRunProducts, [Is<warpMatrixF16, 1001>, Is<warpMatrixLatency, 21>]>,
     From<"measured: a survey of kernels on B200 (39.5, 279 to 324, 833 to 843 cycles, 21 TB/s)",
          [Is<l1Latency, 40>, Is<sharedLatency, 29>, Is<l2Latency, 302>, Is<memoryLatency, 838>,
           Is<l2Bandwidth, 21000>]>,
@@ -231,6 +255,8 @@ def SM103a : NVPTXChip<"sm_103a"> {
                     Is<namedBarrierLatency, 26>, Is<arriveCost, 8>, Is<proxyFenceCost, 36>]>,
     From<quickRun # "; __syncthreads() in 22 + 2 x warps",
          [Is<barrierLatency, 22>, Is<barrierWarpCost, 2>]>,
+    From<quickRunProducts, [Is<warpMatrixF16, 1001>, Is<warpMatrixLatency, 21>]>,
+    From<quickRun # "; one of a warp in 8.1 to 9.1 cycles of a quarter", [Is<specials, 15>]>,
     From<quickRun # "; 14 to 18, 204 to 231, 789 to 882, 373 to 380, 267 to 281",
          [Is<exp2Latency, 16>, Is<remoteSharedLatency, 218>, Is<memoryLatency, 836>,
           Is<clusterBarrierLatency, 377>, Is<deviceFenceCost, 274>]>,
@@ -258,6 +284,7 @@ def SM120a : NVPTXChip<"sm_120a"> {
     From<"CUDA C++ Best Practices Guide 13.4, Throughput of Native Arithmetic Instructions",
          [Is<fmaF64, 2>, Is<fmaF32, 128>, Is<fmaF16, 128>, Is<addI32, 128>, Is<multiplyI32, 64>,
           Is<logicI32, 64>, Is<conversions, 16>, Is<shuffles, 32>]>,
+    From<pointers, [Is<l1Latency, 44>, Is<l2Latency, 360>, Is<memoryLatency, 936>]>,
   ];
 }
 

@@ -1,5 +1,6 @@
 // The walk over a kernel's ops, and what they share: views, buffers, versions of a nest.
 #include "Program.h"
+#include "Lowerings.h"
 #include "kiln/Target/CPU/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -46,79 +47,32 @@ LogicalResult Program::lowerBlock(Block &block) {
   return success();
 }
 
-LogicalResult Program::lowerOp(Operation *op) {
-  Location loc = op->getLoc();
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return lowerFor(loop);
-  if (auto loop = dyn_cast<scf::WhileOp>(op))
-    return lowerWhile(loop);
-  if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
-    return lowerBranches(op);
-  if (auto store = dyn_cast<tile::StoreOp>(op))
-    return lowerStore(store), success();
-  if (auto scatter = dyn_cast<tile::ScatterOp>(op))
-    return lowerScatter(scatter), success();
-  if (isa<tile::AtomicRMWOp, tile::AtomicCASOp>(op))
-    return lowerAtomic(op);
-  if (auto dot = dyn_cast<tile::DotOp>(op))
-    return lowerDot(dot), success();
-  if (auto dot = dyn_cast<tile::DotScaledOp>(op))
-    return lowerDotScaled(dot), success();
-  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
-    return lowerReduce(reduce), success();
-  if (auto scan = dyn_cast<tile::ScanOp>(op))
-    return lowerScan(scan), success();
-  if (auto reduce = dyn_cast<tile::ArgReduceOp>(op))
-    return lowerArgReduce(reduce), success();
-  if (auto sort = dyn_cast<tile::SortOp>(op))
-    return lowerSort(op, sort.getAxis(), sort.getDescending(), sort.getUnsignedKeys()), success();
-  if (auto topk = dyn_cast<tile::TopKOp>(op))
-    return lowerSort(op, topk.getAxis(), !topk.getSmallest(), topk.getUnsignedKeys()), success();
-  if (auto histogram = dyn_cast<tile::HistogramOp>(op))
-    return lowerHistogram(histogram), success();
-  if (auto take = dyn_cast<tile::TakeOp>(op))
-    return lowerTake(take), success();
-  if (auto concat = dyn_cast<tile::ConcatOp>(op))
-    return lowerConcat(concat), success();
-  if (auto join = dyn_cast<tile::JoinOp>(op))
-    return lowerJoin(join), success();
-  if (auto print = dyn_cast<tile::PrintOp>(op))
-    return lowerPrint(print);
-  if (auto check = dyn_cast<tile::AssertOp>(op))
-    return lowerAssert(check);
-  if (auto text = dyn_cast<tile::InlineAsmOp>(op))
-    return lowerInlineAsm(text);
-  if (auto call = dyn_cast<tile::ExternCallOp>(op))
-    return lowerExternCall(call);
-  if (isa<tile::AllocOp, tile::AssumeOp>(op))
-    return success();
-  if (auto write = dyn_cast<tile::WriteOp>(op)) {
-    auto type = cast<RankedTensorType>(write.getValue().getType());
-    materialize(
-        loc, write.getValue(),
-        buffer(temp(write.getBuffer().getDefiningOp(), 0), type.getShape(), type.getElementType()));
-    return success();
-  }
-  if (auto bitcast = dyn_cast<tile::BitcastOp>(op);
-      bitcast && !isInline(bitcast.getResult()) && !isInlineable(op))
-    return lowerBitcast(bitcast), success();
-  if (lowerMemory(op))
-    return success();
-  if (auto to = dyn_cast<tile::ToScalarOp>(op)) {
-    SmallVector<Value> conditions;
-    Nest nest(*this, loc);
-    auto type = cast<RankedTensorType>(to.getInput().getType());
-    Point point;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      point.at.push_back(nest.index(0));
-    scalars.map(to.getResult(), nest.value(to.getInput(), point));
-    return success();
-  }
-  if (auto multiple = dyn_cast<tile::MultipleOfOp>(op)) {
-    scalars.map(multiple.getResult(), scalar(multiple.getValue()));
-    return success();
-  }
+/// The first element, in a register.
+void Program::lowerToScalar(tile::ToScalarOp op) {
+  Nest nest(*this, op.getLoc());
+  auto type = cast<RankedTensorType>(op.getInput().getType());
+  Point point;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    point.at.push_back(nest.index(0));
+  scalars.map(op.getResult(), nest.value(op.getInput(), point));
+}
 
+void Program::lowerWrite(tile::WriteOp op) {
+  auto type = cast<RankedTensorType>(op.getValue().getType());
+  Array to =
+      buffer(temp(op.getBuffer().getDefiningOp(), 0), type.getShape(), type.getElementType());
+  materialize(op.getLoc(), op.getValue(), to);
+}
+
+LogicalResult Program::lowerOp(Operation *op) {
+  if (const Lowering *known = Lowerings::get().find(op); known && known->lower)
+    return known->lower(*this, op);
+  return lowerElements(op);
+}
+
+/// What is computed for each element from those at its place, or is no tensor.
+LogicalResult Program::lowerElements(Operation *op) {
+  Location loc = op->getLoc();
   bool tensors = false;
   for (Type type : op->getResultTypes())
     tensors |= isa<RankedTensorType>(type);

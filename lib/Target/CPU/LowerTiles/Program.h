@@ -8,6 +8,7 @@
 #include "mlir/IR/IRMapping.h"
 
 namespace kiln::cpu {
+class Lowerings;
 
 class Program {
 public:
@@ -61,13 +62,18 @@ public:
 
   mlir::Value indexConstant(mlir::Location loc, int64_t value);
 
+  /// Says how each kind of op is lowered, and whether that is a detour.
+  static void addLowerings(Lowerings &table);
+
 private:
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOp(mlir::Operation *op);
+  mlir::LogicalResult lowerElements(mlir::Operation *op);
+  void lowerToScalar(tile::ToScalarOp op);
   // Views.
   void defineView(mlir::Value view);
   mlir::Value pointerOf(mlir::Value memory);
-  bool lowerMemory(mlir::Operation *op);
+  void lowerMemory(mlir::Operation *op);
   mlir::OpBuilder atEntry();
 
   // Control flow.
@@ -78,6 +84,7 @@ private:
                    mlir::SmallVectorImpl<mlir::Value> &scalarYields);
 
   // Memory.
+  void lowerWrite(tile::WriteOp op);
   void lowerStore(tile::StoreOp op);
   void lowerScatter(tile::ScatterOp op);
   mlir::LogicalResult lowerAtomic(mlir::Operation *op);

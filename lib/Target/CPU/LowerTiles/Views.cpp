@@ -62,7 +62,7 @@ void Program::defineView(Value old) {
 }
 
 /// Whether the op makes memory or asks about it, which is then done.
-bool Program::lowerMemory(Operation *op) {
+void Program::lowerMemory(Operation *op) {
   Location loc = op->getLoc();
   Type i64 = builder.getI64Type();
   if (isa<tile::ViewFromPointerOp, tile::SubviewOp>(op)) {
@@ -79,10 +79,8 @@ bool Program::lowerMemory(Operation *op) {
         builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), number);
   } else if (auto dim = dyn_cast<tile::DimOp>(op)) {
     scalars.map(dim.getResult(), view(dim.getView()).extents[dim.getDim()]);
-  } else if (auto stride = dyn_cast<tile::StrideOp>(op)) {
-    scalars.map(stride.getResult(), view(stride.getView()).strides[stride.getDim()]);
   } else {
-    return false;
+    auto stride = cast<tile::StrideOp>(op);
+    scalars.map(stride.getResult(), view(stride.getView()).strides[stride.getDim()]);
   }
-  return true;
 }

@@ -11,6 +11,8 @@ namespace kiln::tile {
 inline constexpr llvm::StringLiteral kProposalAttrName = "tile.proposal";
 /// How many proposals there are at most.
 inline constexpr int64_t kMostProposals = 4;
+/// The proposal with trips that a solver overlaps, and the next without.
+inline constexpr int64_t kOverlappingProposal = 0;
 /// The first proposal by which warps wait for their products.
 inline constexpr int64_t kWaitingProposal = 3;
 /// The member of the metadata that says which proposal was taken, from 0; none if none was.
