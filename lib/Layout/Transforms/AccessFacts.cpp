@@ -312,25 +312,6 @@ AccessFacts kiln::getAccessFacts(Operation *access) {
   return facts;
 }
 
-bool kiln::isPartOfRow(TypedValue<ViewType> view, ValueRange offsets, ArrayRef<int64_t> shape) {
-  int64_t varying = -1;
-  for (auto [dim, extent] : llvm::enumerate(shape)) {
-    if (extent == 1)
-      continue;
-    if (varying >= 0 || view.getType().getStrides()[dim] != 1 || !isKnownNonNegative(offsets[dim]))
-      return false;
-    varying = dim;
-  }
-  int64_t bytes = getElementBytes(view.getType().getElementType());
-  return ShapedType::getNumElements(shape) * bytes < int64_t(1) << 31;
-}
-
-bool kiln::isAddressedIn32Bits(TypedValue<ViewType> view, ValueRange offsets,
-                               ArrayRef<int64_t> shape) {
-  FactsAttr facts = kiln::getViewFacts(view);
-  return isPartOfRow(view, offsets, shape) || (facts && facts.getIndex32());
-}
-
 bool kiln::hasWholeBytes(TypedValue<ViewType> view, ValueRange offsets, ArrayRef<int64_t> shape) {
   ViewType type = view.getType();
   int64_t bits = type.getElementType().getIntOrFloatBitWidth();

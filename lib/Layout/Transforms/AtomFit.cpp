@@ -18,8 +18,8 @@ static Reason whyUnfit(LoadOp load, DirectAtomInterface atom, const Chip &chip) 
   Type element = type.getElementType();
   if (sharesByte(element))
     return "expected elements of at least a byte";
-  SmallVector<int64_t> shape = getWholeShape(type.getShape(), load.getDropped());
-  if (atom.countsIn32Bits() && !isAddressedIn32Bits(load.getView(), load.getOffsets(), shape))
+  FactsAttr facts = getViewFacts(load.getView());
+  if (atom.countsIn32Bits() && !(facts && facts.getIndex32()))
     return "expected a view that facts say is addressable in 32 bits";
   int dim = getAccessFacts(load).dim;
   bool isLast = type.getRank() > 0 && dim == int(getViewDim(type.getRank() - 1, load.getDropped()));

@@ -69,17 +69,16 @@ tile.kernel @lanes(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [
 // -----
 
 !view = !tile.view<?x?xbf16>
-!row = !tile.view<?xbf16>
 module attributes {tile.target = #amdgcn.target<chip = "gfx950">} {
-// Offsets beside a descriptor have 32 bits; of a tile along a row they are the tile's own.
+// Offsets beside a descriptor have 32 bits.
 tile.kernel @near(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [1, 8]>},
-                  %b: !row {tile.facts = #tile.facts<pointer = 16, strides = [2], extents = [8]>},
+                  %b: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [1, 8], index32>},
                   %c: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [1, 1], index32>})
     attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
   %c0 = arith.constant 0 : index
   // expected-error @+1 {{expected a view that facts say is addressable in 32 bits, since 'atom' is #amdgcn.load_to_lds<"gfx950", 16>}}
   %x = tile.load %a[%c0, %c0] {atom = #amdgcn.load_to_lds<"gfx950", 16>, role = "all"} : !view -> tensor<64x64xbf16>
-  %y = tile.load %b[%c0] {atom = #amdgcn.load_to_lds<"gfx950", 16>, role = "all"} : !row -> tensor<4096xbf16>
+  %y = tile.load %b[%c0, %c0] {atom = #amdgcn.load_to_lds<"gfx950", 16>, role = "all"} : !view -> tensor<64x64xbf16>
   // expected-error @+1 {{expected rows that begin at multiples of 16 bytes and are as long, by what facts say of them, and as many for each lane of its role, since 'atom' is #amdgcn.load_to_lds<"gfx950", 16>}}
   %z = tile.load %c[%c0, %c0] {atom = #amdgcn.load_to_lds<"gfx950", 16>, role = "all"} : !view -> tensor<64x64xbf16>
   tile.return

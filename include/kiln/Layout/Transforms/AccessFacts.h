@@ -48,14 +48,6 @@ AccessFacts getAccessFacts(mlir::TypedValue<tile::ViewType> view, mlir::ValueRan
 /// Of a load or a store, by what was decided of it, too.
 AccessFacts getAccessFacts(mlir::Operation *access);
 
-/// Whether 32 bits are enough beside the address of a view, or of where a tile of that shape begins
-/// if it lies along a row: a fact says so of the view, or what such an offset counts is the tile's.
-bool isAddressedIn32Bits(mlir::TypedValue<tile::ViewType> view, mlir::ValueRange offsets,
-                         llvm::ArrayRef<int64_t> shape);
-/// Whether it is such a tile along a row, which begins at zero or above.
-bool isPartOfRow(mlir::TypedValue<tile::ViewType> view, mlir::ValueRange offsets,
-                 llvm::ArrayRef<int64_t> shape);
-
 /// Whether a tile of that shape has no byte of memory in common with elements outside of it.
 bool hasWholeBytes(mlir::TypedValue<tile::ViewType> view, mlir::ValueRange offsets,
                    llvm::ArrayRef<int64_t> shape);

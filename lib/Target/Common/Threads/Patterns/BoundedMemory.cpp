@@ -73,8 +73,11 @@ static std::optional<BoundedAccess> getBoundedAccess(ThreadContext &context, Val
       varying.push_back(dim);
   bool startsInside =
       llvm::all_of(varying, [&](unsigned dim) { return isKnownNonNegative(offsets[dim]); });
-  bool isHardwares = isPartOfRow(typed, offsets, shape);
-  if (!isAddressedIn32Bits(typed, offsets, shape))
+  bool isHardwares = startsInside && varying.size() <= 1 &&
+                     (varying.empty() || type.getStrides()[varying.front()] == 1) &&
+                     ShapedType::getNumElements(shape) * bytes < kOutside;
+  FactsAttr facts = getViewFacts(view);
+  if (!isHardwares && !(facts && facts.getIndex32()))
     return std::nullopt;
 
   auto index64 = [&](Value value) -> Value {
