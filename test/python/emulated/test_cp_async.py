@@ -57,7 +57,8 @@ def test_tiles_that_begin_below_zero(rng: np.random.Generator) -> None:
     assert SOURCE.count("%kk]") == 2
     source = SOURCE.replace("%kk]", "%from]").replace("%c0 to %k step", "%c0 to %far step")
     source = source.replace(
-        "  %zero = ", "  %c24 = arith.constant 24 : index\n  %far = arith.addi %k, %c24 : index\n  %zero = "
+        "  %zero = ",
+        "  %c24 = arith.constant 24 : index\n  %far = arith.addi %k, %c24 : index\n  %zero = ",
     ).replace("    %at = ", "    %from = arith.subi %kk, %c24 : index\n    %at = ")
     kernel = build(source.encode(), "sm_80")
     for m, n, k in SHAPES:
