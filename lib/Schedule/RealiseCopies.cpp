@@ -6,6 +6,7 @@
 #include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Target/Common/SharedPieces.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -276,6 +277,10 @@ void CopyRealiser::spread(ConvertLayoutOp op) {
 
 /// No op may carry elements from one copy to another but by their partial results.
 LogicalResult CopyRealiser::check(Operation *op) {
+  if (isOfAllCopies(op) && role.getSkew())
+    return op->emitOpError("expected a role whose copies come to it together, since one of them "
+                           "changes the number for all, got role \"")
+           << role.getName() << "\" with a skew of " << role.getSkew();
   if (Value value = getAtomicTensor(op); value && getDim(value) < 0) {
     if (!op->use_empty())
       return op->emitOpError("expected a result that nothing uses, or a tensor that the copies of "

@@ -42,6 +42,9 @@ static std::vector<LinearLayout> getOrders(ArrayRef<int64_t> shape, int64_t bits
 }
 
 namespace {
+/// Of a read that its instruction cannot make.
+constexpr int64_t kNever = std::numeric_limits<int32_t>::max();
+
 /// Who reads a buffer, and how.
 struct Reader {
   /// A product in flight, and which of its operands the buffer is; or a tensor in registers.
@@ -160,8 +163,64 @@ static Choice chooseRead(const LinearLayout &order, Value tensor, Attribute aske
     if (choice.isBetterThan(best))
       best = choice;
   }
-  constexpr int64_t kNever = std::numeric_limits<int32_t>::max();
   return best.value_or(Choice{order, asked, kNever, 0});
+}
+
+/// An error if what an author has asked for reads no buffer that an op may have.
+static LogicalResult checkRead(LoadOp load, int64_t cycles) {
+  if (!load.getReadAtomAttr() || cycles < kNever)
+    return success();
+  return load.emitOpError("expected 'read_atom' to be an instruction that reads ")
+         << load.getType() << " from a buffer that it has, got " << load.getReadAtomAttr();
+}
+
+/// How a buffer lies that an author has decided.
+static LinearLayout getOrder(BufferType buffer) {
+  auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout());
+  return layout ? layout.toLinear(buffer.getShape()) : getRowMajorLayout(buffer.getShape());
+}
+
+/// Whether an instruction fills such a buffer, or empties it.
+template <typename Access>
+static LogicalResult checkBuffer(Access access, BufferType buffer) {
+  auto atom = cast<CopyAtomInterface>(access.getAtomAttr());
+  bool fits = isa<EngineAtomInterface>(atom)
+                  ? getCopyBoxes(atom, buffer, access.getDropped()).has_value()
+                  : atom.admits(buffer.getShape(), buffer.getElementType(), getOrder(buffer));
+  if (fits)
+    return success();
+  return access.emitOpError("expected 'buffer' to lie as ")
+         << atom << (isa<LoadOp>(access) ? " fills it" : " empties it") << ", got " << buffer;
+}
+
+/// Holds the buffer that an author has decided against who fills it and who reads it.
+static LogicalResult check(LoadOp load, TargetInterface target) {
+  auto buffer = cast<BufferType>(*load.getBuffer());
+  if (failed(checkBuffer(load, buffer)))
+    return failure();
+  LinearLayout order = getOrder(buffer);
+  for (const Reader &reader : getReaders(load)) {
+    Attribute asked = load.getReadAtomAttr();
+    if (asked && reader.tensor == load.getResult() &&
+        failed(checkRead(load, chooseRead(order, reader.tensor, asked, target).cycles)))
+      return failure();
+    if (!reader.dot || (order.isExact() && admits(order, reader, load)))
+      continue;
+    InFlightDiagnostic error = load.emitOpError("expected 'buffer' to lie as ")
+                               << DotOp(reader.dot).getAtomAttr() << " reads operand "
+                               << "ab"[reader.operand] << ", got " << buffer;
+    for (const LinearLayout &other :
+         repeatOrders(getAdmitted(reader, getShare(reader, load)), buffer.getShape()))
+      if (admits(other, reader, load)) {
+        error.attachNote(reader.user->getLoc())
+            << "the product, which reads "
+            << BufferType::get(load.getContext(), buffer.getShape(), buffer.getElementType(),
+                               LayoutAttr::get(load.getContext(), other));
+        break;
+      }
+    return error;
+  }
+  return success();
 }
 
 static void setBuffer(Operation *op, ArrayRef<int64_t> shape, Type element,
@@ -231,6 +290,8 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
             << "ab"[product->operand];
     return error << ", got " << load.getType();
   }
+  if (failed(checkRead(load, best->cycles)))
+    return failure();
   setBuffer(load, shape, element, best->order);
   if (best->readAtom)
     load.setReadAtomAttr(best->readAtom);
@@ -322,12 +383,16 @@ struct DecideBuffers : kiln::impl::DecideBuffersBase<DecideBuffers> {
     FailureOr<TargetInterface> target = requireTarget(getOperation());
     if (failed(target))
       return signalPassFailure();
-    auto isOpen = [](auto access) { return access.getAtomAttr() && !access.getBuffer(); };
     getOperation().walk([&](Operation *op) {
       auto load = dyn_cast<LoadOp>(op);
       auto store = dyn_cast<StoreOp>(op);
-      if ((load && isOpen(load) && failed(decide(load, *target))) ||
-          (store && isOpen(store) && failed(decide(store, *target))))
+      LogicalResult result = success();
+      if (load && load.getAtomAttr())
+        result = load.getBuffer() ? check(load, *target) : decide(load, *target);
+      if (store && store.getAtomAttr())
+        result = store.getBuffer() ? checkBuffer(store, cast<BufferType>(*store.getBuffer()))
+                                   : decide(store, *target);
+      if (failed(result))
         signalPassFailure();
     });
   }

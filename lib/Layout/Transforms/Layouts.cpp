@@ -610,7 +610,9 @@ bool kiln::canShareOut(tile::LoadOp load, DirectAtomInterface atom, int64_t warp
   int64_t bits = load.getType().getElementTypeBitWidth();
   int64_t turn = laneBits * chip.warpSize * warps, all = load.getType().getNumElements() * bits;
   // Where instructions are counted, all warps have as many.
-  bool isEven = atom.getCompletion() != tile::Completion::Instructions || all % turn == 0;
+  int64_t piece =
+      atom.getCompletion() == tile::Completion::Instructions ? turn : laneBits * chip.warpSize;
+  bool isEven = llvm::isPowerOf2_64(warps) && all % piece == 0;
   AccessFacts facts = getAccessFacts(load);
   int64_t known = atom.fillsInPart() ? facts.aligned : facts.width;
   return laneBits <= known * bits && turn <= all && isEven;

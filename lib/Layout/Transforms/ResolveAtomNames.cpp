@@ -1,8 +1,5 @@
 // Finds the instructions that an author has named.
-#include "kiln/Dialect/Tile/IR/ArgumentViews.h"
-#include "kiln/Dialect/Tile/IR/Roles.h"
-#include "kiln/Layout/Transforms/AccessFacts.h"
-#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/AtomFit.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Target/TargetInterface.h"
@@ -22,31 +19,6 @@ static std::string getAtomName(Attribute atom) {
   std::string name = atom.getAbstractAttribute().getName().split('.').second.str();
   auto mma = dyn_cast<MmaAtomInterface>(atom);
   return mma && mma.getPrograms() > 1 ? name + "_pair" : name;
-}
-
-/// Why lanes cannot copy what a load brings, or an engine from a view or to one; none if they can.
-static std::optional<std::string> whyUnfit(Operation *op, Attribute atom, TargetInterface target) {
-  auto load = dyn_cast<LoadOp>(op);
-  if (auto direct = dyn_cast<DirectAtomInterface>(atom); direct && load) {
-    RoleAttr role = lookUpRole(load);
-    if (canShareOut(load, direct, role ? role.getTotalWarps() : 1, target.getChipRecord()))
-      return std::nullopt;
-    return ("expected rows that begin at multiples of " + Twine(direct.getGranularity()) +
-            " bytes" + (direct.fillsInPart() ? "" : " and are as long") +
-            ", by what facts say of them, and as many for each lane of its role")
-        .str();
-  }
-  auto engine = dyn_cast<EngineAtomInterface>(atom);
-  auto store = dyn_cast<StoreOp>(op);
-  if (!engine || !(load || store))
-    return std::nullopt;
-  TypedValue<ViewType> view = load ? load.getView() : store.getView();
-  std::optional<ArgumentView> argument = findArgumentView(view);
-  auto kernel = op->getParentOfType<KernelOp>();
-  if (!argument || argument->argument.getOwner()->getParentOp() != kernel)
-    return std::nullopt; // what it is a part of is known when it is lowered
-  FactsAttr facts = kernel.getFacts(argument->argument.getArgNumber());
-  return engine.whyUnfit(view.getType(), turnFacts(facts, argument->dims), /*isWritten=*/!!store);
 }
 
 Attribute kiln::findAtom(Operation *op, StringRef name, TargetInterface target) {

@@ -1,5 +1,6 @@
 // Turns views so that what a copy atom brings lies along their last dimension.
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
+#include "kiln/Layout/Transforms/AtomFit.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -12,13 +13,20 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-static void turn(LoadOp load) {
-  auto argument = dyn_cast<BlockArgument>(load.getView());
+SmallVector<int64_t> kiln::findTurn(LoadOp load) {
+  if (!isa<BlockArgument>(load.getView()) || load.getExtents() || load.getBuffer() ||
+      load.getDropped())
+    return {};
   SmallVector<int64_t> order = findRowOrder(load.getView().getType());
-  if (!argument || order.empty() || llvm::is_sorted(order))
+  return llvm::is_sorted(order) ? SmallVector<int64_t>() : order;
+}
+
+static void turn(LoadOp load) {
+  SmallVector<int64_t> order = findTurn(load);
+  if (order.empty())
     return;
   OpBuilder builder(load);
-  SubviewOp view = turnView(builder, load.getLoc(), argument, order);
+  SubviewOp view = turnView(builder, load.getLoc(), cast<BlockArgument>(load.getView()), order);
   SmallVector<Value> offsets;
   SmallVector<int64_t> shape;
   for (int64_t dim : order) {
@@ -43,7 +51,7 @@ namespace {
 struct TurnViews : kiln::impl::TurnViewsBase<TurnViews> {
   void runOnOperation() override {
     getOperation().walk([](LoadOp load) {
-      if (load.getAtomAttr() && !load.getExtents() && !load.getBuffer() && !load.getDropped())
+      if (load.getAtomAttr())
         turn(load);
     });
   }

@@ -53,6 +53,8 @@ bool LoadToLDSAttr::namesLanePlaces() const { return false; }
 
 bool LoadToLDSAttr::fillsInPart() const { return false; }
 
+bool LoadToLDSAttr::countsIn32Bits() const { return true; }
+
 void LoadToLDSAttr::copy(OpBuilder &builder, Location loc, const DirectCopy &copy) const {
   auto constant = [&](int64_t value) -> Value {
     return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);

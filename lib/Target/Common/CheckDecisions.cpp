@@ -6,6 +6,7 @@
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
+#include "kiln/Layout/Transforms/AtomFit.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Target/Common/CacheHints.h"
 #include "kiln/Target/Common/ForeignCalls.h"
@@ -41,10 +42,18 @@ static std::string findRolesDecision(Operation *op) {
 
 static LogicalResult checkAtom(Operation *op, StringRef name, TargetInterface target) {
   Attribute atom = getDecision(op, name);
-  if (!atom || target.hasAtom(atom))
-    return success();
-  return op->emitOpError("expected '")
-         << name << "' to be an instruction of " << target.getSpelling() << ", got " << atom;
+  if (atom && !target.hasAtom(atom))
+    return op->emitOpError("expected '")
+           << name << "' to be an instruction of " << target.getSpelling() << ", got " << atom;
+  return success();
+}
+
+/// Types, extents and what facts say of views: held where all else that is decided of the op holds,
+/// since its role and its depth are asked, too.
+static LogicalResult checkFit(Operation *op, TargetInterface target) {
+  auto atom = op->getAttr("atom");
+  std::optional<std::string> why = atom ? whyUnfit(op, atom, target) : std::nullopt;
+  return why ? LogicalResult(op->emitOpError(*why) << ", since 'atom' is " << atom) : success();
 }
 
 /// Decisions that come together: each names what it is nothing without.
@@ -384,13 +393,14 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
                                             {"ring", {"atom"}},
                                             {"depth", {"atom"}},
                                             {"multicast", {"atom"}}})) ||
-                   failed(checkMulticast(load)) || failed(checkAtomHints(load, target)));
+                   failed(checkMulticast(load)) || failed(checkAtomHints(load, target)) ||
+                   failed(checkFit(load, target)));
   if (auto store = dyn_cast<StoreOp>(op))
     return failure(failed(checkNeeds(store, {{"atom", {"in_flight", "role"}},
                                              {"buffer", {"atom"}},
                                              {"in_flight", {"atom"}},
                                              {kFetchedAttrName, {"atom"}}})) ||
-                   failed(checkAtomHints(store, target)));
+                   failed(checkAtomHints(store, target)) || failed(checkFit(store, target)));
   if (auto conversion = dyn_cast<ConvertLayoutOp>(op))
     return checkConversion(conversion);
   if (auto gather = dyn_cast<GatherOp>(op))
@@ -399,7 +409,7 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
     return checkPlainHints(scatter, target);
   if (auto dot = dyn_cast<DotOp>(op))
     return failure(failed(checkDot(dot)) || failed(checkCarried(dot)) ||
-                   failed(checkInterleave(dot, target)));
+                   failed(checkInterleave(dot, target)) || failed(checkFit(dot, target)));
   return success();
 }
 

@@ -56,6 +56,8 @@ bool CpAsyncAttr::namesLanePlaces() const { return true; }
 
 bool CpAsyncAttr::fillsInPart() const { return true; }
 
+bool CpAsyncAttr::countsIn32Bits() const { return false; }
+
 void CpAsyncAttr::copy(OpBuilder &builder, Location loc, const DirectCopy &copy) const {
   bool passesBy = getBytes() == 16 && !copy.isKeptNear;
   NVVM::CpAsyncOp::create(

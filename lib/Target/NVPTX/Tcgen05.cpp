@@ -138,6 +138,10 @@ Attribute kiln::nvptx::getTcgen05PairAtom(tile::DotOp dot) {
   return getAtom(dot, *format, kPair, n);
 }
 
+bool Tcgen05Attr::multiplies(Type a, Type b, Type sum) const {
+  return a == getElement() && b == getElement() && sum == getAccumulator();
+}
+
 std::array<int64_t, 3> Tcgen05Attr::getExtents() const {
   Format format = *getFormat(getElement(), getAccumulator());
   return {kRows, parseShape(getShape(), format)->columns, getDepth(format)};

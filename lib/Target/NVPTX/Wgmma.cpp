@@ -92,6 +92,14 @@ Attribute kiln::nvptx::getWgmmaAtom(tile::DotOp dot) {
   return {};
 }
 
+/// Which integers have signs is said as it is emitted.
+bool WgmmaAttr::multiplies(Type a, Type b, Type sum) const {
+  auto isIt = [&](Type type) {
+    return type == getElement() || (type.isUnsignedInteger(8) && getElement().isInteger(8));
+  };
+  return isIt(a) && isIt(b) && sum == getAccumulator();
+}
+
 std::array<int64_t, 3> WgmmaAttr::getExtents() const {
   return {kRows, *parseColumns(getShape(), getElement(), getAccumulator()),
           getDepth(getElement(), getAccumulator())};

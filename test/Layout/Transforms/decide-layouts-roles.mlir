@@ -73,7 +73,7 @@ tile.kernel @pinned(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = 
   %c16 = arith.constant 16 : index
   %zero = arith.constant dense<0.0> : !sums
   %sum = scf.for %i = %c0 to %k step %c16 iter_args(%s = %zero) -> !sums {
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, stage = 0, role = "all"} : !view -> tensor<32x16xbf16>
+    %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<8>, stage = 0, role = "all"} : !view -> tensor<32x16xbf16>
     %y = tile.load %b[%c0, %i] {atom = #nvptx.cp_async<16>, stage = 0, role = "all"} : !view -> tensor<64x16xbf16>
     %d = tile.dot %x, %y, %s transpose_b {atom = #nvptx.mma_sync<"m16n8k16", bf16, f32>, stage = 1, role = "all"}
        : tensor<32x16xbf16>, tensor<64x16xbf16> -> !sums
@@ -94,8 +94,8 @@ tile.kernel @pinned(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = 
 !view = !tile.view<?x?xbf16, strides [?, 1]>
 #mma = #amdgcn.matrix<"mfma.f32.32x32x8bf16.1k", "gfx942", bf16>
 module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
-tile.kernel @wide(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
-                  %b: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
+tile.kernel @wide(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [0, 8], index32>},
+                  %b: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [0, 8], index32>},
                   %c: !tile.view<?x?xf32>, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 2>]} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
@@ -154,7 +154,7 @@ tile.kernel @prepared(%a: !view {tile.facts = #tile.facts<pointer = 16, strides 
   %zero = arith.constant dense<0.0> : tensor<128x64xf32>
   %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<128x64xf32> {
     %x = tile.load %a[%c0, %i] {atom = #copy, role = "all"} : !view -> tensor<128x32xbf16>
-    %y = tile.load %b[%c0, %i] {atom = #copy, role = "all"} : !tile.view<?x?xi8> -> tensor<64x32xi8>
+    %y = tile.load %b[%c0, %i] {atom = #nvptx.cp_async<8>, role = "all"} : !tile.view<?x?xi8> -> tensor<64x32xi8>
     %z = arith.sitofp %y {tile.role = "all"} : tensor<64x32xi8> to tensor<64x32xbf16>
     %d = tile.dot %x, %z, %s transpose_b {atom = #nvptx.mma_sync<"m16n8k16", bf16, f32>, role = "all"}
        : tensor<128x32xbf16>, tensor<64x32xbf16> -> tensor<128x64xf32>

@@ -102,7 +102,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   // Where operands are, and how many warps issue the instruction.
-  tile.kernel @operands(%a: !view) attributes {tile.roles = #roles} {
+  tile.kernel @operands(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}) attributes {tile.roles = #roles} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
     %x = tile.load %a[%c0, %c0] {role = "mma"} : !view -> tensor<64x64xbf16>
@@ -138,7 +138,7 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   // The warps of a group begin at a multiple of its size.
-  tile.kernel @group(%a: !view) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]} {
+  tile.kernel @group(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
     %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !buffer, role = "load"} : !view -> tensor<64x64xbf16>
@@ -156,7 +156,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   // Each copy makes a share of a product that the instruction can make.
-  tile.kernel @share(%a: !view) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4, copies = 2>]} {
+  tile.kernel @share(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4, copies = 2>]} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
     %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !buffer, role = "load"} : !view -> tensor<64x64xbf16>

@@ -10,7 +10,7 @@
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   // Where products read operands, and have their sums.
-  tile.kernel @residency(%a: !view) attributes {tile.roles = #roles} {
+  tile.kernel @residency(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}) attributes {tile.roles = #roles} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant dense<0.0> : !sum
     %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> !tile_of

@@ -7,7 +7,7 @@
 !tile_of = tensor<64x64xbf16>
 !sum = tensor<64x64xf32>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-  tile.kernel @carried(%a: !view, %c: !tile.view<?x?xf32>) attributes {tile.roles = #roles} {
+  tile.kernel @carried(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}, %c: !tile.view<?x?xf32>) attributes {tile.roles = #roles} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant dense<0.0> : !sum
     %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> !tile_of
@@ -25,7 +25,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 #roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]
 !view = !tile.view<?x?xbf16>
 module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
-  tile.kernel @once(%a: !view) attributes {tile.roles = #roles} {
+  tile.kernel @once(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}) attributes {tile.roles = #roles} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant dense<0.0> : tensor<128x64xf32>
     %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<128x64xbf16>

@@ -83,27 +83,6 @@ tile.kernel @other(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [
 
 // -----
 
-// Where it begins may be below zero, and extents are no multiples of what a lane copies.
-// CHECK: error: 'tile.copy_in' op expected an offset along dimension 1 that is known not to be negative, or extents and offsets known to be multiples of 8, for #nvptx.cp_async<16>
-#opa = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
-!view = !tile.view<?x?xbf16, strides [?, 1]>
-module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
-tile.kernel @below(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
-                   %o: !view {tile.facts = #tile.facts<noalias>}, %k: index, %from: index {tile.facts = #tile.facts<divisor = 16>})
-    attributes {tile.roles = [#tile.role<"all", warps = 1>]} {
-  %c0 = arith.constant 0 : index
-  %c16 = arith.constant 16 : index
-  scf.for %kk = %from to %k step %c16 {
-    %t = tile.load %a[%c0, %kk] {atom = #nvptx.cp_async<16>, buffer = !tile.buffer<16x16xbf16>, stage = 0, role = "all"}
-       : !view -> tensor<16x16xbf16, #opa>
-    tile.store %t, %o[%c0, %kk] {stage = 1, role = "all"} : tensor<16x16xbf16, #opa>, !view
-  } {tile.depth = 2}
-  tile.return
-}
-}
-
-// -----
-
 // ldmatrix names rows of 16 bytes, which the tensor's layout does not have.
 // CHECK: error: 'tile.read' op expected an atom of nvptx:sm_80 that reads 'tensor<16x16xbf16, {{.*}}>' from '!tile.buffer<16x16xbf16>', got #nvptx.ldmatrix<4, 16>
 #rows = #tile.layout<register = [[0,1],[0,2],[0,4]], lane = [[0,8],[1,0],[2,0],[4,0],[8,0]], warp = []>

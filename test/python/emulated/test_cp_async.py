@@ -40,6 +40,31 @@ def test_product(gemm, rng: np.random.Generator, m: int, n: int, k: int) -> None
     check(gemm, rng, m, n, k)
 
 
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("stage", [1, 2, 3])
+def test_a_load_at_a_later_stage(rng: np.random.Generator, number: int, stage: int) -> None:
+    """A trip's load then brings what is so many trips behind the other's."""
+    given = f"stage = 0, order = {number}"
+    assert SOURCE.count(given) == 1
+    source = SOURCE.replace(given, f"stage = {stage}, order = {number}")
+    kernel = build(source.encode(), "sm_80")
+    for m, n, k in [(128, 256, 96), (100, 70, 200), (40, 20, 321), (16, 16, 0)]:
+        check(kernel, rng, m, n, k)
+
+
+def test_tiles_that_begin_below_zero(rng: np.random.Generator) -> None:
+    """Of a tile that begins 24 columns before the view, what is outside counts as zero."""
+    assert SOURCE.count("%kk]") == 2
+    source = SOURCE.replace("%kk]", "%from]").replace("%c0 to %k step", "%c0 to %far step")
+    source = source.replace(
+        "  %zero = ",
+        "  %c24 = arith.constant 24 : index\n  %far = arith.addi %k, %c24 : index\n  %zero = ",
+    ).replace("    %at = ", "    %from = arith.subi %kk, %c24 : index\n    %at = ")
+    kernel = build(source.encode(), "sm_80")
+    for m, n, k in SHAPES:
+        check(kernel, rng, m, n, k)
+
+
 # Other types, widths and depths.
 
 

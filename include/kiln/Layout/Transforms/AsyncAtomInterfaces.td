@@ -15,6 +15,10 @@ def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface", [MmaAtomInter
   }];
   let methods = [
     InterfaceMethod<[{
+      Whether it multiplies elements of these types, of which unsigned integers are told apart, into
+      sums of the third.
+    }], "bool", "multiplies", (ins "::mlir::Type":$a, "::mlir::Type":$b, "::mlir::Type":$sum)>,
+    InterfaceMethod<[{
       Who holds what of an [m, n] accumulator that so many warps make, or fetch: from `register`,
       `lane` and `warp`. Rows beyond those of the instruction go to further warps first.
     }], "::kiln::LinearLayout", "getAccumulatorLayout",
@@ -107,6 +111,10 @@ def DirectAtomInterface : AttrInterface<"DirectAtomInterface", [CopyAtomInterfac
     InterfaceMethod<[{
       Whether a lane can say how many of its bytes are in bounds; if not, all of them are, or none.
     }], "bool", "fillsInPart">,
+    InterfaceMethod<[{
+      Whether a lane says where its bytes come from by 32 bits beside a descriptor; if not, by an
+      address.
+    }], "bool", "countsIn32Bits">,
     InterfaceMethod<[{
       Makes one copy for each lane. What is out of bounds is zero in shared memory.
     }], "void", "copy",

@@ -269,7 +269,7 @@ def DecideBuffers : Pass<"tile-decide-buffers", "::mlir::ModuleOp"> {
     where a role reads it into registers, the one by which that takes the fewest cycles; `read_atom`
     is then the copy atom that does. That of a store is a box, as wide as the engine's widest row,
     of the rows that the warps of one copy of the role hold at a time. What is already decided
-    stays.
+    stays; it is held against who fills and who reads it.
 
     Before:
     ```mlir

@@ -17,12 +17,12 @@ def CheckTarget : Pass<"tile-check-target", "::mlir::ModuleOp"> {
 def CheckDecisions : Pass<"tile-check-decisions", "::mlir::ModuleOp"> {
   let summary = "refuse decisions that the target cannot obey";
   let description = [{
-    Of what a source has pinned: each matrix and copy instruction is one of the chip's, and follows
-    the hints about caches, as the target's plain accesses do theirs; the chip can launch the kernel
-    as it says; decisions stand only where they mean something, and with those that they need:
+    Of what a source has pinned: each matrix and copy instruction is one of the chip's, can do what
+    it is decided for by types, extents and what facts say of views, and follows the hints about
+    caches, as the target's plain accesses do theirs; the chip can launch the kernel as it says; decisions stand only where they mean something, and with those that they need:
     roles, buffers, products in flight. An attribute that nothing reads where it stands is an error.
     Changes nothing.
-    The test is `test/Target/Common/check-decisions-invalid.mlir`.
+    The tests are `test/Target/Common/check-decisions-invalid.mlir` and `check-fit-invalid.mlir`.
   }];
 }
 

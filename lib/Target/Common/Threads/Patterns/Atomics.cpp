@@ -146,7 +146,7 @@ static void meetCopies(ThreadContext &context) {
                             role.attr.getTotalWarps() * context.chip.warpSize);
 }
 
-static LogicalResult lowerAtomic(ThreadContext &context, Operation *op) {
+static void lowerAtomic(ThreadContext &context, Operation *op) {
   AtomicParts parts(op);
   bool isTensor = isa<RankedTensorType>(parts.value.getType());
   Type type = getElementTypeOrSelf(parts.value.getType());
@@ -169,9 +169,6 @@ static LogicalResult lowerAtomic(ThreadContext &context, Operation *op) {
     owner = arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.getThread(),
                                   context.i32(0));
   bool isOfCopies = isOfAllCopies(op);
-  if (isOfCopies && context.role->attr.getSkew() > 0)
-    return op->emitOpError("expected a role whose copies come to it together, got role \"")
-           << context.role->attr.getName() << "\" with a skew of " << context.role->attr.getSkew();
   if (isOfCopies)
     owner = context.both(owner, arith::CmpIOp::create(context, arith::CmpIPredicate::eq,
                                                       context.role->copy, context.i32(0)));
@@ -231,7 +228,6 @@ static LogicalResult lowerAtomic(ThreadContext &context, Operation *op) {
     context.setElements(op->getResult(0), results);
   else
     context.set(op->getResult(0), results.front());
-  return success();
 }
 
 void kiln::populateAtomicPatterns(ThreadPatterns &patterns) {

@@ -247,11 +247,8 @@ LogicalResult kiln::forEachAddress(ThreadContext &context, CopyInOp op, const Li
   bool isWhole = facts.width >= each;
   // Where no stride is known to be 1, single elements are rows of their own, along any dimension.
   unsigned row = std::max(facts.dim, 0);
-  if (!isWhole && !isKnownNonNegative(op.getOffsets()[row]))
-    return op.emitOpError("expected an offset along dimension ")
-           << row << " that is known not to be negative, or extents and offsets known to be "
-           << "multiples of " << each << ", for " << op.getAtom();
-  // By coordinate, how many bytes are in bounds along the row.
+  // By coordinate, how many bytes are in bounds along the row. A piece begins at a multiple of its
+  // own extent: one that begins below zero is outside as a whole.
   std::map<int64_t, Value> inRow;
   for (int64_t turn = 0; turn < shares.getInSize(kRegister); ++turn) {
     auto coordinates = shares.applyTo(kRegister, turn);

@@ -1,0 +1,25 @@
+// Whether an instruction can do what an op is for, by what is known before layouts are decided.
+#ifndef KILN_LAYOUT_TRANSFORMS_ATOMFIT_H
+#define KILN_LAYOUT_TRANSFORMS_ATOMFIT_H
+
+#include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Target/TargetInterface.h"
+#include <optional>
+#include <string>
+
+namespace kiln {
+
+/// Why an instruction cannot make a product, copy what a load brings or what a store takes, by
+/// types, extents and what facts say of a view: one phrase without a full stop; none if it can. The
+/// same for one that a source names and for one that it gives as an attribute.
+std::optional<std::string> whyUnfit(mlir::Operation *op, mlir::Attribute atom,
+                                    TargetInterface target);
+
+/// The order of a view's dimensions in which a load that a copy instruction makes shall see it, so
+/// that its rows come last; empty if it sees them as they are. Nothing may be decided of the tile
+/// that says how it lies.
+llvm::SmallVector<int64_t> findTurn(tile::LoadOp load);
+
+} // namespace kiln
+
+#endif // KILN_LAYOUT_TRANSFORMS_ATOMFIT_H

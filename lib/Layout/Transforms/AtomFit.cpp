@@ -1,0 +1,90 @@
+// What instructions ask of the ops that they are decided for.
+#include "kiln/Layout/Transforms/AtomFit.h"
+#include "kiln/Dialect/Tile/IR/ArgumentViews.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
+#include "kiln/Layout/Transforms/AccessFacts.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/Layouts.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+using Reason = std::optional<std::string>;
+
+/// Of lanes that copy pieces of a tile's rows.
+static Reason whyUnfit(LoadOp load, DirectAtomInterface atom, const Chip &chip) {
+  RankedTensorType type = load.getType();
+  Type element = type.getElementType();
+  if (sharesByte(element))
+    return "expected elements of at least a byte";
+  FactsAttr facts = getViewFacts(load.getView());
+  if (atom.countsIn32Bits() && !(facts && facts.getIndex32()))
+    return "expected a view that facts say is addressable in 32 bits";
+  int dim = getAccessFacts(load).dim;
+  bool isLast = type.getRank() > 0 && dim == int(getViewDim(type.getRank() - 1, load.getDropped()));
+  if (atom.getGranularity() > getElementBytes(element) && !isLast && findTurn(load).empty())
+    return "expected a view of stride 1 along the last dimension of the tile";
+  RoleAttr role = lookUpRole(load);
+  if (canShareOut(load, atom, role ? role.getTotalWarps() : 1, chip))
+    return std::nullopt;
+  return ("expected rows that begin at multiples of " + Twine(atom.getGranularity()) + " bytes" +
+          (atom.fillsInPart() ? "" : " and are as long") +
+          ", by what facts say of them, and as many for each lane of its role")
+      .str();
+}
+
+/// Of an engine, which copies between buffers and whole arguments. What it brings of one whose rows
+/// lie otherwise is turned first, if nothing that is decided of the tile says how it lies.
+template <typename Access>
+static Reason whyUnfit(Access access, EngineAtomInterface engine) {
+  constexpr bool isWritten = std::is_same_v<Access, StoreOp>;
+  TypedValue<ViewType> view = access.getView();
+  std::optional<ArgumentView> argument = findArgumentView(view);
+  auto kernel = access->template getParentOfType<KernelOp>();
+  if (!argument || argument->argument.getOwner()->getParentOp() != kernel)
+    return "expected a view that is an argument of the kernel";
+  ViewType type = view.getType();
+  FactsAttr facts = turnFacts(kernel.getFacts(argument->argument.getArgNumber()), argument->dims);
+  SmallVector<int64_t> order;
+  if constexpr (!isWritten)
+    order = findTurn(access);
+  if (!order.empty())
+    return engine.whyUnfit(turnType(type, order), turnFacts(facts, order), isWritten);
+  return engine.whyUnfit(type, facts, isWritten);
+}
+
+/// Of a product in flight.
+static Reason whyUnfit(DotOp dot, AsyncMmaAtomInterface atom) {
+  auto [a, b] = getDotTypes(dot);
+  if (dot.getPrecision() == DotPrecision::TF32)
+    a = b = FloatTF32Type::get(dot.getContext());
+  Type sum = dot.getType().getElementType();
+  auto [m, n, k] = atom.getExtents();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (dot.getType().getRank() != 2)
+    os << "expected a product of two matrices, got " << dot.getType();
+  else if (!atom.multiplies(a, b, sum))
+    os << "expected types that it multiplies, got '" << a << "' and '" << b << "' into '" << sum
+       << "'";
+  else if (atom.getPrograms() > 1 && dot.getN() != n)
+    os << "expected as many columns as it multiplies for several programs, " << n << ", got "
+       << dot.getN();
+  else if (dot.getM() % m || dot.getN() % n || dot.getK() % k)
+    os << "expected rows, columns and a depth that are multiples of " << m << ", " << n << " and "
+       << k << ", got " << dot.getM() << ", " << dot.getN() << " and " << dot.getK();
+  return text.empty() ? Reason() : Reason(text);
+}
+
+std::optional<std::string> kiln::whyUnfit(Operation *op, Attribute atom, TargetInterface target) {
+  auto load = dyn_cast<LoadOp>(op);
+  auto store = dyn_cast<StoreOp>(op);
+  if (auto direct = dyn_cast<DirectAtomInterface>(atom); direct && load)
+    return ::whyUnfit(load, direct, target.getChipRecord());
+  if (auto engine = dyn_cast<EngineAtomInterface>(atom); engine && (load || store))
+    return load ? ::whyUnfit(load, engine) : ::whyUnfit(store, engine);
+  auto dot = dyn_cast<DotOp>(op);
+  auto product = dyn_cast<AsyncMmaAtomInterface>(atom);
+  return dot && product ? ::whyUnfit(dot, product) : std::nullopt;
+}
