@@ -127,10 +127,12 @@ SmallVector<Value> Expander::writeRound(Frame &frame, ValueRange older, int64_t 
   }
   scf::YieldOp::create(builder, loc, values);
   builder.setInsertionPointToEnd(check.elseBlock());
-  values = makePoison(older.getTypes());
-  for (auto [it, value] : llvm::zip(carried, values))
-    if (!it.value && it.index == trip.getConditionIndex() && it.age == 1)
-      value = arith::ConstantIntOp::create(builder, loc, 0, 1);
+  values.clear();
+  for (auto [it, type] : llvm::zip(carried, older.getTypes())) {
+    bool saysNext = !it.value && it.index == trip.getConditionIndex() && it.age == 1;
+    values.push_back(saysNext ? Value(arith::ConstantIntOp::create(builder, loc, 0, 1))
+                              : Value(ub::PoisonOp::create(builder, loc, type)));
+  }
   llvm::append_range(values, endUncounted(getCarried(otherwise, older, trips), trips));
   scf::YieldOp::create(builder, loc, values);
   return check.getResults();
