@@ -125,12 +125,10 @@ bool OwnRingDecider::hasRegisters() {
 
 bool OwnRingDecider::useOneCopy() { return std::exchange(copies, 1) > 1 && hasRegisters(); }
 
-/// A copy past the registers, if it moves as much at a time as a load into them. Where slots must
-/// be known, the code behind a loop that nobody counts could not tell which of them copies are in.
+/// A copy past the registers, if it moves as much at a time as a load into them.
 Attribute OwnRingDecider::findAtom(LoadOp load, int64_t warps, bool direct) {
   int64_t bits = load.getType().getElementTypeBitWidth();
   int64_t most = std::min(kMostBits, int64_t(getAccessFacts(load).aligned) * bits);
-  direct &= !target.getChipRecord().knownSlots || isa<scf::ForOp>(load->getParentOp());
   for (Attribute atom : target.getAtoms(load)) {
     auto copy = dyn_cast<DirectAtomInterface>(atom);
     if (direct && copy && !load.getExtents() &&

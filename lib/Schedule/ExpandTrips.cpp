@@ -14,6 +14,7 @@
 // enough. Where a role fills rings of its own, trips are predicated (PredicateTrips.cpp), and where
 // nobody counts iterations, each trip says whether there is another (UncountedTrips.cpp).
 #include "Expander.h"
+#include "Rings.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -232,8 +233,22 @@ bool Expander::goesBack(const HeldSlot &held, int64_t iteration, int64_t end) co
   return trip.fillsRings && iteration + held.later < end;
 }
 
+/// Copies that lag later meet in front of the first trip that gets: no trip has done so before.
+void Expander::meetBefore(int64_t number) {
+  if (trip.lagging && number == trip.lagStage)
+    meetCopies(builder, loc, trip.lagging);
+}
+
+/// In the trips that follow, copies lag.
+void Expander::lag() {
+  meetBefore(last);
+  if (trip.lagging)
+    lagCopies(builder, loc, trip.lagging, /*isEntry=*/true);
+}
+
 /// A trip of a loop of so many iterations.
 void Expander::writeTrip(Frame &frame, int64_t number, int64_t iterations) {
+  meetBefore(number);
   DenseMap<Operation *, int64_t> later = countLater(iterations, number, number);
   frame.most = iterations - 1;
   for (Operation *op : trip.ops) {

@@ -83,6 +83,9 @@ private:
   /// A condition whose blocks are empty.
   mlir::scf::IfOp makeIf(mlir::Value condition, mlir::TypeRange types);
 
+  void meetBefore(int64_t number);
+  void lag();
+
   // Peeled.
   bool goesBack(const HeldSlot &held, int64_t iteration, int64_t end) const;
   void writeTrip(Frame &frame, int64_t number, int64_t iterations);
@@ -117,7 +120,8 @@ private:
   mlir::ValueRange makeUncounted(mlir::ValueRange initial);
   llvm::SmallVector<mlir::Value> writeRound(Frame &frame, mlir::ValueRange older, int64_t number);
   llvm::SmallVector<mlir::Value> overlapUncounted(Frame &prologue);
-  llvm::SmallVector<mlir::Value> drainUncounted(mlir::ValueRange values, int64_t turn);
+  llvm::SmallVector<mlir::Value> endUncounted(mlir::ValueRange values, int64_t trips);
+  llvm::SmallVector<mlir::Value> makePoison(mlir::TypeRange types);
 
   bool isSurelyAtLeast(int64_t iterations);
   mlir::Value isAtLeast(int64_t iterations);

@@ -84,8 +84,8 @@ void Expander::emitWait(Frame &frame, Operation *wait, int64_t iteration, Exists
   int64_t most = behind.empty() ? 0 : behind.rbegin()->first;
   most = std::min(most, frame.most - iteration);
   // Of code with known slots it is proven by each path that no put is read too early; which paths
-  // there are together, nobody asks.
-  choose(trip.slots.empty() || frame.isLoop ? most : 0);
+  // there are together, nobody asks. Trips that nobody counts stand where their iterations are.
+  choose(trip.slots.empty() || frame.isLoop || !loop ? most : 0);
 }
 
 /// Where there is an iteration there are all that come before it. So what works on the oldest one
@@ -261,16 +261,13 @@ SmallVector<Value> Expander::predicate() {
 /// The trips in front of the loop, and what its values are then.
 SmallVector<Value> Expander::writePrologue(Frame &prologue, Exists exists) {
   for (int64_t number = 0; number < last; ++number) {
+    meetBefore(number);
     writeTrip(prologue, number, exists);
     for (const HeldSlot &held : trip.heldSlots)
       if (number >= held.stage)
         release(prologue, held, number - held.stage, exists(number - held.stage + held.later));
   }
-  // Copies lag in the trips that follow alone.
-  if (trip.lagging) {
-    meetCopies(builder, loc, trip.lagging);
-    lagCopies(builder, loc, trip.lagging, /*isEntry=*/true);
-  }
+  lag();
   return getInitial(prologue);
 }
 

@@ -86,8 +86,9 @@ struct Trip {
 
   /// Whether the loop's role fills rings of its own; then:
   bool fillsRings = false;
-  /// The role, if its copies lag behind one another in the loop.
+  /// The role, if its copies lag behind one another in the loop, and the stage at which they get.
   tile::RoleAttr lagging;
+  int64_t lagStage = 0;
   /// After so many trips slots repeat.
   int64_t round = 1;
   /// By their `tile.next`.

@@ -15,16 +15,24 @@
 // flight at each place is known: puts of a role's own rings, too. The loop's values of few
 // iterations are those of its first trips.
 //
-// Where slots must be known and repeat after U trips, a turn of the loop is a round of these:
+// Where slots must be known and repeat after U trips, a turn of the loop is a round of these, each
+// of which has an end of its own, so that the slots of an end are known too:
 //
-//   while the next one is:
-//     trip 0
-//     if the next one is:
-//       ...
-//         trip U - 1
-//   the trips that end S iterations, once for each trip of the round that may have been the last
+//   if the next one is:
+//     while the last trip was not:
+//       trip 0
+//       if the next one is:
+//         ...
+//           trip U - 1
+//           if the next one is: on to the next round
+//           otherwise: the trips that end S iterations behind trip U - 1
+//       otherwise: the trips that end S iterations behind trip 0
+//   otherwise: the trips that end S iterations
+//
+// No end follows a trip that it is not of, on any path of the final code.
 #include "Expander.h"
 #include "Rings.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -37,25 +45,39 @@ Value Expander::goesOn(Frame &frame, int64_t iteration) {
 
 /// What follows so many trips, each of which has begun an iteration.
 SmallVector<Value> Expander::ask(Frame &frame, int64_t number) {
-  if (number == last)
+  if (number == last && trip.round == 1)
     return overlapUncounted(frame);
   scf::IfOp check = makeIf(goesOn(frame, number), ValueRange(getUnchanged()).getTypes());
   OpBuilder::InsertionGuard guard(builder);
   // What is made in a branch is known in it alone.
   Frame then = frame, otherwise = frame;
   builder.setInsertionPointToEnd(check.thenBlock());
-  writeTrip(then, number, last);
-  scf::YieldOp::create(builder, loc, ask(then, number + 1));
+  if (number < last)
+    writeTrip(then, number, last);
+  scf::YieldOp::create(builder, loc,
+                       number < last ? ask(then, number + 1) : overlapUncounted(then));
   builder.setInsertionPointToEnd(check.elseBlock());
   scf::YieldOp::create(builder, loc, number ? end(otherwise, number) : getUnchanged());
   return check.getResults();
 }
 
-/// The loop, which carries besides after which trip of a round it has ended.
+/// Copies lag in the loop and its ends alone.
+SmallVector<Value> Expander::overlapUncounted(Frame &prologue) {
+  SmallVector<Value> initial = getInitial(prologue);
+  lag();
+  SmallVector<Value> values = makeUncounted(initial);
+  if (trip.round == 1)
+    values = endUncounted(values, 0);
+  if (trip.lagging)
+    lagCopies(builder, loc, trip.lagging, /*isEntry=*/false);
+  return values;
+}
+
+/// The loop: what it carries, or of rounds, whose trips have ends of their own, its results.
 ValueRange Expander::makeUncounted(ValueRange initial) {
   SmallVector<Value> values(initial);
   if (trip.round > 1)
-    values.push_back(arith::ConstantIntOp::create(builder, loc, 0, 32));
+    llvm::append_range(values, makePoison(ValueRange(getUnchanged()).getTypes()));
   SmallVector<Type> types(ValueRange(values).getTypes());
   SmallVector<Location> locs(types.size(), loc);
   auto made = scf::WhileOp::create(builder, loc, types, values);
@@ -66,66 +88,60 @@ ValueRange Expander::makeUncounted(ValueRange initial) {
   Value next = findCarried(before->getArguments(), {}, *trip.getConditionIndex(), /*age=*/1);
   scf::ConditionOp::create(builder, loc, next, before->getArguments());
   Block *after = builder.createBlock(&made.getAfter(), {}, types, locs);
+  ValueRange older = ValueRange(after->getArguments()).take_front(initial.size());
   Frame frame;
   frame.isLoop = true;
   frame.first = last;
-  setRelative(frame, {}, after->getArguments());
-  scf::YieldOp::create(builder, loc, writeRound(frame, after->getArguments(), 0));
+  setRelative(frame, {}, older);
+  if (trip.round > 1) {
+    scf::YieldOp::create(builder, loc, writeRound(frame, older, 0));
+    return made.getResults().drop_front(initial.size());
+  }
+  writeWhole(frame, 0);
+  scf::YieldOp::create(builder, loc, getCarried(frame, older, 1));
   return made.getResults();
 }
 
-/// The trips of a round from this one on: what the loop carries behind the last one.
+SmallVector<Value> Expander::makePoison(TypeRange types) {
+  return llvm::map_to_vector(
+      types, [&](Type type) -> Value { return ub::PoisonOp::create(builder, loc, type); });
+}
+
+/// The trips of a round from this one on: what the loop carries behind the last one, and the
+/// results, of which either is there.
 SmallVector<Value> Expander::writeRound(Frame &frame, ValueRange older, int64_t number) {
   writeWhole(frame, number);
   int64_t trips = number + 1;
-  auto leave = [&](Frame &here) {
-    SmallVector<Value> values = getCarried(here, older, trips);
-    if (trip.round > 1)
-      values.push_back(arith::ConstantIntOp::create(builder, loc, trips % trip.round, 32));
-    return values;
-  };
-  if (trips == trip.round)
-    return leave(frame);
-  scf::IfOp check = makeIf(goesOn(frame, trips), older.getTypes());
+  SmallVector<Type> results(ValueRange(getUnchanged()).getTypes()), types(older.getTypes());
+  llvm::append_range(types, results);
+  scf::IfOp check = makeIf(goesOn(frame, trips), types);
   OpBuilder::InsertionGuard guard(builder);
   Frame then = frame, otherwise = frame;
   builder.setInsertionPointToEnd(check.thenBlock());
-  scf::YieldOp::create(builder, loc, writeRound(then, older, trips));
-  builder.setInsertionPointToEnd(check.elseBlock());
-  scf::YieldOp::create(builder, loc, leave(otherwise));
-  return check.getResults();
-}
-
-/// Copies lag in the loop and behind it alone.
-SmallVector<Value> Expander::overlapUncounted(Frame &prologue) {
-  SmallVector<Value> initial = getInitial(prologue);
-  if (trip.lagging) {
-    meetCopies(builder, loc, trip.lagging);
-    lagCopies(builder, loc, trip.lagging, /*isEntry=*/true);
+  SmallVector<Value> values;
+  if (trips < trip.round) {
+    values = writeRound(then, older, trips);
+  } else {
+    values = getCarried(then, older, trips);
+    llvm::append_range(values, makePoison(results));
   }
-  return drainUncounted(makeUncounted(initial), /*turn=*/0);
+  scf::YieldOp::create(builder, loc, values);
+  builder.setInsertionPointToEnd(check.elseBlock());
+  values.clear();
+  for (auto [it, type] : llvm::zip(carried, older.getTypes())) {
+    bool saysNext = !it.value && it.index == trip.getConditionIndex() && it.age == 1;
+    values.push_back(saysNext ? Value(arith::ConstantIntOp::create(builder, loc, 0, 1))
+                              : Value(ub::PoisonOp::create(builder, loc, type)));
+  }
+  llvm::append_range(values, endUncounted(getCarried(otherwise, older, trips), trips));
+  scf::YieldOp::create(builder, loc, values);
+  return check.getResults();
 }
 
-/// The trips behind the loop, if it has ended after this trip of a round or a later one.
-SmallVector<Value> Expander::drainUncounted(ValueRange values, int64_t turn) {
-  auto drainHere = [&] {
-    Frame frame;
-    frame.first = last + turn;
-    setRelative(frame, {}, values);
-    SmallVector<Value> results = drain(frame);
-    if (trip.lagging)
-      lagCopies(builder, loc, trip.lagging, /*isEntry=*/false);
-    return results;
-  };
-  if (turn + 1 == trip.round)
-    return drainHere();
-  Value here = arith::ConstantIntOp::create(builder, loc, turn, 32);
-  Value isHere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, values.back(), here);
-  scf::IfOp check = makeIf(isHere, ValueRange(getUnchanged()).getTypes());
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(check.thenBlock());
-  scf::YieldOp::create(builder, loc, drainHere());
-  builder.setInsertionPointToEnd(check.elseBlock());
-  scf::YieldOp::create(builder, loc, drainUncounted(values, turn + 1));
-  return check.getResults();
+/// The trips behind so many trips of a round.
+SmallVector<Value> Expander::endUncounted(ValueRange values, int64_t trips) {
+  Frame frame;
+  frame.first = last + trips;
+  setRelative(frame, {}, values);
+  return drain(frame);
 }

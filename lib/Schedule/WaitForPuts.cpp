@@ -107,13 +107,6 @@ LogicalResult PutWaiter::checkSkew() {
 
 /// After which trips slots repeat, and which each use has.
 LogicalResult PutWaiter::setSlots() {
-  bool isCounted = bool(trip.getCounted());
-  if (!isCounted && (!trip.asyncPuts.empty() || role.getSkew()))
-    return rings.front().second.puts.front().emitOpError(
-               "expected an scf.for around copies that fill a ring of role \"")
-           << role.getName()
-           << "\" itself, or loads through registers by copies that do not lag, since slots must "
-           << "be known when compiling for this chip, and nobody counts the trips of an scf.while";
   for (auto &[channel, ring] : rings) {
     int64_t uses = ring.puts.size();
     for (auto [place, put, get] : llvm::enumerate(ring.puts, ring.gets))
@@ -121,8 +114,7 @@ LogicalResult PutWaiter::setSlots() {
         trip.slots[slot.getDefiningOp()] = {ring.depth, uses, int64_t(place)};
     trip.round = std::lcm(trip.round, ring.depth / std::gcd(ring.depth, uses));
   }
-  // Behind each trip that nobody has counted the loop may end, each time in another way.
-  int64_t most = isCounted ? 16 : 4;
+  constexpr int64_t most = 64;
   if (trip.round <= most)
     return success();
   return trip.loop->emitOpError("expected rings whose slots repeat after at most ")
@@ -286,6 +278,7 @@ LogicalResult PutWaiter::waitInTurns() {
   insertBarrier(behind, *stage);
   insertBarrier(trip.ops.size(), *stage);
   trip.lagging = role;
+  trip.lagStage = *stage;
   return success();
 }
 

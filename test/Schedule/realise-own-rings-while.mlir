@@ -62,21 +62,26 @@ tile.kernel @copied(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = 
 // CHECK-LABEL: tile.kernel @known
 // CHECK: scf.if
 // CHECK: tile.put %{{.*}}[%c0_i32{{[_0-9]*}},
-// CHECK: %[[LOOP:.*]]:4 = scf.while
+// CHECK: scf.while
 // CHECK: tile.barrier
 // CHECK: tile.get %{{.*}}[%c0_i32{{[_0-9]*}},
 // CHECK: tile.put %{{.*}}[%c1_i32{{[_0-9]*}},
 // CHECK: scf.if
 // CHECK: tile.get %{{.*}}[%c1_i32{{[_0-9]*}},
 // CHECK: tile.put %{{.*}}[%c0_i32{{[_0-9]*}},
-// CHECK: scf.yield {{.*}}, %c0_i32{{[_0-9]*}} :
-// CHECK: } else {
-// CHECK: scf.yield {{.*}}, %c1_i32{{[_0-9]*}} :
-// CHECK: arith.cmpi eq, %[[LOOP]]#3, %c0_i32
 // CHECK: scf.if
-// CHECK: tile.get %{{.*}}[%c0_i32{{[_0-9]*}},
+// CHECK: ub.poison
+// CHECK: scf.yield
 // CHECK: } else {
+// CHECK: %[[ENDS:false[_0-9]*]] = arith.constant false
+// CHECK: tile.get %{{.*}}[%c0_i32{{[_0-9]*}},
+// CHECK: scf.yield %{{.*}}, %{{.*}}, %[[ENDS]], %{{.*}} :
+// CHECK: } else {
+// CHECK: %[[ENDS:false[_0-9]*]] = arith.constant false
 // CHECK: tile.get %{{.*}}[%c1_i32{{[_0-9]*}},
+// CHECK: scf.yield %{{.*}}, %{{.*}}, %[[ENDS]], %{{.*}} :
+// CHECK: } else {
+// CHECK: tile.get %{{.*}}[%c0_i32{{[_0-9]*}},
 #rows = #tile.layout<register = [[0,1],[0,2]], lane = [[0,4],[0,8],[1,0],[2,0],[4,0],[8,0]], warp = []>
 !view = !tile.view<?x?xbf16, strides [?, 1]>
 !buffer = !tile.buffer<16x16xbf16>

@@ -5,6 +5,7 @@ float64; for none, one, two and many trips."""
 
 from __future__ import annotations
 
+import isa
 import ml_dtypes
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ import kiln
 BF16 = ml_dtypes.bfloat16
 CHIPS = {
     "sm_80": ("cp_async", "through_registers"), "sm_90a": ("cp_async", "through_registers"),
-    "gfx942": ("through_registers",), "gfx1201": ("through_registers",),
+    "gfx942": ("load_to_lds", "through_registers"), "gfx950": ("load_to_lds", "through_registers"),
+    "gfx1201": ("through_registers",),
 }  # fmt: skip
 
 
@@ -55,25 +57,72 @@ def paged_product(
     c.store((i * 64, j * 64), acc.to(c.dtype))
 
 
+def check_pages(rng, kernel, chip: str, trips: list[int], pages=8, wide=200, **schedule) -> None:
+    """A product over pages, and the final code of it."""
+    emulated = kernel.options(device=f"emu:{chip}")
+    m, n = (int(rng.integers(1, wide)) for _ in "mn")
+    a, b = (rng.standard_normal((rows, 32 * pages)).astype(BF16) for rows in (m, n))
+    c = np.zeros((m, n), np.float32)
+    for number in trips:
+        order, following = draw_chain(rng, pages, number)
+        first = order[0] if order else -1
+        emulated(a, b, c, following, first, **schedule)
+        columns = [32 * page + column for page in order for column in range(32)]
+        reference = a[:, columns].astype(np.float64) @ b[:, columns].astype(np.float64).T
+        assert np.abs(c - reference).max() <= 2e-3, (m, n, order)
+    if chip.startswith("gfx9") and isa.has_checker():
+        code = kernel.compile(a, b, c, following, first, target=f"amdgpu:{chip}", **schedule)
+        isa.check(code.asm.encode(), allow_strong=True)
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("_", range(4))
 def test_own_rings_in_a_while(rng, chip: str, _) -> None:
     schedule = draw(rng, CHIPS[chip])
-    if chip.startswith("gfx"):  # slots repeat after a few trips
-        schedule |= dict.fromkeys(("depth_a", "depth_b"), int(rng.integers(schedule["stage"], 5)))
     print(schedule)
-    kernel = paged_product.options(device=f"emu:{chip}")
-    m, n = (int(rng.integers(1, 200)) for _ in "mn")
-    for trips in (0, 1, 2, 3, 7):
-        order, following = draw_chain(rng, 8, trips)
-        a, b = (rng.standard_normal((rows, 256)).astype(BF16) for rows in (m, n))
-        c = np.zeros((m, n), np.float32)
-        kernel(a, b, c, following, order[0] if order else -1, **schedule)
-        columns = np.concatenate(
-            [np.arange(32) + 32 * page for page in order] or [np.zeros(0, int)]
-        )
-        reference = a.astype(np.float64)[:, columns] @ b.astype(np.float64)[:, columns].T
-        assert np.abs(c - reference).max() <= 1e-3, (m, n, order, schedule)
+    check_pages(rng, paged_product, chip, [0, 1, 2, 3, 7], **schedule)
+
+
+@pytest.mark.parametrize("depth_a, depth_b, stage", [(5, 7, 4), (8, 8, 7), (2, 3, 1)])
+def test_rings_of_other_depths_in_a_while(rng, depth_a: int, depth_b: int, stage: int) -> None:
+    """Whose slots repeat after as many trips as both depths divide."""
+    check_pages(
+        rng, paged_product, "gfx950", [0, 1, stage, 37], 40, copy_a="load_to_lds",
+        copy_b="load_to_lds", depth_a=depth_a, depth_b=depth_b, stage_a=0, stage_b=0, stage=stage,
+        loads_late=bool(rng.integers(2)),
+    )  # fmt: skip
+
+
+@kiln.kernel
+def paged_by_groups(
+    a: kiln.View, b: kiln.View, c: kiln.View, following: kiln.View, first: kiln.i32,
+    copy: kiln.constexpr, depth: kiln.constexpr,
+):  # fmt: skip
+    """By groups of waves of which one multiplies while the other fills and reads."""
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=4, copies=2, skew=1))
+    acc = kiln.zeros((128, 128), kiln.f32)
+    page = first
+    while page >= 0:
+        x = kiln.pin(a.load((0, page * 32), (128, 32)), stage=0, atom=copy, depth=depth)
+        y = kiln.pin(b.load((0, page * 32), (128, 32)), stage=0, atom=copy, depth=depth)
+        acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), stage=depth - 1)
+        page = following[page]
+    c.store((0, 0), acc)
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize(
+    "chip, copy",
+    [
+        ("gfx942", "load_to_lds"),
+        ("gfx950", "load_to_lds"),
+        ("gfx942", "through_registers"),
+        ("sm_80", "cp_async"),
+    ],
+)
+def test_copies_lag_in_a_while(rng, chip: str, copy: str, depth: int) -> None:
+    check_pages(rng, paged_by_groups, chip, [0, 1, 2, 3, 4, 7], wide=129, copy=copy, depth=depth)
 
 
 @kiln.kernel
@@ -230,16 +279,6 @@ def test_a_condition_of_a_late_stage_is_refused() -> None:
         converges.options(device="emu:sm_80")(a, c)
     assert "expected stage 0, since it says whether the scf.while goes on" in str(error.value)
     assert "while most < 100.0" in str(error.value)
-
-
-@pytest.mark.parametrize("chip", ["gfx942", "gfx950"])
-def test_known_slots_need_counted_trips(rng, chip: str) -> None:
-    schedule = draw(rng, ("load_to_lds",))
-    kernel = paged_product.options(device=f"emu:{chip}")
-    _, following = draw_chain(rng, 8, 2)
-    a, b = (np.zeros((64, 256), BF16) for _ in "ab")
-    with pytest.raises(kiln.CompileError, match="expected an scf.for around copies that fill"):
-        kernel(a, b, np.zeros((64, 64), np.float32), following, 0, **schedule)
 
 
 @kiln.kernel

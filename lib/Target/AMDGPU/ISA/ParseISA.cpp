@@ -149,6 +149,21 @@ static Error readMetadata(StringRef text, std::vector<Open> &all) {
   return Error::success();
 }
 
+/// A wave begins with some lane on. While nothing turns lanes off, LLVM's branches by whether any
+/// is on are its way to write those that it always takes, or never.
+static void followLanes(std::vector<kiln::amdgcn::Instruction> &code) {
+  static constexpr Registers exec{'s', 126, 127};
+  if (any_of(code, [](const kiln::amdgcn::Instruction &each) {
+        return any_of(each.writes, [](const Registers &written) { return written.overlaps(exec); });
+      }))
+    return;
+  for (kiln::amdgcn::Instruction &each : code)
+    if (each.mnemonic == "s_cbranch_execnz")
+      each.fallsThrough = false;
+    else if (each.mnemonic == "s_cbranch_execz")
+      each.target.reset();
+}
+
 Expected<std::vector<KernelCode>> kiln::amdgcn::parseISA(StringRef text) {
   StringRef name = findTarget(text);
   if (name.empty())
@@ -204,6 +219,7 @@ Expected<std::vector<KernelCode>> kiln::amdgcn::parseISA(StringRef text) {
         return createStringError("no label '" + label + "' in '" + open.kernel.name + "'");
       open.kernel.code[at].target = found->second;
     }
+    followLanes(open.kernel.code);
     kernels.push_back(std::move(open.kernel));
   }
   return kernels;

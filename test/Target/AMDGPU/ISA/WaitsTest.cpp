@@ -466,3 +466,15 @@ TEST(Waits, WavesThatLagNeedABarrierMore) {
                    "  v_add_f32_e32 v2, v2, v12\n");
   EXPECT_EQ(check(level, "gfx950"), "");
 }
+
+/// A branch that is taken while any lane is on is always taken, unless something turns lanes off.
+TEST(Waits, LanesThatNothingTurnsOff) {
+  const std::string body = "  v_mov_b32_e32 v1, 0\n"
+                           "  ds_read_b32 v2, v1\n"
+                           "  s_cbranch_execnz .LBB0_1\n"
+                           "  ds_write_b32 v1, v1\n"
+                           ".LBB0_1:\n"
+                           "  s_waitcnt lgkmcnt(0)\n";
+  EXPECT_EQ(check(body), "");
+  EXPECT_THAT(check("  s_mov_b64 exec, s[0:1]\n" + body), HasSubstr("expected a wait"));
+}
