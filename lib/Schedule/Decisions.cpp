@@ -87,12 +87,14 @@ SmallVector<Value> IndexMath::shiftBox(StoreOp store, ArrayRef<int64_t> by) {
 static LogicalResult checkBarriers(Operation *op, ArrayAttr roles, TargetInterface target) {
   auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
   int64_t named = sync ? sync.getGroupBarriers() : 0;
-  if (named == 0) {
-    if (roles.size() <= 1)
-      return success();
+  // Roles wait for one another by barriers in memory.
+  if (roles.size() > 1 && !(sync && sync.hasByteBarriers()))
     return op->emitOpError("expected one role, since ")
-           << target.getSpelling() << " has one barrier for all warps, got " << roles.size();
-  }
+           << target.getSpelling()
+           << (named ? " has no barriers in shared memory" : " has one barrier for all warps")
+           << ", got " << roles.size();
+  if (named == 0)
+    return success();
   int64_t needed = roles.size();
   // The lanes of one warp that is a program meet without a number.
   auto kernel = isa<KernelOp>(op) ? cast<KernelOp>(op) : op->getParentOfType<KernelOp>();

@@ -139,13 +139,6 @@ static Value getFirstShared(ThreadContext &context, Operation *op) {
   return getSharedAt(context, getShared(context, op), behind);
 }
 
-/// The warps of all copies of the role wait for one another.
-static void meetCopies(ThreadContext &context) {
-  const ThreadRole &role = *context.role;
-  context.sync.groupBarrier(context, context.getLoc(), context.i32(role.sharedBarrier),
-                            role.attr.getTotalWarps() * context.chip.warpSize);
-}
-
 static LogicalResult lowerAtomic(ThreadContext &context, Operation *op) {
   AtomicParts parts(op);
   bool isTensor = isa<RankedTensorType>(parts.value.getType());
@@ -169,9 +162,6 @@ static LogicalResult lowerAtomic(ThreadContext &context, Operation *op) {
     owner = arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.getThread(),
                                   context.i32(0));
   bool isOfCopies = isOfAllCopies(op);
-  if (isOfCopies && context.role->attr.getSkew() > 0)
-    return op->emitOpError("expected a role whose copies come to it together, got role \"")
-           << context.role->attr.getName() << "\" with a skew of " << context.role->attr.getSkew();
   if (isOfCopies)
     owner = context.both(owner, arith::CmpIOp::create(context, arith::CmpIPredicate::eq,
                                                       context.role->copy, context.i32(0)));
@@ -211,7 +201,6 @@ static LogicalResult lowerAtomic(ThreadContext &context, Operation *op) {
 
   if (isShared(op)) {
     Value base = isOfCopies ? getFirstShared(context, op) : getShared(context, op);
-    auto meet = [&] { isOfCopies ? meetCopies(context) : context.barrier(); };
     SmallVector<int64_t> strides;
     if (isTensor)
       strides = getStrides(layout.getShape());
@@ -221,7 +210,7 @@ static LogicalResult lowerAtomic(ThreadContext &context, Operation *op) {
         if (!(int64_t(reg) & repeated))
           storeScratch(context, base, getFlatIndex(context, place, reg, strides), result);
     });
-    meet();
+    context.barrier();
     if (isTensor)
       results = gatherScratch(context, base, layout, strides, 0, type);
     else
