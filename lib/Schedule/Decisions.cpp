@@ -112,6 +112,12 @@ static LogicalResult checkBarriers(Operation *op, ArrayAttr roles, TargetInterfa
   return error;
 }
 
+/// Where roles wait for one another, they hand registers to one another, too.
+static bool resizesRoles(TargetInterface target) {
+  auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
+  return sync && sync.hasByteBarriers();
+}
+
 LogicalResult kiln::checkRoleLimits(Operation *op, ArrayAttr roles) {
   TargetInterface target = getTarget(op);
   if (target && failed(checkBarriers(op, roles, target)))
@@ -137,6 +143,11 @@ LogicalResult kiln::checkRoleLimits(Operation *op, ArrayAttr roles) {
       return op->emitOpError("expected no registers of role \"")
              << role.getName() << "\", since no role hands any to another on "
              << target.getSpelling() << ", got " << registers;
+    int64_t before = chip.getRegistersAtEntry(warps);
+    if (!resizesRoles(target) && registers != before)
+      return op->emitOpError("expected ")
+             << before << " registers in role \"" << role.getName() << "\", which warps of "
+             << target.getSpelling() << " keep from the start, got " << registers;
     if (registers < rule.least || registers > rule.most || registers % rule.step)
       return op->emitOpError("expected registers of role \"")
              << role.getName() << "\" to be a multiple of " << rule.step << " from " << rule.least

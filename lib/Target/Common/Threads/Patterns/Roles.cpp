@@ -39,7 +39,7 @@ static LogicalResult lowerRole(ThreadContext &context, WarpGroupsOp op, unsigned
   }
   int64_t before = context.chip.getRegistersAtEntry(context.warps);
   if (attr.getRegisters() && attr.getRegisters() != before) {
-    if (!context.sync.getGroupBarriers())
+    if (!context.sync.hasByteBarriers())
       return op.emitOpError("expected roles of ")
              << before << " registers, which warps of " << context.target.getSpelling()
              << " keep from the start, got " << attr.getRegisters();
