@@ -40,8 +40,7 @@ static LogicalResult check(KernelOp kernel, const Chip &chip) {
   if (failed(checkRoles(kernel)))
     return failure();
   FailureOr<RingPlan> plan = planRings(kernel);
-  if (failed(plan) || failed(checkClusters(kernel, *plan)) ||
-      failed(checkPlannedSums(kernel)))
+  if (failed(plan) || failed(checkClusters(kernel, *plan)) || failed(checkPlannedSums(kernel)))
     return failure();
   auto checkTrips = [&](Operation *op) {
     auto loop = dyn_cast<scf::WhileOp>(op);

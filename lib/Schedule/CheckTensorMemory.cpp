@@ -1,5 +1,5 @@
-// Whether tensor memory has room for what dots sum there, as far as that is decided: before anything
-// is realised, at the dot that takes most of it.
+// Whether tensor memory has room for what dots sum there, as far as that is decided: before
+// anything is realised, at the dot that takes most of it.
 //
 // A sum that another role fetches has slots of its own, one more than its dot says to be in flight.
 // Of those that a role fetches itself, and that are alike, one slot may serve all, and which do is

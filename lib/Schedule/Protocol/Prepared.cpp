@@ -88,8 +88,7 @@ static LogicalResult checkMeetings(WarpGroupsOp groups) {
   });
   if (llvm::none_of(meetings, [](Operation *op) { return op->hasAttr(kMeetsAttrName); }))
     return success();
-  return failure(
-      llvm::any_of(meetings, [](Operation *op) { return failed(requireMeeting(op)); }));
+  return failure(llvm::any_of(meetings, [](Operation *op) { return failed(requireMeeting(op)); }));
 }
 
 LogicalResult protocol::checkPrepared(WarpGroupsOp groups) {

@@ -452,8 +452,9 @@ LogicalResult Tracer::tellOfTensorMemory(Operation *op) {
 LogicalResult Tracer::fence(FenceOp op) {
   auto before = dyn_cast_or_null<FenceOp>(op->getPrevNode());
   if (before && before.getKind() == op.getKind())
-    return fail(op.emitOpError("expected an access that it orders, got none since the fence in front "
-                               "of it"));
+    return fail(
+        op.emitOpError("expected an access that it orders, got none since the fence in front "
+                       "of it"));
   if (op.getKind() == FenceKind::Shared) {
     if (unseen.empty() && unfenced.empty() && fenced.empty())
       return fail(op.emitOpError("expected a slot that warps of another role have copied into, or "

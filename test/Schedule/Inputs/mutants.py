@@ -228,7 +228,10 @@ def fences(lines):
         if re.match(r"\s*role #?", line):
             for kind in ("shared", "tensor_before", "tensor_after"):
                 extra = f"      tile.fence {kind}"
-                yield f"line {at + 1}: a fence at the start", [*lines[: at + 1], extra, *lines[at + 1 :]]
+                yield (
+                    f"line {at + 1}: a fence at the start",
+                    [*lines[: at + 1], extra, *lines[at + 1 :]],
+                )
 
 
 def clusters(lines):

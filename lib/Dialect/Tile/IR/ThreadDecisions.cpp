@@ -43,8 +43,7 @@ FailureOr<int64_t> kiln::tile::requireThreadNumber(Operation *op, StringRef name
 static constexpr StringLiteral kMeetings[] = {"lanes", "copy", "role", "all"};
 
 bool kiln::tile::mayMeet(Operation *op) {
-  return isa<BarrierOp>(op) ||
-         (op->hasAttr(kSharedOffsetAttrName) && !isa<AllocOp, ChannelOp>(op));
+  return isa<BarrierOp>(op) || (op->hasAttr(kSharedOffsetAttrName) && !isa<AllocOp, ChannelOp>(op));
 }
 
 StringRef kiln::tile::stringify(Meeting meeting) { return kMeetings[unsigned(meeting)]; }

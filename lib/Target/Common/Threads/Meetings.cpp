@@ -15,8 +15,8 @@ bool kiln::isTogether(Operation *op, RoleAttr role) {
 
 int64_t kiln::countGroupBarriers(Operation *op) {
   TargetInterface target = getTarget(op);
-  auto sync = target ? dyn_cast<SynchronisationInterface>(target.getReal())
-                     : SynchronisationInterface();
+  auto sync =
+      target ? dyn_cast<SynchronisationInterface>(target.getReal()) : SynchronisationInterface();
   return sync ? sync.getGroupBarriers() : 0;
 }
 
@@ -27,9 +27,9 @@ FailureOr<Meeting> kiln::requireMeeting(Operation *op) {
   RoleAttr role = WarpGroupsOp::getRoleOf(op);
   auto warps = op->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>(kWarpsAttrName);
   auto refuse = [&](const Twine &expected) {
-    return op->emitOpError("expected ") << expected << ", since '" << kMeetsAttrName << "' is \""
-                                        << stringify(*meeting) << "\" in role \"" << role.getName()
-                                        << "\"";
+    return op->emitOpError("expected ")
+           << expected << ", since '" << kMeetsAttrName << "' is \"" << stringify(*meeting)
+           << "\" in role \"" << role.getName() << "\"";
   };
   if (*meeting != Meeting::All && !countGroupBarriers(op))
     return refuse("a chip whose groups of warps have barriers of their own");
@@ -59,6 +59,5 @@ bool kiln::meetsOtherCopies(Operation *op) {
     return false;
   auto barrier = dyn_cast<BarrierOp>(op);
   std::optional<Meeting> meeting = getMeeting(op);
-  return (barrier && barrier.getAllCopies()) || meeting == Meeting::Role ||
-         meeting == Meeting::All;
+  return (barrier && barrier.getAllCopies()) || meeting == Meeting::Role || meeting == Meeting::All;
 }
