@@ -182,6 +182,8 @@ private:
       return metadata.getInteger(tile::kProposalMember);
     }
   };
+  /// Whether an edit has broken what the stages that are done have made.
+  LogicalResult checkHandedBack(ModuleOp module, TargetInterface target);
   /// Runs the stages from `first` to `last` that are not done, keeping the IR that was asked for;
   /// `grid` is a module of the grid, once the kernel no longer holds it.
   LogicalResult runStages(ModuleOp module, TargetInterface target, Stage first, Stage last,
@@ -255,6 +257,12 @@ llvm::Expected<std::string> Compilation::takeBack(ModuleOp module) {
   fastMath = back->fastMath;
   handedGrid = std::move(back->grid);
   return back->kernel;
+}
+
+LogicalResult Compilation::checkHandedBack(ModuleOp module, TargetInterface target) {
+  PassManager pm(&context, ModuleOp::getOperationName());
+  addChecks(pm, target, *from);
+  return pm.run(module);
 }
 
 LogicalResult Compilation::runStages(ModuleOp module, TargetInterface target, Stage first,
@@ -473,6 +481,8 @@ llvm::Expected<Artifact> Compilation::run() {
                           Twine(target->getSpelling()));
 
   std::string impossible = "kernel @" + name + " cannot be compiled for " + target->getSpelling();
+  if (from && failed(checkHandedBack(*module, *target)))
+    return fail(impossible);
   Compiled tiles;
   if (!isDone(Stage::Tile))
     tiles.metadata = describe(module->lookupSymbol<tile::KernelOp>(name), *target);

@@ -140,6 +140,13 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
   }
 }
 
+void addChecks(OpPassManager &pm, TargetInterface target, Stage stage) {
+  if (stage != Stage::Schedule || target.runsOnHost())
+    return;
+  pm.addPass(createCheckRealised());
+  pm.addPass(createCheckProtocol());
+}
+
 FailureOr<TargetInterface> chooseTarget(ModuleOp module, TargetInterface asked) {
   Attribute own = module->getAttr(kTargetAttrName);
   if (own && !isa<TargetInterface>(own))

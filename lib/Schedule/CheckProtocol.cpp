@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_CHECKPROTOCOL
@@ -50,6 +51,7 @@ public:
 
 private:
   LogicalResult checkOn(const protocol::Instance &launch);
+  LogicalResult checkPublishing();
 
   WarpGroupsOp groups;
   protocol::Overlaps overlaps;
@@ -59,6 +61,8 @@ private:
   /// Programs that share tiles out are looked at together; of all others one alone.
   std::array<int64_t, 3> cluster;
   bool sharesTiles, usesPairs;
+  /// Of all instances: the barriers that publish, and those that must.
+  llvm::SetVector<Operation *> publishing, needed;
 };
 } // namespace
 
@@ -87,8 +91,21 @@ LogicalResult Checker::checkOn(const protocol::Instance &launch) {
       failed(protocol::checkBuffers(groups, *traces, instance)) ||
       failed(protocol::checkPlaces(groups, *traces, overlaps, instance)))
     return failure();
+  for (const protocol::Trace &trace : *traces) {
+    publishing.insert_range(trace.publishing);
+    needed.insert_range(trace.needed);
+  }
   rounds.add(*traces);
   isChecked |= instance.getExtent(0, 0) > 0;
+  return success();
+}
+
+/// A fence that nothing needs is a wait for nothing.
+LogicalResult Checker::checkPublishing() {
+  for (Operation *barrier : publishing)
+    if (!needed.contains(barrier))
+      return barrier->emitOpError("expected no 'publish', since no engine reads what warps have "
+                                  "written in front of it");
   return success();
 }
 
@@ -102,7 +119,7 @@ LogicalResult Checker::run() {
     if (failed(checkOn(*longer)))
       return failure();
   if (isChecked || !tooLong)
-    return success();
+    return checkPublishing();
   return tooLong->emitOpError("expected a role that ends within ")
          << protocol::kMostSteps << " steps on small extents";
 }

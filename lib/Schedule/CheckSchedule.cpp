@@ -1,5 +1,7 @@
-// Holds the pins of each loop against what the chip has, before anything is realised.
+// Holds what is pinned against what the chip has, before anything is realised: the roles of a
+// kernel, its sums in tensor memory, and each loop.
 #include "LoopProblem.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
@@ -26,9 +28,19 @@ static LogicalResult check(Operation *loop, RingPlan &plan, const Chip &chip) {
   return checked.wrong ? refuse(loop, checked.made, *checked.wrong, plan) : success();
 }
 
+/// The barriers and registers of roles, with the copies that will run programs of their own.
+static LogicalResult checkRoles(KernelOp kernel) {
+  SmallVector<Attribute> roles;
+  for (auto role : kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>())
+    roles.push_back(withTurns(kernel, role));
+  return checkRoleLimits(kernel, ArrayAttr::get(kernel.getContext(), roles));
+}
+
 static LogicalResult check(KernelOp kernel, const Chip &chip) {
+  if (failed(checkRoles(kernel)))
+    return failure();
   FailureOr<RingPlan> plan = planRings(kernel);
-  if (failed(plan) || failed(checkClusters(kernel, *plan)))
+  if (failed(plan) || failed(checkClusters(kernel, *plan)) || failed(checkPlannedSums(kernel)))
     return failure();
   auto checkTrips = [&](Operation *op) {
     auto loop = dyn_cast<scf::WhileOp>(op);

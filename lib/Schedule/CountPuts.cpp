@@ -48,9 +48,8 @@ struct CountPuts : kiln::impl::CountPutsBase<CountPuts> {
     getOperation().walk([&](WarpGroupsOp groups) {
       for (auto [number, body] : llvm::enumerate(groups.getBodies())) {
         std::optional<int64_t> least = countPutInstructions(body, groups.getRole(number), lanes);
-        if (!least)
-          continue;
-        Attribute instructions = builder.getI64IntegerAttr(*least);
+        // None where warps know by groups.
+        Attribute instructions = builder.getI64IntegerAttr(least.value_or(0));
         body.walk([&](WaitPutsOp wait) {
           if (wait.getInFlight() > 0)
             wait->setAttr(kInstructionsAttrName, instructions);

@@ -1,6 +1,8 @@
 // Lets warps of a role wait for their own accesses to shared memory, on chips whose barriers wait
-// for none.
+// for none; and where copies of a role lag behind one another by the barriers of all, so that each
+// barrier counts and nobody makes one of two.
 #include "Decisions.h"
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Chip.h"
 #include "kiln/Target/TargetInterface.h"
@@ -128,6 +130,19 @@ void BareOrderer::order(BarrierOp barrier) {
   barrier.setBare(true);
 }
 
+/// Copies that lag count the barriers at which all meet.
+static void keepCounts(Region &region, RoleAttr role) {
+  if (!role.getSkew())
+    return;
+  region.walk([](BarrierOp barrier) {
+    if (barrier.getBare() || barrier.getGlobal() || getMeeting(barrier) != Meeting::All)
+      return;
+    OpBuilder builder(barrier);
+    waitShared(builder, barrier);
+    barrier.setBare(true);
+  });
+}
+
 void BareOrderer::order() {
   SmallVector<Operation *> ops;
   region.walk([&](Operation *op) {
@@ -168,9 +183,11 @@ struct OrderBare : kiln::impl::OrderBareBase<OrderBare> {
       FailureOr<TargetInterface> target = requireTarget(groups);
       if (failed(target))
         return WalkResult::interrupt();
-      if (target->getChipRecord().bareBarriers)
-        for (Region &region : groups.getBodies())
+      for (auto [number, region] : llvm::enumerate(groups.getBodies())) {
+        if (target->getChipRecord().bareBarriers)
           BareOrderer(region).order();
+        keepCounts(region, groups.getRole(number));
+      }
       return WalkResult::skip();
     });
     if (result.wasInterrupted())

@@ -3,8 +3,9 @@
 // In a kernel without roles, between all of them. In a role channels and barriers order what goes
 // through buffers, and scratch of ops alone is left, which only the role uses. Where a role's
 // rings, buffers and scratch lie at one place after one another, all its warps meet in front of the
-// first use of each.
+// first use of each. Then all barriers of roles are there, and who meets at each is decided.
 #include "Decisions.h"
+#include "Meetings.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Chip.h"
@@ -206,6 +207,8 @@ struct OrderShared : kiln::impl::OrderSharedBase<OrderShared> {
         hasRoles = true;
         for (auto [number, region] : llvm::enumerate(groups.getBodies()))
           SharedOrderer(region.front(), groups.getRole(number), starts);
+        if (failed(decideMeetings(groups)))
+          return signalPassFailure();
       }
       if (!hasRoles)
         SharedOrderer(kernel.getBody().front());

@@ -38,7 +38,7 @@ static LogicalResult checkRoles(KernelOp kernel) {
 }
 
 static LogicalResult realise(KernelOp kernel, ArrayAttr roles) {
-  if (failed(checkRoles(kernel)) || failed(checkRoleLimits(kernel, roles)))
+  if (failed(checkRoles(kernel)))
     return failure();
   FailureOr<ScalarReads> reads = handOverScalars(kernel, roles);
   if (failed(reads))

@@ -206,3 +206,85 @@ tile.kernel @instructions(%a: !tile.view<?x?xbf16>) attributes {tile.warps = 4 :
   tile.return
 }
 }
+
+// -----
+
+// Who meets must be all who have to, at a barrier that the chip has.
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @too_few() attributes {tile.warps = 4 : i64} {
+  tile.warp_groups() {
+    role #tile.role<"two", warps = 2, copies = 2> {
+      // expected-error@+1 {{expected copies each of which meets alone, since 'tile.meets' is "copy" in role "two"}}
+      tile.barrier all_copies {tile.meets = "copy"}
+    }
+  }
+  tile.return
+}
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @too_many_warps() attributes {tile.warps = 4 : i64} {
+  tile.warp_groups() {
+    role #tile.role<"two", warps = 2, copies = 2> {
+      // expected-error@+1 {{expected copies of one warp, each of which meets alone, since 'tile.meets' is "lanes" in role "two"}}
+      tile.barrier {tile.meets = "lanes"}
+    }
+  }
+  tile.return
+}
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @others() attributes {tile.warps = 4 : i64} {
+  tile.warp_groups() {
+    role #tile.role<"one", warps = 2> {
+      // expected-error@+1 {{expected a role of all 4 warps, since 'tile.meets' is "all" in role "one"}}
+      tile.barrier {tile.meets = "all"}
+    }
+    role #tile.role<"other", warps = 2> {
+      %c0 = arith.constant 0 : index
+    }
+  }
+  tile.return
+}
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @half_decided() attributes {tile.warps = 4 : i64} {
+  tile.warp_groups() {
+    role #tile.role<"all", warps = 4> {
+      tile.barrier {tile.meets = "all"}
+      // expected-error@+1 {{expected 'tile.meets' to be decided}}
+      tile.barrier
+    }
+  }
+  tile.return
+}
+}
+
+// -----
+
+// Copies that do not come to a barrier of all as often as others wait forever.
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @alone() attributes {tile.warps = 4 : i64} {
+  // expected-note@+1 {{found for program 0 of 1}}
+  tile.warp_groups() {
+    role #tile.role<"two", warps = 2, copies = 2> {
+      %c0 = arith.constant 0 : index
+      %copy = tile.copy_id
+      %first = arith.cmpi eq, %copy, %c0 : index
+      scf.if %first {
+        // expected-error@+1 {{expected not to wait forever, got a wait of role "two" that nothing ends}}
+        tile.barrier {tile.meets = "all"}
+      }
+    }
+  }
+  tile.return
+}
+}

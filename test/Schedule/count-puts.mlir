@@ -32,9 +32,9 @@ tile.kernel @puts(%a: !view) attributes {tile.warps = 4 : i64} {
   tile.return
 }
 
-// Where no copy is counted so, nothing is said.
+// Where no copy is counted so, none.
 // CHECK-LABEL: tile.kernel @none
-// CHECK: tile.wait_puts in_flight = 1{{$}}
+// CHECK: tile.wait_puts in_flight = 1 {tile.instructions = 0 : i64}
 tile.kernel @none() attributes {tile.warps = 4 : i64} {
   tile.warp_groups() {
     role #tile.role<"all", warps = 4> {

@@ -15,15 +15,15 @@
 // CHECK: %[[C:.*]] = tile.alloc {{.*}} : !tile.buffer<128x16xf32
 // CHECK-NEXT: %[[B:.*]] = tile.alloc {{.*}} : !tile.buffer<128x16xf32
 // CHECK-NOT: tile.alloc
-// CHECK: tile.barrier{{$}}
+// CHECK: tile.barrier {tile.meets = "copy"}
 // CHECK-NEXT: tile.write %{{.*}}, %[[B]]
-// CHECK-NEXT: tile.barrier{{$}}
+// CHECK-NEXT: tile.barrier {tile.meets = "copy"}
 // CHECK-NEXT: %{{.*}} = tile.read %[[B]]
 // CHECK: tile.write %{{.*}}, %[[C]]
 // CHECK: %{{.*}} = tile.read %[[C]]
-// CHECK: tile.barrier{{$}}
+// CHECK: tile.barrier {tile.meets = "copy"}
 // CHECK-NEXT: tile.write %{{.*}}, %[[B]]
-// CHECK-NEXT: tile.barrier{{$}}
+// CHECK-NEXT: tile.barrier {tile.meets = "copy"}
 // CHECK-NEXT: %{{.*}} = tile.read %[[B]]
 // CHECK-NOT: tile.convert_layout
 // CODE-COUNT-2: nvvm.barrier

@@ -11,6 +11,9 @@ namespace kiln {
 /// for every target; the rest are the target's own. `exact`: what is decided is final, and passes
 /// that would decide more about the schedule are left out.
 void addStage(mlir::OpPassManager &pm, TargetInterface target, Stage stage, bool exact = false);
+/// Adds the checks of what the last passes of a stage have left, for IR that was handed back: an
+/// edit may have broken it.
+void addChecks(mlir::OpPassManager &pm, TargetInterface target, Stage stage);
 
 /// What a module is compiled for, which becomes its `tile.target`: what is asked for, else what the
 /// module says, else the CPU. An error if the module says something else than is asked for.

@@ -5,11 +5,15 @@
 def CheckSchedule : Schedule_Pass<"tile-check-schedule"> {
   let summary = "hold pinned schedules against what the chip has";
   let description = [{
-    Precondition: roles, layouts, depths and counts in flight are decided. Changes nothing. Each loop
+    Precondition: roles, layouts, depths and counts in flight are decided. Changes nothing. Roles have
+    barriers and registers, and sums their tensor memory. Each loop
     all of whose ops are of one role each is a `schedule::Problem`, with what is pinned completed by
     the rule of `tile-complete-stages`, and `schedule::verify` must find nothing wrong with it. An
     error names the op's line, the decision and the limit:
 
+    - roles and copies that take more barriers or registers than there are, at the kernel;
+    - sums in tensor memory that do not fit it: those that other roles fetch by their slots, of others
+      that are alike one;
     - roles that wait for one another, since a ring has too few slots for what its readers hold;
     - rings that together with all else in shared memory do not fit it;
     - loads with `multicast` that the programs which share their tiles out may not make alike: of
@@ -19,7 +23,8 @@ def CheckSchedule : Schedule_Pass<"tile-check-schedule"> {
 
     What goes from role to role inside conditions and between loops, `tile-check-protocol` proves on
     the realised kernel, and `tile-plan-shared-memory` counts scratch as it is lowered.
-    The tests are `test/Schedule/check-schedule-invalid.mlir` and `check-clusters-invalid.mlir`.
+    The tests are `test/Schedule/check-schedule-invalid.mlir`, `check-schedule-limits-invalid.mlir`
+    and `check-clusters-invalid.mlir`.
   }];
 }
 

@@ -219,6 +219,8 @@ def OrderShared : Schedule_Pass<"tile-order-shared"> {
     same bytes of scratch alone. An op with scratch writes it, meets as often as it needs to, and reads
     it in the end; what lies in front of that is the barrier here. Where a ring of the role's own, a
     buffer or scratch lies where another does, all warps of the role meet in front of its first use.
+    Each barrier of a role, and each op there with scratch, has `tile.meets`: as few warps as must, at
+    a barrier that the chip has for them. Those that have none are an error at the op.
 
     Before:
     ```mlir
@@ -231,8 +233,8 @@ def OrderShared : Schedule_Pass<"tile-order-shared"> {
     tile.barrier
     %u = tile.read %b
     ```
-    The tests are `test/Schedule/order-shared.mlir`, `order-shared-scratch.mlir` and
-    `shared-places.mlir`.
+    The tests are `test/Schedule/order-shared.mlir`, `order-shared-scratch.mlir`,
+    `shared-places.mlir`, `meetings.mlir` and `meetings-invalid.mlir`.
   }];
 }
 
@@ -243,7 +245,8 @@ def OrderBare : Schedule_Pass<"tile-order-bare"> {
     chip's barrier waits for no access and the code generator's waits would end copies that are to stay
     under way, the barrier is `bare`, and a `tile.wait_shared` stands where the warp's own accesses must
     be done: in front of barriers between reads and writes, and where a slot of the role's own ring is
-    released or written. Ops with scratch meet so too: they have `tile.meets_bare`.
+    released or written. Ops with scratch meet so too: they have `tile.meets_bare`. On any chip the
+    barriers of all warps in a role with a skew are such, since copies that lag count them.
 
     Before:
     ```mlir
@@ -368,10 +371,11 @@ def RealiseClusters : Schedule_Pass<"tile-realise-clusters"> {
 def CountPuts : Schedule_Pass<"tile-count-puts"> {
   let summary = "say how many instructions of a warp the puts are that are waited for";
   let description = [{
-    Precondition: roles' copies into rings of their own stand where they stay. Postcondition: in roles
-    whose copies a chip counts by instructions under way, each `tile.wait_puts` that leaves some under way
-    has `tile.instructions`, how many a warp makes for each put of the role, at least: of puts of fewer and of more, that of fewest. So many
-    times `in_flight` may be under way then. A number that is too large would let a slot be read before it
+    Precondition: roles' copies into rings of their own stand where they stay. Postcondition: each
+    `tile.wait_puts` that leaves some under way has `tile.instructions`. In roles whose copies a chip
+    counts by instructions under way it is how many a warp makes for each put of the role, at least: of
+    puts of fewer and of more, that of fewest. So many times `in_flight` may be under way then. In all
+    others it is 0. A number that is too large would let a slot be read before it
     is filled: `tile-check-protocol` refuses it.
 
     Before: `tile.wait_puts in_flight = 2`.
@@ -435,6 +439,7 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
     - Of programs of a cluster that share tiles out: barriers of the cluster stand around their roles,
       and all of them, run against one another, fill rings equally often, get all bytes that they
       announce, and reach nobody who has not released the slot to them.
+    - Of fences and barriers that publish: each has something to order on some instance.
     - Of buffers of the program, through which copies exchange what each has made: barriers of all
       copies stand between writing and reading. Of what lies at one place of shared memory, if that is
       planned: nobody needs any more what was there, and all have met since.
@@ -442,7 +447,8 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
     The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-invalid.mlir`,
     `check-protocol-rounds-invalid.mlir`, `check-protocol-prepared-invalid.mlir`,
     `check-protocol-clusters-invalid.mlir`, `check-protocol-buffers-invalid.mlir`,
-    `check-protocol-places-invalid.mlir`, `check-protocol-operands.mlir`, `check-protocol-over-sums.mlir`
+    `check-protocol-places-invalid.mlir`, `check-protocol-fences-invalid.mlir`,
+    `check-protocol-operands.mlir`, `check-protocol-over-sums.mlir`
     and the mutants of `test/Schedule/mutants.test`.
   }];
 }

@@ -1,6 +1,7 @@
 // What of a program is followed: the ops that matter to the protocol; and its numbers: what folders
 // make of them, what is loaded, and what goes to other roles.
 #include "Protocol.h"
+#include "kiln/Target/Common/Meetings.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -15,7 +16,7 @@ bool kiln::protocol::matters(Operation *op) {
         bool isProtocol =
             isa<PutOp, WaitPutsOp, GetOp, ReleaseOp, StartDotOp, WaitOp, CopyOutOp, WaitStoresOp,
                 AdvanceOp, AcquireOp, CommitOp, FillOp, FetchOp, FenceOp>(inner) ||
-            (barrier && (barrier.getPublish() || !barrier.getGlobal()));
+            (barrier ? barrier.getPublish() || !barrier.getGlobal() : meetsOtherCopies(inner));
         return isProtocol ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();

@@ -1,7 +1,8 @@
 // Whether roles find the barriers of their channels, and their tensor memory, when they begin, and
 // give the latter back. Who makes them tells the others as everywhere: by a fence and a barrier.
+// And whether those meet at barriers who can.
 #include "Protocol.h"
-#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
+#include "kiln/Target/Common/Meetings.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -78,7 +79,21 @@ static LogicalResult checkEnds(ChannelOp channel) {
                                         << "by the channel, " << ends << ", got " << got;
 }
 
+/// Once it is decided anywhere who meets, it is everywhere, as the chip can.
+static LogicalResult checkMeetings(WarpGroupsOp groups) {
+  SmallVector<Operation *> meetings;
+  groups.walk([&](Operation *op) {
+    if (mayMeet(op) && WarpGroupsOp::getRoleOf(op))
+      meetings.push_back(op);
+  });
+  if (llvm::none_of(meetings, [](Operation *op) { return op->hasAttr(kMeetsAttrName); }))
+    return success();
+  return failure(llvm::any_of(meetings, [](Operation *op) { return failed(requireMeeting(op)); }));
+}
+
 LogicalResult protocol::checkPrepared(WarpGroupsOp groups) {
+  if (failed(checkMeetings(groups)))
+    return failure();
   SmallVector<ChannelOp> channels;
   for (Value capture : groups.getCaptures())
     if (auto channel = capture.getDefiningOp<ChannelOp>();

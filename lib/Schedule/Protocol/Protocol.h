@@ -43,6 +43,7 @@
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include <array>
 #include <vector>
@@ -182,6 +183,9 @@ struct Trace {
   mlir::Operation *tooLong = nullptr;
   /// Whether it steps over uses of some slot that it uses itself, which are other copies'.
   bool skips = false;
+  /// The barriers it has come to that publish, outside of puts and not for global memory; and those
+  /// of them behind which an engine reads what warps wrote in front of them.
+  llvm::SmallSetVector<mlir::Operation *, 8> publishing = {}, needed = {};
 };
 
 /// Events of all traces in an order in which they may happen, each with the number of its trace.

@@ -1,7 +1,9 @@
 // What a trace follows of channels, dots and buffers.
 #include "../Decisions.h"
+#include "../Trip.h"
 #include "Tracer.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Target/Common/Meetings.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
@@ -28,6 +30,10 @@ LogicalResult Tracer::step(Operation *op) {
 LogicalResult Tracer::runOp(Operation *op) {
   if (failed(step(op)) || (!isa<AllocOp>(op) && failed(touch(op, op))))
     return failure();
+  if (!isa<BarrierOp>(op) && meetsOtherCopies(op)) {
+    result.events.push_back({Event::Meet, 0, meetings++, op});
+    return runScalar(op);
+  }
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return runLoop(loop);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
@@ -180,6 +186,8 @@ LogicalResult Tracer::useOwn(Operation *op, Value channel, Value slot, Value pha
     if (isFirst)
       return fail(op->emitOpError("expected a slot that was put, got slot ") << *at);
     result.events.push_back({kind, index, last->second, op, barriers, published});
+    if (isReadByDots(cast<GetOp>(op)))
+      result.needed.insert_range(result.publishing);
     return touch(op, getChannel(groups, index));
   }
   if (failed(touch(op, getChannel(groups, index))))
@@ -442,6 +450,11 @@ LogicalResult Tracer::tellOfTensorMemory(Operation *op) {
 }
 
 LogicalResult Tracer::fence(FenceOp op) {
+  auto before = dyn_cast_or_null<FenceOp>(op->getPrevNode());
+  if (before && before.getKind() == op.getKind())
+    return fail(
+        op.emitOpError("expected an access that it orders, got none since the fence in front "
+                       "of it"));
   if (op.getKind() == FenceKind::Shared) {
     if (unseen.empty() && unfenced.empty() && fenced.empty())
       return fail(op.emitOpError("expected a slot that warps of another role have copied into, or "
@@ -657,6 +670,8 @@ LogicalResult Tracer::copyOut(CopyOutOp op) {
   Seen &state = seen[it.alloc];
   if (state != Seen::Published && state != Seen::Storing)
     return fail(op.emitOpError("expected a tile.barrier publish after what wrote the buffer"));
+  if (state == Seen::Published)
+    result.needed.insert(publishedBy.lookup(it.alloc));
   state = Seen::Storing;
   stores.push_back(it);
   return success();
@@ -677,17 +692,23 @@ void Tracer::meet(BarrierOp op) {
       state = Seen::Free;
     else if (state == Seen::Written || (state == Seen::Shared && op.getPublish()))
       state = op.getPublish() ? Seen::Published : Seen::Shared;
+    else
+      continue;
+    publishedBy[alloc] = op;
   }
+  // What a put publishes, and who reads it, is known without running it.
+  if (op.getPublish() && !op.getGlobal() && !isa<PutOp>(op->getParentOp()))
+    result.publishing.insert(op);
   wasTold |= tells || !alone.empty();
   tells = false;
   alone.clear();
   // What two programs write, barriers of the one do not tell the other.
   for (auto at = written.begin(); !hasAccessed && at != written.end();)
     at = getChannel(groups, at->first).getType().getPair() ? std::next(at) : written.erase(at);
-  bool meetsAll = op.getAllCopies() || role.getCopies() == 1;
+  bool meetsOthers = meetsOtherCopies(op), meetsAll = meetsOthers || role.getCopies() == 1;
   barriers += meetsAll;
   published += meetsAll && op.getPublish();
-  if (op.getAllCopies())
+  if (meetsOthers)
     result.events.push_back({Event::Meet, 0, meetings++, op});
 }
 

@@ -198,6 +198,8 @@ private:
   /// What stores in flight read, oldest first, and who has seen what of each buffer.
   std::deque<Known> stores;
   std::map<mlir::Operation *, Seen> seen;
+  /// By which barrier engines see what is in a buffer.
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> publishedBy;
   /// Of own rings that lie where others do: the slots that are filled and not released, each with
   /// the barrier behind which it was filled. And the buffers over which something else was written.
   std::map<mlir::Operation *, std::map<int64_t, int64_t>> filled;

@@ -351,11 +351,11 @@ static LogicalResult checkTurns(KernelOp kernel, TargetInterface target) {
              << (*role).getCopies();
   }
   auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
-  if (target.runsOnHost() || (sync && sync.getGroupBarriers() > 0))
+  if (target.runsOnHost() || (sync && sync.hasByteBarriers()))
     return success();
   return emitUnsupported(kernel, target,
-                         "expected a chip whose copies of a role have barriers of their own, since "
-                         "copies take programs in turn");
+                         "expected a chip that has barriers in shared memory, since copies take "
+                         "programs in turn");
 }
 
 /// What is said of a kernel and decides nothing of its schedule.

@@ -23,10 +23,9 @@ static Value i32(OpBuilder &builder, Location loc, int64_t value) {
 
 //===- What there is ------------------------------------------------------------------------===//
 
-/// Barrier 0 is that of all warps. Chips before have these barriers too, but no engines that keep
-/// roles apart busy: one role is all that their warps run.
+/// Barrier 0 is that of all warps.
 int64_t TargetAttr::getGroupBarriers() const {
-  return hasByteBarriers() ? getChipRecord().figures.namedBarriers->value - 1 : 0;
+  return getChipRecord().figures.namedBarriers->value - 1;
 }
 
 bool TargetAttr::hasByteBarriers() const { return getRecord(getChip()).byteBarriers; }

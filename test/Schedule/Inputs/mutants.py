@@ -212,6 +212,28 @@ def says(lines):
                 yield f"line {at + 1}: no {name}", lines[:at] + [edited] + lines[at + 1 :]
 
 
+def fences(lines):
+    """Adds a fence that nothing needs: one right behind the same, one where nothing was accessed, and
+    barriers that show to engines what none reads."""
+    isInRole = False
+    for at, line in enumerate(lines):
+        isInRole |= bool(re.match(r"\s*role #?", line))
+        if re.match(r"\s*tile\.fence (shared|tensor_before|tensor_after)$", line) and isInRole:
+            yield f"line {at + 1}: a second fence", lines[: at + 1] + lines[at:]
+        if re.match(r"\s*tile\.barrier(?!.*(publish|global))", line) and isInRole:
+            edited = line.replace("tile.barrier", "tile.barrier publish").replace(
+                "publish bare", "bare publish"
+            )
+            yield f"line {at + 1}: publishes", [*lines[:at], edited, *lines[at + 1 :]]
+        if re.match(r"\s*role #?", line):
+            for kind in ("shared", "tensor_before", "tensor_after"):
+                extra = f"      tile.fence {kind}"
+                yield (
+                    f"line {at + 1}: a fence at the start",
+                    [*lines[: at + 1], extra, *lines[at + 1 :]],
+                )
+
+
 def clusters(lines):
     """Forgets a program of the cluster, or tells one twice; lets them begin, or end, alone."""
     for at, line in enumerate(lines):
@@ -251,6 +273,7 @@ def main(tool, path, least):
             reads,
             flags,
             says,
+            fences,
             clusters,
         )  # fmt: skip
         for mutant in make(lines)

@@ -34,7 +34,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     tile.warp_groups() {
       role #tile.role<"all", warps = 4, copies = 2> {
         tile.wait_stores in_flight = 0 written
-        tile.barrier publish global all_copies
+        tile.barrier publish global all_copies {tile.meets = "all"}
       }
     }
     tile.return
@@ -50,8 +50,8 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   tile.kernel @waves() attributes {tile.warps = 8 : i64} {
     tile.warp_groups() {
       role #tile.role<"all", warps = 4, copies = 2> {
-        tile.barrier all_copies
-        tile.barrier global all_copies
+        tile.barrier all_copies {tile.meets = "all"}
+        tile.barrier global all_copies {tile.meets = "all"}
       }
     }
     tile.return
@@ -61,7 +61,7 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
 // -----
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-  // Copies that lag behind one another count their barriers, of which none may be folded away.
+  // Of barriers that are bare none is folded away.
   // CHECK-LABEL: func.func @lagging
   // CHECK-COUNT-2: nvvm.barrier0
   // CHECK-NOT: {{gpu|nvvm}}.barrier
@@ -69,8 +69,8 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   tile.kernel @lagging() attributes {tile.warps = 8 : i64} {
     tile.warp_groups() {
       role #tile.role<"all", warps = 4, copies = 2, skew = 1> {
-        tile.barrier all_copies
-        tile.barrier all_copies
+        tile.barrier bare all_copies {tile.meets = "all"}
+        tile.barrier bare all_copies {tile.meets = "all"}
       }
     }
     tile.return
@@ -93,6 +93,28 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.barrier
     tile.store %v, %x[%c0] : tensor<256xf32, #tile.layout<register = [[1]], lane = [[2],[4],[8],[16],[32],[64]], warp = [[128]]>>, !tile.view<?xf32>
     tile.barrier
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  // Who meets is read: the lanes of a warp, a copy at its own barrier, all copies at the role's.
+  // CHECK-LABEL: func.func @groups
+  // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %[[COPY:.*]]
+  // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %[[ROLE:.*]]
+  // CHECK: nvvm.bar.warp.sync
+  tile.kernel @groups() attributes {tile.warps = 6 : i64} {
+    tile.warp_groups() {
+      role #tile.role<"many", warps = 2, copies = 2> {
+        tile.barrier {tile.meets = "copy"}
+        tile.barrier all_copies {tile.meets = "role"}
+      }
+      role #tile.role<"single", warps = 1, copies = 2> {
+        tile.barrier {tile.meets = "lanes"}
+      }
+    }
     tile.return
   }
 }

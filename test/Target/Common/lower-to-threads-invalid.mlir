@@ -332,3 +332,50 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
     tile.return
   }
 }
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @undecided() attributes {tile.warps = 4 : i64} {
+    tile.warp_groups() {
+      role #tile.role<"all", warps = 4> {
+        // expected-error @+1 {{expected 'tile.meets' to be decided}}
+        tile.barrier
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @undecided_scratch() attributes {tile.warps = 4 : i64} {
+    tile.warp_groups() {
+      role #tile.role<"all", warps = 4> {
+        %x = arith.constant dense<1.0> : tensor<128xf32, #tile.layout<register = [], lane = [[1],[2],[4],[8],[16]], warp = [[32],[64]]>>
+        // expected-error @+1 {{expected 'tile.meets' to be decided}}
+        %sum = tile.reduce %x axis = 0 {tile.shared_offset = 0 : i64} : tensor<128xf32, #tile.layout<register = [], lane = [[1],[2],[4],[8],[16]], warp = [[32],[64]]>> -> tensor<f32, #tile.layout<register = []>> {
+        ^bb0(%l: f32, %r: f32):
+          %s = arith.addf %l, %r : f32
+          tile.yield %s : f32
+        }
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+  tile.kernel @no_groups() attributes {tile.warps = 4 : i64} {
+    tile.warp_groups() {
+      role #tile.role<"all", warps = 2, copies = 2> {
+        // expected-error @+1 {{expected a chip whose groups of warps have barriers of their own, since 'tile.meets' is "copy" in role "all"}}
+        tile.barrier {tile.meets = "copy"}
+      }
+    }
+    tile.return
+  }
+}

@@ -1,5 +1,5 @@
 // Rings that cp.async is pinned to fill and cannot: each is refused by name.
-// RUN: not tile-opt %s -split-input-file --pass-pipeline='builtin.module(tile-realise-rings,tile-decide-hand-overs,tile-realise-hand-overs,tile-realise-warp-groups,tile-complete-stages,tile-realise-stages,tile-realise-slots,tile-plan-shared-memory,tile-lower-to-threads)' 2>&1 | FileCheck %s
+// RUN: not tile-opt %s -split-input-file --pass-pipeline='builtin.module(tile-realise-rings,tile-decide-hand-overs,tile-realise-hand-overs,tile-realise-warp-groups,tile-complete-stages,tile-realise-stages,tile-realise-slots,tile-count-puts,tile-plan-shared-memory,tile-order-shared,tile-lower-to-threads)' 2>&1 | FileCheck %s
 
 // CHECK: error: 'tile.copy_in' op expected a view whose pointer, rows and offsets facts say are multiples of 16 bytes, for #nvptx.cp_async<16>
 #acc = #tile.layout<register = [[0,1],[8,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>

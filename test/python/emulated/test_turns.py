@@ -220,7 +220,7 @@ def refused(
             True,
             1,
             "emu:gfx942",
-            r"expected a chip whose copies of a role have barriers of their own",
+            r"expected a chip that has barriers in shared memory",
         ),
     ],
 )

@@ -20,13 +20,6 @@ DECISIONS = re.compile(
     r"|registers|shared memory|tensor memory|barriers|carried|fetched|interleave|share|skew"
     r"|write_stage|overlap|split|#nvptx|#amdgcn|wait for those before"
 )
-# What the lowering alone refuses so far, behind the schedule: warps of which only some meet, on chips
-# whose groups of warps have no barriers of their own.
-LATE = re.compile(
-    r"expected an op that needs no shared memory in a role beside others"
-    r"|expected one role, without a skew, where its copies exchange elements"
-    r"|expected a chip whose groups of warps have barriers of their own"
-)
 REFUSAL = re.compile(r"('[\w.]+' (op )?)?(expected |is not supported on \S+ yet: expected )")
 
 
@@ -66,8 +59,6 @@ def refused(kernel, args, case: Case, error) -> str:
     import kiln
 
     message = str(error.message)
-    if LATE.search(message):
-        return f"refused: late: {message}"
     if not REFUSAL.match(message):
         return f"not a refusal: {error}"
     if not error.line or not str(error.file).startswith("random_kernel"):

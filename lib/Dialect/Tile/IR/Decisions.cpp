@@ -79,6 +79,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {kByWarpAttrName, on<AllocTensorOp, FreeTensorOp>, Lowering},
       {kEndsAttrName, on<InitOp>, Lowering},
       {kInstructionsAttrName, on<WaitPutsOp>, Lowering},
+      {kMeetsAttrName, mayMeet, Lowering},
       // How far neighbours are reached together.
       {kWholeRowsAttrName, on<LoadOp, StoreOp>, Lowering},
       {kRunAttrName, on<GatherOp, ScatterOp>, Lowering},

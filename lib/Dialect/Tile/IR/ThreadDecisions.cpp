@@ -40,6 +40,35 @@ FailureOr<int64_t> kiln::tile::requireThreadNumber(Operation *op, StringRef name
   return op->emitOpError("expected '") << name << "' to be decided";
 }
 
+static constexpr StringLiteral kMeetings[] = {"lanes", "copy", "role", "all"};
+
+bool kiln::tile::mayMeet(Operation *op) {
+  return isa<BarrierOp>(op) || (op->hasAttr(kSharedOffsetAttrName) && !isa<AllocOp, ChannelOp>(op));
+}
+
+StringRef kiln::tile::stringify(Meeting meeting) { return kMeetings[unsigned(meeting)]; }
+
+std::optional<Meeting> kiln::tile::parseMeeting(StringRef text) {
+  const auto *found = llvm::find(kMeetings, text);
+  if (found == std::end(kMeetings))
+    return std::nullopt;
+  return Meeting(found - std::begin(kMeetings));
+}
+
+std::optional<Meeting> kiln::tile::getMeeting(Operation *op) {
+  auto said = op->getAttrOfType<StringAttr>(kMeetsAttrName);
+  return said ? parseMeeting(said) : std::nullopt;
+}
+
+static LogicalResult verifyMeeting(Operation *op, Attribute value) {
+  auto said = dyn_cast<StringAttr>(value);
+  if (mayMeet(op) && op->getParentOfType<WarpGroupsOp>() && said && parseMeeting(said))
+    return success();
+  return op->emitError() << "expected '" << kMeetsAttrName << "' in a role, on a barrier or an op "
+                         << "with scratch, as \"lanes\", \"copy\", \"role\" or \"all\", got "
+                         << value;
+}
+
 /// Whether such a number means something of an op.
 static LogicalResult verifyNumber(Operation *op, StringRef name, Attribute value) {
   bool stands = name == kByWarpAttrName ? isa<AllocTensorOp, FreeTensorOp>(op)
@@ -59,6 +88,8 @@ static LogicalResult verifyNumber(Operation *op, StringRef name, Attribute value
 LogicalResult kiln::tile::verifyThreadDecision(Operation *op, StringRef name, Attribute value) {
   if (llvm::is_contained({kByWarpAttrName, kEndsAttrName, kInstructionsAttrName}, name))
     return verifyNumber(op, name, value);
+  if (name == kMeetsAttrName)
+    return verifyMeeting(op, value);
   if (!isa<UnitAttr>(value))
     return op->emitError() << "expected '" << name << "' without value, got " << value;
   if (name == kFirstOfPairAttrName) {

@@ -1,6 +1,7 @@
 // What patterns have in common: values, places, barriers, shuffles, and the walk over ops.
 #include "ThreadContext.h"
 #include "ThreadPatterns.h"
+#include "kiln/Target/Common/Meetings.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -32,14 +33,14 @@ LogicalResult ThreadContext::lower(Operation *op) {
   const ThreadPattern *pattern = patterns.find(op);
   if (!pattern || !pattern->lower)
     return emitUnsupported(op, target);
-  // Scratch is filled by all threads of the program, or by those of a copy of a role.
-  if (role && pattern->getScratchBytes && pattern->getScratchBytes(op) &&
-      !(sync.getGroupBarriers() || isAllWarps()))
-    return emitUnsupported(
-        op, target,
-        "expected an op that needs no shared memory in a role beside others, or of "
-        "several copies, since groups of warps have no barriers of their own");
+  meeting = Meeting::All;
   meetsBare = op->hasAttr(kMeetsBareAttrName);
+  if (role && pattern->getScratchBytes && pattern->getScratchBytes(op)) {
+    FailureOr<Meeting> decided = requireMeeting(op);
+    if (failed(decided))
+      return failure();
+    meeting = *decided;
+  }
   return pattern->lower(*this, op);
 }
 
@@ -242,12 +243,25 @@ bool ThreadContext::isAllWarps() const {
 }
 
 void ThreadContext::barrier() {
-  if (role && !isAllWarps())
-    return meetCopy();
-  if (!meetsBare)
-    return meetAll();
-  sync.waitForShared(*this, getLoc());
-  sync.meet(*this, getLoc());
+  if (meetsBare)
+    sync.waitForShared(*this, getLoc());
+  meet(meeting, meetsBare);
+}
+
+void ThreadContext::meet(Meeting meeting, bool isBare) {
+  switch (meeting) {
+  case Meeting::Lanes:
+    return sync.meetLanes(*this, getLoc());
+  case Meeting::Copy:
+    return sync.groupBarrier(*this, getLoc(),
+                             arith::AddIOp::create(*this, role->copy, i32(role->firstBarrier)),
+                             role->attr.getWarps() * chip.warpSize);
+  case Meeting::Role:
+    return sync.groupBarrier(*this, getLoc(), i32(role->sharedBarrier),
+                             role->attr.getTotalWarps() * chip.warpSize);
+  case Meeting::All:
+    return isBare ? sync.meet(*this, getLoc()) : meetAll();
+  }
 }
 
 /// Of two meetings with nothing between them MLIR folds the first away: what that orders, the
@@ -259,13 +273,6 @@ void ThreadContext::meetAll() {
     before = before->getPrevNode();
   if (isa_and_nonnull<gpu::BarrierOp>(before) && before->hasAttr(kOrdersGlobalAttrName))
     barrier->setAttr(kOrdersGlobalAttrName, getUnitAttr());
-}
-
-void ThreadContext::meetCopy() {
-  if (role->isProgram && role->attr.getWarps() == 1)
-    return sync.meetLanes(*this, getLoc());
-  Value number = arith::AddIOp::create(*this, role->copy, i32(role->firstBarrier));
-  sync.groupBarrier(*this, getLoc(), number, role->attr.getWarps() * chip.warpSize);
 }
 
 Value ThreadContext::shuffle(Value element, Value offset, bool isXor) {

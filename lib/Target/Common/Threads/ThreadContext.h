@@ -2,6 +2,7 @@
 #ifndef KILN_LIB_TARGET_COMMON_THREADS_THREADCONTEXT_H
 #define KILN_LIB_TARGET_COMMON_THREADS_THREADCONTEXT_H
 
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Layout/Algebra/LinearLayout.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Target/Common/Synchronisation.h"
@@ -47,8 +48,6 @@ struct ThreadRole {
   int64_t sharedBarrier = 0;
   mlir::Value copy;
   mlir::Value place = {}; ///< the warp's number among those of all copies
-  /// Each copy is a program of its own, which meets no other.
-  bool isProgram = false;
   /// Where a layout's `warp` counts the warps of all copies of the role.
   ThreadCoordinates shareCoordinates = ThreadCoordinates();
 };
@@ -106,13 +105,13 @@ public:
 
   //===- Threads ----------------------------------------------------------------------------===//
 
-  /// Within an op with scratch: the warps of the copy of the role, or of the program, meet.
+  /// Within an op with scratch: those meet who `tile.meets` says, or all threads of the program.
   void barrier();
-  /// All threads of the program do.
+  /// These do; with `isBare` all of the block meet and no more.
+  void meet(tile::Meeting meeting, bool isBare);
+  /// All threads of the block do.
   void meetAll();
-  /// The warps of a copy of the role wait for one another.
-  void meetCopy();
-  /// How many they are.
+  /// The warps of the copy of the role, or of the program.
   int64_t getWarps() const { return role ? role->attr.getWarps() : int64_t(warps); }
   /// Whether the role is all that the program has.
   bool isAllWarps() const;
@@ -166,7 +165,8 @@ private:
   mlir::Value shuffle(mlir::Value element, mlir::Value offset, bool isXor);
 
   const ThreadPatterns &patterns;
-  /// Whether the op that is being lowered has `kMeetsBareAttrName`.
+  /// Who meets in the op that is being lowered, and whether it has `kMeetsBareAttrName`.
+  tile::Meeting meeting = tile::Meeting::All;
   bool meetsBare = false;
   llvm::DenseMap<mlir::Value, mlir::Value> values;
   llvm::DenseMap<const void *, std::shared_ptr<void>> states;

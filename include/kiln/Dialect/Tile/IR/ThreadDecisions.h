@@ -22,9 +22,26 @@ inline constexpr llvm::StringLiteral kByWarpAttrName = "tile.by_warp";
 /// has no barrier for that if none is said.
 inline constexpr llvm::StringLiteral kEndsAttrName = "tile.ends";
 
-/// Of a wait for puts, a number: each put of the role is at least as many instructions of a warp.
-/// Chips that count instructions wait until no more are under way than so many a put.
+/// Of a wait that leaves puts in flight, a number: each put of the role is at least as many
+/// instructions of a warp, and the warp waits until no more are under way than so many a put. Zero
+/// where warps know by groups what has ended.
 inline constexpr llvm::StringLiteral kInstructionsAttrName = "tile.instructions";
+
+/// Of a barrier in a role, and of an op there whose threads exchange elements through scratch, a
+/// string: who meets. Every barrier and every such op of a role has it before it is lowered.
+inline constexpr llvm::StringLiteral kMeetsAttrName = "tile.meets";
+enum class Meeting {
+  Lanes, ///< of the one warp that a copy has
+  Copy,  ///< the warps of a copy, at a barrier of its own
+  Role,  ///< the warps of all copies, at a barrier of the role's
+  All    ///< all warps of the block, at the one barrier that they share
+};
+/// Whether it is such an op.
+bool mayMeet(mlir::Operation *op);
+llvm::StringRef stringify(Meeting meeting);
+std::optional<Meeting> parseMeeting(llvm::StringRef text);
+/// What is decided of an op; none if nothing is.
+std::optional<Meeting> getMeeting(mlir::Operation *op);
 
 /// Whether an attribute of one of these names means something where it stands.
 llvm::LogicalResult verifyThreadDecision(mlir::Operation *op, llvm::StringRef name,

@@ -139,13 +139,6 @@ static Value getFirstShared(ThreadContext &context, Operation *op) {
   return getSharedAt(context, getShared(context, op), behind);
 }
 
-/// The warps of all copies of the role wait for one another.
-static void meetCopies(ThreadContext &context) {
-  const ThreadRole &role = *context.role;
-  context.sync.groupBarrier(context, context.getLoc(), context.i32(role.sharedBarrier),
-                            role.attr.getTotalWarps() * context.chip.warpSize);
-}
-
 static void lowerAtomic(ThreadContext &context, Operation *op) {
   AtomicParts parts(op);
   bool isTensor = isa<RankedTensorType>(parts.value.getType());
@@ -208,7 +201,6 @@ static void lowerAtomic(ThreadContext &context, Operation *op) {
 
   if (isShared(op)) {
     Value base = isOfCopies ? getFirstShared(context, op) : getShared(context, op);
-    auto meet = [&] { isOfCopies ? meetCopies(context) : context.barrier(); };
     SmallVector<int64_t> strides;
     if (isTensor)
       strides = getStrides(layout.getShape());
@@ -218,7 +210,7 @@ static void lowerAtomic(ThreadContext &context, Operation *op) {
         if (!(int64_t(reg) & repeated))
           storeScratch(context, base, getFlatIndex(context, place, reg, strides), result);
     });
-    meet();
+    context.barrier();
     if (isTensor)
       results = gatherScratch(context, base, layout, strides, 0, type);
     else

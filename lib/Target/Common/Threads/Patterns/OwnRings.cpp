@@ -135,23 +135,10 @@ void kiln::lowerOwnGet(ThreadContext &context, GetOp op) {
   setOwnSlot(context, op.getBuffers(), op.getChannel(), op.getSlot());
 }
 
-/// Whether a warp knows by its own instructions what of its role's puts has ended.
-static bool countsInstructions(WaitPutsOp op) {
-  Operation *inner = op;
-  while (!isa<WarpGroupsOp>(inner->getParentOp()))
-    inner = inner->getParentOp();
-  WalkResult found = inner->getParentRegion()->walk([](CopyInOp copy) {
-    auto atom = dyn_cast<DirectAtomInterface>(copy.getAtom());
-    return atom && atom.getCompletion() == Completion::Instructions ? WalkResult::interrupt()
-                                                                    : WalkResult::advance();
-  });
-  return found.wasInterrupted();
-}
-
 /// Each put is one group.
 static LogicalResult lowerWaitPuts(ThreadContext &context, WaitPutsOp op) {
   FailureOr<int64_t> instructions = 0;
-  if (op.getInFlight() > 0 && countsInstructions(op))
+  if (op.getInFlight() > 0)
     instructions = requireThreadNumber(op, kInstructionsAttrName);
   if (failed(instructions))
     return failure();

@@ -3,8 +3,8 @@
 // Inside a role threads are counted anew: `warp` is that of one copy.
 #include "../Rings.h"
 #include "../ThreadPatterns.h"
-#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Target/Common/Meetings.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -33,14 +33,13 @@ static LogicalResult lowerRole(ThreadContext &context, WarpGroupsOp op, unsigned
       std::exchange(context.threadCoordinates, decltype(context.threadCoordinates)());
   // Barriers: one a copy of each role, then one a role.
   ThreadRole mine{attr, 1, 1 + number, {}};
-  mine.isProgram = countBlockPrograms(op->getParentOfType<KernelOp>()) > 1;
   for (unsigned i = 0; i < op.getBodies().size(); ++i) {
     mine.firstBarrier += i < number ? op.getRole(i).getCopies() : 0;
     mine.sharedBarrier += op.getRole(i).getCopies();
   }
   int64_t before = context.chip.getRegistersAtEntry(context.warps);
   if (attr.getRegisters() && attr.getRegisters() != before) {
-    if (!context.sync.getGroupBarriers())
+    if (!context.sync.hasByteBarriers())
       return op.emitOpError("expected roles of ")
              << before << " registers, which warps of " << context.target.getSpelling()
              << " keep from the start, got " << attr.getRegisters();
@@ -98,44 +97,17 @@ static LogicalResult lowerBarrier(ThreadContext &context, BarrierOp op) {
     lowerMeeting(context, op);
     return success();
   }
-  if (failed(checkSchedule(context, op, /*takesEngines=*/op.getPublish())))
+  FailureOr<Meeting> meeting = requireMeeting(op);
+  if (failed(meeting) || failed(checkSchedule(context, op, /*takesEngines=*/op.getPublish())))
     return failure();
-  bool hasGroups = context.sync.getGroupBarriers() > 0;
-  // Copies that do not lag behind one another come to each barrier together, so where fewer warps
-  // have none of their own, all may meet.
-  bool meetAlike = op.getAllCopies() || context.role->attr.getCopies() == 1 ||
-                   (!hasGroups && context.role->attr.getSkew() == 0 && !context.role->isProgram);
-  bool isOfAllWarps = context.role->attr.getTotalWarps() == context.warps && meetAlike;
-  if (!hasGroups && context.role->isProgram)
-    return emitUnsupported(
-        op, context.target,
-        "expected a chip whose groups of warps have barriers of their own, since "
-        "a block runs several programs, and lanes of one exchange elements here");
-  if (!hasGroups && !isOfAllWarps)
-    return emitUnsupported(op, context.target,
-                           "expected one role, without a skew, where its copies exchange elements");
   if (op.getPublish())
     context.sync.publishShared(context, context.getLoc());
   if (op.getPublish() && op.getGlobal())
     context.sync.publishGlobal(context, context.getLoc());
-  // Where copies lag behind one another each barrier counts, and of two gpu.barrier that follow one
-  // another MLIR folds one away.
-  bool counts = context.role->attr.getSkew() && !op.getGlobal();
-  if (isOfAllWarps && (op.getBare() || counts)) {
-    if (!op.getBare())
-      context.sync.waitForShared(context, context.getLoc());
-    context.sync.meet(context, context.getLoc());
-    return success();
-  }
-  if (isOfAllWarps) {
+  if (*meeting == Meeting::All && !op.getBare())
     lowerMeeting(context, op);
-    return success();
-  }
-  if (op.getAllCopies())
-    context.sync.groupBarrier(context, context.getLoc(), context.i32(context.role->sharedBarrier),
-                              context.role->attr.getTotalWarps() * context.chip.warpSize);
   else
-    context.meetCopy();
+    context.meet(*meeting, op.getBare());
   return success();
 }
 

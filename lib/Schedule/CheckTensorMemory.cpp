@@ -1,0 +1,91 @@
+// Whether tensor memory has room for what dots sum there, as far as that is decided: before
+// anything is realised, at the dot that takes most of it.
+//
+// A sum that another role fetches has slots of its own, one more than its dot says to be in flight.
+// Of those that a role fetches itself, and that are alike, one slot may serve all, and which do is
+// not known yet: the check of the realised schedule counts these (tile-check-protocol).
+#include "HandOvers.h"
+#include "Rings.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
+#include "kiln/Target/Common/Synchronisation.h"
+#include "kiln/Target/TargetInterface.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+namespace {
+struct Sum {
+  DotOp dot;
+  int64_t slots, bytes;
+  bool isHandedOver;
+};
+} // namespace
+
+/// Dots whose sums other roles use, by what these use.
+static llvm::MapVector<Value, DotOp> findHandedOver(KernelOp kernel) {
+  llvm::MapVector<Value, DotOp> found;
+  kernel.getBody().walk([&](Operation *op) {
+    StringRef role = getRoleName(op);
+    for (Value operand : op->getOperands()) {
+      DotOp dot = isa<RankedTensorType>(operand.getType()) ? findSummingDot(operand) : DotOp();
+      if (dot && !role.empty() && !getRoleName(dot).empty() && getRoleName(dot) != role)
+        found.insert({operand, dot});
+    }
+  });
+  return found;
+}
+
+static int64_t countBytes(DotOp dot, int64_t slots, SynchronisationInterface sync) {
+  RankedTensorType tensor = dot.getType();
+  int64_t bytes = slots * tensor.getNumElements() * tensor.getElementTypeBitWidth() / 8;
+  RoleAttr role = lookUpRole(dot);
+  int64_t programs = role ? countTurns(dot->getParentOfType<KernelOp>(), role) : 1;
+  return sync.getTensorBytes(bytes * programs);
+}
+
+LogicalResult kiln::checkPlannedSums(KernelOp kernel) {
+  TargetInterface target = getTarget(kernel);
+  const std::optional<Figure> &limit = target.getChipRecord().figures.tensorMemory;
+  auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
+  if (!limit || !sync)
+    return success(); // no atom of such a chip sums there
+  SmallVector<Sum> sums;
+  DenseSet<Operation *> handedOver;
+  for (auto &[value, dot] : findHandedOver(kernel)) {
+    int64_t slots = dot.getInFlight().value_or(0) + 1;
+    if (handedOver.insert(dot).second)
+      sums.push_back({dot, slots, countBytes(dot, slots, sync), true});
+  }
+  DenseSet<std::pair<Type, Attribute>> own;
+  kernel.getBody().walk([&](DotOp dot) {
+    auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
+    bool isSum = atom && atom.getAccumulatorPlace() == Place::Tensor &&
+                 llvm::none_of(dot->getUsers(), llvm::IsaPred<DotOp>);
+    if (isSum && !handedOver.contains(dot) && own.insert({dot.getType(), lookUpRole(dot)}).second)
+      sums.push_back({dot, 1, countBytes(dot, 1, sync), false});
+  });
+  int64_t total = 0;
+  for (const Sum &sum : sums)
+    total += sum.bytes;
+  if (total <= limit->value)
+    return success();
+  const Sum &most = *llvm::max_element(
+      sums, [](const Sum &one, const Sum &other) { return one.bytes < other.bytes; });
+  DotOp dot = most.dot;
+  InFlightDiagnostic error = dot.emitOpError("expected sums of at most ")
+                             << limit->value << " bytes of tensor memory on "
+                             << target.getSpelling() << ", got " << total
+                             << ", of which this one takes " << most.bytes;
+  if (most.isHandedOver)
+    error << " for " << most.slots << " slots, one more than 'in_flight', since another role "
+          << "fetches it";
+  for (Sum &sum : sums) {
+    RankedTensorType type = sum.dot.getType();
+    if (sum.dot != dot)
+      error.attachNote(sum.dot.getLoc())
+          << sum.bytes << " bytes for " << sum.slots << " of "
+          << RankedTensorType::get(type.getShape(), type.getElementType());
+  }
+  return error;
+}
