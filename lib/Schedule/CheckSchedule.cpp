@@ -1,5 +1,6 @@
 // Holds the pins of each loop against what the chip has, before anything is realised.
 #include "LoopProblem.h"
+#include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
@@ -18,6 +19,8 @@ static LogicalResult refuse(Operation *loop, const LoopProblem &made,
   InFlightDiagnostic error = op->emitOpError(describe(why));
   if (StringRef(why.limit).contains("shared memory"))
     planSharedPieces(loop->getParentOfType<KernelOp>(), plan).list(error);
+  if (why.decision == "in_flight")
+    noteSwapped(error, loop);
   return error;
 }
 

@@ -33,7 +33,8 @@ static std::optional<std::string> whyUnfit(Operation *op, Attribute atom, Target
       return std::nullopt;
     return ("expected rows that begin at multiples of " + Twine(direct.getGranularity()) +
             " bytes" + (direct.fillsInPart() ? "" : " and are as long") +
-            ", by what facts say of them, and as many for each lane of its role")
+            ", by what facts say of them, and as many for each lane of all warps and copies of its "
+            "role")
         .str();
   }
   auto engine = dyn_cast<EngineAtomInterface>(atom);
@@ -63,7 +64,7 @@ static LogicalResult resolve(Operation *op, StringRef name, TargetInterface targ
     return success();
   }
   SmallVector<Attribute> atoms = target.getAtoms(op);
-  InFlightDiagnostic error = op->emitOpError("expected an instruction of ")
+  InFlightDiagnostic error = op->emitOpError("expected 'atom' to be an instruction of ")
                              << target.getSpelling() << " that fits, ";
   SmallVector<std::string> names;
   std::optional<std::string> why;

@@ -66,6 +66,10 @@ public:
                          ("emulated " + chip + " on " + sys::getHostCPUName()).str(),
                          emulatedMemory) {
     abilities.clusters = true;
+    // Emulated programs run one after another: cores are counted where somebody asks for as many.
+    if (const char *count = std::getenv("KILN_EMULATED_CORES"))
+      if (StringRef(count).getAsInteger(10, cores) || cores < 0)
+        cores = 0;
   }
 
   json::Object properties() const override {

@@ -4,6 +4,10 @@ trips several programs share out, against float64. On the CPU and on emulated ch
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -88,6 +92,47 @@ def test_each_tile_is_run_once(rng, device: str, raster: str, rank: int) -> None
             continue  # whose programs run side by side
         order = expected_order(extents, programs, group, raster, CHIPLETS.get(device, 1))
         assert [int(out[tile][1]) for tile in order] == list(range(len(order))), drawn
+
+
+@kiln.kernel
+def visit_by_cores(out: kiln.View, clock: kiln.View, PER_CORE: kiln.constexpr):
+    at = kiln.grid(out.shape[0])
+    kiln.pin(persistent=0, per_core=PER_CORE)
+    kiln.atomic_add(out, (at, 0), 1)
+    kiln.atomic_add(out, (at, 1), kiln.atomic_add(clock, (0,), 1))
+
+
+def run_on_cores(device: str, seed: int) -> None:
+    """In a process that counts `CORES`: so many programs a core, each of which takes every so
+    many-th tile; no more than there are tiles."""
+    rng = np.random.default_rng(seed)
+    for per_core in (1, 2, 3):
+        for tiles in (int(n) for n in rng.integers(1, 6 * CORES, 3)):
+            out, clock = np.zeros((tiles, 2), np.int32), np.zeros(1, np.int32)
+            visit_by_cores.options(device=device)(out, clock, PER_CORE=per_core)
+            assert (out[:, 0] == 1).all()
+            order = expected_order((tiles,), CORES * per_core, 1, "grouped", 1)
+            ran = [(int(at),) for at in np.argsort(out[:, 1])]
+            assert ran == order, (per_core, tiles)
+
+
+CORES = 5
+
+
+@pytest.mark.parametrize("device", ["emu:sm_90a", "emu:gfx942"])
+def test_programs_of_a_core(rng, device: str) -> None:
+    code = "import sys, test_programs; test_programs.run_on_cores(sys.argv[1], int(sys.argv[2]))"
+    seed = int(rng.integers(1 << 30))
+    folders = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {
+        "KILN_EMULATED_CORES": f"{CORES}",
+        "PYTHONPATH": os.pathsep.join(filter(None, folders)),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code, device, f"{seed}"], env=environment, text=True,
+        capture_output=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
 
 
 def test_refused_rasters() -> None:
