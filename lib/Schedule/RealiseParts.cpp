@@ -160,9 +160,11 @@ LogicalResult DotRealiser::checkPlaces(ArrayRef<Part> all, size_t number, bool h
   if (stages.empty() && orders.empty())
     return success();
   auto refuse = [&] {
-    return dot.emitOpError("expected '")
-           << (orders.empty() ? "part_stages" : "part_orders") << "' by which the dot of part "
-           << number << " comes behind ";
+    return dot.emitOpError("expected ")
+           << (stages.empty()   ? "'part_orders'"
+               : orders.empty() ? "'part_stages'"
+                                : "'part_stages' and 'part_orders'")
+           << " by which the dot of part " << number << " comes behind ";
   };
   auto getTime = [&](size_t at) {
     return std::pair<int64_t, int64_t>(stages.empty() ? 0 : stages[at],

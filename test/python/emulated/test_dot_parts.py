@@ -325,12 +325,14 @@ def test_places_of_parts_are_obeyed(chip: str) -> None:
         seen[name] = "".join(
             {"read": "r", "dot": "d"}[op] for op in re.findall(r"tile\.(read|dot) ", loop)
         )
-    each = len(seen["close"]) // 4
-    reads = "r" * (each - 1)
-    assert seen["close"] == f"{reads}d" * 4
-    assert seen["ahead"] == f"{reads}{reads}d{reads}d{reads}dd"
-    assert seen["next"] == f"{reads}d" * 4
-    assert seen["all"] == "dddd" + reads * 4
+    # Loops whose slots are constants have several trips in their bodies.
+    reads = re.match(r"r+", seen["close"])[0]
+    trips = {
+        "close": f"{reads}d" * 4, "ahead": f"{reads}{reads}d{reads}d{reads}dd",
+        "next": f"{reads}d" * 4, "all": "dddd" + reads * 4,
+    }  # fmt: skip
+    for name, trip in trips.items():
+        assert re.fullmatch(f"(?:{trip})+", seen[name]), (name, seen[name])
 
 
 @pytest.mark.parametrize(

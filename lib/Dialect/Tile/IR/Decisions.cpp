@@ -45,7 +45,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {"atom", on<DotOp, DotScaledOp>, Lowering, "tile-lower-to-threads"},
       {"buffer", on<LoadOp, StoreOp>, Schedule, "tile-realise-rings"},
       {"read_atom", on<LoadOp>, Schedule, "tile-realise-rings"},
-      {kResidencyAttrName, onTensor, Schedule, "tile-realise-parts"},
+      {kResidencyAttrName, onTensor, Schedule, "tile-realise-rings"},
       {kCarriedAttrName, on<DotOp, WaitOp>, Schedule, "tile-realise-accumulators"},
       {kFetchedAttrName, on<StoreOp, SliceOp>, Schedule, "tile-realise-fetches"},
       {kHandedAttrName, on<ConvertLayoutOp>, Schedule, "tile-realise-hand-overs"},
