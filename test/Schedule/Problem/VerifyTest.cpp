@@ -140,8 +140,9 @@ TEST_F(Verify, NamesRolesThatWaitForOneAnother) {
 
 TEST_F(Verify, HoldsBudgets) {
   p.budget.sharedBytes = 4 * 32768;
-  EXPECT_EQ(verified(), "op 3 'values': depth: expected rings of at most 131072 bytes of shared "
-                        "memory together, got 163840, of which this one of 3 slots ('depth') takes 98304");
+  EXPECT_EQ(verified(),
+            "op 3 'values': depth: expected rings of at most 131072 bytes of shared "
+            "memory together, got 163840, of which this one of 3 slots ('depth') takes 98304");
   p.budget.sharedBytes.reset();
   p.ops[p.values].slotBarriers = 6;
   p.budget.namedBarriers = 16;

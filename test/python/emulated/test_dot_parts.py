@@ -280,8 +280,12 @@ def placed(
         x = kiln.pin(a.load((i * 64, k), (64, 64)), atom=copy, ring="r", depth=4, stage=0, order=0)
         y = kiln.pin(b.load((j * 64, k), (64, 64)), atom=copy, ring="r", depth=4, stage=0, order=1)
         acc = kiln.pin(
-            kiln.dot(x, y, acc, transpose_b=True), stage=stage, order=2, parts=(1, 1, 4),
-            part_stages=stages, part_orders=orders,
+            kiln.dot(x, y, acc, transpose_b=True),
+            stage=stage,
+            order=2,
+            parts=(1, 1, 4),
+            part_stages=stages,
+            part_orders=orders,
         )
     c.store((i * 64, j * 64), acc)
 

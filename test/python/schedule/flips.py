@@ -22,9 +22,7 @@ TURNS = re.compile(r"tile\.turns = \{(\w+) = (\d+)")
 SCHEDULES = re.compile(r', interleave = "[^"]*"|interleave = "[^"]*", ')
 # What is there or not.
 LARGE = r"tile\.(?:persistent = #tile\.persistent<[^>]*>|turns = \{[^}]*\})"
-UNITS = re.compile(
-    rf"(, )?tile\.split_loop|,\s*{LARGE}|{LARGE},?\s*|\b(?:swap|promote), "
-)
+UNITS = re.compile(rf"(, )?tile\.split_loop|,\s*{LARGE}|{LARGE},?\s*|\b(?:swap|promote), ")
 # Where something could be added: an access's hints, a product's transpose and promotion, a kernel's
 # launches, a tensor's layout.
 ACCESSES = re.compile(r"tile\.(?:load|store) [^{\n]*?\](?= *\{)")

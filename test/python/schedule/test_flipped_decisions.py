@@ -16,6 +16,7 @@ from small_kernels import MASKED, ROWS
 
 KERNELS = ["gemm", "attention", "gemm-sm_80", "gemm-sm_100a", "gemm-gfx942", "gemm-gfx950"]
 
+
 @functools.cache
 def in_python(name: str, chip: str = "sm_90a") -> str:
     """What the front end makes of one of the kernels that are pinned in Python."""
@@ -252,7 +253,9 @@ def test_every_decision_is_flipped() -> None:
     made = [flip for read, kernel in SOURCES for flip in flips(read(kernel))]
     made += [flip for source in with_pins().values() for flip in flips(source)]
     made += flips_of_shared_loops(in_python("gemm"))[1] + flips_of_hand_overs()[1]
-    flipped = {flip.word for flip in made} | {f"tile.{name}" for *_, few in SCHEDULES for name in few}
+    flipped = {flip.word for flip in made} | {
+        f"tile.{name}" for *_, few in SCHEDULES for name in few
+    }
     # A role's numbers and a persistent grid's are parts of one attribute each.
     if flipped & {"copies", "warps", "registers", "skew"}:
         flipped.add("tile.roles")
