@@ -1,6 +1,7 @@
 // Holds what is pinned against what the chip has, before anything is realised: the roles of a
 // kernel, its sums in tensor memory, and each loop.
 #include "LoopProblem.h"
+#include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -20,6 +21,8 @@ static LogicalResult refuse(Operation *loop, const LoopProblem &made,
   InFlightDiagnostic error = op->emitOpError(describe(why));
   if (StringRef(why.limit).contains("shared memory"))
     planSharedPieces(loop->getParentOfType<KernelOp>(), plan).list(error);
+  if (why.decision == "in_flight")
+    noteSwapped(error, loop);
   return error;
 }
 

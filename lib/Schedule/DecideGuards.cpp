@@ -31,15 +31,18 @@ static bool isGuardable(scf::ForOp loop, arith::SelectOp select) {
   return MaskFinder(loop, builder).find(select).has_value();
 }
 
-/// Selects by one mask are guarded together.
+/// Selects by one mask are guarded together. Those that the source guards count.
 static void decide(scf::ForOp loop) {
   Attribute yes = BoolAttr::get(loop.getContext(), true);
   DenseSet<Value> guarded;
+  for (auto select : loop.getBody()->getOps<arith::SelectOp>())
+    if (select->getAttr(kGuardedAttrName) == yes)
+      guarded.insert(select.getCondition());
   for (auto select : loop.getBody()->getOps<arith::SelectOp>()) {
     if (select->hasAttr(kGuardedAttrName))
       continue;
     bool isNew = !guarded.contains(select.getCondition());
-    if (isNew && (guarded.size() == kMostMasks || !isGuardable(loop, select)))
+    if (isNew && (guarded.size() >= kMostMasks || !isGuardable(loop, select)))
       continue;
     guarded.insert(select.getCondition());
     select->setAttr(kGuardedAttrName, yes);

@@ -161,7 +161,7 @@ LogicalResult kiln::checkRoleLimits(Operation *op, ArrayAttr roles) {
   int64_t atEntry = int64_t(chip.getRegistersAtEntry(warps)) * warps * chip.warpSize;
   if (total <= atEntry)
     return success();
-  return op->emitOpError("expected roles of at most ")
+  return op->emitOpError("expected roles, with all copies and turns, of at most ")
          << atEntry << " registers together, which " << warps << " warps begin with, got " << total;
 }
 

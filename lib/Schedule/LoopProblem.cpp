@@ -488,5 +488,6 @@ std::string kiln::describe(const schedule::Violation &why) {
   bool isNumber = limit.starts_with("at least") || limit.starts_with("less than") ||
                   (limit.starts_with("at most") && why.decision == "in_flight");
   std::string article = why.decision == "order" || why.decision == "in_flight" ? "an " : "a ";
+  isNumber |= limit.contains(", to which it is pinned, ");
   return "expected " + (isNumber ? article + why.decision + " of " : "") + limit.str();
 }

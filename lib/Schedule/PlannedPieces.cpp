@@ -90,7 +90,9 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
   DenseSet<Operation *> handedOver;
   for (Ring &ring : plan) {
     ChannelType type = getChannelType(ring, kernel.getContext());
-    add(ring.uses.front().getSite(), nameRing(type), getChannelBytes(type));
+    add(ring.uses.front().getSite(),
+        nameRing(type) + " that role \"" + ring.producer.getName().str() + "\" fills",
+        getChannelBytes(type));
     if (SmallVector<Operation *> users = findLoops(ring);
         !users.empty() && canMeetBetween(kernel, ring.producer))
       points.setLife(found, getNumber(ring.producer, kernel), users);
@@ -109,7 +111,7 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
       RoleAttr all = withTurns(kernel, role);
       int64_t bytes = getBytesOfCopies(getSharedBytes(buffer), all);
       for (uint64_t i = 0; i <= store.getInFlight().value_or(0); ++i)
-        add(op, nameBuffer(buffer, all), bytes);
+        add(op, nameBuffer(buffer, all) + (i ? ", by 'in_flight'" : ""), bytes);
     }
     if (auto dot = dyn_cast<DotOp>(op); dot && isInTensorMemory(dot)) {
       // Each copy has slots of its own.
@@ -160,7 +162,8 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
   });
   for (auto &[key, users] : conversions) {
     auto [role, buffer] = key;
-    add(users.front(), nameBuffer(buffer), getBytesOfTurns(getSharedBytes(buffer), role, kernel));
+    add(users.front(), nameBuffer(buffer) + " by which a layout is converted",
+        getBytesOfTurns(getSharedBytes(buffer), role, kernel));
     if (role && canMeetBetween(kernel, role))
       points.setLife(found, getNumber(role, kernel), users);
   }

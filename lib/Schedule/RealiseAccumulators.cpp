@@ -183,7 +183,8 @@ LogicalResult AccumulatorRealiser::realiseFill(CommitOp commit) {
   auto next = commit.getSlot().getDefiningOp<NextOp>();
   if (known == handedOver.end())
     return commit.emitOpError("expected a sum that dots of role \"")
-           << role.getName() << "\" make, since another role fetches it";
+           << role.getName()
+           << "\" make, and to which no 'promote' adds, since another role fetches it";
   channels.acquire(commit.getAccumulatorMutable(), commit.getChannel(), next.getSlot(),
                    next.getPhase(), known->atom);
   return success();

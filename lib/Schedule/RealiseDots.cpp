@@ -7,6 +7,7 @@
 // of each dot by itself, so where dots end by commit nothing waits until a result is used.
 #include "Trip.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -100,9 +101,12 @@ LogicalResult DotRealiser::check(Chain &chain) const {
     return success();
   if (*last.getInFlight() == 0)
     return success();
-  return last.emitOpError("expected in_flight of 0, since ")
-         << last.getAtomAttr() << " tells of each dot by itself when it ends, and no other role "
-         << "uses the result, got " << *last.getInFlight();
+  InFlightDiagnostic error = last.emitOpError("expected in_flight of 0, since ")
+                             << last.getAtomAttr()
+                             << " tells of each dot by itself when it ends, and no other role "
+                             << "uses the result, got " << *last.getInFlight();
+  noteSwapped(error, last);
+  return error;
 }
 
 /// Whether a chain adds to a value of its loop and is handed on at once: which value that is.

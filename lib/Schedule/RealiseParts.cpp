@@ -1,16 +1,10 @@
-// Cuts dots into parts along m, n and k, and with them what makes their operands.
-//
-// What comes out of shared memory for this dot alone is read part by part, each in front of the
-// first part that needs it. A read is cut no finer than what one access of a lane moves: of a
-// larger piece the parts take slices, which are registers that a thread has.
+// Cuts dots into parts along m, n and k, and with them what makes their operands, each in front of
+// the first part that needs it or where the dot says that its parts' reads run.
+#include "CutParts.h"
 #include "Trip.h"
 #include "kiln/Layout/Transforms/Layouts.h"
-#include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_REALISEPARTS
@@ -22,50 +16,13 @@ using namespace kiln;
 using namespace kiln::tile;
 
 namespace {
-/// A part of a value: what lies from these offsets on.
-struct Box {
-  SmallVector<int64_t> offsets, shape;
-};
-
-/// Cuts values, each part once.
-class Cutter {
-public:
-  explicit Cutter(DotOp dot) : dot(dot), builder(dot) {}
-  Value cut(Value value, const Box &box);
-  /// Erases what has been cut and is not used any more.
-  void finish();
-  /// How many pieces come out of shared memory by themselves.
-  int64_t countPieces() const { return numPieces; }
-
-private:
-  Value make(Value value, const Box &box);
-  Value read(ReadOp op, const Box &box);
-  Value convert(ConvertLayoutOp op, const Box &box);
-  Value slice(Value value, const Box &box);
-  /// A part of a value of which a larger part is there.
-  Value sliceOf(Value whole, const Box &of, const Box &box);
-  /// The part that has been made of a value; null if none has.
-  Value &find(Value value, const Box &box) {
-    return made[{value, builder.getDenseI64ArrayAttr(box.offsets),
-                 builder.getDenseI64ArrayAttr(box.shape)}];
-  }
-  bool isForDotAlone(Operation *op) const;
-  /// Another op's like, of a part.
-  Operation *clone(Operation *op, ValueRange operands, const Box &box);
-
-  DotOp dot;
-  OpBuilder builder;
-  DenseMap<std::tuple<Value, Attribute, Attribute>, Value> made;
-  int64_t numPieces = 0;
-  /// Users before what makes their operands.
-  llvm::SetVector<Operation *> replaced;
-};
-
 class DotRealiser {
 public:
   explicit DotRealiser(DotOp dot) : dot(dot), builder(dot), cutter(dot) {
     if (auto given = dot.getParts())
       parts.assign(given->begin(), given->end());
+    stages = dot.getPartStages().value_or(ArrayRef<int64_t>());
+    orders = dot.getPartOrders().value_or(ArrayRef<int64_t>());
   }
   LogicalResult realise();
 
@@ -77,259 +34,34 @@ private:
   };
 
   LogicalResult check();
-  LogicalResult checkBox(Value value, const Box &box);
-  Box getBox(unsigned operand, const Part &part);
-  DotOp multiply(const Part &part, Value sum, int64_t later);
+  LogicalResult checkStage();
+  LogicalResult checkPlaces(ArrayRef<Part> all, size_t number, bool hasReads);
+  PartPlace getPlace(size_t number, bool ofDot);
+  void makeRoom();
+  LogicalResult checkBox(Value value, const PartBox &box);
+  PartBox getBox(unsigned operand, const Part &part);
+  DotOp multiply(const Part &part, Value sum, int64_t later, PartPlace at);
   Value &getSum(const Part &part) { return sums[part.m * parts[1] + part.n]; }
   void promote(DotOp part, Value &sum);
   Value join();
 
   DotOp dot;
   OpBuilder builder;
-  Cutter cutter;
+  PartCutter cutter;
   /// Along m, n and k.
   SmallVector<int64_t> parts = {1, 1, 1};
   /// By part of m, then of n.
   SmallVector<Value> sums;
+  /// By part, of its reads and of its dot; none where nobody has pinned them.
+  ArrayRef<int64_t> stages, orders;
 };
 } // namespace
-
-//===- Operands -----------------------------------------------------------------------------===//
-
-static ArrayRef<int64_t> getShape(Value value) {
-  if (auto buffer = dyn_cast<BufferType>(value.getType()))
-    return buffer.getShape();
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
-/// The type of a tensor's part; null if registers alone do not choose among its parts.
-static RankedTensorType getBoxType(Value tensor, ArrayRef<int64_t> shape) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  std::optional<LinearLayout> layout = getBoxLayout(getLayout(tensor), shape);
-  return layout ? withLayout(type.clone(shape), *layout) : RankedTensorType();
-}
-
-static void erasePlace(Operation *op) { op->removeAttr(spellDecision(op, "order")); }
-
-/// Whether it stands in front of the dot, in its block, and is there for it alone.
-bool Cutter::isForDotAlone(Operation *op) const {
-  return op->getBlock() == dot->getBlock() && llvm::all_of(op->getUsers(), [&](Operation *user) {
-           return user == dot || (user->getBlock() == dot->getBlock() && replaced.contains(user));
-         });
-}
-
-Operation *Cutter::clone(Operation *op, ValueRange operands, const Box &box) {
-  OperationState state(op->getLoc(), op->getName(), operands,
-                       TypeRange{getBoxType(op->getResult(0), box.shape)}, op->getAttrs());
-  Operation *made = builder.create(state);
-  erasePlace(made);
-  return made;
-}
-
-Value Cutter::slice(Value value, const Box &box) {
-  auto slice = SliceOp::create(builder, dot.getLoc(), getBoxType(value, box.shape), value,
-                               builder.getDenseI64ArrayAttr(box.offsets));
-  copyPlace(dot, slice);
-  erasePlace(slice);
-  return slice;
-}
-
-/// Whether something between a read and the dot may write what it reads.
-static bool isWrittenBetween(ReadOp read, DotOp dot) {
-  for (Operation *op = read->getNextNode(); op && op != dot; op = op->getNextNode()) {
-    WalkResult found = op->walk([&](WriteOp write) {
-      return write.getBuffer() == read.getBuffer() ? WalkResult::interrupt()
-                                                   : WalkResult::advance();
-    });
-    if (found.wasInterrupted())
-      return true;
-  }
-  return false;
-}
-
-/// From `offset` to coordinates.
-static LinearLayout getOrder(BufferType buffer) {
-  auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout());
-  return layout ? layout.toLinear(buffer.getShape()) : getRowMajorLayout(buffer.getShape());
-}
-
-namespace {
-/// A tensor that is read from a buffer.
-struct Source {
-  Value tensor;
-  LinearLayout order;
-  WarpCopyAtomInterface atom;
-};
-} // namespace
-
-/// The least box around another that is read as wide as all is.
-static Box widen(const Source &source, const Box &box) {
-  ArrayRef<int64_t> whole = cast<RankedTensorType>(source.tensor.getType()).getShape();
-  SmallVector<Box> wider = {box};
-  while (!wider.empty()) {
-    auto *found = llvm::min_element(wider, [](const Box &x, const Box &y) {
-      return ShapedType::getNumElements(x.shape) < ShapedType::getNumElements(y.shape);
-    });
-    Box least = *found;
-    wider.erase(found);
-    RankedTensorType type = getBoxType(source.tensor, least.shape);
-    if (ArrayRef(least.shape) == whole ||
-        (type && isReadAsWide(cast<LayoutAttr>(type.getEncoding()).toLinear(least.shape),
-                              least.offsets, getLayout(source.tensor), source.order, source.atom,
-                              getSharedElementBytes(type.getElementType()))))
-      return least;
-    for (auto [dim, extent] : llvm::enumerate(least.shape)) {
-      if (2 * extent > whole[dim])
-        continue;
-      Box more = least;
-      more.shape[dim] *= 2;
-      more.offsets[dim] = llvm::alignDown(more.offsets[dim], more.shape[dim]);
-      wider.push_back(more);
-    }
-  }
-  return {SmallVector<int64_t>(whole.size(), 0), SmallVector<int64_t>(whole)};
-}
-
-Value Cutter::sliceOf(Value whole, const Box &of, const Box &box) {
-  if (of.shape == box.shape)
-    return whole;
-  Box rest = box;
-  for (auto [offset, from] : llvm::zip(rest.offsets, of.offsets))
-    offset -= from;
-  return slice(whole, rest);
-}
-
-Value Cutter::read(ReadOp op, const Box &box) {
-  auto atom = dyn_cast_or_null<WarpCopyAtomInterface>(op.getAtomAttr());
-  Box piece = widen({op.getResult(), getOrder(op.getBuffer().getType()), atom}, box);
-  Value &whole = find(op.getResult(), piece);
-  if (!whole) {
-    SmallVector<int64_t> at = piece.offsets;
-    if (auto own = op.getAt())
-      for (auto [offset, more] : llvm::zip(at, *own))
-        offset += more;
-    auto part = ReadOp::create(builder, op.getLoc(), getBoxType(op.getResult(), piece.shape),
-                               op.getBuffer(), DenseI64ArrayAttr(), op.getAtomAttr(),
-                               builder.getDenseI64ArrayAttr(at));
-    copyPlace(op, part);
-    erasePlace(part);
-    if (dot.getReadsAhead().value_or(0) && dot.getStage())
-      part->setAttr("stage", dot.getStageAttr());
-    whole = part;
-    ++numPieces;
-  }
-  return sliceOf(whole, piece, box);
-}
-
-/// What goes through memory later is read from there piece by piece.
-Value Cutter::convert(ConvertLayoutOp op, const Box &box) {
-  ConversionAttr how = op.getHowAttr();
-  Source source{op.getResult(), how.getBuffer().toLinear(getShape(op.getResult())),
-                dyn_cast_or_null<WarpCopyAtomInterface>(how.getRead())};
-  Box piece = widen(source, box);
-  Value &whole = find(op.getResult(), piece);
-  if (!whole) {
-    whole = getShape(op.getResult()) == ArrayRef(piece.shape) ? op.getResult()
-                                                              : slice(op.getResult(), piece);
-    ++numPieces;
-  }
-  return sliceOf(whole, piece, box);
-}
-
-/// The part of a reshape's input, if the shapes differ by extents of 1 alone.
-static std::optional<Box> getReshaped(ReshapeOp op, const Box &box) {
-  ArrayRef<int64_t> to = op.getType().getShape();
-  Box from;
-  unsigned dim = 0;
-  for (int64_t extent : op.getInput().getType().getShape()) {
-    while (extent != 1 && dim < to.size() && to[dim] == 1)
-      ++dim;
-    bool isUnit = extent == 1;
-    if (!isUnit && (dim == to.size() || to[dim] != extent))
-      return std::nullopt;
-    from.offsets.push_back(isUnit ? 0 : box.offsets[dim]);
-    from.shape.push_back(isUnit ? 1 : box.shape[dim]);
-    dim += !isUnit;
-  }
-  return from;
-}
-
-Value Cutter::make(Value value, const Box &box) {
-  Operation *op = value.getDefiningOp();
-  if (auto buffer = dyn_cast<BufferType>(value.getType())) {
-    SmallVector<Value> offsets = llvm::map_to_vector(box.offsets, [&](int64_t offset) -> Value {
-      return arith::ConstantIndexOp::create(builder, dot.getLoc(), offset);
-    });
-    auto part =
-        PartOp::create(builder, dot.getLoc(), getPartType(buffer, box.shape), value, offsets);
-    copyPlace(dot, part);
-    erasePlace(part);
-    return part;
-  }
-  SplatElementsAttr splat;
-  if (matchPattern(value, m_Constant(&splat))) {
-    auto part = arith::ConstantOp::create(builder, dot.getLoc(),
-                                          splat.resizeSplat(getBoxType(value, box.shape)));
-    return part;
-  }
-  if (!op || !isForDotAlone(op))
-    return slice(value, box);
-  if (auto whole = dyn_cast<ReadOp>(op); whole && !whole.getExtents()) {
-    if (isWrittenBetween(whole, dot))
-      return slice(value, box);
-    replaced.insert(op);
-    return read(whole, box);
-  }
-  auto conversion = dyn_cast<ConvertLayoutOp>(op);
-  if (conversion && conversion.getHow() && conversion.getHow()->getKind() == ConversionKind::Memory)
-    return convert(conversion, box);
-  if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    Box from = box;
-    for (auto [dim, of] : llvm::enumerate(transpose.getPermutation())) {
-      from.offsets[of] = box.offsets[dim];
-      from.shape[of] = box.shape[dim];
-    }
-    replaced.insert(op);
-    return clone(op, cut(transpose.getInput(), from), box)->getResult(0);
-  }
-  if (auto reshape = dyn_cast<ReshapeOp>(op))
-    if (std::optional<Box> from = getReshaped(reshape, box)) {
-      replaced.insert(op);
-      return clone(op, cut(reshape.getInput(), *from), box)->getResult(0);
-    }
-  if (isMemoryEffectFree(op) && OpTrait::hasElementwiseMappableTraits(op)) {
-    replaced.insert(op);
-    SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
-      return isa<RankedTensorType>(operand.getType()) ? cut(operand, box) : operand;
-    });
-    return clone(op, operands, box)->getResult(0);
-  }
-  return slice(value, box);
-}
-
-Value Cutter::cut(Value value, const Box &box) {
-  if (getShape(value) == ArrayRef(box.shape))
-    return value;
-  if (Value known = find(value, box))
-    return known;
-  // What makes it may add to what is known.
-  Value part = make(value, box);
-  find(value, box) = part;
-  return part;
-}
-
-void Cutter::finish() {
-  for (Operation *op : replaced)
-    if (op->use_empty())
-      op->erase();
-}
-
-//===- Dots ---------------------------------------------------------------------------------===//
 
 /// The part of operand a, of b, or of the sums (2).
-Box DotRealiser::getBox(unsigned operand, const Part &part) {
+PartBox DotRealiser::getBox(unsigned operand, const Part &part) {
   Value value = dot->getOperand(operand);
-  Box box{SmallVector<int64_t>(getShape(value).size(), 0), SmallVector<int64_t>(getShape(value))};
+  PartBox box{SmallVector<int64_t>(getTileShape(value).size(), 0),
+              SmallVector<int64_t>(getTileShape(value))};
   bool turned = operand == 0 ? dot.getTransposeA() : operand == 1 && dot.getTransposeB();
   unsigned rank = box.shape.size();
   auto take = [&](unsigned dim, unsigned along, int64_t number) {
@@ -343,8 +75,8 @@ Box DotRealiser::getBox(unsigned operand, const Part &part) {
   return box;
 }
 
-LogicalResult DotRealiser::checkBox(Value value, const Box &box) {
-  if (getShape(value) == ArrayRef(box.shape))
+LogicalResult DotRealiser::checkBox(Value value, const PartBox &box) {
+  if (getTileShape(value) == ArrayRef(box.shape))
     return success();
   if (auto buffer = dyn_cast<BufferType>(value.getType())) {
     if (getPartType(buffer, box.shape))
@@ -381,8 +113,10 @@ LogicalResult DotRealiser::check() {
     if (parts[0] > 1 || parts[1] > 1)
       return dot.emitOpError("expected parts along k alone, since 'in_flight' is decided, got [")
              << parts[0] << ", " << parts[1] << ", " << parts[2] << "]";
-    if (ahead)
-      return dot.emitOpError("expected no 'reads_ahead' of a dot that reads its buffers itself");
+    for (StringRef name : {"reads_ahead", "part_stages", "part_orders"})
+      if (dot->getAttr(name) && (ahead || name != "reads_ahead"))
+        return dot.emitOpError("expected no '")
+               << name << "' of a dot that reads its buffers itself";
     if (dot.getPromote() && *inFlight >= parts[2])
       return dot.emitOpError("expected in_flight below the parts along k, ")
              << parts[2] << ", since 'promote' adds them up in their trip, got " << *inFlight;
@@ -396,13 +130,82 @@ LogicalResult DotRealiser::check() {
   return success();
 }
 
+PartPlace DotRealiser::getPlace(size_t number, bool ofDot) {
+  size_t at = 2 * number + ofDot;
+  PartPlace place;
+  place.isOwn = !stages.empty();
+  if (place.isOwn)
+    place.stage = builder.getI64IntegerAttr(stages[at]);
+  // Reads run no later than their dot, and not when the first user comes.
+  else if (!ofDot && (!orders.empty() || dot.getReadsAhead().value_or(0)))
+    place.stage = dot.getStageAttr();
+  if (!orders.empty())
+    place.order = builder.getI64IntegerAttr(*dot.getOrder() + orders[at]);
+  return place;
+}
+
+/// What the dot itself says holds for the last of its parts: what comes behind it has their sum.
+LogicalResult DotRealiser::checkStage() {
+  int64_t last = 0;
+  for (size_t number = 0; number < stages.size() / 2; ++number)
+    last = std::max(last, stages[2 * number + 1]);
+  if (stages.empty() || findNumber(dot, "stage") == last)
+    return success();
+  return dot.emitOpError("expected 'stage' to be that of the last dot in 'part_stages', ")
+         << last << ", got " << *dot.getStage();
+}
+
+/// A part's dot comes behind the reads that it needs and behind the dot that it adds to.
+LogicalResult DotRealiser::checkPlaces(ArrayRef<Part> all, size_t number, bool hasReads) {
+  if (stages.empty() && orders.empty())
+    return success();
+  auto refuse = [&] {
+    return dot.emitOpError("expected ")
+           << (stages.empty()   ? "'part_orders'"
+               : orders.empty() ? "'part_stages'"
+                                : "'part_stages' and 'part_orders'")
+           << " by which the dot of part " << number << " comes behind ";
+  };
+  auto getTime = [&](size_t at) {
+    return std::pair<int64_t, int64_t>(stages.empty() ? 0 : stages[at],
+                                       orders.empty() ? at : orders[at]);
+  };
+  size_t own = 2 * number + 1;
+  for (Value operand : {all[number].a, all[number].b})
+    for (unsigned reader : cutter.findReaders(operand))
+      if (getTime(own) < getTime(2 * reader))
+        return refuse() << "the reads of part " << reader << ", which it needs";
+  int64_t sums = parts[0] * parts[1];
+  if (int64_t(number) >= sums && !dot.getPromote() &&
+      getTime(own) < getTime(2 * (number - sums) + 1))
+    return refuse() << "that of part " << number - sums << ", to whose sum it adds";
+  // Of what is not read nothing can be said.
+  auto [stage, order] = getTime(own);
+  if (!hasReads && getTime(own - 1) != std::pair(stage, order - 1))
+    return refuse()
+           << "no reads, at the place right in front of it: others have read what it needs";
+  return success();
+}
+
+/// Orders of all that the parts do, where the dot has one.
+void DotRealiser::makeRoom() {
+  if (orders.empty())
+    return;
+  int64_t own = *dot.getOrder(), more = orders.size() - 1;
+  for (Operation &op : *dot->getBlock())
+    if (std::optional<int64_t> order = findNumber(&op, "order"); order && *order > own)
+      op.setAttr(spellDecision(&op, "order"), builder.getI64IntegerAttr(*order + more));
+}
+
 /// One part; `later` dots come behind it.
-DotOp DotRealiser::multiply(const Part &part, Value sum, int64_t later) {
+DotOp DotRealiser::multiply(const Part &part, Value sum, int64_t later, PartPlace at) {
   auto made = cast<DotOp>(builder.clone(*dot));
   made->setOperands({part.a, part.b, sum});
   made.getResult().setType(cast<RankedTensorType>(sum.getType()));
   made.removePartsAttr();
   made.removeReadsAheadAttr();
+  made.removePartStagesAttr();
+  made.removePartOrdersAttr();
   made.setPromote(false);
   // Of the instructions of all of them.
   if (later > 0)
@@ -410,15 +213,19 @@ DotOp DotRealiser::multiply(const Part &part, Value sum, int64_t later) {
   if (dot.getPromote() && dot.getInFlight())
     made.setInFlight(std::min<int64_t>(*dot.getInFlight(), later));
   if (part.m || part.n || part.k)
-    erasePlace(made);
+    eraseOrder(made);
+  if (at.stage)
+    made.setStageAttr(at.stage);
+  if (at.order)
+    made.setOrderAttr(at.order);
   return made;
 }
 
 /// Adds the sum of a part.
 void DotRealiser::promote(DotOp part, Value &sum) {
   auto added = arith::AddFOp::create(builder, dot.getLoc(), sum, part.getResult());
-  copyPlace(dot, added);
-  erasePlace(added);
+  copyPlace(part, added);
+  eraseOrder(added);
   if (std::optional<StringRef> role = dot.getRole())
     setRoleName(added, *role);
   sum = added;
@@ -431,7 +238,7 @@ Value DotRealiser::join() {
       return values.front();
     auto made = ConcatOp::create(builder, dot.getLoc(), type, values, axis);
     copyPlace(dot, made);
-    erasePlace(made);
+    eraseOrder(made);
     return made;
   };
   int64_t rank = dot.getType().getRank();
@@ -445,8 +252,9 @@ Value DotRealiser::join() {
 }
 
 LogicalResult DotRealiser::realise() {
-  if (failed(check()))
+  if (failed(check()) || failed(checkStage()))
     return failure();
+  makeRoom();
   SmallVector<Part> all;
   for (int64_t k = 0; k < parts[2]; ++k)
     for (int64_t m = 0; m < parts[0]; ++m)
@@ -465,14 +273,19 @@ LogicalResult DotRealiser::realise() {
   SmallVector<DotOp> started;
   int64_t firstPieces = 0;
   for (auto [number, part] : llvm::enumerate(all)) {
+    size_t reads = cutter.countReads();
     for (; cut < all.size() && cut <= number + ahead; ++cut) {
+      cutter.begin(cut, getPlace(cut, /*ofDot=*/false));
       all[cut].a = cutter.cut(dot.getA(), getBox(0, all[cut]));
       all[cut].b = cutter.cut(dot.getB(), getBox(1, all[cut]));
       if (cut == 0)
         firstPieces = cutter.countPieces();
     }
+    if (failed(checkPlaces(all, number, /*hasReads=*/cutter.countReads() > reads)))
+      return failure();
     Value &sum = getSum(part);
-    started.push_back(multiply(part, dot.getPromote() ? zero : sum, all.size() - 1 - number));
+    started.push_back(multiply(part, dot.getPromote() ? zero : sum, all.size() - 1 - number,
+                               getPlace(number, /*ofDot=*/true)));
     if (!dot.getPromote())
       sum = started.back().getResult();
     else if (number >= waiting)

@@ -98,7 +98,8 @@ static LogicalResult checkDepth(const Trip &trip, GetOp get, int64_t held) {
   if (held * uses < depth)
     return success();
   return get.emitOpError("expected a ring of more than ")
-         << held * uses << " slots, as many as are held when the next one is got, got " << depth;
+         << held * uses << " slots ('depth'), as many as are held when the next one is got, got "
+         << depth;
 }
 
 /// The op of a block behind which a reader in it is done.

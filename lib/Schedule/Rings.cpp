@@ -367,7 +367,9 @@ static LogicalResult checkOwner(Ring &ring) {
            << "\" too";
   if (int64_t lag = ring.producer.getSkew() * (ring.producer.getCopies() - 1); lag > 1)
     return load->emitOpError("expected the last copy of role \"")
-           << name << "\" to lag by one barrier behind the first, since it fills the ring for "
+           << name
+           << "\" to lag by one barrier behind the first ('skew' by 'copies' - 1), since it fills "
+              "the ring for "
            << "itself, got " << lag;
   return success();
 }

@@ -293,13 +293,14 @@ LogicalResult PutWaiter::separatePuts() {
       from.stage -= distance;
       if (!(from < to))
         return earlier.emitOpError("expected a ring of more than ")
-               << ring.depth << " slots, or an earlier stage of what reads it: a slot is filled "
+               << ring.depth
+               << " slots ('depth'), or an earlier stage of what reads it: a slot is filled "
                << "again before it is read";
       if (hasBarrier(from, to, distance))
         continue;
       if (role.getSkew())
         return put.emitOpError("expected a ring of more than ")
-               << ring.depth << " slots, since copies of role \"" << role.getName()
+               << ring.depth << " slots ('depth'), since copies of role \"" << role.getName()
                << "\" lag behind one another";
       insertBarrier(trip.getPlace(put), trip.stages.lookup(put));
     }

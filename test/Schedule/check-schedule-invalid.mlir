@@ -45,18 +45,18 @@ tile.kernel @deep(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #fact
   %c64 = arith.constant 64 : index
   %k = tile.dim %a, 1 : !view
   %zero = arith.constant dense<0.0> : tensor<64x128xf32>
-  // expected-note@+1 {{8208 bytes for a ring of 1 slot of 64x64xf16}}
+  // expected-note@+1 {{8208 bytes for a ring of 1 slot of 64x64xf16 that role "load" fills}}
   %more = tile.load %a[%c0, %c0] {atom = #copy, role = "load", ring = "once"} : !view -> tensor<64x64xf16>
   %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x128xf32> {
-    // expected-error@+1 {{expected rings of at most 232448 bytes of shared memory together, got 288928, of which this one of 10 slots takes 245920}}
+    // expected-error@+1 {{expected rings of at most 232448 bytes of shared memory together, got 288928, of which this one of 10 slots ('depth') takes 245920}}
     %x = tile.load %a[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<64x64xf16>
-    // expected-note@+1 {{245920 bytes for a ring of 10 slots of 64x64xf16 and 128x64xf16}}
+    // expected-note@+1 {{245920 bytes for a ring of 10 slots ('depth') of 64x64xf16 and 128x64xf16 that role "load" fills}}
     %y = tile.load %b[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<128x64xf16>
     %d = tile.dot %x, %y, %s transpose_b {atom = #mma, role = "mma", in_flight = 1}
        : tensor<64x64xf16>, tensor<128x64xf16> -> tensor<64x128xf32>
     scf.yield %d : tensor<64x128xf32>
   } {tile.depth = 10}
-  // expected-note@+1 {{16400 bytes for a ring of 1 slot of 128x64xf16}}
+  // expected-note@+1 {{16400 bytes for a ring of 1 slot of 128x64xf16 that role "load" fills}}
   %y = tile.load %b[%c0, %c0] {atom = #copy, role = "load", ring = "rows"} : !view -> tensor<128x64xf16>
   %d = tile.dot %more, %y, %sum transpose_b {atom = #mma, role = "mma", in_flight = 0}
      : tensor<64x64xf16>, tensor<128x64xf16> -> tensor<64x128xf32>
@@ -86,7 +86,7 @@ tile.kernel @wide(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #fact
   %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<128x256xf32> {
     %x = tile.load %a[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<128x64xf16>
     %y = tile.load %b[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<256x64xf16>
-    // expected-error@+1 {{expected at most 118784 bytes of registers in role 'mma', got results of 131072 at once, of which this op's is the largest}}
+    // expected-error@+1 {{expected at most 118784 bytes of registers in role 'mma', got results of 131072 at once by its copies, of which this op's is the largest}}
     %d = tile.dot %x, %y, %s transpose_b {atom = #mma, role = "mma", in_flight = 1}
        : tensor<128x64xf16>, tensor<256x64xf16> -> tensor<128x256xf32>
     scf.yield %d : tensor<128x256xf32>

@@ -30,7 +30,7 @@ tile.kernel @group(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"
 
 // Nine warps share four schedulers as twelve do: each begins with 168 registers, not with 224.
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-// expected-error@+1 {{expected roles of at most 48384 registers together, which 9 warps begin with, got 60672}}
+// expected-error@+1 {{expected roles, with all copies and turns, of at most 48384 registers together, which 9 warps begin with, got 60672}}
 tile.kernel @nine(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"add", warps = 4, copies = 2, registers = 216>]} {
   tile.return
 }
@@ -40,7 +40,7 @@ tile.kernel @nine(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"l
 
 // No more than the core has, but more than the warps begin with: one that waits for the rest never goes on.
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-// expected-error@+1 {{expected roles of at most 64512 registers together, which 12 warps begin with, got 65536}}
+// expected-error@+1 {{expected roles, with all copies and turns, of at most 64512 registers together, which 12 warps begin with, got 65536}}
 tile.kernel @begin(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"load", warps = 4, registers = 32>, #tile.role<"add", warps = 4, copies = 2, registers = 240>]} {
   tile.return
 }
@@ -49,7 +49,7 @@ tile.kernel @begin(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"
 // -----
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-// expected-error@+1 {{expected roles of at most 64512 registers together, which 12 warps begin with, got 68608}}
+// expected-error@+1 {{expected roles, with all copies and turns, of at most 64512 registers together, which 12 warps begin with, got 68608}}
 tile.kernel @together(%a: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"load", warps = 4, registers = 40>, #tile.role<"add", warps = 4, copies = 2, registers = 248>]} {
   tile.return
 }

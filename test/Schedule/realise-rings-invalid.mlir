@@ -116,7 +116,7 @@ tile.kernel @lag(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all
   %c32 = arith.constant 32 : index
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
   %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    // expected-error@+1 {{expected the last copy of role "all" to lag by one barrier behind the first, since it fills the ring for itself, got 3}}
+    // expected-error@+1 {{expected the last copy of role "all" to lag by one barrier behind the first ('skew' by 'copies' - 1), since it fills the ring for itself, got 3}}
     %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, role = "all"} : !view -> tensor<32x32xf16>
     %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, role = "all"}
        : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>

@@ -37,7 +37,7 @@ tile.kernel @order(%a: !view, %b: !view, %n: index) attributes {tile.roles = [#t
   %c0 = arith.constant 0 : index
   %c128 = arith.constant 128 : index
   scf.for %i = %c0 to %n step %c128 {
-    // expected-error@+1 {{expected an order of less than 0, that of an op that needs it in the same trip, got 1}}
+    // expected-error@+1 {{expected an order of less than 0, that of an op that needs it in the same trip by their stages, got 1}}
     %t = tile.load %a[%i] {stage = 0, order = 1, role = "all"} : !view -> !t
     %u = arith.negf %t : !t
     tile.store %u, %b[%i] {stage = 0, order = 0, role = "all"} : !t, !view
@@ -100,7 +100,7 @@ tile.kernel @held(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"lo
   %c32 = arith.constant 32 : index
   %zero = arith.constant dense<0.0> : !sums
   %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> !sums {
-    // expected-error@+1 {{expected a ring of more than 2 slots, as many as are held when the next one is got, got 2}}
+    // expected-error@+1 {{expected a ring of more than 2 slots ('depth'), as many as are held when the next one is got, got 2}}
     %x = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !b, stage = 0, role = "load"} : !view -> !t
     %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 2} : !t, !t -> !sums
     scf.yield %d : !sums

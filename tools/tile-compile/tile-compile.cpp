@@ -1,6 +1,7 @@
 // Compiles a kernel from a file to any stage, without Python: the pipeline that ships, and
 // nothing that only this tool knows.
 #include "DiagnosticPrinter.h"
+#include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Pipeline/Compile.h"
 #include "kiln/Runtime/Error.h"
 #include "kiln/Support/PrintVersion.h"
@@ -48,7 +49,7 @@ EXIT CODES:
 struct Options {
   std::string input, output, target, kernel, emit, from, pipeline;
   int optLevel;
-  bool exact, fastMath, vendorMath, listTargets;
+  bool exact, fastMath, vendorMath, listTargets, listDecisions;
 };
 
 struct CommandLine {
@@ -99,10 +100,15 @@ struct CommandLine {
                             cl::desc("Print the targets that are built in, one "
                                      "a line"),
                             cl::cat(category)};
+  cl::opt<bool> listDecisions{"list-decisions",
+                              cl::desc("Print what may be decided, one decision a line: its "
+                                       "attribute, the stage that reads it last, the pass that "
+                                       "obeys it, and whether passes alone write it"),
+                              cl::cat(category)};
 
   Options get() const {
-    return {input,    output,   target, kernel,   emit,       from,
-            pipeline, optLevel, exact,  fastMath, vendorMath, listTargets};
+    return {input,    output, target,   kernel,     emit,        from,         pipeline,
+            optLevel, exact,  fastMath, vendorMath, listTargets, listDecisions};
   }
 };
 
@@ -120,6 +126,17 @@ std::vector<std::string> targetNames() {
     for (const llvm::json::Value &name : *target.getAsObject()->getArray("spellings"))
       names.push_back(name.getAsString()->str());
   return names;
+}
+
+std::string listDecisions() {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  for (const tile::Decision &decision : tile::getDecisions()) {
+    constexpr llvm::StringLiteral stages[] = {"layout", "schedule", "lowering"};
+    out << decision.name << " " << stages[unsigned(decision.readBy)] << " " << decision.pass
+        << (decision.isMark ? " mark\n" : "\n");
+  }
+  return text;
 }
 
 /// Where the artifact keeps what `emit` asks for; empty if there is no such stage.
@@ -170,6 +187,8 @@ int writeOutput(StringRef path, StringRef bytes) {
 int run(const Options &options) {
   if (options.listTargets)
     return writeOutput(options.output, llvm::join(targetNames(), "\n") + "\n");
+  if (options.listDecisions)
+    return writeOutput(options.output, listDecisions());
   if (int code = checkUsage(options))
     return code;
 

@@ -82,8 +82,8 @@ def DecideGuards : Schedule_Pass<"tile-decide-guards"> {
   let description = [{
     Precondition: roles are decided. Postcondition: in loops of products of which nobody has pinned when they
     run, each `arith.select` of at least 1,024 elements whose mask every element passes in one run of trips
-    has `tile.guarded = true`, and all others of the same mask: of two masks at most, since each doubles the
-    loop's code. What the source says stays.
+    has `tile.guarded = true`, and all others of the same mask: of two masks at most, those that the source
+    guards among them, since each doubles the loop's code. What the source says stays.
 
     Before: `%s = arith.select %sees, %d, %never : tensor<64x128xi1>, tensor<64x128xf32>`.
     After: the same with `{tile.guarded = true}`.
@@ -278,9 +278,11 @@ def RealiseParts : Schedule_Pass<"tile-realise-parts"> {
   let summary = "cut dots into their parts, and what makes their operands";
   let description = [{
     Precondition: tensors have layouts; what dots read has been got. Postcondition: no dot has
-    `parts`, `reads_ahead` or `promote`. One that had is as many dots as its parts along m, n and k
-    together, in the order of k, then m, then n: those along k add to one another, and the results
-    of the others are put together. All have its stage and stand in its place.
+    `parts`, `reads_ahead`, `part_stages`, `part_orders` or `promote`. One that had is as many dots as
+    its parts along m, n and k together, in the order of k, then m, then n: those along k add to one another, and the results
+    of the others are put together. All have its stage and stand in its place, but for what
+    `part_stages` and `part_orders` say of each part's reads and of its dot: then what it does has
+    orders of its own, from the dot's on, and what had later ones in the block has them behind these.
 
     Operands that come out of shared memory for it alone are read part by part, each in front of the
     first part that needs it, or so many parts in front of that as `reads_ahead` says; so are casts

@@ -30,7 +30,8 @@ static Reason whyUnfit(LoadOp load, DirectAtomInterface atom, const Chip &chip) 
     return std::nullopt;
   return ("expected rows that begin at multiples of " + Twine(atom.getGranularity()) + " bytes" +
           (atom.fillsInPart() ? "" : " and are as long") +
-          ", by what facts say of them, and as many for each lane of its role")
+          ", by what facts say of them, and as many for each lane of all warps and copies of its "
+          "role")
       .str();
 }
 

@@ -54,8 +54,8 @@ private:
     return DotOp::create(builder, loc, accumulator.getType(), a, b, accumulator, transposeA,
                          transposeB, /*unsigned_a=*/false, /*unsigned_b=*/false, DotPrecision::IEEE,
                          Attribute(), IntegerAttr(), IntegerAttr(), StringAttr(), IntegerAttr(),
-                         DenseI64ArrayAttr(), IntegerAttr(), /*promote=*/false, /*swap=*/false,
-                         InterleaveAttr());
+                         DenseI64ArrayAttr(), IntegerAttr(), DenseI64ArrayAttr(),
+                         DenseI64ArrayAttr(), /*promote=*/false, /*swap=*/false, InterleaveAttr());
   }
 
   void readBuffer(OpOperand &operand) {
@@ -125,6 +125,8 @@ private:
       auto dot = createDot(loc, left, right, start, op.getTransposeA(), op.getTransposeB());
       dot.setPartsAttr(op.getPartsAttr());
       dot.setReadsAheadAttr(op.getReadsAheadAttr());
+      dot.setPartStagesAttr(op.getPartStagesAttr());
+      dot.setPartOrdersAttr(op.getPartOrdersAttr());
       return dot;
     };
     Value minus;

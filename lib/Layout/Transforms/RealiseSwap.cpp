@@ -3,6 +3,7 @@
 // An instruction has many rows and a choice of columns. A product of few rows fills it where these
 // are its columns.
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -72,6 +73,7 @@ static DotOp swap(DotOp dot) {
   Value sum = turn(builder, loc, dot.getAccumulator());
   auto made = cast<DotOp>(builder.clone(*dot));
   made.setSwap(false);
+  markSwapped(made);
   exchangeOperands(made);
   made.getAccumulatorMutable().assign(sum);
   dot.replaceAllUsesWith(turn(builder, loc, made.getResult()));

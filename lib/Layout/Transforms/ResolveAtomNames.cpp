@@ -35,7 +35,7 @@ static LogicalResult resolve(Operation *op, StringRef name, TargetInterface targ
     return success();
   }
   SmallVector<Attribute> atoms = target.getAtoms(op);
-  InFlightDiagnostic error = op->emitOpError("expected an instruction of ")
+  InFlightDiagnostic error = op->emitOpError("expected 'atom' to be an instruction of ")
                              << target.getSpelling() << " that fits, ";
   SmallVector<std::string> names;
   std::optional<std::string> why;

@@ -127,15 +127,25 @@ private:
     return RankedTensorType::get(shape, tensor.getElementType(), tensor.getEncoding());
   }
 
+  LogicalResult refuseStore(StoreOp store) const {
+    InFlightDiagnostic error = store.emitOpError("expected extents that are powers of two of what "
+                                                 "an instruction stores, got ")
+                               << store.getValue().getType();
+    store->getParentOfType<KernelOp>().getBody().walk([&](DotOp dot) {
+      if (getGrown(dot.getResult()) != dot.getType())
+        error.attachNote(dot.getLoc()) << "this product does not keep its extents, by the 'atom' "
+                                          "that it and the loads of its operands have";
+    });
+    return error;
+  }
+
   /// What an instruction copies or reads in shared memory is the whole tile, with what was added.
   LogicalResult checkAtom(Operation *op) const {
     auto isNamed = [&] { return op->hasAttr(kAtomNameAttrName); };
     auto store = dyn_cast<StoreOp>(op);
     if (store && (store.getAtomAttr() || isNamed()) &&
         getGrown(store.getValue()) != store.getValue().getType())
-      return store.emitOpError("expected extents that are powers of two of what an instruction "
-                               "stores, got ")
-             << store.getValue().getType();
+      return refuseStore(store);
     auto dot = dyn_cast<DotOp>(op);
     auto atom = dot ? dyn_cast_or_null<MmaAtomInterface>(getDecidedAtom(dot, exact.getTarget()))
                     : MmaAtomInterface();

@@ -111,7 +111,7 @@ std::optional<Violation> Completer::place(unsigned op, std::optional<int64_t> be
   if (order && before && *order > *before)
     return problem.at(op, "order",
                       "expected less than " + std::to_string(*before) +
-                          ", that of an op that needs it in the same trip, got " +
+                          ", that of an op that needs it in the same trip by their stages, got " +
                           std::to_string(*order));
   for (const Dependence &need : needs[op])
     if (isOfTrip(need))

@@ -288,7 +288,8 @@ bool Verifier::checkBudget(StringRef what, int64_t demand, std::optional<int64_t
   return fail(problem.at(most, "depth",
                          "expected rings of at most " + text(*budget) + " " + what.str() +
                              " together, got " + text(demand) + ", of which this one of " +
-                             text(at(most).depth) + " slots takes " + text(getTotal(most))));
+                             text(at(most).depth) + " slots ('depth') takes " +
+                             text(getTotal(most))));
 }
 
 bool Verifier::checkBudgets() {
@@ -307,7 +308,7 @@ bool Verifier::checkBudgets() {
                              "expected at most " + text(*role.registerBytes) +
                                  " bytes of registers in role '" + role.name +
                                  "', got results of " + text(bytes) +
-                                 " at once, of which this op's is the largest"));
+                                 " at once by its copies, of which this op's is the largest"));
     }
   const Budget &budget = problem.budget;
   return checkBudget("bytes of shared memory", demand.sharedBytes, budget.sharedBytes,

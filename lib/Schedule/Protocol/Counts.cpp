@@ -290,7 +290,8 @@ static LogicalResult checkTensorMemory(WarpGroupsOp groups) {
     RankedTensorType tensor = channel.getType().getAccumulator().getTensor();
     error.attachNote(channel.getLoc())
         << bytes << " bytes for " << channel.getType().getDepth() << " of "
-        << RankedTensorType::get(tensor.getShape(), tensor.getElementType());
+        << RankedTensorType::get(tensor.getShape(), tensor.getElementType())
+        << ", as 'in_flight' asks for";
   }
   return error;
 }

@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
+#include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/AtomFit.h"
@@ -142,9 +143,13 @@ static LogicalResult checkAtomHints(Access access, TargetInterface target) {
 static LogicalResult checkOperands(DotOp dot, MmaAtomInterface atom) {
   for (unsigned number = 0; number < 2; ++number) {
     auto load = dot->getOperand(number).getDefiningOp<LoadOp>();
-    if (!takesComputed(atom, number) && !(load && load.getAtomAttr()))
-      return dot.emitOpError("expected operand ")
-             << "ab"[number] << " of a load with 'atom', since " << atom << " reads it from memory";
+    if (takesComputed(atom, number) || (load && load.getAtomAttr()))
+      continue;
+    InFlightDiagnostic error = dot.emitOpError("expected operand ")
+                               << "ab"[number] << " of a load with 'atom', since " << atom
+                               << " reads it from memory";
+    noteSwapped(error, dot);
+    return error;
   }
   RoleAttr own = lookUpRole(dot);
   if (!own)
@@ -185,7 +190,9 @@ static LogicalResult checkDot(DotOp dot) {
     return dot.emitOpError("expected an atom that runs on after it has started, since 'in_flight' "
                            "is decided, got ")
            << atom;
-  if (failed(checkNeeds(dot, {{"in_flight", {"atom", "role"}}})))
+  if (failed(checkNeeds(dot, {{"in_flight", {"atom", "role"}},
+                              {"part_stages", {"stage"}},
+                              {"part_orders", {"stage", "order"}}})))
     return failure();
   return isAsync ? checkOperands(dot, atom) : success();
 }
@@ -317,7 +324,8 @@ static LogicalResult checkLaunches(KernelOp kernel, TargetInterface target) {
     return emitUnsupported(kernel, target, "expected a chip that has clusters");
   if (kernel->hasAttr(kOverlapAttrName) && !(sync && sync.overlapsLaunches()))
     return emitUnsupported(kernel, target,
-                           "expected a chip whose kernels wait for those before them");
+                           "expected a chip whose kernels wait for those before them, since "
+                           "'tile.overlap' is decided");
   const std::optional<Figure> &most = target.getChipRecord().figures.clusterBlocks;
   int64_t programs = 1;
   for (int64_t extent : cluster ? cluster.asArrayRef() : ArrayRef<int64_t>())

@@ -145,6 +145,10 @@ class Emitter:
         """Whether the operation of a line loads a tile."""
         return self.lines[at].strip().partition(" = ")[2].startswith("tile.load ")
 
+    def is_choice(self, at: int) -> bool:
+        """Whether the operation of a line chooses between tiles by a mask."""
+        return self.lines[at].strip().partition(" = ")[2].startswith("arith.select ")
+
     def decide(self, at: int, attributes: dict[str, str | None]) -> None:
         """Adds attributes to the operation of a line, in front of its types, or behind the region
         that the line closes; those of no value are flags."""

@@ -31,11 +31,14 @@ def pin(
     residency: str | None = None,
     carried: str | None = None,
     fetched: str | None = None,
+    guarded: bool | None = None,
     split: bool | None = None,
     triggers: bool | None = None,
     multicast: str | tuple[str, ...] | None = None,
     parts: tuple[int, int, int] | None = None,
     reads_ahead: int | None = None,
+    part_stages: tuple[tuple[int, int], ...] | None = None,
+    part_orders: tuple[tuple[int, int], ...] | None = None,
     promote: bool | None = None,
     swap: bool | None = None,
     interleave: str | None = None,
@@ -81,11 +84,18 @@ def pin(
     memory are fetched of which it is made: "whole", or by "boxes", each as it is stored. With
     `triggers` what follows on the stream may begin once all programs have come behind the operation
     or ended, in a kernel with `overlap`.
+    Around `kiln.where` on tiles in a loop, `guarded` says whether only those trips mask that need
+    it: the loop is parted where all elements pass, and its code doubles. If nobody says, passes decide.
+    The mask must be comparisons of numbers that grow with the loop's variable.
     Around a load by an engine in a kernel with `cluster`, `multicast` names the axes along which
     the programs of a cluster load the same tile: each brings a part of its rows to all of them.
 
     Around a product: `parts` is how many parts it is cut into along m, n and k, each of which reads
-    what it needs out of shared memory when it comes, or `reads_ahead` parts before. With `promote`
+    what it needs out of shared memory when it comes, or `reads_ahead` parts before. `part_stages`
+    and `part_orders` say it part by part, along k, then m, then n: a pair for each, of its reads
+    and of its product. Stages are those of the loop, and `stage` that of the last product; orders
+    are places among all that the parts do, each from 0 on, in the place that `order` says. So the
+    first part of the next trip can be read behind the last product of this one. With `promote`
     each part along k is summed up from zero and then added to the sum, for instructions that keep
     few bits of one. With `swap` the transpose is computed, so that few rows are the instruction's
     columns. `interleave` is how its instructions alternate with those around it, on AMD's chips:

@@ -16,7 +16,7 @@ _FILLED = re.compile(r"buffer = !tile\.buffer<([^ ]+), #(\w+)>")
 # What the source says, as opposed to what was decided.
 _GIVEN = ("tile.name", "tile.facts", "tile.tunables", "tile.target")
 _BARE = ("atom", "warps", "stage", "order", "role", "roles", "in_flight", "layout",
-         "parts", "reads_ahead", "promote", "swap")  # fmt: skip
+         "parts", "reads_ahead", "part_stages", "part_orders", "promote", "swap")  # fmt: skip
 
 
 def explain(compiled: Any) -> str:

@@ -52,7 +52,7 @@ func.func private @cut(tensor<12xf32, #tile.layout<register = [[1],[2],[4],[8]]>
 
 // -----
 
-// expected-error @+1 {{expected extents that are powers of two, or whose odd factor the highest bits of one part other than lanes count, got lane = [[1]] -> [12]}}
+// expected-error @+1 {{expected a layout of extents that are powers of two, or whose odd factor the highest bits of one part other than lanes count, got lane = [[1]] -> [12]}}
 func.func private @odd(tensor<12xf32, #tile.layout<lane = [[1]]>>)
 
 // -----

@@ -70,11 +70,11 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @wrong(%a: !view, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<32x64xf32>
-  // expected-error @+1 {{expected an instruction of nvptx:sm_90a that fits, "through_registers", got "tmb"}}
+  // expected-error @+1 {{expected 'atom' to be an instruction of nvptx:sm_90a that fits, "through_registers", got "tmb"}}
   %x = tile.load %a[%c0, %c0] {tile.atom = "tmb"} : !view -> tensor<32x64xbf16>
   %y = tile.load %a[%c0, %c0] : !view -> tensor<64x64xbf16>
   // 32 rows are half of what wgmma multiplies.
-  // expected-error @+1 {{expected an instruction of nvptx:sm_90a that fits, "mma_sync", got "wgmma"}}
+  // expected-error @+1 {{expected 'atom' to be an instruction of nvptx:sm_90a that fits, "mma_sync", got "wgmma"}}
   %d = tile.dot %x, %y, %zero {tile.atom = "wgmma"} : tensor<32x64xbf16>, tensor<64x64xbf16> -> tensor<32x64xf32>
   tile.return
 }
@@ -87,7 +87,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 tile.kernel @none(%a: !view, %t: index) {
   %c0 = arith.constant 0 : index
   %x = arith.constant dense<0.0> : tensor<32x64xbf16>
-  // expected-error @+1 {{expected an instruction of nvptx:sm_80 that fits, of which there is none, got "tma"}}
+  // expected-error @+1 {{expected 'atom' to be an instruction of nvptx:sm_80 that fits, of which there is none, got "tma"}}
   tile.store %x, %a[%c0, %c0] {tile.atom = "tma"} : tensor<32x64xbf16>, !view
   tile.return
 }
@@ -101,8 +101,8 @@ tile.kernel @few(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16
     attributes {tile.roles = [#tile.role<"all", warps = 8>]} {
   %c0 = arith.constant 0 : index
   // Less than four bytes for each of 256 lanes.
-  // expected-note @+2 {{expected rows that begin at multiples of 4 bytes, by what facts say of them, and as many for each lane of its role}}
-  // expected-error @+1 {{expected an instruction of nvptx:sm_80 that fits, "through_registers", got "cp_async"}}
+  // expected-note @+2 {{expected rows that begin at multiples of 4 bytes, by what facts say of them, and as many for each lane of all warps and copies of its role}}
+  // expected-error @+1 {{expected 'atom' to be an instruction of nvptx:sm_80 that fits, "through_registers", got "cp_async"}}
   %x = tile.load %a[%c0, %c0] {tile.atom = "cp_async", role = "all"} : !view -> tensor<8x32xbf16>
   tile.return
 }
@@ -118,13 +118,13 @@ tile.kernel @unaligned(%a: !view {tile.facts = #tile.facts<pointer = 8, strides 
                        %b: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>},
                        %c: !open {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}) {
   %c0 = arith.constant 0 : index
-  // expected-error @+2 {{expected an instruction of nvptx:sm_90a that fits, "cp_async" or "through_registers", got "tma"}}
+  // expected-error @+2 {{expected 'atom' to be an instruction of nvptx:sm_90a that fits, "cp_async" or "through_registers", got "tma"}}
   // expected-note @+1 {{expected an address that is known to be a multiple of 16 bytes}}
   %x = tile.load %a[%c0, %c0] {tile.atom = "tma"} : !view -> tensor<64x64xbf16>
-  // expected-error @+2 {{expected an instruction of nvptx:sm_90a that fits, of which there is none, got "tma"}}
+  // expected-error @+2 {{expected 'atom' to be an instruction of nvptx:sm_90a that fits, of which there is none, got "tma"}}
   // expected-note @+1 {{expected a last extent that is known to be a multiple of 16 bytes}}
   tile.store %x, %b[%c0, %c0] {tile.atom = "tma"} : tensor<64x64xbf16>, !view
-  // expected-error @+2 {{expected an instruction of nvptx:sm_90a that fits, "through_registers", got "tma"}}
+  // expected-error @+2 {{expected 'atom' to be an instruction of nvptx:sm_90a that fits, "through_registers", got "tma"}}
   // expected-note @+1 {{expected a view whose last stride is 1}}
   %y = tile.load %c[%c0, %c0] {tile.atom = "tma"} : !open -> tensor<64x64xbf16>
   tile.return
@@ -138,7 +138,7 @@ tile.kernel @unaligned(%a: !view {tile.facts = #tile.facts<pointer = 8, strides 
 module attributes {tile.target = #amdgcn.target<chip = "gfx950">} {
 tile.kernel @rows(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [1, 1], index32>}) {
   %c0 = arith.constant 0 : index
-  // expected-error @+2 {{expected an instruction of amdgpu:gfx950 that fits, "through_registers", got "load_to_lds"}}
+  // expected-error @+2 {{expected 'atom' to be an instruction of amdgpu:gfx950 that fits, "through_registers", got "load_to_lds"}}
   // expected-note @+1 {{expected rows that begin at multiples of 4 bytes and are as long}}
   %x = tile.load %a[%c0, %c0] {tile.atom = "load_to_lds"} : !view -> tensor<64x64xbf16>
   tile.return

@@ -140,8 +140,9 @@ TEST_F(Verify, NamesRolesThatWaitForOneAnother) {
 
 TEST_F(Verify, HoldsBudgets) {
   p.budget.sharedBytes = 4 * 32768;
-  EXPECT_EQ(verified(), "op 3 'values': depth: expected rings of at most 131072 bytes of shared "
-                        "memory together, got 163840, of which this one of 3 slots takes 98304");
+  EXPECT_EQ(verified(),
+            "op 3 'values': depth: expected rings of at most 131072 bytes of shared "
+            "memory together, got 163840, of which this one of 3 slots ('depth') takes 98304");
   p.budget.sharedBytes.reset();
   p.ops[p.values].slotBarriers = 6;
   p.budget.namedBarriers = 16;
@@ -166,5 +167,5 @@ TEST_F(Verify, CountsLiveRegisters) {
   p.roles[p.mma].registerBytes = 1199;
   EXPECT_EQ(verified(),
             "op 4 'sum': stage: expected at most 1199 bytes of registers in role 'mma', "
-            "got results of 1200 at once, of which this op's is the largest");
+            "got results of 1200 at once by its copies, of which this op's is the largest");
 }

@@ -286,7 +286,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 // -----
 
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
-  // expected-error @+1 {{'tile.kernel' is not supported on nvptx:sm_80 yet: expected a chip whose kernels wait for those before them}}
+  // expected-error @+1 {{'tile.kernel' is not supported on nvptx:sm_80 yet: expected a chip whose kernels wait for those before them, since 'tile.overlap' is decided}}
   tile.kernel @overlap() attributes {tile.overlap} {
     tile.return
   }

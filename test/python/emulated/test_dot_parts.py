@@ -267,6 +267,100 @@ def test_what_cannot_hold_is_refused_at_its_line(parts, ahead: int, said: str) -
     assert said in str(got.value) and "kiln.pin(kiln.dot(x, x), parts=parts" in str(got.value)
 
 
+@kiln.kernel
+def placed(
+    a: kiln.View, b: kiln.View, c: kiln.View, copy: kiln.constexpr, warps: kiln.constexpr,
+    stage: kiln.constexpr, stages: kiln.constexpr, orders: kiln.constexpr,
+):  # fmt: skip
+    """As `product`, with four parts along k, each of whose reads and products has a place."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], 64))
+    kiln.pin(roles=kiln.role("all", warps=warps))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        x = kiln.pin(a.load((i * 64, k), (64, 64)), atom=copy, ring="r", depth=4, stage=0, order=0)
+        y = kiln.pin(b.load((j * 64, k), (64, 64)), atom=copy, ring="r", depth=4, stage=0, order=1)
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True),
+            stage=stage,
+            order=2,
+            parts=(1, 1, 4),
+            part_stages=stages,
+            part_orders=orders,
+        )
+    c.store((i * 64, j * 64), acc)
+
+
+# Reads right in front of their products; each a part ahead; the first part's of the next trip behind
+# the last product but one, as CUTLASS's loops for sm_80 have it; and all of the next trip's.
+PLACES = {
+    "close": (1, ((1, 1),) * 4, ((0, 1), (2, 3), (4, 5), (6, 7))),
+    "ahead": (1, ((1, 1),) * 4, ((0, 2), (1, 4), (3, 6), (5, 7))),
+    "next": (2, ((1, 2), (2, 2), (2, 2), (2, 2)), ((6, 1), (0, 3), (2, 5), (4, 7))),
+    "all": (2, ((1, 2),) * 4, ((4, 0), (5, 1), (6, 2), (7, 3))),
+}
+
+
+@pytest.mark.parametrize("places", PLACES)
+@pytest.mark.parametrize("chip", ["sm_80", "gfx942"])
+def test_places_of_parts(rng, chip: str, places: str) -> None:
+    stage, stages, orders = PLACES[places]
+    rows, columns, inner = (int(rng.integers(1, 3)) * 64, 64, 64 * int(rng.integers(1, 7)))
+    a, b = drawn(rng, rows, inner), drawn(rng, columns, inner)
+    c = np.zeros((rows, columns), np.float32)
+    placed.options(device=f"emu:{chip}")(
+        a, b, c, copy=COPIES[chip], warps=4, stage=stage, stages=stages, orders=orders
+    )
+    check(c, a, b.T)
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "gfx942"])
+def test_places_of_parts_are_obeyed(chip: str) -> None:
+    """Reads and products stand in a trip of the loop in the order that is pinned."""
+    a, c = np.zeros((64, 512), BF16), np.zeros((64, 64), np.float32)
+    family = "nvptx" if chip.startswith("sm_") else "amdgpu"
+    seen = {}
+    for name, (stage, stages, orders) in PLACES.items():
+        made = placed.compile(
+            a, a, c, target=f"{family}:{chip}", copy=COPIES[chip], warps=4, stage=stage,
+            stages=stages, orders=orders,
+        )  # fmt: skip
+        loops = re.findall(r"scf\.for.*?scf\.yield", made.ir("schedule"), re.S)
+        loop = max(loops, key=lambda text: text.count("tile.dot"))
+        seen[name] = "".join(
+            {"read": "r", "dot": "d"}[op] for op in re.findall(r"tile\.(read|dot) ", loop)
+        )
+    # Loops whose slots are constants have several trips in their bodies.
+    reads = re.match(r"r+", seen["close"])[0]
+    trips = {
+        "close": f"{reads}d" * 4, "ahead": f"{reads}{reads}d{reads}d{reads}dd",
+        "next": f"{reads}d" * 4, "all": "dddd" + reads * 4,
+    }  # fmt: skip
+    for name, trip in trips.items():
+        assert re.fullmatch(f"(?:{trip})+", seen[name]), (name, seen[name])
+
+
+@pytest.mark.parametrize(
+    "stage, stages, orders, said",
+    [
+        (1, ((0, 0),) * 4, None, "expected 'stage' to be that of the last dot in 'part_stages', 0, got 1"),
+        (1, ((1, 0), (1, 1), (1, 1), (1, 1)), None, "the dot of part 0 comes behind the reads of part 0"),
+        (1, ((1, 1), (1, 0), (1, 1), (1, 1)), None, "by which the dot of part 1 comes behind"),
+        (1, None, ((1, 0), (2, 3), (4, 5), (6, 7)), "the dot of part 0 comes behind the reads of part 0"),
+        (1, None, ((0, 3), (2, 1), (4, 5), (6, 7)), "by which the dot of part 1 comes behind"),
+        (1, ((1, 1),) * 3, None, "expected 'part_stages' of 8 numbers of at least 0"),
+        (1, None, ((0, 1), (2, 3), (4, 5), (6, 6)), "expected 'part_orders' of 8 different numbers"),
+    ],
+)  # fmt: skip
+def test_places_that_cannot_hold_are_refused(stage, stages, orders, said: str) -> None:
+    a, c = np.zeros((64, 512), BF16), np.zeros((64, 64), np.float32)
+    with pytest.raises(kiln.CompileError) as got:
+        placed.compile(
+            a, a, c, target="nvptx:sm_80", copy="cp_async", warps=4, stage=stage, stages=stages,
+            orders=orders,
+        )  # fmt: skip
+    assert said in str(got.value) and "kiln.dot(x, y, acc, transpose_b=True)" in str(got.value)
+
+
 def test_the_host_refuses_parts() -> None:
     a, c = np.zeros((32, 32), BF16), np.zeros((32, 32), np.float32)
     with pytest.raises(kiln.CompileError, match="expected no 'parts' once the schedule is"):

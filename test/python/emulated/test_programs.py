@@ -90,6 +90,32 @@ def test_each_tile_is_run_once(rng, device: str, raster: str, rank: int) -> None
         assert [int(out[tile][1]) for tile in order] == list(range(len(order))), drawn
 
 
+@kiln.kernel
+def visit_by_cores(out: kiln.View, clock: kiln.View, PER_CORE: kiln.constexpr):
+    at = kiln.grid(out.shape[0])
+    kiln.pin(persistent=0, per_core=PER_CORE)
+    kiln.atomic_add(out, (at, 0), 1)
+    kiln.atomic_add(out, (at, 1), kiln.atomic_add(clock, (0,), 1))
+
+
+CORES = 3
+"""Of an emulated chip."""
+
+
+@pytest.mark.parametrize("device", ["emu:sm_90a", "emu:gfx942"])
+def test_programs_of_a_core(rng, device: str) -> None:
+    """So many programs a core, each of which takes every so many-th tile; no more than there are
+    tiles."""
+    for per_core in (1, 2, 3):
+        for tiles in (int(n) for n in rng.integers(1, 6 * CORES, 3)):
+            out, clock = np.zeros((tiles, 2), np.int32), np.zeros(1, np.int32)
+            visit_by_cores.options(device=device)(out, clock, PER_CORE=per_core)
+            assert (out[:, 0] == 1).all()
+            order = expected_order((tiles,), CORES * per_core, 1, "grouped", 1)
+            ran = [(int(at),) for at in np.argsort(out[:, 1])]
+            assert ran == order, (per_core, tiles)
+
+
 def test_refused_rasters() -> None:
     out, clock = np.zeros((3, 4, 2), np.int32), np.zeros(1, np.int32)
     with pytest.raises(kiln.CompileError, match='at least 3 extents.*is "longest_z", got 2'):

@@ -198,6 +198,28 @@ def test_an_order_of_instructions() -> None:
     assert "interleave = #tile.interleave<16 x (1 read), 32 x (2 matrix,1 load)>" in text
 
 
+def test_places_of_parts() -> None:
+    text = lowered(
+        "x = v.load((0, 0), (16, 16))",
+        "y = kiln.pin(kiln.dot(x, x), parts=(1, 1, 2), part_stages=((0, 1), (1, 1)),",
+        "             part_orders=((3, 0), (1, 2)))",
+        "v.store((0, 0), y)",
+    )
+    assert attributes_of(text, "tile.dot") == (
+        "parts = array<i64: 1, 1, 2>, part_stages = array<i64: 0, 1, 1, 1>, "
+        "part_orders = array<i64: 3, 0, 1, 2>"
+    )
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_guarded_masks(guarded: bool) -> None:
+    text = lowered(
+        "x = v.load((0, 0), (16, 16))",
+        f"v.store((0, 0), kiln.pin(kiln.where(x > 0.0, x, 1.0), guarded={guarded}))",
+    )
+    assert f"tile.guarded = {str(guarded).lower()}" in attributes_of(text, "arith.select")
+
+
 LOAD = "v.load((0, 0), (4, 8))"
 PRODUCT = "kiln.dot(kiln.zeros((16, 16), kiln.f32), kiln.zeros((16, 16), kiln.f32))"
 REFUSED = [
@@ -209,6 +231,12 @@ REFUSED = [
      "expected how many parts along m, n and k, got"),
     ("kiln.pin(kiln.pin(kiln.dot(v.load((0, 0), (8, 8)), v.load((0, 0), (8, 8))), swap=True), "
      "swap=True)", "expected one decision about swap, got two"),
+    (f"kiln.pin({PRODUCT}, parts=(1, 1, 2), part_stages=(0, 1, 1, 1))",
+     "expected a pair of numbers for each part, of its reads and of its product, got (0, 1, 1, 1)"),
+    (f"kiln.pin({PRODUCT}, parts=(1, 1, 1), part_orders=((0, -1),))",
+     "expected part_orders of at least 0, got"),
+    (f"kiln.pin({LOAD}, part_stages=((0, 1),))", "expected part_stages of a product, got"),
+    (f"kiln.pin({LOAD}, guarded=True)", "expected guarded of a choice by a mask, got"),
     (f"kiln.pin({LOAD}, warps=4)", "expected decisions about an operation, got warps"),
     ("kiln.pin(stage=1)", "expected decisions about a kernel, got stage"),
     (f"kiln.pin({LOAD})", "expected a decision to pin, got none"),

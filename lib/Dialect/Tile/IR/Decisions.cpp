@@ -29,6 +29,11 @@ static bool onTensor(Operation *op) {
   return op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
 }
 
+/// Of a loop whose trips are shared out among programs: by their number, or as a stream.
+template <typename Share>
+static bool onShared(Operation *op) {
+  return isa<scf::ForOp>(op) && isa_and_nonnull<Share>(op->getAttr(kShareAttrName));
+}
 static bool onMask(Operation *op) { return isa<arith::SelectOp>(op) && onTensor(op); }
 
 ArrayRef<Decision> kiln::tile::getDecisions() {
@@ -36,67 +41,75 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
                    Lowering = ReadBy::Lowering;
   static constexpr Decision all[] = {
       // By which instruction, and through which memory.
-      {"atom", on<LoadOp, StoreOp>, Schedule},
-      {"atom", on<DotOp, DotScaledOp>, Lowering},
-      {"buffer", on<LoadOp, StoreOp>, Schedule},
-      {"read_atom", on<LoadOp>, Schedule},
-      {kResidencyAttrName, onTensor, Schedule},
-      {kCarriedAttrName, on<DotOp, WaitOp>, Schedule},
-      {kFetchedAttrName, on<StoreOp, SliceOp>, Schedule},
-      {kHandedAttrName, on<ConvertLayoutOp>, Schedule},
+      {"atom", on<LoadOp, StoreOp>, Schedule, "tile-realise-rings"},
+      {"atom", on<DotOp, DotScaledOp>, Lowering, "tile-lower-to-threads"},
+      {"buffer", on<LoadOp, StoreOp>, Schedule, "tile-realise-rings"},
+      {"read_atom", on<LoadOp>, Schedule, "tile-realise-rings"},
+      {kResidencyAttrName, onTensor, Schedule, "tile-realise-rings"},
+      {kCarriedAttrName, on<DotOp, WaitOp>, Schedule, "tile-realise-accumulators"},
+      {kFetchedAttrName, on<StoreOp, SliceOp>, Schedule, "tile-realise-fetches"},
+      {kHandedAttrName, on<ConvertLayoutOp>, Schedule, "tile-realise-hand-overs"},
       // When, and by whom.
-      {"stage", onOurs, Schedule},
-      {kStageAttrName, onOthers, Schedule},
-      {"order", onOursInOrder, Schedule},
-      {kOrderAttrName, onOthersInOrder, Schedule},
-      {"role", onOurs, Schedule},
-      {kRoleAttrName, onOthers, Schedule},
-      {"ring", on<LoadOp>, Schedule},
-      {"depth", on<LoadOp>, Schedule},
-      {kDepthAttrName, on<scf::ForOp, scf::WhileOp>, Schedule},
-      {"multicast", on<LoadOp, CopyInOp>, Schedule},
-      {"in_flight", on<DotOp, StoreOp>, Schedule},
-      {kWriteStageAttrName, on<LoadOp>, Schedule},
-      {kGuardedAttrName, onMask, Schedule},
-      {kSplitLoopAttrName, on<scf::IfOp>, Schedule},
+      {"stage", onOurs, Schedule, "tile-realise-stages"},
+      {kStageAttrName, onOthers, Schedule, "tile-realise-stages"},
+      {"order", onOursInOrder, Schedule, "tile-realise-stages"},
+      {kOrderAttrName, onOthersInOrder, Schedule, "tile-realise-stages"},
+      {"role", onOurs, Schedule, "tile-realise-warp-groups"},
+      {kRoleAttrName, onOthers, Schedule, "tile-realise-warp-groups"},
+      {"ring", on<LoadOp>, Schedule, "tile-realise-rings"},
+      {"depth", on<LoadOp>, Schedule, "tile-realise-rings"},
+      {kDepthAttrName, on<scf::ForOp, scf::WhileOp>, Schedule, "tile-decide-hand-overs"},
+      {"multicast", on<LoadOp, CopyInOp>, Schedule, "tile-realise-rings"},
+      {"in_flight", on<DotOp, StoreOp>, Schedule, "tile-realise-stages"},
+      {kWriteStageAttrName, on<LoadOp>, Schedule, "tile-realise-rings"},
+      {kGuardedAttrName, onMask, Schedule, "tile-guard-masks"},
+      {kSplitLoopAttrName, on<scf::IfOp>, Schedule, "tile-split-loops"},
       // In which parts, and how its instructions alternate with others.
-      {"parts", on<DotOp>, Schedule, /*isMark=*/false, /*isOfParts=*/true},
-      {"reads_ahead", on<DotOp>, Schedule, /*isMark=*/false, /*isOfParts=*/true},
-      {"promote", on<DotOp>, Schedule, /*isMark=*/false, /*isOfParts=*/true},
-      {"swap", on<DotOp>, Layout, /*isMark=*/false, /*isOfParts=*/true},
-      {"interleave", on<DotOp>, Schedule},
+      {"parts", on<DotOp>, Schedule, "tile-realise-parts", /*isMark=*/false, /*isOfParts=*/true},
+      {"reads_ahead", on<DotOp>, Schedule, "tile-realise-parts", /*isMark=*/false,
+       /*isOfParts=*/true},
+      {"part_stages", on<DotOp>, Schedule, "tile-realise-parts", /*isMark=*/false,
+       /*isOfParts=*/true},
+      {"part_orders", on<DotOp>, Schedule, "tile-realise-parts", /*isMark=*/false,
+       /*isOfParts=*/true},
+      {"promote", on<DotOp>, Schedule, "tile-realise-parts", /*isMark=*/false, /*isOfParts=*/true},
+      {"swap", on<DotOp>, Layout, "tile-realise-swap", /*isMark=*/false, /*isOfParts=*/true},
+      {"interleave", on<DotOp>, Schedule, "tile-realise-interleaving"},
       // How many programs share a loop's trips.
-      {kShareAttrName, on<scf::ForOp>, Schedule},
-      {kShareAtomicAttrName, on<scf::ForOp>, Schedule},
+      {kShareAttrName, onShared<IntegerAttr>, Schedule, "tile-realise-shares"},
+      {kShareAtomicAttrName, onShared<IntegerAttr>, Schedule, "tile-realise-shares"},
+      {kShareAttrName, onShared<StringAttr>, Schedule, "tile-realise-streams"},
+      {kShareAtomicAttrName, onShared<StringAttr>, Schedule, "tile-realise-streams"},
       // Behind which op what follows on the stream may begin.
-      {kTriggersAttrName, onProgram, Schedule},
+      {kTriggersAttrName, onProgram, Schedule, "tile-realise-overlap"},
       // Which instruction, by its name; and who holds what of a result.
-      {kAtomNameAttrName, on<DotOp, LoadOp, StoreOp>, Layout},
-      {kLayoutAttrName, onTensor, Layout},
+      {kAtomNameAttrName, on<DotOp, LoadOp, StoreOp>, Layout, "tile-resolve-atom-names"},
+      {kLayoutAttrName, onTensor, Layout, "tile-decide-layouts"},
       // Which lanes meet, which warp or program acts for others, and how many tell of something.
-      {kLanesAttrName, on<PutOp>, Lowering},
-      {kFirstOfPairAttrName, on<PutOp, GetOp, StartDotOp, ReleaseOp>, Lowering},
-      {kByWarpAttrName, on<AllocTensorOp, FreeTensorOp>, Lowering},
-      {kEndsAttrName, on<InitOp>, Lowering},
-      {kInstructionsAttrName, on<WaitPutsOp>, Lowering},
-      {kMeetsAttrName, mayMeet, Lowering},
+      {kLanesAttrName, on<PutOp>, Lowering, "tile-lower-to-threads"},
+      {kFirstOfPairAttrName, on<PutOp, GetOp, StartDotOp, ReleaseOp>, Lowering,
+       "tile-lower-to-threads"},
+      {kByWarpAttrName, on<AllocTensorOp, FreeTensorOp>, Lowering, "tile-lower-to-threads"},
+      {kEndsAttrName, on<InitOp>, Lowering, "tile-lower-to-threads"},
+      {kInstructionsAttrName, on<WaitPutsOp>, Lowering, "tile-lower-to-threads"},
+      {kMeetsAttrName, mayMeet, Lowering, "tile-lower-to-threads"},
       // How far neighbours are reached together.
-      {kWholeRowsAttrName, on<LoadOp, StoreOp>, Lowering},
-      {kRunAttrName, on<GatherOp, ScatterOp>, Lowering},
+      {kWholeRowsAttrName, on<LoadOp, StoreOp>, Lowering, "tile-lower-to-threads"},
+      {kRunAttrName, on<GatherOp, ScatterOp>, Lowering, "tile-lower-to-threads"},
       // What passes say of loops.
-      {kLeastTripsAttrName, on<scf::ForOp>, Schedule, /*isMark=*/true},
-      {kProgramsAttrName, on<scf::ForOp>, Lowering, /*isMark=*/true},
+      {kLeastTripsAttrName, on<scf::ForOp>, Schedule, "tile-realise-stages", /*isMark=*/true},
+      {kProgramsAttrName, on<scf::ForOp>, Lowering, "tile-lower-to-threads", /*isMark=*/true},
       // Of a kernel.
-      {kRolesAttrName, on<KernelOp>, Schedule},
-      {kTurnsAttrName, on<KernelOp>, Lowering},
-      {kBlockProgramsAttrName, on<KernelOp>, Lowering},
-      {kPersistentAttrName, on<KernelOp>, Schedule},
-      {kRasterAttrName, on<KernelOp>, Schedule},
-      {kPerCoreAttrName, on<KernelOp>, Schedule},
-      {kProposalAttrName, on<KernelOp>, Schedule, /*isMark=*/true},
-      {kWarpsAttrName, on<KernelOp>, Lowering},
-      {kClusterAttrName, on<KernelOp>, Lowering},
-      {kOverlapAttrName, on<KernelOp>, Schedule},
+      {kRolesAttrName, on<KernelOp>, Schedule, "tile-realise-warp-groups"},
+      {kTurnsAttrName, on<KernelOp>, Lowering, "tile-lower-to-threads"},
+      {kBlockProgramsAttrName, on<KernelOp>, Lowering, "tile-lower-to-threads"},
+      {kPersistentAttrName, on<KernelOp>, Schedule, "tile-realise-persistence"},
+      {kRasterAttrName, on<KernelOp>, Schedule, "tile-realise-persistence"},
+      {kPerCoreAttrName, on<KernelOp>, Schedule, "tile-realise-persistence"},
+      {kProposalAttrName, on<KernelOp>, Schedule, "tile-decide-roles", /*isMark=*/true},
+      {kWarpsAttrName, on<KernelOp>, Lowering, "tile-lower-to-threads"},
+      {kClusterAttrName, on<KernelOp>, Lowering, "tile-lower-to-threads"},
+      {kOverlapAttrName, on<KernelOp>, Schedule, "tile-realise-overlap"},
   };
   return all;
 }

@@ -102,6 +102,29 @@ LogicalResult kiln::tile::verifyDot(Operation *op, Type aType, bool transposeA, 
   return success();
 }
 
+/// Two numbers for each part: of its reads, and of its dot. Each order is that of one of them.
+static LogicalResult verifyPlaces(DotOp dot, StringRef name, ArrayRef<int64_t> places) {
+  ArrayRef<int64_t> parts = *dot.getParts();
+  int64_t count = 2 * parts[0] * parts[1] * parts[2];
+  bool areOrders = name == "part_orders", fits = int64_t(places.size()) == count;
+  llvm::SmallDenseSet<int64_t> seen;
+  for (int64_t place : places)
+    fits = fits && place >= 0 && (!areOrders || (place < count && seen.insert(place).second));
+  if (!fits) {
+    InFlightDiagnostic error =
+        dot.emitOpError("expected '")
+        << name << "' of " << count
+        << (areOrders ? " different numbers from 0 on" : " numbers of at least 0")
+        << ", for the reads and the dot of each part, got [";
+    llvm::interleaveComma(places, error);
+    return error << "]";
+  }
+  // These say where reads run.
+  if (dot.getReadsAhead())
+    return dot.emitOpError("expected no 'reads_ahead' beside '") << name << "'";
+  return success();
+}
+
 static LogicalResult verifyParts(DotOp dot) {
   int64_t extents[] = {dot.getM(), dot.getN(), dot.getK()};
   if (std::optional<ArrayRef<int64_t>> parts = dot.getParts()) {
@@ -116,8 +139,13 @@ static LogicalResult verifyParts(DotOp dot) {
       return error << "]";
     }
   }
-  if (dot.getReadsAhead() && !dot.getParts())
-    return dot.emitOpError("expected 'parts', since 'reads_ahead' is decided");
+  for (StringRef name : {"reads_ahead", "part_stages", "part_orders"})
+    if (dot->getAttr(name) && !dot.getParts())
+      return dot.emitOpError("expected 'parts', since '") << name << "' is decided";
+  if (dot.getPartStages() && failed(verifyPlaces(dot, "part_stages", *dot.getPartStages())))
+    return failure();
+  if (dot.getPartOrders() && failed(verifyPlaces(dot, "part_orders", *dot.getPartOrders())))
+    return failure();
   if (std::optional<int64_t> ahead = dot.getReadsAhead()) {
     int64_t count = (*dot.getParts())[0] * (*dot.getParts())[1] * (*dot.getParts())[2];
     if (*ahead >= count)

@@ -95,9 +95,10 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
   bool hasAllLanes = layout.getInSize("lane") == int64_t(1) << layout.getInBits("lane");
   if (layout.isExact() && hasAllLanes)
     return success();
-  return emitError() << "expected extents that are powers of two, or whose odd factor the highest "
-                        "bits of one part other than lanes count, got "
-                     << layout.str();
+  return emitError()
+         << "expected a layout of extents that are powers of two, or whose odd factor the highest "
+            "bits of one part other than lanes count, got "
+         << layout.str();
 }
 
 LayoutAttr LayoutAttr::get(MLIRContext *context, const LinearLayout &layout) {

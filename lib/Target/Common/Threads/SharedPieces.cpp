@@ -44,7 +44,7 @@ std::string kiln::nameRing(ChannelType type) {
     return "the barriers of accumulators";
   if (type.getBuffers().empty())
     return "the barriers of turns";
-  stream << "a ring of " << type.getDepth() << (type.getDepth() == 1 ? " slot" : " slots")
+  stream << "a ring of " << type.getDepth() << (type.getDepth() == 1 ? " slot" : " slots ('depth')")
          << " of ";
   llvm::interleave(
       llvm::seq<unsigned>(0, type.getBuffers().size()), stream,
@@ -155,6 +155,19 @@ static std::optional<std::pair<unsigned, SmallVector<Operation *>>> findUsingRol
   return found;
 }
 
+/// The role that fills a ring, as words behind the ring's name; none of what is no ring of tiles.
+static std::string nameFiller(Value channel) {
+  for (OpOperand &use : channel.getUses()) {
+    auto groups = dyn_cast<WarpGroupsOp>(use.getOwner());
+    for (unsigned number = 0; groups && number < groups.getBodies().size(); ++number) {
+      Value seen = groups.getBodies()[number].getArgument(use.getOperandNumber());
+      if (llvm::any_of(seen.getUsers(), llvm::IsaPred<PutOp>))
+        return " that role \"" + groups.getRole(number).getName().str() + "\" fills";
+    }
+  }
+  return "";
+}
+
 static unsigned getRoleNumber(Operation *op) {
   Region *region = op->getParentRegion();
   while (!isa<WarpGroupsOp>(region->getParentOp()))
@@ -185,7 +198,8 @@ SharedPieces kiln::findSharedPieces(KernelOp kernel) {
     }
     if (auto channel = dyn_cast<ChannelOp>(op)) {
       schedule::SharedPiece &piece =
-          add(op, nameRing(channel.getType()), getChannelBytes(channel.getType()));
+          add(op, nameRing(channel.getType()) + nameFiller(channel.getResult()),
+              getChannelBytes(channel.getType()));
       if (!channel.getType().getBuffers().empty())
         piece.alignment = kEngineAlignment;
       for (Operation *user : channel->getUsers())

@@ -15,9 +15,10 @@ from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
 
 _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "per_core",
                "programs_per_block")  # fmt: skip
-_ON_PRODUCTS = ("parts", "reads_ahead", "promote", "swap", "interleave")
+_ON_PRODUCTS = ("parts", "reads_ahead", "part_stages", "part_orders", "promote", "swap",
+                "interleave")  # fmt: skip
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "write_stage", "in_flight", "atom",
-                  "layout", "residency", "carried", "fetched", "triggers", "multicast",
+                  "layout", "residency", "carried", "fetched", "guarded", "triggers", "multicast",
                   *_ON_PRODUCTS)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth", "share")
 _ON_BRANCHES = ("role", "stage", "order", "split")
@@ -62,8 +63,8 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any, 
 @implements("pin")
 def pin(c: Any, value: Any, *decisions: Any) -> Any:
     names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "write_stage", "in_flight",
-             "atom", "layout", "residency", "carried", "fetched", "split", "triggers", "multicast",
-             *_ON_PRODUCTS,
+             "atom", "layout", "residency", "carried", "fetched", "guarded", "split", "triggers",
+             "multicast", *_ON_PRODUCTS,
              "share")  # fmt: skip
     given = {name: x for name, x in zip(names, decisions, strict=True) if x is not None}
     if value is ...:
@@ -219,6 +220,22 @@ def _parts(parts: Any) -> str:
     return f"array<i64: {', '.join(map(str, numbers))}>"
 
 
+def _places(name: str, places: Any) -> str:
+    """Pairs of numbers, one for each part, as one list."""
+    pairs = places if isinstance(places, tuple) else (places,)
+    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise Misuse(
+            "expected a pair of numbers for each part, of its reads and of its product, "
+            f"got {places}",
+            f"{name}=((0, 1), (2, 3))",
+            name,
+        )
+    numbers = [as_int(number, name) for pair in pairs for number in pair]
+    if not all(0 <= number < _MOST for number in numbers):
+        raise Misuse(f"expected {name} of at least 0, got {places}", argument=name)
+    return f"array<i64: {', '.join(map(str, numbers))}>"
+
+
 def _axes(axes: Any) -> str:
     given = axes if isinstance(axes, tuple) else (axes,)
     names = [as_text(axis, "multicast") for axis in given]
@@ -241,6 +258,10 @@ def _spelled(name: str, decision: Any) -> str | None:
         return f"{number} : i64"
     if name == "parts":
         return _parts(decision)
+    if name in ("part_stages", "part_orders"):
+        return _places(name, decision)
+    if name == "guarded":
+        return "true" if as_flag(decision, name) else "false"
     if name == "multicast":
         return _axes(decision)
     if name in ("promote", "swap"):
@@ -368,6 +389,9 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
         if name in (*_ON_PRODUCTS, "carried") and not c.e.is_product(at):
             raise Misuse(f"expected {name} of a product, got {describe(value)}",
                          "around kiln.dot itself", name)  # fmt: skip
+        if name == "guarded" and not c.e.is_choice(at):
+            raise Misuse(f"expected guarded of a choice by a mask, got {describe(value)}",
+                         "around kiln.where itself", name)  # fmt: skip
         if name in ("multicast", "write_stage") and not c.e.is_load(at):
             raise Misuse(f"expected {name} of a load, got {describe(value)}",
                          "around the load itself", name)  # fmt: skip

@@ -24,6 +24,8 @@ struct Decision {
   llvm::StringLiteral name;
   bool (*standsOn)(mlir::Operation *);
   ReadBy readBy;
+  /// The pass that obeys it: the one behind which it stands nowhere any more.
+  llvm::StringLiteral pass;
   /// Passes alone write it: no source does.
   bool isMark = false;
   /// It says how one product is computed, and nothing of who runs what when.

@@ -49,7 +49,9 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
 
     `parts`, of m, n and k, is into how many dots it is cut (`tile-realise-parts`), and each dot in
     flight that this makes counts; `reads_ahead` is how many parts ahead of its own dot a part's
-    operands are read into registers. With `promote` each part along k is summed up on its own, from
+    operands are read into registers. `part_stages` and `part_orders` are two numbers for each part, in
+    the order of k, then m, then n: the stage of its reads and that of its dot, and their places among
+    what all parts do, each from 0 on. With `promote` each part along k is summed up on its own, from
     zero, and then added to the sum: an atom that keeps few bits of a sum then loses them of one
     part alone. With `swap` the transpose is computed, bᵀ · aᵀ + accumulatorᵀ
     (`tile-realise-swap`): rows and columns change places in the atom, which comes to see few rows
@@ -69,7 +71,10 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
                        OptionalAttr<I64Attr>:$order, OptionalAttr<StrAttr>:$role,
                        OptionalAttr<I64Attr>:$in_flight,
                        OptionalAttr<DenseI64ArrayAttr>:$parts,
-                       OptionalAttr<I64Attr>:$reads_ahead, UnitAttr:$promote, UnitAttr:$swap,
+                       OptionalAttr<I64Attr>:$reads_ahead,
+                       OptionalAttr<DenseI64ArrayAttr>:$part_stages,
+                       OptionalAttr<DenseI64ArrayAttr>:$part_orders,
+                       UnitAttr:$promote, UnitAttr:$swap,
                        OptionalAttr<Tile_InterleaveAttr>:$interleave);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{

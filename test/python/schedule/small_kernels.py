@@ -1,0 +1,60 @@
+"""Small kernels that pin what no kernel of benchmarks does."""
+
+# A product whose operand is masked behind the end of K, and loads of rows that end in the view.
+MASKED = """
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  tile.kernel @masked(%a: !tile.view<?x?xf16>, %c: !tile.view<?x?xf32>, %n: index)
+      attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %none = arith.constant dense<0.0> : tensor<64x64xf16>
+    %sum = scf.for %k = %c0 to %n step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+      %x = tile.load %a[%c0, %k] : !tile.view<?x?xf16> -> tensor<64x64xf16>
+      %from = tile.splat %k : tensor<64x64xindex>
+      %column = tile.iota 1 : tensor<64x64xindex>
+      %at = arith.addi %from, %column : tensor<64x64xindex>
+      %ns = tile.splat %n : tensor<64x64xindex>
+      %sees = arith.cmpi slt, %at, %ns : tensor<64x64xindex>
+      %seen = arith.select %sees, %x, %none {tile.guarded = true}
+          : tensor<64x64xi1>, tensor<64x64xf16>
+      %d = tile.dot %seen, %seen, %s transpose_b
+         : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+      scf.yield %d : tensor<64x64xf32>
+    }
+    tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+    tile.return
+  }
+}
+"""
+
+# Rows that end in the view, and neighbours that a gather reaches together.
+ROWS = """
+!row = !tile.view<?xf32, strides [1]>
+!table = !tile.view<?x?xf32, strides [?, 1]>
+#facts = #tile.facts<pointer = 16, strides = [16, 4], extents = [0, 8]>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @rows(%x: !table {tile.facts = #facts}, %ids: !tile.view<?xi32>,
+                    %y: !row {tile.facts = #tile.facts<pointer = 16>})
+      attributes {tile.warps = 2 : i64, tile.block_programs = 2 : i64} grid {
+    %n = tile.dim %ids, 0 : !tile.view<?xi32>
+    tile.grid %n
+  } {
+    %c1024 = arith.constant 1024 : index
+    %pid = tile.program_id x
+    %from = arith.muli %pid, %c1024 : index
+    %id = tile.load %ids[%pid] : !tile.view<?xi32> -> tensor<16xi32>
+    %column = tile.reshape %id : tensor<16xi32> -> tensor<16x1xi32>
+    %lines = tile.broadcast %column : tensor<16x1xi32> -> tensor<16x64xi32>
+    %columns = tile.iota 1 : tensor<16x64xi32>
+    %t = tile.gather %x[%lines, %columns] {tile.run = array<i64: 1, 4>}
+        : !table, [tensor<16x64xi32>, tensor<16x64xi32>] -> tensor<16x64xf32>
+    tile.scatter %t, %x[%lines, %columns] {tile.run = array<i64: 1, 4>}
+        : tensor<16x64xf32>, !table, [tensor<16x64xi32>, tensor<16x64xi32>]
+    %old = tile.load %y[%from] {tile.whole_rows} : !row -> tensor<1024xf32>
+    %new = arith.addf %old, %old : tensor<1024xf32>
+    tile.store %new, %y[%from] {tile.whole_rows} : tensor<1024xf32>, !row
+    tile.return
+  }
+}
+"""
