@@ -53,10 +53,11 @@ def ratio(ours: list[float], theirs: list[float]) -> float:
 
 def report_regimes(
     report: Report, name: str, runs: dict[str, Callable[[], object]], work: float,
-    errors: dict[str, float], asked: dict[str, float], seconds: float,
+    errors: dict[str, float], asked: dict[str, dict[str, float]], seconds: float,
 ) -> None:  # fmt: skip
-    """Times a case in both regimes. `runs` begins with ours, whose rate over each peer's is `asked`
-    in bursts alone; `work` is one run's, in floating-point operations."""
+    """Times a case in both regimes. `runs` begins with ours, of whose rate over each peer's `asked`
+    says the least by regime ("burst", "sustained"); `work` is one run's, in floating-point
+    operations."""
     ours = next(iter(runs))
     regimes = {
         "burst": burst(runs, rounds=max(3, int(4 * seconds))),
@@ -67,7 +68,7 @@ def report_regimes(
             report.add(
                 f"{name}, {regime}", who, statistics.median(samples[who]), work, "GFLOP/s",
                 errors[who], None if who == ours else ratio(samples[ours], samples[who]),
-                asked.get(who) if regime == "burst" else None,
+                asked.get(regime, {}).get(who),
             )  # fmt: skip
 
 

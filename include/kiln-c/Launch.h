@@ -96,7 +96,8 @@ typedef struct KilnArg {
 
 typedef struct KilnLaunchOptions {
   size_t struct_size; // 0: only the members before `cancelled` are there
-  // Programs along x, y, z; has_grid 0: the kernel's own grid. Zero anywhere launches nothing.
+  // Programs along x, y, z; has_grid 0: the kernel's own grid. Zero anywhere launches nothing. Code
+  // whose metadata says "own_grid" takes none.
   int32_t has_grid;
   int64_t grid[3];
   KilnStream stream;

@@ -53,7 +53,7 @@ std::optional<CarriedSum> kiln::findCarriedSum(WaitOp wait, std::string &expecte
     return refuse("a sum in tensor memory");
   auto *terminator = loop.getBody()->getTerminator();
   if (!wait->hasOneUse() || wait->use_begin()->getOwner() != terminator)
-    return refuse("a sum that the trip hands to the next one and uses no more");
+    return refuse("a sum that the trip hands to the next one and uses no more, nor promotes");
   Attribute atom;
   OpOperand *first = findFirstUse(wait.getPending(), atom);
   auto pend = first ? first->get().getDefiningOp<PendOp>() : PendOp();

@@ -73,7 +73,7 @@ LogicalResult kiln::checkPlannedSums(KernelOp kernel) {
   const Sum &most = *llvm::max_element(
       sums, [](const Sum &one, const Sum &other) { return one.bytes < other.bytes; });
   DotOp dot = most.dot;
-  InFlightDiagnostic error = dot.emitOpError("expected sums of at most ")
+  InFlightDiagnostic error = dot.emitOpError("expected sums, of all copies and turns, of at most ")
                              << limit->value << " bytes of tensor memory on "
                              << target.getSpelling() << ", got " << total
                              << ", of which this one takes " << most.bytes;

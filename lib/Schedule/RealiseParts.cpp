@@ -124,6 +124,10 @@ LogicalResult DotRealiser::check() {
   if (ahead && dot->getParentOfType<WarpGroupsOp>() && !dot.getStage() &&
       hasDecisions(*dot->getBlock()))
     return dot.emitOpError("expected 'stage', since 'reads_ahead' is decided");
+  if (!stages.empty() && !dot.getStage())
+    return dot.emitOpError("expected 'stage', since 'part_stages' is decided");
+  if (!orders.empty() && !(dot.getStage() && dot.getOrder()))
+    return dot.emitOpError("expected 'stage' and 'order', since 'part_orders' is decided");
   for (unsigned operand = 0; operand < 3; ++operand)
     if (failed(checkBox(dot->getOperand(operand), getBox(operand, {0, 0, 0, {}, {}}))))
       return failure();

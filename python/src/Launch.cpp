@@ -69,8 +69,15 @@ void checkWatches(LauncherState &state) {
   }
 }
 
+/// Whether the launch says which programs run, or which run side by side: then each runs its own
+/// tile, unless the author says otherwise.
+bool saysPrograms(const KilnLaunchOptions &options) {
+  const int64_t *cluster = options.cluster;
+  return options.has_grid || cluster[0] > 1 || cluster[1] > 1 || cluster[2] > 1;
+}
+
 uint64_t newVariant(LauncherState &state, const BoundCall &bound, PyObject *options,
-                    const ArgumentSet &readOnly, bool hasGrid) {
+                    const ArgumentSet &readOnly, bool isAlone) {
   nb::list constants;
   for (const SignatureEntry &entry : state.signature.entries)
     if (entry.constant >= 0) {
@@ -79,15 +86,15 @@ uint64_t newVariant(LauncherState &state, const BoundCall &bound, PyObject *opti
     }
   nb::object key = options ? nb::borrow(options) : nb::none();
   return nb::cast<uint64_t>(
-      state.half.attr("new_variant")(constants, key, readOnly.mask(), hasGrid));
+      state.half.attr("new_variant")(constants, key, readOnly.mask(), isAlone));
 }
 
 uint64_t variantOf(LauncherState &state, const BoundCall &bound, PyObject *options,
-                   const ArgumentSet &readOnly, bool hasGrid) {
+                   const ArgumentSet &readOnly, bool isAlone) {
   if (!bound.anyConstant && !options && readOnly.empty()) {
-    std::optional<uint64_t> &variant = state.defaultVariants[hasGrid];
+    std::optional<uint64_t> &variant = state.defaultVariants[isAlone];
     if (!variant)
-      variant = newVariant(state, bound, nullptr, readOnly, hasGrid);
+      variant = newVariant(state, bound, nullptr, readOnly, isAlone);
     return *variant;
   }
   size_t n = state.signature.numConstants;
@@ -101,13 +108,13 @@ uint64_t variantOf(LauncherState &state, const BoundCall &bound, PyObject *optio
   nb::object optionsKey = options ? nb::borrow(options) : nb::none();
   PyTuple_SetItem(key.ptr(), Py_ssize_t(n), optionsKey.release().ptr());
   PyTuple_SetItem(key.ptr(), Py_ssize_t(n + 1), readOnly.mask().release().ptr());
-  PyTuple_SetItem(key.ptr(), Py_ssize_t(n + 2), nb::bool_(hasGrid).release().ptr());
+  PyTuple_SetItem(key.ptr(), Py_ssize_t(n + 2), nb::bool_(isAlone).release().ptr());
   PyObject *known = PyDict_GetItemWithError(state.variants.ptr(), key.ptr());
   if (known)
     return PyLong_AsUnsignedLongLong(known);
   bool hashable = !PyErr_Occurred(); // else the compile will say what is wrong with it
   PyErr_Clear();
-  uint64_t number = newVariant(state, bound, options, readOnly, hasGrid);
+  uint64_t number = newVariant(state, bound, options, readOnly, isAlone);
   if (!hashable)
     return number;
   state.variants[key] = number;
@@ -233,7 +240,7 @@ bool kiln::python::prepareLaunch(Launcher *self, Configured *config, PyObject *c
   if (config && config->options)
     out.compileOptions = nb::borrow(config->options);
   options.variant = variantOf(state, out.bound, out.compileOptions.ptr(), out.frame.readOnly,
-                              bool(options.has_grid));
+                              saysPrograms(options));
   out.function = functionOf(state, out.frame);
   return true;
 }
@@ -263,8 +270,9 @@ PyObject *kiln::python::launch(Launcher *self, Configured *config, PyObject *con
       }
       if (attempt > 0) { // another thread may have made the kernel forget
         prepared.function = functionOf(state, prepared.frame);
-        prepared.options.variant = variantOf(state, prepared.bound, prepared.compileOptions.ptr(),
-                                             prepared.frame.readOnly, bool(prepared.options.has_grid));
+        prepared.options.variant =
+            variantOf(state, prepared.bound, prepared.compileOptions.ptr(), prepared.frame.readOnly,
+                      saysPrograms(prepared.options));
       }
       KilnFunction *function = state.functions[prepared.function].function;
       KilnString key{};

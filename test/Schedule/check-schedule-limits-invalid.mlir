@@ -115,7 +115,7 @@ tile.kernel @sums(%c: !tile.view<?x?xf32>)
   %a = arith.constant dense<1.0> : tensor<128x64xbf16>
   %b = arith.constant dense<1.0> : tensor<256x64xbf16>
   %zero = arith.constant dense<0.0> : tensor<128x256xf32>
-  // expected-error@+1 {{expected sums of at most 262144 bytes of tensor memory on nvptx:sm_100a, got 524288, of which this one takes 524288 for 4 slots, one more than 'in_flight', since another role fetches it}}
+  // expected-error@+1 {{expected sums, of all copies and turns, of at most 262144 bytes of tensor memory on nvptx:sm_100a, got 524288, of which this one takes 524288 for 4 slots, one more than 'in_flight', since another role fetches it}}
   %d = tile.dot %a, %b, %zero transpose_b {atom = #mma, role = "mma", in_flight = 3}
      : tensor<128x64xbf16>, tensor<256x64xbf16> -> tensor<128x256xf32>
   tile.store %d, %c[%c0, %c0] {role = "store"} : tensor<128x256xf32>, !tile.view<?x?xf32>

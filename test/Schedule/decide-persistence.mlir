@@ -1,9 +1,6 @@
 // RUN: tile-opt %s --split-input-file --tile-pipeline=stop-after=layout | FileCheck %s
 
-// A core has room for one program, whose rings take the shared memory: programs run tiles in turn, and
-// the launch's grid is the kernel's own.
-//
-// CHECK: own_grid = true
+// A core has room for one program, whose rings take the shared memory: programs run tiles in turn.
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 

@@ -85,7 +85,7 @@ tile.kernel @used_behind(%n: index) {
         %less = arith.mulf %s, %half : !t
         %pend = tile.pend %less : !pending
         %d = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
-        // expected-error@+1 {{expected a sum that the trip hands to the next one and uses no more, since 'tile.carried' is "tensor_memory"}}
+        // expected-error@+1 {{expected a sum that the trip hands to the next one and uses no more, nor promotes, since 'tile.carried' is "tensor_memory"}}
         %u = tile.wait %d in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
         tile.print "behind" (%u) : !t
         scf.yield %u : !t

@@ -128,3 +128,41 @@ tile.kernel @in_registers(%x: !tile.view<16x32xf16>, %y: !tile.view<32x8xf16>, %
   tile.return
 }
 }
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[8,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
+#a = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
+#b = #tile.layout<register = [[1,0],[8,0],[16,0]], lane = [[2,0],[4,0],[0,1],[0,2],[0,4]], warp = []>
+#mma = #nvptx.mma_sync<"m16n8k16", f16, f32>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @without_part_stages(%x: !tile.view<16x32xf16>, %y: !tile.view<32x8xf16>, %z: !tile.view<16x8xf32>) attributes {tile.warps = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %s = arith.constant dense<0.0> : tensor<16x8xf32, #sum>
+  %a = tile.load %x[%c0, %c0] : !tile.view<16x32xf16> -> tensor<16x32xf16, #a>
+  %b = tile.load %y[%c0, %c0] : !tile.view<32x8xf16> -> tensor<32x8xf16, #b>
+  // expected-error @+1 {{expected 'stage', since 'part_stages' is decided}}
+  %d = tile.dot %a, %b, %s {atom = #mma, parts = array<i64: 1, 1, 2>, part_stages = array<i64: 0, 0, 0, 0>} : tensor<16x32xf16, #a>, tensor<32x8xf16, #b> -> tensor<16x8xf32, #sum>
+  tile.store %d, %z[%c0, %c0] : tensor<16x8xf32, #sum>, !tile.view<16x8xf32>
+  tile.return
+}
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[8,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
+#a = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
+#b = #tile.layout<register = [[1,0],[8,0],[16,0]], lane = [[2,0],[4,0],[0,1],[0,2],[0,4]], warp = []>
+#mma = #nvptx.mma_sync<"m16n8k16", f16, f32>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @without_order(%x: !tile.view<16x32xf16>, %y: !tile.view<32x8xf16>, %z: !tile.view<16x8xf32>) attributes {tile.warps = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %s = arith.constant dense<0.0> : tensor<16x8xf32, #sum>
+  %a = tile.load %x[%c0, %c0] : !tile.view<16x32xf16> -> tensor<16x32xf16, #a>
+  %b = tile.load %y[%c0, %c0] : !tile.view<32x8xf16> -> tensor<32x8xf16, #b>
+  // expected-error @+1 {{expected 'stage' and 'order', since 'part_orders' is decided}}
+  %d = tile.dot %a, %b, %s {atom = #mma, parts = array<i64: 1, 1, 2>, stage = 0 : i64, part_orders = array<i64: 0, 1, 2, 3>} : tensor<16x32xf16, #a>, tensor<32x8xf16, #b> -> tensor<16x8xf32, #sum>
+  tile.store %d, %z[%c0, %c0] : tensor<16x8xf32, #sum>, !tile.view<16x8xf32>
+  tile.return
+}
+}

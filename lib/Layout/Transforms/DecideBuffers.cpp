@@ -170,8 +170,13 @@ static Choice chooseRead(const LinearLayout &order, Value tensor, Attribute aske
 static LogicalResult checkRead(LoadOp load, int64_t cycles) {
   if (!load.getReadAtomAttr() || cycles < kNever)
     return success();
-  return load.emitOpError("expected 'read_atom' to be an instruction that reads ")
-         << load.getType() << " from a buffer that it has, got " << load.getReadAtomAttr();
+  InFlightDiagnostic error =
+      load.emitOpError("expected 'read_atom' to be an instruction that reads ")
+      << load.getType() << " from a buffer that it has, got " << load.getReadAtomAttr();
+  for (Operation *user : load->getUsers())
+    if (auto dot = dyn_cast<DotOp>(user); dot && dot.getAtomAttr())
+      error.attachNote(dot.getLoc()) << "which 'atom' asks for: " << dot.getAtomAttr();
+  return error;
 }
 
 /// How a buffer lies that an author has decided.

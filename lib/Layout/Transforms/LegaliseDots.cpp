@@ -19,19 +19,20 @@ class Legaliser {
 public:
   Legaliser(TargetInterface target, MLIRContext *context) : target(target), builder(context) {}
 
-  void legalise(DotOp op) {
+  LogicalResult legalise(DotOp op) {
     builder.setInsertionPoint(op);
     for (OpOperand *operand : {&op.getAMutable(), &op.getBMutable()})
       readBuffer(*operand);
     if (!getMmaAtoms(op, target).empty())
-      return;
+      return success();
     Type a = getElementTypeOrSelf(op.getA()), b = getElementTypeOrSelf(op.getB());
     if (isa<Float8E4M3FNType, Float8E5M2Type>(a))
-      return widenF8(op, a, b);
-    if (a.isInteger(4))
+      widenF8(op, a, b);
+    else if (a.isInteger(4))
       widenI4(op);
     if (op.getUnsignedA() || op.getUnsignedB())
-      makeSigned(op);
+      return makeSigned(op);
+    return success();
   }
 
   /// a and b as bf16, which holds every product of an element and its scale to its last bit, down
@@ -106,11 +107,15 @@ private:
 
   /// An unsigned byte is 128 more than the signed one whose first bit is the other:
   /// (a + 128) b = a b - (-128) b, and so for b, to the last bit since sums wrap.
-  void makeSigned(DotOp op) {
+  LogicalResult makeSigned(DotOp op) {
     Type i8 = builder.getI8Type();
     if (llvm::none_of(target.getMmaAtoms(i8, i8, builder.getI32Type()),
                       [&](Attribute atom) { return fits(cast<WarpMmaAtomInterface>(atom), op); }))
-      return;
+      return success();
+    if (op.getOrder())
+      return op.emitOpError("expected no 'order', since several products of signed bytes stand for "
+                            "it on ")
+             << target.getSpelling();
     Value a = op.getA(), b = op.getB(), sum = op.getAccumulator();
     Location loc = op.getLoc();
     bool unsignedA = op.getUnsignedA(), unsignedB = op.getUnsignedB();
@@ -123,10 +128,10 @@ private:
       b = flip(b);
     auto multiply = [&](Value left, Value right, Value start) {
       auto dot = createDot(loc, left, right, start, op.getTransposeA(), op.getTransposeB());
+      dot.setStageAttr(op.getStageAttr());
       dot.setPartsAttr(op.getPartsAttr());
       dot.setReadsAheadAttr(op.getReadsAheadAttr());
       dot.setPartStagesAttr(op.getPartStagesAttr());
-      dot.setPartOrdersAttr(op.getPartOrdersAttr());
       return dot;
     };
     Value minus;
@@ -139,6 +144,7 @@ private:
       sum = arith::AddIOp::create(builder, loc, sum, constant(sum, 128 * 128 * op.getK()));
     op.replaceAllUsesWith(multiply(a, b, sum).getResult());
     op.erase();
+    return success();
   }
 
   Value transpose(Value value) {
@@ -197,7 +203,8 @@ struct LegaliseDots : kiln::impl::LegaliseDotsBase<LegaliseDots> {
           dots.push_back(dot);
       });
       for (DotOp dot : dots)
-        legaliser.legalise(dot);
+        if (failed(legaliser.legalise(dot)))
+          return signalPassFailure();
     }
   }
 };

@@ -54,7 +54,11 @@ static LogicalResult checkAtom(Operation *op, StringRef name, TargetInterface ta
 static LogicalResult checkFit(Operation *op, TargetInterface target) {
   auto atom = op->getAttr("atom");
   std::optional<std::string> why = atom ? whyUnfit(op, atom, target) : std::nullopt;
-  return why ? LogicalResult(op->emitOpError(*why) << ", since 'atom' is " << atom) : success();
+  if (!why)
+    return success();
+  InFlightDiagnostic error = op->emitOpError(*why) << ", since 'atom' is " << atom;
+  noteSwapped(error, op);
+  return error;
 }
 
 /// Decisions that come together: each names what it is nothing without.
@@ -269,6 +273,7 @@ static LogicalResult checkResidency(Operation *op) {
         << (place == Place::Shared ? "shared memory" : "registers") << ", since '"
         << kResidencyAttrName << "' is decided";
     error.attachNote(use.getOwner()->getLoc()) << "the other use";
+    noteSwapped(error, op);
     return error;
   }
   auto load = dyn_cast<LoadOp>(op);

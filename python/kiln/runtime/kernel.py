@@ -183,14 +183,14 @@ class KernelHalf:
         self._empty_function()(*args, **known)
 
     def new_variant(
-        self, constants: list, options: tuple | None, read_only: int, pinned: bool
+        self, constants: list, options: tuple | None, read_only: int, alone: bool
     ) -> int:
-        """`pinned`: the launch says the grid."""
+        """`alone`: the launch says the grid or its clusters, so each program runs its own tile."""
         values = {p.name: v for p, v in zip(self._constants, constants, strict=False)}
         merged = {**self.__kernel_options__, **dict(options or ())}
         number = self._made_variants
         self._made_variants += 1
-        self._variants[number] = (values, merged, read_only, pinned)
+        self._variants[number] = (values, merged, read_only, alone)
         return number
 
     def _settle(self, variant: int) -> None:
@@ -231,16 +231,16 @@ class KernelHalf:
     ) -> CompiledKernel:
         if not self._watched:
             self._watch()
-        constants, options, read_only, pinned = known
+        constants, options, read_only, alone = known
         described = json.loads(self.launcher._describe(function, key))
         where = device(described["device"])
         arguments = described["arguments"]
         instance = self._instance(
             lambda: types_of(arguments, self._by_name), repr(arguments), constants, options,
-            where.target, where.identity, pinned,
+            where.target, where.identity, alone,
         )  # fmt: skip
         compiled = build(instance)
-        if not pinned and not compiled.metadata.get("has_grid"):
+        if not alone and not compiled.metadata.get("has_grid"):
             raise launch_error(
                 self.__name__, None,
                 f"expected a grid, got none: the kernel has no kiln.grid(...), so pin one with "

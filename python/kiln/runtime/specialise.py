@@ -33,7 +33,7 @@ class Instance:
 
     arguments       the run-time arguments by name, in order: called where the cache misses
     argument_text   the same as a text, for the key
-    pinned          the launch says the grid, whatever the kernel says
+    alone           each program runs its own tile: the launch says which programs run
     """
 
     source: KernelSource
@@ -43,13 +43,13 @@ class Instance:
     options: dict[str, Any]
     target: str
     identity: str
-    pinned: bool = False
+    alone: bool = False
 
     def first_key(self) -> bytes:
         constants = ";".join(f"{k}={constant_key(v)}" for k, v in self.constants.items())
         return cache.first_key(
             self.source.source_hash, self.argument_text, constants,
-            repr((sorted(self.options.items()), self.pinned)), self.target, self.identity,
+            repr((sorted(self.options.items()), self.alone)), self.target, self.identity,
             _native.target_identity(self.target),
         )  # fmt: skip
 
@@ -57,7 +57,7 @@ class Instance:
         """Lowers the kernel: the fields of a compile request."""
         text = self.source.lower(
             self.arguments(), self.constants, grid_pinned=not self.source.has_grid,
-            takes_turns=not self.pinned,
+            takes_turns=not self.alone,
         )  # fmt: skip
         return {
             "source": text,

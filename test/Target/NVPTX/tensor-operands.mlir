@@ -1,14 +1,17 @@
 // A chain of two products, as the compiler decides it: what is computed of the first is the second's
 // operand a in tensor memory, two elements a column.
+// RUN: sed s/proposal\ =\ 0/proposal\ =\ 1/ %s | tile-compile --emit asm -o %t.over.ptx
+// RUN: FileCheck %s --check-prefixes=PTX,OVER --input-file %t.over.ptx
+// RUN: %ptxas -v -arch=sm_100a %t.over.ptx -o %t.over.cubin 2>&1 | FileCheck %s --check-prefix=INFO
 // RUN: tile-compile %s --emit asm -o %t.ptx
-// RUN: FileCheck %s --check-prefixes=PTX,OVER --input-file %t.ptx
+// RUN: FileCheck %s --check-prefixes=PTX,APART --input-file %t.ptx
 // RUN: %ptxas -v -arch=sm_100a %t.ptx -o %t.cubin 2>&1 | FileCheck %s --check-prefix=INFO
 // RUN: sed s/sm_100a\"/sm_103a\"/ %s > %t.103.mlir
 // RUN: tile-compile %t.103.mlir --emit asm -o %t.103.ptx
 // RUN: FileCheck %s --check-prefixes=PTX,APART --input-file %t.103.ptx
 // RUN: %ptxas -v -arch=sm_103a %t.103.ptx -o %t.103.cubin 2>&1 | FileCheck %s --check-prefix=INFO
 // RUN: sed -e s/bf16/f16/g %s | tile-compile --emit asm -o %t.f16.ptx
-// RUN: FileCheck %s --check-prefixes=PTX,OVER --input-file %t.f16.ptx
+// RUN: FileCheck %s --check-prefixes=PTX,APART --input-file %t.f16.ptx
 // RUN: %ptxas -arch=sm_100a %t.f16.ptx -o %t.f16.cubin
 
 // PTX: .target sm_10{{[03]}}a
@@ -17,9 +20,9 @@
 // PTX: tcgen05.commit.cta_group::1
 // PTX: tcgen05.ld.sync.aligned.32x32b.x64.b32
 // PTX: tcgen05.wait::ld.sync.aligned;
-// All write their rows over the scores', which the same warp has fetched: nobody meets for that. By the figures of
-// sm_103a the next scores are computed beside these weights, which have columns of their own: the thread that starts
-// products has waited for the last that read them.
+// Of trips in turn, all write their rows over the scores', which the same warp has fetched: nobody meets for that.
+// Where the next scores are computed beside these weights, the weights have columns of their own: the thread that
+// starts products has waited for the last that read them.
 // OVER-NOT: bar.sync
 // APART: bar.sync
 // APART: tcgen05.fence::after_thread_sync;
@@ -37,7 +40,8 @@
 #wide = #tile.facts<pointer = 16, strides = [16, 4], extents = [16, 16], index32>
 module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
 tile.kernel @chain(%x: !tile.view<?x?xbf16> {tile.facts = #facts}, %w: !tile.view<?x?xbf16> {tile.facts = #facts},
-                   %v: !tile.view<?x?xbf16> {tile.facts = #facts}, %o: !tile.view<?x?xf32> {tile.facts = #wide}) {
+                   %v: !tile.view<?x?xbf16> {tile.facts = #facts}, %o: !tile.view<?x?xf32> {tile.facts = #wide})
+    attributes {tile.proposal = 0 : i64} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %n = tile.dim %w, 0 : !tile.view<?x?xbf16>

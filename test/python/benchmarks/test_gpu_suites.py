@@ -79,7 +79,25 @@ def test_a_case_of_attention(suite, ours, causal: bool) -> None:
         assert 0 < line["error"] <= suite.TOLERANCE
         assert line["rate"] == pytest.approx(work * 1e-9 / (line["milliseconds"] * 1e-3))
     assert [line.get("ratio") for line in lines] == 2 * [None, 1.0, 1.0, 2.0]
-    assert [line.get("asked") for line in lines] == [*3 * [None], suite.ASKED, *4 * [None]]
+    assert [line.get("asked") for line in lines] == 2 * [*3 * [None], suite.ASKED]
+
+
+def test_means_of_attention(suite) -> None:
+    """Geometric, over the cases, of each regime alone."""
+    from measure import Report
+
+    report = Report("attention", io.StringIO())
+    for regime, ratios in (("burst", (0.5, 2.0)), ("sustained", (1.0, 4.0))):
+        for number, ratio in enumerate(ratios):
+            report.add(f"case {number}, {regime}", "kiln", 1.0, 1e9, "GFLOP/s", 0.0)
+            report.add(f"case {number}, {regime}", "cudnn", ratio, 3e9, "GFLOP/s", 0.1, ratio)
+    suite.report_means(report, report.rows[:])
+    means = {row.case.rpartition(", ")[2]: row for row in report.rows[-2:]}
+    assert [means[regime].ratio for regime in means] == [pytest.approx(1), pytest.approx(2)]
+    assert [means[regime].milliseconds for regime in means] == [
+        pytest.approx(1000), pytest.approx(2000)
+    ]  # fmt: skip
+    assert {regime: row.asked for regime, row in means.items()} == suite.ASKED_OF_ALL
 
 
 def exact(causal: bool, late: int = 0):

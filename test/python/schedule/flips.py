@@ -19,7 +19,8 @@ NAMES = re.compile(r'\b(role|ring) = "(\w+)"')
 ATOMS = re.compile(r"\b(atom|read_atom) = ([^,}]+)")
 BUFFERS = re.compile(r"\bbuffer = (!\w+)")
 TURNS = re.compile(r"tile\.turns = \{(\w+) = (\d+)")
-SCHEDULES = re.compile(r', interleave = "[^"]*"|interleave = "[^"]*", ')
+INTERLEAVE = r"interleave = #tile\.interleave<[^>]*>"
+SCHEDULES = re.compile(rf", {INTERLEAVE}|{INTERLEAVE}, ")
 # What is there or not.
 LARGE = r"tile\.(?:persistent = #tile\.persistent<[^>]*>|turns = \{[^}]*\})"
 UNITS = re.compile(rf"(, )?tile\.split_loop|,\s*{LARGE}|{LARGE},?\s*|\b(?:swap|promote), ")

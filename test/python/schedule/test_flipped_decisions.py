@@ -81,6 +81,15 @@ def replaced(source: str, *pairs: tuple[str, str]) -> str:
     return source
 
 
+# As the compiler would decide: by ldmatrix without conflicts of banks.
+AS_READ = """#reader = #nvptx.ldmatrix<4, 16>
+#offsets_of_a = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,8],[4,16],[8,0],[16,0],[32,0],[64,0]]>
+#offsets_of_b = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,8],[4,16],[8,0],[16,0],[32,0],[64,0],[128,0]]>
+!slot_of_a = !tile.buffer<128x32xbf16, #offsets_of_a>
+!slot_of_b = !tile.buffer<256x32xbf16, #offsets_of_b>
+"""
+
+
 def with_pins() -> dict[str, str]:
     """Kernels with pins that none of those has."""
     load, dot = "{atom = #copy, stage = 0, order = 0, ", "{atom = #mma, "
@@ -96,6 +105,11 @@ def with_pins() -> dict[str, str]:
             (dot, f"{dot}parts = array<i64: 1, 1, 2>, promote, reads_ahead = 1 : i64, swap, "),
         ),
         "places of parts": replaced(ampere, (dot, dot + places)),
+        "slots": AS_READ + replaced(
+            ampere, ("{tile.depth = 4}", ""),
+            *(("{atom = #copy, ", f"{{buffer = !{name}, read_atom = #reader, depth = 4, atom = #copy, ")
+              for name in ("slot_of_a", "slot_of_b")),
+        ),
         "residency": replaced(
             in_text("gemm"), (load, f'{load}tile.residency = "registers", '),
             ('role = "mma", in_flight = 1', 'role = "mma", in_flight = 0'),
@@ -123,7 +137,7 @@ def with_pins() -> dict[str, str]:
     }  # fmt: skip
 
 
-MORE = ["parts", "places of parts", "residency", "carried", "fetched", "cores", "launches",
+MORE = ["parts", "slots", "places of parts", "residency", "carried", "fetched", "cores", "launches",
         "written later", "masks", "rows"]  # fmt: skip
 
 
@@ -172,11 +186,12 @@ def test_no_decision_about_shared_loops_is_ignored(tmp_path: Path) -> None:
 
 # What the last passes of the schedule decide stands in that stage's text.
 THREADS = re.compile(r"tile\.(by_warp|ends|instructions) = (\d+)")
+MEETINGS = re.compile(r'tile\.meets = "(copy|all)"')
 ACTORS = re.compile(r"(, )?tile\.(lanes|first_of_pair)\b(?:, )?")
 SCHEDULES = [
-    ("NVPTX/tensor-operands", "nvptx:sm_100a", {"by_warp", "ends"}),
-    ("NVPTX/pairs-begun", "nvptx:sm_100a", {"by_warp", "first_of_pair", "lanes"}),
-    ("AMDGPU/plain-ring", "amdgpu:gfx950", {"instructions"}),
+    ("NVPTX/tensor-operands", "nvptx:sm_100a", {"by_warp", "ends", "meets"}),
+    ("NVPTX/pairs-begun", "nvptx:sm_100a", {"by_warp", "first_of_pair", "lanes", "meets"}),
+    ("AMDGPU/plain-ring", "amdgpu:gfx950", {"instructions", "meets"}),
 ]
 
 
@@ -186,6 +201,9 @@ def flips_of_threads(text: str) -> list[Flip]:
         for new in {int(match[2]) + 1, max(int(match[2]) - 1, 0)} - {int(match[2])}:
             flipped = text[: match.start(2)] + str(new) + text[match.end(2) :]
             made.append(Flip(flipped, f"{match[0]} -> {new}", f"tile.{match[1]}"))
+    for match in MEETINGS.finditer(text):
+        flipped = text[: match.start(1)] + "lanes" + text[match.end(1) :]
+        made.append(Flip(flipped, f"{match[0]} -> lanes", "tile.meets"))
     for match in ACTORS.finditer(text):
         comma = ", " if match[0].startswith(",") and match[0].endswith(" ") else ""
         flipped = text[: match.start()] + comma + text[match.end() :]
@@ -196,6 +214,10 @@ def flips_of_threads(text: str) -> list[Flip]:
 @pytest.mark.parametrize("kernel, target, decided", SCHEDULES)
 def test_no_decision_about_threads_is_ignored(kernel, target, decided, tmp_path: Path) -> None:
     path = ROOT / "test" / "Target" / f"{kernel}.mlir"
+    # Of trips in turn, what is computed is written over the scores.
+    source = path.read_text(encoding="utf-8").replace("tile.proposal = 0", "tile.proposal = 1")
+    path = tmp_path / "kernel.mlir"
+    path.write_text(source, encoding="utf-8")
     command = [TILE_COMPILE, path, "--target", target, "--emit", "schedule"]
     text = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
     made = flips_of_threads(text)

@@ -111,8 +111,11 @@ ParseResult WarpGroupsOp::parse(OpAsmParser &parser, OperationState &result) {
     if (parser.parseAttribute(role) ||
         parser.parseRegion(*result.addRegion(), arguments, /*enableNameShadowing=*/true))
       return failure();
-    if (result.regions.back()->empty())
-      return parser.emitError(loc) << "expected a body of role \"" << role.getName() << "\"";
+    if (Region &body = *result.regions.back(); body.empty()) { // a role that does nothing
+      Block &block = body.emplaceBlock();
+      for (Type type : types)
+        block.addArgument(type, result.location);
+    }
     roles.push_back(role);
   }
   result.addAttribute(getRolesAttrName(result.name), parser.getBuilder().getArrayAttr(roles));

@@ -61,7 +61,7 @@ void Program::defineView(Value old) {
   views[old] = array;
 }
 
-/// Whether the op makes memory or asks about it, which is then done.
+/// What makes memory or asks about it.
 void Program::lowerMemory(Operation *op) {
   Location loc = op->getLoc();
   Type i64 = builder.getI64Type();
