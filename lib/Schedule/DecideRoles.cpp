@@ -730,12 +730,16 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>())) {
       auto first = kernel->getAttrOfType<IntegerAttr>(kProposalAttrName);
       kernel->removeAttr(kProposalAttrName);
+      bool isSaid = kernel->hasAttr(kPersistentAttrName);
       for (auto [number, proposal] : llvm::enumerate(proposals)) {
         if ((first && int64_t(number) < first.getInt()) || !(this->*proposal)(kernel, *target))
           continue;
         setMetadata(getOperation(), kProposalMember, Builder(kernel).getI64IntegerAttr(number));
         break;
       }
+      // A launch's own grid would say which tiles are run.
+      if (!isSaid && kernel->hasAttr(kPersistentAttrName))
+        setMetadata(getOperation(), "own_grid", Builder(kernel).getBoolAttr(true));
     }
   }
 

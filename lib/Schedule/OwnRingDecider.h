@@ -20,8 +20,9 @@ inline constexpr int64_t kMostRegisters = 264;
 void undoRoles(tile::KernelOp kernel);
 /// Whether nobody has decided anything of how a kernel's body runs, which is one block.
 bool decidesNothing(tile::KernelOp kernel);
-/// Whether programs of a kernel that decides nothing may run tiles in turn, as many each: it computes
-/// its grid, how long a program runs does not hang on what it loads, and registers are left.
+/// Whether programs of a kernel that decides nothing may run tiles in turn, as many each: it
+/// computes its grid, how long a program runs does not hang on what it loads, and registers are
+/// left.
 bool mayBePersistent(tile::KernelOp kernel);
 /// Has them do so, one a core, in an order that reads few rows and few columns at one time.
 void writePersistence(tile::KernelOp kernel);

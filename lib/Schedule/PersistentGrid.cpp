@@ -249,10 +249,9 @@ void PersistentGrid::fill(scf::ForOp loop, Value at) {
 }
 
 void PersistentGrid::finish() {
-  // All tiles, whatever grid a launch might say; it has no more programs than are wanted. It looks itself whether the tiles are
+  // All tiles; a launch has no more programs than are wanted. It looks itself whether the tiles are
   // whole clusters, and how many.
   OpBuilder host(grid);
-  setMetadata(kernel, "own_grid", host.getBoolAttr(true));
   if (hasClusters())
     setMetadata(kernel, "own_cluster", host.getBoolAttr(true));
   else

@@ -46,7 +46,7 @@ struct LauncherState {
   size_t lastFunction = 0;
   size_t generation = 0; ///< counts `_forget`: a number of a function says its generation too
   std::vector<Watch> watches;
-  nb::dict variants; ///< the number of each, by its key
+  nb::dict variants;                          ///< the number of each, by its key
   std::optional<uint64_t> defaultVariants[2]; ///< of plain launches, and of saysPrograms()
   /// By variant, the arguments that its code writes to, where there are any.
   std::unordered_map<uint64_t, std::vector<uint32_t>> written;

@@ -1,6 +1,9 @@
 // RUN: tile-opt %s --split-input-file --tile-pipeline=stop-after=layout | FileCheck %s
 
-// A core has room for one program, whose rings take the shared memory: programs run tiles in turn.
+// A core has room for one program, whose rings take the shared memory: programs run tiles in turn, and
+// the launch's grid is the kernel's own.
+//
+// CHECK: own_grid = true
 
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 
@@ -52,7 +55,7 @@ tile.kernel @line(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
   %c0 = arith.constant 0 : index
   %step = arith.constant 64 : index
   %i = tile.program_id x
-  
+
   %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %sum = scf.for %kk = %c0 to %k step %step iter_args(%s = %zero) -> tensor<64x64xf32> {

@@ -2,7 +2,7 @@
 // RUN: tile-opt %s --tile-realise-persistence | FileCheck %s
 
 // A launch makes as many programs as are wanted of the tiles that the grid has.
-// CHECK: module attributes {tile.metadata = {own_cluster = true, own_grid = true, persistent_per_core = 1 : i64, programs = 8 : i64}}
+// CHECK: module attributes {tile.metadata = {own_cluster = true, persistent_per_core = 1 : i64, programs = 8 : i64}}
 
 // CHECK-LABEL: tile.kernel @grouped
 // CHECK-NOT: tile.persistent

@@ -15,20 +15,18 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     Precondition: the module has a target; no layout is decided. Postcondition: a kernel that
     decides nothing, all of whose products can run on beside their warps while a copy engine brings
     their operands, has `tile.roles`: "compute", whose warps multiply and do all else, in two copies
-    where rows suffice, or three of three times a power of two, and "load", one warp that has the engine bring what products read. Dots,
-    loads and stores name their `role`; dots have an `atom`, and so have the loads and stores that
-    the engine makes; loads of one product that stand together have one `ring`. Where the atom keeps
-    few bits of a sum, dots have `promote`, and `parts` along k of at most 128. A kernel that computes its grid
-    gets `tile.persistent`, if a core has room for one of its programs alone, how long one runs does
-    not hang on what it loads, and no product multiplies what its trip makes of another. In a kernel with
-    `tile.cluster` the atom is one of two programs, if both would then be done at least an eighth
-    sooner with what a trip multiplies, writes to shared memory and reads there.
+    where rows suffice, or three of three times a power of two, and "load", one warp that has the engine bring what products read.
+    Dots, loads and stores name their `role`; dots have an `atom`, and so have the loads and stores that the engine makes;
+    loads of one product that stand together have one `ring`. Where the atom keeps few bits of a sum, dots have `promote`,
+    and `parts` along k of at most 128. A kernel that computes its grid gets `tile.persistent`, if a core has room for
+    one program alone, how long one runs does not hang on what it loads, and no product multiplies what its trip
+    makes of another. In a kernel with `tile.cluster` the atom is one of two programs, if both would be done an
+    eighth sooner with what a trip multiplies, writes to shared memory and reads.
 
-    Of other kernels that decide nothing, those whose products read what their loops load have one
-    role "all", which fills rings of its own: such loads have a `role`, a `ring` and the `atom` of a
-    copy past the registers, or `#tile.through_registers`. Where all products can run on beside
-    their warps out of such rings, they do: the role has the warps of one product, in two copies
-    where rows suffice.
+    Of other kernels that decide nothing, those whose products read what their loops load have one role "all", which
+    fills rings of its own: such loads have a `role`, a `ring` and the `atom` of a copy past the registers, or
+    `#tile.through_registers`. Where all products can run on beside their warps out of such rings, they do: the
+    role has the warps of one product, in two copies where rows suffice.
 
     Each is a proposal: 0 is the first way, with trips that `tile-decide-stages` may overlap; 1 the
     same with products at `stage` 0; 2 is the second way, with products that run on beside their

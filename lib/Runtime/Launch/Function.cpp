@@ -122,6 +122,12 @@ Error kiln::launchChecked(Executable &executable, const Checked *checked,
                            "': expected no grid, because the kernel alone knows how many programs "
                            "or blocks make its tiles");
     std::memcpy(grid, options->grid, sizeof(grid));
+    if (LLVM_UNLIKELY((plan.programs || plan.programsPerCore) && (grid[1] > 1 || grid[2] > 1)))
+      return makeError(KILN_ERROR_INVALID_ARGUMENT,
+                       "kernel '" + plan.kernel +
+                           "': expected a grid along x alone, because its programs take all tiles "
+                           "in turn, got " +
+                           Twine(grid[0]) + ", " + Twine(grid[1]) + ", " + Twine(grid[2]));
     if (LLVM_UNLIKELY(grid[0] < 0 || grid[1] < 0 || grid[2] < 0))
       return makeError(KILN_ERROR_INVALID_ARGUMENT,
                        "kernel '" + plan.kernel +

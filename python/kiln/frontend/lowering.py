@@ -22,7 +22,10 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def lower_kernel(
-    kernel: Any, types: dict[str, ArgumentType], constants: dict[str, Any], grid_pinned: bool,
+    kernel: Any,
+    types: dict[str, ArgumentType],
+    constants: dict[str, Any],
+    grid_pinned: bool,
     takes_turns: bool,
 ) -> str:
     """The text of a module with one kernel. `kernel` is a KernelSource, the rest is checked."""

@@ -85,8 +85,8 @@ def pin(
     `triggers` what follows on the stream may begin once all programs have come behind the operation
     or ended, in a kernel with `overlap`.
     Around `kiln.where` on tiles in a loop, `guarded` says whether only those trips mask that need
-    it: the loop is parted where all elements pass, and its code doubles. If nobody says, passes decide.
-    The mask must be comparisons of numbers that grow with the loop's variable.
+    it: the loop is parted where all elements pass, and its code doubles. If nobody says, passes
+    decide. The mask must be comparisons of numbers that grow with the loop's variable.
     Around a load by an engine in a kernel with `cluster`, `multicast` names the axes along which
     the programs of a cluster load the same tile: each brings a part of its rows to all of them.
 

@@ -226,9 +226,7 @@ class KernelHalf:
         finally:
             self._settle(variant)
 
-    def _specialise(
-        self, function: int, key: bytes, variant: int, known: tuple
-    ) -> CompiledKernel:
+    def _specialise(self, function: int, key: bytes, variant: int, known: tuple) -> CompiledKernel:
         if not self._watched:
             self._watch()
         constants, options, read_only, alone = known

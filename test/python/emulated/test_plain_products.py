@@ -262,6 +262,11 @@ def test_programs_run_tiles_in_turn_but_those_of_a_launch_s_own_grid(rng, tmp_pa
     assert error(run(kernel), reference) < 4e-3
     assert error(run(kernel, PERSISTENT=False), reference) < 4e-3
 
+    # Programs that an author has take turns run all tiles, however many they are.
+    assert error(run(kernel[5], PERSISTENT=0), reference) < 4e-3
+    with pytest.raises(kiln.LaunchError, match="expected a grid along x alone.*got 2, 3, 1"):
+        run(kernel[(2, 3)], PERSISTENT=0)
+
     compiled = in_turn.compile(a, b, a, target="emu:sm_90a")
     assert compiled.metadata["persistent_per_core"] == 1
     told = in_turn.compile(a, b, a, PERSISTENT=False, target="emu:sm_90a")
