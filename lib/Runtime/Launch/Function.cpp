@@ -122,7 +122,9 @@ Error kiln::launchChecked(Executable &executable, const Checked *checked,
                            "': expected no grid, because the kernel alone knows how many programs "
                            "or blocks make its tiles");
     std::memcpy(grid, options->grid, sizeof(grid));
-    if (LLVM_UNLIKELY((plan.programs || plan.programsPerCore) && (grid[1] > 1 || grid[2] > 1)))
+    // Of clusters the launch makes as many of the grid's as are wanted.
+    if (LLVM_UNLIKELY((plan.programs || plan.programsPerCore) && !plan.ownCluster &&
+                      (grid[1] > 1 || grid[2] > 1)))
       return makeError(KILN_ERROR_INVALID_ARGUMENT,
                        "kernel '" + plan.kernel +
                            "': expected a grid along x alone, because its programs take all tiles "

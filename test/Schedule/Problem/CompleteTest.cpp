@@ -91,7 +91,7 @@ TEST(Complete, RefusesPinsThatNeedsExclude) {
   p.ops[p.softmax].pins = {p.mma, 0, 0, {}, {}};
   p.ops[p.scores].pins = {p.mma, 0, 1, {}, {}};
   EXPECT_EQ(complete(p), "op 1 'scores': order: expected less than 0, that of an op that needs it "
-                         "in the same trip, got 1");
+                         "in the same trip by their stages, got 1");
 }
 
 TEST(Complete, PutsWhatIsMadeAtALaterStageInFront) {
