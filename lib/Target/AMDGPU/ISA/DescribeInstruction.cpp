@@ -78,16 +78,26 @@ std::optional<Registers> InstructionDescriber::getRegisters(MCRegister reg) cons
   return run;
 }
 
+/// The result whose register an operand has, or -1. LLVM does not say so of s_bitset0 and
+/// s_bitset1: its parser has a zero in place of what the bit is changed in.
+int InstructionDescriber::getTied(const MCInst &inst, unsigned at) const {
+  if (at == 2 && instructions.getName(inst.getOpcode()).starts_with("S_BITSET"))
+    return 0;
+  const MCInstrDesc &desc = instructions.get(inst.getOpcode());
+  return at < desc.getNumOperands() ? desc.getOperandConstraint(at, MCOI::TIED_TO) : -1;
+}
+
 void InstructionDescriber::describeOperands(const MCInst &inst, Instruction &instruction) const {
   const MCInstrDesc &desc = instructions.get(inst.getOpcode());
   // What a load is tied to keeps the half that it does not write, and is not read.
   bool isLoad = desc.mayLoad() && !desc.mayStore();
   for (unsigned at = 0; at < inst.getNumOperands(); ++at) {
-    const MCOperand &mc = inst.getOperand(at);
+    int tiedTo = getTied(inst, at);
+    const MCOperand &mc = inst.getOperand(tiedTo != -1 ? tiedTo : at);
     Operand operand;
     if (at < desc.getNumOperands()) {
       operand.isResult = at < desc.getNumDefs();
-      operand.isTied = desc.getOperandConstraint(at, MCOI::TIED_TO) != -1;
+      operand.isTied = tiedTo != -1;
       operand.isModifier = desc.operands()[at].RegClass < 0;
     }
     if (mc.isImm())

@@ -25,6 +25,7 @@ public:
 private:
   /// The registers of 32 bits that one is made of, or part of; none if it is not in a file, as scc.
   std::optional<Registers> getRegisters(llvm::MCRegister reg) const;
+  int getTied(const llvm::MCInst &inst, unsigned at) const;
   void describeOperands(const llvm::MCInst &inst, Instruction &instruction) const;
   llvm::Error describeKind(const llvm::MCInst &inst, Instruction &instruction) const;
   llvm::Error describeMemory(const llvm::MCInstrDesc &desc, Instruction &instruction) const;

@@ -113,6 +113,12 @@ static Range add(Range a, Range b) {
   return sum.high > UINT32_MAX ? Range() : sum;
 }
 static Range bitXor(Range a, Range b) { return join(a, b, 0); }
+/// The bits of a number that a known one lacks, and no bits but the number's.
+static Range bitAndNot(Range a, Range b) {
+  if (b.low == b.high)
+    return bitAnd(a, getConstant(~uint32_t(b.low)));
+  return {0, a.high, a.zeros, getOnes(a)};
+}
 /// One of them.
 static Range either(Range a, Range b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high), std::min(a.zeros, b.zeros),
@@ -194,8 +200,18 @@ static Range evaluate(StringRef mnemonic, ArrayRef<Operand> inputs, const Instru
                                      : add(in.front(), in.back());
   }
   if (in.size() == 2) {
+    // The number of a bit, and what it is set or cleared in.
+    if (is({"bitset1_b32"}))
+      return bitOr(in[1], shiftLeft(getConstant(1), in[0]));
+    if (is({"bitset0_b32"}))
+      return bitAndNot(in[1], shiftLeft(getConstant(1), in[0]));
     if (is({"and_b32"}))
       return bitAnd(in[0], in[1]);
+    if (is({"andn2_b32", "and_not1_b32"}))
+      return bitAndNot(in[0], in[1]);
+    for (unsigned bits : {1, 2, 3, 4})
+      if (operation == ("lshl" + Twine(bits) + "_add_u32").str())
+        return add(shiftLeft(in[0], getConstant(bits)), in[1]);
     if (is({"or_b32"}))
       return bitOr(in[0], in[1]);
     if (is({"xor_b32"}))

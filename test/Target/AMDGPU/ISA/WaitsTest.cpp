@@ -387,7 +387,15 @@ TEST(Waits, FollowsProducts) {
               {"s_bfe_u32 s9, s9, 0x20003\n  s_mulk_i32 s9, 0x5f0\n", false},
               {"s_bfe_u32 s9, s9, 0x10003\n  s_mul_i32 s9, s9, 0xf0\n", true},
               {"s_and_b32 s9, s9, 16\n  s_addk_i32 s9, 0xe0\n", true},
-              {"s_bfe_u32 s9, s9, 0x10003\n  s_addk_i32 s9, 0xf000\n", false}};
+              {"s_bfe_u32 s9, s9, 0x10003\n  s_addk_i32 s9, 0xf000\n", false},
+              {"s_and_b32 s9, s9, 32\n  s_bitset1_b32 s9, 4\n", true},
+              {"s_and_b32 s9, s9, 32\n  s_bitset1_b32 s9, 12\n", false},
+              {"s_and_b32 s9, s9, 0x1010\n  s_bitset0_b32 s9, 12\n", true},
+              {"s_and_b32 s9, s9, 0x1010\n  s_bitset0_b32 s9, 4\n", false},
+              {"s_and_b32 s9, s9, 0x1010\n  s_andn2_b32 s9, s9, 0x1000\n", true},
+              {"s_and_b32 s9, s9, 0x1010\n  s_andn2_b32 s9, s9, s10\n", false},
+              {"s_and_b32 s9, s9, 14\n  s_lshl4_add_u32 s9, s9, 16\n", true},
+              {"s_and_b32 s9, s9, 0x100\n  s_lshl4_add_u32 s9, s9, 7\n", false}};
   for (auto [bit, isBounded] : bits) {
     std::string shift = "v_lshlrev_b32_e32 v1, 4, v0\n";
     std::string place = shift + "  " + bit + "  v_xor_b32_e32 v1, s9, v1\n";
