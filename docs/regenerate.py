@@ -12,7 +12,8 @@ A kernel is a Python block with a `<!-- kernel: ... -->` comment below it: its n
 its arguments, and `aligned` if each view is known to begin at a multiple of 16 bytes, and so are
 its rows. The page's first, or that which `kernel=NAME` names, is lowered and goes to
 `tile-compile` with the options given. `from` and `to` are regular expressions; without them a
-listing is shown whole. Lines longer than 100 characters are wrapped. Where a listing depends on the
+listing is shown whole; of one with `only`, the lines that match it. Long lists of registers are
+shortened, and lines longer than 100 characters are wrapped. Where a listing depends on the
 machine (`if=TEXT`: the output must contain TEXT) it is left as it stands on any other machine.
 """
 
@@ -31,6 +32,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE / "overview.md"
+REGISTERS = re.compile(r"\{(%\w+), (?:%\w+, ){6,}(%\w+)\}")
 LISTING = re.compile(r"<!-- kiln: (.*?) -->\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -99,6 +101,9 @@ def listing(directive: str, kernels: dict[str, str]) -> str | None:
         start = find(lines, wanted["from"], 0, directive)
         stop = find(lines, wanted["to"], start, directive) if "to" in wanted else len(lines) - 1
         lines = lines[start : stop + 1]
+    if "only" in wanted:
+        lines = [line.strip() for line in lines if re.search(wanted["only"], line)]
+    lines = [REGISTERS.sub(r"{\1, ..., \2}", line) for line in lines]
     indent = min((len(x) - len(x.lstrip()) for x in lines if x.strip()), default=0)
     return "".join(wrap(line[indent:].rstrip()) + "\n" for line in lines)
 
