@@ -74,7 +74,22 @@ bool OwnRingDecider::find() {
         !mayStoreLoaded(loop, load))
       loads.push_back(load);
   });
-  return !loads.empty();
+  return !loads.empty() || gathersAhead();
+}
+
+/// Whether products of a loop read what is gathered there, and could be a trip ahead: in registers,
+/// since no copy past them gathers.
+bool OwnRingDecider::gathersAhead() {
+  return kernel.getBody()
+      .walk([&](GatherOp gather) {
+        int64_t bits =
+            gather.getType().getNumElements() * gather.getType().getElementTypeBitWidth();
+        bool isAhead = findTrips(gather) && bits >= 8 * kFewestBytes &&
+                       feedsProduct(gather, gather->getBlock()) &&
+                       findEarlyGathers(*gather->getBlock()).contains(gather);
+        return isAhead ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// Of a thread: accumulators that lie in registers, operands that do, and what is on its way
@@ -97,6 +112,8 @@ int64_t OwnRingDecider::countRegisters(int64_t threads) {
 }
 
 bool OwnRingDecider::findDots() {
+  if (loads.empty())
+    return false;
   bool isPlainKernel = true, isFit = true;
   kernel.getBody().walk([&](Operation *op) { isPlainKernel &= isPlain(op); });
   auto isLoaded = [&](Value operand) { return llvm::is_contained(loads, findLoad(operand)); };

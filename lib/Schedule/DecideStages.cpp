@@ -307,8 +307,8 @@ void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
   }
 }
 
-/// Beside rings that another role fills, gathers of a loop run a trip ahead of all else that their
-/// role does there, if nobody has said of anything when it runs.
+/// Beside rings that another role fills, or none, gathers of a loop run a trip ahead of all else
+/// that their role does there, if nobody has said of anything when it runs.
 void StageDecider::decideGathers() {
   kernel.getBody().walk([&](Operation *loop) {
     if (!isa<scf::ForOp, scf::WhileOp>(loop) || loop->hasAttr(kProgramsAttrName))
@@ -349,6 +349,14 @@ SmallVector<DotOp> StageDecider::findOwnDots(ArrayRef<LoadOp> loads) {
   return dots.takeVector();
 }
 
+static bool hasRings(KernelOp kernel) {
+  return kernel.getBody()
+      .walk([](LoadOp load) {
+        return load.getBuffer() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Copies run as far ahead as shared memory has slots, which two programs of a core share if it
 /// does for that. What goes through registers is a trip ahead, of two slots where there are two.
 ///
@@ -360,8 +368,11 @@ LogicalResult StageDecider::decideOwnRings() {
     if (isOwn(load))
       (isThroughRegisters(load) ? written : copied).push_back(load);
   });
-  if (copied.empty() && written.empty())
+  if (copied.empty() && written.empty()) {
+    if (!hasRings(kernel))
+      decideGathers();
     return success();
+  }
   constexpr int64_t kFewSlots = 3;
   // Each of two programs of a core leaves so much of its half.
   constexpr int64_t kLeft = 2048;

@@ -58,7 +58,7 @@ class OwnRingDecider {
 public:
   OwnRingDecider(tile::KernelOp kernel, TargetInterface target) : kernel(kernel), target(target) {}
 
-  /// Whether the kernel has loops in which products read what is loaded.
+  /// Whether the kernel has loops in which products read what is loaded, or gathered.
   bool find();
   /// Whether all products can run on beside the warps, out of what these load: then they will.
   bool findDots();
@@ -73,6 +73,7 @@ public:
   bool canPart();
 
 private:
+  bool gathersAhead();
   int64_t countRegisters(int64_t threads);
   bool hasRegisters();
   mlir::Attribute findAtom(tile::LoadOp load, int64_t warps, bool direct);

@@ -39,6 +39,42 @@ tile.kernel @own(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 
 // -----
 
+// Both operands of it, where no ring is filled.
+// CHECK-LABEL: @both
+// CHECK: scf.for
+// CHECK-COUNT-2: tile.gather {{.*}}role = "all", stage = 0 : i64, tile.run
+// CHECK: tile.dot {{.*}}role = "all", stage = 1 : i64}
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+#counts = #tile.facts<pointer = 16, strides = [4], extents = [16], index32>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @both(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
+                 %b: !tile.view<?x?xbf16> {tile.facts = #facts},
+                 %rows: !tile.view<?xi32> {tile.facts = #counts}, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %at = tile.load %rows[%c0] : !tile.view<?xi32> -> tensor<64xi32>
+  %wide = arith.index_cast %at : tensor<64xi32> to tensor<64xindex>
+  %column = tile.reshape %wide : tensor<64xindex> -> tensor<64x1xindex>
+  %i = tile.broadcast %column : tensor<64x1xindex> -> tensor<64x32xindex>
+  %n = tile.iota 1 : tensor<64x32xindex>
+  %r = scf.for %kk = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %first = tile.splat %kk : tensor<64x32xindex>
+    %j = arith.addi %n, %first : tensor<64x32xindex>
+    %x = tile.gather %a[%i, %j] : !tile.view<?x?xbf16>, [tensor<64x32xindex>, tensor<64x32xindex>] -> tensor<64x32xbf16>
+    %y = tile.gather %b[%i, %j] : !tile.view<?x?xbf16>, [tensor<64x32xindex>, tensor<64x32xindex>] -> tensor<64x32xbf16>
+    %d = tile.dot %x, %y, %s transpose_b
+       : tensor<64x32xbf16>, tensor<64x32xbf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %r, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
 // Beside a ring that an engine fills.
 // CHECK-LABEL: @engine
 // CHECK: scf.for

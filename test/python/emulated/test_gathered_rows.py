@@ -1,5 +1,6 @@
 """Rows that are gathered, as of tokens that go to one expert or of pages, and multiplied beside
-tiles that rings bring: they are fetched a trip ahead. On emulated chips, against float64."""
+tiles that rings bring, or one another: they are fetched a trip ahead. On emulated chips, against
+float64."""
 
 from __future__ import annotations
 
@@ -41,6 +42,21 @@ def pages(a: kiln.View, b: kiln.View, c: kiln.View, rows: kiln.View):
     c.store((i * 64, j * 64), acc)
 
 
+@kiln.kernel
+def pairs(a: kiln.View, b: kiln.View, c: kiln.View, rows: kiln.View, others: kiln.View):
+    """Both operands' rows are gathered: no ring brings anything."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], 64))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    at = rows.load((i * 64,), (64,))
+    other = others.load((j * 64,), (64,))
+    for k in range(0, a.shape[1], 64):
+        column = k + kiln.arange(0, 64)[None, :]
+        x = a.gather((at[:, None], column))
+        y = b.gather((other[:, None], column))
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+    c.store((i * 64, j * 64), acc)
+
+
 def trips_apart(schedule: str) -> bool:
     """Whether the loop of products carries what it gathers: it is fetched for the next trip."""
     loop = schedule[schedule.index("scf.for") :]
@@ -72,6 +88,19 @@ def test_rows_of_pages(rng: np.random.Generator, chip: str) -> None:
         reference = a.astype(np.float64) @ b.astype(np.float64)[rows]
         assert np.abs(c - reference).max() <= 1e-3, (m, n, k)
     check(pages, chip, a, b, c, rows)
+
+
+@pytest.mark.parametrize("chip", TARGETS)
+def test_rows_of_both_operands(rng: np.random.Generator, chip: str) -> None:
+    for k in (8, 64, 72, 8 * int(rng.integers(20, 40))):
+        m, n, all_rows = (int(rng.integers(1, 150)) for _ in "mne")
+        a, b = (rng.standard_normal((all_rows, k)).astype(BF16) for _ in "ab")
+        rows, others = (rng.integers(0, all_rows, count).astype(np.int32) for count in (m, n))
+        c = np.full((m, n), np.nan, np.float32)
+        pairs.options(device=f"emu:{chip}")(a, b, c, rows, others)
+        reference = a.astype(np.float64)[rows] @ b.astype(np.float64)[others].T
+        assert np.abs(c - reference).max() <= 1e-3, (m, n, k)
+    check(pairs, chip, a, b, c, rows, others)
 
 
 def check(kernel, chip: str, *args) -> None:
