@@ -47,8 +47,9 @@ def attention(
         score = kiln.where(visible, score, float("-inf"))
 
         new_highest = kiln.maximum(highest, kiln.max(score, axis=1))
-        p = kiln.exp2(kiln.fma(score, exponent, -(new_highest * exponent)[:, None]))
-        old = kiln.exp2((highest - new_highest) * exponent)
+        # Weights below 2^-126 beside that of the largest score, 1, count as none.
+        p = kiln.exp2(kiln.fma(score, exponent, -(new_highest * exponent)[:, None]), flush=True)
+        old = kiln.exp2((highest - new_highest) * exponent, flush=True)
         total = total * old + kiln.sum(p, axis=1)
         acc = kiln.dot(p.to(v.dtype), tile_v, acc * old[:, None])
         highest = new_highest
