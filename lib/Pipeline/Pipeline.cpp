@@ -84,7 +84,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
   case Stage::Layout:
     add(createCheckTarget());
     if (!isHost)
-      add(createDecideBlockPrograms(realiseBlocks), createGatherPrograms());
+      add(createRoundClusters(), createDecideBlockPrograms(realiseBlocks), createGatherPrograms());
     add(createDecideSwap(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
         createRealiseShares());
     // What an instruction is chosen for, and held against, is a tile as it will be.

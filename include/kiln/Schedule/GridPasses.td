@@ -143,6 +143,40 @@ def RealiseBlockPrograms : Schedule_Pass<"tile-realise-block-programs"> {
   }];
 }
 
+def RoundClusters : Schedule_Pass<"tile-round-clusters"> {
+  let summary = "launch a grid as whole clusters, of which programs beyond the grid write nothing";
+  let description = [{
+    Precondition: nothing of a schedule is realised. Postcondition: the grid of a kernel with
+    `tile.cluster` has a multiple of the cluster's programs along each axis. Programs beyond the grid
+    of the source load and multiply as the others do, which may wait for what they load, and write
+    nothing: their stores begin outside of the view, their scatters and atomics have masks, and their
+    messages and assumptions stand behind a condition. The source's `tile.num_programs` is that of its own grid. All
+    programs of a grid that a launch says are taken for the source's, and none is added.
+
+    A kernel with foreign code that may write, with a loop that zeros in place of what it loads could
+    keep from its end (`scf.while`, a step that is no constant), or with views of addresses stays as
+    it is: a launch then refuses a grid that is not one of whole clusters.
+
+    Before:
+    ```mlir
+    tile.grid %m
+    …
+    tile.store %t, %c[%i, %j]
+    ```
+    After:
+    ```mlir
+    tile.grid %whole
+    …
+    %own = arith.cmpi eq, %programs, %whole : index
+    %end = arith.select %own, %m, %programs : index
+    %within = arith.cmpi ult, %program, %end : index
+    %first = arith.select %within, %i, %outside : index
+    tile.store %t, %c[%first, %j]
+    ```
+    The test is `test/Schedule/round-clusters.mlir`.
+  }];
+}
+
 def RealiseShares : Schedule_Pass<"tile-realise-shares"> {
   let summary = "let several programs run a loop's trips, and the last of them add up";
   let description = [{

@@ -48,7 +48,8 @@ def pin(
 
     Without a value, as a statement, for the whole kernel. `warps` is how many warps run one
     program: a constant, a power of two; a tunable lets a tuner choose. `cluster` is how many
-    programs along each axis a chip runs side by side; the grid must be one of whole clusters. With
+    programs along each axis a chip runs side by side; of a grid that is not one of whole clusters,
+    more programs run than it has, and write nothing. With
     `overlap` a launch may begin before what precedes it on its stream has ended: the kernel then
     waits itself, before it reads or writes anything, and lets the next one begin where operations
     are pinned with `triggers`, or at once. `roles` is a tuple of `kiln.role`: groups of

@@ -170,15 +170,59 @@ def test_persistent_clusters_that_share_nothing(rng, x, y, programs, turns) -> N
     assert error(c, reference) < 1e-5
 
 
-def test_a_grid_that_is_not_of_whole_clusters_is_refused(rng) -> None:
+@pytest.mark.parametrize("x, y", [(2, 1), (1, 2), (2, 2), (4, 1)])
+def test_programs_beyond_the_grid_write_nothing(rng, x, y) -> None:
+    """Of grids that are not of whole clusters: programs without a tile load for the others."""
+    for _ in range(3):
+        m, n = (64 * int(rng.integers(1, 6)) - 8 * int(rng.integers(8)) for _ in "mn")
+        a, b, reference = operands(rng, m, n, 8 * int(rng.integers(1, 40)))
+        c = np.full((m, n), np.nan, BF16)
+        shared.options(device="emu:sm_90a")(a, b, c, X=x, Y=y)
+        assert error(c, reference) < 4e-3, (m, n)
+    # Programs that run tiles in turn, by clusters.
+    m, n = (128 * int(rng.integers(1, 4)) for _ in "mn")
+    a, b, reference = operands(rng, m, n, 64)
+    c = np.full((m, n), np.nan, BF16)
+    pinned_kernels.clustered_gemm.options(device="emu:sm_90a")(
+        a, b, c, X=x, Y=y, programs=2 * x * y
+    )
+    assert error(c, reference) < 4e-3, (m, n)
+
+
+@kiln.kernel
+def tells_of_itself(
+    rows: kiln.View, counts: kiln.View, places: kiln.View, olds: kiln.View, X: kiln.constexpr
+):
+    """Programs of a cluster that share nothing, and each write in every way there is."""
+    i = kiln.grid(rows.shape[0])
+    kiln.pin(cluster=X)
+    kiln.device_assert(i < rows.shape[0], "a program beyond the grid")
+    rows.store((i, 0), kiln.full((1, 32), i.to(kiln.f32), kiln.f32))
+    kiln.atomic_add(counts, (0,), kiln.num_programs(0).to(kiln.i32))
+    lanes = kiln.arange(32)
+    kiln.atomic_add(counts, (1 + lanes,), kiln.full((32,), 1, kiln.i32))
+    places.scatter((i.to(kiln.i32) % 8 * 32 + lanes,), lanes)
+    olds.store((i,), kiln.full((1,), 7, kiln.i32))
+
+
+def test_programs_beyond_the_grid_tell_nobody(rng) -> None:
+    tiles = int(rng.integers(1, 16))
+    rows = np.full((tiles, 32), np.nan, np.float32)
+    counts, places = np.zeros(33, np.int32), np.full(256, -1, np.int32)
+    olds = np.zeros(tiles + 8, np.int32)
+    tells_of_itself.options(device="emu:sm_90a")(rows, counts, places, olds, X=4)
+    assert (rows == np.arange(tiles)[:, None]).all()
+    assert counts.tolist() == [tiles * tiles] + [tiles] * 32
+    assert (places.reshape(8, 32)[: min(tiles, 8)] == np.arange(32)).all()
+    assert (places.reshape(8, 32)[min(tiles, 8) :] == -1).all()
+    assert olds.tolist() == [7] * tiles + [0] * 8
+
+
+def test_a_grid_of_the_launch_must_be_one_of_whole_clusters(rng) -> None:
     a, b, _ = operands(rng, 192, 64, 64)
+    kernel = shared.options(device="emu:sm_90a")
     with pytest.raises(kiln.LaunchError, match="expected a grid of whole clusters of 2 x 1 x 1"):
-        shared.options(device="emu:sm_90a")(a, b, np.zeros((192, 64), BF16), X=2, Y=1)
-    a, b, _ = operands(rng, 384, 256, 64)
-    with pytest.raises(kiln.LaunchError, match="whole clusters of 2 x 1 x 1 programs, got 3 x 1"):
-        pinned_kernels.clustered_gemm.options(device="emu:sm_90a")(
-            a, b, np.zeros((384, 256), BF16), X=2, Y=1
-        )
+        kernel[(3, 1)](a, b, np.zeros((192, 64), BF16), X=2, Y=1)
 
 
 def test_other_clusters_than_compiled_are_refused(rng) -> None:

@@ -36,10 +36,6 @@ def check(case: Case) -> str:
             kernel(*args.values(), _device=f"emu:{case.chip}")
         except kiln.CompileError as error:
             return refused(kernel, args.values(), case, error)
-        except kiln.LaunchError as error:
-            if "expected a grid of whole clusters" in str(error):
-                return "refused: a grid of whole clusters"
-            return f"{type(error).__name__}: {error}"
         except Exception as error:  # whatever it is, a kernel that compiles must run
             return f"{type(error).__name__}: {error}"
         for name, (want, allowed) in outputs.items():
