@@ -1,15 +1,18 @@
 // Moves conversions to where they are cheapest, and does without those that need not be.
 #include "ConversionRuns.h"
+#include "NearLayouts.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <vector>
 
@@ -109,7 +112,8 @@ static bool isSmall(RankedTensorType type) {
 namespace {
 class ConversionPlacer {
 public:
-  explicit ConversionPlacer(KernelOp kernel) : kernel(kernel), builder(kernel) {}
+  ConversionPlacer(KernelOp kernel, TargetInterface target)
+      : kernel(kernel), target(target), builder(kernel) {}
 
   void run() {
     constexpr int kMostRounds = 16;
@@ -147,38 +151,47 @@ private:
     if (countRemade(input, kMostRemade, op))
       return replace(op, remake(input, wanted, op->use_begin()->getOwner()));
     return moveAll(op, wanted) || pushUp(op, wanted) || pushDown(op) || loadDirectly(op, wanted) ||
-           hoist(op);
+           loadNear(op, wanted) || hoist(op);
   }
 
-  /// Gives all that the value is made of another layout, back to constants and scalars, however
-  /// much that is: where nobody else uses any of it and no thread comes to hold more elements, it
-  /// costs nothing.
-  bool moveAll(ConvertLayoutOp op, const LinearLayout &wanted) {
-    llvm::MapVector<Operation *, LinearLayout> layouts;
-    std::vector<std::pair<Value, LinearLayout>> left{{op.getInput(), wanted}};
+  using Layouts = llvm::MapVector<Operation *, LinearLayout>;
+
+  /// What each op has that a value is made of if this has `wanted`, back to constants, scalars and
+  /// loads; none if something does not move, or a thread would come to hold more elements.
+  static std::optional<Layouts> layOut(Value made, const LinearLayout &wanted) {
+    Layouts layouts;
+    std::vector<std::pair<Value, LinearLayout>> left{{made, wanted}};
     while (!left.empty()) {
       auto [value, layout] = std::move(left.back());
       left.pop_back();
       Operation *def = value.getDefiningOp();
       layout = canonicalise(layout);
+      auto load = dyn_cast_or_null<LoadOp>(def);
+      bool isLeaf = def && (isSource(def) || (load && !load.getAtomAttr()));
       bool moves = def && !isPinned(def) &&
-                   (isa<BroadcastOp, ReshapeOp, TransposeOp, JoinOp, SplitOp>(def) ||
-                    isArithmetic(def) || isSource(def));
+                   (isLeaf || isArithmetic(def) ||
+                    isa<BroadcastOp, ReshapeOp, TransposeOp, JoinOp, SplitOp>(def));
       if (!moves || layout.getInSize(kRegister) > getLayout(value).getInSize(kRegister))
-        return false;
+        return std::nullopt;
       auto [known, isNew] = layouts.insert({def, layout});
       if (!isNew && known->second != layout)
-        return false;
-      if (!isNew || isSource(def))
+        return std::nullopt;
+      if (!isNew || isLeaf)
         continue;
       for (Value operand : def->getOperands())
         if (isa<RankedTensorType>(operand.getType())) {
           std::optional<LinearLayout> its = getOperandLayout(def, operand, layout);
           if (!its)
-            return false;
+            return std::nullopt;
           left.push_back({operand, *its});
         }
     }
+    return layouts;
+  }
+
+  /// Gives all that the value is made of another layout. Nobody else may use any of it, but for
+  /// constants and positions, which are made again.
+  bool move(const Layouts &layouts, ConvertLayoutOp op) {
     auto isOurs = [&](Operation *user) {
       auto convert = dyn_cast<ConvertLayoutOp>(user);
       return layouts.contains(user) ||
@@ -200,6 +213,14 @@ private:
         setLayout(result, layout);
     }
     return true;
+  }
+
+  /// What is made of constants and scalars alone, however much that is, has the layout that is
+  /// wanted: it costs nothing.
+  bool moveAll(ConvertLayoutOp op, const LinearLayout &wanted) {
+    std::optional<Layouts> layouts = layOut(op.getInput(), wanted);
+    return layouts && llvm::none_of(*layouts, [](auto &entry) { return isa<LoadOp>(entry.first); }) &&
+           move(*layouts, op);
   }
 
   bool replace(ConvertLayoutOp op, Value value) {
@@ -298,19 +319,87 @@ private:
     return getCopies(layout) != getCopies(wanted);
   }
 
-  /// A few elements, what copies of a role would have to exchange, or what threads have left as
-  /// they held it, each thread may as well load as they are wanted.
+  /// A few elements, or what threads have left as they held it, each thread may as well load as they
+  /// are wanted.
   bool loadDirectly(ConvertLayoutOp op, const LinearLayout &wanted) {
     auto load = op.getInput().getDefiningOp<LoadOp>();
-    bool isLoadedAlike =
-        load && !isPinned(load) &&
-        (isSmall(load.getType()) || isOfLaunch(load) || crossesCopies(load, wanted));
-    if (!isLoadedAlike || !llvm::all_of(load->getUsers(), [&](Operation *user) {
+    bool isLoadedAlike = load && !isPinned(load) && (isSmall(load.getType()) || isOfLaunch(load));
+    return isLoadedAlike && loadAs(load, op, wanted);
+  }
+
+  bool loadAs(LoadOp load, ConvertLayoutOp op, const LinearLayout &wanted) {
+    if (!llvm::all_of(load->getUsers(), [&](Operation *user) {
           return isa<ConvertLayoutOp>(user) && user->getResult(0).getType() == op.getType();
         }))
       return false;
     setLayout(load.getResult(), wanted);
     return true;
+  }
+
+  /// What is loaded, and what is made of it, has a layout in which memory is read as well, and lanes
+  /// of a warp exchange at less cost what others want: a tile that is added to a product's sums
+  /// needs no shared memory then. Copies of a role would have to exchange elements otherwise.
+  bool loadNear(ConvertLayoutOp op, const LinearLayout &wanted) {
+    auto single = op.getInput().getDefiningOp<LoadOp>();
+    bool crosses = single && !isPinned(single) && !single.getAtomAttr() &&
+                   crossesCopies(single, wanted);
+    std::optional<Layouts> here = layOut(op.getInput(), getLayout(op.getInput()));
+    std::optional<Layouts> there = layOut(op.getInput(), wanted);
+    if (here && there && !feedsProduct(op)) {
+      AccessCost present = countAccesses(*here);
+      std::optional<Layouts> best;
+      int64_t fewest = crosses ? std::numeric_limits<int64_t>::max()
+                               : countCycles(present, getLayout(op.getInput()), wanted, op);
+      for (auto &[def, layout] : *there)
+        if (auto load = dyn_cast<LoadOp>(def))
+          for (const LinearLayout &near : findNearLayouts(wanted, layout, load)) {
+            std::optional<Layouts> layouts = layOut(op.getInput(), near);
+            if (!layouts)
+              continue;
+            AccessCost cost = countAccesses(*layouts);
+            int64_t cycles = countCycles(cost, near, wanted, op);
+            if (cost.sectors > present.sectors || cycles >= fewest)
+              continue;
+            fewest = cycles;
+            best = layouts;
+          }
+      if (best && move(*best, op))
+        return true;
+    }
+    return crosses && loadAs(single, op, wanted);
+  }
+
+  static AccessCost countAccesses(const Layouts &layouts) {
+    AccessCost sum;
+    for (auto &[def, layout] : layouts)
+      if (auto load = dyn_cast<LoadOp>(def)) {
+        AccessCost cost = countAccess(load, layout);
+        sum.sectors += cost.sectors;
+        sum.instructions += cost.instructions;
+      }
+    return sum;
+  }
+
+  /// Of a warp: an access is issued as a shuffle is, by the same unit.
+  int64_t countCycles(const AccessCost &accesses, const LinearLayout &from, const LinearLayout &to,
+                      ConvertLayoutOp op) {
+    return accesses.instructions * kShuffleCycles +
+           decideConversion(from, to, op.getType(), target).cycles;
+  }
+
+  /// Whether a product multiplies what is made of a value: how operands come is decided otherwise.
+  static bool feedsProduct(Value value) {
+    llvm::SetVector<Value> values;
+    values.insert(value);
+    for (size_t i = 0; i < values.size(); ++i)
+      for (Operation *user : values[i].getUsers()) {
+        if (isa<DotOp, DotScaledOp>(user))
+          return true;
+        if (isArithmetic(user) ||
+            isa<BroadcastOp, ReshapeOp, TransposeOp, JoinOp, SplitOp, ConvertLayoutOp>(user))
+          values.insert_range(user->getResults());
+      }
+    return false;
   }
 
   /// Out of a loop that does not make what is converted.
@@ -380,13 +469,17 @@ private:
   }
 
   KernelOp kernel;
+  TargetInterface target;
   OpBuilder builder;
 };
 
 struct PlaceConversions : kiln::impl::PlaceConversionsBase<PlaceConversions> {
   void runOnOperation() override {
+    FailureOr<TargetInterface> target = requireTarget(getOperation());
+    if (failed(target))
+      return signalPassFailure();
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      ConversionPlacer(kernel).run();
+      ConversionPlacer(kernel, *target).run();
   }
 };
 } // namespace

@@ -86,7 +86,8 @@ inline constexpr int64_t kBarrierCycles = 30;
 inline constexpr int64_t kShuffleCycles = 2;
 /// The shuffles of words by which lanes make a conversion to this type.
 int64_t countShuffles(const Conversion &conversion, mlir::RankedTensorType type);
-ConversionChoice decideConversion(tile::ConvertLayoutOp op, TargetInterface target);
+ConversionChoice decideConversion(const LinearLayout &from, const LinearLayout &to,
+                                  mlir::RankedTensorType type, TargetInterface target);
 
 /// A tensor as memory holds its elements, and back to this type: those that have no form there are
 /// wider integers.
