@@ -138,12 +138,12 @@ static Value take(OpBuilder &builder, Value whole, const Piece &piece) {
   return SliceOp::create(builder, whole.getLoc(), piece.type, whole, piece.offsets);
 }
 
-/// Whether an op is made of slices as well as of the whole. What goes through memory is read slice by
-/// slice as it is (tile-realise-own-conversions).
+/// Whether an op is made of slices as well as of the whole. What goes through memory is read slice
+/// by slice as it is (tile-realise-own-conversions).
 static bool canSink(Operation *op) {
   auto convert = dyn_cast<ConvertLayoutOp>(op);
-  bool isInWarps = convert && convert.getHowAttr() &&
-                   convert.getHowAttr().getKind() != ConversionKind::Memory;
+  bool isInWarps =
+      convert && convert.getHowAttr() && convert.getHowAttr().getKind() != ConversionKind::Memory;
   return isInWarps || isElementwise(op) || isa<BroadcastOp, ReshapeOp>(op);
 }
 

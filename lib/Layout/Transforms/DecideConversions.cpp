@@ -72,7 +72,7 @@ struct DecideConversions : kiln::impl::DecideConversionsBase<DecideConversions> 
       if (op.getHowAttr() || isHandedOver(op))
         return;
       LinearLayout from = getLayout(op.getInput()), to = getLayout(op.getResult());
-      op.setHowAttr(decideConversion(from, to, op.getType(), *target).how);
+      op.setHowAttr(decideConversion(from, to, op.getType(), isInRole(op), *target).how);
       open.insert(op);
     });
     for (KernelOp kernel : getOperation().getOps<KernelOp>())

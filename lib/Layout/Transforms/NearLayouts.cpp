@@ -1,6 +1,5 @@
 // NearLayouts.h: which bits change places.
 #include "NearLayouts.h"
-#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,23 +13,14 @@ using InDim = LinearLayout::InDim;
 
 static constexpr int64_t kSectorBytes = 32;
 
-/// The dimension of the tile whose elements are consecutive in memory; -1 if none is known to be.
-static int findRow(LoadOp load, const AccessFacts &facts) {
-  for (unsigned dim = 0; facts.dim >= 0 && dim < load.getType().getShape().size(); ++dim)
-    if (int(getViewDim(dim, load.getDropped())) == facts.dim)
-      return dim;
-  return -1;
-}
-
 AccessCost kiln::countAccess(LoadOp load, const LinearLayout &layout) {
   AccessFacts facts = getAccessFacts(load);
-  int row = findRow(load, facts);
   int64_t registers = layout.getInSize(kRegister);
   // Elements that lie who knows where are a sector each.
-  if (row < 0)
+  if (facts.dim < 0)
     return {countSectors(layout, 0, 1, kSectorBytes), registers};
-  int64_t width = std::min(facts.width, layout.getContiguity(kRegister, getDimName(row)));
-  return {countSectors(layout, row, width, getElementBytes(load.getType().getElementType())),
+  int64_t width = std::min(facts.width, layout.getContiguity(kRegister, getDimName(facts.dim)));
+  return {countSectors(layout, facts.dim, width, getElementBytes(load.getType().getElementType())),
           std::max<int64_t>(1, registers / width)};
 }
 
@@ -101,8 +91,8 @@ static std::vector<PlaceBit>::iterator find(std::vector<PlaceBit> &places, const
   return llvm::find_if(places, [&](PlaceBit place) { return row.has(place, distance); });
 }
 
-/// Registers with `width` consecutive elements, and lanes with what follows of so many; none if other
-/// warps have some of these, or there are not bits enough.
+/// Registers with `width` consecutive elements, and lanes with what follows of so many; none if
+/// other warps have some of these, or there are not bits enough.
 static std::optional<Rearrangement> rearrange(const LinearLayout &loaded, unsigned dim,
                                               int64_t width, int64_t inLanes) {
   RowBits row(loaded, dim);
@@ -155,15 +145,14 @@ std::vector<LinearLayout> kiln::findNearLayouts(const LinearLayout &wanted,
                                                 const LinearLayout &loaded, LoadOp load) {
   std::vector<LinearLayout> layouts = {wanted};
   AccessFacts facts = getAccessFacts(load);
-  int row = findRow(load, facts);
   auto isAlike = [&](StringRef part) { return wanted.getInBits(part) == loaded.getInBits(part); };
-  if (row < 0 || sharesByte(load.getType().getElementType()) || !isAlike(kRegister) ||
+  if (facts.dim < 0 || sharesByte(load.getType().getElementType()) || !isAlike(kRegister) ||
       !isAlike(kLane))
     return layouts;
   int64_t sector = kSectorBytes / getElementBytes(load.getType().getElementType());
   for (int64_t width = 1; width <= facts.width; width *= 2)
     for (int64_t inLanes = width; inLanes <= std::max(width, sector); inLanes *= 2)
-      if (std::optional<Rearrangement> places = rearrange(loaded, row, width, inLanes))
+      if (std::optional<Rearrangement> places = rearrange(loaded, facts.dim, width, inLanes))
         layouts.push_back(places->apply(wanted));
   return layouts;
 }

@@ -15,9 +15,9 @@ struct AccessCost {
 AccessCost countAccess(tile::LoadOp load, const LinearLayout &layout);
 
 /// `wanted` itself, and such layouts beside it that some bits of a lane's number change places with
-/// bits of a register's: so that registers have 2, 4, … consecutive elements of the load, as many as
-/// one access may take, and lanes next to one another what follows, up to a sector. `loaded` is what
-/// the load has where what is made of it, of as many elements, is laid out as `wanted`.
+/// bits of a register's: so that registers have 2, 4, … consecutive elements of the load, as many
+/// as one access may take, and lanes next to one another what follows, up to a sector. `loaded` is
+/// what the load has where what is made of it, of as many elements, is laid out as `wanted`.
 std::vector<LinearLayout> findNearLayouts(const LinearLayout &wanted, const LinearLayout &loaded,
                                           tile::LoadOp load);
 

@@ -1,20 +1,15 @@
 // Moves conversions to where they are cheapest, and does without those that need not be.
 #include "ConversionRuns.h"
-#include "NearLayouts.h"
+#include "NearLoads.h"
+#include "Relayouts.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
-#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
-#include "kiln/Layout/Transforms/SharedLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/TypeSwitch.h"
-#include <vector>
 
 namespace kiln {
 #define GEN_PASS_DEF_PLACECONVERSIONS
@@ -27,21 +22,7 @@ using namespace kiln::tile;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// Whether the author has said who holds what of it.
-static bool isPinned(Operation *op) { return op->hasAttr(kLayoutAttrName); }
-
-/// Arithmetic on tensors of one shape, which any layout does as well as any other.
-static bool isArithmetic(Operation *op) {
-  return op && op->getNumResults() > 0 && op->getNumRegions() == 0 &&
-         OpTrait::hasElementwiseMappableTraits(op) && isMemoryEffectFree(op);
-}
-
 static bool isElementwise(Operation *op) { return isArithmetic(op) && op->getNumResults() == 1; }
-
-/// What has elements of its own, out of nothing.
-static bool isSource(Operation *op) {
-  return isa<SplatOp, IotaOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
-}
 
 /// What arithmetic on as many elements as a conversion has counts where it is made again, and on a
 /// few, such as the numbers of rows and columns of which a mask is made.
@@ -68,28 +49,6 @@ static std::optional<int> countRemade(Value value, int most, ConvertLayoutOp at)
       count += *more;
     }
   return count;
-}
-
-/// The layout that an op's operand has when its result has `layout` and nothing moves.
-static std::optional<LinearLayout> getOperandLayout(Operation *op, Value operand,
-                                                    const LinearLayout &layout) {
-  ArrayRef<int64_t> shape = typeOf(operand).getShape();
-  return TypeSwitch<Operation *, std::optional<LinearLayout>>(op)
-      .Case<BroadcastOp>([&](auto) { return projectTo(layout, shape); })
-      .Case<ReshapeOp>([&](auto) { return layout.reshapeOuts(shape); })
-      .Case<TransposeOp>([&](TransposeOp transpose) {
-        SmallVector<unsigned> inverse(shape.size());
-        for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
-          inverse[from] = to;
-        return layout.transposeOuts(inverse);
-      })
-      .Case<JoinOp>([&](auto) { return splitPairs(layout); })
-      .Case<SplitOp>([&](auto) { return joinPairs(layout); })
-      .Default([&](Operation *) -> std::optional<LinearLayout> {
-        if (isArithmetic(op))
-          return layout;
-        return std::nullopt;
-      });
 }
 
 /// Whether a load is of memory that the launch gives: it lies as threads have left it.
@@ -154,41 +113,6 @@ private:
            loadNear(op, wanted) || hoist(op);
   }
 
-  using Layouts = llvm::MapVector<Operation *, LinearLayout>;
-
-  /// What each op has that a value is made of if this has `wanted`, back to constants, scalars and
-  /// loads; none if something does not move, or a thread would come to hold more elements.
-  static std::optional<Layouts> layOut(Value made, const LinearLayout &wanted) {
-    Layouts layouts;
-    std::vector<std::pair<Value, LinearLayout>> left{{made, wanted}};
-    while (!left.empty()) {
-      auto [value, layout] = std::move(left.back());
-      left.pop_back();
-      Operation *def = value.getDefiningOp();
-      layout = canonicalise(layout);
-      auto load = dyn_cast_or_null<LoadOp>(def);
-      bool isLeaf = def && (isSource(def) || (load && !load.getAtomAttr()));
-      bool moves = def && !isPinned(def) &&
-                   (isLeaf || isArithmetic(def) ||
-                    isa<BroadcastOp, ReshapeOp, TransposeOp, JoinOp, SplitOp>(def));
-      if (!moves || layout.getInSize(kRegister) > getLayout(value).getInSize(kRegister))
-        return std::nullopt;
-      auto [known, isNew] = layouts.insert({def, layout});
-      if (!isNew && known->second != layout)
-        return std::nullopt;
-      if (!isNew || isLeaf)
-        continue;
-      for (Value operand : def->getOperands())
-        if (isa<RankedTensorType>(operand.getType())) {
-          std::optional<LinearLayout> its = getOperandLayout(def, operand, layout);
-          if (!its)
-            return std::nullopt;
-          left.push_back({operand, *its});
-        }
-    }
-    return layouts;
-  }
-
   /// Gives all that the value is made of another layout. Nobody else may use any of it, but for
   /// constants and positions, which are made again.
   bool move(const Layouts &layouts, ConvertLayoutOp op) {
@@ -219,7 +143,8 @@ private:
   /// wanted: it costs nothing.
   bool moveAll(ConvertLayoutOp op, const LinearLayout &wanted) {
     std::optional<Layouts> layouts = layOut(op.getInput(), wanted);
-    return layouts && llvm::none_of(*layouts, [](auto &entry) { return isa<LoadOp>(entry.first); }) &&
+    return layouts &&
+           llvm::none_of(*layouts, [](auto &entry) { return isa<LoadOp>(entry.first); }) &&
            move(*layouts, op);
   }
 
@@ -319,8 +244,8 @@ private:
     return getCopies(layout) != getCopies(wanted);
   }
 
-  /// A few elements, or what threads have left as they held it, each thread may as well load as they
-  /// are wanted.
+  /// A few elements, or what threads have left as they held it, each thread may as well load as
+  /// they are wanted.
   bool loadDirectly(ConvertLayoutOp op, const LinearLayout &wanted) {
     auto load = op.getInput().getDefiningOp<LoadOp>();
     bool isLoadedAlike = load && !isPinned(load) && (isSmall(load.getType()) || isOfLaunch(load));
@@ -336,70 +261,24 @@ private:
     return true;
   }
 
-  /// What is loaded, and what is made of it, has a layout in which memory is read as well, and lanes
-  /// of a warp exchange at less cost what others want: a tile that is added to a product's sums
-  /// needs no shared memory then. Copies of a role would have to exchange elements otherwise.
+  /// What is loaded, and what is made of it, has a layout in which memory is read as well, and
+  /// lanes of a warp exchange at less cost what others want: a tile that is added to a product's
+  /// sums needs no shared memory then. Copies of a role would have to exchange elements otherwise.
   bool loadNear(ConvertLayoutOp op, const LinearLayout &wanted) {
-    auto single = op.getInput().getDefiningOp<LoadOp>();
-    bool crosses = single && !isPinned(single) && !single.getAtomAttr() &&
-                   crossesCopies(single, wanted);
-    std::optional<Layouts> here = layOut(op.getInput(), getLayout(op.getInput()));
-    std::optional<Layouts> there = layOut(op.getInput(), wanted);
-    if (here && there && !feedsProduct(op)) {
-      AccessCost present = countAccesses(*here);
-      std::optional<Layouts> best;
-      int64_t fewest = crosses ? std::numeric_limits<int64_t>::max()
-                               : countCycles(present, getLayout(op.getInput()), wanted, op);
-      for (auto &[def, layout] : *there)
-        if (auto load = dyn_cast<LoadOp>(def))
-          for (const LinearLayout &near : findNearLayouts(wanted, layout, load)) {
-            std::optional<Layouts> layouts = layOut(op.getInput(), near);
-            if (!layouts)
-              continue;
-            AccessCost cost = countAccesses(*layouts);
-            int64_t cycles = countCycles(cost, near, wanted, op);
-            if (cost.sectors > present.sectors || cycles >= fewest)
-              continue;
-            fewest = cycles;
-            best = layouts;
-          }
-      if (best && move(*best, op))
-        return true;
+    auto load = op.getInput().getDefiningOp<LoadOp>();
+    bool crosses = load && !isPinned(load) && !load.getAtomAttr() && crossesCopies(load, wanted);
+    std::optional<NearLoads> near = findNearLoads(op, wanted, target, /*isNeeded=*/crosses);
+    if (!near || !move(near->layouts, op))
+      return crosses && loadAs(load, op, wanted);
+    for (auto &[def, layout] : near->converted) {
+      Value loaded = def->getResult(0);
+      LinearLayout asked = getLayout(loaded);
+      setLayout(loaded, layout);
+      builder.setInsertionPointAfter(def);
+      Value converted = convert(loaded, asked, op);
+      loaded.replaceAllUsesExcept(converted, converted.getDefiningOp());
     }
-    return crosses && loadAs(single, op, wanted);
-  }
-
-  static AccessCost countAccesses(const Layouts &layouts) {
-    AccessCost sum;
-    for (auto &[def, layout] : layouts)
-      if (auto load = dyn_cast<LoadOp>(def)) {
-        AccessCost cost = countAccess(load, layout);
-        sum.sectors += cost.sectors;
-        sum.instructions += cost.instructions;
-      }
-    return sum;
-  }
-
-  /// Of a warp: an access is issued as a shuffle is, by the same unit.
-  int64_t countCycles(const AccessCost &accesses, const LinearLayout &from, const LinearLayout &to,
-                      ConvertLayoutOp op) {
-    return accesses.instructions * kShuffleCycles +
-           decideConversion(from, to, op.getType(), target).cycles;
-  }
-
-  /// Whether a product multiplies what is made of a value: how operands come is decided otherwise.
-  static bool feedsProduct(Value value) {
-    llvm::SetVector<Value> values;
-    values.insert(value);
-    for (size_t i = 0; i < values.size(); ++i)
-      for (Operation *user : values[i].getUsers()) {
-        if (isa<DotOp, DotScaledOp>(user))
-          return true;
-        if (isArithmetic(user) ||
-            isa<BroadcastOp, ReshapeOp, TransposeOp, JoinOp, SplitOp, ConvertLayoutOp>(user))
-          values.insert_range(user->getResults());
-      }
-    return false;
+    return true;
   }
 
   /// Out of a loop that does not make what is converted.

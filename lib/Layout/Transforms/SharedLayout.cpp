@@ -209,8 +209,14 @@ int64_t kiln::countShuffles(const Conversion &conversion, RankedTensorType type)
   return conversion.places.getInSize(kRegister) * words * (twoCandidates ? 2 : 1);
 }
 
+bool kiln::isInRole(Operation *op) {
+  auto kernel = op->getParentOfType<tile::KernelOp>();
+  return kernel->hasAttr(tile::kRolesAttrName) || op->getParentOfType<tile::WarpGroupsOp>();
+}
+
 ConversionChoice kiln::decideConversion(const LinearLayout &from, const LinearLayout &to,
-                                        RankedTensorType type, TargetInterface target) {
+                                        RankedTensorType type, bool isInRole,
+                                        TargetInterface target) {
   using tile::ConversionAttr, tile::ConversionKind;
   MLIRContext *context = type.getContext();
   Type element = type.getElementType();
@@ -222,7 +228,7 @@ ConversionChoice kiln::decideConversion(const LinearLayout &from, const LinearLa
   }
   SharedPlan plan = planShared(from, to, getSharedElementBytes(element), target.getChipRecord(),
                                target.getCopyAtoms(element));
-  choice.cycles = plan.getCycles() + kBarrierCycles;
+  choice.cycles = plan.getCycles() + (isInRole ? 2 : 1) * kBarrierCycles;
   if (least.kind == ConversionKind::Lanes) {
     int64_t cycles = kShuffleCycles * countShuffles(least, type);
     if (cycles <= choice.cycles) {

@@ -141,8 +141,8 @@ struct Conversion {
   llvm::SmallVector<LaneSwap> swaps;
 };
 Conversion classifyConversion(const LinearLayout &from, const LinearLayout &to);
-/// Of the bits of the input's register number those whose elements go in one word, where bits change
-/// places: none of these, and no more than 32 bits have room for.
+/// Of the bits of the input's register number those whose elements go in one word, where bits
+/// change places: none of these, and no more than 32 bits have room for.
 llvm::SmallVector<unsigned> getPackedBits(const Conversion &conversion, unsigned elementBits);
 
 } // namespace kiln

@@ -44,8 +44,8 @@ PackedRegisters::PackedRegisters(ThreadContext &context, ArrayRef<Value> element
     if (!isFirst(reg))
       continue;
     auto parts = llvm::map_to_vector(places, [&](int64_t place) { return elements[reg | place]; });
-    Value vector = castVector(context, context.getLoc(),
-                              makeVector(context, context.getLoc(), parts), word);
+    Value vector =
+        castVector(context, context.getLoc(), makeVector(context, context.getLoc(), parts), word);
     words[reg] = elementAt(context, context.getLoc(), vector, 0);
   }
 }
@@ -60,7 +60,8 @@ Value PackedRegisters::getElement(int64_t reg) {
     vector = castVector(context, context.getLoc(),
                         vector::FromElementsOp::create(context, one, word), type);
   }
-  return elementAt(context, context.getLoc(), vector, llvm::find(places, reg & mask) - places.begin());
+  return elementAt(context, context.getLoc(), vector,
+                   llvm::find(places, reg & mask) - places.begin());
 }
 
 /// Exchanges a bit of the register's number with one of the lane's, one after another: of two words
@@ -73,8 +74,7 @@ static void lowerSwaps(ThreadContext &context, ConvertLayoutOp op, const Convers
   for (LaneSwap swap : conversion.swaps) {
     int64_t above = int64_t(1) << swap.registerBit, mask = int64_t(1) << swap.laneBit;
     Value bit = arith::AndIOp::create(context, context.lane, context.i32(mask));
-    Value isUpper =
-        arith::CmpIOp::create(context, arith::CmpIPredicate::ne, bit, context.i32(0));
+    Value isUpper = arith::CmpIOp::create(context, arith::CmpIPredicate::ne, bit, context.i32(0));
     for (int64_t reg = 0; reg < int64_t(inputs.size()); ++reg) {
       if ((reg & above) || !registers.isFirst(reg))
         continue;
