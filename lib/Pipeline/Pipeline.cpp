@@ -115,7 +115,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createSplitLoops(), createRealiseCopies(), createDecideConversions(),
         createDecideCarriedSums(), createRealiseAccumulators(), createOrderTurns(),
         createRealiseSlots(), createRealiseStores(), createDecideFetches(), createRealiseFetches(),
-        createSinkSlices(), createRealiseOwnConversions(), createRealiseClusters());
+        createSinkSlices(), createDecideBoxLoads(), createRealiseBoxLoads(),
+        createRealiseOwnConversions(), createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealisePriorities(), createRealiseInterleaving(), createRealiseThreads(),

@@ -99,6 +99,14 @@ static std::optional<Piece> findPiece(Operation *op, Value operand, SliceOp slic
     return Piece{SmallVector<int64_t>(slice.getOffsets()),
                  cast<RankedTensorType>(box.clone(whole.getElementType()))};
   }
+  if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
+    std::optional<LinearLayout> layout = getBoxLayout(getLayout(operand), box.getShape());
+    if (!layout ||
+        classifyConversion(*layout, getLayout(slice)).kind > convert.getHowAttr().getKind())
+      return std::nullopt;
+    return Piece{SmallVector<int64_t>(slice.getOffsets()),
+                 withLayout(cast<RankedTensorType>(whole.clone(box.getShape())), *layout)};
+  }
   auto dims = llvm::to_vector(llvm::seq<int>(0, whole.getRank()));
   if (auto reshape = dyn_cast<ReshapeOp>(op)) {
     std::optional<SmallVector<int>> found = findDims(reshape);
@@ -130,9 +138,18 @@ static Value take(OpBuilder &builder, Value whole, const Piece &piece) {
   return SliceOp::create(builder, whole.getLoc(), piece.type, whole, piece.offsets);
 }
 
+/// Whether an op is made of slices as well as of the whole. What goes through memory is read slice
+/// by slice as it is (tile-realise-own-conversions).
+static bool canSink(Operation *op) {
+  auto convert = dyn_cast<ConvertLayoutOp>(op);
+  bool isInWarps =
+      convert && convert.getHowAttr() && convert.getHowAttr().getKind() != ConversionKind::Memory;
+  return isInWarps || isElementwise(op) || isa<BroadcastOp, ReshapeOp>(op);
+}
+
 /// Makes of an op of which slices are used one op a slice.
 static void sink(Operation *op) {
-  if (!isElementwise(op) && !isa<BroadcastOp, ReshapeOp>(op))
+  if (!canSink(op))
     return;
   SmallVector<EqualSlices> slices = findSlices(op);
   SmallVector<SmallVector<Piece>> pieces;

@@ -4,7 +4,7 @@
 // RUN: tile-opt %s --tile-pipeline=stop-after=target | FileCheck %s --check-prefix=CODE
 
 #rows = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0],[128,0]]>
-#columns = #tile.layout<register = [[1,0],[2,0],[4,0],[8,0]], lane = [[0,1],[0,2],[0,4],[0,8],[16,0]], warp = [[32,0],[64,0],[128,0]]>
+#columns = #tile.layout<register = [[1,0],[2,0],[4,0],[8,0]], lane = [[0,1],[0,2],[0,4],[0,8],[32,0]], warp = [[16,0],[64,0],[128,0]]>
 #half = #tile.layout<register = [[1,0],[2,0],[4,0],[8,0]], lane = [[0,1],[0,2],[0,4],[16,0],[32,0]], warp = [[64,0],[128,0]]>
 #whole = #tile.layout<register = [[1,0],[2,0],[4,0],[8,0],[0,8]], lane = [[0,1],[0,2],[0,4],[16,0],[32,0]], warp = [[64,0],[128,0]]>
 #lines = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[128,0]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
@@ -30,7 +30,7 @@
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @own(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"two", warps = 4, copies = 2>]} {
   %c0 = arith.constant 0 : index
-  %x = tile.load %a[%c0, %c0] {role = "two"} : !view -> tensor<256x16xf32, #rows>
+  %x = tile.load %a[%c0, %c0] {role = "two", tile.layout = #rows} : !view -> tensor<256x16xf32, #rows>
   %y = tile.convert_layout %x : tensor<256x16xf32, #rows> -> tensor<256x16xf32, #columns>
   %z = arith.negf %y : tensor<256x16xf32, #columns>
   %u = tile.convert_layout %z : tensor<256x16xf32, #columns> -> tensor<256x16xf32, #rows>
@@ -49,7 +49,7 @@ tile.kernel @own(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"two
 // CHECK-NOT: tile.slice
 tile.kernel @slices(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"one", warps = 4>]} {
   %c0 = arith.constant 0 : index
-  %x = tile.load %a[%c0, %c0] {role = "one"} : !view -> tensor<256x16xf32, #lines>
+  %x = tile.load %a[%c0, %c0] {role = "one", tile.layout = #lines} : !view -> tensor<256x16xf32, #lines>
   %y = tile.convert_layout %x : tensor<256x16xf32, #lines> -> tensor<256x16xf32, #whole>
   %l = tile.slice %y[0, 0] : tensor<256x16xf32, #whole> -> tensor<256x8xf32, #half>
   %r = tile.slice %y[0, 8] : tensor<256x16xf32, #whole> -> tensor<256x8xf32, #half>

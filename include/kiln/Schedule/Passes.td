@@ -465,32 +465,7 @@ def RealiseStores : Schedule_Pass<"tile-realise-stores"> {
   }];
 }
 
-def SinkSlices : Schedule_Pass<"tile-sink-slices"> {
-  let summary = "make tensors of which nothing but slices is used a slice at a time";
-  let description = [{
-    Postcondition: in a role, where nothing but slices of a tensor is used, in its own block and of no
-    more elements than it has, an op that makes it element by element, broadcasts or adds dimensions of
-    one element is made of slices of its operands, where the first of the equal slices stood. So a
-    store that goes box by box holds what is made for a box: 128 by 256 sums of two warp groups fill
-    half of a thread's registers, and all of an activation would fill the other half. Loads stay where
-    they are: a store may stand in between.
-
-    Before:
-    ```mlir
-    %y = math.exp %x : tensor<64x256xf32, #sums>
-    %0 = tile.slice %y [0, 0] : … -> tensor<64x64xf32, #box>
-    tile.write %0, %b …
-    ```
-    After:
-    ```mlir
-    %0 = tile.slice %x [0, 0] : … -> tensor<64x64xf32, #box>
-    %y0 = math.exp %0 : tensor<64x64xf32, #box>
-    tile.write %y0, %b …
-    ```
-    The test is `test/Schedule/sink-slices.mlir`.
-  }];
-}
-
+include "kiln/Schedule/BoxPasses.td"
 include "kiln/Schedule/GridPasses.td"
 include "kiln/Schedule/ProblemPasses.td"
 include "kiln/Schedule/SynchronisationPasses.td"

@@ -71,7 +71,8 @@ struct DecideConversions : kiln::impl::DecideConversionsBase<DecideConversions> 
     getOperation().walk([&](ConvertLayoutOp op) {
       if (op.getHowAttr() || isHandedOver(op))
         return;
-      op.setHowAttr(decideConversion(op, *target).how);
+      LinearLayout from = getLayout(op.getInput()), to = getLayout(op.getResult());
+      op.setHowAttr(decideConversion(from, to, op.getType(), isInRole(op), *target).how);
       open.insert(op);
     });
     for (KernelOp kernel : getOperation().getOps<KernelOp>())

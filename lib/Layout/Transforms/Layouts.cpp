@@ -683,10 +683,45 @@ void kiln::setLayout(Value tensor, const LinearLayout &layout) {
 
 //===- Conversions --------------------------------------------------------------------------===//
 
+/// The bits that change places, if each bit of a place is one bit of the other side's, and a lane's
+/// is its own or a register's.
+static SmallVector<LaneSwap> findSwaps(const LinearLayout &places, const LinearLayout &from) {
+  if (places.getInBits(kRegister) != from.getInBits(kRegister))
+    return {};
+  SmallVector<LaneSwap> swaps;
+  std::set<Basis> seen;
+  for (auto [part, in] : llvm::enumerate(places.getIns()))
+    for (auto [bit, basis] : llvm::enumerate(in.bases)) {
+      auto isOther = [](int64_t value) { return value != 0; };
+      bool isBit = llvm::count_if(basis, isOther) == 1 &&
+                   llvm::all_of(basis, [](int64_t value) { return !(value & (value - 1)); });
+      bool isOwn = basis[part] == int64_t(1) << bit;
+      bool isWhole = basis[0] < getPowerOf2Factor(from.getInSize(kRegister));
+      bool isAllowed = part == 0 ? basis[2] == 0 : isOwn || (part == 1 && basis[0] && isWhole);
+      if (!isBit || !isAllowed || !seen.insert(basis).second)
+        return {};
+      if (part == 1 && !isOwn)
+        swaps.push_back({unsigned(llvm::Log2_64(basis[0])), unsigned(bit)});
+    }
+  return swaps;
+}
+
+SmallVector<unsigned> kiln::getPackedBits(const Conversion &conversion, unsigned elementBits) {
+  SmallVector<unsigned> packed;
+  if (elementBits < 8)
+    return packed;
+  // What counts an extent's odd factor has no full set of elements above it.
+  unsigned bits = llvm::countr_zero(uint64_t(conversion.places.getOuts()[0].size));
+  for (unsigned bit = 0; bit < bits && elementBits << (packed.size() + 1) <= 32; ++bit)
+    if (llvm::none_of(conversion.swaps, [&](LaneSwap swap) { return swap.registerBit == bit; }))
+      packed.push_back(bit);
+  return packed;
+}
+
 Conversion kiln::classifyConversion(const LinearLayout &from, const LinearLayout &to) {
   std::optional<LinearLayout> places = to.invertAndCompose(from);
   if (!places)
-    return {tile::ConversionKind::Memory, LinearLayout()};
+    return {tile::ConversionKind::Memory, LinearLayout(), {}};
   // The coordinates of `places` are register, lane and warp, as are its parts.
   bool lanesMove = false, warpsMove = false;
   int64_t registersByLane = 0;
@@ -700,7 +735,9 @@ Conversion kiln::classifyConversion(const LinearLayout &from, const LinearLayout
       if (part == 2)
         warpsMove |= basis[0] != 0;
     }
-  if (warpsMove || llvm::popcount(uint64_t(registersByLane)) > 1)
-    return {tile::ConversionKind::Memory, *places};
-  return {lanesMove ? tile::ConversionKind::Lanes : tile::ConversionKind::Registers, *places};
+  SmallVector<LaneSwap> swaps = findSwaps(*places, from);
+  if (warpsMove || (swaps.empty() && llvm::popcount(uint64_t(registersByLane)) > 1))
+    return {tile::ConversionKind::Memory, *places, {}};
+  return {lanesMove ? tile::ConversionKind::Lanes : tile::ConversionKind::Registers, *places,
+          swaps};
 }

@@ -1,17 +1,15 @@
 // Moves conversions to where they are cheapest, and does without those that need not be.
 #include "ConversionRuns.h"
+#include "NearLoads.h"
+#include "Relayouts.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
-#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/TypeSwitch.h"
-#include <vector>
 
 namespace kiln {
 #define GEN_PASS_DEF_PLACECONVERSIONS
@@ -24,21 +22,7 @@ using namespace kiln::tile;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// Whether the author has said who holds what of it.
-static bool isPinned(Operation *op) { return op->hasAttr(kLayoutAttrName); }
-
-/// Arithmetic on tensors of one shape, which any layout does as well as any other.
-static bool isArithmetic(Operation *op) {
-  return op && op->getNumResults() > 0 && op->getNumRegions() == 0 &&
-         OpTrait::hasElementwiseMappableTraits(op) && isMemoryEffectFree(op);
-}
-
 static bool isElementwise(Operation *op) { return isArithmetic(op) && op->getNumResults() == 1; }
-
-/// What has elements of its own, out of nothing.
-static bool isSource(Operation *op) {
-  return isa<SplatOp, IotaOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
-}
 
 /// What arithmetic on as many elements as a conversion has counts where it is made again, and on a
 /// few, such as the numbers of rows and columns of which a mask is made.
@@ -67,28 +51,6 @@ static std::optional<int> countRemade(Value value, int most, ConvertLayoutOp at)
   return count;
 }
 
-/// The layout that an op's operand has when its result has `layout` and nothing moves.
-static std::optional<LinearLayout> getOperandLayout(Operation *op, Value operand,
-                                                    const LinearLayout &layout) {
-  ArrayRef<int64_t> shape = typeOf(operand).getShape();
-  return TypeSwitch<Operation *, std::optional<LinearLayout>>(op)
-      .Case<BroadcastOp>([&](auto) { return projectTo(layout, shape); })
-      .Case<ReshapeOp>([&](auto) { return layout.reshapeOuts(shape); })
-      .Case<TransposeOp>([&](TransposeOp transpose) {
-        SmallVector<unsigned> inverse(shape.size());
-        for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
-          inverse[from] = to;
-        return layout.transposeOuts(inverse);
-      })
-      .Case<JoinOp>([&](auto) { return splitPairs(layout); })
-      .Case<SplitOp>([&](auto) { return joinPairs(layout); })
-      .Default([&](Operation *) -> std::optional<LinearLayout> {
-        if (isArithmetic(op))
-          return layout;
-        return std::nullopt;
-      });
-}
-
 /// Whether a load is of memory that the launch gives: it lies as threads have left it.
 static bool isOfLaunch(LoadOp load) {
   auto view = load.getView().getDefiningOp<ViewFromPointerOp>();
@@ -109,7 +71,8 @@ static bool isSmall(RankedTensorType type) {
 namespace {
 class ConversionPlacer {
 public:
-  explicit ConversionPlacer(KernelOp kernel) : kernel(kernel), builder(kernel) {}
+  ConversionPlacer(KernelOp kernel, TargetInterface target)
+      : kernel(kernel), target(target), builder(kernel) {}
 
   void run() {
     constexpr int kMostRounds = 16;
@@ -147,38 +110,12 @@ private:
     if (countRemade(input, kMostRemade, op))
       return replace(op, remake(input, wanted, op->use_begin()->getOwner()));
     return moveAll(op, wanted) || pushUp(op, wanted) || pushDown(op) || loadDirectly(op, wanted) ||
-           hoist(op);
+           loadNear(op, wanted) || hoist(op);
   }
 
-  /// Gives all that the value is made of another layout, back to constants and scalars, however
-  /// much that is: where nobody else uses any of it and no thread comes to hold more elements, it
-  /// costs nothing.
-  bool moveAll(ConvertLayoutOp op, const LinearLayout &wanted) {
-    llvm::MapVector<Operation *, LinearLayout> layouts;
-    std::vector<std::pair<Value, LinearLayout>> left{{op.getInput(), wanted}};
-    while (!left.empty()) {
-      auto [value, layout] = std::move(left.back());
-      left.pop_back();
-      Operation *def = value.getDefiningOp();
-      layout = canonicalise(layout);
-      bool moves = def && !isPinned(def) &&
-                   (isa<BroadcastOp, ReshapeOp, TransposeOp, JoinOp, SplitOp>(def) ||
-                    isArithmetic(def) || isSource(def));
-      if (!moves || layout.getInSize(kRegister) > getLayout(value).getInSize(kRegister))
-        return false;
-      auto [known, isNew] = layouts.insert({def, layout});
-      if (!isNew && known->second != layout)
-        return false;
-      if (!isNew || isSource(def))
-        continue;
-      for (Value operand : def->getOperands())
-        if (isa<RankedTensorType>(operand.getType())) {
-          std::optional<LinearLayout> its = getOperandLayout(def, operand, layout);
-          if (!its)
-            return false;
-          left.push_back({operand, *its});
-        }
-    }
+  /// Gives all that the value is made of another layout. Nobody else may use any of it, but for
+  /// constants and positions, which are made again.
+  bool move(const Layouts &layouts, ConvertLayoutOp op) {
     auto isOurs = [&](Operation *user) {
       auto convert = dyn_cast<ConvertLayoutOp>(user);
       return layouts.contains(user) ||
@@ -200,6 +137,15 @@ private:
         setLayout(result, layout);
     }
     return true;
+  }
+
+  /// What is made of constants and scalars alone, however much that is, has the layout that is
+  /// wanted: it costs nothing.
+  bool moveAll(ConvertLayoutOp op, const LinearLayout &wanted) {
+    std::optional<Layouts> layouts = layOut(op.getInput(), wanted);
+    return layouts &&
+           llvm::none_of(*layouts, [](auto &entry) { return isa<LoadOp>(entry.first); }) &&
+           move(*layouts, op);
   }
 
   bool replace(ConvertLayoutOp op, Value value) {
@@ -298,18 +244,40 @@ private:
     return getCopies(layout) != getCopies(wanted);
   }
 
-  /// A few elements, what copies of a role would have to exchange, or what threads have left as
-  /// they held it, each thread may as well load as they are wanted.
+  /// A few elements, or what threads have left as they held it, each thread may as well load as
+  /// they are wanted.
   bool loadDirectly(ConvertLayoutOp op, const LinearLayout &wanted) {
     auto load = op.getInput().getDefiningOp<LoadOp>();
-    bool isLoadedAlike =
-        load && !isPinned(load) &&
-        (isSmall(load.getType()) || isOfLaunch(load) || crossesCopies(load, wanted));
-    if (!isLoadedAlike || !llvm::all_of(load->getUsers(), [&](Operation *user) {
+    bool isLoadedAlike = load && !isPinned(load) && (isSmall(load.getType()) || isOfLaunch(load));
+    return isLoadedAlike && loadAs(load, op, wanted);
+  }
+
+  bool loadAs(LoadOp load, ConvertLayoutOp op, const LinearLayout &wanted) {
+    if (!llvm::all_of(load->getUsers(), [&](Operation *user) {
           return isa<ConvertLayoutOp>(user) && user->getResult(0).getType() == op.getType();
         }))
       return false;
     setLayout(load.getResult(), wanted);
+    return true;
+  }
+
+  /// What is loaded, and what is made of it, has a layout in which memory is read as well, and
+  /// lanes of a warp exchange at less cost what others want: a tile that is added to a product's
+  /// sums needs no shared memory then. Copies of a role would have to exchange elements otherwise.
+  bool loadNear(ConvertLayoutOp op, const LinearLayout &wanted) {
+    auto load = op.getInput().getDefiningOp<LoadOp>();
+    bool crosses = load && !isPinned(load) && !load.getAtomAttr() && crossesCopies(load, wanted);
+    std::optional<NearLoads> near = findNearLoads(op, wanted, target, /*isNeeded=*/crosses);
+    if (!near || !move(near->layouts, op))
+      return crosses && loadAs(load, op, wanted);
+    for (auto &[def, layout] : near->converted) {
+      Value loaded = def->getResult(0);
+      LinearLayout asked = getLayout(loaded);
+      setLayout(loaded, layout);
+      builder.setInsertionPointAfter(def);
+      Value converted = convert(loaded, asked, op);
+      loaded.replaceAllUsesExcept(converted, converted.getDefiningOp());
+    }
     return true;
   }
 
@@ -380,13 +348,17 @@ private:
   }
 
   KernelOp kernel;
+  TargetInterface target;
   OpBuilder builder;
 };
 
 struct PlaceConversions : kiln::impl::PlaceConversionsBase<PlaceConversions> {
   void runOnOperation() override {
+    FailureOr<TargetInterface> target = requireTarget(getOperation());
+    if (failed(target))
+      return signalPassFailure();
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      ConversionPlacer(kernel).run();
+      ConversionPlacer(kernel, *target).run();
   }
 };
 } // namespace

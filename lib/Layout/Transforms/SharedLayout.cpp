@@ -195,6 +195,13 @@ int64_t kiln::getSharedBytes(RankedTensorType type) {
 }
 
 int64_t kiln::countShuffles(const Conversion &conversion, RankedTensorType type) {
+  if (!conversion.swaps.empty()) {
+    unsigned bits = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
+    int64_t packed = getPackedBits(conversion, bits).size();
+    // Of two words each lane gives one away and gets one.
+    return int64_t(conversion.swaps.size()) * llvm::divideCeil(bits, 32u) *
+           ((conversion.places.getInSize(kRegister) >> packed) / 2);
+  }
   // Where the register to give depends on who asks, both candidates are asked for.
   ArrayRef<LinearLayout::Basis> lanes = conversion.places.getBases(kLane);
   bool twoCandidates = llvm::any_of(lanes, [](const auto &basis) { return basis[0] != 0; });
@@ -202,11 +209,17 @@ int64_t kiln::countShuffles(const Conversion &conversion, RankedTensorType type)
   return conversion.places.getInSize(kRegister) * words * (twoCandidates ? 2 : 1);
 }
 
-ConversionChoice kiln::decideConversion(tile::ConvertLayoutOp op, TargetInterface target) {
+bool kiln::isInRole(Operation *op) {
+  auto kernel = op->getParentOfType<tile::KernelOp>();
+  return kernel->hasAttr(tile::kRolesAttrName) || op->getParentOfType<tile::WarpGroupsOp>();
+}
+
+ConversionChoice kiln::decideConversion(const LinearLayout &from, const LinearLayout &to,
+                                        RankedTensorType type, bool isInRole,
+                                        TargetInterface target) {
   using tile::ConversionAttr, tile::ConversionKind;
-  MLIRContext *context = op.getContext();
-  LinearLayout from = getLayout(op.getInput()), to = getLayout(op.getResult());
-  Type element = cast<RankedTensorType>(op.getType()).getElementType();
+  MLIRContext *context = type.getContext();
+  Type element = type.getElementType();
   Conversion least = classifyConversion(from, to);
   ConversionChoice choice;
   if (least.kind == ConversionKind::Registers) {
@@ -215,9 +228,9 @@ ConversionChoice kiln::decideConversion(tile::ConvertLayoutOp op, TargetInterfac
   }
   SharedPlan plan = planShared(from, to, getSharedElementBytes(element), target.getChipRecord(),
                                target.getCopyAtoms(element));
-  choice.cycles = plan.getCycles() + kBarrierCycles;
+  choice.cycles = plan.getCycles() + (isInRole ? 2 : 1) * kBarrierCycles;
   if (least.kind == ConversionKind::Lanes) {
-    int64_t cycles = kShuffleCycles * countShuffles(least, op.getType());
+    int64_t cycles = kShuffleCycles * countShuffles(least, type);
     if (cycles <= choice.cycles) {
       choice.how = ConversionAttr::get(context, ConversionKind::Lanes, {}, {}, {});
       choice.cycles = cycles;

@@ -9,7 +9,7 @@
 #p = #tile.layout<register = [[0,1]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[0,0]]>
 #q = #tile.layout<register = [[0,1]], lane = [[16,0],[8,0],[4,0],[2,0],[1,0]], warp = [[0,0]]>
 
-module {
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   // CHECK-DAG: #[[A:.*]] = #tile.layout<register = {{\[}}[0,1],[0,2]], lane = {{\[}}[0,4],[1,0],[2,0],[4,0],[8,0]], warp = {{\[}}[16,0]]>
   // CHECK-DAG: #[[B:.*]] = #tile.layout<register = {{\[}}[0,1],[0,2]], lane = {{\[}}[0,4],[1,0],[2,0],[4,0],[16,0]], warp = {{\[}}[8,0]]>
 
@@ -35,7 +35,7 @@ module {
   // CHECK-LABEL: tile.kernel @chains
   tile.kernel @chains(%x: !tile.view<?x?xf32>, %i: index) {
     // CHECK: %[[T:.*]] = tile.load
-    %t = tile.load %x[%i, %i] : !tile.view<?x?xf32> -> tensor<32x8xf32, #a>
+    %t = tile.load %x[%i, %i] {tile.layout = #a} : !tile.view<?x?xf32> -> tensor<32x8xf32, #a>
     %0 = tile.convert_layout %t : tensor<32x8xf32, #a> -> tensor<32x8xf32, #b>
     %1 = tile.convert_layout %0 : tensor<32x8xf32, #b> -> tensor<32x8xf32, #a>
     // CHECK-NEXT: %[[C:.*]] = tile.convert_layout %[[T]] : {{.*}} -> tensor<32x8xf32, #[[B]]>
@@ -100,7 +100,7 @@ module {
     // CHECK: %[[T:.*]] = tile.load
     // CHECK: %[[C:.*]] = tile.convert_layout %[[T]] : tensor<32x8xf16
     // CHECK: arith.extf %[[C]]
-    %t = tile.load %x[%i, %i] : !tile.view<?x?xf16> -> tensor<32x8xf16, #a>
+    %t = tile.load %x[%i, %i] {tile.layout = #a} : !tile.view<?x?xf16> -> tensor<32x8xf16, #a>
     %w = arith.extf %t : tensor<32x8xf16, #a> to tensor<32x8xf32, #a>
     %0 = tile.convert_layout %w : tensor<32x8xf32, #a> -> tensor<32x8xf32, #b>
     %e = math.sqrt %0 : tensor<32x8xf32, #b>
@@ -128,7 +128,7 @@ module {
     // CHECK-NEXT: %[[P:.*]] = tile.convert_layout %[[T]] {how = #tile.conversion<registers>}
     // CHECK-NEXT: tile.store %[[P]]
     // CHECK-NEXT: tile.store %[[C]]
-    %t = tile.load %x[%i, %i] : !tile.view<?x?xf32> -> tensor<32x8xf32, #a>
+    %t = tile.load %x[%i, %i] {tile.layout = #a} : !tile.view<?x?xf32> -> tensor<32x8xf32, #a>
     scf.for %k = %c1 to %i step %c1 {
       %0 = tile.convert_layout %t {how = #tile.conversion<registers>} : tensor<32x8xf32, #a> -> tensor<32x8xf32, #a>
       tile.store %0, %x[%k, %i] : tensor<32x8xf32, #a>, !tile.view<?x?xf32>

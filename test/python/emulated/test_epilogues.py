@@ -65,6 +65,66 @@ def test_epilogues(rng: np.random.Generator, chip: str, activation: str, residua
 
 
 @kiln.kernel
+def gated(
+    a: kiln.View, b: kiln.View, gate: kiln.View, residual: kiln.View, c: kiln.View,
+    HOW: kiln.constexpr, BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr = 64,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in range(0, a.shape[1], BK):
+        x, y = a.load((i * BM, k), (BM, BK)), b.load((j * BN, k), (BN, BK))
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+    g = gate.load((i * BM, j * BN), (BM, BN))
+    r = residual.load((i * BM, j * BN), (BM, BN))
+    if HOW == "added":
+        acc = acc + r.to(kiln.f32)
+    if HOW == "scaled":
+        acc = acc * g.to(kiln.f32) + r.to(kiln.f32)
+    if HOW == "masked":
+        acc = kiln.where(g.to(kiln.f32) > 0.0, acc, r.to(kiln.f32))
+    if HOW == "product":
+        acc = acc + g.to(kiln.f32) * r.to(kiln.f32)
+    c.store((i * BM, j * BN), acc.to(c.dtype))
+
+
+TILES = [(128, 256), (128, 128), (64, 192)]
+LOADED = [BF16, np.float16, np.float32, np.int8, ml_dtypes.float8_e4m3fn]
+
+
+def matrix(rng: np.random.Generator, shape: tuple[int, int], dtype: type, turned: bool) -> np.ndarray:
+    made = rng.integers(-3, 4, shape[:: -1 if turned else 1]).astype(dtype)
+    return made.T if turned else made
+
+
+@pytest.mark.parametrize("how", ["scaled", "masked", "product"])
+@pytest.mark.parametrize("chip", ["sm_90a", "sm_100a", "sm_80", "gfx942", "gfx950"])
+def test_tiles_that_are_loaded_behind_a_loop(rng: np.random.Generator, chip: str, how: str) -> None:
+    """Of any types and in any order of memory; the same array may be read and written."""
+    for _ in range(2):
+        step = int(rng.choice([1, 8, 16]))
+        m, n = (int(rng.integers(1, 320 // step)) * step for _ in "mn")
+        k = int(rng.integers(1, 16)) * 8
+        tile = TILES[rng.integers(len(TILES))]
+        types = [LOADED[rng.integers(len(LOADED))] for _ in range(2)]
+        turned = [bool(rng.integers(2)) for _ in range(2)]
+        a, b = (rng.standard_normal(shape).astype(BF16) for shape in ((m, k), (n, k)))
+        gate, residual = (matrix(rng, (m, n), *of) for of in zip(types, turned, strict=True))
+        in_place = types[1] in (BF16, np.float32) and not turned[1] and bool(rng.integers(2))
+        wide = [x.astype(np.float64) for x in (a, b, gate, residual)]
+        c = residual if in_place else np.zeros((m, n), (BF16, np.float32)[rng.integers(2)])
+        run = gated.options(device=f"emu:{chip}")
+        run(a, b, gate, residual, c, HOW=how, BM=tile[0], BN=tile[1])
+        sums = wide[0] @ wide[1].T
+        reference = {
+            "scaled": sums * wide[2] + wide[3], "masked": np.where(wide[2] > 0, sums, wide[3]),
+            "product": sums + wide[2] * wide[3],
+        }[how]  # fmt: skip
+        error = np.linalg.norm(c.astype(np.float64) - reference)
+        case = (m, n, k, tile, types, turned, in_place, c.dtype)
+        assert error <= 4e-3 * np.linalg.norm(reference) + 1e-6, case
+
+
+@kiln.kernel
 def keys_and_values(
     q: kiln.View, k: kiln.View, v: kiln.View, do: kiln.View, lse: kiln.View, delta: kiln.View,
     dk: kiln.View, dv: kiln.View, D: kiln.constexpr = 128, BM: kiln.constexpr = 64,
@@ -112,7 +172,7 @@ def assemble(kernel: str, *args: str, **constants: object) -> dict:
         f"import json, numpy as np; from test_epilogues import *; c = {kernel}.compile("
         f"{', '.join(args)}, target='nvptx:sm_90a', **{constants!r}); "
         "print(json.dumps({name: c.metadata.get(name) for name in ('proposal', 'registers', "
-        "'local_bytes')} | {'wgmma': 'wgmma' in c.asm, 'told': '.minnctapersm 1' in c.asm}))"
+        "'local_bytes', 'shared_bytes')} | {'wgmma': 'wgmma' in c.asm, 'told': '.minnctapersm 1' in c.asm}))"
     )
     here = Path(__file__).parent
     path = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
@@ -136,6 +196,41 @@ def test_wide_sums_leave_room_for_activations(activation: str) -> None:
         "layer", matrix, matrix, line, matrix, matrix, ACTIVATION=activation, RESIDUAL=False
     )
     assert told["proposal"] == 0 and told["wgmma"] and told["local_bytes"] <= 256, told
+
+
+SLOTS, BOXES = 4 * 49152, 2 * 16384
+
+
+@needs_assembler
+@pytest.mark.parametrize("dtype", ["BF16", "np.float32"])
+def test_a_residual_leaves_the_ring_its_slots(dtype: str) -> None:
+    """It is loaded near the layout of the sums, some boxes at a time if it is wide: shared memory has four
+    slots and what stores go through, and nothing is spilled."""
+    matrix, residual = "np.zeros((512, 512), BF16)", f"np.zeros((512, 512), {dtype})"
+    told = assemble("gated", matrix, matrix, matrix, residual, matrix, HOW="added", BM=128, BN=256)
+    assert told["proposal"] == 0 and told["wgmma"] and told["local_bytes"] == 0, told
+    assert told["shared_bytes"] >= SLOTS + BOXES, told
+
+
+@needs_assembler
+@pytest.mark.parametrize("how", ["scaled", "masked"])
+def test_so_do_two_tiles(how: str) -> None:
+    matrix = "np.zeros((512, 512), BF16)"
+    told = assemble("gated", *[matrix] * 5, HOW=how, BM=128, BN=256)
+    assert told["proposal"] == 0 and told["wgmma"] and told["local_bytes"] <= 32, told
+    assert told["shared_bytes"] >= SLOTS + BOXES, told
+
+
+@needs_assembler
+@pytest.mark.parametrize("activation", ["", "silu"])
+def test_so_does_a_layer(activation: str) -> None:
+    """A few words are let pass, as where the compile chooses among proposals."""
+    matrix, line = "np.zeros((512, 512), BF16)", "np.zeros(512, BF16)"
+    told = assemble(
+        "layer", matrix, matrix, line, matrix, matrix, ACTIVATION=activation, RESIDUAL=True
+    )
+    assert told["proposal"] == 0 and told["wgmma"] and told["local_bytes"] <= 32, told
+    assert told["shared_bytes"] >= SLOTS + BOXES, told
 
 
 GRADIENTS = ["np.zeros((2, 256, 128), BF16)"] * 4 + ["np.zeros((2, 256), np.float32)"] * 2

@@ -127,13 +127,23 @@ LinearLayout getLayout(mlir::Value tensor);
 void setLayout(mlir::Value tensor, const LinearLayout &layout);
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, const LinearLayout &layout);
 
+/// A bit of the input's register number that changes places with a bit of the lane's.
+struct LaneSwap {
+  unsigned registerBit, laneBit;
+};
+
 /// The least that a conversion can be made by.
 struct Conversion {
   tile::ConversionKind kind;
   /// From the places of the result to those of the input.
   LinearLayout places;
+  /// Those that make it, but for names of registers; empty if it is not made of such alone.
+  llvm::SmallVector<LaneSwap> swaps;
 };
 Conversion classifyConversion(const LinearLayout &from, const LinearLayout &to);
+/// Of the bits of the input's register number those whose elements go in one word, where bits
+/// change places: none of these, and no more than 32 bits have room for.
+llvm::SmallVector<unsigned> getPackedBits(const Conversion &conversion, unsigned elementBits);
 
 } // namespace kiln
 

@@ -86,7 +86,13 @@ inline constexpr int64_t kBarrierCycles = 30;
 inline constexpr int64_t kShuffleCycles = 2;
 /// The shuffles of words by which lanes make a conversion to this type.
 int64_t countShuffles(const Conversion &conversion, mlir::RankedTensorType type);
-ConversionChoice decideConversion(tile::ConvertLayoutOp op, TargetInterface target);
+/// Warps meet behind the write, and in a role, whose buffer each round of its loop writes, in front
+/// of it.
+ConversionChoice decideConversion(const LinearLayout &from, const LinearLayout &to,
+                                  mlir::RankedTensorType type, bool isInRole,
+                                  TargetInterface target);
+/// Whether an op is one of a role's, decided or realised.
+bool isInRole(mlir::Operation *op);
 
 /// A tensor as memory holds its elements, and back to this type: those that have no form there are
 /// wider integers.

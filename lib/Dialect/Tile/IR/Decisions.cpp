@@ -48,6 +48,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {kResidencyAttrName, onTensor, Schedule, "tile-realise-rings"},
       {kCarriedAttrName, on<DotOp, WaitOp>, Schedule, "tile-realise-accumulators"},
       {kFetchedAttrName, on<StoreOp, SliceOp>, Schedule, "tile-realise-fetches"},
+      {kHeldAttrName, on<LoadOp>, Schedule, "tile-realise-box-loads"},
       {kHandedAttrName, on<ConvertLayoutOp>, Schedule, "tile-realise-hand-overs"},
       // When, and by whom.
       {"stage", onOurs, Schedule, "tile-realise-stages"},

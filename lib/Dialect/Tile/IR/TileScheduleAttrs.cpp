@@ -140,11 +140,13 @@ static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value
       return success();
     return op->emitError() << "expected '" << name << "' on a load or a store, as a unit";
   }
-  if (name == kWriteStageAttrName) {
+  if (name == kWriteStageAttrName || name == kHeldAttrName) {
+    int64_t least = name == kHeldAttrName;
     auto number = dyn_cast<IntegerAttr>(value);
-    if (isa<LoadOp>(op) && number && number.getType().isInteger(64) && number.getInt() >= 0)
+    if (isa<LoadOp>(op) && number && number.getType().isInteger(64) && number.getInt() >= least)
       return success();
-    return op->emitError() << "expected '" << name << "' on a load, as an i64 of at least 0";
+    return op->emitError() << "expected '" << name << "' on a load, as an i64 of at least "
+                           << least;
   }
   if (name == kResidencyAttrName) {
     bool isOne = op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
@@ -243,7 +245,8 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
   if (name == kLayoutAttrName)
     return verifyPinnedLayout(op, value);
   if (llvm::is_contained({kWholeRowsAttrName, kWriteStageAttrName, kRunAttrName, kResidencyAttrName,
-                          kCarriedAttrName, kFetchedAttrName, kHandedAttrName, kGuardedAttrName},
+                          kCarriedAttrName, kFetchedAttrName, kHeldAttrName, kHandedAttrName,
+                          kGuardedAttrName},
                          name))
     return verifyAccess(op, name, value);
   if (llvm::is_contained({kLanesAttrName, kFirstOfPairAttrName, kByWarpAttrName, kEndsAttrName,

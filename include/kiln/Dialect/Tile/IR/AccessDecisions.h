@@ -29,6 +29,11 @@ inline constexpr llvm::StringLiteral kCarriedAttrName = "tile.carried";
 /// fetched of which it is made, "whole" or by "boxes", each as it is stored.
 inline constexpr llvm::StringLiteral kFetchedAttrName = "tile.fetched";
 
+/// Of a load of which nothing but boxes are used, as a store by an engine takes them: how many
+/// boxes a thread holds at a time. So many are loaded where the load stands, each of the others
+/// when as many in front of it have been used.
+inline constexpr llvm::StringLiteral kHeldAttrName = "tile.held";
+
 /// Of a conversion by which one role hands a tensor over, to conversions of other roles: the
 /// channel that carries it. Its slots are a buffer in shared memory, or sums in tensor memory.
 inline constexpr llvm::StringLiteral kHandedAttrName = "tile.handed";
