@@ -113,7 +113,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createDecideHandOvers(), createRealiseHandOvers(), createRealiseWarpGroups(),
         createRealiseTurns(), createRealiseParts(), createCompleteStages(), createRealiseStages(),
         createSplitLoops(), createRealiseCopies(), createDecideConversions(),
-        createDecideCarriedSums(), createRealiseAccumulators(), createOrderTurns(),
+        createDecideCarriedSums(), createDecideColumns(), createRealiseAccumulators(),
+        createOrderTurns(),
         createRealiseSlots(), createRealiseStores(), createDecideFetches(), createRealiseFetches(),
         createSinkSlices(), createRealiseOwnConversions(), createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.

@@ -1,7 +1,7 @@
 // Copies of a role have slots of their own in tensor memory: of a channel with a slot for each, every copy begins
 // with that of its number, and steps over the uses of the others.
-// RUN: tile-opt %s --tile-realise-copies --tile-realise-accumulators | FileCheck %s
-// RUN: tile-opt %s --tile-realise-copies --tile-realise-accumulators --tile-realise-slots | FileCheck %s --check-prefix=SLOTS
+// RUN: tile-opt %s --tile-realise-copies --tile-decide-columns --tile-realise-accumulators | FileCheck %s
+// RUN: tile-opt %s --tile-realise-copies --tile-decide-columns --tile-realise-accumulators --tile-realise-slots | FileCheck %s --check-prefix=SLOTS
 
 #sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0],[128,0]]>
 !a = !tile.buffer<256x32xf16>
