@@ -114,9 +114,9 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createRealiseTurns(), createRealiseParts(), createCompleteStages(), createRealiseStages(),
         createSplitLoops(), createRealiseCopies(), createDecideConversions(),
         createDecideCarriedSums(), createDecideColumns(), createRealiseAccumulators(),
-        createOrderTurns(),
-        createRealiseSlots(), createRealiseStores(), createDecideFetches(), createRealiseFetches(),
-        createSinkSlices(), createRealiseOwnConversions(), createRealiseClusters());
+        createOrderTurns(), createRealiseSlots(), createRealiseStores(), createDecideFetches(),
+        createRealiseFetches(), createSinkSlices(), createRealiseOwnConversions(),
+        createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealisePriorities(), createRealiseInterleaving(), createRealiseThreads(),

@@ -112,15 +112,14 @@ void kiln::realiseCarriedSum(const TensorUse &use, Value channel, SumChannels &c
   scf::ForOp loop = found.loop;
   PendingType type = wait.getPending().getType();
   auto fillNext = [&](Value tensor) {
-    auto next = NextOp::create(rewriter, loc, channel, /*fills=*/true);
+    NextOp next = channels.makeNext(loc, channel, /*fills=*/true);
     Value empty = AcquireOp::create(rewriter, loc, type, channel, next.getSlot(), next.getPhase());
     auto filled = FillOp::create(rewriter, loc, type, tensor, empty, life.atom);
     return std::pair(filled, next.getSlot());
   };
   // What the next slot that is got holds.
   auto fetchNext = [&] {
-    return channels.fetch(loc, wait.getType(), channel, NextOp::create(rewriter, loc, channel),
-                          life.atom);
+    return channels.fetch(loc, wait.getType(), channel, channels.makeNext(loc, channel), life.atom);
   };
   rewriter.setInsertionPoint(loop);
   OpOperand &init = *loop.getTiedLoopInit(loop.getRegionIterArg(found.index));

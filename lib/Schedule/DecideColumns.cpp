@@ -1,6 +1,6 @@
-// Gives what is in use at different times the same columns, and writes what is computed of sums over
-// them, since tensor memory is scarce: neither makes anybody wait longer. The thread that starts the
-// dots of the one and the warps that fetch the other come to both in the same order.
+// Gives what is in use at different times the same columns, and writes what is computed of sums
+// over them, since tensor memory is scarce: neither makes anybody wait longer. The thread that
+// starts the dots of the one and the warps that fetch the other come to both in the same order.
 #include "TensorUses.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -51,8 +51,8 @@ void ColumnDecider::writeOver(TensorUse &operand, TensorUse &sum) {
   sum.span.last = operand.dots.back();
 }
 
-/// Whether the operand's dots follow the wait for the sum, and none of the others begins before they
-/// have ended, for which the sum's slot would be free by then.
+/// Whether the operand's dots follow the wait for the sum, and none of the others begins before
+/// they have ended, for which the sum's slot would be free by then.
 bool ColumnDecider::mayBeOver(const TensorUse &operand, const TensorUse &sum,
                               ArrayRef<TensorUse *> others) {
   WaitOp wait = sum.life.wait;

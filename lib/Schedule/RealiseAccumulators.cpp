@@ -7,7 +7,8 @@
 // What such dots read as operand a, and warps have computed, is written to tensor memory in front
 // of them. It is a slot, too, which a commit behind the dots gives back. Who fills it is who starts
 // the dots, so nobody waits until it is full. In the columns of a sum it needs no slot of its own:
-// it is written over that sum, which has been fetched by then, and whose slot the commit gives back.
+// it is written over that sum, which has been fetched by then, and whose slot the commit gives
+// back.
 //
 // Which columns each has `tile.columns` and `tile.operand_columns` say, by number: a number is a
 // channel, for what is in use at different times.
@@ -38,7 +39,8 @@ namespace {
 class AccumulatorRealiser {
 public:
   AccumulatorRealiser(WarpGroupsOp groups, Region &region, RoleAttr role)
-      : region(region), role(role), uses(region), channels(groups, region, role), rewriter(channels.rewriter) {}
+      : region(region), role(role), uses(region), channels(groups, region, role),
+        rewriter(channels.rewriter) {}
   LogicalResult run();
 
 private:
@@ -98,8 +100,10 @@ LogicalResult AccumulatorRealiser::takeColumns() {
   if (failed(kinds))
     return failure();
   for (int64_t number = 0, end = kinds->size(); number < end; ++number) {
-    auto isOfNumber = [&](const TensorUse &use) { return use.columns == number; };
-    Operation *first = llvm::find_if(uses.all, isOfNumber)->getOp();
+    auto isSlot = [&](const TensorUse &use) {
+      return use.columns == number && (use.isSum() || !use.over);
+    };
+    Operation *first = llvm::find_if(uses.all, isSlot)->getOp();
     columns.push_back(channels.make(first->getLoc(), (*kinds)[number]));
   }
   return success();
@@ -111,14 +115,14 @@ static LogicalResult refuseOtherTrip(WaitOp wait) {
 }
 
 LogicalResult AccumulatorRealiser::addHandedOver(WaitOp wait, CommitOp commit) {
-  auto refuse = [&](StringRef decision, Attribute value) {
+  auto refuse = [&](StringRef decision, const Twine &value) {
     return wait.emitOpError("expected a sum that its own role fetches, since '")
            << decision << "' is " << value << ": another role has it from tensor memory";
   };
-  if (Attribute number = wait->getAttr(kColumnsAttrName))
-    return refuse(kColumnsAttrName, number);
+  if (auto number = wait->getAttrOfType<IntegerAttr>(kColumnsAttrName))
+    return refuse(kColumnsAttrName, Twine(number.getInt()));
   if (inRegisters.contains(wait))
-    return refuse(kCarriedAttrName, rewriter.getStringAttr("registers"));
+    return refuse(kCarriedAttrName, "\"registers\"");
   std::optional<SumLife> life = findLife(wait);
   if (!life)
     return refuseOtherTrip(wait);
@@ -210,7 +214,7 @@ void AccumulatorRealiser::realise(const TensorUse &use) {
   Location loc = wait.getLoc();
   Value channel = getChannel(use);
   rewriter.setInsertionPoint(life.getBegin());
-  auto next = NextOp::create(rewriter, loc, channel);
+  NextOp next = channels.makeNext(loc, channel);
   Value slot = next.getSlot(), phase = next.getPhase();
   if (FillOp fill = channels.acquire(*life.first, channel, slot, phase, life.atom))
     channels.awaitMate(fill, channel, life.getEnd());
@@ -236,7 +240,7 @@ LogicalResult AccumulatorRealiser::commitBehind(const TensorUse &use) {
   Location loc = wait.getLoc();
   Value channel = getChannel(use);
   rewriter.setInsertionPointAfter(condition);
-  auto next = NextOp::create(rewriter, loc, channel);
+  NextOp next = channels.makeNext(loc, channel);
   auto pend = PendOp::create(rewriter, loc, wait.getPending().getType(), sum);
   auto commit = CommitOp::create(rewriter, loc, pend, channel, next.getSlot());
   sum.replaceAllUsesExcept(channels.fetch(loc, wait.getType(), channel, next, use.life.atom), pend);

@@ -1,6 +1,6 @@
 // Shares tensors out among the copies of a role, by the bits of `warp` above those of one copy, and
-// what engines bring for it. A sum in tensor memory that goes to another role each copy hands to the
-// copy of its own number there.
+// what engines bring for it. A sum in tensor memory that goes to another role each copy hands to
+// the copy of its own number there.
 #include "AcrossCopies.h"
 #include "Boxes.h"
 #include "SumChannels.h"

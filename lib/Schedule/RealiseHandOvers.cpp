@@ -122,9 +122,9 @@ LogicalResult HandOver::findReads() {
 LogicalResult HandOver::checkFetcher(DotOp dot, RoleAttr role) {
   if (role.getCopies() != maker.getCopies())
     return dot.emitOpError("expected as many copies of role \"")
-           << role.getName() << "\" as of role \"" << maker.getName() << "\", "
-           << maker.getCopies() << ", since each fetches what one of these has in tensor memory by "
-           << dot.getAtomAttr() << ", got " << role.getCopies();
+           << role.getName() << "\" as of role \"" << maker.getName() << "\", " << maker.getCopies()
+           << ", since each fetches what one of these has in tensor memory by " << dot.getAtomAttr()
+           << ", got " << role.getCopies();
   int64_t first = 0, warps = cast<MmaAtomInterface>(dot.getAtomAttr()).getWarps();
   for (auto other : kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>()) {
     if (other == role)

@@ -48,7 +48,6 @@ SumChannels::SumChannels(WarpGroupsOp groups, Region &region, RoleAttr role)
     : role(role), rewriter(groups.getContext()), groups(groups), region(region) {}
 
 BlockArgument SumChannels::add(Location loc, ChannelType type, int64_t full, int64_t empty) {
-  rewriter.setInsertionPoint(groups);
   auto made = ChannelOp::create(rewriter, loc, type, full, empty);
   groups.getCapturesMutable().append(made.getResult());
   for (Region &body : groups.getBodies())
@@ -59,22 +58,28 @@ BlockArgument SumChannels::add(Location loc, ChannelType type, int64_t full, int
 Value SumChannels::make(Location loc, SlotKind slot) {
   auto type =
       ChannelType::get(groups.getContext(), role.getCopies(), /*own=*/false, Type(slot.type));
+  rewriter.setInsertionPoint(groups);
   return add(loc, type, slot.full, slot.empty);
 }
 
-void SumChannels::stepOverOthers(BlockArgument channel) {
-  SmallVector<NextOp> uses;
+NextOp SumChannels::makeNext(Location loc, Value channel, bool fills) {
+  auto next = NextOp::create(rewriter, loc, channel, fills);
+  if (role.getCopies() > 1)
+    stepOverOthers(next);
+  return next;
+}
+
+void SumChannels::stepOverOthers(NextOp next) {
+  rewriter.setInsertionPointAfter(next);
+  IndexMath math{rewriter, next.getLoc()};
+  stepOver(rewriter, next.getLoc(), getRingSide(next), math.constant(role.getCopies() - 1));
+}
+
+void SumChannels::stepToOwn(BlockArgument channel) {
   llvm::SmallSetVector<RingSide, 2> sides;
   for (Operation *user : channel.getUsers())
-    if (auto next = dyn_cast<NextOp>(user)) {
-      uses.push_back(next);
+    if (auto next = dyn_cast<NextOp>(user))
       sides.insert(getRingSide(next));
-    }
-  for (NextOp next : uses) {
-    rewriter.setInsertionPointAfter(next);
-    IndexMath math{rewriter, next.getLoc()};
-    stepOver(rewriter, next.getLoc(), getRingSide(next), math.constant(role.getCopies() - 1));
-  }
   if (sides.empty())
     return;
   rewriter.setInsertionPointToStart(&region.front());
@@ -91,9 +96,14 @@ void SumChannels::stepOverOthers() {
   bool isInTurn = takesTurns(groups->getParentOfType<KernelOp>(), role);
   for (BlockArgument argument : region.getArguments()) {
     auto type = dyn_cast<ChannelType>(argument.getType());
-    bool isHandedOver = type && type.getAccumulator() && !isInTurn;
-    if (isHandedOver || llvm::is_contained(channels, argument))
-      stepOverOthers(argument);
+    if (llvm::is_contained(channels, argument)) {
+      stepToOwn(argument);
+    } else if (type && type.getAccumulator() && !isInTurn) {
+      for (Operation *user : llvm::to_vector(argument.getUsers()))
+        if (auto next = dyn_cast<NextOp>(user))
+          stepOverOthers(next);
+      stepToOwn(argument);
+    }
   }
 }
 
@@ -120,11 +130,14 @@ void SumChannels::awaitMate(FillOp fill, Value channel, Operation *last) {
     return;
   Location loc = fill.getLoc();
   BlockArgument &mate = mates[channel];
-  if (!mate)
+  if (!mate) {
+    unsigned number = cast<BlockArgument>(channel).getArgNumber();
+    rewriter.setInsertionPointAfterValue(groups.getCaptures()[number]);
     mate = add(loc, ChannelType::get(groups.getContext(), role.getCopies(), /*own=*/false, {}),
                /*full=*/role.getWarps(), /*empty=*/1);
+  }
   rewriter.setInsertionPointAfter(fill);
-  auto next = NextOp::create(rewriter, loc, mate);
+  NextOp next = makeNext(loc, mate);
   Value slot = next.getSlot(), phase = next.getPhase();
   auto put = PutOp::create(rewriter, loc, mate, slot, phase, /*bytes=*/0);
   put.getBody().emplaceBlock();

@@ -24,6 +24,8 @@ public:
 
   /// One with a slot for each copy.
   mlir::Value make(mlir::Location loc, SlotKind slot);
+  /// The place of a slot that is this copy's.
+  tile::NextOp makeNext(mlir::Location loc, mlir::Value channel, bool fills = false);
   /// Gives what uses an accumulator first a slot, filled with what it begins as, if that is
   /// something.
   tile::FillOp acquire(mlir::OpOperand &user, mlir::Value channel, mlir::Value slot,
@@ -37,8 +39,9 @@ public:
   /// And gives it back.
   mlir::Value fetch(mlir::Location loc, mlir::Type type, mlir::Value channel, tile::NextOp place,
                     mlir::Attribute atom);
-  /// Each copy begins with the slot of its own number in all of them, and in those whose sums it
-  /// hands over or fetches from another role, and steps from its use over those of the others.
+  /// Each copy begins with the slot of its own number in all of them. So it does in those whose
+  /// sums it hands over, or fetches from another role; there it steps from its uses over the
+  /// others' now.
   void stepOverOthers();
 
   tile::RoleAttr role;
@@ -46,7 +49,8 @@ public:
 
 private:
   mlir::BlockArgument add(mlir::Location loc, tile::ChannelType type, int64_t full, int64_t empty);
-  void stepOverOthers(mlir::BlockArgument channel);
+  void stepOverOthers(tile::NextOp next);
+  void stepToOwn(mlir::BlockArgument channel);
 
   tile::WarpGroupsOp groups;
   mlir::Region &region;

@@ -37,8 +37,9 @@ LogicalResult ColumnTaker::read(TensorUse &use) {
       return op->emitOpError("expected '") << use.getDecision() << "' to be decided";
     if (columns && own != columns) {
       InFlightDiagnostic error = op->emitOpError("expected '")
-                                 << use.getDecision() << "' of the dot that reads the operand first, "
-                                 << columns << ", got " << own;
+                                 << use.getDecision()
+                                 << "' of the dot that reads the operand first, " << columns
+                                 << ", got " << own;
       error.attachNote(use.getOp()->getLoc()) << "that dot";
       return error;
     }
@@ -122,8 +123,8 @@ FailureOr<SmallVector<SlotKind>> ColumnTaker::run() {
   SmallVector<SlotKind> kinds;
   for (auto &[number, those] : users) {
     if (number != int64_t(kinds.size()))
-      return refuse(*those.front(), "numbers from 0 on without a gap, the next of which is " +
-                                        Twine(kinds.size()));
+      return refuse(*those.front(),
+                    "numbers from 0 on without a gap, the next of which is " + Twine(kinds.size()));
     kinds.push_back(those.front()->getSlotKind(role));
   }
   return kinds;

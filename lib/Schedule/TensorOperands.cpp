@@ -51,7 +51,7 @@ void kiln::fillSlot(const TensorUse &operand, Value channel, SumChannels &channe
   StartDotOp first = operand.dots.front();
   Location loc = first.getLoc();
   Value tensor = turnRows(first, rewriter);
-  auto next = NextOp::create(rewriter, loc, channel);
+  NextOp next = channels.makeNext(loc, channel);
   auto type = PendingType::get(getWrittenType(first), /*inTensorMemory=*/true);
   Value empty = AcquireOp::create(rewriter, loc, type, channel, next.getSlot(), next.getPhase());
   fill(operand.dots, tensor, empty, channel, next.getSlot(), channels);

@@ -1,8 +1,8 @@
 // Finds what a role has in tensor memory.
 #include "TensorUses.h"
 #include "kiln/Layout/Transforms/Layouts.h"
-#include "llvm/ADT/MapVector.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace kiln;

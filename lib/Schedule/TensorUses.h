@@ -47,8 +47,8 @@ struct TensorUse {
 
   Kind kind;
   SlotSpan span;
-  SumLife life;                         ///< of a sum
-  std::optional<CarriedSum> carried;    ///< of one that is
+  SumLife life;                             ///< of a sum
+  std::optional<CarriedSum> carried;        ///< of one that is
   llvm::SmallVector<tile::StartDotOp> dots; ///< those that read an operand, as they follow
 
   /// Its columns, by number; and of a sum the operand that is written over it, of an operand the
@@ -90,8 +90,8 @@ private:
   llvm::DenseSet<mlir::Operation *> handedOver; ///< waits for what another role fetches
 };
 
-/// Takes the columns that each use is given, and which operands are written over which sums. Then the
-/// kinds of slots, by the number of their columns; an error where two uses cannot share theirs.
+/// Takes the columns that each use is given, and which operands are written over which sums. Then
+/// the kinds of slots, by the number of their columns; an error where two uses cannot share theirs.
 mlir::FailureOr<llvm::SmallVector<SlotKind>> takeColumns(TensorUses &uses, tile::RoleAttr role);
 
 /// What a dot reads as operand a, as its rows are written: those of its registers, whichever way it

@@ -431,8 +431,9 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
   if (auto scatter = dyn_cast<ScatterOp>(op))
     return checkPlainHints(scatter, target);
   if (auto dot = dyn_cast<DotOp>(op))
-    return failure(failed(checkDot(dot)) || failed(checkCarried(dot)) || failed(checkColumns(dot)) ||
-                   failed(checkInterleave(dot, target)) || failed(checkFit(dot, target)));
+    return failure(failed(checkDot(dot)) || failed(checkCarried(dot)) ||
+                   failed(checkColumns(dot)) || failed(checkInterleave(dot, target)) ||
+                   failed(checkFit(dot, target)));
   return success();
 }
 

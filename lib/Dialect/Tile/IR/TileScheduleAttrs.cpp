@@ -161,7 +161,8 @@ static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value
                         {"registers", "tensor_memory"});
   if (name == kColumnsAttrName || name == kOperandColumnsAttrName) {
     auto number = dyn_cast<IntegerAttr>(value);
-    bool isInPlace = isa<DotOp>(op) || (name == kColumnsAttrName ? isa<WaitOp>(op) : isa<StartDotOp>(op));
+    bool isInPlace =
+        isa<DotOp>(op) || (name == kColumnsAttrName ? isa<WaitOp>(op) : isa<StartDotOp>(op));
     if (isInPlace && number && number.getType().isInteger(64) && number.getInt() >= 0)
       return success();
     return op->emitError() << "expected '" << name << "' on a dot or the "
@@ -252,8 +253,8 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
   if (name == kLayoutAttrName)
     return verifyPinnedLayout(op, value);
   if (llvm::is_contained({kWholeRowsAttrName, kWriteStageAttrName, kRunAttrName, kResidencyAttrName,
-                          kCarriedAttrName, kColumnsAttrName, kOperandColumnsAttrName, kFetchedAttrName,
-                          kHandedAttrName, kGuardedAttrName},
+                          kCarriedAttrName, kColumnsAttrName, kOperandColumnsAttrName,
+                          kFetchedAttrName, kHandedAttrName, kGuardedAttrName},
                          name))
     return verifyAccess(op, name, value);
   if (llvm::is_contained({kLanesAttrName, kFirstOfPairAttrName, kByWarpAttrName, kEndsAttrName,

@@ -18,8 +18,8 @@ _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "
 _ON_PRODUCTS = ("parts", "reads_ahead", "part_stages", "part_orders", "promote", "swap",
                 "interleave")  # fmt: skip
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "write_stage", "in_flight", "atom",
-                  "layout", "residency", "carried", "columns", "operand_columns", "fetched", "guarded",
-                  "triggers", "multicast", *_ON_PRODUCTS)  # fmt: skip
+                  "layout", "residency", "carried", "columns", "operand_columns", "fetched",
+                  "guarded", "triggers", "multicast", *_ON_PRODUCTS)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth", "share")
 _ON_BRANCHES = ("role", "stage", "order", "split")
 _NUMBERS = ("stage", "order", "depth", "write_stage", "in_flight", "reads_ahead", "columns",

@@ -25,8 +25,8 @@ inline constexpr llvm::StringLiteral kResidencyAttrName = "tile.residency";
 /// condition that chooses the sum or a constant: where the condition hands it on.
 inline constexpr llvm::StringLiteral kCarriedAttrName = "tile.carried";
 
-/// Of a product whose sum is in tensor memory, and of the wait for it: in which columns its role has
-/// the sum there, a number from 0 on. What has the same columns is in use at different times.
+/// Of a product whose sum is in tensor memory, and of the wait for it: in which columns its role
+/// has the sum there, a number from 0 on. What has the same columns is in use at different times.
 inline constexpr llvm::StringLiteral kColumnsAttrName = "tile.columns";
 
 /// Of a product that reads its operand a from tensor memory, and of its start: in which columns its
