@@ -113,10 +113,10 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createDecideHandOvers(), createRealiseHandOvers(), createRealiseWarpGroups(),
         createRealiseTurns(), createRealiseParts(), createCompleteStages(), createRealiseStages(),
         createSplitLoops(), createRealiseCopies(), createDecideConversions(),
-        createDecideCarriedSums(), createRealiseAccumulators(), createOrderTurns(),
-        createRealiseSlots(), createRealiseStores(), createDecideFetches(), createRealiseFetches(),
-        createSinkSlices(), createDecideBoxLoads(), createRealiseBoxLoads(),
-        createRealiseOwnConversions(), createRealiseClusters());
+        createDecideCarriedSums(), createDecideColumns(), createRealiseAccumulators(),
+        createOrderTurns(), createRealiseSlots(), createRealiseStores(), createDecideFetches(),
+        createRealiseFetches(), createSinkSlices(), createDecideBoxLoads(),
+        createRealiseBoxLoads(), createRealiseOwnConversions(), createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealisePriorities(), createRealiseInterleaving(), createRealiseThreads(),

@@ -103,13 +103,14 @@ std::optional<unsigned> kiln::findChoice(WaitOp wait, std::string &expected) {
   return index;
 }
 
-void kiln::realiseCarriedSum(SumLife &life, const CarriedSum &found, SumChannels &channels) {
+void kiln::realiseCarriedSum(const TensorUse &use, Value channel, SumChannels &channels) {
   IRRewriter &rewriter = channels.rewriter;
-  Location loc = life.wait.getLoc();
+  const SumLife &life = use.life;
+  const CarriedSum &found = *use.carried;
+  WaitOp wait = life.wait;
+  Location loc = wait.getLoc();
   scf::ForOp loop = found.loop;
-  PendingType type = life.wait.getPending().getType();
-  Value channel = channels.get(loc, {type}, {loop, loop.getBody()->getTerminator()}, /*full=*/1,
-                               channels.role.getWarps(), /*isCarried=*/true);
+  PendingType type = wait.getPending().getType();
   auto fillNext = [&](Value tensor) {
     NextOp next = channels.makeNext(loc, channel, /*fills=*/true);
     Value empty = AcquireOp::create(rewriter, loc, type, channel, next.getSlot(), next.getPhase());
@@ -118,8 +119,7 @@ void kiln::realiseCarriedSum(SumLife &life, const CarriedSum &found, SumChannels
   };
   // What the next slot that is got holds.
   auto fetchNext = [&] {
-    return channels.fetch(loc, life.wait.getType(), channel, channels.makeNext(loc, channel),
-                          life.atom);
+    return channels.fetch(loc, wait.getType(), channel, channels.makeNext(loc, channel), life.atom);
   };
   rewriter.setInsertionPoint(loop);
   OpOperand &init = *loop.getTiedLoopInit(loop.getRegionIterArg(found.index));
@@ -140,13 +140,13 @@ void kiln::realiseCarriedSum(SumLife &life, const CarriedSum &found, SumChannels
   auto [filled, slot] = fillNext(pend.getTensor());
   life.first->set(filled);
   rewriter.eraseOp(pend);
-  channels.awaitMate(filled, {life.getBegin(), life.getEnd()});
+  channels.awaitMate(filled, channel, life.getEnd());
   rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
-  CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
+  CommitOp::create(rewriter, loc, wait.getPending(), channel, slot);
   loop.getBody()->getTerminator()->setOperand(found.index, sum);
 
   rewriter.setInsertionPointAfter(loop);
   Value last = fetchNext();
   loop.getResult(found.index).replaceAllUsesWith(last);
-  rewriter.eraseOp(life.wait);
+  rewriter.eraseOp(wait);
 }

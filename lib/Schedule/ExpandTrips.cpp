@@ -155,8 +155,10 @@ void Expander::emit(Frame &frame, Operation *op, int64_t iteration, int64_t late
   // What is decided of a loop's trips is not of those that run on their own.
   if (!frame.isLoop)
     made->walk<WalkOrder::PreOrder>([](Operation *inner) {
-      for (StringRef name : {kSplitLoopAttrName, kCarriedAttrName})
-        inner->removeAttr(name);
+      inner->removeAttr(kSplitLoopAttrName);
+      // Such a sum has columns of its own.
+      if (inner->removeAttr(kCarriedAttrName))
+        inner->removeAttr(kColumnsAttrName);
       return isa<scf::ForOp, scf::WhileOp>(inner) ? WalkResult::skip() : WalkResult::advance();
     });
   for (auto [from, to] : llvm::zip_equal(op->getResults(), made->getResults()))
@@ -329,6 +331,13 @@ ValueRange Expander::writeLoop(Frame &prologue) {
   return makeLoop(getInitial(prologue), begin, loop.getUpperBound(), loop.getStep(), /*trips=*/1);
 }
 
+Value Expander::waitFor(const HeldDot &held, OpBuilder &builder, Value pending) {
+  auto wait = WaitOp::create(builder, held.loc, held.initial.getType(), pending, 0);
+  if (held.columns)
+    wait->setAttr(kColumnsAttrName, held.columns);
+  return wait;
+}
+
 /// What the loop's values are in an iteration that is not there, behind the last one. A sum that no
 /// iteration has made, if `any` says that there is none, is what it was.
 SmallVector<Value> Expander::getResults(Frame &frame, int64_t iteration, Value any) {
@@ -341,13 +350,13 @@ SmallVector<Value> Expander::getResults(Frame &frame, int64_t iteration, Value a
       continue;
     Type type = held->initial.getType();
     if (!any) {
-      values.back() = WaitOp::create(builder, held->loc, type, value, 0);
+      values.back() = waitFor(*held, builder, value);
       continue;
     }
     auto check = scf::IfOp::create(builder, loc, type, any, /*withElseRegion=*/true);
     values.back() = check.getResult(0);
     OpBuilder then = check.getThenBodyBuilder(), otherwise = check.getElseBodyBuilder();
-    scf::YieldOp::create(then, loc, WaitOp::create(then, held->loc, type, value, 0).getResult());
+    scf::YieldOp::create(then, loc, waitFor(*held, then, value));
     scf::YieldOp::create(otherwise, loc, held->initial);
   }
   return values;

@@ -141,6 +141,9 @@ private:
     return at == trip.heldDots.end() ? nullptr : at;
   }
 
+  /// Waits for the sum of a dot that the loop has in flight.
+  mlir::Value waitFor(const HeldDot &held, mlir::OpBuilder &builder, mlir::Value pending);
+
   Trip &trip;
   /// Null if trips are not counted.
   mlir::scf::ForOp loop;

@@ -6,8 +6,12 @@
 //
 // What such dots read as operand a, and warps have computed, is written to tensor memory in front
 // of them. It is a slot, too, which a commit behind the dots gives back. Who fills it is who starts
-// the dots, so nobody waits until it is full. Where a sum of the trip has been fetched by then, it
-// needs no slot of its own: it is written over that sum, whose slot the commit gives back.
+// the dots, so nobody waits until it is full. In the columns of a sum it needs no slot of its own:
+// it is written over that sum, which has been fetched by then, and whose slot the commit gives
+// back.
+//
+// Which columns each has `tile.columns` and `tile.operand_columns` say, by number: a number is a
+// channel, for what is in use at different times.
 //
 // A sum that a loop carries, and changes element by element in front of the trip's dots, is left
 // there until then where `tile.carried` says so; and one that a condition chooses until behind it.
@@ -35,29 +39,30 @@ namespace {
 class AccumulatorRealiser {
 public:
   AccumulatorRealiser(WarpGroupsOp groups, Region &region, RoleAttr role)
-      : region(region), role(role), channels(groups, region, role), rewriter(channels.rewriter) {}
+      : region(region), role(role), uses(region), channels(groups, region, role),
+        rewriter(channels.rewriter) {}
   LogicalResult run();
 
 private:
-  LogicalResult takeDecisions();
-  LogicalResult find(WaitOp wait, CommitOp commit);
+  LogicalResult takeCarried();
+  LogicalResult takeColumns();
+  LogicalResult addHandedOver(WaitOp wait, CommitOp commit);
   LogicalResult handOver(CommitOp commit);
   LogicalResult sink(scf::IfOp condition, unsigned index, CommitOp commit);
-  bool isHandedOver(WaitOp wait) const;
-  void realise(SumLife &life, TensorOperands &operands);
-  LogicalResult commitBehind(WaitOp wait);
+  void realise(const TensorUse &use);
+  LogicalResult commitBehind(const TensorUse &use);
   void realiseHandedOver(SumLife &life);
   LogicalResult realiseFill(CommitOp commit);
+  Value getChannel(const TensorUse &use) const { return columns[use.columns]; }
 
   Region &region;
   RoleAttr role;
+  TensorUses uses;
   SumChannels channels;
   IRRewriter &rewriter;
-  SmallVector<SumLife> lives, handedOver;
-  /// What `tile.carried` says, by the wait: sums that loops carry, those that conditions choose,
-  /// and those that are fetched where they are waited for.
-  DenseMap<Operation *, CarriedSum> carried;
-  SmallVector<WaitOp> chosen;
+  SmallVector<Value> columns; ///< their channels, by number
+  SmallVector<SumLife> handedOver;
+  /// Sums that are decided to be fetched where they are waited for.
   DenseSet<Operation *> inRegisters;
   /// Of tensors that no dot makes: what is handed over where a loop has no trips.
   SmallVector<CommitOp> fills;
@@ -65,7 +70,7 @@ private:
 } // namespace
 
 /// Which sums stay in tensor memory from trip to trip, and through conditions.
-LogicalResult AccumulatorRealiser::takeDecisions() {
+LogicalResult AccumulatorRealiser::takeCarried() {
   SmallVector<WaitOp> decided;
   region.walk([&](WaitOp wait) {
     if (wait->hasAttr(kCarriedAttrName))
@@ -78,12 +83,10 @@ LogicalResult AccumulatorRealiser::takeDecisions() {
       continue;
     }
     std::string expected;
-    if (isa<scf::IfOp>(wait->getParentOp())) {
-      if (findChoice(wait, expected))
-        chosen.push_back(wait);
-    } else if (std::optional<CarriedSum> sum = findCarriedSum(wait, expected)) {
-      carried.insert({wait, std::move(*sum)});
-    }
+    if (isa<scf::IfOp>(wait->getParentOp()))
+      (void)findChoice(wait, expected);
+    else
+      (void)findCarriedSum(wait, expected);
     if (!expected.empty())
       return wait.emitOpError("expected ")
              << expected << ", since '" << kCarriedAttrName << "' is " << place;
@@ -91,27 +94,41 @@ LogicalResult AccumulatorRealiser::takeDecisions() {
   return success();
 }
 
-LogicalResult AccumulatorRealiser::find(WaitOp wait, CommitOp commit) {
-  if (commit && inRegisters.contains(wait))
-    return wait.emitOpError("expected a sum that its own role fetches, since '")
-           << kCarriedAttrName << "' is \"registers\": another role has it from tensor memory";
-  SumLife life;
-  life.wait = wait;
-  life.commit = commit;
-  life.first = findFirstUse(wait.getPending(), life.atom);
-  Operation *root = life.first ? life.first->get().getDefiningOp() : nullptr;
-  bool isWhole = isa_and_nonnull<ub::PoisonOp, PendOp>(root) &&
-                 life.getBegin()->getBlock() == wait->getBlock() &&
-                 life.getEnd()->getBlock() == wait->getBlock();
-  if (!isWhole)
-    return wait.emitOpError("expected an accumulator in tensor memory to be waited for in the "
-                            "block, and the trip, in which its first dot or loop begins");
-  (commit ? handedOver : lives).push_back(life);
+/// Makes a channel of each number.
+LogicalResult AccumulatorRealiser::takeColumns() {
+  FailureOr<SmallVector<SlotKind>> kinds = kiln::takeColumns(uses, role);
+  if (failed(kinds))
+    return failure();
+  for (int64_t number = 0, end = kinds->size(); number < end; ++number) {
+    auto isSlot = [&](const TensorUse &use) {
+      return use.columns == number && (use.isSum() || !use.over);
+    };
+    Operation *first = llvm::find_if(uses.all, isSlot)->getOp();
+    columns.push_back(channels.make(first->getLoc(), (*kinds)[number]));
+  }
   return success();
 }
 
-bool AccumulatorRealiser::isHandedOver(WaitOp wait) const {
-  return llvm::any_of(handedOver, [&](const SumLife &life) { return life.wait == wait; });
+static LogicalResult refuseOtherTrip(WaitOp wait) {
+  return wait.emitOpError("expected an accumulator in tensor memory to be waited for in the block, "
+                          "and the trip, in which its first dot or loop begins");
+}
+
+LogicalResult AccumulatorRealiser::addHandedOver(WaitOp wait, CommitOp commit) {
+  auto refuse = [&](StringRef decision, const Twine &value) {
+    return wait.emitOpError("expected a sum that its own role fetches, since '")
+           << decision << "' is " << value << ": another role has it from tensor memory";
+  };
+  if (auto number = wait->getAttrOfType<IntegerAttr>(kColumnsAttrName))
+    return refuse(kColumnsAttrName, Twine(number.getInt()));
+  if (inRegisters.contains(wait))
+    return refuse(kCarriedAttrName, "\"registers\"");
+  std::optional<SumLife> life = findLife(wait);
+  if (!life)
+    return refuseOtherTrip(wait);
+  life->commit = commit;
+  handedOver.push_back(*life);
+  return success();
 }
 
 //===- What other roles use -----------------------------------------------------------------===//
@@ -120,7 +137,7 @@ bool AccumulatorRealiser::isHandedOver(WaitOp wait) const {
 LogicalResult AccumulatorRealiser::handOver(CommitOp commit) {
   Value tensor = commit.getAccumulator().getDefiningOp<PendOp>().getTensor();
   if (auto wait = tensor.getDefiningOp<WaitOp>(); wait && tensor.hasOneUse())
-    return find(wait, commit);
+    return addHandedOver(wait, commit);
   if (auto condition = tensor.getDefiningOp<scf::IfOp>(); condition && tensor.hasOneUse())
     return sink(condition, cast<OpResult>(tensor).getResultNumber(), commit);
   fills.push_back(commit);
@@ -139,7 +156,6 @@ LogicalResult AccumulatorRealiser::sink(scf::IfOp condition, unsigned index, Com
   auto made = scf::IfOp::create(rewriter, condition.getLoc(), types, condition.getCondition(),
                                 /*withElseRegion=*/true);
   made->setDiscardableAttrs(condition->getDiscardableAttrDictionary());
-  channels.replace(condition, made);
   SmallVector<CommitOp> commits;
   for (auto [from, to] : llvm::zip_equal(condition->getRegions(), made->getRegions())) {
     to.takeBody(from);
@@ -172,7 +188,7 @@ void AccumulatorRealiser::realiseHandedOver(SumLife &life) {
   life.commit.getAccumulatorMutable().set(life.wait.getPending());
   rewriter.moveOpAfter(life.commit, findLastRelease(life.getEnd()));
   if (fill)
-    channels.awaitMate(fill, {life.getBegin(), life.getEnd()});
+    channels.awaitMate(fill, life.commit.getChannel(), life.getEnd());
   rewriter.eraseOp(pend);
   rewriter.eraseOp(life.wait);
 }
@@ -192,51 +208,53 @@ LogicalResult AccumulatorRealiser::realiseFill(CommitOp commit) {
 
 //===- What the role uses itself ------------------------------------------------------------===//
 
-void AccumulatorRealiser::realise(SumLife &life, TensorOperands &operands) {
-  Location loc = life.wait.getLoc();
-  ArrayRef<StartDotOp> readers = operands.getReaders(life.wait);
-  Operation *last = readers.empty() ? life.wait : readers.back();
-  Value channel = channels.get(loc, {life.wait.getPending().getType()}, {life.getBegin(), last},
-                               /*full=*/1, readers.empty() ? role.getWarps() : 1);
+void AccumulatorRealiser::realise(const TensorUse &use) {
+  const SumLife &life = use.life;
+  WaitOp wait = life.wait;
+  Location loc = wait.getLoc();
+  Value channel = getChannel(use);
   rewriter.setInsertionPoint(life.getBegin());
   NextOp next = channels.makeNext(loc, channel);
   Value slot = next.getSlot(), phase = next.getPhase();
   if (FillOp fill = channels.acquire(*life.first, channel, slot, phase, life.atom))
-    channels.awaitMate(fill, {life.getBegin(), life.getEnd()});
+    channels.awaitMate(fill, channel, life.getEnd());
   rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
-  CommitOp::create(rewriter, loc, life.wait.getPending(), channel, slot);
-  rewriter.setInsertionPoint(life.wait);
-  Type type = life.wait.getType();
-  if (readers.empty()) {
-    rewriter.replaceOp(life.wait, channels.fetch(loc, type, channel, next, life.atom));
+  CommitOp::create(rewriter, loc, wait.getPending(), channel, slot);
+  rewriter.setInsertionPoint(wait);
+  Type type = wait.getType();
+  if (!use.over) {
+    rewriter.replaceOp(wait, channels.fetch(loc, type, channel, next, life.atom));
     return;
   }
   FetchOp sum = channels.fetchAndKeep(loc, type, channel, next, life.atom);
-  SmallVector<StartDotOp> dots(readers);
-  rewriter.replaceOp(life.wait, sum);
-  operands.fillOver(dots, sum, channel, slot);
+  rewriter.replaceOp(wait, sum);
+  fillOver(*use.over, sum, channel, slot, channels);
 }
 
 /// A sum that a condition chooses is fetched behind it, where it is used: each branch commits its
 /// own.
-LogicalResult AccumulatorRealiser::commitBehind(WaitOp wait) {
+LogicalResult AccumulatorRealiser::commitBehind(const TensorUse &use) {
+  WaitOp wait = use.life.wait;
   auto condition = cast<scf::IfOp>(wait->getParentOp());
   Value sum = condition.getResult(wait->use_begin()->getOperandNumber());
   Location loc = wait.getLoc();
-  PendingType type = wait.getPending().getType();
-  Attribute atom;
-  (void)findFirstUse(wait.getPending(), atom);
-  Value channel = channels.get(loc, {type}, {condition, condition}, /*full=*/1, role.getWarps());
+  Value channel = getChannel(use);
   rewriter.setInsertionPointAfter(condition);
   NextOp next = channels.makeNext(loc, channel);
-  auto pend = PendOp::create(rewriter, loc, type, sum);
+  auto pend = PendOp::create(rewriter, loc, wait.getPending().getType(), sum);
   auto commit = CommitOp::create(rewriter, loc, pend, channel, next.getSlot());
-  sum.replaceAllUsesExcept(channels.fetch(loc, wait.getType(), channel, next, atom), pend);
+  sum.replaceAllUsesExcept(channels.fetch(loc, wait.getType(), channel, next, use.life.atom), pend);
   return handOver(commit);
 }
 
 LogicalResult AccumulatorRealiser::run() {
-  if (failed(takeDecisions()))
+  if (failed(takeCarried()))
+    return failure();
+  WalkResult areWhole = region.walk<WalkOrder::PreOrder>([&](WaitOp wait) {
+    bool isWhole = !wait.getPending().getType().getInTensorMemory() || findLife(wait);
+    return WalkResult(success(isWhole || succeeded(refuseOtherTrip(wait))));
+  });
+  if (areWhole.wasInterrupted() || failed(takeColumns()))
     return failure();
   SmallVector<CommitOp> commits;
   region.walk([&](CommitOp commit) {
@@ -246,31 +264,22 @@ LogicalResult AccumulatorRealiser::run() {
   for (CommitOp commit : commits)
     if (failed(handOver(commit)))
       return failure();
-  for (WaitOp wait : chosen)
-    if (!isHandedOver(wait) && failed(commitBehind(wait)))
+  auto isOver = [](const TensorUse &use) { return use.over != nullptr; };
+  for (const TensorUse &use : uses.all) {
+    if (use.kind == TensorUse::Chosen && failed(commitBehind(use)))
       return failure();
-  WalkResult result = region.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    auto wait = dyn_cast<WaitOp>(op);
-    bool isOwn = wait && wait.getPending().getType().getInTensorMemory() && !isHandedOver(wait);
-    return WalkResult(success(!isOwn || succeeded(find(wait, {}))));
-  });
-  if (result.wasInterrupted())
-    return failure();
-  SmallVector<SumLife *> fetched;
-  for (SumLife &life : lives)
-    if (!carried.contains(life.wait))
-      fetched.push_back(&life);
-  TensorOperands operands(region, fetched, channels);
-  operands.fillSlots();
+    if (use.kind == TensorUse::Operand && !isOver(use))
+      fillSlot(use, getChannel(use), channels);
+  }
   // What goes back by commit does so in front of the commits that tell of other sums.
-  for (bool isOver : {true, false})
-    for (SumLife &life : lives) {
-      if (operands.getReaders(life.wait).empty() == isOver)
+  for (bool areOver : {true, false})
+    for (const TensorUse &use : uses.all) {
+      if (isOver(use) != areOver)
         continue;
-      if (auto found = carried.find(life.wait); found != carried.end())
-        realiseCarriedSum(life, found->second, channels);
-      else
-        realise(life, operands);
+      if (use.kind == TensorUse::Carried)
+        realiseCarriedSum(use, getChannel(use), channels);
+      else if (use.kind == TensorUse::Fetched)
+        realise(use);
     }
   for (SumLife &life : handedOver)
     realiseHandedOver(life);

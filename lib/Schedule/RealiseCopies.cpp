@@ -1,7 +1,9 @@
 // Shares tensors out among the copies of a role, by the bits of `warp` above those of one copy, and
-// what engines bring for it.
+// what engines bring for it. A sum in tensor memory that goes to another role each copy hands to
+// the copy of its own number there.
 #include "AcrossCopies.h"
 #include "Boxes.h"
+#include "SumChannels.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -303,6 +305,9 @@ LogicalResult CopyRealiser::check(Operation *op) {
     return checkPut(put);
   if (op->hasTrait<OpTrait::IsTerminator>())
     return success();
+  // Each copy has slots of its own.
+  if (getHandedSum(op))
+    return success();
   if (auto conversion = dyn_cast<ConvertLayoutOp>(op); conversion && findSpreadBuffer(conversion)) {
     spreads.push_back(conversion);
     return success();
@@ -457,6 +462,7 @@ struct RealiseCopies : kiln::impl::RealiseCopiesBase<RealiseCopies> {
           return WalkResult::interrupt();
         }
       }
+      shareOutSlots(groups);
       return WalkResult::advance();
     });
     if (result.wasInterrupted())

@@ -87,14 +87,17 @@ LogicalResult DotRealiser::check(Chain &chain) const {
              << *chain.back().getInFlight() << ", got " << *dot.getInFlight();
   DotOp last = chain.back();
   for (DotOp dot : ArrayRef(chain).drop_back())
-    if (Attribute carried = dot->getAttr(kCarriedAttrName);
-        carried && carried != last->getAttr(kCarriedAttrName)) {
-      InFlightDiagnostic error = dot.emitOpError("expected '")
-                                 << kCarriedAttrName << "' of the dot that adds to it, got "
-                                 << carried;
-      error.attachNote(last.getLoc()) << "that dot";
-      return error;
-    }
+    for (StringRef name : {kCarriedAttrName, kColumnsAttrName})
+      if (Attribute decision = dot->getAttr(name); decision && decision != last->getAttr(name)) {
+        InFlightDiagnostic error = dot.emitOpError("expected '")
+                                   << name << "' of the dot that adds to it, got " << decision;
+        error.attachNote(last.getLoc()) << "that dot";
+        return error;
+      }
+  for (DotOp dot : chain)
+    if (dot->hasAttr(kOperandColumnsAttrName) && !isa<RankedTensorType>(dot.getA().getType()))
+      return dot.emitOpError("expected an operand a that warps have computed, since '")
+             << kOperandColumnsAttrName << "' is decided, got " << dot.getA().getType();
   if (last->use_empty())
     return last.emitOpError("expected a use, since 'in_flight' is decided");
   if (!endsByCommit(last.getAtomAttr()))
@@ -130,6 +133,8 @@ SmallVector<StartDotOp> DotRealiser::start(Chain &chain, Value accumulator, Valu
         /*one_thread=*/UnitAttr()));
     trip.ops[trip.getPlace(dot)] = starts.back();
     trip.stages[starts.back()] = trip.stages.lookup(dot);
+    if (Attribute columns = dot->getAttr(kOperandColumnsAttrName))
+      starts.back()->setAttr(kOperandColumnsAttrName, columns);
     accumulator = starts.back().getResult();
     accumulates = nullptr;
   }
@@ -161,7 +166,7 @@ void DotRealiser::hold(Chain &chain, unsigned index) {
         makeFree(arith::CmpIOp::create(builder, loop->getLoc(), arith::CmpIPredicate::ne,
                                        counted.getInductionVar(), counted.getLowerBound()));
   SmallVector<StartDotOp> starts = start(chain, accumulator, accumulates);
-  trip.heldDots.push_back({index, initial, loc});
+  trip.heldDots.push_back({index, initial, loc, chain.back()->getAttr(kColumnsAttrName)});
   if (endsByCommit(chain.back().getAtomAttr())) {
     trip.getYield(index).set(starts.back().getResult());
     return;
@@ -262,8 +267,9 @@ LogicalResult DotRealiser::startAndWait(Chain &chain) {
   setInsertionPoint();
   auto wait =
       WaitOp::create(builder, last.getLoc(), last.getType(), starts.back().getResult(), inFlight);
-  if (Attribute carried = last->getAttr(kCarriedAttrName))
-    wait->setAttr(kCarriedAttrName, carried);
+  for (StringRef name : {kCarriedAttrName, kColumnsAttrName})
+    if (Attribute decision = last->getAttr(name))
+      wait->setAttr(name, decision);
   trip.insert(time->place, wait, time->stage);
   trip.starts[wait] = starts.back();
   for (StartDotOp started : starts)

@@ -30,7 +30,7 @@ private:
   LogicalResult findReads();
   LogicalResult checkFetcher(DotOp dot, RoleAttr role);
   LogicalResult checkSum(DotOp dot);
-  void makeChannel(int64_t full);
+  void makeChannel(int64_t full, int64_t empty);
   LogicalResult commit();
   LogicalResult write();
   void read(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions);
@@ -117,31 +117,32 @@ LogicalResult HandOver::findReads() {
   return success();
 }
 
-/// Each warp of those that fetch has its own part of tensor memory.
+/// Each copy fetches the sums of the copy of its own number, and each warp of those that do has its
+/// own part of tensor memory.
 LogicalResult HandOver::checkFetcher(DotOp dot, RoleAttr role) {
+  if (role.getCopies() != maker.getCopies())
+    return dot.emitOpError("expected as many copies of role \"")
+           << role.getName() << "\" as of role \"" << maker.getName() << "\", " << maker.getCopies()
+           << ", since each fetches what one of these has in tensor memory by " << dot.getAtomAttr()
+           << ", got " << role.getCopies();
   int64_t first = 0, warps = cast<MmaAtomInterface>(dot.getAtomAttr()).getWarps();
   for (auto other : kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>()) {
     if (other == role)
       break;
     first += countWarps(kernel, other);
   }
-  if (role.getTotalWarps() == warps && first % warps == 0)
+  if (role.getWarps() == warps && first % warps == 0)
     return success();
   return dot.emitOpError("expected a role of ")
          << warps << " warps behind a multiple of " << warps << " to use the result, since "
          << dot.getAtomAttr() << " has it in tensor memory, got role \"" << role.getName()
-         << "\" of " << role.getTotalWarps() << " behind " << first;
+         << "\" of " << role.getWarps() << " behind " << first;
 }
 
 LogicalResult HandOver::checkSum(DotOp dot) {
   if (!dot)
     return handed.emitOpError("expected a sum that a dot has in tensor memory, since '")
            << kHandedAttrName << "' is " << type;
-  if (maker.getCopies() > 1)
-    return dot.emitOpError("expected a role of one copy to hand over what ")
-           << dot.getAtomAttr() << " has in tensor memory, since each copy has slots of its own, "
-           << "which one role would have to wait for apart, got " << maker.getCopies()
-           << " copies of role \"" << maker.getName() << "\"";
   for (auto &[role, conversions] : reads) {
     if (failed(checkFetcher(dot, cast<RoleAttr>(role))))
       return failure();
@@ -157,9 +158,9 @@ LogicalResult HandOver::checkSum(DotOp dot) {
          << maker.getName() << "\" has it in tensor memory";
 }
 
-void HandOver::makeChannel(int64_t full) {
+void HandOver::makeChannel(int64_t full, int64_t empty) {
   builder.setInsertionPointToStart(&kernel.getBody().front());
-  ring.channel = ChannelOp::create(builder, value.getLoc(), type, full, warps);
+  ring.channel = ChannelOp::create(builder, value.getLoc(), type, full, empty);
   builder.setInsertionPoint(handed);
 }
 
@@ -169,7 +170,8 @@ LogicalResult HandOver::commit() {
   if (failed(checkSum(dot)))
     return failure();
   Location loc = value.getLoc();
-  makeChannel(/*full=*/1);
+  // Of slots of which each copy has its own.
+  makeChannel(/*full=*/1, warps / maker.getCopies());
   dot.setInFlight(0);
   NextOp next = makeNext(builder, loc, ring, maker);
   auto pend = inRole(PendOp::create(builder, loc, type.getAccumulator(), value), maker);
@@ -215,7 +217,7 @@ LogicalResult HandOver::write() {
   if (buffer.getElementType() != stored.getElementType())
     return handed.emitOpError("expected '") << kHandedAttrName << "' to have slots of "
                                             << stored.getElementType() << ", got " << buffer;
-  makeChannel(maker.getTotalWarps());
+  makeChannel(maker.getTotalWarps(), warps);
   Value written = changeWidth(builder, loc, value, stored, maker);
   NextOp next = makeNext(builder, loc, ring, maker);
   auto put = inRole(

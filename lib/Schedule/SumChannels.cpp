@@ -1,4 +1,4 @@
-// Makes and shares channels of accumulators, and uses their slots.
+// Makes channels of accumulators, and uses their slots.
 #include "SumChannels.h"
 #include "Turns.h"
 #include "llvm/ADT/SetVector.h"
@@ -14,61 +14,77 @@ Operation *kiln::findLastRelease(Operation *end) {
   return end;
 }
 
+Value kiln::getHandedSum(Operation *op) {
+  if (auto commit = dyn_cast<CommitOp>(op))
+    return commit.getAccumulator();
+  auto get = dyn_cast<GetOp>(op);
+  return get && get.getChannel().getType().getAccumulator() ? get.getBuffers().front() : Value();
+}
+
+/// The channel is an argument of the role's region.
+static void shareOutSlots(WarpGroupsOp groups, Value channel, PendingType share) {
+  auto type = cast<ChannelType>(channel.getType());
+  RankedTensorType whole = type.getAccumulator().getTensor(), own = share.getTensor();
+  if (whole == own)
+    return;
+  type = ChannelType::get(groups.getContext(),
+                          type.getDepth() * (whole.getNumElements() / own.getNumElements()),
+                          /*own=*/false, Type(share));
+  unsigned number = cast<BlockArgument>(channel).getArgNumber();
+  groups.getCaptures()[number].setType(type);
+  for (Region &body : groups.getBodies())
+    body.getArgument(number).setType(type);
+}
+
+void kiln::shareOutSlots(WarpGroupsOp groups) {
+  groups.walk([&](Operation *op) {
+    if (Value sum = getHandedSum(op))
+      ::shareOutSlots(groups, op->getOperand(isa<CommitOp>(op) ? 1 : 0),
+                      cast<PendingType>(sum.getType()));
+  });
+}
+
 SumChannels::SumChannels(WarpGroupsOp groups, Region &region, RoleAttr role)
-    : role(role), rewriter(groups.getContext()), groups(groups), region(region) {
-  region.walk<WalkOrder::PreOrder>([&](Operation *op) { numbers[op] = numbers.size(); });
-}
+    : role(role), rewriter(groups.getContext()), groups(groups), region(region) {}
 
-/// That of the last op in an op.
-int64_t SumChannels::getLastNumber(Operation *op) {
-  int64_t last = 0;
-  op->walk([&](Operation *inner) { last = std::max(last, numbers.lookup(inner)); });
-  return last;
-}
-
-Value SumChannels::get(Location loc, ArrayRef<Type> slot, SlotSpan span, int64_t full,
-                       int64_t empty, bool isCarried) {
-  auto type = ChannelType::get(groups.getContext(), role.getCopies(), /*own=*/false, slot);
-  std::pair<int64_t, int64_t> numbered = {numbers.lookup(span.first), getLastNumber(span.last)};
-  auto isApart = [&](std::pair<int64_t, int64_t> other) {
-    return other.second < numbered.first || numbered.second < other.first;
-  };
-  auto isAlike = [&](BlockArgument channel) {
-    auto made = groups.getCaptures()[channel.getArgNumber()].getDefiningOp<ChannelOp>();
-    return made.getType() == type && int64_t(made.getFull()) == full &&
-           int64_t(made.getEmpty()) == empty;
-  };
-  for (auto &[channel, others] : channels[isCarried])
-    if (isAlike(channel) && llvm::all_of(others, isApart)) {
-      others.push_back(numbered);
-      return channel;
-    }
-  rewriter.setInsertionPoint(groups);
+BlockArgument SumChannels::add(Location loc, ChannelType type, int64_t full, int64_t empty) {
   auto made = ChannelOp::create(rewriter, loc, type, full, empty);
   groups.getCapturesMutable().append(made.getResult());
   for (Region &body : groups.getBodies())
     body.addArgument(type, made.getLoc());
-  channels[isCarried].push_back({region.getArguments().back(), {numbered}});
-  return channels[isCarried].back().first;
+  return channels.emplace_back(region.getArguments().back());
+}
+
+Value SumChannels::make(Location loc, SlotKind slot) {
+  auto type =
+      ChannelType::get(groups.getContext(), role.getCopies(), /*own=*/false, Type(slot.type));
+  rewriter.setInsertionPoint(groups);
+  return add(loc, type, slot.full, slot.empty);
 }
 
 NextOp SumChannels::makeNext(Location loc, Value channel, bool fills) {
   auto next = NextOp::create(rewriter, loc, channel, fills);
-  if (role.getCopies() > 1) {
-    IndexMath math{rewriter, loc};
-    stepOver(rewriter, loc, {channel, fills}, math.constant(role.getCopies() - 1));
-  }
+  if (role.getCopies() > 1)
+    stepOverOthers(next);
   return next;
 }
 
-void SumChannels::stepOverOthers(BlockArgument channel) {
-  rewriter.setInsertionPointToStart(&region.front());
-  Location loc = channel.getLoc();
-  Value copy = CopyIdOp::create(rewriter, loc, rewriter.getIndexType());
+void SumChannels::stepOverOthers(NextOp next) {
+  rewriter.setInsertionPointAfter(next);
+  IndexMath math{rewriter, next.getLoc()};
+  stepOver(rewriter, next.getLoc(), getRingSide(next), math.constant(role.getCopies() - 1));
+}
+
+void SumChannels::stepToOwn(BlockArgument channel) {
   llvm::SmallSetVector<RingSide, 2> sides;
   for (Operation *user : channel.getUsers())
     if (auto next = dyn_cast<NextOp>(user))
       sides.insert(getRingSide(next));
+  if (sides.empty())
+    return;
+  rewriter.setInsertionPointToStart(&region.front());
+  Location loc = channel.getLoc();
+  Value copy = CopyIdOp::create(rewriter, loc, rewriter.getIndexType());
   for (RingSide side : sides)
     stepOver(rewriter, loc, side, copy);
 }
@@ -76,9 +92,19 @@ void SumChannels::stepOverOthers(BlockArgument channel) {
 void SumChannels::stepOverOthers() {
   if (role.getCopies() == 1)
     return;
-  for (auto &made : channels)
-    for (auto &[channel, spans] : made)
-      stepOverOthers(channel);
+  // Copies in turn have stepped over what others use of a ring that they share.
+  bool isInTurn = takesTurns(groups->getParentOfType<KernelOp>(), role);
+  for (BlockArgument argument : region.getArguments()) {
+    auto type = dyn_cast<ChannelType>(argument.getType());
+    if (llvm::is_contained(channels, argument)) {
+      stepToOwn(argument);
+    } else if (type && type.getAccumulator() && !isInTurn) {
+      for (Operation *user : llvm::to_vector(argument.getUsers()))
+        if (auto next = dyn_cast<NextOp>(user))
+          stepOverOthers(next);
+      stepToOwn(argument);
+    }
+  }
 }
 
 FillOp SumChannels::acquire(OpOperand &user, Value channel, Value slot, Value phase,
@@ -99,19 +125,25 @@ FillOp SumChannels::acquire(OpOperand &user, Value channel, Value slot, Value ph
   return fill;
 }
 
-void SumChannels::awaitMate(FillOp fill, SlotSpan span) {
+void SumChannels::awaitMate(FillOp fill, Value channel, Operation *last) {
   if (cast<MmaAtomInterface>(fill.getAtom()).getPrograms() == 1)
     return;
   Location loc = fill.getLoc();
-  Value channel = get(loc, {}, span, /*full=*/role.getWarps(), /*empty=*/1);
+  BlockArgument &mate = mates[channel];
+  if (!mate) {
+    unsigned number = cast<BlockArgument>(channel).getArgNumber();
+    rewriter.setInsertionPointAfterValue(groups.getCaptures()[number]);
+    mate = add(loc, ChannelType::get(groups.getContext(), role.getCopies(), /*own=*/false, {}),
+               /*full=*/role.getWarps(), /*empty=*/1);
+  }
   rewriter.setInsertionPointAfter(fill);
-  NextOp next = makeNext(loc, channel);
+  NextOp next = makeNext(loc, mate);
   Value slot = next.getSlot(), phase = next.getPhase();
-  auto put = PutOp::create(rewriter, loc, channel, slot, phase, /*bytes=*/0);
+  auto put = PutOp::create(rewriter, loc, mate, slot, phase, /*bytes=*/0);
   put.getBody().emplaceBlock();
-  GetOp::create(rewriter, loc, channel, slot, phase, /*to_start=*/true);
-  rewriter.setInsertionPointAfter(span.last);
-  ReleaseOp::create(rewriter, loc, channel, slot, /*lanes=*/false, /*commit=*/true,
+  GetOp::create(rewriter, loc, mate, slot, phase, /*to_start=*/true);
+  rewriter.setInsertionPointAfter(last);
+  ReleaseOp::create(rewriter, loc, mate, slot, /*lanes=*/false, /*commit=*/true,
                     /*peers=*/ValueRange());
 }
 

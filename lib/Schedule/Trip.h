@@ -41,6 +41,8 @@ struct HeldDot {
   /// What it was in front of the loop.
   mlir::Value initial;
   mlir::Location loc;
+  /// Where it is decided to be in tensor memory; null if nobody has said.
+  mlir::Attribute columns;
 };
 
 /// A slot of a role's own ring that is known when compiling: the ring has so many, each iteration

@@ -1,5 +1,5 @@
 // A sum that a loop carries, and changes in front of the trip's dots, stays in tensor memory until then, as decided.
-// RUN: tile-opt %s --tile-realise-accumulators | FileCheck %s
+// RUN: tile-opt %s --tile-decide-columns --tile-realise-accumulators | FileCheck %s
 
 #sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
 !a = !tile.buffer<128x32xf16>

@@ -1,7 +1,7 @@
 // Copies of a role have slots of their own in tensor memory: of a channel with a slot for each, every copy begins
 // with that of its number, and steps over the uses of the others.
-// RUN: tile-opt %s --tile-realise-copies --tile-realise-accumulators | FileCheck %s
-// RUN: tile-opt %s --tile-realise-copies --tile-realise-accumulators --tile-realise-slots | FileCheck %s --check-prefix=SLOTS
+// RUN: tile-opt %s --tile-realise-copies --tile-decide-columns --tile-realise-accumulators | FileCheck %s
+// RUN: tile-opt %s --tile-realise-copies --tile-decide-columns --tile-realise-accumulators --tile-realise-slots | FileCheck %s --check-prefix=SLOTS
 
 #sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0],[128,0]]>
 !a = !tile.buffer<256x32xf16>
@@ -78,6 +78,64 @@ tile.kernel @operand(%n: index) {
         %u = arith.addf %x, %x : !x
         %d = tile.start_dot %u, %y, %none when %no transpose_b {atom = #atom} : !x, !b -> !pending
         %t = tile.wait %d in_flight = 0 : !pending -> !t
+        tile.print "sum" (%t) : !t
+      }
+    }
+  }
+  tile.return
+}
+
+// What another role fetches each copy hands to the copy of its own number there: each slot of the channel becomes one a copy,
+// and on both sides a copy begins with its own, and steps from each use over that of the other.
+// CHECK-LABEL: tile.kernel @handed_over
+// CHECK: %[[SUMS:.*]] = tile.channel full = 1 empty = 4 : !tile.channel<4, !tile.pending<tensor<128x32xf32, #layout>, tensor_memory>>
+// CHECK-NOT: tile.channel full
+// CHECK: role #tile.role<"mma"
+// CHECK: %[[COPY:.*]] = tile.copy_id
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[COPY]]
+// CHECK-NEXT: tile.next %[[OWN:.*]] : !tile.channel<4
+// CHECK: %[[S:.*]], %[[P:.*]] = tile.next %[[OWN]]
+// CHECK: scf.for %{{.*}} = %{{.*}} to %c1{{.*}} step
+// CHECK-NEXT: tile.next %[[OWN]]
+// CHECK: tile.acquire %[[OWN]][%[[S]], %[[P]]]
+// CHECK: tile.start_dot
+// CHECK-NEXT: tile.commit %{{.*}} into %[[OWN]][%[[S]]]
+// CHECK: role #tile.role<"use"
+// CHECK: %[[COPY2:.*]] = tile.copy_id
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[COPY2]]
+// CHECK: %[[S2:.*]], %[[P2:.*]] = tile.next %[[OTHERS:.*]] : !tile.channel<4
+// CHECK: scf.for %{{.*}} = %{{.*}} to %c1{{.*}} step
+// CHECK-NEXT: tile.next %[[OTHERS]]
+// CHECK: tile.get %[[OTHERS]][%[[S2]], %[[P2]]]
+// CHECK-NEXT: tile.fetch {{.*}} tensor<128x32xf32
+// SLOTS-LABEL: tile.kernel @handed_over
+!handed = !tile.channel<2, !pending>
+tile.kernel @handed_over(%n: index) {
+  %sums = tile.channel full = 1 empty = 4 : !handed
+  tile.warp_groups(%n, %sums : index, !handed) {
+    role #tile.role<"mma", warps = 4, copies = 2> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %no = arith.constant false
+      scf.for %i = %c0 to %n step %c1 {
+        %none = ub.poison : !pending
+        %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+        %t = tile.wait %d in_flight = 0 : !pending -> !t
+        %slot, %phase = tile.next %sums : !handed
+        %p = tile.pend %t : !pending
+        tile.commit %p into %sums[%slot] : !handed
+      }
+    }
+    role #tile.role<"use", warps = 4, copies = 2> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      scf.for %i = %c0 to %n step %c1 {
+        %slot, %phase = tile.next %sums : !handed
+        %p = tile.get %sums[%slot, %phase] : !handed
+        %t = tile.fetch %p {atom = #atom} : !pending
+        tile.release %sums[%slot] lanes : !handed
         tile.print "sum" (%t) : !t
       }
     }

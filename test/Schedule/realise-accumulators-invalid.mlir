@@ -1,5 +1,5 @@
 // What cannot be accumulated in tensor memory.
-// RUN: tile-opt %s --tile-realise-accumulators -split-input-file -verify-diagnostics
+// RUN: tile-opt %s --tile-decide-columns --tile-realise-accumulators -split-input-file -verify-diagnostics
 
 !a = !tile.buffer<128x32xf16>
 !b = !tile.buffer<32x32xf16>

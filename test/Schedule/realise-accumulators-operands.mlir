@@ -1,7 +1,7 @@
 // What dots into tensor memory read as operand a, and warps have computed, is written there in front
 // of them, and given back by a commit behind them.
-// RUN: tile-opt %s --tile-realise-accumulators | FileCheck %s
-// RUN: tile-opt %s --tile-realise-accumulators --tile-realise-slots --tile-realise-fences | FileCheck %s --check-prefix=FENCES
+// RUN: tile-opt %s --tile-decide-columns --tile-realise-accumulators | FileCheck %s
+// RUN: tile-opt %s --tile-decide-columns --tile-realise-accumulators --tile-realise-slots --tile-realise-fences | FileCheck %s --check-prefix=FENCES
 
 #sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
 #turned = #tile.layout<register = [[1,0],[2,0],[4,0],[8,0],[16,0]], lane = [[0,1],[0,2],[0,4],[0,8],[0,16]], warp = [[0,32],[0,64]]>

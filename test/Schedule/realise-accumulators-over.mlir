@@ -1,8 +1,8 @@
 // What warps make of a sum that they have fetched, and dots read, is written over it: the slot goes
 // back when these dots have ended.
-// RUN: tile-opt %s --tile-realise-accumulators | FileCheck %s
-// RUN: tile-opt %s --tile-realise-accumulators --tile-realise-slots --tile-realise-fences | FileCheck %s --check-prefix=FENCES
-// RUN: tile-opt %s --tile-realise-accumulators --tile-realise-clusters | FileCheck %s --check-prefix=PAIR
+// RUN: tile-opt %s --tile-decide-columns --tile-realise-accumulators | FileCheck %s
+// RUN: tile-opt %s --tile-decide-columns --tile-realise-accumulators --tile-realise-slots --tile-realise-fences | FileCheck %s --check-prefix=FENCES
+// RUN: tile-opt %s --tile-decide-columns --tile-realise-accumulators --tile-realise-clusters | FileCheck %s --check-prefix=PAIR
 
 #sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
 #wide = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>

@@ -50,7 +50,7 @@ tile.kernel @copies(%a: !view, %b: !tile.view<?x?xf32>)
   %zero = arith.constant dense<0.0> : !t
   %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<256x32xf16>, role = "load"} : !view -> tensor<256x32xf16>
   %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<32x32xf16>, role = "load"} : !view -> tensor<32x32xf16>
-  // expected-error@+1 {{expected a role of one copy to hand over what #nvptx.tcgen05<"m128n32k16", f16, f32> has in tensor memory, since each copy has slots of its own, which one role would have to wait for apart, got 2 copies of role "mma"}}
+  // expected-error@+1 {{expected as many copies of role "use" as of role "mma", 2, since each fetches what one of these has in tensor memory by #nvptx.tcgen05<"m128n32k16", f16, f32>, got 1}}
   %d = tile.dot %x, %y, %zero {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>, role = "mma", in_flight = 1} : tensor<256x32xf16>, tensor<32x32xf16> -> !t
   tile.store %d, %b[%c0, %c0] {role = "use"} : !t, !tile.view<?x?xf32>
   tile.return

@@ -37,8 +37,10 @@ def RealiseHandOvers : Schedule_Pass<"tile-realise-hand-overs"> {
     Precondition: tensors go from role to role by conversions with `tile.handed` alone. Postcondition: each is
     a channel of that type. The maker writes the tensor to a slot, as bytes if it has fewer bits, or commits
     its sum; each other role gets the slot and reads it in its layout, or fetches the sum. The conversions
-    are gone. A sum can stay in tensor memory only if a dot has it there, the maker is of one copy and uses
-    it no more, and the warps of those who fetch it are those that can.
+    are gone. A sum can stay in tensor memory only if a dot has it there, the maker uses
+    it no more, those who fetch it are of as many copies, and the warps of each are those that can.
+    Barriers of such a channel are told by one copy of each role: `tile-realise-copies` makes each slot
+    one a copy.
 
     Before:
     ```mlir

@@ -430,7 +430,7 @@ def RealiseCopies : Schedule_Pass<"tile-realise-copies"> {
     Precondition: in roles of several copies each tensor has a layout. Postcondition: where a
     layout has more bits of `warp` than a copy has, those above became the copy: the tensor is the
     share of one copy, and what reads or writes memory for it is at the copy's offset. So it is of what
-    is pending, whose place in tensor memory comes after that (`tile-realise-accumulators`).
+    is pending, whose place in tensor memory comes later; where other roles fetch it, slots become one a copy.
     A tensor whose layout has no such bits is each copy's own. Of a reduction or a scan along what
     copies share out each makes a part, and writes it to a buffer of the program: all meet
     (`tile.barrier all_copies`), and each combines the parts of all in the order of the copies.

@@ -27,23 +27,52 @@ def DecideCarriedSums : Schedule_Pass<"tile-decide-carried-sums"> {
   }];
 }
 
+def DecideColumns : Schedule_Pass<"tile-decide-columns"> {
+  let summary = "decide which sums and operands share columns of tensor memory";
+  let description = [{
+    Precondition: dots with `in_flight` are starts and waits, which say by `tile.carried` where sums stay, and
+    each copy of a role has its own tensors. Postcondition: the wait for each sum in tensor memory that its
+    own role fetches has `tile.columns`, and each start of a dot whose operand a warps have computed
+    `tile.operand_columns`: numbers from 0 on, of one role. Sums of one type that are in use at different
+    times have the same, and so have operands. An operand is written over a sum of the trip that has been
+    fetched by then if it has room there, and no sum of that type begins before the dots that read it have
+    ended: it has the columns of that sum. Of sums of one type that are in use at different times all are
+    written over, or none. What the source says is kept.
+
+    Before:
+    ```mlir
+    %d = tile.start_dot %x, %y, %none when %no …
+    %s = tile.wait %d in_flight = 0 …
+    %e = tile.start_dot %weights, %z, %sum …
+    %t = tile.wait %e in_flight = 0 …
+    ```
+    After: the same with `tile.wait %d in_flight = 0 {tile.columns = 0 : i64}`,
+    `tile.start_dot %weights, %z, %sum {tile.operand_columns = 0 : i64}` and
+    `tile.wait %e in_flight = 0 {tile.columns = 1 : i64}`.
+    The test is `test/Schedule/decide-columns.mlir`.
+  }];
+}
+
 def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
   let summary = "give dots a place in tensor memory, for their sums and for operands";
   let description = [{
-    Precondition: dots with `in_flight` are starts and waits, and each copy of a role has its own
+    Precondition: dots with `in_flight` are starts and waits, which say by `tile.columns` and
+    `tile.operand_columns` where their sums and operands are, and each copy of a role has its own
     tensors. Postcondition: an accumulator in tensor
     memory is a slot of a channel. It is acquired where its first dot's loop or block begins, filled
     if it begins as a tensor, and a wait for it is a `tile.commit` behind the last dot, a `tile.get`,
-    a `tile.fetch` and a `tile.release`. Accumulators of one type in one role take turns. One that
-    another role uses is a slot of the channel into which it is committed. What such a dot reads as
-    operand a and warps have computed is written over a sum of the trip that has been fetched by then: a
+    a `tile.fetch` and a `tile.release`. Each number of columns is a channel, and it is an error if what
+    has it is not of one type, in use at different times and given back in one way. A sum that
+    another role uses is a slot of the channel into which it is committed, and has no columns of its role's.
+    What such a dot reads as operand a and warps have computed is written in the columns of a sum over the
+    last that has been fetched in front of it: a
     `tile.fill` of a `tile.part` of it, and the sum's slot is released by `commit` behind the last of the
-    dots that read it. Where a sum of that type begins before they have ended, or none has room, it is
-    a slot, too: acquired and filled in front of the first, released in the same way. A sum whose wait has
+    dots that read it. It is an error if none has room. In other columns it is a slot,
+    too: acquired and filled in front of the first, released in the same way. A sum whose wait has
     `tile.carried = "tensor_memory"` stays in its slot from trip to trip: it is got and fetched in the
     trip behind the one that committed it, where that changes it. It is an error if the loop does
     anything else with the sum. In a condition such a sum is committed by each branch, and fetched behind
-    the condition. No wait has the attribute then; "registers" is an error where another role has the sum.
+    the condition. No op has any of these attributes then; "registers" is an error where another role has the sum.
 
     A role of several copies has channels of a slot for each: a copy begins with that of its number and
     steps over the uses of the others.

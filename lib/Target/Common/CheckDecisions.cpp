@@ -227,6 +227,16 @@ static LogicalResult checkCarried(DotOp dot) {
          << kCarriedAttrName << "' is decided";
 }
 
+/// Columns are those of tensor memory.
+static LogicalResult checkColumns(DotOp dot) {
+  auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
+  for (StringRef name : {kColumnsAttrName, kOperandColumnsAttrName})
+    if (dot->hasAttr(name) && (!atom || atom.getAccumulatorPlace() != Place::Tensor))
+      return dot.emitOpError("expected 'atom' to have its sum in tensor memory, since '")
+             << name << "' is decided, got " << dot.getAtomAttr();
+  return success();
+}
+
 /// Copies of a role convert what they share out through buffers of their shares: how, is decided
 /// once they have them.
 static LogicalResult checkConversion(ConvertLayoutOp op) {
@@ -422,7 +432,8 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
     return checkPlainHints(scatter, target);
   if (auto dot = dyn_cast<DotOp>(op))
     return failure(failed(checkDot(dot)) || failed(checkCarried(dot)) ||
-                   failed(checkInterleave(dot, target)) || failed(checkFit(dot, target)));
+                   failed(checkColumns(dot)) || failed(checkInterleave(dot, target)) ||
+                   failed(checkFit(dot, target)));
   return success();
 }
 

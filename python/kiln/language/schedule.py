@@ -30,6 +30,8 @@ def pin(
     layout: str | None = None,
     residency: str | None = None,
     carried: str | None = None,
+    columns: int | None = None,
+    operand_columns: int | None = None,
     fetched: str | None = None,
     guarded: bool | None = None,
     split: bool | None = None,
@@ -81,7 +83,12 @@ def pin(
     brought to shared memory is then read into registers first, or not. `carried`, around a product
     whose sum is in tensor memory, is where its loop has the sum from trip to trip, "registers" or
     "tensor_memory"; there it can stay if a trip does no more with it than to change it, element by
-    element, in front of the product. `fetched`, around a store by an engine, is how sums in tensor
+    element, in front of the product. `columns`, around such a product, is the number of the
+    columns of tensor memory that its sum has in its role, and `operand_columns` of those in which
+    warps write its operand a that they have computed; numbers are from 0 on, without a gap. What
+    has the same is in use at different times, is of one type, and is a slot together. An operand
+    in the columns of a sum is written over that sum, which the trip has fetched by then. If nobody
+    says, passes decide. `fetched`, around a store by an engine, is how sums in tensor
     memory are fetched of which it is made: "whole", or by "boxes", each as it is stored. With
     `triggers` what follows on the stream may begin once all programs have come behind the operation
     or ended, in a kernel with `overlap`.

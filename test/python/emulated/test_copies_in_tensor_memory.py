@@ -114,6 +114,74 @@ def test_chains(rng, trips: int, halves: bool, pair: bool) -> None:
     assert_near(o, want, 1e-5, (tile, m))
 
 
+# ---- Each copy hands its sums to the copy of its own number of another role
+
+
+@kiln.kernel
+def handed_over(
+    a: kiln.View, b: kiln.View, bias: kiln.View, c: kiln.View, BN: kiln.constexpr,
+    BK: kiln.constexpr, in_flight: kiln.constexpr, PAIR: kiln.constexpr,
+    programs: kiln.constexpr, begun: kiln.constexpr,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 256), kiln.cdiv(c.shape[1], BN))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=2),
+                    kiln.role("store", warps=4, copies=2)))  # fmt: skip
+    if PAIR:
+        kiln.pin(cluster=(2, 1))
+    if programs:
+        kiln.pin(persistent=programs)
+    acc = kiln.zeros((256, BN), kiln.f32)
+    if begun:
+        acc = acc + 0.5
+    for k in kiln.pin(range(0, a.shape[1], BK), depth=2):
+        x = kiln.pin(a.load((i * 256, k), (256, BK)), role="load", stage=0, atom="tma")
+        y = kiln.pin(b.load((j * BN, k), (BN, BK)), role="load", stage=0, atom="tma")
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+        if PAIR:
+            acc = kiln.pin(acc, role="mma", stage=0, in_flight=in_flight, atom="tcgen05_pair")
+        else:
+            acc = kiln.pin(acc, role="mma", stage=0, in_flight=in_flight, atom="tcgen05")
+    more = kiln.pin(bias.load((j * BN,), (BN,)), role="store")
+    scaled = kiln.pin(kiln.pin(acc * 2.0, role="store") + more[None, :], role="store")
+    kiln.pin(c.store((i * 256, j * BN), scaled), role="store", in_flight=0, atom="tma")
+
+
+@pytest.mark.parametrize("trips", [0, 1, 4])
+@pytest.mark.parametrize("pair", [False, True])
+def test_each_copy_hands_its_sums_over(rng, pair: bool, trips: int) -> None:
+    bn = 32 * int(rng.choice([1, 2]))
+    tile = dict(
+        BN=bn, BK=32, in_flight=int(rng.integers(4)), PAIR=pair, begun=bool(rng.integers(2)),
+        programs=int(rng.integers(2)) * (2 if pair else int(rng.integers(1, 4))),
+    )  # fmt: skip
+    m = 512 * int(rng.integers(1, 3)) - 16 * int(rng.integers(8))
+    n, k = 3 * bn - 8 * int(rng.integers(4)), max(32 * trips - 8 * int(rng.integers(4)), 0)
+    a, b = (rng.standard_normal((rows, max(k, 8))).astype(BF16)[:, :k] for rows in (m, n))
+    bias, c = rng.standard_normal(n).astype(np.float32), np.full((m, n), np.nan, np.float32)
+    handed_over.options(device=DEVICE)(a, b, bias, c, **tile)
+    want = 2 * (wide(a) @ wide(b).T + 0.5 * tile["begun"]) + wide(bias)
+    assert_near(c, want, 1e-5, (tile, m, n, k))
+
+
+# Copies of the one role fetch nothing of two of the other.
+@pytest.mark.parametrize("copies", [1, 4])
+def test_as_many_copies_fetch_as_hand_over(copies: int) -> None:
+    @kiln.kernel
+    def kernel(a: kiln.View, b: kiln.View, c: kiln.View):
+        kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4, copies=2),
+                        kiln.role("store", warps=4, copies=copies)))  # fmt: skip
+        x = kiln.pin(a.load((0, 0), (256, 64)), role="load", atom="tma")
+        y = kiln.pin(b.load((0, 0), (64, 64)), role="load", atom="tma")
+        acc = kiln.pin(kiln.dot(x, y, transpose_b=True), role="mma", in_flight=0, atom="tcgen05")
+        twice = kiln.pin(acc * 2.0, role="store")
+        kiln.pin(c.store((0, 0), twice), role="store", in_flight=0, atom="tma")
+
+    a, b, c = np.zeros((256, 64), BF16), np.zeros((64, 64), BF16), np.zeros((256, 64), np.float32)
+    why = f'expected as many copies of role "store" as of role "mma", 2, .* got {copies}'
+    with pytest.raises(kiln.CompileError, match=why):
+        kernel.options(device=DEVICE)[1](a, b, c)
+
+
 # ---- What the compiler decides
 
 

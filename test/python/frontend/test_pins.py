@@ -165,8 +165,11 @@ def test_sums_in_tensor_memory() -> None:
     text = lowered(
         "x = v.load((0, 0), (16, 16))",
         'kiln.pin(v.store((0, 0), kiln.pin(kiln.dot(x, x), carried="registers")), fetched="boxes")',
+        "kiln.pin(kiln.dot(x, x), columns=1, operand_columns=0)",
     )
-    assert attributes_of(text, "tile.dot") == 'tile.carried = "registers"'
+    first, second = re.findall(r"tile.dot [^{]*\{([^}]*)\}", text)
+    assert first == 'tile.carried = "registers"'
+    assert second == "tile.columns = 1 : i64, tile.operand_columns = 0 : i64"
     assert attributes_of(text, "tile.store") == 'tile.fetched = "boxes"'
 
 
@@ -261,6 +264,8 @@ REFUSED = [
     (f'kiln.pin({LOAD}, residency="tensor_memory")', "expected a residency of an operand, got 'tensor_memory'"),
     (f'kiln.pin({PRODUCT}, residency="shared")', "expected a residency of a product, got 'shared'"),
     (f'kiln.pin({LOAD}, carried="registers")', "expected carried of a product, got"),
+    (f"kiln.pin({LOAD}, columns=0)", "expected columns of a product, got"),
+    (f"kiln.pin({PRODUCT}, operand_columns=-1)", "expected operand_columns of at least 0, got -1"),
     (f'kiln.pin({PRODUCT}, carried="shared")', "expected carried to be 'registers' or 'tensor_memory', got 'shared'"),
     (f'kiln.pin({PRODUCT}, fetched="boxes")', "expected fetched of a store, got"),
     ('kiln.pin(v.store((0, 0), kiln.zeros((4, 8), kiln.f32)), fetched="rows")',

@@ -350,7 +350,7 @@ class Disturber:
                 names += ["ring", "depth", "atom", "write_stage", "residency", "multicast"]
             if kind == "dot":
                 names += ["atom", "in_flight", "parts", "reads_ahead", "promote", "swap"]
-                names += ["residency", "carried", "interleave"]
+                names += ["residency", "carried", "columns", "operand_columns", "interleave"]
             if kind == "store":
                 names += ["atom", "in_flight", "fetched"]
             if kind == "if":
@@ -372,6 +372,7 @@ class Disturber:
             "role": roles, "ring": ["r", "x", "y", "q"], "atom": list(atoms) or ["tma"],
             "residency": ["registers", "tensor_memory"] if kind == "dot" else ["registers", "shared"],
             "multicast": ["x", "y", ("x", "y")], "carried": ["registers", "tensor_memory"],
+            "columns": [0, 0, 1, 2], "operand_columns": [0, 0, 1, 2],
             "fetched": ["whole", "boxes"], "parts": [(1, 1, 2), (2, 1, 1), (1, 4, 1), (2, 2, 2), (1, 1, 8)],
             "promote": [True], "swap": [True], "split": [True],
             "interleave": ["2 x (1 read, 1 matrix)", "1 x (4 matrix), 3 x (1 load, 1 read)"],

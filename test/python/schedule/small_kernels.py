@@ -58,3 +58,37 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   }
 }
 """
+
+# What is computed of one product's sum is written over it, and multiplied.
+COLUMNS = """
+#mma = #nvptx.tcgen05<"m128n64k16", bf16, f32>
+!view = !tile.view<?x?xbf16>
+#facts = #tile.facts<pointer = 16, strides = [16, 2]>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+  tile.kernel @chain(%x: !view {tile.facts = #facts}, %w: !view {tile.facts = #facts},
+                     %v: !view {tile.facts = #facts}, %o: !tile.view<?x?xf32>, %n: index)
+      attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %none = arith.constant dense<0.0> : tensor<128x64xf32>
+    %t = tile.load %x[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<128x64xbf16>
+    %sum = scf.for %j = %c0 to %n step %c64 iter_args(%acc = %none) -> tensor<128x64xf32> {
+      %wt = tile.load %w[%j, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<64x64xbf16>
+      %s = tile.dot %t, %wt, %none transpose_b
+           {atom = #mma, role = "mma", in_flight = 0,
+            tile.columns = 0 : i64}
+         : tensor<128x64xbf16>, tensor<64x64xbf16> -> tensor<128x64xf32>
+      %p = arith.maximumf %s, %none {tile.role = "mma"} : tensor<128x64xf32>
+      %q = arith.truncf %p {tile.role = "mma"} : tensor<128x64xf32> to tensor<128x64xbf16>
+      %vt = tile.load %v[%j, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<64x64xbf16>
+      %d = tile.dot %q, %vt, %acc
+           {atom = #mma, role = "mma", in_flight = 0,
+            tile.operand_columns = 0 : i64, tile.columns = 1 : i64}
+         : tensor<128x64xbf16>, tensor<64x64xbf16> -> tensor<128x64xf32>
+      scf.yield %d : tensor<128x64xf32>
+    } {tile.depth = 2}
+    tile.store %sum, %o[%c0, %c0] {role = "mma"} : tensor<128x64xf32>, !tile.view<?x?xf32>
+    tile.return
+  }
+}
+"""

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from flips import LAUNCHES, ROOT, TILE_COMPILE, TILE_OPT, UNITS, Flip, check_flips, flips
-from small_kernels import MASKED, ROWS
+from small_kernels import COLUMNS, MASKED, ROWS
 
 KERNELS = ["gemm", "attention", "gemm-sm_80", "gemm-sm_100a", "gemm-gfx942", "gemm-gfx950"]
 
@@ -132,13 +132,14 @@ def with_pins() -> dict[str, str]:
             ("stage = 0 : i64, ", "stage = 0 : i64, tile.write_stage = 1 : i64, "),
             ('{role = "all", stage = 0 : i64, tile.atom', '{role = "all", stage = 0 : i64, tile.write_stage = 1 : i64, tile.atom'),
         ),
+        "columns": COLUMNS,
         "masks": MASKED,
         "rows": ROWS,
     }  # fmt: skip
 
 
 MORE = ["parts", "slots", "places of parts", "residency", "carried", "fetched", "cores", "launches",
-        "written later", "masks", "rows"]  # fmt: skip
+        "written later", "columns", "masks", "rows"]  # fmt: skip
 
 
 @pytest.mark.parametrize("pins", MORE)

@@ -47,6 +47,8 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {"read_atom", on<LoadOp>, Schedule, "tile-realise-rings"},
       {kResidencyAttrName, onTensor, Schedule, "tile-realise-rings"},
       {kCarriedAttrName, on<DotOp, WaitOp>, Schedule, "tile-realise-accumulators"},
+      {kColumnsAttrName, on<DotOp, WaitOp>, Schedule, "tile-realise-accumulators"},
+      {kOperandColumnsAttrName, on<DotOp, StartDotOp>, Schedule, "tile-realise-accumulators"},
       {kFetchedAttrName, on<StoreOp, SliceOp>, Schedule, "tile-realise-fetches"},
       {kHeldAttrName, on<LoadOp>, Schedule, "tile-realise-box-loads"},
       {kHandedAttrName, on<ConvertLayoutOp>, Schedule, "tile-realise-hand-overs"},

@@ -161,6 +161,16 @@ static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value
   if (name == kCarriedAttrName)
     return verifyChoice(op, name, value, isa<DotOp, WaitOp>(op), "a dot or the wait for one",
                         {"registers", "tensor_memory"});
+  if (name == kColumnsAttrName || name == kOperandColumnsAttrName) {
+    auto number = dyn_cast<IntegerAttr>(value);
+    bool isInPlace =
+        isa<DotOp>(op) || (name == kColumnsAttrName ? isa<WaitOp>(op) : isa<StartDotOp>(op));
+    if (isInPlace && number && number.getType().isInteger(64) && number.getInt() >= 0)
+      return success();
+    return op->emitError() << "expected '" << name << "' on a dot or the "
+                           << (name == kColumnsAttrName ? "wait for" : "start of")
+                           << " one, as an i64 of at least 0, got " << value;
+  }
   if (name == kFetchedAttrName)
     return verifyChoice(op, name, value, isa<StoreOp, SliceOp>(op), "a store or a slice",
                         {"whole", "boxes"});
@@ -245,8 +255,8 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
   if (name == kLayoutAttrName)
     return verifyPinnedLayout(op, value);
   if (llvm::is_contained({kWholeRowsAttrName, kWriteStageAttrName, kRunAttrName, kResidencyAttrName,
-                          kCarriedAttrName, kFetchedAttrName, kHeldAttrName, kHandedAttrName,
-                          kGuardedAttrName},
+                          kCarriedAttrName, kColumnsAttrName, kOperandColumnsAttrName,
+                          kFetchedAttrName, kHeldAttrName, kHandedAttrName, kGuardedAttrName},
                          name))
     return verifyAccess(op, name, value);
   if (llvm::is_contained({kLanesAttrName, kFirstOfPairAttrName, kByWarpAttrName, kEndsAttrName,

@@ -18,11 +18,12 @@ _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "
 _ON_PRODUCTS = ("parts", "reads_ahead", "part_stages", "part_orders", "promote", "swap",
                 "interleave")  # fmt: skip
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "write_stage", "in_flight", "atom",
-                  "layout", "residency", "carried", "fetched", "guarded", "triggers", "multicast",
-                  *_ON_PRODUCTS)  # fmt: skip
+                  "layout", "residency", "carried", "columns", "operand_columns", "fetched",
+                  "guarded", "triggers", "multicast", *_ON_PRODUCTS)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth", "share")
 _ON_BRANCHES = ("role", "stage", "order", "split")
-_NUMBERS = ("stage", "order", "depth", "write_stage", "in_flight", "reads_ahead")
+_NUMBERS = ("stage", "order", "depth", "write_stage", "in_flight", "reads_ahead", "columns",
+            "operand_columns")  # fmt: skip
 _RASTERS = ("grouped", "chiplets", "longest_x", "longest_y", "longest_z")
 _MOST = 1 << 30
 
@@ -63,8 +64,8 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any, 
 @implements("pin")
 def pin(c: Any, value: Any, *decisions: Any) -> Any:
     names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "write_stage", "in_flight",
-             "atom", "layout", "residency", "carried", "fetched", "guarded", "split", "triggers",
-             "multicast", *_ON_PRODUCTS,
+             "atom", "layout", "residency", "carried", "columns", "operand_columns", "fetched",
+             "guarded", "split", "triggers", "multicast", *_ON_PRODUCTS,
              "share")  # fmt: skip
     given = {name: x for name, x in zip(names, decisions, strict=True) if x is not None}
     if value is ...:
@@ -356,7 +357,8 @@ def _check_residency(place: Any, of_product: bool) -> None:
 
 # Decisions that are one of two words, and where every operation of tile spells them alike.
 _WORDS = {"carried": ("registers", "tensor_memory"), "fetched": ("whole", "boxes")}
-_SPELLED_ALIKE = ("atom", "layout", "residency", "write_stage", *_WORDS)
+_OF_SUMS = ("carried", "columns", "operand_columns")
+_SPELLED_ALIKE = ("atom", "layout", "residency", "write_stage", *_OF_SUMS, *_WORDS)
 
 
 def _check_word(name: str, word: Any) -> None:
@@ -386,7 +388,7 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
         if name == "fetched" and not is_store:
             raise Misuse(f"expected fetched of a store, got {describe(value)}",
                          "around the store itself", name)  # fmt: skip
-        if name in (*_ON_PRODUCTS, "carried") and not c.e.is_product(at):
+        if name in (*_ON_PRODUCTS, *_OF_SUMS) and not c.e.is_product(at):
             raise Misuse(f"expected {name} of a product, got {describe(value)}",
                          "around kiln.dot itself", name)  # fmt: skip
         if name == "guarded" and not c.e.is_choice(at):

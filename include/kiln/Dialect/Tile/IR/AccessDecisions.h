@@ -25,6 +25,14 @@ inline constexpr llvm::StringLiteral kResidencyAttrName = "tile.residency";
 /// condition that chooses the sum or a constant: where the condition hands it on.
 inline constexpr llvm::StringLiteral kCarriedAttrName = "tile.carried";
 
+/// Of a product whose sum is in tensor memory, and of the wait for it: in which columns its role
+/// has the sum there, a number from 0 on. What has the same columns is in use at different times.
+inline constexpr llvm::StringLiteral kColumnsAttrName = "tile.columns";
+
+/// Of a product that reads its operand a from tensor memory, and of its start: in which columns its
+/// role's warps write that. In those of a sum it is written over the last that they have fetched.
+inline constexpr llvm::StringLiteral kOperandColumnsAttrName = "tile.operand_columns";
+
 /// Of a store by an engine, and of the slices that are its boxes: how sums in tensor memory are
 /// fetched of which it is made, "whole" or by "boxes", each as it is stored.
 inline constexpr llvm::StringLiteral kFetchedAttrName = "tile.fetched";

@@ -1,0 +1,122 @@
+// Finds what a role has in tensor memory.
+#include "TensorUses.h"
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+std::optional<SumLife> kiln::findLife(WaitOp wait) {
+  SumLife life;
+  life.wait = wait;
+  life.first = findFirstUse(wait.getPending(), life.atom);
+  Operation *root = life.first ? life.first->get().getDefiningOp() : nullptr;
+  bool isWhole = isa_and_nonnull<ub::PoisonOp, PendOp>(root) &&
+                 life.getBegin()->getBlock() == wait->getBlock() &&
+                 life.getEnd()->getBlock() == wait->getBlock();
+  return isWhole ? std::optional(life) : std::nullopt;
+}
+
+SmallVector<Operation *> TensorUse::getOps() const {
+  if (isSum())
+    return {WaitOp(life.wait)};
+  return llvm::map_to_vector(dots, [](StartDotOp dot) { return dot.getOperation(); });
+}
+
+SlotKind TensorUse::getSlotKind(RoleAttr role) const {
+  if (isSum()) {
+    WaitOp wait = life.wait;
+    return {wait.getPending().getType(), /*full=*/1, over ? 1 : role.getWarps(), kind == Carried};
+  }
+  StartDotOp dot = dots.front();
+  return {PendingType::get(getWrittenType(dot), /*inTensorMemory=*/true), /*full=*/0, /*empty=*/1,
+          /*isCarried=*/false};
+}
+
+/// What is committed for another role is what a dot makes, or a condition chooses.
+void TensorUses::findHandedOver(Value tensor) {
+  if (!tensor.hasOneUse())
+    return;
+  if (auto wait = tensor.getDefiningOp<WaitOp>()) {
+    handedOver.insert(wait);
+    return;
+  }
+  auto condition = tensor.getDefiningOp<scf::IfOp>();
+  if (!condition)
+    return;
+  unsigned index = cast<OpResult>(tensor).getResultNumber();
+  for (scf::YieldOp yield : {condition.thenYield(), condition.elseYield()})
+    findHandedOver(yield.getOperand(index));
+}
+
+TensorUses::TensorUses(Region &region) {
+  region.walk<WalkOrder::PreOrder>([&](Operation *op) { numbers[op] = numbers.size(); });
+  region.walk([&](CommitOp commit) {
+    if (auto pend = commit.getAccumulator().getDefiningOp<PendOp>())
+      findHandedOver(pend.getTensor());
+  });
+  SmallVector<TensorUse> sums;
+  region.walk<WalkOrder::PreOrder>([&](WaitOp wait) {
+    std::optional<SumLife> life = findLife(wait);
+    if (!life || !wait.getPending().getType().getInTensorMemory() || isHandedOver(wait))
+      return;
+    TensorUse use = {TensorUse::Fetched, {life->getBegin(), wait}, *life, {}, {}};
+    auto place = wait->getAttrOfType<StringAttr>(kCarriedAttrName);
+    bool stays = place && place == "tensor_memory";
+    std::string expected;
+    if (stays && findChoice(wait, expected)) {
+      Operation *condition = wait->getParentOp();
+      use.kind = TensorUse::Chosen;
+      use.span = {condition, condition};
+      all.push_back(std::move(use));
+      return;
+    }
+    if (stays && (use.carried = findCarriedSum(wait, expected))) {
+      use.kind = TensorUse::Carried;
+      use.span = {use.carried->loop, use.carried->loop.getBody()->getTerminator()};
+    }
+    sums.push_back(std::move(use));
+  });
+  // By their block, the tensor, and which way they read it.
+  llvm::MapVector<std::pair<std::pair<Block *, Value>, unsigned>, SmallVector<StartDotOp>> operands;
+  region.walk([&](StartDotOp dot) {
+    if (dot.getType().getInTensorMemory() && isa<RankedTensorType>(dot.getA().getType()))
+      operands[{{dot->getBlock(), dot.getA()}, dot.getTransposeA()}].push_back(dot);
+  });
+  for (auto &[place, dots] : operands)
+    all.push_back({TensorUse::Operand, {dots.front(), dots.back()}, {}, {}, dots});
+  llvm::append_range(all, sums);
+}
+
+/// That of the last op in an op.
+int64_t TensorUses::getLastNumber(Operation *op) const {
+  int64_t last = 0;
+  op->walk([&](Operation *inner) { last = std::max(last, numbers.lookup(inner)); });
+  return last;
+}
+
+bool TensorUses::areApart(const SlotSpan &one, const SlotSpan &other) const {
+  return getLastNumber(one.last) < getNumber(other.first) ||
+         getLastNumber(other.last) < getNumber(one.first);
+}
+
+RankedTensorType kiln::getWrittenType(StartDotOp reader) {
+  auto type = cast<RankedTensorType>(reader.getA().getType());
+  if (!reader.getTransposeA())
+    return type;
+  LinearLayout rows = getLayout(reader.getA()).transposeOuts({1, 0});
+  return withLayout(type.clone({type.getDimSize(1), type.getDimSize(0)}), rows);
+}
+
+bool kiln::fitsOver(const SumLife &life, StartDotOp reader) {
+  WaitOp wait = life.wait;
+  RankedTensorType sum = wait.getPending().getType().getTensor(), operand = getWrittenType(reader);
+  // Rows beyond the instruction's are further columns, which are others of the operand.
+  if (sum.getDimSize(0) != cast<MmaAtomInterface>(life.atom).getExtents()[0])
+    return false;
+  int64_t bits = operand.getElementTypeBitWidth() * operand.getDimSize(1);
+  return operand.getDimSize(0) == sum.getDimSize(0) &&
+         sum.getDimSize(1) * sum.getElementTypeBitWidth() % bits == 0;
+}

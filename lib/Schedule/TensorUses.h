@@ -1,0 +1,107 @@
+// What one role has in tensor memory, and from where to where in the text.
+#ifndef KILN_LIB_SCHEDULE_TENSORUSES_H
+#define KILN_LIB_SCHEDULE_TENSORUSES_H
+
+#include "CarriedSums.h"
+
+namespace kiln {
+
+/// The life of an accumulator: from what first uses it, as this operand, to the wait for it; and
+/// where it is handed to another role, which needs no wait.
+struct SumLife {
+  mlir::OpOperand *first = nullptr;
+  tile::WaitOp wait;
+  mlir::Attribute atom;
+  tile::CommitOp commit = {};
+
+  mlir::Operation *getBegin() const { return first->getOwner(); }
+  mlir::Operation *getEnd() const { return tile::WaitOp(wait).getPending().getDefiningOp(); }
+};
+
+/// Nothing if it begins in another block, or another trip, than the wait for it stands in.
+std::optional<SumLife> findLife(tile::WaitOp wait);
+
+/// From where to where a slot is in use.
+struct SlotSpan {
+  mlir::Operation *first, *last;
+};
+
+/// What the slots of a channel have in common.
+struct SlotKind {
+  tile::PendingType type;
+  int64_t full, empty;
+  /// Filled in one trip and got in the next: the two sides go round on their own.
+  bool isCarried;
+
+  bool operator==(const SlotKind &other) const {
+    return type == other.type && full == other.full && empty == other.empty &&
+           isCarried == other.isCarried;
+  }
+};
+
+/// A sum that its own role fetches, or an operand a that its warps write.
+struct TensorUse {
+  /// Fetched behind the condition that chooses it; left there from trip to trip; or fetched where
+  /// it is waited for.
+  enum Kind { Chosen, Carried, Fetched, Operand };
+
+  Kind kind;
+  SlotSpan span;
+  SumLife life;                             ///< of a sum
+  std::optional<CarriedSum> carried;        ///< of one that is
+  llvm::SmallVector<tile::StartDotOp> dots; ///< those that read an operand, as they follow
+
+  /// Its columns, by number; and of a sum the operand that is written over it, of an operand the
+  /// sum.
+  int64_t columns = -1;
+  TensorUse *over = nullptr;
+
+  bool isSum() const { return kind != Operand; }
+  /// What says where it is, and the name under which it does.
+  llvm::SmallVector<mlir::Operation *> getOps() const;
+  mlir::Operation *getOp() const { return getOps().front(); }
+  llvm::StringRef getDecision() const {
+    return isSum() ? tile::kColumnsAttrName : tile::kOperandColumnsAttrName;
+  }
+  /// Of its slot, if it is not an operand over a sum.
+  SlotKind getSlotKind(tile::RoleAttr role) const;
+};
+
+/// Those of a role's region, as `tile.carried` says.
+class TensorUses {
+public:
+  explicit TensorUses(mlir::Region &region);
+
+  /// In the order in which they are given columns: sums that conditions choose, operands, other
+  /// sums.
+  llvm::SmallVector<TensorUse> all;
+
+  bool isHandedOver(tile::WaitOp wait) const { return handedOver.contains(wait); }
+  /// Whether the one is in use in front of the other, or behind it.
+  bool areApart(const SlotSpan &one, const SlotSpan &other) const;
+  /// Where an op stands in the text.
+  int64_t getNumber(mlir::Operation *op) const { return numbers.lookup(op); }
+
+private:
+  void findHandedOver(mlir::Value tensor);
+  int64_t getLastNumber(mlir::Operation *op) const;
+
+  llvm::DenseMap<mlir::Operation *, int64_t> numbers;
+  llvm::DenseSet<mlir::Operation *> handedOver; ///< waits for what another role fetches
+};
+
+/// Takes the columns that each use is given, and which operands are written over which sums. Then
+/// the kinds of slots, by the number of their columns; an error where two uses cannot share theirs.
+mlir::FailureOr<llvm::SmallVector<SlotKind>> takeColumns(TensorUses &uses, tile::RoleAttr role);
+
+/// What a dot reads as operand a, as its rows are written: those of its registers, whichever way it
+/// is read.
+mlir::RankedTensorType getWrittenType(tile::StartDotOp reader);
+
+/// Whether what a dot reads as operand a has room over a sum: it has its rows, and as many bits or
+/// fewer, by which the sum's columns come out even.
+bool fitsOver(const SumLife &sum, tile::StartDotOp reader);
+
+} // namespace kiln
+
+#endif // KILN_LIB_SCHEDULE_TENSORUSES_H
