@@ -145,6 +145,11 @@ class Emitter:
         """Whether the operation of a line loads a tile."""
         return self.lines[at].strip().partition(" = ")[2].startswith("tile.load ")
 
+    def orders_memory(self, at: int) -> bool:
+        """Whether the operation of a line has an order of its own, that of memory."""
+        text = self.lines[at].strip().partition(" = ")[2]
+        return text.startswith(("tile.atomic_rmw ", "tile.atomic_cas "))
+
     def is_choice(self, at: int) -> bool:
         """Whether the operation of a line chooses between tiles by a mask."""
         return self.lines[at].strip().partition(" = ")[2].startswith("arith.select ")

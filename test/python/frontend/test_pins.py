@@ -126,6 +126,15 @@ def test_stores_and_reductions() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "operation", ["atomic_add(v, (0, 0), 1.0)", "atomic_cas(v, (0, 0), 0.0, 1.0)"]
+)
+def test_the_order_of_an_atomic_operation_is_no_order_of_memory(operation: str) -> None:
+    text = lowered(f'kiln.pin(kiln.{operation}, role="all", stage=0, order=1)')
+    found = attributes_of(text, "tile.atomic")
+    assert found == 'role = "all", stage = 0 : i64, tile.order = 1 : i64'
+
+
 def test_loops_and_branches() -> None:
     text = lowered(
         "x = kiln.zeros((4, 8), kiln.f32)",

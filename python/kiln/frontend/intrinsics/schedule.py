@@ -405,6 +405,7 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
         if name == "triggers" or (name in ("promote", "swap") and not as_flag(decision, name)):
             continue
         plain = ours and name not in _SPELLED_ALIKE
+        plain = plain and not (name == "order" and c.e.orders_memory(at))
         spelled[name if plain else f"tile.{name}"] = _spelled(name, decision)
     if spelled:
         c.e.decide(at, spelled)
