@@ -107,7 +107,7 @@ tile.kernel @operand(%n: index) {
 // CHECK: scf.for %{{.*}} = %{{.*}} to %c1{{.*}} step
 // CHECK-NEXT: tile.next %[[OTHERS]]
 // CHECK: tile.get %[[OTHERS]][%[[S2]], %[[P2]]]
-// CHECK-NEXT: tile.fetch {{.*}} tensor<128x32xf32
+// CHECK-NEXT: tile.fetch {{.*}}tensor<128x32xf32
 // SLOTS-LABEL: tile.kernel @handed_over
 !handed = !tile.channel<2, !pending>
 tile.kernel @handed_over(%n: index) {
