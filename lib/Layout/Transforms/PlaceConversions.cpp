@@ -76,8 +76,8 @@ public:
       : kernel(kernel), target(target), builder(kernel) {}
 
   void run() {
-    // Each round moves a conversion past one op, so this is the longest chain of casts and changes of
-    // shape that one is moved along.
+    // Each round moves a conversion past one op, so this is the longest chain of casts and changes
+    // of shape that one is moved along.
     constexpr int kMostRounds = 16;
     bool changed = true;
     for (int round = 0; changed && round < kMostRounds; ++round) {

@@ -414,8 +414,8 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
                                             {"depth", {"atom"}},
                                             {"multicast", {"atom"}},
                                             {kHeldAttrName, {"role"}}})) ||
-                   failed(checkHeld(load)) || failed(checkMulticast(load)) || failed(checkAtomHints(load, target)) ||
-                   failed(checkFit(load, target)));
+                   failed(checkHeld(load)) || failed(checkMulticast(load)) ||
+                   failed(checkAtomHints(load, target)) || failed(checkFit(load, target)));
   if (auto store = dyn_cast<StoreOp>(op))
     return failure(failed(checkNeeds(store, {{"atom", {"in_flight", "role"}},
                                              {"buffer", {"atom"}},
